@@ -129,7 +129,7 @@ fn what_is_captured_nowhere_is_found_before_anything_runs() {
     scratch.write("manifest.yaml", text);
     let called = ccm(&scratch, &["validate", "manifest.yaml"]).run();
     assert_eq!(called.code, 1, "{}", called.shown());
-    assert!(called.stderr.contains("nothing captures `chekc`"), "{}", called.shown());
+    assert!(called.stderr.contains("no resource `chekc` captures values"), "{}", called.shown());
     assert!(called.stderr.contains("did you mean `check`?"), "{}", called.shown());
 }
 

@@ -147,7 +147,7 @@ fn who_is_not_there_is_named() {
         assert!(!noop.stdout.contains("as things are now"), "{}", noop.shown());
     }
     let digits = failed(&scratch, "        - a: {command: 'true', user: '54321'}\n");
-    assert!(digits.contains("user 54321 has no entry among the users"), "{digits}");
+    assert!(digits.contains("user 54321 has no entry in the user database"), "{digits}");
 }
 
 #[test]

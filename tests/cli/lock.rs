@@ -1,6 +1,6 @@
 //! One run at a time.
 
-use ccm_testkit::{Ccm, Running, Scratch, wait_until};
+use ccm_testkit::{Ccm, RunningCcm, Scratch, wait_until};
 use insta::assert_snapshot;
 
 use crate::ccm;
@@ -17,7 +17,7 @@ pub(crate) fn prepare(scratch: &Scratch) {
     scratch.write("second.yaml", one(format!("touch {}", scratch.at("ran"))));
 }
 
-pub(crate) fn hold(scratch: &Scratch) -> Running {
+pub(crate) fn hold(scratch: &Scratch) -> RunningCcm {
     let running = ccm(scratch, &["apply", "first.yaml"]).start();
     wait_until("the first run has begun", || scratch.read("begun").is_some_and(|pid| pid.ends_with('\n')));
     running
@@ -37,7 +37,7 @@ fn second(scratch: &Scratch, options: &[&str]) -> Ccm {
 }
 
 /// Waits until a run that was started has the lock file open, which it opens right before it waits.
-fn waits_for_lock(scratch: &Scratch, running: &Running) {
+fn waits_for_lock(scratch: &Scratch, running: &RunningCcm) {
     let lock = scratch.state().join("lock");
     wait_until("the second run waits", || {
         let descriptors = std::fs::read_dir(format!("/proc/{}/fd", running.pid()));

@@ -188,6 +188,6 @@ fn a_long_line_is_named_and_not_shown() {
 fn an_open_quote_around_an_expression_is_the_users_own() {
     let execs = "        - a: {command: \"/bin/echo '{{ 1 + 1 }}\"}\n        - b: {command: \"{{ 'echo \\\"x' }}\"}\n";
     let called = crate::apply_execs(&Scratch::new(), execs, &[]);
-    assert_eq!(called.stderr.matches("this is what the expression yields").count(), 1, "{}", called.shown());
+    assert_eq!(called.stderr.matches("this is the value of the expression").count(), 1, "{}", called.shown());
     assert_snapshot!("open_quote_around_expression", called.shown());
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::path::PathBuf;
 
-use ccm_testkit::{Called, Running, Scratch, can_mount, is_root, skipped, wait_until};
+use ccm_testkit::{Called, RunningCcm, Scratch, can_mount, is_root, skipped, wait_until};
 use insta::assert_snapshot;
 use serde_json::Value;
 
@@ -50,7 +50,7 @@ fn pending(scratch: &Scratch) -> Value {
 /// Kills a run with KILL while that step is at it, and its command after it.
 fn kill_during(scratch: &Scratch, step: &str) {
     scratch.write(&format!("hold-{step}"), "");
-    let running: Running = ccm(scratch, &["apply", "manifest.yaml"]).start();
+    let running: RunningCcm = ccm(scratch, &["apply", "manifest.yaml"]).start();
     let began = format!("began-{step}");
     wait_until("the step has begun", || scratch.read(&began).is_some_and(|pid| pid.ends_with('\n')));
     running.signal("KILL");
@@ -108,7 +108,7 @@ fn a_refresh_survives_a_run_that_is_killed_while_its_subscriber_runs() {
     assert_eq!(event["owed"][0]["run_id"], refresh["run_id"]);
     let reason = event["reason"].as_str().expect("a text");
     let run = refresh["run_id"].as_str().expect("an id");
-    let because = format!("a refresh is owed from an earlier run (exec#source changed in {run}, since ");
+    let because = format!("a refresh is pending from an earlier run (exec#source changed in {run}, since ");
     assert!(reason.starts_with(&because), "{reason}");
     assert_eq!(event["status"]["decision"], reason);
     assert_eq!(document["summary"]["owed"].as_array().map(Vec::len), Some(0));
@@ -268,7 +268,7 @@ fn what_is_intact_of_a_damaged_ledger_says_whose_it_is_and_what_to_do() {
 }
 
 #[test]
-fn a_name_is_one_line_without_blanks_around_it() {
+fn a_name_is_one_line_without_outer_whitespace() {
     for name in ["' a'", "'a '", "\"a\\nb\""] {
         let scratch = Scratch::new();
         scratch.write(
@@ -276,7 +276,11 @@ fn a_name_is_one_line_without_blanks_around_it() {
             format!("ccm: {{name: {name}, resources: [{{exec: {{name: 'true'}}}}]}}"),
         );
         let called = ccm(&scratch, &["validate", "manifest.yaml"]).run();
-        assert!(called.code == 1 && called.stderr.contains("has blanks around it"), "{}", called.shown());
+        assert!(
+            called.code == 1 && called.stderr.contains("begins or ends with whitespace"),
+            "{}",
+            called.shown()
+        );
     }
 }
 
@@ -450,7 +454,7 @@ fn ledgers_that_others_can_write_are_not_believed() {
         assert!(called.stderr.contains("it can be written by others (mode 0777)"), "{}", called.shown());
         assert!(called.stderr.contains("note: a run refuses it; inspect it"), "{}", called.shown());
         let called = ccm(&scratch, &["status", "--pending"]).run();
-        let said = "can't be trusted to say what is owed: it can be written by others (mode 0777); a run refuses it\n";
+        let said = "can't be trusted: it can be written by others (mode 0777); a run refuses it\n";
         assert!(called.code == 0 && called.stdout.contains(said), "{}", called.shown());
         assert!(!called.stdout.contains("next:"), "{}", called.shown());
         assert!(pending(&scratch)["pending"][0]["untrusted"].is_string());

@@ -249,7 +249,7 @@ fn secrets_are_not_in_graphs_and_mistakes() {
 }
 
 #[test]
-fn a_value_too_short_to_be_hidden_is_warned_of() {
+fn a_value_too_short_to_be_redacted_is_a_warning() {
     let scratch = Scratch::new();
     scratch.write(
         "short.yaml",
@@ -257,7 +257,7 @@ fn a_value_too_short_to_be_hidden_is_warned_of() {
     );
     let called = ccm(&scratch, &["validate", "short.yaml"]).run();
     assert_eq!(called.code, 0, "{}", called.shown());
-    assert!(called.stderr.contains("`pin` is sensitive, and too short"), "{}", called.shown());
+    assert!(called.stderr.contains("`pin` is sensitive, but too short"), "{}", called.shown());
     assert!(!called.stderr.contains("123"), "{}", called.shown());
 }
 

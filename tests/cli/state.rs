@@ -79,7 +79,7 @@ fn a_directory_that_can_not_be_made_is_told() {
     }
     let scratch = Scratch::new();
     let called = refused(&scratch, "/proc/state");
-    assert!(called.stderr.contains("can't be made"), "{}", called.shown());
+    assert!(called.stderr.contains("can't be created"), "{}", called.shown());
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn an_ordinary_user_has_it_at_home() {
     assert_snapshot!(call().run().shown(), @"
     exit code 1
     --- stderr
-    error: there is no place for a state directory: HOME is not an absolute path; nothing was run
+    error: there is no default state directory: HOME is not an absolute path; nothing was run
     hint: set HOME, or name a directory with --state-dir
     ");
 }

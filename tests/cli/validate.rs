@@ -74,6 +74,6 @@ fn facts_that_nothing_asks_for_have_to_be_right_as_well() {
     for command in [&["apply", "m.yaml"][..], &["validate", "m.yaml"], &["eval", "1"]] {
         let called = ccm(&scratch, command).args(&["--fact", "bad"]).run();
         assert_eq!(called.code, 64, "{}", called.shown());
-        assert!(called.stderr.contains("there is no `=` in it"), "{}", called.shown());
+        assert!(called.stderr.contains("the `=` is missing"), "{}", called.shown());
     }
 }

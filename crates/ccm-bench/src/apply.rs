@@ -13,23 +13,23 @@ use ccm_manifest::{FactPath, Request, Sources};
 use ccm_model::{Catalog, Diagnostic, SourceMap};
 use ccm_properties::TypeSpec;
 use ccm_redaction::Secrets;
-use ccm_report::{Encoder, Ids, JsonLines, RunStore, TextReport, Verbosity};
+use ccm_report::{Ids, JsonLines, LineEncoder, RunStore, TextReport, Verbosity};
 use ccm_resources::types;
 
-/// Who hears of a run.
+/// Listener of a run.
 #[derive(Clone, Copy)]
 pub(crate) enum Listener {
-    /// Nobody.
+    /// No listener.
     None,
-    /// The text report, into nothing.
+    /// Text report, which is discarded.
     Text,
-    /// The JSON of every event, into nothing.
+    /// JSON of every event, which is discarded.
     Events,
-    /// The record of the run, into a directory.
+    /// Record of the run in a directory.
     Store,
 }
 
-/// A machine with one fact and no files.
+/// Sources of a manifest with a few facts and no files.
 struct OneMachine;
 
 impl Sources for OneMachine {
@@ -51,13 +51,13 @@ impl Sources for OneMachine {
     }
 }
 
-/// A manifest, loaded.
-pub(crate) struct Loaded {
+/// Loaded manifest.
+pub(crate) struct BenchManifest {
     catalog: Catalog,
     noop: bool,
 }
 
-impl Loaded {
+impl BenchManifest {
     pub(crate) fn new(text: &str) -> Self {
         let types = types();
         let specs: Vec<&dyn TypeSpec> = types.iter().map(|found| *found as _).collect();
@@ -69,15 +69,15 @@ impl Loaded {
             assignments: Vec::new(),
         };
         let loaded = ccm_manifest::load(request, &specs, &OneMachine);
-        Self { catalog: loaded.catalog.expect("a manifest without mistakes"), noop: false }
+        Self { catalog: loaded.catalog.expect("a manifest without errors"), noop: false }
     }
 
-    /// Only looks from now on.
+    /// Sets noop.
     pub(crate) fn in_noop(self) -> Self {
         Self { noop: true, ..self }
     }
 
-    /// Walks it.
+    /// Applies the manifest.
     pub(crate) fn apply(&self, listener: Listener) {
         let runner = SystemRunner::new().expect("a runner");
         let (files, clock) = (SystemFiles::new(Cancellation::never()), SystemClock::new());
@@ -136,6 +136,6 @@ impl Loaded {
     }
 }
 
-fn encoder(clock: &SystemClock) -> Encoder {
-    Encoder::new(Ids::new(1), clock.now(), "/bench.yaml".to_owned(), "0")
+fn encoder(clock: &SystemClock) -> LineEncoder {
+    LineEncoder::new(Ids::new(1), clock.now(), "/bench.yaml".to_owned(), "0")
 }

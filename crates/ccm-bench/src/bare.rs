@@ -1,5 +1,5 @@
-//! The same work without ccm: the system calls and nothing else.
-#![expect(unsafe_code, reason = "a bare posix_spawn has no safe face")]
+//! Bare programs that do the work of ccm with system calls alone.
+#![expect(unsafe_code, reason = "a bare posix_spawn has no safe wrapper")]
 
 use std::ffi::c_short;
 use std::fs::File;
@@ -13,7 +13,7 @@ use std::ptr::null_mut;
 
 use ccm_host::{Cancellation, Files as _, SystemFiles};
 
-/// Starts /bin/true with a new session and two pipes, reads both to their ends, and waits; so many times.
+/// Runs /bin/true `count` times in a new session, reading two pipes to their ends.
 pub(crate) fn spawn_true(count: u32) {
     for _ in 0..count {
         let null = File::open("/dev/null").expect("/dev/null");
@@ -23,8 +23,8 @@ pub(crate) fn spawn_true(count: u32) {
         let arguments = [program.as_ptr().cast_mut(), null_mut()];
         let environment = [null_mut()];
         let mut pid = 0;
-        // SAFETY: every pointer leads to a value that lives until the end of the block, strings and lists end
-        // as C wants them, and what is initialised is destroyed.
+        // SAFETY: every pointer is to a value that lives until the end of the block, strings and lists end
+        // with zeroes, and every initialised value is destroyed.
         let result = unsafe {
             let mut actions = MaybeUninit::uninit();
             let mut attributes = MaybeUninit::uninit();
@@ -55,45 +55,45 @@ pub(crate) fn spawn_true(count: u32) {
             stream.read_to_end(&mut printed).expect("the pipe");
         }
         let mut status = 0;
-        // SAFETY: the pointer leads to the status.
+        // SAFETY: the pointer is to the status.
         let waited = unsafe { libc::waitpid(pid, &raw mut status, 0) };
         assert_eq!((waited, status), (pid, 0), "/bin/true failed");
     }
 }
 
 /// Opens, stats, reads and compares files.
-pub(crate) fn compare(directory: &Path, wanted: &[String]) {
-    for (number, wanted) in wanted.iter().enumerate() {
+pub(crate) fn compare(directory: &Path, desired: &[String]) {
+    for (number, desired) in desired.iter().enumerate() {
         let mut file = File::open(directory.join(number.to_string())).expect("a file");
         let metadata = file.metadata().expect("its metadata");
         assert_eq!(metadata.permissions().mode() & 0o7777, 0o644, "another mode");
-        let mut content = Vec::with_capacity(wanted.len());
+        let mut content = Vec::with_capacity(desired.len());
         file.read_to_end(&mut content).expect("its content");
-        assert_eq!(content, wanted.as_bytes(), "another content");
+        assert_eq!(content, desired.as_bytes(), "another content");
     }
 }
 
 /// Writes files as safely as ccm: beside the target, synced, renamed, the directory synced.
-pub(crate) fn create(directory: &Path, wanted: &[String]) {
+pub(crate) fn create(directory: &Path, desired: &[String]) {
     let folder = File::open(directory).expect("the directory");
-    for (number, wanted) in wanted.iter().enumerate() {
-        let (beside, target) = (directory.join(format!(".{number}.new")), directory.join(number.to_string()));
-        let mut file = File::create_new(&beside).expect("a new file");
-        file.write_all(wanted.as_bytes()).expect("to write");
+    for (number, desired) in desired.iter().enumerate() {
+        let (temp, target) = (directory.join(format!(".{number}.new")), directory.join(number.to_string()));
+        let mut file = File::create_new(&temp).expect("a new file");
+        file.write_all(desired.as_bytes()).expect("to write");
         file.sync_all().expect("to sync");
-        std::fs::rename(&beside, &target).expect("to rename");
+        std::fs::rename(&temp, &target).expect("to rename");
         folder.sync_all().expect("to sync the directory");
     }
 }
 
-/// Writes files and no more, for what only reads them.
-pub(crate) fn fill(directory: &Path, wanted: &[String]) {
-    for (number, wanted) in wanted.iter().enumerate() {
-        std::fs::write(directory.join(number.to_string()), wanted).expect("to write");
+/// Writes files without syncing.
+pub(crate) fn fill(directory: &Path, desired: &[String]) {
+    for (number, desired) in desired.iter().enumerate() {
+        std::fs::write(directory.join(number.to_string()), desired).expect("to write");
     }
 }
 
-/// The names of the user and the group that a directory belongs to.
+/// Returns the names of the owner and the group of a directory.
 pub(crate) fn owners(directory: &Path) -> (String, String) {
     let metadata = std::fs::metadata(directory).expect("the directory");
     let files = SystemFiles::new(Cancellation::never());
@@ -102,24 +102,25 @@ pub(crate) fn owners(directory: &Path) -> (String, String) {
     (user, group)
 }
 
-/// Looks at a file so many times.
+/// Stats a file `count` times.
 pub(crate) fn stat(count: u32) {
     for _ in 0..count {
         std::fs::metadata("/etc/passwd").expect("/etc/passwd");
     }
 }
 
-/// The most memory that a program uses until it ends, in KiB. It has to succeed.
+/// Runs a program, which must succeed, and returns its peak memory in KiB.
 pub(crate) fn peak_memory(mut program: Command) -> i64 {
     #[expect(
         clippy::zombie_processes,
-        reason = "it is waited for below, in the one way that tells its memory"
+        reason = "it is waited for below, by the one call that returns its memory"
     )]
     let child = program.spawn().expect("the program");
     let mut usage = MaybeUninit::<libc::rusage>::zeroed();
     let mut status = 0;
     let pid = libc::pid_t::try_from(child.id()).expect("a process id");
-    // SAFETY: both pointers lead to values that live on, and of a structure of numbers zeroes are a value too.
+    // SAFETY: both pointers are to values that outlive the call, and zeroes are valid for a structure of
+    // numbers.
     let (waited, usage) = unsafe {
         let waited = libc::wait4(pid, &raw mut status, 0, usage.as_mut_ptr());
         (waited, usage.assume_init())

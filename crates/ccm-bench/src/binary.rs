@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The release binary, if it was built: beside this program.
+/// Returns the release binary beside this program, if it was built.
 pub(crate) fn ccm() -> Option<PathBuf> {
     let ccm = std::env::current_exe().ok()?.with_file_name("ccm");
     ccm.exists().then_some(ccm)
 }
 
-/// The same for a part of the benchmark that can't do without.
+/// Returns the release binary, or prints that a part of the benchmark is skipped without it.
 pub(crate) fn ccm_for(part: &str) -> Option<PathBuf> {
     let ccm = ccm();
     if ccm.is_none() {
@@ -40,7 +40,7 @@ pub(crate) fn validate(ccm: &Path, manifest: &Path) {
     assert!(status.is_ok_and(|status| status.success()), "ccm failed");
 }
 
-/// What applies a manifest, with the record of the run in the scratch directory.
+/// Returns the command that applies a manifest, with its state in the scratch directory.
 pub(crate) fn apply(ccm: &Path, scratch: &Path, manifest: &Path) -> Command {
     apply_with(ccm, &["-q"], scratch, manifest)
 }

@@ -1,16 +1,16 @@
-//! Figures of ccm beside a bare program that does the same work, in one run.
+//! Benchmarks of ccm against bare programs that do the same work.
 //!
-//! `cargo run --release --package ccm-bench` builds nothing else: build the binary before it
-//! (`cargo build --release`), because start-up and memory are those of `target/release/ccm`. Each figure is a
-//! ratio or a time per resource; the two sides of a ratio take turns, and the median of the rounds counts. Beside
-//! some stands what they are to be at most. Names of parts, such as `load growth`, measure these alone.
+//! Build the binary first (`cargo build --release`), because start-up and memory are those of
+//! `target/release/ccm`. Then run `cargo run --release --package ccm-bench`. Each figure is the median of
+//! several rounds: a ratio, whose two sides take turns, or a time per resource. Some have an aim, which is a
+//! maximum. Arguments such as `load growth` select parts.
 #![expect(
     clippy::disallowed_methods,
     clippy::disallowed_types,
     reason = "a benchmark does by hand what it compares with"
 )]
 #![expect(clippy::print_stdout, reason = "its figures are its output")]
-#![expect(clippy::expect_used, reason = "a benchmark that can't be set up has nothing to say")]
+#![expect(clippy::expect_used, reason = "a benchmark that can't be set up has no result")]
 
 mod apply;
 mod bare;
@@ -24,17 +24,17 @@ mod system;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use apply::{Listener, Loaded};
+use apply::{BenchManifest, Listener};
 use measure::{
     NAME, median, millis, number_within, per, per_within, print, print_within, ratio, ratio_within, time,
     times,
 };
 
-/// A part of the benchmark: its name, and what it does in a scratch directory.
-type Part = (&'static str, fn(&Path));
+/// Part of the benchmark: its name, and its function, which gets a scratch directory.
+type BenchmarkPart = (&'static str, fn(&Path));
 
-const PARTS: [Part; 20] = [
-    // First, because until it becomes ccm a child counts with the memory of this process.
+const PARTS: [BenchmarkPart; 20] = [
+    // Memory is measured first: a child has the memory of this process until it executes ccm.
     ("redaction", redaction::files),
     ("memory", memory),
     ("start-up", start_up),
@@ -58,45 +58,45 @@ const PARTS: [Part; 20] = [
 ];
 
 fn main() {
-    let mut wanted: Vec<String> = std::env::args().skip(1).collect();
-    // A part that goes on in a process of its own has its head already.
-    let rows_alone = wanted.first().is_some_and(|first| first == "--rows");
+    let mut selected: Vec<String> = std::env::args().skip(1).collect();
+    // A part that continues in another process has its heading already.
+    let rows_alone = selected.first().is_some_and(|first| first == "--rows");
     if rows_alone {
-        wanted.remove(0);
+        selected.remove(0);
     } else {
         println!("{:<NAME$} {:>12} {:>12} {:>8}   aim", "", "ccm", "bare", "ratio");
     }
     for (name, measure) in PARTS {
-        if wanted.is_empty() || wanted.iter().any(|wanted| wanted == name) {
+        if selected.is_empty() || selected.iter().any(|selected| selected == name) {
             let scratch = tempfile::tempdir().expect("a directory");
             measure(scratch.path());
         }
     }
 }
 
-/// Files in a fresh directory, with what they hold.
+/// Makes a directory, and returns it with the content for files in it.
 fn files_in(scratch: &Path, name: &str, count: u32) -> (PathBuf, Vec<String>) {
     let directory = scratch.join(name);
     std::fs::create_dir(&directory).expect("a directory");
     (directory, (0..count).map(manifests::content).collect())
 }
 
-/// Files that are as they should be, against a program that opens, stats, reads and compares them.
+/// Compares unchanged files with a program that opens, stats, reads and compares them.
 fn files_steady(scratch: &Path) {
     for count in [1, 100, 1_000, 10_000] {
-        let (directory, wanted) = files_in(scratch, &format!("steady-{count}"), count);
-        bare::fill(&directory, &wanted);
-        let loaded = Loaded::new(&manifests::files(&directory.display().to_string(), count));
+        let (directory, desired) = files_in(scratch, &format!("steady-{count}"), count);
+        bare::fill(&directory, &desired);
+        let loaded = BenchManifest::new(&manifests::files(&directory.display().to_string(), count));
         let rounds = if count < 1_000 { 101 } else { 15 };
         let (ours, theirs) =
-            times(rounds, || loaded.apply(Listener::None), || bare::compare(&directory, &wanted));
-        // Of few files the run itself is the greater part.
+            times(rounds, || loaded.apply(Listener::None), || bare::compare(&directory, &desired));
+        // With few files, the run itself takes most of the time.
         let aim = (count >= 1_000).then_some(1.5);
         ratio_within(&format!("files-steady: {count} of 1 KiB"), ours, theirs, aim);
     }
 }
 
-/// Files of which a manifest states the attributes and not the content: what they hold is never read.
+/// Measures files without `content`, which are never read.
 fn files_attributes(scratch: &Path) {
     const COUNT: u32 = 1_000;
     let (owner, group) = bare::owners(scratch);
@@ -106,20 +106,20 @@ fn files_attributes(scratch: &Path) {
             let file = std::fs::File::create(directory.join(number.to_string())).expect("a file");
             file.set_len(length).expect("a length");
         }
-        Loaded::new(&manifests::attributes(&directory.display().to_string(), COUNT, &owner, &group))
+        BenchManifest::new(&manifests::attributes(&directory.display().to_string(), COUNT, &owner, &group))
     });
     let (large, tiny) = times(15, || large.apply(Listener::None), || tiny.apply(Listener::None));
     let name = "files-attributes: 1000 of 64 MiB against of 1 byte";
     print_within(name, large.as_secs_f64() / tiny.as_secs_f64(), 1.2);
 }
 
-/// Files of 1 KiB with owner and group, as a process from its start to its end, with its report in a pipe that is read.
-/// Against it stand a process that does nothing, and the bare calls.
+/// Compares a whole process for files of 1 KiB with owner and group, with its report in a pipe that is read,
+/// with a process that does nothing and the bare calls.
 fn files_applied(scratch: &Path) {
     let Some(ccm) = binary::ccm_for("files-applied") else { return };
     for count in [1_000, 5_000] {
-        let (directory, wanted) = files_in(scratch, &format!("applied-{count}"), count);
-        bare::fill(&directory, &wanted);
+        let (directory, desired) = files_in(scratch, &format!("applied-{count}"), count);
+        bare::fill(&directory, &desired);
         let (owner, group) = bare::owners(&directory);
         let manifest = scratch.join(format!("applied-{count}.yaml"));
         let text = manifests::owned_files(&directory.display().to_string(), count, &owner, &group);
@@ -127,19 +127,19 @@ fn files_applied(scratch: &Path) {
         let apply = || binary::report(&ccm, scratch, &manifest);
         let bare = || {
             binary::run_true();
-            bare::compare(&directory, &wanted);
+            bare::compare(&directory, &desired);
         };
         let (ours, theirs) = times(15, apply, bare);
         ratio_within(&format!("files-applied: {count} of 1 KiB, by a process"), ours, theirs, 3.0);
     }
 }
 
-/// What it costs that somebody hears of an unchanged file.
+/// Measures the listeners of events, per unchanged file.
 fn events(scratch: &Path) {
     for count in [1_000, 10_000] {
-        let (directory, wanted) = files_in(scratch, &format!("events-{count}"), count);
-        bare::fill(&directory, &wanted);
-        let loaded = Loaded::new(&manifests::files(&directory.display().to_string(), count));
+        let (directory, desired) = files_in(scratch, &format!("events-{count}"), count);
+        bare::fill(&directory, &desired);
+        let loaded = BenchManifest::new(&manifests::files(&directory.display().to_string(), count));
         for (name, listener, aim) in [
             ("the text report", Listener::Text, 1.0),
             ("the events as JSON", Listener::Events, 5.0),
@@ -152,8 +152,8 @@ fn events(scratch: &Path) {
     }
 }
 
-/// Four times as many must take four times as long, and no more than four times the memory. They are loaded by a process of
-/// their own, because one that has loaded them before has their memory at hand.
+/// Checks that time grows no faster than the number of files. A separate process loads each manifest, because
+/// a process that has loaded one before has its memory at hand.
 fn growth(scratch: &Path) {
     let Some(ccm) = binary::ccm_for("growth") else { return };
     let validated = |count: u32, text: &str| {
@@ -164,18 +164,19 @@ fn growth(scratch: &Path) {
     let of_one = validated(1, &manifests::files("/srv", 1));
     let mut each = Vec::new();
     for count in [10_000, 40_000] {
-        let (directory, wanted) = files_in(scratch, &format!("growth-{count}"), count);
-        bare::fill(&directory, &wanted);
+        let (directory, desired) = files_in(scratch, &format!("growth-{count}"), count);
+        bare::fill(&directory, &desired);
         let text = manifests::files(&directory.display().to_string(), count);
         let load = validated(count, &text).saturating_sub(of_one);
-        let loaded = Loaded::new(&text);
-        let (ours, theirs) = times(5, || loaded.apply(Listener::None), || bare::compare(&directory, &wanted));
+        let loaded = BenchManifest::new(&text);
+        let (ours, theirs) =
+            times(5, || loaded.apply(Listener::None), || bare::compare(&directory, &desired));
         let one = |all: Duration| all.as_secs_f64() / f64::from(count);
         each.push([one(load), one(ours), one(theirs)]);
     }
     for (kind, name) in ["to load", "to find as it should be", "for the bare program"].into_iter().enumerate()
     {
-        // Of a text that no cache holds any more, each pass costs more.
+        // Each pass over a text costs more once it is larger than the caches.
         let aim = [Some(1.3), Some(1.2), None][kind];
         print_within(
             &format!("growth: one file of 40000 against of 10000 {name}"),
@@ -185,7 +186,7 @@ fn growth(scratch: &Path) {
     }
 }
 
-/// Files from nothing, against the bare calls that are as safe.
+/// Compares the creation of files with the bare calls that are as safe.
 fn files_create(scratch: &Path) {
     const COUNT: u32 = 1_000;
     let mut rounds = 0;
@@ -196,76 +197,76 @@ fn files_create(scratch: &Path) {
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for _ in 0..5 {
         let (directory, _) = fresh("create");
-        let loaded = Loaded::new(&manifests::files(&directory.display().to_string(), COUNT));
+        let loaded = BenchManifest::new(&manifests::files(&directory.display().to_string(), COUNT));
         ours.push(time(1, || loaded.apply(Listener::None)));
-        let (directory, wanted) = fresh("bare");
-        theirs.push(time(1, || bare::create(&directory, &wanted)));
+        let (directory, desired) = fresh("bare");
+        theirs.push(time(1, || bare::create(&directory, &desired)));
     }
     ratio("files-create: 1000 of 1 KiB", median(&mut ours), median(&mut theirs));
 }
 
-/// One satisfied resource, from the start of the process to its end.
+/// Measures a process with one satisfied resource.
 fn start_up(scratch: &Path) {
     let Some(ccm) = binary::ccm_for("start-up") else { return };
     let manifest = scratch.join("one.yaml");
-    let (directory, wanted) = files_in(scratch, "one", 1);
-    bare::fill(&directory, &wanted);
+    let (directory, desired) = files_in(scratch, "one", 1);
+    bare::fill(&directory, &desired);
     std::fs::write(&manifest, manifests::files(&directory.display().to_string(), 1)).expect("a manifest");
     let (ours, theirs) = times(30, || binary::run(&ccm, scratch, &manifest), binary::run_true);
     ratio("start-up: one satisfied file, against /bin/true", ours, theirs);
     number_within("  ccm alone", millis(ours), "ms", 5.0);
 }
 
-/// From text to catalog.
+/// Measures loading, from text to catalog.
 fn load() {
     let mut each = Vec::new();
     for count in [1_000, 10_000] {
         let text = manifests::satisfied(count);
-        let took = time(7, || Loaded::new(&text));
+        let took = time(7, || BenchManifest::new(&text));
         per_within(&format!("load: {count} small execs, each"), took, count, 5.0);
         each.push(took.as_secs_f64() / f64::from(count));
         let text = manifests::files("/srv", count);
-        let took = time(7, || Loaded::new(&text));
+        let took = time(7, || BenchManifest::new(&text));
         per_within(&format!("load: {count} files of 1 KiB, each"), took, count, 5.0);
     }
     print("load: cost of one at 10000 against at 1000", each[1] / each[0]);
 }
 
-/// What expressions cost.
+/// Measures expressions.
 fn expressions() {
     for count in [1_000, 10_000] {
         let (with, without) = (manifests::three_values(count, true), manifests::three_values(count, false));
-        let (ours, theirs) = times(9, || Loaded::new(&with), || Loaded::new(&without));
+        let (ours, theirs) = times(9, || BenchManifest::new(&with), || BenchManifest::new(&without));
         ratio(&format!("load: {count}, three expressions each, or none"), ours, theirs);
     }
 }
 
-/// Many levels and many keys must cost no more for each key of each level.
+/// Checks that the time for each key of each level does not grow with their number.
 fn hierarchy() {
     let mut each = Vec::new();
     for (levels, keys) in [(5, 10_000), (50, 1_000), (50, 10_000)] {
         let text = manifests::hierarchy(levels, keys);
-        let took = time(3, || Loaded::new(&text));
+        let took = time(3, || BenchManifest::new(&text));
         per(&format!("hierarchy: {levels} levels of {keys} keys, each"), took, levels * keys);
         each.push(took.as_secs_f64() / f64::from(levels * keys));
     }
     print("hierarchy: cost of one, ten times as many", each[2] / each[0].max(each[1]));
 }
 
-/// Commands that are really run.
+/// Measures commands that run.
 fn exec_run() {
     for count in [100, 1_000] {
-        let loaded = Loaded::new(&manifests::commands(count));
+        let loaded = BenchManifest::new(&manifests::commands(count));
         let rounds = if count == 100 { 9 } else { 3 };
         let (ours, theirs) = times(rounds, || loaded.apply(Listener::None), || bare::spawn_true(count));
         ratio(&format!("exec-run: /bin/true {count} times"), ours, theirs);
     }
 }
 
-/// Commands that `creates` keeps from running.
+/// Measures commands that `creates` prevents.
 fn exec_steady() {
     for count in [1_000, 10_000] {
-        let loaded = Loaded::new(&manifests::satisfied(count));
+        let loaded = BenchManifest::new(&manifests::satisfied(count));
         let (ours, theirs) = times(9, || loaded.apply(Listener::None), || bare::stat(count));
         ratio(&format!("exec-steady: {count} with creates"), ours, theirs);
         per("  each", ours, count);
@@ -274,7 +275,7 @@ fn exec_steady() {
     }
 }
 
-/// Long chains and wide fans must cost no more for each resource than a plain list.
+/// Checks that the time for each resource does not grow with long chains and wide fans.
 fn shapes() {
     for (name, make) in [
         ("chain of requires", manifests::chain as fn(u32) -> String),
@@ -283,8 +284,8 @@ fn shapes() {
         let mut each = Vec::new();
         for count in [1_100, 11_000] {
             let text = make(count);
-            let loading = time(5, || Loaded::new(&text));
-            let loaded = Loaded::new(&text);
+            let loading = time(5, || BenchManifest::new(&text));
+            let loaded = BenchManifest::new(&text);
             let walking = time(5, || loaded.apply(Listener::None));
             per(&format!("{name}: {count} loaded, each"), loading, count);
             per(&format!("{name}: {count} walked, each"), walking, count);
@@ -294,18 +295,18 @@ fn shapes() {
     }
 }
 
-/// The most memory that the binary takes.
+/// Measures the peak memory of the binary.
 fn memory(scratch: &Path) {
     let Some(ccm) = binary::ccm_for("memory") else { return };
     let mut used = Vec::new();
     for (count, aim) in [(1, 80.0), (10_000, 80.0), (40_000, 320.0)] {
-        let (directory, wanted) = files_in(scratch, &format!("memory-{count}"), count);
-        bare::fill(&directory, &wanted);
+        let (directory, desired) = files_in(scratch, &format!("memory-{count}"), count);
+        bare::fill(&directory, &desired);
         let manifest = scratch.join("many.yaml");
         std::fs::write(&manifest, manifests::files(&directory.display().to_string(), count))
             .expect("a manifest");
         let kibibytes = bare::peak_memory(binary::apply(&ccm, scratch, &manifest));
-        // No figure here is too large for that.
+        // Every figure fits.
         let mebibytes = i32::try_from(kibibytes).map_or(f64::NAN, f64::from) / 1024.0;
         number_within(&format!("memory: {count} files of 1 KiB"), mebibytes, "MiB", aim);
         used.push(mebibytes);

@@ -1,17 +1,17 @@
-//! Manifests of any size.
+//! Generated manifests.
 
 use std::fmt::Write as _;
 
 fn with(lines: impl Iterator<Item = String>) -> String {
     let mut text = "ccm:\n  resources:\n    - exec:\n".to_owned();
     for line in lines {
-        // A `String` takes everything.
+        // Writing to a `String` can't fail.
         let _ = writeln!(text, "        - {line}");
     }
     text
 }
 
-/// What each file holds: 1 KiB.
+/// Returns the content of a file: 1 KiB.
 pub(crate) fn content(number: u32) -> String {
     let mut content = String::new();
     for line in 0..16 {
@@ -21,17 +21,17 @@ pub(crate) fn content(number: u32) -> String {
     content
 }
 
-/// Files of 1 KiB in a directory.
+/// Returns a manifest of files of 1 KiB in a directory.
 pub(crate) fn files(directory: &str, count: u32) -> String {
     files_with(directory, count, "")
 }
 
-/// The same with an owner and a group.
+/// Returns a manifest of files of 1 KiB with an owner and a group.
 pub(crate) fn owned_files(directory: &str, count: u32, owner: &str, group: &str) -> String {
     files_with(directory, count, &format!("            owner: '{owner}'\n            group: '{group}'\n"))
 }
 
-/// Files of which only the attributes are stated.
+/// Returns a manifest of files without `content`.
 pub(crate) fn attributes(directory: &str, count: u32, owner: &str, group: &str) -> String {
     let mut text = "ccm:\n  resources:\n    - file:\n".to_owned();
     for number in 0..count {
@@ -57,14 +57,14 @@ fn files_with(directory: &str, count: u32, properties: &str) -> String {
     text
 }
 
-/// Execs whose `creates` is there.
+/// Returns a manifest of execs whose `creates` exists.
 pub(crate) fn satisfied(count: u32) -> String {
     with((0..count).map(|number| {
         format!("task-{number}:\n            command: /bin/true\n            creates: /etc/passwd")
     }))
 }
 
-/// Execs of which each has three values; they are expressions, or what those come to.
+/// Returns a manifest of execs with three expressions each, or with their values.
 pub(crate) fn three_values(count: u32, are_expressions: bool) -> String {
     let three = if are_expressions {
         [
@@ -82,7 +82,7 @@ pub(crate) fn three_values(count: u32, are_expressions: bool) -> String {
     format!("data: {{site: here, pause: 30s}}\n{resources}")
 }
 
-/// Overrides in so many levels, all of which are merged, with so many keys in each.
+/// Returns a manifest with overrides that are merged: a number of levels, each with a number of keys.
 pub(crate) fn hierarchy(levels: u32, keys: u32) -> String {
     let mut text = "data: {a: 1}\nhierarchy:\n  merge: deep\n  order:\n".to_owned();
     for level in 0..levels {
@@ -98,12 +98,12 @@ pub(crate) fn hierarchy(levels: u32, keys: u32) -> String {
     text + "ccm: {resources: [exec: [a: {command: /bin/true}]]}\n"
 }
 
-/// Execs that run.
+/// Returns a manifest of execs that run.
 pub(crate) fn commands(count: u32) -> String {
     with((0..count).map(|number| format!("task-{number}: {{command: /bin/true}}")))
 }
 
-/// Each requires the one before it.
+/// Returns a manifest of execs that each require the previous one.
 pub(crate) fn chain(count: u32) -> String {
     with((0..count).map(|number| match number.checked_sub(1) {
         None => "task-0: {command: /bin/true, creates: /etc/passwd}".to_owned(),
@@ -115,7 +115,7 @@ pub(crate) fn chain(count: u32) -> String {
     }))
 }
 
-/// Every eleventh is a source, and the ten behind it subscribe to it.
+/// Returns a manifest of execs: every eleventh is a source, and the next ten subscribe to it.
 pub(crate) fn fans(count: u32) -> String {
     with((0..count).map(|number| match number % 11 {
         0 => format!("task-{number}: {{command: /bin/true, creates: /etc/passwd}}"),

@@ -1,17 +1,17 @@
-//! Taking times and printing them.
+//! Measuring times and printing them.
 
 use std::time::{Duration, Instant};
 
-/// The width of the first column.
+/// Width of the first column.
 pub(crate) const NAME: usize = 54;
 
-/// The median of several rounds.
+/// Returns the median time of several rounds.
 pub(crate) fn time<T>(rounds: usize, mut work: impl FnMut() -> T) -> Duration {
     let mut taken: Vec<Duration> = (0..rounds).map(|_| once(&mut work)).collect();
     median(&mut taken)
 }
 
-/// The medians of two works that take turns, so that both meet the same weather.
+/// Returns the median times of two functions. They take turns, so that both have the same conditions.
 pub(crate) fn times<T, U>(
     rounds: usize,
     mut ours: impl FnMut() -> T,
@@ -25,7 +25,7 @@ pub(crate) fn times<T, U>(
     (median(&mut first), median(&mut second))
 }
 
-/// How long a work takes; what it made is taken apart later.
+/// Returns the time of a function, without the time to drop its result.
 fn once<T>(work: &mut impl FnMut() -> T) -> Duration {
     let began = Instant::now();
     let made = work();
@@ -34,7 +34,7 @@ fn once<T>(work: &mut impl FnMut() -> T) -> Duration {
     took
 }
 
-/// The middle one.
+/// Returns the median.
 pub(crate) fn median(taken: &mut [Duration]) -> Duration {
     taken.sort_unstable();
     taken[taken.len() / 2]
@@ -45,25 +45,25 @@ pub(crate) fn ratio(name: &str, ours: Duration, theirs: Duration) {
     ratio_within(name, ours, theirs, None);
 }
 
-/// The same for a ratio that is to be no greater than that.
+/// Prints two times, and their ratio with its aim.
 pub(crate) fn ratio_within(name: &str, ours: Duration, theirs: Duration, aim: impl Into<Option<f64>>) {
     let ratio = ours.as_secs_f64() / theirs.as_secs_f64();
     let columns = format!("{:>9.2} ms {:>9.2} ms {ratio:>8.2}", millis(ours), millis(theirs));
     row(name, &columns, ratio, aim.into());
 }
 
-/// Prints the time for one of many.
+/// Prints the time for each of `count`.
 pub(crate) fn per(name: &str, all: Duration, count: u32) {
     per_within(name, all, count, None);
 }
 
-/// The same for one that is to take no more than so many microseconds.
+/// Prints the time for each of `count`, with an aim in microseconds.
 pub(crate) fn per_within(name: &str, all: Duration, count: u32, aim: impl Into<Option<f64>>) {
     let each = all.as_secs_f64() * 1e6 / f64::from(count);
     row(name, &format!("{each:>9.2} µs"), each, aim.into());
 }
 
-/// Prints a number with its unit, and what it is to be at most.
+/// Prints a number with its unit and its aim.
 pub(crate) fn number_within(name: &str, value: f64, unit: &str, aim: f64) {
     row(name, &format!("{value:>9.2} {unit}"), value, Some(aim));
 }
@@ -73,12 +73,12 @@ pub(crate) fn print(name: &str, value: f64) {
     print_within(name, value, None);
 }
 
-/// The same for one that is to be no greater than that.
+/// Prints a bare number with its aim.
 pub(crate) fn print_within(name: &str, value: f64, aim: impl Into<Option<f64>>) {
     row(name, &format!("{value:>34.2}"), value, aim.into());
 }
 
-/// A machine may be slow, so what is missed is only told.
+/// Prints a row. A missed aim is no error, because the machine may be slow.
 fn row(name: &str, columns: &str, value: f64, aim: Option<f64>) {
     let aim = aim
         .map_or_else(String::new, |aim| format!("≤ {aim:.2}{}", if value > aim { ", missed" } else { "" }));

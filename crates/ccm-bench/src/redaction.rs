@@ -1,4 +1,4 @@
-//! Hiding secrets in what commands print.
+//! Redaction of secrets.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -9,7 +9,7 @@ use ccm_redaction::{Redactor, StreamRedactor};
 use crate::measure::{millis, number_within, time};
 use crate::{bare, binary};
 
-/// As much as is read from a pipe at once.
+/// Size of one read from a pipe.
 const READ: usize = 64 * 1024;
 const MEBIBYTES: u32 = 100;
 
@@ -18,7 +18,7 @@ const FILES: u32 = 100;
 /// Number of their lines, of 64 bytes each.
 const LINES: u32 = 256;
 
-/// Time and memory of whole runs that find sensitive files as they should be.
+/// Measures time and memory of whole runs with unchanged sensitive files.
 pub(crate) fn files(scratch: &Path) {
     let Some(ccm) = binary::ccm_for("redaction: sensitive files") else { return };
     let directory = scratch.join("sensitive");
@@ -51,7 +51,7 @@ pub(crate) fn files(scratch: &Path) {
     }
 }
 
-/// Content of which no line stands anywhere else: keys in every other file, settings in the others.
+/// Returns content of unique lines: keys in files with an even number, settings in the others.
 fn content(file: u32) -> String {
     let mut content = String::new();
     for line in 0..LINES {
@@ -66,7 +66,7 @@ fn content(file: u32) -> String {
     content
 }
 
-/// Speed of a stream, in the reads in which it comes.
+/// Measures the speed of redacting a stream, read by read.
 pub(crate) fn measure() {
     let printed = printed();
     for count in [1, 100] {
@@ -90,7 +90,7 @@ fn pass(redactor: &Arc<Redactor>, printed: &[u8]) {
     assert!(shown > 0, "most of it is shown");
 }
 
-/// A password of 24 characters, unlike every other.
+/// Returns a unique password of 24 characters.
 fn secret(number: u32) -> String {
     const CHARACTERS: &[u8] = b"ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789+/$-_!'";
     let mut state = u64::from(number) + 1;
@@ -101,10 +101,10 @@ fn secret(number: u32) -> String {
     (0..24).map(|_| next()).collect()
 }
 
-/// Lines of a log, with a secret in one of a thousand.
+/// Returns lines of a log, with a secret in one of a thousand.
 fn printed() -> Vec<u8> {
-    let wanted = MEBIBYTES as usize * 1024 * 1024;
-    let mut printed = Vec::with_capacity(wanted + 200);
+    let length = MEBIBYTES as usize * 1024 * 1024;
+    let mut printed = Vec::with_capacity(length + 200);
     for number in 0_u32.. {
         let token = if number % 1000 == 0 { secret(number / 1000 % 100) } else { "none".to_owned() };
         let line = format!(
@@ -115,10 +115,10 @@ fn printed() -> Vec<u8> {
             number % 977
         );
         printed.extend_from_slice(line.as_bytes());
-        if printed.len() >= wanted {
+        if printed.len() >= length {
             break;
         }
     }
-    printed.truncate(wanted);
+    printed.truncate(length);
     printed
 }

@@ -1,4 +1,4 @@
-//! Commands in a sandbox beside the same commands without.
+//! Commands with and without a sandbox.
 
 use std::path::Path;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use ccm_host::{Cancellation, Command, Exit, Runner as _, Sandbox, SystemRunner};
 use crate::binary;
 use crate::measure::{median, per, ratio, time};
 
-/// What a launcher costs, and what a sandbox costs.
+/// Measures the launcher and the sandbox.
 pub(crate) fn run(scratch: &Path) {
     const COUNT: u32 = 100;
     const ROUNDS: usize = 9;

@@ -1,23 +1,23 @@
-//! Packages and services of the machine that are as they should be, beside the tools that tell of them.
+//! Unchanged packages and services of the machine, against the tools that list them.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::apply::{Listener, Loaded};
+use crate::apply::{BenchManifest, Listener};
 use crate::measure::{per, print_within, ratio, ratio_within, time, times};
 use crate::{binary, manifests};
 
 const STATUS: &str = "/var/lib/dpkg/status";
-/// Is there while systemd runs the machine.
+/// Directory that exists while systemd runs the machine.
 const BOOTED: &str = "/run/systemd/system";
 const SYSTEMCTL: &str = "/usr/bin/systemctl";
 const COUNT: usize = 50;
 const ROUNDS: usize = 101;
 
-/// Packages that are installed, against a program that reads the database of dpkg: within a process that has started, and
-/// from start to end against a run that has nothing of the kind to do and that program.
+/// Compares installed packages with a program that reads the database of dpkg: within this process, and as a
+/// whole process against a run without packages and that program.
 pub(crate) fn packages(scratch: &Path) {
     let status = std::fs::read_to_string(STATUS).unwrap_or_default();
     let all = installed(&status);
@@ -31,7 +31,7 @@ pub(crate) fn packages(scratch: &Path) {
     for count in [1, COUNT] {
         let names = &names[..count];
         let text = manifest("package", names, "provider: apt");
-        let loaded = Loaded::new(&text);
+        let loaded = BenchManifest::new(&text);
         let bare = || {
             let status = std::fs::read_to_string(STATUS).expect("the database of dpkg");
             let installed = installed(&status);
@@ -39,7 +39,7 @@ pub(crate) fn packages(scratch: &Path) {
         };
         let (ours, theirs) = times(ROUNDS, || loaded.apply(Listener::None), bare);
         let aim = (count == COUNT).then_some(1.5);
-        // Where few are installed, the run itself is the greater part.
+        // With few installed packages, the run itself takes most of the time.
         let aim_within = aim.filter(|_| all.len() >= 10 * COUNT);
         ratio_within(&format!("packages-steady: {count} of {}", all.len()), ours, theirs, aim_within);
         if let Some(ccm) = binary::ccm() {
@@ -56,7 +56,7 @@ pub(crate) fn packages(scratch: &Path) {
     }
 }
 
-/// What is installed, by name: as much as a plain program has to know.
+/// Returns the versions of installed packages by name.
 fn installed(status: &str) -> HashMap<&str, &str> {
     let mut installed = HashMap::new();
     let (mut name, mut is_installed) = ("", false);
@@ -74,14 +74,14 @@ fn installed(status: &str) -> HashMap<&str, &str> {
     installed
 }
 
-/// Units as they are, against one call that asks for all. Where no systemd runs, what it would print is recorded, and a
-/// stand-in prints that to both sides.
+/// Compares unchanged units with one call that reads all of them. Without systemd, a stand-in prints recorded
+/// output to both sides.
 pub(crate) fn services(scratch: &Path) {
     with_systemd(scratch, "services-steady", services_here);
 }
 
-/// A first run in noop, before the packages that bring the units: every read fails, and an earlier resource is named that
-/// may bring the unit. Five times as many must cost no more for each.
+/// Measures a first run in noop, before the units are installed: every read fails, and an earlier resource
+/// that may provide the unit is named. The time for each unit must not grow with their number.
 pub(crate) fn missing_services(scratch: &Path) {
     with_systemd(scratch, "services-missing", missing_here);
 }
@@ -92,7 +92,7 @@ fn missing_here() {
         let names: Vec<String> = (0..count).map(|number| format!("{MISSING}-{number}")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let services = manifest("service", &names, "ensure: running");
-        let loaded = Loaded::new(&services.replace("  resources:\n", INSTALLS)).in_noop();
+        let loaded = BenchManifest::new(&services.replace("  resources:\n", INSTALLS)).in_noop();
         let took = time(5, || loaded.apply(Listener::None));
         per(&format!("services-missing: first noop of {count}, each"), took, count);
         each.push(took.as_secs_f64() / f64::from(count));
@@ -100,18 +100,18 @@ fn missing_here() {
     print_within("services-missing: one of 5000 against of 1000", each[1] / each[0], 1.5);
 }
 
-/// The beginning of the names of units that there are none of.
+/// Beginning of the names of missing units.
 const MISSING: &str = "ccm-bench-missing";
 
-/// A resource before the services, which would bring their units.
+/// Resource before the services, which may provide their units.
 const INSTALLS: &str = "  resources:\n    - exec: [installs: {command: /bin/true}]\n";
 
 /// Measures a part where systemd runs, or its stand-in.
 fn with_systemd(scratch: &Path, part: &str, measure: fn()) {
     if Path::new(BOOTED).is_dir() {
         measure();
-    } else if let Err(why) = with_stand_in(scratch, part) {
-        println!("{part}: skipped, no systemd runs here, and {why}");
+    } else if let Err(reason) = with_stand_in(scratch, part) {
+        println!("{part}: skipped, no systemd runs here, and {reason}");
     }
 }
 
@@ -122,19 +122,20 @@ fn services_here() {
         let _ = writeln!(lines, "        - {name}: {{ensure: {ensure}}}");
         names.push(&**name);
     }
-    // What starts by itself in between is not to be stopped for that.
-    let loaded = Loaded::new(&format!("ccm:\n  resources:\n    - service:\n{lines}")).in_noop();
+    // Noop, so that a unit that starts by itself meanwhile is not stopped.
+    let loaded = BenchManifest::new(&format!("ccm:\n  resources:\n    - service:\n{lines}")).in_noop();
     let bare = || {
         let printed = show(PROPERTIES, &names);
         assert_eq!(printed.matches("LoadState=loaded").count(), names.len(), "a unit is gone");
     };
     let (ours, theirs) = times(ROUNDS, || loaded.apply(Listener::None), bare);
-    let whose = if ccm_host::variable(STAND_IN).is_some() { "a stand-in for systemctl" } else { "systemctl" };
-    let name = format!("services-steady: {} installed, {whose}", units.len());
+    let tool = if ccm_host::variable(STAND_IN).is_some() { "a stand-in for systemctl" } else { "systemctl" };
+    let name = format!("services-steady: {} installed, {tool}", units.len());
     if units.len() == COUNT { ratio_within(&name, ours, theirs, 1.5) } else { ratio(&name, ours, theirs) }
 }
 
-/// Units that are installed, with what they are now. Those that are neither or have another name are left out.
+/// Returns installed units that are running or stopped, with their `ensure`. Units known by another name are
+/// left out.
 fn units() -> Vec<(String, &'static str)> {
     let list =
         ["list-unit-files", "--type=service,timer,socket,path", "--plain", "--no-legend", "--no-pager"];
@@ -158,7 +159,7 @@ const PROPERTIES: &str = "Id,Names,LoadState,LoadError,ActiveState,SubState,Unit
     CanReload,Type,RemainAfterExit,Result,ExecMainCode,ExecMainStatus,DropInPaths,TimeoutStartUSec,TimeoutStopUSec,\
     Triggers";
 
-/// What systemctl prints of units, with an empty line between two.
+/// Returns the output of `systemctl show` for units, which has an empty line between two.
 fn show(properties: &str, names: &[&str]) -> String {
     systemctl(&[&["--no-pager", "show", &*format!("--property={properties}"), "--"], names].concat())
 }
@@ -169,7 +170,7 @@ fn systemctl(arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("text")
 }
 
-/// Says to this program that what runs is a stand-in.
+/// Variable that is set if systemctl is a stand-in.
 const STAND_IN: &str = "CCM_BENCH_STAND_IN";
 
 const STAND_IN_TEXT: &str = r#"#!/bin/sh
@@ -187,7 +188,7 @@ esac
 exec cat '[shown]'
 "#;
 
-/// Measures in a namespace in which a directory and a program stand for systemd.
+/// Measures in a namespace in which a directory and a program replace systemd.
 fn with_stand_in(scratch: &Path, part: &str) -> Result<(), &'static str> {
     let script =
         "mount -t tmpfs tmpfs /run && mkdir -p /run/systemd/system && mount --bind \"$1\" /usr/bin/systemctl";
@@ -195,7 +196,7 @@ fn with_stand_in(scratch: &Path, part: &str) -> Result<(), &'static str> {
     let (list, shown) = (scratch.join("list"), scratch.join("shown"));
     let (mut units, mut blocks) = (String::new(), String::new());
     for number in 0..COUNT {
-        // A `String` takes everything.
+        // Writing to a `String` can't fail.
         let _ = writeln!(units, "unit-{number}.service enabled enabled");
         let _ = write!(blocks, "{}", block(number));
     }
@@ -215,7 +216,7 @@ fn with_stand_in(scratch: &Path, part: &str) -> Result<(), &'static str> {
     };
     let can = unshare(script).stdout(Stdio::null()).stderr(Stdio::null()).status();
     if !can.is_ok_and(|status| status.success()) {
-        return Err("none can be stood in for without root and namespaces");
+        return Err("a stand-in needs root and namespaces");
     }
     let this = std::env::current_exe().expect("this program");
     let measured = unshare(&format!("{script} && exec \"$2\" --rows {part}"))
@@ -227,7 +228,7 @@ fn with_stand_in(scratch: &Path, part: &str) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// What systemctl prints of a service that runs.
+/// Returns the output of `systemctl show` for a running service.
 fn block(number: usize) -> String {
     format!(
         "{}Type=notify\nTimeoutStartUSec=1min 30s\nTimeoutStopUSec=1min 30s\nRemainAfterExit=no\nResult=success\n\

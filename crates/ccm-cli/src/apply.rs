@@ -1,6 +1,5 @@
 //! `ccm apply`: the wiring of a run.
 
-use std::mem::ManuallyDrop;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,8 +7,8 @@ use ccm_model::RunSummary;
 use ccm_runtime::process::signals::Signals;
 use ccm_runtime::process::{NonBlockingWriter, after};
 use ccm_runtime::{
-    ActiveRun, Canceller, Emitted, Event, ExitCode, Level, LoadedManifest, RecordEnd, RunMode, RunOptions,
-    Session, Sink, spawn,
+    ActiveRun, CancellationLevel, Canceller, Emitted, Event, ExitCode, LoadedManifest, RecordEnd, RunMode,
+    RunOptions, Session, Sink, spawn,
 };
 
 use crate::arguments::{ApplyArguments, ReportFormat};
@@ -60,9 +59,8 @@ impl ApplyContext {
             Ok(input) => input,
             Err(code) => return code,
         };
-        // Freeing it piece by piece would take time, and the process ends when it has been used.
         let manifest = match session.load(&input) {
-            Ok(manifest) => ManuallyDrop::new(manifest),
+            Ok(manifest) => manifest,
             Err(errors) => return manifest::not_loaded(console, &errors, &input),
         };
         if !arguments.quiet {
@@ -186,9 +184,9 @@ async fn given_up(canceller: &Canceller) {
     const AFTER_STOP: Duration = Duration::from_secs(2);
     // A reader that reads has the time to do so.
     const AFTER_KILL: Duration = Duration::from_millis(500);
-    canceller.reached(Level::Stop).await;
+    canceller.reached(CancellationLevel::Stop).await;
     tokio::select! {
-        () = canceller.reached(Level::Kill) => {
+        () = canceller.reached(CancellationLevel::Kill) => {
             after(Some(AFTER_KILL)).await;
         }
         _ = after(Some(AFTER_STOP)) => {}

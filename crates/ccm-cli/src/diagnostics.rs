@@ -152,8 +152,8 @@ mod tests {
 
     #[test]
     fn every_error_in_any_manifest_can_be_shown() {
-        for input in ccm_fuzz::changed(ccm_fuzz::target("manifest"), 200) {
-            let (diagnostics, texts) = ccm_fuzz::mistakes_of_manifest(&input);
+        for input in ccm_fuzz::mutations(ccm_fuzz::target("manifest"), 200) {
+            let (diagnostics, texts) = ccm_fuzz::manifest_errors(&input);
             for diagnostic in &diagnostics {
                 let shown = render(diagnostic, &texts, &Renderer::plain());
                 let steers = |character: char| character.is_control() && !matches!(character, '\n' | '\t');

@@ -1,7 +1,7 @@
 //! `ccm eval`: the value of an expression.
 
 use ccm_model::escape_control;
-use ccm_runtime::{ExitCode, ExpressionError, ManifestErrors, Named, printed};
+use ccm_runtime::{ExitCode, ExpressionError, ExpressionNames, ManifestErrors, printed};
 
 use crate::arguments::EvalArguments;
 use crate::console::Console;
@@ -35,7 +35,7 @@ fn refused(console: &Console, errors: &ManifestErrors) -> ExitCode {
 }
 
 /// Returns the names in an expression and the time at which it can be evaluated, a line for each kind.
-fn explanation(named: &Named) -> String {
+fn explanation(named: &ExpressionNames) -> String {
     let anything = |names: &[String], all: &str| -> Vec<String> {
         let shown =
             |name: &String| if name.is_empty() { all.to_owned() } else { escape_control(name).into_owned() };
@@ -64,7 +64,7 @@ fn explanation(named: &Named) -> String {
     text + &when(named)
 }
 
-fn when(named: &Named) -> String {
+fn when(named: &ExpressionNames) -> String {
     let first = |path: &String| path.split('.').next().unwrap_or_default().to_owned();
     let mut after: Vec<String> = named.captures.iter().map(first).collect();
     after.dedup();

@@ -1,6 +1,6 @@
 //! `ccm apply --verify-idempotent`: a second run of the manifest, which has to change nothing again.
 
-use ccm_report::owed_line;
+use ccm_report::pending_line;
 use ccm_runtime::{ChangedAgain, ExitCode, Session, Verification, VerificationError};
 
 use crate::apply::record_ended;
@@ -60,7 +60,7 @@ pub(crate) fn show(console: &Console, verification: &Verification) {
         1 => "not idempotent: a second run changed 1 resource again".to_owned(),
         count => format!("not idempotent: a second run changed {count} resources again"),
     };
-    let pending = due.iter().map(|pending| owed_line(&pending.subscriber, &pending.refresh));
+    let pending = due.iter().map(|pending| pending_line(&pending.subscriber, &pending.refresh));
     let causes: Vec<String> = changed_again.iter().map(reason).chain(pending).collect();
     let hints: Vec<String> = advice.iter().map(|advice| (*advice).to_owned()).collect();
     console.error(&message, &causes, &hints);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anstream::AutoStream;
 use ccm_model::Event;
-use ccm_report::{JsonDocument, JsonLine, JsonLines, Progress, ReportError, TextReport, Verbosity};
+use ccm_report::{JsonDocument, JsonLine, JsonLines, ProgressLine, ReportError, TextReport, Verbosity};
 use ccm_runtime::process::{Clock as _, NonBlockingWriter, SystemClock, Terminal, variable};
 use ccm_runtime::{EventsFile, ExitCode};
 
@@ -51,7 +51,7 @@ pub(crate) struct Listeners {
     events_file: Option<EventsFile>,
     terminal: Option<Terminal>,
     screen: NonBlockingWriter,
-    progress: Progress,
+    progress: ProgressLine,
 }
 
 impl Listeners {
@@ -80,7 +80,7 @@ impl Listeners {
                 Terminal::on_standard_error()
             },
             screen,
-            progress: Progress::default(),
+            progress: ProgressLine::default(),
         }
     }
 

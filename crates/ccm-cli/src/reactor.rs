@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use ccm_runtime::process::after;
 use ccm_runtime::process::signals::{Signal, Signals};
-use ccm_runtime::{Canceller, ExitCode, Job, Level, StopCause};
+use ccm_runtime::{CancellationLevel, Canceller, ExitCode, Job, StopCause};
 use tokio::sync::Notify;
 
 use crate::console::Console;
@@ -68,7 +68,7 @@ pub(crate) async fn attend(
         after(timeout).await
     });
     let mut is_time_up = false;
-    let mut level = Level::Go;
+    let mut level = CancellationLevel::Go;
     loop {
         let stop = tokio::select! {
             biased;
@@ -84,7 +84,7 @@ pub(crate) async fn attend(
                 }
                 // Who types Ctrl-\ does not want to wait.
                 if signal.name == "SIGQUIT" {
-                    level = Level::Kill;
+                    level = CancellationLevel::Kill;
                 }
                 StopCause::Signal { name: signal.name.to_owned(), number: signal.number }
             }
@@ -100,7 +100,8 @@ pub(crate) async fn attend(
             }
         };
         // A second cause only makes the end more urgent; the first one is reported.
-        level = if level == Level::Go { Level::Stop } else { Level::Kill };
+        level =
+            if level == CancellationLevel::Go { CancellationLevel::Stop } else { CancellationLevel::Kill };
         shared.canceller.raise(level, stop);
     }
 }

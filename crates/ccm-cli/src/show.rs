@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use ccm_model::event_schema;
-use ccm_runtime::{ExitCode, Format};
+use ccm_runtime::{ExitCode, RenderFormat};
 
 use crate::arguments::{GraphArguments, GraphFormat, SchemaArguments};
 use crate::console::Console;
@@ -12,9 +12,9 @@ use crate::{manifest, session};
 /// `ccm graph`.
 pub(crate) fn graph(arguments: &GraphArguments, console: &Console) -> ExitCode {
     let format = match arguments.format {
-        GraphFormat::Text => Format::Text,
-        GraphFormat::Dot => Format::Dot,
-        GraphFormat::Mermaid => Format::Mermaid,
+        GraphFormat::Text => RenderFormat::Text,
+        GraphFormat::Dot => RenderFormat::Dot,
+        GraphFormat::Mermaid => RenderFormat::Mermaid,
     };
     let session = session::open(console);
     let input = match manifest::read(console, &session, &arguments.manifest, &arguments.values) {

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use ccm_model::{KeptBy, display_timestamp, escape_control, quote_words};
-use ccm_report::owed_line;
+use ccm_report::pending_line;
 use ccm_runtime::{
-    ExitCode, NextStep, Pending, PendingLedger, PendingRefresh, Session, SessionStatus, StatusError,
-    StoredRun,
+    ExitCode, NextStep, PendingLedger, PendingRefreshes, RecordedRefresh, Session, SessionStatus,
+    StatusError, StoredRun,
 };
 use serde_json::{Value, json};
 
@@ -31,7 +31,7 @@ fn shown(arguments: &arguments::StatusArguments, session: &Session) -> Result<St
         return Ok(match arguments.output {
             DocumentFormat::Text => text(session, &pending, named),
             DocumentFormat::Json => {
-                let Pending { ledgers, damaged, is_locked } = &pending;
+                let PendingRefreshes { ledgers, damaged, is_locked } = &pending;
                 let pending = json(ledgers);
                 format!("{:#}\n", json!({ "is_going_on": is_locked, "pending": pending, "damaged": damaged }))
             }
@@ -50,7 +50,7 @@ fn shown(arguments: &arguments::StatusArguments, session: &Session) -> Result<St
             format!("{last}\n{}", text(session, pending, named))
         }
         DocumentFormat::Json => {
-            let Pending { ledgers, damaged, .. } = pending;
+            let PendingRefreshes { ledgers, damaged, .. } = pending;
             let last = last.map(StoredRun::json);
             format!(
                 "{:#}\n",
@@ -62,8 +62,8 @@ fn shown(arguments: &arguments::StatusArguments, session: &Session) -> Result<St
 
 /// Returns the pending refreshes, with what to do about them. `named` is the state directory if the command
 /// line names it.
-fn text(session: &Session, pending: &Pending, named: Option<&Path>) -> String {
-    let Pending { ledgers, damaged, is_locked } = pending;
+fn text(session: &Session, pending: &PendingRefreshes, named: Option<&Path>) -> String {
+    let PendingRefreshes { ledgers, damaged, is_locked } = pending;
     let mut text = if ledgers.is_empty() { "no refresh is pending\n".to_owned() } else { String::new() };
     for ledger in ledgers {
         let PendingLedger { file, key, refreshes, unreadable, untrusted, .. } = ledger;
@@ -76,7 +76,7 @@ fn text(session: &Session, pending: &Pending, named: Option<&Path>) -> String {
         if !untrusted.is_empty() {
             text += &format!("  {}; a run refuses it\n", escape_control(&untrusted.join(": ")));
         }
-        for PendingRefresh { subscriber, refresh, kept_by, .. } in refreshes {
+        for RecordedRefresh { subscriber, refresh, kept_by, .. } in refreshes {
             let kept = match kept_by {
                 None => "",
                 Some(KeptBy::Control) => "; the resource is not managed; it is refreshed once it is",
@@ -84,7 +84,7 @@ fn text(session: &Session, pending: &Pending, named: Option<&Path>) -> String {
                     "; its manifest is in noop; it is refreshed once noop is removed"
                 }
             };
-            text += &format!("  {}{kept}\n", escape_control(&owed_line(subscriber, refresh)));
+            text += &format!("  {}{kept}\n", escape_control(&pending_line(subscriber, refresh)));
         }
         text.extend(session.next_steps(ledger).iter().map(|step| next(step, file, named)));
     }
@@ -135,7 +135,7 @@ fn apply(manifest: &str, named: Option<&Path>) -> String {
 }
 
 fn json(ledgers: &[PendingLedger]) -> Value {
-    let refresh = |pending: &PendingRefresh| {
+    let refresh = |pending: &RecordedRefresh| {
         json!({
             "subscriber": pending.subscriber.to_string(),
             "source": pending.refresh.source.to_string(),

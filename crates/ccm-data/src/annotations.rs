@@ -1,7 +1,7 @@
-//! What comments ask of the keys below them: `# @require`, `# @validate EXPRESSION` and `# @sensitive`.
+//! Annotations in comments: `# @require`, `# @validate EXPRESSION` and `# @sensitive`.
 //!
-//! [`collect`] finds them in the text of `data`, [`check`] holds the final data against them, and
-//! [`sensitive_texts`] lists what has to be hidden.
+//! [`collect`] finds them in the text of `data`, [`check`] applies them to the final data, and
+//! [`sensitive_texts`] lists the texts to redact.
 
 mod collect;
 mod comments;
@@ -12,57 +12,57 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use ccm_expr::Value;
-use ccm_model::SHORTEST_SECRET;
+use ccm_model::MIN_SECRET_LENGTH;
 use ccm_model::{Diagnostic, Span, escape_control};
 
 use crate::printed;
 
-pub use collect::{collect, places};
+pub use collect::{annotation_spans, collect};
 pub use mask::sensitive_parts;
 
-/// What a comment asks of a key.
+/// Annotation of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Annotation {
-    /// The keys that lead to the one it stands above, that one included.
+    /// Keys from the root to the annotated key.
     pub path: Vec<Arc<str>>,
-    /// Where that key was written.
+    /// Span of that key.
     pub key_span: Span,
-    /// Where the annotation was written: from its `@` to the end of what it says.
+    /// Span of the annotation, from its `@` to its end.
     pub span: Span,
-    /// What it asks for.
-    pub kind: Kind,
+    /// Kind.
+    pub kind: AnnotationKind,
 }
 
-/// What an annotation asks for.
+/// Kind of an annotation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// A value: not null and not an empty text.
+pub enum AnnotationKind {
+    /// The value must not be null or an empty text.
     Require,
-    /// A value for which an expression over `value` is true.
+    /// An expression over `value` must be true.
     Validate {
-        /// The expression.
+        /// Expression.
         expression: String,
-        /// Where it was written, byte for byte.
+        /// Span of the expression, byte for byte.
         span: Span,
     },
-    /// That its value is shown nowhere.
+    /// The value is redacted everywhere.
     Sensitive,
 }
 
-/// Why an expression gave no answer.
+/// Error of the evaluation of an expression.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct EvaluationError {
-    /// What is wrong; shows no value.
+    /// Message; holds no values.
     pub message: String,
-    /// Bytes of the expression that it is about, if not about all of them.
+    /// Bytes of the expression with the error; `None` for all of them.
     pub range: Option<Range<usize>>,
-    /// What to do about it.
+    /// Hints.
     pub hints: Vec<String>,
 }
 
-/// Holds the final data against its annotations and names every failure. `validate` evaluates an expression
-/// for a value. A value that is missing or null is not validated.
+/// Checks the final data against its annotations. `validate` evaluates an expression for a value. Missing
+/// values and nulls are not validated.
 pub fn check(
     data: &Value,
     annotations: &[Annotation],
@@ -70,7 +70,7 @@ pub fn check(
 ) -> Vec<Diagnostic> {
     let mut failures = Vec::new();
     let mut missing: HashSet<&[Arc<str>]> = HashSet::new();
-    for annotation in annotations.iter().filter(|annotation| annotation.kind == Kind::Require) {
+    for annotation in annotations.iter().filter(|annotation| annotation.kind == AnnotationKind::Require) {
         let value = at(data, &annotation.path);
         let is_missing = match value {
             None | Some(Value::Null) => true,
@@ -87,12 +87,12 @@ pub fn check(
     }
     let is_sensitive = sensitive_paths(annotations);
     for annotation in annotations {
-        let Kind::Validate { expression, span } = &annotation.kind else { continue };
+        let AnnotationKind::Validate { expression, span } = &annotation.kind else { continue };
         let value = match at(data, &annotation.path) {
             None | Some(Value::Null) => continue,
             Some(value) => value,
         };
-        // One word about a value that has to be there and is not is enough.
+        // The missing value is reported already.
         if missing.contains(annotation.path.as_slice()) {
             continue;
         }
@@ -103,18 +103,18 @@ pub fn check(
                 failures.push(
                     failure(annotation, &format!("is not valid: `{}` is false", escape_control(expression)))
                         .labelled(shown.map_or_else(String::new, |shown| format!("its value is {shown}")))
-                        .with_label(*span, "asked for here"),
+                        .with_label(*span, "validated by this"),
                 );
             }
-            Err(error) => failures.push(unanswered(annotation, expression, *span, &error)),
+            Err(error) => failures.push(evaluation_failure(annotation, expression, *span, &error)),
         }
     }
     failures.sort_by_key(|failure| failure.span().map(|span| span.start));
     failures
 }
 
-/// The texts and numbers below keys that are sensitive, each once, as text. Where JSON would write a text in
-/// another way, that form is there too, because a list or map may become part of a text.
+/// Returns the texts and numbers below sensitive keys as text, each once. If JSON escapes a text, the escaped
+/// form is included, because a list or map may become part of a text.
 pub fn sensitive_texts(data: &Value, annotations: &[Annotation]) -> Vec<String> {
     let mut texts = Vec::new();
     let mut seen = HashSet::new();
@@ -123,7 +123,7 @@ pub fn sensitive_texts(data: &Value, annotations: &[Annotation]) -> Vec<String> 
             texts.push(text);
         }
     };
-    for annotation in annotations.iter().filter(|annotation| annotation.kind == Kind::Sensitive) {
+    for annotation in annotations.iter().filter(|annotation| annotation.kind == AnnotationKind::Sensitive) {
         if let Some(value) = at(data, &annotation.path) {
             leaves(value, &mut keep);
         }
@@ -131,23 +131,23 @@ pub fn sensitive_texts(data: &Value, annotations: &[Annotation]) -> Vec<String> 
     texts
 }
 
-/// Warns of sensitive values that are too short to be hidden wherever they appear.
-pub fn too_short(data: &Value, annotations: &[Annotation]) -> Vec<Diagnostic> {
-    let is_sensitive = |annotation: &&Annotation| annotation.kind == Kind::Sensitive;
+/// Warns of sensitive values that are too short to be redacted.
+pub fn warn_of_short_secrets(data: &Value, annotations: &[Annotation]) -> Vec<Diagnostic> {
+    let is_sensitive = |annotation: &&Annotation| annotation.kind == AnnotationKind::Sensitive;
     let mut warnings = Vec::new();
     for annotation in annotations.iter().filter(is_sensitive) {
         let mut is_short = false;
         if let Some(value) = at(data, &annotation.path) {
-            leaves(value, &mut |text| is_short |= (1..SHORTEST_SECRET).contains(&text.len()));
+            leaves(value, &mut |text| is_short |= (1..MIN_SECRET_LENGTH).contains(&text.len()));
         }
         if is_short {
             let path = annotation.path.join(".");
-            let message = format!(
-                "`{}` is sensitive, and too short to be hidden wherever it appears",
-                escape_control(&path)
-            );
+            let message =
+                format!("`{}` is sensitive, but too short to be redacted everywhere", escape_control(&path));
             let warning = Diagnostic::warning(annotation.key_span, message);
-            warnings.push(warning.with_hint(format!("values of {SHORTEST_SECRET} bytes or more are hidden")));
+            warnings.push(warning.with_hint(format!(
+                "use at least {MIN_SECRET_LENGTH} bytes: shorter values are not redacted"
+            )));
         }
     }
     warnings
@@ -165,15 +165,15 @@ fn leaves(value: &Value, keep: &mut dyn FnMut(String)) {
         Value::List(elements) => elements.iter().for_each(|element| leaves(element, keep)),
         Value::Map(map) => map.values().for_each(|value| leaves(value, keep)),
         Value::Groups(entries) => entries.iter().for_each(|(_, value)| leaves(value, keep)),
-        Value::Bytes(_) | Value::Duration(_) | Value::Moment(_) | Value::Calendar(_) => {
+        Value::Bytes(_) | Value::Duration(_) | Value::DateTime(_) | Value::Calendar(_) => {
             keep(printed::to_text(value).into_owned());
         }
     }
 }
 
-/// Tells of a path whether it is sensitive, or a key above or below it.
+/// Returns a test for paths that are sensitive, or have a sensitive key above or below.
 fn sensitive_paths(annotations: &[Annotation]) -> impl Fn(&[Arc<str>]) -> bool {
-    let is_sensitive = |annotation: &&Annotation| annotation.kind == Kind::Sensitive;
+    let is_sensitive = |annotation: &&Annotation| annotation.kind == AnnotationKind::Sensitive;
     let mut sensitive: HashSet<&[Arc<str>]> = HashSet::new();
     let mut above: HashSet<&[Arc<str>]> = HashSet::new();
     for Annotation { path, .. } in annotations.iter().filter(is_sensitive) {
@@ -192,31 +192,36 @@ fn failure(annotation: &Annotation, what: &str) -> Diagnostic {
     Diagnostic::error(annotation.key_span, format!("`{}` {what}", escape_control(&path)))
 }
 
-/// A value as a message shows it, unless it is long.
+/// Formats a value for a message; `None` for a long one.
 fn shown(value: &Value) -> Option<String> {
-    const LONGEST: usize = 60;
+    const MAX_LENGTH: usize = 60;
     let text = printed::to_text(value);
     let text = escape_control(&text);
-    (text.chars().count() <= LONGEST).then(|| match value {
+    (text.chars().count() <= MAX_LENGTH).then(|| match value {
         Value::Text(text) if text.is_empty() => "empty".to_owned(),
         _ => format!("`{text}`"),
     })
 }
 
-/// An expression that gave no answer is the mistake, wherever its value came from.
-fn unanswered(annotation: &Annotation, expression: &str, span: Span, error: &EvaluationError) -> Diagnostic {
+/// Reports an expression that can't be evaluated.
+fn evaluation_failure(
+    annotation: &Annotation,
+    expression: &str,
+    span: Span,
+    error: &EvaluationError,
+) -> Diagnostic {
     let within = |range: &Range<usize>| {
         let end = range.end.min(expression.len());
         let start = range.start.min(end);
         Span::new(span.source, span.start as usize + start, span.start as usize + end)
     };
-    let place = error.range.as_ref().map_or(span, within);
-    let mut mistake = failure(annotation, &format!("can't be validated: {}", error.message))
-        .with_label(place, "asked for here");
+    let error_span = error.range.as_ref().map_or(span, within);
+    let mut failure = failure(annotation, &format!("can't be validated: {}", error.message))
+        .with_label(error_span, "validated by this");
     for hint in &error.hints {
-        mistake = mistake.with_hint(hint);
+        failure = failure.with_hint(hint);
     }
-    mistake
+    failure
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! `KEY=VALUE` as it is given on the command line.
+//! Assignments `KEY=VALUE` on the command line.
 
 use std::sync::Arc;
 
@@ -7,40 +7,40 @@ use ccm_model::{Scalar, ScalarStyle, SourceId};
 
 use crate::nodes;
 
-/// Says why a text is no assignment, and nothing of the text: what was meant as a value may be a secret.
+/// Error of an assignment. Holds no text of it: the value may be a secret.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AssignmentError {
-    /// There is no `=`.
-    #[error("there is no `=` in it")]
+    /// Missing `=`.
+    #[error("the `=` is missing")]
     NoEquals,
-    /// There is nothing before the `=`.
-    #[error("there is no key before the `=`")]
+    /// Missing key.
+    #[error("the key before the `=` is missing")]
     NoKey,
-    /// There is nothing between two dots of the key, or before the first or behind the last.
+    /// Empty part of a key: between two dots, before the first or after the last.
     #[error("a part of the key is empty")]
     EmptyPart,
-    /// The key has more parts than maps may stand within each other.
-    #[error("the key has more than {DEEPEST} parts")]
+    /// More parts than maps may be nested.
+    #[error("the key has more than {MAX_DEPTH} parts")]
     TooDeep,
 }
 
 impl AssignmentError {
-    /// Advises how to write it.
+    /// Hint on the syntax.
     pub fn hint(&self) -> &'static str {
         match self {
-            Self::NoEquals | Self::NoKey => "write it like `port=8080` or `web.port=8080`",
+            Self::NoEquals | Self::NoKey => "write an assignment such as `port=8080` or `web.port=8080`",
             Self::EmptyPart => "write `\\.` for a dot that belongs to a key",
             Self::TooDeep => "put deep data into a file",
         }
     }
 }
 
-/// As deep as YAML text may be.
-const DEEPEST: usize = 64;
+/// Maximum depth, the same as in YAML.
+const MAX_DEPTH: usize = 64;
 
-/// Reads `KEY=VALUE` as a map: dots in the key lead into maps, `\.` is a dot that belongs to a key. The value is
-/// read as YAML reads a scalar: `5` is a number, `true` a boolean, `~` null, `"5"` and everything else text. No
-/// value is an empty text.
+/// Parses `KEY=VALUE` to a map. Dots in the key lead into maps, `\.` is a dot in a key. The value is typed as
+/// a YAML scalar: `5` is a number, `true` a boolean, `~` null, `"5"` and anything else text. A missing value
+/// is an empty text.
 pub fn read(text: &str) -> Result<Value, AssignmentError> {
     let (key, written) = text.split_once('=').ok_or(AssignmentError::NoEquals)?;
     if key.is_empty() {
@@ -50,7 +50,7 @@ pub fn read(text: &str) -> Result<Value, AssignmentError> {
     if parts.iter().any(|part| part.trim().is_empty()) {
         return Err(AssignmentError::EmptyPart);
     }
-    if parts.len() > DEEPEST {
+    if parts.len() > MAX_DEPTH {
         return Err(AssignmentError::TooDeep);
     }
     let within = |value, part: String| Value::map([(Arc::<str>::from(part), value)]);
@@ -84,7 +84,7 @@ fn value(written: &str) -> Value {
     nodes::of_scalar(&Scalar { text: written.into(), style: ScalarStyle::Plain })
 }
 
-/// A text in quotes; quotes that hold not all of it belong to the text.
+/// Parses a text in quotes; quotes around only a part belong to the text.
 fn quoted(written: &str) -> Option<Value> {
     let quote = written.chars().next().filter(|first| matches!(first, '"' | '\''))?;
     if !written.ends_with(quote) {
@@ -103,7 +103,7 @@ mod tests {
     use crate::testing::{same, value as yaml};
 
     #[test]
-    fn assignments_are_read() {
+    fn assignments_are_parsed() {
         for (text, expected) in [
             ("a=5", "{a: 5}"),
             ("a=1.5", "{a: 1.5}"),
@@ -133,12 +133,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_assignment_is_refused() {
+    fn invalid_assignments_are_refused() {
         let deep = format!("{}a=1", "a.".repeat(64));
         for (text, error) in [
-            ("", "there is no `=` in it"),
-            ("a", "there is no `=` in it"),
-            ("=x", "there is no key before the `=`"),
+            ("", "the `=` is missing"),
+            ("a", "the `=` is missing"),
+            ("=x", "the key before the `=` is missing"),
             ("a..b=x", "a part of the key is empty"),
             (".a=x", "a part of the key is empty"),
             ("a.=x", "a part of the key is empty"),
@@ -151,7 +151,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_survived(text in r#"([ab.\\="' ]|ä|\n)*"#) {
+        fn any_text_is_an_assignment_or_an_error(text in r#"([ab.\\="' ]|ä|\n)*"#) {
             if let Ok(value) = read(&text) {
                 prop_assert!(matches!(value, Value::Map(map) if map.len() == 1));
             }

@@ -1,67 +1,67 @@
-//! Files of environment variables, as `.env` is.
+//! Files of environment variables, such as `.env`.
 //!
 //! ```sh
 //! # A comment, and a blank line.
 //!
-//! NAME=value              # a comment behind a value
+//! NAME=value              # a comment after a value
 //! export OTHER=value
-//! LITERAL='nothing in here is changed: \n $NAME'
+//! LITERAL='single quotes change nothing: \n $NAME'
 //! ESCAPED="a line\nand \"another\""
 //! LINES="one
 //! two"
 //! ```
 //!
-//! `$NAME` is never expanded: what stands there is the value.
+//! `$NAME` is never expanded.
 
 use ccm_model::{Diagnostic, SourceId, Span, is_variable_name};
 
-/// Nobody reads more mistakes than that.
-const MOST_MISTAKES: usize = 100;
+/// Maximum number of errors: nobody reads more.
+const MAX_ERRORS: usize = 100;
 
-/// Reads variables in the order in which they were written; the later of two with one name wins, and stands
-/// where the first stood. All mistakes are named, none with a value.
+/// Parses variables in their order. The last of equal names wins, at the position of the first. All errors
+/// are reported, without values.
 pub fn read(source: SourceId, text: &str) -> Result<Vec<(String, String)>, Vec<Diagnostic>> {
     let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-    let mut reader = Reader { source, text, at: start, mistakes: Vec::new() };
+    let mut parser = DotenvParser { source, text, at: start, errors: Vec::new() };
     let mut variables = indexmap::IndexMap::new();
-    while reader.at < text.len() && reader.mistakes.len() < MOST_MISTAKES {
-        match reader.line() {
+    while parser.at < text.len() && parser.errors.len() < MAX_ERRORS {
+        match parser.line() {
             Ok(Some((name, value))) => {
                 variables.insert(name, value);
             }
             Ok(None) => {}
-            Err(mistake) => reader.mistakes.push(*mistake),
+            Err(error) => parser.errors.push(*error),
         }
-        reader.skip_line();
+        parser.skip_line();
     }
-    if reader.mistakes.is_empty() { Ok(variables.into_iter().collect()) } else { Err(reader.mistakes) }
+    if parser.errors.is_empty() { Ok(variables.into_iter().collect()) } else { Err(parser.errors) }
 }
 
-struct Reader<'t> {
+struct DotenvParser<'t> {
     source: SourceId,
     text: &'t str,
     at: usize,
-    mistakes: Vec<Diagnostic>,
+    errors: Vec<Diagnostic>,
 }
 
-type Fallible<T> = Result<T, Box<Diagnostic>>;
+type DotenvResult<T> = Result<T, Box<Diagnostic>>;
 
-impl<'t> Reader<'t> {
-    /// Reads a line up to the end of its value.
-    fn line(&mut self) -> Fallible<Option<(String, String)>> {
+impl<'t> DotenvParser<'t> {
+    /// Parses a line up to the end of its value.
+    fn line(&mut self) -> DotenvResult<Option<(String, String)>> {
         self.skip_blanks();
         let line = self.rest_of_line();
         if line.is_empty() || line.starts_with('#') {
             return Ok(None);
         }
-        if let Some(behind) = line.strip_prefix("export").filter(|rest| rest.starts_with([' ', '\t'])) {
-            self.at += line.len() - behind.len();
+        if let Some(after) = line.strip_prefix("export").filter(|rest| rest.starts_with([' ', '\t'])) {
+            self.at += line.len() - after.len();
             self.skip_blanks();
         }
         let line = self.rest_of_line();
         let Some((name, _)) = line.split_once('=') else {
             let end = self.at + line.trim_end().len();
-            return Err(self.mistake(self.at, end, "expected `NAME=value`").into());
+            return Err(self.error(self.at, end, "expected `NAME=value`").into());
         };
         let start = self.at;
         self.at += name.len() + 1;
@@ -74,26 +74,26 @@ impl<'t> Reader<'t> {
             _ => self.bare().to_owned(),
         };
         if value.contains('\0') {
-            let mistake = self.mistake(start, self.at, "a value can't hold a NUL character");
-            return Err(mistake.into());
+            let error = self.error(start, self.at, "a value can't hold a NUL character");
+            return Err(error.into());
         }
         Ok(Some((name.to_owned(), value)))
     }
 
-    fn check_name(&self, name: &str, start: usize) -> Fallible<()> {
+    fn check_name(&self, name: &str, start: usize) -> DotenvResult<()> {
         if is_variable_name(name) {
             return Ok(());
         }
         let end = start + name.len();
         Err(Box::new(if name.is_empty() {
-            self.mistake(start, end, "there is no name before the `=`")
+            self.error(start, end, "the name before the `=` is missing")
         } else {
-            self.mistake(start, end, "this is no name of a variable")
-                .with_hint("a name has letters, digits and underscores, and doesn't begin with a digit")
+            self.error(start, end, "this is not a valid variable name")
+                .with_hint("use letters, digits and underscores, and begin with no digit")
         }))
     }
 
-    /// A value without quotes ends before a comment and before the blanks at the end of its line.
+    /// Parses a value without quotes, which ends before a comment or trailing blanks.
     fn bare(&mut self) -> &'t str {
         let line = self.rest_of_line();
         let is_comment = |at: &usize| {
@@ -104,8 +104,8 @@ impl<'t> Reader<'t> {
         line[..end].trim_end()
     }
 
-    /// A value in quotes; it may go over several lines.
-    fn quoted(&mut self, quote: char) -> Fallible<String> {
+    /// Parses a value in quotes, which may span lines.
+    fn quoted(&mut self, quote: char) -> DotenvResult<String> {
         let start = self.at;
         let body = &self.text[start + 1..];
         let mut value = String::new();
@@ -114,9 +114,9 @@ impl<'t> Reader<'t> {
             match characters.next() {
                 None => {
                     let length = self.rest_of_line().trim_end().len();
-                    // All that follows is taken to be within the quotes, and nothing is left to be read.
+                    // The rest of the text is in the quotes.
                     self.at = self.text.len();
-                    return Err(self.mistake(start, start + length.min(1), "the quote is not closed").into());
+                    return Err(self.error(start, start + length.min(1), "the quote is not closed").into());
                 }
                 Some((at, character)) if character == quote => break start + 1 + at + 1,
                 Some((_, '\\')) if quote == '"' => match characters.next() {
@@ -124,23 +124,23 @@ impl<'t> Reader<'t> {
                     Some((_, 't')) => value.push('\t'),
                     Some((_, 'r')) => value.push('\r'),
                     Some((_, escaped @ ('"' | '\\' | '$' | '`'))) => value.push(escaped),
-                    // The line goes on behind its end; with nothing at all there, the quote is not closed.
+                    // A backslash continues the line; at the end of the text the quote is not closed.
                     Some((_, '\n')) | None => {}
-                    // Any other backslash is one, as in a shell.
+                    // As in a shell, any other backslash is literal.
                     Some((_, other)) => value.extend(['\\', other]),
                 },
                 Some((_, character)) => value.push(character),
             }
         };
         self.at = end;
-        let behind = self.rest_of_line();
-        let rest = behind.trim();
-        if rest.is_empty() || (rest.starts_with('#') && behind.starts_with([' ', '\t'])) {
+        let after = self.rest_of_line();
+        let rest = after.trim();
+        if rest.is_empty() || (rest.starts_with('#') && after.starts_with([' ', '\t'])) {
             return Ok(value);
         }
-        let at = end + behind.len() - behind.trim_start().len();
-        let mistake = self.mistake(at, at + rest.len(), "text stands behind the closing quote");
-        Err(mistake.with_hint("put all of the value in quotes, with `\\\"` for a quote in it").into())
+        let at = end + after.len() - after.trim_start().len();
+        let error = self.error(at, at + rest.len(), "unexpected text after the closing quote");
+        Err(error.with_hint("put all of the value in quotes, with `\\\"` for a quote in it").into())
     }
 
     fn skip_blanks(&mut self) {
@@ -153,14 +153,14 @@ impl<'t> Reader<'t> {
         self.at += rest.find('\n').map_or(rest.len(), |end| end + 1);
     }
 
-    /// What follows on the line, without its end.
+    /// Returns the rest of the line without its end.
     fn rest_of_line(&self) -> &'t str {
         let rest = &self.text[self.at..];
         let line = rest.find('\n').map_or(rest, |end| &rest[..end]);
         line.strip_suffix('\r').unwrap_or(line)
     }
 
-    fn mistake(&self, start: usize, end: usize, message: &str) -> Diagnostic {
+    fn error(&self, start: usize, end: usize, message: &str) -> Diagnostic {
         Diagnostic::error(Span::new(self.source, start, end), message)
     }
 }
@@ -172,11 +172,11 @@ mod tests {
     use super::*;
 
     fn variables(text: &str) -> Vec<(String, String)> {
-        read(SourceId(0), text).unwrap_or_else(|mistakes| panic!("{text:?}: {mistakes:?}"))
+        read(SourceId(0), text).unwrap_or_else(|errors| panic!("{text:?}: {errors:?}"))
     }
 
     #[test]
-    fn values_are_read() {
+    fn values_are_parsed() {
         for (text, value) in [
             ("A=b", "b"),
             ("A=", ""),
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn variables_keep_their_order_and_the_later_wins() {
+    fn the_last_of_equal_names_wins() {
         let text = "# c\n\n  # c\nB=1\r\n\texport A=2\n_c9=\"3\n4\"\nB=5\nexport=6\nexported=7\n";
         let found: Vec<String> =
             variables(text).iter().map(|(name, value)| format!("{name}={value}")).collect();
@@ -219,14 +219,12 @@ mod tests {
     }
 
     #[test]
-    fn all_mistakes_are_named_and_no_value_is_shown() {
+    fn all_errors_are_reported_without_values() {
         let text = "A\nexport\nexport B\n1C=x\nD-E=x\n=x\nF='secret'x\nG=\"secret\" \"x\"\nH=a\0b\nI=ok\nJ='secret\nK=x";
-        let mistakes = read(SourceId(0), text).expect_err("mistakes");
-        let found: Vec<String> = mistakes
+        let errors = read(SourceId(0), text).expect_err("errors");
+        let found: Vec<String> = errors
             .iter()
-            .map(|mistake| {
-                format!("{}: {}", &text[mistake.span().expect("a place").range()], mistake.message)
-            })
+            .map(|error| format!("{}: {}", &text[error.span().expect("a span").range()], error.message))
             .collect();
         assert_eq!(
             found,
@@ -234,11 +232,11 @@ mod tests {
                 "A: expected `NAME=value`",
                 "export: expected `NAME=value`",
                 "B: expected `NAME=value`",
-                "1C: this is no name of a variable",
-                "D-E: this is no name of a variable",
-                ": there is no name before the `=`",
-                "x: text stands behind the closing quote",
-                "\"x\": text stands behind the closing quote",
+                "1C: this is not a valid variable name",
+                "D-E: this is not a valid variable name",
+                ": the name before the `=` is missing",
+                "x: unexpected text after the closing quote",
+                "\"x\": unexpected text after the closing quote",
                 "a\0b: a value can't hold a NUL character",
                 "': the quote is not closed",
             ]
@@ -246,10 +244,10 @@ mod tests {
     }
 
     #[test]
-    fn a_hostile_text_is_survived() {
+    fn hostile_texts_are_parsed_or_refused() {
         assert_eq!(
             read(SourceId(0), &"x\n".repeat(1_000_000)).err().map(|found| found.len()),
-            Some(MOST_MISTAKES)
+            Some(MAX_ERRORS)
         );
         assert_eq!(variables(&format!("A=\"{}\"", "\\\"".repeat(1_000_000)))[0].1.len(), 1_000_000);
         assert_eq!(variables(&"A=1\n".repeat(100_000)).len(), 1);
@@ -257,15 +255,15 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_survived(text in r#"([AB=#'"\\ \n\r\t$x]|export |ä|\x00)*"#) {
-            for mistake in read(SourceId(0), &text).err().unwrap_or_default() {
-                let span = mistake.span().expect("a place");
+        fn any_text_is_parsed_or_refused(text in r#"([AB=#'"\\ \n\r\t$x]|export |ä|\x00)*"#) {
+            for error in read(SourceId(0), &text).err().unwrap_or_default() {
+                let span = error.span().expect("a span");
                 prop_assert!(text.get(span.range()).is_some());
             }
         }
 
         #[test]
-        fn what_is_quoted_comes_back(values in prop::collection::vec("[^\0]*", 0..5)) {
+        fn quoted_values_are_read_back(values in prop::collection::vec("[^\0]*", 0..5)) {
             let quote = |value: &str| value.replace('\\', "\\\\").replace('"', "\\\"").replace('$', "\\$");
             let text: String = values
                 .iter()

@@ -1,6 +1,6 @@
-//! Facts from files: JSON and YAML, laid over each other.
+//! Facts from JSON and YAML files, merged.
 //!
-//! A fact is a value and nothing else: a text that looks like an expression stays that text.
+//! Facts are literal: a text that looks like an expression stays text.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -11,46 +11,46 @@ use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Vis
 
 use crate::{merge, nodes};
 
-/// How a file is written.
+/// Format of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub enum FactFormat {
     /// JSON.
     Json,
     /// YAML.
     Yaml,
 }
 
-/// A file of facts.
+/// File of facts.
 #[derive(Clone, Copy, Debug)]
-pub struct File<'a> {
-    /// The number of its text.
+pub struct FactFile<'a> {
+    /// Source.
     pub source: SourceId,
-    /// Its text.
+    /// Text.
     pub text: &'a str,
-    /// How it is written.
-    pub format: Format,
+    /// Format.
+    pub format: FactFormat,
 }
 
-/// Reads files and merges them deep, each over those before it; or names the mistakes of all of them.
+/// Reads files and merges them deep, each over those before, or returns the errors of all files.
 ///
-/// An empty YAML file holds no facts, and that is fine.
-pub fn merge(files: &[File<'_>]) -> Result<Value, Vec<Diagnostic>> {
+/// An empty YAML file is valid and holds no facts.
+pub fn merge(files: &[FactFile<'_>]) -> Result<Value, Vec<Diagnostic>> {
     let mut facts = Value::map::<&str>([]);
-    let mut mistakes = Vec::new();
+    let mut errors = Vec::new();
     for file in files {
         match read(file) {
             Ok(found) => merge::deep(&mut facts, &found),
-            Err(found) => mistakes.extend(found),
+            Err(found) => errors.extend(found),
         }
     }
-    if mistakes.is_empty() { Ok(facts) } else { Err(mistakes) }
+    if errors.is_empty() { Ok(facts) } else { Err(errors) }
 }
 
-/// Reads a file: a map, whatever is in it.
-pub fn read(file: &File<'_>) -> Result<Value, Vec<Diagnostic>> {
+/// Reads a file, which holds a map.
+pub fn read(file: &FactFile<'_>) -> Result<Value, Vec<Diagnostic>> {
     match file.format {
-        Format::Json => json(file).map_err(|mistake| vec![mistake]),
-        Format::Yaml => {
+        FactFormat::Json => json(file).map_err(|error| vec![error]),
+        FactFormat::Yaml => {
             let root = ccm_yaml::parse(file.source, file.text, &ccm_yaml::Limits::default())?;
             let Some(root) = root else { return Ok(Value::map::<&str>([])) };
             if root.as_map().is_none() {
@@ -62,39 +62,39 @@ pub fn read(file: &File<'_>) -> Result<Value, Vec<Diagnostic>> {
     }
 }
 
-fn json(file: &File<'_>) -> Result<Value, Diagnostic> {
+fn json(file: &FactFile<'_>) -> Result<Value, Diagnostic> {
     let text = file.text.trim_start_matches('\u{feff}');
     let skipped = file.text.len() - text.len();
     let read = serde_json::from_str(text).and_then(|read| {
-        // What is wrong otherwise comes first.
-        serde_json::from_str::<KeysOnce>(text).map(|_| read)
+        // Syntax errors come before duplicate keys.
+        serde_json::from_str::<UniqueKeys>(text).map(|_| read)
     });
     match read {
         Ok(object @ serde_json::Value::Object(_)) => Ok(object.into()),
         Ok(other) => {
             let found = Value::from(other).kind();
             let start = skipped + text.len() - text.trim_start().len();
-            let place = Span::new(file.source, start, (skipped + text.trim_end().len()).max(start));
-            Err(Diagnostic::error(place, format!("expected a map of facts, found {found}")))
+            let span = Span::new(file.source, start, (skipped + text.trim_end().len()).max(start));
+            Err(Diagnostic::error(span, format!("expected a map of facts, found {found}")))
         }
         Err(error) => {
             let at = skipped + offset(text, error.line(), error.column());
             let length = file.text[at..].chars().next().map_or(0, char::len_utf8);
-            Err(Diagnostic::error(Span::new(file.source, at, at + length), in_words(&error)))
+            Err(Diagnostic::error(Span::new(file.source, at, at + length), message_of(&error)))
         }
     }
 }
 
-/// Any JSON in which no object has a key twice.
-struct KeysOnce;
+/// JSON without duplicate keys in any object.
+struct UniqueKeys;
 
-impl<'de> Deserialize<'de> for KeysOnce {
+impl<'de> Deserialize<'de> for UniqueKeys {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(Self)
     }
 }
 
-impl<'de> Visitor<'de> for KeysOnce {
+impl<'de> Visitor<'de> for UniqueKeys {
     type Value = Self;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -146,8 +146,8 @@ impl<'de> Visitor<'de> for KeysOnce {
     }
 }
 
-/// What is wrong, without the place that the parser adds to it.
-fn in_words(error: &serde_json::Error) -> String {
+/// Message of an error, without the position that the parser appends.
+fn message_of(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let what = text.rsplit_once(" at line ").map_or(&*text, |(what, _)| what);
     match what {
@@ -157,8 +157,8 @@ fn in_words(error: &serde_json::Error) -> String {
     }
 }
 
-/// The byte at a place that the parser names: lines from 1, columns in bytes; column 0 is the end of the line
-/// before.
+/// Offset of a position that the parser reports: lines from 1, columns in bytes; column 0 is the end of the
+/// line before.
 fn offset(text: &str, line: usize, column: usize) -> usize {
     let line_start = match line.checked_sub(2) {
         None => 0,
@@ -178,12 +178,12 @@ mod tests {
     use super::*;
     use crate::testing::{any_map, same, value};
 
-    fn json(text: &str) -> File<'_> {
-        File { source: SourceId(1), text, format: Format::Json }
+    fn json(text: &str) -> FactFile<'_> {
+        FactFile { source: SourceId(1), text, format: FactFormat::Json }
     }
 
-    fn yaml(text: &str) -> File<'_> {
-        File { source: SourceId(2), text, format: Format::Yaml }
+    fn yaml(text: &str) -> FactFile<'_> {
+        FactFile { source: SourceId(2), text, format: FactFormat::Yaml }
     }
 
     #[test]
@@ -198,20 +198,20 @@ mod tests {
             json("{\"a\": {\"z\": null}}"),
         ]);
         let expected = value("{a: {x: 1, y: '0644', z: ~}, l: [1, 2], t: 'ä😀/'}");
-        assert!(same(&found.expect("no mistake"), &expected));
-        assert!(same(&merge(&[]).expect("no mistake"), &value("{}")));
+        assert!(same(&found.expect("no error"), &expected));
+        assert!(same(&merge(&[]).expect("no error"), &value("{}")));
     }
 
     #[test]
     fn a_fact_that_looks_like_an_expression_is_text() {
         for file in [json(r#"{"a": "{{ Facts.b }} ${ x }"}"#), yaml("a: '{{ Facts.b }} ${ x }'")] {
-            let found = merge(&[file]).expect("no mistake");
+            let found = merge(&[file]).expect("no error");
             assert!(same(&found, &Value::map([("a", Value::text("{{ Facts.b }} ${ x }"))])));
         }
     }
 
     #[test]
-    fn mistakes_of_all_files_are_named_where_they_stand() {
+    fn errors_of_all_files_are_reported_with_spans() {
         let files = [
             json("{\"a\": 1,\n \"b\": x}"),
             json("{\"a\": 1"),
@@ -225,14 +225,14 @@ mod tests {
             yaml("- 1"),
             yaml("text"),
         ];
-        let mistakes = merge(&files).expect_err("mistakes");
+        let errors = merge(&files).expect_err("errors");
         let texts = files.iter().map(|file| file.text);
-        let found: Vec<String> = mistakes
+        let found: Vec<String> = errors
             .iter()
             .zip(texts)
-            .map(|(mistake, text)| {
-                let span = mistake.span().expect("a place");
-                format!("{}@{} {}", &text[span.range()], span.start, mistake.message)
+            .map(|(error, text)| {
+                let span = error.span().expect("a span");
+                format!("{}@{} {}", &text[span.range()], span.start, error.message)
             })
             .collect();
         assert_eq!(
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn deep_and_broken_files_are_survived() {
+    fn deep_and_broken_files_are_refused() {
         for text in ["[".repeat(1_000_000), "{\"a\":".repeat(1_000_000), "\"\\".repeat(1_000)] {
             assert!(merge(&[json(&text)]).is_err());
             assert!(merge(&[yaml(&text)]).is_err());
@@ -265,16 +265,16 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_json_says_comes_back(facts in any_map()) {
+        fn json_facts_are_read_back(facts in any_map()) {
             let text = crate::printed::to_json(&facts).to_string();
-            let found = merge(&[json(&text)]).expect("no mistake");
+            let found = merge(&[json(&text)]).expect("no error");
             prop_assert_eq!(crate::printed::to_json(&found).to_string(), text);
         }
 
         #[test]
-        fn any_text_is_survived(text in r#"([{}\[\]",:a1\\\n ]|ä)*"#) {
-            for mistake in merge(&[json(&text)]).err().unwrap_or_default() {
-                let span = mistake.span().expect("a place");
+        fn any_text_is_facts_or_an_error(text in r#"([{}\[\]",:a1\\\n ]|ä)*"#) {
+            for error in merge(&[json(&text)]).err().unwrap_or_default() {
+                let span = error.span().expect("a span");
                 prop_assert!(text.get(span.range()).is_some());
             }
         }

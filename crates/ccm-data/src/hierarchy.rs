@@ -1,58 +1,58 @@
-//! Which overrides apply, and in what order.
+//! Selection and order of overrides.
 //!
-//! [`read`] takes `hierarchy` apart, [`Overrides::read`] the overrides. Whoever calls expands the entries of
-//! `order` and the overrides that are chosen; an override for other machines is never looked into.
+//! [`read`] reads `hierarchy`, [`Overrides::read`] the overrides. The caller expands the entries of `order`
+//! and the selected overrides; overrides for other machines are never expanded.
 
 mod read;
 
 use ccm_expr::Value;
-use ccm_model::{Key, Node, Span};
+use ccm_model::{Node, NodeKey, Span};
 use indexmap::IndexMap;
 
-use crate::layers::{Layers, Source};
+use crate::layers::{Layers, ValueSource};
 
 pub use read::read;
 
-/// What `hierarchy` says.
+/// The `hierarchy` property.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hierarchy {
-    /// The entries of `order`, as they were written.
-    pub order: Vec<Entry>,
-    /// How what they choose is laid over the data.
+    /// Entries of `order`, not expanded.
+    pub order: Vec<OrderEntry>,
+    /// Merge strategy.
     pub merge: Merge,
 }
 
-/// An entry of `order`.
+/// Entry of `order`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
-    /// Its text; it may hold expressions.
+pub struct OrderEntry {
+    /// Text, which may hold expressions.
     pub text: Box<str>,
-    /// Where it was written.
+    /// Span.
     pub span: Span,
 }
 
-/// How overrides are laid over the data.
+/// Strategy to merge overrides into the data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Merge {
-    /// The first that is found replaces whole keys, and no other applies.
+    /// The first override found replaces whole keys; no other applies.
     #[default]
     First,
-    /// All that are found are merged, in order.
+    /// All overrides found are merged deep, in order.
     Deep,
 }
 
-/// An entry of `order`, expanded.
+/// Expanded entry of `order`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Expanded {
-    /// The name of the override that it asks for.
+pub enum ExpandedEntry {
+    /// Name of an override.
     Name(String),
-    /// None, because all of its expressions came up empty.
+    /// No name, because all expressions are empty.
     Empty,
 }
 
-impl Expanded {
-    /// Judges an expanded entry by what its expressions yielded: null and empty text are empty. An entry
-    /// without expressions is a name.
+impl ExpandedEntry {
+    /// Builds an entry from its name and the values of its expressions; null and empty text are empty. An
+    /// entry without expressions is a name.
     pub fn new<'a>(name: String, yielded: impl IntoIterator<Item = &'a Value>) -> Self {
         let is_empty = |value: &Value| match value {
             Value::Null => true,
@@ -68,12 +68,12 @@ impl Expanded {
     }
 }
 
-/// An override.
+/// Override.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Override {
-    /// Its name.
-    pub key: Key,
-    /// Its map, not expanded.
+    /// Name.
+    pub key: NodeKey,
+    /// Map, not expanded.
     pub node: Node,
 }
 
@@ -82,47 +82,47 @@ pub struct Override {
 pub struct Overrides(IndexMap<Box<str>, Override>);
 
 impl Overrides {
-    /// The override of that name.
+    /// Returns an override by name.
     pub fn get(&self, name: &str) -> Option<&Override> {
         self.0.get(name)
     }
 
-    /// All overrides, as they were written.
+    /// Returns all overrides in manifest order.
     pub fn iter(&self) -> impl Iterator<Item = &Override> {
         self.0.values()
     }
 }
 
-/// What became of an entry of `order`.
+/// Outcome of an entry of `order`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// All of its expressions came up empty.
+pub enum EntryOutcome {
+    /// All expressions are empty.
     Empty,
-    /// There is no override of that name.
+    /// No override has this name.
     NotFound(String),
-    /// The override of that name applies.
+    /// The override applies.
     Applied(String),
-    /// The override of that name applies already.
+    /// The override applies already.
     Repeated(String),
     /// An earlier entry was found, and only the first counts.
     NotReached(Option<String>),
 }
 
-/// What came of a hierarchy.
+/// Result of a hierarchy.
 #[derive(Clone, Debug)]
 pub struct Resolution {
-    /// What became of each entry of `order`.
-    pub outcomes: Vec<Outcome>,
-    /// The data and the overrides that apply; further layers can be added on top.
+    /// Outcome of each entry of `order`.
+    pub outcomes: Vec<EntryOutcome>,
+    /// Data and the overrides that apply; more layers can be added on top.
     pub layers: Layers,
 }
 
-/// Finds the overrides that apply. `expanded` is `order` in its order; `to_value` gives the value of an
-/// override's node, and is asked for those that apply only.
+/// Selects the overrides that apply. `expanded` holds the entries of `order`; `to_value` converts the node of
+/// an override that applies.
 pub fn resolve(
     data: Value,
     merge: Merge,
-    expanded: &[Expanded],
+    expanded: &[ExpandedEntry],
     overrides: &Overrides,
     mut to_value: impl FnMut(&Node) -> Value,
 ) -> Resolution {
@@ -132,21 +132,21 @@ pub fn resolve(
     for entry in expanded {
         let is_over = merge == Merge::First && !applied.is_empty();
         outcomes.push(match entry {
-            Expanded::Empty if is_over => Outcome::NotReached(None),
-            Expanded::Empty => Outcome::Empty,
-            Expanded::Name(name) if is_over => Outcome::NotReached(Some(name.clone())),
-            Expanded::Name(name) => match overrides.get(name) {
-                None => Outcome::NotFound(name.clone()),
-                // Twice the same would append its lists twice.
-                Some(_) if !applied.insert(name) => Outcome::Repeated(name.clone()),
+            ExpandedEntry::Empty if is_over => EntryOutcome::NotReached(None),
+            ExpandedEntry::Empty => EntryOutcome::Empty,
+            ExpandedEntry::Name(name) if is_over => EntryOutcome::NotReached(Some(name.clone())),
+            ExpandedEntry::Name(name) => match overrides.get(name) {
+                None => EntryOutcome::NotFound(name.clone()),
+                // Applying an override twice would append its lists twice.
+                Some(_) if !applied.insert(name) => EntryOutcome::Repeated(name.clone()),
                 Some(found) => {
                     let value = to_value(&found.node);
-                    let source = Source::Override(name.clone());
+                    let source = ValueSource::Override(name.clone());
                     match merge {
                         Merge::First => layers.add_shallow(source, value),
                         Merge::Deep => layers.add_deep(source, value),
                     }
-                    Outcome::Applied(name.clone())
+                    EntryOutcome::Applied(name.clone())
                 }
             },
         });

@@ -1,12 +1,9 @@
-//! Finds expressions in a text, and tells them from what a shell keeps for itself.
-//!
-//! Pure text in, places out; what they yield is for whoever evaluates them.
+//! Expressions in a text, as distinct from shell syntax.
 //!
 //! - `{{ … }}` and `${ … }` are expressions.
-//! - A backslash before `${` takes its meaning away.
-//! - Where a shell reads the text, a POSIX parameter expansion is the shell's, unless its name is one of the
-//!   names that expressions know.
-//! - `$NAME`, `$(…)` and `$$` mean nothing here.
+//! - A backslash before `${` escapes it.
+//! - In shell text, a POSIX parameter expansion belongs to the shell, unless it is a reserved name of expressions.
+//! - `$NAME`, `$(…)` and `$$` have no meaning here.
 
 mod shell;
 
@@ -14,68 +11,68 @@ use std::ops::Range;
 
 use shell::{end_of_expansion, is_only_some_shells, parameter_expansion};
 
-/// The names that expressions know; `${Facts}` is theirs even in a shell's text.
+/// Reserved names: `${Facts}` is an expression even in shell text.
 const RESERVED: [&str; 4] = ["Facts", "Data", "Environ", "Captures"];
 
-/// How many places of one text are named: a text full of them would say the same over and over.
-const MOST_PLACES: usize = 20;
+/// Maximum number of reported occurrences per text, because more would only repeat the message.
+const MAX_OCCURRENCES: usize = 20;
 
-/// What was found in a text.
+/// Result of a scan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Scanned {
-    /// Nothing: the text means itself.
+    /// No expressions and no escapes.
     Literal,
-    /// Nothing but escapes; here is the text without them.
+    /// Escapes only; the field is the unescaped text.
     Unescaped(String),
-    /// At least one expression, or the beginning of one.
-    Expressions(Vec<Place>),
+    /// At least one expression, or the start of one.
+    Expressions(Vec<Occurrence>),
 }
 
-/// A text taken apart.
+/// Text split into parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Split {
-    /// Nothing was found: the text means itself.
+pub enum SplitText {
+    /// No expressions and no escapes.
     Literal,
-    /// What it is made of, in order and without gaps.
-    Parts(Vec<Part>),
-    /// What can't be read; never empty.
-    Mistakes(Vec<Place>),
+    /// Parts in order, without gaps.
+    Parts(Vec<TextPart>),
+    /// Syntax errors, at least one.
+    Errors(Vec<Occurrence>),
 }
 
-/// A piece of a text.
+/// Part of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// Text that means itself; never empty. Escapes are resolved, unless a shell does it.
+pub enum TextPart {
+    /// Literal text, never empty. Escapes are resolved, except in shell text.
     Literal(String),
-    /// An expression.
+    /// Expression.
     Expression {
-        /// Bytes of the text between the braces.
+        /// Bytes between the braces.
         inner: Range<usize>,
-        /// Bytes of the text with the braces.
+        /// Bytes with the braces.
         whole: Range<usize>,
     },
 }
 
-/// Where something that is no plain text stands.
+/// Occurrence of an expression or of a syntax error.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct Occurrence {
     /// Bytes of the text.
     pub range: Range<usize>,
-    /// What it is.
-    pub what: What,
+    /// Kind.
+    pub kind: OccurrenceKind,
 }
 
-/// What is no plain text.
+/// Kind of an occurrence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
-    /// An expression.
+pub enum OccurrenceKind {
+    /// Expression.
     Expression,
-    /// An expression in which a quote or a bracket stays open, so that its end had to be guessed. Named by
-    /// [`split`] alone; to [`scan`] it is an expression like any other.
+    /// Expression with an open quote or bracket, whose end is a guess. Reported only by [`split`]; [`scan`]
+    /// reports an expression.
     OpenQuote,
-    /// A shell's parameter expansion in a text that no shell reads.
+    /// Parameter expansion in a text that no shell reads.
     ShellParameter,
-    /// An expansion that only some shells know, in a text for `/bin/sh`.
+    /// Expansion that not every shell supports, in a text for `/bin/sh`.
     NotPosix,
     /// `{{` without `}}`.
     OpenBraces,
@@ -83,25 +80,26 @@ pub enum What {
     OpenDollar,
 }
 
-/// Tells whether there is anything to find; most texts hold no brace at all.
+/// Returns `true` if a text may hold expressions; most texts hold no brace at all.
 pub fn may_hold_any(text: &str) -> bool {
     let bytes = text.as_bytes();
     memchr::memchr_iter(b'{', bytes).any(|at| at > 0 && matches!(bytes[at - 1], b'$' | b'{'))
 }
 
-/// Finds the expressions of a text, at most twenty; `for_shell` says that a shell will read it.
+/// Finds at most twenty expressions in a text; `for_shell` marks shell text.
 pub fn scan(text: &str, for_shell: bool) -> Scanned {
     if !may_hold_any(text) {
         return Scanned::Literal;
     }
-    let Found { mut places, escapes } = Scanner::new(text, for_shell, MOST_PLACES).run();
-    if !places.is_empty() {
-        for place in &mut places {
-            if place.what == What::OpenQuote {
-                place.what = What::Expression;
+    let ScanResult { mut occurrences, escapes } =
+        ExpressionScanner::new(text, for_shell, MAX_OCCURRENCES).run();
+    if !occurrences.is_empty() {
+        for occurrence in &mut occurrences {
+            if occurrence.kind == OccurrenceKind::OpenQuote {
+                occurrence.kind = OccurrenceKind::Expression;
             }
         }
-        return Scanned::Expressions(places);
+        return Scanned::Expressions(occurrences);
     }
     if escapes.is_empty() {
         Scanned::Literal
@@ -110,50 +108,51 @@ pub fn scan(text: &str, for_shell: bool) -> Scanned {
     }
 }
 
-/// Takes a text apart; `for_shell` says that a shell will read it.
-pub fn split(text: &str, for_shell: bool) -> Split {
+/// Splits a text; `for_shell` marks shell text.
+pub fn split(text: &str, for_shell: bool) -> SplitText {
     if !may_hold_any(text) {
-        return Split::Literal;
+        return SplitText::Literal;
     }
-    let Found { places, escapes } = Scanner::new(text, for_shell, usize::MAX).run();
-    let is_mistake = |place: &&Place| place.what != What::Expression;
-    let mistakes: Vec<Place> = places.iter().filter(is_mistake).take(MOST_PLACES).cloned().collect();
-    if !mistakes.is_empty() {
-        return Split::Mistakes(mistakes);
+    let ScanResult { occurrences, escapes } = ExpressionScanner::new(text, for_shell, usize::MAX).run();
+    let is_error = |occurrence: &&Occurrence| occurrence.kind != OccurrenceKind::Expression;
+    let errors: Vec<Occurrence> =
+        occurrences.iter().filter(is_error).take(MAX_OCCURRENCES).cloned().collect();
+    if !errors.is_empty() {
+        return SplitText::Errors(errors);
     }
-    if places.is_empty() && escapes.is_empty() {
-        return Split::Literal;
+    if occurrences.is_empty() && escapes.is_empty() {
+        return SplitText::Literal;
     }
-    let mut parts = Vec::with_capacity(places.len() * 2 + 1);
+    let mut parts = Vec::with_capacity(occurrences.len() * 2 + 1);
     let mut escapes = escapes.as_slice();
     let mut at = 0;
-    let mut literal = |range: Range<usize>, parts: &mut Vec<Part>| {
+    let mut literal = |range: Range<usize>, parts: &mut Vec<TextPart>| {
         let within = escapes.partition_point(|escape| *escape < range.end);
         if !range.is_empty() {
-            parts.push(Part::Literal(without(text, range, &escapes[..within])));
+            parts.push(TextPart::Literal(without(text, range, &escapes[..within])));
         }
         escapes = &escapes[within..];
     };
-    for Place { range, .. } in places {
+    for Occurrence { range, .. } in occurrences {
         literal(at..range.start, &mut parts);
         at = range.end;
-        // An expression begins with two bytes, and ends with as many as its kind does.
+        // An expression starts with two bytes and ends with one or two.
         let closer = if text[range.clone()].starts_with('$') { 1 } else { 2 };
-        parts.push(Part::Expression { inner: range.start + 2..range.end - closer, whole: range });
+        parts.push(TextPart::Expression { inner: range.start + 2..range.end - closer, whole: range });
     }
     literal(at..text.len(), &mut parts);
-    Split::Parts(parts)
+    SplitText::Parts(parts)
 }
 
-/// The expression that a text is, if there is nothing around it, not even blanks.
-pub fn lone(parts: &[Part]) -> Option<Range<usize>> {
+/// Returns the expression if a text has nothing around it, not even blanks.
+pub fn lone(parts: &[TextPart]) -> Option<Range<usize>> {
     match parts {
-        [Part::Expression { inner, .. }] => Some(inner.clone()),
+        [TextPart::Expression { inner, .. }] => Some(inner.clone()),
         _ => None,
     }
 }
 
-/// A piece of the text, without the bytes that stand at `escapes`.
+/// Returns a range of the text without the bytes at `escapes`.
 fn without(text: &str, range: Range<usize>, escapes: &[usize]) -> String {
     let mut unescaped = String::with_capacity(range.len());
     let mut copied = range.start;
@@ -165,32 +164,31 @@ fn without(text: &str, range: Range<usize>, escapes: &[usize]) -> String {
     unescaped
 }
 
-/// What a scanner has found.
-struct Found {
-    places: Vec<Place>,
-    /// Where the backslashes stand that take the meaning from what follows them.
+/// Result of a scan.
+struct ScanResult {
+    occurrences: Vec<Occurrence>,
+    /// Offsets of backslashes that escape.
     escapes: Vec<usize>,
 }
 
-struct Scanner<'a> {
+struct ExpressionScanner<'a> {
     text: &'a str,
     for_shell: bool,
-    most_places: usize,
+    limit: usize,
     at: usize,
-    /// Where the shell's expansions begin whose end has not come yet. A list instead of recursion, because a
-    /// text may nest as many as it likes.
+    /// Starts of open shell expansions. A list instead of recursion, because nesting is unlimited.
     open: Vec<usize>,
-    found: Found,
+    found: ScanResult,
 }
 
-impl<'a> Scanner<'a> {
-    fn new(text: &'a str, for_shell: bool, most_places: usize) -> Self {
-        let found = Found { places: Vec::new(), escapes: Vec::new() };
-        Self { text, for_shell, most_places, at: 0, open: Vec::new(), found }
+impl<'a> ExpressionScanner<'a> {
+    fn new(text: &'a str, for_shell: bool, limit: usize) -> Self {
+        let found = ScanResult { occurrences: Vec::new(), escapes: Vec::new() };
+        Self { text, for_shell, limit, at: 0, open: Vec::new(), found }
     }
 
-    fn run(mut self) -> Found {
-        while self.at < self.text.len() && self.found.places.len() < self.most_places {
+    fn run(mut self) -> ScanResult {
+        while self.at < self.text.len() && self.found.occurrences.len() < self.limit {
             match self.text.as_bytes()[self.at..] {
                 [b'\\', b'$', b'{', ..] => self.escape(),
                 [b'$', b'$', ..] => self.at += 2,
@@ -203,10 +201,13 @@ impl<'a> Scanner<'a> {
                 _ => self.at += 1,
             }
         }
-        let open = self.open.iter().map(|start| Place { range: *start..*start + 2, what: What::OpenDollar });
-        self.found.places.extend(open.take(MOST_PLACES));
-        // Only at the end is it known what stayed open.
-        self.found.places.sort_by_key(|place| place.range.start);
+        let open = self
+            .open
+            .iter()
+            .map(|start| Occurrence { range: *start..*start + 2, kind: OccurrenceKind::OpenDollar });
+        self.found.occurrences.extend(open.take(MAX_OCCURRENCES));
+        // Open expansions are added at the end.
+        self.found.occurrences.sort_by_key(|occurrence| occurrence.range.start);
         self.found
     }
 
@@ -221,14 +222,14 @@ impl<'a> Scanner<'a> {
         let inner = &self.text[self.at + 2..];
         let parameter = parameter_expansion(inner).filter(|parameter| !RESERVED.contains(&parameter.name));
         match parameter {
-            // What follows the name may hold expressions and expansions of its own.
+            // The rest of the expansion may hold expressions and expansions.
             Some(parameter) if self.for_shell => {
                 self.open.push(self.at);
                 self.at += 2 + parameter.head;
             }
             Some(_) => match end_of_expansion(inner) {
-                Some(end) => self.found(self.at + 2 + end, What::ShellParameter),
-                None => self.never_closed(What::OpenDollar),
+                Some(end) => self.found(self.at + 2 + end, OccurrenceKind::ShellParameter),
+                None => self.unclosed(OccurrenceKind::OpenDollar),
             },
             None => self.expression("}"),
         }
@@ -239,33 +240,31 @@ impl<'a> Scanner<'a> {
         let inner = &self.text[start..];
         let dollar = closer == "}";
         let is_not_posix = dollar && self.for_shell && is_only_some_shells(inner);
-        let what = |otherwise| if is_not_posix { What::NotPosix } else { otherwise };
+        let kind = |otherwise| if is_not_posix { OccurrenceKind::NotPosix } else { otherwise };
         if let Some(end) = end_of_expression(inner, closer) {
-            self.found(start + end, what(What::Expression));
+            self.found(start + end, kind(OccurrenceKind::Expression));
         } else if let Some(end) = inner.find(closer) {
-            // Where the expression was to end is anyone's guess, and guessing again behind it would take time
-            // without bounds.
-            self.found(start + end + closer.len(), what(What::OpenQuote));
+            // The end is a guess, and guessing again after it could take quadratic time.
+            self.found(start + end + closer.len(), kind(OccurrenceKind::OpenQuote));
             self.at = self.text.len();
         } else {
-            self.never_closed(if dollar { What::OpenDollar } else { What::OpenBraces });
+            self.unclosed(if dollar { OccurrenceKind::OpenDollar } else { OccurrenceKind::OpenBraces });
         }
     }
 
-    fn found(&mut self, end: usize, what: What) {
-        self.found.places.push(Place { range: self.at..end, what });
+    fn found(&mut self, end: usize, kind: OccurrenceKind) {
+        self.found.occurrences.push(Occurrence { range: self.at..end, kind });
         self.at = end;
     }
 
-    /// All that follows belongs to it.
-    fn never_closed(&mut self, what: What) {
-        self.found.places.push(Place { range: self.at..self.at + 2, what });
+    /// Records the start of an expression without an end; the rest of the text belongs to it.
+    fn unclosed(&mut self, kind: OccurrenceKind) {
+        self.found.occurrences.push(Occurrence { range: self.at..self.at + 2, kind });
         self.at = self.text.len();
     }
 }
 
-/// Where the expression that has just begun is over: behind the first closer that stands neither in quotes
-/// nor in braces of its own.
+/// Returns the end of an expression: after the first closer outside quotes and inner braces.
 fn end_of_expression(inner: &str, closer: &str) -> Option<usize> {
     let bytes = inner.as_bytes();
     let mut depth = 0_usize;

@@ -1,4 +1,4 @@
-//! Data in layers, and where each value of the whole comes from.
+//! Layers of data, and the origin of each value.
 
 use std::sync::Arc;
 
@@ -7,106 +7,105 @@ use indexmap::IndexMap;
 
 use crate::merge;
 
-/// Where a layer comes from.
+/// Source of a layer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Source {
-    /// The manifest's `data`.
+pub enum ValueSource {
+    /// `data` of the manifest.
     Data,
-    /// An override of that name.
+    /// Override, by name.
     Override(String),
-    /// A file of data, named as the user did.
+    /// Data file, named as by the user.
     File(String),
-    /// The command line: the assignment as it was given.
+    /// Command line: the assignment verbatim.
     CommandLine(String),
-    /// The manifest that applies this one.
+    /// Parent manifest.
     Parent,
 }
 
-/// How a layer is laid over those below it.
+/// Depth of the merge into the layers below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum How {
+enum MergeDepth {
     Deep,
     Shallow,
 }
 
-/// A value, where it comes from and how it is laid over those below it.
+/// Layer of data.
 #[derive(Clone, Debug)]
 struct Layer {
-    source: Source,
+    source: ValueSource,
     value: Value,
-    how: How,
+    depth: MergeDepth,
 }
 
-/// All layers, from the lowest to the highest.
+/// Layers from the lowest to the highest.
 #[derive(Clone, Debug, Default)]
 pub struct Layers(Vec<Layer>);
 
-/// Where the value of a key comes from.
+/// Origin of the value of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Origin {
-    /// The keys that lead to it.
+pub struct ValueOrigin {
+    /// Keys from the root.
     pub path: Vec<Arc<str>>,
-    /// Its sources from the lowest to the highest: one, or several for a list that was appended to.
-    pub sources: Vec<Source>,
+    /// Sources from the lowest to the highest: one, or several for a list with appended elements.
+    pub sources: Vec<ValueSource>,
 }
 
 impl Layers {
-    /// The values of each layer, from the lowest to the highest.
+    /// Returns the values of each layer, from the lowest to the highest.
     pub fn values(&self) -> impl Iterator<Item = &Value> {
         self.0.iter().map(|layer| &layer.value)
     }
 
-    /// Begins with the lowest layer.
+    /// Starts with the lowest layer.
     pub fn new(data: Value) -> Self {
-        Self(vec![Layer { source: Source::Data, value: data, how: How::Deep }])
+        Self(vec![Layer { source: ValueSource::Data, value: data, depth: MergeDepth::Deep }])
     }
 
     /// Adds a layer that is merged deep.
-    pub fn add_deep(&mut self, source: Source, value: Value) {
-        self.0.push(Layer { source, value, how: How::Deep });
+    pub fn add_deep(&mut self, source: ValueSource, value: Value) {
+        self.0.push(Layer { source, value, depth: MergeDepth::Deep });
     }
 
     /// Adds a layer that replaces whole keys.
-    pub fn add_shallow(&mut self, source: Source, value: Value) {
-        self.0.push(Layer { source, value, how: How::Shallow });
+    pub fn add_shallow(&mut self, source: ValueSource, value: Value) {
+        self.0.push(Layer { source, value, depth: MergeDepth::Shallow });
     }
 
-    /// The whole: all layers laid over each other.
+    /// Merges all layers.
     pub fn merged(&self) -> Value {
         let mut layers = self.0.iter();
         let mut whole = layers.next().map_or_else(Value::default, |lowest| lowest.value.clone());
-        for Layer { value, how, .. } in layers {
-            match how {
-                How::Deep => merge::deep(&mut whole, value),
-                How::Shallow => merge::shallow(&mut whole, value),
+        for Layer { value, depth, .. } in layers {
+            match depth {
+                MergeDepth::Deep => merge::deep(&mut whole, value),
+                MergeDepth::Shallow => merge::shallow(&mut whole, value),
             }
         }
         whole
     }
 
-    /// Where every value of the whole comes from, in its order. Maps are not told but what is in them, unless
-    /// nothing is.
-    pub fn origins(&self) -> Vec<Origin> {
+    /// Returns the origin of every merged value in its order. A map is listed only if it is empty.
+    pub fn origins(&self) -> Vec<ValueOrigin> {
         let mut layers = self.0.iter().enumerate();
         let mut whole = layers.next().map_or_else(Trace::default, |(_, lowest)| Trace::of(&lowest.value, 0));
-        for (index, Layer { value, how, .. }) in layers {
-            whole.lay(value, index, *how);
+        for (index, Layer { value, depth, .. }) in layers {
+            whole.merge(value, index, *depth);
         }
         let mut origins = Vec::new();
-        self.tell(&whole, &mut Vec::new(), &mut origins);
+        self.collect_origins(&whole, &mut Vec::new(), &mut origins);
         origins
     }
 
-    fn tell(&self, trace: &Trace, path: &mut Vec<Arc<str>>, origins: &mut Vec<Origin>) {
+    fn collect_origins(&self, trace: &Trace, path: &mut Vec<Arc<str>>, origins: &mut Vec<ValueOrigin>) {
         match trace {
             Trace::Map { entries, .. } if !entries.is_empty() => {
                 for (key, trace) in entries {
                     path.push(Arc::clone(key));
-                    self.tell(trace, path, origins);
+                    self.collect_origins(trace, path, origins);
                     path.pop();
                 }
             }
-            // The whole has no key to be told by.
+            // A root that is no map has no key.
             _ if path.is_empty() => {}
             Trace::List(layers) => origins.push(self.origin(path, layers)),
             Trace::Scalar(layer) | Trace::Map { layer, .. } => {
@@ -115,13 +114,13 @@ impl Layers {
         }
     }
 
-    fn origin(&self, path: &[Arc<str>], layers: &[usize]) -> Origin {
+    fn origin(&self, path: &[Arc<str>], layers: &[usize]) -> ValueOrigin {
         let sources = layers.iter().filter_map(|layer| self.0.get(*layer)).map(|layer| layer.source.clone());
-        Origin { path: path.to_vec(), sources: sources.collect() }
+        ValueOrigin { path: path.to_vec(), sources: sources.collect() }
     }
 }
 
-/// A value of which only the layers are known that it comes from.
+/// Value of which only the layers are known.
 enum Trace {
     Scalar(usize),
     List(Vec<usize>),
@@ -146,20 +145,20 @@ impl Trace {
         }
     }
 
-    /// Does what [`merge`] does.
-    fn lay(&mut self, over: &Value, layer: usize, how: How) {
-        match (self, over, how) {
-            (Self::Map { entries, .. }, Value::Map(over), how) => {
+    /// Mirrors [`merge`].
+    fn merge(&mut self, over: &Value, layer: usize, depth: MergeDepth) {
+        match (self, over, depth) {
+            (Self::Map { entries, .. }, Value::Map(over), depth) => {
                 for (key, over) in &**over {
                     match entries.get_mut(key) {
-                        Some(trace) if how == How::Deep => trace.lay(over, layer, how),
+                        Some(trace) if depth == MergeDepth::Deep => trace.merge(over, layer, depth),
                         _ => {
                             entries.insert(Arc::clone(key), Self::of(over, layer));
                         }
                     }
                 }
             }
-            (Self::List(layers), Value::List(over), How::Deep) => {
+            (Self::List(layers), Value::List(over), MergeDepth::Deep) => {
                 if !over.is_empty() {
                     layers.push(layer);
                 }
@@ -176,14 +175,16 @@ mod tests {
     use super::*;
     use crate::testing::{any_map, same, value};
 
-    /// All origins as `path: sources`.
-    fn told(layers: &Layers) -> Vec<String> {
-        let source = |source: &Source| match source {
-            Source::Data => "data".to_owned(),
-            Source::Parent => "parent".to_owned(),
-            Source::Override(name) | Source::File(name) | Source::CommandLine(name) => name.clone(),
+    /// Formats origins as `path: sources`.
+    fn summary(layers: &Layers) -> Vec<String> {
+        let source = |source: &ValueSource| match source {
+            ValueSource::Data => "data".to_owned(),
+            ValueSource::Parent => "parent".to_owned(),
+            ValueSource::Override(name) | ValueSource::File(name) | ValueSource::CommandLine(name) => {
+                name.clone()
+            }
         };
-        let one = |origin: &Origin| {
+        let one = |origin: &ValueOrigin| {
             let sources: Vec<String> = origin.sources.iter().map(source).collect();
             format!("{}: {}", origin.path.join("."), sources.join(" + "))
         };
@@ -191,23 +192,24 @@ mod tests {
     }
 
     #[test]
-    fn a_replaced_key_comes_from_where_it_was_replaced() {
+    fn a_replaced_key_has_the_origin_of_its_replacement() {
         let mut layers = Layers::new(value("{a: 1, b: {x: 1, y: 2}, c: [1]}"));
-        layers.add_shallow(Source::Override("os:debian".to_owned()), value("{b: {y: 3}, c: [2], d: 4}"));
+        layers.add_shallow(ValueSource::Override("os:debian".to_owned()), value("{b: {y: 3}, c: [2], d: 4}"));
         assert!(same(&layers.merged(), &value("{a: 1, b: {y: 3}, c: [2], d: 4}")));
-        assert_eq!(told(&layers), ["a: data", "b.y: os:debian", "c: os:debian", "d: os:debian"]);
+        assert_eq!(summary(&layers), ["a: data", "b.y: os:debian", "c: os:debian", "d: os:debian"]);
     }
 
     #[test]
-    fn merged_keys_come_from_where_each_was_set() {
+    fn merged_keys_have_their_own_origins() {
         let mut layers = Layers::new(value("{a: 1, b: {x: 1, y: 2}, c: [1], e: {}, f: {z: 1}}"));
-        layers.add_deep(Source::Override("one".to_owned()), value("{b: {y: 3, z: {q: 1}}, c: [2], f: 1}"));
-        layers.add_deep(Source::File("two.yaml".to_owned()), value("{c: [3], e: {}}"));
-        layers.add_deep(Source::CommandLine("b.z.q=7".to_owned()), value("{b: {z: {q: 7}}, c: []}"));
+        layers
+            .add_deep(ValueSource::Override("one".to_owned()), value("{b: {y: 3, z: {q: 1}}, c: [2], f: 1}"));
+        layers.add_deep(ValueSource::File("two.yaml".to_owned()), value("{c: [3], e: {}}"));
+        layers.add_deep(ValueSource::CommandLine("b.z.q=7".to_owned()), value("{b: {z: {q: 7}}, c: []}"));
         let whole = "{a: 1, b: {x: 1, y: 3, z: {q: 7}}, c: [1, 2, 3], e: {}, f: 1}";
         assert!(same(&layers.merged(), &value(whole)));
         assert_eq!(
-            told(&layers),
+            summary(&layers),
             [
                 "a: data",
                 "b.x: data",
@@ -220,7 +222,7 @@ mod tests {
         );
     }
 
-    /// The paths of everything that is no map, and of empty maps.
+    /// Collects the paths of all values except for maps that hold any.
     fn paths(value: &Value, path: &str, found: &mut Vec<String>) {
         match value {
             Value::Map(map) if !map.is_empty() => {
@@ -242,7 +244,7 @@ mod tests {
             let mut layers = Layers::new(data);
             for (over, is_deep) in over {
                 let add = if is_deep { Layers::add_deep } else { Layers::add_shallow };
-                add(&mut layers, Source::Override(String::new()), over);
+                add(&mut layers, ValueSource::Override(String::new()), over);
             }
             let mut expected = Vec::new();
             paths(&layers.merged(), "", &mut expected);

@@ -1,7 +1,6 @@
-//! Data before it is used: where its values come from, what is asked of them, and the texts that name them.
+//! Preparation of data: hierarchies, annotations, interpolation and templates.
 //!
-//! Values in, values out. Nothing here opens a file or evaluates an expression: files come in as text, and
-//! whoever calls evaluates.
+//! Values in, values out: files come in as text, and the caller evaluates expressions.
 
 pub mod annotations;
 pub mod assignment;

@@ -1,12 +1,12 @@
-//! How one value is laid over another.
+//! Merging of values.
 
 use std::sync::Arc;
 
 use ccm_expr::Value;
 
-/// Lays a value over another: maps are merged, lists appended, everything else is replaced.
+/// Merges `over` into `base`: maps are merged, lists appended, other values replaced, also by null.
 ///
-/// A null replaces too. Costs as much as `over` is large, and once as much as what of `base` is shared.
+/// Takes time in proportion to `over`, and copies what `base` shares once.
 pub fn deep(base: &mut Value, over: &Value) {
     match (base, over) {
         (Value::Map(base), Value::Map(over)) => {
@@ -25,7 +25,7 @@ pub fn deep(base: &mut Value, over: &Value) {
     }
 }
 
-/// Lays a map over another: a key that both have is replaced as a whole.
+/// Merges a map into a map, replacing whole keys.
 pub fn shallow(base: &mut Value, over: &Value) {
     match (base, over) {
         (Value::Map(base), Value::Map(over)) => {
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
     use crate::testing::{any_map, same, value};
 
-    fn laid(merge: fn(&mut Value, &Value), base: &Value, over: &Value) -> Value {
+    fn merged(merge: fn(&mut Value, &Value), base: &Value, over: &Value) -> Value {
         let mut base = base.clone();
         merge(&mut base, over);
         base
@@ -64,7 +64,7 @@ mod tests {
             ("{a: {x: {y: 1}}}", "{a: {x: {z: 2}}}", "{a: {x: {y: 1, z: 2}}}"),
             ("{}", "{a: [1]}", "{a: [1]}"),
         ] {
-            let found = laid(deep, &value(base), &value(over));
+            let found = merged(deep, &value(base), &value(over));
             assert!(same(&found, &value(expected)), "{base} {over}: {found:?}");
         }
     }
@@ -76,7 +76,7 @@ mod tests {
             ("{a: [1]}", "{a: [2], c: 3}", "{a: [2], c: 3}"),
             ("{a: 1}", "{}", "{a: 1}"),
         ] {
-            let found = laid(shallow, &value(base), &value(over));
+            let found = merged(shallow, &value(base), &value(over));
             assert!(same(&found, &value(expected)), "{base} {over}: {found:?}");
         }
     }
@@ -107,16 +107,16 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_laid_over_a_map_leaves_it(map in any_map()) {
+        fn merging_nothing_changes_nothing(map in any_map()) {
             let nothing = value("{}");
-            prop_assert!(same(&laid(deep, &map, &nothing), &map));
-            prop_assert!(same(&laid(deep, &nothing, &map), &map));
-            prop_assert!(same(&laid(shallow, &nothing, &map), &map));
+            prop_assert!(same(&merged(deep, &map, &nothing), &map));
+            prop_assert!(same(&merged(deep, &nothing, &map), &map));
+            prop_assert!(same(&merged(shallow, &nothing, &map), &map));
         }
 
         #[test]
-        fn every_key_laid_over_is_there(base in any_map(), over in any_map()) {
-            let (deep, shallow) = (laid(deep, &base, &over), laid(shallow, &base, &over));
+        fn every_merged_key_is_present(base in any_map(), over in any_map()) {
+            let (deep, shallow) = (merged(deep, &base, &over), merged(shallow, &base, &over));
             let (Value::Map(base), Value::Map(over)) = (&base, &over) else { panic!("maps") };
             for key in base.keys().chain(over.keys()) {
                 prop_assert!(deep.get(key).is_some());
@@ -128,7 +128,7 @@ mod tests {
         #[test]
         fn a_shared_value_is_not_changed(base in any_map(), over in any_map()) {
             let before = crate::nodes::to_value(&crate::nodes::from_value(&base, ccm_model::Span::default()));
-            laid(deep, &base, &over);
+            merged(deep, &base, &over);
             prop_assert!(same(&base, &before));
         }
     }

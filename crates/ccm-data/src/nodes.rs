@@ -1,41 +1,40 @@
-//! From what was written to values, and back.
+//! Conversion of nodes to values and back.
 
 use std::sync::Arc;
 
 use ccm_expr::{Map, Value};
-use ccm_model::{Entry, Key, Kind, Node, Scalar, ScalarStyle, Span};
+use ccm_model::{Node, NodeEntry, NodeKey, Scalar, ScalarKind, ScalarStyle, Span};
 
 use crate::printed;
 
-/// The value of a node, as data knows it.
+/// Converts a node to a value.
 ///
-/// A number that would be printed in another way than it was written (`0644`, `5.10`, `1e3`, `0x1F`, or an
-/// integer beyond 64 bits) is text: whoever wrote it so meant it so. `yes` and `on` are text.
+/// A number that would be printed differently (`0644`, `5.10`, `1e3`, `0x1F`, or an integer beyond 64 bits)
+/// becomes text, so that it keeps its form. `yes` and `on` are text.
 pub fn to_value(node: &Node) -> Value {
     match &node.value {
-        ccm_model::Value::Scalar(scalar) => of_scalar(scalar),
-        ccm_model::Value::List(elements) => Value::list(elements.iter().map(to_value)),
-        ccm_model::Value::Map(map) => {
+        ccm_model::NodeValue::Scalar(scalar) => of_scalar(scalar),
+        ccm_model::NodeValue::List(elements) => Value::list(elements.iter().map(to_value)),
+        ccm_model::NodeValue::Map(map) => {
             Value::map(map.entries().iter().map(|entry| (&*entry.key.text, to_value(&entry.value))))
         }
     }
 }
 
-/// The value of a scalar, as data knows it.
+/// Converts a scalar to a value.
 pub fn of_scalar(scalar: &Scalar) -> Value {
     let number = match scalar.kind() {
-        Kind::Null => return Value::Null,
-        Kind::Bool(boolean) => return Value::Bool(boolean),
-        Kind::Int(number) => Value::Int(number),
-        Kind::Float(number) => Value::Float(number),
-        Kind::Text => return Value::text(&*scalar.text),
+        ScalarKind::Null => return Value::Null,
+        ScalarKind::Bool(boolean) => return Value::Bool(boolean),
+        ScalarKind::Int(number) => Value::Int(number),
+        ScalarKind::Float(number) => Value::Float(number),
+        ScalarKind::Text => return Value::text(&*scalar.text),
     };
-    // A computed number was never written; it has the form in which it is printed, so that `2` from a division
-    // is as good as an integer.
+    // A computed number has its printed form, so that the `2` of a division is an integer.
     let has_fraction = || scalar.text.contains('.') && !scalar.text.contains('e');
     match number {
         Value::Int(_) if printed::to_text(&number) == *scalar.text => number,
-        // A text of digits alone is no number if it doesn't fit an integer, for it would lose some of them.
+        // A digit string beyond 64 bits stays text, because a float would lose digits.
         Value::Float(float)
             if printed::float(float) == *scalar.text && has_fraction() && float.is_finite() =>
         {
@@ -46,20 +45,20 @@ pub fn of_scalar(scalar: &Scalar) -> Value {
     }
 }
 
-/// The node of what an expression yielded; all of it stands where the expression does.
+/// Converts the value of an expression to a node; all its spans are that of the expression.
 ///
-/// Text is quoted, so that it stays text whatever it looks like. Numbers, booleans and null are computed.
+/// Text is quoted, so that it stays text. Numbers, booleans and null are computed.
 pub fn from_value(value: &Value, span: Span) -> Node {
     let computed =
-        |text: &str| ccm_model::Value::Scalar(Scalar { text: text.into(), style: ScalarStyle::Computed });
+        |text: &str| ccm_model::NodeValue::Scalar(Scalar { text: text.into(), style: ScalarStyle::Computed });
     let value = match value {
         Value::Text(text) => return Node::text(&**text, span),
         Value::List(elements) => {
-            ccm_model::Value::List(elements.iter().map(|element| from_value(element, span)).collect())
+            ccm_model::NodeValue::List(elements.iter().map(|element| from_value(element, span)).collect())
         }
-        Value::Map(map) => ccm_model::Value::Map(of_map(map, span)),
-        Value::Groups(entries) => ccm_model::Value::Map(of_map(&named(entries), span)),
-        Value::Bytes(_) | Value::Duration(_) | Value::Moment(_) | Value::Calendar(_) => {
+        Value::Map(map) => ccm_model::NodeValue::Map(of_map(map, span)),
+        Value::Groups(entries) => ccm_model::NodeValue::Map(of_map(&named(entries), span)),
+        Value::Bytes(_) | Value::Duration(_) | Value::DateTime(_) | Value::Calendar(_) => {
             return Node::text(&*printed::to_text(value), span);
         }
         Value::Null => computed("null"),
@@ -68,17 +67,17 @@ pub fn from_value(value: &Value, span: Span) -> Node {
     Node { value, span }
 }
 
-/// A map whose keys are the texts of other keys.
+/// Converts a map with any keys to one with text keys.
 pub(crate) fn named(entries: &[(Value, Value)]) -> Map {
     entries.iter().map(|(key, value)| (Arc::from(&*printed::to_text(key)), value.clone())).collect()
 }
 
-fn of_map(map: &Map, span: Span) -> ccm_model::Map {
-    let entry = |(key, value): (&Arc<str>, &Value)| Entry {
-        key: Key { text: (&**key).into(), span },
+fn of_map(map: &Map, span: Span) -> ccm_model::NodeMap {
+    let entry = |(key, value): (&Arc<str>, &Value)| NodeEntry {
+        key: NodeKey { text: (&**key).into(), span },
         value: from_value(value, span),
     };
-    ccm_model::Map::new(map.iter().map(entry).collect())
+    ccm_model::NodeMap::new(map.iter().map(entry).collect())
 }
 
 #[cfg(test)]
@@ -90,7 +89,7 @@ mod tests {
     use crate::testing::{any_value, same, value};
 
     #[test]
-    fn a_number_that_is_written_as_it_is_printed_is_one() {
+    fn a_number_in_its_printed_form_is_a_number() {
         for (text, number) in [
             ("0", Value::Int(0)),
             ("-7", Value::Int(-7)),
@@ -105,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_that_would_be_printed_otherwise_is_text() {
+    fn a_number_in_another_form_is_text() {
         for text in [
             "0644",
             "5.10",
@@ -137,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rest_is_what_yaml_says() {
+    fn other_scalars_follow_yaml() {
         for (text, expected) in [
             ("~", Value::Null),
             ("null", Value::Null),
@@ -161,19 +160,19 @@ mod tests {
     }
 
     #[test]
-    fn what_an_expression_yields_keeps_its_kind() {
+    fn computed_values_keep_their_kind() {
         let span = Span::new(SourceId(3), 5, 9);
         for (value, style, kind) in [
-            (Value::text("5"), ScalarStyle::Quoted, Kind::Text),
-            (Value::text(""), ScalarStyle::Quoted, Kind::Text),
-            (Value::Int(5), ScalarStyle::Computed, Kind::Int(5)),
-            (Value::Float(1.5), ScalarStyle::Computed, Kind::Float(1.5)),
-            // A division yields a number with a fraction, though it may be none.
-            (Value::Float(2.0), ScalarStyle::Computed, Kind::Int(2)),
-            (Value::Float(1e300), ScalarStyle::Computed, Kind::Float(1e300)),
-            (Value::Float(f64::INFINITY), ScalarStyle::Computed, Kind::Float(f64::INFINITY)),
-            (Value::Bool(true), ScalarStyle::Computed, Kind::Bool(true)),
-            (Value::Null, ScalarStyle::Computed, Kind::Null),
+            (Value::text("5"), ScalarStyle::Quoted, ScalarKind::Text),
+            (Value::text(""), ScalarStyle::Quoted, ScalarKind::Text),
+            (Value::Int(5), ScalarStyle::Computed, ScalarKind::Int(5)),
+            (Value::Float(1.5), ScalarStyle::Computed, ScalarKind::Float(1.5)),
+            // A division yields a float even for a whole number.
+            (Value::Float(2.0), ScalarStyle::Computed, ScalarKind::Int(2)),
+            (Value::Float(1e300), ScalarStyle::Computed, ScalarKind::Float(1e300)),
+            (Value::Float(f64::INFINITY), ScalarStyle::Computed, ScalarKind::Float(f64::INFINITY)),
+            (Value::Bool(true), ScalarStyle::Computed, ScalarKind::Bool(true)),
+            (Value::Null, ScalarStyle::Computed, ScalarKind::Null),
         ] {
             let node = from_value(&value, span);
             let scalar = node.as_scalar().expect("a scalar");
@@ -183,7 +182,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn values_survive_the_way_through_nodes(value in any_value()) {
+        fn values_survive_the_conversion_to_nodes(value in any_value()) {
             let node = from_value(&value, Span::default());
             prop_assert!(same(&to_value(&node), &value), "{node:?}");
         }

@@ -1,10 +1,10 @@
-//! How values are written as text: in the midst of a text, and as JSON.
+//! Values as text: within other text, and as JSON.
 
 use std::borrow::Cow;
 
 use ccm_expr::Value;
 
-/// The text that a value makes within a text: null makes none, lists and maps are JSON.
+/// Formats a value within a text: null is empty, lists and maps are JSON.
 pub fn to_text(value: &Value) -> Cow<'_, str> {
     match value {
         Value::Null => Cow::Borrowed(""),
@@ -14,20 +14,20 @@ pub fn to_text(value: &Value) -> Cow<'_, str> {
         Value::Float(number) => Cow::Owned(float(*number)),
         Value::Text(text) => Cow::Borrowed(text),
         Value::List(_) | Value::Map(_) | Value::Groups(_) => Cow::Owned(to_json(value).to_string()),
-        // What only expressions make is text of their own.
-        Value::Bytes(_) | Value::Duration(_) | Value::Moment(_) | Value::Calendar(_) => {
+        // Kinds that only expressions have.
+        Value::Bytes(_) | Value::Duration(_) | Value::DateTime(_) | Value::Calendar(_) => {
             Cow::Owned(value.to_string())
         }
     }
 }
 
-/// A value as JSON; a number that JSON doesn't know is null there.
+/// Converts to JSON; NaN and infinities become null.
 pub fn to_json(value: &Value) -> serde_json::Value {
     match value {
         Value::Null => serde_json::Value::Null,
         Value::Bool(boolean) => (*boolean).into(),
         Value::Int(number) => (*number).into(),
-        // Whole ones without a fraction, as they are printed everywhere else.
+        // Whole numbers without a fraction, as everywhere else.
         Value::Float(number) => match float(*number).parse::<i64>() {
             Ok(whole) => whole.into(),
             Err(_) => (*number).into(),
@@ -38,21 +38,21 @@ pub fn to_json(value: &Value) -> serde_json::Value {
         Value::Groups(entries) => {
             entries.iter().map(|(key, value)| (to_text(key).into_owned(), to_json(value))).collect()
         }
-        Value::Bytes(_) | Value::Duration(_) | Value::Moment(_) | Value::Calendar(_) => {
+        Value::Bytes(_) | Value::Duration(_) | Value::DateTime(_) | Value::Calendar(_) => {
             value.to_string().into()
         }
     }
 }
 
-/// Prints a number with as few digits as tell it from all others: `1.5`, and `2` for a whole one. What is no
-/// number is written as YAML does.
+/// Formats a number with the fewest digits that identify it: `1.5`, and `2` for a whole one. NaN and
+/// infinities are written as in YAML.
 pub(crate) fn float(number: f64) -> String {
     if number.is_nan() {
         ".nan".to_owned()
     } else if number.is_infinite() {
         if number > 0.0 { ".inf".to_owned() } else { "-.inf".to_owned() }
     } else if number == 0.0 {
-        // Minus zero is nothing that anybody writes.
+        // Minus zero is printed as zero.
         "0".to_owned()
     } else if (1e-5..1e17).contains(&number.abs()) {
         number.to_string()

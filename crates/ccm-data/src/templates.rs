@@ -1,17 +1,17 @@
-//! Templates: text in the language of Jinja, rendered with facts, data, environment and captured values.
+//! Templates: Jinja text rendered with facts, data, environment and captured values.
 //!
-//! The engine is minijinja; it shows in no signature. What a template may read comes from the caller through
-//! [`TemplateScope`]; nothing is compiled before it is rendered. Steps, depth and output are bounded, and
-//! end in a [`TemplateError`]; what a template builds without writing it is bounded only where the engine lets a
-//! filter be asked first.
+//! The engine is minijinja, which appears in no signature. The caller provides names, functions and includes
+//! through [`TemplateScope`], and nothing is compiled before it is rendered. Steps, depth and output are
+//! limited; exceeding a limit is a [`TemplateError`]. Values that a template builds without output are
+//! limited only where a filter can be checked first.
 
+mod dependencies;
 mod error;
 mod explain;
-mod growth;
 mod include_name;
-mod link;
-mod mentions;
+mod output_limits;
 mod render;
+mod render_thread;
 mod scan;
 mod values;
 
@@ -19,39 +19,39 @@ use std::cell::Cell;
 
 use ccm_expr::Value;
 
-pub use error::{ScopeError, TemplateError, TemplateFault, TemplatePlace};
-pub use mentions::{Mentions, mentions};
+pub use dependencies::{TemplateDependencies, dependencies};
+pub use error::{ScopeError, TemplateError, TemplateFault, TemplateLocation};
 pub use render::render;
 
-/// The names that templates know; in lower case too.
+/// Names in templates, also accepted in lower case.
 const NAMES: [&str; 4] = ["Facts", "Data", "Environ", "Captures"];
 
-/// The functions that templates know besides those of the engine.
+/// Functions in templates besides those of the engine.
 const FUNCTIONS: [&str; 3] = ["lookup", "file", "template"];
 
-/// The size in bytes that a template may have.
-const LARGEST_TEMPLATE: usize = 1 << 20;
+/// Maximum size of a template in bytes.
+const MAX_TEMPLATE: usize = 1 << 20;
 
-/// The size in bytes of the text that a template may write.
-const LARGEST_OUTPUT: usize = 16 << 20;
+/// Maximum size of the output in bytes.
+const MAX_OUTPUT: usize = 16 << 20;
 
-/// What a template may ask for.
+/// Names, functions and includes of a template.
 ///
-/// It is asked on the thread that renders, one question at a time. It may itself render the template that
-/// `template(path)` names.
+/// The methods are called one at a time, on the thread that called [`render()`]. They may render the template
+/// that `template(path)` names.
 pub trait TemplateScope {
-    /// Returns the number of renders that wait for a template that they asked for. Scopes of templates that render one
-    /// another share it.
+    /// Returns the number of renders that wait for another template. Scopes of templates that render one
+    /// another share the counter.
     fn renders(&self) -> &Cell<usize>;
 
-    /// The value of `Facts`, `Data`, `Environ` or `Captures`; asked at most once per render.
+    /// Returns the value of `Facts`, `Data`, `Environ` or `Captures`; called at most once per render.
     fn name(&self, name: &str) -> Option<Value>;
 
-    /// What `lookup`, `file` or `template` gives. The arguments are as the template wrote them, in any number.
+    /// Calls `lookup`, `file` or `template`, with arguments of any number as the template passes them.
     fn call(&self, function: &str, arguments: &[Value]) -> Result<Value, ScopeError>;
 
-    /// The text of a template to include, by its path below the directory of the manifest; none if there is no
-    /// such file. The path is relative and has no `.` or `..` in it.
+    /// Returns the text of a template to include, by its path below the directory of the manifest; `None` if
+    /// there is no such file. The path is relative and has no `.` or `..`.
     fn include(&self, path: &str) -> Result<Option<String>, ScopeError>;
 }
 

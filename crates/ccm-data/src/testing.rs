@@ -6,21 +6,21 @@ use proptest::prelude::*;
 
 use crate::nodes::to_value;
 
-/// The node of a YAML text without mistakes.
+/// Parses a valid YAML text to a node.
 pub(crate) fn node(yaml: &str) -> Node {
     let parsed = ccm_yaml::parse(SourceId(0), yaml, &ccm_yaml::Limits::default());
-    parsed.expect("no mistake").unwrap_or_else(|| crate::nodes::from_value(&Value::Null, Span::default()))
+    parsed.expect("no error").unwrap_or_else(|| crate::nodes::from_value(&Value::Null, Span::default()))
 }
 
-/// The value of a YAML text without mistakes.
+/// Parses a valid YAML text to a value.
 pub(crate) fn value(yaml: &str) -> Value {
     to_value(&node(yaml))
 }
 
-/// Compares two values; maps by the order of their keys too.
+/// Compares two values, including the order of keys.
 pub(crate) fn same(one: &Value, other: &Value) -> bool {
     match (one, other) {
-        // A whole number is the same whether its kind has fractions or not.
+        // Whole numbers are equal whatever their kind.
         (Value::Int(_) | Value::Float(_), Value::Int(_) | Value::Float(_)) => {
             crate::printed::to_text(one) == crate::printed::to_text(other)
         }
@@ -38,7 +38,7 @@ pub(crate) fn same(one: &Value, other: &Value) -> bool {
     }
 }
 
-/// Any value of a few levels.
+/// Random values of a few levels.
 pub(crate) fn any_value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -55,7 +55,7 @@ pub(crate) fn any_value() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Any map of a few levels.
+/// Random maps of a few levels.
 pub(crate) fn any_map() -> impl Strategy<Value = Value> {
     prop::collection::vec(("[a-d]", any_value()), 0..4).prop_map(Value::map)
 }

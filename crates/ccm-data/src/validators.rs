@@ -1,7 +1,7 @@
-//! Functions for `@validate` and other expressions: does a value have a certain form?
+//! Functions for `@validate` and other expressions that test the form of a value.
 //!
-//! Numbers and booleans are looked at as text, so that `isInt(value)` holds for `5` and for `"5"`. A list, a
-//! map or null has none of the forms.
+//! Numbers and booleans are tested as text, so that `isInt(value)` holds for `5` and for `"5"`. Lists, maps
+//! and null have none of the forms.
 
 use std::borrow::Cow;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -12,51 +12,51 @@ use regex::Regex;
 
 use crate::printed;
 
-/// A function over a value.
+/// Function that tests a value.
 #[derive(Debug)]
 pub struct Validator {
-    /// The names that it can be called by.
+    /// Names.
     pub names: &'static [&'static str],
-    /// What it says of a value, in one sentence.
+    /// Description in one sentence.
     pub summary: &'static str,
-    /// Texts for which it holds; with a pattern, the pattern is in the summary's example.
+    /// Texts that pass; for a pattern, the one in the summary.
     pub holds: &'static [&'static str],
-    /// Texts for which it doesn't.
+    /// Texts that fail.
     pub fails: &'static [&'static str],
     check: Check,
 }
 
 #[derive(Debug)]
 enum Check {
-    /// Takes the value alone.
+    /// Test of the value alone.
     Value(fn(&str) -> bool),
-    /// Takes the value and a regular expression.
+    /// Test with a regular expression.
     Pattern,
 }
 
-/// Why a validator gave no answer.
+/// Error of a call.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ValidatorError {
-    /// It takes another number of arguments.
+    /// Wrong number of arguments.
     #[error("`{name}` takes {expected}, found {found}")]
     Arguments {
-        /// How it was called.
+        /// Name in the call.
         name: String,
-        /// What it takes.
+        /// Expected arguments.
         expected: &'static str,
-        /// How many it was given.
+        /// Number of arguments.
         found: usize,
     },
     /// The regular expression is no text.
     #[error("`{name}` takes a regular expression as text, found {found}")]
     Kind {
-        /// How it was called.
+        /// Name in the call.
         name: String,
-        /// What it was given.
+        /// Kind of the argument.
         found: &'static str,
     },
-    /// The regular expression can't be read.
-    #[error("the regular expression can't be read: {0}")]
+    /// The regular expression is invalid.
+    #[error("the regular expression is not valid: {0}")]
     Pattern(String),
 }
 
@@ -136,19 +136,19 @@ pub static VALIDATORS: &[Validator] = &[
     },
 ];
 
-/// Finds the validator of a name.
+/// Finds a validator by name.
 pub fn find(name: &str) -> Option<&'static Validator> {
     VALIDATORS.iter().find(|validator| validator.names.contains(&name))
 }
 
 impl Validator {
-    /// Tells whether it holds. `name` is how it was called.
+    /// Calls the validator; `name` is its name in the call.
     pub fn call(&self, name: &str, arguments: &[Value]) -> Result<bool, ValidatorError> {
         match (&self.check, arguments) {
             (Check::Value(holds), [value]) => Ok(text_of(value).is_some_and(|text| holds(&text))),
             (Check::Pattern, [value, Value::Text(pattern)]) => {
                 let pattern =
-                    Regex::new(pattern).map_err(|error| ValidatorError::Pattern(in_short(&error)))?;
+                    Regex::new(pattern).map_err(|error| ValidatorError::Pattern(last_line(&error)))?;
                 Ok(text_of(value).is_some_and(|text| pattern.is_match(&text)))
             }
             (Check::Pattern, [_, pattern]) => {
@@ -166,7 +166,7 @@ impl Validator {
     }
 }
 
-/// What is looked at; nothing if the value is none that is written on a line.
+/// Returns the text to test; `None` for lists, maps and null.
 fn text_of(value: &Value) -> Option<Cow<'_, str>> {
     match value {
         Value::Null | Value::List(_) | Value::Map(_) => None,
@@ -174,8 +174,8 @@ fn text_of(value: &Value) -> Option<Cow<'_, str>> {
     }
 }
 
-/// The last line of what is wrong with a pattern; those before it draw the place.
-fn in_short(error: &regex::Error) -> String {
+/// Returns the last line of the message; the lines before draw the position.
+fn last_line(error: &regex::Error) -> String {
     let text = error.to_string();
     let last = text.lines().last().unwrap_or_default();
     last.trim().trim_start_matches("error: ").trim_end_matches('.').to_owned()
@@ -189,7 +189,7 @@ fn is_shell_safe(text: &str) -> bool {
     !text.contains(['`', '$', ';', '|', '&', '>', '<', '(', ')', '\n', '\r', '\0'])
 }
 
-/// Names of hosts follow RFC 1123; one that ends in a number would be taken for an address.
+/// Host names follow RFC 1123; one that ends in a number would be taken for an address.
 fn is_hostname(text: &str) -> bool {
     let is_part = |part: &str| {
         (1..=63).contains(&part.len())
@@ -220,11 +220,11 @@ mod tests {
         let validator = find(name).expect("a validator");
         let pattern = matches!(validator.check, Check::Pattern).then(|| Value::text("^[a-z]+$"));
         let arguments: Vec<Value> = std::iter::once(Value::text(value)).chain(pattern).collect();
-        validator.call(name, &arguments).expect("an answer")
+        validator.call(name, &arguments).expect("a result")
     }
 
     #[test]
-    fn the_examples_of_each_are_true() {
+    fn examples_hold() {
         for Validator { names, holds, fails, .. } in VALIDATORS {
             for name in *names {
                 for text in *holds {
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn no_name_is_there_twice() {
+    fn names_are_unique() {
         let names: Vec<&str> = VALIDATORS.iter().flat_map(|validator| validator.names).copied().collect();
         let different: HashSet<&str> = names.iter().copied().collect();
         assert_eq!(names.len(), different.len());
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_looked_at_as_text() {
+    fn numbers_are_tested_as_text() {
         for (name, value, expected) in [
             ("isInt", Value::Int(5), true),
             ("isInt", Value::Float(5.0), true),
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_calls_are_explained() {
+    fn invalid_calls_are_errors() {
         for (name, arguments, message) in [
             ("isIP", vec![], "`isIP` takes one argument, found 0"),
             ("is_ip", vec![Value::Null, Value::Null], "`is_ip` takes one argument, found 2"),
@@ -293,16 +293,16 @@ mod tests {
             (
                 "isRegex",
                 vec![Value::text("a"), Value::text("[a")],
-                "the regular expression can't be read: unclosed character class",
+                "the regular expression is not valid: unclosed character class",
             ),
         ] {
-            let error = find(name).expect("a validator").call(name, &arguments).expect_err("no answer");
+            let error = find(name).expect("a validator").call(name, &arguments).expect_err("an error");
             assert_eq!(error.to_string(), message);
         }
     }
 
     #[test]
-    fn names_of_hosts_have_bounds() {
+    fn host_names_have_a_maximum_length() {
         let part = "a".repeat(63);
         let longest = format!("{part}.{part}.{part}.{}", "a".repeat(61));
         assert!(call("isHostname", &part) && !call("isHostname", &format!("{part}a")));
@@ -319,7 +319,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_survived(text: String) {
+        fn any_text_has_a_result(text: String) {
             for validator in VALIDATORS {
                 let value = Value::text(text.as_str());
                 let is_fine = validator.call("x", &[value.clone(), value.clone()]).is_ok_and(|_| true)
@@ -329,7 +329,7 @@ mod tests {
         }
 
         #[test]
-        fn a_name_with_its_domain_is_a_name(text in "[a-z0-9.-]{0,12}") {
+        fn a_domain_name_is_a_host_name(text in "[a-z0-9.-]{0,12}") {
             prop_assert!(!call("isFQDN", &text) || call("isHostname", text.trim_end_matches('.')));
         }
     }

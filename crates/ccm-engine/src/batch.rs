@@ -8,7 +8,7 @@ use tracing::debug;
 
 use crate::bound_resource::{BoundResource, without_effect};
 use crate::contract::{Context, Decision};
-use crate::names::Names;
+use crate::names::NameList;
 use crate::prefetch::{MAX_TRACED, Readiness, Upcoming};
 use crate::state_cache::Prefetched;
 use crate::step::ResourceStep;
@@ -51,7 +51,7 @@ impl Batch {
 }
 
 /// An upcoming resource to change in the same batch.
-struct Neighbour<'a> {
+struct BatchCandidate<'a> {
     index: ResourceIndex,
     resource: &'a Resource,
     bound: Box<dyn BoundResource>,
@@ -76,10 +76,10 @@ pub(crate) async fn execute(
         debug!("executing");
         return bound.execute(context).await;
     }
-    debug!(with = %Names::new(step.catalog(), &executed[1..], MAX_TRACED), "executing together");
+    debug!(with = %NameList::new(step.catalog(), &executed[1..], MAX_TRACED), "executing together");
     let mut indices = Vec::with_capacity(neighbours.len());
     let mut others = Vec::with_capacity(neighbours.len());
-    for Neighbour { index, bound, reason, diff, .. } in neighbours {
+    for BatchCandidate { index, bound, reason, diff, .. } in neighbours {
         // This failure remains if a bug ends the execution, which may have changed any of them.
         let message = format!("it was changed together with {}", step.resource().id);
         let mut failure =
@@ -101,10 +101,13 @@ pub(crate) async fn execute(
 
 /// Leaves out the neighbours that the gate refuses. The gate is asked about them again at their turns, where
 /// they fail.
-async fn allowed<'n>(step: &ResourceStep<'_>, neighbours: Vec<Neighbour<'n>>) -> Vec<Neighbour<'n>> {
+async fn allowed<'n>(
+    step: &ResourceStep<'_>,
+    neighbours: Vec<BatchCandidate<'n>>,
+) -> Vec<BatchCandidate<'n>> {
     let mut allowed = Vec::with_capacity(neighbours.len());
     for neighbour in neighbours {
-        let Neighbour { resource, bound, reason, noop_message, diff, .. } = &neighbour;
+        let BatchCandidate { resource, bound, reason, noop_message, diff, .. } = &neighbour;
         if step.allows_with(resource, bound.provider(), reason, noop_message, diff.as_deref()).await {
             allowed.push(neighbour);
         }
@@ -119,9 +122,9 @@ async fn neighbours<'s>(
     step: &'s ResourceStep<'_>,
     first: &dyn BoundResource,
     context: &mut Context<'_>,
-) -> Vec<Neighbour<'s>> {
+) -> Vec<BatchCandidate<'s>> {
     let max = first.changes_at_once();
-    let mut found: Vec<Neighbour<'_>> = Vec::new();
+    let mut found: Vec<BatchCandidate<'_>> = Vec::new();
     // After a failure that ends the run, the next resource must not have been changed.
     if max <= 1 || step.trigger.is_some() || step.policy.ends_on_failure {
         return found;
@@ -157,7 +160,7 @@ async fn neighbours<'s>(
             break;
         }
         let Upcoming { index, resource, .. } = upcoming;
-        found.push(Neighbour { index, resource, bound, reason, noop_message, diff });
+        found.push(BatchCandidate { index, resource, bound, reason, noop_message, diff });
         if found.len() + 1 >= max {
             break;
         }

@@ -6,7 +6,7 @@ use ccm_host::{Host, Local};
 use ccm_model::{Failure, FailureKind};
 
 use crate::contract::{
-    Context, Decision, Described, Provider, Reading, ResourceKind, Suitability, Trigger, Verified, reason,
+    Context, Decision, Described, Provider, ReadPurpose, ResourceKind, Suitability, Trigger, Verified, reason,
 };
 use crate::rules::EngineRule;
 
@@ -179,7 +179,7 @@ impl<K: ResourceKind> BoundResource for TypedBinding<K> {
         context: &'a mut Context<'_>,
     ) -> Local<'a, Result<(), Failure>> {
         Box::pin(async move {
-            let reading = Reading::Before { triggered };
+            let reading = ReadPurpose::Before { triggered };
             self.state = Some(self.provider.status(&self.properties, reading, context).await?);
             Ok(())
         })
@@ -283,7 +283,7 @@ impl<K: ResourceKind> BoundResource for TypedBinding<K> {
         Box::pin(async move {
             let effect = self.effect.as_ref().ok_or_else(|| out_of_order("a verification"))?;
             self.state = None;
-            let state = self.provider.status(&self.properties, Reading::After(effect), context).await?;
+            let state = self.provider.status(&self.properties, ReadPurpose::After(effect), context).await?;
             let verified = K::verify(&self.properties, &state, effect);
             self.state = Some(state);
             verified.map(Verified::erased)

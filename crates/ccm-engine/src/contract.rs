@@ -6,7 +6,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use ccm_host::{Cancellation, Command, Executor, Host, Local, StartError};
-use ccm_model::{Artifact, Failure, Fields, OwedRefresh, Reason, Resource, Stream, display_timestamp};
+use ccm_model::{Artifact, Failure, Fields, PendingRefresh, Reason, Resource, Stream, display_timestamp};
 use ccm_properties::TypeSpec;
 use ccm_redaction::Secrets;
 
@@ -83,7 +83,7 @@ pub trait Provider<K: ResourceKind>: Sync {
     fn status<'a>(
         &'a self,
         properties: &'a K::Properties,
-        reading: Reading<'a, K::Effect>,
+        reading: ReadPurpose<'a, K::Effect>,
         context: &'a mut Context<'_>,
     ) -> Local<'a, Result<K::State, Failure>>;
 
@@ -114,7 +114,7 @@ pub trait Provider<K: ResourceKind>: Sync {
         Box::pin(async move {
             let mut states = Vec::with_capacity(properties.len());
             for properties in properties {
-                states.push(self.status(properties, Reading::Before { triggered: false }, context).await);
+                states.push(self.status(properties, ReadPurpose::Before { triggered: false }, context).await);
             }
             states
         })
@@ -174,7 +174,7 @@ pub enum Suitability {
 
 /// Purpose of reading a state.
 #[derive(Debug)]
-pub enum Reading<'a, E> {
+pub enum ReadPurpose<'a, E> {
     /// To decide on a change.
     Before {
         /// `true` if a resource that this one subscribes to has changed.
@@ -198,7 +198,7 @@ pub enum Trigger {
     /// An earlier run left refreshes pending, and nothing that it subscribes to changed in this one.
     Pending {
         /// The first of the pending refreshes.
-        first: OwedRefresh,
+        first: PendingRefresh,
         /// `true` if there are more.
         has_more: bool,
     },
@@ -210,14 +210,14 @@ impl fmt::Display for Trigger {
         let Self::Pending { first, has_more } = self else {
             return formatter.write_str("a resource it subscribes to changed");
         };
-        let OwedRefresh { source, run_id, since, is_assumed } = first;
+        let PendingRefresh { source, run_id, since, is_assumed } = first;
         let more = if *has_more { ", and more" } else { "" };
         if *is_assumed {
-            let because = "a refresh counts as owed, because the ledger was damaged";
+            let because = "a refresh counts as pending, because the ledger was damaged";
             write!(formatter, "{because} ({source} may have changed{more})")
         } else {
             let since = display_timestamp(*since, 0);
-            let because = "a refresh is owed from an earlier run";
+            let because = "a refresh is pending from an earlier run";
             write!(formatter, "{because} ({source} changed in {run_id}, since {since}{more})")
         }
     }
@@ -254,7 +254,7 @@ pub enum Decision<R = Reason> {
 pub enum Verified<R = Reason> {
     /// Something was changed.
     Changed,
-    /// Nothing was changed, by this rule.
+    /// The execution changed nothing, by this rule.
     Unchanged(R),
 }
 
@@ -343,8 +343,8 @@ impl Context<'_> {
         self.step.host.state_cache().of_run()
     }
 
-    /// Asks the gate of the run about a command that only a run would start, for [`Provider::preflight`]. The
-    /// gate is asked about every command that is started in any case.
+    /// Checks with the gate a command that only a run would start, for [`Provider::preflight`]. Commands that
+    /// are started are checked in any case.
     pub async fn ask_gate(&self, command: &Command) -> Result<(), StartError> {
         self.step.before_command(command).await
     }
@@ -383,21 +383,21 @@ mod tests {
         let pending = |is_assumed, has_more| {
             let source = ResourceId::new("file", "/a");
             let (run_id, since) = ("01a1".to_owned(), UNIX_EPOCH);
-            let first = OwedRefresh { source, run_id, since, is_assumed };
+            let first = PendingRefresh { source, run_id, since, is_assumed };
             Trigger::Pending { first, has_more }.to_string()
         };
         assert_eq!(Trigger::Changed.to_string(), "a resource it subscribes to changed");
         assert_eq!(
             pending(false, false),
-            "a refresh is owed from an earlier run (file#/a changed in 01a1, since 1970-01-01T00:00:00Z)"
+            "a refresh is pending from an earlier run (file#/a changed in 01a1, since 1970-01-01T00:00:00Z)"
         );
         assert_eq!(
             pending(false, true),
-            "a refresh is owed from an earlier run (file#/a changed in 01a1, since 1970-01-01T00:00:00Z, and more)"
+            "a refresh is pending from an earlier run (file#/a changed in 01a1, since 1970-01-01T00:00:00Z, and more)"
         );
         assert_eq!(
             pending(true, false),
-            "a refresh counts as owed, because the ledger was damaged (file#/a may have changed)"
+            "a refresh counts as pending, because the ledger was damaged (file#/a may have changed)"
         );
     }
 }

@@ -178,7 +178,7 @@ impl Verdict {
 }
 
 impl ResourceStep<'_> {
-    /// Asks the gate about a command of the resource.
+    /// Checks a command of the resource with the gate.
     pub(crate) async fn before_command(&self, command: &Command) -> Result<(), StartError> {
         let run = self.host.run();
         if run.gate.is_open() {
@@ -191,7 +191,7 @@ impl ResourceStep<'_> {
         verdict.into_result().map_err(|refusal| StartError::Refused { refusal, noop })
     }
 
-    /// Asks the gate about the change of the resource, which was decided on.
+    /// Checks the decided change of the resource with the gate.
     pub(crate) async fn before_change(
         &self,
         provider: &'static str,
@@ -206,8 +206,8 @@ impl ResourceStep<'_> {
         self.ask(self.resource(), self.change.get_or_init(|| change)).await
     }
 
-    /// Asks the gate about the change of another resource that would be made together with the change of this
-    /// one. Returns `true` if the gate allows it.
+    /// Checks with the gate the change of another resource that would be made together with the change of
+    /// this one. Returns `true` if the gate allows the change.
     pub(crate) async fn allows_with(
         &self,
         other: &Resource,

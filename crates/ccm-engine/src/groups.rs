@@ -1,12 +1,13 @@
 //! Groups of resources: the manifest of the run, and each child manifest in it.
 //!
-//! [`Groups`] holds the policy of each group, resolved once. [`GroupProgress`] holds the outcomes of its members.
+//! [`Groups`] holds the policy of each group, resolved once. [`GroupProgress`] holds the outcomes of its
+//! members.
 
 use std::path::Path;
 
 use ccm_model::{Catalog, Failure, FailureKind, GroupIndex, Outcome, ResourceIndex};
 
-use crate::names::Names;
+use crate::names::NameList;
 use crate::rules::EngineRule;
 use crate::run::Run;
 
@@ -17,10 +18,10 @@ const MAX_NAMED: usize = 5;
 const RUN: usize = 0;
 
 /// Policy of a group, with that of the groups around it and of the run.
-pub(crate) struct Policy<'a> {
-    /// Nothing in the group is changed in this run.
+pub(crate) struct GroupPolicy<'a> {
+    /// The group is in noop in this run.
     pub noop: bool,
-    /// Nothing in the group is changed in any run.
+    /// The group is in noop in every run.
     pub is_always_noop: bool,
     /// A member that fails ends the group, or a group around it.
     pub ends_on_failure: bool,
@@ -37,14 +38,14 @@ pub(crate) struct Policy<'a> {
 /// Policies of all groups of a run.
 pub(crate) struct Groups<'a> {
     catalog: &'a Catalog,
-    policies: Vec<Policy<'a>>,
+    policies: Vec<GroupPolicy<'a>>,
 }
 
 impl<'a> Groups<'a> {
     pub(crate) fn new(run: &Run<'a>) -> Self {
         let catalog = run.catalog;
         let fail_on_error = run.fail_on_error || catalog.fail_on_error;
-        let mut policies = vec![Policy {
+        let mut policies = vec![GroupPolicy {
             noop: run.noop,
             is_always_noop: false,
             ends_on_failure: fail_on_error,
@@ -57,7 +58,7 @@ impl<'a> Groups<'a> {
         for (group, node) in catalog.groups.iter().zip(catalog.group_nodes()) {
             let parent = group.parent.map_or(RUN, position);
             let around = &policies[parent];
-            policies.push(Policy {
+            policies.push(GroupPolicy {
                 noop: around.noop || group.noop,
                 is_always_noop: around.is_always_noop || group.noop,
                 ends_on_failure: around.ends_on_failure || group.fail_on_error,
@@ -86,7 +87,7 @@ impl<'a> Groups<'a> {
 
     /// Returns the policy that a resource is subject to. The node of a group shares the policy of its
     /// members.
-    pub(crate) fn policy(&self, of: ResourceIndex) -> &Policy<'a> {
+    pub(crate) fn policy(&self, of: ResourceIndex) -> &GroupPolicy<'a> {
         let resource = self.catalog.resource(of);
         &self.policies[resource.node_of.or(resource.group).map_or(RUN, position)]
     }
@@ -117,7 +118,7 @@ fn position(group: GroupIndex) -> usize {
 
 /// Group that ended because a member failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ended {
+pub(crate) enum EndedGroup {
     /// All resources of the run.
     Run {
         /// The member that failed.
@@ -131,7 +132,7 @@ pub(crate) enum Ended {
 }
 
 #[derive(Clone, Default)]
-struct Progress {
+struct MemberOutcomes {
     /// A member changed or, if the group is in noop, would have.
     has_changed: bool,
     /// A member changed, or may have been changed before it failed.
@@ -145,12 +146,12 @@ struct Progress {
 /// Outcomes of the members of each group so far.
 pub(crate) struct GroupProgress<'a> {
     groups: &'a Groups<'a>,
-    progress: Vec<Progress>,
+    progress: Vec<MemberOutcomes>,
 }
 
 impl<'a> GroupProgress<'a> {
     pub(crate) fn new(groups: &'a Groups<'a>) -> Self {
-        Self { groups, progress: vec![Progress::default(); groups.policies.len()] }
+        Self { groups, progress: vec![MemberOutcomes::default(); groups.policies.len()] }
     }
 
     /// Records the outcome of a resource for the groups that it is a member of.
@@ -182,10 +183,10 @@ impl<'a> GroupProgress<'a> {
     }
 
     /// Returns the outermost group around a resource that has ended.
-    pub(crate) fn ended(&self, index: ResourceIndex) -> Option<Ended> {
+    pub(crate) fn ended(&self, index: ResourceIndex) -> Option<EndedGroup> {
         let ended = self.groups.around(index).filter_map(|group| {
             let culprit = self.progress[group].ended_by?;
-            Some(if group == RUN { Ended::Run { culprit } } else { Ended::Group { culprit } })
+            Some(if group == RUN { EndedGroup::Run { culprit } } else { EndedGroup::Group { culprit } })
         });
         ended.last()
     }
@@ -199,7 +200,7 @@ impl<'a> GroupProgress<'a> {
     pub(crate) fn outcome(&self, group: GroupIndex) -> (Outcome, Option<EngineRule<'static>>) {
         let (policy, progress) = (&self.groups.policies[position(group)], &self.progress[position(group)]);
         if !progress.failed.is_empty() {
-            let names = Names::new(self.groups.catalog, &progress.failed, MAX_NAMED);
+            let names = NameList::new(self.groups.catalog, &progress.failed, MAX_NAMED);
             let message = match policy.resources {
                 1 => format!("its only resource failed: {names}"),
                 all => format!("{} of its {all} resources failed: {names}", progress.failed.len()),

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 
-use ccm_host::{Executor, Host, Level};
+use ccm_host::{CancellationLevel, Executor, Host};
 use ccm_model::{Failure, FailureKind, Outcome, ResourceId, SkipCause, Stream};
 use tracing::debug;
 
@@ -12,7 +12,7 @@ use crate::batch::{self, Executed};
 use crate::bound_resource::BoundResource;
 use crate::contract::{Context, Decision, Verified, reason};
 use crate::gate::GatedExecutor;
-use crate::late::{Progress, Resolved};
+use crate::late::{Resolved, RunProgress};
 use crate::prefetch;
 use crate::rules::EngineRule;
 use crate::state_cache::{InvalidatingExecutor, Prefetched};
@@ -101,7 +101,7 @@ async fn attempt(step: &ResourceStep<'_>, result: &mut StepResult, context: &mut
             result.warnings.push(format!("as things are now: {}", failure.one_line()));
             not_known(step, result, &resource, None)
         }
-        None if context.cancellation.level() > Level::Go => Outcome::Failed(Box::new(failure)),
+        None if context.cancellation.level() > CancellationLevel::Go => Outcome::Failed(Box::new(failure)),
         None => Outcome::Failed(Box::new(located(failure, step))),
     }
 }
@@ -140,7 +140,7 @@ async fn manage(
         return conclude(step, executed, result, context).await;
     }
     let run = step.host.run();
-    let progress: &dyn Progress = step.host;
+    let progress: &dyn RunProgress = step.host;
     match run.late.resolve(step.index, step.resource(), progress)? {
         Resolved::AsWritten => {}
         Resolved::Completed(resource) => step.complete(resource),
@@ -149,7 +149,7 @@ async fn manage(
         }
         Resolved::NotBefore(before) if step.host.is_never_done_for(before, step.index) => {
             let noop = vec![run.catalog.resource(before).id.clone()];
-            return Ok(Outcome::Skipped { cause: SkipCause::Undone { noop } });
+            return Ok(Outcome::Skipped { cause: SkipCause::DependsOnNoop { noop } });
         }
         Resolved::NotBefore(before) => {
             return Ok(not_known(step, result, &run.catalog.resource(before).id, None));
@@ -182,7 +182,7 @@ async fn manage(
     outcome
 }
 
-/// Describes the state that was read last, if somebody wants to see it.
+/// Describes the state that was read last, if a listener needs it.
 fn describe(
     step: &ResourceStep<'_>,
     bound: &dyn BoundResource,

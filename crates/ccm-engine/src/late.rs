@@ -15,7 +15,7 @@ pub trait LateValues {
         &self,
         index: ResourceIndex,
         resource: &Resource,
-        progress: &dyn Progress,
+        progress: &dyn RunProgress,
     ) -> Result<Resolved, Failure>;
 
     /// Returns the location of a span, if it is known.
@@ -31,7 +31,7 @@ pub trait LateValues {
 }
 
 /// Outcomes of the resources so far.
-pub trait Progress {
+pub trait RunProgress {
     /// Returns `true` if a resource was not changed only because it is in noop.
     fn would_change(&self, index: ResourceIndex) -> bool;
 }
@@ -66,7 +66,7 @@ impl LateValues for NoLateValues {
         false
     }
 
-    fn resolve(&self, _: ResourceIndex, _: &Resource, _: &dyn Progress) -> Result<Resolved, Failure> {
+    fn resolve(&self, _: ResourceIndex, _: &Resource, _: &dyn RunProgress) -> Result<Resolved, Failure> {
         Ok(Resolved::AsWritten)
     }
 }

@@ -48,15 +48,15 @@ mod walk;
 
 pub use bound_resource::{BoundResource, bind};
 pub use contract::{
-    Binder, Context, Decision, Described, Provider, Reading, ResourceKind, ResourceType, Rule, Suitability,
-    Trigger, Verified,
+    Binder, Context, Decision, Described, Provider, ReadPurpose, ResourceKind, ResourceType, Rule,
+    Suitability, Trigger, Verified,
 };
 pub use gate::{ChangeRequest, CommandRequest, Gate, GatedResource, OpenGate, PlannedChange, Verdict};
-pub use late::{LateValues, NoLateValues, Progress, Resolved};
+pub use late::{LateValues, NoLateValues, Resolved, RunProgress};
 #[cfg(feature = "testing")]
 pub use ledger::ledger_read_back;
 pub use ledger::{
-    Ledger, LedgerDamage, LedgerError, LedgerRun, PendingLedger, PendingRefresh, damaged, pending,
+    Ledger, LedgerDamage, LedgerError, LedgerRun, PendingLedger, RecordedRefresh, damaged, pending,
 };
 pub use run::{Run, Stop};
 pub use typed::TypedResource;

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use ccm_graph::Graph;
-use ccm_model::{Claim, ClaimKind, Missing, PathKind, ResourceIndex};
+use ccm_model::{Claim, ClaimKind, MissingPrerequisite, PathKind, ResourceIndex};
 
 /// The changes so far, in the order of the walk.
 #[derive(Default)]
@@ -12,7 +12,7 @@ pub(crate) struct NoopChanges {
     changed: Vec<ResourceIndex>,
     /// Changes that are made once the run is not in noop, and changes that are never made, because their
     /// manifest is in noop.
-    indexes: [Index; 2],
+    indexes: [ChangeIndex; 2],
     /// Directories that would have been made, or exist already.
     pub directories: HashSet<PathBuf>,
 }
@@ -36,7 +36,7 @@ pub(crate) struct NearestChange {
 
 /// Positions of changes in the order of the walk. A later change replaces an earlier one.
 #[derive(Default)]
-struct Index {
+struct ChangeIndex {
     /// Changes by the things that they provide. Files are entered under their bare names as well.
     claimed: HashMap<(ClaimKind, String), usize>,
     /// The nearest change by each resource that is or requires one, directly or not.
@@ -74,14 +74,16 @@ impl NoopChanges {
     pub(crate) fn nearest(
         &self,
         of: ResourceIndex,
-        missing: &Missing,
+        missing: &MissingPrerequisite,
         is_never_made: bool,
         graph: &Graph,
     ) -> Option<NearestChange> {
         let key = match missing {
-            Missing::Principal(name) => (ClaimKind::User, name.clone()),
-            Missing::Program(name) | Missing::Unit(name) => (ClaimKind::Path, name.clone()),
-            Missing::Path(path) => (ClaimKind::Path, path.to_string_lossy().into_owned()),
+            MissingPrerequisite::Principal(name) => (ClaimKind::User, name.clone()),
+            MissingPrerequisite::Program(name) | MissingPrerequisite::Unit(name) => {
+                (ClaimKind::Path, name.clone())
+            }
+            MissingPrerequisite::Path(path) => (ClaimKind::Path, path.to_string_lossy().into_owned()),
         };
         let indexes = &self.indexes[..=usize::from(is_never_made)];
         let claimed = indexes.iter().filter_map(|index| index.claimed.get(&key).copied()).max();
@@ -93,7 +95,7 @@ impl NoopChanges {
     }
 }
 
-impl Index {
+impl ChangeIndex {
     fn nearest_required(&self, of: ResourceIndex, graph: &Graph) -> Option<usize> {
         graph.dependencies(of).filter_map(|on| self.required.get(&on).copied()).max()
     }

@@ -6,7 +6,7 @@ use tracing::debug;
 use crate::bound_resource::BoundResource;
 use crate::contract::Context;
 use crate::harness::caught;
-use crate::names::Names;
+use crate::names::NameList;
 use crate::state_cache::Prefetched;
 use crate::step::ResourceStep;
 
@@ -52,7 +52,7 @@ pub(crate) async fn read(
     if max > 1 && step.is_as_written() && !is_triggered && !cache.is_prefetching_disabled() {
         let (indices, mut others) = gather(step, bound, max - 1, context);
         if !others.is_empty() {
-            debug!(with = %Names::new(step.catalog(), &indices, MAX_TRACED), "reading states together");
+            debug!(with = %NameList::new(step.catalog(), &indices, MAX_TRACED), "reading states together");
             let before = cache.generation();
             let results = caught(bound.read_many(&mut others, context)).await;
             let Ok(Some(mut results)) = results else {

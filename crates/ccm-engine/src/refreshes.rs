@@ -12,14 +12,14 @@ use std::sync::Arc;
 
 use ccm_graph::Graph;
 use ccm_model::{
-    Failure, FailureKind, KeptBy, Outcome, OwedCause, OwedRefresh, Refreshes as Summary, ResourceId,
-    ResourceIndex, SettledCause, SettledRefresh, StillOwed, Transaction, error_layers,
+    CancelledCause, CancelledRefresh, Failure, FailureKind, KeptBy, Outcome, PendingCause, PendingRefresh,
+    RefreshSummary, ResourceId, ResourceIndex, Transaction, UnfinishedRefresh, error_layers,
 };
 use ccm_redaction::Redactor;
 
 use crate::groups::Groups;
 use crate::ledger::{
-    Ledger, Named, Pair, Pending, completed_line, dropped_line, hash, ledger_text, pending_line,
+    Ledger, LedgerResource, Pair, Pending, completed_line, dropped_line, hash, ledger_text, pending_line,
 };
 use crate::run::Run;
 use earlier::Earlier;
@@ -32,7 +32,7 @@ struct Tracked {
     /// Number of executions of this run that may demand the refresh.
     intents: usize,
     /// Reason for which the turn of the subscriber did not complete the refresh. `None` before that turn.
-    cause: Option<OwedCause>,
+    cause: Option<PendingCause>,
 }
 
 impl Tracked {
@@ -42,7 +42,7 @@ impl Tracked {
 }
 
 /// Pending refreshes of a run, and the ledger that holds them.
-pub(crate) struct Refreshes<'a> {
+pub(crate) struct RefreshTracker<'a> {
     run: &'a Run<'a>,
     graph: &'a Graph,
     groups: &'a Groups<'a>,
@@ -57,13 +57,13 @@ pub(crate) struct Refreshes<'a> {
     of_others: BTreeMap<Pair, Pending>,
     /// Refreshes that the execution of each resource may demand.
     intents: HashMap<ResourceIndex, Vec<Subscription>>,
-    cancelled: Vec<SettledRefresh>,
+    cancelled: Vec<CancelledRefresh>,
 }
 
 /// A subscriber, and a resource that it subscribes to.
 type Subscription = (ResourceIndex, ResourceIndex);
 
-impl<'a> Refreshes<'a> {
+impl<'a> RefreshTracker<'a> {
     pub(crate) fn new(run: &'a Run<'a>, graph: &'a Graph, groups: &'a Groups<'a>) -> Self {
         let mut refreshes = Self {
             run,
@@ -126,18 +126,18 @@ impl<'a> Refreshes<'a> {
         if !is_ours && self.run.host.files.exists(Path::new(&pending.manifest)).unwrap_or(true) {
             self.of_others.insert(pair, pending);
         } else {
-            let is = |id: &ResourceId, named: &Named| match &named.hash {
+            let is = |id: &ResourceId, named: &LedgerResource| match &named.hash {
                 Some(expected) => hash(id, ledger.salt()) == *expected,
                 None => *id == named.shown,
             };
             let has = |named| self.run.catalog.indices().any(|index| is(self.id(index), named));
             let cause = match (has(&pair.subscriber), has(&pair.source)) {
-                (false, _) => SettledCause::NoSubscriber,
-                (true, false) => SettledCause::NoSource,
-                (true, true) => SettledCause::NoSubscription,
+                (false, _) => CancelledCause::NoSubscriber,
+                (true, false) => CancelledCause::NoSource,
+                (true, true) => CancelledCause::NoSubscription,
             };
             let refresh = refresh(&pair, &pending);
-            self.cancelled.push(SettledRefresh { subscriber: pair.subscriber.shown, refresh, cause });
+            self.cancelled.push(CancelledRefresh { subscriber: pair.subscriber.shown, refresh, cause });
         }
     }
 
@@ -146,9 +146,9 @@ impl<'a> Refreshes<'a> {
         &self.run.catalog.resource(index).id
     }
 
-    fn named(&self, index: ResourceIndex) -> Named {
+    fn named(&self, index: ResourceIndex) -> LedgerResource {
         let id = self.id(index);
-        Named::new(id, &self.redactor.redact(&id.name), self.ledger.map_or("", Ledger::salt))
+        LedgerResource::new(id, &self.redactor.redact(&id.name), self.ledger.map_or("", Ledger::salt))
     }
 
     /// Returns both names as the ledger has them.
@@ -190,7 +190,7 @@ impl<'a> Refreshes<'a> {
     }
 
     /// Returns the refreshes of a subscriber that are pending from earlier runs, each with its source.
-    pub(crate) fn pending_from_earlier(&self, index: ResourceIndex) -> Vec<(ResourceIndex, OwedRefresh)> {
+    pub(crate) fn pending_from_earlier(&self, index: ResourceIndex) -> Vec<(ResourceIndex, PendingRefresh)> {
         if self.tracked.is_empty() {
             return Vec::new();
         }
@@ -249,9 +249,9 @@ impl<'a> Refreshes<'a> {
             }
         }
         let noop = if self.groups.policy(index).is_always_noop {
-            Some(OwedCause::Noop { kept_by: Some(KeptBy::NoopManifest) })
+            Some(PendingCause::Noop { kept_by: Some(KeptBy::NoopManifest) })
         } else {
-            self.run.noop.then_some(OwedCause::Noop { kept_by: None })
+            self.run.noop.then_some(PendingCause::Noop { kept_by: None })
         };
         let cause = pending_cause(transaction, noop.as_ref()).or(noop);
         for source in self.subscriptions(index) {
@@ -334,7 +334,7 @@ impl<'a> Refreshes<'a> {
             let kept_by = match cause {
                 Some(cause) if cause.kept_by().is_some() => cause.kept_by(),
                 // A subscriber without a turn shows nothing new.
-                None | Some(OwedCause::Skipped { .. } | OwedCause::OtherManifest { .. }) => continue,
+                None | Some(PendingCause::Skipped { .. } | PendingCause::OtherManifest { .. }) => continue,
                 Some(_) => None,
             };
             has_news |= kept_by != pending.kept_by;
@@ -344,8 +344,8 @@ impl<'a> Refreshes<'a> {
     }
 
     /// Leaves the refreshes that are still pending in the ledger, and reports them.
-    pub(crate) fn finish(mut self) -> Summary {
-        let Some(ledger) = self.ledger else { return Summary::default() };
+    pub(crate) fn finish(mut self) -> RefreshSummary {
+        let Some(ledger) = self.ledger else { return RefreshSummary::default() };
         self.update_redactor();
         let has_news = self.update_kept_by() || self.is_renamed;
         let written = match ledger.file() {
@@ -364,10 +364,10 @@ impl<'a> Refreshes<'a> {
             layers.insert(0, not_written(ledger));
             layers
         });
-        let still = |pair: Pair, pending: Pending, cause: Option<OwedCause>| {
+        let still = |pair: Pair, pending: Pending, cause: Option<PendingCause>| {
             let refresh = refresh(&pair, &pending);
-            let cause = cause.unwrap_or(OwedCause::OtherManifest { manifest: pending.manifest });
-            StillOwed { subscriber: pair.subscriber.shown, refresh, cause }
+            let cause = cause.unwrap_or(PendingCause::OtherManifest { manifest: pending.manifest });
+            UnfinishedRefresh { subscriber: pair.subscriber.shown, refresh, cause }
         };
         let damage = ledger.damage().map(|damage| match ledger.file() {
             Some(_) => format!("{damage}; it is kept as {}", damage.kept_as),
@@ -375,12 +375,12 @@ impl<'a> Refreshes<'a> {
         });
         let tracked = std::mem::take(&mut self.tracked).into_iter();
         let tracked = tracked.map(|(refresh, of)| still(self.pair(refresh), of.pending, of.cause));
-        let mut owed: Vec<StillOwed> = tracked.collect();
-        owed.extend(self.of_others.into_iter().map(|(pair, pending)| still(pair, pending, None)));
-        owed.sort_by(|one, other| {
+        let mut pending: Vec<UnfinishedRefresh> = tracked.collect();
+        pending.extend(self.of_others.into_iter().map(|(pair, pending)| still(pair, pending, None)));
+        pending.sort_by(|one, other| {
             (&one.subscriber, &one.refresh.source).cmp(&(&other.subscriber, &other.refresh.source))
         });
-        Summary { owed, settled: self.cancelled, damage, unwritten }
+        RefreshSummary { pending, cancelled: self.cancelled, damage, unwritten }
     }
 }
 
@@ -389,8 +389,8 @@ fn not_written(ledger: &Ledger) -> String {
     format!("the ledger {} can't be written", path.display())
 }
 
-fn refresh(pair: &Pair, pending: &Pending) -> OwedRefresh {
-    OwedRefresh {
+fn refresh(pair: &Pair, pending: &Pending) -> PendingRefresh {
+    PendingRefresh {
         source: pair.source.shown.clone(),
         run_id: pending.run_id.clone(),
         since: pending.since,
@@ -400,14 +400,14 @@ fn refresh(pair: &Pair, pending: &Pending) -> OwedRefresh {
 
 /// Returns the reason for which the turn of a subscriber did not complete its refreshes. `None` if it was
 /// refreshed, or its own rules declined the refresh.
-fn pending_cause(transaction: &Transaction, noop: Option<&OwedCause>) -> Option<OwedCause> {
+fn pending_cause(transaction: &Transaction, noop: Option<&PendingCause>) -> Option<PendingCause> {
     match &transaction.outcome {
         Outcome::Changed | Outcome::Refreshed => None,
         // Without a provider the type did not decide: a late value was missing.
         Outcome::Unchanged if transaction.provider.is_some() => None,
-        Outcome::Unchanged => Some(OwedCause::NoValue),
+        Outcome::Unchanged => Some(PendingCause::NoValue),
         Outcome::WouldChange { .. } | Outcome::WouldRefresh { .. } => noop.cloned(),
         Outcome::Skipped { cause } => Some(cause.clone().into()),
-        Outcome::Failed(_) => Some(OwedCause::Failed),
+        Outcome::Failed(_) => Some(PendingCause::Failed),
     }
 }

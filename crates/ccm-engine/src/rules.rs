@@ -20,7 +20,7 @@ pub(crate) enum EngineRule<'a> {
     NoValue(&'a str),
     /// Something changed in a child manifest.
     ChildChanged,
-    /// Nothing changed in a child manifest.
+    /// No resource of a child manifest changed.
     ChildUnchanged,
     /// A bug: the steps of a resource came in the wrong order.
     OutOfOrder,

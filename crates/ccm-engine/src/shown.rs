@@ -1,6 +1,6 @@
 //! Properties of a resource as events show them.
 
-use ccm_model::{Entry, Node, Outcome, Presentation, Properties, Scalar, ScalarStyle, Value};
+use ccm_model::{Node, NodeEntry, NodeValue, Outcome, Presentation, Properties, Scalar, ScalarStyle};
 use ccm_properties::{PropertySpec, is_sensitive};
 use ccm_redaction::REDACTED;
 
@@ -11,9 +11,12 @@ pub(crate) fn properties(table: &[PropertySpec], properties: &Properties) -> Pro
         return shown;
     }
     for property in table.iter().filter(|property| property.sensitive) {
-        if let Some(Entry { key, value }) = properties.entry(property.name).cloned() {
+        if let Some(NodeEntry { key, value }) = properties.entry(property.name).cloned() {
             let hidden = Scalar { text: REDACTED.into(), style: ScalarStyle::Redacted };
-            shown.replace(Entry { key, value: Node { value: Value::Scalar(hidden), span: value.span } });
+            shown.replace(NodeEntry {
+                key,
+                value: Node { value: NodeValue::Scalar(hidden), span: value.span },
+            });
         }
     }
     shown
@@ -44,7 +47,7 @@ pub(crate) fn presentation(
 mod tests {
     use std::sync::Arc;
 
-    use ccm_model::{Failure, FailureKind, Key, Map, Missing, Span};
+    use ccm_model::{Failure, FailureKind, MissingPrerequisite, NodeKey, NodeMap, Span};
     use ccm_properties::{PropertySet as _, Text, properties};
 
     use super::*;
@@ -61,20 +64,20 @@ mod tests {
 
     fn plain(text: &str) -> Node {
         let scalar = Scalar { text: text.into(), style: ScalarStyle::Plain };
-        Node { value: Value::Scalar(scalar), span: Span::default() }
+        Node { value: NodeValue::Scalar(scalar), span: Span::default() }
     }
 
-    fn entry(key: &str, text: &str) -> Entry {
-        Entry { key: Key { text: key.into(), span: Span::default() }, value: plain(text) }
+    fn entry(key: &str, text: &str) -> NodeEntry {
+        NodeEntry { key: NodeKey { text: key.into(), span: Span::default() }, value: plain(text) }
     }
 
     #[test]
     fn a_sensitive_resource_hides_what_its_table_says() {
         for (sensitive, hides) in [("true", true), ("{{ Data.x }}", true), ("false", false), ("null", false)]
         {
-            let defaults = Map::new(vec![entry("token", "abc")]);
+            let defaults = NodeMap::new(vec![entry("token", "abc")]);
             let own = vec![entry("body", "abc"), entry("place", "abc"), entry("sensitive", sensitive)];
-            let given = Properties::new(Map::new(own), Some(Arc::new(defaults)));
+            let given = Properties::new(NodeMap::new(own), Some(Arc::new(defaults)));
             let shown = properties(SecretProperties::PROPERTIES, &given);
             let text = |name: &str| shown.get(name).and_then(Node::as_text).unwrap_or_default().to_owned();
             let hidden = if hides { REDACTED } else { "abc" };
@@ -86,8 +89,8 @@ mod tests {
     fn a_sensitive_resource_does_not_tell_what_it_lacks() {
         for (sensitive, tells) in [("true", false), ("false", true)] {
             let failure = Failure::new(FailureKind::Start, "no such program")
-                .with_missing(Missing::Program("fetch-token".to_owned()));
-            let given = Properties::new(Map::new(vec![entry("sensitive", sensitive)]), None);
+                .with_missing(MissingPrerequisite::Program("fetch-token".to_owned()));
+            let given = Properties::new(NodeMap::new(vec![entry("sensitive", sensitive)]), None);
             let Outcome::Failed(failure) = outcome(Outcome::Failed(Box::new(failure)), &given) else {
                 panic!("another outcome");
             };
@@ -97,8 +100,8 @@ mod tests {
 
     #[test]
     fn only_what_is_given_is_presented_in_a_form_of_its_own() {
-        let presented = |entries: Vec<Entry>| {
-            presentation(SecretProperties::PROPERTIES, &Properties::new(Map::new(entries), None))
+        let presented = |entries: Vec<NodeEntry>| {
+            presentation(SecretProperties::PROPERTIES, &Properties::new(NodeMap::new(entries), None))
         };
         assert_eq!(presented(vec![entry("token", "a"), entry("body", "null")]), []);
         assert_eq!(

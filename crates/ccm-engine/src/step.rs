@@ -4,19 +4,21 @@ use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use ccm_model::{Artifact, Catalog, Failure, Missing, Reason, Resource, ResourceId, ResourceIndex};
+use ccm_model::{
+    Artifact, Catalog, Failure, MissingPrerequisite, Reason, Resource, ResourceId, ResourceIndex,
+};
 
 use crate::batch::Batch;
 use crate::contract::{Binder, Described, Trigger};
 use crate::gate::PlannedChange;
-use crate::groups::Policy;
-use crate::late::Progress;
+use crate::groups::GroupPolicy;
+use crate::late::RunProgress;
 use crate::prefetch::Upcoming;
 use crate::run::Run;
 use crate::state_cache::StateCache;
 
 /// Services of the walk for the step of one resource.
-pub(crate) trait StepHost: Progress {
+pub(crate) trait StepHost: RunProgress {
     /// Returns the run.
     fn run(&self) -> &Run<'_>;
 
@@ -40,7 +42,7 @@ pub(crate) trait StepHost: Progress {
     fn record_intents(&self, executed: &[ResourceIndex]) -> Result<(), Failure>;
 
     /// Finds, in noop, an earlier change that might provide what a resource lacks.
-    fn would_change_before(&self, of: ResourceIndex, missing: &Missing) -> Option<WouldChange>;
+    fn would_change_before(&self, of: ResourceIndex, missing: &MissingPrerequisite) -> Option<WouldChange>;
 }
 
 /// In noop, a resource that would have changed before another one.
@@ -55,7 +57,7 @@ pub(crate) struct ResourceStep<'a> {
     pub host: &'a dyn StepHost,
     pub index: ResourceIndex,
     pub binder: &'a dyn Binder,
-    pub policy: &'a Policy<'a>,
+    pub policy: &'a GroupPolicy<'a>,
     pub trigger: Option<Trigger>,
     written: &'a Resource,
     completed: OnceCell<Box<Resource>>,
@@ -68,7 +70,7 @@ impl<'a> ResourceStep<'a> {
         host: &'a dyn StepHost,
         index: ResourceIndex,
         binder: &'a dyn Binder,
-        policy: &'a Policy<'a>,
+        policy: &'a GroupPolicy<'a>,
         trigger: Option<Trigger>,
     ) -> Self {
         let written = host.run().catalog.resource(index);

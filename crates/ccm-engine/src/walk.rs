@@ -9,10 +9,11 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use ccm_graph::Graph;
-use ccm_host::Level;
+use ccm_host::CancellationLevel;
 use ccm_model::{
-    Artifacts, CatalogNames, Control, Counts, Event, Failure, FailureKind, GroupIndex, Missing, Outcome,
-    OutputLine, OwedRefresh, PathKind, ResourceIndex, ResourceStarted, SkipCause, StopCause, Transaction,
+    Artifacts, CatalogNames, Control, Counts, Event, Failure, FailureKind, GroupIndex, MissingPrerequisite,
+    Outcome, OutputLine, PathKind, PendingRefresh, ResourceIndex, ResourceStarted, SkipCause, StopCause,
+    Transaction,
 };
 use ccm_properties::OwnProperties;
 use tracing::{Instrument as _, debug, debug_span};
@@ -21,10 +22,10 @@ use crate::batch::Batch;
 use crate::contract::{ResourceType, Trigger, reason};
 use crate::groups::{GroupProgress, Groups};
 use crate::harness::handle;
-use crate::late::{Progress, Resolved};
+use crate::late::{Resolved, RunProgress};
 use crate::noop_changes::{NoopChange, NoopChanges};
 use crate::prefetch::Upcoming;
-use crate::refreshes::Refreshes;
+use crate::refreshes::RefreshTracker;
 use crate::run::Run;
 use crate::shown;
 use crate::state_cache::StateCache;
@@ -49,7 +50,7 @@ struct Triggers {
     /// Subscriptions that changed, in this run or an earlier one.
     by: Vec<ResourceIndex>,
     /// Refreshes that are pending from earlier runs.
-    pending: Vec<OwedRefresh>,
+    pending: Vec<PendingRefresh>,
     /// No subscription changed in this run.
     is_only_pending: bool,
 }
@@ -84,7 +85,7 @@ pub(crate) struct Walk<'a> {
     noop_changes: NoopChanges,
     pub(crate) counts: Counts,
     pub(crate) stopped: Option<StopCause>,
-    pub(crate) refreshes: RefCell<Refreshes<'a>>,
+    pub(crate) refreshes: RefCell<RefreshTracker<'a>>,
 }
 
 impl<'a> Walk<'a> {
@@ -105,7 +106,7 @@ impl<'a> Walk<'a> {
             noop_changes: NoopChanges::default(),
             counts: Counts::default(),
             stopped: None,
-            refreshes: RefCell::new(Refreshes::new(run, graph, groups)),
+            refreshes: RefCell::new(RefreshTracker::new(run, graph, groups)),
         }
     }
 
@@ -132,14 +133,14 @@ impl<'a> Walk<'a> {
     /// Records the cause if the run was ended from outside. This cause outranks a failure: a command that is
     /// ended with the run fails, and the run does not end because of that failure.
     fn notice_stop(&mut self) {
-        if self.run.stop.cancellation.level() > Level::Go
+        if self.run.stop.cancellation.level() > CancellationLevel::Go
             && let Some(cause) = self.run.stop.cause.get()
         {
             self.stopped = Some(cause.clone());
         }
     }
 
-    /// Gives a resource its turn, or finds the reason for which it has none.
+    /// Processes a resource, or skips it with a reason.
     async fn turn(&mut self, index: ResourceIndex, on_event: &mut dyn FnMut(Event)) -> Transaction {
         let resource = self.run.catalog.resource(index);
         let at = self.run.host.clock.now();
@@ -175,7 +176,7 @@ impl<'a> Walk<'a> {
             presentation: shown::presentation(table, &resource.properties),
             reason: result.reason,
             triggered_by: triggers.by.iter().map(|on| self.run.catalog.resource(*on).id.clone()).collect(),
-            owed: triggers.pending,
+            pending_refreshes: triggers.pending,
             warnings: result.warnings,
             notes: result.notes,
             state,
@@ -282,7 +283,7 @@ impl<'a> Walk<'a> {
         if record.culprits.is_none() {
             record.culprits = match outcome {
                 Outcome::Failed(_) => Some(Rc::from([index])),
-                Outcome::Skipped { cause: SkipCause::Undone { noop } } => {
+                Outcome::Skipped { cause: SkipCause::DependsOnNoop { noop } } => {
                     let names = self.names.get_or_init(|| self.run.catalog.names());
                     Some(noop.iter().filter_map(|culprit| names.find(culprit)).collect())
                 }
@@ -292,7 +293,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-impl Progress for Walk<'_> {
+impl RunProgress for Walk<'_> {
     fn would_change(&self, index: ResourceIndex) -> bool {
         let record = &self.records[index.get()];
         record.has_changed && record.is_noop
@@ -328,7 +329,7 @@ impl StepHost for Walk<'_> {
         self.refreshes.borrow_mut().record_intents(executed)
     }
 
-    fn would_change_before(&self, of: ResourceIndex, missing: &Missing) -> Option<WouldChange> {
+    fn would_change_before(&self, of: ResourceIndex, missing: &MissingPrerequisite) -> Option<WouldChange> {
         let is_never_made = self.groups.policy(of).is_always_noop;
         let change = self.noop_changes.nearest(of, missing, is_never_made, self.graph)?;
         let resource = self.run.catalog.resource(change.resource).id.clone();

@@ -1,7 +1,7 @@
-//! The spans of a run, and the debug messages in them.
+//! Spans and debug messages of a run.
 //!
-//! They are a program of their own: whether a message is wanted is remembered for the whole process, and a test
-//! without a subscriber would let it be remembered as unwanted.
+//! These tests are a separate program: tracing caches for the whole process which messages are enabled, and a
+//! test without a subscriber would disable them.
 
 #![expect(clippy::expect_used, reason = "a test that can't be set up should fail loudly")]
 
@@ -23,11 +23,11 @@ use tracing_subscriber::registry::{LookupSpan, Registry, Scope};
 
 use fake::{Options, catalog, run_with};
 
-/// Collects messages, each behind the spans that it is in.
+/// Layer that collects messages, each with its spans.
 #[derive(Clone, Default)]
 struct Collector(Arc<Mutex<Vec<String>>>);
 
-/// Fields as text.
+/// Visitor that formats fields as text.
 struct Fields(String);
 
 impl Visit for Fields {
@@ -58,7 +58,7 @@ impl<S: Subscriber + for<'s> LookupSpan<'s>> Layer<S> for Collector {
     }
 }
 
-/// Stands for the runner of the host, which logs its commands.
+/// Replacement for the runner of the host, which logs its commands.
 struct LoggingRunner(FakeRunner);
 
 impl Runner for LoggingRunner {
@@ -79,7 +79,7 @@ impl Runner for LoggingRunner {
     }
 }
 
-/// The messages of a run.
+/// Returns the messages of a run.
 fn messages(lines: &[&str]) -> Vec<String> {
     let collector = Collector::default();
     let runner = LoggingRunner(FakeRunner::default());

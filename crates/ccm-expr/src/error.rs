@@ -1,62 +1,62 @@
-//! What is wrong with an expression, and where.
+//! Errors of expressions, with their span.
 
 use std::ops::Range;
 
 use crate::FunctionError;
 
-/// When a mistake shows.
+/// Stage at which an error is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// On reading the expression, whatever its names hold.
+    /// Parsing; the values of the names play no part.
     Compile,
-    /// On evaluating it.
+    /// Evaluation.
     Run,
 }
 
-/// Why an expression is wrong, as far as a caller may want to react.
+/// Cause of an error, for callers that react to it.
 #[derive(Debug)]
 pub enum Cause {
-    /// It doesn't follow the language: its syntax, or the kinds its operators and functions take.
+    /// The expression breaks a rule of the language: its syntax, or the kinds that operators and functions
+    /// take.
     Language,
-    /// It names something that the scope doesn't have.
+    /// The scope has no such name.
     UnknownName(String),
-    /// It asks a map for a key that isn't there. The path ends before the first key that was worked out:
-    /// `Facts`, `host`, `inof`.
+    /// A map lacks a key. The path ends before the first computed key: `Facts`, `host`, `inof`.
     MissingKey(Vec<String>),
-    /// A function of the caller refused.
+    /// A function of the caller refused its arguments.
     Function {
-        /// The function's name.
+        /// Name of the function.
         name: String,
-        /// What it said.
+        /// Error of the function.
         error: Box<FunctionError>,
     },
-    /// It grew beyond what one expression may use.
+    /// The expression exceeds a limit.
     Limit,
 }
 
-/// A mistake in an expression.
+/// Error of an expression.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct Error {
-    /// When it shows.
+    /// Stage that found the error.
     pub stage: Stage,
-    /// Its place: a range of bytes of the expression's text.
+    /// Bytes of the expression's text.
     pub range: Range<usize>,
-    /// What is wrong. Names kinds and names, never values.
+    /// Message. Names kinds and names, never values.
     pub message: String,
-    /// How to go on.
+    /// Hints in the imperative.
     pub hints: Vec<String>,
-    /// Name that was probably meant, which one of the hints names too.
+    /// Name that was probably meant; one of the hints holds the name too.
     pub nearest: Option<Box<str>>,
-    /// Why, for callers that react to it.
+    /// Cause, for callers that react to it.
     pub cause: Cause,
 }
 
-/// The result of a step that may fail. The error is boxed because nearly every step succeeds.
-pub(crate) type Fallible<T> = Result<T, Box<Error>>;
+/// Result of a fallible step. The error is boxed because nearly every step succeeds.
+pub(crate) type ExprResult<T> = Result<T, Box<Error>>;
 
 impl Error {
-    /// A mistake that shows on reading.
+    /// Builds an error found by parsing.
     pub(crate) fn compile(range: Range<usize>, message: impl Into<String>) -> Box<Self> {
         Box::new(Self {
             stage: Stage::Compile,
@@ -68,20 +68,20 @@ impl Error {
         })
     }
 
-    /// A mistake that shows on evaluating.
+    /// Builds an error found by evaluation.
     pub(crate) fn run(range: Range<usize>, message: impl Into<String>) -> Box<Self> {
         let mut error = Self::compile(range, message);
         error.stage = Stage::Run;
         error
     }
 
-    /// The same with a way to go on.
-    pub(crate) fn hint(mut self: Box<Self>, hint: impl Into<String>) -> Box<Self> {
+    /// Adds a hint.
+    pub(crate) fn with_hint(mut self: Box<Self>, hint: impl Into<String>) -> Box<Self> {
         self.hints.push(hint.into());
         self
     }
 
-    /// The same with the nearest of the names that would have been right, if one is near.
+    /// Suggests the candidate nearest to `word`, if one is near.
     pub(crate) fn did_you_mean<'a>(
         mut self: Box<Self>,
         word: &str,
@@ -90,14 +90,14 @@ impl Error {
         match ccm_model::closest(word, candidates) {
             Some(nearest) => {
                 self.nearest = Some(nearest.into());
-                self.hint(format!("did you mean `{nearest}`?"))
+                self.with_hint(format!("did you mean `{nearest}`?"))
             }
             None => self,
         }
     }
 
-    /// The same with a cause.
-    pub(crate) fn because(mut self: Box<Self>, cause: Cause) -> Box<Self> {
+    /// Sets the cause.
+    pub(crate) fn with_cause(mut self: Box<Self>, cause: Cause) -> Box<Self> {
         self.cause = cause;
         self
     }

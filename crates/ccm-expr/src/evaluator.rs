@@ -1,4 +1,4 @@
-//! Walks through an expression and works it out, within limits.
+//! Evaluation of an expression within limits.
 
 mod access;
 mod arithmetic;
@@ -11,14 +11,14 @@ use jiff::Timestamp;
 
 pub(crate) use access::fetch;
 
-use crate::error::{Cause, Error, Fallible};
-use crate::functions::{self, Problem, Run};
+use crate::error::{Cause, Error, ExprResult};
+use crate::functions::{self, CallError, Implementation};
 use crate::limits::{self, Budget, Exhausted};
 use crate::scope::Scope;
-use crate::tree::{Children, NodeId, NodeKind, Operator, Prefix, Tree};
+use crate::tree::{ChildRange, NodeId, NodeKind, Operator, Prefix, SyntaxTree};
 use crate::{Map, Value, pattern};
 
-/// Where a predicate stands in its list.
+/// State of a predicate during its iteration over a list.
 struct Iteration {
     element: Value,
     index: usize,
@@ -26,15 +26,15 @@ struct Iteration {
 }
 
 pub(crate) struct Evaluator<'t, 's> {
-    tree: &'t Tree,
+    tree: &'t SyntaxTree,
     scope: &'s dyn Scope,
     budget: Budget,
     locals: Vec<Value>,
     iterations: Vec<Iteration>,
 }
 
-/// Works out an expression.
-pub(crate) fn evaluate(tree: &Tree, scope: &dyn Scope) -> Fallible<Value> {
+/// Evaluates an expression.
+pub(crate) fn evaluate(tree: &SyntaxTree, scope: &dyn Scope) -> ExprResult<Value> {
     let mut evaluator = Evaluator {
         tree,
         scope,
@@ -43,28 +43,28 @@ pub(crate) fn evaluate(tree: &Tree, scope: &dyn Scope) -> Fallible<Value> {
         iterations: Vec::new(),
     };
     let value = evaluator.value(tree.root)?;
-    // Shared parts make a small value look large to whoever writes it down.
+    // A small value with shared parts is large once written out.
     limits::weigh(&value).map_err(|exhausted| exhausted.at(evaluator.range(tree.root)))?;
     Ok(value)
 }
 
 impl Evaluator<'_, '_> {
     fn range(&self, id: NodeId) -> Range<usize> {
-        self.tree.node(id).piece.range()
+        self.tree.node(id).span.range()
     }
 
-    fn within<T>(&self, id: NodeId, result: Result<T, Exhausted>) -> Fallible<T> {
+    fn within<T>(&self, id: NodeId, result: Result<T, Exhausted>) -> ExprResult<T> {
         result.map_err(|exhausted| exhausted.at(self.range(id)))
     }
 
-    /// The value of a node.
-    fn value(&mut self, id: NodeId) -> Fallible<Value> {
+    /// Evaluates a node.
+    fn value(&mut self, id: NodeId) -> ExprResult<Value> {
         let tree = self.tree;
         let node = tree.node(id);
-        self.budget.step(|| node.piece.range())?;
+        self.budget.step(|| node.span.range())?;
         match &node.kind {
             NodeKind::Constant(value) => Ok(value.clone()),
-            NodeKind::Name => self.name(tree.text(node.piece), id, false),
+            NodeKind::Name => self.name(tree.text(node.span), id, false),
             NodeKind::Environment => Ok(self.environment()),
             NodeKind::Local(slot) => Ok(self.locals[*slot as usize].clone()),
             NodeKind::Element => Ok(self.iterations.last().map(|at| at.element.clone()).unwrap_or_default()),
@@ -80,9 +80,9 @@ impl Evaluator<'_, '_> {
                 self.matches(id, *operand, &text, pattern)
             }
             NodeKind::Member { .. } | NodeKind::Item { .. } | NodeKind::Method { .. } => {
-                Ok(self.link(id)?.unwrap_or_default())
+                Ok(self.access(id)?.unwrap_or_default())
             }
-            NodeKind::Chain(inner) => Ok(self.link(*inner)?.unwrap_or_default()),
+            NodeKind::Chain(inner) => Ok(self.access(*inner)?.unwrap_or_default()),
             NodeKind::Slice { base, from, to } => self.slice(id, *base, *from, *to),
             NodeKind::List(children) => self.list(id, *children),
             NodeKind::Map(children) => self.map(id, *children),
@@ -114,22 +114,22 @@ impl Evaluator<'_, '_> {
                     let mut raised = Error::run(self.range(id), error.to_string());
                     raised.hints.clone_from(&error.hints);
                     raised.nearest.clone_from(&error.nearest);
-                    raised.because(Cause::Function { name: name.to_owned(), error: Box::new(error) })
+                    raised.with_cause(Cause::Function { name: name.to_owned(), error: Box::new(error) })
                 })
             }
         }
     }
 
-    /// The value of a name of the scope. `lenient`: none is no mistake.
-    fn name(&self, name: &str, id: NodeId, lenient: bool) -> Fallible<Value> {
+    /// Returns the value of a name of the scope; with `lenient`, an unknown name is null.
+    fn name(&self, name: &str, id: NodeId, lenient: bool) -> ExprResult<Value> {
         match self.scope.name(name) {
             Some(value) => Ok(value),
             None if lenient => Ok(Value::Null),
             None => {
                 let error = Error::run(self.range(id), format!("there is no `{name}`"))
-                    .because(Cause::UnknownName(name.to_owned()));
+                    .with_cause(Cause::UnknownName(name.to_owned()));
                 if functions::find(name).is_some() {
-                    return Err(error.hint(format!("`{name}` is a function: `{name}(…)`")));
+                    return Err(error.with_hint(format!("`{name}` is a function: `{name}(…)`")));
                 }
                 let names = self.scope.names();
                 Err(error.did_you_mean(name, names.iter().map(String::as_str)))
@@ -142,7 +142,7 @@ impl Evaluator<'_, '_> {
         Value::map(names.into_iter().filter_map(|name| self.scope.name(&name).map(|value| (name, value))))
     }
 
-    fn boolean(&mut self, id: NodeId) -> Fallible<bool> {
+    fn boolean(&mut self, id: NodeId) -> ExprResult<bool> {
         match self.value(id)? {
             Value::Bool(boolean) => Ok(boolean),
             other => Err(self.expected(id, "a boolean", &other)),
@@ -153,7 +153,7 @@ impl Evaluator<'_, '_> {
         Error::run(self.range(id), format!("expected {expected}, found {}", found.kind()))
     }
 
-    fn prefix(&mut self, prefix: Prefix, operand: NodeId) -> Fallible<Value> {
+    fn prefix(&mut self, prefix: Prefix, operand: NodeId) -> ExprResult<Value> {
         let value = self.value(operand)?;
         match (prefix, value) {
             (Prefix::Not, Value::Bool(boolean)) => Ok(Value::Bool(!boolean)),
@@ -165,8 +165,8 @@ impl Evaluator<'_, '_> {
         }
     }
 
-    /// Operators that follow one another are worked out from the left in a loop, however many there are.
-    fn chain_of_operators(&mut self, id: NodeId) -> Fallible<Value> {
+    /// Evaluates consecutive operators from the left, in a loop: recursion would bound their number.
+    fn chain_of_operators(&mut self, id: NodeId) -> ExprResult<Value> {
         let mut spine = Vec::new();
         let mut at = id;
         while let NodeKind::Binary(operator, left, right) = self.tree.node(at).kind {
@@ -175,7 +175,7 @@ impl Evaluator<'_, '_> {
         }
         let mut value = self.value(at)?;
         while let Some((at, operator, left, right)) = spine.pop() {
-            self.budget.step(|| self.tree.node(at).piece.range())?;
+            self.budget.step(|| self.tree.node(at).span.range())?;
             value = self.operation(at, operator, left, value, right)?;
         }
         Ok(value)
@@ -188,7 +188,7 @@ impl Evaluator<'_, '_> {
         left_id: NodeId,
         left: Value,
         right_id: NodeId,
-    ) -> Fallible<Value> {
+    ) -> ExprResult<Value> {
         match operator {
             Operator::And | Operator::Or => match left {
                 Value::Bool(decided) if decided == (operator == Operator::Or) => Ok(left),
@@ -210,7 +210,7 @@ impl Evaluator<'_, '_> {
         operand: NodeId,
         text: &Value,
         pattern: &regex::Regex,
-    ) -> Fallible<Value> {
+    ) -> ExprResult<Value> {
         let lossy;
         let text = match text {
             Value::Null => return Ok(Value::Bool(false)),
@@ -221,14 +221,14 @@ impl Evaluator<'_, '_> {
             }
             other => return Err(self.expected(operand, "text", other)),
         };
-        // The work grows with both lengths.
+        // The cost grows with both lengths.
         let work = (text.len() / 64).saturating_mul(pattern.as_str().len() / 8 + 1);
         let charged = self.budget.steps(work);
         self.within(id, charged)?;
         Ok(Value::Bool(pattern.is_match(text)))
     }
 
-    /// `matches` with a pattern that is worked out.
+    /// Evaluates `matches` with a computed pattern.
     fn matches_dynamic(
         &mut self,
         id: NodeId,
@@ -236,29 +236,29 @@ impl Evaluator<'_, '_> {
         text: &Value,
         pattern_id: NodeId,
         written: &str,
-    ) -> Fallible<Value> {
+    ) -> ExprResult<Value> {
         let charged = self.budget.steps(written.len() + 100);
         self.within(id, charged)?;
-        let pattern = pattern::compile(written).map_err(|problem| {
-            let error = Error::run(self.range(pattern_id), problem.message);
-            if problem.limit { error.because(Cause::Limit) } else { error }
+        let pattern = pattern::compile(written).map_err(|refused| {
+            let error = Error::run(self.range(pattern_id), refused.message);
+            if refused.limit { error.with_cause(Cause::Limit) } else { error }
         })?;
         self.matches(id, operand, text, &pattern)
     }
 
-    fn values(&mut self, children: Children) -> Fallible<Vec<Value>> {
+    fn values(&mut self, children: ChildRange) -> ExprResult<Vec<Value>> {
         let tree = self.tree;
         tree.children(children).iter().map(|child| self.value(*child)).collect()
     }
 
-    fn list(&mut self, id: NodeId, children: Children) -> Fallible<Value> {
+    fn list(&mut self, id: NodeId, children: ChildRange) -> ExprResult<Value> {
         let elements = self.values(children)?;
         let charged = self.budget.elements(elements.len());
         self.within(id, charged)?;
         Ok(Value::List(Arc::new(elements)))
     }
 
-    fn map(&mut self, id: NodeId, children: Children) -> Fallible<Value> {
+    fn map(&mut self, id: NodeId, children: ChildRange) -> ExprResult<Value> {
         let tree = self.tree;
         let children = tree.children(children);
         let charged = self.budget.elements(children.len() / 2);
@@ -275,35 +275,38 @@ impl Evaluator<'_, '_> {
         Ok(Value::Map(Arc::new(map)))
     }
 
-    fn builtin(&mut self, id: NodeId, function: u16, arguments: Children) -> Fallible<Value> {
+    fn builtin(&mut self, id: NodeId, function: u16, arguments: ChildRange) -> ExprResult<Value> {
         let builtin = functions::by_index(function);
         match builtin.run {
-            Run::Predicate(predicate) => self.predicate(predicate, id, arguments),
-            Run::Plain(run) => {
+            Implementation::Predicate(predicate) => self.predicate(predicate, id, arguments),
+            Implementation::Plain(run) => {
                 let values = self.values(arguments)?;
-                // Whatever it does, it reads its texts.
-                let charged = values.iter().try_for_each(|value| self.budget.look(value));
+                // Every function reads its texts at least once.
+                let charged = values.iter().try_for_each(|value| self.budget.read_value(value));
                 self.within(id, charged)?;
                 let scope = self.scope;
                 let now = || -> Timestamp { scope.now() };
-                let mut call = functions::Call { arguments: &values, budget: &mut self.budget, now: &now };
-                run(&mut call).map_err(|problem| self.problem(id, builtin.doc.name, arguments, problem))
+                let mut call =
+                    functions::FunctionCall { arguments: &values, budget: &mut self.budget, now: &now };
+                run(&mut call).map_err(|error| self.call_error(id, builtin.doc.name, arguments, error))
             }
         }
     }
 
-    /// Says where the problem of a function is.
-    fn problem(&self, id: NodeId, name: &str, arguments: Children, problem: Problem) -> Box<Error> {
-        let place = |at: usize| {
+    /// Adds the span to an error of a function.
+    fn call_error(&self, id: NodeId, name: &str, arguments: ChildRange, error: CallError) -> Box<Error> {
+        let argument_range = |at: usize| {
             let argument = self.tree.children(arguments).get(at);
             self.range(argument.copied().unwrap_or(id))
         };
-        match problem {
-            Problem::Argument(at, message) => Error::run(place(at), format!("`{name}`: {message}")),
-            Problem::Hinted(at, message, hint) => {
-                Error::run(place(at), format!("`{name}`: {message}")).hint(hint)
+        match error {
+            CallError::Argument(at, message) => {
+                Error::run(argument_range(at), format!("`{name}`: {message}"))
             }
-            Problem::Limit(exhausted) => exhausted.at(self.range(id)),
+            CallError::Hinted(at, message, hint) => {
+                Error::run(argument_range(at), format!("`{name}`: {message}")).with_hint(hint)
+            }
+            CallError::Limit(exhausted) => exhausted.at(self.range(id)),
         }
     }
 }

@@ -1,38 +1,38 @@
-//! The expression itself.
+//! Parsed expressions.
 
 use std::fmt;
 use std::sync::Arc;
 
 use crate::mentions::{self, Mentions};
-use crate::tree::Tree;
-use crate::{Error, Known, Scope, Value, evaluator, parser};
+use crate::tree::SyntaxTree;
+use crate::{Error, ParseContext, Scope, Value, evaluator, parser};
 
-/// An expression that was read. Cloning is cheap.
+/// Parsed expression. Cloning is cheap.
 #[derive(Clone)]
-pub struct Expression(Arc<Tree>);
+pub struct Expression(Arc<SyntaxTree>);
 
 impl Expression {
-    /// Reads an expression that knows no functions but those of the language.
+    /// Parses an expression that calls only functions of the language.
     pub fn parse(text: &str) -> Result<Self, Error> {
-        Self::parse_with(text, &Known::default())
+        Self::parse_with(text, &ParseContext::default())
     }
 
-    /// Reads an expression.
-    pub fn parse_with(text: &str, known: &Known<'_>) -> Result<Self, Error> {
-        parser::parse(text, known).map(|tree| Self(Arc::new(tree))).map_err(|error| *error)
+    /// Parses an expression.
+    pub fn parse_with(text: &str, context: &ParseContext<'_>) -> Result<Self, Error> {
+        parser::parse(text, context).map(|tree| Self(Arc::new(tree))).map_err(|error| *error)
     }
 
-    /// Works out its value.
+    /// Evaluates the expression.
     pub fn evaluate(&self, scope: &dyn Scope) -> Result<Value, Error> {
         evaluator::evaluate(&self.0, scope).map_err(|error| *error)
     }
 
-    /// What it names and calls, without evaluating anything.
+    /// Returns the names and calls in the expression, without evaluating anything.
     pub fn mentions(&self) -> Mentions {
         mentions::collect(&self.0)
     }
 
-    /// Its text.
+    /// Returns the text.
     pub fn text(&self) -> &str {
         &self.0.text
     }

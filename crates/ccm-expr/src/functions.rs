@@ -1,4 +1,4 @@
-//! The functions of the language: one table with what each takes, yields and does.
+//! Functions of the language: one table of signatures and implementations.
 
 mod accepts;
 mod aggregate;
@@ -22,31 +22,31 @@ pub(crate) use accepts::Accepts;
 
 use crate::Value;
 use crate::limits::{Budget, Exhausted};
-use crate::nature::Nature;
+use crate::static_type::StaticType;
 
-/// A function of the language, for its documentation.
+/// Documentation of a function of the language.
 #[derive(Clone, Copy, Debug)]
 pub struct FunctionDoc {
-    /// Its name.
+    /// Name.
     pub name: &'static str,
-    /// What it works on: a heading to group it under.
+    /// Group: the kind of values that the function works on.
     pub group: &'static str,
-    /// How it is called.
+    /// Call with its parameters.
     pub signature: &'static str,
-    /// What it does, in one line.
+    /// Description in one line.
     pub description: &'static str,
-    /// Expressions and what each yields, as an expression.
+    /// Expressions, each with its value written as an expression.
     pub examples: &'static [(&'static str, &'static str)],
 }
 
-/// Every function of the language, grouped by what it works on.
+/// Returns every function of the language, by group.
 pub fn reference() -> &'static [FunctionDoc] {
     static DOCS: LazyLock<Vec<FunctionDoc>> =
         LazyLock::new(|| table::TABLE.iter().map(|function| function.doc).collect());
     &DOCS
 }
 
-/// A function with a predicate, which the evaluator runs itself.
+/// Function with a predicate, evaluated by the evaluator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Predicate {
     All,
@@ -66,54 +66,57 @@ pub(crate) enum Predicate {
     Reduce,
 }
 
-/// How a function does its work.
+/// Implementation of a function.
 #[derive(Clone, Copy)]
-pub(crate) enum Run {
+pub(crate) enum Implementation {
     Predicate(Predicate),
-    Plain(fn(&mut Call<'_>) -> Result<Value, Problem>),
+    Plain(fn(&mut FunctionCall<'_>) -> ValueResult),
 }
 
-/// What a function takes and yields, as far as it is known before anything is evaluated.
+/// Arguments and result of a function, as far as the parser can check them.
 #[derive(Clone, Copy)]
 pub(crate) struct Signature {
     pub(crate) least: usize,
     pub(crate) most: usize,
-    /// What each argument may be; the last holds for all that follow.
+    /// Kinds of each argument; the last entry holds for all that follow.
     pub(crate) accepts: &'static [Accepts],
-    pub(crate) result: fn(&[Nature]) -> Nature,
+    pub(crate) result: fn(&[StaticType]) -> StaticType,
 }
 
 pub(crate) struct Builtin {
     pub(crate) doc: FunctionDoc,
     pub(crate) signature: Signature,
-    pub(crate) run: Run,
+    pub(crate) run: Implementation,
 }
 
-/// A call in progress.
-pub(crate) struct Call<'a> {
+/// Call in progress.
+pub(crate) struct FunctionCall<'a> {
     pub(crate) arguments: &'a [Value],
     pub(crate) budget: &'a mut Budget,
     pub(crate) now: &'a dyn Fn() -> Timestamp,
 }
 
-/// Why a function can't do its work.
+/// Error of a function of the language.
 #[derive(Debug)]
-pub(crate) enum Problem {
-    /// Something is wrong with one argument, by its place.
+pub(crate) enum CallError {
+    /// Error in the argument at an index.
     Argument(usize, String),
-    /// The same, with a way to go on.
+    /// Error in the argument at an index, with a hint.
     Hinted(usize, String, String),
     /// A budget is used up.
     Limit(Exhausted),
 }
 
-impl From<Exhausted> for Problem {
+/// The result of a call of a function of the language.
+type ValueResult = Result<Value, CallError>;
+
+impl From<Exhausted> for CallError {
     fn from(exhausted: Exhausted) -> Self {
         Self::Limit(exhausted)
     }
 }
 
-/// The function of that name, with its index.
+/// Finds a function by name, and its index.
 pub(crate) fn find(name: &str) -> Option<(u16, &'static Builtin)> {
     static INDEX: LazyLock<HashMap<&'static str, u16>> = LazyLock::new(|| {
         (0..).zip(table::TABLE.iter()).map(|(at, function)| (function.doc.name, at)).collect()
@@ -126,26 +129,26 @@ pub(crate) fn by_index(at: u16) -> &'static Builtin {
     table::TABLE[usize::from(at)]
 }
 
-/// The names of all functions.
+/// Returns the names of all functions.
 pub(crate) fn names<'a>() -> impl Iterator<Item = &'a str> {
     table::TABLE.iter().map(|function| function.doc.name)
 }
 
-impl<'a> Call<'a> {
-    fn expected(&self, at: usize, expected: &str) -> Problem {
+impl<'a> FunctionCall<'a> {
+    fn expected(&self, at: usize, expected: &str) -> CallError {
         let found = self.arguments.get(at).map_or("nothing", Value::kind);
-        Problem::Argument(at, format!("expected {expected}, found {found}"))
+        CallError::Argument(at, format!("expected {expected}, found {found}"))
     }
 
-    fn text(&self, at: usize) -> Result<&'a str, Problem> {
+    fn text(&self, at: usize) -> Result<&'a str, CallError> {
         match self.arguments.get(at) {
             Some(Value::Text(text)) => Ok(text),
             _ => Err(self.expected(at, "text")),
         }
     }
 
-    /// A whole number; a fraction is cut off, as the language does where it counts.
-    fn count(&self, at: usize) -> Result<i64, Problem> {
+    /// Returns an integer argument; a float loses its fraction.
+    fn count(&self, at: usize) -> Result<i64, CallError> {
         match self.arguments.get(at) {
             Some(Value::Int(number)) => Ok(*number),
             #[allow(clippy::cast_possible_truncation, reason = "cutting off is what is meant")]
@@ -154,14 +157,14 @@ impl<'a> Call<'a> {
         }
     }
 
-    fn integer(&self, at: usize) -> Result<i64, Problem> {
+    fn integer(&self, at: usize) -> Result<i64, CallError> {
         match self.arguments.get(at) {
             Some(Value::Int(number)) => Ok(*number),
             _ => Err(self.expected(at, "an integer")),
         }
     }
 
-    fn list(&self, at: usize) -> Result<Arc<Vec<Value>>, Problem> {
+    fn list(&self, at: usize) -> Result<Arc<Vec<Value>>, CallError> {
         match self.arguments.get(at) {
             Some(Value::List(list)) => Ok(Arc::clone(list)),
             Some(Value::Bytes(bytes)) => {
@@ -171,14 +174,14 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Text that a function made.
-    fn made_text(&mut self, text: String) -> Result<Value, Problem> {
+    /// Charges for a text and returns it.
+    fn made_text(&mut self, text: String) -> ValueResult {
         self.budget.bytes(text.len())?;
         Ok(Value::text(text))
     }
 
-    /// A list that a function made.
-    fn made_list(&mut self, elements: Vec<Value>) -> Result<Value, Problem> {
+    /// Charges for a list and returns it.
+    fn made_list(&mut self, elements: Vec<Value>) -> ValueResult {
         self.budget.elements(elements.len())?;
         Ok(Value::List(Arc::new(elements)))
     }

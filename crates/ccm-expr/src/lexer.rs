@@ -1,19 +1,19 @@
-//! Cuts the text into tokens, one at a time.
+//! Lexer: splits the text into tokens, one at a time.
 
 use std::ops::Range;
 
-use crate::error::{Error, Fallible};
+use crate::error::{Error, ExprResult};
 
-/// What a token is.
+/// Kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum TokenKind {
     End,
     Number,
-    /// Between `"` or `'`.
+    /// Text in `"` or `'`.
     Text,
-    /// Between backticks.
+    /// Text in backticks.
     RawText,
-    /// Text with a `b` before it.
+    /// Text with a prefix `b`.
     Bytes,
     Name,
     Hash,
@@ -63,10 +63,10 @@ pub(crate) enum Kind {
     Else,
 }
 
-/// A token and its place.
+/// Token with its span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Token {
-    pub(crate) kind: Kind,
+    pub(crate) kind: TokenKind,
     pub(crate) start: u32,
     pub(crate) end: u32,
 }
@@ -77,7 +77,7 @@ impl Token {
     }
 }
 
-/// Reads tokens from a text. A copy looks ahead without moving the original.
+/// Lexer over a text. A copy looks ahead without moving the original.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lexer<'t> {
     text: &'t str,
@@ -89,18 +89,18 @@ impl<'t> Lexer<'t> {
         Self { text, at: 0 }
     }
 
-    /// The next token, or the end again and again.
-    pub(crate) fn next(&mut self) -> Fallible<Token> {
+    /// Returns the next token; at the end, `End` every time.
+    pub(crate) fn next(&mut self) -> ExprResult<Token> {
         self.skip_blanks()?;
         let start = self.at;
         let kind = match self.peek(0) {
-            None => Kind::End,
+            None => TokenKind::End,
             Some(b'"' | b'\'') => self.quoted(start)?,
             Some(b'`') => self.raw(start)?,
             Some(b'b') if matches!(self.peek(1), Some(b'"' | b'\'')) => {
                 self.at += 1;
                 self.quoted(start)?;
-                Kind::Bytes
+                TokenKind::Bytes
             }
             Some(b'0'..=b'9') => self.number(start)?,
             Some(b'.') if matches!(self.peek(1), Some(b'0'..=b'9')) => self.number(start)?,
@@ -111,7 +111,7 @@ impl<'t> Lexer<'t> {
                 _ => return Err(self.unknown_character(start)),
             },
         };
-        // Texts are refused long before they reach this length.
+        // Texts are limited to far less than 4 GiB.
         #[allow(clippy::cast_possible_truncation, reason = "the parser refuses texts beyond 2^24 bytes")]
         Ok(Token { kind, start: start as u32, end: self.at as u32 })
     }
@@ -125,7 +125,7 @@ impl<'t> Lexer<'t> {
     }
 
     /// Skips white space and comments.
-    fn skip_blanks(&mut self) -> Fallible<()> {
+    fn skip_blanks(&mut self) -> ExprResult<()> {
         loop {
             match self.peek(0) {
                 Some(b' ' | b'\t' | b'\n' | b'\r' | b'\x0b' | b'\x0c') => self.at += 1,
@@ -136,7 +136,10 @@ impl<'t> Lexer<'t> {
                 Some(b'/') if self.peek(1) == Some(b'*') => match self.text[self.at + 2..].find("*/") {
                     Some(end) => self.at += end + 4,
                     None => {
-                        return Err(Error::compile(self.at..self.text.len(), "this comment has no end `*/`"));
+                        return Err(Error::compile(
+                            self.at..self.text.len(),
+                            "this comment is not closed: its `*/` is missing",
+                        ));
                     }
                 },
                 Some(byte) if !byte.is_ascii() => match self.character() {
@@ -148,21 +151,24 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// A quoted text; the lexer stands at its quote. Escapes are looked at when the text is needed.
-    fn quoted(&mut self, start: usize) -> Fallible<Kind> {
+    /// Reads quoted text from its opening quote. Escapes are resolved later.
+    fn quoted(&mut self, start: usize) -> ExprResult<TokenKind> {
         let quote = self.peek(0);
         self.at += 1;
         loop {
             match self.peek(0) {
                 None | Some(b'\n') => {
-                    return Err(Error::compile(start..self.at, "this text has no end: its quote is missing")
-                        .hint("text over several lines stands between backticks"));
+                    return Err(Error::compile(
+                        start..self.at,
+                        "this text is not closed: its quote is missing",
+                    )
+                    .with_hint("put text of several lines between backticks"));
                 }
                 Some(b'\\') if self.peek(1).is_some_and(|byte| byte != b'\n') => self.at += 2,
                 byte => {
                     self.at += 1;
                     if byte == quote {
-                        return Ok(Kind::Text);
+                        return Ok(TokenKind::Text);
                     }
                 }
             }
@@ -173,8 +179,8 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// Text between backticks, where a doubled backtick stands for one.
-    fn raw(&mut self, start: usize) -> Fallible<Kind> {
+    /// Reads text in backticks; a doubled backtick is a backtick.
+    fn raw(&mut self, start: usize) -> ExprResult<TokenKind> {
         self.at += 1;
         loop {
             match self.text[self.at..].find('`') {
@@ -182,13 +188,13 @@ impl<'t> Lexer<'t> {
                     self.at = self.text.len();
                     return Err(Error::compile(
                         start..self.at,
-                        "this text has no end: its backtick is missing",
+                        "this text is not closed: its backtick is missing",
                     ));
                 }
                 Some(end) => {
                     self.at += end + 1;
                     if self.peek(0) != Some(b'`') {
-                        return Ok(Kind::RawText);
+                        return Ok(TokenKind::RawText);
                     }
                     self.at += 1;
                 }
@@ -196,7 +202,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    fn number(&mut self, start: usize) -> Fallible<Kind> {
+    fn number(&mut self, start: usize) -> ExprResult<TokenKind> {
         let mut digits: fn(u8) -> bool = |byte| byte.is_ascii_digit() || byte == b'_';
         if self.peek(0) == Some(b'0') {
             let based: Option<fn(u8) -> bool> = match self.peek(1) {
@@ -216,7 +222,7 @@ impl<'t> Lexer<'t> {
             self.at += 1;
             self.skip_while(digits);
         } else if self.peek(0) == Some(b'.') {
-            return Ok(Kind::Number);
+            return Ok(TokenKind::Number);
         }
         if matches!(self.peek(0), Some(b'e' | b'E')) {
             self.at += 1;
@@ -230,9 +236,9 @@ impl<'t> Lexer<'t> {
                 self.at += character.len_utf8();
             }
             return Err(Error::compile(start..self.at, "this is neither a number nor a name")
-                .hint("a name begins with a letter; a number in another base with 0x, 0o or 0b"));
+                .with_hint("begin a name with a letter, a number in another base with 0x, 0o or 0b"));
         }
-        Ok(Kind::Number)
+        Ok(TokenKind::Number)
     }
 
     fn skip_while(&mut self, accept: fn(u8) -> bool) {
@@ -241,8 +247,8 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// A name or a keyword.
-    fn word(&mut self, start: usize) -> Kind {
+    /// Reads a name or a keyword.
+    fn word(&mut self, start: usize) -> TokenKind {
         loop {
             match self.peek(0) {
                 Some(byte) if is_word_byte(byte) => self.at += 1,
@@ -253,64 +259,64 @@ impl<'t> Lexer<'t> {
                 _ => break,
             }
         }
-        // `#in` asks for a variable of the predicate, whatever its name.
+        // `#in` is a variable of the predicate, not a keyword.
         if start > 0 && self.text.as_bytes()[start - 1] == b'#' {
-            return Kind::Name;
+            return TokenKind::Name;
         }
         match &self.text[start..self.at] {
-            "and" => Kind::And,
-            "or" => Kind::Or,
-            "not" => Kind::Not,
-            "in" => Kind::In,
-            "matches" => Kind::Matches,
-            "contains" => Kind::Contains,
-            "startsWith" => Kind::StartsWith,
-            "endsWith" => Kind::EndsWith,
-            "let" => Kind::Let,
-            "if" => Kind::If,
-            "else" => Kind::Else,
-            _ => Kind::Name,
+            "and" => TokenKind::And,
+            "or" => TokenKind::Or,
+            "not" => TokenKind::Not,
+            "in" => TokenKind::In,
+            "matches" => TokenKind::Matches,
+            "contains" => TokenKind::Contains,
+            "startsWith" => TokenKind::StartsWith,
+            "endsWith" => TokenKind::EndsWith,
+            "let" => TokenKind::Let,
+            "if" => TokenKind::If,
+            "else" => TokenKind::Else,
+            _ => TokenKind::Name,
         }
     }
 
-    fn sign(&mut self, start: usize, byte: u8) -> Fallible<Kind> {
+    fn sign(&mut self, start: usize, byte: u8) -> ExprResult<TokenKind> {
         let next = self.peek(1);
         let (length, kind) = match (byte, next) {
-            (b'(', _) => (1, Kind::LeftParenthesis),
-            (b')', _) => (1, Kind::RightParenthesis),
-            (b'[', _) => (1, Kind::LeftBracket),
-            (b']', _) => (1, Kind::RightBracket),
-            (b'{', _) => (1, Kind::LeftBrace),
-            (b'}', _) => (1, Kind::RightBrace),
-            (b',', _) => (1, Kind::Comma),
-            (b';', _) => (1, Kind::Semicolon),
-            (b'#', _) => (1, Kind::Hash),
-            (b':', Some(b':')) => (2, Kind::DoubleColon),
-            (b':', _) => (1, Kind::Colon),
-            (b'.', Some(b'.')) => (2, Kind::Range),
-            (b'.', _) => (1, Kind::Dot),
-            (b'?', Some(b'.')) => (2, Kind::OptionalDot),
-            (b'?', Some(b'?')) => (2, Kind::Coalesce),
-            (b'?', _) => (1, Kind::Question),
-            (b'|', Some(b'|')) => (2, Kind::Or),
-            (b'|', _) => (1, Kind::Pipe),
-            (b'&', Some(b'&')) => (2, Kind::And),
-            (b'=', Some(b'=')) => (2, Kind::Equal),
-            (b'=', _) => (1, Kind::Assign),
-            (b'!', Some(b'=')) => (2, Kind::NotEqual),
-            (b'!', _) => (1, Kind::Bang),
-            (b'<', Some(b'=')) => (2, Kind::LessOrEqual),
-            (b'<', _) => (1, Kind::Less),
-            (b'>', Some(b'=')) => (2, Kind::GreaterOrEqual),
-            (b'>', _) => (1, Kind::Greater),
-            (b'*', Some(b'*')) => (2, Kind::Power),
-            (b'*', _) => (1, Kind::Star),
-            (b'^', _) => (1, Kind::Power),
-            (b'+', _) => (1, Kind::Plus),
-            (b'-', _) => (1, Kind::Minus),
-            (b'/', _) => (1, Kind::Slash),
-            (b'%', _) => (1, Kind::Percent),
-            (b'&', _) => return Err(self.unknown_character(start).hint("did you mean `&&`?")),
+            (b'(', _) => (1, TokenKind::LeftParenthesis),
+            (b')', _) => (1, TokenKind::RightParenthesis),
+            (b'[', _) => (1, TokenKind::LeftBracket),
+            (b']', _) => (1, TokenKind::RightBracket),
+            (b'{', _) => (1, TokenKind::LeftBrace),
+            (b'}', _) => (1, TokenKind::RightBrace),
+            (b',', _) => (1, TokenKind::Comma),
+            (b';', _) => (1, TokenKind::Semicolon),
+            (b'#', _) => (1, TokenKind::Hash),
+            (b':', Some(b':')) => (2, TokenKind::DoubleColon),
+            (b':', _) => (1, TokenKind::Colon),
+            (b'.', Some(b'.')) => (2, TokenKind::Range),
+            (b'.', _) => (1, TokenKind::Dot),
+            (b'?', Some(b'.')) => (2, TokenKind::OptionalDot),
+            (b'?', Some(b'?')) => (2, TokenKind::Coalesce),
+            (b'?', _) => (1, TokenKind::Question),
+            (b'|', Some(b'|')) => (2, TokenKind::Or),
+            (b'|', _) => (1, TokenKind::Pipe),
+            (b'&', Some(b'&')) => (2, TokenKind::And),
+            (b'=', Some(b'=')) => (2, TokenKind::Equal),
+            (b'=', _) => (1, TokenKind::Assign),
+            (b'!', Some(b'=')) => (2, TokenKind::NotEqual),
+            (b'!', _) => (1, TokenKind::Bang),
+            (b'<', Some(b'=')) => (2, TokenKind::LessOrEqual),
+            (b'<', _) => (1, TokenKind::Less),
+            (b'>', Some(b'=')) => (2, TokenKind::GreaterOrEqual),
+            (b'>', _) => (1, TokenKind::Greater),
+            (b'*', Some(b'*')) => (2, TokenKind::Power),
+            (b'*', _) => (1, TokenKind::Star),
+            (b'^', _) => (1, TokenKind::Power),
+            (b'+', _) => (1, TokenKind::Plus),
+            (b'-', _) => (1, TokenKind::Minus),
+            (b'/', _) => (1, TokenKind::Slash),
+            (b'%', _) => (1, TokenKind::Percent),
+            (b'&', _) => return Err(self.unknown_character(start).with_hint("did you mean `&&`?")),
             _ => return Err(self.unknown_character(start)),
         };
         self.at += length;

@@ -1,7 +1,7 @@
 //! The expression language and path lookup.
 //!
-//! An [`Expression`] is read once, against what is [`Known`] of names and functions, and evaluated as often
-//! as needed in a [`Scope`]. Whatever it says, evaluating it ends soon, in little memory, without a panic.
+//! An [`Expression`] is parsed once, against a [`ParseContext`] of names and functions, and evaluated any
+//! number of times in a [`Scope`]. Every evaluation is bounded in time and memory, and never panics.
 
 #![allow(clippy::unnecessary_box_returns, reason = "errors travel boxed until they reach the caller")]
 
@@ -13,12 +13,12 @@ mod lexer;
 mod limits;
 mod literal;
 mod mentions;
-mod nature;
 mod operators;
 mod parser;
 pub mod path;
 mod pattern;
 mod scope;
+mod static_type;
 mod time;
 mod tree;
 mod value;
@@ -29,6 +29,6 @@ pub use functions::{FunctionDoc, reference};
 pub use jiff::Timestamp;
 pub use mentions::{CallMention, Mentions, NameMention};
 pub use operators::{OperatorDoc, operators};
-pub use scope::{Function, FunctionError, Kind, Known, Scope};
-pub use time::{CalendarPart, Moment};
+pub use scope::{Function, FunctionError, NameKind, ParseContext, Scope};
+pub use time::{CalendarPart, DateTime};
 pub use value::{Map, Value};

@@ -1,32 +1,32 @@
-//! What one expression may use, so that none hangs, eats memory, or overflows the stack.
+//! Limits of one expression, which keep time, memory and stack bounded.
 
 use std::ops::Range;
 
 use crate::Value;
-use crate::error::{Cause, Error, Fallible};
+use crate::error::{Cause, Error, ExprResult};
 
-/// How long the text of an expression may be, in bytes.
-pub(crate) const TEXT_OF_AN_EXPRESSION: usize = 1 << 24;
+/// Maximum length of an expression, in bytes.
+pub(crate) const MAX_TEXT: usize = 1 << 24;
 
-/// How deep an expression may be nested.
-pub(crate) const DEPTH: u16 = 200;
+/// Maximum nesting of an expression.
+pub(crate) const MAX_DEPTH: u16 = 200;
 
-/// How deep a value may be nested that an expression walks through: data as JSON, lists in lists.
-pub(crate) const DEPTH_OF_VALUES: usize = 128;
+/// Maximum nesting of a value that an expression walks through: data as JSON, lists in lists.
+pub(crate) const MAX_VALUE_DEPTH: usize = 128;
 
-/// How many steps one evaluation may take: parts evaluated and elements looked at.
-const STEPS: u64 = 1_000_000;
+/// Maximum number of steps per evaluation: nodes evaluated and elements visited.
+const MAX_STEPS: u64 = 1_000_000;
 
-/// How many elements of lists and maps one evaluation may make.
-const ELEMENTS: u64 = 1_000_000;
+/// Maximum number of list and map elements built per evaluation.
+const MAX_ELEMENTS: u64 = 1_000_000;
 
-/// How many bytes of text one evaluation may make.
-const BYTES: u64 = 16 << 20;
+/// Maximum number of bytes of text built per evaluation.
+const MAX_BYTES: u64 = 16 << 20;
 
-/// How much text is read in a step.
+/// Bytes of text that are read in one step.
 const BYTES_PER_STEP: usize = 256;
 
-/// What is left for one evaluation.
+/// Remaining budget of one evaluation.
 #[derive(Debug)]
 pub(crate) struct Budget {
     steps: u64,
@@ -34,7 +34,7 @@ pub(crate) struct Budget {
     bytes: u64,
 }
 
-/// Which budget is used up.
+/// Budget that is used up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exhausted {
     Steps,
@@ -46,21 +46,21 @@ pub(crate) enum Exhausted {
 impl Exhausted {
     pub(crate) fn message(self) -> String {
         match self {
-            Self::Steps => format!("this expression takes more than {STEPS} steps"),
-            Self::Elements => format!("this expression makes lists of more than {ELEMENTS} elements"),
-            Self::Bytes => format!("this expression makes more than {BYTES} bytes of text"),
-            Self::Depth => format!("this value is nested more than {DEPTH_OF_VALUES} levels deep"),
+            Self::Steps => format!("this expression takes more than {MAX_STEPS} steps"),
+            Self::Elements => format!("this expression makes lists of more than {MAX_ELEMENTS} elements"),
+            Self::Bytes => format!("this expression makes more than {MAX_BYTES} bytes of text"),
+            Self::Depth => format!("this value is nested more than {MAX_VALUE_DEPTH} levels deep"),
         }
     }
 
     pub(crate) fn at(self, range: Range<usize>) -> Box<Error> {
-        Error::run(range, self.message()).because(Cause::Limit)
+        Error::run(range, self.message()).with_cause(Cause::Limit)
     }
 }
 
 impl Default for Budget {
     fn default() -> Self {
-        Self { steps: STEPS, elements: ELEMENTS, bytes: BYTES }
+        Self { steps: MAX_STEPS, elements: MAX_ELEMENTS, bytes: MAX_BYTES }
     }
 }
 
@@ -77,7 +77,7 @@ impl Budget {
         spend(&mut self.bytes, count, Exhausted::Bytes)
     }
 
-    /// The steps of walking through a value; shared parts count each time.
+    /// Charges for walking through a value; shared parts count each time.
     pub(crate) fn walk(&mut self, value: &Value) -> Result<(), Exhausted> {
         match value {
             Value::List(_) | Value::Map(_) | Value::Groups(_) => {
@@ -85,29 +85,29 @@ impl Budget {
                 self.steps(weight.elements)?;
                 self.read(weight.bytes)
             }
-            scalar => self.look(scalar),
+            scalar => self.read_value(scalar),
         }
     }
 
-    /// The steps of reading a value from its beginning to its end, if it is text; elements don't count.
-    pub(crate) fn look(&mut self, value: &Value) -> Result<(), Exhausted> {
+    /// Charges for reading a text to its end; any other value is free.
+    pub(crate) fn read_value(&mut self, value: &Value) -> Result<(), Exhausted> {
         self.read(bytes(value))
     }
 
-    /// The steps of reading text.
+    /// Charges for reading text.
     pub(crate) fn read(&mut self, bytes: usize) -> Result<(), Exhausted> {
         self.steps(bytes / BYTES_PER_STEP)
     }
 
-    /// The steps of comparing a value with others, all of which may be alike to their end.
+    /// Charges for comparing a value with others, all of which may be equal to their end.
     pub(crate) fn compare(&mut self, value: &Value, others: usize) -> Result<(), Exhausted> {
         let weight = weigh(value)?;
         let each = 1 + weight.elements / 8 + weight.bytes / BYTES_PER_STEP;
         self.steps(each.saturating_mul(others))
     }
 
-    /// One step of the evaluation of the part at `range`.
-    pub(crate) fn step(&mut self, range: impl FnOnce() -> Range<usize>) -> Fallible<()> {
+    /// Charges one step to the node at `range`.
+    pub(crate) fn step(&mut self, range: impl FnOnce() -> Range<usize>) -> ExprResult<()> {
         self.steps(1).map_err(|exhausted| exhausted.at(range()))
     }
 }
@@ -118,7 +118,7 @@ fn spend(left: &mut u64, count: usize, exhausted: Exhausted) -> Result<(), Exhau
     rest.map(|_| ()).ok_or(exhausted)
 }
 
-/// How long a text is; any other value has no length.
+/// Length of a text; 0 for any other value.
 fn bytes(value: &Value) -> usize {
     match value {
         Value::Text(text) => text.len(),
@@ -127,27 +127,27 @@ fn bytes(value: &Value) -> usize {
     }
 }
 
-/// How much a value holds, counting what is shared each time, as whoever walks through it will.
+/// Size of a value; shared parts count each time.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Weight {
     pub(crate) elements: usize,
     pub(crate) bytes: usize,
 }
 
-/// Weighs a value, but no further than one evaluation may go.
+/// Measures a value, but no further than the limits of an evaluation.
 pub(crate) fn weigh(value: &Value) -> Result<Weight, Exhausted> {
     let mut weight = Weight::default();
-    add(value, &mut weight, DEPTH_OF_VALUES + usize::from(DEPTH))?;
+    add(value, &mut weight, MAX_VALUE_DEPTH + usize::from(MAX_DEPTH))?;
     Ok(weight)
 }
 
 fn add(value: &Value, weight: &mut Weight, left: usize) -> Result<(), Exhausted> {
     weight.elements += 1;
-    if weight.elements as u64 > 2 * ELEMENTS {
+    if weight.elements as u64 > 2 * MAX_ELEMENTS {
         return Err(Exhausted::Elements);
     }
     weight.bytes += bytes(value);
-    if weight.bytes as u64 > 2 * BYTES {
+    if weight.bytes as u64 > 2 * MAX_BYTES {
         return Err(Exhausted::Bytes);
     }
     let Some(left) = left.checked_sub(1) else { return Err(Exhausted::Depth) };

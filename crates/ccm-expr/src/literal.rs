@@ -1,17 +1,17 @@
-//! Turns the text of a literal into its value.
+//! Values of literals.
 
 use std::borrow::Cow;
 
-use crate::error::{Error, Fallible};
+use crate::error::{Error, ExprResult};
 
-/// A number as it was written.
+/// Number of a literal.
 pub(crate) enum Number {
     Int(i64),
     Float(f64),
 }
 
-/// Reads a number; `at` is its place in the expression.
-pub(crate) fn number(written: &str, at: usize) -> Fallible<Number> {
+/// Parses a number; `at` is its offset in the expression.
+pub(crate) fn number(written: &str, at: usize) -> ExprResult<Number> {
     let range = at..at + written.len();
     let digits: Cow<'_, str> =
         if written.contains('_') { Cow::Owned(written.replace('_', "")) } else { Cow::Borrowed(written) };
@@ -46,32 +46,34 @@ pub(crate) fn number(written: &str, at: usize) -> Fallible<Number> {
     integer(&lowercase, 10)
 }
 
-/// Reads what stands between backticks.
+/// Parses text in backticks.
 pub(crate) fn raw_text(written: &str) -> Cow<'_, str> {
     let inner = &written[1..written.len() - 1];
     if inner.contains('`') { Cow::Owned(inner.replace("``", "`")) } else { Cow::Borrowed(inner) }
 }
 
-/// Reads quoted text with its quotes; `at` is its place in the expression.
-pub(crate) fn text(written: &str, at: usize) -> Fallible<Cow<'_, str>> {
+/// Parses quoted text, quotes included; `at` is its offset in the expression.
+pub(crate) fn text(written: &str, at: usize) -> ExprResult<Cow<'_, str>> {
     let inner = &written[1..written.len() - 1];
     if !inner.contains(['\\', '\r']) {
         return Ok(Cow::Borrowed(inner));
     }
     let mut read = String::with_capacity(inner.len());
     let mut rest = Escapes { quote: written.as_bytes()[0], inner, at: at + 1, next: 0 };
-    while let Some(piece) = rest.next()? {
-        match piece {
-            Piece::Plain(character) => read.push(character),
-            // A half of a surrogate pair is no character.
-            Piece::Code(code, _) => read.push(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)),
+    while let Some(span) = rest.next()? {
+        match span {
+            LiteralPiece::Plain(character) => read.push(character),
+            // Half of a surrogate pair is no character.
+            LiteralPiece::Code(code, _) => {
+                read.push(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER));
+            }
         }
     }
     Ok(Cow::Owned(read))
 }
 
-/// Reads bytes, written as text after a `b`; `at` is the place of the `b`.
-pub(crate) fn bytes(written: &str, at: usize) -> Fallible<Vec<u8>> {
+/// Parses bytes, written as text after a `b`; `at` is the offset of the `b`.
+pub(crate) fn bytes(written: &str, at: usize) -> ExprResult<Vec<u8>> {
     let inner = &written[2..written.len() - 1];
     let mut read = Vec::with_capacity(inner.len());
     let mut rest = Escapes { quote: written.as_bytes()[1], inner, at: at + 2, next: 0 };
@@ -79,14 +81,14 @@ pub(crate) fn bytes(written: &str, at: usize) -> Fallible<Vec<u8>> {
         let start = rest.next;
         match rest.next()? {
             None => return Ok(read),
-            Some(Piece::Plain(character)) => {
+            Some(LiteralPiece::Plain(character)) => {
                 read.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
             }
-            Some(Piece::Code(code, Escape::Byte)) => read.push(u8::try_from(code).unwrap_or(u8::MAX)),
-            Some(Piece::Code(_, Escape::Character)) => {
+            Some(LiteralPiece::Code(code, Escape::Byte)) => read.push(u8::try_from(code).unwrap_or(u8::MAX)),
+            Some(LiteralPiece::Code(_, Escape::Character)) => {
                 let range = at + 2 + start..at + 2 + rest.next;
-                return Err(Error::compile(range, "bytes know no escapes for characters")
-                    .hint("write the character itself, or each of its bytes as \\xHH"));
+                return Err(Error::compile(range, "bytes have no escapes for characters")
+                    .with_hint("write the character itself, or each of its bytes as \\xHH"));
             }
         }
     }
@@ -99,33 +101,33 @@ enum Escape {
     Character,
 }
 
-enum Piece {
+enum LiteralPiece {
     Plain(char),
     Code(u32, Escape),
 }
 
-/// Walks through quoted text.
+/// Iterator over the characters and escapes of quoted text.
 struct Escapes<'t> {
     quote: u8,
     inner: &'t str,
-    /// Where `inner` begins in the expression.
+    /// Offset of `inner` in the expression.
     at: usize,
     next: usize,
 }
 
 impl Escapes<'_> {
-    fn next(&mut self) -> Fallible<Option<Piece>> {
+    fn next(&mut self) -> ExprResult<Option<LiteralPiece>> {
         let rest = &self.inner[self.next..];
         let mut characters = rest.chars();
         let Some(first) = characters.next() else { return Ok(None) };
         if first == '\r' {
-            // Every kind of line end reads as one.
+            // Every line end reads as `\n`.
             self.next += if rest.starts_with("\r\n") { 2 } else { 1 };
-            return Ok(Some(Piece::Plain('\n')));
+            return Ok(Some(LiteralPiece::Plain('\n')));
         }
         if first != '\\' {
             self.next += first.len_utf8();
-            return Ok(Some(Piece::Plain(first)));
+            return Ok(Some(LiteralPiece::Plain(first)));
         }
         let letter = characters.next();
         let plain = match letter {
@@ -142,7 +144,7 @@ impl Escapes<'_> {
         };
         if let Some(plain) = plain {
             self.next += 2;
-            return Ok(Some(Piece::Plain(plain)));
+            return Ok(Some(LiteralPiece::Plain(plain)));
         }
         let (skip, length, base, kind) = match letter {
             Some('x') => (2, 2, 16, Escape::Byte),
@@ -159,7 +161,7 @@ impl Escapes<'_> {
         match code {
             Some(code) => {
                 self.next += skip + length;
-                Ok(Some(Piece::Code(code, kind)))
+                Ok(Some(LiteralPiece::Code(code, kind)))
             }
             None => Err(self.unknown(letter)),
         }
@@ -168,9 +170,9 @@ impl Escapes<'_> {
     fn unknown(&self, letter: Option<char>) -> Box<Error> {
         let start = self.at + self.next;
         let end = start + 1 + letter.map_or(0, char::len_utf8);
-        Error::compile(start..end, "this escape has no meaning").hint(
-            "known are \\n \\t \\r \\a \\b \\f \\v \\\\, the text's own quote, \\xHH, \\NNN, \\uHHHH and \
-             \\UHHHHHHHH; between backticks there are none",
+        Error::compile(start..end, "this escape is unknown").with_hint(
+            "use one of \\n \\t \\r \\a \\b \\f \\v \\\\, the quote of the text, \\xHH, \\NNN, \\uHHHH and \
+             \\UHHHHHHHH, or text in backticks",
         )
     }
 }

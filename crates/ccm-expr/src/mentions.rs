@@ -1,70 +1,70 @@
-//! What an expression names, found without evaluating it.
+//! Names and calls in an expression, found without evaluating anything.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::tree::{NodeId, NodeKind, Tree};
+use crate::tree::{NodeId, NodeKind, SyntaxTree};
 
-/// What an expression names and calls.
+/// Names and calls in an expression.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mentions {
     /// Each use of a top-level name, in the order of the text.
     pub names: Vec<NameMention>,
     /// Each call of a function of the caller.
     pub calls: Vec<CallMention>,
-    /// Where `$env` is used as a whole, so that any name may be meant.
+    /// Each use of `$env` as a whole, which may read any name.
     pub environment: Vec<Range<usize>>,
 }
 
-/// A use of a top-level name.
+/// Use of a top-level name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NameMention {
-    /// The name and the keys asked of it, as far as they are constant: `Facts`, `host`, `info`.
+    /// Name and constant keys: `Facts`, `host`, `info`.
     pub path: Vec<String>,
-    /// Whether more is asked of it than the path says: a place in a list, or a key that is worked out.
+    /// `true` if an index or a computed key follows the path.
     pub dynamic: bool,
-    /// The place of the name with its keys.
+    /// Bytes of the name with its keys.
     pub range: Range<usize>,
 }
 
-/// A call of a function of the caller.
+/// Call of a function of the caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallMention {
-    /// The function's name.
+    /// Name of the function.
     pub name: String,
-    /// Its first argument, if that is constant text. `None`: it is worked out, or there is none.
+    /// First argument if that is constant text; `None` if the argument is computed or missing.
     pub argument: Option<String>,
-    /// The place of the call.
+    /// Bytes of the call.
     pub range: Range<usize>,
 }
 
-/// Collects what is mentioned. Children stand before their parents, so one pass is enough.
-pub(crate) fn collect(tree: &Tree) -> Mentions {
+/// Collects the mentions. Children precede their parents, so one pass is enough.
+pub(crate) fn collect(tree: &SyntaxTree) -> Mentions {
     let mut mentions = Mentions::default();
-    // The outermost node of each mention so far, and whether it can still grow.
+    // Outermost node of each mention that may still be extended.
     let mut tips: HashMap<NodeId, usize> = HashMap::new();
     for (id, node) in (0..).zip(&tree.nodes) {
-        let range = node.piece.range();
+        let range = node.span.range();
         match &node.kind {
             NodeKind::Name => {
                 tips.insert(id, mentions.names.len());
-                let path = vec![tree.text(node.piece).to_owned()];
+                let path = vec![tree.text(node.span).to_owned()];
                 mentions.names.push(NameMention { path, dynamic: false, range });
             }
             NodeKind::Environment => mentions.environment.push(range),
             NodeKind::Chain(inner) => {
-                // What follows with a dot goes on from within the chain.
+                // A chain continues its inner node.
                 if let Some(at) = tips.get(inner).copied() {
                     tips.insert(id, at);
                 }
             }
             NodeKind::Member { base, name, .. } => {
-                grow(tree, &mut mentions, &mut tips, id, *base, Some(tree.text(*name)));
+                extend(tree, &mut mentions, &mut tips, id, *base, Some(tree.text(*name)));
             }
             NodeKind::Item { base, key, .. } => {
-                grow(tree, &mut mentions, &mut tips, id, *base, tree.constant_text(*key));
+                extend(tree, &mut mentions, &mut tips, id, *base, tree.constant_text(*key));
             }
-            NodeKind::Slice { base, .. } => grow(tree, &mut mentions, &mut tips, id, *base, None),
+            NodeKind::Slice { base, .. } => extend(tree, &mut mentions, &mut tips, id, *base, None),
             NodeKind::Call { name, arguments } => {
                 let argument = tree.children(*arguments).first().and_then(|first| tree.constant_text(*first));
                 mentions.calls.push(CallMention {
@@ -80,20 +80,20 @@ pub(crate) fn collect(tree: &Tree) -> Mentions {
     mentions
 }
 
-/// A key is asked of a part.
-fn grow(
-    tree: &Tree,
+/// Extends the mention that ends at `base` by a key; `None` is a computed key.
+fn extend(
+    tree: &SyntaxTree,
     mentions: &mut Mentions,
     tips: &mut HashMap<NodeId, usize>,
     id: NodeId,
     base: NodeId,
     key: Option<&str>,
 ) {
-    let range = tree.node(id).piece.range();
+    let range = tree.node(id).span.range();
     if matches!(tree.node(base).kind, NodeKind::Environment) {
-        // `$env.Name` is that name and nothing else.
+        // `$env.Name` reads only that name.
         if let Some(key) = key {
-            mentions.environment.retain(|use_of_all| *use_of_all != tree.node(base).piece.range());
+            mentions.environment.retain(|use_of_all| *use_of_all != tree.node(base).span.range());
             tips.insert(id, mentions.names.len());
             mentions.names.push(NameMention { path: vec![key.to_owned()], dynamic: false, range });
         }

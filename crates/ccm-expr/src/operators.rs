@@ -1,15 +1,15 @@
-//! The operators of the language, for its documentation.
+//! Documentation of the operators.
 
-/// An operator or another sign of the language.
+/// Documentation of an operator or another sign of the language.
 #[derive(Clone, Copy, Debug)]
 pub struct OperatorDoc {
-    /// How it is written.
+    /// Syntax.
     pub signs: &'static str,
-    /// What it does, in one line.
+    /// Description in one line.
     pub description: &'static str,
-    /// How tightly it binds: the higher, the tighter. `None` for what stands between brackets or is no operator.
+    /// Precedence: a higher one binds tighter. `None` for brackets and signs that are no operators.
     pub precedence: Option<u8>,
-    /// Expressions and what each yields, as an expression.
+    /// Expressions, each with its value written as an expression.
     pub examples: &'static [(&'static str, &'static str)],
 }
 
@@ -22,7 +22,7 @@ const fn row(
     OperatorDoc { signs, description, precedence, examples }
 }
 
-/// Every operator, from the tightest to the loosest.
+/// Returns every operator, from the tightest to the loosest.
 pub fn operators() -> &'static [OperatorDoc] {
     ROWS
 }

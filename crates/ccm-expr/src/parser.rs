@@ -1,4 +1,4 @@
-//! Reads an expression: operators by precedence, each part with what is known of its kind.
+//! Parser: operators by precedence, each node with its static type.
 
 mod calls;
 mod postfix;
@@ -8,40 +8,40 @@ mod rules;
 use std::ops::Range;
 
 use crate::Value;
-use crate::error::{Cause, Error, Fallible};
-use crate::lexer::{Kind, Lexer, Token};
+use crate::error::{Cause, Error, ExprResult};
+use crate::lexer::{Lexer, Token, TokenKind};
 use crate::limits;
-use crate::nature::{Base, Nature};
-use crate::scope::Known;
-use crate::tree::{Children, Node, NodeId, NodeKind, Operator, Piece, Prefix, Tree};
+use crate::scope::ParseContext;
+use crate::static_type::{Base, StaticType};
+use crate::tree::{ChildRange, ExprNode, NodeId, NodeKind, Operator, Prefix, SyntaxTree, TextSpan};
 
-/// A part that was read.
+/// Parsed node.
 #[derive(Clone, Copy)]
 struct Operand {
     node: NodeId,
-    nature: Nature,
-    /// How deep evaluating it goes.
+    static_type: StaticType,
+    /// Depth of the evaluation.
     depth: u16,
 }
 
-/// What `#` and its like mean in the predicate that is being read.
+/// Meaning of `#`, `#index` and `#acc` in the current predicate.
 struct PredicateScope {
-    collection: Nature,
+    collection: StaticType,
     index: bool,
     accumulator: bool,
 }
 
 struct Variable {
-    name: Piece,
-    nature: Nature,
+    name: TextSpan,
+    static_type: StaticType,
 }
 
 pub(crate) struct Parser<'t, 'k> {
     text: &'t str,
     lexer: Lexer<'t>,
     current: Token,
-    known: &'k Known<'k>,
-    nodes: Vec<Node>,
+    context: &'k ParseContext<'k>,
+    nodes: Vec<ExprNode>,
     children: Vec<NodeId>,
     predicates: Vec<PredicateScope>,
     variables: Vec<Variable>,
@@ -49,44 +49,44 @@ pub(crate) struct Parser<'t, 'k> {
     depth: u16,
 }
 
-/// The precedence below which nothing binds: a whole expression.
+/// Precedence of a whole expression, below every operator.
 const LOOSEST: u8 = 0;
 const NOT: u8 = 50;
 const SIGN: u8 = 90;
 
-/// The operator of a token, with its precedence. Each binds to the left, but for the power.
-fn operator(kind: Kind) -> Option<(Operator, u8)> {
+/// Returns the operator of a token with its precedence. Only the power binds to the right.
+fn operator(kind: TokenKind) -> Option<(Operator, u8)> {
     Some(match kind {
-        Kind::Or => (Operator::Or, 10),
-        Kind::And => (Operator::And, 15),
-        Kind::Equal => (Operator::Equal, 20),
-        Kind::NotEqual => (Operator::NotEqual, 20),
-        Kind::Less => (Operator::Less, 20),
-        Kind::LessOrEqual => (Operator::LessOrEqual, 20),
-        Kind::Greater => (Operator::Greater, 20),
-        Kind::GreaterOrEqual => (Operator::GreaterOrEqual, 20),
-        Kind::In => (Operator::In, 20),
-        Kind::Matches => (Operator::Matches, 20),
-        Kind::Contains => (Operator::Contains, 20),
-        Kind::StartsWith => (Operator::StartsWith, 20),
-        Kind::EndsWith => (Operator::EndsWith, 20),
-        Kind::Range => (Operator::Range, 25),
-        Kind::Plus => (Operator::Add, 30),
-        Kind::Minus => (Operator::Subtract, 30),
-        Kind::Star => (Operator::Multiply, 60),
-        Kind::Slash => (Operator::Divide, 60),
-        Kind::Percent => (Operator::Modulo, 60),
-        Kind::Power => (Operator::Power, 100),
-        Kind::Coalesce => (Operator::Coalesce, 200),
+        TokenKind::Or => (Operator::Or, 10),
+        TokenKind::And => (Operator::And, 15),
+        TokenKind::Equal => (Operator::Equal, 20),
+        TokenKind::NotEqual => (Operator::NotEqual, 20),
+        TokenKind::Less => (Operator::Less, 20),
+        TokenKind::LessOrEqual => (Operator::LessOrEqual, 20),
+        TokenKind::Greater => (Operator::Greater, 20),
+        TokenKind::GreaterOrEqual => (Operator::GreaterOrEqual, 20),
+        TokenKind::In => (Operator::In, 20),
+        TokenKind::Matches => (Operator::Matches, 20),
+        TokenKind::Contains => (Operator::Contains, 20),
+        TokenKind::StartsWith => (Operator::StartsWith, 20),
+        TokenKind::EndsWith => (Operator::EndsWith, 20),
+        TokenKind::Range => (Operator::Range, 25),
+        TokenKind::Plus => (Operator::Add, 30),
+        TokenKind::Minus => (Operator::Subtract, 30),
+        TokenKind::Star => (Operator::Multiply, 60),
+        TokenKind::Slash => (Operator::Divide, 60),
+        TokenKind::Percent => (Operator::Modulo, 60),
+        TokenKind::Power => (Operator::Power, 100),
+        TokenKind::Coalesce => (Operator::Coalesce, 200),
         _ => return None,
     })
 }
 
-/// Reads a whole expression.
-pub(crate) fn parse(text: &str, known: &Known<'_>) -> Fallible<Tree> {
-    if text.len() > limits::TEXT_OF_AN_EXPRESSION {
-        let message = format!("this expression is longer than {} bytes", limits::TEXT_OF_AN_EXPRESSION);
-        return Err(Error::compile(0..0, message).because(Cause::Limit));
+/// Parses an expression.
+pub(crate) fn parse(text: &str, context: &ParseContext<'_>) -> ExprResult<SyntaxTree> {
+    if text.len() > limits::MAX_TEXT {
+        let message = format!("this expression is longer than {} bytes", limits::MAX_TEXT);
+        return Err(Error::compile(0..0, message).with_cause(Cause::Limit));
     }
     let mut lexer = Lexer::new(text);
     let current = lexer.next()?;
@@ -94,7 +94,7 @@ pub(crate) fn parse(text: &str, known: &Known<'_>) -> Fallible<Tree> {
         text,
         lexer,
         current,
-        known,
+        context,
         nodes: Vec::with_capacity(8),
         children: Vec::new(),
         predicates: Vec::new(),
@@ -103,26 +103,26 @@ pub(crate) fn parse(text: &str, known: &Known<'_>) -> Fallible<Tree> {
         depth: 0,
     };
     let root = parser.sequence()?.node;
-    if parser.current.kind != Kind::End {
+    if parser.current.kind != TokenKind::End {
         return Err(parser.unexpected("an operator or the end"));
     }
     let Parser { nodes, children, slots, .. } = parser;
-    Ok(Tree { text: text.into(), nodes, children, root, slots })
+    Ok(SyntaxTree { text: text.into(), nodes, children, root, slots })
 }
 
 impl<'t> Parser<'t, '_> {
-    fn advance(&mut self) -> Fallible<Token> {
+    fn advance(&mut self) -> ExprResult<Token> {
         let token = self.current;
         self.current = self.lexer.next()?;
         Ok(token)
     }
 
-    fn at(&self, kind: Kind) -> bool {
+    fn at(&self, kind: TokenKind) -> bool {
         self.current.kind == kind
     }
 
-    /// Takes the token if it is of that kind.
-    fn take(&mut self, kind: Kind) -> Fallible<bool> {
+    /// Consumes the token if it is of that kind.
+    fn take(&mut self, kind: TokenKind) -> ExprResult<bool> {
         let there = self.at(kind);
         if there {
             self.advance()?;
@@ -130,32 +130,34 @@ impl<'t> Parser<'t, '_> {
         Ok(there)
     }
 
-    fn expect(&mut self, kind: Kind, name: &str) -> Fallible<Token> {
+    fn expect(&mut self, kind: TokenKind, name: &str) -> ExprResult<Token> {
         if self.at(kind) { self.advance() } else { Err(self.unexpected(name)) }
     }
 
-    /// Says what was expected instead of the current token.
+    /// Builds the error for the current token.
     fn unexpected(&self, expected: &str) -> Box<Error> {
         let range = self.current.range();
-        if self.at(Kind::End) {
+        if self.at(TokenKind::End) {
             return Error::compile(range, format!("expected {expected}, found the end of the expression"));
         }
         // A text may be a secret; a name or a sign is none.
         let error = match self.current.kind {
-            Kind::Text | Kind::RawText => Error::compile(range, format!("expected {expected}, found text")),
-            Kind::Bytes => Error::compile(range, format!("expected {expected}, found bytes")),
-            Kind::Number => Error::compile(range, format!("expected {expected}, found a number")),
+            TokenKind::Text | TokenKind::RawText => {
+                Error::compile(range, format!("expected {expected}, found text"))
+            }
+            TokenKind::Bytes => Error::compile(range, format!("expected {expected}, found bytes")),
+            TokenKind::Number => Error::compile(range, format!("expected {expected}, found a number")),
             _ => {
                 let found = &self.text[range.clone()];
                 Error::compile(range, format!("expected {expected}, found `{found}`"))
             }
         };
         match self.current.kind {
-            Kind::Assign => error.hint("two values are compared with `==`; `=` belongs to `let`"),
-            Kind::Hash | Kind::Dot => {
-                error.hint("`#` and `.name` alone stand in the predicates of functions like filter()")
+            TokenKind::Assign => error.with_hint("compare values with `==`; `=` belongs to `let`"),
+            TokenKind::Hash | TokenKind::Dot => {
+                error.with_hint("use `#` and `.name` only in predicates of functions like filter()")
             }
-            Kind::Name => error.did_you_mean(
+            TokenKind::Name => error.did_you_mean(
                 &self.text[self.current.range()],
                 ["and", "or", "in", "not", "matches", "contains", "startsWith", "endsWith"],
             ),
@@ -163,91 +165,91 @@ impl<'t> Parser<'t, '_> {
         }
     }
 
-    fn slice(&self, piece: Piece) -> &'t str {
-        &self.text[piece.range()]
+    fn slice(&self, span: TextSpan) -> &'t str {
+        &self.text[span.range()]
     }
 
     fn range_of(&self, node: NodeId) -> Range<usize> {
-        self.nodes[node as usize].piece.range()
+        self.nodes[node as usize].span.range()
     }
 
-    /// Adds a node over a piece of the text.
+    /// Adds a node.
     fn push(
         &mut self,
         kind: NodeKind,
-        piece: Piece,
-        nature: impl Into<Nature>,
+        span: TextSpan,
+        static_type: impl Into<StaticType>,
         depth: u16,
-    ) -> Fallible<Operand> {
-        if depth >= limits::DEPTH {
-            return Err(too_deep(piece.range()));
+    ) -> ExprResult<Operand> {
+        if depth >= limits::MAX_DEPTH {
+            return Err(too_deep(span.range()));
         }
         #[allow(clippy::cast_possible_truncation, reason = "there are fewer nodes than bytes of text")]
         let node = self.nodes.len() as NodeId;
-        self.nodes.push(Node { kind, piece });
-        Ok(Operand { node, nature: nature.into(), depth })
+        self.nodes.push(ExprNode { kind, span });
+        Ok(Operand { node, static_type: static_type.into(), depth })
     }
 
-    /// The piece from the beginning of one node to the end of another.
-    fn span(&self, from: NodeId, to: NodeId) -> Piece {
-        Piece { start: self.nodes[from as usize].piece.start, end: self.nodes[to as usize].piece.end }
+    /// Returns the span from the beginning of one node to the end of another.
+    fn span(&self, from: NodeId, to: NodeId) -> TextSpan {
+        TextSpan { start: self.nodes[from as usize].span.start, end: self.nodes[to as usize].span.end }
     }
 
-    fn adopt(&mut self, nodes: &[Operand]) -> Children {
+    fn adopt(&mut self, nodes: &[Operand]) -> ChildRange {
         #[allow(clippy::cast_possible_truncation, reason = "there are fewer children than bytes of text")]
         let start = self.children.len() as u32;
         self.children.extend(nodes.iter().map(|operand| operand.node));
         #[allow(clippy::cast_possible_truncation, reason = "there are fewer children than bytes of text")]
-        Children { start, end: self.children.len() as u32 }
+        ChildRange { start, end: self.children.len() as u32 }
     }
 
-    /// Expressions with `;` between them; the last one counts.
-    fn sequence(&mut self) -> Fallible<Operand> {
+    /// Parses expressions separated by `;`; the last one is the value.
+    fn sequence(&mut self) -> ExprResult<Operand> {
         let first = self.expression(LOOSEST)?;
-        if !self.at(Kind::Semicolon) {
+        if !self.at(TokenKind::Semicolon) {
             return Ok(first);
         }
         let mut all = vec![first];
-        while self.take(Kind::Semicolon)? {
-            if self.at(Kind::End) {
+        while self.take(TokenKind::Semicolon)? {
+            if self.at(TokenKind::End) {
                 break;
             }
             all.push(self.expression(LOOSEST)?);
         }
         let last = all[all.len() - 1];
         let children = self.adopt(&all);
-        let piece = self.span(first.node, last.node);
-        self.push(NodeKind::Sequence(children), piece, last.nature, deepest(&all) + 1)
+        let span = self.span(first.node, last.node);
+        self.push(NodeKind::Sequence(children), span, last.static_type, deepest(&all) + 1)
     }
 
-    /// An expression whose operators bind at least as tightly as `precedence`.
-    fn expression(&mut self, precedence: u8) -> Fallible<Operand> {
-        if self.depth >= limits::DEPTH {
+    /// Parses an expression whose operators bind at least as tightly as `precedence`.
+    fn expression(&mut self, precedence: u8) -> ExprResult<Operand> {
+        if self.depth >= limits::MAX_DEPTH {
             return Err(too_deep(self.current.range()));
         }
         self.depth += 1;
         let read = match self.current.kind {
-            Kind::Let if precedence == LOOSEST => self.variable(),
-            Kind::If if precedence == LOOSEST => self.branches(),
+            TokenKind::Let if precedence == LOOSEST => self.variable(),
+            TokenKind::If if precedence == LOOSEST => self.branches(),
             _ => self.operators(precedence),
         };
         self.depth -= 1;
         read
     }
 
-    fn operators(&mut self, precedence: u8) -> Fallible<Operand> {
+    fn operators(&mut self, precedence: u8) -> ExprResult<Operand> {
         let mut left = self.primary()?;
         let mut after_coalesce = false;
         loop {
             let token = self.current;
-            if token.kind == Kind::Pipe && precedence == LOOSEST {
+            if token.kind == TokenKind::Pipe && precedence == LOOSEST {
                 self.advance()?;
-                let name = self.expect(Kind::Name, "the name of a function")?;
+                let name = self.expect(TokenKind::Name, "the name of a function")?;
                 left = self.call(name, Some(left), false)?;
                 after_coalesce = false;
                 continue;
             }
-            let negated = token.kind == Kind::Not;
+            let negated = token.kind == TokenKind::Not;
             let token = if negated { self.negated_operator()? } else { token };
             let Some((operator, binding)) =
                 operator(token.kind).filter(|(_, binding)| *binding >= precedence)
@@ -261,7 +263,7 @@ impl<'t> Parser<'t, '_> {
             if after_coalesce && operator != Operator::Coalesce {
                 let sign = &self.text[token.range()];
                 return Err(Error::compile(token.range(), format!("`??` and `{sign}` can't be mixed"))
-                    .hint("put parentheses around one of them"));
+                    .with_hint("put parentheses around one of them"));
             }
             after_coalesce = operator == Operator::Coalesce;
             left = match operator {
@@ -275,33 +277,37 @@ impl<'t> Parser<'t, '_> {
                 }
             };
             if negated {
-                let piece = self.nodes[left.node as usize].piece;
+                let span = self.nodes[left.node as usize].span;
                 left =
-                    self.push(NodeKind::Prefix(Prefix::Not, left.node), piece, Base::Bool, left.depth + 1)?;
+                    self.push(NodeKind::Prefix(Prefix::Not, left.node), span, Base::Bool, left.depth + 1)?;
             }
         }
         if precedence == LOOSEST { self.ternary(left) } else { Ok(left) }
     }
 
-    /// The operator after a `not` that stands between operands, which is only looked at.
-    fn negated_operator(&self) -> Fallible<Token> {
+    /// Peeks at the operator after an infix `not`.
+    fn negated_operator(&self) -> ExprResult<Token> {
         let mut ahead = self.lexer;
         let token = ahead.next()?;
         match token.kind {
-            Kind::In | Kind::Matches | Kind::Contains | Kind::StartsWith | Kind::EndsWith => Ok(token),
+            TokenKind::In
+            | TokenKind::Matches
+            | TokenKind::Contains
+            | TokenKind::StartsWith
+            | TokenKind::EndsWith => Ok(token),
             _ => Err(Error::compile(self.current.range(), "expected an operator, found `not`")
-                .hint("between two values stands `not in`, `not contains`, `not startsWith` and the like")),
+                .with_hint("write `not in`, `not contains`, `not startsWith` or similar between two values")),
         }
     }
 
-    /// `a < b < c`, which is `a < b && b < c`.
+    /// Parses `a < b < c`, which means `a < b && b < c`.
     fn comparison(
         &mut self,
         mut left: Operand,
         mut token: Token,
         mut operator: Operator,
         binding: u8,
-    ) -> Fallible<Operand> {
+    ) -> ExprResult<Operand> {
         let mut all = None;
         loop {
             let right = self.expression(binding + 1)?;
@@ -326,20 +332,20 @@ impl<'t> Parser<'t, '_> {
         }
     }
 
-    /// Joins two operands; what can be worked out at once is.
+    /// Joins two operands; operations between constants are evaluated at once.
     fn binary(
         &mut self,
         operator: Operator,
         token: Token,
         left: Operand,
         right: Operand,
-    ) -> Fallible<Operand> {
-        let nature = self.check_binary(operator, token, left, right)?;
-        let piece = self.span(left.node, right.node);
+    ) -> ExprResult<Operand> {
+        let static_type = self.check_binary(operator, token, left, right)?;
+        let span = self.span(left.node, right.node);
         if let Some(value) = self.fold(operator, token, left, right)? {
-            return self.push(NodeKind::Constant(value), piece, nature, 1);
+            return self.push(NodeKind::Constant(value), span, static_type, 1);
         }
-        // A chain of operators is walked along, not down, so only what stands right of it makes it deeper.
+        // The evaluator walks a chain of operators in a loop, so that only the right operand adds depth.
         let chained = matches!(self.nodes[left.node as usize].kind, NodeKind::Binary(..));
         let depth = (left.depth + u16::from(!chained)).max(right.depth + 1);
         let kind = match operator {
@@ -354,10 +360,10 @@ impl<'t> Parser<'t, '_> {
             _ => NodeKind::Binary(operator, left.node, right.node),
         };
         let depth = if matches!(kind, NodeKind::Matches(..)) { left.depth + 1 } else { depth };
-        self.push(kind, piece, nature, depth)
+        self.push(kind, span, static_type, depth)
     }
 
-    /// Lets the keys along a chain of accesses be missing.
+    /// Allows missing keys along a chain of accesses.
     fn make_lenient(&mut self, mut node: NodeId) {
         loop {
             match &mut self.nodes[node as usize].kind {
@@ -366,43 +372,43 @@ impl<'t> Parser<'t, '_> {
                     node = *base;
                 }
                 NodeKind::Chain(inner) => node = *inner,
-                // The right side of an earlier `??` is what this one guards.
+                // Of an earlier `??`, this one guards the right side.
                 NodeKind::Binary(Operator::Coalesce, _, right) => node = *right,
                 _ => return,
             }
         }
     }
 
-    /// `? :` after a condition.
-    fn ternary(&mut self, mut condition: Operand) -> Fallible<Operand> {
-        while self.at(Kind::Question) {
+    /// Parses `? :` after a condition.
+    fn ternary(&mut self, mut condition: Operand) -> ExprResult<Operand> {
+        while self.at(TokenKind::Question) {
             self.advance()?;
-            let then = if self.at(Kind::Colon) { condition } else { self.expression(LOOSEST)? };
-            self.expect(Kind::Colon, "`:` and what holds otherwise")?;
+            let then = if self.at(TokenKind::Colon) { condition } else { self.expression(LOOSEST)? };
+            self.expect(TokenKind::Colon, "`:` and the other value")?;
             let otherwise = self.expression(LOOSEST)?;
             condition = self.conditional(condition.node, condition, then, otherwise, otherwise.node)?;
         }
         Ok(condition)
     }
 
-    /// `if … { … } else { … }`.
-    fn branches(&mut self) -> Fallible<Operand> {
+    /// Parses `if … { … } else { … }`.
+    fn branches(&mut self) -> ExprResult<Operand> {
         let keyword = self.advance()?;
         let condition = self.expression(LOOSEST)?;
-        self.expect(Kind::LeftBrace, "`{`")?;
+        self.expect(TokenKind::LeftBrace, "`{`")?;
         let then = self.sequence()?;
-        self.expect(Kind::RightBrace, "`}`")?;
-        self.expect(Kind::Else, "`else`")?;
-        let otherwise = if self.at(Kind::If) {
+        self.expect(TokenKind::RightBrace, "`}`")?;
+        self.expect(TokenKind::Else, "`else`")?;
+        let otherwise = if self.at(TokenKind::If) {
             self.expression(LOOSEST)?
         } else {
-            self.expect(Kind::LeftBrace, "`{` or `if`")?;
+            self.expect(TokenKind::LeftBrace, "`{` or `if`")?;
             let otherwise = self.sequence()?;
-            self.expect(Kind::RightBrace, "`}`")?;
+            self.expect(TokenKind::RightBrace, "`}`")?;
             otherwise
         };
         let read = self.conditional(condition.node, condition, then, otherwise, otherwise.node)?;
-        self.nodes[read.node as usize].piece.start = keyword.start;
+        self.nodes[read.node as usize].span.start = keyword.start;
         Ok(read)
     }
 
@@ -413,36 +419,38 @@ impl<'t> Parser<'t, '_> {
         then: Operand,
         otherwise: Operand,
         to: NodeId,
-    ) -> Fallible<Operand> {
-        let nature = self.check_conditional(condition, then, otherwise)?;
+    ) -> ExprResult<Operand> {
+        let static_type = self.check_conditional(condition, then, otherwise)?;
         let depth = deepest(&[condition, then, otherwise]) + 1;
-        let piece = self.span(from, to);
+        let span = self.span(from, to);
         let kind =
             NodeKind::Conditional { condition: condition.node, then: then.node, otherwise: otherwise.node };
-        self.push(kind, piece, nature, depth)
+        self.push(kind, span, static_type, depth)
     }
 
-    /// `let name = value; …`.
-    fn variable(&mut self) -> Fallible<Operand> {
+    /// Parses `let name = value; …`.
+    fn variable(&mut self) -> ExprResult<Operand> {
         let keyword = self.advance()?;
-        let name = self.expect(Kind::Name, "a name for the variable")?;
+        let name = self.expect(TokenKind::Name, "a name for the variable")?;
         self.check_declaration(name)?;
-        self.expect(Kind::Assign, "`=` and the variable's value")?;
+        self.expect(TokenKind::Assign, "`=` and the variable's value")?;
         let value = self.expression(LOOSEST)?;
-        self.expect(Kind::Semicolon, "`;` and the expression that uses the variable")?;
+        self.expect(TokenKind::Semicolon, "`;` and the expression that uses the variable")?;
         #[allow(clippy::cast_possible_truncation, reason = "variables nest no deeper than expressions")]
         let slot = self.variables.len() as u32;
         self.slots = self.slots.max(slot + 1);
-        self.variables
-            .push(Variable { name: Piece { start: name.start, end: name.end }, nature: value.nature });
+        self.variables.push(Variable {
+            name: TextSpan { start: name.start, end: name.end },
+            static_type: value.static_type,
+        });
         let body = self.sequence()?;
         self.variables.pop();
-        let piece = Piece { start: keyword.start, end: self.nodes[body.node as usize].piece.end };
+        let span = TextSpan { start: keyword.start, end: self.nodes[body.node as usize].span.end };
         let depth = value.depth.max(body.depth) + 1;
-        self.push(NodeKind::Let { slot, value: value.node, body: body.node }, piece, body.nature, depth)
+        self.push(NodeKind::Let { slot, value: value.node, body: body.node }, span, body.static_type, depth)
     }
 
-    /// The constant that a node is.
+    /// Returns the value of a constant node.
     fn constant(&self, operand: Operand) -> Option<&Value> {
         match &self.nodes[operand.node as usize].kind {
             NodeKind::Constant(value) => Some(value),
@@ -457,6 +465,6 @@ fn deepest(operands: &[Operand]) -> u16 {
 
 fn too_deep(range: Range<usize>) -> Box<Error> {
     Error::compile(range, "this expression is nested too deeply")
-        .hint(format!("it may go {} levels deep; `let` gives parts a name", limits::DEPTH))
-        .because(Cause::Limit)
+        .with_hint(format!("name parts with `let`: at most {} levels are allowed", limits::MAX_DEPTH))
+        .with_cause(Cause::Limit)
 }

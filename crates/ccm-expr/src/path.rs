@@ -1,4 +1,4 @@
-//! Looking values up by path: the gjson path syntax, over values instead of JSON text.
+//! Lookup by path: the gjson path syntax, over values instead of JSON text.
 
 mod evaluate;
 mod layout;
@@ -14,24 +14,24 @@ use std::ops::Range;
 
 use crate::Value;
 use evaluate::Evaluation;
-use syntax::{Chain, Part, Stage};
+use syntax::{Chain, PathPart, PathStage};
 
 pub use limits::PathLimit;
 
-/// A path, parsed once and looked up as often as needed.
+/// Parsed path, for any number of lookups.
 #[derive(Clone, Debug)]
 pub struct Path {
     text: Box<str>,
     chain: Chain,
 }
 
-/// What is wrong with the text of a path.
+/// Syntax error of a path.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct PathError {
-    /// The bytes of the text that are wrong.
+    /// Bytes of the text with the error.
     pub range: Range<usize>,
-    /// What is wrong there.
+    /// Message.
     pub message: String,
 }
 
@@ -41,43 +41,43 @@ impl Path {
         Ok(Self { text: text.into(), chain: parse::parse(text)? })
     }
 
-    /// The text that it was parsed from.
+    /// Returns the text.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Looks it up in a value; nothing where the value has no such part.
+    /// Looks the path up in a value; `None` if the value has no such part.
     pub fn find(&self, root: &Value) -> Result<Option<Value>, PathLimit> {
         Evaluation::new().find(&self.chain, root)
     }
 
-    /// The leading parts that are plain names: what must be there for anything to be found.
+    /// Returns the leading parts that are plain names; without them nothing is found.
     pub fn constant_prefix(&self) -> Vec<String> {
         self.leading_names().map(|(name, _)| name.to_owned()).collect()
     }
 
-    /// The path that was most likely meant, for one that finds nothing because a name is misspelt.
+    /// Suggests the path that was probably meant, if a misspelt name finds nothing.
     pub fn closest(&self, root: &Value) -> Option<String> {
         suggest::closest_path(self, root)
     }
 
-    /// The leading plain names, each with its place in the text.
+    /// Returns the leading plain names, each with its range in the text.
     fn leading_names(&self) -> impl Iterator<Item = (&str, Range<usize>)> {
         self.chain
             .stages
             .iter()
             .flat_map(|stage| match stage {
-                Stage::Parts(parts) => parts.iter().map(Some).collect(),
+                PathStage::Parts(parts) => parts.iter().map(Some).collect(),
                 _ => vec![None],
             })
             .map_while(|part| match part {
-                Some(Part::Name { name, range }) => Some((&**name, range.clone())),
+                Some(PathPart::Name { name, range }) => Some((&**name, range.clone())),
                 _ => None,
             })
     }
 }
 
-/// Writes a key as one part of a path, with a backslash before whatever a path gives a meaning.
+/// Escapes a key as one part of a path.
 pub fn escape(name: &str) -> String {
     const SPECIAL: &str = r#"\.|#@*?!{}[]()",:=<>%~"#;
     let mut escaped = String::with_capacity(name.len());

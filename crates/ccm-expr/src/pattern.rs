@@ -1,37 +1,40 @@
-//! Regular expressions as the language knows them (RE2), in terms of the crate that matches them.
+//! Translation of RE2 patterns for the `regex` crate.
 //!
-//! The two differ where a class is concerned and in what counts as a letter: `\d`, `\w`, `\s` and `\b` are
-//! ASCII here, and a bracket or an ampersand within a class is no more than itself.
+//! In RE2, `\d`, `\w`, `\s` and `\b` are ASCII, and a bracket or an ampersand in a class has no special
+//! meaning.
 
 use regex::{Regex, RegexBuilder};
 
-/// How large a compiled pattern may become, in bytes.
-const SIZE: usize = 1 << 20;
+/// Maximum size of a compiled pattern, in bytes.
+const MAX_SIZE: usize = 1 << 20;
 
-/// How often a part may be repeated by a number.
-const REPETITIONS: u32 = 1000;
+/// Maximum count of a repetition.
+const MAX_REPETITIONS: u32 = 1000;
 
-/// Why a pattern is refused.
-pub(crate) struct Problem {
+/// Error of a pattern.
+pub(crate) struct PatternError {
     pub(crate) message: String,
     pub(crate) limit: bool,
 }
 
 /// Compiles a pattern.
-pub(crate) fn compile(written: &str) -> Result<Regex, Problem> {
-    let problem =
-        |message: &str| Problem { message: format!("this regular expression {message}"), limit: false };
-    let translated = translate(written).map_err(problem)?;
-    RegexBuilder::new(&translated).size_limit(SIZE).dfa_size_limit(SIZE).nest_limit(100).build().map_err(
-        |error| match error {
-            regex::Error::CompiledTooBig(_) => Problem { limit: true, ..problem("is too large") },
-            regex::Error::Syntax(message) => problem(&format!("is not valid: {}", last_line(&message))),
-            _ => problem("is not valid"),
-        },
-    )
+pub(crate) fn compile(written: &str) -> Result<Regex, PatternError> {
+    let refused =
+        |message: &str| PatternError { message: format!("this regular expression {message}"), limit: false };
+    let translated = translate(written).map_err(refused)?;
+    RegexBuilder::new(&translated)
+        .size_limit(MAX_SIZE)
+        .dfa_size_limit(MAX_SIZE)
+        .nest_limit(100)
+        .build()
+        .map_err(|error| match error {
+            regex::Error::CompiledTooBig(_) => PatternError { limit: true, ..refused("is too large") },
+            regex::Error::Syntax(message) => refused(&format!("is not valid: {}", last_line(&message))),
+            _ => refused("is not valid"),
+        })
 }
 
-/// What the crate says without the drawing, which shows the translated pattern.
+/// Returns the last line of a message: the lines before draw the translated pattern.
 fn last_line(message: &str) -> &str {
     let line = message.trim_end().lines().next_back().unwrap_or_default();
     line.strip_prefix("error: ").unwrap_or(line)
@@ -48,7 +51,7 @@ fn translate(written: &str) -> Result<String, &'static str> {
                 let negated = rest[1..].starts_with('^');
                 out.push_str(if negated { "[^" } else { "[" });
                 let mut taken = 1 + usize::from(negated);
-                // A bracket that comes first is one of the class.
+                // A leading bracket is a member of the class.
                 if rest[taken..].starts_with(']') {
                     out.push_str("\\]");
                     taken += 1;
@@ -86,7 +89,7 @@ fn translate(written: &str) -> Result<String, &'static str> {
     Ok(out)
 }
 
-/// A backslash and what belongs to it; yields how much was read.
+/// Translates an escape, and returns its length.
 fn escape(rest: &str, in_class: bool, out: &mut String) -> Result<usize, &'static str> {
     let letter = rest[1..].chars().next().ok_or("ends with a lone `\\`")?;
     let plain = match (letter, in_class) {
@@ -100,7 +103,7 @@ fn escape(rest: &str, in_class: bool, out: &mut String) -> Result<usize, &'stati
         ('s', true) => "\\t\\n\\x0c\\r ",
         ('S', _) => "[^\\t\\n\\x0c\\r ]",
         ('b', false) => "(?-u:\\b)",
-        // By bytes the crate would let this match within a character, so here letters beyond ASCII count.
+        // By bytes `\B` could match inside a character, so letters beyond ASCII count here.
         ('B', false) => "\\B",
         ('Q', false) => {
             let end = rest.find("\\E").unwrap_or(rest.len());
@@ -116,7 +119,7 @@ fn escape(rest: &str, in_class: bool, out: &mut String) -> Result<usize, &'stati
         ('0'..='7', _) => {
             let digits = rest[1..].bytes().take(3).take_while(|digit| (b'0'..=b'7').contains(digit)).count();
             if letter != '0' && digits < 2 {
-                return Err("refers back to a group, which is not possible");
+                return Err("refers back to a group, which is not supported");
             }
             let code = u32::from_str_radix(&rest[1..=digits], 8).unwrap_or_default();
             out.push_str(&format!("\\x{{{code:x}}}"));
@@ -127,13 +130,13 @@ fn escape(rest: &str, in_class: bool, out: &mut String) -> Result<usize, &'stati
             out.push(letter);
             return Ok(2);
         }
-        _ => return Err("has an escape without a meaning"),
+        _ => return Err("has an unknown escape"),
     };
     out.push_str(plain);
     Ok(2)
 }
 
-/// A brace: a repetition if it reads as one, else itself.
+/// Translates a brace: a repetition if it has the form of one, else a character.
 fn repetition(rest: &str, out: &mut String) -> Result<usize, &'static str> {
     let end = rest.find('}').map_or(0, |end| end + 1);
     let inner = rest.get(1..end.saturating_sub(1)).unwrap_or_default();
@@ -144,7 +147,7 @@ fn repetition(rest: &str, out: &mut String) -> Result<usize, &'static str> {
         return Ok(1);
     }
     let too_many =
-        |text: &str| !text.is_empty() && text.parse::<u32>().map_or(true, |count| count > REPETITIONS);
+        |text: &str| !text.is_empty() && text.parse::<u32>().map_or(true, |count| count > MAX_REPETITIONS);
     if too_many(least) || too_many(most) {
         return Err("repeats something more than 1000 times");
     }

@@ -1,4 +1,4 @@
-//! What the caller lends an expression: names, functions, and the moment that counts as now.
+//! Interface to the caller: names, functions and the current time.
 
 use std::error::Error as StdError;
 
@@ -6,10 +6,10 @@ use jiff::Timestamp;
 
 use crate::Value;
 
-/// What is known of a name before it has a value.
+/// Kind of a name, known before evaluation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Kind {
-    /// Not a thing.
+pub enum NameKind {
+    /// Any value.
     #[default]
     Anything,
     /// Null.
@@ -28,64 +28,64 @@ pub enum Kind {
     Map,
 }
 
-/// A function that the caller provides.
+/// Function of the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Function<'a> {
-    /// Its name.
+    /// Name.
     pub name: &'a str,
-    /// How many arguments it needs.
+    /// Minimum number of arguments.
     pub least: usize,
-    /// How many arguments it takes.
+    /// Maximum number of arguments.
     pub most: usize,
 }
 
-/// What is known before anything is evaluated: with it, a misspelt function is a mistake on reading.
+/// Names and functions known to the parser, so that a misspelt function is a parse error.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Known<'a> {
-    /// The names that the scope will have; `let` may not hide them. Others may exist.
-    pub names: &'a [(&'a str, Kind)],
-    /// Every function that the scope will have.
+pub struct ParseContext<'a> {
+    /// Names that the scope will have; `let` may not shadow them. Others may exist.
+    pub names: &'a [(&'a str, NameKind)],
+    /// Functions that the scope will have.
     pub functions: &'a [Function<'a>],
 }
 
-/// Why a function of the caller refused.
+/// Error of a function of the caller.
 #[derive(Debug, Default, thiserror::Error)]
 #[error("{message}")]
 pub struct FunctionError {
-    /// What is wrong.
+    /// Message.
     pub message: String,
-    /// How to go on.
+    /// Hints in the imperative.
     pub hints: Vec<String>,
-    /// Name that was probably meant, which one of the hints names too.
+    /// Name that was probably meant; one of the hints holds the name too.
     pub nearest: Option<Box<str>>,
-    /// What lies beneath.
+    /// Underlying error.
     #[source]
     pub source: Option<Box<dyn StdError + Send + Sync>>,
 }
 
 impl FunctionError {
-    /// A refusal that says no more than this.
+    /// Builds an error from a message alone.
     pub fn new(message: impl Into<String>) -> Self {
         Self { message: message.into(), ..Self::default() }
     }
 }
 
-/// Where an expression is evaluated.
+/// Scope of an evaluation.
 pub trait Scope {
-    /// The value of a top-level name, if there is one.
+    /// Returns the value of a top-level name.
     fn name(&self, name: &str) -> Option<Value>;
 
-    /// Every top-level name: for `$env`, and to find the one that was meant.
+    /// Returns every top-level name, for `$env` and for suggestions.
     fn names(&self) -> Vec<String>;
 
-    /// Calls a function that was known on reading, with as many arguments as it takes.
+    /// Calls a function of the [`ParseContext`], with a number of arguments that it accepts.
     fn call(&self, function: &str, arguments: &[Value]) -> Result<Value, FunctionError>;
 
-    /// The moment that `now()` yields.
+    /// Returns the time for `now()`.
     fn now(&self) -> Timestamp;
 
-    /// Whether a missing key of a map is a mistake, be it named outright as in `Facts.host.inof` or worked out
-    /// as in `Facts[key]`. After `?.`, before `??`, in `get()` and with `in` it never is.
+    /// Returns `true` if a missing key of a map is an error, for constant keys (`Facts.host.inof`) and
+    /// computed ones (`Facts[key]`). After `?.`, before `??`, in `get()` and with `in` it never is.
     fn strict(&self) -> bool {
         false
     }

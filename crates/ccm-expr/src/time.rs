@@ -1,11 +1,11 @@
-//! Dates and durations, and the methods that the language gives them.
+//! Dates and durations with their methods.
 
+mod date_time;
 pub(crate) mod duration;
 pub(crate) mod layout;
 mod methods;
-mod moment;
 
-pub use moment::{CalendarPart, Moment};
+pub use date_time::{CalendarPart, DateTime};
 
+pub(crate) use date_time::zone;
 pub(crate) use methods::{method, method_of, methods};
-pub(crate) use moment::zone;

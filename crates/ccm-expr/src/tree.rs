@@ -1,4 +1,4 @@
-//! An expression as it was understood: nodes in one vector, children before their parents.
+//! Syntax tree of an expression: nodes in one vector, children before their parents.
 
 use std::ops::Range;
 
@@ -6,30 +6,30 @@ use regex::Regex;
 
 use crate::Value;
 
-/// A node's place in the vector.
+/// Index of a node.
 pub(crate) type NodeId = u32;
 
-/// The children of a node with many: a range of `Tree::children`.
+/// Children of a node: a range of `SyntaxTree::children`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Children {
+pub(crate) struct ChildRange {
     pub(crate) start: u32,
     pub(crate) end: u32,
 }
 
-/// A piece of the expression's text.
+/// Bytes of the expression's text.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Piece {
+pub(crate) struct TextSpan {
     pub(crate) start: u32,
     pub(crate) end: u32,
 }
 
-impl Piece {
+impl TextSpan {
     pub(crate) fn range(self) -> Range<usize> {
         self.start as usize..self.end as usize
     }
 }
 
-/// An operator between two operands.
+/// Binary operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operator {
     Or,
@@ -56,7 +56,7 @@ pub(crate) enum Operator {
 }
 
 impl Operator {
-    /// How to go on where it stands between a text and a number, if it works on numbers.
+    /// Hint for text beside a number, for operators on numbers.
     pub(crate) fn hint_for_text(self) -> Option<&'static str> {
         match self {
             Self::Add => {
@@ -76,7 +76,7 @@ impl Operator {
     }
 }
 
-/// An operator before its operand.
+/// Unary operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Prefix {
     Not,
@@ -84,23 +84,23 @@ pub(crate) enum Prefix {
     Plus,
 }
 
-/// How an access to a part of a value treats absence.
+/// Treatment of missing parts by an access.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Access {
-    /// Written `?.`: where the whole is nothing, the chain ends with nothing.
+    /// Written `?.`: a null base ends the chain with null.
     pub(crate) optional: bool,
-    /// Left of `??`: a missing key is no mistake even in a strict scope.
+    /// Left of `??`: a missing key is no error even in a strict scope.
     pub(crate) lenient: bool,
 }
 
 #[derive(Debug)]
 pub(crate) enum NodeKind {
     Constant(Value),
-    /// A name of the scope; its text is the node's own piece.
+    /// Name of the scope; the span of the node is its text.
     Name,
     /// `$env`.
     Environment,
-    /// What `let` declared.
+    /// Variable of `let`.
     Local(u32),
     /// `#`.
     Element,
@@ -110,12 +110,12 @@ pub(crate) enum NodeKind {
     Accumulator,
     Prefix(Prefix, NodeId),
     Binary(Operator, NodeId, NodeId),
-    /// `matches` with a pattern that is known.
+    /// `matches` with a constant pattern.
     Matches(NodeId, Box<Regex>),
     /// `base.name`.
     Member {
         base: NodeId,
-        name: Piece,
+        name: TextSpan,
         access: Access,
     },
     /// `base[key]`.
@@ -127,20 +127,20 @@ pub(crate) enum NodeKind {
     /// `base.name(arguments)`.
     Method {
         base: NodeId,
-        name: Piece,
+        name: TextSpan,
         access: Access,
-        arguments: Children,
+        arguments: ChildRange,
     },
-    /// The end of what one `?.` skips.
+    /// End of the part that a `?.` skips.
     Chain(NodeId),
     Slice {
         base: NodeId,
         from: Option<NodeId>,
         to: Option<NodeId>,
     },
-    List(Children),
+    List(ChildRange),
     /// Keys and values in turn.
-    Map(Children),
+    Map(ChildRange),
     Conditional {
         condition: NodeId,
         then: NodeId,
@@ -151,49 +151,49 @@ pub(crate) enum NodeKind {
         value: NodeId,
         body: NodeId,
     },
-    Sequence(Children),
-    /// A function of the language, by its index in the table.
+    Sequence(ChildRange),
+    /// Call of a function of the language, by its index.
     Builtin {
         function: u16,
-        arguments: Children,
+        arguments: ChildRange,
     },
-    /// A function of the caller.
+    /// Call of a function of the caller.
     Call {
-        name: Piece,
-        arguments: Children,
+        name: TextSpan,
+        arguments: ChildRange,
     },
 }
 
 #[derive(Debug)]
-pub(crate) struct Node {
+pub(crate) struct ExprNode {
     pub(crate) kind: NodeKind,
-    pub(crate) piece: Piece,
+    pub(crate) span: TextSpan,
 }
 
 #[derive(Debug)]
-pub(crate) struct Tree {
+pub(crate) struct SyntaxTree {
     pub(crate) text: Box<str>,
-    pub(crate) nodes: Vec<Node>,
+    pub(crate) nodes: Vec<ExprNode>,
     pub(crate) children: Vec<NodeId>,
     pub(crate) root: NodeId,
-    /// How many variables of `let` live at once.
+    /// Number of `let` variables.
     pub(crate) slots: u32,
 }
 
-impl Tree {
-    pub(crate) fn node(&self, id: NodeId) -> &Node {
+impl SyntaxTree {
+    pub(crate) fn node(&self, id: NodeId) -> &ExprNode {
         &self.nodes[id as usize]
     }
 
-    pub(crate) fn children(&self, children: Children) -> &[NodeId] {
+    pub(crate) fn children(&self, children: ChildRange) -> &[NodeId] {
         &self.children[children.start as usize..children.end as usize]
     }
 
-    pub(crate) fn text(&self, piece: Piece) -> &str {
-        &self.text[piece.range()]
+    pub(crate) fn text(&self, span: TextSpan) -> &str {
+        &self.text[span.range()]
     }
 
-    /// The text of a node that is constant text.
+    /// Returns the text of a constant text node.
     pub(crate) fn constant_text(&self, id: NodeId) -> Option<&str> {
         match &self.node(id).kind {
             NodeKind::Constant(Value::Text(text)) => Some(text),

@@ -1,4 +1,4 @@
-//! What expressions are made of and what they yield.
+//! Values of expressions.
 
 mod equality;
 mod json;
@@ -12,20 +12,20 @@ pub(crate) use equality::{Compared, hash};
 pub(crate) use json::indented;
 pub(crate) use show::go_text;
 
-use crate::time::{CalendarPart, Moment};
+use crate::time::{CalendarPart, DateTime};
 
-/// A map in the order in which it was written.
+/// Map in insertion order.
 pub type Map = IndexMap<Arc<str>, Value>;
 
-/// A value of data, of facts, or of an expression. Cloning is cheap: what is large is shared.
+/// Value of data, of facts or of an expression. Cloning is cheap: large parts are shared.
 #[derive(Clone, Debug, Default)]
 pub enum Value {
-    /// Nothing: null in YAML and JSON, `nil` in expressions.
+    /// Null in YAML and JSON, `nil` in expressions.
     #[default]
     Null,
-    /// A boolean.
+    /// Boolean.
     Bool(bool),
-    /// An integer.
+    /// Integer.
     Int(i64),
     /// Any other number.
     Float(f64),
@@ -33,17 +33,17 @@ pub enum Value {
     Text(Arc<str>),
     /// Bytes, which need not be text.
     Bytes(Arc<[u8]>),
-    /// A list.
+    /// List.
     List(Arc<Vec<Value>>),
-    /// A map.
+    /// Map with text keys.
     Map(Arc<Map>),
-    /// A map of which at least one key is not text, in the order in which it was made.
+    /// Map with at least one key that is not text, in insertion order.
     Groups(Arc<Vec<(Value, Value)>>),
-    /// A span of time, in nanoseconds.
+    /// Duration in nanoseconds.
     Duration(i64),
-    /// A date with its time and zone.
-    Moment(Moment),
-    /// A month, a weekday or a time zone: what a date is asked for.
+    /// Date with time and zone.
+    DateTime(DateTime),
+    /// Month, weekday or time zone of a date.
     Calendar(CalendarPart),
 }
 
@@ -63,7 +63,7 @@ impl Value {
         Self::Map(Arc::new(entries.into_iter().map(|(key, value)| (key.into(), value)).collect()))
     }
 
-    /// Names its kind, for messages of the form "expected …, found …".
+    /// Returns the kind, for messages of the form "expected …, found …".
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Null => "nothing",
@@ -75,12 +75,12 @@ impl Value {
             Self::List(_) => "a list",
             Self::Map(_) | Self::Groups(_) => "a map",
             Self::Duration(_) => "a duration",
-            Self::Moment(_) => "a date",
+            Self::DateTime(_) => "a date",
             Self::Calendar(part) => part.kind(),
         }
     }
 
-    /// The value of a key, if this is a map that has it.
+    /// Returns the value of a key, if this is a map that has the key.
     pub fn get(&self, key: &str) -> Option<&Self> {
         match self {
             Self::Map(map) => map.get(key),
@@ -92,7 +92,7 @@ impl Value {
         }
     }
 
-    /// About how many bytes it takes where nothing of it is shared.
+    /// Approximate size in bytes if nothing is shared.
     pub fn footprint(&self) -> usize {
         let within: usize = match self {
             Self::Text(text) => text.len(),
@@ -112,12 +112,12 @@ impl Value {
         within.saturating_add(size_of::<Self>())
     }
 
-    /// Whether it is nothing.
+    /// Returns `true` for null.
     pub fn is_null(&self) -> bool {
         matches!(self, Self::Null)
     }
 
-    /// A map from keys of any kind; one whose keys are all text is like any other map.
+    /// Builds a map from keys of any kind; if all keys are text, the result is a `Map`.
     pub(crate) fn from_entries(entries: Vec<(Self, Self)>) -> Self {
         if !entries.iter().all(|(key, _)| matches!(key, Self::Text(_))) {
             return Self::Groups(Arc::new(entries));

@@ -1,14 +1,14 @@
-//! The processors, one entry per thread.
+//! Processors, one entry per thread.
 
 mod arm;
 
 use serde_json::{Value, json};
 
-use crate::reader::Reader;
+use crate::reader::FactReader;
 
 const PROCESSORS: &str = "/proc/cpuinfo";
 
-/// A thread of a processor.
+/// Thread of a processor.
 #[derive(Debug, Default)]
 struct Processor {
     number: u64,
@@ -25,8 +25,8 @@ struct Processor {
     microcode: String,
 }
 
-/// `cpu.info`.
-pub(crate) fn info(reader: &mut Reader<'_>) -> Value {
+/// Gathers `cpu.info`.
+pub(crate) fn info(reader: &mut FactReader<'_>) -> Value {
     let Some(text) = reader.text(PROCESSORS) else { return json!([]) };
     let processors = parse(&text);
     if processors.is_empty() {
@@ -35,12 +35,12 @@ pub(crate) fn info(reader: &mut Reader<'_>) -> Value {
     processors.into_iter().map(|processor| finish(reader, processor)).collect()
 }
 
-fn finish(reader: &mut Reader<'_>, mut processor: Processor) -> Value {
+fn finish(reader: &mut FactReader<'_>, mut processor: Processor) -> Value {
     let about = format!("/sys/devices/system/cpu/cpu{}", processor.number);
     if processor.core.is_empty() {
         processor.core = reader.line(&format!("{about}/topology/core_id")).unwrap_or_default();
     }
-    // What it can do, not what it does at this moment.
+    // The maximum frequency, not the current one.
     let kilohertz = reader.line(&format!("{about}/cpufreq/cpuinfo_max_freq"));
     if let Some(kilohertz) = kilohertz.and_then(|number| frequency(&number)) {
         processor.megahertz = kilohertz / 1000.0;
@@ -62,10 +62,10 @@ fn finish(reader: &mut Reader<'_>, mut processor: Processor) -> Value {
     })
 }
 
-/// Reads the blocks of `/proc/cpuinfo`. What is no number where there should be one counts as 0.
+/// Parses the blocks of `/proc/cpuinfo`. An invalid number counts as 0.
 fn parse(text: &str) -> Vec<Processor> {
     let mut processors: Vec<Processor> = Vec::new();
-    // Some old kernels name the processor once, before the first block.
+    // Some old kernels print the name once, before the first block.
     let mut name_of_all = String::new();
     for line in text.lines() {
         let Some((key, value)) = line.split_once(':') else { continue };
@@ -77,7 +77,7 @@ fn parse(text: &str) -> Vec<Processor> {
                 let name = name_of_all.clone();
                 processors.push(Processor { number, name, ..Processor::default() });
             }
-            (_, Some(processor)) => processor.learn(key, value),
+            (_, Some(processor)) => processor.set(key, value),
             (_, None) => {}
         }
     }
@@ -85,7 +85,7 @@ fn parse(text: &str) -> Vec<Processor> {
 }
 
 impl Processor {
-    fn learn(&mut self, key: &str, value: &str) {
+    fn set(&mut self, key: &str, value: &str) {
         let number = |value: &str| value.parse().unwrap_or_default();
         match key {
             "vendor_id" | "vendorId" => value.clone_into(&mut self.vendor),
@@ -127,12 +127,12 @@ impl Processor {
     }
 }
 
-/// A number of hertz of some unit, if that is what it is.
+/// Parses a frequency.
 fn frequency(text: &str) -> Option<f64> {
     text.trim().parse().ok().filter(|number: &f64| number.is_finite() && *number >= 0.0)
 }
 
-/// The extensions in the name of a RISC-V architecture: `rv64imac_zicsr`.
+/// Returns the extensions in the name of a RISC-V architecture: `rv64imac_zicsr`.
 fn extensions(name: &str) -> Vec<String> {
     let Some(name) = name.strip_prefix("rv64") else { return Vec::new() };
     let mut parts = name.split('_');

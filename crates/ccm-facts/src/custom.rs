@@ -1,4 +1,4 @@
-//! The files in which users write facts of their own.
+//! Files of custom facts, written by users.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -8,74 +8,74 @@ use tracing::debug;
 
 use crate::Warning;
 
-/// How many bytes a file may have.
-const FILE_LIMIT: u64 = 1024 * 1024;
+/// Maximum number of bytes per file.
+const MAX_FILE: u64 = 1024 * 1024;
 
-/// How many bytes all files may have together.
-const TOTAL_LIMIT: u64 = 16 * 1024 * 1024;
+/// Maximum number of bytes of all files.
+const MAX_TOTAL: u64 = 16 * 1024 * 1024;
 
-/// How many names there may be in `facts.d`.
-const NAMES_LIMIT: usize = 1000;
+/// Maximum number of entries in `facts.d`.
+const MAX_NAMES: usize = 1000;
 
-/// Where the files with custom facts are.
+/// Directories of custom facts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CustomFacts {
-    /// The directory of the system.
+    /// System directory.
     pub system: PathBuf,
-    /// The directory of the user, if there is one.
+    /// User directory, if any.
     pub user: Option<PathBuf>,
 }
 
-/// A file with custom facts, not yet understood.
+/// File of custom facts, not parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CustomFile {
-    /// Where it is.
+    /// Path.
     pub path: PathBuf,
-    /// What is in it.
+    /// Text.
     pub text: String,
 }
 
 impl CustomFacts {
-    /// `/etc/ccm`, and `ccm` in `$XDG_CONFIG_HOME` or else in `~/.config`.
+    /// Returns `/etc/ccm`, and `ccm` in `$XDG_CONFIG_HOME` or else in `~/.config`.
     pub fn of_this_user() -> Self {
-        // A relative path would make the facts depend on where ccm was called.
+        // Relative paths would make the facts depend on the working directory.
         let absolute = |name| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
         let user = absolute("XDG_CONFIG_HOME").or_else(|| Some(absolute("HOME")?.join(".config")));
         Self { system: PathBuf::from("/etc/ccm"), user: user.map(|directory| directory.join("ccm")) }
     }
 
-    /// Reads the files, in the order in which later ones win over earlier ones.
+    /// Reads the files, in order of increasing precedence.
     ///
-    /// In each directory these are `facts.json`, `facts.yaml`, and then what `facts.d` holds of files that
-    /// end in `.json` or `.yaml`, sorted by name. Everything else is left alone, hidden files too. No file is
-    /// ever run. What is not read although its name fits is a warning: links, what is no regular file, files
-    /// of more than 1 MiB, and as root whatever somebody else owns or everybody may write.
+    /// Each directory holds `facts.json`, `facts.yaml`, and in `facts.d` files that end in `.json` or
+    /// `.yaml`, sorted by name. All other files are ignored, including hidden ones, and no file is ever run.
+    /// A matching file that is not read is a warning: a link or special file, a file of more than 1 MiB, and
+    /// for root a file that another user owns or everybody may write.
     pub fn read(&self) -> (Vec<CustomFile>, Vec<Warning>) {
-        let mut found = Found { files: Vec::new(), warnings: Vec::new(), left: TOTAL_LIMIT };
+        let mut reader = CustomFactReader { files: Vec::new(), warnings: Vec::new(), left: MAX_TOTAL };
         for directory in [Some(&self.system), self.user.as_ref()].into_iter().flatten() {
-            if let Err(error) = found.directory(directory) {
-                found.warnings.push(error.into());
+            if let Err(error) = reader.directory(directory) {
+                reader.warnings.push(error.into());
             }
         }
-        (found.files, found.warnings)
+        (reader.files, reader.warnings)
     }
 }
 
-struct Found {
+struct CustomFactReader {
     files: Vec<CustomFile>,
     warnings: Vec<Warning>,
-    /// How many bytes there may still be.
+    /// Remaining number of bytes.
     left: u64,
 }
 
-impl Found {
+impl CustomFactReader {
     fn directory(&mut self, path: &Path) -> Result<(), ConfigurationError> {
         let Some(directory) = ConfigurationDirectory::open(path)? else { return Ok(()) };
         for name in ["facts.json", "facts.yaml"] {
             self.file(&directory, OsStr::new(name));
         }
         let Some(parts) = directory.enter(OsStr::new("facts.d"))? else { return Ok(()) };
-        for name in parts.names(NAMES_LIMIT)?.iter().filter(|name| holds_facts(name)) {
+        for name in parts.names(MAX_NAMES)?.iter().filter(|name| holds_facts(name)) {
             self.file(&parts, name);
         }
         Ok(())
@@ -83,13 +83,13 @@ impl Found {
 
     fn file(&mut self, directory: &ConfigurationDirectory, name: &OsStr) {
         let path = directory.path().join(name);
-        let bytes = match directory.read(name, FILE_LIMIT) {
+        let bytes = match directory.read(name, MAX_FILE) {
             Ok(Some(bytes)) => bytes,
             Ok(None) => return,
             Err(error) => return self.warnings.push(error.into()),
         };
         let Some(left) = self.left.checked_sub(bytes.len() as u64) else {
-            return self.warnings.push(Warning::TooMuch { path, limit: TOTAL_LIMIT });
+            return self.warnings.push(Warning::TooMuch { path, limit: MAX_TOTAL });
         };
         self.left = left;
         debug!(path = %path.display(), bytes = bytes.len(), "read custom facts");

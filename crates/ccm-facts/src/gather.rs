@@ -1,21 +1,21 @@
-//! Gathering what is asked for.
+//! Gathering of facts.
 
 use ccm_host::{Clock, Machine};
 use serde_json::{Map, Value};
 use tracing::debug;
 
-use crate::reader::Reader;
+use crate::reader::FactReader;
 use crate::{Subtree, Subtrees, Warning, cpu, host, memory, network, partition};
 
-/// Gathers the facts of some subtrees, and nothing beside them.
+/// Gathers the facts of some subtrees.
 ///
-/// A fact whose source can't be read is null, or its list is empty, and a warning says so. Nothing here waits
-/// for the network; [`Subtree::PartitionUsage`] asks local file systems only.
-pub fn gather(machine: &dyn Machine, clock: &dyn Clock, wanted: Subtrees) -> (Value, Vec<Warning>) {
-    let mut reader = Reader::new(machine);
+/// A fact whose source can't be read is null or an empty list, with a warning. Nothing here waits for the
+/// network; [`Subtree::PartitionUsage`] queries only local file systems.
+pub fn gather(machine: &dyn Machine, clock: &dyn Clock, subtrees: Subtrees) -> (Value, Vec<Warning>) {
+    let mut reader = FactReader::new(machine);
     let mut facts = Map::new();
     let mut mounts = None;
-    for subtree in Subtree::ALL.into_iter().filter(|subtree| wanted.contains(*subtree)) {
+    for subtree in Subtree::ALL.into_iter().filter(|subtree| subtrees.contains(*subtree)) {
         debug!(subtree = %subtree.path().join("."), "gathering facts");
         let value = match subtree {
             Subtree::HostInfo => host::info(&mut reader, clock),
@@ -35,7 +35,7 @@ pub fn gather(machine: &dyn Machine, clock: &dyn Clock, wanted: Subtrees) -> (Va
     (Value::Object(facts), reader.warnings)
 }
 
-/// Puts a value where its path leads, and makes the maps on the way.
+/// Inserts a value at a path, creating the maps on the way.
 fn put(facts: &mut Map<String, Value>, path: &[&str], value: Value) {
     match path {
         [] => {}

@@ -1,4 +1,4 @@
-//! The machine as a whole: its name, its system, its kernel.
+//! Facts of the host: its name, distribution and kernel.
 
 mod platform;
 mod virtualization;
@@ -9,7 +9,7 @@ use ccm_host::Clock;
 use serde_json::{Value, json};
 
 use crate::Warning;
-use crate::reader::Reader;
+use crate::reader::FactReader;
 use platform::Platform;
 use virtualization::Virtualization;
 
@@ -17,16 +17,16 @@ const MACHINE_ID: &str = "/etc/machine-id";
 const PRODUCT_ID: &str = "/sys/class/dmi/id/product_uuid";
 const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
 
-/// `host.info`.
-pub(crate) fn info(reader: &mut Reader<'_>, clock: &dyn Clock) -> Value {
+/// Gathers `host.info`.
+pub(crate) fn info(reader: &mut FactReader<'_>, clock: &dyn Clock) -> Value {
     let kernel = reader.machine.kernel();
     let Platform { name, family, version } = Platform::detect(reader);
     let virtualization = Virtualization::detect(reader, &kernel.release);
     let since_boot = reader.machine.since_boot();
     let now = clock.now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let booted = now.saturating_sub(since_boot).as_secs();
-    // Some containers have a time of their own, which only this file tells. The clock may have gone on to the
-    // next second since it was looked at.
+    // Some containers have an uptime of their own, which only `/proc/uptime` holds. A difference
+    // of a second means only that time passed between the readings.
     let own = virtualization.is_container().then(|| container_uptime(reader)).flatten();
     let own = own.filter(|seconds| seconds.abs_diff(since_boot.as_secs()) > 1);
     let uptime = own.unwrap_or(since_boot.as_secs());
@@ -34,7 +34,7 @@ pub(crate) fn info(reader: &mut Reader<'_>, clock: &dyn Clock) -> Value {
     let processes = match reader.machine.processes() {
         Ok(count) => json!(count),
         Err(source) => {
-            reader.warnings.push(Warning::Unanswered { what: "the number of processes", source });
+            reader.warnings.push(Warning::QueryFailed { what: "the number of processes", source });
             Value::Null
         }
     };
@@ -55,15 +55,15 @@ pub(crate) fn info(reader: &mut Reader<'_>, clock: &dyn Clock) -> Value {
     })
 }
 
-/// The first field of `/proc/uptime`, in whole seconds.
-fn container_uptime(reader: &mut Reader<'_>) -> Option<u64> {
+/// Returns the first field of `/proc/uptime`, in whole seconds.
+fn container_uptime(reader: &mut FactReader<'_>) -> Option<u64> {
     let line = reader.line("/proc/uptime")?;
     line.split(['.', ' ']).next()?.parse().ok()
 }
 
-/// The number of the hardware, which only root may read; else that of the installation; else that of this
-/// boot.
-fn host_id(reader: &mut Reader<'_>) -> String {
+/// Returns the identifier of the hardware, which only root may read, or else of the installation, or else of
+/// this boot.
+fn host_id(reader: &mut FactReader<'_>) -> String {
     if let Some(id) = reader.line(PRODUCT_ID) {
         return id.to_lowercase();
     }

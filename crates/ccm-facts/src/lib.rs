@@ -1,9 +1,8 @@
-//! What is true of this machine, gathered by subtree and only when it is asked for.
+//! System facts, gathered by subtree and only on request.
 //!
-//! [`gather`] asks the kernel through `ccm_host::Machine` and gives JSON under the names that [`reference()`]
-//! lists; [`Subtree`] tells what a path needs. [`CustomFacts`] finds the files in which users write facts of
-//! their own, and leaves reading their text to others. A source that can't be read is a [`Warning`], never
-//! the end of a run.
+//! [`gather`] reads them through `ccm_host::Machine` and returns JSON under the names in [`reference()`];
+//! [`Subtree`] maps paths to subtrees. [`CustomFacts`] reads files of custom facts, whose text the caller
+//! parses. A source that can't be read is a [`Warning`], and never ends a run.
 
 mod cpu;
 mod custom;

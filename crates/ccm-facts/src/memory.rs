@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use crate::reader::{Reader, unescape};
+use crate::reader::{FactReader, unescape};
 use crate::share::percent;
 
 const MEMORY: &str = "/proc/meminfo";
@@ -12,7 +12,7 @@ const STATISTICS: &str = "/proc/vmstat";
 const SWAPS: &str = "/proc/swaps";
 const KIBIBYTE: u64 = 1024;
 
-/// The numbers of `/proc/meminfo` by name, in bytes unless they count pages.
+/// Numbers of `/proc/meminfo` by name, in bytes, except for counts of pages.
 struct MemoryInfo<'a>(HashMap<&'a str, u64>);
 
 impl<'a> MemoryInfo<'a> {
@@ -31,14 +31,14 @@ impl<'a> MemoryInfo<'a> {
         self.0.get(name).copied()
     }
 
-    /// A number that not every kernel has.
+    /// Returns a number that some kernels lack, or 0.
     fn get(&self, name: &str) -> u64 {
         self.known(name).unwrap_or_default()
     }
 }
 
-/// `memory.virtual`.
-pub(crate) fn virtual_memory(reader: &mut Reader<'_>) -> Value {
+/// Gathers `memory.virtual`.
+pub(crate) fn virtual_memory(reader: &mut FactReader<'_>) -> Value {
     let Some(text) = reader.text(MEMORY) else { return Value::Null };
     let info = MemoryInfo::parse(&text);
     let (Some(total), Some(free)) = (info.known("MemTotal"), info.known("MemFree")) else {
@@ -47,7 +47,7 @@ pub(crate) fn virtual_memory(reader: &mut Reader<'_>) -> Value {
     };
     let buffers = info.get("Buffers");
     let cached = info.get("Cached").saturating_add(info.get("SReclaimable"));
-    // Kernels before 3.14 do not tell what is available.
+    // Kernels before 3.14 lack `MemAvailable`.
     let available = info.known("MemAvailable").unwrap_or_else(|| free.saturating_add(cached));
     let used = total.saturating_sub(free).saturating_sub(buffers).saturating_sub(cached);
     json!({
@@ -92,17 +92,17 @@ pub(crate) fn virtual_memory(reader: &mut Reader<'_>) -> Value {
     })
 }
 
-/// `memory.swap`.
-pub(crate) fn swap(reader: &mut Reader<'_>) -> Value {
+/// Gathers `memory.swap`.
+pub(crate) fn swap(reader: &mut FactReader<'_>) -> Value {
     let info = swap_info(reader);
     let devices = swap_devices(reader);
     json!({ "info": info, "devices": devices })
 }
 
-fn swap_info(reader: &mut Reader<'_>) -> Value {
+fn swap_info(reader: &mut FactReader<'_>) -> Value {
     let Some(text) = reader.text(MEMORY) else { return Value::Null };
     let memory = MemoryInfo::parse(&text);
-    // A kernel without swap leaves both out.
+    // Kernels without swap lack both.
     let (total, free) = (memory.get("SwapTotal"), memory.get("SwapFree"));
     let used = total.saturating_sub(free);
     let statistics = reader.optional(STATISTICS).unwrap_or_default();
@@ -120,7 +120,7 @@ fn swap_info(reader: &mut Reader<'_>) -> Value {
         "usedPercent": percent(used, total),
         "sin": count("pswpin").saturating_mul(page),
         "sout": count("pswpout").saturating_mul(page),
-        // These two the kernel counts in kibibytes, whatever a page has.
+        // The kernel counts these two in KiB, whatever the page size.
         "pgIn": count("pgpgin").saturating_mul(KIBIBYTE),
         "pgOut": count("pgpgout").saturating_mul(KIBIBYTE),
         "pgFault": count("pgfault"),
@@ -128,7 +128,7 @@ fn swap_info(reader: &mut Reader<'_>) -> Value {
     })
 }
 
-fn swap_devices(reader: &mut Reader<'_>) -> Vec<Value> {
+fn swap_devices(reader: &mut FactReader<'_>) -> Vec<Value> {
     let text = reader.optional(SWAPS).unwrap_or_default();
     let device = |line: &str| {
         let mut words = line.split_whitespace();

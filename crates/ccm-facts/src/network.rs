@@ -1,4 +1,4 @@
-//! Interfaces, addresses, and which of them leads out.
+//! Interfaces, addresses and default routes.
 
 mod routes;
 
@@ -9,13 +9,13 @@ use ccm_host::{Interface, InterfaceFlag};
 use serde_json::{Value, json};
 
 use crate::Warning;
-use crate::reader::Reader;
+use crate::reader::FactReader;
 use routes::Route;
 
-/// Addresses that everybody reaches by the way that leads out. Nothing is ever sent to them; they are looked
-/// up in the tables, because a virtual private network may lead out by other routes than the default one.
-const OUTSIDE_4: Ipv4Addr = Ipv4Addr::new(1, 1, 1, 1);
-const OUTSIDE_6: Ipv6Addr = Ipv6Addr::new(0x2606, 0x4700, 0x4700, 0, 0, 0, 0, 0x1111);
+/// Public addresses, used only to look up a route; nothing is ever sent there. A virtual private network may
+/// replace the default route by others.
+const OUTSIDE_IPV4: Ipv4Addr = Ipv4Addr::new(1, 1, 1, 1);
+const OUTSIDE_IPV6: Ipv6Addr = Ipv6Addr::new(0x2606, 0x4700, 0x4700, 0, 0, 0, 0, 0x1111);
 
 /// Flags of `/proc/net/if_inet6`.
 const TEMPORARY: u32 = 0x01;
@@ -23,23 +23,23 @@ const FAILED: u32 = 0x08;
 const DEPRECATED: u32 = 0x20;
 const TENTATIVE: u32 = 0x40;
 
-/// `network`.
-pub(crate) fn network(reader: &mut Reader<'_>) -> Value {
+/// Gathers `network`.
+pub(crate) fn network(reader: &mut FactReader<'_>) -> Value {
     let interfaces = reader.machine.interfaces().unwrap_or_else(|source| {
-        reader.warnings.push(Warning::Unanswered { what: "the network interfaces", source });
+        reader.warnings.push(Warning::QueryFailed { what: "the network interfaces", source });
         Vec::new()
     });
-    // Kernels without one of the protocols don't have its file.
+    // A kernel without one of the protocols lacks its file.
     let routes = routes::ipv4(&reader.optional("/proc/net/route").unwrap_or_default());
-    let out_4 = routes::best(&routes, IpAddr::V4(OUTSIDE_4));
+    let default_ipv4 = routes::best(&routes, IpAddr::V4(OUTSIDE_IPV4));
     let routes = routes::ipv6(&reader.optional("/proc/net/ipv6_route").unwrap_or_default());
-    let out_6 = routes::best(&routes, IpAddr::V6(OUTSIDE_6));
+    let default_ipv6 = routes::best(&routes, IpAddr::V6(OUTSIDE_IPV6));
     let flags = address_flags(&reader.optional("/proc/net/if_inet6").unwrap_or_default());
 
     let addresses: Vec<Value> = all(&interfaces)
         .filter(|(_, address, _)| is_reachable(*address))
         .map(|(interface, address, _)| {
-            let out = if address.is_ipv4() { out_4 } else { out_6 };
+            let out = if address.is_ipv4() { default_ipv4 } else { default_ipv6 };
             json!({
                 "interface": interface.name,
                 "address": address,
@@ -50,18 +50,18 @@ pub(crate) fn network(reader: &mut Reader<'_>) -> Value {
         .collect();
     let shown: Vec<Value> = interfaces.iter().map(|interface| show(reader, interface)).collect();
     json!({
-        "default_ipv4": out_4.and_then(|route| source_4(&interfaces, route)),
-        "default_ipv6": out_6.and_then(|route| source_6(&interfaces, route, &flags)),
+        "default_ipv4": default_ipv4.and_then(|route| source_ipv4(&interfaces, route)),
+        "default_ipv6": default_ipv6.and_then(|route| source_ipv6(&interfaces, route, &flags)),
         "addresses": addresses,
         "interfaces": shown,
     })
 }
 
-fn show(reader: &mut Reader<'_>, interface: &Interface) -> Value {
+fn show(reader: &mut FactReader<'_>, interface: &Interface) -> Value {
     let about = format!("/sys/class/net/{}", interface.name);
     let mtu = reader.line(&format!("{about}/mtu")).and_then(|number| number.parse::<u64>().ok());
     let hardware = interface.hardware.map(|bytes| bytes.map(|byte| format!("{byte:02x}")).join(":"));
-    // The addresses of some networks are longer.
+    // Some networks have longer hardware addresses.
     let hardware = hardware.or_else(|| {
         let address = reader.line(&format!("{about}/address"))?;
         address.contains(|digit: char| digit != '0' && digit != ':').then_some(address)
@@ -93,7 +93,7 @@ fn all(interfaces: &[Interface]) -> impl Iterator<Item = (&Interface, IpAddr, u8
     interfaces.iter().flat_map(move |interface| interface.addresses.iter().map(of(interface)))
 }
 
-/// Tells whether others can reach an address: it is neither this machine's alone nor this link's.
+/// Returns `true` if other machines can reach an address: it is neither loopback nor link-local.
 fn is_reachable(address: IpAddr) -> bool {
     let local = match address {
         IpAddr::V4(address) => address.is_link_local(),
@@ -102,9 +102,9 @@ fn is_reachable(address: IpAddr) -> bool {
     !(local || address.is_loopback() || address.is_multicast() || address.is_unspecified())
 }
 
-/// The address that packets on a route come from, as the kernel chooses: on its interface the first one in
-/// the network of the gateway, else the first one, else one of another interface.
-fn source_4(interfaces: &[Interface], route: &Route) -> Option<IpAddr> {
+/// Returns the source address of packets on a route, chosen as the kernel does: on the interface of the
+/// route, the first in the gateway's network, or else the first; or else one of another interface.
+fn source_ipv4(interfaces: &[Interface], route: &Route) -> Option<IpAddr> {
     let candidates = || all(interfaces).filter(|(_, address, _)| address.is_ipv4() && is_reachable(*address));
     let own = || candidates().filter(|(interface, ..)| interface.name == route.interface);
     let near = own().find(|(_, address, prefix)| {
@@ -113,9 +113,9 @@ fn source_4(interfaces: &[Interface], route: &Route) -> Option<IpAddr> {
     near.or_else(|| own().next()).or_else(|| candidates().next()).map(|(_, address, _)| address)
 }
 
-/// The same for IPv6: an address in use before one that runs out, one for everybody before a private one, one
-/// that lasts before a temporary one, then what has most in common with where the packets go.
-fn source_6(interfaces: &[Interface], route: &Route, flags: &HashMap<Ipv6Addr, u32>) -> Option<IpAddr> {
+/// Returns the source address for IPv6: prefers addresses that are not deprecated, then the interface of the
+/// route, global addresses, permanent addresses, then the longest common prefix with the destination.
+fn source_ipv6(interfaces: &[Interface], route: &Route, flags: &HashMap<Ipv6Addr, u32>) -> Option<IpAddr> {
     let candidates = all(interfaces).filter_map(|(interface, address, _)| match address {
         IpAddr::V6(v6) if is_reachable(address) => {
             Some((interface, v6, flags.get(&v6).copied().unwrap_or(0)))
@@ -129,15 +129,15 @@ fn source_6(interfaces: &[Interface], route: &Route, flags: &HashMap<Ipv6Addr, u
             interface.name == route.interface,
             !address.is_unique_local(),
             flags & TEMPORARY == 0,
-            routes::common_bits(IpAddr::V6(*address), IpAddr::V6(OUTSIDE_6)),
+            routes::common_bits(IpAddr::V6(*address), IpAddr::V6(OUTSIDE_IPV6)),
         )
     };
-    // Of equals the first one counts, as it does for the kernel.
+    // As for the kernel, the first of equals wins.
     let best = usable.reduce(|best, next| if rank(&next) > rank(&best) { next } else { best });
     best.map(|(_, address, _)| IpAddr::V6(address))
 }
 
-/// The flags of the IPv6 addresses: `fe80…0001 02 40 20 80 eth0`.
+/// Parses the flags of IPv6 addresses: `fe80…0001 02 40 20 80 eth0`.
 fn address_flags(text: &str) -> HashMap<Ipv6Addr, u32> {
     let entry = |line: &str| {
         let mut words = line.split_whitespace();

@@ -1,30 +1,30 @@
-//! Where local file systems are mounted, and how much room they have.
+//! Mounts of local file systems and their space.
 //!
-//! Listed are the file systems on devices of this machine, and ZFS. Left out are those of the kernel (`proc`,
-//! `tmpfs`, `overlay` and the like) and those of a network (`nfs`, `cifs`, `9p`, `ceph` and the like).
+//! File systems on devices of this machine and ZFS are listed. File systems of the kernel (`proc`, `tmpfs`,
+//! `overlay` and others) and of a network (`nfs`, `cifs`, `9p`, `ceph` and others) are not.
 //!
-//! To ask a file system for its room, the kernel walks to it. A server that does not answer would hold up
-//! whoever walks past it, so these are listed without being asked:
+//! Querying the space of a file system resolves its path, which blocks if a server on the way does not
+//! respond. The following are therefore listed but not queried:
 //!
-//! - those served by a process (`fuseblk`) or shared with other machines (`gfs2`, `ocfs2`),
-//! - those mounted below such a one or below one of a network,
-//! - those mounted below one that waits for somebody to come by (`autofs`).
+//! - file systems served by a process (`fuseblk`) or shared with other machines (`gfs2`, `ocfs2`),
+//! - mounts below them or below a network file system,
+//! - mounts below an automount point (`autofs`).
 
 use std::path::Path;
 
 use serde_json::{Value, json};
 
 use crate::Warning;
-use crate::reader::{Reader, unescape};
+use crate::reader::{FactReader, unescape};
 use crate::share::percent;
 
 const MOUNTS: &str = "/proc/self/mountinfo";
 const KINDS: &str = "/proc/filesystems";
 
-/// On devices, but with somebody else behind them who may not answer.
+/// File systems on devices that depend on a process or on other machines.
 const SHARED: [&str; 5] = ["fuseblk", "gfs", "gfs2", "ocfs2", "lustre"];
 
-/// Not on devices, but with nobody behind them beside the kernel.
+/// File systems without devices that depend only on the kernel.
 const KERNEL: [&str; 23] = [
     "aufs",
     "binfmt_misc",
@@ -51,7 +51,7 @@ const KERNEL: [&str; 23] = [
     "tracefs",
 ];
 
-/// The mounts, read once.
+/// Mounts, read once.
 #[derive(Debug, Default)]
 pub(crate) struct Mounts(Option<Vec<Mount>>);
 
@@ -63,12 +63,12 @@ struct Mount {
     point: String,
     kind: String,
     options: Vec<String>,
-    /// It is on a device of this machine.
+    /// `true` if the file system is on a device of this machine.
     local: bool,
 }
 
 impl Mounts {
-    fn read(&mut self, reader: &mut Reader<'_>) -> &[Mount] {
+    fn read(&mut self, reader: &mut FactReader<'_>) -> &[Mount] {
         self.0.get_or_insert_with(|| {
             let Some(text) = reader.text(MOUNTS) else { return Vec::new() };
             let kinds = reader.text(KINDS).unwrap_or_default();
@@ -82,8 +82,8 @@ impl Mounts {
     }
 }
 
-/// `partition.partitions`.
-pub(crate) fn list(reader: &mut Reader<'_>, mounts: &mut Mounts) -> Value {
+/// Gathers `partition.partitions`.
+pub(crate) fn list(reader: &mut FactReader<'_>, mounts: &mut Mounts) -> Value {
     let show = |mount: &Mount| {
         json!({
             "device": mount.device,
@@ -95,18 +95,18 @@ pub(crate) fn list(reader: &mut Reader<'_>, mounts: &mut Mounts) -> Value {
     mounts.read(reader).iter().filter(|mount| mount.local).map(show).collect()
 }
 
-/// `partition.usage`.
-pub(crate) fn usage(reader: &mut Reader<'_>, mounts: &mut Mounts) -> Value {
+/// Gathers `partition.usage`.
+pub(crate) fn usage(reader: &mut FactReader<'_>, mounts: &mut Mounts) -> Value {
     let mounts = mounts.read(reader);
     let slow: Vec<&Mount> = mounts.iter().filter(|mount| may_hang(mount)).collect();
-    let quick = |mount: &&Mount| mount.local && !slow.iter().any(|slow| leads_past(mount, slow));
-    mounts.iter().filter(quick).filter_map(|mount| room(reader, mount)).collect()
+    let quick = |mount: &&Mount| mount.local && !slow.iter().any(|slow| passes_through(mount, slow));
+    mounts.iter().filter(quick).filter_map(|mount| space_of(reader, mount)).collect()
 }
 
-/// Tells whether the way to a mount goes into another one. What is mounted right on top of it hides it.
-fn leads_past(mount: &Mount, slow: &Mount) -> bool {
+/// Returns `true` if the path of a mount leads into another mount. A mount directly on top hides the other.
+fn passes_through(mount: &Mount, slow: &Mount) -> bool {
     let on_top = mount.point == slow.point && mount.parent == slow.id;
-    // Paths are compared part by part: `/data` does not hold `/database`.
+    // Paths are compared by components: `/data` does not contain `/database`.
     Path::new(&mount.point).starts_with(&slow.point) && !on_top
 }
 
@@ -115,10 +115,10 @@ fn may_hang(mount: &Mount) -> bool {
     SHARED.contains(&kind) || !(mount.local || KERNEL.contains(&kind))
 }
 
-fn room(reader: &mut Reader<'_>, mount: &Mount) -> Option<Value> {
+fn space_of(reader: &mut FactReader<'_>, mount: &Mount) -> Option<Value> {
     let space = match reader.machine.space(Path::new(&mount.point)) {
         Ok(space) => space,
-        // Another file system is mounted above it.
+        // Another mount hides this one.
         Err(source) if source.kind() == std::io::ErrorKind::NotFound => return None,
         Err(source) => {
             reader.warnings.push(Warning::NoSpace { path: (&mount.point).into(), source });
@@ -133,7 +133,7 @@ fn room(reader: &mut Reader<'_>, mount: &Mount) -> Option<Value> {
         "total": space.total,
         "free": space.available,
         "used": used,
-        // What is kept for root counts as neither.
+        // The reserve for root counts as neither used nor free.
         "usedPercent": percent(used, used.saturating_add(space.available)),
         "inodesTotal": space.inodes,
         "inodesUsed": inodes_used,
@@ -142,7 +142,8 @@ fn room(reader: &mut Reader<'_>, mount: &Mount) -> Option<Value> {
     }))
 }
 
-/// A line of `/proc/filesystems` that names a kind on devices. ZFS has devices and does not say so.
+/// Returns the type of a file system on devices from a line of `/proc/filesystems`. ZFS is listed there as
+/// `nodev`.
 fn kind_on_devices(line: &str) -> Option<&str> {
     match line.split_once('\t') {
         Some(("", kind)) => Some(kind.trim()),
@@ -151,8 +152,8 @@ fn kind_on_devices(line: &str) -> Option<&str> {
     }
 }
 
-/// A line of `/proc/self/mountinfo`: `36 35 98:0 /root /mnt rw,noatime master:1 - ext3 /dev/sda1 rw`.
-fn parse(reader: &Reader<'_>, line: &str, kinds: &[&str]) -> Option<Mount> {
+/// Parses a line of `/proc/self/mountinfo`: `36 35 98:0 /root /mnt rw,noatime master:1 - ext3 /dev/sda1 rw`.
+fn parse(reader: &FactReader<'_>, line: &str, kinds: &[&str]) -> Option<Mount> {
     let (mount, system) = line.split_once(" - ")?;
     let mut mount = mount.split(' ');
     let (id, parent) = (mount.next()?.to_owned(), mount.next()?.to_owned());
@@ -169,8 +170,8 @@ fn parse(reader: &Reader<'_>, line: &str, kinds: &[&str]) -> Option<Mount> {
     Some(Mount { id, parent, device, point: unescape(point), kind: kind.to_owned(), options, local })
 }
 
-/// The name that the kernel has for a device which others name otherwise.
-fn real_device(reader: &Reader<'_>, device: &str, number: &str) -> Option<String> {
+/// Returns the kernel's name of a device with another name in the table.
+fn real_device(reader: &FactReader<'_>, device: &str, number: &str) -> Option<String> {
     let link = if device == "/dev/root" {
         format!("/sys/dev/block/{number}")
     } else if device.starts_with("/dev/mapper/") {
@@ -229,7 +230,7 @@ mod tests {
     #[test]
     fn local_file_systems_are_listed() {
         let machine = machine();
-        let mut reader = Reader::new(&machine);
+        let mut reader = FactReader::new(&machine);
         let listed = list(&mut reader, &mut Mounts::default());
         let shown: Vec<String> = listed
             .as_array()
@@ -260,12 +261,12 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_asked_that_may_not_answer() {
+    fn file_systems_that_may_hang_are_not_queried() {
         let machine = machine();
-        let mut reader = Reader::new(&machine);
-        let told = usage(&mut reader, &mut Mounts::default());
+        let mut reader = FactReader::new(&machine);
+        let usages = usage(&mut reader, &mut Mounts::default());
         let paths: Vec<&str> =
-            told.as_array().expect("a list").iter().filter_map(|one| one["path"].as_str()).collect();
+            usages.as_array().expect("a list").iter().filter_map(|one| one["path"].as_str()).collect();
         assert_eq!(paths, ["/", "/tank", "/var/my data", "/etc/hosts", "/srv/shared", "/run/disk", "/boot"]);
         let asked = machine.asked.borrow();
         for path in [
@@ -279,7 +280,7 @@ mod tests {
         ] {
             assert!(!asked.contains(&PathBuf::from(path)), "{path} was asked");
         }
-        let first = &told[0];
+        let first = &usages[0];
         let numbers = ["total", "free", "used", "inodesTotal", "inodesUsed", "inodesFree"]
             .map(|key| first[key].as_u64());
         assert_eq!(numbers, [1000, 300, 600, 10, 6, 4].map(Some));

@@ -1,4 +1,4 @@
-//! Reading the files of the kernel and the system, and remembering what could not be read.
+//! Reads of system files, with warnings for the unreadable ones.
 
 use std::io;
 use std::path::Path;
@@ -7,23 +7,23 @@ use ccm_host::Machine;
 
 use crate::Warning;
 
-/// Enough for thousands of processors, mounts or routes; nothing that the kernel tells comes near it.
-const LIMIT: u64 = 8 * 1024 * 1024;
+/// Maximum number of bytes per file, enough for thousands of processors, mounts or routes.
+const MAX_FILE: u64 = 8 * 1024 * 1024;
 
-/// Reads for one gathering.
-pub(crate) struct Reader<'a> {
+/// Reader of one gathering.
+pub(crate) struct FactReader<'a> {
     pub(crate) machine: &'a dyn Machine,
     pub(crate) warnings: Vec<Warning>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> FactReader<'a> {
     pub(crate) fn new(machine: &'a dyn Machine) -> Self {
         Self { machine, warnings: Vec::new() }
     }
 
     /// Reads a file that every machine has.
     pub(crate) fn text(&mut self, path: &str) -> Option<String> {
-        match self.machine.read(Path::new(path), LIMIT) {
+        match self.machine.read(Path::new(path), MAX_FILE) {
             Ok(bytes) => Some(lossy(&bytes)),
             Err(source) => {
                 self.unreadable(path, source);
@@ -32,13 +32,13 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads a file that many machines don't have or show to root only.
+    /// Reads a file that may be missing or readable only by root.
     pub(crate) fn optional(&mut self, path: &str) -> Option<String> {
-        let result = self.machine.read(Path::new(path), LIMIT);
+        let result = self.machine.read(Path::new(path), MAX_FILE);
         self.unless_absent(path, result)
     }
 
-    /// Reads the first bytes of such a file.
+    /// Reads the first bytes of an optional file.
     pub(crate) fn start(&mut self, path: &str, length: u64) -> Option<String> {
         let result = self.machine.read_start(Path::new(path), length);
         self.unless_absent(path, result)
@@ -48,7 +48,7 @@ impl<'a> Reader<'a> {
         match result {
             Ok(bytes) => Some(lossy(&bytes)),
             Err(source) => {
-                if !is_usual(path, source.kind()) {
+                if !is_expected(path, source.kind()) {
                     self.unreadable(path, source);
                 }
                 None
@@ -56,7 +56,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Remembers that a file can't be read; once, even if several subtrees need it.
+    /// Records an unreadable file once, even if several subtrees need it.
     fn unreadable(&mut self, path: &str, source: io::Error) {
         let same = |known: &Warning| match known {
             Warning::Unreadable { path: known, .. } => known == Path::new(path),
@@ -67,7 +67,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The first line of an optional file, trimmed. None if it is empty.
+    /// Returns the first line of an optional file, trimmed; `None` for an empty one.
     pub(crate) fn line(&mut self, path: &str) -> Option<String> {
         let text = self.optional(path)?;
         text.lines().next().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty())
@@ -77,31 +77,31 @@ impl<'a> Reader<'a> {
         self.machine.exists(Path::new(path))
     }
 
-    /// Remembers that a file has not what it should have.
+    /// Records a file without the expected content.
     pub(crate) fn unexpected(&mut self, path: &str, expected: &'static str) {
         self.warnings.push(Warning::Unexpected { path: path.into(), expected });
     }
 }
 
-/// Tells whether that error says no more than that there is nothing to read.
-fn is_usual(path: &str, kind: io::ErrorKind) -> bool {
+/// Returns `true` for errors that only mean that there is nothing to read.
+fn is_expected(path: &str, kind: io::ErrorKind) -> bool {
     match kind {
         io::ErrorKind::FileTooLarge => false,
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => true,
-        // The kernel shows some of its files to root only, or to nobody in a container.
+        // The kernel restricts some of its files to root, or hides them from containers.
         io::ErrorKind::PermissionDenied => path.starts_with("/proc/") || path.starts_with("/sys/"),
-        // Below /sys it has many more words for "there is none".
+        // Drivers below /sys return many errors for a missing value.
         _ => path.starts_with("/sys/"),
     }
 }
 
-/// Facts are text. A byte that is none becomes a replacement character; a NUL, which no command and no file
-/// name can hold, goes the same way.
+/// Converts bytes to text. Invalid UTF-8 is replaced, and so is NUL, which no command and no file name can
+/// hold.
 fn lossy(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).replace('\0', "\u{fffd}")
 }
 
-/// The name that the kernel wrote with `\040` and the like for blanks.
+/// Resolves the kernel's escapes in a name, such as `\040` for a blank.
 pub(crate) fn unescape(name: &str) -> String {
     lossy(&ccm_host::unescape(name.as_bytes()))
 }

@@ -1,35 +1,35 @@
-//! Every fact that is gathered, with what it means.
+//! Reference of all gathered facts.
 
 mod table;
 
-/// A fact that is gathered.
+/// Documentation of a fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fact {
-    /// Where it is, below `facts`; `[]` stands for every entry of a list.
+    /// Path below `facts`; `[]` stands for every entry of a list.
     pub path: &'static str,
-    /// Of which kind it is. Each may be null where its source can't be read.
+    /// Kind. Each fact may be null if its source can't be read.
     pub kind: FactKind,
-    /// What it tells.
+    /// Description.
     pub description: &'static str,
-    /// A value that it may have, as JSON.
+    /// Example as JSON.
     pub example: &'static str,
 }
 
-/// Of which kind a fact is.
+/// Kind of a fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FactKind {
-    /// A text.
+    /// Text.
     Text,
-    /// A whole number.
+    /// Integer.
     Integer,
-    /// A number that need not be whole.
+    /// Number, possibly with a fraction.
     Number,
-    /// True or false.
+    /// Boolean.
     Boolean,
 }
 
 impl FactKind {
-    /// Its name.
+    /// Returns the name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Text => "text",
@@ -40,7 +40,7 @@ impl FactKind {
     }
 }
 
-/// Every fact that is gathered, in the order in which they are shown.
+/// Returns every gathered fact in display order.
 pub fn reference() -> &'static [Fact] {
     table::FACTS
 }

@@ -1,6 +1,6 @@
-//! Shares of a whole.
+//! Percentages.
 
-/// How many of a hundred that is; none of nothing.
+/// Returns a percentage; 0 if the whole is 0.
 pub(crate) fn percent(part: u64, whole: u64) -> f64 {
     if whole == 0 {
         return 0.0;

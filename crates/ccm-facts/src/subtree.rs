@@ -1,6 +1,6 @@
-//! The parts that are gathered on their own.
+//! Subtrees: units of gathering.
 
-/// A part of the facts that is gathered as a whole, and apart from the others.
+/// Part of the facts that is gathered as a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Subtree {
@@ -16,12 +16,12 @@ pub enum Subtree {
     Network,
     /// `partition.partitions`.
     PartitionList,
-    /// `partition.usage`, the one that asks file systems.
+    /// `partition.usage`, which queries file systems.
     PartitionUsage,
 }
 
 impl Subtree {
-    /// All of them.
+    /// All subtrees.
     pub const ALL: [Self; 7] = [
         Self::HostInfo,
         Self::CpuInfo,
@@ -32,7 +32,7 @@ impl Subtree {
         Self::PartitionUsage,
     ];
 
-    /// Where it is, below `facts`.
+    /// Path below `facts`.
     pub fn path(self) -> &'static [&'static str] {
         match self {
             Self::HostInfo => &["host", "info"],
@@ -45,41 +45,41 @@ impl Subtree {
         }
     }
 
-    /// What has to be gathered so that everything at and below a path is there.
+    /// Returns the subtrees that a path below `facts` needs.
     ///
-    /// The path is below `facts`. An empty one needs all, and so does one that is known only later; one that
-    /// leads to no gathered fact needs nothing.
+    /// The empty path needs all, and so does a path that is not known yet. A path that leads to no gathered
+    /// fact needs none.
     pub fn needed_for(path: &[&str]) -> Subtrees {
         let meets = |subtree: &Self| subtree.path().iter().zip(path).all(|(own, asked)| own == asked);
         Self::ALL.into_iter().filter(meets).collect()
     }
 }
 
-/// A set of subtrees.
+/// Set of subtrees.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Subtrees(u8);
 
 impl Subtrees {
-    /// None of them.
+    /// Empty set.
     pub const NONE: Self = Self(0);
 
-    /// All of them.
+    /// Set of all subtrees.
     pub fn all() -> Self {
         Subtree::ALL.into_iter().collect()
     }
 
-    /// What is in either set.
+    /// Union of two sets.
     #[must_use]
     pub fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// Tells whether a subtree is in it.
+    /// Returns `true` if the set holds a subtree.
     pub fn contains(self, subtree: Subtree) -> bool {
         self.0 & bit(subtree) != 0
     }
 
-    /// Tells whether nothing is in it.
+    /// Returns `true` if the set is empty.
     pub fn is_empty(self) -> bool {
         self == Self::NONE
     }
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_needs_what_is_on_its_way_and_below() {
+    fn a_path_needs_the_subtrees_around_it() {
         use Subtree::{CpuInfo, HostInfo, MemorySwap, MemoryVirtual, Network, PartitionList, PartitionUsage};
         let table: [(&[&str], &[Subtree]); 15] = [
             (&[], &Subtree::ALL),
@@ -133,13 +133,13 @@ mod tests {
     }
 
     #[test]
-    fn everything_is_below_the_facts_of_every_machine() {
+    fn subtrees_are_system_facts() {
         let roots: BTreeSet<&str> = Subtree::ALL.iter().map(|subtree| subtree.path()[0]).collect();
         assert_eq!(roots, BTreeSet::from(ccm_model::SYSTEM_FACTS));
     }
 
     #[test]
-    fn sets_hold_what_was_put_in() {
+    fn sets_hold_their_subtrees() {
         let both = Subtrees::from(Subtree::HostInfo).union(Subtree::PartitionUsage.into());
         for subtree in Subtree::ALL {
             let expected = matches!(subtree, Subtree::HostInfo | Subtree::PartitionUsage);

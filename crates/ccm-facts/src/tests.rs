@@ -1,4 +1,4 @@
-//! All facts together: their names, what they cost, and sources that tell nonsense.
+//! All facts: names, cost, and invalid sources.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -16,7 +16,7 @@ const MEMORY: &str = "MemTotal: 8000 kB\nMemFree: 2000 kB\nMemAvailable: 5000 kB
     Cached: 3000 kB\n\
     SReclaimable: 500 kB\nSwapTotal: 1000 kB\nSwapFree: 750 kB\nHugePages_Total: 3\nHugepagesize: 2048 kB\n";
 
-/// A machine that has one of everything.
+/// Machine with every source of facts.
 fn machine() -> FakeMachine {
     let mut machine = FakeMachine::default()
         .with("/etc/debian_version", "12.5\n")
@@ -50,7 +50,7 @@ fn clock() -> FakeClock {
     clock
 }
 
-/// Every value that is no map and no list, by the path of the reference.
+/// Collects every scalar by its path in the reference.
 fn leaves(value: &Value, path: &str, found: &mut BTreeMap<String, Vec<Value>>) {
     match value {
         Value::Object(map) => {
@@ -74,7 +74,7 @@ fn is_of(kind: FactKind, value: &Value) -> bool {
 }
 
 #[test]
-fn the_reference_lists_what_is_gathered_and_nothing_else() {
+fn the_reference_lists_exactly_the_gathered_facts() {
     let (facts, warnings) = gather(&machine(), &clock(), Subtrees::all());
     assert!(warnings.is_empty(), "{warnings:?}");
     let mut gathered = BTreeMap::new();
@@ -134,7 +134,7 @@ fn values_are_in_bytes_and_seconds() {
 }
 
 #[test]
-fn nothing_is_opened_for_nothing() {
+fn no_subtree_reads_no_file() {
     let machine = machine();
     let (facts, warnings) = gather(&machine, &clock(), Subtrees::NONE);
     assert_eq!(facts, Value::Object(serde_json::Map::new()));
@@ -152,7 +152,7 @@ fn the_host_takes_few_reads() {
 }
 
 #[test]
-fn only_what_is_asked_for_is_gathered() {
+fn only_requested_subtrees_are_gathered() {
     let asked = |path: &str, machine: &FakeMachine| machine.asked.borrow().contains(&PathBuf::from(path));
     for subtree in Subtree::ALL {
         let machine = machine();
@@ -169,7 +169,7 @@ fn only_what_is_asked_for_is_gathered() {
 }
 
 #[test]
-fn the_number_of_the_machine_is_the_best_there_is() {
+fn the_host_id_has_fallbacks() {
     let id = |machine: &FakeMachine| {
         gather(machine, &clock(), Subtree::HostInfo.into()).0["host"]["info"]["hostId"].clone()
     };
@@ -185,7 +185,7 @@ fn the_number_of_the_machine_is_the_best_there_is() {
 }
 
 #[test]
-fn containers_have_a_time_of_their_own() {
+fn containers_have_their_own_uptime() {
     let container = machine().with("/.dockerenv", "").with("/proc/uptime", "12.34 56.78\n");
     let (facts, _) = gather(&container, &clock(), Subtree::HostInfo.into());
     assert_eq!(facts["host"]["info"]["uptime"], 12);
@@ -195,13 +195,13 @@ fn containers_have_a_time_of_their_own() {
 #[test]
 fn a_machine_without_files_gives_warnings_and_no_error() {
     let (facts, warnings) = gather(&FakeMachine::default(), &clock(), Subtrees::all());
-    let told: Vec<String> = warnings.iter().map(ToString::to_string).collect();
+    let messages: Vec<String> = warnings.iter().map(ToString::to_string).collect();
     assert_eq!(
-        told,
+        messages,
         [
-            "no facts from \"/proc/cpuinfo\": it can't be read",
-            "no facts from \"/proc/meminfo\": it can't be read",
-            "no facts from \"/proc/self/mountinfo\": it can't be read",
+            "no facts from \"/proc/cpuinfo\": the file can't be read",
+            "no facts from \"/proc/meminfo\": the file can't be read",
+            "no facts from \"/proc/self/mountinfo\": the file can't be read",
         ]
     );
     assert_eq!(facts["host"]["info"]["os"], "linux");
@@ -210,7 +210,7 @@ fn a_machine_without_files_gives_warnings_and_no_error() {
 }
 
 #[test]
-fn what_is_too_long_or_nonsense_is_a_warning() {
+fn invalid_files_are_warnings() {
     let endless = vec![b'x'; 9 * 1024 * 1024];
     let nonsense = FakeMachine::default()
         .with("/proc/cpuinfo", endless.clone())
@@ -219,31 +219,31 @@ fn what_is_too_long_or_nonsense_is_a_warning() {
         .with("/proc/self/mountinfo", "\0\0\0");
     let wanted = [Subtree::HostInfo, Subtree::CpuInfo, Subtree::MemoryVirtual, Subtree::PartitionUsage];
     let (_, warnings) = gather(&nonsense, &clock(), wanted.into_iter().collect());
-    let told: Vec<String> = warnings.iter().map(ToString::to_string).collect();
+    let messages: Vec<String> = warnings.iter().map(ToString::to_string).collect();
     assert_eq!(
-        told,
+        messages,
         [
-            "no facts from \"/etc/os-release\": it can't be read",
-            "no facts from \"/proc/cpuinfo\": it can't be read",
-            "no facts from \"/proc/meminfo\": it has no MemTotal and MemFree",
-            "no facts from \"/proc/filesystems\": it can't be read",
-            "no facts from \"/proc/self/mountinfo\": it has no mount",
+            "no facts from \"/etc/os-release\": the file can't be read",
+            "no facts from \"/proc/cpuinfo\": the file can't be read",
+            "no facts from \"/proc/meminfo\": the file has no MemTotal and MemFree",
+            "no facts from \"/proc/filesystems\": the file can't be read",
+            "no facts from \"/proc/self/mountinfo\": the file has no mount",
         ]
     );
 }
 
 #[test]
-fn what_the_kernel_hides_is_no_warning_and_what_the_system_hides_is_one() {
+fn unreadable_files_outside_proc_and_sys_are_warnings() {
     let mut hidden = machine();
     let paths = ["/sys/class/dmi/id/product_uuid", "/proc/1/environ", "/etc/os-release"];
     hidden.denied.extend(paths.map(PathBuf::from));
     let (_, warnings) = gather(&hidden, &clock(), Subtree::HostInfo.into());
-    let told: Vec<String> = warnings.iter().map(ToString::to_string).collect();
-    assert_eq!(told, ["no facts from \"/etc/os-release\": it can't be read"]);
+    let messages: Vec<String> = warnings.iter().map(ToString::to_string).collect();
+    assert_eq!(messages, ["no facts from \"/etc/os-release\": the file can't be read"]);
 }
 
-/// Lines of the words and signs that the kernel uses, in places where it does not.
-fn almost_kernel() -> impl Strategy<Value = Vec<u8>> {
+/// Random lines of the kernel's words and signs.
+fn kernel_like_text() -> impl Strategy<Value = Vec<u8>> {
     let word = prop_oneof![
         "[ -~]{0,12}",
         "[0-9]{1,25}",
@@ -266,9 +266,9 @@ fn almost_kernel() -> impl Strategy<Value = Vec<u8>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Whatever the sources say: no panic, valid JSON, and only names of the reference.
+    /// Random sources cause no panic, and yield only facts of the reference.
     #[test]
-    fn any_text_gives_facts_of_the_reference(texts in prop::collection::vec(almost_kernel(), 64)) {
+    fn any_text_yields_facts_of_the_reference(texts in prop::collection::vec(kernel_like_text(), 64)) {
         let mut machine = machine();
         let (_, _) = gather(&machine, &clock(), Subtrees::all());
         let read: BTreeSet<PathBuf> = machine.asked.take().into_iter().collect();
@@ -286,7 +286,7 @@ proptest! {
                     prop_assert!(!value.as_str().is_some_and(|text| text.contains('\0')));
                 }
             } else {
-                // A whole subtree whose source was nonsense.
+                // Null for a whole subtree whose source is invalid.
                 prop_assert!(values == [Value::Null], "{} is {:?}", path, values);
             }
         }

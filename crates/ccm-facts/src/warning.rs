@@ -1,4 +1,4 @@
-//! What did not end a run.
+//! Warnings: errors that don't end a run.
 
 use std::io;
 use std::path::PathBuf;
@@ -6,62 +6,62 @@ use std::path::PathBuf;
 use ccm_host::ConfigurationError;
 use thiserror::Error;
 
-/// A source of facts that gave none.
+/// Source of facts that failed.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Warning {
-    /// A file of the kernel or the system can't be read.
-    #[error("no facts from \"{}\": it can't be read", path.display())]
+    /// Unreadable system file.
+    #[error("no facts from \"{}\": the file can't be read", path.display())]
     Unreadable {
-        /// Which one.
+        /// Path.
         path: PathBuf,
-        /// Why not.
+        /// Cause.
         source: io::Error,
     },
-    /// A file of the kernel or the system says something else than expected.
-    #[error("no facts from \"{}\": it has no {expected}", path.display())]
+    /// System file without the expected content.
+    #[error("no facts from \"{}\": the file has no {expected}", path.display())]
     Unexpected {
-        /// Which one.
+        /// Path.
         path: PathBuf,
-        /// What is missing in it.
+        /// Missing content.
         expected: &'static str,
     },
-    /// The system did not answer.
-    #[error("the system does not tell {what}")]
-    Unanswered {
-        /// What it was asked.
+    /// Failed query of the system.
+    #[error("{what} can't be read")]
+    QueryFailed {
+        /// Subject of the query.
         what: &'static str,
-        /// Why not.
+        /// Cause.
         source: io::Error,
     },
-    /// A file system was not asked for its room.
-    #[error("the room of \"{}\" is not known", path.display())]
+    /// Failed query of the space of a file system.
+    #[error("the size of the file system at \"{}\" is unknown", path.display())]
     NoSpace {
-        /// Where it is mounted.
+        /// Mount point.
         path: PathBuf,
-        /// Why not.
+        /// Cause.
         source: io::Error,
     },
-    /// A file or a directory with custom facts is left out.
+    /// File or directory of custom facts that is left out.
     #[error("custom facts are left out")]
     Skipped(#[from] ConfigurationError),
-    /// A file with custom facts is no text.
+    /// File of custom facts that is no text.
     #[error("custom facts are left out: \"{}\" is not UTF-8 (byte {offset})", path.display())]
     NotText {
-        /// Which one.
+        /// Path.
         path: PathBuf,
-        /// How much of it is.
+        /// Number of valid bytes at the start.
         offset: usize,
     },
-    /// The files with custom facts are too long together.
+    /// Files of custom facts that exceed the total limit.
     #[error(
-        "custom facts are left out: with \"{}\" there are more than {limit} bytes of them",
+        "custom facts are left out: \"{}\" exceeds the total of {limit} bytes",
         path.display()
     )]
     TooMuch {
-        /// The first one that is left out.
+        /// First file left out.
         path: PathBuf,
-        /// How many there may be.
+        /// Limit in bytes.
         limit: u64,
     },
 }

@@ -1,4 +1,4 @@
-//! Files with custom facts as users leave them: links, pipes, giants, and what belongs to somebody else.
+//! Files of custom facts as users may leave them: links, pipes, huge files, files of other users.
 #![expect(
     clippy::disallowed_methods,
     clippy::disallowed_types,
@@ -17,25 +17,26 @@ use proptest::prelude::*;
 
 const MEBIBYTE: usize = 1024 * 1024;
 
-/// The directories of the system and of the user, both below the test's own.
-fn places(scratch: &Scratch) -> CustomFacts {
+/// Directories of the system and of the user in a scratch directory.
+fn directories(scratch: &Scratch) -> CustomFacts {
     CustomFacts { system: scratch.path().join("system"), user: Some(scratch.path().join("user")) }
 }
 
-/// What was read, `name=text`, and what was told, with its causes; the test's own directory left out.
+/// Reads the files as `name=text`, and the warnings with their causes; the scratch directory is removed from
+/// both.
 fn read(scratch: &Scratch) -> (Vec<String>, Vec<String>) {
-    let (files, warnings) = places(scratch).read();
+    let (files, warnings) = directories(scratch).read();
     let prefix = format!("{}/", scratch.path().display());
     let files =
         files.iter().map(|file| format!("{}={}", file.path.display(), file.text).replace(&prefix, ""));
     let warnings = warnings.iter().map(|warning| {
-        let mut told = warning.to_string();
+        let mut message = warning.to_string();
         let mut cause = std::error::Error::source(warning);
         while let Some(error) = cause {
-            told += &format!(": {error}");
+            message += &format!(": {error}");
             cause = error.source();
         }
-        told.replace(&prefix, "")
+        message.replace(&prefix, "")
     });
     (files.collect(), warnings.collect())
 }
@@ -45,10 +46,10 @@ fn set_mode(path: &Path, mode: u32) {
 }
 
 #[test]
-fn nothing_is_there_and_nothing_is_told() {
+fn missing_directories_are_no_warning() {
     let scratch = Scratch::new();
     assert_eq!(read(&scratch), (vec![], vec![]));
-    // Not even a file in the way of the way.
+    // A file where the directory should be.
     scratch.write("file", "");
     let facts = CustomFacts { system: scratch.path().join("file/ccm"), user: None };
     let (files, warnings) = facts.read();
@@ -56,7 +57,7 @@ fn nothing_is_there_and_nothing_is_told() {
 }
 
 #[test]
-fn later_files_come_later() {
+fn files_are_read_in_order_of_precedence() {
     let scratch = Scratch::new();
     for (number, name) in [
         "user/facts.d/a.json",
@@ -91,7 +92,7 @@ fn later_files_come_later() {
 }
 
 #[test]
-fn other_files_are_left_alone() {
+fn other_files_are_ignored() {
     let scratch = Scratch::new();
     for name in
         ["facts.yml", "other.yaml", "facts.d/a.yml", "facts.d/a.txt", "facts.d/a.yaml~", "facts.d/.a.yaml"]
@@ -102,7 +103,7 @@ fn other_files_are_left_alone() {
     let program = format!("#!/bin/sh\ntouch {}\n", ran.display());
     scratch.write_program("system/facts.d/program", &program);
     scratch.write_program("system/facts.d/program.sh", &program);
-    // A name that fits is read like any other, and not run either.
+    // A matching name is read like any other, and never run.
     scratch.write_program("system/facts.d/program.yaml", &program);
     fs::create_dir_all(scratch.path().join("system/facts.d/directory")).expect("a directory");
     symlink("nowhere", scratch.path().join("system/facts.d/.#a.yaml")).expect("a link");
@@ -132,14 +133,14 @@ fn links_are_not_followed() {
             "custom facts are left out: \"user\" is a symbolic link",
         ]
     );
-    // On the way to the directory links are as usual.
+    // Links on the way to the directory are followed.
     let facts = CustomFacts { system: scratch.path().join("user/facts.d"), user: None };
     fs::write(target.with_file_name("facts.d").join("facts.json"), "{}").expect("a file");
     assert_eq!(facts.read().0.len(), 1);
 }
 
 #[test]
-fn what_is_no_regular_file_holds_nobody_up() {
+fn special_files_do_not_block() {
     let scratch = Scratch::new();
     let parts = scratch.path().join("system/facts.d");
     fs::create_dir_all(parts.join("directory.yaml")).expect("a directory");
@@ -161,11 +162,11 @@ fn what_is_no_regular_file_holds_nobody_up() {
 }
 
 #[test]
-fn giants_and_bytes_are_left_out() {
+fn large_and_binary_files_are_left_out() {
     let scratch = Scratch::new();
     scratch.write("system/facts.d/a.json", vec![b' '; MEBIBYTE]);
     scratch.write("system/facts.d/b.json", vec![b' '; MEBIBYTE + 1]);
-    // Far more than there is memory, and nothing on the disk.
+    // A sparse file, larger than the memory.
     let hole = fs::File::create(scratch.path().join("system/facts.d/c.yaml")).expect("a file");
     hole.set_len(1 << 40).expect("its length");
     scratch.write("system/facts.d/d.yaml", b"name: caf\xe9\n");
@@ -183,7 +184,7 @@ fn giants_and_bytes_are_left_out() {
 }
 
 #[test]
-fn all_files_together_are_bounded() {
+fn the_total_size_is_limited() {
     let scratch = Scratch::new();
     for number in 10..28 {
         scratch.write(&format!("system/facts.d/{number}.json"), vec![b' '; MEBIBYTE]);
@@ -191,10 +192,12 @@ fn all_files_together_are_bounded() {
     scratch.write("user/facts.yaml", "");
     let (files, warnings) = read(&scratch);
     assert_eq!(files.len(), 17, "sixteen of them, and the empty one");
-    assert_eq!(warnings, [26, 27].map(|number| format!(
-        "custom facts are left out: with \"system/facts.d/{number}.json\" there are more than 16777216 bytes \
-         of them"
-    )));
+    assert_eq!(
+        warnings,
+        [26, 27].map(|number| format!(
+            "custom facts are left out: \"system/facts.d/{number}.json\" exceeds the total of 16777216 bytes"
+        ))
+    );
 }
 
 #[test]
@@ -213,7 +216,7 @@ fn too_many_names_are_a_warning() {
 }
 
 #[test]
-fn what_may_not_be_read_is_a_warning() {
+fn unreadable_files_are_warnings() {
     if is_root() {
         return skipped("root may read everything");
     }
@@ -230,7 +233,7 @@ fn what_may_not_be_read_is_a_warning() {
 }
 
 #[test]
-fn root_reads_nothing_of_others() {
+fn root_reads_only_its_own_files() {
     const NOBODY: u32 = 65534;
     if !is_root() {
         return skipped("only root can give files away");
@@ -267,12 +270,12 @@ fn root_reads_nothing_of_others() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Whatever a file holds: its text as it is, or a warning that names it.
+    /// Any content is text or a warning with its path.
     #[test]
     fn any_bytes_are_text_or_a_warning(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
         let scratch = Scratch::new();
         scratch.write("system/facts.d/any.yaml", &bytes);
-        let (files, warnings) = places(&scratch).read();
+        let (files, warnings) = directories(&scratch).read();
         match String::from_utf8(bytes) {
             Ok(text) => {
                 prop_assert!(warnings.is_empty());

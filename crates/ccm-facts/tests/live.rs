@@ -1,4 +1,4 @@
-//! The facts of the machine that runs the tests, against what other programs say of it.
+//! Facts of the machine that runs the tests, compared with other programs.
 #![expect(clippy::disallowed_methods, reason = "tests look at the machine themselves")]
 #![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
@@ -11,48 +11,48 @@ use ccm_facts::{Subtree, Subtrees, Warning, gather};
 use ccm_host::{SystemClock, SystemMachine};
 use serde_json::Value;
 
-fn facts(wanted: impl Into<Subtrees>) -> Value {
-    let (facts, mut warnings) = gather(&SystemMachine, &SystemClock::new(), wanted.into());
-    // An ordinary user can't walk to every mount.
+fn facts(subtrees: impl Into<Subtrees>) -> Value {
+    let (facts, mut warnings) = gather(&SystemMachine, &SystemClock::new(), subtrees.into());
+    // An ordinary user can't reach every mount.
     warnings.retain(|warning| !matches!(warning, Warning::NoSpace { .. }));
     assert!(warnings.is_empty(), "{warnings:?}");
     facts
 }
 
-/// What a program says, if it is installed.
-fn said(program: &str, arguments: &[&str]) -> Option<String> {
+/// Returns the output of a program, if installed.
+fn reported(program: &str, arguments: &[&str]) -> Option<String> {
     let output =
         Command::new(program).args(arguments).output().ok().filter(|output| output.status.success())?;
     Some(String::from_utf8(output.stdout).expect("a text").trim().to_owned())
 }
 
 #[test]
-fn the_host_is_as_uname_and_the_kernel_say() {
+fn the_host_matches_uname_and_the_kernel() {
     let facts = facts(Subtree::HostInfo);
     let info = &facts["host"]["info"];
     for (name, argument) in [("hostname", "-n"), ("kernelVersion", "-r"), ("kernelArch", "-m")] {
-        let expected = said("uname", &[argument]).expect("uname");
+        let expected = reported("uname", &[argument]).expect("uname");
         assert_eq!(info[name], expected, "{name}");
     }
     let number = |name: &str| info[name].as_u64().expect("a number");
     let stat = fs::read_to_string("/proc/stat").expect("the kernel's statistics");
     let booted = stat.lines().find_map(|line| line.strip_prefix("btime ")).expect("the time of the start");
     let booted: u64 = booted.parse().expect("a number");
-    // The clock may be set while the test runs, but not often; containers have a time of their own.
+    // The clock may be set during the test; containers have an uptime of their own.
     let container = ["docker", "lxc"].map(Value::from).contains(&info["virtualizationSystem"]);
     assert!(container || number("bootTime").abs_diff(booted) <= 5, "{} is not {booted}", number("bootTime"));
     let uptime = fs::read_to_string("/proc/uptime").expect("the time since the start");
     let uptime: f64 = uptime.split(' ').next().expect("a word").parse().expect("a number");
-    let told = number("uptime");
+    let gathered = number("uptime");
     #[expect(clippy::cast_precision_loss, reason = "no machine runs for so long")]
-    let late = uptime - told as f64;
-    assert!((0.0..600.0).contains(&late), "{told} was {late} seconds before {uptime}");
+    let late = uptime - gathered as f64;
+    assert!((0.0..600.0).contains(&late), "{gathered} was {late} seconds before {uptime}");
     assert!(number("procs") >= 1);
     assert!(!info["hostId"].as_str().expect("a text").is_empty());
 }
 
 #[test]
-fn memory_and_processors_are_as_the_kernel_says() {
+fn memory_and_processors_match_the_kernel() {
     let facts = facts(Subtrees::all());
     let kernel = fs::read_to_string("/proc/meminfo").expect("the kernel's memory");
     let kibibytes = |name: &str| -> u64 {
@@ -67,7 +67,7 @@ fn memory_and_processors_are_as_the_kernel_says() {
 }
 
 #[test]
-fn the_network_is_as_the_kernel_says() {
+fn the_network_matches_the_kernel() {
     let facts = facts(Subtree::Network);
     let network = &facts["network"];
     let names: BTreeSet<&str> = network["interfaces"]
@@ -85,14 +85,14 @@ fn the_network_is_as_the_kernel_says() {
         ("0.0.0.0:0", "1.1.1.1:53", true, "default_ipv4"),
         ("[::]:0", "[2606:4700:4700::1111]:53", false, "default_ipv6"),
     ] {
-        // Connecting a socket of this kind sends nothing; the kernel only looks where it would send.
+        // Connecting a UDP socket sends nothing; the kernel only looks up the route.
         let chosen = UdpSocket::bind(own).and_then(|socket| {
             socket.connect(outside)?;
             socket.local_addr()
         });
         let candidates = addresses.iter().filter(|address| address["ipv4"] == ipv4).count();
         match chosen {
-            // With several, rules that the facts don't know of may choose.
+            // With several candidates, policy routing may choose another.
             Ok(address) if candidates == 1 => assert_eq!(network[fact], address.ip().to_string(), "{fact}"),
             _ => assert!(network[fact].is_null() || network[fact].is_string(), "{fact}"),
         }
@@ -100,12 +100,12 @@ fn the_network_is_as_the_kernel_says() {
 }
 
 #[test]
-fn file_systems_are_as_df_says() {
+fn file_systems_match_df() {
     let facts = facts(Subtree::PartitionUsage);
     for usage in facts["partition"]["usage"].as_array().expect("a list") {
         let path = usage["path"].as_str().expect("a path");
-        if let Some(said) = said("df", &["--block-size=1", "--output=size,itotal", path]) {
-            let numbers: Vec<&str> = said.lines().last().expect("a line").split_whitespace().collect();
+        if let Some(reported) = reported("df", &["--block-size=1", "--output=size,itotal", path]) {
+            let numbers: Vec<&str> = reported.lines().last().expect("a line").split_whitespace().collect();
             assert_eq!(usage["total"].to_string(), numbers[0], "{path}");
             if numbers[1] != "-" {
                 assert_eq!(usage["inodesTotal"].to_string(), numbers[1], "{path}");

@@ -1,11 +1,11 @@
-//! What to begin with: small files, each with something to stumble over.
+//! Corpus: small files with unusual content.
 
 use std::fs;
 use std::path::Path;
 
 use ccm_testkit::repository;
 
-/// The corpus of a target by name, in the order of its files' names. Real manifests are part of that of
+/// Returns the corpus of a target, in the order of the file names. Real manifests are part of the corpus of
 /// `manifest`.
 pub fn corpus(target: &str) -> Vec<Vec<u8>> {
     let mut inputs = files(&repository("tests/fuzz/corpus").join(target));

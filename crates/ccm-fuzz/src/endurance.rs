@@ -1,4 +1,4 @@
-//! A target, its corpus, and then the corpus with changes, for as long as is asked.
+//! Loop that runs a target with its corpus and mutations of the corpus.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::{Duration, Instant};
@@ -8,22 +8,22 @@ use crate::corpus::corpus;
 use crate::mutation::{Random, mutated};
 use crate::watch::Watch;
 
-/// Where every run begins that is not told otherwise.
+/// Default seed.
 const SEED: u64 = 1;
 
-/// How much is tried.
+/// Length of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effort {
-    /// So many inputs.
+    /// Number of mutated inputs.
     Inputs(u64),
-    /// As many as there are in that time.
+    /// Time for mutated inputs.
     Time(Duration),
 }
 
 impl Effort {
-    /// The share of one target in the seconds that `CCM_FUZZ_SECONDS` allows for all, which run side by side;
-    /// so many inputs if it is not set.
-    pub fn asked_for(inputs: u64) -> Self {
+    /// Returns the share of one target of the seconds in `CCM_FUZZ_SECONDS`, which all targets share in
+    /// parallel. Without the variable, returns a number of inputs.
+    pub fn from_environment(inputs: u64) -> Self {
         let Some(seconds) = number("CCM_FUZZ_SECONDS") else { return Self::Inputs(inputs) };
         let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
         let side_by_side = std::thread::available_parallelism().map_or(1, usize::from);
@@ -38,17 +38,17 @@ fn number(variable: &str) -> Option<u64> {
     Some(text.parse().unwrap_or_else(|_| panic!("{variable} is no number: {text}")))
 }
 
-/// The corpus of a target, and so many changed inputs after it, the same each time.
-pub fn changed(target: &Target, inputs: u64) -> Vec<Vec<u8>> {
+/// Returns the corpus of a target and a number of mutated inputs, which are the same each time.
+pub fn mutations(target: &Target, inputs: u64) -> Vec<Vec<u8>> {
     let corpus = corpus(target.name);
     let one = |number| mutated(&corpus, target.words, &mut Random::new(SEED, number));
-    let changed: Vec<Vec<u8>> = (0..inputs).map(one).collect();
-    corpus.into_iter().chain(changed).collect()
+    let mutated: Vec<Vec<u8>> = (0..inputs).map(one).collect();
+    corpus.into_iter().chain(mutated).collect()
 }
 
-/// Gives a target its corpus, and changed inputs after that. `CCM_FUZZ_SEED` names another beginning than 1.
+/// Runs a target with its corpus, and with mutated inputs after that. `CCM_FUZZ_SEED` sets the seed.
 ///
-/// What fails is left in a file, whose name is told beside the seed.
+/// An input that fails is written to a file. The path and the seed are printed.
 pub fn endure(target: &Target, effort: Effort) {
     let seed = number("CCM_FUZZ_SEED").unwrap_or(SEED);
     let corpus = corpus(target.name);
@@ -67,8 +67,8 @@ pub fn endure(target: &Target, effort: Effort) {
     let begun = Instant::now();
     let mut inputs = 0;
     while match effort {
-        Effort::Inputs(most) => inputs < most,
-        Effort::Time(most) => begun.elapsed() < most,
+        Effort::Inputs(max) => inputs < max,
+        Effort::Time(max) => begun.elapsed() < max,
     } {
         let took = attempt(&mutated(&corpus, target.words, &mut Random::new(seed, inputs)));
         slowest = slowest.max(took);
@@ -80,6 +80,6 @@ pub fn endure(target: &Target, effort: Effort) {
     watch.check_memory();
     let (name, kept) = (target.name, corpus.len());
     eprintln!(
-        "{name}: seed {seed}, {kept} inputs of the corpus and {inputs} changed ones, the slowest {slowest:?}"
+        "{name}: seed {seed}, {kept} inputs of the corpus and {inputs} mutations, the slowest {slowest:?}"
     );
 }

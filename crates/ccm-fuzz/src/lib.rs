@@ -1,16 +1,16 @@
-//! What of ccm reads what others wrote, given anything.
+//! Fuzz targets for every reader of untrusted input.
 //!
-//! A [`Target`] takes any bytes and panics if something that always holds does not. Two things feed it: `cargo
-//! fuzz` with its knowledge of what was covered (`tests/fuzz`), and [`endure`], a plain loop that changes what is
-//! in the corpus and that every `cargo test` runs for a moment.
+//! A [`Target`] takes any bytes and panics if an invariant does not hold. Two drivers call it: `cargo fuzz`,
+//! which is guided by coverage (`tests/fuzz`), and [`endure`], a plain loop over mutations of the corpus that
+//! is part of every `cargo test`.
 #![expect(
     clippy::disallowed_methods,
     clippy::disallowed_types,
     reason = "tests read their corpus and watch the clock themselves"
 )]
-#![expect(clippy::expect_used, clippy::panic, reason = "what does not hold is told by a panic")]
-#![expect(clippy::missing_panics_doc, reason = "panics are what this is for")]
-#![expect(clippy::print_stderr, reason = "whoever watches wants to know the seed")]
+#![expect(clippy::expect_used, clippy::panic, reason = "a broken invariant is reported by a panic")]
+#![expect(clippy::missing_panics_doc, reason = "every function here panics on purpose")]
+#![expect(clippy::print_stderr, reason = "the seed is needed to repeat a run")]
 
 mod corpus;
 mod endurance;
@@ -19,5 +19,5 @@ mod targets;
 mod watch;
 
 pub use corpus::corpus;
-pub use endurance::{Effort, changed, endure};
-pub use targets::{TARGETS, Target, mistakes_of_manifest, target};
+pub use endurance::{Effort, endure, mutations};
+pub use targets::{TARGETS, Target, manifest_errors, target};

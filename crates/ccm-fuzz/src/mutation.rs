@@ -1,9 +1,9 @@
-//! Changing an input a little, the same way for the same seed.
+//! Mutations of inputs, determined by a seed.
 
-/// Inputs are kept below this many bytes: what only length brings out has tests of its own.
-const LONGEST: usize = 32 << 10;
+/// Maximum length of an input in bytes. Other tests cover long inputs.
+const MAX_LENGTH: usize = 32 << 10;
 
-/// Pieces that mean something to more than one reader.
+/// Pieces with a meaning for more than one reader.
 const PIECES: &[&str] = &[
     "\0",
     "\t",
@@ -57,7 +57,7 @@ const PIECES: &[&str] = &[
     "\n    - ",
 ];
 
-/// Numbers that depend on nothing but the seed.
+/// Generator of numbers that depend only on the seed.
 pub(crate) struct Random(u64);
 
 impl Random {
@@ -66,14 +66,14 @@ impl Random {
     }
 
     fn next(&mut self) -> u64 {
-        // SplitMix64: every state gives another number, also a small one.
+        // SplitMix64: small seeds are as good as others.
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `end`; 0 if there is none.
+    /// Returns a number below `end`, or 0 if `end` is 0.
     pub(crate) fn below(&mut self, end: usize) -> usize {
         usize::try_from(self.next() % (end.max(1) as u64)).unwrap_or_default()
     }
@@ -86,20 +86,20 @@ impl Random {
         &values[self.below(values.len())]
     }
 
-    /// A range of at most `most` bytes of that many.
-    fn range(&mut self, length: usize, most: usize) -> std::ops::Range<usize> {
+    /// Returns a range of at most `max` of `length` bytes.
+    fn range(&mut self, length: usize, max: usize) -> std::ops::Range<usize> {
         let start = self.below(length + 1);
-        start..start + self.below((length - start).min(most) + 1)
+        start..start + self.below((length - start).min(max) + 1)
     }
 }
 
-/// An input of the corpus with a few changes.
+/// Returns an input of the corpus with a few mutations.
 pub(crate) fn mutated(corpus: &[Vec<u8>], words: &[&str], random: &mut Random) -> Vec<u8> {
     let mut input = random.of(corpus).clone();
     for _ in 0..=random.below(6) {
         change(&mut input, corpus, words, random);
     }
-    input.truncate(LONGEST);
+    input.truncate(MAX_LENGTH);
     input
 }
 
@@ -115,7 +115,7 @@ fn change(input: &mut Vec<u8>, corpus: &[Vec<u8>], words: &[&str], random: &mut 
         2 => drop(input.drain(random.range(input.len(), 8))),
         3 => drop(input.drain(random.range(input.len(), usize::MAX))),
         4 => input.truncate(at),
-        // The beginning of one and the end of another.
+        // The beginning of one input and the end of another.
         5 => {
             let other = random.of(corpus);
             input.truncate(at);
@@ -142,7 +142,7 @@ fn change(input: &mut Vec<u8>, corpus: &[Vec<u8>], words: &[&str], random: &mut 
     }
 }
 
-/// Takes a line away, and writes it elsewhere, perhaps indented otherwise.
+/// Moves a line, and may change its indentation.
 fn move_line(input: &mut Vec<u8>, random: &mut Random) {
     let mut lines: Vec<Vec<u8>> = input.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
     if lines.is_empty() {

@@ -1,4 +1,4 @@
-//! The targets: each a reader of what others wrote, and what holds of it for any bytes.
+//! Targets: readers of untrusted input, with their invariants.
 
 mod assignments;
 mod dotenv;
@@ -10,26 +10,26 @@ mod ledger;
 mod manifest;
 mod path;
 mod redaction;
+mod shell_words;
 mod sources;
 mod spans;
 mod template;
-mod words;
 mod yaml;
 
-/// A reader under test.
+/// Reader under test.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
-    /// Its name, which is that of its corpus and of its program for `cargo fuzz`.
+    /// Name, also of the corpus and of the program for `cargo fuzz`.
     pub name: &'static str,
-    /// Gives it an input. Panics if something does not hold.
+    /// Runs the reader with an input. Panics if an invariant does not hold.
     pub run: fn(&[u8]),
-    /// What means something to it.
+    /// Words with a meaning for the reader.
     pub(crate) words: &'static [&'static str],
 }
 
-pub use manifest::mistakes_of_manifest;
+pub use manifest::manifest_errors;
 
-/// All of them, by name.
+/// All targets, sorted by name.
 pub const TARGETS: &[Target] = &[
     Target { name: "assignments", run: assignments::run, words: assignments::WORDS },
     Target { name: "dotenv", run: dotenv::run, words: dotenv::WORDS },
@@ -42,16 +42,16 @@ pub const TARGETS: &[Target] = &[
     Target { name: "path", run: path::run, words: path::WORDS },
     Target { name: "redaction", run: redaction::run, words: redaction::WORDS },
     Target { name: "template", run: template::run, words: template::WORDS },
-    Target { name: "words", run: words::run, words: words::WORDS },
+    Target { name: "words", run: shell_words::run, words: shell_words::WORDS },
     Target { name: "yaml", run: yaml::run, words: yaml::WORDS },
 ];
 
-/// The target of that name.
+/// Returns the target of a name.
 pub fn target(name: &str) -> &'static Target {
     TARGETS.iter().find(|target| target.name == name).unwrap_or_else(|| panic!("there is no target {name}"))
 }
 
-/// The input as text. Those who read files refuse what is no UTF-8; here it is made some, so that it is tried.
+/// Returns the input as text. Readers of files refuse invalid UTF-8, so that it is replaced here.
 fn text(input: &[u8]) -> std::borrow::Cow<'_, str> {
     String::from_utf8_lossy(input)
 }

@@ -1,4 +1,4 @@
-//! Watching a target: what it is given, for how long it is at it, and how much memory that takes.
+//! Watchdog for a target: current input, time and memory.
 
 use std::fs;
 use std::io::Write as _;
@@ -13,22 +13,22 @@ use std::time::Duration;
 
 use rustix::fs::{MemfdFlags, memfd_create};
 
-/// Whoever is at one input for so long hangs, even on a machine with much else to do.
-const HANGS: Duration = Duration::from_secs(120);
+/// Maximum time for one input. A target that needs longer hangs, even on a busy machine.
+const HANG_LIMIT: Duration = Duration::from_secs(120);
 
-/// No input makes the process need more than that, together with all that is tested beside it.
-const MOST_MEMORY: u64 = 2 << 30;
+/// Maximum memory of the process, with all targets that run in parallel.
+const MAX_MEMORY: u64 = 2 << 30;
 
-/// What a keeper does: when the watched process ends without a word, it prints what that was at. It finds that in what
-/// it has for standard output.
+/// Shell script of the keeper process. If the watched process ends without `ended`, the script prints the
+/// current input, which it reads from its standard output.
 const KEEPER: &str = r#"exec 3>&1; read -r word; [ "$word" = ended ] && exit
 echo "the process ended while $0 was given this, in base64 (of nothing: before the first input):" >&2
 base64 /proc/self/fd/3 >&2"#;
 
-/// Watches while it lives.
+/// Watchdog, active until it is dropped.
 ///
-/// The input of the moment is in memory that another process has as well: a stack that overflows takes this one with it,
-/// and who kills it is left with no file.
+/// The current input is in memory that the keeper process shares, so that the input survives a stack overflow
+/// or a kill of this process, and a kill leaves no file behind.
 pub(crate) struct Watch {
     name: &'static str,
     input: Arc<fs::File>,
@@ -50,7 +50,7 @@ impl Watch {
         let (seen, kept) = (Arc::clone(&begun), Arc::clone(&input));
         let watching = std::thread::spawn(move || {
             let mut last = seen.load(Ordering::Relaxed);
-            while ended.recv_timeout(HANGS) == Err(RecvTimeoutError::Timeout) {
+            while ended.recv_timeout(HANG_LIMIT) == Err(RecvTimeoutError::Timeout) {
                 let now = seen.load(Ordering::Relaxed);
                 if now == last {
                     eprintln!("{name} hangs with the input in {}", keep(name, &kept).display());
@@ -63,23 +63,23 @@ impl Watch {
         Self { name, input, keeper, begun, end: Some(end), watching: Some(watching) }
     }
 
-    /// Keeps the next input.
+    /// Records the next input.
     pub(crate) fn begin(&self, input: &[u8]) {
         self.begun.fetch_add(1, Ordering::Relaxed);
         let written = self.input.set_len(0).and_then(|()| self.input.write_all_at(input, 0));
         written.expect("room in memory");
     }
 
-    /// Looks at the memory that was needed so far.
+    /// Checks the peak memory so far.
     pub(crate) fn check_memory(&self) {
         let status = fs::read_to_string("/proc/self/status").expect("a process");
         let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
         let peak = peak.and_then(|peak| peak.trim().strip_suffix(" kB")?.parse::<u64>().ok());
-        let peak = peak.expect("the most memory that was in use") << 10;
-        assert!(peak < MOST_MEMORY, "{peak} bytes of memory while {} was tested", self.name);
+        let peak = peak.expect("the peak memory") << 10;
+        assert!(peak < MAX_MEMORY, "{peak} bytes of memory while {} was tested", self.name);
     }
 
-    /// Leaves the input of the moment in a file.
+    /// Writes the current input to a file.
     pub(crate) fn keep(&self) -> PathBuf {
         keep(self.name, &self.input)
     }
@@ -98,11 +98,11 @@ impl Drop for Watch {
     fn drop(&mut self) {
         drop(self.end.take());
         if let Some(watching) = self.watching.take() {
-            // It ends by itself or with the process.
+            // The thread ends by itself or with the process.
             let _ = watching.join();
         }
         if let Some(mut words) = self.keeper.stdin.take() {
-            // Whoever does not read that has ended already.
+            // A keeper that does not read has ended already.
             let _ = words.write_all(b"ended\n");
         }
         let _ = self.keeper.wait();

@@ -1,17 +1,17 @@
-//! Every target survives its corpus, and what a plain loop makes of that.
+//! Every target with its corpus and a bounded number of mutations.
 //!
-//! `CCM_FUZZ_SECONDS=600 cargo test --release -p ccm-fuzz` goes on for longer.
+//! `CCM_FUZZ_SECONDS=600 cargo test --release -p ccm-fuzz` runs longer.
 
 use ccm_fuzz::{Effort, TARGETS, endure, target};
 use ccm_testkit::{Scratch, repository, wait_until};
 
-/// A test for each target, with as many inputs as take a moment.
+/// Defines a test for each target, with a number of inputs that takes a moment.
 macro_rules! endured {
     ($($name:ident: $inputs:literal,)*) => {
         $(
             #[test]
             fn $name() {
-                endure(target(stringify!($name)), Effort::asked_for($inputs));
+                endure(target(stringify!($name)), Effort::from_environment($inputs));
             }
         )*
 
@@ -40,7 +40,7 @@ endured! {
 }
 
 #[test]
-#[expect(clippy::disallowed_methods, reason = "a test looks at the repository itself")]
+#[expect(clippy::disallowed_methods, reason = "a test reads the repository itself")]
 fn every_target_has_a_program_for_cargo_fuzz() {
     let manifest = std::fs::read_to_string(repository("tests/fuzz/Cargo.toml")).expect("a file");
     for target in TARGETS {
@@ -53,7 +53,7 @@ fn every_target_has_a_program_for_cargo_fuzz() {
 
 #[test]
 #[expect(clippy::disallowed_methods, reason = "a test starts itself once more")]
-fn a_loop_that_is_killed_leaves_nothing_but_what_it_was_at_in_words() {
+fn killed_loop_prints_its_input_and_leaves_no_file() {
     use std::process::{Command, Stdio};
     let scratch = Scratch::new();
     let itself = std::env::current_exe().expect("a program");
@@ -72,8 +72,8 @@ fn a_loop_that_is_killed_leaves_nothing_but_what_it_was_at_in_words() {
         open.any(|path| path.starts_with("/memfd:input (deleted)") || path.starts_with(scratch.path()))
     });
     running.kill().expect("it runs");
-    let output = running.wait_with_output().expect("what it said");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("the process ended while words was given this"), "{said}");
+    let output = running.wait_with_output().expect("its output");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(stderr.contains("the process ended while words was given this"), "{stderr}");
     assert_eq!(scratch.names(), Vec::<String>::new());
 }

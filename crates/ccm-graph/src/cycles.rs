@@ -47,7 +47,7 @@ impl Graph {
             .collect();
         components.sort_unstable();
 
-        let mut search = Search::new(self);
+        let mut search = CycleSearch::new(self);
         components
             .into_iter()
             .map(|members| {
@@ -59,7 +59,7 @@ impl Graph {
 }
 
 /// Search for shortest closed paths. Its tables are as long as the graph and built once.
-struct Search<'graph> {
+struct CycleSearch<'graph> {
     graph: &'graph Graph,
     /// Number of the last search that reached each resource, so that no table has to be wiped between
     /// searches.
@@ -74,7 +74,7 @@ struct Search<'graph> {
     searched: usize,
 }
 
-impl<'graph> Search<'graph> {
+impl<'graph> CycleSearch<'graph> {
     fn new(graph: &'graph Graph) -> Self {
         let count = graph.count();
         Self {

@@ -10,7 +10,7 @@ use petgraph::{Incoming, Outgoing};
 pub enum EdgeKind {
     /// The other resource must have succeeded before.
     Require,
-    /// The same, and a change of the other resource triggers a refresh.
+    /// Requires the other resource, and a change of that one triggers a refresh.
     Subscribe,
 }
 

@@ -11,4 +11,4 @@ mod render;
 
 pub use cycles::Cycle;
 pub use graph::{Edge, EdgeKind, Graph};
-pub use render::{Format, render};
+pub use render::{RenderFormat, render};

@@ -8,7 +8,7 @@ use crate::Graph;
 
 /// Format of a picture or list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Format {
+pub enum RenderFormat {
     /// Language of Graphviz.
     Dot,
     /// Mermaid flowchart.
@@ -21,13 +21,13 @@ pub enum Format {
 ///
 /// In pictures, arrows point in the direction of time: from a dependency to its dependants. Only pictures
 /// show a cycle; the text leaves out resources that could never run.
-pub fn render(catalog: &Catalog, format: Format) -> String {
+pub fn render(catalog: &Catalog, format: RenderFormat) -> String {
     let graph = Graph::of(catalog);
     let mut out = String::new();
     let written = match format {
-        Format::Dot => dot(&mut out, catalog, &graph),
-        Format::Mermaid => mermaid(&mut out, catalog, &graph),
-        Format::Text => text(&mut out, catalog, &graph),
+        RenderFormat::Dot => dot(&mut out, catalog, &graph),
+        RenderFormat::Mermaid => mermaid(&mut out, catalog, &graph),
+        RenderFormat::Text => text(&mut out, catalog, &graph),
     };
     debug_assert!(written.is_ok(), "a String takes everything");
     out
@@ -171,7 +171,7 @@ mod tests {
 3  exec#reload   requires exec#a   subscribes to file#/etc/x
 4  exec#both     subscribes to file#/etc/x, exec#a
 ";
-        assert_eq!(render(&sample(), Format::Text), expected);
+        assert_eq!(render(&sample(), RenderFormat::Text), expected);
     }
 
     #[test]
@@ -180,7 +180,7 @@ mod tests {
         let mut resources: Vec<(&str, &[u32], &[u32])> =
             vec![(&long, &[9], &[]), ("exec#b\n\u{9b}2J", &[9], &[])];
         resources.resize(10, ("exec#c", &[], &[]));
-        let lines = render(&catalog(&resources), Format::Text);
+        let lines = render(&catalog(&resources), RenderFormat::Text);
         let shown: Vec<&str> = lines.lines().collect();
         assert_eq!(shown.len(), 10);
         assert_eq!(shown[0], " 1  exec#c");
@@ -204,7 +204,7 @@ digraph ccm {
   r3 -> r4 [style=dashed];
 }
 "#;
-        assert_eq!(render(&sample(), Format::Dot), expected);
+        assert_eq!(render(&sample(), RenderFormat::Dot), expected);
     }
 
     #[test]
@@ -221,7 +221,7 @@ flowchart TD
   r2 -.-> r4
   r3 -.-> r4
 "#;
-        assert_eq!(render(&sample(), Format::Mermaid), expected);
+        assert_eq!(render(&sample(), RenderFormat::Mermaid), expected);
     }
 
     #[test]
@@ -244,16 +244,16 @@ flowchart TD
         ] {
             let catalog = catalog(&[(id, &[], &[])]);
             let dot = format!("  r1 [label=\"{dot}\"];");
-            assert_eq!(render(&catalog, Format::Dot).lines().nth(4), Some(&*dot), "{id}");
+            assert_eq!(render(&catalog, RenderFormat::Dot).lines().nth(4), Some(&*dot), "{id}");
             let mermaid = format!("  r1[\"{mermaid}\"]");
-            assert_eq!(render(&catalog, Format::Mermaid).lines().nth(3), Some(&*mermaid), "{id}");
+            assert_eq!(render(&catalog, RenderFormat::Mermaid).lines().nth(3), Some(&*mermaid), "{id}");
         }
     }
 
     #[test]
     fn pictures_show_a_cycle_too() {
         let catalog = catalog(&[("exec#a", &[1], &[]), ("exec#b", &[], &[0])]);
-        assert!(render(&catalog, Format::Dot).contains("  r2 -> r1;\n  r1 -> r2 [style=dashed];\n"));
-        assert!(render(&catalog, Format::Mermaid).ends_with("  r2 --> r1\n  r1 -.-> r2\n"));
+        assert!(render(&catalog, RenderFormat::Dot).contains("  r2 -> r1;\n  r1 -> r2 [style=dashed];\n"));
+        assert!(render(&catalog, RenderFormat::Mermaid).ends_with("  r2 --> r1\n  r1 -.-> r2\n"));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use ccm_graph::{Format, Graph, render};
+use ccm_graph::{Graph, RenderFormat, render};
 use ccm_model::{Catalog, Dependency, Group, GroupIndex, Resource, ResourceId, ResourceIndex, Span};
 use proptest::prelude::*;
 
@@ -91,7 +91,7 @@ proptest! {
             prop_assert_eq!(of(&graph), of(&oracle));
             prop_assert_eq!(graph.with_requirements(&[index]), oracle.with_requirements(&[index]));
         }
-        for format in [Format::Dot, Format::Mermaid, Format::Text] {
+        for format in [RenderFormat::Dot, RenderFormat::Mermaid, RenderFormat::Text] {
             prop_assert_eq!(render(&catalog, format), render(&written_out(&catalog), format));
         }
     }
@@ -129,5 +129,5 @@ fn members_come_between_what_the_node_depends_on_and_the_node() {
 6  exec#node                requires exec#member, exec#node of the inner, exec#before
 7  exec#after               requires exec#node
 ";
-    assert_eq!(render(&catalog, Format::Text), expected);
+    assert_eq!(render(&catalog, RenderFormat::Text), expected);
 }

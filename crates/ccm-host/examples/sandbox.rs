@@ -1,4 +1,4 @@
-//! Running a command in a sandbox from a program of one's own: `cargo run --package ccm-host --example sandbox`.
+//! Runs a command in a sandbox from another program: `cargo run --package ccm-host --example sandbox`.
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 
 use std::error::Error;
@@ -9,7 +9,7 @@ use ccm_host::{
 };
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
-    // Before anything else: started once more by the runner, this process becomes the command.
+    // This comes first: when the runner starts this program again, the process becomes the command.
     if let Some(code) = launcher::begin() {
         return Ok(code);
     }

@@ -51,7 +51,7 @@ pub enum AccountError {
         name: String,
     },
     /// The number has no entry, so that its groups and its home are not known.
-    #[error("user {number} has no entry among the users, which would tell its groups")]
+    #[error("user {number} has no entry in the user database, so its groups are not known")]
     NoEntry {
         /// Number that was looked up.
         number: u32,
@@ -120,8 +120,8 @@ fn numeric(name: &str) -> Option<u32> {
 ///
 /// The function runs in a thread of its own that takes on the user for file access only. With the full
 /// identity, that user could send signals to this process meanwhile.
-pub(crate) fn seeing_as<T: Send>(identity: &Identity, look: impl FnOnce() -> T + Send) -> io::Result<T> {
-    let looking = || {
+pub(crate) fn seeing_as<T: Send>(identity: &Identity, run: impl FnOnce() -> T + Send) -> io::Result<T> {
+    let run_as = || {
         let groups: Vec<_> = identity.groups.iter().map(|gid| rustix::fs::Gid::from_raw(*gid)).collect();
         rustix::thread::set_thread_groups(&groups)?;
         // The calls return the number from before, so that a second call shows whether the first one worked.
@@ -131,10 +131,10 @@ pub(crate) fn seeing_as<T: Send>(identity: &Identity, look: impl FnOnce() -> T +
         if (taken.0.as_raw(), taken.1.as_raw()) != (identity.gid, identity.uid) {
             return Err(io::ErrorKind::PermissionDenied.into());
         }
-        Ok(look())
+        Ok(run())
     };
     std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().spawn_scoped(scope, looking)?;
+        let thread = std::thread::Builder::new().spawn_scoped(scope, run_as)?;
         thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
 }
@@ -153,12 +153,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_named() {
+    fn error_names_the_unknown_account() {
         for (error, expected) in [
             (account("no-such-user").expect_err("nobody"), "user \"no-such-user\" does not exist"),
             (
                 account("54321").expect_err("nobody"),
-                "user 54321 has no entry among the users, which would tell its groups",
+                "user 54321 has no entry in the user database, so its groups are not known",
             ),
             (account("").expect_err("nobody"), "user \"\" does not exist"),
             (group("no-such-group").expect_err("no group"), "group \"no-such-group\" does not exist"),

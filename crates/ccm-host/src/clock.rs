@@ -4,19 +4,19 @@ use std::time::{Duration, Instant, SystemTime};
 
 use crate::Local;
 
-/// Tells the time.
+/// Returns the time, and waits.
 pub trait Clock {
-    /// The time of day, which may be set back.
+    /// Returns the time of day, which may be set back.
     fn now(&self) -> SystemTime;
 
-    /// The time since some fixed moment, which never goes back.
+    /// Returns the time since a fixed moment. It never goes back.
     fn monotonic(&self) -> Duration;
 
-    /// Waits for that long.
+    /// Waits for a duration.
     fn wait(&self, duration: Duration) -> Local<'_, ()>;
 }
 
-/// The clock of this machine.
+/// Clock of this machine.
 #[derive(Debug)]
 pub struct SystemClock {
     started: Instant,
@@ -49,7 +49,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// Waits for that long and returns it; for ever, if there is no such time.
+/// Waits for a duration and returns it. Waits for ever if there is none.
 pub async fn after(duration: Option<Duration>) -> Duration {
     match duration {
         Some(duration) => {

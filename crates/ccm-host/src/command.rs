@@ -1,5 +1,5 @@
-//! Commands: what is run, how it ended, and the runner that keeps it from hanging, flooding memory and
-//! leaving processes behind unnoticed.
+//! Commands, their results, and the runner that prevents hanging, excessive memory and unnoticed leftover
+//! processes.
 
 pub(crate) mod base_environment;
 mod capture;
@@ -57,14 +57,14 @@ pub struct Command {
     /// Keeps its arguments out of debug messages.
     pub sensitive: bool,
     /// Author of the command.
-    pub origin: Origin,
+    pub origin: CommandOrigin,
     /// Purpose of the command.
     pub role: Role,
 }
 
-/// Author of a command, for whoever judges commands.
+/// Author of a command. A gate may treat authors differently.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Origin {
+pub enum CommandOrigin {
     /// The manifest, as a program and its arguments.
     #[default]
     Argv,
@@ -74,7 +74,7 @@ pub enum Origin {
     Ccm,
 }
 
-/// Purpose of a command, for whoever judges commands.
+/// Purpose of a command. A gate may treat purposes differently.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Role {
     /// Changes the system as the manifest asks.
@@ -104,14 +104,14 @@ impl Command {
             umask: None,
             sandbox: None,
             sensitive: false,
-            origin: Origin::default(),
+            origin: CommandOrigin::default(),
             role: Role::default(),
         }
     }
 
     /// Returns the text for the shell, if the manifest has written one.
     pub fn shell_text(&self) -> Option<&str> {
-        self.args.last().filter(|_| self.origin == Origin::Shell)?.to_str()
+        self.args.last().filter(|_| self.origin == CommandOrigin::Shell)?.to_str()
     }
 }
 
@@ -138,7 +138,7 @@ pub enum Exit {
 
 /// Output of one stream: its beginning and its end, in bounded memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Captured {
+pub struct CapturedOutput {
     /// First bytes, at most 1 MiB.
     pub head: Vec<u8>,
     /// Last bytes behind the head, at most 64 KiB.
@@ -147,7 +147,7 @@ pub struct Captured {
     pub dropped: u64,
 }
 
-impl Captured {
+impl CapturedOutput {
     /// Returns the number of bytes that were printed in all.
     pub fn total(&self) -> u64 {
         (self.head.len() + self.tail.len()) as u64 + self.dropped
@@ -164,9 +164,9 @@ impl Captured {
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Unredacted {
     /// Standard output.
-    pub stdout: Captured,
+    pub stdout: CapturedOutput,
     /// Standard error.
-    pub stderr: Captured,
+    pub stderr: CapturedOutput,
 }
 
 /// Leaves the output out.
@@ -198,9 +198,9 @@ pub struct Finished {
     /// End of the command.
     pub exit: Exit,
     /// Standard output, redacted.
-    pub stdout: Captured,
+    pub stdout: CapturedOutput,
     /// Standard error, redacted.
-    pub stderr: Captured,
+    pub stderr: CapturedOutput,
     /// Output as it was printed; `None` if there were no secrets to look for.
     pub unredacted: Option<Box<Unredacted>>,
     /// Time that the command ran.
@@ -215,12 +215,12 @@ pub struct Finished {
 
 impl Finished {
     /// Returns standard output as it was printed, which may hold secrets.
-    pub fn printed_stdout(&self) -> &Captured {
+    pub fn printed_stdout(&self) -> &CapturedOutput {
         self.unredacted.as_ref().map_or(&self.stdout, |unredacted| &unredacted.stdout)
     }
 
     /// Returns standard error as it was printed, which may hold secrets.
-    pub fn printed_stderr(&self) -> &Captured {
+    pub fn printed_stderr(&self) -> &CapturedOutput {
         self.unredacted.as_ref().map_or(&self.stderr, |unredacted| &unredacted.stderr)
     }
 }
@@ -301,7 +301,7 @@ pub enum StartError {
     /// ccm is not root and can't run a command as another user.
     #[serde(skip)]
     #[error(
-        "`{property}` can't be changed: only root can run a command as somebody else, and this is user {uid}"
+        "`{property}` can't be changed: only root can run a command as another user, and ccm runs as user {uid}"
     )]
     NotRoot {
         /// Property that can't be changed: `user` or `group`.
@@ -389,7 +389,7 @@ pub enum StartError {
     },
     /// The user who runs ccm is not known.
     #[serde(skip)]
-    #[error("it can't be told who ccm runs as")]
+    #[error("the user who runs ccm can't be determined")]
     OwnIdentity {
         /// Error of the kernel.
         source: std::io::Error,
@@ -421,7 +421,7 @@ pub enum StartError {
     },
     /// The path of the program is not UTF-8.
     #[serde(skip)]
-    #[error("\"{}\" is no text", path.display())]
+    #[error("\"{}\" is not UTF-8", path.display())]
     NotText {
         /// The path.
         path: PathBuf,
@@ -473,9 +473,9 @@ impl StartError {
     }
 }
 
-/// How urgently a run should end.
+/// Urgency with which a run should end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
+pub enum CancellationLevel {
     /// Go on.
     #[default]
     Go,
@@ -487,21 +487,21 @@ pub enum Level {
 
 /// Request to end a run, as the parts of the run see it.
 #[derive(Clone, Debug)]
-pub struct Cancellation(watch::Receiver<Level>);
+pub struct Cancellation(watch::Receiver<CancellationLevel>);
 
 /// Request to end a run, as its cause sees it.
 #[derive(Debug)]
-pub struct CancellationSource(watch::Sender<Level>);
+pub struct CancellationSource(watch::Sender<CancellationLevel>);
 
 impl CancellationSource {
     /// Returns a source and its cancellation.
     pub fn new() -> (Self, Cancellation) {
-        let (sender, receiver) = watch::channel(Level::Go);
+        let (sender, receiver) = watch::channel(CancellationLevel::Go);
         (Self(sender), Cancellation(receiver))
     }
 
     /// Raises the level. A level is never lowered.
-    pub fn raise(&self, level: Level) {
+    pub fn raise(&self, level: CancellationLevel) {
         self.0.send_if_modified(|current| {
             let raised = level > *current;
             *current = level.max(*current);
@@ -517,12 +517,12 @@ impl Cancellation {
     }
 
     /// Returns the current level.
-    pub fn level(&self) -> Level {
+    pub fn level(&self) -> CancellationLevel {
         *self.0.borrow()
     }
 
     /// Waits until the level is at least that; for ever, if the source is gone.
-    pub async fn reached(&self, level: Level) {
+    pub async fn reached(&self, level: CancellationLevel) {
         let mut receiver = self.0.clone();
         if receiver.wait_for(|current| *current >= level).await.is_err() {
             std::future::pending::<()>().await;

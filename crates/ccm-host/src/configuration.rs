@@ -1,4 +1,4 @@
-//! A directory of files that decide what ccm does: only what nobody else can have put there is read.
+//! Configuration directories. Only files that no other user can have written are read.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -13,7 +13,7 @@ use thiserror::Error;
 
 use crate::files::is_absence;
 
-/// Opening to read: never a link, and without waiting for the other end of a pipe.
+/// Flags for reading. They refuse a link, and do not wait for the other end of a pipe.
 const READ: OFlags = OFlags::RDONLY
     .union(OFlags::NOFOLLOW)
     .union(OFlags::NONBLOCK)
@@ -22,75 +22,76 @@ const READ: OFlags = OFlags::RDONLY
 
 const WRITABLE_BY_ALL: u32 = 0o002;
 
-/// A directory of configuration that is held open, so that what is read in it can't be exchanged.
+/// Open configuration directory. Its files are read through the descriptor, so that a replaced path has no
+/// effect.
 ///
-/// Links are not followed, neither the directory itself nor a name in it. As root, what somebody else owns or
-/// everybody may write is refused: whoever can write it would decide what root does.
+/// Links are not followed, neither to the directory nor in it. As root, a file or directory that belongs to
+/// another user or that everybody may write is an error, because its writer would decide what root does.
 #[derive(Debug)]
 pub struct ConfigurationDirectory {
     descriptor: OwnedFd,
     path: PathBuf,
 }
 
-/// Why something in a directory of configuration is not read.
+/// Error of reading a configuration directory.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ConfigurationError {
-    /// It is a link.
+    /// The path is a link.
     #[error("\"{}\" is a symbolic link", .0.display())]
     Link(PathBuf),
-    /// It is something else than it has to be.
+    /// The path is of another kind than expected.
     #[error("\"{}\" is {found}", path.display())]
     Kind {
-        /// Where it is.
+        /// The path.
         path: PathBuf,
-        /// What it is, with its article.
+        /// Kind that was found, with its article.
         found: &'static str,
     },
-    /// Somebody else owns it, and this is root.
+    /// ccm runs as root, and the path belongs to another user.
     #[error("\"{}\" belongs to the user {owner}, not to root", path.display())]
     Foreign {
-        /// Where it is.
+        /// The path.
         path: PathBuf,
-        /// The number of its owner.
+        /// Number of the owner.
         owner: u32,
     },
-    /// Everybody may write it, and this is root.
+    /// ccm runs as root, and everybody may write the path.
     #[error("\"{}\" may be written by everybody (mode {mode:04o})", path.display())]
     Exposed {
-        /// Where it is.
+        /// The path.
         path: PathBuf,
-        /// Its permissions.
+        /// Mode of the path.
         mode: u32,
     },
-    /// It is too long.
+    /// The file is too long.
     #[error("\"{}\" is longer than {limit} bytes", path.display())]
     TooLong {
-        /// Where it is.
+        /// The path.
         path: PathBuf,
-        /// How long it may be.
+        /// Maximum length in bytes.
         limit: u64,
     },
-    /// There is too much in it.
+    /// The directory has too many entries.
     #[error("\"{}\" holds more than {limit} entries", path.display())]
     TooMany {
-        /// Where it is.
+        /// The path.
         path: PathBuf,
-        /// How many there may be.
+        /// Maximum number of entries.
         limit: usize,
     },
-    /// The system refused it.
+    /// The system refused the read.
     #[error("\"{}\" can't be read", path.display())]
     Read {
-        /// Where it is.
+        /// The path.
         path: PathBuf,
-        /// Why it was refused.
+        /// Error of the system.
         source: io::Error,
     },
 }
 
 impl ConfigurationDirectory {
-    /// Opens a directory; none if it is not there.
+    /// Opens a directory; `None` if it does not exist.
     pub fn open(path: &Path) -> Result<Option<Self>, ConfigurationError> {
         let descriptor = match openat(CWD, path, READ | OFlags::DIRECTORY, Mode::empty()) {
             Ok(descriptor) => descriptor,
@@ -99,12 +100,12 @@ impl ConfigurationDirectory {
         Self::of(descriptor, path.to_owned()).map(Some)
     }
 
-    /// Opens a directory in it; none if it is not there.
+    /// Opens a subdirectory; `None` if it does not exist.
     pub fn enter(&self, name: &OsStr) -> Result<Option<Self>, ConfigurationError> {
         let path = self.path.join(name);
         let descriptor = match openat(&self.descriptor, name, READ | OFlags::DIRECTORY, Mode::empty()) {
             Ok(descriptor) => descriptor,
-            Err(error) => return refused(error, &path, || self.look(name)),
+            Err(error) => return refused(error, &path, || self.inspect(name)),
         };
         Self::of(descriptor, path).map(Some)
     }
@@ -115,12 +116,13 @@ impl ConfigurationDirectory {
         Ok(Self { descriptor, path })
     }
 
-    /// Where it was when it was opened.
+    /// Returns the path that it was opened with.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The names in it, sorted. More than `limit` are an error, because which of them came first is chance.
+    /// Returns the names of the entries, sorted. More than `limit` are an error, because their order is
+    /// random.
     pub fn names(&self, limit: usize) -> Result<Vec<OsString>, ConfigurationError> {
         let mut names = Vec::new();
         for entry in Dir::read_from(&self.descriptor).map_err(reading(&self.path))? {
@@ -138,20 +140,20 @@ impl ConfigurationDirectory {
         Ok(names)
     }
 
-    /// Reads a regular file in it; none if it is not there.
+    /// Reads a regular file; `None` if it does not exist.
     pub fn read(&self, name: &OsStr, limit: u64) -> Result<Option<Vec<u8>>, ConfigurationError> {
         let path = self.path.join(name);
         let root = is_root();
-        // Looked at before it is opened: a device may notice that it is opened.
-        match self.look(name) {
+        // The check comes before opening, because opening a device could have an effect.
+        match self.inspect(name) {
             Ok(found) => check(&path, &found, FileType::RegularFile, root)?,
             Err(error) => return refused(error, &path, || Err(error)),
         }
         let descriptor = match openat(&self.descriptor, name, READ, Mode::empty()) {
             Ok(descriptor) => descriptor,
-            Err(error) => return refused(error, &path, || self.look(name)),
+            Err(error) => return refused(error, &path, || self.inspect(name)),
         };
-        // What was opened decides, whatever was there before.
+        // The file may have been replaced before it was opened.
         let found = fstat(&descriptor).map_err(reading(&path))?;
         check(&path, &found, FileType::RegularFile, root)?;
         let too_long = || ConfigurationError::TooLong { path: path.clone(), limit };
@@ -164,20 +166,20 @@ impl ConfigurationDirectory {
         if bytes.len() as u64 > limit { Err(too_long()) } else { Ok(Some(bytes)) }
     }
 
-    fn look(&self, name: &OsStr) -> Result<Stat, Errno> {
+    fn inspect(&self, name: &OsStr) -> Result<Stat, Errno> {
         statat(&self.descriptor, name, AtFlags::SYMLINK_NOFOLLOW)
     }
 }
 
-/// Turns the error of opening into what is to be said of it. A name that nothing has is no error.
+/// Converts an error of opening. A path that does not exist is no error.
 fn refused<T>(
     error: Errno,
     path: &Path,
-    look: impl FnOnce() -> Result<Stat, Errno>,
+    inspect: impl FnOnce() -> Result<Stat, Errno>,
 ) -> Result<Option<T>, ConfigurationError> {
-    // A link, too, is said not to be a directory; without either, a part of the way is missing.
-    let link = matches!(error, Errno::LOOP | Errno::NOTDIR).then(look).and_then(Result::ok);
-    match link.map(|found| FileType::from_raw_mode(found.st_mode)) {
+    // The kernel returns NOTDIR for a link as well.
+    let found = matches!(error, Errno::LOOP | Errno::NOTDIR).then(inspect).and_then(Result::ok);
+    match found.map(|found| FileType::from_raw_mode(found.st_mode)) {
         Some(FileType::Symlink) => Err(ConfigurationError::Link(path.to_owned())),
         Some(found) => Err(ConfigurationError::Kind { path: path.to_owned(), found: what(found) }),
         None if is_absence(&error.into()) => Ok(None),
@@ -185,7 +187,7 @@ fn refused<T>(
     }
 }
 
-/// For `map_err`: the error of reading what is at the path.
+/// Returns [`ConfigurationError::Read`] as a closure for `map_err`.
 fn reading(path: &Path) -> impl FnOnce(Errno) -> ConfigurationError {
     move |source| ConfigurationError::Read { path: path.to_owned(), source: source.into() }
 }
@@ -194,7 +196,7 @@ fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-/// Refuses what is not of that kind, and as root what somebody else could have written.
+/// Checks the kind, and for root that no other user can have written the file or directory.
 fn check(path: &Path, found: &Stat, kind: FileType, root: bool) -> Result<(), ConfigurationError> {
     let path = || path.to_owned();
     let found_kind = FileType::from_raw_mode(found.st_mode);
@@ -226,7 +228,7 @@ fn what(kind: FileType) -> &'static str {
 mod tests {
     use super::*;
 
-    /// The state of something with that kind and mode, that user's.
+    /// Returns the state of a file with this kind, mode and owner.
     fn state(mode: u32, owner: u32) -> Stat {
         let mut state = rustix::fs::stat("/").expect("the root");
         state.st_mode = mode;
@@ -235,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn root_reads_what_only_root_can_have_written() {
+    fn root_reads_only_files_that_root_has_written() {
         let file = |mode: u32| 0o100_000 | mode;
         for (mode, owner, root, expected) in [
             (file(0o644), 0, true, None),
@@ -250,8 +252,8 @@ mod tests {
             (0o010_600, 0, true, Some("\"/x\" is a pipe")),
         ] {
             let checked = check(Path::new("/x"), &state(mode, owner), FileType::RegularFile, root);
-            let told = checked.err().map(|error| error.to_string());
-            assert_eq!(told.as_deref(), expected, "{mode:o} of {owner}, root: {root}");
+            let message = checked.err().map(|error| error.to_string());
+            assert_eq!(message.as_deref(), expected, "{mode:o} of {owner}, root: {root}");
         }
     }
 }

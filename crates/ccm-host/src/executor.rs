@@ -1,8 +1,7 @@
 //! Starting commands somewhere: on this machine, or in another place that follows the same contract.
 //!
-//! A [`Launch`] is what a manifest asks for, in names. An [`Executor`] resolves it into a [`LaunchPlan`],
-//! which has the numbers, the programs and the directories of its place, and runs the commands of one
-//! resource there.
+//! A [`Launch`] is the request of a manifest, in names. An [`Executor`] resolves it into a [`LaunchPlan`]
+//! with the numbers, programs and directories of its place, which runs the commands of one resource there.
 //!
 //! A run has one executor. An executor for another place stands in front of the one of this machine and hands
 //! on the launches that are not meant for it, so that a [`RunnerMiddleware`] around the first executor sees
@@ -24,8 +23,8 @@ pub use middleware::RunnerMiddleware;
 
 /// Place that commands are started in, and the only way to start one in a run.
 pub trait Executor {
-    /// Resolves what a manifest asks for, and makes what its commands need to start. A plan that is dropped
-    /// instead of [closed](LaunchPlan::close) removes what it has made as far as it can without waiting.
+    /// Resolves the request of a manifest, and makes the directories that its commands need. A plan that is
+    /// dropped instead of [closed](LaunchPlan::close) removes them as far as possible without waiting.
     fn resolve<'a>(
         &'a self,
         launch: &'a Launch,
@@ -50,8 +49,8 @@ pub trait Executor {
     }
 }
 
-/// Resolved launch. It starts the commands of one resource, one after the other, and owns what was made for
-/// them.
+/// Resolved launch. It starts the commands of one resource, one after the other, and owns the directories
+/// that were made for them.
 pub trait LaunchPlan: Runner {
     /// Returns the working directory of its commands.
     fn cwd(&self) -> &Path;
@@ -62,7 +61,7 @@ pub trait LaunchPlan: Runner {
     /// Looks a program up, and returns the complete command.
     fn command(&self, program: &str, args: &[String]) -> Result<Command, StartError>;
 
-    /// Removes what was made, and returns a warning for each thing that could not be removed.
+    /// Removes the directories that were made, and returns a warning for each that could not be removed.
     fn close<'p>(self: Box<Self>) -> Local<'p, Vec<String>>
     where
         Self: 'p;
@@ -97,11 +96,12 @@ pub struct Launch {
     pub environment: Vec<(String, String)>,
     /// Time that each command has; `None` is without an end.
     pub timeout: Option<Duration>,
-    /// Confinement of the commands; else they may do what their user may.
+    /// Confinement of the commands; else only the permissions of their user limit them.
     pub sandbox: Option<SandboxRequest>,
     /// Keeps arguments out of debug messages.
     pub sensitive: bool,
-    /// The program is the interpreter of what was asked for, so that a sandbox may start it wherever it lies.
+    /// The program is the interpreter of the requested script, so that a sandbox may start it from any
+    /// directory.
     pub is_interpreted: bool,
     /// Directory of the manifest, where relative paths of the sandbox and of its programs start.
     pub manifest_directory: PathBuf,

@@ -78,8 +78,9 @@ pub use clock::{Clock, SystemClock, after};
 #[cfg(feature = "testing")]
 pub use command::SandboxLayer;
 pub use command::{
-    Cancellation, CancellationSource, Captured, Command, Enforced, Exit, Finished, Level, Means, Origin,
-    Process, Role, Runner, RunnerError, Sandbox, StartError, SystemRunner, Unredacted, never_opened,
+    Cancellation, CancellationLevel, CancellationSource, CapturedOutput, Command, CommandOrigin, Enforced,
+    Exit, Finished, Means, Process, Role, Runner, RunnerError, Sandbox, StartError, SystemRunner, Unredacted,
+    never_opened,
 };
 pub use configuration::{ConfigurationDirectory, ConfigurationError};
 pub use environment::{Terminal, absolute, environment, random, variable};
@@ -88,8 +89,9 @@ pub use executor::{
     SandboxRequest, Workdir,
 };
 pub use files::{
-    Attributes, FileChange, FileError, FileInfo, FileKind, Files, FilesMiddleware, Hash, Look, NewContent,
-    NewFile, PathInfo, ReadContent, Step, SystemFiles, read_at_most, sha256, slug, unescape,
+    FileAttributes, FileChange, FileError, FileInfo, FileKind, FileStep, Files, FilesMiddleware, HashPolicy,
+    InspectOptions, NewContent, NewFile, PathInfo, ReadContent, SystemFiles, read_at_most, sha256, slug,
+    unescape,
 };
 pub use machine::{Interface, InterfaceFlag, Kernel, Machine, Space, SystemMachine};
 pub use non_blocking_writer::NonBlockingWriter;
@@ -125,7 +127,7 @@ impl Host<'_> {
     pub async fn pause(&self, duration: Duration, cancellation: &Cancellation) -> bool {
         tokio::select! {
             biased;
-            () = cancellation.reached(Level::Stop) => false,
+            () = cancellation.reached(CancellationLevel::Stop) => false,
             () = self.clock.wait(duration) => true,
         }
     }
@@ -143,22 +145,22 @@ impl Host<'_> {
         let (source, patient) = CancellationSource::new();
         let mut on_line = |stream, line: &str| {
             if on_line(stream, line).is_break() {
-                source.raise(Level::Stop);
+                source.raise(CancellationLevel::Stop);
             }
         };
         let urge = async {
             tokio::select! {
                 biased;
-                () = cancellation.reached(Level::Kill) => {}
+                () = cancellation.reached(CancellationLevel::Kill) => {}
                 () = async {
-                    cancellation.reached(Level::Stop).await;
+                    cancellation.reached(CancellationLevel::Stop).await;
                     self.clock.wait(patience).await;
                 } => {
-                    source.raise(Level::Stop);
-                    cancellation.reached(Level::Kill).await;
+                    source.raise(CancellationLevel::Stop);
+                    cancellation.reached(CancellationLevel::Kill).await;
                 }
             }
-            source.raise(Level::Kill);
+            source.raise(CancellationLevel::Kill);
             std::future::pending::<Infallible>().await
         };
         tokio::select! {

@@ -1,4 +1,4 @@
-//! What the kernel tells about the machine: its own files, its name, its interfaces, its file systems.
+//! Facts that the kernel provides: its own files, the host name, network interfaces, file systems.
 
 mod system;
 
@@ -9,95 +9,95 @@ use std::time::Duration;
 
 pub use system::SystemMachine;
 
-/// Tells about the machine. Nothing here changes it or waits for anybody.
+/// Reads facts of the machine. Except for [`Machine::space`], no method blocks.
 pub trait Machine {
     /// Reads a file of the kernel or of the system, links followed.
     ///
-    /// One with more than `limit` bytes is an error of kind [`io::ErrorKind::FileTooLarge`].
+    /// A file with more than `limit` bytes is an error of kind [`io::ErrorKind::FileTooLarge`].
     fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>>;
 
-    /// Reads the first bytes of a file, at most `length`: the kernel makes up no more than what is read.
+    /// Reads the first bytes of a file, at most `length`. The kernel then generates no more than these.
     fn read_start(&self, path: &Path, length: u64) -> io::Result<Vec<u8>>;
 
-    /// Tells whether something is at that path, links followed. What can't be looked at is taken for nothing.
+    /// Returns `true` if the path exists, links followed, and `false` if it can't be inspected.
     fn exists(&self, path: &Path) -> bool;
 
-    /// Where a link leads, as it is written in it.
+    /// Returns the target of a link, as it is written in the link.
     fn link(&self, path: &Path) -> io::Result<PathBuf>;
 
-    /// How many processes there are.
+    /// Returns the number of processes.
     fn processes(&self) -> io::Result<u64>;
 
-    /// The kernel, and the name the machine has.
+    /// Returns the kernel and the host name.
     fn kernel(&self) -> Kernel;
 
-    /// The time since the machine was started, sleep included.
+    /// Returns the time since the machine was started, sleep included.
     fn since_boot(&self) -> Duration;
 
-    /// How many bytes a page of memory has.
+    /// Returns the size of a page of memory in bytes.
     fn page_size(&self) -> u64;
 
-    /// How much room the file system at that path has.
+    /// Returns the space of the file system at a path.
     ///
-    /// On the way to a file system whose server does not answer this waits, maybe for ever.
+    /// A network file system whose server does not respond can block this for ever.
     fn space(&self, path: &Path) -> io::Result<Space>;
 
-    /// The network interfaces with their addresses, in the order of the kernel.
+    /// Returns the network interfaces with their addresses, in the order of the kernel.
     fn interfaces(&self) -> io::Result<Vec<Interface>>;
 }
 
-/// The kernel, and the name the machine has.
+/// Kernel and host name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Kernel {
-    /// The name of the machine.
+    /// Host name.
     pub hostname: String,
-    /// The kernel's release, `6.1.0-18-amd64`.
+    /// Release of the kernel, such as `6.1.0-18-amd64`.
     pub release: String,
-    /// What it runs on, `x86_64`.
+    /// Architecture of the machine, such as `x86_64`.
     pub architecture: String,
 }
 
-/// How much room a file system has.
+/// Space of a file system.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Space {
-    /// All of it, in bytes.
+    /// Size of the file system in bytes.
     pub total: u64,
-    /// What nobody uses, in bytes.
+    /// Free bytes.
     pub free: u64,
-    /// What of that anybody may use, in bytes; the rest is for root.
+    /// Free bytes that every user may use; the rest is for root.
     pub available: u64,
-    /// How many inodes there are.
+    /// Number of inodes.
     pub inodes: u64,
-    /// How many of them nobody uses.
+    /// Number of free inodes.
     pub inodes_free: u64,
 }
 
-/// A network interface.
+/// Network interface.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Interface {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its number; 0 if it is not known.
+    /// Number; 0 if it is not known.
     pub index: u64,
-    /// Its hardware address. None if it has none, or one of no six bytes.
+    /// Hardware address; `None` if there is none, or if it has another length than six bytes.
     pub hardware: Option<[u8; 6]>,
-    /// What it is and can do.
+    /// Properties of the interface.
     pub flags: Vec<InterfaceFlag>,
-    /// Its addresses, each with the length of its network's prefix.
+    /// Addresses, each with the length of its network's prefix.
     pub addresses: Vec<(IpAddr, u8)>,
 }
 
-/// What an interface is and can do.
+/// Property of a network interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InterfaceFlag {
-    /// It is switched on.
+    /// The interface is enabled.
     Up,
-    /// It reaches all of its network at once.
+    /// It can broadcast.
     Broadcast,
-    /// It leads back to the machine.
+    /// It connects the machine with itself.
     Loopback,
-    /// There is one other end.
+    /// It connects two machines.
     PointToPoint,
-    /// It reaches groups.
+    /// It can multicast.
     Multicast,
 }

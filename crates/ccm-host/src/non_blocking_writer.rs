@@ -128,7 +128,8 @@ impl Shared {
             }
             _ => state.pieces.push_back((stream, bytes.to_vec())),
         }
-        // A thread that is awake looks for more before it waits again. To wake it costs two switches between threads.
+        // A thread that is awake looks for more before it waits again. To wake it costs two switches between
+        // threads.
         let wakes = std::mem::take(&mut state.is_idle);
         drop(state);
         if wakes {

@@ -19,7 +19,7 @@ use rustix::io::Errno;
 use rustix::process::geteuid;
 
 use crate::account::Identity;
-use crate::command::{CancellationSource, Level};
+use crate::command::{CancellationLevel, CancellationSource};
 use crate::files::empty_directory;
 use crate::random;
 
@@ -170,11 +170,11 @@ fn remove_within(timeout: Duration, parent: &OwnedFd, name: &OsString, outer: &O
     let before = |directory: &OwnedFd| {
         open_up(directory);
         if Instant::now() >= until {
-            source.raise(Level::Stop);
+            source.raise(CancellationLevel::Stop);
         }
     };
     let refused = |error| match cancellation.level() {
-        Level::Go => io::Error::other(error),
+        CancellationLevel::Go => io::Error::other(error),
         _ => io::Error::new(io::ErrorKind::TimedOut, "it does not become empty"),
     };
     match openat(outer, WORK, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty()) {
@@ -193,14 +193,14 @@ fn remove_within(timeout: Duration, parent: &OwnedFd, name: &OsString, outer: &O
     Ok(unlinkat(parent, name, AtFlags::REMOVEDIR)?)
 }
 
-/// Gives the owner access to a directory, so that a command can't keep its directory by removing its own
+/// Allows the owner to use a directory, so that a command can't keep its directory by removing its own
 /// permissions.
 fn open_up(directory: &OwnedFd) {
     // Root needs no permission. A directory of another user is an error of the next step.
     if !geteuid().is_root() {
         // The path of the descriptor leads to the directory that was opened, whatever has its name now.
         let path = format!("/proc/self/fd/{}", directory.as_raw_fd());
-        let _next_step_tells = rustix::fs::chmod(path, Mode::RWXU);
+        let _next_step_fails = rustix::fs::chmod(path, Mode::RWXU);
     }
 }
 
@@ -211,7 +211,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_private_and_removed_with_everything_in_it() {
+    fn directory_is_private_and_removed_with_everything_in_it() {
         let made = PrivateDirectory::make(None).expect("a directory");
         let path = made.path().to_owned();
         let found = path.metadata().expect("it is there");
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_does_not_become_empty_in_time_is_kept() {
+    fn directory_that_does_not_become_empty_in_time_is_kept() {
         let made = PrivateDirectory::make(None).expect("a directory");
         std::fs::create_dir(made.path().join("deep")).expect("a directory");
         std::fs::write(made.path().join("deep/file"), "x").expect("a file");
@@ -241,13 +241,13 @@ mod tests {
     }
 
     #[test]
-    fn it_is_removed_when_it_is_dropped() {
+    fn directory_is_removed_when_it_is_dropped() {
         let path = PrivateDirectory::make(None).expect("a directory").path().to_owned();
         assert!(!path.parent().expect("a parent").exists());
     }
 
     #[test]
-    fn a_leftover_is_removed_and_one_in_use_is_kept() {
+    fn leftover_is_removed_and_directory_in_use_is_kept() {
         let used = PrivateDirectory::make(None).expect("a directory");
         // Renamed when it is complete: another test may clean up at any moment.
         let number = random();
@@ -257,7 +257,7 @@ mod tests {
         let left = std::env::temp_dir().join(format!("{PREFIX}{number:032x}"));
         std::fs::rename(&made, &left).expect("it is left");
         remove_private_leftovers();
-        // A run beside this test may be the one that removes it.
+        // A run beside this test may remove it.
         ccm_testkit::wait_until("it is removed", || !left.exists());
         assert!(used.path().exists());
     }

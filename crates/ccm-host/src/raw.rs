@@ -1,6 +1,6 @@
-//! The system calls that no safe crate offers: the one module that owns `unsafe`.
+//! System calls that no safe crate offers: the one module with `unsafe`.
 //!
-//! It decides nothing. Each function is one call, or the few that belong together, behind safe types.
+//! Each function wraps one call, or a few that belong together, in safe types, and makes no decisions.
 #![expect(unsafe_code, reason = "no safe crate offers these calls")]
 
 use std::ffi::{CStr, CString, c_char, c_int};
@@ -14,26 +14,26 @@ use rustix::process::Pid;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-/// What a new process is made of.
+/// Parts of a new process.
 pub(crate) struct Start<'a> {
-    /// The program's path.
+    /// Path of the program.
     pub(crate) program: &'a CStr,
-    /// All arguments, its own name first.
+    /// All arguments, the name of the program first.
     pub(crate) arguments: &'a [CString],
-    /// All of its environment, `NAME=VALUE`.
+    /// All variables of the environment, as `NAME=VALUE`.
     pub(crate) environment: &'a [CString],
-    /// Its working directory.
+    /// Working directory.
     pub(crate) cwd: &'a CStr,
-    /// Standard input, output and error, and what else it gets, which are put into their places in this order;
-    /// none may have the number of a place before its own.
+    /// Descriptors for the numbers 0, 1, 2 and so on. They are duplicated in this order, so none may have a
+    /// number lower than its position.
     pub(crate) descriptors: &'a [BorrowedFd<'a>],
 }
 
 /// Starts a process in a session of its own, with every signal at its default and none blocked.
 ///
-/// The error is that of whatever failed in the child: the working directory or the program.
+/// An error in the child is returned: that of the working directory or of the program.
 pub(crate) fn posix_spawn(start: &Start<'_>) -> io::Result<Pid> {
-    let attributes = Attributes::new()?;
+    let attributes = SpawnAttributes::new()?;
     let actions = Actions::new(start)?;
     let arguments = pointers(start.arguments);
     let environment = pointers(start.environment);
@@ -53,7 +53,7 @@ pub(crate) fn posix_spawn(start: &Start<'_>) -> io::Result<Pid> {
     Pid::from_raw(pid).ok_or_else(|| io::Error::from_raw_os_error(libc::ESRCH))
 }
 
-/// Hides every descriptor from that number on from the programs that this process starts.
+/// Sets close-on-exec on every descriptor from a number on.
 pub(crate) fn close_on_exec_from(first: RawFd) -> io::Result<()> {
     // SAFETY: the call takes three numbers; it closes nothing, it only sets a flag.
     let result =
@@ -61,26 +61,26 @@ pub(crate) fn close_on_exec_from(first: RawFd) -> io::Result<()> {
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// The same for one descriptor; one that is not open is an error.
+/// Sets close-on-exec on one descriptor, which must be open.
 pub(crate) fn close_on_exec(descriptor: RawFd) -> io::Result<()> {
     // SAFETY: the call takes three numbers; it only sets a flag.
     let result = unsafe { libc::fcntl(descriptor, libc::F_SETFD, libc::FD_CLOEXEC) };
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Takes over a descriptor that was inherited, and keeps it from what this process becomes. Meant for the start of
-/// a program; one that is not open is an error.
+/// Takes ownership of an inherited descriptor, which must be open, and sets close-on-exec on it. It must be
+/// called only at the start of a program.
 pub(crate) fn inherited(descriptor: RawFd) -> io::Result<OwnedFd> {
     close_on_exec(descriptor)?;
     // SAFETY: it is open, and nothing in this program has opened it, so nobody else owns it.
     Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
 }
 
-/// Adds flags to a mount and to those below it: `libc::MOUNT_ATTR_RDONLY` and its like.
+/// Adds flags such as `libc::MOUNT_ATTR_RDONLY` to a mount, and with `recursive` to the mounts below it.
 pub(crate) fn add_mount_flags(mount: BorrowedFd<'_>, flags: u64, recursive: bool) -> io::Result<()> {
     let attributes = libc::mount_attr { attr_set: flags, attr_clr: 0, propagation: 0, userns_fd: 0 };
     let scope = libc::AT_EMPTY_PATH | if recursive { libc::AT_RECURSIVE } else { 0 };
-    // SAFETY: the path is a C string, and the attributes live through the call, which is told their size.
+    // SAFETY: the path is a C string, and the attributes live through the call, which gets their size.
     let result = unsafe {
         libc::syscall(
             libc::SYS_mount_setattr,
@@ -94,17 +94,17 @@ pub(crate) fn add_mount_flags(mount: BorrowedFd<'_>, flags: u64, recursive: bool
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// The version of Landlock that the kernel offers; zero is none.
+/// Returns the version of Landlock that the kernel offers, or 0.
 pub(crate) fn landlock_version() -> u32 {
     const VERSION: libc::c_uint = 1;
-    // SAFETY: asked for the version, the call takes no rules and opens nothing.
+    // SAFETY: with this flag, the call takes no rules and opens nothing.
     let version = unsafe {
         libc::syscall(libc::SYS_landlock_create_ruleset, ptr::null::<libc::c_void>(), 0_usize, VERSION)
     };
     u32::try_from(version).unwrap_or_default()
 }
 
-/// Tells whether this process ignores that signal.
+/// Returns `true` if this process ignores a signal.
 pub(crate) fn is_ignored(signal: Signal) -> io::Result<bool> {
     let mut action = MaybeUninit::<libc::sigaction>::uninit();
     // SAFETY: without a new action the call only writes the present one to where the pointer leads.
@@ -116,32 +116,32 @@ pub(crate) fn is_ignored(signal: Signal) -> io::Result<bool> {
     Ok(unsafe { action.assume_init() }.sa_sigaction == libc::SIG_IGN)
 }
 
-/// Gives a signal its default effect on this process.
+/// Restores the default effect of a signal on this process.
 pub(crate) fn set_default(signal: Signal) -> io::Result<()> {
     // SAFETY: no handler is installed, so none can break a rule of handlers.
     let former = unsafe { libc::signal(signal as c_int, libc::SIG_DFL) };
     if former == libc::SIG_ERR { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// Lets a signal have no effect on this process; programs it starts begin with the default again.
+/// Ignores a signal in this process. Programs that this process starts have the default effect again.
 pub(crate) fn ignore(signal: Signal) -> io::Result<()> {
     // SAFETY: no handler is installed, so none can break a rule of handlers.
     let former = unsafe { libc::signal(signal as c_int, libc::SIG_IGN) };
     if former == libc::SIG_ERR { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// Lets the runtime wait until a descriptor is readable.
+/// Registers a descriptor with the runtime, to wait until it is readable.
 pub(crate) fn watch(descriptor: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
     // SAFETY: an `OwnedFd` names one open descriptor for as long as it lives, and it is given away here.
     Ok(unsafe { AsyncFd::register_with_interest(descriptor, Interest::READABLE) }?)
 }
 
-struct Attributes(libc::posix_spawnattr_t);
+struct SpawnAttributes(libc::posix_spawnattr_t);
 
-impl Attributes {
+impl SpawnAttributes {
     fn new() -> io::Result<Self> {
         let mut attributes = MaybeUninit::uninit();
-        // SAFETY: the call initialises what the pointer leads to; only a success is taken as initialised.
+        // SAFETY: the call initialises the value behind the pointer, which is used only after a success.
         let mut attributes = unsafe {
             check(libc::posix_spawnattr_init(attributes.as_mut_ptr()))?;
             Self(attributes.assume_init())
@@ -166,7 +166,7 @@ impl Attributes {
     }
 }
 
-impl Drop for Attributes {
+impl Drop for SpawnAttributes {
     fn drop(&mut self) {
         // SAFETY: they were initialised and are not used again.
         unsafe { libc::posix_spawnattr_destroy(&raw mut self.0) };
@@ -178,7 +178,7 @@ struct Actions(libc::posix_spawn_file_actions_t);
 impl Actions {
     fn new(start: &Start<'_>) -> io::Result<Self> {
         let mut actions = MaybeUninit::uninit();
-        // SAFETY: the call initialises what the pointer leads to; only a success is taken as initialised.
+        // SAFETY: the call initialises the value behind the pointer, which is used only after a success.
         let mut actions = unsafe {
             check(libc::posix_spawn_file_actions_init(actions.as_mut_ptr()))?;
             Self(actions.assume_init())
@@ -207,7 +207,7 @@ fn pointers(strings: &[CString]) -> Vec<*mut c_char> {
     strings.iter().map(|string| string.as_ptr().cast_mut()).chain([ptr::null_mut()]).collect()
 }
 
-/// Turns the answer of the calls that return their error into a result.
+/// Converts the return value of calls that return their error.
 fn check(code: c_int) -> io::Result<()> {
     if code == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(code)) }
 }

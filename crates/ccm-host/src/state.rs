@@ -1,83 +1,85 @@
-//! What ccm remembers between runs: a directory that nobody else can write, and the lock on it.
+//! State directory, which no other user can write, and the lock on it.
 
 mod append;
+mod default_directory;
 mod directory;
 mod lock;
-mod place;
 
 use std::io;
 use std::path::PathBuf;
 
 pub use append::AppendFile;
+pub use default_directory::default_state_directory;
 pub use directory::Directory;
 pub use lock::{Lock, LockError, LockHolder};
-pub use place::default_state_directory;
 
-/// Says why a state directory can't be used.
+/// Error of using a state directory.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StateError {
-    /// Nothing says where it should be.
-    #[error("there is no place for a state directory: HOME is not an absolute path")]
-    NoPlace,
-    /// It is not there and can't be made.
-    #[error("state directory {path:?} can't be made")]
+    /// No directory is named, and there is no default.
+    #[error("there is no default state directory: HOME is not an absolute path")]
+    NoDirectory,
+    /// The directory does not exist and can't be created.
+    #[error("state directory {path:?} can't be created")]
     Make {
-        /// The directory.
+        /// Path of the directory.
         path: PathBuf,
-        /// Why not.
+        /// Error of the system.
         source: io::Error,
     },
-    /// It can't be looked at.
+    /// The directory can't be opened.
     #[error("state directory {path:?} can't be opened")]
     Open {
-        /// The directory.
+        /// Path of the directory.
         path: PathBuf,
-        /// Why not.
+        /// Error of the system.
         source: io::Error,
     },
-    /// Something else has its name.
+    /// The path is not a directory.
     #[error("state directory {path:?} is not a directory")]
     NotADirectory {
         /// The path.
         path: PathBuf,
     },
-    /// Somebody else owns it, or the link that leads to it.
+    /// The directory, or the link to it, belongs to another user.
     #[error("state directory {path:?} belongs to another user (uid {owner})")]
     Foreign {
-        /// The directory.
+        /// Path of the directory.
         path: PathBuf,
-        /// The number of that user.
+        /// Number of the owner.
         owner: u32,
     },
-    /// Others than its owner can write it.
+    /// Users other than the owner can write the directory.
     #[error("state directory {path:?} can be written by others (mode {mode:04o})")]
     Exposed {
-        /// The directory.
+        /// Path of the directory.
         path: PathBuf,
-        /// Its permissions.
+        /// Mode of the directory.
         mode: u32,
     },
 }
 
 impl StateError {
-    /// What to do about it.
+    /// Returns the hint.
     pub fn hint(&self) -> String {
         match self {
-            Self::NoPlace => "set HOME, or name a directory with --state-dir".to_owned(),
+            Self::NoDirectory => "set HOME, or name a directory with --state-dir".to_owned(),
             Self::Make { .. } | Self::Open { .. } => {
                 "name a directory that you can write with --state-dir".to_owned()
             }
-            Self::NotADirectory { .. } => "move it away, or name another with --state-dir".to_owned(),
+            Self::NotADirectory { .. } => {
+                "move it away, or name another directory with --state-dir".to_owned()
+            }
             Self::Foreign { .. } => {
                 "run ccm as that user, or name a directory of your own with --state-dir".to_owned()
             }
-            Self::Exposed { path, .. } => format!("run `chmod go-w {}`", path.display()),
+            Self::Exposed { .. } => "name a directory that only you can write with --state-dir".to_owned(),
         }
     }
 }
 
-/// Says plainly what the kernel calls too many levels of symbolic links.
+/// Replaces the kernel's error "too many levels of symbolic links" by a plainer one.
 fn not_a_link(error: io::Error) -> io::Error {
     match error.raw_os_error() {
         Some(code) if code == rustix::io::Errno::LOOP.raw_os_error() => {

@@ -1,4 +1,4 @@
-//! Executors: every command passes through the middleware around them, and a preflight makes nothing.
+//! Executors: a middleware sees every command, and a preflight makes nothing.
 #![expect(clippy::expect_used, reason = "a test that can't be set up should fail loudly")]
 
 use std::cell::RefCell;
@@ -11,7 +11,7 @@ use ccm_host::{
 use ccm_model::Stream;
 use ccm_testkit::{FakeFiles, FakeRunner};
 
-/// Notes each command in a log that several middlewares share.
+/// Middleware that records each command in a shared log.
 struct Noting<'a> {
     inner: &'a dyn Executor,
     name: &'static str,
@@ -75,7 +75,7 @@ fn no_command_escapes_a_middleware() {
 }
 
 #[test]
-fn a_preflight_makes_no_directory_and_opens_no_more_than_a_run() {
+fn preflight_makes_no_directory_and_opens_no_more_than_a_run() {
     block_on(async {
         let (runner, mut files) = (FakeRunner::default(), FakeFiles::default());
         files.directories.insert("/m".into());

@@ -1,4 +1,4 @@
-//! The state directory: what is written there, and who holds its lock.
+//! Files in the state directory, and its lock.
 #![expect(clippy::disallowed_methods, reason = "tests look at the files themselves")]
 #![expect(clippy::expect_used, reason = "a test that can't be set up should fail loudly")]
 
@@ -26,7 +26,7 @@ fn take(directory: &Directory, manifest: &str) -> Result<Lock, LockError> {
 }
 
 #[test]
-fn a_lock_has_one_holder_who_is_named() {
+fn lock_has_one_holder_and_names_it() {
     let scratch = Scratch::new();
     let directory = state(&scratch);
     let lock = take(&directory, "/a\n.yaml").expect("the lock");
@@ -39,7 +39,7 @@ fn a_lock_has_one_holder_who_is_named() {
 }
 
 #[test]
-fn who_looks_whether_a_lock_is_held_keeps_nobody_from_it() {
+fn testing_a_lock_does_not_take_it() {
     let scratch = Scratch::new();
     let directory = state(&scratch);
     assert!(!Lock::is_held(directory.path()), "there is no lock file");
@@ -61,7 +61,7 @@ fn who_looks_whether_a_lock_is_held_keeps_nobody_from_it() {
 }
 
 #[test]
-fn a_lock_file_that_was_removed_does_not_let_a_second_holder_be_unknown() {
+fn removed_lock_file_is_made_again() {
     let scratch = Scratch::new();
     let directory = state(&scratch);
     let first = take(&directory, "/a.yaml").expect("the lock");
@@ -73,10 +73,10 @@ fn a_lock_file_that_was_removed_does_not_let_a_second_holder_be_unknown() {
 }
 
 #[test]
-fn a_replaced_file_is_whole_and_private() {
+fn replaced_file_is_complete_and_private() {
     let scratch = Scratch::new();
     let directory = state(&scratch);
-    // What a killed run left behind, or somebody put there.
+    // Leftovers of a killed run, or of another program.
     scratch.write("elsewhere", "precious");
     symlink(scratch.at("elsewhere"), scratch.path().join("state/.a.json.new")).expect("a link");
     for content in ["first", "second"] {
@@ -90,7 +90,7 @@ fn a_replaced_file_is_whole_and_private() {
 }
 
 #[test]
-fn a_directory_is_removed_with_all_it_holds_and_nothing_else() {
+fn directory_is_removed_with_everything_in_it() {
     let scratch = Scratch::new();
     let directory = state(&scratch);
     scratch.write("state/old/deep/deeper/file", "");
@@ -123,7 +123,7 @@ fn links_and_special_files_are_not_read() {
 }
 
 #[test]
-fn a_file_grows_and_a_pipe_without_a_reader_holds_nobody_up() {
+fn appending_extends_a_file_and_does_not_block_on_a_pipe() {
     let scratch = Scratch::new();
     let path = scratch.path().join("events");
     for piece in ["a\n", "b\n"] {
@@ -142,7 +142,7 @@ fn a_file_grows_and_a_pipe_without_a_reader_holds_nobody_up() {
 }
 
 #[test]
-fn what_keeps_a_file_from_being_removed_is_told() {
+fn failed_removal_names_the_cause() {
     let scratch = Scratch::new();
     let directory = state(&scratch);
     let run = directory.make("run").expect("a directory");

@@ -1,18 +1,18 @@
-//! Things that more than one resource claims.
+//! Reports conflicts between the claims of resources.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use ccm_model::{Catalog, Claim, ClaimKind, Diagnostic, Diagnostics, ResourceIndex, Sharing};
 
+use crate::messages::shown;
 use crate::types::Types;
-use crate::wording::shown;
 
-/// A resource and one of its claims.
+/// Resource with one of its claims.
 pub(crate) type Claimed<'c> = (ResourceIndex, Claim<'c>);
 
-/// Returns the claims of all resources, in manifest order. A resource whose `control` is off claims what it would
-/// manage, so that a manifest is as right on one machine as on another.
+/// Returns the claims of all resources in manifest order. An unmanaged resource claims too, so that a
+/// manifest is valid on all machines or on none.
 pub(crate) fn of<'c>(catalog: &'c Catalog, types: &Types<'_>) -> Vec<Claimed<'c>> {
     let claims = |index: ResourceIndex| {
         let resource = catalog.resource(index);
@@ -22,7 +22,7 @@ pub(crate) fn of<'c>(catalog: &'c Catalog, types: &Types<'_>) -> Vec<Claimed<'c>
     catalog.indices().flat_map(claims).collect()
 }
 
-/// Refuses claims on one thing, unless all of them share it.
+/// Reports claims on the same object, unless all of them are shared.
 pub(crate) fn find_conflicts(catalog: &Catalog, claims: &[Claimed<'_>], diagnostics: &mut Diagnostics) {
     let mut claimants: HashMap<(ClaimKind, &str), &Claimed<'_>> = HashMap::with_capacity(claims.len());
     for claimed in claims {
@@ -40,12 +40,12 @@ pub(crate) fn find_conflicts(catalog: &Catalog, claims: &[Claimed<'_>], diagnost
 
 fn conflict(catalog: &Catalog, first: &Claimed<'_>, second: &Claimed<'_>) -> Option<Diagnostic> {
     let [one, other] = [first, second].map(|claimed| catalog.resource(claimed.0));
-    // A name that is given twice has been reported, and a resource may claim several parts.
+    // Duplicate names are reported already, and one resource may claim several parts of an object.
     if one.id == other.id {
         return None;
     }
     let [one_name, other_name] = [one, other].map(|resource| shown(&resource.id.to_string()));
-    let alone = |name: &str| format!("`{name}` shares it with no other resource");
+    let alone = |name: &str| format!("let only `{name}` manage it");
     let hint = match (first.1.sharing, second.1.sharing) {
         (Sharing::Shared, Sharing::Shared) => return None,
         (Sharing::Exclusive, Sharing::Exclusive) => "keep one of them".to_owned(),

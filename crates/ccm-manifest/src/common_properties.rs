@@ -1,19 +1,19 @@
-//! The properties that every resource has, whatever its type.
+//! Properties of every type.
 
 use std::sync::Arc;
 
-use ccm_model::{Diagnostic, Diagnostics, Map, Node, Spanned, closest, listed};
+use ccm_model::{Diagnostic, Diagnostics, Node, NodeMap, Spanned, closest, listed};
 use ccm_properties::CommonProperty;
 
-use crate::wording::{expected, is_blank};
+use crate::messages::{expected, is_blank};
 
-/// The common properties of one resource or of the defaults of a list, as they were written: most have few, many
-/// have none.
+/// Common properties of one resource or of the defaults of a list, as written. A list, because most resources
+/// have few.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CommonNodes(Vec<(CommonProperty, Node)>);
 
 impl CommonNodes {
-    /// Adds one that is not there yet.
+    /// Adds a property that is not set yet.
     pub(crate) fn add(&mut self, property: CommonProperty, node: Node) {
         self.0.push((property, node));
     }
@@ -27,9 +27,9 @@ impl CommonNodes {
         Some(self.0.swap_remove(place).1)
     }
 
-    /// Lays these over defaults; null lets the default show.
-    pub(crate) fn over(self, defaults: &Self) -> Self {
-        let mut own = self.given();
+    /// Merges these properties over defaults. Null leaves the default visible.
+    pub(crate) fn or_defaults(self, defaults: &Self) -> Self {
+        let mut own = self.without_nulls();
         for (property, node) in &defaults.0 {
             if !node.is_null() && own.get(*property).is_none() {
                 own.add(*property, node.clone());
@@ -38,24 +38,23 @@ impl CommonNodes {
         own
     }
 
-    /// Leaves out what is null.
-    pub(crate) fn given(mut self) -> Self {
+    /// Removes null properties.
+    pub(crate) fn without_nulls(mut self) -> Self {
         self.0.retain(|(_, node)| !node.is_null());
         self
     }
 }
 
-/// The properties of one resource or of the defaults of a list, taken apart.
+/// Properties of one resource or of the defaults of a list.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Split {
+pub(crate) struct SplitProperties {
     pub(crate) common: CommonNodes,
-    /// What belongs to the type.
-    pub(crate) own: Map,
-    /// Something of it was reported.
-    pub(crate) is_flawed: bool,
+    /// Properties of the type.
+    pub(crate) own: NodeMap,
+    /// An error in the properties was reported.
+    pub(crate) has_errors: bool,
 }
 
-/// Reads an alias.
 pub(crate) fn alias(node: &Node) -> Result<Spanned<Arc<str>>, Diagnostic> {
     match node.as_text() {
         Some(text) if is_blank(text) => Err(Diagnostic::error(node.span, "the alias is empty")),
@@ -64,13 +63,13 @@ pub(crate) fn alias(node: &Node) -> Result<Spanned<Arc<str>>, Diagnostic> {
     }
 }
 
-/// Reads a text that is for the type to judge.
+/// Reads a text that the type validates.
 pub(crate) fn text(node: &Node) -> Result<Spanned<String>, Diagnostic> {
     let text = node.as_text().ok_or_else(|| expected("text", node))?;
     Ok(Spanned { value: text.to_owned(), span: node.span })
 }
 
-/// Reads a word that must be one of those allowed.
+/// Reads one of several allowed words.
 pub(crate) fn one_of(node: &Node, allowed: &[&str]) -> Result<Spanned<String>, Diagnostic> {
     let read = text(node)?;
     if allowed.contains(&&*read.value) {
@@ -80,19 +79,19 @@ pub(crate) fn one_of(node: &Node, allowed: &[&str]) -> Result<Spanned<String>, D
     Err(expected(&listed(allowed, "or"), node).with_suggestion(suggestion))
 }
 
-/// A reference as it was written, not looked up yet.
+/// Reference as written, not resolved.
 #[derive(Clone, Debug)]
 pub(crate) struct Reference(pub(crate) Node);
 
-/// Takes a list of references apart.
+/// Splits a list of references.
 pub(crate) fn references(node: Node, diagnostics: &mut Diagnostics) -> Vec<Reference> {
     if node.as_list().is_none() {
         let hint = node.as_text().map(|text| format!("write `[\"{}\"]`", text.escape_debug()));
-        let mistake = expected("a list of `type#name`", &node);
-        diagnostics.push(hint.into_iter().fold(mistake, Diagnostic::with_hint));
+        let error = expected("a list of `type#name`", &node);
+        diagnostics.push(hint.into_iter().fold(error, Diagnostic::with_hint));
         return Vec::new();
     }
-    let ccm_model::Value::List(elements) = node.value else { return Vec::new() };
+    let ccm_model::NodeValue::List(elements) = node.value else { return Vec::new() };
     let is_text = |element: &Node| {
         let is_text = element.as_text().is_some();
         if !is_text {

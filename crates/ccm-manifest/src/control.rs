@@ -1,42 +1,41 @@
-//! Whether a resource is managed: `control` with `if` and `unless`.
+//! Evaluates `control`, which decides whether a resource is managed.
 
 use ccm_expr::Value;
 use ccm_model::{Control, Diagnostic, Diagnostics, Node, ResourceId, Span, closest};
 use ccm_properties::{IF, UNLESS};
 
 use crate::expand::diagnostic;
-use crate::scope::{Evaluator, LateOn, Trouble};
-use crate::wording::{expected, shown};
+use crate::messages::{expected, shown};
+use crate::scope::{DeferredOn, EvalError, ManifestEvaluator};
 
-/// The conditions of a resource, and of the manifests around it.
+/// Conditions of a resource and of the outer manifests.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Conditions {
     conditions: Vec<Condition>,
 }
 
-/// One condition: an expression without braces.
+/// One condition.
 #[derive(Clone, Debug)]
 struct Condition {
-    /// `if`, or `unless`.
-    wanted: bool,
+    /// `true` for `if`, `false` for `unless`.
+    desired: bool,
     node: Node,
-    /// The manifest whose expression it is.
+    /// Index of the manifest that holds the condition.
     manifest: usize,
-    /// The `apply` around the resource that it is one of.
-    of: Option<String>,
+    /// The `apply` resource that the condition belongs to, if not to the resource itself.
+    apply: Option<String>,
 }
 
-/// What conditions came to.
+/// Result of evaluating conditions.
 #[derive(Debug)]
-pub(crate) struct Judged {
+pub(crate) struct ControlDecision {
     pub(crate) control: Control,
-    /// What it waits for, if it does.
-    pub(crate) late_on: Vec<(LateOn, Span)>,
-    /// It depends on a file that may turn out to be managed, so it has to be judged again.
-    pub(crate) is_unsettled: bool,
+    /// Values that the conditions wait for.
+    pub(crate) deferred_on: Vec<(DeferredOn, Span)>,
+    /// A condition read a file before the managed files were known.
+    pub(crate) needs_recheck: bool,
 }
 
-/// Reads `control`.
 pub(crate) fn read(node: &Node, manifest: usize, diagnostics: &mut Diagnostics) -> Conditions {
     let mut conditions = Conditions::default();
     let Some(map) = node.as_map() else {
@@ -46,10 +45,10 @@ pub(crate) fn read(node: &Node, manifest: usize, diagnostics: &mut Diagnostics) 
     for entry in map.entries().iter().filter(|entry| !entry.value.is_null()) {
         let key = &*entry.key.text;
         if ![IF, UNLESS].contains(&key) {
-            let mistake = Diagnostic::error(entry.key.span, format!("unknown key `{}`", shown(key)));
+            let error = Diagnostic::error(entry.key.span, format!("unknown key `{}`", shown(key)));
             diagnostics.push(match closest(key, [IF, UNLESS]) {
-                None => mistake.with_hint(format!("known here: `{IF}` and `{UNLESS}`")),
-                suggestion => mistake.with_suggestion(suggestion),
+                None => error.with_hint(format!("known here: `{IF}` and `{UNLESS}`")),
+                suggestion => error.with_suggestion(suggestion),
             });
             continue;
         }
@@ -59,102 +58,100 @@ pub(crate) fn read(node: &Node, manifest: usize, diagnostics: &mut Diagnostics) 
         };
         let trimmed = text.trim();
         if trimmed.starts_with("{{") || trimmed.starts_with("${") {
-            let mistake = Diagnostic::error(entry.value.span, "a condition is an expression without braces");
+            let error = Diagnostic::error(entry.value.span, "a condition is an expression without braces");
             let inner = trimmed.trim_start_matches(['{', '$']).trim_end_matches('}').trim();
-            diagnostics.push(mistake.with_hint(format!("write `{key}: {}`", shown(inner))));
+            diagnostics.push(error.with_hint(format!("write `{key}: {}`", shown(inner))));
             continue;
         }
-        let wanted = key == IF;
-        conditions.conditions.push(Condition { wanted, node: entry.value.clone(), manifest, of: None });
+        let desired = key == IF;
+        conditions.conditions.push(Condition { desired, node: entry.value.clone(), manifest, apply: None });
     }
     conditions
 }
 
 impl Conditions {
-    /// Adds the conditions of what is around it.
+    /// Prepends the conditions of the outer manifests.
     pub(crate) fn within(mut self, outer: &Self) -> Self {
         self.conditions.splice(0..0, outer.conditions.iter().cloned());
         self
     }
 
-    /// The same for what is within that resource.
-    pub(crate) fn of(mut self, resource: &ResourceId) -> Self {
-        for condition in self.conditions.iter_mut().filter(|condition| condition.of.is_none()) {
-            condition.of = Some(resource.to_string());
+    /// Attributes the conditions to an `apply` resource, for the resources in its manifest.
+    pub(crate) fn attributed_to(mut self, resource: &ResourceId) -> Self {
+        for condition in self.conditions.iter_mut().filter(|condition| condition.apply.is_none()) {
+            condition.apply = Some(resource.to_string());
         }
         self
     }
 
-    /// Judges them with what is known now. `evaluator` gives what belongs to a manifest.
-    pub(crate) fn judge<'a, 's: 'a>(
+    /// Evaluates the conditions. `evaluator` returns the evaluator of a manifest.
+    pub(crate) fn decide<'a, 's: 'a>(
         &self,
-        evaluator: impl Fn(usize) -> Evaluator<'a, 's>,
+        evaluator: impl Fn(usize) -> ManifestEvaluator<'a, 's>,
         diagnostics: &mut Diagnostics,
-    ) -> Judged {
-        let mut late_on = Vec::new();
-        let mut is_unsettled = false;
+    ) -> ControlDecision {
+        let mut deferred_on = Vec::new();
+        let mut needs_recheck = false;
         for condition in &self.conditions {
             let evaluator = evaluator(condition.manifest);
-            let held = condition.holds(&evaluator);
-            if evaluator.world.forget_read() {
-                is_unsettled = true;
+            let result = condition.holds(&evaluator);
+            if evaluator.context.take_early_reads() {
+                needs_recheck = true;
                 continue;
             }
-            match held {
-                // Of what was reported, whatever else is wrong with the resource is reported as well.
-                Ok(true) | Err(Refused::Reported) => {}
+            match result {
+                // The resource counts as managed here, so that its other errors are reported too.
+                Ok(true) | Err(ConditionError::Reported) => {}
                 Ok(false) => {
-                    let (word, answer) = if condition.wanted { (IF, false) } else { (UNLESS, true) };
-                    let of = condition.of.as_ref().map_or_else(String::new, |of| format!(" of {of}"));
+                    let (word, answer) = if condition.desired { (IF, false) } else { (UNLESS, true) };
+                    let of = condition.apply.as_ref().map_or_else(String::new, |of| format!(" of {of}"));
                     let reason = format!("`{word}`{of} is {answer}");
                     let control = Control::NotManaged { reason };
-                    return Judged { control, late_on: Vec::new(), is_unsettled: false };
+                    return ControlDecision { control, deferred_on: Vec::new(), needs_recheck: false };
                 }
-                Err(Refused::Late(late)) => {
-                    late_on.extend(late.into_iter().map(|on| (on, condition.node.span)));
+                Err(ConditionError::Deferred(late)) => {
+                    deferred_on.extend(late.into_iter().map(|on| (on, condition.node.span)));
                 }
-                Err(Refused::Mistake(mistake)) => diagnostics.push(mistake),
+                Err(ConditionError::Invalid(error)) => diagnostics.push(error),
             }
         }
-        let is_late = is_unsettled || !late_on.is_empty();
+        let is_late = needs_recheck || !deferred_on.is_empty();
         let control = if is_late { Control::Late } else { Control::Managed };
-        Judged { control, late_on, is_unsettled }
+        ControlDecision { control, deferred_on, needs_recheck }
     }
 
-    /// All of them: what each wants, its expression and the manifest that it stands in.
+    /// Returns each condition: `true` for `if`, the expression, the manifest index.
     pub(crate) fn expressions(&self) -> impl Iterator<Item = (bool, &str, usize)> {
         self.conditions.iter().map(|condition| {
-            (condition.wanted, condition.node.as_text().unwrap_or_default(), condition.manifest)
+            (condition.desired, condition.node.as_text().unwrap_or_default(), condition.manifest)
         })
     }
 }
 
-/// Why a condition neither holds nor does not.
-enum Refused {
-    /// It waits for these.
-    Late(Vec<LateOn>),
-    /// What it needs could not be had, which was reported.
+/// Reason why a condition has no result.
+enum ConditionError {
+    Deferred(Vec<DeferredOn>),
+    /// A value is unavailable, which was reported.
     Reported,
-    /// There is a mistake in it.
-    Mistake(Diagnostic),
+    Invalid(Diagnostic),
 }
 
 impl Condition {
-    /// Tells whether it lets the resource be managed.
-    fn holds(&self, evaluator: &Evaluator<'_, '_>) -> Result<bool, Refused> {
+    /// Returns `true` if the condition allows managing the resource.
+    fn holds(&self, evaluator: &ManifestEvaluator<'_, '_>) -> Result<bool, ConditionError> {
         let text = self.node.as_text().unwrap_or_default();
         match evaluator.evaluate(text) {
-            Ok(Value::Bool(value)) => Ok(value == self.wanted),
+            Ok(Value::Bool(value)) => Ok(value == self.desired),
             Ok(other) => {
-                let message = format!("a condition is true or false, found {}", other.kind());
-                Err(Refused::Mistake(Diagnostic::error(self.node.span, message)))
+                let message = format!("a condition must be true or false, found {}", other.kind());
+                Err(ConditionError::Invalid(Diagnostic::error(self.node.span, message)))
             }
-            Err(Trouble::Late(on)) => Err(Refused::Late(on)),
-            Err(Trouble::Reported) => Err(Refused::Reported),
-            Err(Trouble::Mistake(mistake)) => {
-                let range = mistake.range.clone();
+            Err(EvalError::Deferred(on)) => Err(ConditionError::Deferred(on)),
+            Err(EvalError::Reported) => Err(ConditionError::Reported),
+            Err(EvalError::Invalid(error)) => {
+                let range = error.range.clone();
                 let place = self.node.locate(&evaluator.manifest.text, range.start, range.end);
-                Err(Refused::Mistake(diagnostic(mistake, place)))
+                Err(ConditionError::Invalid(diagnostic(error, place)))
             }
         }
     }

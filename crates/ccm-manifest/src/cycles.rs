@@ -1,39 +1,40 @@
-//! Says which resources depend on one another in a circle, and where that was written.
+//! Reports dependency cycles with the locations of their edges.
 
 use ccm_graph::Graph;
 use ccm_model::{Catalog, Dependency, Diagnostic, Diagnostics, ResourceIndex, Span};
 
-use crate::wording::shown;
+use crate::messages::shown;
 
-/// Reports every way around every cycle.
+/// Reports every path around every cycle.
 pub(crate) fn find(catalog: &Catalog, graph: &Graph, diagnostics: &mut Diagnostics) {
     for cycle in graph.cycles() {
         if cycle.paths.is_empty() {
-            diagnostics.push(tangle(catalog, &cycle.members));
+            diagnostics.push(large_cycle_error(catalog, &cycle.members));
         }
-        diagnostics.extend(cycle.paths.iter().map(|path| way_around(catalog, path)));
+        diagnostics.extend(cycle.paths.iter().map(|path| cycle_error(catalog, path)));
     }
 }
 
-fn way_around(catalog: &Catalog, path: &[ResourceIndex]) -> Diagnostic {
-    // The message names every member; beyond a few, showing where each stands helps nobody.
+fn cycle_error(catalog: &Catalog, path: &[ResourceIndex]) -> Diagnostic {
+    // The message names every member, but labels for all of them would hide the rest.
     const STEPS_SHOWN: usize = 10;
     let members: Vec<String> = path.iter().map(|index| name(catalog, *index)).collect();
     let message = format!("dependency cycle: {}", members.join(" → "));
     let mut steps = path.windows(2).take(STEPS_SHOWN).map(|pair| step(catalog, pair[0], pair[1]));
     let Some((span, text)) = steps.next() else { return Diagnostic::without_place(message) };
-    let mistake = Diagnostic::error(span, message).labelled(text);
-    steps.fold(mistake, |mistake, (span, text)| mistake.with_label(span, text))
+    let error = Diagnostic::error(span, message).labelled(text);
+    steps.fold(error, |error, (span, text)| error.with_label(span, text))
 }
 
-/// A cycle so large that no way around it was looked for.
-fn tangle(catalog: &Catalog, members: &[ResourceIndex]) -> Diagnostic {
+/// Returns the error for a cycle too large to enumerate its paths.
+fn large_cycle_error(catalog: &Catalog, members: &[ResourceIndex]) -> Diagnostic {
     let span = members.first().map(|first| catalog.resource(*first).span);
     let names: Vec<String> = members.iter().map(|index| name(catalog, *index)).collect();
     Diagnostic::error_at(span, format!("dependency cycle among {}", names.join(", ")))
 }
 
-/// Where one member of a cycle names the next, or the node of a group around it does.
+/// Returns the span and label of the edge between two members. The edge may belong to a group around the
+/// first.
 fn step(catalog: &Catalog, from: ResourceIndex, to: ResourceIndex) -> (Span, String) {
     let resource = catalog.resource(from);
     let written = |dependencies: &[Dependency]| {
@@ -49,7 +50,7 @@ fn step(catalog: &Catalog, from: ResourceIndex, to: ResourceIndex) -> (Span, Str
             written(&node.require).or_else(|| written(&node.subscribe))
         })
     };
-    // A node requires the members of its group.
+    // An `apply` resource requires the members of its group.
     let (span, verb) = own.unwrap_or_else(|| (of_group().unwrap_or(resource.span), "requires"));
     (span, format!("`{}` {verb} `{}`", name(catalog, from), name(catalog, to)))
 }

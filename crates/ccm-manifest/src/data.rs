@@ -1,72 +1,72 @@
-//! The values of a manifest: its data, what its hierarchy lays over them, and what comes from outside.
+//! Resolves the data of a manifest: `data`, `hierarchy`, `overrides`, data files and assignments.
 
 use std::path::Path;
 use std::sync::Arc;
 
-use ccm_data::annotations::{self, Annotation, Kind};
-use ccm_data::hierarchy::{self, Expanded, Hierarchy, Outcome, Overrides, Resolution};
-use ccm_data::layers::{Layers, Origin, Source};
+use ccm_data::annotations::{self, Annotation, AnnotationKind};
+use ccm_data::hierarchy::{self, EntryOutcome, ExpandedEntry, Hierarchy, Overrides, Resolution};
+use ccm_data::layers::{Layers, ValueOrigin, ValueSource};
 use ccm_expr::Value;
-use ccm_model::{Diagnostic, Diagnostics, Entry, Map, Span};
+use ccm_model::{Diagnostic, Diagnostics, NodeEntry, NodeMap, Span};
 
+use crate::eval_context::EvalContext;
 use crate::expand::Expander;
-use crate::scope::{Evaluator, ManifestScope, Moment};
+use crate::messages::{expected, shown};
+use crate::scope::{ManifestEvaluator, ManifestScope, Phase};
 use crate::validation;
-use crate::wording::{expected, shown};
-use crate::world::World;
 
-/// The parts of a manifest that its values come from.
+/// Nodes of a manifest that hold its data.
 #[derive(Debug, Default)]
 pub(crate) struct DataNodes {
-    pub(crate) data: Option<Entry>,
-    pub(crate) hierarchy: Option<Entry>,
-    pub(crate) overrides: Option<Entry>,
+    pub(crate) data: Option<NodeEntry>,
+    pub(crate) hierarchy: Option<NodeEntry>,
+    pub(crate) overrides: Option<NodeEntry>,
 }
 
-/// A layer from outside, laid over the values of the manifest.
+/// Layer from outside, merged over the data of the manifest.
 #[derive(Clone, Debug)]
 pub(crate) struct Overlay {
-    pub(crate) source: Source,
+    pub(crate) source: ValueSource,
     pub(crate) value: Value,
-    /// What is asked of the final values because of it.
+    /// Annotations of this layer, which apply to the merged data.
     pub(crate) annotations: Vec<Annotation>,
 }
 
-/// What there is above and below the values of a manifest.
+/// Layers from outside the manifest.
 #[derive(Default)]
-pub(crate) struct Layered<'a> {
-    /// Laid over them, the lowest first.
-    pub(crate) over: &'a [Overlay],
-    /// Counts for the keys that have no value otherwise.
-    pub(crate) beneath: Option<&'a Value>,
-    /// Some of that could not be had, which was reported.
+pub(crate) struct OuterLayers<'a> {
+    /// Layers above the data of the manifest, lowest first.
+    pub(crate) overlays: &'a [Overlay],
+    /// Values for keys without a value in the manifest.
+    pub(crate) defaults: Option<&'a Value>,
+    /// Some layers are unavailable, which was reported.
     pub(crate) is_incomplete: bool,
 }
 
-/// What came of the values of a manifest.
+/// Resolved data of a manifest.
 #[derive(Clone, Debug, Default)]
 pub struct ResolvedData {
-    /// The values.
+    /// Merged value.
     pub value: Value,
-    /// Every text in them that must not be shown.
+    /// Secret texts in the data.
     pub secrets: Vec<String>,
-    /// The entries of the hierarchy, each as it was written and with what became of it.
-    pub entries: Vec<(String, Outcome)>,
-    /// The values again, each layer for itself.
+    /// Entries of the hierarchy as written, each with its outcome.
+    pub entries: Vec<(String, EntryOutcome)>,
+    /// Layers that were merged.
     pub layers: Layers,
-    /// What is asked of the values.
+    /// Annotations of all layers.
     pub(crate) annotations: Vec<Annotation>,
-    /// Some of them could not be had, which was reported.
+    /// Some values are unavailable, which was reported.
     pub(crate) is_incomplete: bool,
 }
 
-/// Puts the values of a manifest together. [`check`] holds them against what is asked of them.
+/// Merges the data of a manifest. [`check`] then checks the result against the annotations.
 pub(crate) fn resolve(
     nodes: &DataNodes,
-    world: &World<'_>,
+    context: &EvalContext<'_>,
     text: &Arc<str>,
     directory: &Path,
-    around: &Layered<'_>,
+    outer: &OuterLayers<'_>,
     diagnostics: &mut Diagnostics,
 ) -> ResolvedData {
     let scope = ManifestScope {
@@ -76,7 +76,7 @@ pub(crate) fn resolve(
         settings: Vec::new(),
         is_incomplete: false,
     };
-    let evaluator = || Evaluator { world, manifest: &scope, moment: Moment::Data };
+    let evaluator = || ManifestEvaluator { context, manifest: &scope, phase: Phase::Data };
     let mut expander = Expander::new(evaluator());
     let data = match &nodes.data {
         None => Value::map::<&str>([]),
@@ -95,118 +95,121 @@ pub(crate) fn resolve(
         Some(entry) => Overrides::read(&entry.value, diagnostics),
         None => Overrides::default(),
     };
-    let names: Vec<Expanded> = hierarchy
+    let names: Vec<ExpandedEntry> = hierarchy
         .order
         .iter()
-        .map(|entry| match expander.parts(&entry.text, entry.span) {
-            Some((name, yielded)) => Expanded::new(name, &yielded),
-            None => Expanded::Empty,
+        .map(|entry| match expander.hierarchy_entry(&entry.text, entry.span) {
+            Some((name, yielded)) => ExpandedEntry::new(name, &yielded),
+            None => ExpandedEntry::Empty,
         })
         .collect();
     let Resolution { outcomes, mut layers } =
         hierarchy::resolve(data, hierarchy.merge, &names, &overrides, |node| expander.value(node));
     diagnostics.append(&mut expander.found.diagnostics);
-    let is_incomplete = around.is_incomplete || !expander.found.refused.is_empty();
-    for overlay in around.over {
+    let is_incomplete = outer.is_incomplete || !expander.found.refused.is_empty();
+    for overlay in outer.overlays {
         layers.add_deep(overlay.source.clone(), overlay.value.clone());
     }
     let mut value = layers.merged();
-    if let Some(Value::Map(beneath)) = around.beneath {
-        value = completed(&value, beneath);
+    if let Some(Value::Map(defaults)) = outer.defaults {
+        value = with_defaults(&value, defaults);
     }
     let mut found = Vec::new();
     if let Some(entry) = &nodes.data {
         found = annotations::collect(text, &entry.key, &entry.value, diagnostics);
     }
     if let Some(entry) = &nodes.overrides {
-        found.extend(of_overrides(text, entry, &overrides, diagnostics));
+        found.extend(override_annotations(text, entry, &overrides, diagnostics));
     }
-    found.extend(around.over.iter().flat_map(|overlay| overlay.annotations.iter().cloned()));
+    found.extend(outer.overlays.iter().flat_map(|overlay| overlay.annotations.iter().cloned()));
     let entries = hierarchy.order.iter().map(|entry| entry.text.to_string()).zip(outcomes).collect();
     ResolvedData { value, secrets: Vec::new(), entries, layers, annotations: found, is_incomplete }
 }
 
-/// Holds final values against what is asked of them, and finds what in them must not be shown.
-pub(crate) fn check(data: &mut ResolvedData, world: &World<'_>, diagnostics: &mut Diagnostics) {
+/// Checks the merged data against its annotations, and finds the secrets.
+pub(crate) fn check(data: &mut ResolvedData, context: &EvalContext<'_>, diagnostics: &mut Diagnostics) {
     let validate =
-        |expression: &str, value: &Value| validation::evaluate(expression, value, world.sources.now());
-    // Of what could not be had, nobody knows what it would be.
-    let is_asked = |asked: &&Annotation| !data.is_incomplete || asked.kind != Kind::Require;
-    let asked: Vec<Annotation> = data.annotations.iter().filter(is_asked).cloned().collect();
-    let failures = annotations::check(&data.value, &asked, &validate);
+        |expression: &str, value: &Value| validation::evaluate(expression, value, context.sources.now());
+    // A required value may be among those that are unavailable.
+    let is_checked =
+        |annotation: &&Annotation| !data.is_incomplete || annotation.kind != AnnotationKind::Require;
+    let annotations: Vec<Annotation> = data.annotations.iter().filter(is_checked).cloned().collect();
+    let failures = annotations::check(&data.value, &annotations, &validate);
     let origins = if failures.is_empty() { Vec::new() } else { data.layers.origins() };
     for mut failure in failures {
-        let of = asked.iter().find(|asked| Some(asked.key_span) == failure.span());
-        if let Some(from) = of.and_then(|asked| came_from(asked, data, &origins, world)) {
+        let of = annotations.iter().find(|annotation| Some(annotation.key_span) == failure.span());
+        if let Some(from) = of.and_then(|annotation| origin_of(annotation, data, &origins, context)) {
             failure = failure.with_hint(format!("its value comes from {from}"));
         }
         diagnostics.push(failure);
     }
-    // What a higher layer replaced was a secret as well, and may still be in use.
+    // A secret that a higher layer replaced may still be in use.
     let values = data.layers.values().chain([&data.value]);
     data.secrets = values.flat_map(|value| annotations::sensitive_texts(value, &data.annotations)).collect();
-    diagnostics.extend(annotations::too_short(&data.value, &data.annotations));
+    diagnostics.extend(annotations::warn_of_short_secrets(&data.value, &data.annotations));
 }
 
-/// Where a value comes from, if not from where it was asked something of.
-fn came_from(
-    asked: &Annotation,
+/// Returns the source of a value, unless the annotation is in that source.
+fn origin_of(
+    annotation: &Annotation,
     data: &ResolvedData,
-    origins: &[Origin],
-    world: &World<'_>,
+    origins: &[ValueOrigin],
+    context: &EvalContext<'_>,
 ) -> Option<String> {
-    let within =
-        |origin: &&Origin| origin.path.starts_with(&asked.path) || asked.path.starts_with(&origin.path);
-    let mut sources: Vec<&Source> = Vec::new();
+    let within = |origin: &&ValueOrigin| {
+        origin.path.starts_with(&annotation.path) || annotation.path.starts_with(&origin.path)
+    };
+    let mut sources: Vec<&ValueSource> = Vec::new();
     for source in origins.iter().filter(within).flat_map(|origin| &origin.sources) {
         if !sources.contains(&source) {
             sources.push(source);
         }
     }
     let is_in = |whole: &Value| {
-        !matches!(asked.path.iter().try_fold(whole, |value, key| value.get(key)), None | Some(Value::Null))
+        !matches!(
+            annotation.path.iter().try_fold(whole, |value, key| value.get(key)),
+            None | Some(Value::Null)
+        )
     };
     if is_in(&data.value) && !is_in(&data.layers.merged()) {
-        // It counts because the layers do not have it.
         return Some("the manifest that applies this one".to_owned());
     }
-    let asked_in = world.texts.borrow().locate(asked.key_span).map(|(name, _)| name.to_owned());
+    let annotated_in = context.texts.borrow().locate(annotation.key_span).map(|(name, _)| name.to_owned());
     let words: Vec<String> = sources
         .into_iter()
         .filter_map(|source| match source {
-            Source::Data => None,
-            Source::Override(name) => Some(format!("the override `{}`", shown(name))),
-            Source::File(name) if Some(name) == asked_in.as_ref() => None,
-            Source::File(name) => Some(shown(name)),
-            // The value may be one that is not to be shown.
-            Source::CommandLine(written) => {
+            ValueSource::Data => None,
+            ValueSource::Override(name) => Some(format!("the override `{}`", shown(name))),
+            ValueSource::File(name) if Some(name) == annotated_in.as_ref() => None,
+            ValueSource::File(name) => Some(shown(name)),
+            // The assigned value may be secret.
+            ValueSource::CommandLine(written) => {
                 Some(format!("`--data {}=…`", shown(written.split('=').next().unwrap_or_default())))
             }
-            Source::Parent => Some("the manifest that applies this one".to_owned()),
+            ValueSource::Parent => Some("the manifest that applies this one".to_owned()),
         })
         .collect();
     (!words.is_empty()).then(|| words.join(" and "))
 }
 
-/// What is sensitive by what overrides say, whether they apply or not: it is the same value everywhere.
-fn of_overrides(
+/// Returns the `@sensitive` annotations of all overrides. They hold even where the override does not apply.
+fn override_annotations(
     text: &str,
-    entry: &Entry,
+    entry: &NodeEntry,
     overrides: &Overrides,
     diagnostics: &mut Diagnostics,
 ) -> Vec<Annotation> {
     let mut sensitive = Vec::new();
     for annotation in annotations::collect(text, &entry.key, &entry.value, diagnostics) {
-        if annotation.kind != Kind::Sensitive {
-            diagnostics.push(without_effect(annotation.span));
+        if annotation.kind != AnnotationKind::Sensitive {
+            diagnostics.push(misplaced_annotation(annotation.span));
             continue;
         }
-        // The first key is the name of the override.
         match annotation.path.split_first() {
             Some((name, [])) => {
                 let values = overrides.get(name).and_then(|found| found.node.as_map());
                 sensitive.extend(
-                    values.into_iter().flat_map(Map::entries).map(|value| Annotation {
+                    values.into_iter().flat_map(NodeMap::entries).map(|value| Annotation {
                         path: vec![(&*value.key.text).into()],
                         ..annotation.clone()
                     }),
@@ -219,16 +222,17 @@ fn of_overrides(
     sensitive
 }
 
-/// Warns of an annotation that is not about a value.
-pub(crate) fn without_effect(span: Span) -> Diagnostic {
+/// Returns a warning for an annotation outside of data.
+pub(crate) fn misplaced_annotation(span: Span) -> Diagnostic {
     Diagnostic::warning(span, "this annotation has no effect here").with_hint("annotate the key in `data`")
 }
 
-/// Adds the values that count for keys without one.
-fn completed(value: &Value, beneath: &ccm_expr::Map) -> Value {
-    let mut whole = beneath.clone();
+/// Merges a value over defaults.
+fn with_defaults(value: &Value, defaults: &ccm_expr::Map) -> Value {
+    let mut whole = defaults.clone();
     if let Value::Map(own) = value {
-        let is_given = |key: &str, value: &Value| !matches!(value, Value::Null) || !beneath.contains_key(key);
+        let is_given =
+            |key: &str, value: &Value| !matches!(value, Value::Null) || !defaults.contains_key(key);
         let given = own.iter().filter(|(key, value)| is_given(key, value));
         whole.extend(given.map(|(key, value)| (Arc::clone(key), value.clone())));
     }

@@ -1,55 +1,57 @@
-//! The manifest as a whole: its top level and what stands below `ccm`.
+//! Splits a manifest into its top level and the keys below `ccm`.
 
 use std::sync::Arc;
 
 use ccm_data::annotations;
-use ccm_model::{Diagnostic, Diagnostics, Entry, Map, Node, SourceId, Span, Value, closest, listed};
+use ccm_model::{
+    Diagnostic, Diagnostics, Node, NodeEntry, NodeMap, NodeValue, SourceId, Span, closest, listed,
+};
 use ccm_properties::{PropertyKind, Text, TextKind, decode_map, find, properties};
 
 use crate::data::{self, DataNodes};
-use crate::expand::{Expander, Reading as TextReading};
-use crate::scope::Evaluator;
+use crate::expand::{Expander, TextLanguage};
+use crate::messages::{expected, is_blank, shown, start_of};
+use crate::scope::ManifestEvaluator;
 use crate::types::Types;
-use crate::wording::{expected, is_blank, shown, start_of};
 
 properties! {
-    /// Settings of a manifest, which stand beside its resources.
+    /// Settings of a manifest, beside its resources.
     #[derive(Debug, Default)]
     pub(crate) struct Settings {
-        /// A name for this manifest.
+        /// Name of this manifest.
         name: Text { default: Some("its path"), kind: PropertyKind::Text(TextKind::ANY.matching("\\S")) },
-        /// A text to show before the run.
+        /// Text to show before the run.
         pre_message: Text,
-        /// A text to show after the run.
+        /// Text to show after the run.
         post_message: Text,
-        /// Whether to stop after the first failed resource.
+        /// Stops after the first failed resource.
         fail_on_error: bool { default: Some("`false`") },
     }
 }
 
-/// Its keys, and that of the resources.
+/// Keys below `ccm`, without those of resource types.
 const SETTINGS: [&str; 6] =
     ["name", "pre_message", "post_message", "fail_on_error", "resources", "resources_template"];
 
-/// The keys beside `ccm`.
+/// Keys of the top level.
 const TOP_LEVEL: [&str; 4] = ["ccm", "data", "hierarchy", "overrides"];
 
-/// A manifest taken apart.
+/// Parts of a manifest.
 #[derive(Debug, Default)]
 pub(crate) struct Document {
-    /// What its values come from.
+    /// Nodes of the data.
     pub(crate) data: DataNodes,
-    /// What it says beside its resources, not expanded yet.
-    pub(crate) settings: Map,
-    /// What it says for all resources of a type, not expanded yet.
-    pub(crate) of_types: Map,
-    /// The items of `resources`.
+    /// Settings of the manifest, not expanded.
+    pub(crate) settings: NodeMap,
+    /// Settings of resource types, not expanded.
+    pub(crate) type_settings: NodeMap,
+    /// Items of `resources`.
     pub(crate) items: Vec<Node>,
-    /// The template that generates the items instead.
-    pub(crate) template: Option<Entry>,
+    /// Template that generates the items instead.
+    pub(crate) template: Option<NodeEntry>,
 }
 
-/// Takes a manifest apart.
+/// Splits a manifest into its parts.
 pub(crate) fn read(
     source: SourceId,
     text: &str,
@@ -57,30 +59,30 @@ pub(crate) fn read(
     types: &Types<'_>,
     diagnostics: &mut Diagnostics,
 ) -> Document {
-    let mut reading = Reading { text, types, diagnostics };
+    let mut reader = DocumentReader { text, types, diagnostics };
     match root {
-        Some(root) if !root.is_null() => reading.root(root),
+        Some(root) if !root.is_null() => reader.root(root),
         _ => {
             let nowhere = Span::new(source, 0, 0);
-            let mistake = Diagnostic::error(nowhere, "the manifest is empty");
-            reading.diagnostics.push(mistake.with_hint(smallest_manifest(types)));
+            let error = Diagnostic::error(nowhere, "the manifest is empty");
+            reader.diagnostics.push(error.with_hint(smallest_manifest(types)));
             Document::default()
         }
     }
 }
 
-struct Reading<'a, 't> {
+struct DocumentReader<'a, 't> {
     text: &'a str,
     types: &'a Types<'t>,
     diagnostics: &'a mut Diagnostics,
 }
 
-impl Reading<'_, '_> {
+impl DocumentReader<'_, '_> {
     fn root(&mut self, root: Node) -> Document {
         let root_span = root.span;
-        let Value::Map(root) = root.value else {
+        let NodeValue::Map(root) = root.value else {
             let hint = match &root.value {
-                Value::List(_) => "resources stand below `ccm:` and `resources:`".to_owned(),
+                NodeValue::List(_) => "put resources below `ccm:` and `resources:`".to_owned(),
                 _ => smallest_manifest(self.types),
             };
             self.diagnostics.push(expected("a map with `ccm`", &root).with_hint(hint));
@@ -88,7 +90,7 @@ impl Reading<'_, '_> {
         };
         let mut ccm = None;
         let mut misplaced = None;
-        let mut says_why = false;
+        let mut is_explained = false;
         let mut data = DataNodes::default();
         for entry in root.into_entries() {
             match &*entry.key.text {
@@ -98,7 +100,7 @@ impl Reading<'_, '_> {
                 "overrides" => data.overrides = Some(entry),
                 _ => {
                     self.misplaced_or_unknown(&entry);
-                    says_why = true;
+                    is_explained = true;
                     if &*entry.key.text == "resources" {
                         misplaced = Some(entry.value);
                     }
@@ -106,25 +108,25 @@ impl Reading<'_, '_> {
             }
         }
         let Some(ccm) = ccm else {
-            if !says_why {
-                let mistake = Diagnostic::error(start_of(root_span), "the manifest has no `ccm`");
-                self.diagnostics.push(mistake.with_hint(smallest_manifest(self.types)));
+            if !is_explained {
+                let error = Diagnostic::error(start_of(root_span), "the manifest has no `ccm`");
+                self.diagnostics.push(error.with_hint(smallest_manifest(self.types)));
             }
             return Document { data, items: self.items(misplaced), ..Document::default() };
         };
         Document { data, ..self.ccm(ccm, misplaced) }
     }
 
-    fn misplaced_or_unknown(&mut self, entry: &Entry) {
+    fn misplaced_or_unknown(&mut self, entry: &NodeEntry) {
         let key = &*entry.key.text;
         let unknown = Diagnostic::error(entry.key.span, format!("unknown key `{}`", shown(key)));
         self.diagnostics.push(if key == "resources" {
-            Diagnostic::error(entry.key.span, "`resources` stands below `ccm`, not beside it")
-                .with_hint("indent it, with all of its items, below `ccm:`")
+            Diagnostic::error(entry.key.span, "`resources` must be below `ccm`, not beside it")
+                .with_hint("indent it and its items below `ccm:`")
         } else if SETTINGS.contains(&key) || self.types.settings().any(|known| known == key) {
-            unknown.with_hint(format!("`{key}` stands below `ccm`"))
+            unknown.with_hint(format!("put `{key}` below `ccm`"))
         } else if self.types.is_type(key) {
-            unknown.with_hint("resources stand below `ccm:` and `resources:`")
+            unknown.with_hint("put resources below `ccm:` and `resources:`")
         } else if let Some(meant) = closest(key, TOP_LEVEL) {
             unknown.with_suggestion(Some(meant))
         } else {
@@ -132,59 +134,59 @@ impl Reading<'_, '_> {
         });
     }
 
-    fn ccm(&mut self, ccm: Entry, misplaced: Option<Node>) -> Document {
-        let annotated = annotations::places(self.text, &ccm.key, &ccm.value);
-        let Value::Map(map) = ccm.value.value else {
+    fn ccm(&mut self, ccm: NodeEntry, misplaced: Option<Node>) -> Document {
+        let annotated = annotations::annotation_spans(self.text, &ccm.key, &ccm.value);
+        let NodeValue::Map(map) = ccm.value.value else {
             let is_null = ccm.value.is_null();
-            let mistake = if is_null {
+            let error = if is_null {
                 Diagnostic::error(ccm.key.span, "`ccm` is empty")
             } else {
                 expected("a map", &ccm.value)
             };
-            // Resources that stand beside an empty `ccm` have been reported, and that is the same slip.
+            // An empty `ccm` and misplaced resources are one error, reported already.
             if !is_null || misplaced.is_none() {
-                self.diagnostics.push(mistake.with_hint(smallest_manifest(self.types)));
+                self.diagnostics.push(error.with_hint(smallest_manifest(self.types)));
             }
             return Document { items: self.items(misplaced), ..Document::default() };
         };
         let mut settings = Vec::new();
-        let mut of_types = Vec::new();
+        let mut type_settings = Vec::new();
         let mut resources = None;
         let mut template = None;
-        let mut says_why = misplaced.is_some();
-        self.diagnostics.extend(annotated.into_iter().map(data::without_effect));
+        let mut is_explained = misplaced.is_some();
+        self.diagnostics.extend(annotated.into_iter().map(data::misplaced_annotation));
         for entry in map.into_entries() {
             match &*entry.key.text {
                 "resources" => resources = Some(entry),
                 "resources_template" if entry.value.is_null() => {}
                 "resources_template" => template = Some(entry),
                 key if SETTINGS.contains(&key) => settings.push(entry),
-                key if self.types.settings().any(|known| known == key) => of_types.push(entry),
-                _ => says_why |= self.unknown_setting(&entry),
+                key if self.types.settings().any(|known| known == key) => type_settings.push(entry),
+                _ => is_explained |= self.unknown_setting(&entry),
             }
         }
-        let (settings, of_types) = (Map::new(settings), Map::new(of_types));
+        let (settings, type_settings) = (NodeMap::new(settings), NodeMap::new(type_settings));
         let is_alone = resources.is_none();
         if let (Some(template), Some(resources)) = (&template, &resources) {
-            let mistake =
+            let error =
                 Diagnostic::error(template.key.span, "`resources` and `resources_template` are both given");
-            let mistake = mistake.with_label(resources.key.span, "the list");
-            self.diagnostics.push(mistake.with_hint("keep one of them"));
+            let error = error.with_label(resources.key.span, "the list");
+            self.diagnostics.push(error.with_hint("keep one of them"));
         }
-        if resources.is_none() && template.is_none() && !says_why {
-            let mistake = Diagnostic::error(ccm.key.span, "`ccm` has no `resources`");
-            self.diagnostics.push(mistake.with_hint(smallest_manifest(self.types)));
+        if resources.is_none() && template.is_none() && !is_explained {
+            let error = Diagnostic::error(ccm.key.span, "`ccm` has no `resources`");
+            self.diagnostics.push(error.with_hint(smallest_manifest(self.types)));
         }
         let items = match resources {
             Some(resources) => self.resources(resources),
             None => self.items(misplaced),
         };
         let template = template.filter(|_| is_alone);
-        Document { settings, of_types, items, template, ..Document::default() }
+        Document { settings, type_settings, items, template, ..Document::default() }
     }
 
-    /// Refuses a key below `ccm`. Tells whether that says where the resources went.
-    fn unknown_setting(&mut self, entry: &Entry) -> bool {
+    /// Reports an unknown key below `ccm`, and returns `true` if the key explains missing resources.
+    fn unknown_setting(&mut self, entry: &NodeEntry) -> bool {
         let key = &*entry.key.text;
         let unknown = Diagnostic::error(entry.key.span, format!("unknown key `{}`", shown(key)));
         if self.types.is_type(key) {
@@ -200,34 +202,34 @@ impl Reading<'_, '_> {
         suggestion == Some("resources")
     }
 
-    fn resources(&mut self, resources: Entry) -> Vec<Node> {
+    fn resources(&mut self, resources: NodeEntry) -> Vec<Node> {
         let is_empty = match &resources.value.value {
-            Value::List(items) => items.is_empty(),
+            NodeValue::List(items) => items.is_empty(),
             _ => resources.value.is_null(),
         };
         if is_empty {
-            let mistake = Diagnostic::error(resources.key.span, "`resources` is empty");
-            self.diagnostics.push(mistake.with_hint(smallest_manifest(self.types)));
+            let error = Diagnostic::error(resources.key.span, "`resources` is empty");
+            self.diagnostics.push(error.with_hint(smallest_manifest(self.types)));
             return Vec::new();
         }
         self.items(Some(resources.value))
     }
 
-    /// The items of the list of resources, wherever it stands.
+    /// Returns the items of `resources`, also of a misplaced one.
     fn items(&mut self, resources: Option<Node>) -> Vec<Node> {
         let Some(resources) = resources.filter(|resources| !resources.is_null()) else { return Vec::new() };
         let span = resources.span;
         match resources.value {
-            Value::List(items) => items,
+            NodeValue::List(items) => items,
             value => {
                 let first = match &value {
-                    Value::Map(map) => map.entries().first().map(|entry| shown(&entry.key.text)),
+                    NodeValue::Map(map) => map.entries().first().map(|entry| shown(&entry.key.text)),
                     _ => None,
                 };
-                let mistake = expected("a list of resources", &Node { value, span });
+                let error = expected("a list of resources", &Node { value, span });
                 self.diagnostics.push(match first {
-                    Some(key) => mistake.with_hint(format!("write a dash before each type: `- {key}:`")),
-                    None => mistake.with_hint(smallest_manifest(self.types)),
+                    Some(key) => error.with_hint(format!("write a dash before each type: `- {key}:`")),
+                    None => error.with_hint(smallest_manifest(self.types)),
                 });
                 Vec::new()
             }
@@ -235,15 +237,15 @@ impl Reading<'_, '_> {
     }
 }
 
-/// Reads what a manifest says beside its resources, its values being known.
+/// Expands and decodes the settings of a manifest.
 pub(crate) fn settings(
-    mut map: Map,
-    evaluator: Evaluator<'_, '_>,
+    mut map: NodeMap,
+    evaluator: ManifestEvaluator<'_, '_>,
     diagnostics: &mut Diagnostics,
 ) -> Settings {
     let mut expander = Expander::new(evaluator);
     for entry in map.entries_mut() {
-        expander.node(&mut entry.value, TextReading::PLAIN);
+        expander.node(&mut entry.value, TextLanguage::PLAIN);
     }
     let mut found = expander.found;
     found.refuse_late();
@@ -254,49 +256,49 @@ pub(crate) fn settings(
         if is_blank(text) {
             diagnostics.push(Diagnostic::error(name.span, "the name is empty"));
         } else if text.trim() != text || text.contains(char::is_control) {
-            let mistake = "the name has blanks around it, or a line end or another control character in it";
-            diagnostics.push(Diagnostic::error(name.span, mistake));
+            let error = "the name begins or ends with whitespace, or has a control character";
+            diagnostics.push(Diagnostic::error(name.span, error));
         }
     }
-    decode_map(&map).unwrap_or_else(|mistakes| {
-        diagnostics.extend(mistakes.into_iter().filter(|mistake| !found.explains(mistake)));
+    decode_map(&map).unwrap_or_else(|errors| {
+        diagnostics.extend(errors.into_iter().filter(|error| !found.explains(error)));
         Settings::default()
     })
 }
 
-/// Reads what a manifest says for all resources of a type, by the position of the type.
+/// Expands and checks the settings of resource types, and returns them by type index.
 pub(crate) fn settings_of_types(
-    map: Map,
+    map: NodeMap,
     types: &Types<'_>,
-    evaluator: Evaluator<'_, '_>,
+    evaluator: ManifestEvaluator<'_, '_>,
     diagnostics: &mut Diagnostics,
-) -> Vec<Arc<Map>> {
+) -> Vec<Arc<NodeMap>> {
     let mut expander = Expander::new(evaluator);
     let mut entries = map.into_entries();
     for entry in &mut entries {
-        expander.node(&mut entry.value, TextReading::PLAIN);
+        expander.node(&mut entry.value, TextLanguage::PLAIN);
     }
     let mut found = expander.found;
     found.refuse_late();
     diagnostics.append(&mut found.diagnostics);
-    let nothing = Arc::new(Map::default());
+    let no_settings = Arc::new(NodeMap::default());
     let mut settings = Vec::new();
     for spec in types.specs() {
-        let is_its = |entry: &&Entry| find(spec.settings(), &entry.key.text).is_some();
-        let own: Vec<Entry> = entries.iter().filter(is_its).cloned().collect();
+        let is_its = |entry: &&NodeEntry| find(spec.settings(), &entry.key.text).is_some();
+        let own: Vec<NodeEntry> = entries.iter().filter(is_its).cloned().collect();
         settings.push(if own.is_empty() {
-            Arc::clone(&nothing)
+            Arc::clone(&no_settings)
         } else {
-            let own = Map::new(own);
-            let mistakes = spec.check_settings(&own);
-            diagnostics.extend(mistakes.into_iter().filter(|mistake| !found.explains(mistake)));
+            let own = NodeMap::new(own);
+            let errors = spec.check_settings(&own);
+            diagnostics.extend(errors.into_iter().filter(|error| !found.explains(error)));
             Arc::new(own)
         });
     }
     settings
 }
 
-/// A hint that shows the least there has to be.
+/// Returns a hint that shows the smallest valid manifest.
 pub(crate) fn smallest_manifest(types: &Types<'_>) -> String {
     let name = types.names().next().unwrap_or("TYPE");
     format!("the smallest manifest is\nccm:\n  resources:\n    - {name}:\n        - NAME:")

@@ -1,159 +1,142 @@
-//! A resource on its way into the catalog: its texts expanded, its common properties read, its references
-//! not looked up yet.
+//! Resources before their references are resolved.
 
 use std::sync::Arc;
 
-use ccm_data::interpolation::{Split, lone, may_hold_any, split};
+use ccm_data::interpolation::{SplitText, lone, may_hold_any, split};
 use ccm_model::{
-    Control, Diagnostic, Diagnostics, Entry, Key, Node, Properties, Resource, ResourceId, Severity, Span,
-    Spanned, closest,
+    Control, Diagnostic, Diagnostics, Node, NodeEntry, NodeKey, Properties, Resource, ResourceId, Severity,
+    Span, Spanned, closest,
 };
 use ccm_properties::{Checked, CommonProperty, TypeSpec};
 
 use crate::common_properties::{CommonNodes, Reference, alias, one_of, references, text};
 use crate::control::{self, Conditions};
-use crate::expand::{Expanded, Expander, Provider, Reading, reading};
-use crate::later::not_supported;
+use crate::expand::{Expander, Expansion, ProviderChoice, TextLanguage, language_of};
+use crate::messages::{is_blank, shown};
+use crate::reserved::not_supported;
 use crate::resources::Declaration;
-use crate::scope::{Evaluator, LateOn};
+use crate::scope::{DeferredOn, ManifestEvaluator};
 use crate::types::Types;
-use crate::wording::{is_blank, shown};
 
-/// A resource whose references have not been looked up.
+/// Resource whose references are not resolved.
 #[derive(Debug)]
-pub(crate) struct Draft {
+pub(crate) struct ResourceDraft {
     pub(crate) type_index: usize,
-    /// What it requires and subscribes to is still empty.
+    /// Resource, still without dependencies.
     pub(crate) resource: Resource,
     pub(crate) alias_span: Span,
     pub(crate) require: Vec<Reference>,
     pub(crate) subscribe: Vec<Reference>,
-    /// Without, its name can't be known.
+    /// The name is valid and known.
     pub(crate) has_name: bool,
-    /// Something of it was reported.
-    pub(crate) is_flawed: bool,
-    /// The manifest it stands in.
+    /// An error of this resource was reported.
+    pub(crate) has_errors: bool,
+    /// Index of its manifest.
     pub(crate) manifest: usize,
-    /// Whether it is managed depends on these.
+    /// Conditions that decide whether the resource is managed.
     pub(crate) conditions: Conditions,
-    /// What these wait for.
-    pub(crate) control_late_on: Vec<(LateOn, Span)>,
-    /// They depend on a file that may turn out to be managed, so they have to be judged again.
-    pub(crate) is_unsettled: bool,
-    /// What of it is not known, and what that waits for.
-    pub(crate) found: Expanded,
-    /// Its texts are what they are: a template wrote them.
+    /// Values that the conditions wait for.
+    pub(crate) control_deferred_on: Vec<(DeferredOn, Span)>,
+    /// The conditions read files before the managed files were known.
+    pub(crate) needs_recheck: bool,
+    /// Unknown parts of the resource, and the values that they wait for.
+    pub(crate) found: Expansion,
+    /// A template wrote the texts, so that they are not expanded.
     pub(crate) verbatim: bool,
-    /// The property that the name stands in for, expanded.
-    named: Option<Entry>,
-    /// What is common to all types and not read yet.
+    /// Property that the name stands for, expanded with quotes.
+    named: Option<NodeEntry>,
+    /// Common properties that are not read yet.
     common: CommonNodes,
-    pub(crate) provider: Choice,
+    pub(crate) provider: ProviderChoice,
 }
 
-/// The provider of a resource.
-#[derive(Clone, Debug)]
-pub(crate) enum Choice {
-    /// The one asked for, or none in particular.
-    Known(Option<String>),
-    /// What was asked for is a mistake, which has been reported.
-    Mistaken,
-}
-
-impl Choice {
-    pub(crate) fn provider(&self) -> Provider<'_> {
-        match self {
-            Self::Known(name) => Provider::Known(name.as_deref()),
-            Self::Mistaken => Provider::Mistaken,
-        }
-    }
-}
-
-/// What is needed to begin with a resource.
-pub(crate) struct Beginning<'a, 'w, 's> {
+/// Builds drafts for the declarations of one manifest.
+pub(crate) struct DraftBuilder<'a, 'w, 's> {
     pub(crate) types: &'a Types<'a>,
-    /// The manifest it stands in.
+    /// Index of the manifest.
     pub(crate) manifest: usize,
-    /// The conditions of what is around it.
-    pub(crate) around: &'a Conditions,
-    /// Evaluates what stands in a manifest.
-    pub(crate) evaluator: &'a dyn Fn(usize) -> Evaluator<'w, 's>,
-    /// Its texts are what they are: a template wrote them.
+    /// Conditions of the outer manifests.
+    pub(crate) outer_conditions: &'a Conditions,
+    /// Returns the evaluator of a manifest.
+    pub(crate) evaluator: &'a dyn Fn(usize) -> ManifestEvaluator<'w, 's>,
+    /// A template wrote the texts, so that they are not expanded.
     pub(crate) verbatim: bool,
 }
 
-impl Beginning<'_, '_, '_> {
+impl DraftBuilder<'_, '_, '_> {
     fn expander(&self) -> Expander<'_, '_> {
         Expander::new((self.evaluator)(self.manifest)).verbatim(self.verbatim)
     }
 
-    /// Reads who a resource is: whether it is managed, its provider, its alias and its name.
-    pub(crate) fn draft(&self, declaration: Declaration, diagnostics: &mut Diagnostics) -> Draft {
+    /// Reads the control, provider, alias and name of a resource.
+    pub(crate) fn draft(&self, declaration: Declaration, diagnostics: &mut Diagnostics) -> ResourceDraft {
         let Declaration { type_index, mut name, split, defaults } = declaration;
         let reported = diagnostics.found();
         let types = self.types;
         let spec = types.spec(type_index);
-        let is_flawed = split.is_flawed || defaults.as_ref().is_some_and(|defaults| defaults.is_flawed);
+        let has_errors = split.has_errors || defaults.as_ref().is_some_and(|defaults| defaults.has_errors);
         let (mut common, below) = match defaults {
-            Some(defaults) => (split.common.over(&defaults.common), Some(Arc::clone(&defaults.own))),
-            None => (split.common.given(), None),
+            Some(defaults) => (split.common.or_defaults(&defaults.common), Some(Arc::clone(&defaults.own))),
+            None => (split.common.without_nulls(), None),
         };
         let properties = Properties::new(split.own, below);
-        unknown_nulls(&properties, type_index, types, diagnostics);
+        report_unknown_nulls(&properties, type_index, types, diagnostics);
 
-        let mut conditions = self.around.clone();
+        let mut conditions = self.outer_conditions.clone();
         if let Some(control) = common.take(CommonProperty::Control) {
             conditions = control::read(&control, self.manifest, diagnostics).within(&conditions);
         }
-        let judged = conditions.judge(self.evaluator, diagnostics);
-        let idle = matches!(judged.control, Control::NotManaged { .. });
+        let decision = conditions.decide(self.evaluator, diagnostics);
+        let idle = matches!(decision.control, Control::NotManaged { .. });
 
         let mut expander = self.expander();
         expander.idle = idle;
         let mut alias_node = common.take(CommonProperty::Alias);
         let mut provider_node = common.take(CommonProperty::Provider);
         for node in [&mut alias_node, &mut provider_node].into_iter().flatten() {
-            expander.node(node, Reading::PLAIN);
+            expander.node(node, TextLanguage::PLAIN);
         }
-        let provider = provider_node.filter(|node| !expander.found.hides(node.span));
+        let provider = provider_node.filter(|node| !expander.found.is_unknown(node.span));
         let provider = provider.map(|node| read_provider(&node, spec, diagnostics));
         let choice = match &provider {
-            None => Choice::Known(None),
-            Some(None) => Choice::Mistaken,
-            Some(Some(provider)) => Choice::Known(Some(provider.value.clone())),
+            None => ProviderChoice::Valid(None),
+            Some(None) => ProviderChoice::Invalid,
+            Some(Some(provider)) => ProviderChoice::Valid(Some(provider.value.clone())),
         };
         let mut named = None;
         if may_hold_any(&name.text) {
-            let reading = reading(spec, "name", choice.provider(), &properties);
+            let language = language_of(spec, "name", &choice, &properties);
             let mut quoted = name.clone();
             if idle {
-                // Its name may need what is not there where it is not managed.
+                // The name of an unmanaged resource may use values that this machine lacks. Such a name
+                // stays unknown, which is no error.
                 let mut trial = self.expander();
-                trial.key(&mut name, reading.unquoted());
-                if trial.found.hides(name.span) {
-                    expander.key(&mut name, reading.unquoted());
+                trial.key(&mut name, language.unquoted());
+                if trial.found.is_unknown(name.span) {
+                    expander.key(&mut name, language.unquoted());
                 }
             } else {
-                expander.key(&mut name, reading.unquoted());
-                self.expander().key(&mut quoted, reading);
+                expander.key(&mut name, language.unquoted());
+                self.expander().key(&mut quoted, language);
             }
-            // A name says what references say; quotes are for what is read in its place.
-            if let Some(property) = spec.named_property().filter(|_| reading.is_words() && !idle)
+            // The name itself has no quotes, as in references. The property needs them to stay one word per
+            // value.
+            if let Some(property) = spec.named_property().filter(|_| language.is_words() && !idle)
                 && quoted.text != name.text
-                && !expander.found.hides(name.span)
+                && !expander.found.is_unknown(name.span)
             {
-                let key = Key { text: property.into(), span: name.span };
-                named = Some(Entry { key, value: Node::text(quoted.text, name.span) });
+                let key = NodeKey { text: property.into(), span: name.span };
+                named = Some(NodeEntry { key, value: Node::text(quoted.text, name.span) });
             }
         }
         let mut found = expander.found;
         found.refuse_late();
-        if !found.hides(name.span) && is_blank(&name.text) {
+        if !found.is_unknown(name.span) && is_blank(&name.text) {
             diagnostics.push(Diagnostic::error(name.span, "the name is empty"));
             found.refuse(name.span);
         }
         diagnostics.append(&mut found.diagnostics);
-        let alias_node = alias_node.filter(|node| !found.hides(node.span));
+        let alias_node = alias_node.filter(|node| !found.is_unknown(node.span));
         let alias = report(alias_node.map(|node| alias(&node)), diagnostics);
         let resource = Resource {
             id: ResourceId { type_name: Arc::clone(types.name(type_index)), name: name.text.into() },
@@ -161,7 +144,7 @@ impl Beginning<'_, '_, '_> {
             alias: alias.as_ref().map(|alias| Arc::clone(&alias.value)),
             provider: provider.flatten(),
             properties,
-            control: judged.control,
+            control: decision.control,
             settings: (self.evaluator)(self.manifest)
                 .manifest
                 .settings
@@ -170,17 +153,17 @@ impl Beginning<'_, '_, '_> {
                 .unwrap_or_default(),
             ..Resource::default()
         };
-        Draft {
+        ResourceDraft {
             type_index,
             alias_span: alias.map_or(name.span, |alias| alias.span),
             require: Vec::new(),
             subscribe: Vec::new(),
-            has_name: !found.hides(name.span),
-            is_flawed: is_flawed || diagnostics.found() > reported,
+            has_name: !found.is_unknown(name.span),
+            has_errors: has_errors || diagnostics.found() > reported,
             manifest: self.manifest,
             conditions,
-            control_late_on: judged.late_on,
-            is_unsettled: judged.is_unsettled,
+            control_deferred_on: decision.deferred_on,
+            needs_recheck: decision.needs_recheck,
             found,
             verbatim: self.verbatim,
             named,
@@ -190,8 +173,8 @@ impl Beginning<'_, '_, '_> {
         }
     }
 
-    /// Reads the rest of a resource, the names of all being known.
-    pub(crate) fn complete(&self, draft: &mut Draft, diagnostics: &mut Diagnostics) {
+    /// Reads the rest of a resource, once all names are known.
+    pub(crate) fn complete(&self, draft: &mut ResourceDraft, diagnostics: &mut Diagnostics) {
         let reported = diagnostics.found();
         let spec = self.types.spec(draft.type_index);
         let mut common = std::mem::take(&mut draft.common);
@@ -201,26 +184,26 @@ impl Beginning<'_, '_, '_> {
         let mut expander = self.expander();
         expander.idle = matches!(draft.resource.control, Control::NotManaged { .. });
         for node in [&mut ensure, &mut require, &mut subscribe].into_iter().flatten() {
-            expander.node(node, Reading::PLAIN);
+            expander.node(node, TextLanguage::PLAIN);
         }
         expander.found.refuse_late();
         expander.found.add(std::mem::take(&mut draft.found));
-        expander.properties(&mut draft.resource.properties, spec, draft.provider.provider());
-        // Not before: what it holds is not expanded again.
+        expander.properties(&mut draft.resource.properties, spec, &draft.provider);
+        // Inserted after the expansion, because this text is expanded already.
         if let Some(named) = draft.named.take() {
             draft.resource.properties.replace(named);
         }
         let mut found = expander.found;
         diagnostics.append(&mut found.diagnostics);
 
-        let known = |node: &Node| !found.hides(node.span);
+        let known = |node: &Node| !found.is_unknown(node.span);
         let ensure = ensure.filter(known).map(|node| {
             let advice = || node.as_text().and_then(|text| spec.ensure_advice(text));
             let found = match spec.ensure_pattern() {
                 Some(_) => text(&node),
                 None => one_of(&node, spec.ensures()),
             };
-            found.map_err(|mistake| advice().into_iter().fold(mistake, Diagnostic::with_hint))
+            found.map_err(|error| advice().into_iter().fold(error, Diagnostic::with_hint))
         });
         draft.resource.ensure = report(ensure, diagnostics);
         let mut read = |node: Option<Node>| {
@@ -231,13 +214,12 @@ impl Beginning<'_, '_, '_> {
         };
         (draft.require, draft.subscribe) = (read(require), read(subscribe));
         draft.found = found;
-        draft.is_flawed |= diagnostics.found() > reported;
+        draft.has_errors |= diagnostics.found() > reported;
     }
 }
 
-/// Reports keys that nobody knows and that have no value. Those that have one are the type's to find; of
-/// these it sees nothing, because null is as good as not given.
-fn unknown_nulls(
+/// Reports unknown properties that are null. The type reports all others; it never sees null properties.
+fn report_unknown_nulls(
     properties: &Properties,
     type_index: usize,
     types: &Types<'_>,
@@ -246,22 +228,22 @@ fn unknown_nulls(
     for entry in properties.written().filter(|entry| entry.value.is_null()) {
         let key = &*entry.key.text;
         if !types.has_property(type_index, key) {
-            let mistake = Diagnostic::error(entry.key.span, format!("unknown property `{}`", shown(key)));
-            diagnostics.push(mistake.with_suggestion(types.closest_property(type_index, key)));
+            let error = Diagnostic::error(entry.key.span, format!("unknown property `{}`", shown(key)));
+            diagnostics.push(error.with_suggestion(types.closest_property(type_index, key)));
         }
     }
 }
 
-/// Reads the provider. Of one that is misspelt comes the one that was meant, so that the rest of the resource
-/// is looked at as it was meant, too.
+/// Reads the provider. For a misspelt provider returns the closest one, so that the other properties are
+/// checked against it.
 fn read_provider(node: &Node, spec: &dyn TypeSpec, diagnostics: &mut Diagnostics) -> Option<Spanned<String>> {
     let text = node.as_text().unwrap_or_default();
-    let mistake = match one_of(node, spec.providers()) {
+    let error = match one_of(node, spec.providers()) {
         Ok(provider) => return Some(provider),
         Err(_) if spec.not_yet().contains(&text) => not_supported(text, node.span),
-        Err(mistake) => spec.provider_advice(text).into_iter().fold(mistake, Diagnostic::with_hint),
+        Err(error) => spec.provider_advice(text).into_iter().fold(error, Diagnostic::with_hint),
     };
-    diagnostics.push(mistake);
+    diagnostics.push(error);
     let meant = closest(text, spec.providers().iter().copied())?;
     Some(Spanned { value: meant.to_owned(), span: node.span })
 }
@@ -269,32 +251,32 @@ fn read_provider(node: &Node, spec: &dyn TypeSpec, diagnostics: &mut Diagnostics
 fn report<T>(read: Option<Result<T, Diagnostic>>, diagnostics: &mut Diagnostics) -> Option<T> {
     match read? {
         Ok(value) => Some(value),
-        Err(mistake) => {
-            diagnostics.push(mistake);
+        Err(error) => {
+            diagnostics.push(error);
             None
         }
     }
 }
 
-impl Draft {
-    /// Judges whether it is managed once it is known which files are.
-    pub(crate) fn settle<'a, 's: 'a>(
+impl ResourceDraft {
+    /// Evaluates the conditions again, once the managed files are known.
+    pub(crate) fn recheck_control<'a, 's: 'a>(
         &mut self,
-        evaluator: impl Fn(usize) -> Evaluator<'a, 's>,
+        evaluator: impl Fn(usize) -> ManifestEvaluator<'a, 's>,
         diagnostics: &mut Diagnostics,
     ) {
         let is_off = matches!(self.resource.control, Control::NotManaged { .. });
-        if is_off || !std::mem::take(&mut self.is_unsettled) {
+        if is_off || !std::mem::take(&mut self.needs_recheck) {
             return;
         }
-        let judged = self.conditions.judge(evaluator, diagnostics);
-        self.resource.control = judged.control;
-        self.control_late_on = judged.late_on;
+        let decision = self.conditions.decide(evaluator, diagnostics);
+        self.resource.control = decision.control;
+        self.control_deferred_on = decision.deferred_on;
     }
 
-    /// Lets the type look at the resource, whose references have been looked up by now.
+    /// Lets the type check the resource, whose references are resolved.
     ///
-    /// A resource with mistakes gets no warning: what the warning misses may be what the mistake left out.
+    /// A resource with errors gets no warnings, because the error may be their cause.
     pub(crate) fn check(
         &self,
         types: &Types<'_>,
@@ -305,22 +287,22 @@ impl Draft {
         let checked = Checked { resource: &self.resource, source_text, secrets };
         let found = types.spec(self.type_index).check(&checked);
         let is_error = |diagnostic: &Diagnostic| diagnostic.severity == Severity::Error;
-        let is_flawed = self.is_flawed || found.iter().any(is_error);
+        let has_errors = self.has_errors || found.iter().any(is_error);
         let is_new = |diagnostic: &Diagnostic| {
-            !self.found.explains(diagnostic) && (!is_flawed || is_error(diagnostic))
+            !self.found.explains(diagnostic) && (!has_errors || is_error(diagnostic))
         };
-        let explained = found.into_iter().filter(is_new).map(|mut mistake| {
-            let is_computed = mistake.span().is_some_and(|span| self.is_computed(span, types, source_text));
-            if !self.verbatim && is_error(&mistake) && is_computed {
-                mistake = mistake.with_hint("this is what the expression yields");
+        let explained = found.into_iter().filter(is_new).map(|mut error| {
+            let is_computed = error.span().is_some_and(|span| self.is_computed(span, types, source_text));
+            if !self.verbatim && is_error(&error) && is_computed {
+                error = error.with_hint("this is the value of the expression");
             }
-            mistake
+            error
         });
         diagnostics.extend(explained);
     }
 
-    /// Tells whether the value at a place is what an expression made of it. What an expression yields stays
-    /// within its word, so that a text of words that has more than an expression is wrong as it was written.
+    /// Returns `true` if the value at a span comes from an expression. Of a text that is split into words,
+    /// this holds only if the text is one single expression: a value never leaves its word.
     fn is_computed(&self, span: Span, types: &Types<'_>, source_text: &str) -> bool {
         let Some(written) = source_text.get(span.range()).filter(|text| may_hold_any(text)) else {
             return false;
@@ -329,9 +311,9 @@ impl Draft {
         let spec = types.spec(self.type_index);
         let is_words = properties.given().any(|entry| {
             entry.value.span.contains(span)
-                && reading(spec, &entry.key.text, self.provider.provider(), properties).is_words()
+                && language_of(spec, &entry.key.text, &self.provider, properties).is_words()
         });
         let text = written.trim_matches(['"', '\'']);
-        !is_words || matches!(split(text, false), Split::Parts(parts) if lone(&parts).is_some())
+        !is_words || matches!(split(text, false), SplitText::Parts(parts) if lone(&parts).is_some())
     }
 }

@@ -1,4 +1,4 @@
-//! One expression by itself, for trying things out.
+//! Evaluates a single expression outside of a manifest.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,60 +8,60 @@ use ccm_expr::{Map, Value};
 use ccm_model::{Diagnostic, Diagnostics, SourceMap, Span};
 
 use crate::data::{self, ResolvedData};
+use crate::eval_context::{EvalContext, NAMES};
 use crate::expand::diagnostic;
 use crate::hiera::{self, DataFile};
-use crate::scope::{Evaluator, Managed, ManifestScope, Mistake, Moment, Trouble};
+use crate::messages::shown;
+use crate::scope::{EvalError, InvalidExpression, ManagedPaths, ManifestEvaluator, ManifestScope, Phase};
 use crate::sources::Sources;
-use crate::wording::shown;
-use crate::world::{NAMES, World};
 
-/// An expression, and what it can name beside facts and environment.
+/// Expression with its variables and data.
 #[derive(Clone, Debug, Default)]
-pub struct ToEvaluate {
-    /// The expression, without braces.
+pub struct EvaluationRequest {
+    /// Expression, without braces.
     pub expression: Arc<str>,
-    /// Names of its own.
+    /// Variables in addition to `Facts`, `Data` and `Environ`.
     pub variables: Map,
-    /// Files of values, the lowest first.
+    /// Data files, lowest first.
     pub hiera: Vec<DataFile>,
-    /// What is laid over all of them, each as `KEY=VALUE`.
+    /// `KEY=VALUE` assignments, merged over all data files.
     pub assignments: Vec<String>,
-    /// What relative paths start from.
+    /// Base of relative paths.
     pub directory: PathBuf,
 }
 
-/// What came of an expression.
+/// Result of evaluating an expression.
 #[derive(Debug)]
-pub struct Evaluated {
-    /// Its value, if there is no mistake.
+pub struct EvaluationResult {
+    /// Value, unless there are errors.
     pub value: Option<Value>,
-    /// Every text in the values around it that must not be shown.
+    /// Secret texts in the data.
     pub secrets: Vec<String>,
-    /// Mistakes and warnings.
+    /// Errors and warnings.
     pub diagnostics: Vec<Diagnostic>,
-    /// The texts that places point into.
+    /// Texts that spans refer to.
     pub texts: SourceMap,
 }
 
-/// Evaluates an expression as one of a manifest is before a run.
-pub fn evaluate(request: &ToEvaluate, sources: &dyn Sources) -> Evaluated {
+/// Evaluates an expression as in a manifest before a run.
+pub fn evaluate(request: &EvaluationRequest, sources: &dyn Sources) -> EvaluationResult {
     let mut texts = SourceMap::default();
     let source = texts.add("expression", Arc::clone(&request.expression));
-    let mut world = World::new(sources, texts);
+    let mut context = EvalContext::new(sources, texts);
     let mut diagnostics = Diagnostics::new();
     for name in request.variables.keys().filter(|name| NAMES.iter().any(|(usual, _)| *usual == &***name)) {
-        let mistake = Diagnostic::without_place(format!("a variable can't be called `{}`", shown(name)));
-        diagnostics.push(mistake.with_hint("expressions have a meaning for that name"));
+        let error = Diagnostic::without_place(format!("a variable can't be called `{}`", shown(name)));
+        diagnostics.push(error.with_hint("choose another name, because expressions reserve this one"));
     }
-    world.variables.clone_from(&request.variables);
+    context.variables.clone_from(&request.variables);
     let mut data = ResolvedData { layers: Layers::new(Value::map::<&str>([])), ..ResolvedData::default() };
-    for overlay in hiera::overlays(&request.hiera, &request.assignments, &world, &mut diagnostics) {
+    for overlay in hiera::overlays(&request.hiera, &request.assignments, &context, &mut diagnostics) {
         data.layers.add_deep(overlay.source, overlay.value);
         data.annotations.extend(overlay.annotations);
     }
     data.value = data.layers.merged();
-    data.is_incomplete = world.has_mistakes() || diagnostics.has_errors();
-    data::check(&mut data, &world, &mut diagnostics);
+    data.is_incomplete = context.has_errors() || diagnostics.has_errors();
+    data::check(&mut data, &context, &mut diagnostics);
     let secrets = std::mem::take(&mut data.secrets);
     let manifest = ManifestScope {
         text: Arc::clone(&request.expression),
@@ -70,67 +70,74 @@ pub fn evaluate(request: &ToEvaluate, sources: &dyn Sources) -> Evaluated {
         settings: Vec::new(),
         is_incomplete: data.is_incomplete,
     };
-    let managed = Managed::new();
-    let evaluator = Evaluator { world: &world, manifest: &manifest, moment: Moment::Early(&managed) };
-    let at = |mistake: &Mistake| Span::new(source, mistake.range.start, mistake.range.end);
+    let managed = ManagedPaths::new();
+    let evaluator =
+        ManifestEvaluator { context: &context, manifest: &manifest, phase: Phase::BeforeRun(&managed) };
+    let at = |error: &InvalidExpression| Span::new(source, error.range.start, error.range.end);
     let value = match evaluator.evaluate(&request.expression) {
         Ok(value) => Some(value),
-        Err(Trouble::Mistake(mut mistake)) => {
-            mistake.hints = hints(&request.expression, mistake.hints);
-            let place = at(&mistake);
-            diagnostics.push(diagnostic(mistake, place));
+        Err(EvalError::Invalid(mut error)) => {
+            error.hints = hints(&request.expression, error.hints);
+            let place = at(&error);
+            diagnostics.push(diagnostic(error, place));
             None
         }
-        Err(Trouble::Late(_)) => {
+        Err(EvalError::Deferred(_)) => {
             let whole = Span::new(source, 0, request.expression.len());
-            let mistake = Diagnostic::error(whole, "this is known only during a run");
-            diagnostics.push(mistake.with_hint("`Captures` holds what commands of a run printed"));
+            diagnostics.push(Diagnostic::error(whole, "captured values are known only during a run"));
             None
         }
-        Err(Trouble::Reported) => None,
+        Err(EvalError::Reported) => None,
     };
-    diagnostics.extend(world.take_mistakes());
-    let is_faultless = !diagnostics.has_errors();
-    let texts = world.texts.take();
-    Evaluated { value: value.filter(|_| is_faultless), secrets, diagnostics: diagnostics.into_vec(), texts }
+    diagnostics.extend(context.take_errors());
+    let is_valid = !diagnostics.has_errors();
+    let texts = context.texts.take();
+    EvaluationResult {
+        value: value.filter(|_| is_valid),
+        secrets,
+        diagnostics: diagnostics.into_vec(),
+        texts,
+    }
 }
 
-/// What an expression names. A path that is worked out is not among them, but the empty path is then: anything
-/// may be meant.
+/// Names that an expression uses. A computed path is reported as the empty path, because its value is unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Named {
-    /// Paths into the facts.
+pub struct ExpressionNames {
+    /// Paths of facts.
     pub facts: Vec<String>,
-    /// Paths into the values of the manifest.
+    /// Paths of data.
     pub data: Vec<String>,
-    /// Variables of the environment.
+    /// Names of environment variables.
     pub environment: Vec<String>,
-    /// Paths into what commands captured.
+    /// Paths of captured values.
     pub captures: Vec<String>,
-    /// Files that it reads; none for a path that is worked out.
+    /// Files that the expression reads. `None` for a computed path.
     pub files: Vec<Option<String>>,
-    /// Templates that it renders; none for a path that is worked out.
+    /// Templates that the expression renders. `None` for a computed path.
     pub templates: Vec<Option<String>>,
     /// Other names.
     pub others: Vec<String>,
 }
 
-/// Finds what an expression names, without evaluating it.
-pub fn named(text: &str, sources: &dyn Sources) -> Result<Named, Box<(Diagnostic, SourceMap)>> {
+/// Returns the names that an expression uses, without evaluating it.
+pub fn expression_names(
+    text: &str,
+    sources: &dyn Sources,
+) -> Result<ExpressionNames, Box<(Diagnostic, SourceMap)>> {
     let mut texts = SourceMap::default();
     let source = texts.add("expression", text);
-    let world = World::new(sources, SourceMap::default());
-    let read = world.expression(text);
+    let context = EvalContext::new(sources, SourceMap::default());
+    let read = context.expression(text);
     let expression = match &read.expression {
         Ok(expression) => expression,
         Err(error) => {
             let place = Span::new(source, error.range.start, error.range.end);
-            let mistake = Diagnostic::error(place, error.message.clone());
+            let diagnostic = Diagnostic::error(place, error.message.clone());
             let hints = hints(text, error.hints.clone());
-            return Err(Box::new((hints.into_iter().fold(mistake, Diagnostic::with_hint), texts)));
+            return Err(Box::new((hints.into_iter().fold(diagnostic, Diagnostic::with_hint), texts)));
         }
     };
-    let mut named = Named::default();
+    let mut named = ExpressionNames::default();
     let mentions = expression.mentions();
     if !mentions.environment.is_empty() {
         named.all();
@@ -157,22 +164,23 @@ pub fn named(text: &str, sources: &dyn Sources) -> Result<Named, Box<(Diagnostic
     Ok(named)
 }
 
-/// What to do about a mistake in an expression; braces around it explain every other.
+/// Returns the hints for an error in an expression. Braces around the expression replace all other hints.
 fn hints(expression: &str, hints: Vec<String>) -> Vec<String> {
     let expression = expression.trim_start();
     if expression.starts_with("{{") || expression.starts_with("${") {
-        return vec!["an expression by itself stands without braces".to_owned()];
+        return vec!["write the expression without braces".to_owned()];
     }
     hints
 }
 
-impl Named {
-    /// Whether all of it is known when a manifest is loaded, but for files that the manifest itself manages.
+impl ExpressionNames {
+    /// Returns `true` if the value is known at load time, unless it depends on files that the manifest
+    /// manages.
     pub fn is_early(&self) -> bool {
         self.captures.is_empty()
     }
 
-    /// Adds what a path of `lookup` leads to; none is a path that is worked out.
+    /// Adds the target of a `lookup`. `None` is a computed path.
     fn lookup(&mut self, path: Option<&str>) {
         let prefix = path.and_then(|path| ccm_expr::path::Path::parse(path).ok());
         let prefix = prefix.map(|path| path.constant_prefix()).unwrap_or_default();
@@ -182,13 +190,13 @@ impl Named {
             Some("data") => add(&mut self.data, rest),
             Some("environ") => add(&mut self.environment, rest),
             Some("captures") => add(&mut self.captures, rest),
-            // It leads nowhere, which evaluating it tells.
+            // Evaluation reports an unknown root.
             Some(_) => {}
             None => self.all(),
         }
     }
 
-    /// Anything may be meant.
+    /// Adds all facts, data and variables.
     fn all(&mut self) {
         for names in [&mut self.facts, &mut self.data, &mut self.environment] {
             add(names, String::new());
@@ -237,11 +245,11 @@ mod tests {
     }
 
     fn value(expression: &str) -> Result<String, Vec<String>> {
-        let request = ToEvaluate {
+        let request = EvaluationRequest {
             expression: expression.into(),
             variables: [("port".into(), Value::Int(80))].into_iter().collect(),
             assignments: vec!["web.name=x".to_owned()],
-            ..ToEvaluate::default()
+            ..EvaluationRequest::default()
         };
         let evaluated = evaluate(&request, &Nothing);
         let messages = evaluated.diagnostics.iter().map(|found| found.message.clone()).collect();
@@ -249,40 +257,43 @@ mod tests {
     }
 
     #[test]
-    fn usual_names_and_variables_have_values() {
+    fn standard_names_and_variables_have_values() {
         assert_eq!(value("port + 1"), Ok("81".to_owned()));
         assert_eq!(value("Data.web.name + Facts.role + Environ.HOME"), Ok("xweb/root".to_owned()));
-        assert_eq!(value("Captures.x.y"), Err(vec!["this is known only during a run".to_owned()]));
+        assert_eq!(
+            value("Captures.x.y"),
+            Err(vec!["captured values are known only during a run".to_owned()])
+        );
         assert!(value("prot").is_err_and(|messages| messages.len() == 1));
     }
 
     #[test]
     fn braces_around_an_expression_are_pointed_out() {
         for text in ["{{ Facts.role }}", " ${ Facts.role }"] {
-            let request = ToEvaluate { expression: text.into(), ..ToEvaluate::default() };
+            let request = EvaluationRequest { expression: text.into(), ..EvaluationRequest::default() };
             let found = evaluate(&request, &Nothing).diagnostics;
-            assert_eq!(found[0].hints, ["an expression by itself stands without braces"], "{text}");
-            let (found, _) = *named(text, &Nothing).expect_err(text);
-            assert_eq!(found.hints, ["an expression by itself stands without braces"], "{text}");
+            assert_eq!(found[0].hints, ["write the expression without braces"], "{text}");
+            let (found, _) = *expression_names(text, &Nothing).expect_err(text);
+            assert_eq!(found.hints, ["write the expression without braces"], "{text}");
         }
     }
 
     #[test]
-    fn a_variable_can_not_take_a_usual_name() {
+    fn variables_can_not_shadow_standard_names() {
         let variables: Map = [("Data".into(), Value::Int(1))].into_iter().collect();
-        let request = ToEvaluate { expression: "1".into(), variables, ..ToEvaluate::default() };
+        let request = EvaluationRequest { expression: "1".into(), variables, ..EvaluationRequest::default() };
         let evaluated = evaluate(&request, &Nothing);
         assert!(evaluated.value.is_none());
         assert_eq!(evaluated.diagnostics[0].message, "a variable can't be called `Data`");
     }
 
     #[test]
-    fn what_is_named_is_told() {
+    fn the_names_of_an_expression_are_found() {
         let texts = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         let expression = "Facts.host.info.os + lookup('data.a.b') + Environ.HOME + file('/x') + file(port) \
                           + lookup('captures.v.root') + template('t.j2') + Facts.host.info.os";
-        let found = named(expression, &Nothing).expect("an expression");
-        let expected = Named {
+        let found = expression_names(expression, &Nothing).expect("an expression");
+        let expected = ExpressionNames {
             facts: texts(&["host.info.os"]),
             data: texts(&["a.b"]),
             environment: texts(&["HOME"]),
@@ -293,9 +304,9 @@ mod tests {
         };
         assert_eq!(found, expected);
         assert!(!found.is_early());
-        let anything = named("lookup(port)", &Nothing).expect("an expression");
+        let anything = expression_names("lookup(port)", &Nothing).expect("an expression");
         assert_eq!(anything.facts, [""]);
         assert!(anything.is_early());
-        assert!(named("1 +", &Nothing).is_err());
+        assert!(expression_names("1 +", &Nothing).is_err());
     }
 }

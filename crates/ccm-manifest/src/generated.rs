@@ -1,20 +1,20 @@
-//! Resources that a template generates: `resources_template`.
+//! Generates resources from a template: `resources_template`.
 
 use std::path::Path;
 use std::sync::Arc;
 
-use ccm_model::{Diagnostic, Diagnostics, Entry, Node, Span};
+use ccm_model::{Diagnostic, Diagnostics, Node, NodeEntry, Span};
 
-use crate::expand::{diagnostic, refused_as_late};
-use crate::paths::normal;
-use crate::scope::{Evaluator, Trouble};
-use crate::wording::expected;
+use crate::expand::{diagnostic, needed_before_run};
+use crate::messages::expected;
+use crate::paths::normalize;
+use crate::scope::{EvalError, ManifestEvaluator};
 
-/// Renders the template and reads the list of resources that it writes. Errors in the list show the text that the
-/// template wrote.
+/// Renders the template and returns the generated text and its items. Errors in the items point into that
+/// text.
 pub(crate) fn generate(
-    template: &Entry,
-    evaluator: &Evaluator<'_, '_>,
+    template: &NodeEntry,
+    evaluator: &ManifestEvaluator<'_, '_>,
     diagnostics: &mut Diagnostics,
 ) -> Option<(Arc<str>, Vec<Node>)> {
     let span = template.value.span;
@@ -24,47 +24,47 @@ pub(crate) fn generate(
     };
     let is_beside = !name.is_empty() && Path::new(name).file_name() == Some(name.as_ref());
     if !is_beside {
-        let mistake = Diagnostic::error(span, "the template has to be in the directory of the manifest");
-        diagnostics.push(mistake.with_hint("give its name without a directory"));
+        let error = Diagnostic::error(span, "the template must be in the directory of the manifest");
+        diagnostics.push(error.with_hint("write its name without a directory"));
         return None;
     }
     let rendered = evaluator.template(name);
-    evaluator.world.used_at(span);
+    evaluator.context.record_early_uses(span);
     let text: Arc<str> = match rendered {
         Ok(text) => text.into(),
-        Err(trouble) => {
-            diagnostics.extend(refused(trouble, span));
+        Err(error) => {
+            diagnostics.extend(refused(error, span));
             return None;
         }
     };
-    let path = normal(&evaluator.manifest.directory.join(name));
+    let path = normalize(&evaluator.manifest.directory.join(name));
     let shown = format!("{} (rendered)", path.display());
-    let source = evaluator.world.texts.borrow_mut().add(shown, Arc::clone(&text));
+    let source = evaluator.context.texts.borrow_mut().add(shown, Arc::clone(&text));
     let nodes = match ccm_yaml::parse(source, &text, &ccm_yaml::Limits::default()) {
         Ok(None) => Vec::new(),
-        Ok(Some(Node { value: ccm_model::Value::List(items), .. })) => items,
+        Ok(Some(Node { value: ccm_model::NodeValue::List(items), .. })) => items,
         Ok(Some(other)) => {
-            let mistake = expected("a list of resources", &other);
+            let error = expected("a list of resources", &other);
             let is_manifest = other.as_map().is_some_and(|map| map.entry("ccm").is_some());
             diagnostics.push(if is_manifest {
-                mistake.with_hint("write the list alone, without `ccm:` and `resources:`")
+                error.with_hint("write the list alone, without `ccm:` and `resources:`")
             } else {
-                mistake
+                error
             });
             Vec::new()
         }
-        Err(mistakes) => {
-            diagnostics.extend(mistakes);
+        Err(errors) => {
+            diagnostics.extend(errors);
             Vec::new()
         }
     };
     Some((text, nodes))
 }
 
-fn refused(trouble: Trouble, span: Span) -> Option<Diagnostic> {
-    match trouble {
-        Trouble::Reported => None,
-        Trouble::Mistake(mistake) => Some(diagnostic(mistake, span)),
-        Trouble::Late(on) => on.first().map(|on| refused_as_late(on, span)),
+fn refused(error: EvalError, span: Span) -> Option<Diagnostic> {
+    match error {
+        EvalError::Reported => None,
+        EvalError::Invalid(error) => Some(diagnostic(error, span)),
+        EvalError::Deferred(on) => on.first().map(|on| needed_before_run(on, span)),
     }
 }

@@ -1,68 +1,68 @@
-//! Files of values: `data` with its hierarchy, and nothing to manage.
+//! Loads data files, which hold `data`, `hierarchy` and `overrides` but no resources.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use ccm_data::assignment;
-use ccm_data::layers::Source;
-use ccm_model::{Diagnostic, Diagnostics, SourceMap, Span, Value, closest, listed};
+use ccm_data::layers::ValueSource;
+use ccm_model::{Diagnostic, Diagnostics, NodeValue, SourceMap, Span, closest, listed};
 
-use crate::data::{self, DataNodes, Layered, Overlay, ResolvedData};
+use crate::data::{self, DataNodes, OuterLayers, Overlay, ResolvedData};
+use crate::eval_context::EvalContext;
+use crate::messages::{expected, shown};
 use crate::sources::Sources;
-use crate::wording::{expected, shown};
-use crate::world::World;
 
-/// A file of values.
+/// Data file.
 #[derive(Clone, Debug)]
 pub struct DataFile {
-    /// What messages call it.
+    /// Name for messages.
     pub name: String,
-    /// Its text.
+    /// Text of the file.
     pub text: Arc<str>,
 }
 
-/// What came of a file of values alone.
+/// Result of loading a data file by itself.
 pub struct ParsedData {
-    /// Its values, if nothing in it is a mistake.
+    /// Resolved data, unless there are errors.
     pub data: Option<ResolvedData>,
-    /// Every text in them that must not be shown, known also where something is wrong.
+    /// Secret texts in the data, also if there are errors.
     pub secrets: Vec<String>,
-    /// Mistakes and warnings.
+    /// Errors and warnings.
     pub diagnostics: Vec<Diagnostic>,
-    /// The texts that places point into.
+    /// Texts that spans refer to.
     pub texts: SourceMap,
 }
 
-/// Works out the values of a file; a manifest is one too. `assignments` are laid over them.
+/// Resolves the data of a file, which may be a manifest. Assignments are merged over the data.
 pub fn parse_data(file: &DataFile, assignments: &[String], sources: &dyn Sources) -> ParsedData {
-    let world = World::new(sources, SourceMap::default());
+    let context = EvalContext::new(sources, SourceMap::default());
     let mut diagnostics = Diagnostics::new();
     let mut overlays = Vec::new();
     add_assignments(assignments, &mut overlays, &mut diagnostics);
-    let mut data = read(file, &world, &overlays, &mut diagnostics);
+    let mut data = read(file, &context, &overlays, &mut diagnostics);
     if let Some(data) = &mut data {
-        data::check(data, &world, &mut diagnostics);
+        data::check(data, &context, &mut diagnostics);
     }
-    diagnostics.extend(world.take_mistakes());
+    diagnostics.extend(context.take_errors());
     let secrets = data.as_ref().map(|data| data.secrets.clone()).unwrap_or_default();
     let data = data.filter(|_| !diagnostics.has_errors());
     let diagnostics = diagnostics.into_vec();
-    let texts = world.texts.borrow().clone();
+    let texts = context.texts.borrow().clone();
     ParsedData { data, secrets, diagnostics, texts }
 }
 
-/// What files and assignments lay over the values of a manifest, the lowest first.
+/// Returns the layers of data files and assignments, lowest first.
 pub(crate) fn overlays(
     files: &[DataFile],
     assignments: &[String],
-    world: &World<'_>,
+    context: &EvalContext<'_>,
     diagnostics: &mut Diagnostics,
 ) -> Vec<Overlay> {
     let mut overlays = Vec::new();
     for file in files {
-        if let Some(data) = read(file, world, &[], diagnostics) {
+        if let Some(data) = read(file, context, &[], diagnostics) {
             let ResolvedData { value, annotations, .. } = data;
-            overlays.push(Overlay { source: Source::File(file.name.clone()), value, annotations });
+            overlays.push(Overlay { source: ValueSource::File(file.name.clone()), value, annotations });
         }
     }
     add_assignments(assignments, &mut overlays, diagnostics);
@@ -73,12 +73,12 @@ fn add_assignments(assignments: &[String], overlays: &mut Vec<Overlay>, diagnost
     for written in assignments {
         match assignment::read(written) {
             Ok(value) => {
-                let source = Source::CommandLine(written.clone());
+                let source = ValueSource::CommandLine(written.clone());
                 overlays.push(Overlay { source, value, annotations: Vec::new() });
             }
             Err(error) => {
-                let mistake = Diagnostic::without_place(format!("--data: {error}"));
-                diagnostics.push(mistake.with_hint(error.hint()));
+                let diagnostic = Diagnostic::without_place(format!("--data: {error}"));
+                diagnostics.push(diagnostic.with_hint(error.hint()));
             }
         }
     }
@@ -86,30 +86,30 @@ fn add_assignments(assignments: &[String], overlays: &mut Vec<Overlay>, diagnost
 
 fn read(
     file: &DataFile,
-    world: &World<'_>,
+    context: &EvalContext<'_>,
     overlays: &[Overlay],
     diagnostics: &mut Diagnostics,
 ) -> Option<ResolvedData> {
     const KEYS: [&str; 4] = ["data", "hierarchy", "overrides", "ccm"];
-    let source = world.texts.borrow_mut().add(file.name.clone(), Arc::clone(&file.text));
+    let source = context.texts.borrow_mut().add(file.name.clone(), Arc::clone(&file.text));
     let root = match ccm_yaml::parse(source, &file.text, &ccm_yaml::Limits::default()) {
         Ok(root) => root,
-        Err(mistakes) => {
-            diagnostics.extend(mistakes);
+        Err(errors) => {
+            diagnostics.extend(errors);
             return None;
         }
     };
     let mut nodes = DataNodes::default();
     match root {
         None => {
-            let mistake = Diagnostic::error(Span::new(source, 0, 0), "there are no values in it");
-            diagnostics.push(mistake.with_hint("values stand below `data:`"));
+            let error = Diagnostic::error(Span::new(source, 0, 0), "the file has no values");
+            diagnostics.push(error.with_hint("put the values below `data:`"));
             return None;
         }
         Some(root) => {
-            let Value::Map(map) = root.value else {
+            let NodeValue::Map(map) = root.value else {
                 diagnostics
-                    .push(expected("a map with `data`", &root).with_hint("values stand below `data:`"));
+                    .push(expected("a map with `data`", &root).with_hint("put the values below `data:`"));
                 return None;
             };
             for entry in map.into_entries() {
@@ -117,16 +117,16 @@ fn read(
                     "data" => nodes.data = Some(entry),
                     "hierarchy" => nodes.hierarchy = Some(entry),
                     "overrides" => nodes.overrides = Some(entry),
-                    // The rest of a manifest has no values.
+                    // A manifest is a valid data file too.
                     "ccm" => {}
                     key => {
-                        let mistake =
+                        let error =
                             Diagnostic::error(entry.key.span, format!("unknown key `{}`", shown(key)));
                         diagnostics.push(match closest(key, KEYS) {
-                            None => mistake
-                                .with_hint("values stand below `data:`")
+                            None => error
+                                .with_hint("put the values below `data:`")
                                 .with_hint(format!("known here: {}", listed(&KEYS, "and"))),
-                            suggestion => mistake.with_suggestion(suggestion),
+                            suggestion => error.with_suggestion(suggestion),
                         });
                     }
                 }
@@ -134,6 +134,6 @@ fn read(
         }
     }
     let directory = Path::new(&file.name).parent().unwrap_or(Path::new("")).to_owned();
-    let around = Layered { over: overlays, ..Layered::default() };
-    Some(data::resolve(&nodes, world, &file.text, &directory, &around, diagnostics))
+    let outer = OuterLayers { overlays, ..OuterLayers::default() };
+    Some(data::resolve(&nodes, context, &file.text, &directory, &outer, diagnostics))
 }

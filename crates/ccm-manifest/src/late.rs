@@ -1,74 +1,76 @@
-//! Resources with values that are known only when they are reached.
+//! Late resources: some of their values are known only during the run.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
 
 use ccm_expr::Value;
 use ccm_model::{
-    Control, Diagnostic, Diagnostics, Entry, Resource, ResourceIndex, Severity, SourceMap, Span,
+    Control, Diagnostic, Diagnostics, NodeEntry, Resource, ResourceIndex, Severity, SourceMap, Span,
 };
 use ccm_properties::{Checked, TypeSpec};
 
-use crate::capturing::Capturing;
+use crate::captures::CaptureTable;
 use crate::control::Conditions;
-use crate::draft::{Choice, Draft};
-use crate::expand::{Expander, Places};
-use crate::scope::{Captured, Evaluator, LateOn, Managed, ManifestScope, Moment, Reached};
-use crate::wording::shown;
-use crate::world::World;
+use crate::draft::ResourceDraft;
+use crate::eval_context::EvalContext;
+use crate::expand::{Expander, ProviderChoice, SpanSet};
+use crate::messages::shown;
+use crate::scope::{
+    CaptureState, DeferredOn, ManagedPaths, ManifestEvaluator, ManifestScope, Phase, RuntimeContext,
+};
 
-/// Completes resources when they are reached.
-pub struct Late<'s> {
-    pub(crate) world: World<'s>,
+/// Completes late resources during the run.
+pub struct LateResources<'s> {
+    pub(crate) context: EvalContext<'s>,
     pub(crate) manifests: Vec<ManifestScope>,
     pub(crate) types: Vec<&'s dyn TypeSpec>,
-    pub(crate) managed: Managed,
-    capturing: Capturing,
+    pub(crate) managed: ManagedPaths,
+    captures: CaptureTable,
     captured: RefCell<HashMap<ResourceIndex, Value>>,
     pub(crate) waiting: HashMap<ResourceIndex, LateResource>,
 }
 
-/// A resource that has to wait.
+/// Resource with late values.
 pub(crate) struct LateResource {
-    /// A template wrote its texts: they are what they are.
+    /// A template wrote the texts, so that they are not expanded.
     verbatim: bool,
     type_index: usize,
     pub(crate) manifest: usize,
-    provider: Choice,
+    provider: ProviderChoice,
     pub(crate) conditions: Conditions,
-    /// The texts that have to wait.
-    pub(crate) texts: Places,
-    /// The resources whose files it waits for.
+    /// Texts to expand.
+    pub(crate) texts: SpanSet,
+    /// Resources that manage files whose content is needed.
     pub(crate) files: Vec<ResourceIndex>,
 }
 
-/// What a resource came to when it was reached.
+/// Result of completing a resource.
 #[derive(Debug)]
-pub enum Completed {
-    /// It did not have to wait.
+pub enum Completion {
+    /// The resource has no late values.
     AsWritten,
-    /// It is complete now.
+    /// Complete resource.
     Resource(Box<Resource>),
-    /// Its `control` is off.
+    /// Its `control` is off, for this reason.
     NotManaged(String),
-    /// It can't be completed before that resource was executed, which noop does not do.
+    /// It needs the run of another resource, which noop prevented.
     NotBefore(ResourceIndex),
-    /// What it needs has no value and no default, for this reason.
+    /// It needs a value that does not exist and has no default, for this reason.
     NoValue(String),
-    /// It can't be completed.
-    Mistaken(Vec<Diagnostic>),
+    /// It has errors.
+    Invalid(Vec<Diagnostic>),
 }
 
 impl LateResource {
-    /// What a resource waits for, if it does.
-    pub(crate) fn of(draft: &Draft) -> Option<Self> {
+    /// Returns the late parts of a managed resource, if any.
+    pub(crate) fn of(draft: &ResourceDraft) -> Option<Self> {
         let is_off = matches!(draft.resource.control, Control::NotManaged { .. });
-        if is_off || (draft.found.late_on.is_empty() && draft.control_late_on.is_empty()) {
+        if is_off || (draft.found.deferred_on.is_empty() && draft.control_deferred_on.is_empty()) {
             return None;
         }
-        let late_on = draft.control_late_on.iter().chain(&draft.found.late_on);
-        let file = |on: &LateOn| match on {
-            LateOn::File(index) => Some(*index),
+        let deferred_on = draft.control_deferred_on.iter().chain(&draft.found.deferred_on);
+        let file = |on: &DeferredOn| match on {
+            DeferredOn::File(index) => Some(*index),
             _ => None,
         };
         Some(Self {
@@ -78,62 +80,62 @@ impl LateResource {
             conditions: draft.conditions.clone(),
             verbatim: draft.verbatim,
             texts: draft.found.late.clone(),
-            files: late_on.filter_map(|(on, _)| file(on)).collect(),
+            files: deferred_on.filter_map(|(on, _)| file(on)).collect(),
         })
     }
 }
 
-impl<'s> Late<'s> {
+impl<'s> LateResources<'s> {
     pub(crate) fn new(
-        world: World<'s>,
+        context: EvalContext<'s>,
         manifests: Vec<ManifestScope>,
         types: Vec<&'s dyn TypeSpec>,
-        managed: Managed,
-        capturing: Capturing,
+        managed: ManagedPaths,
+        captures: CaptureTable,
         waiting: HashMap<ResourceIndex, LateResource>,
     ) -> Self {
-        world.forget_files();
-        Self { world, manifests, types, managed, capturing, captured: RefCell::default(), waiting }
+        context.invalidate_files();
+        Self { context, manifests, types, managed, captures, captured: RefCell::default(), waiting }
     }
 
-    /// Takes what a resource captured: a map.
-    pub fn remember(&self, index: ResourceIndex, values: serde_json::Value) {
+    /// Stores the map of values that a resource captured.
+    pub fn record_captures(&self, index: ResourceIndex, values: serde_json::Value) {
         self.captured.borrow_mut().insert(index, values.into());
     }
 
-    /// The texts that places point into.
+    /// Returns the texts that spans refer to.
     pub fn texts(&self) -> SourceMap {
-        self.world.texts.borrow().clone()
+        self.context.texts.borrow().clone()
     }
 
-    /// Tells whether a resource has something to be completed.
-    pub fn waits(&self, index: ResourceIndex) -> bool {
+    /// Returns `true` if the resource has late values.
+    pub fn is_late(&self, index: ResourceIndex) -> bool {
         self.waiting.contains_key(&index)
     }
 
-    /// Completes a resource. `would_change` tells of a resource that would have been changed, and was not.
+    /// Completes a resource. `would_change` returns `true` for a resource that noop kept from changing.
     pub fn complete(
         &self,
         index: ResourceIndex,
         resource: &Resource,
         would_change: &dyn Fn(ResourceIndex) -> bool,
-    ) -> Completed {
-        let Some(waiting) = self.waiting.get(&index) else { return Completed::AsWritten };
-        self.world.forget_files();
-        let reached = Progressed { late: self, would_change };
-        let evaluator = |manifest: usize| Evaluator {
-            world: &self.world,
+    ) -> Completion {
+        let Some(waiting) = self.waiting.get(&index) else { return Completion::AsWritten };
+        self.context.invalidate_files();
+        let runtime = CompletionContext { late: self, would_change };
+        let evaluator = |manifest: usize| ManifestEvaluator {
+            context: &self.context,
             manifest: &self.manifests[manifest],
-            moment: Moment::Late(&reached),
+            phase: Phase::Runtime(&runtime),
         };
         let mut diagnostics = Diagnostics::new();
-        let judged = waiting.conditions.judge(evaluator, &mut diagnostics);
-        diagnostics.extend(self.world.take_mistakes());
+        let decision = waiting.conditions.decide(evaluator, &mut diagnostics);
+        diagnostics.extend(self.context.take_errors());
         let diagnostics = diagnostics.into_vec();
-        match (judged.control, unknown(&judged.late_on)) {
-            _ if !diagnostics.is_empty() => return Completed::Mistaken(diagnostics),
-            (Control::NotManaged { reason }, _) => return Completed::NotManaged(reason),
-            (Control::Late, Some(unknown)) => return unknown,
+        match (decision.control, stop_reason(&decision.deferred_on)) {
+            _ if !diagnostics.is_empty() => return Completion::Invalid(diagnostics),
+            (Control::NotManaged { reason }, _) => return Completion::NotManaged(reason),
+            (Control::Late, Some(completion)) => return completion,
             _ => {}
         }
         let mut completed = resource.clone();
@@ -141,11 +143,11 @@ impl<'s> Late<'s> {
         let expander = Expander::new(evaluator(waiting.manifest));
         let mut expander = expander.only(&waiting.texts).verbatim(waiting.verbatim);
         let spec = self.types[waiting.type_index];
-        expander.properties(&mut completed.properties, spec, waiting.provider.provider());
+        expander.properties(&mut completed.properties, spec, &waiting.provider);
         let mut found = expander.found;
-        found.diagnostics.extend(self.world.take_mistakes());
-        if let Some(unknown) = unknown(&found.late_on) {
-            return unknown;
+        found.diagnostics.extend(self.context.take_errors());
+        if let Some(completion) = stop_reason(&found.deferred_on) {
+            return completion;
         }
         if found.diagnostics.is_empty() && found.refused.is_empty() && found.late.is_empty() {
             let source_text = &self.manifests[waiting.manifest].text;
@@ -154,62 +156,63 @@ impl<'s> Late<'s> {
                 |found: &Diagnostic| found.severity == Severity::Error && waiting.texts.explains(found);
             found.diagnostics.extend(checked.into_iter().filter(is_new));
         } else if found.diagnostics.is_empty() {
-            return Completed::Mistaken(Vec::new());
+            return Completion::Invalid(Vec::new());
         }
         if found.diagnostics.is_empty() {
-            return Completed::Resource(Box::new(completed));
+            return Completion::Resource(Box::new(completed));
         }
-        for mistake in found.diagnostics.iter_mut().filter(|mistake| mistake.property.is_none()) {
-            let holds = |entry: &&Entry| mistake.span().is_some_and(|span| entry.value.span.contains(span));
+        for error in found.diagnostics.iter_mut().filter(|error| error.property.is_none()) {
+            let holds = |entry: &&NodeEntry| error.span().is_some_and(|span| entry.value.span.contains(span));
             if let Some(entry) = resource.properties.given().find(holds) {
-                mistake.property = Some(entry.key.text.to_string().into());
+                error.property = Some(entry.key.text.to_string().into());
             }
         }
-        Completed::Mistaken(found.diagnostics)
+        Completion::Invalid(found.diagnostics)
     }
 }
 
-/// What becomes of a resource that needs what is not known. What noop does not do outranks what is not there.
-fn unknown(late_on: &[(LateOn, Span)]) -> Option<Completed> {
-    let before = late_on.iter().find_map(|(on, _)| match on {
-        LateOn::File(index) | LateOn::Execution(index) => Some(Completed::NotBefore(*index)),
-        LateOn::Capture { .. } | LateOn::NoValue(_) => None,
+/// Returns the completion for late values that stay unknown. A noop resource takes precedence over a missing
+/// value.
+fn stop_reason(deferred_on: &[(DeferredOn, Span)]) -> Option<Completion> {
+    let before = deferred_on.iter().find_map(|(on, _)| match on {
+        DeferredOn::File(index) | DeferredOn::Execution(index) => Some(Completion::NotBefore(*index)),
+        DeferredOn::Capture { .. } | DeferredOn::NoValue(_) => None,
     });
     before.or_else(|| {
-        late_on.iter().find_map(|(on, _)| match on {
-            LateOn::NoValue(reason) => Some(Completed::NoValue(reason.clone())),
+        deferred_on.iter().find_map(|(on, _)| match on {
+            DeferredOn::NoValue(reason) => Some(Completion::NoValue(reason.clone())),
             _ => None,
         })
     })
 }
 
-/// What is known when a resource is reached.
-struct Progressed<'a, 's> {
-    late: &'a Late<'s>,
+/// State of the run, for one completion.
+struct CompletionContext<'a, 's> {
+    late: &'a LateResources<'s>,
     would_change: &'a dyn Fn(ResourceIndex) -> bool,
 }
 
-impl Reached for Progressed<'_, '_> {
+impl RuntimeContext for CompletionContext<'_, '_> {
     fn captures(&self) -> Value {
         let captured = self.late.captured.borrow();
-        let names = self.late.capturing.names();
+        let names = self.late.captures.names();
         Value::map(names.filter_map(|(name, index)| Some((name, captured.get(&index)?.clone()))))
     }
 
-    fn captured(&self, name: &str) -> Captured {
-        let Some((index, id)) = self.late.capturing.find(name) else {
-            return Captured::Nothing(format!("nothing captures `{}`", shown(name)));
+    fn capture_state(&self, name: &str) -> CaptureState {
+        let Some((index, id)) = self.late.captures.find(name) else {
+            return CaptureState::Missing(format!("no resource `{}` captures values", shown(name)));
         };
         if (self.would_change)(index) {
-            Captured::NotBefore(index)
+            CaptureState::NotBefore(index)
         } else if self.late.captured.borrow().contains_key(&index) {
-            Captured::Known
+            CaptureState::Available
         } else {
-            Captured::Nothing(format!("{id} captured nothing, because it was not run"))
+            CaptureState::Missing(format!("{id} captured nothing, because it was not run"))
         }
     }
 
-    fn not_before(&self, path: &str) -> Option<ResourceIndex> {
+    fn pending_manager(&self, path: &str) -> Option<ResourceIndex> {
         let managing = self.late.managed.get(path)?;
         managing.iter().copied().find(|index| (self.would_change)(*index))
     }

@@ -1,18 +1,18 @@
-//! Manifest text to a catalog, or to every mistake at once.
+//! Loads manifest text into a catalog, or reports all errors at once.
 //!
-//! A manifest is read in steps, each a module: its text becomes nodes (`ccm-yaml`), `document` takes the
-//! whole apart, `data` puts its values together, `generated` lets a template write its resources,
-//! `resources` and `entries` collect what is declared. `draft` then finds out who the resources are, and
-//! `children` does the same with the manifests that are applied as resources. Now it is known which files are
-//! managed: `expand` puts the values of expressions into all other texts, or leaves them to `late`,
-//! `references` finds what is named, each type checks its own properties, `cycles` looks at the whole, and
-//! `paths` adds the order that paths imply. A step leaves out what it could not read and the next ones go on
-//! with the rest, so that one run shows all there is to mend.
+//! Loading has steps, each a module. `ccm-yaml` parses the text, `document` splits the top level, `data`
+//! resolves the values, `generated` renders `resources_template`, and `resources` and `entries` collect the
+//! declared resources. `draft` then decides whether each resource is managed, and its name, provider and
+//! alias. `children` loads the manifests that resources apply. After these steps the managed files are known:
+//! `expand` evaluates the expressions in all other texts or leaves them to `late`, `references` resolves
+//! references, each type checks its properties, `cycles` reports dependency cycles, and `paths` adds the
+//! order that directories imply. Each step skips what an earlier step rejected, so that one run reports every
+//! error.
 //!
-//! Nothing here opens a file, and no resource type is known but through [`ccm_properties::TypeSpec`].
+//! The crate opens no file, and knows resource types only through [`ccm_properties::TypeSpec`].
 
-mod calls;
-mod capturing;
+mod call_argument;
+mod captures;
 mod children;
 mod claims;
 mod common_properties;
@@ -22,34 +22,34 @@ mod data;
 mod document;
 mod draft;
 mod entries;
+mod eval_context;
 mod evaluate;
 mod expand;
 mod generated;
 mod hiera;
 mod late;
-mod later;
 mod load;
+mod messages;
 mod paths;
 mod redaction;
 mod references;
 mod render;
+mod reserved;
 mod resources;
 mod schema;
 mod schema_expressions;
 mod scope;
-mod slips;
+mod shape_errors;
+mod shell_quoting;
 mod sources;
 mod types;
 mod validation;
-mod wording;
-mod words;
-mod world;
 
 pub use data::ResolvedData;
-pub use evaluate::{Evaluated, Named, ToEvaluate, evaluate, named};
+pub use evaluate::{EvaluationRequest, EvaluationResult, ExpressionNames, evaluate, expression_names};
 pub use hiera::{DataFile, ParsedData, parse_data};
-pub use late::{Completed, Late};
-pub use load::{Loaded, Request, load};
+pub use late::{Completion, LateResources};
+pub use load::{LoadResult, Request, load};
 pub use redaction::Redaction;
 pub use render::render;
 pub use schema::schema;

@@ -1,11 +1,11 @@
-//! From text to catalog, step by step.
+//! Runs the steps of loading.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ccm_graph::Graph;
-use ccm_model::SHORTEST_SECRET;
+use ccm_model::MIN_SECRET_LENGTH;
 use ccm_model::{
     Catalog, ClaimKind, Control, Dependency, Diagnostic, Diagnostics, Node, Resource, ResourceIndex,
     Severity, SourceId, SourceMap, Span,
@@ -13,144 +13,146 @@ use ccm_model::{
 use ccm_properties::TypeSpec;
 use tracing::{debug, debug_span};
 
-use crate::capturing::Capturing;
-use crate::children::{self, Around, Children};
+use crate::captures::CaptureTable;
+use crate::children::{self, ChildManifests, OuterContext};
 use crate::control::Conditions;
-use crate::data::{self, Layered, Overlay, ResolvedData};
+use crate::data::{self, OuterLayers, Overlay, ResolvedData};
 use crate::document::{self, Document, Settings, smallest_manifest};
-use crate::draft::{Beginning, Draft};
-use crate::expand::refused_as_late;
+use crate::draft::{DraftBuilder, ResourceDraft};
+use crate::eval_context::EvalContext;
+use crate::expand::needed_before_run;
 use crate::generated;
 use crate::hiera::{self, DataFile};
-use crate::late::{Late, LateResource};
-use crate::references::Names;
+use crate::late::{LateResource, LateResources};
+use crate::references::NameTable;
 use crate::resources::{Nameless, collect};
-use crate::scope::{Evaluator, LateOn, Managed, ManifestScope, Moment};
+use crate::scope::{DeferredOn, ManagedPaths, ManifestEvaluator, ManifestScope, Phase};
 use crate::sources::Sources;
 use crate::types::Types;
-use crate::world::World;
-use crate::{claims, cycles, paths, wording};
+use crate::{claims, cycles, messages, paths};
 
-/// A manifest to load.
+/// Manifest to load.
 pub struct Request {
-    /// What messages call it: the path as the user gave it.
+    /// Path as the user wrote it, for messages.
     pub name: String,
-    /// Its text.
+    /// Text of the manifest.
     pub text: Arc<str>,
-    /// The directory it is in, absolute.
+    /// Absolute path of the directory of the manifest.
     pub directory: PathBuf,
-    /// Files whose values are laid over its own, the lowest first.
+    /// Data files merged over the data of the manifest, lowest first.
     pub hiera: Vec<DataFile>,
-    /// What is laid over all of them, each as `KEY=VALUE`.
+    /// `KEY=VALUE` assignments, merged over all data files.
     pub assignments: Vec<String>,
 }
 
-/// What came of a manifest.
-pub struct Loaded<'s> {
-    /// The catalog, if nothing in the manifest is a mistake.
+/// Result of loading a manifest.
+pub struct LoadResult<'s> {
+    /// Catalog, unless the manifest has errors.
     pub catalog: Option<Catalog>,
-    /// Mistakes and warnings, in the order of the manifest and each once.
+    /// Errors and warnings without duplicates, in manifest order.
     pub diagnostics: Vec<Diagnostic>,
-    /// The values of the manifest.
+    /// Resolved data of the manifest.
     pub data: ResolvedData,
-    /// Completes resources when they are reached.
-    pub late: Late<'s>,
+    /// Completes late resources during the run.
+    pub late: LateResources<'s>,
 }
 
-impl Loaded<'_> {
-    /// The texts that places point into: the manifest and whatever it is made of.
+impl LoadResult<'_> {
+    /// Returns the texts that spans refer to: the manifest and all other files that were loaded.
     pub fn texts(&self) -> SourceMap {
         self.late.texts()
     }
 }
 
-/// Reads a manifest that may use these resource types.
-pub fn load<'s>(request: Request, types: &[&'s dyn TypeSpec], sources: &'s dyn Sources) -> Loaded<'s> {
-    // Messages name no values: which of them are secret is known only at the end.
+/// Loads a manifest that may use these resource types.
+pub fn load<'s>(request: Request, types: &[&'s dyn TypeSpec], sources: &'s dyn Sources) -> LoadResult<'s> {
+    // Log messages name no values: the secrets are known only at the end.
     let _span = debug_span!("load", manifest = %request.name).entered();
     let mut texts = SourceMap::default();
     let source = texts.add(request.name.as_str(), Arc::clone(&request.text));
-    let world = World::new(sources, texts);
+    let context = EvalContext::new(sources, texts);
     let mut diagnostics = Diagnostics::new();
-    let overlays = hiera::overlays(&request.hiera, &request.assignments, &world, &mut diagnostics);
-    let is_incomplete = world.has_mistakes() || diagnostics.has_errors();
+    let overlays = hiera::overlays(&request.hiera, &request.assignments, &context, &mut diagnostics);
+    let is_incomplete = context.has_errors() || diagnostics.has_errors();
     let mut loader = Loader {
-        world,
+        context,
         types: &Types::new(types),
         overlays,
         is_incomplete,
         manifests: Vec::new(),
         drafts: Vec::new(),
-        children: Children::default(),
+        children: ChildManifests::default(),
         nameless: Vec::new(),
         secrets: Vec::new(),
-        broken: HashSet::new(),
+        unreadable: HashSet::new(),
         diagnostics,
     };
-    let own = Path::new(&request.name).file_name().map(|name| paths::normal(&request.directory.join(name)));
-    let around = Around::nothing(own);
-    let manifest = Manifest { source, text: request.text, directory: request.directory, around };
+    let own =
+        Path::new(&request.name).file_name().map(|name| paths::normalize(&request.directory.join(name)));
+    let outer = OuterContext::root(own);
+    let manifest = Manifest { source, text: request.text, directory: request.directory, outer };
     let read = loader.manifest(manifest);
     loader.finish(read, source)
 }
 
-/// A manifest on its way.
+/// Manifest to read, the given one or a child.
 pub(crate) struct Manifest {
     pub(crate) source: SourceId,
     pub(crate) text: Arc<str>,
     pub(crate) directory: PathBuf,
-    pub(crate) around: Around,
+    pub(crate) outer: OuterContext,
 }
 
-/// What is known of a manifest once its resources have been collected.
+/// Settings and data of a manifest whose resources have been collected.
 #[derive(Default)]
 pub(crate) struct ReadManifest {
     pub(crate) settings: Settings,
     pub(crate) data: ResolvedData,
-    /// Where its resources begin.
+    /// Start of the resources.
     items_span: Option<Span>,
 }
 
 /// Reads a manifest and the manifests that it applies.
 pub(crate) struct Loader<'s, 't> {
-    pub(crate) world: World<'s>,
+    pub(crate) context: EvalContext<'s>,
     pub(crate) types: &'t Types<'s>,
     overlays: Vec<Overlay>,
-    /// Some values could not be had, which was reported.
+    /// Some data is unavailable, which was reported.
     pub(crate) is_incomplete: bool,
-    /// The manifests, in the order in which they were begun.
+    /// Scopes of the manifests, in the order of reading.
     pub(crate) manifests: Vec<ManifestScope>,
-    pub(crate) drafts: Vec<Draft>,
-    pub(crate) children: Children,
+    pub(crate) drafts: Vec<ResourceDraft>,
+    pub(crate) children: ChildManifests,
     nameless: Vec<(Nameless, usize, bool)>,
-    /// Every text in the values of any manifest that must not be shown.
+    /// Secret texts in the data of any manifest.
     secrets: Vec<String>,
-    broken: HashSet<Box<str>>,
+    unreadable: HashSet<Box<str>>,
     pub(crate) diagnostics: Diagnostics,
 }
 
 impl<'s> Loader<'s, '_> {
-    /// Reads a manifest up to who its resources are, the resources of its children before what stands for
-    /// those.
+    /// Reads a manifest up to the names of its resources. The resources of a child come before the resource
+    /// that applies it.
     pub(crate) fn manifest(&mut self, manifest: Manifest) -> ReadManifest {
-        let Manifest { source, text, directory, around } = manifest;
+        let Manifest { source, text, directory, outer } = manifest;
         let root = match ccm_yaml::parse(source, &text, &ccm_yaml::Limits::default()) {
             Ok(root) => root,
-            Err(mistakes) => {
-                self.diagnostics.extend(mistakes);
+            Err(errors) => {
+                self.diagnostics.extend(errors);
                 return ReadManifest::default();
             }
         };
         debug!(bytes = text.len(), "parsed the manifest");
-        let Document { data, settings, of_types, mut items, template } =
+        let Document { data, settings, type_settings, mut items, template } =
             document::read(source, &text, root, self.types, &mut self.diagnostics);
-        let layered = Layered {
-            over: &around.overlays(&self.overlays),
-            beneath: around.beneath(),
+        let layered = OuterLayers {
+            overlays: &outer.overlays(&self.overlays),
+            defaults: outer.defaults(),
             is_incomplete: self.is_incomplete,
         };
-        let mut data = data::resolve(&data, &self.world, &text, &directory, &layered, &mut self.diagnostics);
-        data::check(&mut data, &self.world, &mut self.diagnostics);
+        let mut data =
+            data::resolve(&data, &self.context, &text, &directory, &layered, &mut self.diagnostics);
+        data::check(&mut data, &self.context, &mut self.diagnostics);
         debug!(hierarchy = data.entries.len(), sensitive = data.secrets.len(), "resolved the data");
         self.secrets.extend(data.secrets.iter().cloned());
         let own = self.manifests.len();
@@ -163,66 +165,66 @@ impl<'s> Loader<'s, '_> {
             is_incomplete,
         });
         let mut diagnostics = std::mem::take(&mut self.diagnostics);
-        let settings = document::settings(settings, self.evaluator(own, Moment::Names), &mut diagnostics);
-        let of_types = document::settings_of_types(
-            of_types,
+        let settings = document::settings(settings, self.evaluator(own, Phase::Drafts), &mut diagnostics);
+        let type_settings = document::settings_of_types(
+            type_settings,
             self.types,
-            self.evaluator(own, Moment::Names),
+            self.evaluator(own, Phase::Drafts),
             &mut diagnostics,
         );
-        self.manifests[own].settings = of_types;
-        // The resources stand in the manifest, or in what a template wrote, which is a manifest of its own.
-        let mut standing = own;
+        self.manifests[own].settings = type_settings;
+        // Errors in generated resources point into the generated text, which therefore gets its own scope.
+        let mut items_manifest = own;
         let mut verbatim = false;
         let written_at = template.as_ref().map(|template| template.value.span);
         if let Some(template) = template {
-            let evaluator = self.evaluator(own, Moment::Names);
+            let evaluator = self.evaluator(own, Phase::Drafts);
             if let Some((text, nodes)) = generated::generate(&template, &evaluator, &mut diagnostics) {
-                standing = self.manifests.len();
+                items_manifest = self.manifests.len();
                 verbatim = true;
                 self.manifests.push(ManifestScope { text, ..self.manifests[own].clone() });
                 items = nodes;
             }
         }
         self.diagnostics = diagnostics;
-        let items_span = items.first().map(|item| wording::start_of(item.span)).or(written_at);
-        self.collect(items, standing, verbatim, &around, &data);
+        let items_span = items.first().map(|item| messages::start_of(item.span)).or(written_at);
+        self.collect(items, items_manifest, verbatim, &outer, &data);
         ReadManifest { settings, data, items_span }
     }
 
-    /// Collects the resources of a manifest, and reads the manifests among them.
+    /// Collects the resources of a manifest, and reads the manifests that they apply.
     fn collect(
         &mut self,
         items: Vec<Node>,
         manifest: usize,
         verbatim: bool,
-        around: &Around,
+        outer: &OuterContext,
         data: &ResolvedData,
     ) {
         let collected = collect(items, self.types, &mut self.diagnostics);
-        self.broken.extend(collected.broken);
+        self.unreadable.extend(collected.unreadable);
         self.nameless.extend(collected.nameless.into_iter().map(|nameless| (nameless, manifest, verbatim)));
         for declaration in collected.declarations {
             let mut diagnostics = std::mem::take(&mut self.diagnostics);
-            let evaluator = |manifest: usize| self.evaluator(manifest, Moment::Names);
-            let beginning = Beginning {
+            let evaluator = |manifest: usize| self.evaluator(manifest, Phase::Drafts);
+            let builder = DraftBuilder {
                 types: self.types,
                 manifest,
-                around: &around.conditions,
+                outer_conditions: &outer.conditions,
                 evaluator: &evaluator,
                 verbatim,
             };
-            let mut draft = beginning.draft(declaration, &mut diagnostics);
-            draft.resource.group = around.group;
+            let mut draft = builder.draft(declaration, &mut diagnostics);
+            draft.resource.group = outer.group;
             draft.verbatim = verbatim;
             let spec = self.types.spec(draft.type_index);
             if spec.child_manifest(&draft.resource).is_some() {
-                // What it passes on has to be known before its own resources are.
-                beginning.complete(&mut draft, &mut diagnostics);
+                // The child needs the data of this resource.
+                builder.complete(&mut draft, &mut diagnostics);
                 draft.found.refuse_late();
                 diagnostics.append(&mut draft.found.diagnostics);
                 self.diagnostics = diagnostics;
-                children::read(self, &mut draft, around, data);
+                children::read(self, &mut draft, outer, data);
             } else {
                 self.diagnostics = diagnostics;
             }
@@ -230,38 +232,41 @@ impl<'s> Loader<'s, '_> {
         }
     }
 
-    pub(crate) fn evaluator<'a>(&'a self, manifest: usize, moment: Moment<'a>) -> Evaluator<'a, 's> {
-        Evaluator { world: &self.world, manifest: &self.manifests[manifest], moment }
+    pub(crate) fn evaluator<'a>(&'a self, manifest: usize, phase: Phase<'a>) -> ManifestEvaluator<'a, 's> {
+        ManifestEvaluator { context: &self.context, manifest: &self.manifests[manifest], phase }
     }
 
-    /// Reads the rest of every resource, all names being known.
-    fn finish(mut self, read: ReadManifest, source: SourceId) -> Loaded<'s> {
+    /// Completes all resources, once all names are known.
+    fn finish(mut self, read: ReadManifest, source: SourceId) -> LoadResult<'s> {
         let mut diagnostics = std::mem::take(&mut self.diagnostics);
         let mut drafts = std::mem::take(&mut self.drafts);
         let mut secrets = std::mem::take(&mut self.secrets);
         secrets.sort_unstable();
         secrets.dedup();
-        let looked_for: Vec<String> =
-            secrets.iter().filter(|secret| secret.len() >= SHORTEST_SECRET).cloned().collect();
+        let long_secrets: Vec<String> =
+            secrets.iter().filter(|secret| secret.len() >= MIN_SECRET_LENGTH).cloned().collect();
         let mut managed = self.managed(&drafts);
-        if drafts.iter().any(|draft| draft.is_unsettled) {
+        if drafts.iter().any(|draft| draft.needs_recheck) {
             for draft in &mut drafts {
-                draft.settle(|manifest| self.evaluator(manifest, Moment::Early(&managed)), &mut diagnostics);
+                draft.recheck_control(
+                    |manifest| self.evaluator(manifest, Phase::BeforeRun(&managed)),
+                    &mut diagnostics,
+                );
             }
             managed = self.managed(&drafts);
         }
-        let broken = std::mem::take(&mut self.broken);
+        let unreadable = std::mem::take(&mut self.unreadable);
         let nameless = std::mem::take(&mut self.nameless);
-        let mut names = Names::new(self.types, &drafts, &broken);
+        let mut names = NameTable::new(self.types, &drafts, &unreadable);
         for (index, draft) in drafts.iter().enumerate() {
             names.add(ResourceIndex::from_usize(index), draft, &mut diagnostics);
         }
-        let evaluator = |manifest: usize| self.evaluator(manifest, Moment::Early(&managed));
-        let nowhere = Conditions::default();
-        let beginning = |manifest, verbatim| Beginning {
+        let evaluator = |manifest: usize| self.evaluator(manifest, Phase::BeforeRun(&managed));
+        let no_conditions = Conditions::default();
+        let builder = |manifest, verbatim| DraftBuilder {
             types: self.types,
             manifest,
-            around: &nowhere,
+            outer_conditions: &no_conditions,
             evaluator: &evaluator,
             verbatim,
         };
@@ -270,26 +275,26 @@ impl<'s> Loader<'s, '_> {
                 break;
             }
             if self.types.spec(draft.type_index).child_manifest(&draft.resource).is_none() {
-                beginning(draft.manifest, draft.verbatim).complete(draft, &mut diagnostics);
+                builder(draft.manifest, draft.verbatim).complete(draft, &mut diagnostics);
             }
             names.resolve(draft, Some(ResourceIndex::from_usize(index)), &mut diagnostics);
-            draft.check(self.types, &self.manifests[draft.manifest].text, &looked_for, &mut diagnostics);
+            draft.check(self.types, &self.manifests[draft.manifest].text, &long_secrets, &mut diagnostics);
         }
         for (nameless, manifest, verbatim) in nameless {
             let text = &self.manifests[manifest].text;
-            diagnostics.extend(mistakes_within(nameless, &mut names, &beginning(manifest, verbatim), text));
+            diagnostics.extend(errors_within(nameless, &mut names, &builder(manifest, verbatim), text));
         }
-        let capturing = Capturing::of(&drafts, self.types);
+        let captures = CaptureTable::of(&drafts, self.types);
         let mut waiting = HashMap::new();
         for (index, draft) in drafts.iter_mut().enumerate() {
             let index = ResourceIndex::from_usize(index);
-            late_edges(draft, index, &capturing, &mut diagnostics);
+            deferred_edges(draft, index, &captures, &mut diagnostics);
             if let Some(late) = LateResource::of(draft) {
                 waiting.insert(index, late);
             }
         }
-        diagnostics.extend(self.world.take_mistakes());
-        refuse_early(&self.world, &managed, &mut diagnostics);
+        diagnostics.extend(self.context.take_errors());
+        refuse_early_uses(&self.context, &managed, &mut diagnostics);
         debug!(resources = drafts.len(), late = waiting.len(), "expanded the resources");
 
         let Settings { name, pre_message, post_message, fail_on_error } = read.settings;
@@ -310,30 +315,30 @@ impl<'s> Loader<'s, '_> {
         cycles::find(&catalog, &graph, &mut diagnostics);
         if catalog.resources.is_empty() && !diagnostics.has_errors() {
             let span = read.items_span.unwrap_or(Span::new(source, 0, 0));
-            let mistake = Diagnostic::error(span, "the manifest has no resource");
-            diagnostics.push(mistake.with_hint(smallest_manifest(self.types)));
+            let error = Diagnostic::error(span, "the manifest has no resource");
+            diagnostics.push(error.with_hint(smallest_manifest(self.types)));
         }
-        let is_faultless = !diagnostics.has_errors();
-        if is_faultless {
-            paths::find_below_nothing(&catalog, &claims, &mut diagnostics);
-            let wanted = paths::directories_above(&catalog, &claims);
-            paths::require_directories(&mut catalog, &graph, wanted, &mut diagnostics);
+        let is_valid = !diagnostics.has_errors();
+        if is_valid {
+            paths::warn_below_absent(&catalog, &claims, &mut diagnostics);
+            let missing = paths::directories_above(&catalog, &claims);
+            paths::require_directories(&mut catalog, &graph, missing, &mut diagnostics);
         }
         debug!(resources = catalog.resources.len(), edges = edges(&catalog), "checked the graph");
         let mut data = read.data;
         data.secrets = secrets;
         let specs = self.types.specs();
-        Loaded {
-            catalog: is_faultless.then_some(catalog),
+        LoadResult {
+            catalog: is_valid.then_some(catalog),
             diagnostics: in_order(diagnostics.into_vec()),
             data,
-            late: Late::new(self.world, self.manifests, specs, managed, capturing, waiting),
+            late: LateResources::new(self.context, self.manifests, specs, managed, captures, waiting),
         }
     }
 
-    /// The files that will be managed.
-    fn managed(&self, drafts: &[Draft]) -> Managed {
-        let mut managed = Managed::with_capacity(drafts.len());
+    /// Returns the paths that resources manage.
+    fn managed(&self, drafts: &[ResourceDraft]) -> ManagedPaths {
+        let mut managed = ManagedPaths::with_capacity(drafts.len());
         for (index, draft) in drafts.iter().enumerate() {
             let is_off = matches!(draft.resource.control, Control::NotManaged { .. });
             if !draft.has_name || is_off {
@@ -350,25 +355,32 @@ impl<'s> Loader<'s, '_> {
     }
 }
 
-/// Number of dependencies in a catalog.
+/// Returns the number of dependencies in a catalog.
 fn edges(catalog: &Catalog) -> usize {
     catalog.resources.iter().map(|resource| resource.require.len() + resource.subscribe.len()).sum()
 }
 
-/// Lets a resource require what its late values come from.
-fn late_edges(draft: &mut Draft, index: ResourceIndex, capturing: &Capturing, diagnostics: &mut Diagnostics) {
-    let of_control = draft.control_late_on.iter().map(|(on, span)| (on, span, true));
-    let of_values = draft.found.late_on.iter().map(|(on, span)| (on, span, false));
+/// Adds the dependencies that late values imply.
+fn deferred_edges(
+    draft: &mut ResourceDraft,
+    index: ResourceIndex,
+    captures: &CaptureTable,
+    diagnostics: &mut Diagnostics,
+) {
+    let of_control = draft.control_deferred_on.iter().map(|(on, span)| (on, span, true));
+    let of_values = draft.found.deferred_on.iter().map(|(on, span)| (on, span, false));
     for (on, span, is_control) in of_control.chain(of_values) {
         let (found, itself) = match on {
-            // What there is now may decide whether there is anything to do.
-            LateOn::File(on) if *on == index && is_control => continue,
-            LateOn::File(on) | LateOn::Execution(on) => (Ok(*on), "this names the file that it is to make"),
-            LateOn::Capture { name, key, .. } => {
-                let found = capturing.resolve(name.as_deref(), key.as_deref(), *span);
-                (found, "this names what the resource itself is to capture")
+            // A condition may depend on the current content of the file that its own resource manages.
+            DeferredOn::File(on) if *on == index && is_control => continue,
+            DeferredOn::File(on) | DeferredOn::Execution(on) => {
+                (Ok(*on), "this expression reads the file that its own resource manages")
             }
-            LateOn::NoValue(_) => continue,
+            DeferredOn::Capture { name, key, .. } => {
+                let found = captures.resolve(name.as_deref(), key.as_deref(), *span);
+                (found, "this expression uses a value that its own resource captures")
+            }
+            DeferredOn::NoValue(_) => continue,
         };
         match found {
             Ok(on) if on == index => diagnostics.push(Diagnostic::error(*span, itself)),
@@ -378,46 +390,44 @@ fn late_edges(draft: &mut Draft, index: ResourceIndex, capturing: &Capturing, di
                     draft.resource.require.push(Dependency { on, span: *span });
                 }
             }
-            Err(mistake) => diagnostics.push(mistake),
+            Err(error) => diagnostics.push(error),
         }
     }
 }
 
-/// Refuses the content of managed files where it was needed before it was known that they are.
-fn refuse_early(world: &World<'_>, managed: &Managed, diagnostics: &mut Diagnostics) {
-    for (path, span) in world.take_used_early() {
+/// Refuses managed files whose content was used before the managed files were known.
+fn refuse_early_uses(context: &EvalContext<'_>, managed: &ManagedPaths, diagnostics: &mut Diagnostics) {
+    for (path, span) in context.take_early_uses() {
         if let Some(on) = managed.get(&*path.to_string_lossy()).and_then(|all| all.first()) {
-            // What it is like now does not matter, nor whether there is one.
-            diagnostics.retain(|mistake| !mistake.span().is_some_and(|found| span.contains(found)));
-            diagnostics.push(refused_as_late(&LateOn::File(*on), span));
+            // Errors about the current content, or its absence, are obsolete: the resource changes the file.
+            diagnostics.retain(|error| !error.span().is_some_and(|found| span.contains(found)));
+            diagnostics.push(needed_before_run(&DeferredOn::File(*on), span));
         }
     }
 }
 
-/// Checks properties that no resource has. What is said of the resource that stands in for one, outside of
-/// them, does not count, and neither does a warning of what it would do.
-fn mistakes_within(
+/// Checks properties without a resource, and returns the errors within those properties. Errors about the
+/// placeholder resource and warnings don't count.
+fn errors_within(
     nameless: Nameless,
-    names: &mut Names<'_, '_>,
-    beginning: &Beginning<'_, '_, '_>,
+    names: &mut NameTable<'_, '_>,
+    builder: &DraftBuilder<'_, '_, '_>,
     text: &str,
 ) -> impl Iterator<Item = Diagnostic> {
     let mut found = Diagnostics::new();
-    let mut draft = beginning.draft(nameless.declaration, &mut found);
-    beginning.complete(&mut draft, &mut found);
+    let mut draft = builder.draft(nameless.declaration, &mut found);
+    builder.complete(&mut draft, &mut found);
     names.resolve(&mut draft, None, &mut found);
-    draft.check(beginning.types, text, &[], &mut found);
-    let is_within =
-        move |mistake: &Diagnostic| mistake.span().is_some_and(|span| nameless.within.contains(span));
-    found.into_vec().into_iter().filter(move |mistake| is_error(mistake) && is_within(mistake))
+    draft.check(builder.types, text, &[], &mut found);
+    let is_within = move |error: &Diagnostic| error.span().is_some_and(|span| nameless.within.contains(span));
+    found.into_vec().into_iter().filter(move |error| is_error(error) && is_within(error))
 }
 
 fn is_error(diagnostic: &Diagnostic) -> bool {
     diagnostic.severity == Severity::Error
 }
 
-/// Sorts by place and leaves out what is there twice: a mistake in defaults is found once for each resource
-/// of the list.
+/// Sorts by location and removes duplicates: an error in defaults occurs once for each resource of the list.
 fn in_order(mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
     diagnostics.sort_by_key(Diagnostic::span);
     let mut seen = HashSet::new();

@@ -1,4 +1,4 @@
-//! What is below a managed directory comes after it, without being told to.
+//! Orders resources by the directories that they manage.
 
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
@@ -8,26 +8,26 @@ use ccm_model::{Catalog, Claim, ClaimKind, Dependency, Diagnostic, Diagnostics, 
 
 use crate::claims::Claimed;
 
-/// Lets each resource that manages a path require the nearest directory above it that another one manages.
+/// Adds a dependency from each path to the nearest managed directory above it.
 ///
-/// An edge that would close a cycle is left out, with a warning: what the user wrote decides.
+/// An edge that would close a cycle is skipped with a warning, because written dependencies take precedence.
 pub(crate) fn require_directories(
     catalog: &mut Catalog,
     graph: &Graph,
-    wanted: Vec<(ResourceIndex, ResourceIndex)>,
+    missing: Vec<(ResourceIndex, ResourceIndex)>,
     diagnostics: &mut Diagnostics,
 ) {
-    if wanted.is_empty() {
+    if missing.is_empty() {
         return;
     }
-    // In an order that the written edges allow, no number of edges forward can close a cycle. Only those that
-    // change this order have to be looked at one by one.
+    // No set of edges that agrees with one topological order closes a cycle. Only the other edges need a
+    // search.
     let mut position = vec![0; catalog.resources.len()];
     for (next, index) in graph.order().into_iter().enumerate() {
         position[index.get()] = next;
     }
     let (forward, backward): (Vec<_>, Vec<_>) =
-        wanted.into_iter().partition(|(from, to)| position[to.get()] < position[from.get()]);
+        missing.into_iter().partition(|(from, to)| position[to.get()] < position[from.get()]);
     for (from, to) in forward {
         require(catalog, from, to);
     }
@@ -40,7 +40,7 @@ pub(crate) fn require_directories(
     }
 }
 
-/// Says that a directory comes after something that is in it.
+/// Returns the warning for a directory that depends on a path within it.
 fn contradiction(catalog: &Catalog, directory: ResourceIndex, inside: ResourceIndex) -> Diagnostic {
     let (directory, inner) = (catalog.resource(directory), catalog.resource(inside));
     let edges = || directory.require.iter().chain(&directory.subscribe);
@@ -50,12 +50,12 @@ fn contradiction(catalog: &Catalog, directory: ResourceIndex, inside: ResourceIn
     };
     let message = format!("`{}` {verb} `{}`, which is in it", directory.id, inner.id);
     Diagnostic::warning(span, message)
-        .with_label(inner.span, "it would come after the directory otherwise")
-        .with_hint("what is below a managed directory comes after it without being told to")
+        .with_label(inner.span, "this would come after the directory")
+        .with_hint("remove this dependency: ccm manages a directory before the paths in it")
 }
 
-/// Names what is wanted below a path at which nothing is to be.
-pub(crate) fn find_below_nothing(catalog: &Catalog, claims: &[Claimed<'_>], diagnostics: &mut Diagnostics) {
+/// Warns of paths below a path that must be absent.
+pub(crate) fn warn_below_absent(catalog: &Catalog, claims: &[Claimed<'_>], diagnostics: &mut Diagnostics) {
     let absent = claimed_as(claims, PathKind::Nothing);
     if absent.is_empty() {
         return;
@@ -63,14 +63,13 @@ pub(crate) fn find_below_nothing(catalog: &Catalog, claims: &[Claimed<'_>], diag
     for (index, claim) in claims.iter().filter(|(_, claim)| claim.desired != PathKind::Nothing) {
         let Some(above) = nearest(&absent, claim) else { continue };
         let (resource, above) = (catalog.resource(*index), catalog.resource(above));
-        let message = format!("`{}` is below `{}`, which is to be absent", resource.id, above.id);
-        let warning =
-            Diagnostic::warning(resource.span, message).with_label(above.span, "nothing can be below it");
-        diagnostics.push(warning.with_hint("the two undo each other in every run"));
+        let message = format!("`{}` is below `{}`, which must be absent", resource.id, above.id);
+        let warning = Diagnostic::warning(resource.span, message).with_label(above.span, "the absent path");
+        diagnostics.push(warning.with_hint("remove one of them: each run would undo the other"));
     }
 }
 
-/// Each resource with the nearest directory above its path, unless it names that already.
+/// Returns each resource with the nearest managed directory above its path, without edges that exist already.
 pub(crate) fn directories_above(
     catalog: &Catalog,
     claims: &[Claimed<'_>],
@@ -82,19 +81,19 @@ pub(crate) fn directories_above(
         let to = nearest(&directories, claim)?;
         (to != *from && !edges.any(|edge| edge.on == to)).then_some((*from, to))
     };
-    let mut wanted: Vec<_> = claims.iter().filter_map(above).collect();
-    wanted.sort_unstable();
-    wanted.dedup();
-    wanted
+    let mut missing: Vec<_> = claims.iter().filter_map(above).collect();
+    missing.sort_unstable();
+    missing.dedup();
+    missing
 }
 
-/// The paths that resources claim for themselves, and at which that is to be.
+/// Returns the paths of this kind that resources claim exclusively.
 fn claimed_as<'c>(claims: &'c [Claimed<'_>], desired: PathKind) -> HashMap<&'c str, ResourceIndex> {
     let claims = claims.iter().filter(|(_, claim)| claim.is_path_of(desired));
     claims.map(|(index, claim)| (&*claim.key, *index)).collect()
 }
 
-/// The nearest of them above a claimed path.
+/// Returns the resource with the nearest path above a claimed path.
 fn nearest(paths: &HashMap<&str, ResourceIndex>, claim: &Claim<'_>) -> Option<ResourceIndex> {
     if paths.is_empty() || claim.kind != ClaimKind::Path {
         return None;
@@ -108,8 +107,8 @@ fn require(catalog: &mut Catalog, from: ResourceIndex, to: ResourceIndex) {
     resource.require.push(Dependency { on: to, span: resource.span });
 }
 
-/// Returns `true` if one resource depends on another, directly or not. Edges that were added to the catalog since count
-/// beside those of the graph.
+/// Returns `true` if one resource depends on another, directly or not, by edges of the graph or of the
+/// catalog.
 fn depends(catalog: &Catalog, graph: &Graph, from: ResourceIndex, on: ResourceIndex) -> bool {
     let mut seen = vec![false; catalog.resources.len()];
     let mut ahead = vec![from];
@@ -125,17 +124,17 @@ fn depends(catalog: &Catalog, graph: &Graph, from: ResourceIndex, on: ResourceIn
     false
 }
 
-/// A path without `.` and `..`, as far as that can be told from its text.
-pub(crate) fn normal(path: &Path) -> PathBuf {
-    let mut normal = PathBuf::new();
+/// Removes `.` and `..` from a path without reading symbolic links.
+pub(crate) fn normalize(path: &Path) -> PathBuf {
+    let mut normalize = PathBuf::new();
     for component in path.components() {
         match component {
             Component::CurDir => {}
             Component::ParentDir => {
-                normal.pop();
+                normalize.pop();
             }
-            other => normal.push(other),
+            other => normalize.push(other),
         }
     }
-    normal
+    normalize
 }

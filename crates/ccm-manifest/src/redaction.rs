@@ -1,9 +1,9 @@
-//! Hides values that must not be shown.
+//! Redacts secrets in texts and values.
 
 use ccm_expr::Value;
 use ccm_redaction::{REDACTED, Redactor};
 
-/// Texts that must not be shown.
+/// Secret texts to redact.
 #[derive(Debug)]
 pub struct Redaction {
     secrets: Vec<String>,
@@ -11,12 +11,12 @@ pub struct Redaction {
 }
 
 impl Redaction {
-    /// Hides these.
+    /// Creates a redaction of these secrets.
     pub fn new(secrets: &[String]) -> Self {
         Self { secrets: secrets.to_vec(), redactor: Redactor::new(secrets.iter().map(String::as_str)) }
     }
 
-    /// A text without them. One that is too short to be looked for is hidden where it is all there is.
+    /// Returns a text without secrets. A secret too short for a search is redacted only as a whole text.
     pub fn text(&self, text: &str) -> String {
         if self.secrets.iter().any(|secret| secret == text) {
             return REDACTED.to_owned();
@@ -24,7 +24,7 @@ impl Redaction {
         self.redactor.redact(text).into_owned()
     }
 
-    /// A value without them; keys stay.
+    /// Returns a value without secrets. Keys stay as they are.
     pub fn value(&self, value: &Value) -> Value {
         match value {
             Value::List(elements) => Value::list(elements.iter().map(|element| self.value(element))),
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_secret_is_hidden_wherever_it_stands() {
+    fn secrets_are_redacted_everywhere() {
         let secrets = ["hunter2", "hunter22", "abc", "4711"].map(str::to_owned);
         let redaction = Redaction::new(&secrets);
         for (text, shown) in [

@@ -1,4 +1,4 @@
-//! The names of all resources, and what references to them mean.
+//! Resolves references to resources by name and alias.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -9,27 +9,27 @@ use ccm_model::{
 };
 
 use crate::common_properties::Reference;
-use crate::draft::Draft;
-use crate::later;
+use crate::draft::ResourceDraft;
+use crate::messages::shown;
+use crate::reserved;
 use crate::types::Types;
-use crate::wording::shown;
 
-/// How many names may be compared in search of the one that a misspelt reference meant. Every mistake is
-/// compared with every name of its type: without an end, 40,000 of both would take half an hour.
-const MOST_COMPARISONS: usize = 200_000;
+/// Maximum number of name comparisons for suggestions. Each bad reference is compared with all names of its
+/// type: without a limit, 40,000 of both would take half an hour.
+const MAX_COMPARISONS: usize = 200_000;
 
-/// The names and aliases of all resources.
-pub(crate) struct Names<'a, 't> {
+/// Names and aliases of all resources.
+pub(crate) struct NameTable<'a, 't> {
     types: &'a Types<'t>,
-    by_type: Vec<OfType>,
-    /// Names of what is in the manifest and could not be read.
-    broken: &'a HashSet<Box<str>>,
+    by_type: Vec<TypeNames>,
+    /// Possible names of invalid resources.
+    unreadable: &'a HashSet<Box<str>>,
     comparisons_left: usize,
 }
 
-/// Names and aliases share one space for each type.
+/// Names and aliases of one type, which must be unique together.
 #[derive(Default)]
-struct OfType {
+struct TypeNames {
     owners: HashMap<Arc<str>, NameOwner>,
 }
 
@@ -39,20 +39,24 @@ struct NameOwner {
     is_alias: bool,
 }
 
-impl<'a, 't> Names<'a, 't> {
-    /// Without any name yet, but with room for those of the drafts.
-    pub(crate) fn new(types: &'a Types<'t>, drafts: &[Draft], broken: &'a HashSet<Box<str>>) -> Self {
+impl<'a, 't> NameTable<'a, 't> {
+    /// Creates an empty table with capacity for the names of the drafts.
+    pub(crate) fn new(
+        types: &'a Types<'t>,
+        drafts: &[ResourceDraft],
+        unreadable: &'a HashSet<Box<str>>,
+    ) -> Self {
         let mut counts = vec![0; types.len()];
         for draft in drafts {
             counts[draft.type_index] += 1;
         }
-        let room = |count| OfType { owners: HashMap::with_capacity(count) };
+        let room = |count| TypeNames { owners: HashMap::with_capacity(count) };
         let by_type = counts.into_iter().map(room).collect();
-        Self { types, by_type, broken, comparisons_left: MOST_COMPARISONS }
+        Self { types, by_type, unreadable, comparisons_left: MAX_COMPARISONS }
     }
 
-    /// Adds the name and the alias of a resource.
-    pub(crate) fn add(&mut self, index: ResourceIndex, draft: &Draft, diagnostics: &mut Diagnostics) {
+    /// Adds the name and the alias of a resource, and reports duplicates.
+    pub(crate) fn add(&mut self, index: ResourceIndex, draft: &ResourceDraft, diagnostics: &mut Diagnostics) {
         let resource = &draft.resource;
         let of_type = &mut self.by_type[draft.type_index];
         if draft.has_name {
@@ -64,8 +68,8 @@ impl<'a, 't> Names<'a, 't> {
                 } else {
                     format!("duplicate resource `{id}`")
                 };
-                let mistake = Diagnostic::error(resource.span, message);
-                diagnostics.push(mistake.with_label(earlier.span, "the first"));
+                let error = Diagnostic::error(resource.span, message);
+                diagnostics.push(error.with_label(earlier.span, "the first"));
             }
         }
         let Some(alias) = &resource.alias else { return };
@@ -79,15 +83,15 @@ impl<'a, 't> Names<'a, 't> {
                 true => format!("duplicate alias `{shown_alias}`"),
                 false => format!("the alias `{shown_alias}` is the name of another resource"),
             };
-            let mistake = Diagnostic::error(draft.alias_span, message);
-            diagnostics.push(mistake.with_label(earlier.span, "the first"));
+            let error = Diagnostic::error(draft.alias_span, message);
+            diagnostics.push(error.with_label(earlier.span, "the first"));
         }
     }
 
-    /// Looks the references of a resource up; `index` is none for properties that no resource has.
+    /// Resolves the references of a resource. `index` is `None` for properties without a resource.
     pub(crate) fn resolve(
         &mut self,
-        draft: &mut Draft,
+        draft: &mut ResourceDraft,
         index: Option<ResourceIndex>,
         diagnostics: &mut Diagnostics,
     ) {
@@ -98,7 +102,7 @@ impl<'a, 't> Names<'a, 't> {
             let found = references.iter().filter_map(|reference| {
                 let on = self.find(reference, diagnostics)?;
                 if Some(on) == index {
-                    diagnostics.push(circular(&draft.resource.id, kind, reference.0.span));
+                    diagnostics.push(self_dependency(&draft.resource.id, kind, reference.0.span));
                     return None;
                 }
                 Some(Dependency { on, span: reference.0.span })
@@ -107,10 +111,10 @@ impl<'a, 't> Names<'a, 't> {
         };
         draft.resource.require = resolve(require, EdgeKind::Require);
         draft.resource.subscribe = resolve(subscribe, EdgeKind::Subscribe);
-        draft.is_flawed |= diagnostics.found() > reported;
+        draft.has_errors |= diagnostics.found() > reported;
     }
 
-    /// What a reference names. Nothing is reported if that is in the manifest and has its own mistake.
+    /// Returns the resource that a reference means. A reference to an invalid resource is no second error.
     fn find(&mut self, reference: &Reference, diagnostics: &mut Diagnostics) -> Option<ResourceIndex> {
         let text = reference.0.as_text()?;
         let known = text.split_once('#').and_then(|(type_name, name)| {
@@ -123,35 +127,35 @@ impl<'a, 't> Names<'a, 't> {
         let span = reference.0.span;
         match ResourceId::parse(text) {
             Err(error) => {
-                let mistake = Diagnostic::error(span, escape_control(&error.to_string()));
+                let error = Diagnostic::error(span, escape_control(&error.to_string()));
                 let meant = self.types_with(text).next().map(|type_name| format!("{type_name}#{text}"));
-                diagnostics.push(mistake.with_suggestion(meant.as_deref()));
+                diagnostics.push(error.with_suggestion(meant.as_deref()));
             }
-            Ok(id) if self.broken.contains(&*id.name) => {}
+            Ok(id) if self.unreadable.contains(&*id.name) => {}
             Ok(id) => {
-                let mistake = Diagnostic::error(span, format!("unknown resource `{}`", shown(text)));
+                let error = Diagnostic::error(span, format!("unknown resource `{}`", shown(text)));
                 let suggestion = self.suggestion(&id);
                 let type_name = shown(&id.type_name);
                 diagnostics.push(if suggestion.is_some() || self.types.find(&id.type_name).is_some() {
-                    mistake.with_suggestion(suggestion.as_deref())
-                } else if later::TYPES.contains(&&*id.type_name) {
-                    mistake.with_hint(format!("`{type_name}` is not supported in this version"))
+                    error.with_suggestion(suggestion.as_deref())
+                } else if reserved::TYPES.contains(&&*id.type_name) {
+                    error.with_hint(format!("`{type_name}` is not supported in this version"))
                 } else {
-                    mistake.with_hint(format!("there is no resource type `{type_name}`"))
+                    error.with_hint(format!("there is no resource type `{type_name}`"))
                 });
             }
         }
         None
     }
 
-    /// The types that have a resource of that name.
+    /// Returns the types that have a resource of this name.
     fn types_with(&self, name: &str) -> impl Iterator<Item = &str> {
         let named = self.types.names().zip(&self.by_type);
         named.filter(move |(_, of_type)| of_type.owners.contains_key(name)).map(|(type_name, _)| type_name)
     }
 
-    /// The resource that an unknown reference most likely meant: the same name of another type, or a similar
-    /// name of the type.
+    /// Returns the closest resource for an unknown reference: one of another type with this name, or one of
+    /// this type with a similar name.
     fn suggestion(&mut self, id: &ResourceId) -> Option<String> {
         if let Some(type_name) = self.types_with(&id.name).next() {
             return Some(shown(&format!("{type_name}#{}", id.name)));
@@ -162,7 +166,7 @@ impl<'a, 't> Names<'a, 't> {
         };
         let owners = &self.by_type[self.types.find(type_name)?].owners;
         self.comparisons_left = self.comparisons_left.checked_sub(owners.len())?;
-        // In the order of the manifest, so that the suggestion is the same in each run.
+        // Sorted by manifest order, so that each run makes the same suggestion.
         let mut names: Vec<_> =
             owners.iter().map(|(name, owner)| (owner.index, owner.is_alias, &**name)).collect();
         names.sort_unstable();
@@ -171,8 +175,8 @@ impl<'a, 't> Names<'a, 't> {
     }
 }
 
-impl OfType {
-    /// Adds a name, or returns the resource that has it already.
+impl TypeNames {
+    /// Adds a name, or returns its first owner.
     fn add(&mut self, name: &Arc<str>, owner: NameOwner) -> Option<&NameOwner> {
         match self.owners.entry(Arc::clone(name)) {
             std::collections::hash_map::Entry::Occupied(earlier) => Some(earlier.into_mut()),
@@ -184,7 +188,7 @@ impl OfType {
     }
 }
 
-fn circular(id: &ResourceId, kind: EdgeKind, span: Span) -> Diagnostic {
+fn self_dependency(id: &ResourceId, kind: EdgeKind, span: Span) -> Diagnostic {
     let verb = match kind {
         EdgeKind::Require => "requires",
         EdgeKind::Subscribe => "subscribes to",

@@ -1,7 +1,6 @@
-//! The JSON schema of a whole manifest, for editors and for people.
+//! JSON schema of a manifest.
 //!
-//! It says what the loader says as far as a schema can: names, kinds of values and what must be there.
-//! References, duplicates and cycles are beyond it.
+//! The schema covers names, kinds of values and required keys, but no references, duplicates or cycles.
 
 use ccm_properties::{CommonProperty, NAME, PropertySet as _, TypeSpec, aliases, schemas};
 use serde_json::{Map, Value, json};
@@ -9,7 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::document::Settings;
 use crate::schema_expressions::{self as expressions, VISIBLE};
 
-/// The JSON schema (draft 2020-12) of a manifest that may use these resource types.
+/// Returns the JSON schema (draft 2020-12) of a manifest with these resource types.
 pub fn schema(types: &[&dyn TypeSpec]) -> Value {
     let mut definitions = Map::new();
     let mut items = Map::new();
@@ -21,8 +20,8 @@ pub fn schema(types: &[&dyn TypeSpec]) -> Value {
     definitions.insert("expression".to_owned(), expressions::definition());
     let mut ccm = with_expressions(schemas(Settings::PROPERTIES));
     let resources = json!({
-        "description": "What to manage, in the order in which it is done where nothing else decides. Each \
-                        item holds resources of one type.",
+        "description": "Resources, managed in this order unless dependencies change it. Each item holds \
+                        resources of one type.",
         "type": "array",
         "minItems": 1,
         "items": {
@@ -36,7 +35,7 @@ pub fn schema(types: &[&dyn TypeSpec]) -> Value {
     ccm.insert("resources".to_owned(), resources);
     ccm.extend(types.iter().flat_map(|spec| schemas(spec.settings())));
     let template = json!({
-        "description": "The template, beside the manifest, that writes the list of resources instead.",
+        "description": "Template beside the manifest that generates the list of resources instead.",
         "type": ["string", "null"],
         "pattern": "^[^/]+$",
     });
@@ -53,25 +52,25 @@ pub fn schema(types: &[&dyn TypeSpec]) -> Value {
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "ccm manifest",
-        "description": "The state that ccm brings a machine to.",
+        "description": "Desired state of a machine.",
         "type": "object",
         "required": ["ccm"],
         "additionalProperties": false,
         "properties": {
             "ccm": {
-                "description": "The resources of the machine, and how to go about them.",
+                "description": "Resources and settings.",
                 "type": "object",
                 "anyOf": [listed, generated],
                 "additionalProperties": false,
                 "properties": ccm,
             },
             "data": {
-                "description": "Values that expressions know as `Data`. They may name facts and environment.",
+                "description": "Values that expressions read as `Data`. They may use facts and the environment.",
                 "type": ["object", "null"],
             },
             "hierarchy": hierarchy(),
             "overrides": {
-                "description": "Values that are laid over `data`, below the names that `hierarchy` goes by.",
+                "description": "Values that are merged over `data`, by the names that `hierarchy` lists.",
                 "type": ["object", "null"],
                 "additionalProperties": { "type": ["object", "null"] },
             },
@@ -80,22 +79,22 @@ pub fn schema(types: &[&dyn TypeSpec]) -> Value {
     })
 }
 
-/// Which overrides count, and how.
+/// Returns the schema of `hierarchy`.
 fn hierarchy() -> Value {
     json!({
-        "description": "Which of the overrides are laid over the data, and how.",
+        "description": "Overrides to merge over the data, and how to merge them.",
         "type": ["object", "null"],
         "required": ["order"],
         "additionalProperties": false,
         "properties": {
             "order": {
-                "description": "Names of overrides, with facts in them. One whose expressions all come up \
+                "description": "Names of overrides, which may use facts. An entry whose expressions are all \
                                 empty is skipped.",
                 "type": ["array", "null"],
                 "items": { "type": ["string", "number", "boolean"], "pattern": VISIBLE },
             },
             "merge": {
-                "description": "`first` takes the first that exists, `deep` merges all of them. Default: \
+                "description": "`first` uses the first existing override, `deep` merges all of them. Default: \
                                 `first`.",
                 "enum": ["first", "deep", null],
             },
@@ -103,7 +102,7 @@ fn hierarchy() -> Value {
     })
 }
 
-/// What may stand below the key of a type: a list, one map with a name, or nothing.
+/// Returns the schema below the key of a type: a list, one map with `name`, or null.
 fn below_type(spec: &dyn TypeSpec) -> Value {
     let name = spec.name();
     let entry = json!({
@@ -118,8 +117,8 @@ fn below_type(spec: &dyn TypeSpec) -> Value {
         "description": spec.summary(),
         "anyOf": [
             {
-                "description": "Each entry is a resource, written as its name with its properties below it. \
-                                One of them may be `defaults`, which holds for this list alone.",
+                "description": "Each entry is a resource: its name, with its properties below it. One entry \
+                                may be `defaults`, which applies to this list only.",
                 "type": "array",
                 "items": entry,
                 "contains": { "required": ["defaults"] },
@@ -132,15 +131,15 @@ fn below_type(spec: &dyn TypeSpec) -> Value {
     })
 }
 
-/// Defines the three ways in which properties of a type are written: below a name, with the name among them,
-/// and as defaults. The first holds them, the others point there.
+/// Defines the properties of a type below a name, in a map with `name`, and as defaults. The last two point
+/// to the first.
 fn define(spec: &dyn TypeSpec, definitions: &mut Map<String, Value>) {
     let type_name = spec.name();
     let mut below_name = common_properties(spec);
     below_name.extend(with_expressions(schemas(spec.properties())));
     for (alias, property) in aliases(spec.properties()) {
         if let Some(mut schema) = below_name.get(property).cloned() {
-            schema["description"] = format!("Another name for `{property}`.").into();
+            schema["description"] = format!("Alias of `{property}`.").into();
             below_name.insert(alias.to_owned(), schema);
         }
     }
@@ -172,11 +171,11 @@ fn define(spec: &dyn TypeSpec, definitions: &mut Map<String, Value>) {
     single["required"] = json!(["name"]);
     definitions.insert(type_name.to_owned(), object(below_name, spec.summary()));
     definitions.insert(format!("{type_name}.single"), single);
-    let described = "What the resources of this list have unless they say otherwise.";
+    let described = "Defaults for the resources of this list.";
     definitions.insert(format!("{type_name}.defaults"), object(defaults, described));
 }
 
-/// Two names of one property exclude each other.
+/// Returns the schema that excludes setting a property and its alias.
 fn not_both((alias, name): (&str, &str)) -> Value {
     let given = json!({ "not": { "type": "null" } });
     let both = json!({
@@ -187,28 +186,28 @@ fn not_both((alias, name): (&str, &str)) -> Value {
     json!({ "not": both })
 }
 
-/// The properties that every type has, with the values that this one knows.
+/// Returns the common properties with the values that this type allows.
 fn common_properties(spec: &dyn TypeSpec) -> Map<String, Value> {
     let mut properties = schemas(CommonProperty::ALL.into_iter().map(CommonProperty::spec));
     let or_null = |values: &[&str]| values.iter().map(|value| json!(value)).chain([Value::Null]).collect();
     match spec.ensure_pattern() {
         None => properties["ensure"]["enum"] = or_null(spec.ensures()),
         Some(pattern) => {
-            // What is listed comes first: an editor offers it.
+            // Editors offer the values of an enum.
             let listed = json!({ "enum": spec.ensures() });
             let other = json!({ "type": ["string", "number"], "pattern": pattern });
             properties["ensure"]["anyOf"] = json!([listed, other, { "type": "null" }]);
         }
     }
     properties["provider"]["enum"] = or_null(spec.providers());
-    // Conditions are expressions without braces.
+    // Conditions are expressions already.
     let control = properties.shift_remove("control");
     let mut properties = with_expressions(properties);
     properties.extend(control.map(|schema| ("control".to_owned(), schema)));
     properties
 }
 
-/// Lets an expression stand in place of each value.
+/// Allows an expression in place of each value.
 fn with_expressions(properties: Map<String, Value>) -> Map<String, Value> {
     properties.into_iter().map(|(name, schema)| (name, expressions::allowed(schema))).collect()
 }

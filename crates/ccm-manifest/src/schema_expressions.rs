@@ -1,23 +1,23 @@
-//! Expressions in the JSON schema: a text that holds one may stand in place of any value.
+//! Allows texts with expressions in the JSON schema.
 
 use serde_json::{Map, Value, json};
 
-/// Where the definition of such a text stands.
+/// Reference to the definition of a text with an expression.
 const REFERENCE: &str = "#/$defs/expression";
 
-/// What every text with something to see in it fits, one with an expression included.
+/// Pattern of a text that is not blank. Every text with an expression matches.
 pub(crate) const VISIBLE: &str = "\\S";
 
-/// Defines a text that holds an expression.
+/// Returns the definition of a text with an expression.
 pub(crate) fn definition() -> Value {
     json!({
-        "description": "A text with an expression in it, `{{ … }}` or `${ … }`.",
+        "description": "Text with an expression: `{{ … }}` or `${ … }`.",
         "type": "string",
         "pattern": "\\{\\{[\\s\\S]*\\}\\}|\\$\\{[\\s\\S]*\\}",
     })
 }
 
-/// Lets an expression stand in place of a value, and in place of what is in it.
+/// Allows an expression in place of a value and of its parts.
 pub(crate) fn allowed(mut schema: Value) -> Value {
     within(&mut schema);
     let Value::Object(keywords) = &mut schema else { return schema };
@@ -36,7 +36,7 @@ pub(crate) fn allowed(mut schema: Value) -> Value {
     schema
 }
 
-/// Lets expressions stand in place of what is in a value.
+/// Allows expressions in place of the parts of a value.
 pub(crate) fn within(schema: &mut Value) {
     let Value::Object(keywords) = schema else { return };
     for (keyword, value) in keywords {
@@ -55,7 +55,7 @@ pub(crate) fn within(schema: &mut Value) {
     }
 }
 
-/// Tells whether a schema takes every text, so that one with an expression is nothing special.
+/// Returns `true` if the schema allows every text, and therefore every expression.
 fn takes_any_text(keywords: &Map<String, Value>) -> bool {
     let is_text = |kind: &Value| *kind == "string";
     let takes_text = match keywords.get("type") {

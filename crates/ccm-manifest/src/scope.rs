@@ -1,6 +1,6 @@
-//! Evaluating an expression of a manifest.
+//! Evaluates the expressions of a manifest.
 
-mod awaiting;
+mod deferred;
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
@@ -10,103 +10,98 @@ use std::sync::Arc;
 
 use ccm_data::templates::{self, ScopeError, TemplateError, TemplateFault, TemplateScope};
 use ccm_expr::{Cause, FunctionError, Scope, Timestamp, Value};
-use ccm_model::{Map, ResourceIndex, SYSTEM_FACTS, SourceId, Span, closest};
+use ccm_model::{NodeMap, ResourceIndex, SYSTEM_FACTS, SourceId, Span, closest};
 
-use crate::paths::normal;
-use crate::wording::shown_path;
-use crate::world::{NAMES, World};
+use crate::eval_context::{EvalContext, NAMES};
+use crate::messages::shown_path;
+use crate::paths::normalize;
 
-/// Said of what is worked out before the values of the manifest are known.
-const TOO_EARLY: &str =
-    "what stands in `data`, `hierarchy` and `overrides` may name `Facts` and `Environ` only";
+/// Message for a name that has no value yet while `data` is resolved.
+const TOO_EARLY: &str = "values in `data`, `hierarchy` and `overrides` can use only `Facts` and `Environ`";
 
-/// How many templates may be looked into for what another one includes, each within the other.
-const MOST_INCLUDES: usize = 64;
+/// Maximum number of included templates that are scanned for names.
+const MAX_INCLUDES: usize = 64;
 
-/// How many places in templates are shown for one mistake: the nearest of includes within includes.
-const MOST_PLACES: usize = 5;
+/// Maximum number of template locations in one error.
+const MAX_LOCATIONS: usize = 5;
 
-/// A manifest as its expressions see it.
+/// Manifest as its expressions see it.
 #[derive(Clone, Debug)]
 pub(crate) struct ManifestScope {
-    /// Its text.
     pub(crate) text: Arc<str>,
-    /// The directory it is in.
     pub(crate) directory: PathBuf,
-    /// Its resolved values.
+    /// Resolved data.
     pub(crate) data: Value,
-    /// What it says below `ccm` for all resources of a type, by the position of the type.
-    pub(crate) settings: Vec<Arc<Map>>,
-    /// Some of them could not be had, which was reported: what is not there may be meant to be.
+    /// Settings below `ccm`, by type index.
+    pub(crate) settings: Vec<Arc<NodeMap>>,
+    /// Some data is unavailable, which was reported. Missing keys are then no errors.
     pub(crate) is_incomplete: bool,
 }
 
-/// What is known when an expression is evaluated.
+/// Step at which an expression is evaluated, which decides what it may use.
 #[derive(Clone, Copy)]
-pub(crate) enum Moment<'a> {
-    /// While the values of the manifest are put together: facts and environment.
+pub(crate) enum Phase<'a> {
+    /// Resolving data. Expressions may use facts and environment.
     Data,
-    /// While it is found out who the resources are: the values too. Which files will be managed is not known
-    /// yet, so the world remembers those that were read.
-    Names,
-    /// Before a run: the same. Now it is known that these files will be managed, so that their content is not.
-    Early(&'a Managed),
-    /// When a resource is reached: all that it waited for.
-    Late(&'a dyn Reached),
+    /// Reading names of resources. Expressions may use data too. Files that they read are recorded, because
+    /// the managed files are not known yet.
+    Drafts,
+    /// Reading all other properties. The content of these managed files is late.
+    BeforeRun(&'a ManagedPaths),
+    /// Applying a resource.
+    Runtime(&'a dyn RuntimeContext),
 }
 
-/// The paths that the catalog manages, each with the resources that claim it or a part of it.
-pub(crate) type Managed = HashMap<Arc<str>, Vec<ResourceIndex>>;
+/// Managed paths, each with the resources that claim the path or a part of it.
+pub(crate) type ManagedPaths = HashMap<Arc<str>, Vec<ResourceIndex>>;
 
-/// What is known when a resource is reached.
-pub(crate) trait Reached {
-    /// What was captured, by the names and aliases of the resources that did.
+/// State of the run, for late values.
+pub(crate) trait RuntimeContext {
+    /// Returns the captured values, by name and alias of the capturing resource.
     fn captures(&self) -> Value;
 
-    /// Tells what has become of what a resource of that name or alias captures.
-    fn captured(&self, name: &str) -> Captured;
+    /// Returns the state of the values that a resource with this name or alias captures.
+    fn capture_state(&self, name: &str) -> CaptureState;
 
-    /// The resource that manages a file and that has not done so, because it is in noop.
-    fn not_before(&self, path: &str) -> Option<ResourceIndex>;
+    /// Returns the resource that would write this file but has not, because of noop.
+    fn pending_manager(&self, path: &str) -> Option<ResourceIndex>;
 }
 
-/// What has become of what a resource captures.
-pub(crate) enum Captured {
-    /// It is known.
-    Known,
-    /// It will be known once that resource was executed, which noop does not do.
+/// State of the values that a resource captures.
+pub(crate) enum CaptureState {
+    Available,
+    /// The resource would run but has not, because of noop.
     NotBefore(ResourceIndex),
-    /// There is nothing, for this reason.
-    Nothing(String),
+    /// There are no values, for this reason.
+    Missing(String),
 }
 
-/// Why an expression has no value.
+/// Reason why an expression has no value.
 #[derive(Debug)]
-pub(crate) enum Trouble {
-    /// There is a mistake in it.
-    Mistake(Mistake),
-    /// It names the results of resources, and can be evaluated when those were reached.
-    Late(Vec<LateOn>),
-    /// What it needs could not be had, which was reported.
+pub(crate) enum EvalError {
+    Invalid(InvalidExpression),
+    /// The expression depends on resources that have not run yet.
+    Deferred(Vec<DeferredOn>),
+    /// A value that the expression needs is unavailable, which was reported.
     Reported,
 }
 
-/// A mistake in an expression.
+/// Error in an expression.
 #[derive(Debug)]
-pub(crate) struct Mistake {
-    /// Bytes of the expression.
+pub(crate) struct InvalidExpression {
+    /// Byte range in the expression.
     pub(crate) range: Range<usize>,
     pub(crate) message: String,
     pub(crate) hints: Vec<String>,
-    /// Name that was probably meant, which one of the hints names too.
+    /// Closest valid name, which one of the hints mentions.
     pub(crate) nearest: Option<Box<str>>,
-    /// Places in templates that it comes from, the nearest first, each with what is there.
-    pub(crate) places: Vec<(Span, String)>,
-    /// The path that led to nothing, if that is the mistake: as far as its keys are written outright.
+    /// Locations in templates, innermost first, each with a label.
+    pub(crate) locations: Vec<(Span, String)>,
+    /// Constant prefix of the path that has no value.
     pub(crate) missing: Option<Box<[String]>>,
 }
 
-/// Returns `true` if a path leads to a fact that is gathered of every machine.
+/// Returns `true` if the path leads to a fact that ccm gathers on every machine.
 pub fn is_of_system_fact(path: &[String]) -> bool {
     matches!(path, [root, fact, ..] if is_facts(root) && SYSTEM_FACTS.contains(&&**fact))
 }
@@ -115,169 +110,167 @@ fn is_facts(root: &str) -> bool {
     matches!(root, "Facts" | "facts")
 }
 
-impl Mistake {
-    /// What says which fact was probably meant by one that is not there.
-    pub(crate) fn near_fact(&self) -> Option<String> {
+impl InvalidExpression {
+    /// Returns a hint with the fact that was probably meant.
+    pub(crate) fn fact_suggestion(&self) -> Option<String> {
         let fact = || self.missing.as_deref()?.get(1);
         let near = self.nearest.as_deref().or_else(|| closest(fact()?, SYSTEM_FACTS));
         near.map(|meant| format!("did you mean `{meant}`?"))
     }
 
-    /// Returns `true` if it is a value of the data that is not there.
-    pub(crate) fn is_of_data(&self) -> bool {
+    /// Returns `true` if the error is a missing key in the data.
+    pub(crate) fn is_missing_data(&self) -> bool {
         let root = self.missing.as_deref().and_then(<[_]>::first);
         matches!(root.map(String::as_str), Some("Data" | "data"))
     }
 
-    /// Tells whether it is nothing but a fact that is not there and that no machine has to have: below what
-    /// is gathered of every machine, a name that is not there is misspelt.
-    pub(crate) fn is_of_absent_fact(&self, known: &Value) -> bool {
+    /// Returns `true` if the error is a missing fact that not every machine has. Names below facts of every
+    /// machine are never optional.
+    pub(crate) fn is_missing_fact(&self, known: &Value) -> bool {
         let Some([root, path @ ..]) = self.missing.as_deref() else { return false };
-        let is_gathered = |fact: &String| SYSTEM_FACTS.contains(&&**fact) && known.get(fact).is_some();
-        is_facts(root) && !path.first().is_some_and(is_gathered)
+        let is_system_fact = |fact: &String| SYSTEM_FACTS.contains(&&**fact) && known.get(fact).is_some();
+        is_facts(root) && !path.first().is_some_and(is_system_fact)
     }
 }
 
-/// What a value waits for.
+/// Reason why a value is late.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum LateOn {
-    /// The file that a resource manages.
+pub(crate) enum DeferredOn {
+    /// Content of the file that a resource manages.
     File(ResourceIndex),
-    /// What a resource captures.
+    /// Captured value.
     Capture {
-        /// Its name or alias; none if that is worked out.
+        /// Name or alias of the resource. `None` for a computed name.
         name: Option<String>,
-        /// What of it; none if that is worked out, or if it is all.
+        /// Captured key. `None` for a computed key or for all keys.
         key: Option<String>,
-        /// Bytes of the expression that name it; none if a template does.
+        /// Byte range in the expression. `None` within a template.
         range: Option<Range<usize>>,
     },
-    /// The execution of a resource, which noop does not do.
+    /// Run of a resource, which noop prevents.
     Execution(ResourceIndex),
-    /// Nothing any more: what it needs has no value, for this reason.
+    /// The value does not exist, for this reason.
     NoValue(String),
 }
 
-/// Evaluates the expressions of one manifest at one moment.
-pub(crate) struct Evaluator<'a, 's> {
-    pub(crate) world: &'a World<'s>,
+/// Evaluates the expressions of one manifest at one phase.
+pub(crate) struct ManifestEvaluator<'a, 's> {
+    pub(crate) context: &'a EvalContext<'s>,
     pub(crate) manifest: &'a ManifestScope,
-    pub(crate) moment: Moment<'a>,
+    pub(crate) phase: Phase<'a>,
 }
 
-impl Evaluator<'_, '_> {
-    /// Evaluates an expression.
-    pub(crate) fn evaluate(&self, text: &str) -> Result<Value, Trouble> {
-        let read = self.world.expression(text);
+impl ManifestEvaluator<'_, '_> {
+    pub(crate) fn evaluate(&self, text: &str) -> Result<Value, EvalError> {
+        let read = self.context.expression(text);
         let expression = match &read.expression {
             Ok(expression) => expression,
-            Err(error) => return Err(Trouble::Mistake(self.mistake(error))),
+            Err(error) => return Err(EvalError::Invalid(self.explain(error))),
         };
-        if matches!(self.moment, Moment::Data) && (read.data || !read.captures.is_empty()) {
-            return Err(Trouble::Mistake(Mistake {
+        if matches!(self.phase, Phase::Data) && (read.data || !read.captures.is_empty()) {
+            return Err(EvalError::Invalid(InvalidExpression {
                 range: 0..text.len(),
                 message: TOO_EARLY.to_owned(),
                 hints: Vec::new(),
-                places: Vec::new(),
+                locations: Vec::new(),
                 nearest: None,
                 missing: None,
             }));
         }
-        let calling = Calling::new(self);
-        if let Some(trouble) = calling.awaits(&read) {
-            return Err(trouble);
+        let scope = ExpressionScope::new(self);
+        if let Some(error) = scope.check_deferred(&read) {
+            return Err(error);
         }
         if !read.facts.is_empty() {
-            calling.facts.replace(calling.facts(&read.facts));
+            scope.facts.replace(scope.facts(&read.facts));
         }
-        let evaluated = expression.evaluate(&calling);
-        let outcome = calling.outcome(evaluated, |error| self.mistake(&error));
+        let evaluated = expression.evaluate(&scope);
+        let outcome = scope.outcome(evaluated, |error| self.explain(&error));
         match outcome {
-            Ok(Value::Null) | Err(Trouble::Mistake(_)) if self.manifest.is_incomplete && read.data => {
-                Err(Trouble::Reported)
+            Ok(Value::Null) | Err(EvalError::Invalid(_)) if self.manifest.is_incomplete && read.data => {
+                Err(EvalError::Reported)
             }
             outcome => outcome,
         }
     }
 
-    /// Renders a template beside the manifest.
-    pub(crate) fn template(&self, path: &str) -> Result<String, Trouble> {
-        let calling = Calling::new(self);
-        let rendered = calling.template(path);
-        let outcome = calling.outcome(rendered, |error| Mistake {
+    /// Renders a template.
+    pub(crate) fn template(&self, path: &str) -> Result<String, EvalError> {
+        let scope = ExpressionScope::new(self);
+        let rendered = scope.template(path);
+        let outcome = scope.outcome(rendered, |error| InvalidExpression {
             range: 0..0,
             message: error.message,
             hints: error.hints,
             nearest: error.nearest,
-            places: Vec::new(),
+            locations: Vec::new(),
             missing: None,
         });
         match outcome {
-            // What is wrong with the data was reported.
-            Err(Trouble::Mistake(mistake)) if self.manifest.is_incomplete && mistake.is_of_data() => {
-                Err(Trouble::Reported)
+            Err(EvalError::Invalid(error)) if self.manifest.is_incomplete && error.is_missing_data() => {
+                Err(EvalError::Reported)
             }
             outcome => outcome,
         }
     }
 
-    fn mistake(&self, error: &ccm_expr::Error) -> Mistake {
+    fn explain(&self, error: &ccm_expr::Error) -> InvalidExpression {
         let mut hints = error.hints.clone();
         let mut missing = None;
         match &error.cause {
             Cause::MissingKey(path) => missing = Some(path.as_slice().into()),
             Cause::UnknownName(name) if self.manifest.data.get(name).is_some() => {
-                hints = vec![format!("a value of the manifest is `Data.{name}`")];
+                hints = vec![format!("write `Data.{name}` for the value of the manifest")];
             }
             Cause::UnknownName(_) if hints.is_empty() => {
-                hints.push("the names are `Facts`, `Data`, `Environ` and `Captures`".to_owned());
+                hints.push("use `Facts`, `Data`, `Environ` or `Captures`".to_owned());
             }
             _ => {}
         }
         let Range { start, end } = error.range;
         let (message, nearest) = (error.message.clone(), error.nearest.clone());
-        Mistake { range: start..end, message, hints, nearest, places: Vec::new(), missing }
+        InvalidExpression { range: start..end, message, hints, nearest, locations: Vec::new(), missing }
     }
 }
 
-/// One evaluation.
-struct Calling<'a, 'e, 's> {
-    evaluator: &'a Evaluator<'e, 's>,
-    /// The facts that the expression names; none if they can't be had.
+/// Names and functions of one evaluation, and the reasons why it fails.
+struct ExpressionScope<'a, 'e, 's> {
+    evaluator: &'a ManifestEvaluator<'e, 's>,
+    /// Facts that the expression uses. `None` if they are unavailable.
     facts: RefCell<Option<Value>>,
-    /// What keeps it from being evaluated now.
-    late: RefCell<Vec<LateOn>>,
-    /// Why what it names was not captured; only a default makes up for that.
-    nothing: RefCell<Option<String>>,
-    /// Something that it asked for could not be had, which was reported.
-    is_refused: Cell<bool>,
-    /// A path that `lookup` found nothing at.
+    /// Reasons why the value is late.
+    deferred: RefCell<Vec<DeferredOn>>,
+    /// Reason why a captured value is missing, unless a default replaces it.
+    missing_capture: RefCell<Option<String>>,
+    /// Facts, environment or data are unavailable, which was reported.
+    is_unavailable: Cell<bool>,
+    /// Path of a `lookup` without a value.
     missing: RefCell<Option<Box<[String]>>>,
-    /// The templates that are being rendered, each by the one before.
+    /// Templates in rendering, outermost first.
     rendering: RefCell<Vec<PathBuf>>,
-    /// What was wrong with a template that another one renders.
-    broken: RefCell<Option<String>>,
-    /// The places in templates that the error came from.
-    places: RefCell<Vec<(Span, String)>>,
+    /// Error message of the template that failed last.
+    last_template_error: RefCell<Option<String>>,
+    /// Locations in templates that led to the error.
+    locations: RefCell<Vec<(Span, String)>>,
 }
 
-impl Scope for Calling<'_, '_, '_> {
+impl Scope for ExpressionScope<'_, '_, '_> {
     fn name(&self, name: &str) -> Option<Value> {
         match name {
             "Facts" => self.facts.borrow().clone(),
             "Data" => Some(self.evaluator.manifest.data.clone()),
             "Environ" => self.environment(),
-            "Captures" => match self.evaluator.moment {
-                Moment::Late(reached) => Some(reached.captures()),
+            "Captures" => match self.evaluator.phase {
+                Phase::Runtime(runtime) => Some(runtime.captures()),
                 _ => None,
             },
-            name => self.evaluator.world.variables.get(name).cloned(),
+            name => self.evaluator.context.variables.get(name).cloned(),
         }
     }
 
     fn names(&self) -> Vec<String> {
-        let usual = NAMES.iter().map(|(name, _)| (*name).to_owned());
-        usual.chain(self.evaluator.world.variables.keys().map(ToString::to_string)).collect()
+        let standard = NAMES.iter().map(|(name, _)| (*name).to_owned());
+        standard.chain(self.evaluator.context.variables.keys().map(ToString::to_string)).collect()
     }
 
     fn call(&self, function: &str, arguments: &[Value]) -> Result<Value, FunctionError> {
@@ -295,7 +288,7 @@ impl Scope for Calling<'_, '_, '_> {
     }
 
     fn now(&self) -> Timestamp {
-        self.evaluator.world.sources.now()
+        self.evaluator.context.sources.now()
     }
 
     fn strict(&self) -> bool {
@@ -303,67 +296,71 @@ impl Scope for Calling<'_, '_, '_> {
     }
 }
 
-impl<'a, 'e, 's> Calling<'a, 'e, 's> {
-    fn new(evaluator: &'a Evaluator<'e, 's>) -> Self {
+impl<'a, 'e, 's> ExpressionScope<'a, 'e, 's> {
+    fn new(evaluator: &'a ManifestEvaluator<'e, 's>) -> Self {
         Self {
             evaluator,
             facts: RefCell::new(Some(Value::Null)),
-            late: RefCell::default(),
-            nothing: RefCell::default(),
-            is_refused: Cell::new(false),
+            deferred: RefCell::default(),
+            missing_capture: RefCell::default(),
+            is_unavailable: Cell::new(false),
             missing: RefCell::default(),
             rendering: RefCell::default(),
-            broken: RefCell::default(),
-            places: RefCell::default(),
+            last_template_error: RefCell::default(),
+            locations: RefCell::default(),
         }
     }
 
-    /// What came of it. What it has to wait for counts even if it made do without.
-    fn outcome<T, E>(self, result: Result<T, E>, mistake: impl Fn(E) -> Mistake) -> Result<T, Trouble> {
-        let late = self.late.into_inner();
-        if !late.is_empty() {
-            return Err(Trouble::Late(late));
+    /// Combines the result with the recorded reasons. Late values count even if a default replaced them.
+    fn outcome<T, E>(
+        self,
+        result: Result<T, E>,
+        explain: impl Fn(E) -> InvalidExpression,
+    ) -> Result<T, EvalError> {
+        let deferred = self.deferred.into_inner();
+        if !deferred.is_empty() {
+            return Err(EvalError::Deferred(deferred));
         }
-        if self.is_refused.get() {
-            return Err(Trouble::Reported);
+        if self.is_unavailable.get() {
+            return Err(EvalError::Reported);
         }
-        let nothing = self.nothing.into_inner();
+        let missing_capture = self.missing_capture.into_inner();
         result.map_err(|error| {
-            if let Some(reason) = nothing {
-                return Trouble::Late(vec![LateOn::NoValue(reason)]);
+            if let Some(reason) = missing_capture {
+                return EvalError::Deferred(vec![DeferredOn::NoValue(reason)]);
             }
-            let mut mistake = mistake(error);
-            mistake.places = self.places.into_inner();
-            mistake.places.dedup();
-            mistake.places.truncate(MOST_PLACES);
-            mistake.missing = mistake.missing.or(self.missing.into_inner());
-            Trouble::Mistake(mistake)
+            let mut error = explain(error);
+            error.locations = self.locations.into_inner();
+            error.locations.dedup();
+            error.locations.truncate(MAX_LOCATIONS);
+            error.missing = error.missing.or(self.missing.into_inner());
+            EvalError::Invalid(error)
         })
     }
 
     fn facts(&self, needed: &[Vec<String>]) -> Option<Value> {
-        let facts = self.evaluator.world.facts(needed);
-        self.is_refused.set(self.is_refused.get() || facts.is_none());
+        let facts = self.evaluator.context.facts(needed);
+        self.is_unavailable.set(self.is_unavailable.get() || facts.is_none());
         facts
     }
 
     fn environment(&self) -> Option<Value> {
-        let environment = self.evaluator.world.environment();
-        self.is_refused.set(self.is_refused.get() || environment.is_none());
+        let environment = self.evaluator.context.environment();
+        self.is_unavailable.set(self.is_unavailable.get() || environment.is_none());
         environment
     }
 
-    fn late(&self, on: LateOn) -> FunctionError {
-        self.late.borrow_mut().push(on);
-        FunctionError::new("this is known only during a run")
+    fn defer(&self, on: DeferredOn) -> FunctionError {
+        self.deferred.borrow_mut().push(on);
+        FunctionError::new("this value is known only during a run")
     }
 
     fn lookup(&self, text: &str, default: Option<&Value>) -> Result<Value, FunctionError> {
-        let read = self.evaluator.world.path(text);
+        let read = self.evaluator.context.path(text);
         let path = match &*read {
             Ok(path) => path,
             Err(error) => {
-                return Err(FunctionError::new(format!("the path can't be read: {}", error.message)));
+                return Err(FunctionError::new(format!("the path is invalid: {}", error.message)));
             }
         };
         let prefix = path.constant_prefix();
@@ -390,9 +387,9 @@ impl<'a, 'e, 's> Calling<'a, 'e, 's> {
         }
     }
 
-    /// What a path starts from, with no more in it than the path may need.
+    /// Returns the root for a `lookup`, with only those parts that the path may need.
     fn root(&self, prefix: &[String]) -> Result<Value, FunctionError> {
-        let Evaluator { manifest, moment, .. } = self.evaluator;
+        let ManifestEvaluator { manifest, phase, .. } = self.evaluator;
         let all = prefix.is_empty();
         let names = |root: &str| all || prefix[0] == root;
         let mut roots: Vec<(&str, Value)> = Vec::with_capacity(1);
@@ -401,7 +398,7 @@ impl<'a, 'e, 's> Calling<'a, 'e, 's> {
             roots.push(("facts", facts.unwrap_or_default()));
         }
         if names("data") {
-            if matches!(moment, Moment::Data) && !all {
+            if matches!(phase, Phase::Data) && !all {
                 return Err(FunctionError::new(TOO_EARLY));
             }
             roots.push(("data", manifest.data.clone()));
@@ -410,58 +407,58 @@ impl<'a, 'e, 's> Calling<'a, 'e, 's> {
             roots.push(("environ", self.environment().unwrap_or_default()));
         }
         if names("captures") && !all {
-            self.captures(prefix.get(1..).unwrap_or_default(), None)?;
-            if let Moment::Late(reached) = moment {
-                roots.push(("captures", reached.captures()));
+            self.check_captures(prefix.get(1..).unwrap_or_default(), None)?;
+            if let Phase::Runtime(runtime) = phase {
+                roots.push(("captures", runtime.captures()));
             }
         }
         Ok(Value::map(roots))
     }
 
     fn file(&self, written: &str) -> Result<Value, FunctionError> {
-        self.read(&self.settled(written)?).map(Value::Text)
+        self.read(&self.resolved_path(written)?).map(Value::Text)
     }
 
-    /// The path of a file whose content is what it will be when it is used.
-    fn settled(&self, written: &str) -> Result<PathBuf, FunctionError> {
-        let path = normal(&self.evaluator.manifest.directory.join(written));
-        let waits_for = match self.evaluator.moment {
-            Moment::Early(managed) => managed.get(&*path.to_string_lossy()).cloned().unwrap_or_default(),
-            Moment::Late(reached) => reached.not_before(&path.to_string_lossy()).into_iter().collect(),
-            Moment::Data | Moment::Names => {
-                self.evaluator.world.remember_read(&path);
+    /// Resolves a path, and records why the value is late if a resource will still change the file.
+    fn resolved_path(&self, written: &str) -> Result<PathBuf, FunctionError> {
+        let path = normalize(&self.evaluator.manifest.directory.join(written));
+        let waits_for = match self.evaluator.phase {
+            Phase::BeforeRun(managed) => managed.get(&*path.to_string_lossy()).cloned().unwrap_or_default(),
+            Phase::Runtime(runtime) => runtime.pending_manager(&path.to_string_lossy()).into_iter().collect(),
+            Phase::Data | Phase::Drafts => {
+                self.evaluator.context.record_early_read(&path);
                 Vec::new()
             }
         };
-        let mut settled = Ok(path);
+        let mut resolved = Ok(path);
         for index in waits_for {
-            settled = Err(self.late(LateOn::File(index)));
+            resolved = Err(self.defer(DeferredOn::File(index)));
         }
-        settled
+        resolved
     }
 
     fn read(&self, path: &Path) -> Result<Arc<str>, FunctionError> {
-        self.evaluator.world.read(path).map_err(|source| {
+        self.evaluator.context.read(path).map_err(|source| {
             let message = format!("`{}` can't be read", shown_path(path));
             FunctionError { message: format!("{message}: {source}"), ..FunctionError::default() }
         })
     }
 
     fn template(&self, written: &str) -> Result<String, FunctionError> {
-        let path = self.settled(written)?;
+        let path = self.resolved_path(written)?;
         if self.rendering.borrow().contains(&path) {
-            // Nothing is passed to a template, so it would do the same again.
+            // Templates have no parameters, so that the recursion would never end.
             let message = format!("the template `{written}` renders itself");
-            self.broken.replace(Some(message.clone()));
+            self.last_template_error.replace(Some(message.clone()));
             return Err(FunctionError::new(message));
         }
         let text = self.read(&path)?;
-        self.awaits_template(written, &mut HashSet::new())?;
-        if !self.late.borrow().is_empty() {
-            return Err(FunctionError::new("this is known only during a run"));
+        self.defer_on_template(written, &mut HashSet::new())?;
+        if !self.deferred.borrow().is_empty() {
+            return Err(FunctionError::new("this value is known only during a run"));
         }
-        let source = self.evaluator.world.template_source(&path, &path.display().to_string(), &text);
-        let rendering = Rendering { calling: self, mentions: RefCell::default() };
+        let source = self.evaluator.context.template_source(&path, &path.display().to_string(), &text);
+        let rendering = Rendering { scope: self, mentions: RefCell::default() };
         rendering.mention(&text, &mut HashSet::new());
         self.rendering.borrow_mut().push(path);
         let rendered = templates::render(written, &text, &rendering);
@@ -469,29 +466,29 @@ impl<'a, 'e, 's> Calling<'a, 'e, 's> {
         rendered.map_err(|error| self.refuse(written, source, &error))
     }
 
-    /// Remembers where in templates an error came from, and puts it into words.
+    /// Converts a template error, and records its locations.
     fn refuse(&self, written: &str, source: SourceId, error: &TemplateError) -> FunctionError {
-        let mut places = self.places.borrow_mut();
-        for place in &error.places {
+        let mut locations = self.locations.borrow_mut();
+        for place in &error.locations {
             let source = if place.template == written {
                 source
             } else {
                 let path = self.evaluator.manifest.directory.join(&place.template);
-                let Ok(text) = self.evaluator.world.read(&path) else { continue };
-                self.evaluator.world.template_source(&path, &path.display().to_string(), &text)
+                let Ok(text) = self.evaluator.context.read(&path) else { continue };
+                self.evaluator.context.template_source(&path, &path.display().to_string(), &text)
             };
-            places.push((Span::new(source, place.range.start, place.range.end), String::new()));
+            locations.push((Span::new(source, place.range.start, place.range.end), String::new()));
         }
-        // Of templates that render one another the first and the last are named; the places show the others.
-        let passed_on = match (&error.fault, &*self.broken.borrow()) {
-            (TemplateFault::Refused(message), Some(broken)) if message == broken => Some(broken.clone()),
+        // Of nested templates, the message names only the outermost and the innermost.
+        let passed_on = match (&error.fault, &*self.last_template_error.borrow()) {
+            (TemplateFault::Refused(message), Some(last)) if message == last => Some(last.clone()),
             _ => None,
         };
         let message = match passed_on {
             Some(message) if !self.rendering.borrow().is_empty() => message,
             _ => format!("the template `{written}` can't be rendered: {error}"),
         };
-        self.broken.replace(Some(message.clone()));
+        self.last_template_error.replace(Some(message.clone()));
         if let TemplateFault::Undefined { expression: Some(_), path } = &error.fault {
             self.missing.borrow_mut().get_or_insert_with(|| path.as_slice().into());
         }
@@ -499,17 +496,17 @@ impl<'a, 'e, 's> Calling<'a, 'e, 's> {
     }
 }
 
-/// A template that is being rendered.
+/// Template in rendering.
 struct Rendering<'a, 'c, 'e, 's> {
-    calling: &'a Calling<'c, 'e, 's>,
-    /// The facts that it mentions.
+    scope: &'a ExpressionScope<'c, 'e, 's>,
+    /// Paths of facts that the template uses.
     mentions: RefCell<Vec<Vec<String>>>,
 }
 
 impl Rendering<'_, '_, '_, '_> {
-    /// Remembers what a text of it mentions, with what that includes.
+    /// Records the facts that a template and its includes use.
     fn mention(&self, text: &str, seen: &mut HashSet<String>) {
-        let found = templates::mentions(text);
+        let found = templates::dependencies(text);
         {
             let mut mentions = self.mentions.borrow_mut();
             if found.dynamic {
@@ -519,16 +516,16 @@ impl Rendering<'_, '_, '_, '_> {
             mentions.extend(facts.map(|path| path[1..].to_vec()));
         }
         for include in found.includes {
-            let path = self.calling.evaluator.manifest.directory.join(&include);
+            let path = self.scope.evaluator.manifest.directory.join(&include);
             if !seen.insert(include) {
                 continue;
             }
-            // Includes that are many and deep are refused when they are rendered.
-            if seen.len() > MOST_INCLUDES {
+            // The render refuses so many includes.
+            if seen.len() > MAX_INCLUDES {
                 self.mentions.borrow_mut().push(Vec::new());
                 return;
             }
-            if let Ok(text) = self.calling.evaluator.world.read(&path) {
+            if let Ok(text) = self.scope.evaluator.context.read(&path) {
                 self.mention(&text, seen);
             }
         }
@@ -537,19 +534,19 @@ impl Rendering<'_, '_, '_, '_> {
 
 impl TemplateScope for Rendering<'_, '_, '_, '_> {
     fn renders(&self) -> &Cell<usize> {
-        &self.calling.evaluator.world.renders
+        &self.scope.evaluator.context.renders
     }
 
     fn name(&self, name: &str) -> Option<Value> {
-        let evaluator = self.calling.evaluator;
+        let evaluator = self.scope.evaluator;
         match name {
-            "Facts" => self.calling.facts(&self.mentions.borrow()),
-            "Captures" if matches!(evaluator.moment, Moment::Names | Moment::Early(_)) => {
-                let _ = self.calling.late(LateOn::Capture { name: None, key: None, range: None });
+            "Facts" => self.scope.facts(&self.mentions.borrow()),
+            "Captures" if matches!(evaluator.phase, Phase::Drafts | Phase::BeforeRun(_)) => {
+                let _ = self.scope.defer(DeferredOn::Capture { name: None, key: None, range: None });
                 None
             }
-            "Data" if matches!(evaluator.moment, Moment::Data) => None,
-            _ => self.calling.name(name),
+            "Data" if matches!(evaluator.phase, Phase::Data) => None,
+            _ => self.scope.name(name),
         }
     }
 
@@ -559,7 +556,7 @@ impl TemplateScope for Rendering<'_, '_, '_, '_> {
             let takes = if most == 2 { "one or two arguments" } else { "one argument" };
             return Err(ScopeError::new(format!("`{function}` takes {takes}, found {}", arguments.len())));
         }
-        Scope::call(self.calling, function, arguments).map_err(|error| {
+        Scope::call(self.scope, function, arguments).map_err(|error| {
             let mut refused = ScopeError::new(error.message);
             refused.hints = error.hints;
             refused
@@ -567,8 +564,8 @@ impl TemplateScope for Rendering<'_, '_, '_, '_> {
     }
 
     fn include(&self, path: &str) -> Result<Option<String>, ScopeError> {
-        let path = self.calling.settled(path).map_err(|error| ScopeError::new(error.message))?;
-        match self.calling.evaluator.world.read(&path) {
+        let path = self.scope.resolved_path(path).map_err(|error| ScopeError::new(error.message))?;
+        match self.scope.evaluator.context.read(&path) {
             Ok(text) => Ok(Some(text.to_string())),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(ScopeError::new(format!("`{}` can't be read: {error}", shown_path(&path)))),

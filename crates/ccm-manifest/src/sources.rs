@@ -1,4 +1,4 @@
-//! What the loader asks the outside for.
+//! Access to files, facts and environment, which the caller provides.
 
 use std::io;
 use std::path::Path;
@@ -6,23 +6,23 @@ use std::path::Path;
 use ccm_expr::{Timestamp, Value};
 use ccm_model::{Diagnostic, SourceMap};
 
-/// A path into the facts, such as `host`, `info`, `os`; the empty one names all of them.
+/// Path of a fact, such as `host`, `info`, `os`. The empty path means all facts.
 pub type FactPath = Vec<String>;
 
-/// What a manifest is made of beside its own text. The loader opens nothing itself.
+/// Inputs of a manifest beside its own text. The loader opens nothing itself.
 pub trait Sources {
-    /// Reads a text that a manifest names: another manifest, a template, a file.
+    /// Reads a file that a manifest refers to: another manifest, a template, any other file.
     fn read(&self, path: &Path) -> io::Result<String>;
 
-    /// The facts: at least what is at or below these paths, if it exists.
+    /// Returns the facts, at least those at or below these paths that exist.
     ///
-    /// It is asked again when more is needed, and gives what it gave before as well. Texts in which there are
-    /// mistakes are added to `texts`.
+    /// Called again when more facts are needed. The result then includes the earlier facts. Texts with errors
+    /// are added to `texts`.
     fn facts(&self, needed: &[FactPath], texts: &mut SourceMap) -> Result<Value, Vec<Diagnostic>>;
 
-    /// The variables of the environment, those of the file beside the manifest included. Asked at most once.
+    /// Returns the environment, including the variables of the `.env` file. Called at most once.
     fn environment(&self, texts: &mut SourceMap) -> Result<Vec<(String, String)>, Vec<Diagnostic>>;
 
-    /// The moment that expressions call now; the same whenever it is asked.
+    /// Returns the time of `now()` in expressions, the same for each call.
     fn now(&self) -> Timestamp;
 }

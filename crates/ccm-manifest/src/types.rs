@@ -1,40 +1,40 @@
-//! The resource types that the loader was given.
+//! Resource types that the caller provides.
 
 use std::sync::Arc;
 
 use ccm_model::closest;
 use ccm_properties::{CommonProperty, NAME, TypeSpec, aliases};
 
-use crate::later;
+use crate::reserved;
 
-/// The resource types that a manifest may use, found by name and named by position.
+/// Resource types of a manifest, by name and by index.
 pub(crate) struct Types<'t> {
-    types: Vec<Known<'t>>,
+    types: Vec<TypeEntry<'t>>,
 }
 
-struct Known<'t> {
+struct TypeEntry<'t> {
     spec: &'t dyn TypeSpec,
     name: Arc<str>,
 }
 
 impl<'t> Types<'t> {
     pub(crate) fn new(specs: &[&'t dyn TypeSpec]) -> Self {
-        let known = |spec: &&'t dyn TypeSpec| Known { spec: *spec, name: spec.name().into() };
-        Self { types: specs.iter().map(known).collect() }
+        let entry = |spec: &&'t dyn TypeSpec| TypeEntry { spec: *spec, name: spec.name().into() };
+        Self { types: specs.iter().map(entry).collect() }
     }
 
-    /// The position of the type of that name.
+    /// Returns the index of a type.
     pub(crate) fn find(&self, name: &str) -> Option<usize> {
-        self.types.iter().position(|known| &*known.name == name)
+        self.types.iter().position(|entry| &*entry.name == name)
     }
 
     pub(crate) fn spec(&self, index: usize) -> &'t dyn TypeSpec {
         self.types[index].spec
     }
 
-    /// All of them, by position.
+    /// Returns all types in the order of their indices.
     pub(crate) fn specs(&self) -> Vec<&'t dyn TypeSpec> {
-        self.types.iter().map(|known| known.spec).collect()
+        self.types.iter().map(|entry| entry.spec).collect()
     }
 
     pub(crate) fn name(&self, index: usize) -> &Arc<str> {
@@ -46,30 +46,30 @@ impl<'t> Types<'t> {
     }
 
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
-        self.types.iter().map(|known| &*known.name)
+        self.types.iter().map(|entry| &*entry.name)
     }
 
-    /// Tells whether a key is a resource type, in this version or a later one.
+    /// Returns `true` if the key is a type of this version or a reserved one.
     pub(crate) fn is_type(&self, key: &str) -> bool {
-        self.find(key).is_some() || later::TYPES.contains(&key)
+        self.find(key).is_some() || reserved::TYPES.contains(&key)
     }
 
-    /// The type that a misspelt key most likely meant.
+    /// Returns the closest type for a misspelt key.
     pub(crate) fn closest(&self, key: &str) -> Option<&str> {
         closest(key, self.names())
     }
 
-    /// The keys below `ccm` that are a type's.
+    /// Returns the keys below `ccm` that belong to types.
     pub(crate) fn settings(&self) -> impl Iterator<Item = &'static str> {
-        self.types.iter().flat_map(|known| known.spec.settings().iter().map(|setting| setting.name))
+        self.types.iter().flat_map(|entry| entry.spec.settings().iter().map(|setting| setting.name))
     }
 
-    /// Returns `true` if a key is a property of that type, in this version or a later one.
+    /// Returns `true` if the key is a property of the type or a reserved one.
     pub(crate) fn has_property(&self, index: usize, key: &str) -> bool {
         self.properties(index).any(|name| name == key)
     }
 
-    /// The property that a misspelt key most likely meant.
+    /// Returns the closest property for a misspelt key.
     pub(crate) fn closest_property(&self, index: usize, key: &str) -> Option<&'static str> {
         closest(key, self.properties(index))
     }
@@ -79,6 +79,6 @@ impl<'t> Types<'t> {
         let common = CommonProperty::ALL.into_iter().map(CommonProperty::spec).chain([&NAME]);
         let names = common.chain(spec.properties()).map(|property| property.name);
         let aliases = aliases(spec.properties()).map(|(alias, _)| alias);
-        names.chain(aliases).chain(spec.not_yet().iter().copied()).chain(later::PROPERTIES)
+        names.chain(aliases).chain(spec.not_yet().iter().copied()).chain(reserved::PROPERTIES)
     }
 }

@@ -1,14 +1,14 @@
-//! The expressions of `@validate`: the language with `value` and the validators.
+//! Evaluates the expressions of `@validate`, which have `value` and the validators.
 
 use ccm_data::annotations::EvaluationError;
 use ccm_data::validators::{self, VALIDATORS};
-use ccm_expr::{Expression, Function, FunctionError, Kind, Known, Scope, Timestamp, Value};
+use ccm_expr::{Expression, Function, FunctionError, NameKind, ParseContext, Scope, Timestamp, Value};
 
-/// Tells whether an expression holds for a value.
+/// Returns `true` if the expression holds for the value.
 pub(crate) fn evaluate(text: &str, value: &Value, now: Timestamp) -> Result<bool, EvaluationError> {
     let names = VALIDATORS.iter().flat_map(|validator| validator.names);
     let functions: Vec<Function<'_>> = names.map(|name| Function { name, least: 1, most: 2 }).collect();
-    let known = Known { names: &[("value", Kind::Anything)], functions: &functions };
+    let known = ParseContext { names: &[("value", NameKind::Anything)], functions: &functions };
     let refused = |error: ccm_expr::Error| EvaluationError {
         message: error.message,
         range: Some(error.range),
@@ -18,7 +18,7 @@ pub(crate) fn evaluate(text: &str, value: &Value, now: Timestamp) -> Result<bool
     match expression.evaluate(&Validating { value, now }).map_err(refused)? {
         Value::Bool(answer) => Ok(answer),
         other => Err(EvaluationError {
-            message: format!("a validation is true or false, found {}", other.kind()),
+            message: format!("a validation must be true or false, found {}", other.kind()),
             range: None,
             hints: vec!["compare the value, or call a validator such as `isIP(value)`".to_owned()],
         }),

@@ -1,4 +1,4 @@
-//! What the loader hands to the engine.
+//! The catalog: what a run applies, as the loader built it from a manifest.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -7,14 +7,14 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::json::PathText;
-use crate::{Entry, Map, Node, ResourceId, Span};
+use crate::{Node, NodeEntry, NodeMap, ResourceId, Span};
 
-/// A value and where it was written.
+/// A value and its location in a source.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Spanned<T> {
     /// The value.
     pub value: T,
-    /// Where it was written.
+    /// Location of the value in its source.
     pub span: Span,
 }
 
@@ -23,12 +23,12 @@ pub struct Spanned<T> {
 pub struct ResourceIndex(pub u32);
 
 impl ResourceIndex {
-    /// As an index into [`Catalog::resources`].
+    /// Returns the position as an index into [`Catalog::resources`].
     pub fn get(self) -> usize {
         self.0 as usize
     }
 
-    /// From an index into [`Catalog::resources`].
+    /// Builds a position from an index into [`Catalog::resources`].
     pub fn from_usize(index: usize) -> Self {
         Self(u32::try_from(index).unwrap_or(u32::MAX))
     }
@@ -37,27 +37,27 @@ impl ResourceIndex {
 /// A resolved `require` or `subscribe`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dependency {
-    /// The resource it names.
+    /// Resource that is depended on.
     pub on: ResourceIndex,
-    /// Where it was written.
+    /// Location of the value in its source.
     pub span: Span,
 }
 
-/// The properties of a resource that belong to its type, over the defaults of its list. Cheap to clone.
+/// Properties of a resource that belong to its type, over the defaults of its list. Cheap to clone.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Properties {
-    own: Arc<Map>,
-    defaults: Option<Arc<Map>>,
+    own: Arc<NodeMap>,
+    defaults: Option<Arc<NodeMap>>,
 }
 
 impl Properties {
-    /// Lays what an entry sets itself over the defaults of its list.
-    pub fn new(own: Map, defaults: Option<Arc<Map>>) -> Self {
+    /// Builds the properties of a resource from its own and from the defaults of its list.
+    pub fn new(own: NodeMap, defaults: Option<Arc<NodeMap>>) -> Self {
         Self { own: Arc::new(own), defaults }
     }
 
-    /// The entry of that name; null means not given, so it lets the default show.
-    pub fn entry(&self, name: &str) -> Option<&Entry> {
+    /// Returns a property by name. A property that is null counts as not given, so that the default applies.
+    pub fn entry(&self, name: &str) -> Option<&NodeEntry> {
         let own = self.own.entry(name).filter(|entry| !entry.value.is_null());
         own.or_else(|| {
             let default = self.defaults.as_deref().and_then(|defaults| defaults.entry(name));
@@ -65,13 +65,13 @@ impl Properties {
         })
     }
 
-    /// The value of that name.
+    /// Returns the value of a property by name.
     pub fn get(&self, name: &str) -> Option<&Node> {
         self.entry(name).map(|entry| &entry.value)
     }
 
-    /// Every entry that is given: the resource's own first, then the defaults it does not replace.
-    pub fn given(&self) -> impl Iterator<Item = &Entry> {
+    /// Returns all given properties: first those of the resource, then the defaults that it does not replace.
+    pub fn given(&self) -> impl Iterator<Item = &NodeEntry> {
         let own = self.own.entries().iter().filter(|entry| !entry.value.is_null());
         let defaults = self.defaults.iter().flat_map(|defaults| defaults.entries());
         own.chain(defaults.filter(|entry| {
@@ -79,14 +79,15 @@ impl Properties {
         }))
     }
 
-    /// Every entry that was written, null or not, own or default: for finding keys that nobody knows.
-    pub fn written(&self) -> impl Iterator<Item = &Entry> {
+    /// Returns all properties as written, also null ones and replaced defaults, so that unknown names can be
+    /// found.
+    pub fn written(&self) -> impl Iterator<Item = &NodeEntry> {
         self.own.entries().iter().chain(self.defaults.iter().flat_map(|defaults| defaults.entries()))
     }
 
-    /// Replaces the value of that name for this resource alone.
-    pub fn replace(&mut self, entry: Entry) {
-        let same = |own: &&mut Entry| own.key.text == entry.key.text;
+    /// Sets a property of this resource. Other resources of the list keep theirs.
+    pub fn replace(&mut self, entry: NodeEntry) {
+        let same = |own: &&mut NodeEntry| own.key.text == entry.key.text;
         let own = Arc::make_mut(&mut self.own);
         match own.entries_mut().iter_mut().find(same) {
             Some(own) => *own = entry,
@@ -96,11 +97,11 @@ impl Properties {
 }
 
 impl Properties {
-    /// Takes the value of that name away from this resource alone: the default shows, or nothing if it was
-    /// that.
-    pub fn forget(&mut self, name: &str) {
+    /// Removes a property from this resource, so that its default applies. If the default was the value,
+    /// removes that.
+    pub fn remove(&mut self, name: &str) {
         let own = Arc::make_mut(&mut self.own);
-        let given = |entry: &&mut Entry| &*entry.key.text == name && !entry.value.is_null();
+        let given = |entry: &&mut NodeEntry| &*entry.key.text == name && !entry.value.is_null();
         let map = match (own.entries_mut().iter_mut().find(given), &mut self.defaults) {
             (None, Some(defaults)) => Arc::make_mut(defaults),
             _ => own,
@@ -109,19 +110,19 @@ impl Properties {
     }
 }
 
-/// Whether a resource is managed at all: its `control`, and those of the manifests around it.
+/// Result of the `control` of a resource and of the manifests around it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Control {
-    /// It is.
+    /// The resource is managed.
     #[default]
     Managed,
-    /// It is not, and counts as satisfied for what depends on it.
+    /// The resource is not managed. Resources that depend on it treat it as satisfied.
     NotManaged {
-        /// Why not, in words.
+        /// Reason, for people.
         reason: String,
     },
-    /// That is known only when it is reached.
+    /// The result is known only when the resource is reached.
     Late,
 }
 
@@ -130,56 +131,56 @@ pub enum Control {
 pub struct GroupIndex(pub u32);
 
 impl GroupIndex {
-    /// As an index into [`Catalog::groups`].
+    /// Returns the position as an index into [`Catalog::groups`].
     pub fn get(self) -> usize {
         self.0 as usize
     }
 
-    /// From an index into [`Catalog::groups`].
+    /// Builds a position from an index into [`Catalog::groups`].
     pub fn from_usize(index: usize) -> Self {
         Self(u32::try_from(index).unwrap_or(u32::MAX))
     }
 }
 
-/// Resources with a policy of their own: those of a child manifest.
+/// The resources of a child manifest, which has its own noop and `fail_on_error`.
 ///
-/// The node of a group is the resource that applies the child manifest ([`Resource::node_of`]). Members come after
-/// everything that the node depends on, and before the node.
+/// The node of a group is the resource that applies the child manifest ([`Resource::node_of`]). Members come
+/// after everything that the node depends on, and before the node.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Group {
     /// Group that this one is in, node and members. `None` in the manifest that was given.
     pub parent: Option<GroupIndex>,
-    /// Change nothing in it. A group in a group with `noop` has `noop` as well.
+    /// `true` if nothing in the group is changed. A group in a group with `noop` has `noop` as well.
     pub noop: bool,
-    /// A member that fails ends the group.
+    /// `true` if a member that fails ends the group.
     pub fail_on_error: bool,
-    /// Directory that relative paths start from: that of the child manifest.
+    /// Directory of the child manifest, from which relative paths start.
     #[serde(with = "PathText")]
     pub directory: PathBuf,
 }
 
-/// One resource, checked by its type and with its references resolved.
+/// A resource that its type has checked, with resolved references.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Resource {
     /// Type and name.
     pub id: ResourceId,
-    /// Where the name was written.
+    /// Location of the name in the manifest.
     pub span: Span,
-    /// A second name for references.
+    /// Second name, for references.
     pub alias: Option<Arc<str>>,
-    /// The state asked for, such as `present`; not given means the type's default.
+    /// Desired state, such as `present`. `None` means the default of the type.
     pub ensure: Option<Spanned<String>>,
-    /// The provider asked for; not given means the one that suits the host best.
+    /// Provider that the manifest names. `None` means the one that suits the host best.
     pub provider: Option<Spanned<String>>,
-    /// What must have succeeded before.
+    /// Resources that must have succeeded before.
     pub require: Vec<Dependency>,
-    /// The same, and a change there triggers a refresh here.
+    /// Resources that must have succeeded before, and whose change refreshes this resource.
     pub subscribe: Vec<Dependency>,
-    /// What belongs to the type.
+    /// Properties that belong to the type.
     pub properties: Properties,
-    /// What its manifest says below `ccm` for all resources of its type.
-    pub settings: Arc<Map>,
-    /// Whether it is managed at all.
+    /// Settings below `ccm` in the manifest, for all resources of the type.
+    pub settings: Arc<NodeMap>,
+    /// Result of `control`.
     pub control: Control,
     /// Group that the resource is a member of. `None` in the manifest that was given.
     pub group: Option<GroupIndex>,
@@ -187,41 +188,41 @@ pub struct Resource {
     pub node_of: Option<GroupIndex>,
 }
 
-/// A manifest without a mistake, ready to be applied.
+/// A manifest without errors, ready to be applied.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Catalog {
-    /// `ccm.name`.
+    /// Name of the manifest: `ccm.name`.
     pub name: Option<String>,
-    /// Shown before a run.
+    /// Message for people before the run.
     pub pre_message: Option<String>,
-    /// Shown after a run.
+    /// Message for people after the run.
     pub post_message: Option<String>,
-    /// Stop after the first failed resource.
+    /// `true` if the run stops after the first failed resource.
     pub fail_on_error: bool,
-    /// The resources in manifest order. Requires and subscribes make no cycle.
+    /// Resources in the order of the manifest. Their dependencies form no cycle.
     pub resources: Vec<Resource>,
-    /// The groups of resources, each after the group that it is in.
+    /// Groups of resources, each after the group that it is in.
     pub groups: Vec<Group>,
 }
 
-/// The names and aliases of the resources of a catalog, each by type and name.
+/// Positions of the resources of a catalog, by name and by alias.
 #[derive(Debug)]
 pub struct CatalogNames<'c> {
     positions: HashMap<(&'c str, &'c str), ResourceIndex>,
 }
 
 impl CatalogNames<'_> {
-    /// Finds a resource by name or alias.
+    /// Returns the position of a resource by name or alias.
     pub fn find(&self, id: &ResourceId) -> Option<ResourceIndex> {
         self.positions.get(&(&*id.type_name, &*id.name)).copied()
     }
 }
 
 impl Catalog {
-    /// The group at that position.
+    /// Returns a group by position.
     ///
     /// # Panics
-    /// If the index is of another catalog.
+    /// If the position is of another catalog.
     pub fn group(&self, index: GroupIndex) -> &Group {
         &self.groups[index.get()]
     }
@@ -244,15 +245,15 @@ impl Catalog {
         nodes
     }
 
-    /// The resource at that position.
+    /// Returns a resource by position.
     ///
     /// # Panics
-    /// If the index is of another catalog.
+    /// If the position is of another catalog.
     pub fn resource(&self, index: ResourceIndex) -> &Resource {
         &self.resources[index.get()]
     }
 
-    /// The names and aliases of all resources.
+    /// Returns the names and aliases of all resources.
     pub fn names(&self) -> CatalogNames<'_> {
         let mut positions = HashMap::with_capacity(self.resources.len());
         for (index, resource) in self.indices().zip(&self.resources) {
@@ -263,7 +264,7 @@ impl Catalog {
         CatalogNames { positions }
     }
 
-    /// All positions, in manifest order.
+    /// Returns all positions, in the order of the manifest.
     pub fn indices(&self) -> impl Iterator<Item = ResourceIndex> + use<> {
         (0..self.resources.len()).map(ResourceIndex::from_usize)
     }

@@ -3,20 +3,20 @@
 use std::borrow::Cow;
 use std::fmt;
 
-/// A thing that a resource manages. Two exclusive claims on one thing are an error, whatever the types of the resources.
+/// Claim of a resource on a thing that it manages. Two exclusive claims on one thing are an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim<'a> {
-    /// The kind of thing.
+    /// Kind of the thing.
     pub kind: ClaimKind,
-    /// The canonical name of the thing, the same for every type that claims it.
+    /// Canonical name of the thing, the same for every type that claims it.
     pub key: Cow<'a, str>,
-    /// Whether other resources may manage the thing as well.
+    /// Permission for other resources to manage the thing as well.
     pub sharing: Sharing,
-    /// What is to be at a path; [`PathKind::Other`] for every other kind of thing.
+    /// Desired content of a path. [`PathKind::Other`] for every other kind of thing.
     pub desired: PathKind,
 }
 
-/// The kinds of things that resources manage.
+/// Kind of a thing that a resource manages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum ClaimKind {
@@ -30,43 +30,43 @@ pub enum ClaimKind {
     User,
 }
 
-/// Whether a thing may be managed by several resources.
+/// Number of resources that may manage a thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sharing {
-    /// By one resource only.
+    /// One resource.
     Exclusive,
-    /// By every resource that claims it as shared: each manages a part of it.
+    /// Every resource that claims the thing as shared. Each manages a part of it.
     Shared,
 }
 
-/// What is to be at a path.
+/// Desired content of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathKind {
-    /// A directory, which what is below it needs.
+    /// A directory. Claims below the path need it.
     Directory,
-    /// Nothing, and so nothing below it.
+    /// Absent: nothing at the path, and so nothing below.
     Nothing,
-    /// Something else.
+    /// Anything else.
     Other,
 }
 
 impl<'a> Claim<'a> {
-    /// Claims a thing for one resource.
+    /// Builds the claim of one resource on a thing.
     pub fn exclusive(kind: ClaimKind, key: impl Into<Cow<'a, str>>) -> Self {
         Self { kind, key: key.into(), sharing: Sharing::Exclusive, desired: PathKind::Other }
     }
 
-    /// Claims a part of a thing.
+    /// Builds a claim on a part of a thing.
     pub fn shared(kind: ClaimKind, key: impl Into<Cow<'a, str>>) -> Self {
         Self { sharing: Sharing::Shared, ..Self::exclusive(kind, key) }
     }
 
-    /// Claims a path for one resource.
+    /// Builds the claim of one resource on a path.
     pub fn path(path: impl Into<Cow<'a, str>>, desired: PathKind) -> Self {
         Self { desired, ..Self::exclusive(ClaimKind::Path, path) }
     }
 
-    /// Returns `true` if this is an exclusive claim on a path at which that is to be.
+    /// Returns `true` for an exclusive claim on a path with this desired content.
     pub fn is_path_of(&self, desired: PathKind) -> bool {
         self.kind == ClaimKind::Path && self.sharing == Sharing::Exclusive && self.desired == desired
     }

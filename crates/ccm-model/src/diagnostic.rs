@@ -1,52 +1,52 @@
-//! What is wrong with a manifest, and where.
+//! Errors and warnings about a text, with their locations.
 
 use std::borrow::Cow;
 
 use crate::Span;
 
-/// How bad it is.
+/// Severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Severity {
-    /// Nothing is run.
+    /// An error: nothing is run.
     Error,
-    /// Said, and otherwise ignored.
+    /// A warning: it is reported, and the run goes on.
     Warning,
 }
 
-/// A place that belongs to a diagnostic.
+/// A span that a diagnostic points at.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Label {
-    /// Where.
+    /// The span.
     pub span: Span,
-    /// What is there; may be empty.
+    /// Explanation of the span. May be empty.
     pub text: String,
 }
 
-/// One mistake.
+/// An error or a warning about a text.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Diagnostic {
-    /// How bad it is.
+    /// Severity of a diagnostic.
     pub severity: Severity,
-    /// What is wrong: lower case, no full stop.
+    /// Message, in lower case and without a full stop.
     pub message: String,
-    /// Where; the first label is the place itself, the others explain it. Empty for a mistake that has no
-    /// place, such as a file that can't be read.
+    /// Spans. The first is the location of the error, the others explain it. Empty if the error has no
+    /// location, such as a file that can't be read.
     pub labels: Vec<Label>,
-    /// What to do about it, apart from what is wrong.
+    /// Advice on what to do about it.
     pub hints: Vec<String>,
-    /// Name of the property that it is about.
+    /// Name of the property with the error.
     pub property: Option<Cow<'static, str>>,
-    /// Path of a fact or value that is not there, if that is what is wrong: `Facts`, `host`, `nam`.
+    /// Path of a fact or value that does not exist, if that is the error: `Facts`, `host`, `nam`.
     pub missing: Option<Box<[String]>>,
 }
 
 impl Diagnostic {
-    /// Builds an error at a place.
+    /// Builds an error with a location.
     pub fn error(span: Span, message: impl Into<String>) -> Self {
         Self::new(Severity::Error, span, message)
     }
 
-    /// Builds a warning at a place.
+    /// Builds a warning with a location.
     pub fn warning(span: Span, message: impl Into<String>) -> Self {
         Self::new(Severity::Warning, span, message)
     }
@@ -56,7 +56,7 @@ impl Diagnostic {
         Self { severity, labels, ..Self::without_place(message) }
     }
 
-    /// Builds an error at a place, or one that has none.
+    /// Builds an error with or without a location.
     pub fn error_at(place: Option<Span>, message: impl Into<String>) -> Self {
         match place {
             Some(span) => Self::error(span, message),
@@ -64,7 +64,7 @@ impl Diagnostic {
         }
     }
 
-    /// Builds an error that has no place.
+    /// Builds an error without a location.
     pub fn without_place(message: impl Into<String>) -> Self {
         Self {
             severity: Severity::Error,
@@ -76,7 +76,7 @@ impl Diagnostic {
         }
     }
 
-    /// Says what stands at the place itself.
+    /// Adds an explanation to the first span.
     #[must_use]
     pub fn labelled(mut self, text: impl Into<String>) -> Self {
         if let Some(first) = self.labels.first_mut() {
@@ -85,21 +85,21 @@ impl Diagnostic {
         self
     }
 
-    /// Adds a place that explains it.
+    /// Adds a span that explains the error.
     #[must_use]
     pub fn with_label(mut self, span: Span, text: impl Into<String>) -> Self {
         self.labels.push(Label { span, text: text.into() });
         self
     }
 
-    /// Adds advice.
+    /// Adds a hint.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
         self
     }
 
-    /// Adds "did you mean", if there is something to mean.
+    /// Adds the hint "did you mean …?" for a suggestion.
     #[must_use]
     pub fn with_suggestion(self, suggestion: Option<&str>) -> Self {
         match suggestion {
@@ -108,7 +108,7 @@ impl Diagnostic {
         }
     }
 
-    /// Returns the message behind the name of the property, if there is one.
+    /// Returns the message, after the name of the property if there is one.
     pub fn one_line(&self) -> Cow<'_, str> {
         match &self.property {
             Some(property) => format!("`{property}`: {}", self.message).into(),
@@ -116,7 +116,7 @@ impl Diagnostic {
         }
     }
 
-    /// Where it is, if it has a place.
+    /// Returns the location.
     pub fn span(&self) -> Option<Span> {
         self.labels.first().map(|label| label.span)
     }

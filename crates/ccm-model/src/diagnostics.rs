@@ -1,18 +1,19 @@
-//! Mistakes and warnings while they are found.
+//! Collection of errors and warnings.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 
 use crate::{Diagnostic, Severity};
 
-/// Nobody reads more mistakes than that, nor more warnings.
-pub(crate) const MOST: usize = 10_000;
+/// Maximum number of errors, and of warnings. Nobody reads more.
+pub(crate) const MAX_PER_SEVERITY: usize = 10_000;
 
-/// Mistakes and warnings, each once; after so many of a kind, one says that there are more, and these are dropped.
+/// Errors and warnings, each once. After 10000 errors, or warnings, a last one reports that the others are
+/// dropped.
 #[derive(Debug, Default)]
 pub struct Diagnostics {
     kept: Vec<Diagnostic>,
-    /// What there was so far, by place and message.
+    /// Hashes of the location and message of each.
     seen: HashSet<u64>,
     hasher: RandomState,
     found: usize,
@@ -21,36 +22,36 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
-    /// None so far.
+    /// Builds an empty collection.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds one, if it is new and there are not too many.
+    /// Adds a diagnostic, unless it is known or the limit is reached.
     pub fn push(&mut self, found: Diagnostic) {
         self.found += 1;
         let (count, what) = match found.severity {
-            Severity::Error => (&mut self.errors, "mistakes"),
+            Severity::Error => (&mut self.errors, "errors"),
             Severity::Warning => (&mut self.warnings, "warnings"),
         };
-        if *count > MOST || !self.seen.insert(identity(&self.hasher, &found)) {
+        if *count > MAX_PER_SEVERITY || !self.seen.insert(identity(&self.hasher, &found)) {
             return;
         }
         *count += 1;
-        if *count <= MOST {
+        if *count <= MAX_PER_SEVERITY {
             self.kept.push(found);
             return;
         }
-        let message = format!("after {MOST} {what}, nothing is looked at from here on");
+        let message = format!("more than {MAX_PER_SEVERITY} {what}: the others are not reported");
         self.kept.push(Diagnostic { message, hints: Vec::new(), ..found });
     }
 
-    /// Adds those of another list.
+    /// Moves all diagnostics of a list into this one.
     pub fn append(&mut self, others: &mut Vec<Diagnostic>) {
         self.extend(others.drain(..));
     }
 
-    /// Keeps those that match.
+    /// Removes all diagnostics that do not match.
     pub fn retain(&mut self, mut matches: impl FnMut(&Diagnostic) -> bool) {
         let Self { kept, seen, hasher, .. } = self;
         kept.retain(|found| {
@@ -65,28 +66,28 @@ impl Diagnostics {
         }
     }
 
-    /// How many were found so far, with those that were not new or too many.
+    /// Returns the number of diagnostics that were pushed, also of those that were not kept.
     pub fn found(&self) -> usize {
         self.found
     }
 
-    /// Tells whether there are so many mistakes that further ones are dropped.
+    /// Returns `true` if further errors are dropped.
     pub fn is_full(&self) -> bool {
-        self.errors > MOST
+        self.errors > MAX_PER_SEVERITY
     }
 
-    /// Tells whether one of them is a mistake.
+    /// Returns `true` if there is an error.
     pub fn has_errors(&self) -> bool {
         self.kept.iter().any(|found| found.severity == Severity::Error)
     }
 
-    /// All that were kept.
+    /// Returns all diagnostics that were kept.
     pub fn into_vec(self) -> Vec<Diagnostic> {
         self.kept
     }
 }
 
-/// What makes one of them unlike another.
+/// Returns the hash that identifies a diagnostic.
 fn identity(hasher: &RandomState, found: &Diagnostic) -> u64 {
     hasher.hash_one((found.span(), &found.message))
 }
@@ -103,24 +104,24 @@ mod tests {
     use crate::{SourceId, Span};
 
     #[test]
-    fn there_is_an_end_to_them_and_each_is_there_once() {
+    fn duplicates_and_errors_past_the_limit_are_dropped() {
         let at = |place| Span::new(SourceId::default(), place, place + 1);
         let mut found = Diagnostics::new();
-        for place in 0..MOST + 5 {
+        for place in 0..MAX_PER_SEVERITY + 5 {
             found.push(Diagnostic::warning(at(place), "odd"));
             found.push(Diagnostic::error(at(0), "wrong"));
         }
         found.retain(|one| one.severity == Severity::Warning);
         found.push(Diagnostic::error(at(0), "wrong"));
         assert!(!found.is_full() && found.has_errors());
-        for place in 0..2 * MOST {
+        for place in 0..2 * MAX_PER_SEVERITY {
             found.push(Diagnostic::error(at(place), "wrong").with_hint("do it right"));
         }
         assert!(found.is_full() && found.has_errors());
         let found = found.into_vec();
-        assert_eq!(found.len(), 2 * (MOST + 1));
-        let last = found.last().expect("a mistake");
-        assert_eq!(last.message, "after 10000 mistakes, nothing is looked at from here on");
-        assert_eq!((last.span(), last.hints.len()), (Some(at(MOST)), 0));
+        assert_eq!(found.len(), 2 * (MAX_PER_SEVERITY + 1));
+        let last = found.last().expect("an error");
+        assert_eq!(last.message, "more than 10000 errors: the others are not reported");
+        assert_eq!((last.span(), last.hints.len()), (Some(at(MAX_PER_SEVERITY)), 0));
     }
 }

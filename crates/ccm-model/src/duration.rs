@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-/// Says why a text is not a duration.
+/// Reason for which a text is not a duration.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DurationError {
     /// A number without a unit, other than `0`.
     #[error("`{0}` has no unit")]
     NoUnit(String),
-    /// A unit that is not one of ours; months and years have no fixed length.
+    /// An unknown unit. Months and years have no fixed length, so there is no unit for them.
     #[error("`{0}` is not a unit of time")]
     Unit(String),
-    /// Longer than ten years; a deadline behind that could overflow the clock.
+    /// Longer than ten years. A later deadline could overflow the clock.
     #[error("`{0}` is longer than ten years")]
     TooLong(String),
     /// Anything else.
@@ -20,7 +20,7 @@ pub enum DurationError {
 }
 
 impl DurationError {
-    /// Advises how to write it.
+    /// Returns advice on how to write the duration.
     pub fn hint(&self) -> String {
         match self {
             Self::NoUnit(number) => format!("write `{number}s` for seconds or `{number}m` for minutes"),
@@ -32,8 +32,8 @@ impl DurationError {
     }
 }
 
-/// The longest duration there is.
-const LONGEST: Duration = Duration::from_secs(10 * 366 * 24 * 3600);
+/// Maximum duration: ten years.
+const MAX_DURATION: Duration = Duration::from_secs(10 * 366 * 24 * 3600);
 
 /// Reads a duration: `30s`, `5m`, `1h30m`, `1.5h`, or `0`.
 pub fn parse_duration(text: &str) -> Result<Duration, DurationError> {
@@ -56,7 +56,7 @@ pub fn parse_duration(text: &str) -> Result<Duration, DurationError> {
         let letters = behind.find(|c: char| !c.is_alphabetic()).unwrap_or(behind.len());
         let (unit, behind) = behind.split_at(letters);
         if unit.is_empty() {
-            // `1h30` and a bare `30` lack a unit; `-5` and `5 %` are no durations at all.
+            // `1h30` and `30` lack a unit, while `-5` and `5 %` are not durations at all.
             return Err(if behind.is_empty() && compact == number && number.parse::<f64>().is_ok() {
                 DurationError::NoUnit(number.to_owned())
             } else {
@@ -66,13 +66,13 @@ pub fn parse_duration(text: &str) -> Result<Duration, DurationError> {
         total = total.checked_add(one(number, unit, text)?).ok_or_else(malformed)?;
         rest = behind.trim_start();
     }
-    if total > LONGEST {
+    if total > MAX_DURATION {
         return Err(DurationError::TooLong(text.to_owned()));
     }
     Ok(total)
 }
 
-/// Reads one number with its unit; `humantime` knows whole numbers, the fraction is ours.
+/// Reads one number with its unit. The fraction is read here, because `humantime` reads whole numbers only.
 fn one(number: &str, unit: &str, text: &str) -> Result<Duration, DurationError> {
     let malformed = || DurationError::Malformed(text.to_owned());
     if !matches!(unit, "ns" | "us" | "µs" | "ms" | "s" | "m" | "h" | "d" | "w") {
@@ -83,7 +83,7 @@ fn one(number: &str, unit: &str, text: &str) -> Result<Duration, DurationError> 
     let Some((whole, fraction)) = number.split_once('.') else {
         return parse(format!("{number}{unit}"));
     };
-    // Nine digits are nanoseconds of a second; more would be lost anyway, and could overflow.
+    // Nine digits are nanoseconds of a second. More could overflow.
     if fraction.is_empty() || fraction.contains('.') || fraction.len() > 9 {
         return Err(malformed());
     }
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_duration_is_refused_with_a_hint() {
+    fn an_invalid_duration_is_an_error_with_a_hint() {
         for (text, hint) in [
             ("30", "write `30s` for seconds or `30m` for minutes"),
             ("1M", "write `m` for minutes"),

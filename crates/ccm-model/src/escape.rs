@@ -1,11 +1,11 @@
-//! Text from outside, made safe to show.
+//! Escapes for text of unknown origin.
 
 use std::borrow::Cow;
 
-/// Escapes what would break a line or steer a terminal: a line end becomes `\n`, ESC becomes `\u{1b}`.
+/// Escapes characters that break a line or control a terminal: a line end becomes `\n`, ESC becomes `\u{1b}`.
 ///
-/// Control characters, line separators and marks that turn the direction of text are escaped. A backslash
-/// stays as it is: names and commands are full of them, and it can do no harm.
+/// These are control characters, line separators and marks for the direction of text. A backslash is harmless
+/// and frequent in names and commands, so it is not escaped.
 pub fn escape_control(text: &str) -> Cow<'_, str> {
     if !text.contains(is_unsafe) {
         return Cow::Borrowed(text);
@@ -34,7 +34,7 @@ mod tests {
     use super::escape_control;
 
     #[test]
-    fn what_steers_a_terminal_is_escaped_and_the_rest_stays() {
+    fn only_unsafe_characters_are_escaped() {
         for (text, escaped) in [
             ("/etc/motd", "/etc/motd"),
             (r"sed 's/\./\n/' ä 日本 'x' \", r"sed 's/\./\n/' ä 日本 'x' \"),

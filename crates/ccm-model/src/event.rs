@@ -1,50 +1,59 @@
-//! What a run says while it runs.
+//! Events of a run.
 
 use std::borrow::Cow;
 use std::time::{Duration, SystemTime};
 
-use crate::{Fields, Outcome, OwedRefresh, Presentation, Properties, Reason, ResourceId, RunSummary};
+use crate::{
+    Fields, Outcome, PendingRefresh, Presentation, Properties, Reason, ResourceId, RunSummary, StartLine,
+    TransactionLine,
+};
 use serde::{Deserialize, Serialize};
 
-/// Something that happened. It says nothing about how it should be shown. [`EventLine`](crate::EventLine) is the form
-/// that is written and read again.
+/// Something that happened in a run. An event holds nothing about the way in which it is shown.
+///
+/// Serialised, an event is its [`EventLine`](crate::EventLine) without the names of the run and of the event,
+/// which only the writer of a run knows. So properties that may be secret are replaced by size and checksum,
+/// and the output of a failed command is left out. Reading such a value, or a whole line, yields the event
+/// again, with the properties as they were presented. Events that have no line have a form of their own, with
+/// a `protocol` and the fields of their struct.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
     /// A run began.
     SessionStarted(SessionStarted),
-    /// A resource's turn came.
+    /// A resource was reached.
     ResourceStarted(ResourceStarted),
     /// A running command printed a line.
     OutputReceived(OutputLine),
     /// An execution left files for the record of the run.
     ArtifactsLeft(Box<Artifacts>),
-    /// A resource's turn ended, or it will not have one.
+    /// A resource was finished or skipped.
     ResourceFinished(Box<Transaction>),
     /// The run ended.
     SessionFinished(Box<RunSummary>),
 }
 
-/// The beginning of a run.
-#[derive(Clone, Debug, PartialEq)]
+/// Beginning of a run.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(from = "StartLine<'static>")]
 pub struct SessionStarted {
-    /// When.
+    /// Time of the beginning.
     pub at: SystemTime,
-    /// Whether nothing will be changed.
+    /// `true` if the run changes nothing.
     pub noop: bool,
-    /// How many resources the catalog holds.
+    /// Number of resources of the catalog.
     pub resources: usize,
-    /// What the manifest wants to be shown before the run.
+    /// The `pre_message` of the manifest.
     pub message: Option<String>,
 }
 
-/// The beginning of a resource's turn.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Beginning of the work on a resource.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResourceStarted {
     /// The resource.
     pub id: ResourceId,
 }
 
-/// One of the two streams of a command, or what was logged meanwhile.
+/// Origin of the output of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stream {
@@ -52,12 +61,12 @@ pub enum Stream {
     Stdout,
     /// Standard error.
     Stderr,
-    /// What the journal of the machine says of it.
+    /// Journal of the machine.
     Journal,
 }
 
 impl Stream {
-    /// Its usual name.
+    /// Returns the usual name of the stream.
     pub fn name(self) -> &'static str {
         match self {
             Self::Stdout => "stdout",
@@ -67,89 +76,91 @@ impl Stream {
     }
 }
 
-/// A line that a running command printed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Line that a running command printed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutputLine {
     /// The resource that runs the command.
     pub id: ResourceId,
-    /// The stream it came from.
+    /// Stream of the line.
     pub stream: Stream,
     /// The line, valid UTF-8, without its end.
     pub line: String,
 }
 
-/// What an execution leaves for the record of the run; it is for nobody else.
+/// Files that an execution leaves for the record of the run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Artifacts {
     /// The resource.
     pub id: ResourceId,
-    /// The position of the resource in its catalog, counted from 1.
+    /// Position of the resource in its catalog, counted from 1.
     pub position: usize,
     /// The files.
     pub files: Vec<Artifact>,
 }
 
-/// A file for the record of the run.
+/// File for the record of the run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Artifact {
-    /// Its name, the same for every execution.
+    /// Name of the file, the same for every execution.
     pub name: Cow<'static, str>,
-    /// What is in it.
+    /// Content of the file.
     pub content: Vec<u8>,
 }
 
-/// The last lines of a stream, quoted in a failure.
+/// Last lines of a stream, quoted in a failure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StreamTail {
     /// The stream.
     pub stream: Stream,
     /// The lines, the last one last.
     pub lines: Vec<String>,
-    /// How many bytes came before them.
+    /// Number of bytes before these lines.
     pub bytes_before: u64,
 }
 
-/// What became of a resource, and how.
-#[derive(Clone, Debug, PartialEq)]
+/// Result for a resource.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(from = "TransactionLine<'static>")]
 pub struct Transaction {
     /// The resource.
     pub id: ResourceId,
-    /// Its second name.
+    /// Second name of the resource.
     pub alias: Option<String>,
-    /// When its turn came.
+    /// Time at which the resource was reached.
     pub at: SystemTime,
-    /// How long it took.
+    /// Duration of the work.
     pub duration: Duration,
-    /// The provider that did the work; none if it never came to that.
+    /// Provider that did the work. `None` if no provider was needed.
     pub provider: Option<Cow<'static, str>>,
-    /// The state asked for.
+    /// State that the manifest asks for.
     pub requested_ensure: String,
-    /// The state at the end, if it was read.
+    /// State at the end, if it was read.
     pub final_ensure: Option<String>,
-    /// What became of it.
+    /// Outcome.
     pub outcome: Outcome,
-    /// What belongs to the type, as it was written, without what is hidden because the resource is `sensitive`.
+    /// Properties of the type as they were written, without those that `sensitive` hides.
     pub properties: Properties,
-    /// Given properties that are not shown as they were written.
+    /// Forms of properties that are not shown as they were written.
     pub presentation: Vec<(&'static str, Presentation)>,
-    /// The rule that applied.
+    /// Rule that led to the outcome.
     pub reason: Option<Reason>,
-    /// The resources whose change triggered it, in this run or in an earlier one.
+    /// Resources whose change triggered this one, in this run or in an earlier one.
     pub triggered_by: Vec<ResourceId>,
-    /// What it owed to some of them from earlier runs.
-    pub owed: Vec<OwedRefresh>,
-    /// What deserves attention although it is no failure.
+    /// Pending refreshes of earlier runs that triggered this resource.
+    pub pending_refreshes: Vec<PendingRefresh>,
+    /// Problems that are no failure.
     pub warnings: Vec<String>,
-    /// What else was done that somebody may look for, such as where a backup is.
+    /// Other things that were done, such as a backup and its path.
     pub notes: Vec<String>,
-    /// The state that was read last, in the type's own shape.
+    /// State that was read last, in the shape of the type.
     pub state: Option<Fields>,
-    /// How content changed, or in noop would, as a unified diff; only if the run was asked for it.
+    /// Change of content as a unified diff, in noop the change that a run would make. Only if the run has
+    /// `--diff`.
     pub diff: Option<String>,
 }
 
 impl Transaction {
-    /// Returns the reason as people read it.
+    /// Returns the text of the reason.
     pub fn reason_text(&self) -> Option<&str> {
         self.reason.as_ref().map(|reason| &*reason.text)
     }

@@ -1,4 +1,4 @@
-//! What the record of a run keeps of an execution.
+//! Files of an execution in the record of a run.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ pub const STDOUT_FILE: &str = "stdout.txt";
 /// Name of the file that holds standard error.
 pub const STDERR_FILE: &str = "stderr.txt";
 
-/// End of an execution, and what was executed.
+/// Result of an execution, and the command that was executed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ExecutionMetadata {
@@ -41,7 +41,7 @@ pub struct ExecutionMetadata {
     pub sensitive: bool,
 }
 
-/// Command that was executed, and where its output is.
+/// Command that was executed, and the files with its output.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExecutedCommand {
     /// The program.

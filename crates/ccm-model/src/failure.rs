@@ -1,4 +1,4 @@
-//! Why a resource failed.
+//! Failures of resources.
 
 use std::error::Error;
 use std::fmt;
@@ -6,21 +6,21 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Intent, Missing, Refusal, RefusalKind, StreamTail};
+use crate::{Intent, MissingPrerequisite, Refusal, RefusalKind, StreamTail};
 
 /// Failure of one resource.
 ///
-/// What few failures have is boxed: every step of a resource returns a failure or a result.
+/// Rare fields are boxed, because every step of a resource returns a failure or a result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Failure {
     /// Kind of the failure, for programs.
     pub kind: FailureKind,
-    /// Name of the property that has to do with it.
+    /// Name of the property that has to do with the failure.
     pub property: Option<Box<str>>,
-    /// Where the manifest asks for what failed.
+    /// Location in the manifest.
     pub location: Option<Box<Location>>,
-    /// Source chain: the text of the error, then of each cause, lower case and without a full stop. An error type can't
-    /// be stored and sent, its text can. What programs react to has fields of its own.
+    /// Source chain: the text of the error, then of each cause, lower case and without a full stop. Texts can
+    /// be stored and sent, error types can't. Programs read the other fields.
     pub chain: Vec<String>,
     /// Advice on what to do about it.
     pub hints: Vec<String>,
@@ -29,7 +29,7 @@ pub struct Failure {
     /// Last lines that a command printed.
     pub output: Vec<StreamTail>,
     /// Prerequisite that an earlier resource could have made or removed.
-    pub missing: Option<Box<Missing>>,
+    pub missing: Option<Box<MissingPrerequisite>>,
     /// Intent that waits for an approval, if one is required.
     pub intent: Option<Box<Intent>>,
 }
@@ -39,7 +39,7 @@ pub struct Failure {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum FailureKind {
-    /// A property is not valid, which was known only when the resource was reached.
+    /// A property turned out to be invalid when the resource was reached.
     Properties,
     /// A value that is known only when the resource is reached could not be evaluated.
     Value,
@@ -91,7 +91,7 @@ impl FailureKind {
     }
 }
 
-/// Place in a manifest, as people name it.
+/// Location in a manifest, as people name it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Location {
@@ -147,30 +147,30 @@ impl Failure {
         Self { hints, intent, ..Self::new(kind, refusal.to_string()) }
     }
 
-    /// Puts a layer above the others, which caused it.
+    /// Adds a layer above the others, which are its causes.
     #[must_use]
     pub fn because_of(mut self, context: impl Into<String>) -> Self {
         self.chain.insert(0, context.into());
         self
     }
 
-    /// Adds advice.
+    /// Adds a hint.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
         self
     }
 
-    /// Names the property that has to do with it.
+    /// Sets the property that has to do with the failure.
     #[must_use]
     pub fn of_property(mut self, property: impl Into<Box<str>>) -> Self {
         self.property = Some(property.into());
         self
     }
 
-    /// Names what an earlier resource could have made or removed to prevent it.
+    /// Sets the prerequisite that an earlier resource could have made or removed.
     #[must_use]
-    pub fn with_missing(mut self, missing: Missing) -> Self {
+    pub fn with_missing(mut self, missing: MissingPrerequisite) -> Self {
         self.missing = Some(Box::new(missing));
         self
     }

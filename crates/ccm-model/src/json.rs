@@ -26,7 +26,30 @@ impl Timestamp {
     }
 }
 
-/// A duration as an integer, in nanoseconds; the longest that 64 bits hold stands for every longer one.
+/// A time that may be missing, in the form of [`Timestamp`].
+pub(crate) struct OptionalTimestamp;
+
+impl OptionalTimestamp {
+    #[expect(clippy::ref_option, reason = "serde hands over a reference")]
+    pub(crate) fn serialize<S: Serializer>(
+        time: &Option<SystemTime>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        match time {
+            Some(time) => Timestamp::serialize(time, serializer),
+            None => serializer.serialize_none(),
+        }
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<SystemTime>, D::Error> {
+        Timestamp::deserialize(deserializer).map(Some)
+    }
+}
+
+/// A duration as an integer, in nanoseconds. A duration that 64 bits can't hold becomes the longest that they
+/// can.
 #[derive(Debug)]
 pub struct Nanoseconds;
 
@@ -78,7 +101,8 @@ schema!(Timestamp, "type": "string", "format": "date-time");
 schema!(Nanoseconds, "type": "integer", "minimum": 0);
 schema!(PathText, "type": "string");
 
-/// Reads a value that a later version may have written in a form that this version does not know: as none.
+/// Reads a value that a later version of ccm may have written in an unknown form. Returns `None` for an
+/// unknown form.
 pub fn known<'de, D: Deserializer<'de>, T: de::DeserializeOwned>(
     deserializer: D,
 ) -> Result<Option<T>, D::Error> {

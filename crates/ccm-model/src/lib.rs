@@ -1,24 +1,25 @@
-//! The words that the crates of ccm share: plain data, and pure functions over it.
+//! Types that the crates of ccm share: plain data, and pure functions on it.
 //!
-//! Nothing here reads a file, starts a process, looks at the clock or waits.
+//! No function reads a file, starts a process, reads the clock or waits.
 //!
 //! # From a text to a catalog
 //!
-//! A manifest is a tree of [`Node`]s, each with the [`Span`] where it was written and, for a scalar, with its
-//! style. The texts themselves are in a [`SourceMap`], which turns a span into a [`Location`] such as
-//! `site.yaml:4:11`. An error in a text is a [`Diagnostic`]: a message, labels at spans, and hints.
+//! A manifest is a tree of [`Node`]s, each with its [`Span`] and, for a scalar, with its style. A
+//! [`SourceMap`] holds the texts and turns a span into a [`Location`] such as `site.yaml:4:11`. An error in a
+//! text is a [`Diagnostic`]: a message, labels at spans, and hints.
 //!
-//! What can be run is a [`Catalog`]: [`Resource`]s in the order of the manifest, each with its
-//! [`ResourceId`], its [`Properties`] and its [`Dependency`] edges to others, and the [`Group`]s of the manifests
-//! that it applies.
+//! A manifest without errors becomes a [`Catalog`]: [`Resource`]s in the order of the manifest, each with its
+//! [`ResourceId`], its [`Properties`] and its [`Dependency`] edges to others, and a [`Group`] for each child
+//! manifest.
 //!
 //! # From a catalog to a report
 //!
-//! A run emits [`Event`]s. An event is a fact in the past tense and says nothing about how it is shown. Every
+//! A run emits [`Event`]s. An event is a fact in the past tense, without hints for its display. Every
 //! resource ends with exactly one [`Outcome`], in the [`Transaction`] of its event: changed, unchanged,
 //! skipped with a [`SkipCause`], failed with a [`Failure`], and so on. The [`Reason`] of a decision and the
-//! kind of a failure are data, so that nobody has to read a message. A [`RunSummary`] counts the outcomes,
-//! names what ended the run ([`StopCause`]), and lists [`Refreshes`] that later runs still have to do.
+//! kind of a failure are data, so that programs need not parse a message. A [`RunSummary`] counts the
+//! outcomes, names what ended the run ([`StopCause`]), and holds a [`RefreshSummary`]: the refreshes that are
+//! left for later runs, and those that were cancelled.
 //!
 //! ```
 //! use ccm_model::{Counts, Outcome, ResourceId};
@@ -35,12 +36,23 @@
 //! # In JSON
 //!
 //! [`EventLine`] is an event as a line of JSON, and [`CatalogDocument`] a catalog as a document. Both carry a
-//! protocol version, and [`event_schema`] is the JSON schema of the lines.
+//! protocol version, and [`event_schema`] is the JSON schema of the lines. An [`Event`] can be serialised
+//! too: as its line without the names of the run. It is read from that form and from a line.
+//!
+//! ```
+//! use ccm_model::{Event, OutputLine, ResourceId, Stream};
+//!
+//! let line = OutputLine { id: ResourceId::new("exec", "build"), stream: Stream::Stdout, line:
+//! "done".to_owned() }; let text = serde_json::to_string(&Event::OutputReceived(line.clone()))?;
+//! assert_eq!(serde_json::from_str::<Event>(&text)?, Event::OutputReceived(line));
+//! # Ok::<(), serde_json::Error>(())
+//! ```
 
 mod catalog;
 mod claim;
 mod diagnostic;
 mod diagnostics;
+mod digest;
 mod duration;
 mod escape;
 mod event;
@@ -48,10 +60,10 @@ mod execution;
 mod failure;
 mod fields;
 mod json;
-mod missing;
 mod names;
 mod node;
 mod outcome;
+mod prerequisite;
 mod presentation;
 mod protocol;
 mod reason;
@@ -59,12 +71,13 @@ mod reference;
 mod refresh;
 mod refusal;
 mod secret;
+mod shell_words;
 mod source;
 mod suggest;
 mod summary;
 mod timestamp;
-mod words;
 
+pub use self::shell_words::{SplitError, SplitErrorKind, quote_words, shell_operator, split_words};
 pub use catalog::{
     Catalog, CatalogNames, Control, Dependency, Group, GroupIndex, Properties, Resource, ResourceIndex,
     Spanned,
@@ -72,6 +85,7 @@ pub use catalog::{
 pub use claim::{Claim, ClaimKind, PathKind, Sharing};
 pub use diagnostic::{Diagnostic, Label, Severity};
 pub use diagnostics::Diagnostics;
+pub use digest::{hexadecimal, sha256};
 pub use duration::{DurationError, display_duration, parse_duration};
 pub use escape::escape_control;
 pub use event::{
@@ -81,24 +95,25 @@ pub use execution::{ExecutedCommand, ExecutionMetadata, METADATA_FILE, STDERR_FI
 pub use failure::{Failure, FailureKind, Location, error_layers};
 pub use fields::Fields;
 pub use json::{Nanoseconds, known};
-pub use missing::Missing;
 pub use names::{SYSTEM_FACTS, is_variable_name, leading_variable_name};
-pub use node::{Entry, Key, Kind, Map, Node, Scalar, ScalarStyle, Value};
+pub use node::{Node, NodeEntry, NodeKey, NodeMap, NodeValue, Scalar, ScalarKind, ScalarStyle};
 pub use outcome::{Outcome, SkipCause, StopCause};
+pub use prerequisite::MissingPrerequisite;
 pub use presentation::Presentation;
 pub use protocol::{
-    CATALOG_PROTOCOL, CatalogDocument, CatalogProtocol, EventDocument, EventLine, FailureLine, LineError,
-    OutcomeName, PROTOCOL_VERSION, PendingRefreshLine, START_PROTOCOL, SUMMARY_PROTOCOL, SettledRefreshLine,
-    StartLine, StartProtocol, StopLine, SummaryLine, SummaryProtocol, TRANSACTION_PROTOCOL, TransactionLine,
-    TransactionProtocol, event_schema,
+    CATALOG_PROTOCOL, CancelledRefreshLine, CatalogDocument, CatalogProtocol, EventDocument, EventLine,
+    FailureLine, LineError, OutcomeName, PROTOCOL_VERSION, PendingRefreshLine, PresentedProperties,
+    START_PROTOCOL, SUMMARY_PROTOCOL, StartLine, StartProtocol, StopLine, SummaryLine, SummaryProtocol,
+    TRANSACTION_PROTOCOL, TransactionLine, TransactionProtocol, event_schema,
 };
 pub use reason::Reason;
 pub use reference::{ReferenceError, ResourceId};
-pub use refresh::{KeptBy, OwedCause, OwedRefresh, Refreshes, SettledCause, SettledRefresh, StillOwed};
+pub use refresh::{
+    CancelledCause, CancelledRefresh, KeptBy, PendingCause, PendingRefresh, RefreshSummary, UnfinishedRefresh,
+};
 pub use refusal::{Intent, Refusal, RefusalKind};
-pub use secret::SHORTEST_SECRET;
+pub use secret::{MIN_SECRET_LENGTH, REDACTED};
 pub use source::{Position, Source, SourceId, SourceMap, Span};
 pub use suggest::{closest, listed};
 pub use summary::{Counts, RunSummary};
 pub use timestamp::{display_timestamp, parse_timestamp, timestamp};
-pub use words::{SplitError, SplitErrorKind, quote_words, shell_operator, split_words};

@@ -1,6 +1,6 @@
-//! Names that have one meaning in every crate.
+//! Names that several crates share.
 
-/// Roots of the facts that are gathered of every machine.
+/// Roots of the facts that every machine has.
 pub const SYSTEM_FACTS: [&str; 5] = ["host", "cpu", "memory", "network", "partition"];
 
 /// Returns `true` for the name of an environment variable: letters, digits and `_`, no digit first.

@@ -1,64 +1,63 @@
-//! The spanned node: a value that remembers where and how it was written.
+//! The spanned node: a value with its location in the source, and with its style.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Position, Span};
 
-/// A value and where it stands.
+/// A value and its location in a source.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Node {
     /// The value.
-    pub value: Value,
-    /// Where it was written.
+    pub value: NodeValue,
+    /// Location in the source.
     pub span: Span,
 }
 
-/// What a node holds.
+/// Value of a node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Value {
-    /// Text, a number, a boolean or null: what it is depends on how it was written.
+pub enum NodeValue {
+    /// Text, a number, a boolean or null, depending on the style.
     Scalar(Scalar),
     /// A list.
     List(Vec<Node>),
-    /// A map, in the order it was written.
-    Map(Map),
+    /// A map, in the order of the source.
+    Map(NodeMap),
 }
 
-/// How a scalar was written.
+/// Style of a scalar in the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ScalarStyle {
-    /// Without quotes on its line, so that it may be null, a boolean or a number.
+    /// Plain: without quotes. May be null, a boolean or a number.
     Plain,
-    /// In single or double quotes, or with an explicit `!!str`: always text.
+    /// Single or double quotes, or an explicit `!!str`. Always text.
     Quoted,
-    /// As a block behind `|` or `>`: always text.
+    /// A block after `|` or `>`. Always text.
     Block,
-    /// Not at all: an expression yielded it, and it is a number, a boolean or null. Text that an expression
-    /// yields is quoted.
+    /// A number, a boolean or null that an expression yielded. Text that an expression yields is `Quoted`.
     Computed,
-    /// In any way, and with something in it that was redacted: always text.
+    /// Any style, with a redacted part. Always text.
     Redacted,
 }
 
-/// A scalar as it was written.
+/// A scalar, as text with a style.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Scalar {
-    /// Its text, with quotes and escapes resolved.
+    /// Text, with quotes and escapes resolved.
     pub text: Box<str>,
-    /// How it was written.
+    /// Style in the source.
     pub style: ScalarStyle,
 }
 
-/// What a scalar is under the core schema of YAML 1.2.
+/// Kind of a scalar in the core schema of YAML 1.2.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Kind {
-    /// `null`, `~` or nothing.
+pub enum ScalarKind {
+    /// `null`, `~` or an empty plain scalar.
     Null,
     /// `true` or `false`.
     Bool(bool),
-    /// An integer; decimal, `0o` or `0x`.
+    /// An integer: decimal, `0o` or `0x`.
     Int(i64),
     /// Any other number.
     Float(f64),
@@ -67,25 +66,26 @@ pub enum Kind {
 }
 
 impl Scalar {
-    /// Resolves a plain or computed scalar by the core schema; every other style is text.
-    pub fn kind(&self) -> Kind {
+    /// Resolves a plain or computed scalar by the core schema. Every other style is text.
+    pub fn kind(&self) -> ScalarKind {
         if matches!(self.style, ScalarStyle::Quoted | ScalarStyle::Block) {
-            return Kind::Text;
+            return ScalarKind::Text;
         }
         match &*self.text {
-            "" | "~" | "null" | "Null" | "NULL" => return Kind::Null,
-            "true" | "True" | "TRUE" => return Kind::Bool(true),
-            "false" | "False" | "FALSE" => return Kind::Bool(false),
+            "" | "~" | "null" | "Null" | "NULL" => return ScalarKind::Null,
+            "true" | "True" | "TRUE" => return ScalarKind::Bool(true),
+            "false" | "False" | "FALSE" => return ScalarKind::Bool(false),
             _ => {}
         }
-        number(&self.text).unwrap_or(Kind::Text)
+        number(&self.text).unwrap_or(ScalarKind::Text)
     }
 }
 
-/// Reads a number of the core schema. Words that Rust would take for numbers (`inf`, `1_000`) are not.
-fn number(text: &str) -> Option<Kind> {
+/// Reads a number of the core schema. Returns `None` for words that only Rust reads as numbers (`inf`,
+/// `1_000`).
+fn number(text: &str) -> Option<ScalarKind> {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
-    let radix = |digits: &str, radix| i64::from_str_radix(digits, radix).ok().map(Kind::Int);
+    let radix = |digits: &str, radix| i64::from_str_radix(digits, radix).ok().map(ScalarKind::Int);
     if let Some(digits) = text.strip_prefix("0o") {
         return digits.bytes().all(|b| (b'0'..=b'7').contains(&b)).then(|| radix(digits, 8))?;
     }
@@ -94,9 +94,13 @@ fn number(text: &str) -> Option<Kind> {
     }
     match unsigned {
         ".inf" | ".Inf" | ".INF" => {
-            return Some(Kind::Float(if text.starts_with('-') { f64::NEG_INFINITY } else { f64::INFINITY }));
+            return Some(ScalarKind::Float(if text.starts_with('-') {
+                f64::NEG_INFINITY
+            } else {
+                f64::INFINITY
+            }));
         }
-        ".nan" | ".NaN" | ".NAN" if unsigned == text => return Some(Kind::Float(f64::NAN)),
+        ".nan" | ".NaN" | ".NAN" if unsigned == text => return Some(ScalarKind::Float(f64::NAN)),
         _ => {}
     }
     let first = *unsigned.as_bytes().first()?;
@@ -104,148 +108,148 @@ fn number(text: &str) -> Option<Kind> {
         return None;
     }
     if unsigned.bytes().all(|b| b.is_ascii_digit()) {
-        return text.parse().map(Kind::Int).or_else(|_| text.parse().map(Kind::Float)).ok();
+        return text.parse().map(ScalarKind::Int).or_else(|_| text.parse().map(ScalarKind::Float)).ok();
     }
     let shape_is_float =
         unsigned.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'e' | b'E' | b'+' | b'-'));
-    shape_is_float.then(|| text.parse().map(Kind::Float).ok())?
+    shape_is_float.then(|| text.parse().map(ScalarKind::Float).ok())?
 }
 
 /// A key of a map.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Key {
-    /// Its text.
+pub struct NodeKey {
+    /// Text of the key.
     pub text: Box<str>,
-    /// Where it was written.
+    /// Location in the source.
     pub span: Span,
 }
 
-/// One entry of a map.
+/// Entry of a map.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Entry {
+pub struct NodeEntry {
     /// The key.
-    pub key: Key,
+    pub key: NodeKey,
     /// The value.
     pub value: Node,
 }
 
-/// A map whose keys are unique and keep the order in which they were written.
+/// A map with unique keys, in the order of the source.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Map {
-    entries: Vec<Entry>,
+pub struct NodeMap {
+    entries: Vec<NodeEntry>,
 }
 
-impl Map {
-    /// Wraps entries; whoever builds a map has made sure that its keys are unique.
-    pub fn new(entries: Vec<Entry>) -> Self {
+impl NodeMap {
+    /// Builds a map of entries. The caller ensures that the keys are unique.
+    pub fn new(entries: Vec<NodeEntry>) -> Self {
         Self { entries }
     }
 
-    /// The entry of that key. A linear search: maps that are searched are small.
-    pub fn entry(&self, key: &str) -> Option<&Entry> {
+    /// Returns the entry with a key. Searches from the first entry on, which is fast in small maps.
+    pub fn entry(&self, key: &str) -> Option<&NodeEntry> {
         self.entries.iter().find(|entry| &*entry.key.text == key)
     }
 
-    /// The value of that key.
+    /// Returns the value of a key.
     pub fn get(&self, key: &str) -> Option<&Node> {
         self.entry(key).map(|entry| &entry.value)
     }
 
-    /// All entries, in order.
-    pub fn entries(&self) -> &[Entry] {
+    /// Returns all entries, in order.
+    pub fn entries(&self) -> &[NodeEntry] {
         &self.entries
     }
 
-    /// All entries, in order, to be changed in place; their keys stay unique.
-    pub fn entries_mut(&mut self) -> &mut [Entry] {
+    /// Returns all entries, in order, to be changed. The caller keeps the keys unique.
+    pub fn entries_mut(&mut self) -> &mut [NodeEntry] {
         &mut self.entries
     }
 
-    /// Gives the entries away.
-    pub fn into_entries(self) -> Vec<Entry> {
+    /// Converts the map into its entries.
+    pub fn into_entries(self) -> Vec<NodeEntry> {
         self.entries
     }
 
-    /// Adds an entry whose key is not there yet.
-    pub fn push(&mut self, entry: Entry) {
+    /// Adds an entry with a new key at the end.
+    pub fn push(&mut self, entry: NodeEntry) {
         self.entries.push(entry);
     }
 
-    /// Takes the entry of that key away.
+    /// Removes the entry with a key.
     pub fn remove(&mut self, key: &str) {
         self.entries.retain(|entry| &*entry.key.text != key);
     }
 
-    /// Tells whether it has no entry.
+    /// Returns `true` if the map has no entry.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 }
 
 impl Node {
-    /// Builds text that no source holds, for tests and for what ccm itself adds.
+    /// Builds a text node that is not in any source.
     pub fn text(text: impl Into<Box<str>>, span: Span) -> Self {
-        Self { value: Value::Scalar(Scalar { text: text.into(), style: ScalarStyle::Quoted }), span }
+        Self { value: NodeValue::Scalar(Scalar { text: text.into(), style: ScalarStyle::Quoted }), span }
     }
 
-    /// The scalar, if it is one.
+    /// Returns the scalar, if the node is one.
     pub fn as_scalar(&self) -> Option<&Scalar> {
         match &self.value {
-            Value::Scalar(scalar) => Some(scalar),
+            NodeValue::Scalar(scalar) => Some(scalar),
             _ => None,
         }
     }
 
-    /// The text as it was written: of text, a number or a boolean, not of null.
+    /// Returns the text of text, a number or a boolean, but not of null.
     pub fn as_text(&self) -> Option<&str> {
-        self.as_scalar().filter(|scalar| scalar.kind() != Kind::Null).map(|scalar| &*scalar.text)
+        self.as_scalar().filter(|scalar| scalar.kind() != ScalarKind::Null).map(|scalar| &*scalar.text)
     }
 
-    /// The list, if it is one.
+    /// Returns the list, if the node is one.
     pub fn as_list(&self) -> Option<&[Node]> {
         match &self.value {
-            Value::List(list) => Some(list),
+            NodeValue::List(list) => Some(list),
             _ => None,
         }
     }
 
-    /// The map, if it is one.
-    pub fn as_map(&self) -> Option<&Map> {
+    /// Returns the map, if the node is one.
+    pub fn as_map(&self) -> Option<&NodeMap> {
         match &self.value {
-            Value::Map(map) => Some(map),
+            NodeValue::Map(map) => Some(map),
             _ => None,
         }
     }
 
-    /// Tells whether it is null, which everywhere means "not given".
+    /// Returns `true` for null, which means "not given" everywhere.
     pub fn is_null(&self) -> bool {
-        self.as_scalar().is_some_and(|scalar| scalar.kind() == Kind::Null)
+        self.as_scalar().is_some_and(|scalar| scalar.kind() == ScalarKind::Null)
     }
 
-    /// Names what it is, for messages of the form "expected …, found …".
+    /// Describes the value, for messages of the form "expected …, found …".
     pub fn describe(&self) -> String {
         match &self.value {
-            Value::List(_) => "a list".to_owned(),
-            Value::Map(_) => "a map".to_owned(),
-            Value::Scalar(scalar) => {
+            NodeValue::List(_) => "a list".to_owned(),
+            NodeValue::Map(_) => "a map".to_owned(),
+            NodeValue::Scalar(scalar) => {
                 let shown: String = scalar.text.chars().take(40).collect();
                 let shown = shown.escape_debug();
                 let dots = if scalar.text.chars().nth(40).is_some() { "…" } else { "" };
                 match scalar.kind() {
-                    Kind::Null => "nothing".to_owned(),
-                    Kind::Bool(_) => format!("the boolean `{shown}`"),
-                    Kind::Int(_) | Kind::Float(_) => format!("the number `{shown}`"),
-                    Kind::Text => format!("the text `{shown}{dots}`"),
+                    ScalarKind::Null => "nothing".to_owned(),
+                    ScalarKind::Bool(_) => format!("the boolean `{shown}`"),
+                    ScalarKind::Int(_) | ScalarKind::Float(_) => format!("the number `{shown}`"),
+                    ScalarKind::Text => format!("the text `{shown}{dots}`"),
                 }
             }
         }
     }
 
-    /// Points at a part of this scalar's text, given in bytes of the text.
+    /// Returns the span of a part of the text of this scalar. The part is given in bytes of the text.
     ///
-    /// Exact where the source holds the text as it is, possibly in quotes. Where escapes, folding or
-    /// indentation stand between the two, the whole scalar is meant.
+    /// The span is exact if the source holds the text unchanged, possibly in quotes. If the text has escapes
+    /// or folded lines, the span of the whole scalar is returned.
     pub fn locate(&self, source_text: &str, start: usize, end: usize) -> Span {
         let whole = self.span;
         let (Some(scalar), Some(written)) = (self.as_scalar(), source_text.get(whole.range())) else {
@@ -268,13 +272,13 @@ impl Node {
 }
 
 impl Position {
-    /// Writes it as editors read it: `line:column`.
+    /// Formats the position as editors read it: `line:column`.
     pub fn display(self) -> String {
         format!("{}:{}", self.line, self.column)
     }
 }
 
-/// Finds a byte of a block's text in the block as it was written: each line is there with its indentation.
+/// Returns the offset in a written block of a byte of its text. The written block indents each line.
 fn in_block(written: &str, text: &str, at: usize) -> Option<usize> {
     let before = text.get(..at)?;
     let line_start = before.rfind('\n').map_or(0, |end| end + 1);
@@ -294,61 +298,61 @@ mod tests {
     use super::*;
     use crate::SourceId;
 
-    fn plain(text: &str) -> Kind {
+    fn plain(text: &str) -> ScalarKind {
         Scalar { text: text.into(), style: ScalarStyle::Plain }.kind()
     }
 
     #[test]
     fn plain_scalars_follow_the_core_schema() {
         for (text, kind) in [
-            ("", Kind::Null),
-            ("~", Kind::Null),
-            ("null", Kind::Null),
-            ("true", Kind::Bool(true)),
-            ("False", Kind::Bool(false)),
-            ("yes", Kind::Text),
-            ("on", Kind::Text),
-            ("0", Kind::Int(0)),
-            ("-7", Kind::Int(-7)),
-            ("0644", Kind::Int(644)),
-            ("0o644", Kind::Int(0o644)),
-            ("0x1F", Kind::Int(31)),
-            ("0o9", Kind::Text),
-            ("0x", Kind::Text),
-            ("1.5", Kind::Float(1.5)),
-            ("5.10", Kind::Float(5.1)),
-            ("1e3", Kind::Float(1000.0)),
-            (".5", Kind::Float(0.5)),
-            (".", Kind::Text),
-            ("-", Kind::Text),
-            ("1:30", Kind::Text),
-            ("1_000", Kind::Text),
-            ("inf", Kind::Text),
-            (".inf", Kind::Float(f64::INFINITY)),
-            ("-.inf", Kind::Float(f64::NEG_INFINITY)),
-            ("1.2.3", Kind::Text),
-            ("1-2", Kind::Text),
-            ("99999999999999999999", Kind::Float(1e20)),
+            ("", ScalarKind::Null),
+            ("~", ScalarKind::Null),
+            ("null", ScalarKind::Null),
+            ("true", ScalarKind::Bool(true)),
+            ("False", ScalarKind::Bool(false)),
+            ("yes", ScalarKind::Text),
+            ("on", ScalarKind::Text),
+            ("0", ScalarKind::Int(0)),
+            ("-7", ScalarKind::Int(-7)),
+            ("0644", ScalarKind::Int(644)),
+            ("0o644", ScalarKind::Int(0o644)),
+            ("0x1F", ScalarKind::Int(31)),
+            ("0o9", ScalarKind::Text),
+            ("0x", ScalarKind::Text),
+            ("1.5", ScalarKind::Float(1.5)),
+            ("5.10", ScalarKind::Float(5.1)),
+            ("1e3", ScalarKind::Float(1000.0)),
+            (".5", ScalarKind::Float(0.5)),
+            (".", ScalarKind::Text),
+            ("-", ScalarKind::Text),
+            ("1:30", ScalarKind::Text),
+            ("1_000", ScalarKind::Text),
+            ("inf", ScalarKind::Text),
+            (".inf", ScalarKind::Float(f64::INFINITY)),
+            ("-.inf", ScalarKind::Float(f64::NEG_INFINITY)),
+            ("1.2.3", ScalarKind::Text),
+            ("1-2", ScalarKind::Text),
+            ("99999999999999999999", ScalarKind::Float(1e20)),
         ] {
             assert_eq!(plain(text), kind, "{text}");
         }
-        assert!(matches!(plain(".nan"), Kind::Float(float) if float.is_nan()));
+        assert!(matches!(plain(".nan"), ScalarKind::Float(float) if float.is_nan()));
     }
 
     #[test]
-    fn only_what_has_no_quotes_is_more_than_text() {
+    fn only_scalars_without_quotes_are_resolved() {
         for (style, kind) in [
-            (ScalarStyle::Plain, Kind::Int(5)),
-            (ScalarStyle::Computed, Kind::Int(5)),
-            (ScalarStyle::Quoted, Kind::Text),
-            (ScalarStyle::Block, Kind::Text),
+            (ScalarStyle::Plain, ScalarKind::Int(5)),
+            (ScalarStyle::Computed, ScalarKind::Int(5)),
+            (ScalarStyle::Quoted, ScalarKind::Text),
+            (ScalarStyle::Block, ScalarKind::Text),
         ] {
             assert_eq!(Scalar { text: "5".into(), style }.kind(), kind, "{style:?}");
         }
     }
 
     #[test]
-    fn a_part_of_a_scalar_is_found_where_the_source_holds_it_as_it_is() {
+    fn a_part_of_an_unescaped_scalar_has_its_own_span() {
         let source = r#"a: "one two", b: "one\ttwo""#;
         let node = |text: &str, start, end| Node::text(text, Span::new(SourceId(0), start, end));
         let exact = node("one two", 3, 12).locate(source, 4, 7);

@@ -1,39 +1,40 @@
-//! What became of a resource.
+//! Outcomes of resources.
 
+use std::fmt;
 use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::json::Nanoseconds;
-use crate::{Failure, ResourceId};
+use crate::{Failure, ResourceId, display_duration, escape_control};
 
-/// What became of a resource; each has exactly one at the end of a run, however the run ends.
+/// Outcome of a resource. At the end of a run each resource has exactly one, also if the run ended early.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Outcome {
-    /// It was in the desired state, or had nothing to do.
+    /// The resource was in the desired state, or had nothing to do.
     Unchanged,
-    /// It was brought to the desired state.
+    /// The resource was brought to the desired state.
     Changed,
-    /// It was triggered, and did what a trigger asks of it.
+    /// The resource was refreshed by a trigger.
     Refreshed,
-    /// Noop: it would have been changed.
+    /// Noop: the resource would be changed.
     WouldChange {
-        /// What would have happened, in the voice of `Would have executed`.
+        /// Description of the change, such as `Would have executed`.
         message: String,
     },
-    /// Noop: it would have been refreshed.
+    /// Noop: the resource would be refreshed.
     WouldRefresh {
-        /// What would have happened.
+        /// Description of the refresh.
         message: String,
     },
-    /// It was not looked at.
+    /// The resource was skipped.
     Skipped {
-        /// Why not.
+        /// Cause.
         cause: SkipCause,
     },
-    /// It is not in the desired state, and could not be brought there.
+    /// The resource could not be brought to the desired state.
     Failed(Box<Failure>),
 }
 
@@ -43,14 +44,12 @@ pub enum Outcome {
 #[schemars(deny_unknown_fields)]
 pub enum SkipCause {
     /// A resource that it depends on, directly or not, failed.
-    #[serde(rename = "dependency_failed")]
-    Unmet {
+    DependencyFailed {
         /// The resources that failed, not those between.
         culprits: Vec<ResourceId>,
     },
     /// A resource that it depends on, directly or not, is in noop, so that its change is never made.
-    #[serde(rename = "depends_on_noop")]
-    Undone {
+    DependsOnNoop {
         /// The resources that are in noop, while this one is not.
         noop: Vec<ResourceId>,
     },
@@ -103,12 +102,12 @@ pub enum StopCause {
 }
 
 impl Outcome {
-    /// Tells whether it did, or in noop would do, something; only this triggers subscribers.
+    /// Returns `true` for a change or refresh, also in noop. Only these trigger subscribers.
     pub fn is_change(&self) -> bool {
         matches!(self, Self::Changed | Self::Refreshed | Self::WouldChange { .. } | Self::WouldRefresh { .. })
     }
 
-    /// One word for it, as the text report prints it.
+    /// Returns the word of the text report for the outcome.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Unchanged => "stable",
@@ -116,9 +115,53 @@ impl Outcome {
             Self::Refreshed => "refreshed",
             Self::WouldChange { .. } => "would change",
             Self::WouldRefresh { .. } => "would refresh",
-            Self::Skipped { cause: SkipCause::Unmet { .. } | SkipCause::Undone { .. } } => "unmet",
+            Self::Skipped { cause: SkipCause::DependencyFailed { .. } | SkipCause::DependsOnNoop { .. } } => {
+                "unmet"
+            }
             Self::Skipped { .. } => "skipped",
             Self::Failed(_) => "failed",
         }
     }
+}
+
+/// The cause, on one line. The alternate form (`{:#}`) names the setting of the manifest that ended it.
+impl fmt::Display for SkipCause {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = |ids: &[ResourceId]| ids.iter().map(escaped).collect::<Vec<_>>().join(", ");
+        match self {
+            Self::DependencyFailed { culprits } => write!(formatter, "{} failed", names(culprits)),
+            Self::DependsOnNoop { noop } => {
+                let verb = if noop.len() == 1 { "is" } else { "are" };
+                write!(formatter, "not known, because {} {verb} in noop", names(noop))
+            }
+            Self::NotManaged { reason } => write!(formatter, "not managed: {reason}"),
+            Self::NotSelected => formatter.write_str("not selected"),
+            Self::ManifestEnded { culprit } => {
+                let setting = if formatter.alternate() { " (fail_on_error)" } else { "" };
+                write!(formatter, "its manifest ended because {} failed{setting}", escaped(culprit))
+            }
+            Self::Stopped { by } => by.fmt(formatter),
+            Self::Unknown => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for StopCause {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Failed { culprit } => {
+                write!(formatter, "the run was stopped because {} failed (fail_on_error)", escaped(culprit))
+            }
+            Self::Signal { name, .. } => write!(formatter, "the run was stopped by {name}"),
+            Self::Timeout { after } => {
+                let after = display_duration(*after);
+                write!(formatter, "the run was stopped after {after}, the time it was given")
+            }
+        }
+    }
+}
+
+/// Returns the name of a resource for a message of one line.
+fn escaped(id: &ResourceId) -> String {
+    escape_control(&id.to_string()).into_owned()
 }

@@ -1,9 +1,9 @@
 //! Forms of properties in events.
 
-/// Form of a property in what is written of an event.
+/// Form of a property in a written event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Presentation {
-    /// As it was written.
+    /// The value as it was written.
     #[default]
     AsWritten,
     /// Size and checksum.

@@ -1,12 +1,16 @@
-//! The JSON that ccm writes about a run, and reads again: one line for each event.
+//! JSON of a run: one line for each event.
 //!
-//! A line is a view of an [`Event`]: its properties are presented for reading (secrets redacted, content replaced by
-//! its checksum), and what follows from the outcome is written out. Readers ignore fields that they do not know; an
-//! added field has a default, so that lines of earlier versions can still be read. A change that is
-//! not compatible raises [`PROTOCOL_VERSION`], which is part of the name in the field `protocol`.
+//! A line is a view of an [`Event`]: its properties are presented for reading (secrets redacted, content
+//! replaced by its checksum), and what follows from the outcome is written out. Readers ignore fields that
+//! they do not know; an added field has a default, so that lines of earlier versions can still be read. A
+//! change that is not compatible raises [`PROTOCOL_VERSION`], which is part of the name in the field
+//! `protocol`.
 
 mod document;
 mod event;
+mod lines;
+mod properties;
+mod serial;
 mod session;
 mod transaction;
 
@@ -19,13 +23,15 @@ use serde::{Deserialize, Serialize};
 use crate::Event;
 
 pub use document::{CatalogDocument, EventDocument};
-pub use session::{PendingRefreshLine, SettledRefreshLine, StartLine, StopLine, SummaryLine};
+pub use properties::PresentedProperties;
+pub use session::{CancelledRefreshLine, PendingRefreshLine, StartLine, StopLine, SummaryLine};
 pub use transaction::{FailureLine, OutcomeName, TransactionLine};
 
 /// Version of the JSON: the number in each protocol name.
 pub const PROTOCOL_VERSION: u32 = 1;
 
-/// Declares the name of a protocol as a type with one value, so that a line of another protocol is not taken for it.
+/// Declares the name of a protocol as a type with one value, so that reading a line of another protocol
+/// fails.
 macro_rules! protocol {
     ($type:ident, $constant:ident, $name:literal) => {
         #[doc = concat!("`", $name, "`.")]
@@ -60,11 +66,11 @@ pub enum EventLine {
     Summary(Box<SummaryLine<'static>>),
 }
 
-/// Reason for which a line can't be read.
+/// Error of a line that can't be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LineError {
-    /// The line is no JSON, or lacks a field, or a field has the wrong type.
+    /// The line is not JSON, lacks a field or has a field of the wrong type.
     #[error("not a line of events")]
     Malformed(#[from] serde_json::Error),
     /// The line has another version of the protocol.
@@ -73,7 +79,7 @@ pub enum LineError {
         /// Name of the protocol.
         protocol: String,
     },
-    /// The line is for something else.
+    /// The line has an unknown protocol.
     #[error("protocol `{protocol}` is not known")]
     Protocol {
         /// Name of the protocol.
@@ -108,8 +114,8 @@ impl EventLine {
 }
 
 impl From<EventLine> for Event {
-    /// Builds the event that a line was written from. Its properties are as the line presents them, and what commands
-    /// printed is not in it.
+    /// Builds the event of a line, with the properties as the line presents them and without the output of
+    /// commands.
     fn from(line: EventLine) -> Self {
         match line {
             EventLine::Start(line) => Self::SessionStarted((*line).into()),
@@ -119,7 +125,8 @@ impl From<EventLine> for Event {
     }
 }
 
-/// Returns the JSON schema of a line of events. [`EventDocument`], the form of `--output json`, is one of its definitions.
+/// Returns the JSON schema of a line of events. [`EventDocument`], the form of `--output json`, is one of its
+/// definitions.
 pub fn event_schema() -> Schema {
     let mut generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
     generator.subschema_for::<EventDocument>();

@@ -1,4 +1,4 @@
-//! Why something was, or would be, done with a resource.
+//! Reasons for decisions on resources.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 
 /// Rule of a resource type, or of the engine, that decided on a resource.
 ///
-/// Each type has an enum of its rules that can be displayed; this is what remains of one where any type may stand.
+/// Each type has an enum of its rules. This is the form that is the same for all types.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reason {
     /// Name of the rule for programs, such as `creates_exists`. It stays the same when the text changes.
     pub rule: Cow<'static, str>,
-    /// The rule and what it was applied to, for people.
+    /// Text of the rule and its parameters, for people.
     pub text: Cow<'static, str>,
 }
 

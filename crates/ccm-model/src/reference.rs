@@ -9,25 +9,25 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// Type and name of a resource, unique in a catalog.
 ///
-/// Cheap to clone. Orders by type, then name, which matters to nobody but keeps output stable.
+/// Cheap to clone. Ordered by type, then name, for output that is always the same.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ResourceId {
-    /// The type, such as `exec`.
+    /// Type, such as `exec`.
     pub type_name: Arc<str>,
-    /// The name; it may hold `#`, spaces and slashes.
+    /// Name. May contain `#`, spaces and slashes.
     pub name: Arc<str>,
 }
 
-/// Says why a text is not a reference to a resource.
+/// Reason for which a text is not a reference to a resource.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReferenceError {
-    /// There is no `#`.
+    /// The `#` is missing.
     #[error("`{0}` is not a reference: expected `type#name`")]
     NoSeparator(String),
-    /// Nothing stands before the `#`.
+    /// The type before the `#` is empty.
     #[error("`{0}` is not a reference: the type before `#` is empty")]
     NoType(String),
-    /// Nothing stands behind the `#`.
+    /// The name after the `#` is empty.
     #[error("`{0}` is not a reference: the name behind `#` is empty")]
     NoName(String),
 }
@@ -55,7 +55,7 @@ impl fmt::Display for ResourceId {
     }
 }
 
-/// As `type#name`.
+/// Form `type#name`.
 impl Serialize for ResourceId {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)

@@ -1,5 +1,6 @@
-//! Refreshes that are owed: what a change asked of its subscribers and did not get yet.
+//! Pending refreshes: refreshes that a change has triggered and that were not done yet.
 
+use std::fmt;
 use std::time::SystemTime;
 
 use schemars::JsonSchema;
@@ -10,7 +11,8 @@ use crate::{ResourceId, SkipCause};
 
 /// Refresh of a subscriber that an earlier run did not do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct OwedRefresh {
+#[schemars(rename = "OwedRefresh")]
+pub struct PendingRefresh {
     /// The resource that changed, or may have been changed by a run that did not come to its end.
     pub source: ResourceId,
     /// The run in which the resource changed.
@@ -23,23 +25,23 @@ pub struct OwedRefresh {
     pub is_assumed: bool,
 }
 
-/// A refresh that is owed at the end of a run.
+/// Refresh that is pending at the end of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct StillOwed {
+pub struct UnfinishedRefresh {
     /// The resource to refresh.
     pub subscriber: ResourceId,
     /// The refresh.
     #[serde(flatten)]
-    pub refresh: OwedRefresh,
+    pub refresh: PendingRefresh,
     /// Cause for which this run did not do the refresh.
     #[serde(flatten)]
-    pub cause: OwedCause,
+    pub cause: PendingCause,
 }
 
 /// Cause for which a run did not do a pending refresh.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "cause", rename_all = "snake_case")]
-pub enum OwedCause {
+pub enum PendingCause {
     /// The subscriber failed.
     Failed,
     /// The subscriber was skipped.
@@ -76,15 +78,15 @@ pub enum KeptBy {
     NoopManifest,
 }
 
-impl From<SkipCause> for OwedCause {
+impl From<SkipCause> for PendingCause {
     fn from(skip: SkipCause) -> Self {
         let is_off = matches!(skip, SkipCause::NotManaged { .. });
         Self::Skipped { skip, kept_by: is_off.then_some(KeptBy::Control) }
     }
 }
 
-impl OwedCause {
-    /// What keeps further runs of the manifest from doing the refresh, if something does.
+impl PendingCause {
+    /// Returns the setting of the manifest that keeps further runs from doing the refresh.
     pub fn kept_by(&self) -> Option<KeptBy> {
         match self {
             Self::Skipped { kept_by, .. } | Self::Noop { kept_by } => *kept_by,
@@ -92,7 +94,7 @@ impl OwedCause {
         }
     }
 
-    /// Tells whether another run of the same manifest as it is comes to do the refresh.
+    /// Returns `true` if another run of the unchanged manifest does the refresh.
     pub fn is_for_next_run(&self) -> bool {
         let is_of_others =
             matches!(self, Self::Skipped { skip: SkipCause::NotSelected, .. } | Self::OtherManifest { .. });
@@ -100,22 +102,60 @@ impl OwedCause {
     }
 }
 
-/// An owed refresh that nobody has to do any more.
+impl fmt::Display for PendingCause {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Failed => formatter.write_str("it failed"),
+            Self::Skipped { skip: skip @ SkipCause::NotManaged { .. }, .. } => {
+                write!(formatter, "{skip}; a run does it once it is managed")
+            }
+            Self::Skipped { skip: SkipCause::NotSelected, .. } => {
+                formatter.write_str("not selected; a run without `--only` does it")
+            }
+            Self::Skipped { skip: SkipCause::Unknown, .. } => formatter.write_str("it was skipped"),
+            Self::Skipped { skip, .. } => write!(formatter, "{skip:#}"),
+            Self::Noop { kept_by: None } => formatter.write_str("it is in noop"),
+            Self::Noop { .. } => {
+                formatter.write_str("its manifest is in noop; a run does it once that is not so")
+            }
+            Self::NoValue => formatter.write_str("a value it needs is not there"),
+            Self::OtherManifest { manifest } => write!(
+                formatter,
+                "it is for {manifest}, which has the same name; give each manifest its own `ccm.name`"
+            ),
+        }
+    }
+}
+
+impl CancelledRefresh {
+    /// Returns the cause, for people.
+    pub fn explanation(&self) -> String {
+        let (subscriber, source) = (&self.subscriber, &self.refresh.source);
+        match self.cause {
+            CancelledCause::NoSubscriber => format!("{subscriber} is not in the manifest"),
+            CancelledCause::NoSource => format!("{source} is not in the manifest"),
+            CancelledCause::NoSubscription => format!("{subscriber} does not subscribe to {source}"),
+        }
+    }
+}
+
+/// Pending refresh that is not needed any more.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct SettledRefresh {
+pub struct CancelledRefresh {
     /// The resource that is not refreshed any more.
     pub subscriber: ResourceId,
     /// The refresh.
     #[serde(flatten)]
-    pub refresh: OwedRefresh,
+    pub refresh: PendingRefresh,
     /// Part of the manifest that was removed.
-    pub cause: SettledCause,
+    pub cause: CancelledCause,
 }
 
 /// Part of the manifest that was removed, so that a pending refresh was cancelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum SettledCause {
+#[schemars(rename = "SettledCause")]
+pub enum CancelledCause {
     /// The subscriber.
     NoSubscriber,
     /// The resource that changed.
@@ -124,15 +164,19 @@ pub enum SettledCause {
     NoSubscription,
 }
 
-/// What became of owed refreshes in a run.
+/// Pending and cancelled refreshes of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Refreshes {
-    /// What is owed at the end of it.
-    pub owed: Vec<StillOwed>,
-    /// What is owed no more although it was not done.
-    pub settled: Vec<SettledRefresh>,
-    /// What was wrong with the ledger, so that everything counted as owed, and what became of it.
+pub struct RefreshSummary {
+    /// Refreshes that are pending at the end of the run.
+    #[serde(rename = "owed")]
+    pub pending: Vec<UnfinishedRefresh>,
+    /// Refreshes that were cancelled, because a part of the manifest was removed.
+    #[serde(rename = "settled")]
+    pub cancelled: Vec<CancelledRefresh>,
+    /// Damage of the ledger, because of which every refresh counted as pending, and the name under which it
+    /// is kept.
     pub damage: Option<String>,
-    /// Why the ledger does not say all this, one layer each; empty if it does.
+    /// Error because of which the ledger is not up to date, one layer each. Empty if the ledger is up to
+    /// date.
     pub unwritten: Vec<String>,
 }

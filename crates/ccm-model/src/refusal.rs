@@ -19,9 +19,9 @@ pub struct Refusal {
 /// Kind of a refusal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RefusalKind {
-    /// Nothing short of another policy allows it.
+    /// The policy does not allow it.
     Denied,
-    /// Somebody has to approve it first.
+    /// An approval is needed first.
     ApprovalRequired {
         /// Intent that waits for the approval. `None` if none was recorded, as in noop.
         intent: Option<Intent>,

@@ -1,4 +1,7 @@
-//! Secrets, as far as every room knows of them.
+//! Constants for secrets, which several crates share.
 
-/// Length in bytes below which a sensitive value is not looked for in texts, because it is part of too many.
-pub const SHORTEST_SECRET: usize = 4;
+/// Minimum length in bytes of a value that is redacted in texts. A shorter value is part of too many words.
+pub const MIN_SECRET_LENGTH: usize = 4;
+
+/// Replacement of redacted text.
+pub const REDACTED: &str = "[redacted]";

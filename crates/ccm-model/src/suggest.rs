@@ -1,19 +1,19 @@
-//! "Did you mean …".
+//! Suggestions for misspelt names.
 
-/// Finds the candidate that a misspelt word most likely meant.
+/// Returns the candidate that is most similar to a misspelt word.
 ///
-/// The distance counts swapped neighbours once; a third of the word may differ, one letter of a short one.
+/// A third of the letters may differ, in a short word one. Two swapped neighbours count as one.
 pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // Long names (a command as a name) would make the comparison slow, and a hint useless.
-    const LONGEST: usize = 200;
-    if word.len() > LONGEST {
+    // Long names, such as commands, would make the comparison slow and the hint useless.
+    const MAX_LENGTH: usize = 200;
+    if word.len() > MAX_LENGTH {
         return None;
     }
     let limit = (word.chars().count() / 3).max(1);
     let folded = word.to_lowercase().replace('-', "_");
     candidates
         .into_iter()
-        .filter(|candidate| candidate.len() <= LONGEST && *candidate != word)
+        .filter(|candidate| candidate.len() <= MAX_LENGTH && *candidate != word)
         .map(|candidate| {
             let distance = strsim::osa_distance(&folded, &candidate.to_lowercase().replace('-', "_"));
             (distance, candidate)
@@ -23,7 +23,7 @@ pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
-/// Lists names: "`a`, `b` and `c`".
+/// Returns a list of names with a word before the last one: "`a`, `b` and `c`".
 pub fn listed(names: &[&str], last: &str) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     match quoted.split_last() {
@@ -38,7 +38,7 @@ mod tests {
     use super::closest;
 
     #[test]
-    fn near_words_are_found_and_far_ones_are_not() {
+    fn only_similar_words_are_suggested() {
         let words = ["refresh_only", "refreshonly", "returns", "cwd", "command", "onlyif"];
         for (word, expected) in [
             ("refresh_onyl", Some("refresh_only")),

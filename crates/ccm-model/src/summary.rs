@@ -1,4 +1,4 @@
-//! What a run amounted to.
+//! Summary of a run.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::json::Nanoseconds;
-use crate::{Outcome, Refreshes, SkipCause, StopCause};
+use crate::{Outcome, RefreshSummary, SkipCause, StopCause};
 
 /// Number of resources with each outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -34,7 +34,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Counts one more; `noop` says that the whole run is in noop.
+    /// Counts an outcome. `noop` is `true` if the whole run is in noop.
     pub fn add(&mut self, outcome: &Outcome, noop: bool) {
         self.total += 1;
         let count = match outcome {
@@ -44,34 +44,36 @@ impl Counts {
             Outcome::Changed | Outcome::WouldChange { .. } => &mut self.changed,
             Outcome::Refreshed | Outcome::WouldRefresh { .. } => &mut self.refreshed,
             Outcome::Failed(_) => &mut self.failed,
-            Outcome::Skipped { cause: SkipCause::Unmet { .. } | SkipCause::Undone { .. } } => &mut self.unmet,
+            Outcome::Skipped {
+                cause: SkipCause::DependencyFailed { .. } | SkipCause::DependsOnNoop { .. },
+            } => &mut self.unmet,
             Outcome::Skipped { .. } => &mut self.skipped,
         };
         *count += 1;
     }
 
-    /// Tells whether anything changed, or in noop would have.
+    /// Returns `true` if a resource was changed or refreshed, in noop would be.
     pub fn any_change(&self) -> bool {
         self.changed + self.refreshed > 0
     }
 }
 
-/// What a run amounted to; exit codes are computed from it.
+/// Summary of a run, from which its exit code is computed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunSummary {
-    /// Whether nothing was changed on purpose.
+    /// `true` if the run changed nothing on purpose.
     pub noop: bool,
-    /// How long the run took.
+    /// Duration of the run.
     #[serde(with = "Nanoseconds")]
     pub duration: Duration,
-    /// Outcomes, counted.
+    /// Number of resources with each outcome.
     pub counts: Counts,
-    /// What ended the run before its end.
+    /// Cause for which the run ended early.
     pub stopped: Option<StopCause>,
-    /// What the manifest wants to be shown after the run.
+    /// The `post_message` of the manifest.
     pub message: Option<String>,
-    /// What became of owed refreshes.
-    pub refreshes: Refreshes,
+    /// Pending and cancelled refreshes.
+    pub refreshes: RefreshSummary,
 }
 
 #[cfg(test)]
@@ -79,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_would_be_changed_is_no_change_of_a_run_that_changes_things() {
+    fn noop_changes_count_as_pending_unless_the_run_is_in_noop() {
         let would = [
             Outcome::WouldChange { message: String::new() },
             Outcome::WouldRefresh { message: String::new() },

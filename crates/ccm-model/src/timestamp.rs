@@ -1,16 +1,16 @@
-//! Moments as people and programs read them.
+//! Times as people and programs read them.
 
 use std::fmt::Display;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Shows a moment as RFC 3339 does, in UTC, with as many groups of three decimals as are asked for.
+/// Formats a time by RFC 3339 in UTC, with a number of groups of three decimals.
 ///
-/// Moments before 1970 or after 9999, which only a broken clock tells, are shown as the nearest in between.
+/// A time before 1970 or after 9999 (of a wrong clock) becomes the nearest time in between.
 pub fn display_timestamp(moment: SystemTime, groups: usize) -> String {
     timestamp(moment, groups).to_string()
 }
 
-/// The same, for those who write it somewhere else than into a text of its own.
+/// Formats a time like [`display_timestamp`], without a text of its own.
 pub fn timestamp(moment: SystemTime, groups: usize) -> impl Display {
     const LAST: Duration = Duration::from_secs(253_402_300_799);
     let moment = UNIX_EPOCH + moment.duration_since(UNIX_EPOCH).unwrap_or_default().min(LAST);
@@ -22,7 +22,7 @@ pub fn timestamp(moment: SystemTime, groups: usize) -> impl Display {
     }
 }
 
-/// Reads what [`display_timestamp`] has written.
+/// Reads a time in the form of [`display_timestamp`].
 pub fn parse_timestamp(text: &str) -> Option<SystemTime> {
     humantime::parse_rfc3339(text).ok()
 }
@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_comes_back() {
+    fn a_formatted_timestamp_is_read_again() {
         let moment = UNIX_EPOCH + Duration::new(1_709_251_199, 7_000);
         assert_eq!(parse_timestamp(&display_timestamp(moment, 2)), Some(moment));
         for text in ["", "yesterday", "2024-02-29", "2024-02-29T23:59:59"] {
@@ -41,7 +41,7 @@ mod tests {
     }
 
     #[test]
-    fn moments_are_shown_in_utc() {
+    fn timestamps_are_in_utc() {
         for (seconds, nanos, groups, shown) in [
             (0, 0, 0, "1970-01-01T00:00:00Z"),
             (951_782_399, 999_999_999, 2, "2000-02-28T23:59:59.999999Z"),
@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_clock_is_survived() {
+    fn times_out_of_range_become_the_nearest_ones() {
         assert_eq!(display_timestamp(UNIX_EPOCH - Duration::from_secs(9), 0), "1970-01-01T00:00:00Z");
         let far = UNIX_EPOCH + Duration::from_secs(1 << 40);
         assert_eq!(display_timestamp(far, 0), "9999-12-31T23:59:59Z");

@@ -1,6 +1,6 @@
 //! Nodes to typed properties, with every error at its location.
 
-use ccm_model::{Diagnostic, Entry, Kind, Map, Node, Properties, Scalar, ScalarStyle, closest};
+use ccm_model::{Diagnostic, Node, NodeEntry, NodeMap, Properties, Scalar, ScalarKind, ScalarStyle, closest};
 
 use crate::{CommonProperty, PropertyKind, PropertySpec, ValueError};
 
@@ -43,7 +43,7 @@ pub trait PropertySet: Default {
     const PROPERTIES: &'static [PropertySpec];
 
     /// Decodes one property; null means not given. Returns `false` if there is none of that name.
-    fn set(&mut self, entry: &Entry, errors: &mut Vec<Diagnostic>) -> bool;
+    fn set(&mut self, entry: &NodeEntry, errors: &mut Vec<Diagnostic>) -> bool;
 }
 
 /// Decodes the properties of a resource. Those with an error are left out.
@@ -53,7 +53,7 @@ pub fn decode<T: PropertySet>(properties: &Properties) -> (T, Vec<Diagnostic>) {
 }
 
 /// Decodes a map on its own, such as a section of the manifest.
-pub fn decode_map<T: PropertySet>(map: &Map) -> Result<T, Vec<Diagnostic>> {
+pub fn decode_map<T: PropertySet>(map: &NodeMap) -> Result<T, Vec<Diagnostic>> {
     let (decoded, errors) = decode_entries(map.entries().iter(), std::iter::empty);
     if errors.is_empty() { Ok(decoded) } else { Err(errors) }
 }
@@ -68,7 +68,7 @@ pub fn decode_record<T: PropertySet>(node: &Node, errors: &mut Vec<Diagnostic>) 
 }
 
 fn decode_entries<'e, T: PropertySet, I: Iterator<Item = &'static str>>(
-    entries: impl Iterator<Item = &'e Entry>,
+    entries: impl Iterator<Item = &'e NodeEntry>,
     also_known: impl Fn() -> I,
 ) -> (T, Vec<Diagnostic>) {
     let (mut decoded, mut errors) = (T::default(), Vec::new());
@@ -105,11 +105,11 @@ pub fn expected(what: &str, node: &Node) -> Diagnostic {
             error.with_hint(format!("write `false`: `{}` is text", scalar.text))
         }
         ("a boolean", "true" | "false") | ("a whole number", _)
-            if scalar.kind() == Kind::Text && looks_quoted(scalar) =>
+            if scalar.kind() == ScalarKind::Text && looks_quoted(scalar) =>
         {
             error.with_hint("write it without quotes")
         }
-        ("a list", text) if scalar.kind() != Kind::Null && text.len() <= 60 && !text.contains('\n') => {
+        ("a list", text) if scalar.kind() != ScalarKind::Null && text.len() <= 60 && !text.contains('\n') => {
             error.with_hint(format!("write `[{text}]`"))
         }
         _ => error,
@@ -118,7 +118,7 @@ pub fn expected(what: &str, node: &Node) -> Diagnostic {
 
 fn looks_quoted(scalar: &Scalar) -> bool {
     let plain = Scalar { text: scalar.text.clone(), style: ScalarStyle::Plain };
-    plain.kind() != Kind::Text
+    plain.kind() != ScalarKind::Text
 }
 
 /// Declares properties: the struct of their values, each an `Option`, and their table.
@@ -159,7 +159,7 @@ macro_rules! properties {
                 },
             )*];
 
-            fn set(&mut self, entry: &$crate::Entry, errors: &mut Vec<$crate::Diagnostic>) -> bool {
+            fn set(&mut self, entry: &$crate::NodeEntry, errors: &mut Vec<$crate::Diagnostic>) -> bool {
                 match &*entry.key.text {
                     $(stringify!($name) => {
                         if !entry.value.is_null() {

@@ -52,7 +52,7 @@ impl ValueError {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{message}")]
 pub struct PropertyError {
-    part: Part,
+    part: PropertyPart,
     /// Element of a list.
     element: Option<usize>,
     /// Byte of a text.
@@ -65,30 +65,30 @@ pub struct PropertyError {
 
 /// Part of a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
+enum PropertyPart {
     Name,
     Ensure,
     Property(&'static str),
 }
 
 impl PropertyError {
-    fn of(part: Part, message: impl Into<String>) -> Self {
+    fn of(part: PropertyPart, message: impl Into<String>) -> Self {
         Self { part, element: None, byte: None, message: message.into(), hint: None, follows: false }
     }
 
     /// Builds an error in a property. It is shown at the name if the property is not given.
     pub fn new(property: &'static str, message: impl Into<String>) -> Self {
-        Self::of(Part::Property(property), message)
+        Self::of(PropertyPart::Property(property), message)
     }
 
     /// Builds an error in the name.
     pub fn of_name(message: impl Into<String>) -> Self {
-        Self::of(Part::Name, message)
+        Self::of(PropertyPart::Name, message)
     }
 
     /// Builds an error in `ensure`.
     pub fn of_ensure(message: impl Into<String>) -> Self {
-        Self::of(Part::Ensure, message)
+        Self::of(PropertyPart::Ensure, message)
     }
 
     /// Sets the advice.
@@ -126,8 +126,8 @@ impl PropertyError {
     /// Returns the property that is meant.
     pub fn property(&self) -> Option<&'static str> {
         match self.part {
-            Part::Property(property) => Some(property),
-            Part::Name | Part::Ensure => None,
+            PropertyPart::Property(property) => Some(property),
+            PropertyPart::Name | PropertyPart::Ensure => None,
         }
     }
 
@@ -139,7 +139,8 @@ impl PropertyError {
             let element = self.element.and_then(|element| node.as_list()?.get(element));
             element.unwrap_or(node)
         });
-        let ensure = resource.ensure.as_ref().filter(|_| self.part == Part::Ensure).map(|ensure| ensure.span);
+        let ensure =
+            resource.ensure.as_ref().filter(|_| self.part == PropertyPart::Ensure).map(|ensure| ensure.span);
         let span = match (node, self.byte) {
             (Some(node), Some(byte)) => Node::locate(node, checked.source_text, byte, byte + 1),
             (Some(node), None) => node.span,

@@ -74,7 +74,7 @@ impl TextKind {
     /// Text or a number.
     pub const DIGITS: Self = Self { types: &["string", "number"], ..Self::ANY };
 
-    /// The same with a regular expression that it matches.
+    /// Adds a regular expression that the value matches.
     #[must_use]
     pub const fn matching(self, pattern: &'static str) -> Self {
         Self { pattern: Some(pattern), ..self }

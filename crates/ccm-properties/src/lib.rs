@@ -2,8 +2,8 @@
 //!
 //! [`properties!`] writes the struct of typed properties and its table of [`PropertySpec`]. Decoding, the JSON schema,
 //! documentation, redaction and rendering all read the table. A value decodes itself from a
-//! [`Node`] ([`PropertyValue`], [`TextValue`]). [`TypeSpec`] describes a resource type to whoever knows
-//! nothing else of it.
+//! [`Node`] ([`PropertyValue`], [`TextValue`]). [`TypeSpec`] describes a resource type without its
+//! code.
 
 mod common;
 mod decode;
@@ -31,8 +31,8 @@ pub use spec::{Checked, ChildManifest, TypeSpec};
 pub use syntax::TextSyntax;
 pub use text::Text;
 pub use typed::{OwnProperties, TypedProperties};
-pub use value::{JsonMap, Named, OneOrMany};
+pub use value::{JsonMap, NamedValues, OneOrMany};
 
 // For `properties!`, which works also where these crates are no dependencies.
 #[doc(hidden)]
-pub use ccm_model::{Diagnostic, Entry, Node};
+pub use ccm_model::{Diagnostic, Node, NodeEntry};

@@ -1,6 +1,6 @@
 //! Sensitive resources.
 
-use ccm_model::{Kind, Properties, Scalar};
+use ccm_model::{Properties, Scalar, ScalarKind};
 
 use crate::{PropertySpec, find};
 
@@ -10,7 +10,7 @@ pub const SENSITIVE: &str = "sensitive";
 /// Returns `true` if a resource hides the properties that are [`PropertySpec::sensitive`].
 pub fn is_sensitive(properties: &Properties) -> bool {
     // What is not known to be `false` may have turned out to be true when the resource was reached.
-    let is_false = |scalar: &Scalar| scalar.kind() == Kind::Bool(false);
+    let is_false = |scalar: &Scalar| scalar.kind() == ScalarKind::Bool(false);
     properties.get(SENSITIVE).is_some_and(|node| !node.as_scalar().is_some_and(is_false))
 }
 

@@ -1,6 +1,6 @@
 //! Descriptions of resource types.
 
-use ccm_model::{Claim, Diagnostic, Map, Node, Properties, Resource};
+use ccm_model::{Claim, Diagnostic, Node, NodeMap, Properties, Resource};
 
 use crate::{OwnProperties, PropertySpec, TextSyntax, find};
 
@@ -17,11 +17,11 @@ pub struct Checked<'a> {
 /// A manifest that a resource applies.
 #[derive(Clone, Copy, Debug)]
 pub struct ChildManifest<'a> {
-    /// Its path; a relative one starts from the directory of the manifest around it.
+    /// Path; a relative one starts from the directory of the parent manifest.
     pub path: &'a str,
-    /// Change nothing in it.
+    /// Applies the manifest in noop.
     pub noop: bool,
-    /// Look at the health of its resources alone.
+    /// Runs only the health checks of its resources.
     pub health_check_only: bool,
     /// `true` if it may apply manifests itself.
     pub allow_apply: bool,
@@ -51,7 +51,7 @@ pub trait TypeSpec: OwnProperties {
         None
     }
 
-    /// Advises whoever wrote that for `ensure`, which it can't be.
+    /// Returns a hint for an invalid value of `ensure`.
     fn ensure_advice(&self, written: &str) -> Option<&'static str> {
         let _ = written;
         None
@@ -60,7 +60,7 @@ pub trait TypeSpec: OwnProperties {
     /// The names that `provider` may have, the best first.
     fn providers(&self) -> &'static [&'static str];
 
-    /// Advises whoever wrote that for `provider`, which it can't be.
+    /// Returns a hint for an invalid value of `provider`.
     fn provider_advice(&self, written: &str) -> Option<&'static str> {
         let _ = written;
         None
@@ -125,13 +125,13 @@ pub trait TypeSpec: OwnProperties {
         false
     }
 
-    /// The keys below `ccm` that are this type's. The resources of the type find their values in [`Resource::settings`].
+    /// Returns the keys of this type below `ccm`. Resources of the type find their values in [`Resource::settings`].
     fn settings(&self) -> &'static [PropertySpec] {
         &[]
     }
 
-    /// Finds every error in what a manifest says below these keys.
-    fn check_settings(&self, settings: &Map) -> Vec<Diagnostic> {
+    /// Finds every error in the values of these keys.
+    fn check_settings(&self, settings: &NodeMap) -> Vec<Diagnostic> {
         let _ = settings;
         Vec::new()
     }

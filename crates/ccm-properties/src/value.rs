@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ccm_model::{Diagnostic, Kind, Node, Value, escape_control, parse_duration};
+use ccm_model::{Diagnostic, Node, NodeValue, ScalarKind, escape_control, parse_duration};
 use serde_json::{Map as JsonObject, Value as Json};
 
 use crate::decode::MAX_ERRORS;
@@ -13,7 +13,7 @@ impl PropertyValue for bool {
 
     fn decode(node: &Node, errors: &mut Vec<Diagnostic>) -> Option<Self> {
         match node.as_scalar().map(ccm_model::Scalar::kind) {
-            Some(Kind::Bool(value)) => Some(value),
+            Some(ScalarKind::Bool(value)) => Some(value),
             _ => wrong(node, "a boolean", errors),
         }
     }
@@ -24,7 +24,7 @@ impl PropertyValue for i64 {
 
     fn decode(node: &Node, errors: &mut Vec<Diagnostic>) -> Option<Self> {
         match node.as_scalar().map(ccm_model::Scalar::kind) {
-            Some(Kind::Int(value)) => Some(value),
+            Some(ScalarKind::Int(value)) => Some(value),
             _ => wrong(node, "a whole number", errors),
         }
     }
@@ -67,9 +67,9 @@ impl<T: PropertyValue> PropertyValue for OneOrMany<T> {
 
 /// Values by name, in the order they were written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Named<T>(pub Vec<(String, T)>);
+pub struct NamedValues<T>(pub Vec<(String, T)>);
 
-impl<T: PropertyValue> PropertyValue for Named<T> {
+impl<T: PropertyValue> PropertyValue for NamedValues<T> {
     const KIND: PropertyKind = PropertyKind::Map { keys: None, values: &T::KIND, min: 0 };
 
     fn decode(node: &Node, errors: &mut Vec<Diagnostic>) -> Option<Self> {
@@ -107,16 +107,16 @@ impl PropertyValue for Json {
 /// Builds the value of JSON that a node stands for.
 fn json(node: &Node) -> Json {
     match &node.value {
-        Value::List(elements) => elements.iter().map(json).collect(),
-        Value::Map(map) => {
+        NodeValue::List(elements) => elements.iter().map(json).collect(),
+        NodeValue::Map(map) => {
             map.entries().iter().map(|entry| (entry.key.text.to_string(), json(&entry.value))).collect()
         }
-        Value::Scalar(scalar) => match scalar.kind() {
-            Kind::Null => Json::Null,
-            Kind::Bool(value) => value.into(),
-            Kind::Int(value) => value.into(),
-            Kind::Float(value) => value.into(),
-            Kind::Text => (*scalar.text).into(),
+        NodeValue::Scalar(scalar) => match scalar.kind() {
+            ScalarKind::Null => Json::Null,
+            ScalarKind::Bool(value) => value.into(),
+            ScalarKind::Int(value) => value.into(),
+            ScalarKind::Float(value) => value.into(),
+            ScalarKind::Text => (*scalar.text).into(),
         },
     }
 }

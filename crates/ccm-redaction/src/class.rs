@@ -15,11 +15,11 @@ pub(super) const DELETE: u16 = 1 << 9;
 pub(super) const NON_ASCII: u16 = 1 << 10;
 /// Every byte that percent-encoding escapes, but for those with a class of their own above.
 pub(super) const RESERVED: u16 = 1 << 11;
-/// A letter is among the two hexadecimal digits of the byte.
+/// Letter among the two hexadecimal digits of the byte.
 pub(super) const HEX_LETTER: u16 = 1 << 12;
-/// The same of a byte that percent-encoding may escape.
+/// Letter among the two hexadecimal digits of a byte that percent-encoding may escape.
 pub(super) const PERCENT_LETTER: u16 = 1 << 13;
-/// Of no byte, but of a value that has blanks behind it.
+/// Class of a value with blanks after it, not of a byte.
 pub(super) const BLANKS_BEHIND: u16 = 1 << 14;
 
 pub(super) const OF: [u16; 256] = table();
@@ -58,7 +58,7 @@ const fn of(byte: u8) -> u16 {
     ANY | own | letter | escaped
 }
 
-/// The classes that bytes have together.
+/// Returns all classes of bytes.
 pub(super) fn all(text: &[u8]) -> u16 {
     text.iter().fold(0, |classes, byte| classes | OF[usize::from(*byte)])
 }

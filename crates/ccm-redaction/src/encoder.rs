@@ -1,12 +1,12 @@
 //! A part of a secret in one encoding, byte by byte.
 
-use super::encodings::{ENCODINGS, Encoding, EncodingSet, Part, numbers};
+use super::encodings::{ENCODINGS, Encoding, EncodingSet, SecretPart, numbers};
 use super::trie::CHUNK;
-use super::{REDACTED, SHORTEST_SECRET, class};
+use super::{MIN_SECRET_LENGTH, REDACTED, class};
 use ccm_model::escape_control;
 
-/// Digits of base64. They are returned one by one, from any offset and behind any bytes, so that nothing is left to
-/// share with the functions of expressions, which encode and decode whole values.
+/// Digits of base64. They are returned one by one, from any offset and behind any bytes, so that nothing is
+/// left to share with the functions of expressions, which encode and decode whole values.
 const STANDARD: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const URL_SAFE: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
@@ -14,13 +14,13 @@ const URL_SAFE: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 const MAX_UNIT: usize = 12;
 
 /// The encoders of a set of encodings of a part.
-pub(super) fn encoders(part: Part<'_>, set: EncodingSet) -> impl Iterator<Item = Encoder<'_>> {
-    numbers(set).map(move |number| Encoder::new(part, number))
+pub(super) fn encoders(part: SecretPart<'_>, set: EncodingSet) -> impl Iterator<Item = FormEncoder<'_>> {
+    numbers(set).map(move |number| FormEncoder::new(part, number))
 }
 
 /// A part in one encoding, byte by byte.
-pub(super) struct Encoder<'t> {
-    part: Part<'t>,
+pub(super) struct FormEncoder<'t> {
+    part: SecretPart<'t>,
     /// Place of the encoding in [`ENCODINGS`].
     number: u8,
     escapes: u16,
@@ -34,8 +34,8 @@ pub(super) struct Encoder<'t> {
     filled: u8,
 }
 
-impl<'t> Encoder<'t> {
-    fn new(part: Part<'t>, number: u8) -> Self {
+impl<'t> FormEncoder<'t> {
+    fn new(part: SecretPart<'t>, number: u8) -> Self {
         let (encoding, ..) = ENCODINGS[usize::from(number)];
         // The first characters of base64 hold what stands before the value.
         let at = match encoding {
@@ -51,7 +51,7 @@ impl<'t> Encoder<'t> {
         1 << self.number
     }
 
-    /// The same behind its first bytes.
+    /// Returns the encoder after the first bytes.
     pub(super) fn behind(mut self, written: usize) -> Self {
         while self.written + CHUNK <= written && self.chunk().is_some() {}
         let rest = written.saturating_sub(self.written);
@@ -61,10 +61,10 @@ impl<'t> Encoder<'t> {
 
     /// Returns `true` if what was returned so far has to be hidden where it stands.
     pub(super) fn is_complete(&self) -> bool {
-        if self.taken < self.filled || self.written < SHORTEST_SECRET {
+        if self.taken < self.filled || self.written < MIN_SECRET_LENGTH {
             return false;
         }
-        let Part { text, body } = self.part;
+        let SecretPart { text, body } = self.part;
         let is_complete = match ENCODINGS[usize::from(self.number)].0 {
             // The last character has other bits where something follows.
             Encoding::Base64 { shift, blanks, .. } => {
@@ -76,10 +76,10 @@ impl<'t> Encoder<'t> {
         is_complete && !self.is_in_mark()
     }
 
-    /// Returns the next 8 bytes, the first of them the lowest, if it is certain that they are there and that nothing is
-    /// complete within or right behind them.
+    /// Returns the next 8 bytes, the first of them the lowest, if it is certain that they are there and that
+    /// nothing is complete within or right behind them.
     pub(super) fn chunk(&mut self) -> Option<u64> {
-        let Part { text, body } = self.part;
+        let SecretPart { text, body } = self.part;
         if let Encoding::Base64 { shift, url, .. } = ENCODINGS[usize::from(self.number)].0 {
             // The digits of a byte before the first one and of 7 behind it.
             let byte = self.at * 6 / 8;
@@ -127,7 +127,7 @@ impl<'t> Encoder<'t> {
     }
 
     fn base64(&mut self, shift: u8, url: bool, blanks: bool) -> Option<u8> {
-        let Part { text, body } = self.part;
+        let SecretPart { text, body } = self.part;
         let bytes = if blanks { text.as_bytes() } else { text.as_bytes().get(..body)? };
         if self.at >= base64_bits(shift, bytes.len()).div_ceil(6) {
             return None;
@@ -207,7 +207,7 @@ impl<'t> Encoder<'t> {
     }
 }
 
-impl Iterator for Encoder<'_> {
+impl Iterator for FormEncoder<'_> {
     type Item = u8;
 
     fn next(&mut self) -> Option<u8> {

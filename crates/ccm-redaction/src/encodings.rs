@@ -6,23 +6,23 @@ use std::num::NonZeroU32;
 use super::trie::CHUNK;
 use super::{REDACTED, class};
 
-/// One way to write a value.
+/// Form in which programs write a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Encoding {
     Raw,
-    /// In a JSON text; `ascii` escapes everything that is not ASCII.
+    /// JSON string. `ascii` escapes everything that is not ASCII.
     Json {
         slash: bool,
         ascii: bool,
         upper: bool,
     },
-    /// As Rust's `{:?}` writes it.
+    /// Rust's `{:?}`.
     Debug,
-    /// As [`ccm_model::escape_control`] writes it.
+    /// Form of [`ccm_model::escape_control`].
     Control,
-    /// In the single quotes of a shell.
+    /// Single quotes of a shell.
     SingleQuoted,
-    /// In the double quotes of a shell.
+    /// Double quotes of a shell.
     DoubleQuoted,
     Hex {
         upper: bool,
@@ -33,8 +33,8 @@ pub(super) enum Encoding {
         plus: bool,
         upper: bool,
     },
-    /// Behind `shift` bytes of something else. Characters that depend on what is around the value are left out.
-    /// `blanks` takes the blanks behind the value as a part of it.
+    /// Base64 after `shift` other bytes. Characters that depend on text around the value are left out.
+    /// `blanks` includes the blanks after the value.
     Base64 {
         shift: u8,
         url: bool,
@@ -50,8 +50,8 @@ const FORM: u16 = class::RESERVED | class::SLASH | class::TILDE | class::BLANK;
 /// Number of encodings.
 pub(super) const COUNT: usize = 32;
 
-/// Every encoding, and the classes of which a text must have one, and one of the others as well, for it to look different
-/// there than in the encodings before.
+/// Every encoding, and the classes of which a text must have one, and one of the others as well, for it to
+/// look different there than in the encodings before.
 pub(super) const ENCODINGS: [(Encoding, u16, u16); COUNT] = {
     use class::{
         ANY, APOSTROPHE, BLANK, BLANKS_BEHIND, CONTROL, DELETE, HEX_LETTER, NON_ASCII, PERCENT_LETTER, QUOTE,
@@ -124,8 +124,8 @@ impl Encoding {
     }
 }
 
-/// Encodings by classes, which are the bits in their numbers: those that name a class as the one of which a text must
-/// have any, as the other, and those that escape it.
+/// Encodings by classes, which are the bits in their numbers: those that name a class as the one of which a
+/// text must have any, as the other, and those that escape it.
 const ONE: [u32; 16] = by_class(0);
 const OTHER: [u32; 16] = by_class(1);
 const ESCAPES: [u32; 16] = by_class(2);
@@ -153,9 +153,9 @@ fn any(table: &[u32; 16], classes: u16) -> u32 {
     set
 }
 
-/// A piece of a secret: a value, and the blanks that stand behind it.
+/// Piece of a secret: a value, and the blanks after it.
 #[derive(Clone, Copy)]
-pub(super) struct Part<'t> {
+pub(super) struct SecretPart<'t> {
     pub text: &'t str,
     /// Length of the value without the blanks.
     pub body: usize,
@@ -164,23 +164,23 @@ pub(super) struct Part<'t> {
 /// A set of encodings, none of them twice and never none.
 pub(super) type EncodingSet = NonZeroU32;
 
-/// The encodings in which a part looks different, or none.
-pub(super) fn distinct(part: Part<'_>) -> Option<EncodingSet> {
+/// Returns the encodings in which a part has different forms.
+pub(super) fn distinct(part: SecretPart<'_>) -> Option<EncodingSet> {
     let mut classes = class::all(part.text.as_bytes());
     if part.body < part.text.len() {
         classes |= class::BLANKS_BEHIND;
     }
     let mut set = any(&ONE, classes) & any(&OTHER, classes);
-    // The mark itself can't be hidden by the mark.
+    // The mark can't replace itself.
     if REDACTED.contains(part.text) {
         set &= !1;
     }
     NonZeroU32::new(set)
 }
 
-/// The first chunk of a part itself, and the encodings of a set that copy it. Returns none if the part is so short that a
-/// form may end within the chunk or right behind it.
-pub(super) fn copied_head(part: Part<'_>, set: EncodingSet) -> Option<(u64, u32)> {
+/// The first chunk of a part itself, and the encodings of a set that copy it. Returns none if the part is so
+/// short that a form may end within the chunk or right behind it.
+pub(super) fn copied_head(part: SecretPart<'_>, set: EncodingSet) -> Option<(u64, u32)> {
     let head: &[u8; CHUNK] = part.text.as_bytes().first_chunk().filter(|_| part.body > CHUNK)?;
     let copied = set.get() & !any(&ESCAPES, class::all(head));
     Some((u64::from_le_bytes(*head), copied))

@@ -1,4 +1,4 @@
-//! Hiding values in what a run says.
+//! Redaction of events.
 
 use std::borrow::Cow;
 
@@ -6,12 +6,13 @@ use serde_json::Value as Json;
 
 use super::Redactor;
 use ccm_model::{
-    Entry, Event, Failure, Fields, Key, Map, Missing, Node, Outcome, OwedCause, Properties, Reason,
-    ResourceId, RunSummary, Scalar, ScalarStyle, SkipCause, StopCause, Transaction, Value,
+    Event, Failure, Fields, MissingPrerequisite, Node, NodeEntry, NodeKey, NodeMap, NodeValue, Outcome,
+    PendingCause, Properties, Reason, ResourceId, RunSummary, Scalar, ScalarStyle, SkipCause, StopCause,
+    Transaction,
 };
 
 impl Redactor {
-    /// The event without what has to be hidden. The same name always becomes the same.
+    /// Returns the event with redacted text. Equal names stay equal.
     pub fn redact_event(&self, mut event: Event) -> Event {
         if self.is_empty() {
             return event;
@@ -33,7 +34,7 @@ impl Redactor {
         event
     }
 
-    /// The properties without what has to be hidden.
+    /// Returns the properties with redacted text.
     pub fn redact_properties(&self, properties: Properties) -> Properties {
         if self.is_empty() {
             return properties;
@@ -41,7 +42,7 @@ impl Redactor {
         self.properties(&properties).unwrap_or(properties)
     }
 
-    /// The summary without what has to be hidden.
+    /// Returns the summary with redacted text.
     pub fn redact_summary(&self, mut summary: RunSummary) -> RunSummary {
         self.summary(&mut summary);
         summary
@@ -62,7 +63,7 @@ impl Redactor {
             *text = redacted.into();
         }
         transaction.triggered_by.iter_mut().for_each(|id| self.id(id));
-        transaction.owed.iter_mut().for_each(|owed| self.id(&mut owed.source));
+        transaction.pending_refreshes.iter_mut().for_each(|pending| self.id(&mut pending.source));
         self.texts(&mut transaction.warnings);
         self.texts(&mut transaction.notes);
         transaction.state.iter_mut().flat_map(Fields::values_mut).for_each(|value| self.json(value));
@@ -75,18 +76,18 @@ impl Redactor {
         summary.stopped.iter_mut().for_each(|cause| self.stop_cause(cause));
         self.texts(&mut summary.message);
         let refreshes = &mut summary.refreshes;
-        for still in &mut refreshes.owed {
-            self.id(&mut still.subscriber);
-            self.id(&mut still.refresh.source);
-            match &mut still.cause {
-                OwedCause::Skipped { skip, .. } => self.skip_cause(skip),
-                OwedCause::OtherManifest { manifest } => self.text(manifest),
-                OwedCause::Failed | OwedCause::Noop { .. } | OwedCause::NoValue => {}
+        for unfinished in &mut refreshes.pending {
+            self.id(&mut unfinished.subscriber);
+            self.id(&mut unfinished.refresh.source);
+            match &mut unfinished.cause {
+                PendingCause::Skipped { skip, .. } => self.skip_cause(skip),
+                PendingCause::OtherManifest { manifest } => self.text(manifest),
+                PendingCause::Failed | PendingCause::Noop { .. } | PendingCause::NoValue => {}
             }
         }
-        for settled in &mut refreshes.settled {
-            self.id(&mut settled.subscriber);
-            self.id(&mut settled.refresh.source);
+        for cancelled in &mut refreshes.cancelled {
+            self.id(&mut cancelled.subscriber);
+            self.id(&mut cancelled.refresh.source);
         }
         self.texts(&mut refreshes.damage);
         self.texts(&mut refreshes.unwritten);
@@ -103,7 +104,7 @@ impl Redactor {
 
     fn skip_cause(&self, cause: &mut SkipCause) {
         match cause {
-            SkipCause::Unmet { culprits: ids } | SkipCause::Undone { noop: ids } => {
+            SkipCause::DependencyFailed { culprits: ids } | SkipCause::DependsOnNoop { noop: ids } => {
                 for id in ids {
                     self.id(id);
                 }
@@ -127,8 +128,12 @@ impl Redactor {
         self.texts(&mut failure.hints);
         self.texts(failure.location.iter_mut().map(|location| &mut location.file));
         match failure.missing.as_deref_mut() {
-            Some(Missing::Principal(name) | Missing::Program(name) | Missing::Unit(name)) => self.text(name),
-            Some(Missing::Path(path)) => {
+            Some(
+                MissingPrerequisite::Principal(name)
+                | MissingPrerequisite::Program(name)
+                | MissingPrerequisite::Unit(name),
+            ) => self.text(name),
+            Some(MissingPrerequisite::Path(path)) => {
                 if let Cow::Owned(redacted) = self.redact(&path.to_string_lossy()) {
                     *path = redacted.into();
                 }
@@ -139,7 +144,7 @@ impl Redactor {
         lines.for_each(|line| self.line(line));
     }
 
-    /// What is no text came from a stream, in which all was hidden already.
+    /// Bytes that are not text came from a stream, which was redacted already.
     fn bytes(&self, bytes: &mut Vec<u8>) {
         if let Ok(text) = str::from_utf8(bytes)
             && let Cow::Owned(redacted) = self.redact(text)
@@ -160,7 +165,7 @@ impl Redactor {
         }
     }
 
-    /// Hides in what a command printed, which was hidden once before anything was cut off.
+    /// Redacts the output of a command, which was redacted before it was cut.
     fn line(&self, line: &mut String) {
         if let Cow::Owned(redacted) = self.redact_uncut(line) {
             *line = redacted;
@@ -185,35 +190,37 @@ impl Redactor {
         }
     }
 
-    /// The properties without what has to be hidden; none if there is nothing.
+    /// Returns the properties with redacted text. Returns `None` if nothing was redacted.
     fn properties(&self, properties: &Properties) -> Option<Properties> {
         let mut found = false;
         let entries = properties.given().map(|entry| self.entry(entry, &mut found)).collect();
-        found.then(|| Properties::new(Map::new(entries), None))
+        found.then(|| Properties::new(NodeMap::new(entries), None))
     }
 
-    fn entry(&self, entry: &Entry, found: &mut bool) -> Entry {
+    fn entry(&self, entry: &NodeEntry, found: &mut bool) -> NodeEntry {
         let mut key = entry.key.clone();
         if let Cow::Owned(redacted) = self.redact(&key.text) {
             *found = true;
-            key = Key { text: redacted.into(), ..key };
+            key = NodeKey { text: redacted.into(), ..key };
         }
-        Entry { key, value: self.node(&entry.value, found) }
+        NodeEntry { key, value: self.node(&entry.value, found) }
     }
 
     fn node(&self, node: &Node, found: &mut bool) -> Node {
         let value = match &node.value {
-            Value::Scalar(scalar) => match self.redact(&scalar.text) {
-                Cow::Borrowed(_) => Value::Scalar(scalar.clone()),
+            NodeValue::Scalar(scalar) => match self.redact(&scalar.text) {
+                Cow::Borrowed(_) => NodeValue::Scalar(scalar.clone()),
                 Cow::Owned(redacted) => {
                     *found = true;
-                    Value::Scalar(Scalar { text: redacted.into(), style: ScalarStyle::Redacted })
+                    NodeValue::Scalar(Scalar { text: redacted.into(), style: ScalarStyle::Redacted })
                 }
             },
-            Value::List(nodes) => Value::List(nodes.iter().map(|node| self.node(node, found)).collect()),
-            Value::Map(map) => {
-                Value::Map(Map::new(map.entries().iter().map(|entry| self.entry(entry, found)).collect()))
+            NodeValue::List(nodes) => {
+                NodeValue::List(nodes.iter().map(|node| self.node(node, found)).collect())
             }
+            NodeValue::Map(map) => NodeValue::Map(NodeMap::new(
+                map.entries().iter().map(|entry| self.entry(entry, found)).collect(),
+            )),
         };
         Node { value, span: node.span }
     }

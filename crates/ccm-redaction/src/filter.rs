@@ -11,7 +11,7 @@ const CACHED_BITS: usize = 1 << 18;
 /// Two bits for each key of a set, in a word that the key chooses.
 #[derive(Default)]
 pub(super) struct Filter {
-    /// As many as a power of two.
+    /// The number of entries is a power of two.
     words: Vec<u64>,
     keys: usize,
 }
@@ -80,7 +80,8 @@ impl Hasher for KeyHasher {
     }
 
     fn finish(&self) -> u64 {
-        // The last bits choose the place in a table, and the first ones are those that depend on all of the key.
+        // The last bits choose the place in a table, and the first ones are those that depend on all of the
+        // key.
         self.0.rotate_left(26)
     }
 }

@@ -8,24 +8,24 @@ use super::trie::{CHUNK, Reach, Trie};
 /// Limit that leaves out no part.
 pub(super) const ALL: u32 = u32::MAX;
 
-/// Secrets, and where a text holds them. To add a secret costs what its own size costs, however many there are, and so
-/// does to search a text.
+/// Secrets, and where a text holds them. To add a secret costs what its own size costs, however many there
+/// are, and so does to search a text.
 #[derive(Default)]
-pub(super) struct Index {
+pub(super) struct FormIndex {
     parts: Parts,
     trie: Trie,
 }
 
 /// Secrets in a text.
-pub(super) struct Found {
-    /// Where forms are, in order; forms that overlap are one.
+pub(super) struct FoundForms {
+    /// Ranges of forms, in order. Ranges that overlap are united.
     pub hidden: Vec<Range<usize>>,
-    /// For each end that was asked for, where the longest part of the text before it begins that a form begins with and
-    /// goes on from; the end itself if there is none.
+    /// For each given end, the begin of the longest unfinished form before it. The end itself if there is
+    /// none.
     pub unfinished: Vec<usize>,
 }
 
-impl Index {
+impl FormIndex {
     pub(super) fn add(&mut self, secret: &str) {
         let new = self.parts.add(secret);
         self.trie.add(&self.parts, new);
@@ -35,7 +35,7 @@ impl Index {
         self.trie.is_empty()
     }
 
-    /// A number that is greater than those of the parts that are known by now.
+    /// Number greater than those of all known parts.
     pub(super) fn limit(&self) -> u32 {
         self.parts.next_id()
     }
@@ -46,8 +46,9 @@ impl Index {
         places.any(|place| self.reach(limit, text, place..text.len(), false).complete > 0)
     }
 
-    /// Finds forms of the parts before `limit` in a text, and beginnings of forms before the `ends`, which are in order.
-    pub(super) fn search(&mut self, limit: u32, text: &[u8], ends: &[usize]) -> Found {
+    /// Finds forms of the parts before `limit` in a text, and beginnings of forms before the `ends`, which
+    /// are in order.
+    pub(super) fn search(&mut self, limit: u32, text: &[u8], ends: &[usize]) -> FoundForms {
         let mut hidden: Vec<Range<usize>> = Vec::new();
         let mut unfinished = ends.to_vec();
         for place in self.trie.candidates(text) {
@@ -78,7 +79,7 @@ impl Index {
                 *begin = (end.saturating_sub(CHUNK - 1)..*end).find(begins).unwrap_or(*end);
             }
         }
-        Found { hidden, unfinished }
+        FoundForms { hidden, unfinished }
     }
 
     fn reach(&mut self, limit: u32, text: &[u8], range: Range<usize>, at_end: bool) -> Reach {

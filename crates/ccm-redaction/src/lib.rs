@@ -1,8 +1,8 @@
-//! Hiding values that must not be shown.
+//! Redaction of secret values.
 //!
-//! A [`Redactor`] knows what has to be hidden and every form in which ccm may write it. It works on texts, on
-//! streams that come in pieces ([`StreamRedactor`]) and on events. [`Secrets`] is what a run shares: values
-//! may be added while it goes on.
+//! A [`Redactor`] finds values in every form in which programs may write them: in texts, in streams that come
+//! in pieces ([`StreamRedactor`]) and in events. All parts of a run share [`Secrets`], to which values can be
+//! added at any time.
 
 mod class;
 mod encoder;
@@ -23,37 +23,36 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use ccm_model::SHORTEST_SECRET;
+use ccm_model::MIN_SECRET_LENGTH;
 
-use index::{Found, Index};
+use index::{FormIndex, FoundForms};
 
 pub use secrets::Secrets;
 pub use stream::StreamRedactor;
 
-/// What stands in the place of a value that is not shown.
-pub const REDACTED: &str = "[redacted]";
+pub use ccm_model::REDACTED;
 
-/// What cut a text short; a value before it may have lost its end.
+/// Marks at the end of a text that was cut. A value before the mark may lack its end.
 const CUTS: [&str; 2] = ["…", "..."];
 
-/// Replaces what must not be shown by [`REDACTED`].
+/// Replaces secret values by [`REDACTED`].
 ///
-/// A value of less than 4 bytes is in too many texts that have nothing to do with it, and is not looked for.
+/// A value of less than 4 bytes is not redacted, because it is a part of too many other words.
 pub struct Redactor {
-    /// Shared with redactors for fewer values, and for more.
-    index: Arc<Mutex<Index>>,
-    /// Those of the index that are hidden.
+    /// Index, shared with redactors for fewer and for more values.
+    index: Arc<Mutex<FormIndex>>,
+    /// Parts of the index that are redacted.
     limit: u32,
 }
 
 impl Redactor {
-    /// Builds one for these values.
+    /// Builds a redactor for values.
     pub fn new<'v>(values: impl IntoIterator<Item = &'v str>) -> Self {
         Self::default().with(values).unwrap_or_default()
     }
 
-    /// Builds one that hides these values as well, which costs no more the more are known. Returns none if all of them
-    /// are known.
+    /// Builds a redactor for more values. The cost does not depend on the number of known values. Returns
+    /// `None` if all values are known.
     fn with<'v>(&self, values: impl IntoIterator<Item = &'v str>) -> Option<Self> {
         let mut index = self.index();
         values.into_iter().for_each(|value| index.add(value));
@@ -61,38 +60,38 @@ impl Redactor {
         (limit > self.limit).then(|| Self { index: Arc::clone(&self.index), limit })
     }
 
-    /// It is held for one text at a time, never while something is shown.
-    fn index(&self) -> MutexGuard<'_, Index> {
+    /// Locks the index. The lock is held for one text at a time, never during output.
+    fn index(&self) -> MutexGuard<'_, FormIndex> {
         self.index.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns `true` if there is nothing to hide.
+    /// Returns `true` if there are no values.
     pub fn is_empty(&self) -> bool {
         self.limit == 0
     }
 
-    /// Returns `true` if there is something to hide in these bytes.
+    /// Returns `true` if bytes contain a value.
     pub fn finds(&self, bytes: &[u8]) -> bool {
         self.index().finds(self.limit, bytes)
     }
 
-    /// The parts of these bytes that have to be hidden, in order, each whole even where values overlap.
+    /// Returns the ranges of the values in bytes, in order. Ranges that overlap are united.
     pub fn hidden(&self, bytes: &[u8]) -> Vec<Range<usize>> {
         self.index().search(self.limit, bytes, &[]).hidden
     }
 
-    /// The text without what has to be hidden. Where a text was cut short (`…`, `...`), the beginning of a
-    /// value is hidden as well.
+    /// Returns a text with redacted values. If the text was cut (`…`, `...`), the beginning of a value at the
+    /// cut is redacted as well.
     pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
         replace(text, self.hidden_in_text(text))
     }
 
-    /// The text without what has to be hidden, for text that nobody has cut.
+    /// Returns a text with redacted values, for a text that was not cut.
     pub(crate) fn redact_uncut<'t>(&self, text: &'t str) -> Cow<'t, str> {
         replace(text, self.hidden(text.as_bytes()))
     }
 
-    /// The parts of a text that [`Self::redact`] hides, in order.
+    /// Returns the ranges of a text that [`Self::redact`] replaces, in order.
     pub fn hidden_in_text(&self, text: &str) -> Vec<Range<usize>> {
         if self.is_empty() {
             return Vec::new();
@@ -100,9 +99,9 @@ impl Redactor {
         let mut cuts: Vec<usize> =
             CUTS.iter().flat_map(|cut| text.match_indices(cut)).map(|(at, _)| at).collect();
         cuts.sort_unstable();
-        let Found { mut hidden, unfinished } = self.index().search(self.limit, text.as_bytes(), &cuts);
+        let FoundForms { mut hidden, unfinished } = self.index().search(self.limit, text.as_bytes(), &cuts);
         let beginnings = unfinished.into_iter().zip(cuts).map(|(from, cut)| from..cut);
-        let whole = beginnings.filter(|range| range.len() >= SHORTEST_SECRET);
+        let whole = beginnings.filter(|range| range.len() >= MIN_SECRET_LENGTH);
         let before = hidden.len();
         hidden.extend(whole.filter(|range| text.is_char_boundary(range.start)));
         if hidden.len() > before {
@@ -111,8 +110,8 @@ impl Redactor {
         hidden
     }
 
-    /// The text without the lines that hold something to hide: only the first character of such a line is
-    /// kept, which in a diff says what becomes of it.
+    /// Returns a text in which every line with a value is replaced. The first character of such a line is
+    /// kept, because it is the mark of the line in a diff.
     pub fn redact_lines<'t>(&self, text: &'t str) -> Cow<'t, str> {
         if self.hidden_in_text(text).is_empty() {
             return Cow::Borrowed(text);
@@ -127,12 +126,12 @@ impl Redactor {
                 shown += if line.ends_with('\n') { "\n" } else { "" };
             }
         }
-        // What goes over several lines is not found in one.
+        // A value over several lines is not found in a single line.
         Cow::Owned(self.redact(&shown).into_owned())
     }
 }
 
-/// Replaces parts of a text.
+/// Replaces ranges of a text.
 fn replace(text: &str, hidden: Vec<Range<usize>>) -> Cow<'_, str> {
     if hidden.is_empty() {
         return Cow::Borrowed(text);
@@ -140,7 +139,7 @@ fn replace(text: &str, hidden: Vec<Range<usize>>) -> Cow<'_, str> {
     let mut shown = String::with_capacity(text.len());
     let mut at = 0;
     for range in hidden {
-        // Values are whole characters, and so are the forms they are written in.
+        // Values and their forms consist of whole characters.
         shown += text.get(at..range.start).unwrap_or_default();
         shown += REDACTED;
         at = range.end;
@@ -162,14 +161,14 @@ fn united(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
     united
 }
 
-/// Hides nothing.
+/// A redactor without values.
 impl Default for Redactor {
     fn default() -> Self {
         Self { index: Arc::default(), limit: 0 }
     }
 }
 
-/// Shows nothing of the values.
+/// Prints no value.
 impl fmt::Debug for Redactor {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Redactor").finish_non_exhaustive()

@@ -4,15 +4,16 @@ use std::collections::HashMap;
 use std::hash::BuildHasher;
 use std::ops::Range;
 
-use super::SHORTEST_SECRET;
-use super::encodings::Part;
+use super::MIN_SECRET_LENGTH;
+use super::encodings::SecretPart;
 use super::filter::KeyHash;
 
-/// A line of a secret counts by itself if it is not shorter.
-const SHORTEST_LINE: usize = 8;
-/// Length of the pieces of what is at least twice as long.
+/// Minimum length of a line of a secret that is hidden alone.
+const MIN_LINE_LENGTH: usize = 8;
+/// Length of the pieces of a value that is at least twice as long.
 const PIECE: usize = 1024;
-/// The same for text that repeats itself, which would otherwise be compared anew at each byte of a text like it.
+/// Length of the pieces of text that repeats itself. Longer pieces would be compared again at each byte of
+/// such a text.
 const REPETITIVE_PIECE: usize = 64;
 /// Number of bytes that two pieces share, so that no character of base64 falls between them.
 const OVERLAP: usize = 4;
@@ -52,15 +53,15 @@ impl Parts {
     }
 
     /// The part with this number.
-    pub(super) fn get(&self, id: u32) -> Part<'_> {
+    pub(super) fn get(&self, id: u32) -> SecretPart<'_> {
         let part = usize::try_from(id).ok().and_then(|id| self.stored.get(id));
-        part.map_or(Part { text: "", body: 0 }, |part| self.read(*part))
+        part.map_or(SecretPart { text: "", body: 0 }, |part| self.read(*part))
     }
 
-    fn read(&self, part: Stored) -> Part<'_> {
+    fn read(&self, part: Stored) -> SecretPart<'_> {
         let end = part.start + usize::from(part.length);
         let text = self.secrets.get(part.secret).and_then(|secret| secret.get(part.start..end));
-        Part { text: text.unwrap_or_default(), body: usize::from(part.body) }
+        SecretPart { text: text.unwrap_or_default(), body: usize::from(part.body) }
     }
 
     /// The number that the next part will have.
@@ -74,7 +75,7 @@ impl Parts {
         let length = |length: usize| u16::try_from(length).unwrap_or(u16::MAX);
         let secret = self.secrets.len().saturating_sub(1);
         let stored = Stored { secret, start: part.start, body: length(body), length: length(part.len()) };
-        let Part { text, body } = self.read(stored);
+        let SecretPart { text, body } = self.read(stored);
         let value = text.get(..body).unwrap_or_default();
         let hash = self.hasher.hash_one(value);
         if let Some(known) = self.by_value.get(&hash).map(|id| self.get(*id))
@@ -102,13 +103,13 @@ fn cut(secret: &str, keep: &mut dyn FnMut(Range<usize>, usize)) {
     for line in secret.split_inclusive('\n') {
         let end = start + line.len();
         let value = line.trim();
-        if value.len() >= SHORTEST_LINE {
+        if value.len() >= MIN_LINE_LENGTH {
             let value_start = start + line.len() - line.trim_start().len();
             let value_end = value_start + value.len();
             pieces(secret, value_start..value_end, value_end, keep);
         } else if !value.is_empty() {
             let line = line.strip_suffix('\n').map_or(line, |line| line.strip_suffix('\r').unwrap_or(line));
-            if line.len() >= SHORTEST_LINE {
+            if line.len() >= MIN_LINE_LENGTH {
                 pieces(secret, start..start + line.len(), start + line.len(), keep);
             }
         }
@@ -119,11 +120,11 @@ fn cut(secret: &str, keep: &mut dyn FnMut(Range<usize>, usize)) {
 /// Cuts all of a secret from a place on.
 fn whole(secret: &str, start: usize, keep: &mut dyn FnMut(Range<usize>, usize)) {
     let text = secret.get(start..).unwrap_or_default();
-    if text.len() < SHORTEST_SECRET {
+    if text.len() < MIN_SECRET_LENGTH {
         return;
     }
     let trimmed = text.trim_end().len();
-    if trimmed < SHORTEST_SECRET {
+    if trimmed < MIN_SECRET_LENGTH {
         pieces(secret, start..secret.len(), secret.len(), keep);
     } else {
         let end = boundary(secret, (start + trimmed + MAX_BLANKS).min(secret.len()));
@@ -131,7 +132,8 @@ fn whole(secret: &str, start: usize, keep: &mut dyn FnMut(Range<usize>, usize)) 
     }
 }
 
-/// Cuts a value that is too long into pieces, none of them short, of which the last one has the blanks up to `end`.
+/// Cuts a value that is too long into pieces, none of them short, of which the last one has the blanks up to
+/// `end`.
 fn pieces(secret: &str, value: Range<usize>, end: usize, keep: &mut dyn FnMut(Range<usize>, usize)) {
     let is_repetitive = secret.as_bytes().get(value.clone()).is_some_and(is_repetitive);
     let length = if is_repetitive { REPETITIVE_PIECE } else { PIECE };
@@ -161,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_known_is_kept_once() {
+    fn known_parts_are_kept_once() {
         let mut parts = Parts::default();
         assert_eq!(parts.add("first line\nsecond line"), 0..3);
         for known in ["first line\nsecond line", "second line", "  first line"] {
@@ -172,11 +174,11 @@ mod tests {
     }
 
     #[test]
-    fn a_line_becomes_a_part_with_the_blanks_behind_it() {
+    fn a_line_becomes_a_part_with_its_trailing_blanks() {
         let mut parts = Parts::default();
         parts.add("first line\nsecond line\n");
         let new = parts.add("first line\n \n");
-        let Part { text, body } = parts.get(new.start);
+        let SecretPart { text, body } = parts.get(new.start);
         assert_eq!((text, body, new.len()), ("first line\n \n", 10, 1));
         assert!(parts.add("first line\n").is_empty(), "it is the beginning of that");
     }

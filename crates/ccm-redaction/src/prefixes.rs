@@ -3,8 +3,8 @@
 /// Node, bytes of which the first is the lowest, and how many bytes there are.
 type Chunk = (u32, u64, u8);
 
-/// Sorted runs, of which each is at least twice as long as the next one, so that to add is cheap on average. They are
-/// first sorted when they are first asked for, which never happens in a run that starts no command.
+/// Sorted runs, of which each is at least twice as long as the next one, so that to add is cheap on average.
+/// They are first sorted when they are first asked for, which never happens in a run that starts no command.
 #[derive(Default)]
 pub(super) struct Prefixes {
     is_used: bool,
@@ -22,8 +22,8 @@ impl Prefixes {
         }
     }
 
-    /// Returns `true` if a chunk of the node begins with these bytes and is longer. `all` are the chunks that were added
-    /// so far.
+    /// Returns `true` if a chunk of the node begins with these bytes and is longer. `all` are the chunks that
+    /// were added so far.
     pub(super) fn goes_on<I: Iterator<Item = Chunk>>(
         &mut self,
         node: u32,
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn runs_stay_few_and_hold_everything() {
+    fn sorted_runs_are_few_and_complete() {
         let mut prefixes = Prefixes::default();
         let mut goes_on = |added: u64| {
             let all = (0..added).map(|number| (1, number, 8));

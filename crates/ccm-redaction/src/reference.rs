@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::{REDACTED, SHORTEST_SECRET};
+use super::{MIN_SECRET_LENGTH, REDACTED};
 use ccm_model::escape_control;
 
-const SHORTEST_LINE: usize = 8;
+const MIN_LINE_LENGTH: usize = 8;
 const STANDARD: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const URL_SAFE: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
@@ -15,7 +15,7 @@ pub(super) fn forms(values: &[String]) -> BTreeSet<String> {
     for value in values {
         for part in parts(value) {
             part_forms(part, &mut |form| {
-                if form.len() >= SHORTEST_SECRET && !REDACTED.contains(&form) {
+                if form.len() >= MIN_SECRET_LENGTH && !REDACTED.contains(&form) {
                     forms.insert(form);
                 }
             });
@@ -27,12 +27,12 @@ pub(super) fn forms(values: &[String]) -> BTreeSet<String> {
 /// A value with and without the blanks around it, and its lines.
 fn parts(value: &str) -> Vec<&str> {
     let mut parts = vec![value, value.trim_start(), value.trim_end(), value.trim()];
-    parts.retain(|part| part.len() >= SHORTEST_SECRET);
+    parts.retain(|part| part.len() >= MIN_SECRET_LENGTH);
     if value.contains('\n') {
         for line in value.lines().filter(|line| !line.trim().is_empty()) {
-            let is_long = line.trim().len() >= SHORTEST_LINE;
+            let is_long = line.trim().len() >= MIN_LINE_LENGTH;
             parts.extend(
-                Some(if is_long { line.trim() } else { line }).filter(|line| line.len() >= SHORTEST_LINE),
+                Some(if is_long { line.trim() } else { line }).filter(|line| line.len() >= MIN_LINE_LENGTH),
             );
         }
     }
@@ -69,13 +69,13 @@ fn part_forms(text: &str, keep: &mut dyn FnMut(String)) {
     }
 }
 
-/// As it stands in a JSON text.
+/// Returns the form in a JSON string.
 fn json(text: &str) -> String {
     let written = serde_json::Value::from(text).to_string();
     written[1..written.len() - 1].to_owned()
 }
 
-/// A JSON text with escapes for all that is not ASCII.
+/// Returns the form in a JSON string with escapes for everything that is not ASCII.
 fn ascii(json: &str, upper: bool) -> String {
     let mut written = String::new();
     let mut rest = json.chars().peekable();
@@ -98,7 +98,7 @@ fn ascii(json: &str, upper: bool) -> String {
     written
 }
 
-/// As it stands in the double quotes of a shell.
+/// Returns the form in the double quotes of a shell.
 fn in_double_quotes(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len());
     for character in text.chars() {
@@ -110,8 +110,9 @@ fn in_double_quotes(text: &str) -> String {
     quoted
 }
 
-/// As it stands in base64: from the beginning of the encoded, or behind one or two bytes. Characters that
-/// depend on what is around it are left out; at the end, where nothing may follow, with and without.
+/// Returns the forms in base64: at the beginning of the encoded text, and after one or two bytes. Characters
+/// that depend on bytes around the value are left out. The last character may end the text, so there is a
+/// form with it and one without.
 fn base64_forms(bytes: &[u8], alphabet: &[u8; 64], keep: &mut dyn FnMut(String)) {
     for (before, foreign) in [(0, 0), (1, 2), (2, 3)] {
         let mut shifted = vec![0; before];

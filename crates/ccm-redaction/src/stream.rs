@@ -1,30 +1,30 @@
-//! Hiding values in a stream that comes in pieces.
+//! Redaction of a stream that comes in pieces.
 
 use std::sync::Arc;
 
-use super::index::{ALL, Found};
-use super::{REDACTED, Redactor, SHORTEST_SECRET};
+use super::index::{ALL, FoundForms};
+use super::{MIN_SECRET_LENGTH, REDACTED, Redactor};
 
-/// Hides values in a stream, however it is cut into pieces.
+/// Redactor of a stream. The result does not depend on how the stream is cut into pieces.
 ///
-/// The end of a piece that may be the beginning of a value is held back until it is clear what it is. A value
-/// whose beginning ends the stream is hidden from its fourth byte on, the first three included.
+/// The end of a piece is held back while it may be the beginning of a value. If the stream ends with the
+/// first four or more bytes of a value, these bytes are redacted.
 #[derive(Debug)]
 pub struct StreamRedactor {
     redactor: Arc<Redactor>,
-    /// What may be the beginning of a value.
+    /// Bytes that may be the beginning of a value.
     held: Vec<u8>,
-    /// So many bytes of it are part of what was hidden before.
+    /// Number of these bytes that belong to a value that was redacted before.
     covered: usize,
 }
 
 impl StreamRedactor {
-    /// Begins a stream.
+    /// Builds a redactor of a stream.
     pub fn new(redactor: Arc<Redactor>) -> Self {
         Self { redactor, held: Vec::new(), covered: 0 }
     }
 
-    /// Takes the next piece, and hands on what can be shown by now.
+    /// Handles the next piece. Calls `show` with text that can be shown now.
     pub fn push(&mut self, bytes: &[u8], show: &mut dyn FnMut(&[u8])) {
         if self.redactor.index().is_empty() {
             show(bytes);
@@ -37,12 +37,12 @@ impl StreamRedactor {
         }
     }
 
-    /// Hands on what was held back.
+    /// Ends the stream. Calls `show` with the text that was held back.
     pub fn finish(&mut self, show: &mut dyn FnMut(&[u8])) {
         let held = std::mem::take(&mut self.held);
         let found = self.search(&held);
         let from = unfinished(&found, &held);
-        let from = if held.len() - from < SHORTEST_SECRET { held.len() } else { from };
+        let from = if held.len() - from < MIN_SECRET_LENGTH { held.len() } else { from };
         let at = self.show_before(from, &held, &found, show);
         if from < held.len() && at <= from {
             show(REDACTED.as_bytes());
@@ -54,22 +54,28 @@ impl StreamRedactor {
 
     fn pass(&mut self, bytes: &[u8], show: &mut dyn FnMut(&[u8])) {
         let found = self.search(bytes);
-        let settled = unfinished(&found, bytes);
-        let at = self.show_before(settled, bytes, &found, show);
-        if at < settled {
-            show(&bytes[at..settled]);
+        let decided = unfinished(&found, bytes);
+        let at = self.show_before(decided, bytes, &found, show);
+        if at < decided {
+            show(&bytes[at..decided]);
         }
-        self.held.extend_from_slice(&bytes[settled..]);
-        self.covered = at.saturating_sub(settled);
+        self.held.extend_from_slice(&bytes[decided..]);
+        self.covered = at.saturating_sub(decided);
     }
 
-    /// Finds what is known by now, even if it became known after the beginning of the stream.
-    fn search(&self, bytes: &[u8]) -> Found {
+    /// Finds all known values, also those that were added after the beginning of the stream.
+    fn search(&self, bytes: &[u8]) -> FoundForms {
         self.redactor.index().search(ALL, bytes, &[bytes.len()])
     }
 
-    /// Shows what is before a place, hiding what has to be, and returns where what was not shown begins.
-    fn show_before(&self, place: usize, bytes: &[u8], found: &Found, show: &mut dyn FnMut(&[u8])) -> usize {
+    /// Shows the redacted text before an offset. Returns the offset of the first byte that was not shown.
+    fn show_before(
+        &self,
+        place: usize,
+        bytes: &[u8],
+        found: &FoundForms,
+        show: &mut dyn FnMut(&[u8]),
+    ) -> usize {
         let mut at = self.covered;
         for hidden in &found.hidden {
             if hidden.start >= place.max(at) {
@@ -81,14 +87,14 @@ impl StreamRedactor {
                 }
                 show(REDACTED.as_bytes());
             }
-            // It goes on with what was hidden before otherwise.
+            // Otherwise the text continues a value that was redacted before.
             at = at.max(hidden.end);
         }
         at
     }
 }
 
-/// Where the end of a piece begins that is the beginning of a value.
-fn unfinished(found: &Found, bytes: &[u8]) -> usize {
+/// Returns the offset from which the end of a piece is the beginning of a value.
+fn unfinished(found: &FoundForms, bytes: &[u8]) -> usize {
     found.unfinished.first().copied().unwrap_or(bytes.len())
 }

@@ -5,9 +5,10 @@ use proptest::prelude::*;
 
 use super::*;
 use ccm_model::{
-    Entry, Event, Failure, FailureKind, Fields, Key, Location, Map, Missing, Node, Outcome, OutputLine,
-    OwedCause, OwedRefresh, Properties, Reason, Refreshes, ResourceId, RunSummary, SessionStarted,
-    SettledCause, SettledRefresh, Span, StillOwed, StopCause, Stream, StreamTail, Transaction,
+    CancelledCause, CancelledRefresh, Event, Failure, FailureKind, Fields, Location, MissingPrerequisite,
+    Node, NodeEntry, NodeKey, NodeMap, Outcome, OutputLine, PendingCause, PendingRefresh, Properties, Reason,
+    RefreshSummary, ResourceId, RunSummary, SessionStarted, Span, StopCause, Stream, StreamTail, Transaction,
+    UnfinishedRefresh,
 };
 
 fn redacted(values: &[&str], text: &str) -> String {
@@ -51,7 +52,7 @@ fn forms_of_the_web_are_hidden() {
 }
 
 #[test]
-fn base64_is_found_behind_anything() {
+fn base64_is_found_after_other_bytes() {
     let secret = "correct horse battery?>~";
     for (encoded, left) in [
         // The value alone, behind `x`, behind `xy` and behind `xyz`, with `!` after it.
@@ -69,7 +70,7 @@ fn base64_is_found_behind_anything() {
 }
 
 #[test]
-fn lines_count_by_themselves_if_they_are_long_enough() {
+fn long_lines_of_a_value_are_hidden_alone() {
     let key = "-----BEGIN\nabcdefgh\nshort\n  indented line\r\n";
     for (text, shown) in [
         ("abcdefgh", "[redacted]"),
@@ -82,7 +83,7 @@ fn lines_count_by_themselves_if_they_are_long_enough() {
 }
 
 #[test]
-fn what_is_short_or_nothing_is_not_looked_for() {
+fn short_values_are_not_hidden() {
     for (values, text, shown) in [
         (&["abc"][..], "abc abcd", "abc abcd"),
         (&["abcd"], "abc abcd", "abc [redacted]"),
@@ -130,7 +131,7 @@ fn a_long_value_is_found_by_its_pieces() {
 }
 
 #[test]
-fn nothing_of_the_values_is_in_the_words_for_developers() {
+fn debug_output_holds_no_value() {
     let secrets = Secrets::new();
     secrets.add(["correct horse"]);
     assert!(!format!("{secrets:?} {:?}", secrets.redactor()).contains("horse"));
@@ -149,26 +150,28 @@ fn no_part_of_an_event_keeps_a_value() {
     const SECRET: &str = "correct horse";
     let says = |what: &str| format!("{what} {SECRET}");
     let id = || ResourceId::new("exec", says("name"));
-    let owed = || OwedRefresh {
+    let pending = || PendingRefresh {
         source: id(),
         run_id: "1".to_owned(),
         since: SystemTime::UNIX_EPOCH,
         is_assumed: false,
     };
     let text = |what: &str| Node::text(says(what), Span::default());
-    let entry =
-        |key: String, value: Node| Entry { key: Key { text: key.into(), span: Span::default() }, value };
-    let nested = Node { value: ccm_model::Value::List(vec![text("element")]), span: Span::default() };
+    let entry = |key: String, value: Node| NodeEntry {
+        key: NodeKey { text: key.into(), span: Span::default() },
+        value,
+    };
+    let nested = Node { value: ccm_model::NodeValue::List(vec![text("element")]), span: Span::default() };
     let map = Node {
-        value: ccm_model::Value::Map(Map::new(vec![entry(says("key"), nested)])),
+        value: ccm_model::NodeValue::Map(NodeMap::new(vec![entry(says("key"), nested)])),
         span: Span::default(),
     };
     let mut failure = Failure::new(FailureKind::Exit, says("chain")).with_hint(says("hint"));
     failure.location = Some(Box::new(Location { file: says("file"), line: 1, column: 1 }));
-    failure.missing = Some(Missing::Program(says("program")).into());
+    failure.missing = Some(MissingPrerequisite::Program(says("program")).into());
     failure.output.push(StreamTail { stream: Stream::Stderr, lines: vec![says("line")], bytes_before: 0 });
     let transaction = |outcome: Outcome| {
-        let properties = Properties::new(Map::new(vec![entry("args".to_owned(), map.clone())]), None);
+        let properties = Properties::new(NodeMap::new(vec![entry("args".to_owned(), map.clone())]), None);
         Event::ResourceFinished(Box::new(Transaction {
             id: id(),
             alias: Some(says("alias")),
@@ -177,7 +180,7 @@ fn no_part_of_an_event_keeps_a_value() {
             outcome,
             reason: Some(Reason::new("rule", says("reason"))),
             triggered_by: vec![id()],
-            owed: vec![owed()],
+            pending_refreshes: vec![pending()],
             warnings: vec![says("warning")],
             notes: vec![says("note")],
             state: Some(Fields::from([("a", serde_json::json!([says("state")]))])),
@@ -187,14 +190,17 @@ fn no_part_of_an_event_keeps_a_value() {
     };
     let stopped = || StopCause::Failed { culprit: id() };
     let refreshes = || {
-        let still = |cause| StillOwed { subscriber: id(), refresh: owed(), cause };
-        let skipped = OwedCause::from(ccm_model::SkipCause::NotManaged { reason: says("reason") });
-        Refreshes {
-            owed: vec![still(skipped), still(OwedCause::OtherManifest { manifest: says("manifest") })],
-            settled: vec![SettledRefresh {
+        let unfinished = |cause| UnfinishedRefresh { subscriber: id(), refresh: pending(), cause };
+        let skipped = PendingCause::from(ccm_model::SkipCause::NotManaged { reason: says("reason") });
+        RefreshSummary {
+            pending: vec![
+                unfinished(skipped),
+                unfinished(PendingCause::OtherManifest { manifest: says("manifest") }),
+            ],
+            cancelled: vec![CancelledRefresh {
                 subscriber: id(),
-                refresh: owed(),
-                cause: SettledCause::NoSource,
+                refresh: pending(),
+                cause: CancelledCause::NoSource,
             }],
             damage: Some(says("damage")),
             unwritten: vec![says("path")],
@@ -213,7 +219,7 @@ fn no_part_of_an_event_keeps_a_value() {
         transaction(Outcome::Failed(Box::new(failure))),
         transaction(Outcome::WouldChange { message: says("noop") }),
         transaction(Outcome::WouldRefresh { message: says("noop") }),
-        transaction(skipped(ccm_model::SkipCause::Unmet { culprits: vec![id()] })),
+        transaction(skipped(ccm_model::SkipCause::DependencyFailed { culprits: vec![id()] })),
         transaction(skipped(ccm_model::SkipCause::NotManaged { reason: says("reason") })),
         transaction(skipped(ccm_model::SkipCause::Stopped { by: stopped() })),
         Event::SessionFinished(Box::new(RunSummary {
@@ -248,7 +254,7 @@ fn transaction_of(properties: Properties) -> Transaction {
         presentation: Vec::new(),
         reason: None,
         triggered_by: Vec::new(),
-        owed: Vec::new(),
+        pending_refreshes: Vec::new(),
         warnings: Vec::new(),
         notes: Vec::new(),
         state: None,
@@ -256,7 +262,7 @@ fn transaction_of(properties: Properties) -> Transaction {
     }
 }
 
-/// What a stream becomes that comes in these pieces.
+/// Returns the redacted text of a stream that comes in pieces.
 fn streamed<'p>(values: &[String], pieces: impl IntoIterator<Item = &'p [u8]>) -> Vec<u8> {
     let redactor = Arc::new(Redactor::new(values.iter().map(String::as_str)));
     let mut stream = StreamRedactor::new(redactor);
@@ -268,7 +274,7 @@ fn streamed<'p>(values: &[String], pieces: impl IntoIterator<Item = &'p [u8]>) -
     shown
 }
 
-/// The same by trying everything everywhere.
+/// Returns the same result by a plain search at every offset.
 fn by_hand(values: &[String], printed: &[u8]) -> Vec<u8> {
     let forms = reference::forms(values);
     let mut hidden = Vec::new();
@@ -294,7 +300,7 @@ fn by_hand(values: &[String], printed: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn a_line_is_not_held_back_once_it_can_begin_nothing() {
+fn a_line_that_begins_no_value_is_not_held_back() {
     let redactor = Arc::new(Redactor::new(["correct horse"]));
     let mut stream = StreamRedactor::new(redactor);
     let mut shown = Vec::new();

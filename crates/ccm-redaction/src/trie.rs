@@ -1,14 +1,14 @@
 //! Every form of every part, found by the beginning of a text.
 //!
-//! A form is a part in one encoding. The forms are kept in a tree of chunks of 8 bytes, which is built no deeper than texts
-//! go along with it: forms wait at a node until a text comes by. Where only one part is left, its forms are encoded when
-//! a text may hold them.
+//! A form is a part in one encoding. The forms are kept in a tree of chunks of 8 bytes, which is built no
+//! deeper than texts go along with it: forms wait at a node until a text comes by. Where only one part is
+//! left, its forms are encoded when a text may hold them.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::ops::Range;
 
-use super::encoder::{Encoder, encoders};
+use super::encoder::{FormEncoder, encoders};
 use super::encodings::{self, EncodingSet};
 use super::filter::{Filter, KeyHash};
 use super::parts::Parts;
@@ -23,14 +23,14 @@ const ROOT: u32 = 0;
 #[derive(Clone, Copy)]
 enum Branch {
     /// Forms of one part.
-    Part(u32, EncodingSet),
+    SecretPart(u32, EncodingSet),
     /// Forms of several parts, which go on from a node.
-    Node(u32),
+    TrieNode(u32),
 }
 
-/// Where forms of several parts go on that are alike so far.
+/// Branch point of forms of several parts that are equal so far.
 #[derive(Default)]
-struct Node {
+struct TrieNode {
     /// Lengths of the tails at the node, as bits.
     tails: u8,
     /// Forms that were not put behind the node yet.
@@ -53,10 +53,10 @@ pub(super) struct Reach {
 pub(super) struct Trie {
     roots: HashMap<u64, Branch, KeyHash>,
     branches: HashMap<(u32, u64), Branch, KeyHash>,
-    /// Ends of forms at a node or within the chunk behind it, each with its length in the last byte, and the first part
-    /// that ends like that.
+    /// Ends of forms at a node or within the chunk behind it, each with its length in the last byte, and the
+    /// first part that ends like that.
     tails: HashMap<(u32, u64), u32, KeyHash>,
-    nodes: Vec<Node>,
+    nodes: Vec<TrieNode>,
     /// The first chunk of every form.
     first_chunks: Filter,
     /// The first half of it, of forms that are shorter than a chunk.
@@ -75,7 +75,7 @@ impl Trie {
     /// Adds every form of some parts.
     pub(super) fn add(&mut self, parts: &Parts, ids: Range<u32>) {
         if self.nodes.is_empty() {
-            self.nodes.push(Node::default());
+            self.nodes.push(TrieNode::default());
         }
         for id in ids {
             if let Some(set) = encodings::distinct(parts.get(id)) {
@@ -117,8 +117,9 @@ impl Trie {
         }
     }
 
-    /// Encodes the next chunk of a form, and keeps the ends within it. Returns none if the form ends before the chunk.
-    fn next_chunk(&mut self, node: u32, id: u32, form: &mut Encoder<'_>) -> Option<u64> {
+    /// Encodes the next chunk of a form, and keeps the ends within it. Returns none if the form ends before
+    /// the chunk.
+    fn next_chunk(&mut self, node: u32, id: u32, form: &mut FormEncoder<'_>) -> Option<u64> {
         #[cfg(test)]
         {
             self.encoded += 1;
@@ -146,12 +147,12 @@ impl Trie {
             entry(self.branches.entry((node, chunk)), id, set)
         };
         match *branch {
-            Branch::Part(..) if is_new => self.note_chunk(node, chunk),
-            Branch::Part(other, others) => {
-                *branch = Branch::Node(next);
-                self.nodes.push(Node { tails: 0, waiting: vec![(other, others), (id, set)] });
+            Branch::SecretPart(..) if is_new => self.note_chunk(node, chunk),
+            Branch::SecretPart(other, others) => {
+                *branch = Branch::TrieNode(next);
+                self.nodes.push(TrieNode { tails: 0, waiting: vec![(other, others), (id, set)] });
             }
-            Branch::Node(next) => {
+            Branch::TrieNode(next) => {
                 if let Some(next) = self.nodes.get_mut(next as usize) {
                     next.waiting.push((id, set));
                 }
@@ -192,8 +193,8 @@ impl Trie {
         }
     }
 
-    /// Compares the beginning of a text with every form of the parts before `limit` at once. `at_end` looks as well for
-    /// forms that are longer than the text.
+    /// Compares the beginning of a text with every form of the parts before `limit` at once. `at_end` looks
+    /// as well for forms that are longer than the text.
     pub(super) fn reach(&mut self, parts: &Parts, limit: u32, text: &[u8], at_end: bool) -> Reach {
         let mut reach = Reach::default();
         let mut node = ROOT;
@@ -216,14 +217,14 @@ impl Trie {
                 return reach;
             };
             match self.branch(node, u64::from_le_bytes(*chunk)) {
-                Some(Branch::Node(next)) => node = next,
-                Some(Branch::Part(id, set)) if id < limit => {
+                Some(Branch::TrieNode(next)) => node = next,
+                Some(Branch::SecretPart(id, set)) if id < limit => {
                     for form in encoders(parts.get(id), set) {
                         compare(form, text, &mut reach);
                     }
                     return reach;
                 }
-                Some(Branch::Part(..)) | None => return reach,
+                Some(Branch::SecretPart(..)) | None => return reach,
             }
             at += CHUNK;
         }
@@ -267,12 +268,12 @@ impl Trie {
 fn entry<K>(entry: Entry<'_, K, Branch>, id: u32, set: EncodingSet) -> (&mut Branch, bool) {
     match entry {
         Entry::Occupied(entry) => (entry.into_mut(), false),
-        Entry::Vacant(entry) => (entry.insert(Branch::Part(id, set)), true),
+        Entry::Vacant(entry) => (entry.insert(Branch::SecretPart(id, set)), true),
     }
 }
 
 /// Compares a text with one form.
-fn compare(mut form: Encoder<'_>, text: &[u8], reach: &mut Reach) {
+fn compare(mut form: FormEncoder<'_>, text: &[u8], reach: &mut Reach) {
     let mut is_alike = true;
     while is_alike
         && let Some(found) = text.get(form.written..).and_then(<[u8]>::first_chunk)
@@ -306,12 +307,12 @@ fn tail(bytes: u64, length: u8) -> u64 {
     bytes | u64::from(length) << 56
 }
 
-/// The length of such an end.
+/// Returns the length of such an end.
 fn length_of(tail: u64) -> u8 {
     tail.to_be_bytes()[0]
 }
 
-/// Its bytes.
+/// Returns the bytes of such an end.
 fn bytes_of(tail: u64) -> u64 {
     tail & (u64::MAX >> 8)
 }

@@ -1,28 +1,28 @@
-//! What a second run of the same manifest changed again.
+//! Changes of a second run of the same manifest.
 
 use ccm_model::{Event, Outcome, Reason, ResourceId};
 
 /// A resource that a second run changed again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChangedAgain {
-    /// Which one.
+    /// Name of the resource.
     pub id: ResourceId,
-    /// The rule that led to that.
+    /// Rule that led to the change.
     pub reason: Option<Reason>,
-    /// The resources whose change triggered it.
+    /// Resources whose change triggered this one.
     pub triggered_by: Vec<ResourceId>,
-    /// What the second run had to say of it.
+    /// Warnings of the second run.
     pub warnings: Vec<String>,
 }
 
-/// Listens to a second run and remembers what it changed.
+/// Listener that collects the changes of a second run.
 #[derive(Debug, Default)]
 pub struct Idempotence {
     again: Vec<ChangedAgain>,
 }
 
 impl Idempotence {
-    /// Takes note of an event.
+    /// Handles an event.
     pub fn accept(&mut self, event: &Event) {
         if let Event::ResourceFinished(transaction) = event
             && changed_again(&transaction.outcome)
@@ -36,13 +36,14 @@ impl Idempotence {
         }
     }
 
-    /// What was changed again, in the order of the run.
+    /// Returns the resources that were changed again, in the order of the run.
     pub fn changed_again(&self) -> &[ChangedAgain] {
         &self.again
     }
 }
 
-/// Tells whether an outcome is a change. What is in noop by itself would change again each time, and was not changed.
+/// Returns `true` if a resource was changed or refreshed. A resource in noop would change each time, but was
+/// not changed.
 pub(crate) fn changed_again(outcome: &Outcome) -> bool {
     matches!(outcome, Outcome::Changed | Outcome::Refreshed)
 }

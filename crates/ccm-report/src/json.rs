@@ -1,52 +1,48 @@
-//! The report for programs: an event, a line of JSON.
+//! The report for programs: a line of JSON for each event.
 
 mod ids;
 mod line_writer;
 mod output;
-mod properties;
 
-use std::borrow::Cow;
 use std::time::{Duration, SystemTime};
 
 use ccm_model::{
-    Event, FailureLine, Outcome, OutcomeName, OwedCause, PendingRefreshLine, ResourceId, RunSummary,
-    SessionStarted, SettledRefresh, SettledRefreshLine, SkipCause, StartLine, StartProtocol, StillOwed,
-    StopCause, StopLine, SummaryLine, SummaryProtocol, Transaction, TransactionLine, TransactionProtocol,
+    Event, Outcome, ResourceId, RunSummary, SessionStarted, StartLine, SummaryLine, Transaction,
+    TransactionLine,
 };
 use serde::Serialize;
 
 use crate::idempotence::changed_again;
-use crate::text::{owed_cause, settled_cause, stopped, undone};
 
 pub use ids::Ids;
 use line_writer::LineWriter;
 pub use output::{JsonDocument, JsonLines};
 
-/// What is the same in every line of a run.
+/// Fields that are the same in every line of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunIdentity {
-    /// The name of the run, unlike that of any other; later runs have greater ones.
+    /// Name of the run, a unique id. Later runs have greater ones.
     pub run_id: String,
-    /// What is applied: the manifest's absolute path, or `standard input`.
+    /// Absolute path of the manifest, or `standard input`.
     pub manifest: String,
-    /// The version of ccm.
+    /// Version of ccm.
     pub version: &'static str,
 }
 
-/// Turns the events of a run into lines.
+/// Encoder of the events of a run as lines.
 #[derive(Debug)]
-pub struct Encoder {
+pub struct LineEncoder {
     identity: RunIdentity,
     ids: Ids,
     began: SystemTime,
-    verifies: Option<Verified>,
-    /// The line that was made last.
+    verifies: Option<VerifiedRun>,
+    /// The last line.
     buffer: Vec<u8>,
 }
 
-/// The run that another one verifies by changing nothing again, and what that one did change.
+/// Run that is verified by a second one, and the resources that the second one changed again.
 #[derive(Debug)]
-struct Verified {
+struct VerifiedRun {
     run_id: String,
     changed_again: Vec<ResourceId>,
 }
@@ -59,45 +55,45 @@ pub(crate) enum LineKind {
     Summary,
 }
 
-/// A line, and how it may be treated.
+/// A line, with its properties for a writer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JsonLine<'a> {
-    /// Its kind.
+    /// Kind of the line.
     pub(crate) kind: LineKind,
     /// The JSON, with a line end.
     pub text: &'a str,
-    /// How much time it tells of.
+    /// Time that the resource took.
     pub runtime: Duration,
-    /// Whether it tells of more than of something that did not happen.
+    /// `true` if the line must be written at once. Lines about unchanged and skipped resources may wait.
     pub urgent: bool,
 }
 
-impl Encoder {
-    /// Begins a run, which is named by the first of its ids.
+impl LineEncoder {
+    /// Builds the encoder of a run. The first id names the run.
     pub fn new(mut ids: Ids, began: SystemTime, manifest: String, version: &'static str) -> Self {
         let identity = RunIdentity { run_id: ids.next(began), manifest, version };
         Self { identity, ids, began, verifies: None, buffer: Vec::new() }
     }
 
-    /// Begins another run of the same manifest, which verifies this one by changing nothing again.
+    /// Begins a second run of the same manifest, which verifies the first one.
     pub fn begin_verification(&mut self, began: SystemTime) {
         let run_id = std::mem::replace(&mut self.identity.run_id, self.ids.next(began));
-        self.verifies = Some(Verified { run_id, changed_again: Vec::new() });
+        self.verifies = Some(VerifiedRun { run_id, changed_again: Vec::new() });
         self.began = began;
     }
 
-    /// What is the same in every line.
+    /// Returns the fields that are the same in every line.
     pub fn identity(&self) -> &RunIdentity {
         &self.identity
     }
 
-    /// The line of an event; some have none.
+    /// Returns the line of an event, if it has one.
     pub fn encode(&mut self, event: &Event) -> Option<JsonLine<'_>> {
         match event {
             Event::SessionStarted(session) => Some(self.start(session)),
             Event::ResourceFinished(transaction) => Some(self.transaction(transaction)),
             Event::SessionFinished(summary) => Some(self.summary(summary)),
-            // Output can be long and secret; only people who watch get to see it.
+            // Output can be long and secret, so it is shown only in the live report.
             Event::ResourceStarted(_) | Event::OutputReceived(_) | Event::ArtifactsLeft(_) => None,
         }
     }
@@ -105,16 +101,12 @@ impl Encoder {
     fn start(&mut self, session: &SessionStarted) -> JsonLine<'_> {
         self.began = session.at;
         let line = StartLine {
-            protocol: StartProtocol::V1,
             event_id: self.ids.next(session.at).into(),
-            timestamp: session.at,
             run_id: self.identity.run_id.as_str().into(),
             manifest: self.identity.manifest.as_str().into(),
             version: self.identity.version.into(),
-            noop: session.noop,
-            resources: session.resources,
-            message: session.message.as_deref().map(Cow::from),
             verifies: self.verifies.as_ref().map(|verified| verified.run_id.as_str().into()),
+            ..StartLine::from(session)
         };
         let text = write(&mut self.buffer, &line);
         JsonLine { kind: LineKind::Start, text, runtime: Duration::ZERO, urgent: true }
@@ -122,23 +114,13 @@ impl Encoder {
 
     fn summary(&mut self, summary: &RunSummary) -> JsonLine<'_> {
         let at = self.began.checked_add(summary.duration).unwrap_or(self.began);
-        let refreshes = &summary.refreshes;
         let line = SummaryLine {
-            protocol: SummaryProtocol::V1,
             event_id: self.ids.next(at).into(),
-            timestamp: at,
+            timestamp: Some(at),
             run_id: self.identity.run_id.as_str().into(),
             manifest: self.identity.manifest.as_str().into(),
-            noop: summary.noop,
-            duration: summary.duration,
-            counts: summary.counts,
-            stopped: summary.stopped.as_ref().map(stop_line),
-            message: summary.message.as_deref().map(Cow::from),
-            owed: refreshes.owed.iter().map(pending).collect(),
-            settled: refreshes.settled.iter().map(settled).collect(),
-            ledger_damage: refreshes.damage.as_deref().map(Cow::from),
-            ledger_error: refreshes.unwritten.as_slice().into(),
             changed_again: self.verifies.as_ref().map(|verified| verified.changed_again.as_slice().into()),
+            ..SummaryLine::from(summary)
         };
         let text = write(&mut self.buffer, &line);
         JsonLine { kind: LineKind::Summary, text, runtime: Duration::ZERO, urgent: true }
@@ -149,60 +131,11 @@ impl Encoder {
         if let Some(verified) = self.verifies.as_mut().filter(|_| changed_again(outcome)) {
             verified.changed_again.push(transaction.id.clone());
         }
-        let (failure, skip) = match outcome {
-            Outcome::Failed(failure) => (Some(&**failure), None),
-            Outcome::Skipped { cause } => (None, Some(cause)),
-            _ => (None, None),
-        };
         let end = transaction.at.checked_add(*duration).unwrap_or(transaction.at);
         let line = TransactionLine {
-            protocol: TransactionProtocol::V1,
             event_id: self.ids.next(end).into(),
-            timestamp: transaction.at,
             run_id: self.identity.run_id.as_str().into(),
-            type_name: Cow::from(&*transaction.id.type_name),
-            provider: transaction.provider.as_deref().map(Cow::from),
-            name: Cow::from(&*transaction.id.name),
-            alias: transaction.alias.as_deref().map(Cow::from),
-            requested_ensure: transaction.requested_ensure.as_str().into(),
-            final_ensure: transaction.final_ensure.as_deref().map(Cow::from),
-            duration: *duration,
-            properties: properties::Presented(&transaction.properties, &transaction.presentation),
-            status: transaction.state.as_ref().map(Cow::Borrowed),
-            noop_message: match outcome {
-                Outcome::WouldChange { message } | Outcome::WouldRefresh { message } => {
-                    Some(message.as_str().into())
-                }
-                _ => None,
-            },
-            error: failure.map_or(&[][..], |failure| &failure.chain).into(),
-            changed: failure.map_or(outcome.is_change(), |failure| failure.changed),
-            refreshed: matches!(outcome, Outcome::Refreshed | Outcome::WouldRefresh { .. }),
-            failed: failure.is_some(),
-            skipped: skip.is_some(),
-            noop: matches!(outcome, Outcome::WouldChange { .. } | Outcome::WouldRefresh { .. }),
-            unmet_requirements: match skip {
-                Some(SkipCause::Unmet { culprits: ids } | SkipCause::Undone { noop: ids }) => ids,
-                _ => &[][..],
-            }
-            .into(),
-            outcome: OutcomeName::from(outcome),
-            reason: transaction.reason_text().map(Cow::from).or_else(|| skip.and_then(skip_reason)),
-            triggered_by: transaction.triggered_by.as_slice().into(),
-            owed: transaction.owed.as_slice().into(),
-            warnings: transaction.warnings.as_slice().into(),
-            notes: transaction.notes.as_slice().into(),
-            diff: transaction.diff.as_deref().map(Cow::from),
-            hints: failure.map_or(&[][..], |failure| &failure.hints).into(),
-            location: failure.and_then(|failure| failure.location.as_deref()).map(Cow::Borrowed),
-            failure: failure.map(|failure| FailureLine {
-                kind: failure.kind,
-                property: failure.property.as_deref().map(Cow::from),
-                changed: failure.changed,
-                intent: failure.intent.as_deref().map(Cow::Borrowed),
-            }),
-            rule: transaction.reason.as_ref().map(|reason| Cow::from(&*reason.rule)),
-            skip: skip.map(Cow::Borrowed),
+            ..TransactionLine::from(transaction)
         };
         let quiet = matches!(outcome, Outcome::Unchanged | Outcome::Skipped { .. });
         let urgent = !quiet || !transaction.warnings.is_empty();
@@ -214,42 +147,11 @@ impl Encoder {
 /// Replaces the content of a buffer by a line.
 fn write<'b>(buffer: &'b mut Vec<u8>, line: &impl Serialize) -> &'b str {
     let written = line.serialize(LineWriter(buffer));
-    // Keys are text and the buffer takes everything.
+    // Writing to a buffer can't fail, and all keys are text.
     debug_assert!(written.is_ok(), "{written:?}");
     buffer.push(b'\n');
     // JSON is text.
     str::from_utf8(buffer).unwrap_or_default()
-}
-
-/// Returns the text for a skipped resource for which no rule has one.
-fn skip_reason(cause: &SkipCause) -> Option<Cow<'static, str>> {
-    let names = |ids: &[ResourceId]| ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-    Some(match cause {
-        SkipCause::Unmet { culprits } => format!("{} failed", names(culprits)).into(),
-        SkipCause::Undone { noop } => undone(&names(noop), noop.len()).into(),
-        SkipCause::NotManaged { reason } => format!("not managed: {reason}").into(),
-        SkipCause::NotSelected => "not selected".into(),
-        SkipCause::ManifestEnded { culprit } => format!("its manifest ended because {culprit} failed").into(),
-        SkipCause::Stopped { by } => stopped(by).into(),
-        SkipCause::Unknown => return None,
-    })
-}
-
-fn pending(pending: &StillOwed) -> PendingRefreshLine<'_> {
-    let message = match &pending.cause {
-        OwedCause::Noop { kept_by: None } => "it is in noop".into(),
-        cause => owed_cause(cause).into(),
-    };
-    PendingRefreshLine { pending: Cow::Borrowed(pending), message }
-}
-
-fn settled(settled: &SettledRefresh) -> SettledRefreshLine<'_> {
-    SettledRefreshLine { settled: Cow::Borrowed(settled), message: settled_cause(settled).into() }
-}
-
-/// Returns the cause for which a run ended early, with its text.
-pub(crate) fn stop_line(cause: &StopCause) -> StopLine {
-    StopLine { cause: cause.clone(), message: stopped(cause) }
 }
 
 #[cfg(test)]

@@ -1,21 +1,21 @@
 //! Listeners on the events of a run.
 //!
-//! A listener takes each [`ccm_model::Event`] as it happens and never stops the run: what goes wrong while it
-//! writes is kept, and said when it is finished. Nothing here decides what an outcome means for the exit code.
+//! A listener receives each [`ccm_model::Event`] as it happens and never stops the run: an error while it
+//! writes is returned when the listener is finished. Exit codes are computed elsewhere.
 
-mod batch;
 mod error;
 mod idempotence;
 mod json;
+mod output_buffer;
 mod progress;
 mod store;
 mod text;
 
 pub use error::ReportError;
 pub use idempotence::{ChangedAgain, Idempotence};
-pub use json::{Encoder, Ids, JsonDocument, JsonLine, JsonLines, RunIdentity};
-pub use progress::Progress;
+pub use json::{Ids, JsonDocument, JsonLine, JsonLines, LineEncoder, RunIdentity};
+pub use progress::ProgressLine;
 pub use store::{
     Execution, ExecutionError, FindError, History, Recorded, RunStore, StoreError, StoredRun, StoredSummary,
 };
-pub use text::{TextReport, Verbosity, owed_line};
+pub use text::{TextReport, Verbosity, pending_line};

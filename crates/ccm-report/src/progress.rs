@@ -1,36 +1,36 @@
-//! A command that takes its time, shown on a terminal.
+//! Progress of a slow command, on a terminal.
 
 use std::time::Duration;
 
 use ccm_model::{Event, display_duration, escape_control};
 
-/// How long a resource runs before it shows itself.
+/// Time after which a running resource is shown.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// Goes to the beginning of the line and clears it.
+/// Control codes that go to the beginning of the line and clear it.
 const ERASE: &str = "\r\u{1b}[K";
 
-/// Decides what the last line of a terminal shows while a resource runs.
+/// Last line of a terminal while a resource runs.
 ///
-/// It writes nothing itself: whoever owns the terminal writes what it returns.
+/// The owner of the terminal writes the returned text.
 #[derive(Clone, Debug, Default)]
-pub struct Progress {
-    running: Option<Running>,
+pub struct ProgressLine {
+    running: Option<RunningResource>,
     shown: Option<String>,
 }
 
 #[derive(Clone, Debug)]
-struct Running {
+struct RunningResource {
     name: String,
     since: Duration,
 }
 
-impl Progress {
-    /// Takes an event, and returns what erases the line before anything else is written.
+impl ProgressLine {
+    /// Handles an event. Returns the control codes that erase the line, to be written before anything else.
     pub fn accept(&mut self, event: &Event, now: Duration) -> Option<&'static str> {
         match event {
             Event::ResourceStarted(started) => {
                 let name = escape_control(&started.id.to_string()).into_owned();
-                self.running = Some(Running { name, since: now });
+                self.running = Some(RunningResource { name, since: now });
             }
             Event::ResourceFinished(_) | Event::SessionFinished(_) => self.running = None,
             Event::SessionStarted(_) | Event::OutputReceived(_) | Event::ArtifactsLeft(_) => {}
@@ -38,7 +38,7 @@ impl Progress {
         self.shown.take().map(|_| ERASE)
     }
 
-    /// Returns what brings the line up to date on a terminal that is so many columns wide.
+    /// Returns the text that updates the line on a terminal with a number of columns.
     pub fn tick(&mut self, now: Duration, width: usize) -> Option<String> {
         let running = self.running.as_ref()?;
         let elapsed = now.saturating_sub(running.since);
@@ -47,7 +47,7 @@ impl Progress {
         }
         let elapsed = display_duration(Duration::from_secs(elapsed.as_secs()));
         let behind = format!(" running {elapsed}");
-        // A line that fills the last column may go on below, where it could not be erased.
+        // A terminal may wrap a line that fills the last column, and the next line is not erased.
         let line = fitting(&running.name, width.saturating_sub(behind.len() + 1)) + &behind;
         if self.shown.as_ref() == Some(&line) {
             return None;
@@ -58,7 +58,8 @@ impl Progress {
     }
 }
 
-/// As much of a text as fits. What is not ASCII is taken to be two columns wide, as some of it is.
+/// Shortens a text to a number of columns. A character that is not ASCII counts as two columns, because some
+/// are that wide.
 fn fitting(text: &str, columns: usize) -> String {
     let wide = |character: char| if character.is_ascii() { 1 } else { 2 };
     if text.chars().map(wide).sum::<usize>() <= columns {
@@ -90,9 +91,9 @@ mod tests {
     }
 
     #[test]
-    fn a_resource_shows_itself_after_a_second_and_is_erased_before_the_next_line() {
+    fn a_running_resource_is_shown_after_a_second_and_erased_before_other_text() {
         let clock = FakeClock::default();
-        let mut progress = Progress::default();
+        let mut progress = ProgressLine::default();
         let at = |millis| {
             clock.advance(Duration::from_millis(millis));
             clock.monotonic()
@@ -117,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn it_fits_on_one_line_and_steers_nothing() {
+    fn the_line_fits_the_terminal_and_is_escaped() {
         for (name, width, shown) in [
             ("a", 40, "exec#a running 1s"),
             ("abcdefghijklmnop", 26, "exec#abcdef... running 1s"),
@@ -125,7 +126,7 @@ mod tests {
             ("x\u{1b}[2J\n", 60, "exec#x\\u{1b}[2J\\n running 1s"),
             ("abc", 3, "... running 1s"),
         ] {
-            let mut progress = Progress::default();
+            let mut progress = ProgressLine::default();
             progress.accept(&started(name), Duration::ZERO);
             let text = progress.tick(PATIENCE, width).unwrap_or_default();
             assert_eq!(text, format!("{ERASE}{shown}"), "{name}");

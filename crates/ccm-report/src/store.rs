@@ -1,4 +1,4 @@
-//! What is kept of each run: its events and what it amounted to.
+//! Record of each run: its events and its summary.
 
 mod executions;
 mod history;
@@ -14,7 +14,7 @@ use ccm_model::{Counts, Event, Nanoseconds, Outcome, RunSummary, StopLine, displ
 use serde::{Deserialize, Serialize};
 
 use crate::ReportError;
-use crate::json::{JsonLine, JsonLines, RunIdentity, stop_line};
+use crate::json::{JsonLine, JsonLines, RunIdentity};
 
 pub use executions::{Execution, ExecutionError};
 pub use history::{FindError, History, StoredRun};
@@ -23,66 +23,66 @@ const RUNS: &str = "runs";
 const EVENTS: &str = "events.jsonl";
 const SUMMARY: &str = "summary.json";
 
-/// Says what is wrong with the stored runs.
+/// Errors of the records of runs.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// What this run did is not all on disk.
+    /// The record of this run is not complete.
     #[error("the record of this run in {path:?} could not be written")]
     Record {
-        /// Where it should be.
+        /// Path of the record.
         path: PathBuf,
-        /// Why not.
+        /// Cause.
         source: io::Error,
     },
-    /// An old run is kept although there are more than wanted.
+    /// An old run could not be removed, although more runs are recorded than wanted.
     #[error("the record of an old run, {path:?}, could not be removed")]
     Remove {
-        /// Its directory, or that of all runs.
+        /// Directory of the run, or of all runs.
         path: PathBuf,
-        /// Why not.
+        /// Cause.
         source: io::Error,
     },
-    /// They can't be looked at.
+    /// The records can't be read.
     #[error("the runs in {path:?} can't be read")]
     Read {
-        /// Where they are.
+        /// Directory of the runs.
         path: PathBuf,
-        /// Why not.
+        /// Cause.
         source: io::Error,
     },
 }
 
-/// What a run amounted to, as it is stored.
+/// Summary of a run in its record.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct StoredSummary {
-    /// The run.
+    /// Name of the run.
     pub run_id: String,
-    /// What was applied.
+    /// Absolute path of the manifest, or `standard input`.
     pub manifest: String,
-    /// The version of ccm that did it.
+    /// Version of ccm.
     pub version: String,
-    /// Whether nothing was changed on purpose.
+    /// `true` if the run changed nothing on purpose.
     pub noop: bool,
-    /// When it began.
+    /// Time of the begin.
     pub begin: String,
-    /// When it ended.
+    /// Time of the end.
     pub end: String,
-    /// How long it took.
+    /// Duration of the run.
     #[serde(with = "Nanoseconds")]
     pub duration: Duration,
-    /// Outcomes, counted.
+    /// Number of resources with each outcome.
     pub counts: Counts,
-    /// What ended it before its end.
+    /// Cause for which the run ended early.
     #[serde(deserialize_with = "known")]
     pub stopped: Option<StopLine>,
-    /// The exit code of ccm.
+    /// Exit code of ccm.
     pub exit_code: u8,
 }
 
 impl StoredSummary {
-    /// What is stored of a run.
+    /// Builds the summary of a run.
     pub fn of(identity: &RunIdentity, began: SystemTime, summary: &RunSummary, exit_code: u8) -> Self {
         let ended = began.checked_add(summary.duration).unwrap_or(began);
         Self {
@@ -94,33 +94,33 @@ impl StoredSummary {
             end: display_timestamp(ended, 2),
             duration: summary.duration,
             counts: summary.counts,
-            stopped: summary.stopped.as_ref().map(stop_line),
+            stopped: summary.stopped.as_ref().map(StopLine::from),
             exit_code,
         }
     }
 
-    /// Tells whether nothing was done: then the record is not worth a wait for the disk, nor a wake of one that sleeps.
+    /// Returns `true` if nothing was done. Such a record is not synced, so that a sleeping disk stays asleep.
     fn is_quiet(&self) -> bool {
         let Counts { changed, refreshed, failed, .. } = self.counts;
         self.exit_code == 0 && changed + refreshed + failed == 0
     }
 }
 
-/// How the record of a run came out.
+/// Result of recording a run.
 #[derive(Debug)]
 #[must_use]
 pub struct Recorded {
-    /// Whether all of it is on disk.
+    /// Error of the record, if it is not complete.
     pub record: Result<(), StoreError>,
-    /// What old runs could not be removed.
+    /// Errors of old runs that could not be removed.
     pub kept: Vec<StoreError>,
 }
 
-/// Records a run. Nothing that goes wrong stops the run; it is told at the end.
+/// Record of a run while it is written. An error does not stop the run; it is returned at the end.
 #[derive(Debug)]
 pub struct RunStore {
     path: PathBuf,
-    /// None if it can't be had, which `open` then tells.
+    /// `None` if the directory can't be opened. `open` holds the error.
     runs: Option<Directory>,
     open: io::Result<Open>,
     keep: usize,
@@ -130,18 +130,19 @@ pub struct RunStore {
 struct Open {
     directory: Directory,
     lines: JsonLines<AppendFile>,
-    /// Why files of an execution could not be kept.
+    /// First error of a file of an execution.
     failed: Option<io::Error>,
 }
 
 impl RunStore {
-    /// The greatest name that a recorded run has; none if there is no such run, or nobody can tell.
+    /// Returns the greatest name of a recorded run. Returns `None` if there is no run, or the runs can't be
+    /// read.
     pub fn newest(state: &Directory) -> Option<String> {
         let names = state.enter(RUNS).and_then(|runs| runs.directories()).ok()?;
         names.into_iter().filter(|name| is_run_id(name)).max()
     }
 
-    /// Begins the record of a run; `keep` says how many are to be there at its end.
+    /// Begins the record of a run. `keep` is the number of runs to keep, with this one.
     pub fn begin(state: &Directory, identity: &RunIdentity, keep: usize) -> Self {
         let path = state.path().join(RUNS);
         let (runs, open) = match state.make(RUNS) {
@@ -151,7 +152,7 @@ impl RunStore {
             }
             Err(error) => (None, Err(error)),
         };
-        // The run that records itself is not removed by itself.
+        // At least this run is kept.
         Self { path, runs, open, keep: keep.max(1) }
     }
 
@@ -161,7 +162,7 @@ impl RunStore {
         Ok(Open { directory, lines, failed: None })
     }
 
-    /// Tells whether the line of an event belongs into the record; what is unchanged is only counted.
+    /// Returns `true` if the line of an event is recorded. Unchanged resources are only counted.
     pub fn wants(&self, event: &Event) -> bool {
         self.open.as_ref().is_ok_and(|open| !open.lines.failed())
             && match event {
@@ -178,16 +179,16 @@ impl RunStore {
         }
     }
 
-    /// Tells whether something could not be recorded so far.
+    /// Returns `true` if something could not be recorded so far.
     pub fn failed(&self) -> bool {
         self.open.as_ref().map_or(true, |open| open.failed.is_some() || open.lines.failed())
     }
 
-    /// Ends the record, brings it to the disk if the run did anything, and removes the oldest ones.
+    /// Ends the record, syncs it if the run changed something, and removes the oldest runs.
     pub fn finish(self, summary: &StoredSummary) -> Recorded {
         let Self { path, runs, open, keep } = self;
         let record = open.and_then(|open| close(open, summary));
-        // Without its name on the disk, what is in a directory is lost with the power.
+        // Content of a directory is lost in a power failure unless the name of the directory is on disk.
         let named = runs.as_ref().filter(|_| !summary.is_quiet());
         let record = record.and_then(|()| named.map_or(Ok(()), Directory::sync));
         let kept = runs.map_or_else(Vec::new, |runs| retain(&runs, keep));
@@ -202,7 +203,7 @@ fn close(open: Open, summary: &StoredSummary) -> io::Result<()> {
         Err(ReportError::Write(error)) => Err(error),
     };
     let artifacts = if summary.is_quiet() { Ok(()) } else { executions::sync(&open.directory) };
-    // A summary is worth having also where events are missing.
+    // The summary is useful also if events are missing.
     let text = format!("{}\n", serde_json::to_string_pretty(summary)?);
     let written = if summary.is_quiet() {
         open.directory.replace_unsynced(SUMMARY, text.as_bytes())
@@ -212,7 +213,8 @@ fn close(open: Open, summary: &StoredSummary) -> io::Result<()> {
     lines.and(open.failed.map_or(Ok(()), Err)).and(artifacts).and(written)
 }
 
-/// Removes the oldest runs, and tells which of them stay. What is not the directory of a run is left alone.
+/// Removes the oldest runs. Returns the errors of those that could not be removed. Other directories are not
+/// touched.
 fn retain(runs: &Directory, keep: usize) -> Vec<StoreError> {
     let names = match runs.directories() {
         Ok(names) => names,
@@ -227,7 +229,7 @@ fn retain(runs: &Directory, keep: usize) -> Vec<StoreError> {
     names.iter().take(too_many).filter_map(failed).collect()
 }
 
-/// Tells whether a name is one that ccm gives to a run.
+/// Returns `true` if a name has the form of the name of a run.
 fn is_run_id(name: &str) -> bool {
     let form = |(at, byte)| match at {
         8 | 13 | 18 | 23 => byte == b'-',

@@ -1,6 +1,6 @@
 //! Quotes of command output for failures.
 
-use ccm_host::Captured;
+use ccm_host::CapturedOutput;
 use ccm_model::{Stream, StreamTail};
 
 /// Maximum number of quoted lines of a stream.
@@ -9,7 +9,7 @@ const LINES: usize = 20;
 const CHARACTERS: usize = 10_000;
 
 /// Returns the last lines of a stream as text.
-pub(crate) fn tail(stream: Stream, captured: &Captured) -> Option<StreamTail> {
+pub(crate) fn tail(stream: Stream, captured: &CapturedOutput) -> Option<StreamTail> {
     let contiguous;
     let bytes: &[u8] = if captured.tail.is_empty() {
         &captured.head
@@ -36,7 +36,7 @@ pub(crate) fn tail(stream: Stream, captured: &Captured) -> Option<StreamTail> {
 }
 
 /// Returns a stream as text; only its beginning if the stream was too long to be kept whole.
-pub(crate) fn text(captured: &Captured) -> String {
+pub(crate) fn text(captured: &CapturedOutput) -> String {
     if captured.truncated() {
         return String::from_utf8_lossy(&captured.head).into_owned();
     }
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     fn lines_of(head: &str, end: &str, dropped: u64) -> Option<(Vec<String>, u64)> {
-        let captured = Captured { head: head.into(), tail: end.into(), dropped };
+        let captured = CapturedOutput { head: head.into(), tail: end.into(), dropped };
         tail(Stream::Stdout, &captured).map(|tail| (tail.lines, tail.bytes_before))
     }
 

@@ -6,7 +6,7 @@ use std::io;
 use std::path::Path;
 
 use ccm_engine::PendingLedger;
-use ccm_host::Look;
+use ccm_host::InspectOptions;
 
 use crate::session::Session;
 
@@ -78,7 +78,8 @@ impl Session {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => StateAdvice::FreeSpace,
             io::ErrorKind::PermissionDenied => {
                 let files = &self.doors.files;
-                let owner = |path: &Path| Some(files.look(path, Look::default()).ok()?.target?.uid);
+                let owner =
+                    |path: &Path| Some(files.inspect(path, InspectOptions::default()).ok()?.target?.uid);
                 match path.ancestors().find_map(owner) {
                     Some(uid) => StateAdvice::RunAs { uid, name: files.user_name(uid).ok().flatten() },
                     None => StateAdvice::RunAsOwner,

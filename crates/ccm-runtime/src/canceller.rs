@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use ccm_engine::Stop;
-use ccm_host::{Cancellation, CancellationSource, Level};
+use ccm_host::{Cancellation, CancellationLevel, CancellationSource};
 use ccm_model::StopCause;
 
 /// Handle that ends a run from any thread.
@@ -28,7 +28,7 @@ impl Canceller {
     }
 
     /// Makes the end of the run more urgent. The first cause is the one that is reported.
-    pub fn raise(&self, level: Level, cause: StopCause) {
+    pub fn raise(&self, level: CancellationLevel, cause: StopCause) {
         let _ = self.0.cause.set(cause);
         self.0.source.raise(level);
     }
@@ -39,13 +39,13 @@ impl Canceller {
     }
 
     /// Waits until the end is at least that urgent.
-    pub async fn reached(&self, level: Level) {
+    pub async fn reached(&self, level: CancellationLevel) {
         self.0.cancellation.reached(level).await;
     }
 
     /// Waits until the run is to end, and returns the cause.
     pub async fn stopped(&self) -> StopCause {
-        self.reached(Level::Stop).await;
+        self.reached(CancellationLevel::Stop).await;
         match self.cause() {
             Some(cause) => cause.clone(),
             // A cause is set before the level is raised.

@@ -2,12 +2,14 @@
 
 use std::path::Path;
 
-use ccm_data::facts::{self, File};
-use ccm_data::hierarchy::Outcome;
-use ccm_data::layers::Origin;
+use ccm_data::facts::{self, FactFile};
+use ccm_data::hierarchy::EntryOutcome;
+use ccm_data::layers::ValueOrigin;
 use ccm_expr::{Map, Value, path};
 use ccm_host::absolute;
-use ccm_manifest::{DataFile, Named, Redaction, ResolvedData, Sources as _, ToEvaluate, is_of_system_fact};
+use ccm_manifest::{
+    DataFile, EvaluationRequest, ExpressionNames, Redaction, ResolvedData, Sources as _, is_of_system_fact,
+};
 use ccm_model::{Diagnostic, SourceMap, escape_control};
 
 use crate::findings::{Findings, ManifestErrors};
@@ -73,12 +75,12 @@ impl EvaluatedData {
     }
 
     /// Returns the entries of the hierarchy as they were written, each with its outcome.
-    pub fn entries(&self) -> &[(String, Outcome)] {
+    pub fn entries(&self) -> &[(String, EntryOutcome)] {
         &self.data.entries
     }
 
     /// Returns the sources of each value.
-    pub fn origins(&self) -> Vec<Origin> {
+    pub fn origins(&self) -> Vec<ValueOrigin> {
         self.data.layers.origins()
     }
 }
@@ -105,7 +107,7 @@ impl Session {
             Some(path) => self.read_variables(path, &machine)?,
             None => Map::new(),
         };
-        let request = ToEvaluate {
+        let request = EvaluationRequest {
             expression: expression.into(),
             variables,
             hiera: data_files(&data.files, &machine)?,
@@ -125,9 +127,9 @@ impl Session {
     }
 
     /// Finds what an expression names and when it can be evaluated, without evaluating it.
-    pub fn explain_expression(&self, expression: &str) -> Result<Named, ManifestErrors> {
+    pub fn explain_expression(&self, expression: &str) -> Result<ExpressionNames, ManifestErrors> {
         let machine = MachineSources::new(self, GivenFacts::default(), None);
-        ccm_manifest::named(expression, &machine).map_err(|found| {
+        ccm_manifest::expression_names(expression, &machine).map_err(|found| {
             let (error, texts) = *found;
             self.errors(vec![error], &texts)
         })
@@ -183,7 +185,7 @@ impl Session {
             self.errors(vec![error], &texts)
         })?;
         let source = texts.add(name.clone(), text.as_str());
-        match facts::read(&File { source, text: &text, format: format_of(&name) }) {
+        match facts::read(&FactFile { source, text: &text, format: format_of(&name) }) {
             Ok(Value::Map(map)) => Ok((*map).clone()),
             // A file of facts is a map.
             Ok(_) => Ok(Map::new()),

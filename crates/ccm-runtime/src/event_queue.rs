@@ -117,7 +117,7 @@ impl EventQueue {
     }
 }
 
-/// Returns `true` for an event that says more than that nothing happened.
+/// Returns `true` for an event that reports more than an unchanged resource.
 fn is_urgent(event: &Event) -> bool {
     match event {
         Event::ResourceStarted(_) | Event::ArtifactsLeft(_) => false,

@@ -74,7 +74,7 @@ impl From<ExitCode> for std::process::ExitCode {
 mod tests {
     use std::time::Duration;
 
-    use ccm_model::{Counts, Refreshes, ResourceId};
+    use ccm_model::{Counts, RefreshSummary, ResourceId};
 
     use super::*;
 
@@ -97,7 +97,7 @@ mod tests {
             (0, 0, 0, signal("SIGTERM", 15), 143, 143),
         ] {
             let counts = Counts { changed, refreshed, failed, ..Counts::default() };
-            let refreshes = Refreshes::default();
+            let refreshes = RefreshSummary::default();
             let summary = RunSummary {
                 noop: false,
                 duration: Duration::ZERO,

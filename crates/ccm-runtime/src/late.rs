@@ -1,32 +1,32 @@
 //! Late values for the engine.
 
-use ccm_engine::{LateValues, Progress, Resolved};
-use ccm_manifest::{Completed, Late};
+use ccm_engine::{LateValues, Resolved, RunProgress};
+use ccm_manifest::{Completion, LateResources};
 use ccm_model::{Diagnostic, Failure, FailureKind, Location, Resource, ResourceIndex, SourceMap, Span};
 
 /// Completes the resources of a catalog.
 pub(crate) struct CatalogLate<'a, 's> {
-    pub(crate) late: &'a Late<'s>,
+    pub(crate) late: &'a LateResources<'s>,
 }
 
 impl LateValues for CatalogLate<'_, '_> {
     fn is_late(&self, index: ResourceIndex) -> bool {
-        self.late.waits(index)
+        self.late.is_late(index)
     }
 
     fn resolve(
         &self,
         index: ResourceIndex,
         resource: &Resource,
-        progress: &dyn Progress,
+        progress: &dyn RunProgress,
     ) -> Result<Resolved, Failure> {
         match self.late.complete(index, resource, &|index| progress.would_change(index)) {
-            Completed::AsWritten => Ok(Resolved::AsWritten),
-            Completed::Resource(resource) => Ok(Resolved::Completed(resource)),
-            Completed::NotManaged(reason) => Ok(Resolved::NotManaged { reason }),
-            Completed::NotBefore(index) => Ok(Resolved::NotBefore(index)),
-            Completed::NoValue(reason) => Ok(Resolved::NoValue { reason }),
-            Completed::Mistaken(errors) => Err(failure(&errors, &self.late.texts())),
+            Completion::AsWritten => Ok(Resolved::AsWritten),
+            Completion::Resource(resource) => Ok(Resolved::Completed(resource)),
+            Completion::NotManaged(reason) => Ok(Resolved::NotManaged { reason }),
+            Completion::NotBefore(index) => Ok(Resolved::NotBefore(index)),
+            Completion::NoValue(reason) => Ok(Resolved::NoValue { reason }),
+            Completion::Invalid(errors) => Err(failure(&errors, &self.late.texts())),
         }
     }
 
@@ -35,7 +35,7 @@ impl LateValues for CatalogLate<'_, '_> {
     }
 
     fn remember(&self, index: ResourceIndex, values: serde_json::Value) {
-        self.late.remember(index, values);
+        self.late.record_captures(index, values);
     }
 }
 

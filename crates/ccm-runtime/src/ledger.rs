@@ -4,7 +4,7 @@ use std::path::{Component, Path, PathBuf};
 
 use ccm_engine::{Ledger, LedgerError, LedgerRun};
 use ccm_host::state::Directory;
-use ccm_host::{Files, Look};
+use ccm_host::{Files, InspectOptions};
 use ccm_report::RunIdentity;
 
 use crate::input::ManifestSource;
@@ -49,7 +49,7 @@ impl LoadedManifest<'_> {
         let run = LedgerRun { key, manifest, run_id: run.run_id.clone() };
         let ledger = match (state, state_path) {
             (Some(directory), _) => Ledger::open(directory, run)?,
-            (None, Some(path)) => Ledger::look(path, run)?,
+            (None, Some(path)) => Ledger::inspect(path, run)?,
             // Without a path of the state, nothing was ever remembered.
             (None, None) => return Ok(None),
         };
@@ -89,7 +89,7 @@ fn above(path: &Path, files: &dyn Files) -> Option<PathBuf> {
     if path.ends_with("..") {
         return None;
     }
-    let found = files.look(path, Look::default()).ok()?;
+    let found = files.inspect(path, InspectOptions::default()).ok()?;
     found.target.as_ref()?;
     let led = if found.link { files.canonical(path).ok()? } else { path.to_owned() };
     Some(led.parent().unwrap_or(&led).to_owned())

@@ -107,18 +107,20 @@ mod validate;
 mod verification;
 
 pub use ccm_data::assignment;
-pub use ccm_data::hierarchy::Outcome as EntryOutcome;
-pub use ccm_data::layers::{Origin, Source as ValueSource};
+pub use ccm_data::hierarchy::EntryOutcome;
+pub use ccm_data::layers::{ValueOrigin, ValueSource};
 pub use ccm_engine::{
     ChangeRequest, CommandRequest, Gate, GatedResource, LedgerDamage, LedgerError, OpenGate, PendingLedger,
-    PendingRefresh, PlannedChange, ResourceType, Verdict,
+    PlannedChange, RecordedRefresh, ResourceType, Verdict,
 };
 pub use ccm_expr::Value;
 pub use ccm_facts::{CustomFacts, Warning as FactWarning};
-pub use ccm_graph::Format;
+pub use ccm_graph::RenderFormat;
 pub use ccm_host::state::{LockError, StateError};
-pub use ccm_host::{Cancellation, Clock, Command, Files, Level, Local, Machine, Runner, RunnerError};
-pub use ccm_manifest::{DataFile, Named};
+pub use ccm_host::{
+    Cancellation, CancellationLevel, Clock, Command, Files, Local, Machine, Runner, RunnerError,
+};
+pub use ccm_manifest::{DataFile, ExpressionNames};
 pub use ccm_model::{
     Counts, Diagnostic, Event, Failure, Outcome, Reason, ResourceId, RunSummary, SkipCause, StopCause,
     Transaction,
@@ -145,7 +147,7 @@ pub use run::{ActiveRun, BeginError, RecordEnd, RunMode, RunOptions, RunReport};
 pub use session::{Config, Notice, Session};
 pub use sink::{Emitted, Sink};
 pub use spawn::{Job, JobError, spawn};
-pub use status::{Pending, SessionStatus, StatusError};
+pub use status::{PendingRefreshes, SessionStatus, StatusError};
 pub use text::{InvalidByte, TextError};
 pub use validate::{SharedFinding, Validation, ValidationError, shared_findings};
 pub use verification::{Verification, VerificationError};

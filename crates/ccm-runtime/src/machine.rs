@@ -172,7 +172,7 @@ impl MachineSources {
 fn read_facts(path: &Path, text: &str, texts: &mut SourceMap) -> Result<Value, Vec<Diagnostic>> {
     let name = path.display().to_string();
     let source = texts.add(name.clone(), text);
-    facts::read(&facts::File { source, text, format: format_of(&name) })
+    facts::read(&facts::FactFile { source, text, format: format_of(&name) })
 }
 
 impl Sources for MachineSources {
@@ -238,9 +238,9 @@ pub fn url_hint(path: &Path) -> Option<String> {
 }
 
 /// Returns the format of a file of facts by its name.
-pub(crate) fn format_of(name: &str) -> facts::Format {
+pub(crate) fn format_of(name: &str) -> facts::FactFormat {
     let is_json = Path::new(name).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
-    if is_json { facts::Format::Json } else { facts::Format::Yaml }
+    if is_json { facts::FactFormat::Json } else { facts::FactFormat::Yaml }
 }
 
 /// Returns the error of the system without the file, which the caller names.

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::mem::take;
 
-use ccm_graph::Format;
-use ccm_manifest::{Loaded, load};
+use ccm_graph::RenderFormat;
+use ccm_manifest::{LoadResult, load};
 use ccm_model::{Catalog, ResourceId, ResourceIndex};
 
 use crate::findings::{Findings, ManifestErrors};
@@ -16,7 +16,7 @@ pub struct LoadedManifest<'s> {
     pub(crate) session: &'s Session,
     pub(crate) input: &'s Input,
     pub(crate) catalog: Catalog,
-    pub(crate) loaded: Loaded<'s>,
+    pub(crate) loaded: LoadResult<'s>,
     warnings: Findings,
 }
 
@@ -97,7 +97,7 @@ impl LoadedManifest<'_> {
     }
 
     /// Returns the order of the resources and their edges, without secrets.
-    pub fn graph(&self, format: Format) -> String {
+    pub fn graph(&self, format: RenderFormat) -> String {
         self.session.secrets.redact(&ccm_graph::render(&self.catalog, format)).into_owned()
     }
 }

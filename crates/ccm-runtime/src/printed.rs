@@ -2,7 +2,7 @@
 
 use ccm_data::printed;
 use ccm_expr::Value;
-use ccm_yaml::Written;
+use ccm_yaml::YamlValue;
 
 /// Returns a value as JSON, a line for each part.
 pub fn json(value: &Value) -> String {
@@ -22,22 +22,22 @@ pub fn word(value: &Value) -> String {
     }
 }
 
-fn written(value: &Value) -> Written {
+fn written(value: &Value) -> YamlValue {
     match value {
-        Value::Null => Written::Plain("null".to_owned()),
+        Value::Null => YamlValue::Plain("null".to_owned()),
         Value::Bool(_) | Value::Int(_) | Value::Float(_) => {
-            Written::Plain(printed::to_text(value).into_owned())
+            YamlValue::Plain(printed::to_text(value).into_owned())
         }
-        Value::List(elements) => Written::List(elements.iter().map(written).collect()),
+        Value::List(elements) => YamlValue::List(elements.iter().map(written).collect()),
         Value::Map(map) => {
-            Written::Map(map.iter().map(|(key, value)| (key.to_string(), written(value))).collect())
+            YamlValue::Map(map.iter().map(|(key, value)| (key.to_string(), written(value))).collect())
         }
         Value::Groups(entries) => {
             let entry = |(key, value): &(Value, Value)| (printed::to_text(key).into_owned(), written(value));
-            Written::Map(entries.iter().map(entry).collect())
+            YamlValue::Map(entries.iter().map(entry).collect())
         }
-        Value::Text(_) | Value::Bytes(_) | Value::Duration(_) | Value::Moment(_) | Value::Calendar(_) => {
-            Written::Text(printed::to_text(value).into_owned())
+        Value::Text(_) | Value::Bytes(_) | Value::Duration(_) | Value::DateTime(_) | Value::Calendar(_) => {
+            YamlValue::Text(printed::to_text(value).into_owned())
         }
     }
 }

@@ -5,11 +5,11 @@ use std::time::SystemTime;
 use ccm_host::state::Directory;
 use ccm_host::{Clock, random};
 use ccm_model::{Event, RunSummary};
-use ccm_report::{Encoder, Ids, JsonLine, Recorded, RunIdentity, RunStore, StoredSummary};
+use ccm_report::{Ids, JsonLine, LineEncoder, Recorded, RunIdentity, RunStore, StoredSummary};
 
 /// Ids of a run and its events, their lines, and the file of the recorded ones.
 pub(crate) struct RunRecord {
-    encoder: Encoder,
+    encoder: LineEncoder,
     began: SystemTime,
     store: Option<RunStore>,
 }
@@ -23,7 +23,7 @@ impl RunRecord {
             None => ids,
         };
         let began = clock.now();
-        let encoder = Encoder::new(ids, began, manifest.to_owned(), env!("CARGO_PKG_VERSION"));
+        let encoder = LineEncoder::new(ids, began, manifest.to_owned(), env!("CARGO_PKG_VERSION"));
         Self { encoder, began, store: None }
     }
 

@@ -8,7 +8,7 @@ use crate::session::Session;
 
 /// Refreshes that are left for later runs.
 #[derive(Debug)]
-pub struct Pending {
+pub struct PendingRefreshes {
     /// Ledgers with pending refreshes.
     pub ledgers: Vec<PendingLedger>,
     /// Names of damaged ledgers that were put aside.
@@ -23,7 +23,7 @@ pub struct SessionStatus {
     /// Recorded runs, the newest first.
     pub history: History,
     /// Pending refreshes.
-    pub pending: Pending,
+    pub pending: PendingRefreshes,
 }
 
 /// Error of reading the state directory.
@@ -50,11 +50,11 @@ impl SessionStatus {
 
 impl Session {
     /// Reads the pending refreshes. It takes no lock, because a ledger is replaced as a whole.
-    pub fn pending(&self) -> Result<Pending, StatusError> {
+    pub fn pending(&self) -> Result<PendingRefreshes, StatusError> {
         let state = self.state_path()?;
         let ledgers = pending(&state)?;
         let damaged = damaged(&state)?;
-        Ok(Pending { ledgers, damaged, is_locked: Lock::is_held(&state) })
+        Ok(PendingRefreshes { ledgers, damaged, is_locked: Lock::is_held(&state) })
     }
 
     /// Reads the recorded runs.

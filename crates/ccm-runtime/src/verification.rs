@@ -1,7 +1,7 @@
 //! Verification that a run is idempotent, by a second run.
 
 use ccm_engine::LedgerError;
-use ccm_model::{Event, RunSummary, StillOwed};
+use ccm_model::{Event, RunSummary, UnfinishedRefresh};
 use ccm_report::{ChangedAgain, Idempotence};
 
 use crate::exit::ExitCode;
@@ -23,9 +23,9 @@ pub struct Verification {
     /// Resources that the second run changed again.
     pub changed_again: Vec<ChangedAgain>,
     /// Pending refreshes that a third run would do.
-    pub due: Vec<StillOwed>,
+    pub due: Vec<UnfinishedRefresh>,
     /// Pending refreshes that no such run would do.
-    pub not_due: Vec<StillOwed>,
+    pub not_due: Vec<UnfinishedRefresh>,
     /// Advice of the types whose resources were changed again.
     pub advice: Vec<&'static str>,
 }
@@ -94,7 +94,7 @@ impl ActiveRun<'_> {
         let summary = self.apply_as(&manifest, &mut listener).await;
         let changed_again = listener.idempotence.changed_again().to_vec();
         let (due, not_due): (Vec<_>, Vec<_>) =
-            summary.refreshes.owed.iter().cloned().partition(|owed| owed.cause.is_for_next_run());
+            summary.refreshes.pending.iter().cloned().partition(|owed| owed.cause.is_for_next_run());
         let mut code = match ExitCode::of(&summary, false) {
             ExitCode::Success => first.code,
             signal @ ExitCode::Signal(_) => signal,

@@ -1,4 +1,4 @@
-//! Running the binary `ccm` as a user does.
+//! Running the `ccm` binary as a user does.
 
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -7,7 +7,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 
 use crate::{Scratch, faults};
 
-/// A call of `ccm`: in a directory of the test's own, with an empty environment.
+/// Call of `ccm` in a scratch directory, with an empty environment.
 #[derive(Debug)]
 pub struct Ccm {
     binary: PathBuf,
@@ -21,27 +21,27 @@ pub struct Ccm {
     stdout: Option<Stdio>,
 }
 
-/// What happens in the process that becomes `ccm`.
+/// Shell commands that run in the process before it becomes `ccm`.
 #[derive(Debug)]
 struct Preparation {
     script: String,
     own_mounts: bool,
 }
 
-/// What a call of `ccm` came to.
+/// Result of a call of `ccm`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Called {
-    /// Its exit code; 128 and the number of the signal that ended it.
+    /// Exit code; 128 plus the number of the signal that ended it.
     pub code: i32,
-    /// What it printed.
+    /// Standard output.
     pub stdout: String,
-    /// What it said beside that.
+    /// Standard error.
     pub stderr: String,
 }
 
 impl Ccm {
-    /// Prepares a call. `binary` is `env!("CARGO_BIN_EXE_ccm")`; the variable `CCM_TEST_BINARY` replaces it
-    /// where tests run away from where they were built.
+    /// Prepares a call. `binary` is `env!("CARGO_BIN_EXE_ccm")`. The variable `CCM_TEST_BINARY` replaces it
+    /// if the tests run on another machine.
     pub fn new(binary: &str, scratch: &Scratch) -> Self {
         let binary = std::env::var_os("CCM_TEST_BINARY").map_or_else(|| PathBuf::from(binary), PathBuf::from);
         Self {
@@ -71,7 +71,7 @@ impl Ccm {
         self
     }
 
-    /// Lets it find its state directory by itself, which as root is the machine's.
+    /// Does not name a state directory, so that ccm uses its default. As root, that is the machine's.
     #[must_use]
     pub fn default_state(mut self) -> Self {
         self.own_state = false;
@@ -85,29 +85,29 @@ impl Ccm {
         self
     }
 
-    /// The same where mounts are seen by nobody else; only root can do that.
+    /// Runs shell commands as [`Ccm::after`] does, with private mounts. Only root can.
     #[must_use]
     pub fn after_mounting(mut self, script: &str) -> Self {
         self.preparation = Some(Preparation { script: script.to_owned(), own_mounts: true });
         self
     }
 
-    /// Gives it something to read.
+    /// Sets standard input.
     #[must_use]
     pub fn input(mut self, input: impl Into<Vec<u8>>) -> Self {
         self.input = Some(input.into());
         self
     }
 
-    /// Sends its standard output elsewhere.
+    /// Redirects standard output.
     #[must_use]
     pub fn stdout(mut self, stdout: impl Into<Stdio>) -> Self {
         self.stdout = Some(stdout.into());
         self
     }
 
-    /// Starts it and does not wait.
-    pub fn start(self) -> Running {
+    /// Starts the call and does not wait.
+    pub fn start(self) -> RunningCcm {
         let mut command = self.command();
         command
             .current_dir(&self.directory)
@@ -119,17 +119,17 @@ impl Ccm {
         let child = faults::start(&mut command);
         let mut child = child.unwrap_or_else(|error| panic!("{}: {error}", self.binary.display()));
         if let (Some(mut stdin), Some(input)) = (child.stdin.take(), self.input) {
-            // It may refuse to read all of it, which is for the test to judge.
+            // The test decides whether unread input is an error.
             let _ = stdin.write_all(&input);
         }
-        Running { pid: child.id(), child: Some(child), directory: self.directory, state: self.state }
+        RunningCcm { pid: child.id(), child: Some(child), directory: self.directory, state: self.state }
     }
 
-    /// The command without streams and environment. What keeps a state gets one of the test's own, unless
-    /// the test names another: as root, ccm would use the machine's.
+    /// Returns the command without streams and environment. A subcommand with state gets the scratch state
+    /// directory, unless the test names another: as root, ccm would use the machine's.
     fn command(&self) -> Command {
-        // Whoever runs the tests may ignore signals, as a shell does for its background jobs; a test means what
-        // a user at a terminal gets.
+        // The caller of the tests may ignore signals, as a shell does for its background jobs. A test expects
+        // the defaults of a terminal.
         let mut command = Command::new("/usr/bin/env");
         command.arg("--default-signal=INT,TERM,HUP,QUIT");
         if let Some(preparation) = &self.preparation {
@@ -144,7 +144,7 @@ impl Ccm {
         command
     }
 
-    /// The same without anything around it.
+    /// Returns the command without a shell around it.
     #[cfg(target_arch = "x86_64")]
     pub(crate) fn plain_command(self) -> Command {
         let mut command = Command::new(&self.binary);
@@ -153,9 +153,9 @@ impl Ccm {
         command
     }
 
-    /// Its directory and that of its state.
+    /// Returns the working directory and the state directory.
     #[cfg(target_arch = "x86_64")]
-    pub(crate) fn places(&self) -> (PathBuf, PathBuf) {
+    pub(crate) fn directories(&self) -> (PathBuf, PathBuf) {
         (self.directory.clone(), self.state.clone())
     }
 
@@ -171,45 +171,45 @@ impl Ccm {
         }
     }
 
-    /// Runs it to its end.
+    /// Runs the call to its end.
     pub fn run(self) -> Called {
         self.start().finish()
     }
 }
 
-/// A call of `ccm` that has not ended yet.
+/// Call of `ccm` that has not ended yet.
 #[derive(Debug)]
-pub struct Running {
-    /// None once it has ended.
+pub struct RunningCcm {
+    /// `None` after the end.
     child: Option<Child>,
     pid: u32,
     directory: PathBuf,
     state: PathBuf,
 }
 
-impl Running {
-    /// Its process number.
+impl RunningCcm {
+    /// Returns the number of the process.
     pub fn pid(&self) -> u32 {
         self.pid
     }
 
-    /// Sends it a signal by name, such as `INT`.
+    /// Sends a signal by name, such as `INT`.
     pub fn signal(&self, name: &str) {
         let status = Command::new("/bin/sh").args(["-c", &format!("kill -{name} {}", self.pid())]).status();
         assert!(status.is_ok_and(|status| status.success()), "could not send {name}");
     }
 
-    /// What it prints, if that is a pipe and was not taken before.
+    /// Takes standard output, if it is a pipe and was not taken before.
     pub fn take_stdout(&mut self) -> Option<std::process::ChildStdout> {
         self.child.as_mut()?.stdout.take()
     }
 
-    /// What it says beside that, if it was not taken before.
+    /// Takes standard error, if it was not taken before.
     pub fn take_stderr(&mut self) -> Option<std::process::ChildStderr> {
         self.child.as_mut()?.stderr.take()
     }
 
-    /// Waits for its end.
+    /// Waits for the end.
     pub fn finish(mut self) -> Called {
         let (directory, state) = (self.directory.clone(), self.state.clone());
         let child = self.child.take().unwrap_or_else(|| panic!("ccm has ended before"));
@@ -219,11 +219,11 @@ impl Running {
     }
 }
 
-impl Drop for Running {
-    /// Ends what a failing test leaves behind; TERM lets ccm end its command as well.
+impl Drop for RunningCcm {
+    /// Ends a call that a failing test left behind. TERM lets ccm end its command as well.
     fn drop(&mut self) {
         if let Some(mut child) = self.child.take() {
-            // It may wait for somebody to read what it says.
+            // The process may wait for a reader of its output.
             drop((child.stdout.take(), child.stderr.take()));
             let _status = Command::new("kill").args(["-TERM", &self.pid.to_string()]).status();
             let _status = child.wait();
@@ -238,7 +238,7 @@ fn code(status: ExitStatus) -> i32 {
 }
 
 impl Called {
-    /// What a call came to, the test's own places replaced by words.
+    /// Builds a result. The paths of the test are replaced by `[dir]` and `[state]`.
     pub(crate) fn of(
         status: ExitStatus,
         stdout: &[u8],
@@ -253,8 +253,8 @@ impl Called {
         Self { code: code(status), stdout: text(stdout), stderr: text(stderr) }
     }
 
-    /// All of it as one text for a snapshot, with what differs from run to run taken out: times, process
-    /// numbers, the test's directory.
+    /// Returns the result as text for a snapshot, without parts that differ between runs: times, ids, process
+    /// numbers.
     pub fn shown(&self) -> String {
         let section = |name: &str, text: &str| match text {
             "" => String::new(),
@@ -286,27 +286,27 @@ fn steady(text: &str) -> String {
     lines.join("\n")
 }
 
-/// Tells whether a character may be part of a moment or an id.
+/// Returns `true` if a character may be part of a timestamp or an id.
 fn is_part(character: char) -> bool {
     character.is_ascii_alphanumeric() || matches!(character, '-' | ':' | '.')
 }
 
-/// Replaces a word that is a moment or the id of an event or a run.
+/// Replaces a word that is a timestamp, or the id of an event or a run.
 fn steady_word(word: &str) -> String {
     let (bare, end) = word.split_at(word.trim_end_matches(|c: char| !is_part(c)).len());
     let bytes = bare.as_bytes();
-    let is_moment = bytes.len() >= 20 && bytes[4] == b'-' && bytes[10] == b'T' && bare.ends_with('Z');
+    let is_timestamp = bytes.len() >= 20 && bytes[4] == b'-' && bytes[10] == b'T' && bare.ends_with('Z');
     let is_hex = |text: &str| text.bytes().all(|byte| byte == b'-' || byte.is_ascii_hexdigit());
-    // The first bits of an id are those of a time, which stay the same for some centuries.
+    // An id begins with a timestamp, whose first bits stay the same for centuries.
     let is_id = bytes.len() >= 8 && bare.starts_with("01") && is_hex(bare);
-    match (is_moment, is_id) {
+    match (is_timestamp, is_id) {
         (true, _) => format!("[time]{end}"),
         (_, true) => format!("[id]{end}"),
         _ => word.to_owned(),
     }
 }
 
-/// Replaces what follows a word by dots, as far as it goes.
+/// Replaces the characters after a word by an ellipsis, as long as `goes_on` holds.
 fn replace_after(line: &str, word: &str, goes_on: impl Fn(char) -> bool) -> String {
     match line.split_once(word) {
         Some((before, behind)) => format!("{before}{word}…{}", behind.trim_start_matches(goes_on)),
@@ -314,7 +314,7 @@ fn replace_after(line: &str, word: &str, goes_on: impl Fn(char) -> bool) -> Stri
     }
 }
 
-/// A file or directory of this repository, wherever the tests run: `CCM_TEST_ROOT` names its copy.
+/// Returns the path of a file or directory of this repository, or of its copy in `CCM_TEST_ROOT`.
 pub fn repository(name: &str) -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let root = std::env::var_os("CCM_TEST_ROOT").map_or(here, PathBuf::from);
@@ -322,7 +322,7 @@ pub fn repository(name: &str) -> PathBuf {
     path.canonicalize().unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// What a shell command prints in a directory.
+/// Runs a shell command in a directory and returns its output.
 pub fn shell(command: &str, directory: &Path) -> String {
     let mut shell = Command::new("/bin/sh");
     shell.args(["-c", command]).current_dir(directory).stdin(Stdio::null()).stdout(Stdio::piped());

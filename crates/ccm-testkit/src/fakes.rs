@@ -1,4 +1,4 @@
-//! The doors of a machine that a test makes up.
+//! Fakes of the doors to the machine.
 
 mod clock;
 mod files;

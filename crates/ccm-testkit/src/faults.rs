@@ -1,6 +1,6 @@
-//! A run of `ccm` that meets a fault at a system call of the test's choice: it is killed there, or the call fails.
+//! Runs of `ccm` with a fault at a chosen system call: the process is killed there, or the call fails.
 //!
-//! The binary is the real one and knows nothing of it. Its threads are watched by ptrace, its commands are not.
+//! The binary is the real one. Its threads are traced by ptrace; its commands are not.
 
 use std::io;
 use std::process::{Child, Command, Stdio};
@@ -18,48 +18,48 @@ mod calls;
 #[cfg(target_arch = "x86_64")]
 mod trace;
 
-/// What a run meets. Calls are counted from 1, and only those whose effect outlives the run or that wait for others:
-/// writing, syncing, naming, making, removing, starting, reaping, locking.
+/// Fault of a run. Calls are counted from 1, and only calls whose effect outlives the run or that wait for
+/// others: writing, syncing, naming, making, removing, starting, reaping, locking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// Nothing; the calls are only counted.
+    /// No fault; the calls are only counted.
     None,
-    /// The process is killed before that call is done.
+    /// The process is killed before the call.
     KillBefore(usize),
-    /// The process is killed right after it.
+    /// The process is killed after the call.
     KillAfter(usize),
-    /// That call, of those that need space on a disk, finds none, and with `lasting` all that follow.
+    /// A call that needs space on a disk fails.
     NoSpace {
-        /// Which of them.
+        /// Number among the calls that need space.
         call: usize,
-        /// Whether the disk stays full.
+        /// `true` if all later calls fail too.
         lasting: bool,
     },
-    /// That call, of those that bring something to a disk, fails, and with `lasting` all that follow.
+    /// A call that syncs to a disk fails.
     SyncFails {
-        /// Which of them.
+        /// Number among the calls that sync.
         call: usize,
-        /// Whether the disk stays broken.
+        /// `true` if all later calls fail too.
         lasting: bool,
     },
 }
 
-/// What a run with a fault came to.
+/// Result of a run with a fault.
 #[derive(Clone, Debug)]
 pub struct Faulted {
-    /// How it ended and what it said; 137 if it was killed.
+    /// Exit code and output; the code is 137 if the process was killed.
     pub called: Called,
-    /// The calls that were counted for this kind of fault, in words.
+    /// Calls that were counted for this kind of fault, in words.
     pub calls: Vec<String>,
-    /// The call that met the fault, in words; none if there were not as many.
+    /// Call with the fault, in words; `None` if the run made fewer calls.
     pub struck: Option<String>,
 }
 
-/// The processes that tests have started and wait for themselves. It is held while one starts, and while a sweep looks
-/// for others.
+/// Processes that tests have started and wait for themselves. It is locked while one starts, and during a
+/// sweep.
 static OURS: Mutex<Vec<u32>> = Mutex::new(Vec::new());
 
-/// Starts a process that no sweep is to touch.
+/// Starts a process that a sweep does not kill.
 pub(crate) fn start(command: &mut Command) -> io::Result<Child> {
     let mut ours = OURS.lock().unwrap_or_else(PoisonError::into_inner);
     let child = command.spawn()?;
@@ -67,12 +67,12 @@ pub(crate) fn start(command: &mut Command) -> io::Result<Child> {
     Ok(child)
 }
 
-/// Forgets such a process, which has ended and was reaped.
+/// Removes a process that has ended and was reaped from the list.
 pub(crate) fn ended(pid: u32) {
     OURS.lock().unwrap_or_else(PoisonError::into_inner).retain(|ours| *ours != pid);
 }
 
-/// Says why no run can meet a fault here.
+/// Returns the reason why faults are not possible here; `None` if they are.
 pub fn no_faults() -> Option<String> {
     if cfg!(not(target_arch = "x86_64")) {
         return Some("system calls are only known for x86_64".to_owned());
@@ -89,12 +89,12 @@ pub fn no_faults() -> Option<String> {
 }
 
 impl Ccm {
-    /// Runs it to its end, or to the fault. What a killed run leaves running goes on until [`sweep`].
+    /// Runs the call to its end, or to the fault. Orphans of a killed run go on until [`sweep`].
     ///
-    /// Only for tests in a program of their own, because this one adopts what killed runs leave.
+    /// The test needs its own test program, because its process adopts the orphans of killed runs.
     #[cfg(target_arch = "x86_64")]
     pub fn run_with(self, fault: Fault) -> Faulted {
-        let (directory, state) = self.places();
+        let (directory, state) = self.directories();
         let mut command = self.plain_command();
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let traced =
@@ -103,15 +103,15 @@ impl Ccm {
         Faulted { called, calls: traced.calls, struck: traced.struck }
     }
 
-    /// The same where system calls are not known: tests ask [`no_faults`] first.
+    /// Panics, because system calls of this architecture are not known. Tests call [`no_faults`] first.
     #[cfg(not(target_arch = "x86_64"))]
     pub fn run_with(self, _fault: Fault) -> Faulted {
         panic!("no faults here");
     }
 }
 
-/// Waits until no orphan of a killed run is a copy of ccm any more. Such a copy is on its way to its command, and until
-/// it is there it holds whatever the run held.
+/// Waits until every orphan of a killed run has executed its command. Until then it is a copy of ccm, and
+/// holds the files and locks of the run.
 pub fn wait_until_executed() {
     let is_ccm = |pid: u32| {
         let program = std::fs::read_link(format!("/proc/{pid}/exe"));
@@ -123,7 +123,7 @@ pub fn wait_until_executed() {
     });
 }
 
-/// Kills and reaps all that killed runs have left: the orphans that this process adopted, and theirs.
+/// Kills and reaps the orphans of killed runs, and their descendants.
 pub fn sweep() {
     let ours = OURS.lock().unwrap_or_else(PoisonError::into_inner);
     loop {
@@ -131,7 +131,7 @@ pub fn sweep() {
         for pid in children_of(std::process::id()).filter(|pid| !ours.contains(pid)) {
             none = false;
             let pid = Pid::from_raw(i32::try_from(pid).unwrap_or_default());
-            // It may have ended by itself, and then it is only reaped. Its own children become ours.
+            // A process that has ended is only reaped. Its children become those of this process.
             let _ = kill(pid, Signal::SIGKILL);
             let _ = waitpid(pid, Some(WaitPidFlag::__WALL));
         }

@@ -1,7 +1,7 @@
-//! Running a test alone in a process of its own.
+//! Running a test alone in its own process.
 //!
-//! What a process is as a whole (the one that adopts orphans, its signals, its umask, its user) can't be
-//! tested beside other tests, which run in threads of one process.
+//! State of a whole process (adopted orphans, signals, umask, user) can't be tested beside other tests, which
+//! run in threads of one process.
 
 use std::collections::{HashMap, HashSet};
 use std::env;
@@ -14,30 +14,31 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-/// Set to the test's name in the process that runs its body.
+/// Variable with the name of the test, set in the process that runs its body.
 const MARKER: &str = "CCM_TESTKIT_ISOLATED";
-/// Maximum running time of a body: longer than a wait in it may take.
+/// Maximum running time of a body. It is longer than the limit of [`wait_until`](crate::wait_until).
 const LIMIT: Duration = Duration::from_secs(180);
 /// Maximum time for which the output may stay open after the end of the process that ran the body.
 const OUTPUT_LIMIT: Duration = Duration::from_secs(60);
 
-/// Runs the body of a test alone in a process of its own.
+/// Runs the body of a test alone in its own process.
 ///
-/// `test` is the test's name as the test binary lists it. The test fails if the body panics, hangs, or
+/// `test` is the name of the test as the test binary lists it. The test fails if the body panics, hangs, or
 /// leaves a child behind.
 ///
 /// # Panics
 ///
-/// This is how the test fails.
+/// If the test fails.
 pub fn isolated(test: &str, body: impl FnOnce()) {
     isolated_after("", test, body);
 }
 
-/// The same after a few shell commands, which prepare what the process inherits: `umask 077`, `trap '' HUP`.
+/// Runs a body as [`isolated`] does, after shell commands that prepare the inherited state, such as `umask
+/// 077`.
 ///
 /// # Panics
 ///
-/// This is how the test fails.
+/// If the test fails.
 pub fn isolated_after(preparation: &str, test: &str, body: impl FnOnce()) {
     if env::var_os(MARKER).is_some_and(|marker| marker == test) {
         run_body(test, body);
@@ -56,7 +57,7 @@ pub fn isolated_after(preparation: &str, test: &str, body: impl FnOnce()) {
     panic!("`{test}`, alone in its process, {failure}\n--- its output\n{output}\n---");
 }
 
-/// Runs the body and checks that it left no child; kills what it left.
+/// Runs the body and checks that it left no child. Children that it left are killed.
 fn run_body(test: &str, body: impl FnOnce()) {
     let result = catch_unwind(AssertUnwindSafe(body));
     let children = children();
@@ -74,12 +75,12 @@ fn finished(test: &str) -> String {
     format!("isolated body of {test} finished")
 }
 
-#[expect(clippy::print_stdout, reason = "this is how the one process tells the other")]
+#[expect(clippy::print_stdout, reason = "the other process reads this line")]
 fn println_finished(test: &str) {
     println!("{}", finished(test));
 }
 
-/// Runs this test binary again with that one test. No status: it had to be killed.
+/// Runs this test binary again with one test. The status is `None` if the process had to be killed.
 fn run_again(preparation: &str, test: &str) -> (Option<ExitStatus>, String) {
     let binary =
         env::current_exe().unwrap_or_else(|error| panic!("this test binary can't be found: {error}"));
@@ -96,19 +97,19 @@ fn run_again(preparation: &str, test: &str) -> (Option<ExitStatus>, String) {
         .stderr(stderr);
     let mut child =
         command.spawn().unwrap_or_else(|error| panic!("the test binary can't be run again: {error}"));
-    // It holds the writing ends of the pipe, whose end would never be seen.
+    // The command holds the writing ends of the pipe.
     drop(command);
     let pid = child.id();
 
-    let (tell_output, output) = mpsc::channel();
+    let (output_sender, output) = mpsc::channel();
     thread::spawn(move || {
         let mut bytes = Vec::new();
-        // What was read before an error is worth showing.
+        // Output before an error is still shown.
         let _end = reader.read_to_end(&mut bytes);
-        tell_output.send(String::from_utf8_lossy(&bytes).into_owned())
+        output_sender.send(String::from_utf8_lossy(&bytes).into_owned())
     });
-    let (tell_status, status) = mpsc::channel();
-    thread::spawn(move || tell_status.send(child.wait()));
+    let (status_sender, status) = mpsc::channel();
+    thread::spawn(move || status_sender.send(child.wait()));
 
     let status = match status.recv_timeout(LIMIT) {
         Ok(Ok(status)) => Some(status),
@@ -136,24 +137,24 @@ fn kill_with_descendants(pid: u32) {
         }
     }
     let numbers = seen.iter().map(u32::to_string).collect::<Vec<_>>().join(" ");
-    // The test fails anyway; what could not be killed does not make it fail better.
+    // The test fails anyway, so an error is ignored.
     let kill = format!("kill -KILL {numbers}");
     let _status = Command::new("/bin/sh").args(["-c", &kill]).stderr(Stdio::null()).status();
 }
 
-/// The children of this process, also those that have ended and were not reaped.
+/// Returns the children of this process, including those that were not reaped.
 fn children() -> Vec<(u32, String)> {
     let us = std::process::id();
     let ours = processes().into_iter().filter(|(_, parent, _)| *parent == us);
     ours.map(|(pid, _, name)| (pid, name)).collect()
 }
 
-/// The children of a process, also those that have ended and were not reaped.
+/// Returns the children of a process, including those that were not reaped.
 pub(crate) fn children_of(parent: u32) -> impl Iterator<Item = u32> {
     processes().into_iter().filter(move |(_, its, _)| *its == parent).map(|(pid, ..)| pid)
 }
 
-/// Number, parent and name (with its state behind) of every process.
+/// Returns number, parent, and name with state of every process.
 fn processes() -> Vec<(u32, u32, String)> {
     let entries = read_dir("/proc").into_iter().flatten().flatten();
     let rows = entries.filter_map(|entry| {
@@ -173,7 +174,7 @@ fn processes() -> Vec<(u32, u32, String)> {
 mod tests {
     use super::*;
 
-    /// Runs the test that is called that, and tells how it failed.
+    /// Runs a test that must fail, and returns its failure.
     fn failure(test: &str, body: fn()) -> String {
         let result = catch_unwind(|| isolated(test, body));
         let payload = result.expect_err("the test should have failed");
@@ -181,8 +182,8 @@ mod tests {
     }
 
     #[test]
-    fn a_body_runs_alone_and_after_its_preparation() {
-        let test = "isolated::tests::a_body_runs_alone_and_after_its_preparation";
+    fn body_runs_alone_after_its_preparation() {
+        let test = "isolated::tests::body_runs_alone_after_its_preparation";
         isolated_after("CCM_TESTKIT_PREPARED=yes; export CCM_TESTKIT_PREPARED", test, || {
             assert_eq!(env::var("CCM_TESTKIT_PREPARED").as_deref(), Ok("yes"));
         });
@@ -190,17 +191,17 @@ mod tests {
     }
 
     #[test]
-    fn a_failing_body_fails_with_its_output() {
+    fn failing_body_fails_with_its_output() {
         if env::var_os(MARKER).is_some() {
-            isolated("isolated::tests::a_failing_body_fails_with_its_output", || panic!("so it goes"));
+            isolated("isolated::tests::failing_body_fails_with_its_output", || panic!("so it goes"));
         }
-        let failure = failure("isolated::tests::a_failing_body_fails_with_its_output", || {});
+        let failure = failure("isolated::tests::failing_body_fails_with_its_output", || {});
         assert!(failure.contains("so it goes"), "{failure}");
     }
 
     #[test]
-    fn a_body_that_leaves_a_child_fails() {
-        let test = "isolated::tests::a_body_that_leaves_a_child_fails";
+    fn body_that_leaves_a_child_fails() {
+        let test = "isolated::tests::body_that_leaves_a_child_fails";
         let leave = || drop(Command::new("true").spawn().expect("a child"));
         if env::var_os(MARKER).is_some() {
             isolated(test, leave);
@@ -210,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_name_fails() {
+    fn wrong_name_fails() {
         let failure = failure("no::such::test", || {});
         assert!(failure.contains("did not run"), "{failure}");
     }

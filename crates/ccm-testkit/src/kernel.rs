@@ -1,9 +1,9 @@
-//! Kernels that offer less than this one.
+//! Simulation of kernels that offer less.
 
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, apply_filter};
 
-/// Runs the body where these system calls are refused to it and to all that it starts, as many containers refuse
-/// them to what runs in them. Nothing outside of the body is touched.
+/// Runs the body with these system calls refused, as in many containers. The refusal holds for the processes
+/// that the body starts as well, and for nothing outside of the body.
 pub fn without_system_calls<T: Send>(calls: &[i64], body: impl FnOnce() -> T + Send) -> T {
     let rules = calls.iter().map(|call| (*call, Vec::new())).collect();
     let refused = SeccompAction::Errno(libc::EPERM.unsigned_abs());
@@ -12,7 +12,7 @@ pub fn without_system_calls<T: Send>(calls: &[i64], body: impl FnOnce() -> T + S
     let filter = SeccompFilter::new(rules, SeccompAction::Allow, refused, architecture);
     let program: Result<BpfProgram, _> = filter.and_then(TryInto::try_into);
     let program = program.unwrap_or_else(|error| panic!("the filter: {error}"));
-    // A filter holds for one thread, and can't be taken off again.
+    // A filter holds for one thread, and can't be removed.
     let filtered = || {
         apply_filter(&program).unwrap_or_else(|error| panic!("the filter: {error}"));
         body()

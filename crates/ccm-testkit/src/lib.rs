@@ -1,5 +1,5 @@
-//! What the tests of ccm share: fakes of the machine, scratch directories, processes of their own, faults.
-#![expect(clippy::disallowed_methods, reason = "tests start processes and look at the machine themselves")]
+//! Shared parts of the tests of ccm: fakes of the machine, scratch directories, isolated processes, faults.
+#![expect(clippy::disallowed_methods, reason = "tests start processes and inspect the machine themselves")]
 #![cfg_attr(
     target_arch = "x86_64",
     expect(clippy::disallowed_types, reason = "the memory of a traced process is a file")
@@ -17,7 +17,7 @@ mod scratch;
 mod thing;
 mod wait;
 
-pub use binary::{Called, Ccm, Running, repository, shell};
+pub use binary::{Called, Ccm, RunningCcm, repository, shell};
 pub use fakes::{FakeClock, FakeFile, FakeFiles, FakeMachine, FakeRunner};
 pub use faults::{Fault, Faulted, no_faults, sweep, wait_until_executed};
 pub use isolated::{isolated, isolated_after};

@@ -1,10 +1,10 @@
-//! A directory of a test's own.
+//! Scratch directories.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A fresh directory below the system's directory for temporary files; it goes with this value.
+/// Fresh directory in the system's directory for temporary files. It is removed with this value.
 #[derive(Debug)]
 pub struct Scratch {
     path: PathBuf,
@@ -18,7 +18,7 @@ impl Scratch {
         Self { path: path.unwrap_or_else(|error| panic!("{}: {error}", std::env::temp_dir().display())) }
     }
 
-    /// Makes it in memory where there is such a place: for tests that sync so often that a disk would hold them up.
+    /// Makes the directory in memory if possible, for tests that sync so often that a disk would be too slow.
     #[must_use]
     pub fn in_memory() -> Self {
         Self::make_in(Path::new("/dev/shm")).map_or_else(|_| Self::new(), |path| Self { path })
@@ -29,26 +29,26 @@ impl Scratch {
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let path = directory.join(format!("ccm-test-{}-{number}", std::process::id()));
         fs::create_dir(&path)?;
-        // Commands see the directory without its links, and so must what the test compares with.
+        // Commands see the path without links, so that a test has to compare with it.
         path.canonicalize()
     }
 
-    /// Where it is.
+    /// Returns the path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Where ccm keeps its state: beside the directory, so that it is not among what a test finds in it.
+    /// Returns the state directory for ccm. It lies beside the scratch directory, not in it.
     pub fn state(&self) -> PathBuf {
         self.path.with_extension("state")
     }
 
-    /// Where something in it is, as text for a manifest.
+    /// Returns the path of a file in the directory, as text for a manifest.
     pub fn at(&self, name: &str) -> String {
         self.path.join(name).display().to_string()
     }
 
-    /// Writes a file in it.
+    /// Writes a file in the directory.
     pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.path.join(name);
         if let Some(parent) = path.parent() {
@@ -58,7 +58,7 @@ impl Scratch {
         path
     }
 
-    /// Writes a program in it.
+    /// Writes a program in the directory.
     pub fn write_program(&self, name: &str, content: &str) -> PathBuf {
         use std::os::unix::fs::PermissionsExt as _;
         let path = self.write(name, content);
@@ -67,17 +67,17 @@ impl Scratch {
         path
     }
 
-    /// Reads a file in it; none if it is not there.
+    /// Reads a file in the directory; `None` if it does not exist.
     pub fn read(&self, name: &str) -> Option<String> {
         fs::read_to_string(self.path.join(name)).ok()
     }
 
-    /// Tells whether something is in it.
+    /// Returns `true` if a file of this name exists in the directory.
     pub fn has(&self, name: &str) -> bool {
         self.path.join(name).exists()
     }
 
-    /// What is in it, sorted.
+    /// Returns the names of the files in the directory, sorted.
     pub fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(&self.path).into_iter().flatten().flatten();
         let mut names: Vec<String> =
@@ -95,7 +95,7 @@ impl Default for Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // A test that took its own permissions away leaves the directory to the system's cleaning.
+        // A test that dropped its permissions leaves the directory to the cleanup of the system.
         let _ = fs::remove_dir_all(&self.path);
         let _ = fs::remove_dir_all(self.state());
     }

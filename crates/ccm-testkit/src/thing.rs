@@ -1,14 +1,14 @@
-//! A resource type for what reads manifests, beside the real ones or without them.
+//! Resource type for tests of readers of manifests.
 
-use ccm_model::{Claim, Diagnostic, Kind, Node, PathKind, Properties, Resource};
+use ccm_model::{Claim, Diagnostic, Node, PathKind, Properties, Resource, ScalarKind};
 use ccm_properties::{Checked, OwnProperties, PropertySpec, Text, TextSyntax, TypeSpec};
 use serde_json::Value as Json;
 
-/// A resource type with a property for each syntax.
+/// Resource type with a property for each syntax.
 #[derive(Clone, Copy, Debug)]
 pub struct Thing;
 
-/// A property for each syntax.
+/// Properties, one for each syntax.
 const PROPERTIES: &[PropertySpec] = &[
     PropertySpec::new::<Text>("text", &[]),
     PropertySpec { syntax: TextSyntax::Shell, ..PropertySpec::new::<Text>("shell", &[]) },
@@ -68,7 +68,7 @@ impl OwnProperties for Thing {
     fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {
         let count = checked.resource.properties.get("count");
         let is_number =
-            |node: &&Node| node.as_scalar().is_some_and(|scalar| matches!(scalar.kind(), Kind::Int(_)));
+            |node: &&Node| node.as_scalar().is_some_and(|scalar| matches!(scalar.kind(), ScalarKind::Int(_)));
         let wrong = count.filter(|node| !is_number(node));
         wrong.map(|node| Diagnostic::error(node.span, "expected a number")).into_iter().collect()
     }

@@ -1,17 +1,17 @@
-//! Waiting for something that no event tells of.
+//! Waiting for a condition without an event.
 
 use std::time::{Duration, Instant};
 
-/// Waits until something is so, and fails the test if it never is.
+/// Polls a condition until it holds. Fails the test if it never does.
 ///
-/// For what only asking shows: the state of another process, a file that it makes.
-pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
-    // Only what hangs takes so long, also on a machine with much else to do.
+/// This is for state without events, such as the state of another process or a file that it makes.
+pub fn wait_until(condition: &str, mut holds: impl FnMut() -> bool) {
+    // Only a hanging process takes this long, even on a busy machine.
     const LIMIT: Duration = Duration::from_secs(60);
     const PAUSE: Duration = Duration::from_millis(1);
     let end = Instant::now() + LIMIT;
-    while !is_so() {
-        assert!(Instant::now() < end, "waited {LIMIT:?} in vain: {what}");
+    while !holds() {
+        assert!(Instant::now() < end, "waited {LIMIT:?} in vain: {condition}");
         std::thread::sleep(PAUSE);
     }
 }

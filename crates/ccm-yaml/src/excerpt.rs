@@ -1,17 +1,17 @@
-//! Short pieces of the text, for messages and hints.
+//! Excerpts of the text for messages and hints.
 
-/// The line that holds `at`, without its end.
+/// Returns the start of the line that holds `at`, and the line without its end.
 pub(crate) fn line_around(text: &str, at: usize) -> (usize, &str) {
     let start = text[..at].rfind(['\n', '\r']).map_or(0, |end| end + 1);
     let end = text[at..].find(['\n', '\r']).map_or(text.len(), |end| at + end);
     (start, &text[start..end])
 }
 
-/// What stands on the line from `at` on, without a comment and blanks at its end. Of a very long line, only
-/// the beginning: there may be many mistakes on it.
+/// Returns the rest of the line from `at`, without a trailing comment and blanks. A very long line is cut,
+/// because it may hold many errors.
 pub(crate) fn rest_of_line(text: &str, at: usize) -> &str {
-    const LONGEST: usize = 2048;
-    let mut limit = text.len().min(at + LONGEST);
+    const MAX_LENGTH: usize = 2048;
+    let mut limit = text.len().min(at + MAX_LENGTH);
     while !text.is_char_boundary(limit) {
         limit -= 1;
     }
@@ -20,28 +20,28 @@ pub(crate) fn rest_of_line(text: &str, at: usize) -> &str {
     rest.find(" #").map_or(rest, |comment| &rest[..comment]).trim_end_matches([' ', '\t'])
 }
 
-/// The length in bytes of the word at `at`, or of its beginning if it is very long.
+/// Length in bytes of the word at `at`, or of its beginning if the word is very long.
 pub(crate) fn word_length(text: &str, at: usize) -> usize {
-    const LONGEST: usize = 80;
-    let mut characters = text[at..].char_indices().take(LONGEST + 1);
+    const MAX_LENGTH: usize = 80;
+    let mut characters = text[at..].char_indices().take(MAX_LENGTH + 1);
     let is_end = |character| matches!(character, ' ' | '\t' | '\n' | '\r');
-    let end = characters.find(|(offset, character)| *offset >= LONGEST || is_end(*character));
+    let end = characters.find(|(offset, character)| *offset >= MAX_LENGTH || is_end(*character));
     end.map_or(text.len() - at, |(offset, _)| offset)
 }
 
-/// Cuts and escapes text of any length for a message.
+/// Cuts and escapes text for a message.
 pub(crate) fn shown(text: &str) -> String {
-    const LONGEST: usize = 40;
-    match text.char_indices().nth(LONGEST) {
+    const MAX_LENGTH: usize = 40;
+    match text.char_indices().nth(MAX_LENGTH) {
         Some((end, _)) => format!("{}…", text[..end].escape_debug()),
         None => text.escape_debug().to_string(),
     }
 }
 
-/// Advises to quote a value, and shows how where that is short.
+/// Hint to quote a value; a short value is shown in its quotes.
 pub(crate) fn quote_it(value: &str) -> String {
-    const LONGEST: usize = 80;
-    let fits = !value.is_empty() && value.len() <= LONGEST && !value.chars().any(char::is_control);
+    const MAX_LENGTH: usize = 80;
+    let fits = !value.is_empty() && value.len() <= MAX_LENGTH && !value.chars().any(char::is_control);
     if fits && !value.contains(['"', '\\']) {
         format!("quote it: `\"{value}\"`")
     } else if fits && !value.contains('\'') {

@@ -1,11 +1,11 @@
-//! The commonest slip of all: an expression without quotes, which YAML reads as a map or stumbles over.
+//! Expressions without quotes, the most frequent error: YAML reads them as maps.
 
 use ccm_model::{Diagnostic, SourceId, Span};
 
 use crate::excerpt::{line_around, quote_it, rest_of_line};
 
-/// Says that the expression at that place has to be quoted. `in_flow`: it stands between brackets, where its
-/// end can't be told from the end of the line.
+/// Error of an expression without quotes. `in_flow` marks an expression in brackets, whose end is not the end
+/// of the line.
 pub(crate) fn unquoted(source: SourceId, text: &str, start: usize, in_flow: bool) -> Diagnostic {
     let rest = rest_of_line(text, start);
     let closed = rest.find("}}").map(|at| &rest[..at + 2]);
@@ -19,14 +19,14 @@ pub(crate) fn unquoted(source: SourceId, text: &str, start: usize, in_flow: bool
         .with_hint(quote_it(value))
 }
 
-/// Finds an expression without quotes that explains a mistake at `at`: a `{{` that begins a value earlier on
-/// the line.
+/// Finds an expression without quotes that causes an error at `at`: a `{{` that begins a value earlier on the
+/// line.
 pub(crate) fn before(text: &str, at: usize) -> Option<usize> {
     let (line_start, line) = line_around(text, at);
-    let until_mistake = (at - line_start + 1).min(line.len());
+    let until_error = (at - line_start + 1).min(line.len());
     line.match_indices("{{").map(|(found, _)| found).find_map(|found| {
         let begins_value = line[..found].trim_end().ends_with([':', '-', '[', ',', '?', '{']);
         let begins = begins_value || line[..found].trim_start().is_empty();
-        (found < until_mistake && begins).then_some(line_start + found)
+        (found < until_error && begins).then_some(line_start + found)
     })
 }

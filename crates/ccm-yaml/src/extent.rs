@@ -1,16 +1,16 @@
-//! From where to where a value was written, where the parser does not say it.
+//! Extents of values, where the parser does not report them.
 
 use std::ops::Range;
 
-/// The header and the content of a block scalar, without the lines at its end that hold no text.
+/// Extent of a block scalar: header and content, without trailing lines that hold no text.
 ///
-/// `from` is a place before the header and behind everything that was read earlier; `content` is what the
-/// parser gives as the scalar: its first to its last line, or its header if nothing follows.
+/// `from` lies after everything read earlier and before the header; `content` is the parser's extent of the
+/// scalar: the content lines, or the header if there are none.
 pub(crate) fn block_scalar(text: &str, from: usize, content: &Range<usize>) -> Range<usize> {
     let start = skip_to_content(text, from);
     let header = text[start..].bytes().take_while(|byte| b"|>+-123456789".contains(byte)).count();
     let written = text[..content.end.max(start)].trim_end_matches([' ', '\t', '\r', '\n']).len();
-    // Without content there is nothing but the header, possibly with a comment behind it.
+    // Without content only the header is left, possibly with a comment after it.
     if content.start == start || written <= content.start {
         return start..start + header;
     }
@@ -18,15 +18,14 @@ pub(crate) fn block_scalar(text: &str, from: usize, content: &Range<usize>) -> R
     start..written + blanks
 }
 
-/// The first dash of a list that is the value of a key which ends at `key_end`. The parser names the place
-/// behind the dash if that is not indented.
+/// Offset of the first dash of a list that is the value of a key which ends at `key_end`. For a dash that is
+/// not indented the parser reports the offset after the dash.
 pub(crate) fn list_start(text: &str, key_end: usize, named: usize) -> usize {
     let dash = skip(text, key_end, b" \t\r\n:");
     if dash < named { dash } else { named }
 }
 
-/// Finds the first byte of the scalar that stands behind `from`: behind indicators, comments, anchors and
-/// tags.
+/// Offset of the first scalar after `from`, past indicators, comments, anchors and tags.
 pub(crate) fn skip_to_content(text: &str, from: usize) -> usize {
     skip(text, from, b" \t\r\n:-?,[{")
 }
@@ -46,19 +45,19 @@ fn skip(text: &str, from: usize, skipped: &[u8]) -> usize {
     at
 }
 
-/// The place of a value that is missing behind a key that ends at `key_end`: behind the colon.
+/// Offset of a missing value: after the colon of the key that ends at `key_end`.
 pub(crate) fn missing_value(text: &str, key_end: usize) -> usize {
-    let behind = text[key_end..].trim_start_matches([' ', '\t', '\r', '\n']);
-    if behind.starts_with(':') { text.len() - behind.len() + 1 } else { key_end }
+    let after = text[key_end..].trim_start_matches([' ', '\t', '\r', '\n']);
+    if after.starts_with(':') { text.len() - after.len() + 1 } else { key_end }
 }
 
-/// The place of a list's element that is missing, when everything up to `from` was read: behind its dash.
+/// Offset of a missing list element: after its dash, which is the first after `from`.
 pub(crate) fn missing_element(text: &str, from: usize) -> usize {
     let dash = skip(text, from, b" \t\r\n");
     if text[dash..].starts_with('-') && !text[dash..].starts_with("---") { dash + 1 } else { from }
 }
 
-/// The tabs and blanks before `at`, if they begin its line and hold a tab.
+/// Returns the indentation before `at`, if it holds a tab.
 pub(crate) fn tab_before(text: &str, at: usize) -> Option<Range<usize>> {
     let before = &text[..at];
     let start = before.trim_end_matches([' ', '\t']).len();

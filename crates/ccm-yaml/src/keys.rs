@@ -1,37 +1,38 @@
-//! What a map asks of its keys: each is a scalar, none is given twice.
+//! Keys of maps: each is a scalar and unique.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry as Slot;
 
-use ccm_model::{Diagnostic, Entry, Key, Node, Scalar, ScalarStyle, Span, Value};
+use ccm_model::{Diagnostic, Node, NodeEntry, NodeKey, NodeValue, Scalar, ScalarStyle, Span};
 
 use crate::excerpt::shown;
 
-/// Makes a key of what stands in its place. `written` is that place, which for an alias is not the node's.
-pub(crate) fn key_of(node: Node, written: Span) -> Result<Key, Diagnostic> {
+/// Converts a node to a key. `written` is the span of the key, which for an alias is not the span of the
+/// node.
+pub(crate) fn key_of(node: Node, written: Span) -> Result<NodeKey, Diagnostic> {
     match node.value {
-        Value::Scalar(Scalar { style: ScalarStyle::Plain, text }) if &*text == "<<" => {
+        NodeValue::Scalar(Scalar { style: ScalarStyle::Plain, text }) if &*text == "<<" => {
             Err(Diagnostic::error(written, "merge keys (`<<`) are not supported")
                 .with_hint("use `defaults` for what a list of resources shares"))
         }
-        Value::Scalar(Scalar { style: ScalarStyle::Plain, text }) if text.is_empty() => {
-            Err(Diagnostic::error(written, "there is no key before this `:`"))
+        NodeValue::Scalar(Scalar { style: ScalarStyle::Plain, text }) if text.is_empty() => {
+            Err(Diagnostic::error(written, "the key before this `:` is missing"))
         }
-        Value::Scalar(Scalar { text, .. }) => Ok(Key { text, span: written }),
-        Value::List(_) => Err(not_a_key(written, "a list")),
-        Value::Map(_) => Err(not_a_key(written, "a map")),
+        NodeValue::Scalar(Scalar { text, .. }) => Ok(NodeKey { text, span: written }),
+        NodeValue::List(_) => Err(not_a_key(written, "a list")),
+        NodeValue::Map(_) => Err(not_a_key(written, "a map")),
     }
 }
 
-/// Says that a list or map stands where a key should.
+/// Error of a list or map used as a key.
 pub(crate) fn not_a_key(written: Span, what: &str) -> Diagnostic {
     Diagnostic::error(written, format!("{what} can't be a key"))
-        .with_hint("a key is a word or a text; quote it if it is meant as text")
+        .with_hint("quote it if it is meant as text: a key is a scalar")
 }
 
-/// The entries whose key was given before, each with the first of that key; at most `most` of them.
-pub(crate) fn duplicates(entries: &[Entry], most: usize) -> Vec<Diagnostic> {
-    // Most maps are so small that comparing beats hashing; a huge one must not cost its square.
+/// Errors of duplicate keys, at most `most` of them.
+pub(crate) fn duplicates(entries: &[NodeEntry], most: usize) -> Vec<Diagnostic> {
+    // Comparing is faster than hashing for small maps; large maps must not take quadratic time.
     const SMALL: usize = 8;
     let mut found = Vec::new();
     if entries.len() <= SMALL {
@@ -42,8 +43,8 @@ pub(crate) fn duplicates(entries: &[Entry], most: usize) -> Vec<Diagnostic> {
         found.truncate(most);
         return found;
     }
-    let mut firsts: HashMap<&str, &Key> = HashMap::with_capacity(entries.len());
-    for Entry { key, .. } in entries {
+    let mut firsts: HashMap<&str, &NodeKey> = HashMap::with_capacity(entries.len());
+    for NodeEntry { key, .. } in entries {
         match firsts.entry(&key.text) {
             Slot::Occupied(_) if found.len() >= most => break,
             Slot::Occupied(first) => found.push(duplicate(first.get(), key)),
@@ -55,7 +56,7 @@ pub(crate) fn duplicates(entries: &[Entry], most: usize) -> Vec<Diagnostic> {
     found
 }
 
-fn duplicate(first: &Key, again: &Key) -> Diagnostic {
+fn duplicate(first: &NodeKey, again: &NodeKey) -> Diagnostic {
     Diagnostic::error(again.span, format!("the key `{}` is given twice", shown(&again.text)))
         .labelled("given again here")
         .with_label(first.span, "first given here")

@@ -1,40 +1,39 @@
-//! YAML text to nodes that remember where and how they were written, and values to YAML text.
+//! YAML text to nodes that keep their spans and styles, and values to YAML text.
 //!
-//! The parser and its events stay hidden in here; what comes out is the tree of `ccm-model`, with anchors
-//! and aliases expanded and keys made unique, or every mistake that could be found, each with its place.
-//! Nothing is guessed: a scalar keeps its text, and what it means is for `Scalar::kind` and the loader.
-//! Comments are not kept.
+//! The parser and its events are private. The result is the tree of `ccm-model`, with aliases expanded and
+//! unique keys, or every error with its span. Scalars keep their text: `Scalar::kind` and the loader
+//! interpret them. Comments are dropped.
 
 mod excerpt;
 mod expression;
 mod extent;
+mod fast_path;
 mod keys;
 mod reader;
 mod syntax;
 mod tags;
 mod tree;
-mod usual;
 mod write;
 
 use ccm_model::{Diagnostic, Node, SourceId};
 
-pub use write::{Written, write};
+pub use write::{YamlValue, write};
 
-/// Bounds on what a hostile text can cost.
+/// Limits on the cost of a hostile text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// How many lists and maps may stand inside each other; more than 512 counts as 512.
+    /// Maximum nesting of lists and maps; at most 512.
     pub depth: usize,
-    /// How many scalars, lists and maps the tree may hold once aliases are expanded. A text that an alias
-    /// repeats counts once more for every 64 bytes.
+    /// Maximum number of scalars, lists and maps in the tree after aliases are expanded. Every 64 bytes of a
+    /// text that an alias repeats count as one more.
     pub nodes: usize,
 }
 
 impl Limits {
-    /// Trees are dropped, copied and compared by recursion, and that has to fit on any stack.
+    /// Trees are dropped, copied and compared by recursion, which has to fit on any stack.
     fn bounded(self) -> Self {
-        const DEEPEST: usize = 512;
-        Self { depth: self.depth.min(DEEPEST), ..self }
+        const MAX_DEPTH: usize = 512;
+        Self { depth: self.depth.min(MAX_DEPTH), ..self }
     }
 }
 
@@ -44,24 +43,24 @@ impl Default for Limits {
     }
 }
 
-/// Parses one document. `None`: the text holds no document, or a null one.
+/// Parses one document; `None` for a text without a document, or with a null document.
 ///
 /// Spans count bytes of `text`. A span holds the quotes of a quoted scalar, the header of a block, and no
-/// blank lines at its end; a value that is missing has an empty span. What an alias stands for has the spans
-/// of its anchor. Mistakes come in the order of the text, at most a thousand of them.
+/// trailing blank lines; a missing value has an empty span. The nodes of an alias have the spans of its
+/// anchor. Errors are sorted by position, at most a thousand of them.
 pub fn parse(source: SourceId, text: &str, limits: &Limits) -> Result<Option<Node>, Vec<Diagnostic>> {
-    match parse_usual(source, text, limits) {
+    match parse_fast(source, text, limits) {
         Some(root) => Ok(Some(root)),
         None => parse_any(source, text, limits),
     }
 }
 
-/// Parses a document of the usual shape, in less time. `None`: it is for [`parse_any`].
-pub fn parse_usual(source: SourceId, text: &str, limits: &Limits) -> Option<Node> {
-    usual::read(source, text, limits.bounded())
+/// Parses a document of common syntax in less time; `None` if [`parse_any`] has to parse the text.
+pub fn parse_fast(source: SourceId, text: &str, limits: &Limits) -> Option<Node> {
+    fast_path::read(source, text, limits.bounded())
 }
 
-/// Parses any document, and finds what is wrong with it.
+/// Parses any document, and reports its errors.
 pub fn parse_any(source: SourceId, text: &str, limits: &Limits) -> Result<Option<Node>, Vec<Diagnostic>> {
     let root = reader::read(source, text, limits.bounded())?;
     Ok(root.filter(|node| !node.is_null()))

@@ -1,16 +1,16 @@
-//! The parser's events, taken as steps of a tree.
+//! Conversion of the parser's events to those of the tree.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use ccm_model::{Diagnostic, Node, ScalarStyle, SourceId, Span};
-use granit_parser::{Event, Marker, Options, Parser, ScanError, StructureStyle, Tag};
+use granit_parser::{Event, Marker, Options, Parser, ScanError, StructureStyle, Tag as ParsedTag};
 
-use crate::syntax::{self, Mistake, Neighbour};
-use crate::tree::{Form, Opening, Step, Tree};
+use crate::syntax::{self, PrecedingScalar, SyntaxError};
+use crate::tree::{Form, Opening, TreeBuilder, TreeEvent};
 use crate::{Limits, excerpt, extent, tags};
 
-/// Reads a text to its end or to the mistake that the parser can't pass.
+/// Reads a text to its end, or to the first error that ends parsing.
 pub(crate) fn read(source: SourceId, text: &str, limits: Limits) -> Result<Option<Node>, Vec<Diagnostic>> {
     let mut options = Options::default();
     options.set_emit_comments(false);
@@ -19,11 +19,11 @@ pub(crate) fn read(source: SourceId, text: &str, limits: Limits) -> Result<Optio
     options.block_nesting_limit = limits.depth;
 
     let mut parser = Parser::new_from_str_with_options(text, options);
-    let mut reader = Reader {
+    let mut reader = EventReader {
         source,
         text,
         limits,
-        tree: Tree::new(text, limits),
+        tree: TreeBuilder::new(text, limits),
         documents: 0,
         cursor: if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 },
         last_scalar: None,
@@ -32,30 +32,30 @@ pub(crate) fn read(source: SourceId, text: &str, limits: Limits) -> Result<Optio
     while let Some(next) = parser.next_event() {
         let last = match next {
             Ok((event, at)) => reader.event(event, &at).err(),
-            Err(error) => return reader.stumble(&error),
+            Err(error) => return reader.syntax_error(&error),
         };
-        if last.is_some() || reader.tree.has_most_mistakes() {
+        if last.is_some() || reader.tree.has_max_errors() {
             return reader.tree.finish(last);
         }
     }
     reader.tree.finish(None)
 }
 
-struct Reader<'t> {
+struct EventReader<'t> {
     source: SourceId,
     text: &'t str,
     limits: Limits,
-    tree: Tree<'t>,
+    tree: TreeBuilder<'t>,
     documents: usize,
-    /// Behind what was read last.
+    /// End of the last event.
     cursor: usize,
-    /// The scalar that was read last, to explain a mistake right behind it.
-    last_scalar: Option<Neighbour>,
-    /// Where the last alias or tag stands that was refused.
+    /// Last scalar, for the message of an error right after it.
+    last_scalar: Option<PrecedingScalar>,
+    /// Start of the last refused alias or tag.
     suspect: Option<usize>,
 }
 
-impl<'t> Reader<'t> {
+impl<'t> EventReader<'t> {
     fn event(&mut self, event: Event<'t>, at: &granit_parser::Span) -> Result<(), Diagnostic> {
         let range = offset(&at.start)..offset(&at.end);
         match event {
@@ -79,20 +79,21 @@ impl<'t> Reader<'t> {
                     self.cursor = range.end;
                     end = Some(self.span(&range).end);
                 }
-                self.tree.take(Step::Close { end }, 0)
+                self.tree.take(TreeEvent::Close { end }, 0)
             }
             Event::Alias(anchor) => {
                 self.cursor = range.end;
                 let written = self.span(&range);
-                self.tree.take(Step::Alias { anchor, written }, 0)
+                self.tree.take(TreeEvent::Alias { anchor, written }, 0)
             }
             Event::UnresolvedAlias(_) => {
                 self.cursor = range.end;
                 let span = self.span(&range);
                 self.suspect = Some(range.start);
                 self.tree.report(syntax::unknown_alias(self.text, span, self.tree.open_bracket().is_some()));
-                // Something has to stand there, or keys and values would change places.
-                self.tree.take(Step::Scalar { text: Cow::Borrowed("*"), style: ScalarStyle::Quoted, span }, 0)
+                // Without a stand-in, keys and values would swap.
+                self.tree
+                    .take(TreeEvent::Scalar { text: Cow::Borrowed("*"), style: ScalarStyle::Quoted, span }, 0)
             }
             _ => Ok(()),
         }
@@ -104,7 +105,7 @@ impl<'t> Reader<'t> {
             let end = range.end.max(range.start + excerpt::word_length(self.text, range.start));
             let span = self.span(&(range.start..end));
             return Err(Diagnostic::error(span, "a second document begins here")
-                .with_hint("a text may hold one document only: remove the `---`, or split the file"));
+                .with_hint("remove the `---`, or split the file: a text holds one document only"));
         }
         if explicit {
             self.cursor = range.end;
@@ -117,23 +118,25 @@ impl<'t> Reader<'t> {
         text: Cow<'t, str>,
         written: granit_parser::ScalarStyle,
         anchor: usize,
-        tag: Option<&tags::Written<'_>>,
+        tag: Option<&tags::YamlTag<'_>>,
         properties: bool,
         range: &Range<usize>,
     ) -> Result<(), Diagnostic> {
-        use granit_parser::ScalarStyle as Written;
-        let is_missing = written == Written::Plain && range.is_empty();
-        // The parser calls a value that is missing `~`.
+        use granit_parser::ScalarStyle as ParsedStyle;
+        let is_missing = written == ParsedStyle::Plain && range.is_empty();
+        // The parser reports a missing value as `~`.
         let text = if is_missing { Cow::Borrowed("") } else { text };
         let (mut style, range) = match written {
-            Written::Plain if is_missing && !properties => (ScalarStyle::Plain, self.missing(range.start)),
-            Written::Plain => (ScalarStyle::Plain, range.clone()),
-            Written::SingleQuoted | Written::DoubleQuoted => (ScalarStyle::Quoted, range.clone()),
-            Written::Literal | Written::Folded => {
+            ParsedStyle::Plain if is_missing && !properties => {
+                (ScalarStyle::Plain, self.missing(range.start))
+            }
+            ParsedStyle::Plain => (ScalarStyle::Plain, range.clone()),
+            ParsedStyle::SingleQuoted | ParsedStyle::DoubleQuoted => (ScalarStyle::Quoted, range.clone()),
+            ParsedStyle::Literal | ParsedStyle::Folded => {
                 (ScalarStyle::Block, extent::block_scalar(self.text, self.cursor, range))
             }
         };
-        // The parser ends the last line of a block with a line end that may not be there.
+        // The parser adds a line end to the last line of a block even if the text has none.
         let text = match style {
             ScalarStyle::Block if range.end == self.text.len() => without_line_end(text),
             _ => text,
@@ -141,19 +144,19 @@ impl<'t> Reader<'t> {
         if let Some(tag) = tag {
             match tag.style(&text, style) {
                 Ok(tagged) => style = tagged,
-                Err(mistake) => self.refuse_tag(tag, mistake),
+                Err(error) => self.refuse_tag(tag, error),
             }
         }
         let span = self.span(&range);
         if self.tree.needs_key() && self.tree.form() == Some(Form::Block) {
             self.refuse_tab_before(range.start);
         }
-        self.last_scalar = Some(Neighbour { span, is_value: self.tree.needs_value() });
+        self.last_scalar = Some(PrecedingScalar { span, is_value: self.tree.needs_value() });
         self.cursor = range.end;
-        self.tree.take(Step::Scalar { text, style, span }, anchor)
+        self.tree.take(TreeEvent::Scalar { text, style, span }, anchor)
     }
 
-    /// The place of a scalar that is not there.
+    /// Span of a missing scalar.
     fn missing(&self, at: usize) -> Range<usize> {
         let place = if self.tree.needs_value() {
             extent::missing_value(self.text, self.cursor)
@@ -170,13 +173,13 @@ impl<'t> Reader<'t> {
         is_map: bool,
         style: StructureStyle,
         anchor: usize,
-        tag: Option<&tags::Written<'_>>,
+        tag: Option<&tags::YamlTag<'_>>,
         range: &Range<usize>,
     ) -> Result<(), Diagnostic> {
         if let Some(tag) = tag
-            && let Err(mistake) = tag.collection(if is_map { "a map" } else { "a list" })
+            && let Err(error) = tag.collection(if is_map { "a map" } else { "a list" })
         {
-            self.refuse_tag(tag, mistake);
+            self.refuse_tag(tag, error);
         }
         let form = match self.text.get(range.clone()) {
             Some("[" | "{") => Form::Brackets,
@@ -192,25 +195,29 @@ impl<'t> Reader<'t> {
             self.refuse_tab_before(range.start);
         }
         self.cursor = range.end;
-        self.tree.take(Step::Open(Opening { is_map, form, span: self.span(&range) }), anchor)
+        self.tree.take(TreeEvent::Open(Opening { is_map, form, span: self.span(&range) }), anchor)
     }
 
-    fn tag<'a>(&self, tag: Option<&'a Tag>, at: &granit_parser::Span) -> Option<tags::Written<'a>>
+    fn tag<'a>(&self, tag: Option<&'a ParsedTag>, at: &granit_parser::Span) -> Option<tags::YamlTag<'a>>
     where
         't: 'a,
     {
         let tag = tag?;
         let range = at.tag_span().map_or(0..0, |span| offset(&span.start)..offset(&span.end));
-        Some(tags::Written { tag, span: self.span(&range), text: self.text.get(range).unwrap_or_default() })
+        Some(tags::YamlTag {
+            parsed: tag,
+            span: self.span(&range),
+            text: self.text.get(range).unwrap_or_default(),
+        })
     }
 
-    fn refuse_tag(&mut self, tag: &tags::Written<'_>, mistake: Diagnostic) {
+    fn refuse_tag(&mut self, tag: &tags::YamlTag<'_>, error: Diagnostic) {
         self.suspect = Some(tag.span.start as usize);
-        self.tree.report(mistake);
+        self.tree.report(error);
     }
 
-    /// Reports a tab in the indentation of a key or list. The parser counts it as a blank, other readers
-    /// refuse it, and nobody sees it.
+    /// Reports a tab in the indentation of a key or list. The parser counts a tab as a blank, other readers
+    /// refuse tabs, and nobody sees them.
     fn refuse_tab_before(&mut self, at: usize) {
         if let Some(range) = extent::tab_before(self.text, at) {
             let span = self.span(&range);
@@ -218,18 +225,18 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Explains the mistake that the parser can't pass.
-    fn stumble(self, error: &ScanError) -> Result<Option<Node>, Vec<Diagnostic>> {
+    /// Converts an error of the parser and ends the tree.
+    fn syntax_error(self, error: &ScanError) -> Result<Option<Node>, Vec<Diagnostic>> {
         let mut at = offset(error.marker()).min(self.text.len());
         while !self.text.is_char_boundary(at) {
             at -= 1;
         }
         let same_line = |start: usize| start <= at && !self.text[start..at].contains(['\n', '\r']);
-        // What was refused is the cause of what follows it on its line.
+        // A refused alias, tag or expression causes the errors after it on its line.
         if self.tree.reported_expression().into_iter().chain(self.suspect).any(same_line) {
             return self.tree.finish(None);
         }
-        let mistake = Mistake {
+        let error = SyntaxError {
             source: self.source,
             text: self.text,
             limits: &self.limits,
@@ -239,7 +246,7 @@ impl<'t> Reader<'t> {
             bracket: self.tree.open_bracket(),
             last_scalar: self.last_scalar,
         };
-        let explained = mistake.explain();
+        let explained = error.explain();
         self.tree.finish(Some(explained))
     }
 
@@ -256,6 +263,6 @@ fn without_line_end(text: Cow<'_, str>) -> Cow<'_, str> {
 }
 
 fn offset(marker: &Marker) -> usize {
-    // The parser knows the offset of every place in a text that it was given whole.
+    // The parser knows all offsets of a text that it got in one piece.
     marker.byte_offset().unwrap_or_default()
 }

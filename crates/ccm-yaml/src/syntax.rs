@@ -1,4 +1,4 @@
-//! What the parser can't pass, said so that the person who wrote it can mend it.
+//! Messages for the parser's errors, with a hint on how to fix the text.
 
 mod brackets;
 mod colon;
@@ -12,31 +12,31 @@ use crate::excerpt::{line_around, quote_it, rest_of_line, shown, word_length};
 use crate::tree::too_deep;
 use crate::{Limits, expression, tags};
 
-/// The scalar that was read right before a mistake.
+/// Scalar directly before an error.
 #[derive(Clone, Copy)]
-pub(crate) struct Neighbour {
+pub(crate) struct PrecedingScalar {
     pub(crate) span: Span,
-    /// Whether it is the value of a key.
+    /// `true` for the value of a key.
     pub(crate) is_value: bool,
 }
 
-/// A mistake that ended the parsing, with what is known about its place.
-pub(crate) struct Mistake<'a> {
+/// Error that ended parsing, with its context.
+pub(crate) struct SyntaxError<'a> {
     pub(crate) source: SourceId,
     pub(crate) text: &'a str,
     pub(crate) limits: &'a Limits,
     pub(crate) kind: &'a ErrorKind,
-    /// Where the parser stopped; for some mistakes the begin of what holds it.
+    /// Offset where the parser stopped; for some errors the start of the enclosing syntax.
     pub(crate) at: usize,
-    /// How far the text had been read without one.
+    /// End of the text read without an error.
     pub(crate) read: usize,
-    /// The innermost bracket that is still open.
+    /// Innermost open bracket.
     pub(crate) bracket: Option<Span>,
-    pub(crate) last_scalar: Option<Neighbour>,
+    pub(crate) last_scalar: Option<PrecedingScalar>,
 }
 
-impl Mistake<'_> {
-    /// Says what is wrong, where, and what to do about it.
+impl SyntaxError<'_> {
+    /// Builds the diagnostic.
     pub(crate) fn explain(&self) -> Diagnostic {
         if let Some(diagnostic) = self.control_character() {
             return diagnostic;
@@ -47,7 +47,7 @@ impl Mistake<'_> {
         if let Some(start) = expression::before(self.text, self.at) {
             return expression::unquoted(self.source, self.text, start, self.bracket_before(start));
         }
-        self.bracket_mistake().unwrap_or_else(|| self.by_kind())
+        self.bracket_error().unwrap_or_else(|| self.by_kind())
     }
 
     fn by_kind(&self) -> Diagnostic {
@@ -72,20 +72,20 @@ impl Mistake<'_> {
                 .error("an empty line above is indented deeper than this first line of the block")
                 .with_hint("remove the blanks on the empty line"),
             ErrorKind::InvalidBlockScalarHeader => self
-                .error(format!("unexpected text behind `{}`", self.first_character()))
-                .with_hint("the text of a block begins on the next line")
+                .error(format!("unexpected text after `{}`", self.first_character()))
+                .with_hint("begin the text of the block on the next line")
                 .with_hint(quote_it(self.rest())),
             ErrorKind::ZeroBlockScalarIndent => self.error("a block can't be indented by 0"),
 
             ErrorKind::UnclosedQuotedScalar => self.unclosed_quote(self.at),
-            ErrorKind::InvalidQuotedScalarIndent => self.quote_that_goes_on(),
+            ErrorKind::InvalidQuotedScalarIndent => self.unfinished_quote(),
             ErrorKind::DocumentIndicatorInQuotedScalar => Diagnostic::error(
                 self.character(),
                 "a quoted text can't hold a line that begins with `---` or `...`",
             )
-            .with_hint("is its closing quote missing?"),
+            .with_hint("close the quote before this line"),
             ErrorKind::InvalidTrailingSingleQuotedScalar | ErrorKind::InvalidTrailingDoubleQuotedScalar => {
-                self.behind_quote()
+                self.text_after_quote()
             }
             ErrorKind::UnknownQuotedScalarEscape
             | ErrorKind::InvalidQuotedScalarHexEscape
@@ -122,37 +122,37 @@ impl Mistake<'_> {
             }
 
             ErrorKind::CommentInterceptedScalar => self
-                .error("a comment stands in the middle of a text of several lines")
-                .with_hint("put the comment above the text, or put the text in quotes or behind `|`"),
+                .error("a comment is not allowed inside a text of several lines")
+                .with_hint("put the comment above the text, or put the text in quotes or after `|`"),
             ErrorKind::CommentNotSeparated => self
                 .error("a comment needs a blank before its `#`")
                 .with_hint("quote the text if `#` is part of it"),
-            ErrorKind::InvalidDocumentEnd => self.error("unexpected text behind the end of the document"),
-            ErrorKind::BomInsideDocument => self.error("a byte order mark stands inside the text"),
-            ErrorKind::UnsupportedYamlMajorVersion => self.error("only YAML 1 is understood"),
+            ErrorKind::InvalidDocumentEnd => self.error("unexpected text after the end of the document"),
+            ErrorKind::BomInsideDocument => self.error("a byte order mark is not allowed inside the text"),
+            ErrorKind::UnsupportedYamlMajorVersion => self.error("only YAML 1 is supported"),
             ErrorKind::MissingDocumentEndBeforeDirective
             | ErrorKind::MissingDirectiveName
             | ErrorKind::InvalidDirectiveName
             | ErrorKind::InvalidDirectiveTerminator
             | ErrorKind::MissingYamlVersion
             | ErrorKind::MissingYamlVersionSeparator => self.directive(line_around(self.text, self.at).0),
-            // What is left concerns directives, and the parser's words for them are plain.
+            // The remaining kinds concern directives, and the parser's messages for them are plain.
             other => self.error(other.to_string()),
         }
     }
 
-    /// A control character at the mistake or, if the parser names one, behind it.
+    /// Finds a control character at the error, or after it if the parser names one.
     fn control_character(&self) -> Option<Diagnostic> {
-        let behind = &self.text[self.at..];
+        let after = &self.text[self.at..];
         let is_control = |character: char| {
             (character.is_control() && !matches!(character, '\t' | '\n' | '\r'))
                 || matches!(character, '\u{fffe}' | '\u{ffff}')
         };
         let (offset, character) = match self.kind {
             ErrorKind::UnexpectedCharacter { character } if is_control(*character) => {
-                (behind.find(*character)?, *character)
+                (after.find(*character)?, *character)
             }
-            _ => behind.char_indices().take(2).find(|(_, character)| is_control(*character))?,
+            _ => after.char_indices().take(2).find(|(_, character)| is_control(*character))?,
         };
         let start = self.at + offset;
         let code = u32::from(character);
@@ -160,17 +160,17 @@ impl Mistake<'_> {
         let message = format!("the control character U+{code:04X} is not allowed in YAML");
         Some(
             Diagnostic::error(self.span(start, start + character.len_utf8()), message)
-                .with_hint(format!("in double quotes it can be written as `{escape}`")),
+                .with_hint(format!("write it as `{escape}` in double quotes")),
         )
     }
 
-    /// A character that can't begin a value without quotes.
+    /// Error of a character that can't begin a plain value.
     fn begins_value(&self, character: char) -> Diagnostic {
         let shown = if character == '`' { "a backtick".to_owned() } else { format!("`{character}`") };
         self.error(format!("a value can't begin with {shown}")).with_hint(self.quote_rest())
     }
 
-    /// Something else stands where a value should.
+    /// Error of a missing value.
     fn no_value(&self) -> Diagnostic {
         match self.text[self.at..].chars().next() {
             None => self.error("the text ends too early"),
@@ -180,9 +180,9 @@ impl Mistake<'_> {
         }
     }
 
-    /// Advises to quote the value that begins at the mistake.
+    /// Hint to quote the value that begins at the error.
     fn quote_rest(&self) -> String {
-        // Between brackets, the end of the value is not the end of the line.
+        // In brackets, a value may end before its line.
         quote_it(if self.bracket.is_some() { "" } else { self.rest() })
     }
 
@@ -194,7 +194,7 @@ impl Mistake<'_> {
         self.text[self.at..].chars().next().unwrap_or('\n')
     }
 
-    /// An error at the word where the parser stopped.
+    /// Builds an error at the word where the parser stopped.
     fn error(&self, message: impl Into<String>) -> Diagnostic {
         Diagnostic::error(self.word(), message)
     }
@@ -213,16 +213,17 @@ impl Mistake<'_> {
     }
 }
 
-/// Says that a tab stands where only blanks may.
+/// Error of a tab in an indentation.
 pub(crate) fn tab(span: Span) -> Diagnostic {
-    Diagnostic::error(span, "a tab is used as indentation").with_hint("tabs can't indent in YAML; use spaces")
+    Diagnostic::error(span, "a tab is used as indentation")
+        .with_hint("indent with spaces: YAML allows no tabs")
 }
 
-/// Says that an alias names no anchor above it.
+/// Error of an alias without an anchor before it.
 pub(crate) fn unknown_alias(text: &str, span: Span, in_brackets: bool) -> Diagnostic {
     let name = text.get(span.range()).unwrap_or_default();
     let value = if in_brackets { name } else { rest_of_line(text, span.start as usize) };
     let anchor = shown(name.trim_start_matches('*'));
     Diagnostic::error(span, format!("unknown alias `*{anchor}`"))
-        .with_hint(format!("no anchor `&{anchor}` stands above; if this is text, {}", quote_it(value)))
+        .with_hint(format!("define the anchor `&{anchor}` above or, if this is text, {}", quote_it(value)))
 }

@@ -1,27 +1,27 @@
-//! The tags of the core schema; no other tag is supported.
+//! Tags of the core schema; no others are supported.
 
-use ccm_model::{Diagnostic, Kind, Scalar, ScalarStyle, Span};
-use granit_parser::Tag;
+use ccm_model::{Diagnostic, Scalar, ScalarKind, ScalarStyle, Span};
+use granit_parser::Tag as ParsedTag;
 
 use crate::excerpt::shown;
 
-/// A tag and where it was written.
-pub(crate) struct Written<'a> {
-    pub(crate) tag: &'a Tag,
+/// Tag with its span.
+pub(crate) struct YamlTag<'a> {
+    pub(crate) parsed: &'a ParsedTag,
     pub(crate) span: Span,
     pub(crate) text: &'a str,
 }
 
-impl Written<'_> {
-    /// Gives a scalar the style that makes it what its tag says.
+impl YamlTag<'_> {
+    /// Returns the style that gives a scalar the type of the tag.
     pub(crate) fn style(&self, text: &str, style: ScalarStyle) -> Result<ScalarStyle, Diagnostic> {
-        let fits = match self.tag.core_suffix() {
+        let fits = match self.parsed.core_suffix() {
             Some("str") if style == ScalarStyle::Block => return Ok(ScalarStyle::Block),
             Some("str") => return Ok(ScalarStyle::Quoted),
-            Some("int") => |kind| matches!(kind, Kind::Int(_)),
-            Some("float") => |kind| matches!(kind, Kind::Float(_) | Kind::Int(_)),
-            Some("bool") => |kind| matches!(kind, Kind::Bool(_)),
-            Some("null") => |kind| matches!(kind, Kind::Null),
+            Some("int") => |kind| matches!(kind, ScalarKind::Int(_)),
+            Some("float") => |kind| matches!(kind, ScalarKind::Float(_) | ScalarKind::Int(_)),
+            Some("bool") => |kind| matches!(kind, ScalarKind::Bool(_)),
+            Some("null") => |kind| matches!(kind, ScalarKind::Null),
             Some("seq" | "map") => |_| false,
             _ => return Err(self.unsupported()),
         };
@@ -35,7 +35,7 @@ impl Written<'_> {
 
     /// Checks the tag of a list or map.
     pub(crate) fn collection(&self, what: &str) -> Result<(), Diagnostic> {
-        match (self.tag.core_suffix(), what) {
+        match (self.parsed.core_suffix(), what) {
             (Some("seq"), "a list") | (Some("map"), "a map") => Ok(()),
             (Some(_), _) => Err(self.misfit(what)),
             (None, _) => Err(self.unsupported()),
@@ -51,7 +51,7 @@ impl Written<'_> {
     }
 }
 
-/// Says that a tag is none of those that are supported.
+/// Error of an unsupported tag.
 pub(crate) fn unsupported(span: Span, text: &str) -> Diagnostic {
     Diagnostic::error(span, format!("tags such as `{}` are not supported", shown(text)))
         .with_hint("quote the value if its `!` is meant as text")

@@ -1,89 +1,89 @@
-//! The tree while it grows: open lists and maps, the expansion of aliases, and the bounds on both.
+//! Construction of the tree: open lists and maps, expansion of aliases, limits on both.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-use ccm_model::{Diagnostic, Entry, Key, Map, Node, Scalar, ScalarStyle, Span, Value};
+use ccm_model::{Diagnostic, Node, NodeEntry, NodeKey, NodeMap, NodeValue, Scalar, ScalarStyle, Span};
 
 use crate::excerpt::shown;
 use crate::{Limits, expression, keys};
 
-/// How many mistakes are collected: nobody reads more, and a hostile text could hold millions.
-const MOST_MISTAKES: usize = 1_000;
+/// Maximum number of errors: nobody reads more, and a hostile text could hold millions.
+const MAX_ERRORS: usize = 1_000;
 
-/// One step in writing a tree down.
+/// Event that builds the tree.
 #[derive(Clone)]
-pub(crate) enum Step<'t> {
+pub(crate) enum TreeEvent<'t> {
     Scalar { text: Cow<'t, str>, style: ScalarStyle, span: Span },
     Open(Opening),
     Close { end: Option<u32> },
     Alias { anchor: usize, written: Span },
 }
 
-/// The begin of a list or map.
+/// Start of a list or map.
 #[derive(Clone, Copy)]
 pub(crate) struct Opening {
     pub(crate) is_map: bool,
     pub(crate) form: Form,
-    /// Its bracket, or an empty span at its first byte.
+    /// Opening bracket, or an empty span at the first byte.
     pub(crate) span: Span,
 }
 
-/// How a list or map is delimited.
+/// Delimiters of a list or map.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Form {
-    /// By indentation.
+    /// Indentation.
     Block,
-    /// By brackets.
+    /// Brackets.
     Brackets,
-    /// Not at all: the map of `[key: value]`.
+    /// None: the map in `[key: value]`.
     Bare,
 }
 
-/// A list or map that is still open.
+/// Open list or map.
 struct Frame {
     opening: Opening,
-    /// Behind the last byte that belongs to it so far.
+    /// End of its content so far.
     end: u32,
-    content: Content,
-    /// Its anchor, and where its steps begin.
+    content: FrameContent,
+    /// Number of its anchor, and index of its first recorded event.
     anchor: Option<(usize, usize)>,
 }
 
-enum Content {
+enum FrameContent {
     List(Vec<Node>),
-    Map { entries: Vec<Entry>, next: Next },
+    Map { entries: Vec<NodeEntry>, next: MapState },
 }
 
-/// What a map needs next.
-enum Next {
+/// State of an open map.
+enum MapState {
     Key,
-    Value(Key),
-    /// The value of a key that was refused: it is read and dropped.
+    Value(NodeKey),
+    /// The value of a refused key, which is dropped.
     Dropped,
 }
 
-/// The tree while it grows, and the mistakes found so far.
-pub(crate) struct Tree<'t> {
+/// Tree under construction, with the errors so far.
+pub(crate) struct TreeBuilder<'t> {
     text: &'t str,
     limits: Limits,
     root: Option<Node>,
     frames: Vec<Frame>,
     nodes: usize,
-    /// The steps of everything that is anchored, so that an alias can repeat them.
-    steps: Vec<Step<'t>>,
-    /// How many of the open lists and maps are anchored.
+    /// Events of all anchored nodes, which aliases repeat.
+    events: Vec<TreeEvent<'t>>,
+    /// Number of open anchored lists and maps.
     recording: usize,
-    /// The steps of each anchor whose node has ended, by number.
+    /// Events of each closed anchor, by number.
     anchors: Vec<Option<Range<usize>>>,
-    /// The outermost alias that is being expanded.
+    /// Outermost alias in expansion.
     expanding: Option<Span>,
-    /// Where an expression without quotes was found last.
+    /// Start of the last expression without quotes.
     expression: Option<u32>,
     diagnostics: Vec<Diagnostic>,
 }
 
-impl<'t> Tree<'t> {
+impl<'t> TreeBuilder<'t> {
     pub(crate) fn new(text: &'t str, limits: Limits) -> Self {
         Self {
             text,
@@ -91,7 +91,7 @@ impl<'t> Tree<'t> {
             root: None,
             frames: Vec::new(),
             nodes: 0,
-            steps: Vec::new(),
+            events: Vec::new(),
             recording: 0,
             anchors: Vec::new(),
             expanding: None,
@@ -100,53 +100,53 @@ impl<'t> Tree<'t> {
         }
     }
 
-    /// Takes the next step of the text; `anchor` numbers the anchor of its node, 0 is none. A mistake that is
-    /// returned ends the reading.
-    pub(crate) fn take(&mut self, step: Step<'t>, anchor: usize) -> Result<(), Diagnostic> {
-        let first_step = self.steps.len();
-        let anchored = (anchor != 0).then_some((anchor, first_step));
+    /// Applies the next event; `anchor` is the number of its anchor, 0 for none. A returned error ends
+    /// parsing.
+    pub(crate) fn take(&mut self, event: TreeEvent<'t>, anchor: usize) -> Result<(), Diagnostic> {
+        let first_event = self.events.len();
+        let anchored = (anchor != 0).then_some((anchor, first_event));
         if anchored.is_some() || self.recording > 0 {
-            self.steps.push(step.clone());
+            self.events.push(event.clone());
         }
-        match step {
-            Step::Scalar { text, style, span } => {
+        match event {
+            TreeEvent::Scalar { text, style, span } => {
                 if let Some(anchored) = anchored {
                     self.end_anchor(anchored);
                 }
                 if !self.needs_key() {
                     self.count(1, span, None)?;
                 }
-                self.place(scalar(text, style, span), span);
+                self.attach(scalar(text, style, span), span);
             }
-            Step::Open(opening) => {
+            TreeEvent::Open(opening) => {
                 self.recording += usize::from(anchored.is_some());
                 self.open(opening, anchored)?;
             }
-            Step::Close { end } => {
+            TreeEvent::Close { end } => {
                 if let Some(anchored) = self.close(end) {
                     self.recording -= 1;
                     self.end_anchor(anchored);
                 }
             }
-            Step::Alias { anchor, written } => {
-                let steps = std::mem::take(&mut self.steps);
-                self.expand(&steps, anchor, written)?;
-                self.steps = steps;
+            TreeEvent::Alias { anchor, written } => {
+                let events = std::mem::take(&mut self.events);
+                self.expand(&events, anchor, written)?;
+                self.events = events;
             }
         }
         Ok(())
     }
 
-    fn end_anchor(&mut self, (anchor, first_step): (usize, usize)) {
+    fn end_anchor(&mut self, (anchor, first_event): (usize, usize)) {
         if self.anchors.len() <= anchor {
             self.anchors.resize(anchor + 1, None);
         }
-        self.anchors[anchor] = Some(first_step..self.steps.len());
+        self.anchors[anchor] = Some(first_event..self.events.len());
     }
 
-    /// Repeats what an alias stands for. This recurses less deep than the tree it builds, because an alias
-    /// within an anchored node stands within a list or map of it.
-    fn expand(&mut self, steps: &[Step<'t>], anchor: usize, written: Span) -> Result<(), Diagnostic> {
+    /// Repeats the events of an alias. The recursion is less deep than the tree, because an alias in an
+    /// anchored node is in a list or map of that node.
+    fn expand(&mut self, events: &[TreeEvent<'t>], anchor: usize, written: Span) -> Result<(), Diagnostic> {
         let Some(range) = self.anchors.get(anchor).cloned().flatten() else {
             let name = shown(self.text.get(written.range()).unwrap_or_default());
             return Err(Diagnostic::error(
@@ -154,29 +154,29 @@ impl<'t> Tree<'t> {
                 format!("the alias `{name}` stands inside its own anchor"),
             ));
         };
-        if let [Step::Scalar { text, style, span }] = &steps[range.clone()] {
+        if let [TreeEvent::Scalar { text, style, span }] = &events[range.clone()] {
             self.count(copied(text), written, self.expanding.or(Some(written)))?;
-            self.place(scalar(text.clone(), *style, *span), written);
+            self.attach(scalar(text.clone(), *style, *span), written);
             return Ok(());
         }
         if self.needs_key() {
-            let mistake = keys::not_a_key(written, "a list or map");
-            self.refuse_key(Some(mistake));
+            let error = keys::not_a_key(written, "a list or map");
+            self.refuse_key(Some(error));
             return Ok(());
         }
         let outermost = self.expanding.is_none();
         self.expanding.get_or_insert(written);
-        for step in &steps[range] {
-            match step {
-                Step::Scalar { text, style, span } => {
+        for event in &events[range] {
+            match event {
+                TreeEvent::Scalar { text, style, span } => {
                     self.count(copied(text), *span, self.expanding)?;
-                    self.place(scalar(text.clone(), *style, *span), *span);
+                    self.attach(scalar(text.clone(), *style, *span), *span);
                 }
-                Step::Open(opening) => self.open(*opening, None)?,
-                Step::Close { end } => {
+                TreeEvent::Open(opening) => self.open(*opening, None)?,
+                TreeEvent::Close { end } => {
                     self.close(*end);
                 }
-                Step::Alias { anchor, written } => self.expand(steps, *anchor, *written)?,
+                TreeEvent::Alias { anchor, written } => self.expand(events, *anchor, *written)?,
             }
         }
         if outermost {
@@ -194,32 +194,32 @@ impl<'t> Tree<'t> {
         }
         self.count(1, opening.span, self.expanding)?;
         let content = if opening.is_map {
-            Content::Map { entries: Vec::new(), next: Next::Key }
+            FrameContent::Map { entries: Vec::new(), next: MapState::Key }
         } else {
-            Content::List(Vec::new())
+            FrameContent::List(Vec::new())
         };
         self.frames.push(Frame { opening, end: opening.span.end, content, anchor });
         Ok(())
     }
 
-    /// Ends the innermost list or map, at `end` or behind what it holds, and returns its anchor.
+    /// Closes the innermost list or map, at `end` or after its content, and returns its anchor.
     fn close(&mut self, end: Option<u32>) -> Option<(usize, usize)> {
         let frame = self.frames.pop()?;
         let span = Span { end: end.unwrap_or(frame.end), ..frame.opening.span };
         let value = match frame.content {
-            Content::List(elements) => Value::List(elements),
-            Content::Map { entries, .. } => {
+            FrameContent::List(elements) => NodeValue::List(elements),
+            FrameContent::Map { entries, .. } => {
                 self.report_duplicates(&entries);
-                Value::Map(Map::new(entries))
+                NodeValue::Map(NodeMap::new(entries))
             }
         };
-        self.place(Node { value, span }, span);
+        self.attach(Node { value, span }, span);
         frame.anchor
     }
 
-    /// Puts a finished node where it belongs. `written` is where it stands, which for an alias is not where
-    /// its text does.
-    fn place(&mut self, node: Node, written: Span) {
+    /// Adds a finished node to the innermost list or map. `written` is its span in the text, which for an
+    /// alias differs from the node's own.
+    fn attach(&mut self, node: Node, written: Span) {
         let needs_key = self.needs_key();
         let Some(frame) = self.frames.last_mut() else {
             self.root = Some(node);
@@ -227,45 +227,45 @@ impl<'t> Tree<'t> {
         };
         frame.end = frame.end.max(written.end);
         match &mut frame.content {
-            Content::List(elements) => elements.push(node),
-            Content::Map { .. } if needs_key => self.place_key(node, written),
-            Content::Map { entries, next } => {
-                if let Next::Value(key) = std::mem::replace(next, Next::Key) {
-                    entries.push(Entry { key, value: node });
+            FrameContent::List(elements) => elements.push(node),
+            FrameContent::Map { .. } if needs_key => self.attach_key(node, written),
+            FrameContent::Map { entries, next } => {
+                if let MapState::Value(key) = std::mem::replace(next, MapState::Key) {
+                    entries.push(NodeEntry { key, value: node });
                 }
             }
         }
     }
 
-    fn place_key(&mut self, node: Node, written: Span) {
+    fn attach_key(&mut self, node: Node, written: Span) {
         if let Some(start) = self.expression_around(&node) {
             let is_new = self.expression.replace(start) != Some(start);
             let in_flow = self.frames.iter().rev().skip(1).any(|frame| frame.opening.form == Form::Brackets);
-            let mistake = || expression::unquoted(written.source, self.text, start as usize, in_flow);
-            let mistake = is_new.then(mistake);
-            self.refuse_key(mistake);
+            let error = || expression::unquoted(written.source, self.text, start as usize, in_flow);
+            let error = is_new.then(error);
+            self.refuse_key(error);
             return;
         }
         match keys::key_of(node, written) {
-            Err(mistake) => self.refuse_key(Some(mistake)),
+            Err(error) => self.refuse_key(Some(error)),
             Ok(key) => {
-                if let Some(Frame { content: Content::Map { next, .. }, .. }) = self.frames.last_mut() {
-                    *next = Next::Value(key);
+                if let Some(Frame { content: FrameContent::Map { next, .. }, .. }) = self.frames.last_mut() {
+                    *next = MapState::Value(key);
                 }
             }
         }
     }
 
-    fn refuse_key(&mut self, mistake: Option<Diagnostic>) {
-        if let Some(mistake) = mistake {
-            self.report(mistake);
+    fn refuse_key(&mut self, error: Option<Diagnostic>) {
+        if let Some(error) = error {
+            self.report(error);
         }
-        if let Some(Frame { content: Content::Map { next, .. }, .. }) = self.frames.last_mut() {
-            *next = Next::Dropped;
+        if let Some(Frame { content: FrameContent::Map { next, .. }, .. }) = self.frames.last_mut() {
+            *next = MapState::Dropped;
         }
     }
 
-    /// Tells whether a key is the inner map of `{{ … }}`, or all of it, and where that begins.
+    /// Returns the start of a `{{ … }}`, if the key is its inner map or all of it.
     fn expression_around(&self, key: &Node) -> Option<u32> {
         key.as_map()?;
         if self.expression == Some(key.span.start) {
@@ -277,7 +277,7 @@ impl<'t> Tree<'t> {
         (outer.form == Form::Brackets && adjacent && inner_is_flow).then_some(outer.span.start)
     }
 
-    /// Counts nodes that come from the text at `written` or that `alias` repeats.
+    /// Counts nodes at `written`, or repeated by `alias`.
     fn count(&mut self, nodes: usize, written: Span, alias: Option<Span>) -> Result<(), Diagnostic> {
         self.nodes = self.nodes.saturating_add(nodes);
         if self.nodes <= self.limits.nodes {
@@ -292,80 +292,84 @@ impl<'t> Tree<'t> {
         })
     }
 
-    fn report_duplicates(&mut self, entries: &[Entry]) {
+    fn report_duplicates(&mut self, entries: &[NodeEntry]) {
         if self.expanding.is_none() {
-            let room = MOST_MISTAKES.saturating_sub(self.diagnostics.len());
+            let room = MAX_ERRORS.saturating_sub(self.diagnostics.len());
             self.diagnostics.extend(keys::duplicates(entries, room));
         }
     }
 
-    /// Keeps a mistake, unless it was found when the anchored text itself was read.
-    pub(crate) fn report(&mut self, mistake: Diagnostic) {
-        if self.expanding.is_none() && !self.has_most_mistakes() {
-            self.diagnostics.push(mistake);
+    /// Records an error, unless an alias repeats it.
+    pub(crate) fn report(&mut self, error: Diagnostic) {
+        if self.expanding.is_none() && !self.has_max_errors() {
+            self.diagnostics.push(error);
         }
     }
 
-    /// Tells whether so many mistakes were found that it is no use to read on.
-    pub(crate) fn has_most_mistakes(&self) -> bool {
-        self.diagnostics.len() >= MOST_MISTAKES
+    /// Returns `true` once there are enough errors to stop.
+    pub(crate) fn has_max_errors(&self) -> bool {
+        self.diagnostics.len() >= MAX_ERRORS
     }
 
-    /// Tells whether a key comes next.
+    /// Returns `true` if the next node is a key.
     pub(crate) fn needs_key(&self) -> bool {
-        matches!(self.frames.last(), Some(Frame { content: Content::Map { next: Next::Key, .. }, .. }))
+        matches!(
+            self.frames.last(),
+            Some(Frame { content: FrameContent::Map { next: MapState::Key, .. }, .. })
+        )
     }
 
-    /// Tells whether the value of a key comes next.
+    /// Returns `true` if the next node is the value of a key.
     pub(crate) fn needs_value(&self) -> bool {
-        !self.needs_key() && matches!(self.frames.last(), Some(Frame { content: Content::Map { .. }, .. }))
+        !self.needs_key()
+            && matches!(self.frames.last(), Some(Frame { content: FrameContent::Map { .. }, .. }))
     }
 
-    /// How the innermost open list or map is delimited.
+    /// Returns the form of the innermost open list or map.
     pub(crate) fn form(&self) -> Option<Form> {
         self.frames.last().map(|frame| frame.opening.form)
     }
 
-    /// The innermost bracket that is still open.
+    /// Returns the innermost open bracket.
     pub(crate) fn open_bracket(&self) -> Option<Span> {
         let brackets = |frame: &&Frame| frame.opening.form == Form::Brackets;
         self.frames.iter().rev().find(brackets).map(|frame| frame.opening.span)
     }
 
-    /// Where an expression without quotes was reported last.
+    /// Returns the start of the last reported expression without quotes.
     pub(crate) fn reported_expression(&self) -> Option<usize> {
         self.expression.map(|start| start as usize)
     }
 
-    /// The tree, or every mistake in the order of the text. `last` ended the reading early.
+    /// Returns the tree, or all errors sorted by position. `last` is the error that ended parsing.
     pub(crate) fn finish(mut self, last: Option<Diagnostic>) -> Result<Option<Node>, Vec<Diagnostic>> {
         self.expanding = None;
         for frame in std::mem::take(&mut self.frames) {
-            if let Content::Map { entries, .. } = frame.content {
+            if let FrameContent::Map { entries, .. } = frame.content {
                 self.report_duplicates(&entries);
             }
         }
-        let mut mistakes = self.diagnostics;
-        mistakes.extend(last);
-        if mistakes.is_empty() {
+        let mut errors = self.diagnostics;
+        errors.extend(last);
+        if errors.is_empty() {
             return Ok(self.root);
         }
-        mistakes.sort_by_key(|mistake| mistake.span().map(|span| span.start));
-        mistakes.dedup();
-        Err(mistakes)
+        errors.sort_by_key(|error| error.span().map(|span| span.start));
+        errors.dedup();
+        Err(errors)
     }
 }
 
 fn scalar(text: Cow<'_, str>, style: ScalarStyle, span: Span) -> Node {
-    Node { value: Value::Scalar(Scalar { text: text.into(), style }), span }
+    Node { value: NodeValue::Scalar(Scalar { text: text.into(), style }), span }
 }
 
-/// What a repeated text counts for: a small text that holds a big anchor's aliases must not fill the memory.
+/// Weight of a repeated text: aliases in a small text must not fill the memory.
 fn copied(text: &str) -> usize {
     1 + text.len() / 64
 }
 
-/// Says that lists and maps are nested too deep.
+/// Error of lists and maps nested too deep.
 pub(crate) fn too_deep(span: Span, limits: &Limits) -> Diagnostic {
     Diagnostic::error(span, format!("nested deeper than {} levels", limits.depth))
 }

@@ -1,33 +1,33 @@
-//! Values to YAML text that every reader takes for the same.
+//! Values to YAML text that every reader interprets alike.
 //!
-//! A text that some reader might take for something else is quoted: `yes` and `on`, dates, `1:30`, `0644`.
+//! Text that some reader might take for another type is quoted: `yes` and `on`, dates, `1:30`, `0644`.
 
 use std::fmt::Write as _;
 
-/// A value to be written.
+/// Value to write.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Written {
-    /// Text, quoted where that is needed.
+pub enum YamlValue {
+    /// Text, quoted if needed.
     Text(String),
-    /// A number, a boolean or null, written as it is.
+    /// Number, boolean or null, verbatim.
     Plain(String),
-    /// A list.
-    List(Vec<Written>),
-    /// A map, in this order; its keys are text.
-    Map(Vec<(String, Written)>),
+    /// List.
+    List(Vec<YamlValue>),
+    /// Map in this order, with text keys.
+    Map(Vec<(String, YamlValue)>),
 }
 
-/// How far what is within a list or a map is indented.
-const STEP: usize = 2;
-/// A longer key is no implicit key for all readers.
-const LONGEST_KEY: usize = 1000;
+/// Columns per level of nesting.
+const INDENTATION: usize = 2;
+/// Some readers refuse longer keys without a `?`.
+const MAX_KEY: usize = 1000;
 
 /// Writes a document.
-pub fn write(value: &Written) -> String {
+pub fn write(value: &YamlValue) -> String {
     let mut out = String::new();
     match value {
-        Written::List(elements) if !elements.is_empty() => list(&mut out, elements, 0),
-        Written::Map(entries) if !entries.is_empty() => map(&mut out, entries, 0),
+        YamlValue::List(elements) if !elements.is_empty() => list(&mut out, elements, 0),
+        YamlValue::Map(entries) if !entries.is_empty() => map(&mut out, entries, 0),
         single => {
             inline(&mut out, single, 0);
             out.push('\n');
@@ -36,16 +36,16 @@ pub fn write(value: &Written) -> String {
     out
 }
 
-/// Writes the elements of a list, each on lines of its own; the place where it begins is indented already.
-fn list(out: &mut String, elements: &[Written], indentation: usize) {
+/// Writes the elements of a list, one per line; the first line is indented already.
+fn list(out: &mut String, elements: &[YamlValue], indentation: usize) {
     for (position, element) in elements.iter().enumerate() {
         if position > 0 {
             indent(out, indentation);
         }
         out.push_str("- ");
         match element {
-            Written::List(inner) if !inner.is_empty() => list(out, inner, indentation + STEP),
-            Written::Map(inner) if !inner.is_empty() => map(out, inner, indentation + STEP),
+            YamlValue::List(inner) if !inner.is_empty() => list(out, inner, indentation + INDENTATION),
+            YamlValue::Map(inner) if !inner.is_empty() => map(out, inner, indentation + INDENTATION),
             single => {
                 inline(out, single, indentation);
                 out.push('\n');
@@ -54,14 +54,14 @@ fn list(out: &mut String, elements: &[Written], indentation: usize) {
     }
 }
 
-/// Writes the entries of a map, each on lines of its own; the place where it begins is indented already.
-fn map(out: &mut String, entries: &[(String, Written)], indentation: usize) {
+/// Writes the entries of a map, one per line; the first line is indented already.
+fn map(out: &mut String, entries: &[(String, YamlValue)], indentation: usize) {
     for (position, (key, value)) in entries.iter().enumerate() {
         if position > 0 {
             indent(out, indentation);
         }
         let key = on_one_line(key);
-        if key.len() > LONGEST_KEY {
+        if key.len() > MAX_KEY {
             let _ = writeln!(out, "? {key}");
             indent(out, indentation);
         } else {
@@ -69,15 +69,15 @@ fn map(out: &mut String, entries: &[(String, Written)], indentation: usize) {
         }
         out.push(':');
         match value {
-            Written::List(inner) if !inner.is_empty() => {
+            YamlValue::List(inner) if !inner.is_empty() => {
                 out.push('\n');
-                indent(out, indentation + STEP);
-                list(out, inner, indentation + STEP);
+                indent(out, indentation + INDENTATION);
+                list(out, inner, indentation + INDENTATION);
             }
-            Written::Map(inner) if !inner.is_empty() => {
+            YamlValue::Map(inner) if !inner.is_empty() => {
                 out.push('\n');
-                indent(out, indentation + STEP);
-                map(out, inner, indentation + STEP);
+                indent(out, indentation + INDENTATION);
+                map(out, inner, indentation + INDENTATION);
             }
             single => {
                 out.push(' ');
@@ -88,18 +88,18 @@ fn map(out: &mut String, entries: &[(String, Written)], indentation: usize) {
     }
 }
 
-/// Writes what needs no lines of its own, but for a text of several lines.
-fn inline(out: &mut String, value: &Written, indentation: usize) {
+/// Writes a scalar or an empty collection; only a block text takes more than one line.
+fn inline(out: &mut String, value: &YamlValue, indentation: usize) {
     match value {
-        Written::Plain(text) => out.push_str(text),
-        Written::List(_) => out.push_str("[]"),
-        Written::Map(_) => out.push_str("{}"),
-        Written::Text(text) if fits_a_block(text) => block(out, text, indentation + STEP),
-        Written::Text(text) => out.push_str(&on_one_line(text)),
+        YamlValue::Plain(text) => out.push_str(text),
+        YamlValue::List(_) => out.push_str("[]"),
+        YamlValue::Map(_) => out.push_str("{}"),
+        YamlValue::Text(text) if fits_a_block(text) => block(out, text, indentation + INDENTATION),
+        YamlValue::Text(text) => out.push_str(&on_one_line(text)),
     }
 }
 
-/// Writes a text line by line, without a line break behind the last.
+/// Writes a block text, without the last line end.
 fn block(out: &mut String, text: &str, indentation: usize) {
     let body = text.trim_end_matches('\n');
     out.push_str(match text.len() - body.len() {
@@ -117,19 +117,19 @@ fn block(out: &mut String, text: &str, indentation: usize) {
     }
 }
 
-/// Tells whether a text has lines that can be shown as they are.
+/// Returns `true` if a text can be written as a block.
 fn fits_a_block(text: &str) -> bool {
     let is_shown = |character: char| character == '\n' || is_printable(character);
     text.contains('\n') && !text.starts_with([' ', '\n', '\t']) && text.chars().all(is_shown)
 }
 
-/// Tells whether every reader takes a character for itself.
+/// Returns `true` if every reader accepts the character unescaped.
 fn is_printable(character: char) -> bool {
     !character.is_control()
         && !matches!(character, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }
 
-/// Writes a text without a line break.
+/// Writes a text on one line.
 fn on_one_line(text: &str) -> String {
     if is_plain(text) {
         return text.to_owned();
@@ -157,9 +157,10 @@ fn on_one_line(text: &str) -> String {
     quoted
 }
 
-/// Tells whether a text without quotes is that text for every reader.
+/// Returns `true` if every reader takes the unquoted text for that text.
 fn is_plain(text: &str) -> bool {
-    // What begins with a letter is no number, no date and no indicator; these are the words that mean something.
+    // A text that begins with a letter is no number, no date and no indicator; only these words have a
+    // meaning.
     const WORDS: [&str; 9] = ["y", "n", "yes", "no", "on", "off", "true", "false", "null"];
     let begins = text.starts_with(|first: char| first.is_ascii_alphabetic() || matches!(first, '/' | '_'));
     let is_usual =
@@ -178,18 +179,18 @@ fn indent(out: &mut String, indentation: usize) {
 
 #[cfg(test)]
 mod tests {
-    use ccm_model::{Node, ScalarStyle, SourceId, Value};
+    use ccm_model::{Node, NodeValue, ScalarStyle, SourceId};
     use proptest::prelude::*;
 
     use super::*;
     use crate::{Limits, parse};
 
-    fn text(text: &str) -> Written {
-        Written::Text(text.to_owned())
+    fn text(text: &str) -> YamlValue {
+        YamlValue::Text(text.to_owned())
     }
 
     #[test]
-    fn what_some_reader_would_mistake_is_quoted() {
+    fn ambiguous_text_is_quoted() {
         for (value, expected) in [
             ("plain", "plain\n"),
             ("/etc/app.conf", "/etc/app.conf\n"),
@@ -225,16 +226,19 @@ mod tests {
 
     #[test]
     fn lists_and_maps_are_indented() {
-        let plain = |text: &str| Written::Plain(text.to_owned());
-        let map = |entries: Vec<(&str, Written)>| {
-            Written::Map(entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+        let plain = |text: &str| YamlValue::Plain(text.to_owned());
+        let map = |entries: Vec<(&str, YamlValue)>| {
+            YamlValue::Map(entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
         };
         let value = map(vec![
             ("a", plain("1")),
-            ("b", Written::List(vec![text("x\ny\n"), map(vec![("c", text("z")), ("on", plain("true"))])])),
+            ("b", YamlValue::List(vec![text("x\ny\n"), map(vec![("c", text("z")), ("on", plain("true"))])])),
             (
                 "d",
-                Written::List(vec![Written::List(vec![plain("1"), plain("2")]), Written::List(Vec::new())]),
+                YamlValue::List(vec![
+                    YamlValue::List(vec![plain("1"), plain("2")]),
+                    YamlValue::List(Vec::new()),
+                ]),
             ),
             ("e", map(Vec::new())),
         ]);
@@ -255,36 +259,36 @@ e: {}
         assert_eq!(write(&value), expected);
     }
 
-    fn any_written() -> impl Strategy<Value = Written> {
+    fn any_value() -> impl Strategy<Value = YamlValue> {
         let leaf = prop_oneof![
-            any::<String>().prop_map(Written::Text),
-            "[ -~\n]{0,30}".prop_map(Written::Text),
-            "[a-z0-9:# \n'\"\\-]{0,8}".prop_map(Written::Text),
-            any::<i64>().prop_map(|number| Written::Plain(number.to_string())),
+            any::<String>().prop_map(YamlValue::Text),
+            "[ -~\n]{0,30}".prop_map(YamlValue::Text),
+            "[a-z0-9:# \n'\"\\-]{0,8}".prop_map(YamlValue::Text),
+            any::<i64>().prop_map(|number| YamlValue::Plain(number.to_string())),
         ];
         leaf.prop_recursive(4, 30, 5, |inner| {
             prop_oneof![
-                prop::collection::vec(inner.clone(), 0..5).prop_map(Written::List),
+                prop::collection::vec(inner.clone(), 0..5).prop_map(YamlValue::List),
                 prop::collection::btree_map(
                     prop_oneof![any::<String>(), "[a-z :#-]{0,5}", "x{1100}"],
                     inner,
                     0..5
                 )
-                .prop_map(|map| Written::Map(map.into_iter().collect())),
+                .prop_map(|map| YamlValue::Map(map.into_iter().collect())),
             ]
         })
     }
 
-    fn of_node(node: &Node) -> Written {
+    fn of_node(node: &Node) -> YamlValue {
         match &node.value {
-            Value::Scalar(scalar)
+            NodeValue::Scalar(scalar)
                 if scalar.style == ScalarStyle::Plain && scalar.text.parse::<i64>().is_ok() =>
             {
-                Written::Plain(scalar.text.to_string())
+                YamlValue::Plain(scalar.text.to_string())
             }
-            Value::Scalar(scalar) => Written::Text(scalar.text.to_string()),
-            Value::List(elements) => Written::List(elements.iter().map(of_node).collect()),
-            Value::Map(map) => Written::Map(
+            NodeValue::Scalar(scalar) => YamlValue::Text(scalar.text.to_string()),
+            NodeValue::List(elements) => YamlValue::List(elements.iter().map(of_node).collect()),
+            NodeValue::Map(map) => YamlValue::Map(
                 map.entries()
                     .iter()
                     .map(|entry| (entry.key.text.to_string(), of_node(&entry.value)))
@@ -295,12 +299,12 @@ e: {}
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(value in any_written()) {
-            // A document of its own is null or a scalar no longer; within a list it is.
-            let value = Written::List(vec![value]);
+        fn written_values_are_read_back(value in any_value()) {
+            // A top-level null is no document; in a list it is an element.
+            let value = YamlValue::List(vec![value]);
             let written = write(&value);
             let read = parse(SourceId(0), &written, &Limits::default());
-            let read = read.map_err(|mistakes| TestCaseError::fail(format!("{mistakes:?}\n{written}")))?;
+            let read = read.map_err(|errors| TestCaseError::fail(format!("{errors:?}\n{written}")))?;
             prop_assert_eq!(read.as_ref().map(of_node), Some(value), "{}", written);
         }
     }

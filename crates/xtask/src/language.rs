@@ -70,7 +70,7 @@ const RETIRED_NAMES: &[(&str, &str)] = &[
     ("Moment", "Phase"),
     ("Nature", "StaticType"),
     ("Offer", "Availability"),
-    ("NonBlockingWriter", "NonBlockingWriter"),
+    ("Outlet", "NonBlockingWriter"),
     ("Reached", "RuntimeContext"),
     ("RunnerAround", "RunnerMiddleware"),
     ("Setting", "ApplyContext"),
@@ -124,13 +124,13 @@ struct DocCount {
 }
 
 /// Offences found in the workspace.
-struct Findings {
+struct Offences {
     docs: BTreeMap<String, DocCount>,
     duplicates: BTreeMap<String, Vec<String>>,
     retired: Vec<String>,
 }
 
-/// Checks the sources below `crates` and prints each offence, or with `report` only the counts per crate.
+/// Checks the sources below `crates`. Each offence is an error; with `report`, only counts and names are returned.
 pub(crate) fn check(crates: &Path, report: bool) -> Result<String, String> {
     let mut sources = Vec::new();
     for folder in folders(crates)? {
@@ -167,7 +167,7 @@ fn read_below(folder: &Path, crate_name: &str, sources: &mut Vec<SourceFile>) ->
     Ok(())
 }
 
-fn find(sources: &[SourceFile]) -> Findings {
+fn find(sources: &[SourceFile]) -> Offences {
     let tests = items::test_modules(sources);
     let mut docs: BTreeMap<String, DocCount> = BTreeMap::new();
     let mut types: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -194,7 +194,7 @@ fn find(sources: &[SourceFile]) -> Findings {
         }
     }
     types.retain(|_, locations| locations.len() > 1);
-    Findings { docs, duplicates: types, retired }
+    Offences { docs, duplicates: types, retired }
 }
 
 /// Returns the forbidden word that the first line of a doc comment begins with.
@@ -219,7 +219,7 @@ fn replacement(item: &Item) -> Option<&'static str> {
     whole.or_else(word).map(|(_, better)| *better)
 }
 
-impl Findings {
+impl Offences {
     fn doc_comments(&self) -> usize {
         self.docs.values().map(|count| count.comments).sum()
     }
@@ -274,7 +274,7 @@ impl Findings {
 mod tests {
     use super::*;
 
-    fn findings(text: &str) -> Findings {
+    fn findings(text: &str) -> Offences {
         find(&[SourceFile { crate_name: "one".into(), path: "one/src/lib.rs".into(), text: text.into() }])
     }
 

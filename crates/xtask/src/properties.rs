@@ -16,8 +16,11 @@ pub(crate) fn of(name: &str) -> Result<String, String> {
 fn table<'p>(properties: impl IntoIterator<Item = &'p PropertySpec>) -> String {
     let mut table = "| Property | Type | Default | Meaning |\n|---|---|---|---|\n".to_owned();
     for property in properties {
-        let PropertySpec { name, kind, default, .. } = property;
-        let meaning = property.meaning().replace('\n', " ");
+        let PropertySpec { name, kind, default, sensitive, .. } = property;
+        let mut meaning = property.meaning().replace('\n', " ");
+        if *sensitive {
+            meaning += " `sensitive: true` hides its value.";
+        }
         table += &format!("| `{name}` | {kind} | {} | {} |\n", cell(default.unwrap_or("—")), cell(&meaning));
     }
     table

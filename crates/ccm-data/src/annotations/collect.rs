@@ -1,39 +1,49 @@
-//! Reads annotations from comments, and finds the keys that they are about.
+//! Parsing of annotations, and their assignment to keys.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use ccm_model::{Diagnostic, Diagnostics, Key, Node, Span, Value, closest};
+use ccm_model::{Diagnostic, Diagnostics, Node, NodeKey, NodeValue, Span, closest};
 
 use super::comments::{self, Comment};
-use super::{Annotation, Kind};
+use super::{Annotation, AnnotationKind};
 
-/// What an annotation may be called; the second is another name for the first.
+/// Names of annotations; the second is an alias of the first.
 const NAMES: [&str; 4] = ["require", "required", "validate", "sensitive"];
 
-/// Finds all annotations within `data`, whose key and value are given. An annotation is a comment on a line
-/// directly above a key, alone on its line; several may follow each other, also on one line.
-pub fn collect(source_text: &str, data: &Key, node: &Node, diagnostics: &mut Diagnostics) -> Vec<Annotation> {
-    if !may_be_behind(data, source_text) {
+/// Collects the annotations in `data`, given by its key and value. An annotation is a comment that has the
+/// line directly above a key to itself; several may follow each other, also on one line.
+pub fn collect(
+    source_text: &str,
+    data: &NodeKey,
+    node: &Node,
+    diagnostics: &mut Diagnostics,
+) -> Vec<Annotation> {
+    if !may_follow(data, source_text) {
         return Vec::new();
     }
-    let mut above: HashMap<u32, Vec<Written>> = HashMap::new();
+    let mut above: HashMap<u32, Vec<ParsedAnnotation>> = HashMap::new();
     for comment in comments::find(source_text, data.span.end, node) {
         let written = read(source_text, &comment);
         match comment.above {
             Some(key) => above.entry(key).or_default().extend(written),
-            None => diagnostics.extend(written.iter().filter(|one| one.what.is_ok()).map(above_nothing)),
+            None => diagnostics.extend(written.iter().filter(|one| one.what.is_ok()).map(without_key)),
         }
     }
-    let mut walk =
-        Walk { above, annotations: Vec::new(), path: Vec::new(), reported: HashSet::new(), diagnostics };
-    walk.node(node, false);
-    walk.annotations
+    let mut collector = AnnotationCollector {
+        above,
+        annotations: Vec::new(),
+        path: Vec::new(),
+        reported: HashSet::new(),
+        diagnostics,
+    };
+    collector.node(node, false);
+    collector.annotations
 }
 
-/// Where annotations stand within a part of a manifest that is not about values, whose key and value are given.
-pub fn places(source_text: &str, key: &Key, node: &Node) -> Vec<Span> {
-    if !may_be_behind(key, source_text) {
+/// Returns the spans of annotations in a part of the manifest without values, given by its key and value.
+pub fn annotation_spans(source_text: &str, key: &NodeKey, node: &Node) -> Vec<Span> {
+    if !may_follow(key, source_text) {
         return Vec::new();
     }
     let comments = comments::find(source_text, key.span.end, node);
@@ -41,81 +51,81 @@ pub fn places(source_text: &str, key: &Key, node: &Node) -> Vec<Span> {
     written.filter(|one| one.what.is_ok()).map(|one| one.span).collect()
 }
 
-/// Tells whether there can be any annotation behind a key.
-fn may_be_behind(key: &Key, source_text: &str) -> bool {
-    let behind = source_text.as_bytes().get(key.span.end as usize..).unwrap_or_default();
-    memchr::memchr(b'@', behind).is_some()
+/// Returns `true` if there may be annotations after a key.
+fn may_follow(key: &NodeKey, source_text: &str) -> bool {
+    let rest_of_text = source_text.as_bytes().get(key.span.end as usize..).unwrap_or_default();
+    memchr::memchr(b'@', rest_of_text).is_some()
 }
 
-/// An annotation as it stands in a comment.
-struct Written {
+/// Annotation in a comment.
+struct ParsedAnnotation {
     span: Span,
-    what: Result<Kind, Slip>,
+    what: Result<AnnotationKind, AnnotationError>,
 }
 
-/// What is wrong with an annotation.
+/// Error of an annotation.
 #[derive(Clone, Copy)]
-enum Slip {
-    /// A name that is none, and the one that was probably meant.
+enum AnnotationError {
+    /// Unknown name; the field is the name that was probably meant.
     Misspelt(&'static str),
     NoExpression,
 }
 
-/// Reads the annotations of a comment. What begins with an `@` that is far from all names is none of ours.
-fn read(source_text: &str, comment: &Comment) -> Vec<Written> {
+/// Parses the annotations of a comment. A word with `@` that resembles no name is ignored.
+fn read(source_text: &str, comment: &Comment) -> Vec<ParsedAnnotation> {
     let mut found = Vec::new();
     let mut rest = source_text.get(comment.span.range()).unwrap_or_default();
-    while let Some(behind) = rest.strip_prefix('@') {
+    while let Some(after) = rest.strip_prefix('@') {
         let start = comment.span.end as usize - rest.len();
         let is_end = |character: char| !(character.is_alphanumeric() || matches!(character, '_' | '-'));
-        let (name, says) = behind.split_at(behind.find(is_end).unwrap_or(behind.len()));
+        let (name, says) = after.split_at(after.find(is_end).unwrap_or(after.len()));
         let name_span = Span::new(comment.span.source, start, start + 1 + name.len());
         rest = says.trim_start_matches([' ', '\t', ',', ';']);
         let (span, what) = match name {
-            "require" | "required" => (name_span, Ok(Kind::Require)),
-            "sensitive" => (name_span, Ok(Kind::Sensitive)),
+            "require" | "required" => (name_span, Ok(AnnotationKind::Require)),
+            "sensitive" => (name_span, Ok(AnnotationKind::Sensitive)),
             "validate" => {
                 let expression = says.strip_prefix(':').unwrap_or(says).trim();
                 rest = "";
                 if expression.is_empty() {
-                    (name_span, Err(Slip::NoExpression))
+                    (name_span, Err(AnnotationError::NoExpression))
                 } else {
                     let end = comment.span.end as usize;
                     let span = Span::new(comment.span.source, end - expression.len(), end);
-                    let kind = Kind::Validate { expression: expression.to_owned(), span };
+                    let kind = AnnotationKind::Validate { expression: expression.to_owned(), span };
                     (Span { end: comment.span.end, ..name_span }, Ok(kind))
                 }
             }
             name => match closest(name, NAMES) {
-                Some(meant) => (name_span, Err(Slip::Misspelt(meant))),
+                Some(meant) => (name_span, Err(AnnotationError::Misspelt(meant))),
                 None => continue,
             },
         };
-        found.push(Written { span, what });
+        found.push(ParsedAnnotation { span, what });
     }
     found
 }
 
-struct Walk<'d> {
-    /// What stands above the key that begins at this byte.
-    above: HashMap<u32, Vec<Written>>,
+struct AnnotationCollector<'d> {
+    /// Annotations above each key, by the key's first byte.
+    above: HashMap<u32, Vec<ParsedAnnotation>>,
     annotations: Vec<Annotation>,
     path: Vec<Arc<str>>,
     reported: HashSet<Span>,
     diagnostics: &'d mut Diagnostics,
 }
 
-impl Walk<'_> {
-    /// Goes through a node, and through what aliases stand for once more under their own path.
+impl AnnotationCollector<'_> {
+    /// Visits a node. Nodes of an alias are visited again, under their own path.
     fn node(&mut self, node: &Node, is_in_list: bool) {
         match &node.value {
-            Value::Scalar(_) => {}
-            Value::List(elements) => {
+            NodeValue::Scalar(_) => {}
+            NodeValue::List(elements) => {
                 for element in elements {
                     self.node(element, true);
                 }
             }
-            Value::Map(map) => {
+            NodeValue::Map(map) => {
                 for entry in map.entries() {
                     self.path.push((&*entry.key.text).into());
                     self.key(&entry.key, is_in_list);
@@ -126,14 +136,12 @@ impl Walk<'_> {
         }
     }
 
-    fn key(&mut self, key: &Key, is_in_list: bool) {
-        for Written { span, what } in self.above.get(&key.span.start).into_iter().flatten() {
-            let mistake = match what {
-                Err(slip) => slip_at(*slip, *span),
-                Ok(_) if is_in_list => {
-                    Diagnostic::warning(*span, "an annotation within a list has no effect")
-                        .with_hint("write it above the key of the list")
-                }
+    fn key(&mut self, key: &NodeKey, is_in_list: bool) {
+        for ParsedAnnotation { span, what } in self.above.get(&key.span.start).into_iter().flatten() {
+            let diagnostic = match what {
+                Err(error) => error_at(*error, *span),
+                Ok(_) if is_in_list => Diagnostic::warning(*span, "an annotation in a list has no effect")
+                    .with_hint("write it above the key of the list"),
                 Ok(kind) => {
                     self.annotations.push(Annotation {
                         path: self.path.clone(),
@@ -144,24 +152,26 @@ impl Walk<'_> {
                     continue;
                 }
             };
-            // Through an alias, the same key comes by again.
+            // An alias visits its keys again.
             if self.reported.insert(*span) {
-                self.diagnostics.push(mistake);
+                self.diagnostics.push(diagnostic);
             }
         }
     }
 }
 
-fn slip_at(slip: Slip, span: Span) -> Diagnostic {
-    match slip {
-        Slip::Misspelt(meant) => Diagnostic::warning(span, "this is no annotation, and has no effect")
-            .with_suggestion(Some(&format!("@{meant}"))),
-        Slip::NoExpression => Diagnostic::error(span, "`@validate` has no expression")
-            .with_hint("write what has to be true, such as `# @validate isInt(value)`"),
+fn error_at(error: AnnotationError, span: Span) -> Diagnostic {
+    match error {
+        AnnotationError::Misspelt(meant) => {
+            Diagnostic::warning(span, "unknown annotation, which has no effect")
+                .with_suggestion(Some(&format!("@{meant}")))
+        }
+        AnnotationError::NoExpression => Diagnostic::error(span, "`@validate` has no expression")
+            .with_hint("write an expression, such as `# @validate isInt(value)`"),
     }
 }
 
-fn above_nothing(written: &Written) -> Diagnostic {
-    Diagnostic::warning(written.span, "this annotation stands above no key, and has no effect")
-        .with_hint("write it alone on the line directly above the key that it is about")
+fn without_key(written: &ParsedAnnotation) -> Diagnostic {
+    Diagnostic::warning(written.span, "no key follows this annotation, which has no effect")
+        .with_hint("put it on a line of its own directly above a key")
 }

@@ -1,31 +1,30 @@
-//! Finds the comments of a text by what is no comment: the places of its keys and scalars are known, and a
-//! `#` between two of them begins a comment.
+//! Comments of a text: a `#` between two scalars of the tree begins a comment.
 
-use ccm_model::{Node, Span, Value};
+use ccm_model::{Node, NodeValue, Span};
 
-/// A comment and where its text stands, without the `#`.
+/// Comment with the span of its text, without the `#`.
 #[derive(Clone, Debug)]
 pub(super) struct Comment {
     pub(super) span: Span,
-    /// It has its line to itself.
+    /// `true` if the comment has the line to itself.
     pub(super) is_alone: bool,
-    /// The key that it stands directly above, by its first byte.
+    /// First byte of the key on the next line.
     pub(super) above: Option<u32>,
 }
 
-/// Keys and scalars, in the order of the text.
-struct Token {
+/// Key or scalar, in the order of the text.
+struct SourceToken {
     span: Span,
     is_key: bool,
 }
 
-/// Finds the comments behind `start` that stand within or right behind a node.
+/// Finds the comments after `start`, in a node and directly after it.
 pub(super) fn find(text: &str, start: u32, node: &Node) -> Vec<Comment> {
     let mut tokens = Vec::new();
     collect_tokens(node, &mut Cursor { at: start }, &mut tokens);
     let mut comments = Vec::new();
     let mut at = start as usize;
-    for Token { span, is_key } in tokens {
+    for SourceToken { span, is_key } in tokens {
         let range = span.range();
         if at <= range.start {
             between(text, at, range.start, span, is_key, &mut comments);
@@ -34,13 +33,13 @@ pub(super) fn find(text: &str, start: u32, node: &Node) -> Vec<Comment> {
     }
     let within = comments.len();
     between(text, at, end_of_comments(text, at), node.span, false, &mut comments);
-    // What begins its line behind the node is above what follows it.
+    // A comment that begins its line after the node belongs to the next key.
     let begins_line = |comment: &Comment| {
         let before = &text[..comment.span.start as usize];
         before.rfind(['\n', '\r']).map_or(before, |end| &before[end + 1..]).starts_with('#')
     };
-    let behind = comments.split_off(within);
-    comments.extend(behind.into_iter().filter(|comment| !begins_line(comment)));
+    let after = comments.split_off(within);
+    comments.extend(after.into_iter().filter(|comment| !begins_line(comment)));
     comments
 }
 
@@ -48,24 +47,24 @@ struct Cursor {
     at: u32,
 }
 
-/// Walks through a node; what an alias stands for was written earlier, and is not read again.
-fn collect_tokens(node: &Node, cursor: &mut Cursor, tokens: &mut Vec<Token>) {
+/// Collects the tokens of a node. The nodes of an alias are earlier in the text, and are skipped.
+fn collect_tokens(node: &Node, cursor: &mut Cursor, tokens: &mut Vec<SourceToken>) {
     if node.span.start < cursor.at {
         return;
     }
     match &node.value {
-        Value::Scalar(_) => {
-            tokens.push(Token { span: node.span, is_key: false });
+        NodeValue::Scalar(_) => {
+            tokens.push(SourceToken { span: node.span, is_key: false });
             cursor.at = node.span.end;
         }
-        Value::List(elements) => {
+        NodeValue::List(elements) => {
             for element in elements {
                 collect_tokens(element, cursor, tokens);
             }
         }
-        Value::Map(map) => {
+        NodeValue::Map(map) => {
             for entry in map.entries() {
-                tokens.push(Token { span: entry.key.span, is_key: true });
+                tokens.push(SourceToken { span: entry.key.span, is_key: true });
                 cursor.at = entry.key.span.end;
                 collect_tokens(&entry.value, cursor, tokens);
             }
@@ -73,20 +72,20 @@ fn collect_tokens(node: &Node, cursor: &mut Cursor, tokens: &mut Vec<Token>) {
     }
 }
 
-/// Finds the comments between two tokens, where else only indicators, anchors and aliases stand.
+/// Finds the comments between two tokens, where all other text is indicators, anchors and aliases.
 fn between(text: &str, start: usize, end: usize, next: Span, is_key: bool, comments: &mut Vec<Comment>) {
     let Some(gap) = text.get(start..end).filter(|gap| gap.contains('#')) else { return };
     let first = comments.len();
     let mut line_start = start;
     for line in gap.split_inclusive(['\n', '\r']) {
-        let behind_token = line_start == start && !text[..start].ends_with(['\n', '\r']);
+        let after_token = line_start == start && !text[..start].ends_with(['\n', '\r']);
         let content = line.trim_end();
-        if let Some(found) = hash(content, behind_token) {
+        if let Some(found) = hash(content, after_token) {
             let written = content[found..].trim_start_matches('#').trim_start();
             let span_start = line_start + content.len() - written.len();
             comments.push(Comment {
                 span: Span::new(next.source, span_start, line_start + content.len()),
-                is_alone: content[..found].trim().is_empty() && !behind_token,
+                is_alone: content[..found].trim().is_empty() && !after_token,
                 above: None,
             });
         }
@@ -97,14 +96,14 @@ fn between(text: &str, start: usize, end: usize, next: Span, is_key: bool, comme
     }
 }
 
-/// The first `#` that begins a comment: at the begin of the line or behind a blank.
-fn hash(line: &str, behind_token: bool) -> Option<usize> {
+/// Finds the `#` that begins a comment: at the start of the line or after a blank.
+fn hash(line: &str, after_token: bool) -> Option<usize> {
     let bytes = line.as_bytes();
-    let begins = |at: usize| if at == 0 { !behind_token } else { matches!(bytes[at - 1], b' ' | b'\t') };
+    let begins = |at: usize| if at == 0 { !after_token } else { matches!(bytes[at - 1], b' ' | b'\t') };
     bytes.iter().enumerate().position(|(at, byte)| *byte == b'#' && begins(at))
 }
 
-/// Finds the comments on the lines directly above a key that is the first on its line.
+/// Assigns comments to the key on the line below, if the key is the first on its line.
 fn attach(text: &str, key: Span, comments: &mut [Comment]) {
     let mut below = key.start as usize;
     for comment in comments.iter_mut().rev() {
@@ -119,7 +118,7 @@ fn attach(text: &str, key: Span, comments: &mut [Comment]) {
     }
 }
 
-/// Where the lines end that are blank or hold nothing but a comment.
+/// Returns the end of the lines that are blank or hold only a comment.
 fn end_of_comments(text: &str, start: usize) -> usize {
     let mut at = start;
     for line in text.get(start..).unwrap_or_default().split_inclusive(['\n', '\r']) {

@@ -1,41 +1,41 @@
-//! The places of a source that hold sensitive values, found by its text alone: it may be one that can't be read.
+//! Ranges of sensitive values in a source, found without parsing, because the source may be invalid.
 
 use std::ops::Range;
 
-/// Finds what is written below keys that are sensitive. Rather too much is found than too little.
+/// Finds the values of sensitive keys. Errs on the side of finding too much.
 pub fn sensitive_parts(source_text: &str) -> Vec<Range<usize>> {
     let mut parts = Vec::new();
     if !source_text.contains("@sensitive") {
         return parts;
     }
-    let mut reading = Reading::Nothing;
+    let mut state = MaskState::Nothing;
     let mut start = 0;
     for line in source_text.split_inclusive('\n') {
         let end = start + line.trim_end().len();
         let indent = line.len() - line.trim_start().len();
         let text = line.trim();
         let first = start + indent;
-        reading = match reading {
-            Reading::Nothing | Reading::Value(_) if is_annotation(text) => Reading::Annotation,
-            // It may be meant for what stands before it, or for what comes next in braces.
-            Reading::Nothing if ends_in_annotation(text) => {
+        state = match state {
+            MaskState::Nothing | MaskState::Value(_) if is_annotation(text) => MaskState::Annotation,
+            // The annotation may be meant for this line, or for the next key in braces.
+            MaskState::Nothing if ends_in_annotation(text) => {
                 parts.extend(value_of(text).map(|value| first + value..end));
                 match text.split('#').next().unwrap_or_default().trim_end() {
-                    before if before.ends_with(['{', ',', '[']) => Reading::Annotation,
-                    _ => Reading::Nothing,
+                    before if before.ends_with(['{', ',', '[']) => MaskState::Annotation,
+                    _ => MaskState::Nothing,
                 }
             }
-            Reading::Annotation if text.is_empty() || text.starts_with('#') => Reading::Annotation,
-            Reading::Annotation => {
+            MaskState::Annotation if text.is_empty() || text.starts_with('#') => MaskState::Annotation,
+            MaskState::Annotation => {
                 parts.extend(value_of(text).map(|value| first + value..end));
-                Reading::Value(indent)
+                MaskState::Value(indent)
             }
-            // The elements of a list may stand as far left as its key.
-            Reading::Value(key) if text.is_empty() || indent > key || text.starts_with("- ") => {
+            // List elements may have the indentation of their key.
+            MaskState::Value(key) if text.is_empty() || indent > key || text.starts_with("- ") => {
                 parts.push(first..end);
-                Reading::Value(key)
+                MaskState::Value(key)
             }
-            Reading::Nothing | Reading::Value(_) => Reading::Nothing,
+            MaskState::Nothing | MaskState::Value(_) => MaskState::Nothing,
         };
         start += line.len();
     }
@@ -43,22 +43,22 @@ pub fn sensitive_parts(source_text: &str) -> Vec<Range<usize>> {
     parts
 }
 
-/// What the lines so far have led to.
-enum Reading {
+/// Result of the lines so far.
+enum MaskState {
     Nothing,
     /// The next key is sensitive.
     Annotation,
-    /// This is below a sensitive key with that indentation.
+    /// Inside the value of a sensitive key with this indentation.
     Value(usize),
 }
 
-/// Where the value begins in a line with a key.
+/// Offset of the value on a line with a key.
 fn value_of(line: &str) -> Option<usize> {
-    let behind = line.find(':')? + 1;
-    Some(behind + line[behind..].len() - line[behind..].trim_start().len())
+    let after = line.find(':')? + 1;
+    Some(after + line[after..].len() - line[after..].trim_start().len())
 }
 
-/// Tells whether a line goes on with an annotation behind something else.
+/// Returns `true` if an annotation follows other text on the line.
 fn ends_in_annotation(line: &str) -> bool {
     line.split_once('#').is_some_and(|(_, comment)| comment.trim_start().starts_with("@sensitive"))
 }
@@ -72,7 +72,7 @@ mod tests {
     use super::sensitive_parts;
 
     #[test]
-    fn what_is_written_below_a_sensitive_key_is_found() {
+    fn values_of_sensitive_keys_are_found() {
         for (source, parts) in [
             ("a: b\n", &[][..]),
             ("# @sensitive\na: b c\nd: e\n", &["b c"]),

@@ -12,16 +12,16 @@ fn collected(text: &str) -> (Vec<Annotation>, Vec<Diagnostic>) {
     (annotations, diagnostics.into_vec())
 }
 
-/// All annotations as `path: what`, and everything that is said as `severity text: message`.
-fn told(text: &str) -> Vec<String> {
+/// Formats annotations as `path: kind`, and diagnostics as `severity text: message`.
+fn summary(text: &str) -> Vec<String> {
     let (annotations, diagnostics) = collected(text);
     let annotation = |annotation: &Annotation| {
         let key = &text[annotation.key_span.range()];
         assert_eq!(annotation.path.last().map(|key| &**key), Some(key.trim_matches(['"', '\''])));
         let what = match &annotation.kind {
-            Kind::Require => "require".to_owned(),
-            Kind::Sensitive => "sensitive".to_owned(),
-            Kind::Validate { expression, span } => {
+            AnnotationKind::Require => "require".to_owned(),
+            AnnotationKind::Sensitive => "sensitive".to_owned(),
+            AnnotationKind::Validate { expression, span } => {
                 assert_eq!(&text[span.range()], expression);
                 expression.clone()
             }
@@ -31,14 +31,14 @@ fn told(text: &str) -> Vec<String> {
     };
     let diagnostic = |diagnostic: &Diagnostic| {
         let severity = if diagnostic.severity == Severity::Error { "error" } else { "warning" };
-        let place = diagnostic.span().map_or("", |span| &text[span.range()]);
-        format!("{severity} {place}: {}", diagnostic.message)
+        let shown = diagnostic.span().map_or("", |span| &text[span.range()]);
+        format!("{severity} {shown}: {}", diagnostic.message)
     };
     annotations.iter().map(annotation).chain(diagnostics.iter().map(diagnostic)).collect()
 }
 
 #[test]
-fn annotations_belong_to_the_key_below_them() {
+fn annotations_apply_to_the_key_below() {
     for (text, expected) in [
         ("data:\n  # @require\n  a: 1", vec!["a: require"]),
         ("data:\n  # @required\n  a: 1", vec!["a: require"]),
@@ -67,18 +67,18 @@ fn annotations_belong_to_the_key_below_them() {
         ("data:\n  ä: ö\n  # ü\n  # @require\n  ß: 1", vec!["ß: require"]),
         ("data:\n  &k a: &v 1\n  # @require\n  b: *v", vec!["b: require"]),
     ] {
-        assert_eq!(told(text), expected, "{text}");
+        assert_eq!(summary(text), expected, "{text}");
     }
 }
 
 #[test]
-fn what_an_alias_stands_for_keeps_its_annotations() {
+fn aliases_keep_annotations() {
     let text = "data:\n  a: &a\n    # @sensitive\n    b: 1\n  c: *a\n  # @require\n  d: 1";
-    assert_eq!(told(text), ["a.b: sensitive", "c.b: sensitive", "d: require"]);
+    assert_eq!(summary(text), ["a.b: sensitive", "c.b: sensitive", "d: require"]);
 }
 
 #[test]
-fn what_is_no_comment_is_no_annotation() {
+fn only_comments_hold_annotations() {
     for text in [
         "data:\n  a: |\n    x\n    # @require\n  b: 1",
         "data:\n  a: >-\n    x\n\n    # @require\n\n  b: 1",
@@ -92,21 +92,21 @@ fn what_is_no_comment_is_no_annotation() {
         "data: 5 # @",
         "data:\n  # a\n  a: 1",
     ] {
-        assert_eq!(told(text), Vec::<String>::new(), "{text}");
+        assert_eq!(summary(text), Vec::<String>::new(), "{text}");
     }
 }
 
 #[test]
-fn slips_are_told() {
-    const NOWHERE: &str = "this annotation stands above no key, and has no effect";
+fn annotation_errors_are_reported() {
+    const NOWHERE: &str = "no key follows this annotation, which has no effect";
     for (text, expected) in [
         (
             "data:\n  # @sensitiv\n  a: 1",
-            vec!["warning @sensitiv: this is no annotation, and has no effect".to_owned()],
+            vec!["warning @sensitiv: unknown annotation, which has no effect".to_owned()],
         ),
         (
             "data:\n  # @Require\n  a: 1",
-            vec!["warning @Require: this is no annotation, and has no effect".to_owned()],
+            vec!["warning @Require: unknown annotation, which has no effect".to_owned()],
         ),
         ("data:\n  # @validate\n  a: 1", vec!["error @validate: `@validate` has no expression".to_owned()]),
         ("data:\n  # @validate :\n  a: 1", vec!["a: :".to_owned()]),
@@ -121,16 +121,16 @@ fn slips_are_told() {
         ("data: {a: 1 # @require\n  , b: 1}", vec![format!("warning @require: {NOWHERE}")]),
         (
             "data:\n  a:\n    # @require\n    - b: 1",
-            vec!["warning @require: an annotation within a list has no effect".to_owned()],
+            vec!["warning @require: an annotation in a list has no effect".to_owned()],
         ),
     ] {
-        assert_eq!(told(text), expected, "{text}");
+        assert_eq!(summary(text), expected, "{text}");
     }
     let (_, diagnostics) = collected("data:\n  # @sensitiv\n  a: 1");
     assert_eq!(diagnostics[0].hints, ["did you mean `@sensitive`?"]);
 }
 
-/// Knows the expressions `text` and `never`, and takes any other for a mistake.
+/// Evaluates the expressions `text` and `never`; any other is an error.
 fn evaluate(expression: &str, value: &Value) -> Result<bool, EvaluationError> {
     match expression {
         "text" => Ok(matches!(value, Value::Text(_))),
@@ -143,7 +143,7 @@ fn evaluate(expression: &str, value: &Value) -> Result<bool, EvaluationError> {
     }
 }
 
-/// The failures as `key: message | labels`.
+/// Formats failures as `key: message | labels`.
 fn failures(text: &str, data: &str) -> Vec<String> {
     let (annotations, _) = collected(text);
     let one = |failure: &Diagnostic| {
@@ -182,28 +182,28 @@ fn a_value_is_validated_by_its_expression() {
         (
             "{a: 5, b: ''}",
             vec![
-                "`a` is not valid: `text` is false | a its value is `5` | text asked for here",
-                "`b` is not valid: `never` is false | b its value is empty | never asked for here",
+                "`a` is not valid: `text` is false | a its value is `5` | text validated by this",
+                "`b` is not valid: `never` is false | b its value is empty | never validated by this",
             ],
         ),
         (
             "{b: [1]}",
-            vec!["`b` is not valid: `never` is false | b its value is `[1]` | never asked for here"],
+            vec!["`b` is not valid: `never` is false | b its value is `[1]` | never validated by this"],
         ),
-        ("{c: 1}", vec!["`c` can't be validated: unknown name `banana` | c  | banana asked for here"]),
+        ("{c: 1}", vec!["`c` can't be validated: unknown name `banana` | c  | banana validated by this"]),
     ] {
         assert_eq!(failures(text, data), expected, "{data}");
     }
 }
 
 #[test]
-fn what_is_required_and_missing_is_not_validated_too() {
+fn missing_required_values_are_not_validated() {
     let text = "data:\n  # @validate never\n  # @require\n  # @require\n  a:\n";
     assert_eq!(failures(text, "{a: ''}"), ["`a` is required and has no value | a  | @require required here"]);
 }
 
 #[test]
-fn a_sensitive_value_is_not_shown_by_a_failure() {
+fn failures_hold_no_sensitive_values() {
     for text in [
         "data:\n  # @validate never\n  # @sensitive\n  a:\n",
         "data:\n  # @validate never\n  a:\n    # @sensitive\n    b: 1\n",
@@ -236,7 +236,7 @@ fn many_keys_with_annotations_take_linear_time() {
 
 proptest! {
     #[test]
-    fn any_text_is_survived(body in r#"(  |\n|# @require|# @validate x|a: |b: 1|- |\||'|"|#|[{}\[\],]|&x |\*x|ä)*"#) {
+    fn any_text_is_accepted(body in r#"(  |\n|# @require|# @validate x|a: |b: 1|- |\||'|"|#|[{}\[\],]|&x |\*x|ä)*"#) {
         let text = format!("data:\n  a: 1\n  {body}\n");
         let parsed = ccm_yaml::parse(ccm_model::SourceId(0), &text, &ccm_yaml::Limits::default());
         if let Ok(Some(root)) = parsed && let Some(entry) = root.as_map().and_then(|map| map.entry("data")) {
@@ -245,7 +245,7 @@ proptest! {
                 prop_assert!(text[annotation.span.range()].starts_with('@'));
             }
             for diagnostic in diagnostics.into_vec() {
-                let span = diagnostic.span().expect("a place");
+                let span = diagnostic.span().expect("a span");
                 prop_assert!(text[span.range()].starts_with('@'));
             }
         }

@@ -1,44 +1,44 @@
-//! Takes `hierarchy` and `overrides` apart.
+//! Reading of `hierarchy` and `overrides`.
 
-use ccm_model::{Diagnostic, Diagnostics, Key, Kind, Node, Value, closest, escape_control};
+use ccm_model::{Diagnostic, Diagnostics, Node, NodeKey, NodeValue, ScalarKind, closest, escape_control};
 
-use super::{Entry, Hierarchy, Merge, Override, Overrides};
+use super::{Hierarchy, Merge, OrderEntry, Override, Overrides};
 
 const KEYS: [&str; 2] = ["order", "merge"];
 const MERGES: [&str; 2] = ["first", "deep"];
 
-/// Takes `hierarchy` apart; `key` is its key. What is wrong with it is left out.
-pub fn read(key: &Key, node: &Node, diagnostics: &mut Diagnostics) -> Hierarchy {
+/// Reads `hierarchy`; `key` is its key. Invalid parts are reported and left out.
+pub fn read(key: &NodeKey, node: &Node, diagnostics: &mut Diagnostics) -> Hierarchy {
     let mut hierarchy = Hierarchy::default();
     if node.is_null() {
         return hierarchy;
     }
     let Some(map) = node.as_map() else {
-        let mistake = expected("a map", node);
+        let error = expected("a map", node);
         diagnostics.push(match node.as_list() {
-            Some(_) => mistake.with_hint("write the list below `order:`"),
-            None => mistake.with_hint("write `hierarchy: {order: [NAME, …], merge: first}`"),
+            Some(_) => error.with_hint("write the list below `order:`"),
+            None => error.with_hint("write `hierarchy: {order: [NAME, …], merge: first}`"),
         });
         return hierarchy;
     };
-    let mut says_why = false;
+    let mut order_suggested = false;
     for entry in map.entries() {
         match &*entry.key.text {
             "order" => hierarchy.order = order(&entry.value, diagnostics),
             "merge" => hierarchy.merge = merge(&entry.value, diagnostics),
             unknown => {
-                let mistake =
+                let error =
                     Diagnostic::error(entry.key.span, format!("unknown key `{}`", escape_control(unknown)));
                 let meant = closest(unknown, KEYS);
-                says_why |= meant == Some("order");
+                order_suggested |= meant == Some("order");
                 diagnostics.push(match meant {
-                    None => mistake.with_hint("known here: `order` and `merge`"),
-                    Some(_) => mistake.with_suggestion(meant),
+                    None => error.with_hint("use `order` or `merge`"),
+                    Some(_) => error.with_suggestion(meant),
                 });
             }
         }
     }
-    if map.entry("order").is_none() && !says_why {
+    if map.entry("order").is_none() && !order_suggested {
         diagnostics.push(
             Diagnostic::error(key.span, "`hierarchy` has no `order`")
                 .with_hint("write `order: [NAME, …]` with names of `overrides`"),
@@ -47,17 +47,17 @@ pub fn read(key: &Key, node: &Node, diagnostics: &mut Diagnostics) -> Hierarchy 
     hierarchy
 }
 
-fn order(node: &Node, diagnostics: &mut Diagnostics) -> Vec<Entry> {
+fn order(node: &Node, diagnostics: &mut Diagnostics) -> Vec<OrderEntry> {
     if node.is_null() {
         return Vec::new();
     }
     let Some(elements) = node.as_list() else {
-        let mistake = expected("a list of names", node);
+        let error = expected("a list of names", node);
         diagnostics.push(match node.as_text() {
             Some(name) if name.len() <= 60 && !name.contains('\n') => {
-                mistake.with_hint(format!("write a dash before it: `- {name}`"))
+                error.with_hint(format!("write a dash before it: `- {name}`"))
             }
-            _ => mistake,
+            _ => error,
         });
         return Vec::new();
     };
@@ -67,7 +67,7 @@ fn order(node: &Node, diagnostics: &mut Diagnostics) -> Vec<Entry> {
             Some(name) if name.trim().is_empty() => {
                 diagnostics.push(Diagnostic::error(element.span, "the name of an override is empty"));
             }
-            Some(name) => entries.push(Entry { text: name.into(), span: element.span }),
+            Some(name) => entries.push(OrderEntry { text: name.into(), span: element.span }),
             None => diagnostics.push(expected("the name of an override", element)),
         }
     }
@@ -88,7 +88,7 @@ fn merge(node: &Node, diagnostics: &mut Diagnostics) -> Merge {
 }
 
 impl Overrides {
-    /// Takes `overrides` apart: a map of maps. What is wrong with it is left out.
+    /// Reads `overrides`, a map of maps. Invalid parts are reported and left out.
     pub fn read(node: &Node, diagnostics: &mut Diagnostics) -> Self {
         let mut overrides = Self::default();
         if node.is_null() {
@@ -102,9 +102,9 @@ impl Overrides {
         };
         for entry in map.entries() {
             match &entry.value.value {
-                Value::Map(_) => {}
-                // Nothing below a name is an override that changes nothing.
-                Value::Scalar(scalar) if scalar.kind() == Kind::Null => continue,
+                NodeValue::Map(_) => {}
+                // A null override changes nothing.
+                NodeValue::Scalar(scalar) if scalar.kind() == ScalarKind::Null => continue,
                 _ => {
                     diagnostics.push(
                         expected("a map of values", &entry.value)

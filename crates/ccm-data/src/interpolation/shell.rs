@@ -1,17 +1,17 @@
-//! What a shell keeps for itself: parameter expansions.
+//! Shell syntax: parameter expansions.
 
 use ccm_model::leading_variable_name;
 
 use super::RESERVED;
 
-/// The beginning of a parameter expansion.
+/// Start of a parameter expansion.
 pub(super) struct Parameter<'a> {
     pub(super) name: &'a str,
-    /// How long what stands before the operator or the closing brace is.
+    /// Length of the text before the operator or the closing brace.
     pub(super) head: usize,
 }
 
-/// Reads what stands behind `${` as POSIX parameter expansion: `NAME}`, `#NAME}` or a name with an operator.
+/// Parses the text after `${` as a POSIX parameter expansion: `NAME}`, `#NAME}` or a name with an operator.
 pub(super) fn parameter_expansion(inner: &str) -> Option<Parameter<'_>> {
     if let Some(name) = inner.strip_prefix('#').and_then(parameter_name)
         && inner[1 + name.len()..].starts_with('}')
@@ -25,7 +25,7 @@ pub(super) fn parameter_expansion(inner: &str) -> Option<Parameter<'_>> {
     is_expansion.then_some(Parameter { name, head: name.len() })
 }
 
-/// The parameter at the beginning: a name, a number or one special character.
+/// Parses the parameter: a name, a number or one special character.
 fn parameter_name(text: &str) -> Option<&str> {
     let other = || match text.as_bytes().first()? {
         b'0'..=b'9' => Some(&text[..text.bytes().take_while(u8::is_ascii_digit).count()]),
@@ -35,14 +35,14 @@ fn parameter_name(text: &str) -> Option<&str> {
     leading_variable_name(text).or_else(other)
 }
 
-/// Tells whether it is an expansion of bash and its like, such as `${NAME/a/b}` or `${NAME^^}`.
+/// Returns `true` for an expansion of bash and similar shells, such as `${NAME/a/b}` or `${NAME^^}`.
 pub(super) fn is_only_some_shells(inner: &str) -> bool {
     let rest = inner.strip_prefix('!').unwrap_or(inner);
     let Some(name) = leading_variable_name(rest) else { return false };
     !RESERVED.contains(&name) && rest[name.len()..].starts_with(['/', '^', ',', ':', '[', '@'])
 }
 
-/// Where the expansion that has just begun is over, counting those inside it.
+/// Returns the end of an expansion, after the expansions in it.
 pub(super) fn end_of_expansion(inner: &str) -> Option<usize> {
     let bytes = inner.as_bytes();
     let mut depth = 0_usize;

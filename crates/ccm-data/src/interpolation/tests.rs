@@ -2,10 +2,13 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// What was found, each as `kind text`.
-fn places(text: &str, for_shell: bool) -> Vec<String> {
-    let Scanned::Expressions(places) = scan(text, for_shell) else { return Vec::new() };
-    places.iter().map(|place| format!("{:?} {}", place.what, &text[place.range.clone()])).collect()
+/// Formats occurrences as `kind text`.
+fn occurrences(text: &str, for_shell: bool) -> Vec<String> {
+    let Scanned::Expressions(occurrences) = scan(text, for_shell) else { return Vec::new() };
+    occurrences
+        .iter()
+        .map(|occurrence| format!("{:?} {}", occurrence.kind, &text[occurrence.range.clone()]))
+        .collect()
 }
 
 fn unescaped(text: &str, for_shell: bool) -> Option<String> {
@@ -16,7 +19,7 @@ fn unescaped(text: &str, for_shell: bool) -> Option<String> {
 }
 
 #[test]
-fn what_is_never_an_expression() {
+fn texts_without_expressions() {
     for text in [
         "",
         "plain",
@@ -36,13 +39,13 @@ fn what_is_never_an_expression() {
 }
 
 #[test]
-fn what_stays_open_is_named_in_the_order_of_the_text() {
-    assert_eq!(places("${A:-${ b } c", true), ["OpenDollar ${", "Expression ${ b }"]);
-    assert_eq!(places("${A:-${B:-${ c", true), ["OpenDollar ${", "OpenDollar ${", "OpenDollar ${"]);
+fn open_expressions_are_reported_in_text_order() {
+    assert_eq!(occurrences("${A:-${ b } c", true), ["OpenDollar ${", "Expression ${ b }"]);
+    assert_eq!(occurrences("${A:-${B:-${ c", true), ["OpenDollar ${", "OpenDollar ${", "OpenDollar ${"]);
 }
 
 #[test]
-fn expressions_are_found_whoever_reads_the_text() {
+fn expressions_are_found_in_any_text() {
     for (text, expected) in [
         ("{{ Facts.a }}", vec!["Expression {{ Facts.a }}"]),
         ("{{x}}", vec!["Expression {{x}}"]),
@@ -63,7 +66,7 @@ fn expressions_are_found_whoever_reads_the_text() {
         ("$$${ a }", vec!["Expression ${ a }"]),
         ("$${{ a }}", vec!["Expression {{ a }}"]),
         ("${{ a }}", vec!["Expression ${{ a }}"]),
-        // Braces and quotes inside.
+        // Inner braces and quotes.
         (r#"{{ {"a": {"b": 1}} }} x"#, vec![r#"Expression {{ {"a": {"b": 1}} }}"#]),
         (r#"${ {"a": 1}["a"] } }"#, vec![r#"Expression ${ {"a": 1}["a"] }"#]),
         ("{{ '}}' }} x", vec!["Expression {{ '}}' }}"]),
@@ -71,10 +74,10 @@ fn expressions_are_found_whoever_reads_the_text() {
         (r"{{ `\` }} x", vec![r"Expression {{ `\` }}"]),
         ("{{ a } }} x", vec!["Expression {{ a } }}"]),
         ("{{{a}}}", vec!["Expression {{{a}}}"]),
-        // A quote that is not closed does not hide the end.
+        // An open quote does not hide the end.
         ("{{ it's }} {{ b }}", vec!["Expression {{ it's }}"]),
         ("${ it's } x", vec!["Expression ${ it's }"]),
-        // Not closed at all.
+        // Open expressions.
         ("a {{ b", vec!["OpenBraces {{"]),
         ("a {{ b } ${ c }", vec!["OpenBraces {{"]),
         ("a ${ b", vec!["OpenDollar ${"]),
@@ -85,13 +88,13 @@ fn expressions_are_found_whoever_reads_the_text() {
         ("ä {{ ö }} ü", vec!["Expression {{ ö }}"]),
     ] {
         for for_shell in [false, true] {
-            assert_eq!(places(text, for_shell), expected, "{text}");
+            assert_eq!(occurrences(text, for_shell), expected, "{text}");
         }
     }
 }
 
 #[test]
-fn a_shell_keeps_its_parameter_expansions() {
+fn shell_text_keeps_parameter_expansions() {
     for text in [
         "${HOME}",
         "${_a1}",
@@ -134,7 +137,7 @@ fn a_shell_keeps_its_parameter_expansions() {
 }
 
 #[test]
-fn a_shell_does_not_keep_the_rest() {
+fn other_dollar_braces_are_expressions_in_shell_text() {
     for (text, expected) in [
         ("${A:-${Facts.x}}", vec!["Expression ${Facts.x}"]),
         ("${A:-{{ x }}}", vec!["Expression {{ x }}"]),
@@ -150,12 +153,12 @@ fn a_shell_does_not_keep_the_rest() {
         ("${Data[0]}", vec!["Expression ${Data[0]}"]),
         ("awk '{{ print }}'", vec!["Expression {{ print }}"]),
     ] {
-        assert_eq!(places(text, true), expected, "{text}");
+        assert_eq!(occurrences(text, true), expected, "{text}");
     }
 }
 
 #[test]
-fn a_shell_parameter_without_a_shell_is_named_as_one() {
+fn parameter_expansions_outside_shell_text_are_reported() {
     for (text, expected) in [
         ("a ${HOME} b", vec!["ShellParameter ${HOME}"]),
         ("${HOME}${PATH}", vec!["ShellParameter ${HOME}", "ShellParameter ${PATH}"]),
@@ -165,12 +168,12 @@ fn a_shell_parameter_without_a_shell_is_named_as_one() {
         ("${#NAME}", vec!["ShellParameter ${#NAME}"]),
         ("${NAME/a/b}", vec!["Expression ${NAME/a/b}"]),
     ] {
-        assert_eq!(places(text, false), expected, "{text}");
+        assert_eq!(occurrences(text, false), expected, "{text}");
     }
 }
 
 #[test]
-fn a_backslash_makes_it_literal() {
+fn a_backslash_escapes() {
     for (text, literal) in [
         (r"\${HOME}", "${HOME}"),
         (r"a \${ b \${ c", "a ${ b ${ c"),
@@ -181,34 +184,35 @@ fn a_backslash_makes_it_literal() {
         assert_eq!(unescaped(text, false).as_deref(), Some(literal), "{text}");
         assert_eq!(scan(text, true), Scanned::Literal, "{text}");
     }
-    assert_eq!(places(r"\${a} {{ b }}", false), ["Expression {{ b }}"]);
+    assert_eq!(occurrences(r"\${a} {{ b }}", false), ["Expression {{ b }}"]);
 }
 
 #[test]
-fn a_text_full_of_expressions_is_named_a_few_times() {
-    assert_eq!(places(&"{{a}}".repeat(1000), false).len(), MOST_PLACES);
-    assert_eq!(places(&"${a:-".repeat(100_000), true).len(), MOST_PLACES);
+fn occurrences_are_limited() {
+    assert_eq!(occurrences(&"{{a}}".repeat(1000), false).len(), MAX_OCCURRENCES);
+    assert_eq!(occurrences(&"${a:-".repeat(100_000), true).len(), MAX_OCCURRENCES);
 }
 
-/// The parts of a text: literals in quotes, expressions as their inner text behind `=`.
+/// Formats the parts of a text: literals in quotes, expressions as `=` and the inner text.
 fn parts(text: &str, for_shell: bool) -> Vec<String> {
     match split(text, for_shell) {
-        Split::Literal => vec!["literal".to_owned()],
-        Split::Parts(parts) => parts
+        SplitText::Literal => vec!["literal".to_owned()],
+        SplitText::Parts(parts) => parts
             .iter()
             .map(|part| match part {
-                Part::Literal(literal) => format!("{literal:?}"),
-                Part::Expression { inner, .. } => format!("={}", &text[inner.clone()]),
+                TextPart::Literal(literal) => format!("{literal:?}"),
+                TextPart::Expression { inner, .. } => format!("={}", &text[inner.clone()]),
             })
             .collect(),
-        Split::Mistakes(places) => {
-            places.iter().map(|place| format!("{:?} {}", place.what, &text[place.range.clone()])).collect()
-        }
+        SplitText::Errors(occurrences) => occurrences
+            .iter()
+            .map(|occurrence| format!("{:?} {}", occurrence.kind, &text[occurrence.range.clone()]))
+            .collect(),
     }
 }
 
 #[test]
-fn a_text_is_taken_apart() {
+fn a_text_is_split_into_parts() {
     for (text, expected) in [
         ("plain", vec!["literal"]),
         ("$NAME", vec!["literal"]),
@@ -236,7 +240,7 @@ fn a_text_is_taken_apart() {
 }
 
 #[test]
-fn escapes_and_expansions_are_the_shells_where_it_reads() {
+fn shell_text_keeps_escapes_and_expansions() {
     for (text, for_shell, expected) in [
         (r"\${a} {{ b }} \${c}", false, vec![r#""${a} ""#, "= b ", r#"" ${c}""#]),
         (r"\${a} {{ b }} \${c}", true, vec![r#""\\${a} ""#, "= b ", r#"" \\${c}""#]),
@@ -255,7 +259,7 @@ fn escapes_and_expansions_are_the_shells_where_it_reads() {
 }
 
 #[test]
-fn an_expression_is_alone_if_nothing_stands_around_it() {
+fn lone_requires_a_single_expression() {
     for (text, alone) in [
         ("{{ a }}", Some(" a ")),
         ("${a.b}", Some("a.b")),
@@ -264,27 +268,27 @@ fn an_expression_is_alone_if_nothing_stands_around_it() {
         ("{{ a }}{{ b }}", None),
         (r"\${a}", None),
     ] {
-        let Split::Parts(parts) = split(text, false) else { panic!("{text} has parts") };
+        let SplitText::Parts(parts) = split(text, false) else { panic!("{text} has parts") };
         assert_eq!(lone(&parts).map(|inner| &text[inner]), alone, "{text}");
     }
 }
 
 #[test]
-fn a_text_of_many_expressions_is_taken_apart_whole() {
+fn long_texts_are_split_completely() {
     let text = r"{{a}}\${".repeat(100_000);
-    let Split::Parts(parts) = split(&text, false) else { panic!("no mistake in it") };
+    let SplitText::Parts(parts) = split(&text, false) else { panic!("no errors") };
     assert_eq!(parts.len(), 200_000);
 }
 
 proptest! {
     #[test]
-    fn any_text_is_survived(text in r#"([${}'"\\ a:#-]|\$\{|\{\{|\}\}|NAME|Facts|ä)*"#, for_shell: bool) {
+    fn any_text_is_scanned(text in r#"([${}'"\\ a:#-]|\$\{|\{\{|\}\}|NAME|Facts|ä)*"#, for_shell: bool) {
         match scan(&text, for_shell) {
             Scanned::Literal => {}
             Scanned::Unescaped(unescaped) => prop_assert!(!for_shell && unescaped.len() < text.len()),
-            Scanned::Expressions(places) => {
-                for place in places {
-                    let found = text.get(place.range).expect("a range of characters");
+            Scanned::Expressions(occurrences) => {
+                for occurrence in occurrences {
+                    let found = text.get(occurrence.range).expect("a range of characters");
                     let begins = found.starts_with("${") || found.starts_with("{{");
                     prop_assert!(begins, "{found}");
                 }
@@ -293,21 +297,21 @@ proptest! {
     }
 
     #[test]
-    fn parts_leave_no_gap(text in r#"([${}'"\\ a:#-]|\$\{|\{\{|\}\}|NAME|Facts|ä|\{\{ a \}\})*"#, for_shell: bool) {
+    fn parts_have_no_gaps(text in r#"([${}'"\\ a:#-]|\$\{|\{\{|\}\}|NAME|Facts|ä|\{\{ a \}\})*"#, for_shell: bool) {
         let scanned = scan(&text, for_shell);
         match split(&text, for_shell) {
-            Split::Literal => prop_assert_eq!(scanned, Scanned::Literal),
-            Split::Mistakes(places) => {
-                prop_assert!(places.iter().all(|place| text.get(place.range.clone()).is_some()));
-                prop_assert!(!places.is_empty() && matches!(scanned, Scanned::Expressions(_)));
+            SplitText::Literal => prop_assert_eq!(scanned, Scanned::Literal),
+            SplitText::Errors(occurrences) => {
+                prop_assert!(occurrences.iter().all(|occurrence| text.get(occurrence.range.clone()).is_some()));
+                prop_assert!(!occurrences.is_empty() && matches!(scanned, Scanned::Expressions(_)));
             }
-            Split::Parts(parts) => {
+            SplitText::Parts(parts) => {
                 let unescaped = |text: &str| if for_shell { text.to_owned() } else { text.replace(r"\${", "${") };
                 let whole: String = parts
                     .iter()
                     .map(|part| match part {
-                        Part::Literal(literal) => literal.clone(),
-                        Part::Expression { whole, .. } => unescaped(&text[whole.clone()]),
+                        TextPart::Literal(literal) => literal.clone(),
+                        TextPart::Expression { whole, .. } => unescaped(&text[whole.clone()]),
                     })
                     .collect();
                 prop_assert_eq!(whole, unescaped(&text));

@@ -1,98 +1,97 @@
-//! What can go wrong with a template, and where.
+//! Errors of templates.
 
 use std::ops::Range;
 
-use super::{LARGEST_OUTPUT, LARGEST_TEMPLATE};
+use super::{MAX_OUTPUT, MAX_TEMPLATE};
 
-/// A mistake in a template. Its text never holds a value that the template works on, for it may be secret.
+/// Error of a template. Its text holds no values, because they may be secret.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{fault}")]
 pub struct TemplateError {
-    /// What is wrong.
+    /// Fault.
     pub fault: TemplateFault,
-    /// Where, in the template itself or in one that it includes; then the tags that led to that place, the
-    /// nearest first. Empty for what has no place.
-    pub places: Vec<TemplatePlace>,
-    /// What to do about it.
+    /// Location of the error in the template or an include, then the tags that lead there, the nearest first.
+    pub locations: Vec<TemplateLocation>,
+    /// Hints.
     pub hints: Vec<String>,
 }
 
-/// A place in the text of a template.
+/// Location in the text of a template.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TemplatePlace {
-    /// The name of the template, as it was given to render or to include.
+pub struct TemplateLocation {
+    /// Name of the template, as passed to render or include.
     pub template: String,
-    /// The bytes of its text.
+    /// Bytes of the text.
     pub range: Range<usize>,
-    /// The line on which they begin, from 1.
+    /// Line, from 1.
     pub line: usize,
-    /// The column in characters at which they begin, from 1.
+    /// Column in characters, from 1.
     pub column: usize,
 }
 
-/// What is wrong with a template.
+/// Kind of a template error.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TemplateFault {
-    /// The text is too long to be a template.
-    #[error("the template is larger than {} MiB", LARGEST_TEMPLATE >> 20)]
+    /// The text is too long.
+    #[error("the template is larger than {} MiB", MAX_TEMPLATE >> 20)]
     TooLarge,
-    /// The text is not a template.
+    /// The text is no template.
     #[error("{0}")]
     Syntax(String),
-    /// Expressions, blocks, includes or calls are nested too deep, most often because they never end.
+    /// Expressions, blocks, includes or calls are nested too deep, usually by infinite recursion.
     #[error("the template is nested too deep")]
     TooDeep,
-    /// Templates render one another through `template(path)`, most often because they never end.
+    /// Templates render one another through `template(path)`, usually by infinite recursion.
     #[error("more than {0} templates render one another")]
     TooManyRenders(usize),
-    /// It would take too long.
+    /// Too many steps.
     #[error("the template takes more than {0} steps")]
     TooManySteps(u64),
-    /// It would write too much.
-    #[error("the template writes more than {} MiB", LARGEST_OUTPUT >> 20)]
+    /// Too much output.
+    #[error("the template writes more than {} MiB", MAX_OUTPUT >> 20)]
     TooMuchOutput,
     /// A name, a key or an element does not exist.
-    #[error("{}", match expression { Some(expression) => format!("`{expression}` does not exist"), None => "a value that is used here does not exist".to_owned() })]
+    #[error("{}", match expression { Some(expression) => format!("`{expression}` does not exist"), None => "a value used here does not exist".to_owned() })]
     Undefined {
-        /// As the template writes it, where that can be told.
+        /// Expression in the template, if known.
         expression: Option<String>,
-        /// The names and keys that the expression begins with.
+        /// Names and keys at the start of the expression.
         path: Vec<String>,
     },
-    /// There is no such filter, test, function or method.
+    /// Unknown filter, test, function or method.
     #[error("unknown {kind} `{name}`")]
     Unknown {
-        /// What it would be: "filter", "test", "function" or "method".
+        /// "filter", "test", "function" or "method".
         kind: &'static str,
-        /// Its name.
+        /// Name.
         name: String,
     },
-    /// A template that is included does not exist; its name, if the template itself has it.
-    #[error("{}", match .0 { Some(name) => format!("there is no template `{name}`"), None => "the template that is included here does not exist".to_owned() })]
+    /// An included template does not exist; the field is its name, if that is in the template's text.
+    #[error("{}", match .0 { Some(name) => format!("there is no template `{name}`"), None => "the included template does not exist".to_owned() })]
     NoTemplate(Option<String>),
-    /// The name of a template that is included leads out of the directory.
-    #[error("a template includes only what lies in the directory of the manifest")]
+    /// The name of an include leads out of the directory.
+    #[error("a template can include only files in the directory of the manifest")]
     Outside,
-    /// An operator or a filter was used on what it does not work on.
+    /// An operator or a filter does not support its operands.
     #[error("{0}")]
     Operation(String),
-    /// What the template asked for was refused.
+    /// The scope returned an error.
     #[error("{0}")]
     Refused(String),
-    /// The template could not be rendered at all.
+    /// The engine failed.
     #[error("the template can't be rendered: {0}")]
     Engine(String),
 }
 
 impl TemplateError {
-    /// Builds an error that has no place.
+    /// Builds an error without a location.
     pub(super) fn new(fault: TemplateFault) -> Self {
-        Self { fault, places: Vec::new(), hints: Vec::new() }
+        Self { fault, locations: Vec::new(), hints: Vec::new() }
     }
 }
 
-impl TemplatePlace {
-    /// The place of these bytes, which may lie past the end or inside characters.
+impl TemplateLocation {
+    /// Builds a location from bytes, which may lie past the end or inside characters.
     pub(super) fn new(template: &str, text: &str, range: Range<usize>) -> Self {
         let boundary = |mut offset: usize| {
             offset = offset.min(text.len());
@@ -113,34 +112,36 @@ impl TemplatePlace {
     }
 }
 
-/// Why a caller does not give what a template asks for.
+/// Error of a [`super::TemplateScope`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct ScopeError {
-    /// What is wrong: lower case, no full stop, one layer per line.
+    /// Message: lower case, no full stop, one layer per line.
     pub message: String,
-    /// What to do about it.
+    /// Hints.
     pub hints: Vec<String>,
 }
 
 impl ScopeError {
-    /// Builds one without hints.
+    /// Builds an error without hints.
     pub fn new(message: impl Into<String>) -> Self {
         Self { message: message.into(), hints: Vec::new() }
     }
 }
 
-/// A mistake in a template that another one renders: the places become lines of the message.
+/// The locations of the inner template's error become lines of the message.
 impl From<TemplateError> for ScopeError {
     fn from(error: TemplateError) -> Self {
-        let at = |place: &TemplatePlace| format!("{}:{}:{}", place.template, place.line, place.column);
+        let at = |location: &TemplateLocation| {
+            format!("{}:{}:{}", location.template, location.line, location.column)
+        };
         let mut message = String::new();
-        if let Some(place) = error.places.first() {
-            message += &format!("{}: ", at(place));
+        if let Some(location) = error.locations.first() {
+            message += &format!("{}: ", at(location));
         }
         message += &error.fault.to_string();
-        for place in error.places.iter().skip(1) {
-            message += &format!("\nincluded at {}", at(place));
+        for location in error.locations.iter().skip(1) {
+            message += &format!("\nincluded at {}", at(location));
         }
         Self { message, hints: error.hints }
     }

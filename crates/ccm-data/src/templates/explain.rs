@@ -1,4 +1,4 @@
-//! The engine's errors: those that people meet most often with a hint, the others in the engine's own words.
+//! Conversion of the engine's errors: the frequent ones get a hint, the others keep the engine's message.
 
 use std::fmt;
 
@@ -6,13 +6,13 @@ use ccm_expr::Value;
 use ccm_model::closest;
 use minijinja::{Error, ErrorKind};
 
-use super::error::{ScopeError, TemplateError, TemplateFault, TemplatePlace};
-use super::mentions::path;
-use super::render::Running;
-use super::scan::words;
+use super::dependencies::path;
+use super::error::{ScopeError, TemplateError, TemplateFault, TemplateLocation};
+use super::render::RenderState;
+use super::scan::tokenize;
 use super::{FUNCTIONS, NAMES};
 
-/// An error of ours on its way through the engine.
+/// Error of ccm that passes through the engine.
 #[derive(Debug)]
 pub(super) struct Raised {
     fault: TemplateFault,
@@ -47,14 +47,14 @@ impl From<Raised> for Error {
 
 /// Converts an error of the engine.
 ///
-/// The engine's error is a chain: a link for every include, then the error itself. Nothing is taken from it that
-/// may hold a value.
-pub(super) fn explain(error: &Error, running: &Running) -> TemplateError {
-    let mut places = Vec::new();
+/// The engine's error is a chain: one link per include, then the error. Text that may hold a value is
+/// dropped.
+pub(super) fn explain(error: &Error, state: &RenderState) -> TemplateError {
+    let mut locations = Vec::new();
     let mut innermost = error;
     let mut raised = None;
     loop {
-        places.extend(place(innermost, running));
+        locations.extend(location(innermost, state));
         let Some(source) = std::error::Error::source(innermost) else { break };
         raised = source.downcast_ref::<Raised>();
         match source.downcast_ref::<Error>() {
@@ -62,19 +62,19 @@ pub(super) fn explain(error: &Error, running: &Running) -> TemplateError {
             None => break,
         }
     }
-    places.reverse();
+    locations.reverse();
     let (fault, hints) = match raised {
         Some(raised) => (raised.fault.clone(), raised.hints.clone()),
-        None => fault(innermost, places.first(), running),
+        None => fault(innermost, locations.first(), state),
     };
-    TemplateError { fault, places, hints }
+    TemplateError { fault, locations, hints }
 }
 
-fn place(error: &Error, running: &Running) -> Option<TemplatePlace> {
+fn location(error: &Error, state: &RenderState) -> Option<TemplateLocation> {
     let template = error.name()?;
-    let text = running.text(template)?;
+    let text = state.text(template)?;
     let range = error.range().or_else(|| line_range(&text, error.line()?))?;
-    Some(TemplatePlace::new(template, &text, range))
+    Some(TemplateLocation::new(template, &text, range))
 }
 
 fn line_range(text: &str, line: usize) -> Option<std::ops::Range<usize>> {
@@ -83,18 +83,22 @@ fn line_range(text: &str, line: usize) -> Option<std::ops::Range<usize>> {
     Some(start..start + found.trim_end().len())
 }
 
-fn fault(error: &Error, place: Option<&TemplatePlace>, running: &Running) -> (TemplateFault, Vec<String>) {
+fn fault(
+    error: &Error,
+    location: Option<&TemplateLocation>,
+    state: &RenderState,
+) -> (TemplateFault, Vec<String>) {
     let detail = error.detail().unwrap_or_default();
     let last_word = detail.trim_end_matches(" is unknown").rsplit(' ').next().unwrap_or_default();
     let fault = match error.kind() {
         ErrorKind::SyntaxError if detail.contains("recursion limit") => TemplateFault::TooDeep,
         ErrorKind::SyntaxError => {
-            let hint = "is an `{% end… %}` or a closing `}}` or `%}` missing?";
+            let hint = "add the missing `{% end… %}`, `}}` or `%}`";
             let hint = detail.starts_with("unexpected end of input").then(|| hint.to_owned());
             return (TemplateFault::Syntax(detail.to_owned()), hint.into_iter().collect());
         }
-        ErrorKind::UndefinedError => return undefined(detail, running),
-        ErrorKind::UnknownMethod if detail.contains('`') => return undefined(detail, running),
+        ErrorKind::UndefinedError => return undefined(detail, state),
+        ErrorKind::UnknownMethod if detail.contains('`') => return undefined(detail, state),
         ErrorKind::UnknownFilter => {
             let hint = did_you_mean(closest(last_word, FILTERS.split_whitespace()));
             return unknown("filter", last_word, hint);
@@ -106,8 +110,8 @@ fn fault(error: &Error, place: Option<&TemplatePlace>, running: &Running) -> (Te
         }
         ErrorKind::UnknownMethod => return unknown("method", last_word, is_a_filter(last_word)),
         ErrorKind::TemplateNotFound => {
-            // A name that the template does not write is a value.
-            let here = || Some(running.text(&place?.template)?.get(place?.range.clone())?.to_owned());
+            // A name that is not in the template's text is a value.
+            let here = || Some(state.text(&location?.template)?.get(location?.range.clone())?.to_owned());
             let name = detail.split(['"', '\'']).nth(1);
             let name = name.filter(|name| here().is_some_and(|text| text.contains(name)));
             TemplateFault::NoTemplate(name.map(str::to_owned))
@@ -117,7 +121,7 @@ fn fault(error: &Error, place: Option<&TemplatePlace>, running: &Running) -> (Te
         ErrorKind::InvalidOperation if detail.starts_with("cycle in template inheritance") => {
             TemplateFault::Operation("the template extends itself".to_owned())
         }
-        // In some of its messages, the engine shows values.
+        // Some messages of the engine show values.
         _ if !detail.is_empty()
             && !detail.contains(['"', '\'', '`'])
             && !detail.starts_with("unable to ") =>
@@ -125,7 +129,7 @@ fn fault(error: &Error, place: Option<&TemplatePlace>, running: &Running) -> (Te
             TemplateFault::Operation(detail.to_owned())
         }
         ErrorKind::InvalidOperation => {
-            TemplateFault::Operation("this can't be done with these values".to_owned())
+            TemplateFault::Operation("the operation does not support these values".to_owned())
         }
         other => TemplateFault::Operation(other.to_string()),
     };
@@ -141,10 +145,10 @@ fn is_a_filter(name: &str) -> Option<String> {
     filters.any(|filter| filter == name).then(|| format!("`{name}` is a filter: write `value | {name}`"))
 }
 
-/// Names the expression without a value, and the key or the name that it should most likely have.
-fn undefined(detail: &str, running: &Running) -> (TemplateFault, Vec<String>) {
+/// Names the expression without a value, and suggests the key or name that was probably meant.
+fn undefined(detail: &str, state: &RenderState) -> (TemplateFault, Vec<String>) {
     let expression = detail.split('`').nth(1);
-    let path = expression.and_then(words).map(|words| path(&words)).unwrap_or_default();
+    let path = expression.and_then(tokenize).map(|words| path(&words)).unwrap_or_default();
     let near = || {
         let (name, members) = path.split_first()?;
         if !NAMES.iter().any(|known| known.eq_ignore_ascii_case(name)) {
@@ -153,7 +157,7 @@ fn undefined(detail: &str, running: &Running) -> (TemplateFault, Vec<String>) {
             let in_lower_case = name.starts_with(char::is_lowercase);
             return did_you_mean(if in_lower_case { closest(name, lower) } else { closest(name, NAMES) });
         }
-        let mut value = running.name(name)?;
+        let mut value = state.name(name)?;
         for member in members {
             match (value, value.get(member)) {
                 (_, Some(found)) => value = found,
@@ -175,7 +179,7 @@ fn did_you_mean(word: Option<&str>) -> Option<String> {
 
 const ENGINE_FUNCTIONS: [&str; 3] = ["range", "dict", "namespace"];
 
-/// The filters of the engine.
+/// Filters of the engine.
 const FILTERS: &str = "\
     abs attr batch bool capitalize chain count d default dictsort e escape first float format groupby \
     indent int items join last length lines list lower map max min pprint reject rejectattr replace \
@@ -188,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_word_that_a_hint_may_name_is_known_to_the_engine() {
+    fn every_suggestion_exists_in_the_engine() {
         let environment = Environment::new();
         for word in FILTERS.split_whitespace() {
             let text = format!("{{{{ '{word}' is filter }}}}");

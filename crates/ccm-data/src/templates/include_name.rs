@@ -1,6 +1,6 @@
-//! The names by which templates include one another.
+//! Names of included templates.
 
-/// Writes a name without `.` parts and doubled slashes; none for one that leads out of the directory.
+/// Removes `.` parts and double slashes from a name; `None` if the name leads out of the directory.
 pub(super) fn normalized(name: &str) -> Option<String> {
     if name.starts_with('/') || name.contains('\0') {
         return None;

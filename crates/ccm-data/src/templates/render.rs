@@ -13,108 +13,108 @@ use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior};
 
 use super::error::{TemplateError, TemplateFault};
 use super::explain::{Raised, explain};
-use super::growth::bound;
 use super::include_name::normalized;
-use super::link::{Asking, link};
-use super::scan::{Tag, Token, depth, scan};
-use super::values::{map_method, read, shown, text_of};
-use super::{FUNCTIONS, LARGEST_OUTPUT, LARGEST_TEMPLATE, NAMES, TemplateScope};
+use super::output_limits::bound;
+use super::render_thread::{ScopeClient, scope_channel};
+use super::scan::{TagToken, TemplateTag, depth, scan};
+use super::values::{from_engine, map_method, text_of, to_engine};
+use super::{FUNCTIONS, MAX_OUTPUT, MAX_TEMPLATE, NAMES, TemplateScope};
 
-/// The stacks to try for the thread that renders, in MiB. Only what is used of one costs memory, but a small
-/// machine may not grant the first.
+/// Stack sizes to try for the rendering thread, in MiB. Only the used part takes memory, but a small machine
+/// may refuse the first.
 ///
-/// The engine walks expressions and values by recursion, so a stack bounds the steps: every step may nest a
-/// value once more, and dropping one level of it takes up to half a KiB.
+/// The engine walks expressions and values by recursion, so the stack limits the steps: every step may nest a
+/// value once more, and dropping one level takes up to half a KiB.
 const STACKS: [usize; 2] = [1 << 10, 1 << 6];
 
-/// How many steps of the engine a MiB of stack allows. Most expressions are two or three.
+/// Number of engine steps per MiB of stack. Most expressions take two or three steps.
 const STEPS_PER_MIB: usize = 1 << 10;
 
-/// How deep the engine's tree of an expression, or of one `elif` after another, may get.
-const DEEPEST_EXPRESSION: usize = 1000;
+/// Maximum depth of the engine's tree of an expression, or of a chain of `elif`.
+const MAX_EXPRESSION_DEPTH: usize = 1000;
 
-/// How many templates may render one another through `template(path)`.
-const MOST_RENDERS: usize = 16;
+/// Maximum number of templates that render one another through `template(path)`.
+const MAX_RENDERS: usize = 16;
 
-/// Renders a template. The name is what errors call it.
+/// Renders a template; `name` appears in errors.
 pub fn render(name: &str, text: &str, scope: &dyn TemplateScope) -> Result<String, TemplateError> {
     check(text)?;
-    let _nested = Nested::enter(scope.renders())?;
+    let _nested = RenderGuard::enter(scope.renders())?;
     let (name, text) = (Arc::<str>::from(name), Arc::<str>::from(text));
     let start = |stack: usize| {
-        let (asking, answering) = link();
+        let (client, server) = scope_channel();
         let (name, text) = (Arc::clone(&name), Arc::clone(&text));
         let thread = thread::Builder::new().name("template".to_owned()).stack_size(stack << 20);
         thread
-            .spawn(move || render_here(&name, &text, asking, (stack * STEPS_PER_MIB) as u64))
-            .map(|thread| (thread, answering))
+            .spawn(move || render_here(&name, &text, client, (stack * STEPS_PER_MIB) as u64))
+            .map(|thread| (thread, server))
     };
     let engine = |message: String| TemplateError::new(TemplateFault::Engine(message));
     let started = start(STACKS[0]).or_else(|_| start(STACKS[1]));
-    let (thread, answering) = started.map_err(|error| engine(error.to_string()))?;
-    answering.serve(scope);
+    let (thread, server) = started.map_err(|error| engine(error.to_string()))?;
+    server.serve(scope);
     thread.join().unwrap_or_else(|_| Err(engine("the engine failed".to_owned())))
 }
 
-/// One more render of a scope, for as long as this lives.
-struct Nested<'s>(&'s Cell<usize>);
+/// Counts a render of a scope until dropped.
+struct RenderGuard<'s>(&'s Cell<usize>);
 
-impl<'s> Nested<'s> {
+impl<'s> RenderGuard<'s> {
     fn enter(renders: &'s Cell<usize>) -> Result<Self, TemplateError> {
-        if renders.get() >= MOST_RENDERS {
-            return Err(TemplateError::new(TemplateFault::TooManyRenders(MOST_RENDERS)));
+        if renders.get() >= MAX_RENDERS {
+            return Err(TemplateError::new(TemplateFault::TooManyRenders(MAX_RENDERS)));
         }
         renders.set(renders.get() + 1);
         Ok(Self(renders))
     }
 }
 
-impl Drop for Nested<'_> {
+impl Drop for RenderGuard<'_> {
     fn drop(&mut self) {
         self.0.set(self.0.get() - 1);
     }
 }
 
-/// Refuses what is too large or too deep for the engine to compile.
+/// Refuses a template that is too large or too deep for the engine to compile.
 fn check(text: &str) -> Result<(), TemplateError> {
-    if text.len() > LARGEST_TEMPLATE {
+    if text.len() > MAX_TEMPLATE {
         return Err(TemplateError::new(TemplateFault::TooLarge));
     }
     let mut branches = vec![0_usize];
     let mut deepest = 0;
     for tag in scan(text).tags {
-        let (Tag::Expression(tokens) | Tag::Statement(tokens)) = tag;
+        let (TemplateTag::Expression(tokens) | TemplateTag::Statement(tokens)) = tag;
         deepest = deepest.max(depth(&tokens));
         match tokens.first() {
-            Some(Token::Name("if")) => branches.push(0),
-            Some(Token::Name("endif")) if branches.len() > 1 => drop(branches.pop()),
-            Some(Token::Name("elif")) => *branches.last_mut().unwrap_or(&mut 0) += 1,
+            Some(TagToken::Name("if")) => branches.push(0),
+            Some(TagToken::Name("endif")) if branches.len() > 1 => drop(branches.pop()),
+            Some(TagToken::Name("elif")) => *branches.last_mut().unwrap_or(&mut 0) += 1,
             _ => continue,
         }
         deepest = deepest.max(branches.iter().sum());
     }
-    if deepest > DEEPEST_EXPRESSION {
+    if deepest > MAX_EXPRESSION_DEPTH {
         return Err(TemplateError::new(TemplateFault::TooDeep));
     }
     Ok(())
 }
 
-/// Everything a running template needs.
-pub(super) struct Running {
-    asking: Asking,
+/// State of a render.
+pub(super) struct RenderState {
+    client: ScopeClient,
     names: [OnceLock<Option<Value>>; NAMES.len()],
-    /// The text of every template that was read, by name.
+    /// Text of every template read so far, by name.
     texts: Mutex<HashMap<String, Arc<str>>>,
 }
 
-impl Running {
-    /// The value of a name in either case.
+impl RenderState {
+    /// Returns the value of a name in either case.
     pub(super) fn name(&self, name: &str) -> Option<&Value> {
         let (index, proper) = NAMES.iter().enumerate().find(|(_, proper)| {
             **proper == name
                 || proper.eq_ignore_ascii_case(name) && name.bytes().all(|byte| byte.is_ascii_lowercase())
         })?;
-        self.names[index].get_or_init(|| self.asking.name(proper)).as_ref()
+        self.names[index].get_or_init(|| self.client.name(proper)).as_ref()
     }
 
     pub(super) fn text(&self, template: &str) -> Option<Arc<str>> {
@@ -127,7 +127,7 @@ impl Running {
 
     fn include(&self, name: &str) -> Result<Option<String>, Error> {
         let name = normalized(name).ok_or_else(|| Raised::new(TemplateFault::Outside))?;
-        let Some(text) = self.asking.include(name).map_err(Raised::from)? else { return Ok(None) };
+        let Some(text) = self.client.include(name).map_err(Raised::from)? else { return Ok(None) };
         check(&text).map_err(|error| Raised::new(error.fault))?;
         Ok(Some(text))
     }
@@ -139,33 +139,33 @@ impl Running {
     ) -> Result<minijinja::Value, Error> {
         let mut read_arguments = Vec::with_capacity(arguments.len());
         for argument in arguments {
-            // Asking an undefined value for anything is the one way to an error that remembers its expression.
+            // Only an access to an undefined value raises an error that holds the expression.
             if argument.is_undefined() {
                 argument.get_attr(function)?;
             }
             let refused = || {
-                let message = format!("`{function}` can't take this argument");
+                let message = format!("`{function}` does not support this argument");
                 Raised::new(TemplateFault::Operation(message))
             };
-            read_arguments.push(read(argument).ok_or_else(refused)?);
+            read_arguments.push(from_engine(argument).ok_or_else(refused)?);
         }
-        let value = self.asking.call(function, read_arguments).map_err(Raised::from)?;
-        Ok(shown(&value))
+        let value = self.client.call(function, read_arguments).map_err(Raised::from)?;
+        Ok(to_engine(&value))
     }
 }
 
-/// What a template finds its names in.
-struct Root(Arc<Running>);
+/// Names at the root of a template.
+struct RootNames(Arc<RenderState>);
 
-impl std::fmt::Debug for Root {
+impl std::fmt::Debug for RootNames {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str("the names of a template")
     }
 }
 
-impl Object for Root {
+impl Object for RootNames {
     fn get_value(self: &Arc<Self>, key: &minijinja::Value) -> Option<minijinja::Value> {
-        self.0.name(key.as_str()?).map(shown)
+        self.0.name(key.as_str()?).map(to_engine)
     }
 
     fn enumerate(self: &Arc<Self>) -> Enumerator {
@@ -173,24 +173,30 @@ impl Object for Root {
     }
 }
 
-fn render_here(name: &str, text: &Arc<str>, asking: Asking, steps: u64) -> Result<String, TemplateError> {
-    let running = Arc::new(Running { asking, names: Default::default(), texts: Mutex::default() });
-    running.keep_text(name, Arc::clone(text));
-    let mut environment = environment(&running);
+fn render_here(
+    name: &str,
+    text: &Arc<str>,
+    client: ScopeClient,
+    steps: u64,
+) -> Result<String, TemplateError> {
+    let state = Arc::new(RenderState { client, names: Default::default(), texts: Mutex::default() });
+    state.keep_text(name, Arc::clone(text));
+    let mut environment = environment(&state);
     environment.set_fuel(Some(steps));
-    let mut output = Limited::default();
+    let mut output = LimitedOutput::default();
     let rendered = environment
         .template_from_named_str(name, text)
         .and_then(|template| {
             template
-                .render_captured_to(minijinja::Value::from_object(Root(Arc::clone(&running))), &mut output)
+                .render_captured_to(minijinja::Value::from_object(RootNames(Arc::clone(&state))), &mut output)
         })
         .map(drop);
     match rendered {
-        Ok(()) => String::from_utf8(output.bytes)
-            .map_err(|_| TemplateError::new(TemplateFault::Engine("its output is no text".to_owned()))),
+        Ok(()) => String::from_utf8(output.bytes).map_err(|_| {
+            TemplateError::new(TemplateFault::Engine("the output is not UTF-8 text".to_owned()))
+        }),
         Err(error) => {
-            let mut error = explain(&error, &running);
+            let mut error = explain(&error, &state);
             if output.full {
                 error.fault = TemplateFault::TooMuchOutput;
             }
@@ -202,20 +208,19 @@ fn render_here(name: &str, text: &Arc<str>, asking: Asking, steps: u64) -> Resul
     }
 }
 
-fn environment(running: &Arc<Running>) -> Environment<'static> {
+fn environment(state: &Arc<RenderState>) -> Environment<'static> {
     let mut environment = bare_environment();
     for function in FUNCTIONS {
-        let running = Arc::clone(running);
+        let state = Arc::clone(state);
         environment.add_function(function, move |arguments: Rest<minijinja::Value>| {
-            running.call(function, &arguments)
+            state.call(function, &arguments)
         });
     }
-    let running = Arc::clone(running);
+    let state = Arc::clone(state);
     environment.set_loader(move |name| {
-        let Some(text) = running.include(name)? else { return Ok(None) };
-        running.keep_text(name, Arc::from(&*text));
-        // The engine forgets which tag asked for a template that does not compile; it remembers it for an
-        // error of the loader.
+        let Some(text) = state.include(name)? else { return Ok(None) };
+        state.keep_text(name, Arc::from(&*text));
+        // The engine reports the including tag only for errors of the loader, not for one of the compiler.
         match bare_environment().template_from_named_str(name, &text) {
             Ok(_) => Ok(Some(text)),
             Err(error) => Err(Error::new(ErrorKind::BadInclude, "").with_source(error)),
@@ -224,21 +229,21 @@ fn environment(running: &Arc<Running>) -> Environment<'static> {
     environment
 }
 
-/// The engine with our settings, and without anything to ask.
+/// Builds the engine with ccm's settings, without functions and includes.
 fn bare_environment() -> Environment<'static> {
     let mut environment = Environment::new();
-    // It writes down every value in reach.
+    // `debug` prints every value in reach.
     environment.remove_global("debug");
     bound(&mut environment);
     environment.set_auto_escape_callback(|_| AutoEscape::None);
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
-    // With it the engine remembers which expression it was that had no value.
+    // Debug mode records which expression was undefined.
     environment.set_debug(true);
     let syntax = SyntaxConfig::builder().keep_trailing_newline(true).build();
-    // The delimiters are the usual ones, which always build.
+    // The default delimiters are valid.
     environment.set_syntax(syntax.unwrap_or_default());
     environment.set_formatter(|out, _, value| match value.kind() {
-        // What `if` without `else` gives is nothing.
+        // An `if` without `else` yields nothing.
         ValueKind::Undefined => Ok(()),
         _ => Ok(out.write_str(&text_of(value)?)?),
     });
@@ -247,16 +252,16 @@ fn bare_environment() -> Environment<'static> {
     environment
 }
 
-/// Takes no more than the output may have.
+/// Writer that refuses to exceed the maximum output.
 #[derive(Default)]
-struct Limited {
+struct LimitedOutput {
     bytes: Vec<u8>,
     full: bool,
 }
 
-impl io::Write for Limited {
+impl io::Write for LimitedOutput {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.bytes.len() + bytes.len() > LARGEST_OUTPUT {
+        if self.bytes.len() + bytes.len() > MAX_OUTPUT {
             self.full = true;
             return Err(io::ErrorKind::StorageFull.into());
         }

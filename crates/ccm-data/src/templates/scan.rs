@@ -1,60 +1,60 @@
-//! Finds the tags of a template and cuts them into words, without compiling it.
+//! Scanner for the tags of a template, without compiling it.
 //!
-//! The engine's own syntax tree is no stable interface. What is needed before or beside rendering is little:
-//! which names a template mentions, and whether an expression is so deep that compiling it would exhaust the
-//! stack. Where the text is not a template at all, the scan says so and the engine finds the words for it.
+//! The engine's syntax tree is no stable interface, and little is needed: the names that a template uses, and
+//! the depth of expressions, which could exhaust the stack of the compiler. If a text is no template, the
+//! scan is incomplete and the engine reports the error.
 
-/// The tags of a template, in order.
+/// Tags of a template, in order.
 #[derive(Debug, Default)]
 pub(super) struct Scan<'text> {
-    pub(super) tags: Vec<Tag<'text>>,
-    /// False where the scan lost its way: what follows is not in `tags`.
+    pub(super) tags: Vec<TemplateTag<'text>>,
+    /// `false` if the scan stopped at an error: later tags are missing.
     pub(super) complete: bool,
 }
 
-/// A tag that is no comment.
+/// Tag other than a comment.
 #[derive(Debug)]
-pub(super) enum Tag<'text> {
-    /// What stands between `{{` and `}}`.
-    Expression(Vec<Token<'text>>),
-    /// What stands between `{%` and `%}`.
-    Statement(Vec<Token<'text>>),
+pub(super) enum TemplateTag<'text> {
+    /// Content of `{{ … }}`.
+    Expression(Vec<TagToken<'text>>),
+    /// Content of `{% … %}`.
+    Statement(Vec<TagToken<'text>>),
 }
 
-/// A word of a tag.
+/// Token of a tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Token<'text> {
+pub(super) enum TagToken<'text> {
     Name(&'text str),
-    /// A quoted text; none if it has escapes.
+    /// Quoted text; `None` if it has escapes.
     Text(Option<&'text str>),
     Number,
-    /// One character of an operator or a bracket.
+    /// Character of an operator or a bracket.
     Symbol(u8),
 }
 
-/// Finds the tags of a template.
+/// Scans a template.
 pub(super) fn scan(text: &str) -> Scan<'_> {
-    let mut scanner = Scanner { text, at: 0, open_brackets: 0, scan: Scan::default() };
+    let mut scanner = TagScanner { text, at: 0, open_brackets: 0, scan: Scan::default() };
     scanner.scan.complete = scanner.run().is_some();
     scanner.scan
 }
 
-/// Cuts one expression into words; none if it is no expression.
-pub(super) fn words(expression: &str) -> Option<Vec<Token<'_>>> {
-    let mut scanner = Scanner { text: expression, at: 0, open_brackets: 0, scan: Scan::default() };
+/// Splits one expression into tokens; `None` if it is no expression.
+pub(super) fn tokenize(expression: &str) -> Option<Vec<TagToken<'_>>> {
+    let mut scanner = TagScanner { text: expression, at: 0, open_brackets: 0, scan: Scan::default() };
     scanner.tokens(None)
 }
 
-/// How deep the engine's tree of an expression may get: a chain of operators nests as brackets do.
-pub(super) fn depth(tokens: &[Token<'_>]) -> usize {
+/// Upper bound on the depth of the engine's tree of an expression: chains of operators nest as brackets do.
+pub(super) fn depth(tokens: &[TagToken<'_>]) -> usize {
     let mut deepest = 0;
     let mut sum = 0;
     let mut levels = vec![0_usize];
     for token in tokens {
         match token {
-            Token::Symbol(b',') => sum -= levels.last_mut().map_or(0, std::mem::take),
-            Token::Symbol(b')' | b']' | b'}') if levels.len() > 1 => sum -= levels.pop().unwrap_or(0),
-            Token::Symbol(symbol) => {
+            TagToken::Symbol(b',') => sum -= levels.last_mut().map_or(0, std::mem::take),
+            TagToken::Symbol(b')' | b']' | b'}') if levels.len() > 1 => sum -= levels.pop().unwrap_or(0),
+            TagToken::Symbol(symbol) => {
                 sum += 1;
                 if let Some(level) = levels.last_mut() {
                     *level += 1;
@@ -63,7 +63,7 @@ pub(super) fn depth(tokens: &[Token<'_>]) -> usize {
                     levels.push(0);
                 }
             }
-            Token::Name("and" | "or" | "not" | "if" | "else" | "in" | "is") => {
+            TagToken::Name("and" | "or" | "not" | "if" | "else" | "in" | "is") => {
                 sum += 1;
                 if let Some(level) = levels.last_mut() {
                     *level += 1;
@@ -76,15 +76,15 @@ pub(super) fn depth(tokens: &[Token<'_>]) -> usize {
     deepest
 }
 
-struct Scanner<'text> {
+struct TagScanner<'text> {
     text: &'text str,
     at: usize,
-    /// Brackets that are open; `}}` inside of them ends no tag.
+    /// Number of open brackets; `}}` inside brackets ends no tag.
     open_brackets: isize,
     scan: Scan<'text>,
 }
 
-impl<'text> Scanner<'text> {
+impl<'text> TagScanner<'text> {
     fn rest(&self) -> &'text [u8] {
         &self.text.as_bytes()[self.at..]
     }
@@ -108,10 +108,10 @@ impl<'text> Scanner<'text> {
                     continue;
                 }
                 let tokens = self.tokens(Some(b'%'))?;
-                self.scan.tags.push(Tag::Statement(tokens));
+                self.scan.tags.push(TemplateTag::Statement(tokens));
             } else {
                 let tokens = self.tokens(Some(b'}'))?;
-                self.scan.tags.push(Tag::Expression(tokens));
+                self.scan.tags.push(TemplateTag::Expression(tokens));
             }
         }
     }
@@ -123,7 +123,7 @@ impl<'text> Scanner<'text> {
         Some(self.at + found)
     }
 
-    /// Skips the text up to the end of a raw block.
+    /// Skips to the end of a raw block.
     fn raw(&mut self) -> Option<()> {
         loop {
             self.at += self.text[self.at..].find("{%")? + 2;
@@ -134,8 +134,8 @@ impl<'text> Scanner<'text> {
         }
     }
 
-    /// Reads words up to the end of the tag, or to the end of the text if there is no tag.
-    fn tokens(&mut self, closing: Option<u8>) -> Option<Vec<Token<'text>>> {
+    /// Reads tokens up to the end of the tag, or without a tag to the end of the text.
+    fn tokens(&mut self, closing: Option<u8>) -> Option<Vec<TagToken<'text>>> {
         let mut tokens = Vec::new();
         loop {
             let Some(byte) = self.rest().first().copied() else {
@@ -153,7 +153,7 @@ impl<'text> Scanner<'text> {
                     let part_of_word = |byte: &u8| *byte == b'_' || byte.is_ascii_alphanumeric();
                     self.at += self.rest().iter().take_while(|byte| part_of_word(byte)).count();
                     let name = &self.text[start..self.at];
-                    tokens.push(if byte.is_ascii_digit() { Token::Number } else { Token::Name(name) });
+                    tokens.push(if byte.is_ascii_digit() { TagToken::Number } else { TagToken::Name(name) });
                 }
                 byte if byte.is_ascii_punctuation() => {
                     self.open_brackets += match byte {
@@ -161,7 +161,7 @@ impl<'text> Scanner<'text> {
                         b')' | b']' | b'}' => -1,
                         _ => 0,
                     };
-                    tokens.push(Token::Symbol(byte));
+                    tokens.push(TagToken::Symbol(byte));
                     self.at += 1;
                 }
                 _ => return None,
@@ -178,7 +178,7 @@ impl<'text> Scanner<'text> {
         (rest.get(trim) == Some(&closing) && rest.get(trim + 1) == Some(&b'}')).then_some(trim + 2)
     }
 
-    fn quoted(&mut self, quote: u8) -> Option<Token<'text>> {
+    fn quoted(&mut self, quote: u8) -> Option<TagToken<'text>> {
         let start = self.at + 1;
         let mut end = start;
         let mut escapes = false;
@@ -193,11 +193,11 @@ impl<'text> Scanner<'text> {
             }
         }
         self.at = end + 1;
-        Some(Token::Text((!escapes).then(|| &self.text[start..end])))
+        Some(TagToken::Text((!escapes).then(|| &self.text[start..end])))
     }
 }
 
-/// The length of a tag that is but a keyword, from behind its `{%`.
+/// Returns the length of a tag that consists of a keyword, after its `{%`.
 fn basic_tag(rest: &[u8], keyword: &str, may_trim_before: bool) -> Option<usize> {
     let mut at = 0;
     if may_trim_before && matches!(rest.first(), Some(b'-' | b'+')) {
@@ -217,17 +217,17 @@ fn basic_tag(rest: &[u8], keyword: &str, may_trim_before: bool) -> Option<usize>
 mod tests {
     use super::*;
 
-    /// The words of each tag, with `|` between tags.
+    /// Formats the tokens of each tag, with `|` between tags.
     fn tags(text: &str) -> String {
-        let word = |token: &Token<'_>| match token {
-            Token::Name(name) => (*name).to_owned(),
-            Token::Text(text) => format!("'{}'", text.unwrap_or("?")),
-            Token::Number => "0".to_owned(),
-            Token::Symbol(symbol) => char::from(*symbol).to_string(),
+        let word = |token: &TagToken<'_>| match token {
+            TagToken::Name(name) => (*name).to_owned(),
+            TagToken::Text(text) => format!("'{}'", text.unwrap_or("?")),
+            TagToken::Number => "0".to_owned(),
+            TagToken::Symbol(symbol) => char::from(*symbol).to_string(),
         };
-        let words = |tag: &Tag<'_>| match tag {
-            Tag::Expression(tokens) => tokens.iter().map(word).collect::<Vec<_>>().join(" "),
-            Tag::Statement(tokens) => {
+        let words = |tag: &TemplateTag<'_>| match tag {
+            TemplateTag::Expression(tokens) => tokens.iter().map(word).collect::<Vec<_>>().join(" "),
+            TemplateTag::Statement(tokens) => {
                 format!("% {}", tokens.iter().map(word).collect::<Vec<_>>().join(" "))
             }
         };
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn tags_end_where_they_do_for_the_engine() {
+    fn tags_end_as_in_the_engine() {
         for (text, expected) in [
             ("", ""),
             ("a { b } %} c", ""),
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn what_never_ends_is_incomplete() {
+    fn open_tags_are_incomplete() {
         for text in ["{{ a", "{% a }}", "{# a", "{% raw %} a", "{{ 'a }}", "{{ ( }}", "{{ ä }}", r"{{ '\"] {
             assert!(!scan(text).complete, "{text}");
         }
@@ -273,7 +273,7 @@ mod tests {
             ("not not a", 2),
             ("---a", 3),
         ] {
-            let tokens = words(expression).expect("words");
+            let tokens = tokenize(expression).expect("words");
             assert_eq!(depth(&tokens), expected, "{expression}");
         }
     }

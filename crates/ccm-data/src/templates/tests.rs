@@ -1,4 +1,4 @@
-//! What templates do, told in tables.
+//! Tables of templates with their output or error.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -85,23 +85,24 @@ fn failure(text: &str, scope: &Scope) -> TemplateError {
     }
 }
 
-/// The error as one line: what, where, from where, and hints.
-fn told(text: &str, scope: &Scope) -> String {
+/// Formats an error on one line: message, location, includes and hints.
+fn explained(text: &str, scope: &Scope) -> String {
     let error = failure(text, scope);
-    let mut told = error.to_string();
-    for place in &error.places {
-        let text = scope.files.get(&*place.template).map_or(text, |text| text);
-        let excerpt = &text[place.range.clone()];
-        write!(told, " @ {}:{}:{} `{excerpt}`", place.template, place.line, place.column).expect("written");
+    let mut line = error.to_string();
+    for location in &error.locations {
+        let text = scope.files.get(&*location.template).map_or(text, |text| text);
+        let excerpt = &text[location.range.clone()];
+        write!(line, " @ {}:{}:{} `{excerpt}`", location.template, location.line, location.column)
+            .expect("written");
     }
     for hint in error.hints {
-        write!(told, " ? {hint}").expect("written");
+        write!(line, " ? {hint}").expect("written");
     }
-    told
+    line
 }
 
 #[test]
-fn values_are_put_out_as_in_a_manifest() {
+fn values_print_as_in_a_manifest() {
     for (text, expected) in [
         ("", ""),
         ("plain\n", "plain\n"),
@@ -144,7 +145,7 @@ fn values_are_put_out_as_in_a_manifest() {
 }
 
 #[test]
-fn templates_use_one_another_through_the_caller() {
+fn templates_include_and_call_through_the_scope() {
     let scope = Scope::with(&[
         ("part", "[{{ x }}{{ facts.host.os }}]\n"),
         ("dir/macros", "{% macro m(a) %}<{{ a }}>{% endmacro %}"),
@@ -168,7 +169,7 @@ fn templates_use_one_another_through_the_caller() {
 }
 
 #[test]
-fn mistakes_say_what_where_and_what_to_do() {
+fn errors_have_message_location_and_hint() {
     let scope = Scope::with(&[
         ("outer", "line\n  {% include 'inner' %}"),
         ("inner", "x\n{{ data.usrs }}"),
@@ -204,13 +205,16 @@ fn mistakes_say_what_where_and_what_to_do() {
             "tried to use + operator on unsupported types string and number @ t.j2:1:4 `data.secret + 1`",
         ),
         ("{{ data.secret|int }}", "invalid float literal @ t.j2:1:16 `int`"),
-        ("{{ data.largest ** 9 }}", "this can't be done with these values @ t.j2:1:4 `data.largest ** 9`"),
-        ("{{ data.ratio // 0 }}", "this can't be done with these values @ t.j2:1:4 `data.ratio // 0`"),
+        (
+            "{{ data.largest ** 9 }}",
+            "the operation does not support these values @ t.j2:1:4 `data.largest ** 9`",
+        ),
+        ("{{ data.ratio // 0 }}", "the operation does not support these values @ t.j2:1:4 `data.ratio // 0`"),
         ("{% set a, b = data.users[:1] %}", "sequence of wrong length (expected 2, got 1) @ t.j2:1:8 `a, b`"),
         ("{{ lookup('y') }}", "there is nothing\nat that path @ t.j2:1:4 `lookup('y')` ? look elsewhere"),
         ("{{ lookup(data.no) }}", "`data.no` does not exist @ t.j2:1:4 `lookup(data.no)`"),
         ("{{ lookup(path='y') }}", "unexpected keyword arguments @ t.j2:1:4 `lookup(path='y')`"),
-        ("{{ lookup(range) }}", "`lookup` can't take this argument @ t.j2:1:4 `lookup(range)`"),
+        ("{{ lookup(range) }}", "`lookup` does not support this argument @ t.j2:1:4 `lookup(range)`"),
         (
             "a\n{% include 'outer' %}",
             "`data.usrs` does not exist @ inner:2:4 `data.usrs` @ outer:2:6 `include 'inner'` @ t.j2:2:4 `include 'outer'` ? did you mean `users`?",
@@ -219,19 +223,19 @@ fn mistakes_say_what_where_and_what_to_do() {
         ("{% include 'nowhere' %}", "there is no template `nowhere` @ t.j2:1:4 `include 'nowhere'`"),
         (
             "{% include data.secret %}",
-            "the template that is included here does not exist @ t.j2:1:4 `include data.secret`",
+            "the included template does not exist @ t.j2:1:4 `include data.secret`",
         ),
         (
             "{% extends data.secret %}",
-            "the template that is included here does not exist @ t.j2:1:4 `extends data.secret`",
+            "the included template does not exist @ t.j2:1:4 `extends data.secret`",
         ),
         (
             "{% include '/etc/passwd' %}",
-            "a template includes only what lies in the directory of the manifest @ t.j2:1:4 `include '/etc/passwd'`",
+            "a template can include only files in the directory of the manifest @ t.j2:1:4 `include '/etc/passwd'`",
         ),
         (
             "{% include 'a/../../b' %}",
-            "a template includes only what lies in the directory of the manifest @ t.j2:1:4 `include 'a/../../b'`",
+            "a template can include only files in the directory of the manifest @ t.j2:1:4 `include 'a/../../b'`",
         ),
         ("{% include 'unreadable' %}", "permission denied @ t.j2:1:4 `include 'unreadable'`"),
         ("{% extends 'base' %}", "`data.no` does not exist @ base:1:17 `data.no`"),
@@ -242,7 +246,7 @@ fn mistakes_say_what_where_and_what_to_do() {
         ),
         (
             "{% if x %}\n",
-            "unexpected end of input, expected end of block @ t.j2:1:11 `\n` ? is an `{% end… %}` or a closing `}}` or `%}` missing?",
+            "unexpected end of input, expected end of block @ t.j2:1:11 `\n` ? add the missing `{% end… %}`, `}}` or `%}`",
         ),
         ("{% fro x in y %}", "unknown statement fro @ t.j2:1:4 `fro`"),
         ("{{ 'a' }", "unexpected `}`, expected end of variable block @ t.j2:1:8 `}`"),
@@ -255,7 +259,7 @@ fn mistakes_say_what_where_and_what_to_do() {
         ("{% endfor %}", "unknown statement endfor @ t.j2:1:4 `endfor`"),
         ("{{ debug() }}", "unknown function `debug` @ t.j2:1:4 `debug()`"),
     ] {
-        assert_eq!(told(text, &scope), expected, "{text}");
+        assert_eq!(explained(text, &scope), expected, "{text}");
     }
 }
 
@@ -328,13 +332,13 @@ fn hostile_templates_end_in_an_error() {
         ("unclosed", "{{".repeat(many), "nested too deep"),
         ("binary", "\0\u{1}{{ \u{7f} \u{fffd} }}".to_owned(), "unexpected character"),
     ] {
-        let error = told_briefly(&text, &scope);
+        let error = fault_and_location(&text, &scope);
         assert!(error.contains(expected), "{what}: {error}");
     }
 }
 
 #[test]
-fn filters_with_a_check_do_what_they_did() {
+fn checked_filters_keep_their_results() {
     for (text, expected) in [
         ("{{ 'a\nb' | indent(2) }}", "a\n  b"),
         ("{{ 'a\nb' | indent(width=2, first=true) }}", "  a\n  b"),
@@ -354,18 +358,18 @@ fn filters_with_a_check_do_what_they_did() {
     }
 }
 
-fn told_briefly(text: &str, scope: &Scope) -> String {
+fn fault_and_location(text: &str, scope: &Scope) -> String {
     failure(text, scope).to_string()
 }
 
 #[test]
-fn the_deepest_that_is_allowed_fits_the_stack() {
+fn the_maximum_depth_fits_the_stack() {
     for text in [
         format!("{{{{ 1{} }}}}", "+1".repeat(999)),
         format!("{{{{ {}1 }}}}", "-".repeat(998)),
         format!("{{{{ data{} is defined }}}}", "|d(1)".repeat(490)),
         format!("{{% if 0 %}}{}{{% endif %}}", "{% elif 0 %}".repeat(999)),
-        // What a loop builds within its steps is dropped in one go.
+        // Values that a loop nests are dropped at once.
         "{% set n = namespace(x=[]) %}{% for i in range(99999) %}{% set n.x = [[n.x]] %}{% endfor %}"
             .to_owned(),
     ] {
@@ -376,7 +380,7 @@ fn the_deepest_that_is_allowed_fits_the_stack() {
 }
 
 #[test]
-fn values_stay_out_of_messages() {
+fn messages_hold_no_values() {
     for text in [
         "{{ data.secret / 2 }}",
         "{{ data.secret ** 2 }}",
@@ -415,13 +419,13 @@ fn values_stay_out_of_messages() {
         "{{ range(5, data=data.secret) }}",
     ] {
         let error = failure(text, &Scope::default());
-        let told = format!("{error} {error:?}");
-        assert!(!told.contains("hunter2"), "{text}: {told}");
+        let line = format!("{error} {error:?}");
+        assert!(!line.contains("hunter2"), "{text}: {line}");
     }
 }
 
 #[test]
-fn a_name_is_asked_for_once_and_only_when_it_is_used() {
+fn a_name_is_read_once_and_only_if_used() {
     struct Counting(std::cell::RefCell<Vec<String>>, Cell<usize>);
     impl TemplateScope for Counting {
         fn renders(&self) -> &Cell<usize> {
@@ -493,21 +497,21 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn nothing_makes_a_render_panic(words in prop::collection::vec(prop::sample::select(&WORDS[..]), 0..25)) {
+    fn random_templates_do_not_panic(words in prop::collection::vec(prop::sample::select(&WORDS[..]), 0..25)) {
         let text = words.concat();
         let scope = Scope::with(&[("itself", "{% include 'itself' %}")]);
-        let _ = mentions(&text);
+        let _ = dependencies(&text);
         if let Err(error) = render("t.j2", &text, &scope) {
             prop_assert!(!matches!(error.fault, TemplateFault::Engine(_)), "{error}");
-            for place in error.places {
-                let length = if place.template == "itself" { 22 } else { text.len() };
-                prop_assert!(place.range.end <= length);
+            for location in error.locations {
+                let length = if location.template == "itself" { 22 } else { text.len() };
+                prop_assert!(location.range.end <= length);
             }
         }
     }
 
     #[test]
-    fn a_damaged_template_makes_no_panic(at in 0_usize..200, length in 0_usize..5, with in prop::sample::select(&WORDS[..])) {
+    fn damaged_templates_do_not_panic(at in 0_usize..200, length in 0_usize..5, with in prop::sample::select(&WORDS[..])) {
         let mut text: Vec<char> = SOUND.chars().collect();
         let at = at.min(text.len());
         let end = (at + length).min(text.len());
@@ -524,10 +528,10 @@ const SOUND: &str = "{% macro m(a, b=1) -%}\n<{{ a }}{{ b }}>\n{%- endmacro %}\n
     {% set x = {'a': [1, 2]} %}{{ x.a[0] if x else '' }}\n{% filter upper %}t{% endfilter %}\n";
 
 #[test]
-fn renders_of_one_scope_do_not_count_for_another() {
-    /// A scope whose templates are rendered by another one.
-    struct Around(Scope, Cell<usize>);
-    impl TemplateScope for Around {
+fn scopes_count_their_own_renders() {
+    /// Scope whose templates are rendered by another scope.
+    struct OuterScope(Scope, Cell<usize>);
+    impl TemplateScope for OuterScope {
         fn renders(&self) -> &Cell<usize> {
             &self.1
         }
@@ -546,14 +550,14 @@ fn renders_of_one_scope_do_not_count_for_another() {
     for pair in names.windows(2) {
         scope.files.insert(pair[1], format!("{{{{ template('{}') }}}}", pair[0]));
     }
-    // With the template that begins, these are as many as one scope may render.
-    let around = Around(scope, Cell::default());
-    assert_eq!(render("t", "{{ template('other') }}", &around).as_deref(), Ok("end"));
+    // Together with the first template, these are as many as one scope may render.
+    let outer = OuterScope(scope, Cell::default());
+    assert_eq!(render("t", "{{ template('other') }}", &outer).as_deref(), Ok("end"));
     let one_more = render(
         "t",
         "{{ template('15') }}",
         &Scope {
-            files: around.0.files.into_iter().chain([("15", "{{ template('14') }}".to_owned())]).collect(),
+            files: outer.0.files.into_iter().chain([("15", "{{ template('14') }}".to_owned())]).collect(),
             renders: Cell::default(),
         },
     );

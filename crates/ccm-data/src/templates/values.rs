@@ -1,4 +1,4 @@
-//! Our values as the engine sees them, and back.
+//! Conversion of values to those of the engine and back.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,11 +10,11 @@ use minijinja::{Error, ErrorKind};
 use super::error::TemplateFault;
 use super::explain::Raised;
 
-/// How deep a list or map that a template built may be nested where it is put out or handed to a function.
-const DEEPEST: usize = 100;
+/// Maximum nesting of a list or map of a template where it is printed or passed to a function.
+const MAX_DEPTH: usize = 100;
 
-/// Shows a value to the engine. Lists and maps are shared, not copied.
-pub(super) fn shown(value: &Value) -> minijinja::Value {
+/// Converts to a value of the engine. Lists and maps are shared, not copied.
+pub(super) fn to_engine(value: &Value) -> minijinja::Value {
     match value {
         Value::Null => minijinja::Value::from(()),
         Value::Bool(boolean) => minijinja::Value::from(*boolean),
@@ -26,15 +26,15 @@ pub(super) fn shown(value: &Value) -> minijinja::Value {
         Value::Groups(entries) => {
             minijinja::Value::from_object(Entries(Arc::new(crate::nodes::named(entries))))
         }
-        Value::Bytes(_) | Value::Duration(_) | Value::Moment(_) | Value::Calendar(_) => {
+        Value::Bytes(_) | Value::Duration(_) | Value::DateTime(_) | Value::Calendar(_) => {
             minijinja::Value::from(value.to_string())
         }
     }
 }
 
-/// Reads a value of the engine; none for what is no value of ours, such as a function or an undefined one.
-pub(super) fn read(value: &minijinja::Value) -> Option<Value> {
-    read_within(value, DEEPEST)
+/// Converts from a value of the engine; `None` for functions, undefined values and other engine types.
+pub(super) fn from_engine(value: &minijinja::Value) -> Option<Value> {
+    read_within(value, MAX_DEPTH)
 }
 
 fn read_within(value: &minijinja::Value, depth: usize) -> Option<Value> {
@@ -68,13 +68,13 @@ fn read_within(value: &minijinja::Value, depth: usize) -> Option<Value> {
     }
 }
 
-/// The text of a value where a template puts it out, as an expression in a manifest would put it.
+/// Formats a value as output, as an expression in a manifest would.
 pub(super) fn text_of(value: &minijinja::Value) -> Result<String, Error> {
     Ok(match value.kind() {
         ValueKind::None => String::new(),
         ValueKind::Bool => value.is_true().to_string(),
         ValueKind::Seq | ValueKind::Map | ValueKind::Iterable => {
-            let Some(value) = read(value) else {
+            let Some(value) = from_engine(value) else {
                 let message = "this value can't be written as text".to_owned();
                 return Err(Raised::new(TemplateFault::Operation(message)).into());
             };
@@ -84,7 +84,7 @@ pub(super) fn text_of(value: &minijinja::Value) -> Result<String, Error> {
     })
 }
 
-/// The methods that maps have in Python, which templates written for it use.
+/// Methods of maps in Python, for templates written for it.
 pub(super) fn map_method(
     map: &minijinja::Value,
     method: &str,
@@ -113,7 +113,7 @@ pub(super) fn map_method(
 
 struct List(Arc<Vec<Value>>);
 
-/// The engine wants to write its objects down for people who debug it; values may be secret.
+/// The engine requires `Debug` of its objects; values may be secret.
 impl fmt::Debug for List {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("a list")
@@ -126,7 +126,7 @@ impl Object for List {
     }
 
     fn get_value(self: &Arc<Self>, key: &minijinja::Value) -> Option<minijinja::Value> {
-        self.0.get(key.as_usize()?).map(shown)
+        self.0.get(key.as_usize()?).map(to_engine)
     }
 
     fn enumerate(self: &Arc<Self>) -> Enumerator {
@@ -152,7 +152,7 @@ impl Object for Entries {
     }
 
     fn get_value_by_str(self: &Arc<Self>, key: &str) -> Option<minijinja::Value> {
-        self.0.get(key).map(shown)
+        self.0.get(key).map(to_engine)
     }
 
     fn enumerate(self: &Arc<Self>) -> Enumerator {

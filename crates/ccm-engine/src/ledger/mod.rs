@@ -15,13 +15,14 @@ use std::path::{Path, PathBuf};
 use ccm_host::state::Directory;
 
 pub(crate) use file::LedgerFile;
-pub use pending::{PendingLedger, PendingRefresh, damaged, pending};
+pub use pending::{PendingLedger, RecordedRefresh, damaged, pending};
 pub(crate) use record::{
-    Named, Pair, Pending, PendingByPair, completed_line, dropped_line, hash, ledger_text, pending_line,
+    LedgerResource, Pair, Pending, PendingByPair, completed_line, dropped_line, hash, ledger_text,
+    pending_line,
 };
 
 use file::DIRECTORY;
-use record::{Content, Unreadable};
+use record::{LedgerContent, Unreadable};
 
 /// Error of opening a ledger. Nothing should be run then, because the pending refreshes are not known.
 #[derive(Debug, thiserror::Error)]
@@ -35,8 +36,8 @@ pub enum LedgerError {
         /// The version of its format.
         version: u64,
     },
-    /// Somebody other than the user who runs ccm may have written it, or its directory.
-    #[error("{path:?} can't be trusted to say what is owed")]
+    /// Another user than the one who runs ccm may have written the ledger or its directory.
+    #[error("{path:?} can't be trusted")]
     Untrusted {
         /// The file or directory.
         path: PathBuf,
@@ -98,7 +99,7 @@ impl Ledger {
             trust(directory, &name)?;
         }
         let found = directory.as_ref().map_or(Ok(None), |directory| read(directory, &name, &run))?;
-        let Found { salt, earlier, damage } = found.unwrap_or_default();
+        let LedgerState { salt, earlier, damage } = found.unwrap_or_default();
         let set_aside = damage.as_ref().map(|damage| damage.kept_as.clone());
         let again = state.try_clone();
         let state = again.map_err(|source| LedgerError::Directory { path: state.path().into(), source })?;
@@ -106,15 +107,15 @@ impl Ledger {
         Ok(Self { run, salt: salted(salt), earlier, damage, untrusted: None, file: Some(file) })
     }
 
-    /// Opens a ledger for a run that writes nothing, even if a run that writes would be refused.
-    pub fn look(state: &Path, run: LedgerRun) -> Result<Self, LedgerError> {
+    /// Opens a ledger for a run that writes nothing, even if a run that writes would refuse it.
+    pub fn inspect(state: &Path, run: LedgerRun) -> Result<Self, LedgerError> {
         let failed = |source| LedgerError::Directory { path: state.join(DIRECTORY), source };
         let state = Directory::open(state).map_err(failed)?;
         let directory = state.as_ref().map_or(Ok(None), enter)?;
         let name = file::name(&run.key);
         let untrusted = state.as_ref().and_then(|state| untrusted(state, directory.as_ref(), &name));
         let found = directory.as_ref().map_or(Ok(None), |directory| read(directory, &name, &run))?;
-        let Found { salt, earlier, damage } = found.unwrap_or_default();
+        let LedgerState { salt, earlier, damage } = found.unwrap_or_default();
         Ok(Self { run, salt: salted(salt), earlier, damage, untrusted, file: None })
     }
 
@@ -150,10 +151,10 @@ impl Ledger {
 /// Reads a ledger and writes it again as a whole. Returns `None` if the bytes are no ledger.
 #[cfg(feature = "testing")]
 pub fn ledger_read_back(bytes: &[u8]) -> Option<String> {
-    record::parse(bytes).ok().map(|Content { key, salt, pending }| ledger_text(&key, &salt, &pending))
+    record::parse(bytes).ok().map(|LedgerContent { key, salt, pending }| ledger_text(&key, &salt, &pending))
 }
 
-/// Makes sure that nobody else can have written a file, if it exists.
+/// Checks that no other user can have written a file, if it exists.
 fn trust(directory: &Directory, name: &str) -> Result<(), LedgerError> {
     match directory.only_ours(name) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
@@ -163,7 +164,7 @@ fn trust(directory: &Directory, name: &str) -> Result<(), LedgerError> {
     }
 }
 
-/// Returns the error with which a run that writes would refuse a ledger: somebody else may have written it,
+/// Returns the error with which a run that writes would refuse a ledger: another user may have written it,
 /// or its directory.
 fn untrusted(state: &Directory, directory: Option<&Directory>, name: &str) -> Option<LedgerError> {
     let itself = state.only_ours(".");
@@ -188,14 +189,14 @@ fn salted(found: String) -> String {
 
 /// Content of a ledger, or its damage.
 #[derive(Default)]
-struct Found {
+struct LedgerState {
     salt: String,
     earlier: PendingByPair,
     damage: Option<LedgerDamage>,
 }
 
 /// Reads a ledger. Returns `None` if it does not exist.
-fn read(directory: &Directory, name: &str, run: &LedgerRun) -> Result<Option<Found>, LedgerError> {
+fn read(directory: &Directory, name: &str, run: &LedgerRun) -> Result<Option<LedgerState>, LedgerError> {
     let path = directory.path().join(name);
     let content = match file::read(directory, name) {
         Ok(None) => return Ok(None),
@@ -203,14 +204,14 @@ fn read(directory: &Directory, name: &str, run: &LedgerRun) -> Result<Option<Fou
         Err(error) => Err(Unreadable::Damaged { reason: error.to_string() }),
     };
     let reason = match content {
-        Ok(Content { key, salt, pending }) if key == run.key => {
-            return Ok(Some(Found { salt, earlier: pending, damage: None }));
+        Ok(LedgerContent { key, salt, pending }) if key == run.key => {
+            return Ok(Some(LedgerState { salt, earlier: pending, damage: None }));
         }
-        Ok(Content { key, .. }) => format!("it is of the manifest `{key}`"),
+        Ok(LedgerContent { key, .. }) => format!("it is of the manifest `{key}`"),
         Err(Unreadable::Newer { version }) => return Err(LedgerError::Newer { path, version }),
         Err(Unreadable::Damaged { reason }) => reason,
     };
     let kept_as = format!("{name}.damaged-{}", run.run_id);
     let damage = Some(LedgerDamage { path, reason, kept_as });
-    Ok(Some(Found { damage, ..Found::default() }))
+    Ok(Some(LedgerState { damage, ..LedgerState::default() }))
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use ccm_host::state::Directory;
-use ccm_model::{KeptBy, OwedRefresh, ResourceId, error_layers};
+use ccm_model::{KeptBy, PendingRefresh, ResourceId, error_layers};
 
 use super::file::{DIRECTORY, ENDING, read};
 use super::record::{Remains, Unreadable, parse, remains};
@@ -18,25 +18,25 @@ pub struct PendingLedger {
     /// Key of the manifest, if it can be read.
     pub key: Option<String>,
     /// Pending refreshes.
-    pub refreshes: Vec<PendingRefresh>,
+    pub refreshes: Vec<RecordedRefresh>,
     /// Reason for which the refreshes are not known. `None` if they are.
     pub unreadable: Option<String>,
     /// A newer version of ccm wrote it, so that a run of this version refuses it.
     pub is_newer: bool,
     /// Files of manifests that are named in the readable records of a damaged ledger.
     pub manifests: BTreeSet<String>,
-    /// Reason for which no run trusts it: somebody else may have written it. One layer each. Empty if a run
+    /// Reason for which no run trusts it, with its causes: another user may have written it. Empty if a run
     /// trusts it.
     pub untrusted: Vec<String>,
 }
 
-/// A pending refresh.
+/// A pending refresh of a ledger, with its subscriber and its manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PendingRefresh {
+pub struct RecordedRefresh {
     /// Resource that has to be refreshed.
     pub subscriber: ResourceId,
     /// The refresh.
-    pub refresh: OwedRefresh,
+    pub refresh: PendingRefresh,
     /// File of the manifest.
     pub manifest: String,
     /// Setting of the manifest that keeps further runs from doing the refresh, as the last run found.
@@ -96,9 +96,9 @@ fn one(directory: &Directory, file: String, untrusted: Vec<String>) -> Option<Pe
         Ok(content) => content,
         Err(error) => return Some(unreadable(error, remains(&bytes))),
     };
-    let refreshes = content.pending.into_iter().map(|(pair, pending)| PendingRefresh {
+    let refreshes = content.pending.into_iter().map(|(pair, pending)| RecordedRefresh {
         subscriber: pair.subscriber.shown,
-        refresh: OwedRefresh {
+        refresh: PendingRefresh {
             source: pair.source.shown,
             run_id: pending.run_id,
             since: pending.since,
@@ -107,7 +107,7 @@ fn one(directory: &Directory, file: String, untrusted: Vec<String>) -> Option<Pe
         manifest: pending.manifest,
         kept_by: pending.kept_by,
     });
-    let refreshes: Vec<PendingRefresh> = refreshes.collect();
+    let refreshes: Vec<RecordedRefresh> = refreshes.collect();
     let is_shown = !refreshes.is_empty() || !untrusted.is_empty();
     is_shown.then_some(PendingLedger {
         file,

@@ -14,7 +14,7 @@ const VERSION: u64 = 1;
 
 /// Resource as a ledger names it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Named {
+pub(crate) struct LedgerResource {
     /// Its type and name without secrets.
     pub shown: ResourceId,
     /// Salted hash of the name, to tell it from others that look alike without secrets. `None` if the name
@@ -22,7 +22,7 @@ pub(crate) struct Named {
     pub hash: Option<String>,
 }
 
-impl Named {
+impl LedgerResource {
     /// Names a resource. Because of the salt, no precomputed table of names helps to guess the name.
     pub(crate) fn new(id: &ResourceId, shown: &str, salt: &str) -> Self {
         let hash = (*id.name != *shown).then(|| hash(id, salt));
@@ -38,8 +38,8 @@ pub(crate) fn hash(id: &ResourceId, salt: &str) -> String {
 /// Subscriber and source of a refresh.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Pair {
-    pub subscriber: Named,
-    pub source: Named,
+    pub subscriber: LedgerResource,
+    pub source: LedgerResource,
 }
 
 /// Origin of a pending refresh.
@@ -60,7 +60,7 @@ pub(crate) type PendingByPair = BTreeMap<Pair, Pending>;
 
 /// Content of a ledger.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Content {
+pub(crate) struct LedgerContent {
     /// Key of the manifest.
     pub key: String,
     /// Salt of the hashes of names. Empty if the ledger has none.
@@ -92,7 +92,7 @@ enum Record {
     #[serde(rename = "owed")]
     Pending {
         #[serde(flatten)]
-        names: Names,
+        names: PairLine,
         run: String,
         since: String,
         manifest: String,
@@ -102,13 +102,13 @@ enum Record {
         kept_by: Option<KeptBy>,
     },
     /// The source turned out to change nothing.
-    Dropped(Names),
+    Dropped(PairLine),
     #[serde(rename = "paid")]
-    Completed(Names),
+    Completed(PairLine),
 }
 
 #[derive(Serialize, Deserialize)]
-struct Names {
+struct PairLine {
     subscriber: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     subscriber_hash: Option<String>,
@@ -117,7 +117,7 @@ struct Names {
     source_hash: Option<String>,
 }
 
-impl Names {
+impl PairLine {
     fn of(Pair { subscriber, source }: &Pair) -> Self {
         Self {
             subscriber: subscriber.shown.to_string(),
@@ -130,15 +130,15 @@ impl Names {
     fn pair(self) -> Option<Pair> {
         let shown = |name: &str| ResourceId::parse(name).ok();
         Some(Pair {
-            subscriber: Named { shown: shown(&self.subscriber)?, hash: self.subscriber_hash },
-            source: Named { shown: shown(&self.source)?, hash: self.source_hash },
+            subscriber: LedgerResource { shown: shown(&self.subscriber)?, hash: self.subscriber_hash },
+            source: LedgerResource { shown: shown(&self.source)?, hash: self.source_hash },
         })
     }
 }
 
 /// Reads a ledger. Text behind the last line end is of a record that was not synced, so that nothing followed
 /// from it.
-pub(crate) fn parse(bytes: &[u8]) -> Result<Content, Unreadable> {
+pub(crate) fn parse(bytes: &[u8]) -> Result<LedgerContent, Unreadable> {
     let damaged = |reason: String| Unreadable::Damaged { reason };
     let end = bytes.iter().rposition(|byte| *byte == b'\n');
     let mut lines = bytes[..end.unwrap_or_default()].split(|byte| *byte == b'\n');
@@ -161,7 +161,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Content, Unreadable> {
             return Err(damaged(format!("line {number} is not a record")));
         }
     }
-    Ok(Content { key: header.manifest, salt: header.salt, pending })
+    Ok(LedgerContent { key: header.manifest, salt: header.salt, pending })
 }
 
 /// Readable parts of a ledger that is damaged or newer.
@@ -205,7 +205,7 @@ fn enter(pending: &mut PendingByPair, line: &[u8]) -> Option<()> {
 /// Returns the line of a pending refresh.
 pub(crate) fn pending_line(pair: &Pair, pending: &Pending) -> String {
     line(&Record::Pending {
-        names: Names::of(pair),
+        names: PairLine::of(pair),
         run: pending.run_id.clone(),
         since: display_timestamp(pending.since, 2),
         manifest: pending.manifest.clone(),
@@ -216,12 +216,12 @@ pub(crate) fn pending_line(pair: &Pair, pending: &Pending) -> String {
 
 /// Returns the line of a refresh that is dropped, because its source turned out to change nothing.
 pub(crate) fn dropped_line(pair: &Pair) -> String {
-    line(&Record::Dropped(Names::of(pair)))
+    line(&Record::Dropped(PairLine::of(pair)))
 }
 
 /// Returns the line of a completed refresh.
 pub(crate) fn completed_line(pair: &Pair) -> String {
-    line(&Record::Completed(Names::of(pair)))
+    line(&Record::Completed(PairLine::of(pair)))
 }
 
 /// Returns the text of a whole ledger.

@@ -13,7 +13,7 @@ type Description = (bool, bool, Vec<Claim<'static>>);
 fn naive(
     changes: &[Option<Description>],
     of: ResourceIndex,
-    missing: &Missing,
+    missing: &MissingPrerequisite,
     all: bool,
     graph: &Graph,
 ) -> Option<NearestChange> {
@@ -26,11 +26,19 @@ fn naive(
     let is_provided = |claim: &Claim<'_>| {
         let path = Path::new(&*claim.key);
         match (missing, claim.kind, claim.desired) {
-            (Missing::Principal(name), ClaimKind::User, _) => *name == claim.key,
-            (Missing::Path(missing), ClaimKind::Path, PathKind::Nothing) => path.starts_with(missing),
-            (Missing::Path(missing), ClaimKind::Path, _) => path == missing,
-            (Missing::Program(_) | Missing::Unit(_), ClaimKind::Path, PathKind::Nothing) => false,
-            (Missing::Program(name) | Missing::Unit(name), ClaimKind::Path, _) => path.ends_with(name),
+            (MissingPrerequisite::Principal(name), ClaimKind::User, _) => *name == claim.key,
+            (MissingPrerequisite::Path(missing), ClaimKind::Path, PathKind::Nothing) => {
+                path.starts_with(missing)
+            }
+            (MissingPrerequisite::Path(missing), ClaimKind::Path, _) => path == missing,
+            (
+                MissingPrerequisite::Program(_) | MissingPrerequisite::Unit(_),
+                ClaimKind::Path,
+                PathKind::Nothing,
+            ) => false,
+            (MissingPrerequisite::Program(name) | MissingPrerequisite::Unit(name), ClaimKind::Path, _) => {
+                path.ends_with(name)
+            }
             _ => false,
         }
     };
@@ -43,13 +51,13 @@ fn naive(
 
 const PATHS: [&str; 5] = ["/", "/d", "/d/f", "/d/f/x", "/e/web.service"];
 
-fn any_missing() -> impl Strategy<Value = Missing> {
+fn any_missing() -> impl Strategy<Value = MissingPrerequisite> {
     let name = || select(vec!["web.service", "f", "u"]).prop_map(str::to_owned);
     prop_oneof![
-        name().prop_map(Missing::Principal),
-        name().prop_map(Missing::Program),
-        name().prop_map(Missing::Unit),
-        select(PATHS.to_vec()).prop_map(|path| Missing::Path(path.into())),
+        name().prop_map(MissingPrerequisite::Principal),
+        name().prop_map(MissingPrerequisite::Program),
+        name().prop_map(MissingPrerequisite::Unit),
+        select(PATHS.to_vec()).prop_map(|path| MissingPrerequisite::Path(path.into())),
     ]
 }
 

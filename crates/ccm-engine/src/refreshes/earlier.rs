@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use ccm_model::ResourceId;
 
-use crate::ledger::{Ledger, Named, Pair, Pending, PendingByPair, hash};
+use crate::ledger::{Ledger, LedgerResource, Pair, Pending, PendingByPair, hash};
 
 /// Pending refreshes of earlier runs. They are found whether their names were redacted or not.
 pub(super) struct Earlier<'l> {
@@ -18,7 +18,8 @@ impl<'l> Earlier<'l> {
     pub(super) fn new(ledger: &'l Ledger) -> Self {
         let pending = ledger.earlier();
         let is_redacted = |pair: &&Pair| pair.subscriber.hash.is_some() || pair.source.hash.is_some();
-        let by = |named: &Named| named.hash.clone().unwrap_or_else(|| hash(&named.shown, ledger.salt()));
+        let by =
+            |named: &LedgerResource| named.hash.clone().unwrap_or_else(|| hash(&named.shown, ledger.salt()));
         let redacted = pending.keys().filter(is_redacted);
         let redacted = redacted.map(|pair| ((by(&pair.subscriber), by(&pair.source)), pair)).collect();
         Self { pending, salt: ledger.salt(), redacted }
@@ -29,7 +30,7 @@ impl<'l> Earlier<'l> {
         subscriber: &ResourceId,
         source: &ResourceId,
     ) -> Option<(&'l Pair, &'l Pending)> {
-        let plain = |id: &ResourceId| Named { shown: id.clone(), hash: None };
+        let plain = |id: &ResourceId| LedgerResource { shown: id.clone(), hash: None };
         let pair = Pair { subscriber: plain(subscriber), source: plain(source) };
         self.pending.get_key_value(&pair).or_else(|| {
             if self.redacted.is_empty() {

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use ccm_model::{Control, ResourceIndex, SkipCause, StopCause};
 
 use super::Walk;
-use crate::groups::Ended;
+use crate::groups::EndedGroup;
 
 impl Walk<'_> {
     /// Returns the cause for which a resource has no turn. `None` if it has one.
@@ -32,13 +32,13 @@ impl Walk<'_> {
         self.notice_stop();
         let id = |culprit: ResourceIndex| self.run.catalog.resource(culprit).id.clone();
         let ended = self.progress.ended(index);
-        if let (None, Some(Ended::Run { culprit })) = (&self.stopped, ended) {
+        if let (None, Some(EndedGroup::Run { culprit })) = (&self.stopped, ended) {
             self.stopped = Some(StopCause::Failed { culprit: id(culprit) });
         }
         if let Some(by) = self.stopped.clone() {
             return Some(SkipCause::Stopped { by });
         }
-        if let Some(Ended::Run { culprit } | Ended::Group { culprit }) = ended {
+        if let Some(EndedGroup::Run { culprit } | EndedGroup::Group { culprit }) = ended {
             // The rest of the run goes on, but not with what depends on this resource.
             self.records[index.get()].culprits = Some(Rc::from([culprit]));
             return Some(SkipCause::ManifestEnded { culprit: id(culprit) });
@@ -53,9 +53,9 @@ impl Walk<'_> {
         let (noop, failed): (Vec<_>, Vec<_>) =
             culprits.iter().partition(|culprit| self.records[culprit.get()].has_changed);
         if failed.is_empty() {
-            SkipCause::Undone { noop: noop.into_iter().map(id).collect() }
+            SkipCause::DependsOnNoop { noop: noop.into_iter().map(id).collect() }
         } else {
-            SkipCause::Unmet { culprits: failed.into_iter().map(id).collect() }
+            SkipCause::DependencyFailed { culprits: failed.into_iter().map(id).collect() }
         }
     }
 

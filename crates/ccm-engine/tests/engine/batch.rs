@@ -1,10 +1,10 @@
-//! Changing ready neighbours at once.
+//! Batches of ready resources that are changed at once.
 
 use ccm_model::Event;
 
 use crate::fake::{Options, Ran, catalog, noop, run, run_with};
 
-/// The same lines, for a provider that reads and changes four at once.
+/// Returns lines for a provider that reads and changes four resources at once.
 fn four(lines: &[&str]) -> Vec<String> {
     lines.iter().map(|line| format!("{line} provider=four")).collect()
 }
@@ -13,13 +13,13 @@ fn run_four(lines: &[&str]) -> Ran {
     run(&four(lines).iter().map(String::as_str).collect::<Vec<_>>())
 }
 
-/// What was executed.
+/// Returns the executed resources.
 fn executed(ran: &Ran) -> Vec<&str> {
     ran.calls.iter().filter_map(|call| call.strip_prefix("execute ")).collect()
 }
 
 #[test]
-fn neighbours_are_changed_at_once_and_verified_each() {
+fn batch_is_executed_at_once_and_each_member_verified() {
     let ran = run_four(&["a needs", "b needs", "c needs", "d needs", "e needs"]);
     assert_eq!(ran.lines, ["a changed", "b changed", "c changed", "d changed", "e changed"]);
     let expected = [
@@ -37,7 +37,7 @@ fn neighbours_are_changed_at_once_and_verified_each() {
 }
 
 #[test]
-fn each_has_its_events_in_the_order_of_the_walk() {
+fn events_of_a_batch_come_in_the_order_of_the_walk() {
     let ran = run_four(&["a needs", "b needs idle", "c needs"]);
     let events: Vec<String> = ran
         .events
@@ -59,14 +59,14 @@ fn each_has_its_events_in_the_order_of_the_walk() {
 }
 
 #[test]
-fn what_is_in_its_state_already_is_passed_over_and_read_again() {
+fn unchanged_resource_is_left_out_of_a_batch_and_read_again() {
     let ran = run_four(&["a needs", "b", "c needs"]);
     assert_eq!(ran.calls[1..], ["execute many a,c", "verify a", "read b", "verify c"]);
     assert_eq!(ran.lines, ["a changed", "b stable", "c changed"]);
 }
 
 #[test]
-fn neighbours_are_found_after_a_change_as_well() {
+fn batches_are_found_after_a_change_as_well() {
     let ran = run(&["x needs", "a needs provider=four", "b provider=four", "c needs provider=four", "y"]);
     let expected =
         ["read a", "read b", "read c", "execute many a,c", "verify a", "read b", "verify c", "read y"];
@@ -74,19 +74,19 @@ fn neighbours_are_found_after_a_change_as_well() {
 }
 
 #[test]
-fn only_what_can_be_changed_now_is() {
+fn only_ready_resources_join_a_batch() {
     for (lines, expected) in [
-        // What depends on one of them, directly or not.
+        // A resource that depends on a member, directly or not.
         (&["a needs", "b needs require=a", "c needs"][..], &["a", "many b,c"][..]),
         (&["a needs", "b require=a", "c needs require=b"], &["a", "c"]),
         (&["a needs", "b subscribe=a", "c needs"], &["a", "b", "c"]),
-        // What goes not with the others, so that none is changed before one that is written before it.
+        // A resource that can't join ends the batch, so that the manifest order is kept.
         (&["a needs sort=x", "b needs sort=y", "c needs sort=x"], &["a", "b", "c"]),
         (&["a needs sort=x", "b needs sort=x", "c needs sort=y"], &["many a,b", "c"]),
-        // What can't be read, or not be decided on.
+        // A resource that can't be read or decided.
         (&["a needs", "b fails=read", "c needs"], &["a", "c"]),
         (&["a needs", "b needs fails=decide", "c needs"], &["a", "c"]),
-        // What asks a command: nobody knows what that did to what was read before.
+        // A resource whose read runs a command, which may have changed the states that were read before.
         (&["a needs", "b needs by=ask", "c needs"], &["a", "many b,c"]),
     ] {
         assert_eq!(executed(&run_four(lines)), expected, "{lines:?}");
@@ -98,7 +98,7 @@ fn only_what_can_be_changed_now_is() {
 }
 
 #[test]
-fn who_is_triggered_is_changed_alone() {
+fn triggered_resource_is_changed_alone() {
     let ran =
         run(&["x needs", "a provider=four subscribe=x", "b provider=four needs", "c provider=four needs"]);
     assert_eq!(executed(&ran), ["x", "a", "many b,c"]);
@@ -110,13 +110,13 @@ fn who_is_triggered_is_changed_alone() {
 }
 
 #[test]
-fn who_subscribes_to_one_of_them_is_triggered_by_it_alone() {
+fn subscriber_of_a_batch_member_is_triggered_by_that_member_only() {
     let ran = run_four(&["a needs", "b needs idle", "c subscribe=b", "d subscribe=a"]);
     assert_eq!(ran.lines, ["a changed", "b stable", "c stable", "d refreshed by a"]);
 }
 
 #[test]
-fn each_fails_alone() {
+fn batch_members_fail_separately() {
     let ran = run_four(&["a needs fails=execute", "b needs", "c needs fails=execute", "d require=c"]);
     assert_eq!(executed(&ran), ["many a,b,c"]);
     let expected =
@@ -127,7 +127,7 @@ fn each_fails_alone() {
 }
 
 #[test]
-fn where_a_failure_ends_the_run_each_is_changed_alone() {
+fn fail_on_error_prevents_batches() {
     let lines = four(&["a needs fails=execute", "b needs"]);
     let catalog = catalog(&lines.iter().map(String::as_str).collect::<Vec<_>>());
     let ran = run_with(&catalog, &Options { fail_on_error: true, ..Options::default() });
@@ -136,7 +136,7 @@ fn where_a_failure_ends_the_run_each_is_changed_alone() {
 }
 
 #[test]
-fn noop_changes_none_of_them() {
+fn noop_executes_no_batch() {
     let lines = four(&["a needs", "b needs"]);
     let ran = noop(&lines.iter().map(String::as_str).collect::<Vec<_>>());
     assert_eq!(ran.calls, ["read many a,b"]);
@@ -144,13 +144,13 @@ fn noop_changes_none_of_them() {
 }
 
 #[test]
-fn what_was_changed_is_told_although_the_run_was_ended_meanwhile() {
+fn changes_of_a_batch_are_reported_after_a_stop() {
     let ran = run_four(&["a needs stops", "b needs", "c needs sort=x"]);
     assert_eq!(ran.lines, ["a changed", "b changed", "c skipped: stopped by SIGINT"]);
 }
 
 #[test]
-fn a_bug_in_changing_many_is_a_failure_of_each() {
+fn panic_in_a_batch_fails_each_member() {
     let ran = run_four(&["a needs", "b needs breaks=execute-panics", "c needs", "d"]);
     let ends = ["a panic in changing many (changed)", "changed together with fake#a (changed)"];
     for (line, end) in ran.lines.iter().zip([ends[0], ends[1], ends[1]]) {

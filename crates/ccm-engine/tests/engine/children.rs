@@ -1,6 +1,6 @@
-//! Manifests that are applied as resources, and resources that are not managed.
+//! Child manifests, and resources that are not managed.
 
-use ccm_engine::{LateValues, Progress, Resolved};
+use ccm_engine::{LateValues, Resolved, RunProgress};
 use ccm_model::{
     Catalog, Control, Event, Failure, FailureKind, Group, GroupIndex, Outcome, Resource, ResourceIndex,
 };
@@ -27,7 +27,7 @@ fn lines(catalog: &Catalog, noop: bool) -> Vec<String> {
 }
 
 #[test]
-fn the_node_of_a_child_changes_with_it() {
+fn group_node_changes_with_its_members() {
     let catalog = with_child(&["c.a needs", "c.b", "c", "after subscribe=c"], Group::default());
     let stable = ["c.a changed", "c.b stable", "c changed", "after refreshed by c"];
     assert_eq!(lines(&catalog, false), stable);
@@ -43,7 +43,7 @@ fn the_node_of_a_child_changes_with_it() {
 }
 
 #[test]
-fn a_child_in_noop_changes_nothing_and_sets_nothing_in_motion() {
+fn child_in_noop_changes_and_triggers_nothing() {
     let group = Group { noop: true, ..Group::default() };
     let catalog = with_child(
         &["c.a needs", "c.b subscribe=c.a", "c", "after subscribe=c", "other subscribe=c.a"],
@@ -62,9 +62,9 @@ fn a_child_in_noop_changes_nothing_and_sets_nothing_in_motion() {
 }
 
 #[test]
-fn what_would_change_in_a_child_of_a_child_is_no_change_of_the_outer_one() {
+fn noop_change_in_a_nested_child_is_no_change_of_the_outer_child() {
     let mut catalog = with_child(&["c.a needs", "c", "outer"], Group { noop: true, ..Group::default() });
-    // The child becomes one of another, which is not in noop.
+    // The child becomes part of another child, which is not in noop.
     catalog.groups.insert(0, Group::default());
     catalog.groups[1].parent = Some(GroupIndex(0));
     catalog.resources[0].group = Some(GroupIndex(1));
@@ -80,7 +80,7 @@ fn what_would_change_in_a_child_of_a_child_is_no_change_of_the_outer_one() {
 }
 
 #[test]
-fn a_child_that_stops_at_a_failure_stops_alone() {
+fn child_with_fail_on_error_stops_alone() {
     let resources = ["c.a fails=read", "c.b needs", "c", "next needs", "after require=c", "on-b require=c.b"];
     let stopping = with_child(&resources, Group { fail_on_error: true, ..Group::default() });
     let expected = [
@@ -96,7 +96,7 @@ fn a_child_that_stops_at_a_failure_stops_alone() {
     assert_eq!(lines(&going_on, false)[1], "c.b changed");
 }
 
-/// Puts a child into the one that [`with_child`] builds: resources named `d.x` are its members, and `d` is
+/// Adds a nested child to the catalog of [`with_child`]: resources named `d.x` are its members, and `d` is
 /// its node.
 fn with_inner(lines: &[&str], outer: Group, inner: Group) -> Catalog {
     let mut catalog = with_child(lines, outer);
@@ -112,7 +112,7 @@ fn with_inner(lines: &[&str], outer: Group, inner: Group) -> Catalog {
 }
 
 #[test]
-fn a_child_in_which_something_failed_is_failed_and_names_it() {
+fn child_with_a_failed_member_fails_and_names_the_member() {
     let resources = [
         "c.a fails=read",
         "c.b require=c.a",
@@ -149,7 +149,7 @@ fn a_child_in_which_something_failed_is_failed_and_names_it() {
 }
 
 #[test]
-fn a_long_list_of_failed_members_is_cut() {
+fn long_list_of_failed_members_is_cut() {
     let mut resources: Vec<String> = (0..8).map(|number| format!("c.{number} fails=read")).collect();
     resources.push("c".to_owned());
     let resources: Vec<&str> = resources.iter().map(String::as_str).collect();
@@ -160,7 +160,7 @@ fn a_long_list_of_failed_members_is_cut() {
 }
 
 #[test]
-fn the_failure_of_a_child_says_whether_something_in_it_was_changed() {
+fn failure_of_a_child_reports_changed_members() {
     for (member, changed) in [
         ("c.b", false),
         ("c.b needs", true),
@@ -177,7 +177,7 @@ fn the_failure_of_a_child_says_whether_something_in_it_was_changed() {
 }
 
 #[test]
-fn a_failure_in_a_child_of_a_child_fails_both_and_counts_once() {
+fn failure_in_a_nested_child_fails_both_and_counts_once() {
     let resources = ["d.a fails=read", "d.b needs", "d", "c.a", "c", "after require=c"];
     let catalog = with_inner(&resources, Group::default(), Group::default());
     let expected = [
@@ -202,7 +202,7 @@ fn a_failure_in_a_child_of_a_child_fails_both_and_counts_once() {
 }
 
 #[test]
-fn a_child_that_had_no_turn_is_skipped() {
+fn child_after_a_stop_is_skipped() {
     let resources = ["x fails=read", "c.a needs", "c require=x", "after require=c"];
     let expected = [
         "x failed: read failed",
@@ -211,7 +211,7 @@ fn a_child_that_had_no_turn_is_skipped() {
         "after unmet because of x",
     ];
     assert_eq!(lines(&with_child(&resources, Group::default()), false), expected);
-    // A member that needs something outside did not fail itself.
+    // A member with a failed dependency outside did not fail itself.
     let resources = ["x fails=read", "c.a require=x", "c"];
     assert_eq!(lines(&with_child(&resources, Group::default()), false)[2], "c unmet because of x");
     let mut off = with_child(&["c.a fails=read", "c", "after needs require=c"], Group::default());
@@ -226,7 +226,7 @@ fn a_child_that_had_no_turn_is_skipped() {
 }
 
 #[test]
-fn a_child_fails_also_if_its_failure_ends_the_run() {
+fn child_fails_also_if_its_failure_ends_the_run() {
     let catalog = with_child(&["c.a fails=read", "c.b", "c", "after"], Group::default());
     let ran = run_with(&catalog, &Options { fail_on_error: true, ..Options::default() });
     let expected = [
@@ -248,14 +248,14 @@ fn a_child_fails_also_if_its_failure_ends_the_run() {
 }
 
 #[test]
-fn what_is_not_managed_is_skipped_and_satisfies() {
+fn unmanaged_resource_is_skipped_and_satisfies_requirements() {
     let mut catalog = catalog(&["a needs", "b needs require=a subscribe=a"]);
     catalog.resources[0].control = Control::NotManaged { reason: "`if` is false".to_owned() };
     assert_eq!(lines(&catalog, false), ["a skipped: `if` is false", "b changed"]);
     assert_eq!(lines(&catalog, true), ["a skipped: `if` is false", "b would change: Would have moved"]);
 }
 
-/// Conditions that are known late turn out not to hold.
+/// Late values whose conditions do not hold.
 struct Off;
 
 impl LateValues for Off {
@@ -263,7 +263,12 @@ impl LateValues for Off {
         true
     }
 
-    fn resolve(&self, _: ResourceIndex, resource: &Resource, _: &dyn Progress) -> Result<Resolved, Failure> {
+    fn resolve(
+        &self,
+        _: ResourceIndex,
+        resource: &Resource,
+        _: &dyn RunProgress,
+    ) -> Result<Resolved, Failure> {
         Ok(match resource.control {
             Control::Late => Resolved::NotManaged { reason: "`if` is false".to_owned() },
             _ => Resolved::AsWritten,
@@ -272,7 +277,7 @@ impl LateValues for Off {
 }
 
 #[test]
-fn a_child_may_turn_out_not_to_be_managed() {
+fn late_control_can_skip_a_child() {
     let mut catalog = with_child(&["c.a needs", "c", "after require=c subscribe=c"], Group::default());
     catalog.resources[0].control = Control::Late;
     catalog.resources[1].control = Control::Late;
@@ -280,7 +285,7 @@ fn a_child_may_turn_out_not_to_be_managed() {
     assert_eq!(ran.lines, ["c.a skipped: `if` is false", "c skipped: `if` is false", "after stable"]);
 }
 
-/// What `x` is waits for what `c.a` does, and is never there before.
+/// Late values in which `x` needs the result of `c.a`.
 struct OfA;
 
 impl LateValues for OfA {
@@ -292,7 +297,7 @@ impl LateValues for OfA {
         &self,
         _: ResourceIndex,
         resource: &Resource,
-        progress: &dyn Progress,
+        progress: &dyn RunProgress,
     ) -> Result<Resolved, Failure> {
         let waits = resource.id.name.ends_with('x') && progress.would_change(ResourceIndex(0));
         Ok(if waits { Resolved::NotBefore(ResourceIndex(0)) } else { Resolved::AsWritten })
@@ -300,7 +305,7 @@ impl LateValues for OfA {
 }
 
 #[test]
-fn what_waits_for_something_that_noop_does_not_do_has_no_turn() {
+fn resource_that_needs_a_value_from_noop_is_skipped() {
     let resources =
         ["c.a needs", "c.x require=c.a", "c", "x require=c.a", "after require=x subscribe=x", "other"];
     let run = |noop, child_noop| {
@@ -326,7 +331,7 @@ fn what_waits_for_something_that_noop_does_not_do_has_no_turn() {
 }
 
 #[test]
-fn a_member_that_waits_for_something_in_noop_is_no_failure_of_its_child() {
+fn member_that_needs_a_value_from_noop_does_not_fail_its_child() {
     let inner = Group { noop: true, ..Group::default() };
     let run = |other: &str| {
         let resources = ["d.a needs", "d", "c.x require=d.a", other, "c", "after require=c"];
@@ -341,7 +346,7 @@ fn a_member_that_waits_for_something_in_noop_is_no_failure_of_its_child() {
 }
 
 #[test]
-fn noop_shows_what_a_run_sets_in_motion() {
+fn noop_shows_triggered_refreshes() {
     let resources = ["c.a needs", "c.b subscribe=c.a", "c", "after subscribe=c", "other subscribe=c.a"];
     let catalog = with_child(&resources, Group { noop: true, ..Group::default() });
     assert_eq!(lines(&catalog, true), lines(&catalog, false));

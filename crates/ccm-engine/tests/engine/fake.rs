@@ -1,4 +1,4 @@
-//! A resource type whose every step does what the test wrote into its properties.
+//! Fake resource type. Its properties define the behaviour of each step.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -8,13 +8,15 @@ use std::task::Poll;
 
 use ccm_engine::{
     Binder, BoundResource, Context, Decision, Described, Gate, LateValues, Ledger, NoLateValues, OpenGate,
-    Provider, Reading, ResourceKind, ResourceType, Rule, Run, Stop, Suitability, Trigger, Verified, bind,
+    Provider, ReadPurpose, ResourceKind, ResourceType, Rule, Run, Stop, Suitability, Trigger, Verified, bind,
 };
-use ccm_host::{CancellationSource, Command, Executor, Host, Level, Local, LocalExecutor, Role, Runner};
+use ccm_host::{
+    CancellationLevel, CancellationSource, Command, Executor, Host, Local, LocalExecutor, Role, Runner,
+};
 use ccm_model::{
-    Artifact, Catalog, Claim, Dependency, Diagnostic, Entry, Event, Failure, FailureKind, Fields, Key, Map,
-    Missing, Node, Outcome, PathKind, Properties, Resource, ResourceId, ResourceIndex, RunSummary, SkipCause,
-    Span, StopCause, Stream,
+    Artifact, Catalog, Claim, Dependency, Diagnostic, Event, Failure, FailureKind, Fields,
+    MissingPrerequisite, Node, NodeEntry, NodeKey, NodeMap, Outcome, PathKind, Properties, Resource,
+    ResourceId, ResourceIndex, RunSummary, SkipCause, Span, StopCause, Stream,
 };
 use ccm_properties::{Checked, OwnProperties, PropertySpec, TypeSpec};
 use ccm_redaction::Secrets;
@@ -22,14 +24,14 @@ use ccm_testkit::{FakeClock, FakeFiles, FakeRunner};
 use serde_json::json;
 
 thread_local! {
-    /// What providers were asked to do, in order; each test has its own thread.
+    /// Calls of providers, in order. Each test has its own thread.
     static CALLS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
-    /// What is looked at whenever something executes, and what was seen then.
+    /// Observer that runs before each execution, and its results.
     static WATCH: RefCell<Option<Box<dyn Fn() -> String>>> = const { RefCell::new(None) };
     static SEEN: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
-    /// How often the type was asked about one of its resources.
+    /// Number of calls of the type.
     static QUESTIONS: Cell<usize> = const { Cell::new(0) };
-    /// What a step of a resource does to the run around it.
+    /// Effect of a resource on the run around it.
     static STOP: RefCell<Option<Box<dyn Fn()>>> = const { RefCell::new(None) };
 }
 
@@ -37,7 +39,7 @@ pub(crate) fn called(call: String) {
     CALLS.with_borrow_mut(|calls| calls.push(call));
 }
 
-/// Has something looked at before each execution, from now on.
+/// Sets the observer that runs before each execution.
 pub(crate) fn watch(look: impl Fn() -> String + 'static) {
     WATCH.with_borrow_mut(|watch| *watch = Some(Box::new(look)));
 }
@@ -49,43 +51,43 @@ fn look_before(executed: &str) {
     });
 }
 
-/// What was seen before each execution of the last run.
+/// Returns the results of the observer in the last run.
 pub(crate) fn seen() -> Vec<String> {
     SEEN.with_borrow(Clone::clone)
 }
 
-/// What providers were asked to do in the last run.
+/// Returns the calls of providers in the last run.
 pub(crate) fn calls() -> Vec<String> {
     CALLS.with_borrow(Clone::clone)
 }
 
-/// How a fake behaves; by default it is in the desired state.
+/// Behaviour of a fake. By default it is in the desired state.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Behaviour {
     name: String,
     /// Not in the desired state.
     needs: bool,
-    /// The step that fails: read, missing, decide, execute, verify.
+    /// Step that fails: read, missing, decide, execute, verify.
     fails: String,
-    /// The step that panics.
+    /// Step that panics.
     panics: String,
-    /// Executes, and turns out to have changed nothing.
+    /// Executes without an effect.
     idle: bool,
-    /// A trigger does not move it.
+    /// Declines a trigger.
     declines: bool,
-    /// Its execution ends the run from outside.
+    /// Its execution stops the run.
     stops: bool,
-    /// Its execution never ends, which is as far as the run comes.
+    /// Its execution never ends.
     hangs: bool,
     /// Its execution runs a command.
     runs: bool,
-    /// What its execution yields for others, and leaves for the record.
+    /// Values of its execution for other resources and for the record.
     yields: String,
-    /// What its read does on the way: ask (run a command), query (run one that changes nothing), share.
+    /// Further step of its read: ask (run a command), query (run a command that changes nothing), share.
     by: String,
-    /// Only those of one sort are changed together.
+    /// Only resources of one sort are changed together.
     sort: String,
-    /// How it breaks what is done with others: read panics, read miscounts, execute panics, execute miscounts.
+    /// Error of a batch: read panics, read miscounts, execute panics, execute miscounts.
     breaks: String,
 }
 
@@ -159,13 +161,13 @@ impl ResourceKind for FakeKind {
     }
 }
 
-/// Reads and changes so many at once.
+/// Provider that reads and changes a number of resources at once.
 struct FakeProvider {
     name: &'static str,
     at_once: usize,
 }
 
-/// What is read once for all.
+/// State that all resources share.
 struct Database;
 
 async fn on_the_way(fake: &Behaviour, context: &Context<'_>) -> Result<(), Failure> {
@@ -207,7 +209,7 @@ fn step(fake: &Behaviour, step: &str) -> Result<(), Failure> {
         return Err(Failure { changed: true, ..failed("execute failed halfway") });
     }
     if fake.fails == "missing" && step == "read" {
-        let missing = Some(Missing::Path("/d/f".into()));
+        let missing = Some(MissingPrerequisite::Path("/d/f".into()));
         return Err(Failure { missing: missing.map(Box::new), ..failed("a directory is missing") });
     }
     Ok(())
@@ -276,17 +278,17 @@ impl Provider<FakeKind> for FakeProvider {
     fn status<'a>(
         &'a self,
         fake: &'a Behaviour,
-        reading: Reading<'a, bool>,
+        reading: ReadPurpose<'a, bool>,
         context: &'a mut Context<'_>,
     ) -> Local<'a, Result<bool, Failure>> {
         Box::pin(async move {
             match reading {
-                Reading::Before { .. } => {
+                ReadPurpose::Before { .. } => {
                     step(fake, "read")?;
                     on_the_way(fake, context).await?;
                     Ok(fake.needs)
                 }
-                Reading::After(_) => {
+                ReadPurpose::After(_) => {
                     context.warn(format!("{} was verified", fake.name));
                     if self.at_once > 1 {
                         called(format!("verify {}", fake.name));
@@ -446,19 +448,19 @@ pub(crate) fn catalog(lines: &[&str]) -> Catalog {
                     let span = Span::default();
                     resource.provider = Some(ccm_model::Spanned { value: value.to_owned(), span });
                 }
-                (key, value) => entries.push(Entry {
-                    key: Key { text: key.into(), span: Span::default() },
+                (key, value) => entries.push(NodeEntry {
+                    key: NodeKey { text: key.into(), span: Span::default() },
                     value: Node::text(value, Span::default()),
                 }),
             }
         }
-        resource.properties = Properties::new(Map::new(entries), None);
+        resource.properties = Properties::new(NodeMap::new(entries), None);
         resource
     };
     Catalog { resources: lines.iter().map(resource).collect(), ..Catalog::default() }
 }
 
-/// How to run a catalog.
+/// Options of a run.
 #[derive(Default)]
 pub(crate) struct Options<'a> {
     pub noop: bool,
@@ -470,17 +472,17 @@ pub(crate) struct Options<'a> {
     pub ledger: Option<&'a Ledger>,
     pub runner: Option<&'a dyn Runner>,
     pub gate: Option<&'a dyn Gate>,
-    /// Files that are there.
+    /// Existing files.
     pub there: &'a [&'a str],
 }
 
-/// What a run did.
+/// Result of a run.
 pub(crate) struct Ran {
     /// One line for each resource, in the order of the walk.
     pub lines: Vec<String>,
-    /// What providers were asked to do.
+    /// Calls of providers.
     pub calls: Vec<String>,
-    /// How often the type was asked about one of its resources.
+    /// Number of calls of the type.
     pub questions: usize,
     pub events: Vec<Event>,
     pub summary: RunSummary,
@@ -498,7 +500,7 @@ pub(crate) fn run_with(catalog: &Catalog, options: &Options<'_>) -> Ran {
     run_until(catalog, options).expect("the run comes to its end")
 }
 
-/// Runs a catalog as far as it comes without waiting; none if that is not its end.
+/// Runs a catalog until it waits. Returns `None` if that is not its end.
 pub(crate) fn run_until(catalog: &Catalog, options: &Options<'_>) -> Option<Ran> {
     CALLS.with_borrow_mut(Vec::clear);
     QUESTIONS.set(0);
@@ -510,7 +512,7 @@ pub(crate) fn run_until(catalog: &Catalog, options: &Options<'_>) -> Option<Ran>
         let (source, cause) = (std::rc::Rc::clone(&source), std::rc::Rc::clone(&cause));
         move || {
             let _ = cause.set(StopCause::Signal { name: "SIGINT".to_owned(), number: 2 });
-            source.raise(Level::Stop);
+            source.raise(CancellationLevel::Stop);
         }
     };
     if options.stopped_before {
@@ -562,10 +564,10 @@ fn line(event: &Event) -> Option<String> {
     let Event::ResourceFinished(transaction) = event else { return None };
     let detail = match &transaction.outcome {
         Outcome::WouldChange { message } | Outcome::WouldRefresh { message } => format!(": {message}"),
-        Outcome::Skipped { cause: SkipCause::Unmet { culprits } } => {
+        Outcome::Skipped { cause: SkipCause::DependencyFailed { culprits } } => {
             format!(" because of {}", joined(culprits))
         }
-        Outcome::Skipped { cause: SkipCause::Undone { noop } } => {
+        Outcome::Skipped { cause: SkipCause::DependsOnNoop { noop } } => {
             format!(" because {} is in noop", joined(noop))
         }
         Outcome::Skipped { cause: SkipCause::NotManaged { reason } } => format!(": {reason}"),
@@ -587,8 +589,11 @@ fn line(event: &Event) -> Option<String> {
         [] => String::new(),
         triggers => format!(" by {}", joined(triggers)),
     };
-    let owed: Vec<String> =
-        transaction.owed.iter().map(|owed| format!("{} since {}", owed.source.name, owed.run_id)).collect();
+    let owed: Vec<String> = transaction
+        .pending_refreshes
+        .iter()
+        .map(|owed| format!("{} since {}", owed.source.name, owed.run_id))
+        .collect();
     let by = if owed.is_empty() { by } else { format!("{by} (owed: {})", owed.join(",")) };
     Some(format!("{} {}{by}{detail}", transaction.id.name, transaction.outcome.word()))
 }

@@ -1,4 +1,4 @@
-//! What the gate of a run is asked, when, and what its refusals come to.
+//! Requests to the gate of a run, and the results of refusals.
 
 use std::cell::RefCell;
 
@@ -9,10 +9,10 @@ use ccm_redaction::Secrets;
 
 use crate::fake::{Options, Ran, called, catalog, run_with};
 
-/// Answers a question, which it gets as text: `guard of a`, `change of a`.
+/// Decides on a request, given as text: `guard of a`, `change of a`.
 type Answer = Box<dyn Fn(&str) -> Verdict>;
 
-/// Writes every question between the calls of providers, and answers as a test wants.
+/// Gate that records every request among the calls of providers, with the verdicts of a test.
 struct FakeGate {
     answer: Answer,
     changes: RefCell<Vec<PlannedChange>>,
@@ -24,7 +24,7 @@ impl FakeGate {
         Self { answer: Box::new(answer), changes: RefCell::default(), resources: RefCell::default() }
     }
 
-    /// Denies this one question.
+    /// Denies one request.
     fn denying(question: &'static str) -> Self {
         Self::new(move |asked| if asked == question { denied() } else { Verdict::Allow })
     }
@@ -72,7 +72,7 @@ fn run(lines: &[&str], noop: bool, gate: &dyn Gate) -> Ran {
     run_with(&catalog(lines), &Options { noop, gate: Some(gate), ..Options::default() })
 }
 
-/// The failure of a resource.
+/// Returns the failure of a resource.
 fn failure(ran: &Ran, name: &str) -> Failure {
     let found = ran.events.iter().find_map(|event| match event {
         Event::ResourceFinished(ended) if &*ended.id.name == name => match &ended.outcome {
@@ -85,7 +85,7 @@ fn failure(ran: &Ran, name: &str) -> Failure {
 }
 
 #[test]
-fn a_resource_is_asked_about_from_its_guards_to_its_command() {
+fn gate_sees_guards_change_and_command_of_a_resource() {
     let gate = FakeGate::new(|_| Verdict::Allow);
     let ran = run(&["a needs by=ask runs", "b by=query", "c"], false, &gate);
     assert_eq!(ran.lines, ["a changed", "b stable", "c stable"]);
@@ -111,7 +111,7 @@ fn a_resource_is_asked_about_from_its_guards_to_its_command() {
 }
 
 #[test]
-fn a_trigger_is_part_of_the_change() {
+fn trigger_is_part_of_the_change() {
     let gate = FakeGate::new(|_| Verdict::Allow);
     run(&["a needs", "b subscribe=a"], false, &gate);
     assert_eq!(
@@ -121,7 +121,7 @@ fn a_trigger_is_part_of_the_change() {
 }
 
 #[test]
-fn a_guard_that_is_denied_fails_its_resource_and_invalidates_nothing() {
+fn denied_guard_fails_its_resource_and_invalidates_nothing() {
     let gate = FakeGate::denying("guard of a");
     let ran = run(&["x provider=four", "a needs by=ask", "y provider=four", "z require=a"], false, &gate);
     assert_eq!(ran.lines[1..], ["a failed: not allowed: rule 1", "y stable", "z unmet because of a"]);
@@ -132,14 +132,14 @@ fn a_guard_that_is_denied_fails_its_resource_and_invalidates_nothing() {
 }
 
 #[test]
-fn a_query_that_is_denied_fails_its_resource() {
+fn denied_query_fails_its_resource() {
     let ran = run(&["a needs by=query"], false, &FakeGate::denying("query of a"));
     assert_eq!(ran.lines, ["a failed: not allowed: rule 1"]);
     assert_eq!(failure(&ran, "a").kind, FailureKind::Denied);
 }
 
 #[test]
-fn a_change_that_is_denied_is_not_made() {
+fn denied_change_is_not_made() {
     let ran = run(&["a needs", "b subscribe=a", "c needs"], false, &FakeGate::denying("change of a"));
     assert_eq!(ran.lines, ["a failed: not allowed: rule 1", "b unmet because of a", "c changed"]);
     assert_eq!(ran.calls, ["read a", "gate: change of a", "read c", "gate: change of c", "execute c"]);
@@ -147,14 +147,14 @@ fn a_change_that_is_denied_is_not_made() {
 }
 
 #[test]
-fn a_command_of_a_change_that_is_denied_is_not_run() {
+fn command_of_a_denied_change_is_not_run() {
     let ran = run(&["a needs runs"], false, &FakeGate::denying("command of a"));
     assert_eq!(ran.lines, ["a failed: not allowed: rule 1"]);
     assert_eq!(failure(&ran, "a").kind, FailureKind::Denied);
 }
 
 #[test]
-fn what_waits_for_an_approval_fails_and_names_the_intent() {
+fn change_without_approval_fails_and_names_the_intent() {
     for question in ["change of a", "guard of a", "command of a"] {
         let gate = FakeGate::new(move |asked| {
             if asked != question {
@@ -176,7 +176,7 @@ fn what_waits_for_an_approval_fails_and_names_the_intent() {
 }
 
 #[test]
-fn a_neighbour_that_is_denied_is_left_out_and_fails_at_its_turn() {
+fn denied_batch_member_is_left_out_and_fails_at_its_turn() {
     let lines = ["a needs provider=four", "b needs provider=four", "c needs provider=four"];
     let ran = run(&lines, false, &FakeGate::denying("change of b"));
     assert_eq!(ran.lines, ["a changed", "b failed: not allowed: rule 1", "c changed"]);
@@ -192,7 +192,7 @@ fn a_neighbour_that_is_denied_is_left_out_and_fails_at_its_turn() {
         "verify c",
     ];
     assert_eq!(ran.calls, expected);
-    // Nobody is asked about before the first is allowed.
+    // The first change is allowed before any other is checked.
     let ran = run(&lines, false, &FakeGate::denying("change of a"));
     assert_eq!(ran.calls[..3], ["read many a,b,c", "gate: change of a", "gate: change of b"]);
     assert_eq!(ran.lines, ["a failed: not allowed: rule 1", "b changed", "c changed"]);
@@ -216,7 +216,7 @@ fn noop_shows_the_refusal_of_a_run() {
 }
 
 #[test]
-fn the_gate_sees_a_resource_without_secrets() {
+fn gate_sees_a_resource_without_secrets() {
     let secrets = Secrets::new();
     secrets.add(["swordfish"]);
     let gate = FakeGate::new(|_| Verdict::Allow);
@@ -227,7 +227,7 @@ fn the_gate_sees_a_resource_without_secrets() {
 }
 
 #[test]
-fn a_diff_that_only_the_gate_asked_for_is_not_reported() {
+fn diff_that_only_the_gate_needs_is_not_reported() {
     let ran = run(
         &["a needs", "b needs provider=four", "c needs provider=four"],
         false,
@@ -240,7 +240,7 @@ fn a_diff_that_only_the_gate_asked_for_is_not_reported() {
     }
 }
 
-/// Denies what it is asked, although it is open.
+/// Gate that is open, but would deny every request.
 struct Open;
 
 impl Gate for Open {
@@ -258,7 +258,7 @@ impl Gate for Open {
 }
 
 #[test]
-fn an_open_gate_is_asked_nothing() {
+fn open_gate_is_not_called() {
     let lines = ["a needs by=ask runs", "b needs provider=four", "c needs provider=four by=query"];
     assert_eq!(run(&lines, false, &Open).lines, ["a changed", "b changed", "c changed"]);
     assert_eq!(run(&lines, true, &Open).summary.counts.changed, 3);

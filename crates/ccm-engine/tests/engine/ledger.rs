@@ -1,4 +1,4 @@
-//! Refreshes that are owed from one run to the next.
+//! Refreshes that stay pending from one run to the next.
 #![expect(clippy::disallowed_methods, reason = "tests look at the files themselves")]
 
 mod files;
@@ -8,21 +8,21 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use ccm_engine::{
-    ChangeRequest, CommandRequest, Gate, LateValues, Ledger, LedgerError, LedgerRun, Progress, Resolved,
+    ChangeRequest, CommandRequest, Gate, LateValues, Ledger, LedgerError, LedgerRun, Resolved, RunProgress,
     Verdict, pending,
 };
 use ccm_host::Local;
 use ccm_host::state::Directory;
 use ccm_model::{
-    Catalog, Control, Failure, Group, GroupIndex, KeptBy, OwedCause, Resource, ResourceIndex, RunSummary,
-    SettledCause, SkipCause,
+    CancelledCause, Catalog, Control, Failure, Group, GroupIndex, KeptBy, PendingCause, Resource,
+    ResourceIndex, RunSummary, SkipCause,
 };
 use ccm_redaction::Secrets;
 use ccm_testkit::Scratch;
 
 use crate::fake::{Options, Ran, catalog, run_until, run_with, seen, watch};
 
-/// A machine on which one run follows another.
+/// Machine with several runs, one after the other.
 struct Machine {
     scratch: Scratch,
     runs: Cell<u32>,
@@ -32,7 +32,7 @@ impl Machine {
     fn new() -> Self {
         let machine = Self { scratch: Scratch::new(), runs: Cell::new(0) };
         let state = machine.state();
-        watch(move || owed_in(&state));
+        watch(move || pending_in(&state));
         machine
     }
 
@@ -40,7 +40,7 @@ impl Machine {
         self.scratch.path().join("state")
     }
 
-    /// The only ledger there is.
+    /// Returns the path of the only ledger.
     fn file(&self) -> PathBuf {
         let mut files = fs::read_dir(self.state().join("refreshes")).expect("ledgers").flatten();
         files.next().expect("a ledger").path()
@@ -69,23 +69,23 @@ impl Machine {
         self.run_catalog(&catalog(lines), Options::default()).lines
     }
 
-    /// Runs it as far as something that never ends, and is killed there.
+    /// Runs a catalog up to an execution that never ends, and kills the run there.
     fn killed(&self, lines: &[&str]) {
         let ran = self.run_as(self.named("site", "/site.yaml"), &catalog(lines), Options::default());
         assert!(ran.is_none(), "it came to its end");
     }
 
     fn noop(&self, lines: &[&str]) -> Ran {
-        let ledger = Ledger::look(&self.state(), self.named("site", "/site.yaml")).expect("a ledger");
+        let ledger = Ledger::inspect(&self.state(), self.named("site", "/site.yaml")).expect("a ledger");
         run_with(&catalog(lines), &Options { noop: true, ledger: Some(&ledger), ..Options::default() })
     }
 
-    /// What is owed according to what is on the disk.
-    fn owed(&self) -> String {
-        owed_in(&self.state())
+    /// Returns the pending refreshes on the disk.
+    fn pending(&self) -> String {
+        pending_in(&self.state())
     }
 
-    /// All that is in the state directory: names, times and content.
+    /// Returns names, times and content of all files in the state directory.
     fn everything(&self) -> String {
         let ledgers = fs::read_dir(self.state().join("refreshes")).into_iter().flatten().flatten();
         let one = |path: PathBuf| {
@@ -98,35 +98,34 @@ impl Machine {
     }
 }
 
-fn owed_in(state: &Path) -> String {
+fn pending_in(state: &Path) -> String {
     let ledgers = pending(state).expect("ledgers");
     let one = |ledger: &ccm_engine::PendingLedger| {
         let refreshes = ledger.refreshes.iter();
-        let refreshes =
-            refreshes.map(|owed| format!("{}<{}", owed.subscriber.name, owed.refresh.source.name));
+        let refreshes = refreshes.map(|one| format!("{}<{}", one.subscriber.name, one.refresh.source.name));
         let unreadable = ledger.unreadable.iter().cloned();
         refreshes.chain(unreadable).collect::<Vec<_>>().join(" ")
     };
     ledgers.iter().map(one).collect::<Vec<_>>().join("; ")
 }
 
-/// What a summary says is still owed, and why.
+/// Returns the refreshes that a summary lists as pending, with their causes.
 fn still(summary: &RunSummary) -> Vec<String> {
-    let cause = |cause: &OwedCause| match cause {
-        OwedCause::Failed => "failed".to_owned(),
-        OwedCause::Noop { kept_by: None } => "noop".to_owned(),
-        OwedCause::Noop { .. } => "noop manifest".to_owned(),
-        OwedCause::NoValue => "no value".to_owned(),
-        OwedCause::OtherManifest { manifest } => format!("of {manifest}"),
-        OwedCause::Skipped { skip, .. } => match skip {
-            SkipCause::Unmet { culprits } => format!("unmet because of {}", culprits[0].name),
+    let cause = |cause: &PendingCause| match cause {
+        PendingCause::Failed => "failed".to_owned(),
+        PendingCause::Noop { kept_by: None } => "noop".to_owned(),
+        PendingCause::Noop { .. } => "noop manifest".to_owned(),
+        PendingCause::NoValue => "no value".to_owned(),
+        PendingCause::OtherManifest { manifest } => format!("of {manifest}"),
+        PendingCause::Skipped { skip, .. } => match skip {
+            SkipCause::DependencyFailed { culprits } => format!("unmet because of {}", culprits[0].name),
             SkipCause::NotManaged { reason } => reason.clone(),
             SkipCause::NotSelected => "not selected".to_owned(),
             SkipCause::Stopped { .. } => "stopped".to_owned(),
             other => format!("{other:?}"),
         },
     };
-    let owed = summary.refreshes.owed.iter();
+    let owed = summary.refreshes.pending.iter();
     owed.map(|still| {
         let (subscriber, source) = (&still.subscriber.name, &still.refresh.source.name);
         format!("{subscriber}<{source} since {}: {}", still.refresh.run_id, cause(&still.cause))
@@ -135,17 +134,17 @@ fn still(summary: &RunSummary) -> Vec<String> {
 }
 
 #[test]
-fn what_a_change_will_owe_is_on_the_disk_before_it_happens() {
+fn pending_refresh_is_on_the_disk_before_the_change() {
     let machine = Machine::new();
     let lines = machine.run(&["a needs", "b subscribe=a", "c subscribe=a,b"]);
     assert_eq!(lines, ["a changed", "b refreshed by a", "c refreshed by a,b"]);
     assert_eq!(seen(), ["a: b<a c<a", "b: b<a c<a c<b", "c: c<a c<b"]);
-    assert_eq!(machine.owed(), "");
+    assert_eq!(machine.pending(), "");
     assert_eq!(fs::read_dir(machine.state().join("refreshes")).expect("a directory").count(), 0);
 }
 
 #[test]
-fn what_changes_at_once_will_owe_is_on_the_disk_before_it_happens() {
+fn pending_refreshes_of_a_batch_are_on_the_disk_before_the_change() {
     let machine = Machine::new();
     let of_four = |line: &str| format!("{line} provider=four");
     let lines =
@@ -153,16 +152,16 @@ fn what_changes_at_once_will_owe_is_on_the_disk_before_it_happens() {
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     assert_eq!(machine.run(&lines), ["a changed", "b stable", "c refreshed by a", "d stable"]);
     assert_eq!(seen(), ["a,b: c<a d<b", "c: c<a"]);
-    assert_eq!(machine.owed(), "");
+    assert_eq!(machine.pending(), "");
 }
 
 #[test]
-fn a_steady_run_touches_nothing() {
+fn unchanged_run_writes_nothing() {
     let machine = Machine::new();
     machine.run(&["a", "b subscribe=a", "c needs"]);
     assert!(!machine.state().join("refreshes").exists());
     machine.run(&["a needs", "b subscribe=a fails=execute"]);
-    // It can't be refreshed, and nothing else is to be done; that it can't be is news only once.
+    // The refresh fails again. The cause is recorded only once.
     let mut catalog = catalog(&["a", "b subscribe=a"]);
     catalog.resources[1].control = Control::NotManaged { reason: "off".to_owned() };
     machine.run_catalog(&catalog, Options::default());
@@ -172,7 +171,7 @@ fn a_steady_run_touches_nothing() {
 }
 
 #[test]
-fn a_killed_run_leaves_its_refresh_to_the_next_one() {
+fn killed_run_leaves_its_refresh_to_the_next_run() {
     for killed in [
         vec!["a needs hangs", "b subscribe=a"],
         vec!["a needs", "b subscribe=a hangs"],
@@ -180,24 +179,24 @@ fn a_killed_run_leaves_its_refresh_to_the_next_one() {
     ] {
         let machine = Machine::new();
         machine.killed(&killed);
-        assert_eq!(machine.owed(), "b<a", "{killed:?}");
+        assert_eq!(machine.pending(), "b<a", "{killed:?}");
         let next = ["a", "hangs", "b subscribe=a"];
         assert_eq!(
             machine.noop(&next).lines[2],
             "b would refresh by a (owed: a since run1): Would have moved"
         );
         assert_eq!(machine.run(&next)[2], "b refreshed by a (owed: a since run1)");
-        assert_eq!(machine.owed(), "");
+        assert_eq!(machine.pending(), "");
         assert_eq!(machine.run(&next), ["a stable", "hangs stable", "b stable"]);
     }
 }
 
 #[test]
-fn a_run_that_pays_and_is_killed_leaves_the_rest() {
+fn killed_run_leaves_only_the_incomplete_refreshes() {
     let machine = Machine::new();
     machine.killed(&["a needs", "hangs needs hangs", "b subscribe=a", "c subscribe=a"]);
     machine.killed(&["a", "hangs", "b subscribe=a", "c subscribe=a hangs"]);
-    assert_eq!(machine.owed(), "c<a");
+    assert_eq!(machine.pending(), "c<a");
     assert_eq!(
         machine.run(&["a", "b subscribe=a", "c subscribe=a"])[1..],
         ["b stable", "c refreshed by a (owed: a since run1)"]
@@ -211,14 +210,14 @@ fn all_triggers_make_one_refresh_and_are_named() {
     let ran = machine.run_catalog(&catalog(&["a", "d needs", "b subscribe=a,d"]), Options::default());
     assert_eq!(ran.lines[2], "b refreshed by a,d (owed: a since run1)");
     assert_eq!(ran.calls.iter().filter(|call| *call == "execute b").count(), 1);
-    // What it owed already it goes on to owe from then.
+    // A refresh that was pending before keeps its time.
     machine.killed(&["a needs", "hangs needs hangs", "b subscribe=a"]);
     machine.killed(&["a needs", "hangs needs hangs", "b subscribe=a"]);
     assert_eq!(machine.run(&["a needs", "b subscribe=a"])[1], "b refreshed by a (owed: a since run3)");
 }
 
 #[test]
-fn what_can_not_be_refreshed_stays_owed_and_says_why() {
+fn failed_refresh_stays_pending_with_its_cause() {
     let skipped = |lines: &[&str], reason: &str| {
         let mut catalog = catalog(lines);
         catalog.resources[1].control = Control::NotManaged { reason: reason.to_owned() };
@@ -250,14 +249,14 @@ fn what_can_not_be_refreshed_stays_owed_and_says_why() {
         let machine = Machine::new();
         let ran = machine.run_catalog(&catalog, options);
         assert_eq!(still(&ran.summary), [format!("b<a since run1: {expected}")]);
-        assert_eq!(machine.owed(), "b<a", "{expected}");
+        assert_eq!(machine.pending(), "b<a", "{expected}");
         let next = machine.run(&["a", "b subscribe=a"]);
         assert_eq!(next, ["a stable", "b refreshed by a (owed: a since run1)"], "{expected}");
-        assert_eq!(machine.owed(), "");
+        assert_eq!(machine.pending(), "");
     }
 }
 
-/// What `b` needs is not there.
+/// Late values in which `b` has no value.
 struct Missing;
 
 impl LateValues for Missing {
@@ -265,7 +264,12 @@ impl LateValues for Missing {
         true
     }
 
-    fn resolve(&self, _: ResourceIndex, resource: &Resource, _: &dyn Progress) -> Result<Resolved, Failure> {
+    fn resolve(
+        &self,
+        _: ResourceIndex,
+        resource: &Resource,
+        _: &dyn RunProgress,
+    ) -> Result<Resolved, Failure> {
         Ok(match &*resource.id.name {
             "b" => Resolved::NoValue { reason: "nothing gave it".to_owned() },
             _ => Resolved::AsWritten,
@@ -274,29 +278,29 @@ impl LateValues for Missing {
 }
 
 #[test]
-fn what_the_subscriber_declines_is_paid() {
+fn declined_refresh_is_completed() {
     for second in ["b subscribe=a declines", "b subscribe=a idle"] {
         let machine = Machine::new();
         assert_eq!(machine.run(&["a needs", second])[1], "b stable by a");
-        assert_eq!(machine.owed(), "");
+        assert_eq!(machine.pending(), "");
         machine.killed(&["a needs hangs", second]);
         assert_eq!(machine.run(&["a", second])[1], "b stable by a (owed: a since run2)");
-        assert_eq!(machine.owed(), "");
+        assert_eq!(machine.pending(), "");
     }
 }
 
 #[test]
-fn an_execution_that_changes_nothing_takes_back_only_what_it_has_asked_for() {
+fn execution_without_effect_cancels_only_its_own_refreshes() {
     let machine = Machine::new();
     let ran = machine.run(&["a needs idle", "b subscribe=a"]);
     assert_eq!(ran, ["a stable", "b stable"]);
-    assert_eq!((seen(), machine.owed()), (vec!["a: b<a".to_owned()], String::new()));
+    assert_eq!((seen(), machine.pending()), (vec!["a: b<a".to_owned()], String::new()));
     machine.killed(&["a needs hangs", "b subscribe=a"]);
     let ran = machine.run(&["a needs idle", "b subscribe=a"]);
     assert_eq!(ran, ["a stable", "b refreshed by a (owed: a since run2)"]);
 }
 
-/// Denies every change.
+/// Gate that denies every change.
 struct Closed;
 
 impl Gate for Closed {
@@ -310,14 +314,14 @@ impl Gate for Closed {
 }
 
 #[test]
-fn a_change_that_the_gate_denies_owes_nothing() {
+fn denied_change_leaves_no_pending_refresh() {
     let machine = Machine::new();
     let options = Options { gate: Some(&Closed), ..Options::default() };
     let ran = machine.run_catalog(&catalog(&["a needs", "b subscribe=a"]), options);
     assert_eq!(ran.lines, ["a failed: not allowed: no", "b unmet because of a"]);
     assert_eq!(still(&ran.summary), [] as [&str; 0]);
     assert!(!machine.state().join("refreshes").exists());
-    // What an earlier run has left stays owed.
+    // A refresh of an earlier run stays pending.
     machine.killed(&["a needs hangs", "b subscribe=a"]);
     let options = Options { gate: Some(&Closed), ..Options::default() };
     let ran = machine.run_catalog(&catalog(&["a", "b subscribe=a"]), options);
@@ -325,7 +329,7 @@ fn a_change_that_the_gate_denies_owes_nothing() {
 }
 
 #[test]
-fn what_is_outside_a_selection_stays_owed() {
+fn refresh_outside_a_selection_stays_pending() {
     let machine = Machine::new();
     machine.killed(&["a needs", "hangs needs hangs", "b subscribe=a", "c subscribe=a"]);
     let catalog = catalog(&["a", "hangs", "b subscribe=a", "c subscribe=a"]);
@@ -333,11 +337,11 @@ fn what_is_outside_a_selection_stays_owed() {
     let ran = machine.run_catalog(&catalog, Options { only: Some(&only), ..Options::default() });
     assert_eq!(ran.lines[2], "b refreshed by a (owed: a since run1)");
     assert_eq!(still(&ran.summary), ["c<a since run1: not selected"]);
-    assert_eq!(machine.owed(), "c<a");
+    assert_eq!(machine.pending(), "c<a");
 }
 
 #[test]
-fn noop_says_what_is_owed_and_changes_nothing() {
+fn noop_reports_pending_refreshes_and_changes_nothing() {
     let machine = Machine::new();
     machine.killed(&["a needs", "hangs needs hangs", "b subscribe=a", "c subscribe=b"]);
     let before = machine.everything();
@@ -354,36 +358,36 @@ fn noop_says_what_is_owed_and_changes_nothing() {
     let ran = machine.noop(&["a", "b subscribe=a declines"]);
     assert_eq!(still(&ran.summary), ["b<a since run1: noop"]);
     let ran = machine.noop(&["a"]);
-    assert_eq!(ran.summary.refreshes.settled.len(), 1, "a run would forget it");
+    assert_eq!(ran.summary.refreshes.cancelled.len(), 1, "a run would forget it");
     assert_eq!(machine.everything(), before);
 }
 
 #[test]
-fn what_is_not_managed_is_no_pending_change() {
+fn unmanaged_resource_leaves_no_pending_refresh() {
     let machine = Machine::new();
     machine.killed(&["a needs hangs", "b subscribe=a"]);
     let mut catalog = catalog(&["a", "b subscribe=a"]);
     catalog.resources[1].control = Control::NotManaged { reason: "off".to_owned() };
-    let ledger = Ledger::look(&machine.state(), machine.named("site", "/site.yaml")).expect("a ledger");
+    let ledger = Ledger::inspect(&machine.state(), machine.named("site", "/site.yaml")).expect("a ledger");
     let ran = run_with(&catalog, &Options { noop: true, ledger: Some(&ledger), ..Options::default() });
     assert!(!ran.summary.counts.any_change());
     assert_eq!(still(&ran.summary), ["b<a since run1: off"]);
 }
 
 #[test]
-fn a_subscriber_with_control_off_is_kept_by_that_even_if_its_source_failed() {
+fn subscriber_with_control_off_is_kept_by_control_even_if_its_source_failed() {
     let machine = Machine::new();
     let mut catalog = catalog(&["a needs fails=verify", "b subscribe=a"]);
     catalog.resources[1].control = Control::NotManaged { reason: "off".to_owned() };
     let ran = machine.run_catalog(&catalog, Options::default());
     assert_eq!(still(&ran.summary), ["b<a since run1: off"]);
-    assert!(!ran.summary.refreshes.owed[0].cause.is_for_next_run());
+    assert!(!ran.summary.refreshes.pending[0].cause.is_for_next_run());
     let kept_by = pending(&machine.state()).expect("ledgers")[0].refreshes[0].kept_by;
     assert_eq!(kept_by, Some(KeptBy::Control));
 }
 
 #[test]
-fn what_keeps_a_refresh_from_further_runs_is_remembered_until_it_keeps_it_no_more() {
+fn setting_that_prevents_a_refresh_is_recorded_until_it_is_removed() {
     let machine = Machine::new();
     machine.run(&["a needs", "b subscribe=a fails=execute"]);
     let kept_by = || pending(&machine.state()).expect("ledgers")[0].refreshes[0].kept_by;
@@ -392,7 +396,7 @@ fn what_keeps_a_refresh_from_further_runs_is_remembered_until_it_keeps_it_no_mor
     off.resources[1].control = Control::NotManaged { reason: "off".to_owned() };
     machine.run_catalog(&off, Options::default());
     assert_eq!(kept_by(), Some(KeptBy::Control));
-    // Such a run does not come to know.
+    // A run with this selection does not evaluate it.
     let only = [ResourceIndex(0)];
     let on = catalog(&["a", "b subscribe=a"]);
     machine.run_catalog(&on, Options { only: Some(&only), ..Options::default() });
@@ -403,27 +407,27 @@ fn what_keeps_a_refresh_from_further_runs_is_remembered_until_it_keeps_it_no_mor
 }
 
 #[test]
-fn what_left_the_manifest_is_settled_and_named() {
+fn refresh_of_a_removed_resource_is_cancelled_and_named() {
     for (next, expected) in [
-        (vec!["a"], SettledCause::NoSubscriber),
-        (vec!["b"], SettledCause::NoSource),
-        (vec!["a", "b require=a"], SettledCause::NoSubscription),
+        (vec!["a"], CancelledCause::NoSubscriber),
+        (vec!["b"], CancelledCause::NoSource),
+        (vec!["a", "b require=a"], CancelledCause::NoSubscription),
     ] {
         let machine = Machine::new();
         machine.killed(&["a needs hangs", "b subscribe=a"]);
         let ran = machine.run_catalog(&catalog(&next), Options::default());
-        let [settled] = &ran.summary.refreshes.settled[..] else { panic!("{:?}", ran.summary) };
+        let [settled] = &ran.summary.refreshes.cancelled[..] else { panic!("{:?}", ran.summary) };
         let named = (&*settled.subscriber.name, &*settled.refresh.source.name, &*settled.refresh.run_id);
         assert_eq!((named, settled.cause), (("b", "a", "run1"), expected));
         assert!(ran.lines.iter().all(|line| line.ends_with("stable")), "{:?}", ran.lines);
-        assert_eq!(machine.owed(), "");
+        assert_eq!(machine.pending(), "");
     }
 }
 
 #[test]
-fn manifests_of_one_name_leave_each_other_what_is_owed() {
+fn manifests_with_one_name_keep_each_others_pending_refreshes() {
     let machine = Machine::new();
-    // The first one can be looked for, the second is gone.
+    // The first manifest still exists, the second does not.
     let there = machine.scratch.write("there.yaml", "").display().to_string();
     let gone = machine.scratch.at("gone.yaml");
     let first = catalog(&["a needs hangs", "b subscribe=a"]);
@@ -432,9 +436,9 @@ fn manifests_of_one_name_leave_each_other_what_is_owed() {
         let run = machine.named("site", "/other.yaml");
         let ran = machine.run_as(run, &catalog(&["x"]), Options { there: &[&there], ..Options::default() });
         let ran = ran.expect("the run comes to its end");
-        assert_eq!(machine.owed(), expected);
-        let settled = ran.summary.refreshes.settled.len();
-        assert_eq!((still(&ran.summary).len(), settled), if expected.is_empty() { (0, 1) } else { (1, 0) });
+        assert_eq!(machine.pending(), expected);
+        let cancelled = ran.summary.refreshes.cancelled.len();
+        assert_eq!((still(&ran.summary).len(), cancelled), if expected.is_empty() { (0, 1) } else { (1, 0) });
         machine.run(&["a", "b subscribe=a"]);
     }
 }
@@ -446,11 +450,11 @@ fn another_name_has_another_ledger() {
     let run = machine.named("renamed", "/site.yaml");
     let ran = machine.run_as(run, &catalog(&["a needs", "b subscribe=a"]), Options::default());
     assert_eq!(ran.expect("an end").lines, ["a changed", "b refreshed by a"]);
-    assert_eq!(machine.owed(), "b<a", "it is still there to be seen");
+    assert_eq!(machine.pending(), "b<a", "it is still there to be seen");
 }
 
 #[test]
-fn a_change_in_a_child_is_owed_to_who_subscribes_to_its_node() {
+fn change_in_a_child_is_pending_for_subscribers_of_its_node() {
     let with_child = |lines: &[&str], noop| {
         let mut catalog = catalog(lines);
         catalog.groups.push(Group { noop, ..Group::default() });
@@ -471,7 +475,7 @@ fn a_change_in_a_child_is_owed_to_who_subscribes_to_its_node() {
     let next = with_child(&["c.a", "c.b", "c.d", "c", "after subscribe=c"], false);
     let lines = machine.run_catalog(&next, Options::default()).lines;
     assert_eq!(lines[4], "after refreshed by c (owed: c since run1)");
-    // In noop nothing is done, so nothing is owed.
+    // Noop executes nothing, so that no refresh becomes pending.
     let noop =
         with_child(&["a needs", "c.a needs", "c.b subscribe=a", "c subscribe=a", "after subscribe=c"], true);
     let ran = machine.run_catalog(&noop, Options::default());
@@ -483,11 +487,11 @@ fn a_change_in_a_child_is_owed_to_who_subscribes_to_its_node() {
             "after stable"
         ]
     );
-    assert_eq!((seen(), machine.owed()), (vec!["a: ".to_owned()], String::new()));
+    assert_eq!((seen(), machine.pending()), (vec!["a: ".to_owned()], String::new()));
 }
 
 #[test]
-fn a_change_in_a_child_that_failed_is_owed_to_who_subscribes_to_its_node() {
+fn change_in_a_failed_child_is_pending_for_subscribers_of_its_node() {
     let with_child = |lines: &[&str]| {
         let mut catalog = catalog(lines);
         catalog.groups.push(Group::default());
@@ -506,7 +510,7 @@ fn a_change_in_a_child_that_failed_is_owed_to_who_subscribes_to_its_node() {
 }
 
 #[test]
-fn a_debt_of_what_is_in_noop_by_now_stays() {
+fn refresh_of_a_resource_that_is_now_in_noop_stays_pending() {
     let machine = Machine::new();
     machine.killed(&["a needs hangs", "b subscribe=a", "d subscribe=a declines"]);
     let mut catalog = catalog(&["a", "b subscribe=a", "d subscribe=a declines"]);
@@ -515,7 +519,7 @@ fn a_debt_of_what_is_in_noop_by_now_stays() {
     catalog.resources[2].group = Some(GroupIndex(0));
     let ran = machine.run_catalog(&catalog, Options::default());
     assert_eq!(still(&ran.summary), ["b<a since run1: noop manifest", "d<a since run1: noop manifest"]);
-    assert_eq!(machine.owed(), "b<a d<a");
+    assert_eq!(machine.pending(), "b<a d<a");
 }
 
 #[test]
@@ -527,15 +531,15 @@ fn names_are_written_without_secrets_and_found_again() {
     let run = || machine.named("site", "/site.yaml");
     let first = catalog(&["a-swordfish needs hangs", "b subscribe=a-swordfish"]);
     assert!(machine.run_as(run(), &first, options()).is_none());
-    assert_eq!(machine.owed(), "b<a-[redacted]");
+    assert_eq!(machine.pending(), "b<a-[redacted]");
     let next = catalog(&["a-swordfish", "b subscribe=a-swordfish"]);
     let ran = machine.run_as(run(), &next, options()).expect("an end");
     assert_eq!(ran.lines[1], "b refreshed by a-[redacted] (owed: a-[redacted] since run1)");
-    assert_eq!(machine.owed(), "");
+    assert_eq!(machine.pending(), "");
 }
 
 #[test]
-fn who_looks_alike_without_secrets_owes_for_itself() {
+fn resources_with_equal_redacted_names_have_separate_refreshes() {
     let machine = Machine::new();
     let secrets = Secrets::new();
     secrets.add(["swordfish", "marlin"]);
@@ -543,28 +547,28 @@ fn who_looks_alike_without_secrets_owes_for_itself() {
     let run = || machine.named("site", "/site.yaml");
     let first = catalog(&["a needs hangs", "b-swordfish subscribe=a", "b-marlin subscribe=a"]);
     assert!(machine.run_as(run(), &first, options()).is_none());
-    assert_eq!(machine.owed(), "b-[redacted]<a b-[redacted]<a");
+    assert_eq!(machine.pending(), "b-[redacted]<a b-[redacted]<a");
     let text = fs::read_to_string(machine.file()).expect("a ledger");
     assert!(!text.contains("swordfish") && !text.contains("marlin"), "{text}");
     let next = catalog(&["a", "b-swordfish subscribe=a", "b-marlin subscribe=a fails=execute"]);
     let ran = machine.run_as(run(), &next, options()).expect("an end");
     assert_eq!(ran.lines[1], "b-[redacted] refreshed by a (owed: a since run1)");
-    assert_eq!(machine.owed(), "b-[redacted]<a", "what one has paid the other still owes");
-    // The one that paid has left, and the other one's debt is not its own.
+    assert_eq!(machine.pending(), "b-[redacted]<a", "what one has paid the other still owes");
+    // The subscriber that completed its refresh has left the manifest. The other one still has its own.
     let ran = machine.run_as(run(), &catalog(&["a", "b-swordfish subscribe=a"]), options()).expect("an end");
     assert_eq!(ran.lines[1], "b-[redacted] stable");
-    assert_eq!(ran.summary.refreshes.settled[0].cause, SettledCause::NoSubscriber);
+    assert_eq!(ran.summary.refreshes.cancelled[0].cause, CancelledCause::NoSubscriber);
 }
 
 #[test]
-fn what_becomes_sensitive_during_a_run_is_not_left_in_a_name() {
+fn late_secret_is_removed_from_recorded_names() {
     for (end, owed) in
         [("hangs", "c<b-[redacted]"), ("fails=execute", "b-[redacted]<a"), ("", "c<b-[redacted]")]
     {
         let machine = Machine::new();
         let secrets = Secrets::new();
         let learns = secrets.clone();
-        // It is learned while the first resource is executed, after the first intent was written.
+        // The secret is found while the first resource is executed, after the first intent was written.
         watch(move || {
             learns.add(["swordfish"]);
             String::new()
@@ -573,18 +577,18 @@ fn what_becomes_sensitive_during_a_run_is_not_left_in_a_name() {
         let b = format!("b-swordfish subscribe=a {end}");
         let lines = ["a needs", b.trim_end(), "c subscribe=b-swordfish fails=execute"];
         machine.run_as(machine.named("site", "/site.yaml"), &catalog(&lines), options);
-        assert!(machine.owed().contains(owed), "{end}: {}", machine.owed());
+        assert!(machine.pending().contains(owed), "{end}: {}", machine.pending());
         let text = fs::read_to_string(machine.file()).expect("a ledger");
         assert!(!text.contains("swordfish"), "{end}: {text}");
         let options = Options { secrets, ..Options::default() };
         let next = catalog(&["a", "b-swordfish subscribe=a", "c subscribe=b-swordfish"]);
         machine.run_as(machine.named("site", "/site.yaml"), &next, options);
-        assert_eq!(machine.owed(), "", "{end}");
+        assert_eq!(machine.pending(), "", "{end}");
     }
 }
 
 #[test]
-fn what_becomes_sensitive_or_is_so_no_more_is_owed_all_the_same() {
+fn refresh_stays_pending_if_a_name_becomes_sensitive_or_plain() {
     let secrets = Secrets::new();
     secrets.add(["swordfish"]);
     for (before, after) in [(Secrets::new(), secrets.clone()), (secrets.clone(), Secrets::new())] {
@@ -597,7 +601,7 @@ fn what_becomes_sensitive_or_is_so_no_more_is_owed_all_the_same() {
         let options = Options { secrets: after, ..Options::default() };
         let ran = machine.run_as(run(), &next, options).expect("an end");
         assert!(ran.lines[1].contains("refreshed by a-"), "{:?}", ran.lines);
-        assert!(ran.summary.refreshes.settled.is_empty());
-        assert_eq!(machine.owed(), "");
+        assert!(ran.summary.refreshes.cancelled.is_empty());
+        assert_eq!(machine.pending(), "");
     }
 }

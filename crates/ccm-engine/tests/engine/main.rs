@@ -1,4 +1,4 @@
-//! The engine, driven with fake resources and judged by the list of its events.
+//! The engine with fake resources. Tests check the list of events.
 #![expect(clippy::expect_used, reason = "a test that can't be set up should fail loudly")]
 
 mod batch;

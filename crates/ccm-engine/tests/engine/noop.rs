@@ -1,9 +1,9 @@
-//! Noop: reads everything, changes nothing, and says the same as a run would.
+//! Noop: reads everything, changes nothing, and reports the changes of a run.
 
 use crate::fake::{Ran, noop, run};
 
 #[test]
-fn nothing_is_executed() {
+fn noop_executes_nothing() {
     let ran = noop(&["a needs", "b"]);
     assert_eq!(ran.lines, ["a would change: Would have moved", "b stable"]);
     assert_eq!(ran.calls, ["read a", "read b"]);
@@ -11,7 +11,7 @@ fn nothing_is_executed() {
 }
 
 #[test]
-fn the_chain_behind_a_change_is_visible() {
+fn noop_shows_the_chain_behind_a_change() {
     let ran = noop(&["a needs", "b subscribe=a", "c subscribe=b", "d require=c"]);
     assert_eq!(
         ran.lines,
@@ -25,13 +25,13 @@ fn the_chain_behind_a_change_is_visible() {
 }
 
 #[test]
-fn a_read_that_an_earlier_change_would_cure_is_not_a_failure() {
+fn failed_read_with_a_possible_provider_is_no_failure() {
     let lines = ["a needs", "b needs", "c fails=missing require=a", "d subscribe=c"];
     assert_eq!(
         noop(&lines).lines[2..],
         ["c would change: not known before fake#a", "d would refresh by c: Would have moved"]
     );
-    // Without a require the last change before it is the likeliest cure.
+    // Without a require, the last change before is the most likely provider.
     assert_eq!(
         noop(&["a needs", "b needs", "c fails=missing"]).lines[2],
         "c would change: not known before fake#b"
@@ -39,7 +39,7 @@ fn a_read_that_an_earlier_change_would_cure_is_not_a_failure() {
 }
 
 #[test]
-fn a_read_that_nothing_would_cure_fails_in_noop_as_well() {
+fn failed_read_without_a_provider_fails_in_noop_as_well() {
     let lines = ["a", "c fails=missing", "d needs"];
     assert_eq!(noop(&lines).lines[1], "c failed: a directory is missing");
     assert_eq!(noop(&["a needs", "c fails=read"]).lines[1], "c failed: read failed");
@@ -47,8 +47,8 @@ fn a_read_that_nothing_would_cure_fails_in_noop_as_well() {
 }
 
 #[test]
-fn what_claims_a_path_cures_only_what_misses_that_path() {
-    // What is missed is at /d/f.
+fn claim_of_a_path_provides_only_that_path() {
+    // The missing path is /d/f.
     for (before, cures) in
         [("/d", false), ("/d/f", true), ("/d/f/x", false), ("/d/g", false), ("/e", false), ("x", true)]
     {
@@ -58,7 +58,7 @@ fn what_claims_a_path_cures_only_what_misses_that_path() {
 }
 
 #[test]
-fn a_claim_comes_before_a_dependency_and_a_dependency_before_what_may_do_anything() {
+fn claim_wins_over_dependency_and_dependency_over_arbitrary_change() {
     for (lines, before, warnings) in [
         (&["/d/f needs", "a needs", "/e needs", "c fails=missing require=/e"][..], "/d/f", 0),
         (&["/e needs", "a needs", "c fails=missing require=/e"], "/e", 0),
@@ -78,11 +78,11 @@ fn a_claim_comes_before_a_dependency_and_a_dependency_before_what_may_do_anythin
 }
 
 #[test]
-fn what_would_cure_a_read_is_found_without_asking_about_every_change_before_it() {
+fn provider_is_found_without_a_scan_of_all_changes() {
     const COUNT: usize = 20;
-    /// What a run asks whatever the number of its resources.
+    /// Number of calls of a run that do not depend on its resources.
     const CONSTANT: usize = 20;
-    // Each kind of resource would change, and each but the first misses what an earlier one may bring.
+    // Each kind of resource would change. Each but the first lacks something that an earlier one may provide.
     for kind in ["c{} fails=missing", "/d/f/{} fails=missing", "/e/{} fails=missing require=a"] {
         let questions = |count: usize| {
             let failing = (0..count).map(|number| kind.replace("{}", &number.to_string()));
@@ -98,7 +98,7 @@ fn what_would_cure_a_read_is_found_without_asking_about_every_change_before_it()
 }
 
 #[test]
-fn what_can_be_foreseen_is_a_warning() {
+fn preflight_error_is_a_warning() {
     let ran = noop(&["a needs"]);
     let warnings = ran.events.iter().find_map(|event| match event {
         ccm_model::Event::ResourceFinished(transaction) => Some(transaction.warnings.clone()),
@@ -108,7 +108,7 @@ fn what_can_be_foreseen_is_a_warning() {
 }
 
 #[test]
-fn a_diff_belongs_to_what_changed_or_would_change() {
+fn only_changes_have_a_diff() {
     let diffs = |ran: &Ran| -> Vec<Option<String>> {
         let finished = |event: &ccm_model::Event| match event {
             ccm_model::Event::ResourceFinished(transaction) => Some(transaction.diff.clone()),

@@ -1,23 +1,23 @@
-//! Order, failure and what is left out.
+//! Order, failed dependencies and selections.
 
 use ccm_model::{Control, ResourceIndex};
 
 use crate::fake::{Options, catalog, run, run_with};
 
 #[test]
-fn manifest_order_holds_among_what_is_free() {
+fn manifest_order_holds_without_dependencies() {
     let ran = run(&["a", "b", "c"]);
     assert_eq!(ran.calls, ["read a", "read b", "read c"]);
 }
 
 #[test]
-fn a_reference_may_point_forward() {
+fn reference_may_point_forward() {
     let ran = run(&["a require=c", "b", "c"]);
     assert_eq!(ran.calls, ["read b", "read c", "read a"]);
 }
 
 #[test]
-fn what_depends_on_a_failure_is_unmet_and_names_the_one_that_failed() {
+fn dependent_of_a_failure_is_skipped_and_names_the_failure() {
     let ran = run(&["a needs fails=execute", "b require=a", "c subscribe=b", "d", "e require=c,d"]);
     assert_eq!(
         ran.lines,
@@ -33,25 +33,25 @@ fn what_depends_on_a_failure_is_unmet_and_names_the_one_that_failed() {
 }
 
 #[test]
-fn every_failure_behind_an_unmet_resource_is_named() {
+fn every_failed_dependency_is_named() {
     let ran = run(&["a fails=read", "b fails=read", "c require=b,a", "d require=c,b"]);
     assert_eq!(ran.lines[2..], ["c unmet because of a,b", "d unmet because of a,b"]);
 }
 
 #[test]
-fn control_is_asked_before_requirements() {
+fn control_is_evaluated_before_requirements() {
     let mut catalog = catalog(&["bad fails=read", "a needs require=bad", "c needs require=a"]);
     catalog.resources[1].control = Control::NotManaged { reason: "off".to_owned() };
     let ran = run_with(&catalog, &Options::default());
     assert_eq!(ran.lines, ["bad failed: read failed", "a skipped: off", "c changed"]);
     assert_eq!((ran.summary.counts.failed, ran.summary.counts.unmet), (1, 0));
-    // A run that has ended early says the same about it.
+    // A run that has ended early reports the same.
     let ran = run_with(&catalog, &Options { fail_on_error: true, ..Options::default() });
     assert_eq!(ran.lines[1..], ["a skipped: off", "c skipped: stopped by bad"]);
 }
 
 #[test]
-fn only_the_selected_and_what_they_require_have_a_turn() {
+fn only_selected_resources_and_their_requirements_are_processed() {
     let catalog = catalog(&["a", "b require=a", "c", "d subscribe=b"]);
     let options = Options { only: Some(&[ResourceIndex(1)]), ..Options::default() };
     let ran = run_with(&catalog, &options);

@@ -1,11 +1,11 @@
-//! Reading many resources at once, and for how long that holds.
+//! Prefetched states, and their invalidation.
 
-use ccm_engine::{LateValues, Progress, Resolved};
+use ccm_engine::{LateValues, Resolved, RunProgress};
 use ccm_model::{Catalog, Control, Failure, Group, GroupIndex, Resource, ResourceIndex};
 
 use crate::fake::{Options, Ran, catalog, noop, run, run_with};
 
-/// The same lines, read by a provider that reads four at once.
+/// Returns lines for a provider that reads four states at once.
 fn four(lines: &[&str]) -> Vec<String> {
     lines.iter().map(|line| format!("{line} provider=four")).collect()
 }
@@ -19,14 +19,14 @@ fn four_catalog(lines: &[&str]) -> Catalog {
 }
 
 #[test]
-fn a_steady_run_reads_each_once() {
+fn unchanged_run_reads_each_state_once() {
     let ran = run_four(&["a", "b", "c", "d", "e", "f"]);
     assert_eq!(ran.lines, ["a stable", "b stable", "c stable", "d stable", "e stable", "f stable"]);
     assert_eq!(ran.calls, ["read many a,b,c,d", "read many e,f"]);
 }
 
 #[test]
-fn not_more_are_held_than_a_bounded_number() {
+fn number_of_prefetched_states_is_bounded() {
     let lines: Vec<String> = (0..600).map(|number| format!("r{number} provider=all")).collect();
     let ran = run(&lines.iter().map(String::as_str).collect::<Vec<_>>());
     let counts: Vec<usize> = ran.calls.iter().map(|call| call.split(',').count()).collect();
@@ -34,25 +34,25 @@ fn not_more_are_held_than_a_bounded_number() {
 }
 
 #[test]
-fn those_of_one_provider_are_read_together_whatever_stands_between() {
+fn states_of_one_provider_are_read_together() {
     let ran = run(&["a provider=four", "x", "b provider=four", "y", "c provider=all", "d provider=all"]);
     assert_eq!(ran.calls, ["read many a,b", "read x", "read y", "read many c,d"]);
 }
 
 #[test]
-fn the_order_is_that_of_the_walk() {
+fn prefetch_order_is_that_of_the_walk() {
     assert_eq!(run_four(&["a require=c", "b", "c", "d", "e"]).calls, ["read many b,c,a,d", "read e"]);
 }
 
 #[test]
-fn one_that_can_not_be_read_fails_alone() {
+fn unreadable_state_fails_alone() {
     let ran = run_four(&["a", "b fails=read", "c"]);
     assert_eq!(ran.lines, ["a stable", "b failed: read failed", "c stable"]);
     assert_eq!(ran.calls, ["read many a,b,c"]);
 }
 
 #[test]
-fn after_a_change_all_is_read_again_and_singly() {
+fn change_invalidates_all_prefetched_states() {
     for change in ["needs", "needs idle", "needs fails=execute", "needs fails=verify", "needs panics=execute"]
     {
         let ran = run(&["a provider=four", &format!("x {change}"), "b provider=four", "c provider=four"]);
@@ -61,14 +61,14 @@ fn after_a_change_all_is_read_again_and_singly() {
 }
 
 #[test]
-fn in_noop_nothing_is_changed_and_nothing_forgotten() {
+fn noop_invalidates_no_prefetched_state() {
     let ran = noop(&["a provider=four", "x needs", "b provider=four needs", "c provider=four"]);
     assert_eq!(ran.calls, ["read many a,b,c", "read x"]);
     assert_eq!(ran.lines[2], "b would change: Would have moved");
 }
 
 #[test]
-fn in_noop_a_directory_that_would_be_made_can_change_what_a_read_means() {
+fn directory_that_noop_would_make_invalidates_states() {
     let mut catalog = catalog(&["a provider=four", "/d needs", "b provider=four", "c provider=four"]);
     let value = "directory".to_owned();
     catalog.resources[1].ensure = Some(ccm_model::Spanned { value, span: ccm_model::Span::default() });
@@ -77,21 +77,21 @@ fn in_noop_a_directory_that_would_be_made_can_change_what_a_read_means() {
 }
 
 #[test]
-fn after_a_command_all_is_read_again_and_singly() {
+fn command_invalidates_all_prefetched_states() {
     let ran = run(&["a provider=four", "x by=ask", "b provider=four", "c provider=four"]);
     assert_eq!(ran.calls, ["read many a,b,c", "read x", "read b", "read c"]);
-    // Also when the command is run while many are read: then nobody knows which of them were read before it.
+    // A command during a read of many states invalidates them, because the order of the reads is not known.
     assert_eq!(run_four(&["a", "b by=ask", "c"]).calls, ["read many a,b,c", "read b", "read c"]);
 }
 
 #[test]
-fn a_query_changes_nothing() {
+fn query_invalidates_nothing() {
     let ran = run(&["a provider=four", "x by=query", "b provider=four by=query", "c provider=four"]);
     assert_eq!(ran.calls, ["read many a,b,c", "read x"]);
 }
 
 #[test]
-fn what_is_shared_is_read_once_until_something_changes() {
+fn shared_state_is_read_once_until_a_change() {
     let singly =
         |between: &str| run(&["a by=share", "b by=share", between, "c by=share", "d by=share"]).calls;
     assert_eq!(singly("x"), ["read a", "open", "read b", "read x", "read c", "read d"]);
@@ -107,7 +107,7 @@ fn what_is_shared_is_read_once_until_something_changes() {
 }
 
 #[test]
-fn who_has_no_turn_is_not_read() {
+fn skipped_resource_is_not_read() {
     let lines = ["a", "b", "c", "d", "e", "f"];
     let catalog = four_catalog(&lines);
     let only: Vec<ResourceIndex> = [0, 3, 5].map(ResourceIndex).into();
@@ -117,27 +117,27 @@ fn who_has_no_turn_is_not_read() {
     catalog.resources[1].control = Control::NotManaged { reason: "no".to_owned() };
     assert_eq!(run_with(&catalog, &Options::default()).calls, ["read many a,c,d,e", "read f"]);
     let ran = run_four(&["a fails=read", "b require=a", "c", "d require=b", "e"]);
-    // That `b` and `d` have no turn shows only later.
+    // `b` and `d` are skipped only later.
     assert_eq!(ran.calls, ["read many a,b,c,d", "read e"]);
     assert_eq!(ran.lines[1..3], ["b unmet because of a", "c stable"]);
 }
 
 #[test]
-fn who_is_triggered_is_read_at_its_turn() {
+fn triggered_resource_is_read_at_its_turn() {
     let ran = run_four(&["a needs", "b", "c subscribe=a", "d"]);
     assert_eq!(ran.calls[0], "read many a,b,c,d");
     assert_eq!(
         ran.calls[1..],
         ["execute a", "verify a", "read b", "read c", "execute c", "verify c", "read d"]
     );
-    // In noop nothing is forgotten, and what was read of `c` was read for another decision.
+    // Noop invalidates nothing, but the state of `c` was read for another decision.
     let lines = four(&["a needs", "b", "c subscribe=a", "d"]);
     let ran = noop(&lines.iter().map(String::as_str).collect::<Vec<_>>());
     assert_eq!(ran.calls, ["read many a,b,c,d", "read c"]);
     assert_eq!(ran.lines[2], "c would refresh by a: Would have moved");
 }
 
-/// The resource `b` waits for its values.
+/// Late values of the resource `b`.
 struct OfB;
 
 impl LateValues for OfB {
@@ -149,7 +149,7 @@ impl LateValues for OfB {
         &self,
         index: ResourceIndex,
         resource: &Resource,
-        _: &dyn Progress,
+        _: &dyn RunProgress,
     ) -> Result<Resolved, Failure> {
         if self.is_late(index) {
             Ok(Resolved::Completed(Box::new(resource.clone())))
@@ -160,13 +160,13 @@ impl LateValues for OfB {
 }
 
 #[test]
-fn who_waits_for_values_is_read_at_its_turn() {
+fn resource_with_late_values_is_read_at_its_turn() {
     let ran = run_with(&four_catalog(&["a", "b", "c"]), &Options { late: Some(&OfB), ..Options::default() });
     assert_eq!(ran.calls, ["read many a,c", "read b"]);
 }
 
 #[test]
-fn those_of_another_manifest_are_read_by_themselves() {
+fn states_of_another_manifest_are_read_separately() {
     let mut catalog = four_catalog(&["a", "b", "c", "d", "e"]);
     catalog.groups = vec![Group::default(); 2];
     for (index, group) in [(1, 0), (2, 0), (3, 1)] {
@@ -177,7 +177,7 @@ fn those_of_another_manifest_are_read_by_themselves() {
 }
 
 #[test]
-fn a_bug_in_reading_many_leaves_single_reads() {
+fn panic_while_prefetching_leaves_single_reads() {
     for bug in ["read-panics", "read-miscounts"] {
         let ran = run_four(&["a", &format!("b breaks={bug}"), "c"]);
         assert_eq!(ran.lines, ["a stable", "b stable", "c stable"], "{bug}");

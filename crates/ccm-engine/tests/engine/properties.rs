@@ -1,4 +1,4 @@
-//! What holds for every catalog.
+//! Properties of every catalog.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +10,13 @@ use proptest::prelude::*;
 
 use crate::fake::{Options, Ran, catalog, run_until, run_with};
 
-/// A resource: its behaviour, and the earlier or later ones it names, by number.
+/// Resource: its behaviour, and the numbers of the resources that it names.
 type Drawn = (usize, Vec<usize>, Vec<usize>);
 
 const BEHAVIOURS: [&str; 7] =
     ["", "needs", "declines", "needs idle", "fails=read", "needs fails=execute", "needs panics=execute"];
 
-/// Draws catalogs without cycles: a hidden rank decides who may depend on whom, the manifest order does not.
+/// Draws catalogs without cycles. A hidden rank, and not the manifest order, limits the dependencies.
 fn catalogs(behaviours: usize) -> impl Strategy<Value = Vec<String>> {
     let one =
         (0..behaviours, prop::collection::vec(0..24_usize, 0..3), prop::collection::vec(0..24_usize, 0..3));
@@ -54,7 +54,7 @@ fn play(lines: &[String], noop: bool, fail_on_error: bool) -> Ran {
     run_with(&catalog(&lines), &Options { noop, fail_on_error, ..Options::default() })
 }
 
-/// The outcome of each resource; fails if one has none or more than one.
+/// Returns the outcome of each resource. Fails if a resource has none or more than one.
 fn outcomes(ran: &Ran) -> BTreeMap<String, Outcome> {
     let mut outcomes = BTreeMap::new();
     for event in &ran.events {
@@ -82,8 +82,7 @@ proptest! {
         prop_assert!(ran.calls.iter().all(|call| call.starts_with("read ")), "{:?}", ran.calls);
     }
 
-    // Behaviours that fail are left out: then noop, which executes nothing, can't know. The same holds for
-    // an execution that turns out to have changed nothing.
+    // Failures and executions without an effect are left out, because noop can't predict them.
     #[test]
     fn noop_and_a_run_name_the_same_resources(lines in catalogs(3)) {
         let changed = |ran: &Ran| -> Vec<String> {
@@ -92,7 +91,7 @@ proptest! {
         prop_assert_eq!(changed(&play(&lines, true, false)), changed(&play(&lines, false, false)));
     }
 
-    // Behaviours that panic are left out: what is done at once is at an end then.
+    // Panics are left out, because a panic ends the whole batch.
     #[test]
     fn reading_and_changing_many_at_once_comes_to_the_same(lines in catalogs(6), noop: bool, stop: bool) {
         let at_once = |provider: &str| -> Vec<String> {
@@ -120,7 +119,7 @@ proptest! {
     }
 }
 
-/// Runs a catalog with that ledger; none if it is killed on the way.
+/// Runs a catalog with a ledger. Returns `None` if the run is killed.
 fn remembered(state: &std::path::Path, number: u32, lines: &[String]) -> Option<Ran> {
     let state = Directory::open_private(state).expect("a state directory");
     let run_id = format!("run{number}");
@@ -130,7 +129,7 @@ fn remembered(state: &std::path::Path, number: u32, lines: &[String]) -> Option<
     run_until(&catalog(&lines), &Options { ledger: Some(&ledger), ..Options::default() })
 }
 
-/// What a resource line subscribes to.
+/// Returns the resources that a line subscribes to.
 fn subscriptions(line: &str) -> Vec<&str> {
     let edges = line.split(' ').filter_map(|word| word.strip_prefix("subscribe="));
     edges.flat_map(|names| names.split(',')).collect()
@@ -139,8 +138,8 @@ fn subscriptions(line: &str) -> Vec<&str> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    // Whatever a run executed before it was killed, or at that moment, has its subscribers refreshed: in that run or
-    // in the next one. And then nothing is owed.
+    // Subscribers of every executed resource of a killed run are refreshed in that run or in the next one.
+    // After that, no refresh is pending.
     #[test]
     fn a_refresh_is_not_lost_by_a_run_that_is_killed(lines in catalogs(2), at: prop::sample::Index) {
         let scratch = Scratch::new();
@@ -152,7 +151,7 @@ proptest! {
         let done = crate::fake::calls();
         let executed = |name: &str| done.contains(&format!("execute {name}"));
         prop_assert_eq!(killed.is_none(), executed(&format!("r{victim}")));
-        // To the next run all is as it was asked for; only what is owed makes it do something.
+        // The next run finds all resources in their desired state, and does only the pending refreshes.
         let next: Vec<String> = lines.iter().map(|line| line.replace(" needs", "")).collect();
         let ran = remembered(&state, 2, &next).expect("the run comes to its end");
         for line in &lines {

@@ -3,19 +3,19 @@
 use crate::fake::run;
 
 #[test]
-fn a_change_triggers_its_subscribers() {
+fn change_triggers_its_subscribers() {
     let ran = run(&["a needs", "b subscribe=a"]);
     assert_eq!(ran.lines, ["a changed", "b refreshed by a"]);
     assert_eq!(ran.calls, ["read a", "execute a", "read b", "execute b"]);
 }
 
 #[test]
-fn a_resource_in_state_triggers_nobody() {
+fn unchanged_resource_triggers_nothing() {
     assert_eq!(run(&["a", "b subscribe=a"]).lines, ["a stable", "b stable"]);
 }
 
 #[test]
-fn a_require_orders_and_does_not_trigger() {
+fn require_orders_and_does_not_trigger() {
     assert_eq!(run(&["a needs", "b require=a"]).lines, ["a changed", "b stable"]);
 }
 
@@ -27,19 +27,19 @@ fn many_triggers_make_one_refresh_and_all_are_named() {
 }
 
 #[test]
-fn a_refresh_is_a_change_for_those_behind_it() {
+fn refresh_triggers_further_subscribers() {
     let ran = run(&["a needs", "b subscribe=a", "c subscribe=b"]);
     assert_eq!(ran.lines, ["a changed", "b refreshed by a", "c refreshed by b"]);
 }
 
 #[test]
-fn a_trigger_that_is_declined_changes_nothing() {
+fn declined_trigger_changes_nothing() {
     let ran = run(&["a needs", "b declines subscribe=a", "c subscribe=b"]);
     assert_eq!(ran.lines, ["a changed", "b stable by a", "c stable"]);
 }
 
 #[test]
-fn a_failed_source_triggers_nobody() {
+fn failed_source_triggers_nothing() {
     let ran = run(&["a needs fails=verify", "b subscribe=a"]);
     assert_eq!(ran.lines, ["a failed: verify failed (changed)", "b unmet because of a"]);
 }

@@ -1,8 +1,8 @@
-//! One resource through its turn.
+//! The steps of one resource.
 
 use std::cell::RefCell;
 
-use ccm_engine::{LateValues, Progress, Resolved};
+use ccm_engine::{LateValues, Resolved, RunProgress};
 use ccm_model::{Event, Failure, FailureKind, Location, Outcome, Resource, ResourceIndex, SourceId, Span};
 
 use serde_json::json;
@@ -10,26 +10,26 @@ use serde_json::json;
 use crate::fake::{Options, catalog, run, run_with};
 
 #[test]
-fn a_resource_in_state_is_left_alone() {
+fn resource_in_its_desired_state_is_unchanged() {
     let ran = run(&["a"]);
     assert_eq!(ran.lines, ["a stable"]);
     assert_eq!(ran.calls, ["read a"]);
 }
 
 #[test]
-fn a_resource_out_of_state_is_executed_and_verified() {
+fn resource_out_of_state_is_executed_and_verified() {
     let ran = run(&["a needs"]);
     assert_eq!(ran.lines, ["a changed"]);
     assert_eq!(ran.calls, ["read a", "execute a"]);
 }
 
 #[test]
-fn an_execution_that_changed_nothing_is_unchanged() {
+fn execution_without_effect_is_unchanged() {
     assert_eq!(run(&["a needs idle", "b subscribe=a"]).lines, ["a stable", "b stable"]);
 }
 
 #[test]
-fn a_failure_says_where_it_was_and_whether_something_was_changed() {
+fn failure_has_a_location_and_reports_a_change() {
     for (step, line) in [
         ("read", "a failed: read failed"),
         ("decide", "a failed: decide failed"),
@@ -40,7 +40,7 @@ fn a_failure_says_where_it_was_and_whether_something_was_changed() {
     }
 }
 
-/// Places each span at the line of its start.
+/// Late values that locate each span at the line of its start.
 struct Places;
 
 impl LateValues for Places {
@@ -48,7 +48,7 @@ impl LateValues for Places {
         false
     }
 
-    fn resolve(&self, _: ResourceIndex, _: &Resource, _: &dyn Progress) -> Result<Resolved, Failure> {
+    fn resolve(&self, _: ResourceIndex, _: &Resource, _: &dyn RunProgress) -> Result<Resolved, Failure> {
         Ok(Resolved::AsWritten)
     }
 
@@ -58,11 +58,11 @@ impl LateValues for Places {
 }
 
 #[test]
-fn a_failure_is_at_its_property_or_at_the_resource() {
+fn failure_is_located_at_its_property_or_the_resource() {
     for (line, expected) in [
         ("a needs fails=execute", Some(7)),
         ("a needs fails=decide", Some(3)),
-        // What has run has more to report of itself than where it was written.
+        // A failure of verification is about the resource, not about its text.
         ("a needs fails=verify", None),
     ] {
         let mut catalog = catalog(&[line]);
@@ -85,7 +85,7 @@ fn a_failure_is_at_its_property_or_at_the_resource() {
 }
 
 #[test]
-fn a_panic_is_the_failure_of_its_resource_alone() {
+fn panic_fails_its_resource_alone() {
     let ran = run(&["a needs panics=execute", "b needs"]);
     assert!(ran.lines[0].starts_with("a failed: internal error, this is a bug in ccm < "), "{:?}", ran.lines);
     assert!(ran.lines[0].contains("a panic in execute"), "{:?}", ran.lines);
@@ -93,7 +93,7 @@ fn a_panic_is_the_failure_of_its_resource_alone() {
 }
 
 #[test]
-fn an_unknown_provider_is_the_failure_of_its_resource() {
+fn unknown_provider_fails_its_resource() {
     let mut catalog = catalog(&["a needs", "b"]);
     let span = catalog.resources[0].span;
     catalog.resources[0].provider = Some(ccm_model::Spanned { value: "other".to_owned(), span });
@@ -102,7 +102,7 @@ fn an_unknown_provider_is_the_failure_of_its_resource() {
 }
 
 #[test]
-fn events_come_in_order_and_carry_what_happened() {
+fn events_come_in_order_with_their_outcomes() {
     let ran = run(&["a needs"]);
     let names: Vec<&str> = ran
         .events
@@ -127,7 +127,7 @@ fn events_come_in_order_and_carry_what_happened() {
     assert_eq!(transaction.outcome, Outcome::Changed);
 }
 
-/// Answers for the resource `a` alone.
+/// Late values of the resource `a`.
 struct Late(fn() -> Result<Resolved, Failure>);
 
 impl LateValues for Late {
@@ -135,13 +135,18 @@ impl LateValues for Late {
         true
     }
 
-    fn resolve(&self, _: ResourceIndex, resource: &Resource, _: &dyn Progress) -> Result<Resolved, Failure> {
+    fn resolve(
+        &self,
+        _: ResourceIndex,
+        resource: &Resource,
+        _: &dyn RunProgress,
+    ) -> Result<Resolved, Failure> {
         if &*resource.id.name == "a" { (self.0)() } else { Ok(Resolved::AsWritten) }
     }
 }
 
 #[test]
-fn late_values_are_asked_for_before_anything_else() {
+fn late_values_are_resolved_first() {
     let run_late = |answer, noop| {
         let late = Late(answer);
         let options = Options { noop, late: Some(&late), ..Options::default() };
@@ -158,7 +163,7 @@ fn late_values_are_asked_for_before_anything_else() {
     assert_eq!(unknown.lines, ["a would change: not known before fake#b", "b stable"]);
 }
 
-/// Remembers what was captured.
+/// Late values that record captured values.
 #[derive(Default)]
 struct Remembering(RefCell<Vec<(ResourceIndex, serde_json::Value)>>);
 
@@ -167,7 +172,7 @@ impl LateValues for Remembering {
         true
     }
 
-    fn resolve(&self, _: ResourceIndex, _: &Resource, _: &dyn Progress) -> Result<Resolved, Failure> {
+    fn resolve(&self, _: ResourceIndex, _: &Resource, _: &dyn RunProgress) -> Result<Resolved, Failure> {
         Ok(Resolved::AsWritten)
     }
 
@@ -177,7 +182,7 @@ impl LateValues for Remembering {
 }
 
 #[test]
-fn what_an_execution_yields_is_remembered_once_it_is_verified() {
+fn values_of_an_execution_are_kept_after_verification() {
     for (line, noop, remembered, left) in [
         ("b needs yields=x", false, Some(json!({"it": "x", "changed": true})), true),
         ("b needs idle yields=x", false, Some(json!({"it": "x", "changed": false})), true),
@@ -201,7 +206,7 @@ fn what_an_execution_yields_is_remembered_once_it_is_verified() {
 }
 
 #[test]
-fn what_was_read_before_a_failed_change_is_not_said_to_be_so() {
+fn state_before_a_failed_change_is_not_reported() {
     for (line, described) in [
         ("a needs fails=halfway", false),
         ("a needs fails=execute", true),

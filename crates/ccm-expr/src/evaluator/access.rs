@@ -1,20 +1,20 @@
-//! Parts of values: keys, places, slices and methods.
+//! Access to parts of values: keys, indices, slices and methods.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::Evaluator;
 use crate::Value;
-use crate::error::{Cause, Error, Fallible};
+use crate::error::{Cause, Error, ExprResult};
 use crate::functions::maps::same_key;
 use crate::time;
-use crate::tree::{Access, Children, NodeId, NodeKind, Piece};
+use crate::tree::{Access, ChildRange, NodeId, NodeKind, TextSpan};
 
-/// The part of a value under a key, or why there is none. A key that a map lacks yields nothing.
+/// Returns the part of a value under a key; a key that a map lacks is null. The error is a message.
 pub(crate) fn fetch(value: &Value, key: &Value) -> Result<Value, Cow<'static, str>> {
     match (value, key) {
         (Value::Map(map), Value::Text(key)) => Ok(map.get(key).cloned().unwrap_or_default()),
-        // Nothing as a key is taken for a text without letters.
+        // A null key means the empty key.
         (Value::Map(map), Value::Null) => Ok(map.get("").cloned().unwrap_or_default()),
         (Value::Map(_), key) => {
             Err(format!("expected text as the key of a map, found {}", key.kind()).into())
@@ -24,22 +24,22 @@ pub(crate) fn fetch(value: &Value, key: &Value) -> Result<Value, Cow<'static, st
             Ok(found.map(|(_, value)| value.clone()).unwrap_or_default())
         }
         (Value::List(list), key) => {
-            let at = place(key, list.len(), "list")?;
+            let at = element_index(key, list.len(), "list")?;
             Ok(list[at].clone())
         }
         (Value::Text(text), key) => {
-            let at = place(key, text.len(), "text")?;
+            let at = element_index(key, text.len(), "text")?;
             Ok(Value::Int(text.as_bytes()[at].into()))
         }
         (Value::Bytes(bytes), key) => {
-            let at = place(key, bytes.len(), "list")?;
+            let at = element_index(key, bytes.len(), "list")?;
             Ok(Value::Int(bytes[at].into()))
         }
         (value, _) => Err(format!("{} has no parts", value.kind()).into()),
     }
 }
 
-/// Whether a map doesn't have a key.
+/// Returns `true` if a map lacks a key.
 fn lacks(whole: &Value, key: &Value) -> bool {
     match (whole, key) {
         (Value::Map(map), Value::Text(key)) => !map.contains_key(key),
@@ -48,28 +48,28 @@ fn lacks(whole: &Value, key: &Value) -> bool {
     }
 }
 
-/// The place that a key stands for; a negative one counts from the end.
-fn place(key: &Value, length: usize, whole: &str) -> Result<usize, Cow<'static, str>> {
+/// Returns the index for a key; a negative key counts from the end.
+fn element_index(key: &Value, length: usize, whole: &str) -> Result<usize, Cow<'static, str>> {
     let at = match key {
         Value::Int(at) => *at,
         #[allow(clippy::cast_possible_truncation, reason = "the language cuts off the fraction")]
         Value::Float(at) => *at as i64,
         other => {
             return Err(
-                format!("expected an integer as the place in a {whole}, found {}", other.kind()).into()
+                format!("expected an integer as the index of a {whole}, found {}", other.kind()).into()
             );
         }
     };
     let from_start = if at < 0 { i64::try_from(length).unwrap_or(i64::MAX).saturating_add(at) } else { at };
     usize::try_from(from_start).ok().filter(|at| *at < length).ok_or_else(|| match length {
         0 => format!("the {whole} is empty").into(),
-        _ => format!("the {whole} ends before place {at}: its last is {}", length - 1).into(),
+        _ => format!("index {at} is out of range: the last index of the {whole} is {}", length - 1).into(),
     })
 }
 
 impl Evaluator<'_, '_> {
-    /// A part of a value; `None` where a `?.` met nothing and ends the chain.
-    pub(super) fn link(&mut self, id: NodeId) -> Fallible<Option<Value>> {
+    /// Returns a part of a value; `None` if a `?.` met null and ends the chain.
+    pub(super) fn access(&mut self, id: NodeId) -> ExprResult<Option<Value>> {
         let tree = self.tree;
         match &tree.node(id).kind {
             NodeKind::Member { base, name, access } => {
@@ -91,8 +91,8 @@ impl Evaluator<'_, '_> {
                 }
                 let Some(whole) = self.base(base, access)? else { return Ok(None) };
                 if let Some(name) = tree.constant_text(key_id) {
-                    let piece = tree.node(key_id).piece;
-                    return self.member(id, &whole, name, piece, access).map(Some);
+                    let span = tree.node(key_id).span;
+                    return self.member(id, &whole, name, span, access).map(Some);
                 }
                 let key = self.value(key_id)?;
                 let others = if let Value::Groups(groups) = &whole { groups.len() } else { 1 };
@@ -115,15 +115,15 @@ impl Evaluator<'_, '_> {
         }
     }
 
-    /// The value that something is asked of; `None` if it is nothing and `?.` follows.
-    fn base(&mut self, base: NodeId, access: Access) -> Fallible<Option<Value>> {
+    /// Evaluates the base of an access; `None` if the base is null and `?.` follows.
+    fn base(&mut self, base: NodeId, access: Access) -> ExprResult<Option<Value>> {
         let part = matches!(
             self.tree.node(base).kind,
             NodeKind::Member { .. } | NodeKind::Item { .. } | NodeKind::Method { .. }
         );
         let value = if part {
-            self.budget.step(|| self.tree.node(base).piece.range())?;
-            match self.link(base)? {
+            self.budget.step(|| self.tree.node(base).span.range())?;
+            match self.access(base)? {
                 Some(value) => value,
                 None => return Ok(None),
             }
@@ -136,34 +136,40 @@ impl Evaluator<'_, '_> {
         Ok(Some(value))
     }
 
-    /// The value of a key that is named outright.
-    fn member(&self, id: NodeId, whole: &Value, name: &str, piece: Piece, access: Access) -> Fallible<Value> {
+    /// Returns the value of a constant key.
+    fn member(
+        &self,
+        id: NodeId,
+        whole: &Value,
+        name: &str,
+        span: TextSpan,
+        access: Access,
+    ) -> ExprResult<Value> {
         match whole {
             Value::Map(map) => match map.get(name) {
                 Some(value) => Ok(value.clone()),
                 None if self.scope.strict() && !access.optional && !access.lenient => {
-                    Err(Error::run(piece.range(), format!("there is no `{}`", self.path(id)))
+                    Err(Error::run(span.range(), format!("there is no `{}`", self.path(id)))
                         .did_you_mean(name, map.keys().map(|key| &**key))
-                        .because(Cause::MissingKey(self.segments(id))))
+                        .with_cause(Cause::MissingKey(self.segments(id))))
                 }
                 None => Ok(Value::Null),
             },
             Value::Groups(_) => Ok(whole.get(name).cloned().unwrap_or_default()),
             Value::Null => {
                 let path = self.path(id);
-                let error =
-                    Error::run(piece.range(), format!("`{path}`: there is nothing that could have `{name}`"));
-                Err(error.hint("`?.` instead of `.` yields nil there"))
+                let error = Error::run(span.range(), format!("`{path}`: nil has no key `{name}`"));
+                Err(error.with_hint("write `?.` instead of `.` to get nil"))
             }
             other => {
-                let error = Error::run(piece.range(), format!("{} has no field `{name}`", other.kind()));
+                let error = Error::run(span.range(), format!("{} has no field `{name}`", other.kind()));
                 let methods = time::methods(time::method_of(other));
                 Err(match other {
                     Value::List(_) => {
-                        error.hint("an element is asked for as `[0]`; a field of each with map(list, .field)")
+                        error.with_hint("write `[0]` for an element, map(list, .field) for a field of each")
                     }
                     _ if methods.clone().any(|method| method == name) => {
-                        error.hint(format!("it is a method: `{name}()`"))
+                        error.with_hint(format!("call the method: `{name}()`"))
                     }
                     _ => error,
                 })
@@ -171,16 +177,17 @@ impl Evaluator<'_, '_> {
         }
     }
 
-    /// A map lacks a key that was worked out. The key isn't shown: it may be made of a secret.
+    /// Builds the error for a computed key that a map lacks. The message hides the key, which may hold a
+    /// secret.
     fn no_such_key(&self, id: NodeId, base: NodeId, key: NodeId) -> Box<Error> {
         let whole = self.path(base);
         let whole = if whole.starts_with('…') { "this map".to_owned() } else { format!("`{whole}`") };
         Error::run(self.range(key), format!("{whole} has no such key"))
-            .hint("`?.[` instead of `[` yields nil there")
-            .because(Cause::MissingKey(self.segments(id)))
+            .with_hint("write `?.[` instead of `[` to get nil")
+            .with_cause(Cause::MissingKey(self.segments(id)))
     }
 
-    /// The names and keys that lead to a part, as they would be written.
+    /// Formats the names and keys that lead to a part.
     fn path(&self, id: NodeId) -> String {
         let parts = self.parts(id).into_iter().enumerate();
         let shown = parts.map(|(at, part)| match (at, part) {
@@ -192,12 +199,12 @@ impl Evaluator<'_, '_> {
         shown.collect()
     }
 
-    /// Returns the names and keys that lead to a part, up to the first that is worked out.
+    /// Returns the names and keys that lead to a part, up to the first computed one.
     fn segments(&self, id: NodeId) -> Vec<String> {
         self.parts(id).into_iter().map_while(|part| part.map(str::to_owned)).collect()
     }
 
-    /// Returns the names and keys that lead to a part; `None` stands for one that is worked out.
+    /// Returns the names and keys that lead to a part; `None` stands for a computed one.
     fn parts(&self, id: NodeId) -> Vec<Option<&str>> {
         let mut parts = Vec::new();
         let mut at = id;
@@ -214,7 +221,7 @@ impl Evaluator<'_, '_> {
                 }
                 NodeKind::Chain(inner) => *inner,
                 NodeKind::Name | NodeKind::Local(_) | NodeKind::Environment | NodeKind::Element => {
-                    parts.push(Some(self.tree.text(node.piece)));
+                    parts.push(Some(self.tree.text(node.span)));
                     break;
                 }
                 _ => {
@@ -227,15 +234,15 @@ impl Evaluator<'_, '_> {
         parts
     }
 
-    fn method(&mut self, whole: &Value, name: Piece, arguments: Children) -> Fallible<Value> {
+    fn method(&mut self, whole: &Value, name: TextSpan, arguments: ChildRange) -> ExprResult<Value> {
         let word = self.tree.text(name);
-        let nature = time::method_of(whole);
-        let Some(method) = time::method(nature, word) else {
+        let static_type = time::method_of(whole);
+        let Some(method) = time::method(static_type, word) else {
             let error = Error::run(name.range(), format!("{} has no method `{word}`", whole.kind()));
-            return Err(error.did_you_mean(word, time::methods(nature)));
+            return Err(error.did_you_mean(word, time::methods(static_type)));
         };
         let values = self.values(arguments)?;
-        let charged = values.iter().try_for_each(|value| self.budget.look(value));
+        let charged = values.iter().try_for_each(|value| self.budget.read_value(value));
         charged.map_err(|exhausted| exhausted.at(name.range()))?;
         if values.len() != method.parameters.len() {
             let message =
@@ -245,7 +252,7 @@ impl Evaluator<'_, '_> {
         let value = (method.call)(whole, &values).ok_or_else(|| {
             Error::run(
                 name.range(),
-                format!("`{word}`: expected other arguments, or a date within the years that there are"),
+                format!("`{word}`: the arguments are not valid, or the date is outside the supported years"),
             )
         })?;
         if let Value::Text(text) = &value {
@@ -261,7 +268,7 @@ impl Evaluator<'_, '_> {
         base: NodeId,
         from: Option<NodeId>,
         to: Option<NodeId>,
-    ) -> Fallible<Value> {
+    ) -> ExprResult<Value> {
         let whole = self.value(base)?;
         let length = match &whole {
             Value::Text(text) => text.len(),
@@ -284,7 +291,7 @@ impl Evaluator<'_, '_> {
         };
         self.within(id, charged)?;
         Ok(match whole {
-            // A slice goes by bytes; what is left of a character is no text.
+            // Slices count bytes; cut characters are replaced.
             Value::Text(text) => Value::text(match text.get(from..to) {
                 Some(part) => Arc::<str>::from(part),
                 None => String::from_utf8_lossy(&text.as_bytes()[from..to]).into(),
@@ -295,8 +302,8 @@ impl Evaluator<'_, '_> {
         })
     }
 
-    /// A bound of a slice, within the whole.
-    fn bound(&mut self, id: NodeId, length: usize) -> Fallible<usize> {
+    /// Evaluates a bound of a slice, clamped to the length.
+    fn bound(&mut self, id: NodeId, length: usize) -> ExprResult<usize> {
         let at = match self.value(id)? {
             Value::Int(at) => at,
             #[allow(clippy::cast_possible_truncation, reason = "the language cuts off the fraction")]

@@ -1,12 +1,12 @@
-//! Operators whose operands are both worked out.
+//! Operators that evaluate both operands.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
 
 use super::Evaluator;
 use crate::Value;
-use crate::error::{Error, Fallible};
-use crate::time::Moment;
+use crate::error::{Error, ExprResult};
+use crate::time::DateTime;
 use crate::tree::{NodeId, Operator};
 use crate::value::Compared;
 
@@ -17,11 +17,11 @@ impl Evaluator<'_, '_> {
         operator: Operator,
         (left_id, left): (NodeId, Value),
         (right_id, right): (NodeId, Value),
-    ) -> Fallible<Value> {
+    ) -> ExprResult<Value> {
         if let (Value::Text(one), Value::Text(two)) = (&left, &right) {
-            // To find one in the other, both are read.
+            // A search reads both operands.
             let read = match operator {
-                // It is counted there.
+                // `equal` charges for these.
                 Operator::Equal | Operator::NotEqual => 0,
                 Operator::Contains => one.len() + two.len(),
                 _ => one.len().min(two.len()),
@@ -59,16 +59,18 @@ impl Evaluator<'_, '_> {
                     joined.push_str(two);
                     Some(Value::text(joined))
                 }
-                (Value::Moment(moment), Value::Duration(span))
-                | (Value::Duration(span), Value::Moment(moment)) => Some(self.moved(id, moment.plus(*span))?),
+                (Value::DateTime(date_time), Value::Duration(span))
+                | (Value::Duration(span), Value::DateTime(date_time)) => {
+                    Some(self.moved(id, date_time.plus(*span))?)
+                }
                 (Value::Duration(one), Value::Duration(two)) => Some(Value::Duration(one.wrapping_add(*two))),
                 _ => numeric(&left, &right, i64::wrapping_add, |one, two| one + two),
             },
             Operator::Subtract => match (&left, &right) {
-                (Value::Moment(moment), Value::Duration(span)) => {
-                    Some(self.moved(id, moment.plus(span.wrapping_neg()))?)
+                (Value::DateTime(date_time), Value::Duration(span)) => {
+                    Some(self.moved(id, date_time.plus(span.wrapping_neg()))?)
                 }
-                (Value::Moment(one), Value::Moment(two)) => Some(Value::Duration(one.since(two))),
+                (Value::DateTime(one), Value::DateTime(two)) => Some(Value::Duration(one.since(two))),
                 (Value::Duration(one), Value::Duration(two)) => Some(Value::Duration(one.wrapping_sub(*two))),
                 _ => numeric(&left, &right, i64::wrapping_sub, |one, two| one - two),
             },
@@ -82,7 +84,7 @@ impl Evaluator<'_, '_> {
                 (Value::Int(one), Value::Int(two)) => Some(Value::Int(one.wrapping_rem(*two))),
                 _ => None,
             },
-            // These look at one side first, and never come here.
+            // These evaluate the right side only if needed, and never come here.
             Operator::And | Operator::Or | Operator::Coalesce => None,
         };
         value.ok_or_else(|| meaningless(self))
@@ -96,24 +98,26 @@ impl Evaluator<'_, '_> {
         let is_number = |value: &Value| matches!(value, Value::Int(_) | Value::Float(_));
         let one_number = is_number(left) != is_number(right);
         if let Some(hint) = operator.hint_for_text().filter(|_| one_text && one_number) {
-            return error.hint(hint);
+            return error.with_hint(hint);
         }
         match operator {
-            Operator::Add if one_text => error.hint("turn the other side into text with string(…)"),
-            _ if left.is_null() || right.is_null() => error.hint("`value ?? default` stands in for nothing"),
+            Operator::Add if one_text => error.with_hint("turn the other side into text with string(…)"),
+            _ if left.is_null() || right.is_null() => {
+                error.with_hint("write `value ?? default` to replace nothing")
+            }
             _ => error,
         }
     }
 
-    fn moved(&self, id: NodeId, moment: Option<Moment>) -> Fallible<Value> {
-        moment
-            .map(Value::Moment)
-            .ok_or_else(|| Error::run(self.range(id), "this date lies outside the years that there are"))
+    fn moved(&self, id: NodeId, date_time: Option<DateTime>) -> ExprResult<Value> {
+        date_time
+            .map(Value::DateTime)
+            .ok_or_else(|| Error::run(self.range(id), "this date is outside the supported years"))
     }
 
-    /// Whether two values are equal; what they hold counts as steps. Texts of unequal lengths are unequal at
+    /// Returns `true` if two values are equal; elements count as steps. Texts of unequal length differ at
     /// once.
-    fn equal(&mut self, id: NodeId, one: &Value, two: &Value) -> Fallible<bool> {
+    fn equal(&mut self, id: NodeId, one: &Value, two: &Value) -> ExprResult<bool> {
         if let (Value::Text(one), Value::Text(two)) = (one, two) {
             let charged = self.budget.read(if one.len() == two.len() { one.len() } else { 0 });
             self.within(id, charged)?;
@@ -132,7 +136,7 @@ impl Evaluator<'_, '_> {
         needle: &Value,
         whole_id: NodeId,
         whole: &Value,
-    ) -> Fallible<Value> {
+    ) -> ExprResult<Value> {
         let found = match (whole, needle) {
             (Value::Null, _) => false,
             (Value::List(list), needle) => {
@@ -170,7 +174,7 @@ impl Evaluator<'_, '_> {
                 let error = self.expected(whole_id, "a list or a map", other);
                 let is_text = matches!(other, Value::Text(_));
                 return Err(if is_text {
-                    error.hint("`whole contains part` looks into a text")
+                    error.with_hint("write `whole contains part` to search a text")
                 } else {
                     error
                 });
@@ -185,8 +189,8 @@ impl Evaluator<'_, '_> {
         operator: Operator,
         (left_id, left): (NodeId, &Value),
         (right_id, right): (NodeId, &Value),
-    ) -> Fallible<Value> {
-        // Nothing holds no text and is no pattern.
+    ) -> ExprResult<Value> {
+        // A null operand matches nothing.
         if left.is_null() || right.is_null() {
             return Ok(Value::Bool(false));
         }
@@ -207,7 +211,7 @@ impl Evaluator<'_, '_> {
         id: NodeId,
         (left_id, left): (NodeId, &Value),
         (right_id, right): (NodeId, &Value),
-    ) -> Fallible<Value> {
+    ) -> ExprResult<Value> {
         let bound = |this: &Self, id, value: &Value| match value {
             Value::Int(number) => Ok(*number),
             #[allow(clippy::cast_possible_truncation, reason = "the language cuts off the fraction")]
@@ -229,7 +233,7 @@ fn is_large(value: &Value) -> bool {
     matches!(value, Value::List(_) | Value::Map(_) | Value::Groups(_))
 }
 
-/// A sum, of whatever numbers there are.
+/// Adds numbers of any kind.
 pub(super) fn sum(left: &Value, right: &Value) -> Option<Value> {
     match (left, right) {
         (Value::Duration(one), Value::Duration(two)) => Some(Value::Duration(one.wrapping_add(*two))),
@@ -259,7 +263,7 @@ fn floats(left: &Value, right: &Value) -> Option<(f64, f64)> {
     Some((float(left)?, float(right)?))
 }
 
-/// A product; a duration times a fraction is a mere number of nanoseconds.
+/// Multiplies numbers; a duration times a fraction is a number of nanoseconds.
 #[allow(clippy::cast_precision_loss, reason = "the language works with floats where one is involved")]
 fn product(left: &Value, right: &Value) -> Option<Value> {
     match (left, right) {

@@ -1,4 +1,4 @@
-//! Functions that ask a predicate about each element of a list.
+//! Functions that apply a predicate to each element of a list.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,11 +6,11 @@ use std::sync::Arc;
 use super::arithmetic::sum;
 use super::{Evaluator, Iteration};
 use crate::Value;
-use crate::error::{Error, Fallible};
+use crate::error::{Error, ExprResult};
 use crate::functions::maps::{is_key, same_key};
 use crate::functions::{Predicate, lists, sorting};
 use crate::limits;
-use crate::tree::{Children, NodeId};
+use crate::tree::{ChildRange, NodeId};
 use crate::value::hash;
 
 impl Evaluator<'_, '_> {
@@ -18,8 +18,8 @@ impl Evaluator<'_, '_> {
         &mut self,
         predicate: Predicate,
         id: NodeId,
-        arguments: Children,
-    ) -> Fallible<Value> {
+        arguments: ChildRange,
+    ) -> ExprResult<Value> {
         let tree = self.tree;
         let arguments = tree.children(arguments);
         let list_id = arguments[0];
@@ -42,8 +42,8 @@ impl Evaluator<'_, '_> {
         result
     }
 
-    /// What the predicate says of one element; without a predicate the element itself.
-    fn ask(&mut self, list: &[Value], at: usize, body: Option<NodeId>) -> Fallible<Value> {
+    /// Applies the predicate to an element; without a predicate, returns the element.
+    fn apply_predicate(&mut self, list: &[Value], at: usize, body: Option<NodeId>) -> ExprResult<Value> {
         let Some(body) = body else { return Ok(list[at].clone()) };
         if let Some(iteration) = self.iterations.last_mut() {
             iteration.element = list[at].clone();
@@ -52,8 +52,8 @@ impl Evaluator<'_, '_> {
         self.value(body)
     }
 
-    fn holds(&mut self, id: NodeId, list: &[Value], at: usize, body: Option<NodeId>) -> Fallible<bool> {
-        match self.ask(list, at, body)? {
+    fn holds(&mut self, id: NodeId, list: &[Value], at: usize, body: Option<NodeId>) -> ExprResult<bool> {
+        match self.apply_predicate(list, at, body)? {
             Value::Bool(boolean) => Ok(boolean),
             other => {
                 let message = format!("expected a boolean for each element, found {}", other.kind());
@@ -68,7 +68,7 @@ impl Evaluator<'_, '_> {
         id: NodeId,
         list: &[Value],
         body: Option<NodeId>,
-    ) -> Fallible<Value> {
+    ) -> ExprResult<Value> {
         #[allow(clippy::cast_possible_wrap, reason = "no list is that long")]
         let place = |at: usize| Value::Int(at as i64);
         match predicate {
@@ -106,7 +106,7 @@ impl Evaluator<'_, '_> {
                 self.within(id, charged)?;
                 let mut made = Vec::with_capacity(list.len());
                 for at in 0..list.len() {
-                    made.push(self.ask(list, at, body)?);
+                    made.push(self.apply_predicate(list, at, body)?);
                 }
                 Ok(Value::List(Arc::new(made)))
             }
@@ -133,37 +133,37 @@ impl Evaluator<'_, '_> {
             Predicate::Sum => {
                 let mut total = Value::Int(0);
                 for at in 0..list.len() {
-                    let value = self.ask(list, at, body)?;
+                    let value = self.apply_predicate(list, at, body)?;
                     total = sum(&value, &total)
                         .ok_or_else(|| self.expected(body.unwrap_or(id), "numbers", &value))?;
                 }
                 Ok(total)
             }
             Predicate::GroupBy => self.group_by(id, list, body),
-            // These have no way here.
+            // Both have functions of their own.
             Predicate::SortBy | Predicate::Reduce => Ok(Value::Null),
         }
     }
 
-    fn made(&mut self, id: NodeId, elements: Vec<Value>) -> Fallible<Value> {
+    fn made(&mut self, id: NodeId, elements: Vec<Value>) -> ExprResult<Value> {
         let charged = self.budget.elements(elements.len());
         self.within(id, charged)?;
         Ok(Value::List(Arc::new(elements)))
     }
 
-    fn group_by(&mut self, id: NodeId, list: &[Value], body: Option<NodeId>) -> Fallible<Value> {
+    fn group_by(&mut self, id: NodeId, list: &[Value], body: Option<NodeId>) -> ExprResult<Value> {
         let charged = self.budget.elements(list.len());
         self.within(id, charged)?;
         let mut groups: Vec<(Value, Vec<Value>)> = Vec::new();
         let mut places: HashMap<u64, Vec<usize>> = HashMap::new();
         for at in 0..list.len() {
-            let key = self.ask(list, at, body)?;
+            let key = self.apply_predicate(list, at, body)?;
             if !is_key(&key) {
                 return Err(self.expected(body.unwrap_or(id), "a key to group by", &key));
             }
             let alike = places.entry(hash(&key)).or_default();
             let charged = self.budget.compare(&key, 1 + alike.len());
-            charged.map_err(|exhausted| exhausted.at(self.tree.node(id).piece.range()))?;
+            charged.map_err(|exhausted| exhausted.at(self.tree.node(id).span.range()))?;
             if let Some(group) = alike.iter().find(|at| same_key(&groups[**at].0, &key)) {
                 groups[*group].1.push(list[at].clone());
             } else {
@@ -174,7 +174,7 @@ impl Evaluator<'_, '_> {
         Ok(Value::from_entries(groups.into_iter().map(|(key, group)| (key, Value::list(group))).collect()))
     }
 
-    fn sort_by(&mut self, id: NodeId, list: &[Value], arguments: &[NodeId]) -> Fallible<Value> {
+    fn sort_by(&mut self, id: NodeId, list: &[Value], arguments: &[NodeId]) -> ExprResult<Value> {
         let descending = match arguments.get(2) {
             None => false,
             Some(order) => match self.value(*order)? {
@@ -186,7 +186,8 @@ impl Evaluator<'_, '_> {
         };
         let body = arguments.get(1).copied();
         self.iterations.push(Iteration { element: Value::Null, index: 0, accumulator: Value::Null });
-        let ranks: Fallible<Vec<Value>> = (0..list.len()).map(|at| self.ask(list, at, body)).collect();
+        let ranks: ExprResult<Vec<Value>> =
+            (0..list.len()).map(|at| self.apply_predicate(list, at, body)).collect();
         self.iterations.pop();
         let ranks = ranks?;
         let charged = sorting::charge(&ranks, &mut self.budget);
@@ -205,14 +206,14 @@ impl Evaluator<'_, '_> {
         list_id: NodeId,
         list: &[Value],
         arguments: &[NodeId],
-    ) -> Fallible<Value> {
+    ) -> ExprResult<Value> {
         let (mut accumulator, first) = match arguments.get(2) {
             Some(initial) => (self.value(*initial)?, 0),
             None => match list.first() {
                 Some(first) => (first.clone(), 1),
                 None => {
                     return Err(Error::run(self.range(list_id), "an empty list can't be reduced")
-                        .hint("give the value to begin with: reduce(list, #acc + #, 0)"));
+                        .with_hint("add an initial value: reduce(list, #acc + #, 0)"));
                 }
             },
         };
@@ -223,7 +224,7 @@ impl Evaluator<'_, '_> {
                 index: at,
                 accumulator: accumulator.clone(),
             });
-            let next = self.ask(list, at, body);
+            let next = self.apply_predicate(list, at, body);
             self.iterations.pop();
             let next = next?;
             // Only here can a value grow deeper with every round.
@@ -238,7 +239,7 @@ impl Evaluator<'_, '_> {
     }
 }
 
-/// Whether two values are one and the same, or so small that it doesn't matter.
+/// Returns `true` if both values share their memory, or are too small to nest.
 fn same(one: &Value, two: &Value) -> bool {
     match (one, two) {
         (Value::List(one), Value::List(two)) => Arc::ptr_eq(one, two),

@@ -1,8 +1,8 @@
 //! Sets of kinds that an argument may have.
 
-use crate::nature::{Base, Nature};
+use crate::static_type::{Base, StaticType};
 
-/// A set of kinds. What is unknown on reading is always accepted there.
+/// Set of kinds. The parser accepts any argument of unknown kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Accepts(u16);
 
@@ -22,15 +22,15 @@ impl Accepts {
 
     pub(crate) const NUMBER: Self = Self(Self::INT.0 | Self::FLOAT.0 | Self::COUNTED.0);
     pub(crate) const LISTS: Self = Self(Self::LIST.0 | Self::INTS.0 | Self::BYTES.0);
-    /// Lists that may hold text, or at least compare with one another.
+    /// Lists whose elements may have an order.
     pub(crate) const SORTABLE: Self = Self(Self::LIST.0 | Self::INTS.0);
     pub(crate) const MAPS: Self = Self::MAP;
     pub(crate) const SIZED: Self = Self(Self::LISTS.0 | Self::MAP.0 | Self::TEXT.0);
     pub(crate) const NUMBER_OR_TEXT: Self = Self(Self::NUMBER.0 | Self::TEXT.0);
     pub(crate) const NUMBERS: Self = Self(Self::NUMBER.0 | Self::LISTS.0);
 
-    pub(crate) fn takes(self, nature: Nature) -> bool {
-        let kind = match nature.base() {
+    pub(crate) fn takes(self, static_type: StaticType) -> bool {
+        let kind = match static_type.base() {
             Some(Base::Unknown) => return true,
             Some(Base::Text) => Self::TEXT,
             Some(Base::Int) => Self::INT,
@@ -41,7 +41,7 @@ impl Accepts {
             Some(Base::Map | Base::Groups) => Self::MAP,
             Some(Base::Zone) => Self::ZONE,
             Some(Base::Texts) | None => Self::LIST,
-            Some(Base::Nil | Base::Bool | Base::Moment) => Self::REST,
+            Some(Base::Nil | Base::Bool | Base::DateTime) => Self::REST,
         };
         self.0 & kind.0 != 0
     }

@@ -1,23 +1,21 @@
-//! Functions that make one number of many, in lists and lists of lists.
+//! Functions that reduce the numbers of lists, nested ones too, to one number.
 
 use std::cmp::Ordering;
 
-use super::{Call, Problem};
+use super::{CallError, FunctionCall, ValueResult};
 use crate::Value;
 use crate::limits::{self, Exhausted};
 use crate::value::Compared;
 
-type Result = std::result::Result<Value, Problem>;
-
-pub(super) fn max(call: &mut Call<'_>) -> Result {
+pub(super) fn max(call: &mut FunctionCall<'_>) -> ValueResult {
     extreme(call, Ordering::Greater)
 }
 
-pub(super) fn min(call: &mut Call<'_>) -> Result {
+pub(super) fn min(call: &mut FunctionCall<'_>) -> ValueResult {
     extreme(call, Ordering::Less)
 }
 
-fn extreme(call: &mut Call<'_>, wanted: Ordering) -> Result {
+fn extreme(call: &mut FunctionCall<'_>, wanted: Ordering) -> ValueResult {
     let alone = call.arguments.len() == 1;
     let mut best = None::<Value>;
     for (at, argument) in call.arguments.iter().enumerate() {
@@ -34,9 +32,9 @@ fn extreme(call: &mut Call<'_>, wanted: Ordering) -> Result {
             Value::Int(_) | Value::Float(_) | Value::Duration(_) => consider(argument),
             Value::List(_) => {
                 call.budget.walk(argument)?;
-                each(argument, at, limits::DEPTH_OF_VALUES, &mut consider)?;
+                each(argument, at, limits::MAX_VALUE_DEPTH, &mut consider)?;
             }
-            // What is alone is the largest there is.
+            // Any single value is its own extreme.
             other if alone => return Ok(other.clone()),
             _ => return Err(call.expected(at, "a number or a list of numbers")),
         }
@@ -44,13 +42,8 @@ fn extreme(call: &mut Call<'_>, wanted: Ordering) -> Result {
     Ok(best.unwrap_or_default())
 }
 
-/// Shows every number of a list, however deep.
-fn each(
-    value: &Value,
-    at: usize,
-    left: usize,
-    show: &mut dyn FnMut(&Value),
-) -> std::result::Result<(), Problem> {
+/// Visits every number of a list, nested lists too.
+fn each(value: &Value, at: usize, left: usize, show: &mut dyn FnMut(&Value)) -> Result<(), CallError> {
     match value {
         Value::Int(_) | Value::Float(_) => show(value),
         Value::List(list) => {
@@ -61,14 +54,14 @@ fn each(
                 each(element, at, left - 1, show)?;
             }
         }
-        other => return Err(Problem::Argument(at, format!("expected numbers, found {}", other.kind()))),
+        other => return Err(CallError::Argument(at, format!("expected numbers, found {}", other.kind()))),
     }
     Ok(())
 }
 
-/// All numbers of all arguments.
+/// Collects the numbers of all arguments.
 #[allow(clippy::cast_precision_loss, reason = "an average is a float")]
-fn numbers(call: &mut Call<'_>) -> std::result::Result<Vec<f64>, Problem> {
+fn numbers(call: &mut FunctionCall<'_>) -> Result<Vec<f64>, CallError> {
     let mut all = Vec::new();
     for (at, argument) in call.arguments.iter().enumerate() {
         call.budget.walk(argument)?;
@@ -76,7 +69,7 @@ fn numbers(call: &mut Call<'_>) -> std::result::Result<Vec<f64>, Problem> {
             Value::Duration(span) => &Value::Int(*span),
             other => other,
         };
-        each(argument, at, limits::DEPTH_OF_VALUES, &mut |value| {
+        each(argument, at, limits::MAX_VALUE_DEPTH, &mut |value| {
             all.push(match value {
                 Value::Int(number) => *number as f64,
                 Value::Float(number) => *number,
@@ -88,7 +81,7 @@ fn numbers(call: &mut Call<'_>) -> std::result::Result<Vec<f64>, Problem> {
 }
 
 #[allow(clippy::cast_precision_loss, reason = "an average is a float")]
-pub(super) fn mean(call: &mut Call<'_>) -> Result {
+pub(super) fn mean(call: &mut FunctionCall<'_>) -> ValueResult {
     let all = numbers(call)?;
     if all.is_empty() {
         return Ok(Value::Float(0.0));
@@ -96,7 +89,7 @@ pub(super) fn mean(call: &mut Call<'_>) -> Result {
     Ok(Value::Float(all.iter().sum::<f64>() / all.len() as f64))
 }
 
-pub(super) fn median(call: &mut Call<'_>) -> Result {
+pub(super) fn median(call: &mut FunctionCall<'_>) -> ValueResult {
     let mut all = numbers(call)?;
     all.sort_by(f64::total_cmp);
     let middle = all.len() / 2;

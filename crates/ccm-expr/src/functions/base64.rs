@@ -1,8 +1,10 @@
-//! Base64 with the usual alphabet and padding.
+//! Base64 of whole values, with the usual alphabet and padding.
+//!
+//! ccm-redaction computes single digits at any bit offset, so the two have no code in common.
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// Writes bytes.
+/// Encodes bytes.
 pub(crate) fn encode(bytes: &[u8]) -> String {
     let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for chunk in bytes.chunks(3) {
@@ -17,7 +19,7 @@ pub(crate) fn encode(bytes: &[u8]) -> String {
     out
 }
 
-/// Reads bytes; line ends within are passed over.
+/// Decodes text; line ends are skipped.
 pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
     let letters: Vec<u8> = text.bytes().filter(|byte| !matches!(byte, b'\r' | b'\n')).collect();
     if !letters.len().is_multiple_of(4) {

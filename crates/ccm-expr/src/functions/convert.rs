@@ -1,15 +1,13 @@
-//! Functions that turn one kind into another.
+//! Conversions between kinds.
 
-use super::{Call, Problem, base64};
+use super::{CallError, FunctionCall, ValueResult, base64};
 use crate::Value;
 use crate::limits;
 use crate::time::CalendarPart;
 use crate::value::{go_text, indented};
 
-type Result = std::result::Result<Value, Problem>;
-
 #[allow(clippy::unnecessary_wraps, reason = "every row of the table has the same form")]
-pub(super) fn type_of(call: &mut Call<'_>) -> Result {
+pub(super) fn type_of(call: &mut FunctionCall<'_>) -> ValueResult {
     Ok(Value::text(match &call.arguments[0] {
         Value::Null => "nil",
         Value::Bool(_) => "bool",
@@ -19,14 +17,14 @@ pub(super) fn type_of(call: &mut Call<'_>) -> Result {
         Value::List(_) | Value::Bytes(_) => "array",
         Value::Map(_) | Value::Groups(_) => "map",
         Value::Duration(_) => "time.Duration",
-        Value::Moment(_) => "time.Time",
+        Value::DateTime(_) => "time.Time",
         Value::Calendar(CalendarPart::Month(_)) => "time.Month",
         Value::Calendar(CalendarPart::Weekday(_)) => "time.Weekday",
         Value::Calendar(CalendarPart::Zone(_)) => "time.Location",
     }))
 }
 
-pub(super) fn int(call: &mut Call<'_>) -> Result {
+pub(super) fn int(call: &mut FunctionCall<'_>) -> ValueResult {
     Ok(Value::Int(match &call.arguments[0] {
         Value::Int(number) | Value::Duration(number) => *number,
         #[allow(clippy::cast_possible_truncation, reason = "cutting off is what the function is for")]
@@ -34,13 +32,13 @@ pub(super) fn int(call: &mut Call<'_>) -> Result {
         Value::Calendar(CalendarPart::Month(number) | CalendarPart::Weekday(number)) => (*number).into(),
         Value::Text(text) => text
             .parse()
-            .map_err(|_| Problem::Argument(0, "expected a whole number, found another text".to_owned()))?,
+            .map_err(|_| CallError::Argument(0, "expected a whole number, found another text".to_owned()))?,
         _ => return Err(call.expected(0, "a number or text")),
     }))
 }
 
 #[allow(clippy::cast_precision_loss, reason = "the function is for that")]
-pub(super) fn float(call: &mut Call<'_>) -> Result {
+pub(super) fn float(call: &mut FunctionCall<'_>) -> ValueResult {
     Ok(Value::Float(match &call.arguments[0] {
         Value::Int(number) => *number as f64,
         Value::Float(number) => *number,
@@ -50,13 +48,13 @@ pub(super) fn float(call: &mut Call<'_>) -> Result {
                 .ok()
                 // A number too large for the format is refused, not taken for infinity.
                 .filter(|number: &f64| number.is_finite() || !digits)
-                .ok_or_else(|| Problem::Argument(0, "expected a number, found another text".to_owned()))?
+                .ok_or_else(|| CallError::Argument(0, "expected a number, found another text".to_owned()))?
         }
         _ => return Err(call.expected(0, "a number or text")),
     }))
 }
 
-pub(super) fn string(call: &mut Call<'_>) -> Result {
+pub(super) fn string(call: &mut FunctionCall<'_>) -> ValueResult {
     let value = &call.arguments[0];
     writable(call)?;
     if let Value::Text(_) = value {
@@ -67,32 +65,32 @@ pub(super) fn string(call: &mut Call<'_>) -> Result {
 }
 
 /// Refuses a value that is too large or too deep to be written.
-fn writable(call: &Call<'_>) -> std::result::Result<(), Problem> {
+fn writable(call: &FunctionCall<'_>) -> Result<(), CallError> {
     limits::weigh(&call.arguments[0])?;
     Ok(())
 }
 
-pub(super) fn to_json(call: &mut Call<'_>) -> Result {
+pub(super) fn to_json(call: &mut FunctionCall<'_>) -> ValueResult {
     writable(call)?;
     let Some(text) = indented(&call.arguments[0]) else {
-        return Err(Problem::Argument(0, "JSON can't write a number that is infinite or none".to_owned()));
+        return Err(CallError::Argument(0, "JSON has neither infinity nor NaN".to_owned()));
     };
     call.made_text(text)
 }
 
-pub(super) fn from_json(call: &mut Call<'_>) -> Result {
+pub(super) fn from_json(call: &mut FunctionCall<'_>) -> ValueResult {
     let text = call.text(0)?.to_owned();
-    // Reading takes memory in proportion to the text.
+    // Parsing takes memory in proportion to the text.
     call.budget.bytes(text.len())?;
     call.budget.elements(text.bytes().filter(|byte| matches!(byte, b',' | b'[' | b'{')).count())?;
     let json: serde_json::Value = serde_json::from_str(&text).map_err(|error| {
         let place = format!("line {}, column {}", error.line(), error.column());
-        Problem::Argument(0, format!("expected JSON, found a mistake at {place} of the text"))
+        CallError::Argument(0, format!("expected JSON, found an error at {place} of the text"))
     })?;
     Ok(floats(json))
 }
 
-/// JSON with every number as a float, which is how the language reads it.
+/// Turns every number of a JSON value into a float, as the language reads JSON.
 fn floats(json: serde_json::Value) -> Value {
     match json {
         serde_json::Value::Number(number) => Value::Float(number.as_f64().unwrap_or(f64::NAN)),
@@ -104,13 +102,13 @@ fn floats(json: serde_json::Value) -> Value {
     }
 }
 
-pub(super) fn to_base64(call: &mut Call<'_>) -> Result {
+pub(super) fn to_base64(call: &mut FunctionCall<'_>) -> ValueResult {
     let text = base64::encode(call.text(0)?.as_bytes());
     call.made_text(text)
 }
 
-pub(super) fn from_base64(call: &mut Call<'_>) -> Result {
+pub(super) fn from_base64(call: &mut FunctionCall<'_>) -> ValueResult {
     let bytes = base64::decode(call.text(0)?)
-        .ok_or_else(|| Problem::Argument(0, "expected Base64, found another text".to_owned()))?;
+        .ok_or_else(|| CallError::Argument(0, "expected Base64, found another text".to_owned()))?;
     call.made_text(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -2,13 +2,11 @@
 
 use jiff::tz::TimeZone;
 
-use super::{Call, Problem};
+use super::{CallError, FunctionCall, ValueResult};
 use crate::Value;
-use crate::time::{CalendarPart, Moment, duration as durations, layout, zone};
+use crate::time::{CalendarPart, DateTime, duration as durations, layout, zone};
 
-type Result = std::result::Result<Value, Problem>;
-
-/// The layouts that are tried where none is given.
+/// Layouts tried by `date` without a layout.
 const LAYOUTS: [&str; 7] = [
     "2006-01-02",
     "15:04:05",
@@ -19,26 +17,26 @@ const LAYOUTS: [&str; 7] = [
     "Mon, 02 Jan 2006 15:04:05 MST",
 ];
 
-pub(super) fn now(call: &mut Call<'_>) -> Result {
-    let now = Moment::utc((call.now)());
+pub(super) fn now(call: &mut FunctionCall<'_>) -> ValueResult {
+    let now = DateTime::utc((call.now)());
     match call.arguments.first() {
-        None => Ok(Value::Moment(now)),
-        Some(Value::Calendar(CalendarPart::Zone(zone))) => Ok(Value::Moment(now.in_zone(zone))),
+        None => Ok(Value::DateTime(now)),
+        Some(Value::Calendar(CalendarPart::Zone(zone))) => Ok(Value::DateTime(now.in_zone(zone))),
         Some(_) => Err(call.expected(0, "a time zone")),
     }
 }
 
-pub(super) fn duration(call: &mut Call<'_>) -> Result {
+pub(super) fn duration(call: &mut FunctionCall<'_>) -> ValueResult {
     durations::parse(call.text(0)?).map(Value::Duration).ok_or_else(|| {
-        Problem::Hinted(
+        CallError::Hinted(
             0,
             "expected a duration, found another text".to_owned(),
-            "a duration is written as \"1h30m\" or \"1.5s\", with h, m, s, ms, us or ns".to_owned(),
+            "write a duration as \"1h30m\" or \"1.5s\", with h, m, s, ms, us or ns".to_owned(),
         )
     })
 }
 
-pub(super) fn date(call: &mut Call<'_>) -> Result {
+pub(super) fn date(call: &mut FunctionCall<'_>) -> ValueResult {
     let (first, own_zone) = match call.arguments.first() {
         Some(Value::Calendar(CalendarPart::Zone(zone))) => (1, Some((**zone).clone())),
         _ => (0, None),
@@ -53,28 +51,28 @@ pub(super) fn date(call: &mut Call<'_>) -> Result {
         Some(layout) => layout::parse(layout, written, &zone),
         None => LAYOUTS.iter().find_map(|layout| layout::parse(layout, written, &zone)),
     };
-    parsed.map(Value::Moment).ok_or_else(|| {
+    parsed.map(Value::DateTime).ok_or_else(|| {
         let (message, hint) = match layout {
             Some(_) => (
                 "expected a date of the given layout, found another text",
-                "a layout shows how the moment 2006-01-02 15:04:05 would be written",
+                "write the layout as the date 2006-01-02 15:04:05 would look",
             ),
             None => (
                 "expected a date, found another text",
                 "give the layout of the date: date(text, \"02.01.2006\")",
             ),
         };
-        Problem::Hinted(first, message.to_owned(), hint.to_owned())
+        CallError::Hinted(first, message.to_owned(), hint.to_owned())
     })
 }
 
-pub(super) fn timezone(call: &mut Call<'_>) -> Result {
+pub(super) fn timezone(call: &mut FunctionCall<'_>) -> ValueResult {
     Ok(Value::Calendar(CalendarPart::Zone(known_zone(call, 0)?.into())))
 }
 
-fn known_zone(call: &Call<'_>, at: usize) -> std::result::Result<TimeZone, Problem> {
+fn known_zone(call: &FunctionCall<'_>, at: usize) -> Result<TimeZone, CallError> {
     zone(call.text(at)?).ok_or_else(|| {
-        let hint = "zones have names like \"Europe/Zurich\" or \"UTC\"".to_owned();
-        Problem::Hinted(at, "there is no time zone of this name".to_owned(), hint)
+        let hint = "use a name like \"Europe/Zurich\" or \"UTC\"".to_owned();
+        CallError::Hinted(at, "there is no time zone of this name".to_owned(), hint)
     })
 }

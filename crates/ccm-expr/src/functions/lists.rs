@@ -1,29 +1,30 @@
-//! Functions on lists, but for those with a predicate.
+//! Functions on lists without a predicate.
 
 use std::collections::HashMap;
 
-use super::{Call, Problem, sorting};
+use super::{CallError, FunctionCall, ValueResult, sorting};
 use crate::Value;
 use crate::evaluator::fetch;
 use crate::limits::{self, Exhausted};
 use crate::value::hash;
 
-type Result = std::result::Result<Value, Problem>;
-
 #[allow(clippy::unnecessary_wraps, reason = "every row of the table has the same form")]
-pub(super) fn first(call: &mut Call<'_>) -> Result {
+pub(super) fn first(call: &mut FunctionCall<'_>) -> ValueResult {
     Ok(fetch(&call.arguments[0], &Value::Int(0)).unwrap_or_default())
 }
 
 #[allow(clippy::unnecessary_wraps, reason = "every row of the table has the same form")]
-pub(super) fn last(call: &mut Call<'_>) -> Result {
+pub(super) fn last(call: &mut FunctionCall<'_>) -> ValueResult {
     Ok(fetch(&call.arguments[0], &Value::Int(-1)).unwrap_or_default())
 }
 
-pub(super) fn take(call: &mut Call<'_>) -> Result {
+pub(super) fn take(call: &mut FunctionCall<'_>) -> ValueResult {
     let list = call.list(0)?;
     let Ok(count) = usize::try_from(call.integer(1)?) else {
-        return Err(Problem::Argument(1, "expected how many elements, found a negative number".to_owned()));
+        return Err(CallError::Argument(
+            1,
+            "expected a number of elements, found a negative number".to_owned(),
+        ));
     };
     if count >= list.len() {
         return Ok(call.arguments[0].clone());
@@ -31,12 +32,12 @@ pub(super) fn take(call: &mut Call<'_>) -> Result {
     call.made_list(list[..count].to_vec())
 }
 
-pub(super) fn reverse(call: &mut Call<'_>) -> Result {
+pub(super) fn reverse(call: &mut FunctionCall<'_>) -> ValueResult {
     let list = call.list(0)?;
     call.made_list(list.iter().rev().cloned().collect())
 }
 
-pub(super) fn uniq(call: &mut Call<'_>) -> Result {
+pub(super) fn uniq(call: &mut FunctionCall<'_>) -> ValueResult {
     let list = call.list(0)?;
     let mut kept: Vec<Value> = Vec::new();
     let mut places: HashMap<u64, Vec<usize>> = HashMap::new();
@@ -52,7 +53,7 @@ pub(super) fn uniq(call: &mut Call<'_>) -> Result {
     call.made_list(kept)
 }
 
-pub(super) fn concat(call: &mut Call<'_>) -> Result {
+pub(super) fn concat(call: &mut FunctionCall<'_>) -> ValueResult {
     let mut all = Vec::new();
     for at in 0..call.arguments.len() {
         let list = call.list(at)?;
@@ -62,19 +63,19 @@ pub(super) fn concat(call: &mut Call<'_>) -> Result {
     Ok(Value::list(all))
 }
 
-pub(super) fn flatten(call: &mut Call<'_>) -> Result {
+pub(super) fn flatten(call: &mut FunctionCall<'_>) -> ValueResult {
     let list = call.list(0)?;
     let mut all = Vec::new();
-    flat(&list, limits::DEPTH_OF_VALUES, call, &mut all)?;
+    flat(&list, limits::MAX_VALUE_DEPTH, call, &mut all)?;
     Ok(Value::list(all))
 }
 
 fn flat(
     list: &[Value],
     left: usize,
-    call: &mut Call<'_>,
+    call: &mut FunctionCall<'_>,
     all: &mut Vec<Value>,
-) -> std::result::Result<(), Problem> {
+) -> Result<(), CallError> {
     if left == 0 {
         return Err(Exhausted::Depth.into());
     }
@@ -91,7 +92,7 @@ fn flat(
     Ok(())
 }
 
-pub(super) fn sort(call: &mut Call<'_>) -> Result {
+pub(super) fn sort(call: &mut FunctionCall<'_>) -> ValueResult {
     let list = call.list(0)?;
     let descending = match call.arguments.get(1) {
         None => false,
@@ -99,18 +100,18 @@ pub(super) fn sort(call: &mut Call<'_>) -> Result {
     };
     sorting::charge(&list, call.budget)?;
     let keys = sorting::keys(&list).map_err(|(one, two)| {
-        Problem::Argument(0, format!("expected elements with an order, found {one} and {two}"))
+        CallError::Argument(0, format!("expected elements with an order, found {one} and {two}"))
     })?;
     call.made_list(sorting::sort(&list, &keys, descending))
 }
 
-/// Reads an order, which is the argument at a place.
-pub(crate) fn order(written: &str, at: usize) -> std::result::Result<bool, Problem> {
+/// Parses the order argument at an index: `true` for descending.
+pub(crate) fn order(written: &str, at: usize) -> Result<bool, CallError> {
     sorting::descending(written)
-        .ok_or_else(|| Problem::Argument(at, "expected \"asc\" or \"desc\", found another text".to_owned()))
+        .ok_or_else(|| CallError::Argument(at, "expected \"asc\" or \"desc\", found another text".to_owned()))
 }
 
-pub(super) fn join(call: &mut Call<'_>) -> Result {
+pub(super) fn join(call: &mut FunctionCall<'_>) -> ValueResult {
     let list = call.list(0)?;
     let separator = if call.arguments.len() > 1 { call.text(1)?.to_owned() } else { String::new() };
     let mut texts: Vec<&str> = Vec::with_capacity(list.len());
@@ -119,7 +120,7 @@ pub(super) fn join(call: &mut Call<'_>) -> Result {
         let Value::Text(text) = element else {
             let message = format!("expected a list of texts, found {} in it", element.kind());
             let hint = "turn the elements into text: map(list, string(#))".to_owned();
-            return Err(Problem::Hinted(0, message, hint));
+            return Err(CallError::Hinted(0, message, hint));
         };
         length = length.saturating_add(text.len());
         texts.push(text);

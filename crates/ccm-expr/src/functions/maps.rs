@@ -1,15 +1,13 @@
-//! Functions on maps, and on whatever has a size or parts.
+//! Functions on maps, and on anything with a size or parts.
 
 use std::sync::Arc;
 
-use super::{Call, Problem};
+use super::{CallError, FunctionCall, ValueResult};
 use crate::Value;
 use crate::evaluator::fetch;
 
-type Result = std::result::Result<Value, Problem>;
-
-/// The entries of a map.
-fn entries(call: &Call<'_>) -> std::result::Result<Vec<(Value, Value)>, Problem> {
+/// Returns the entries of a map argument.
+fn entries(call: &FunctionCall<'_>) -> Result<Vec<(Value, Value)>, CallError> {
     match call.arguments.first() {
         Some(Value::Map(map)) => {
             Ok(map.iter().map(|(key, value)| (Value::Text(Arc::clone(key)), value.clone())).collect())
@@ -19,24 +17,24 @@ fn entries(call: &Call<'_>) -> std::result::Result<Vec<(Value, Value)>, Problem>
     }
 }
 
-pub(super) fn keys(call: &mut Call<'_>) -> Result {
+pub(super) fn keys(call: &mut FunctionCall<'_>) -> ValueResult {
     let keys = entries(call)?.into_iter().map(|(key, _)| key).collect();
     call.made_list(keys)
 }
 
-pub(super) fn values(call: &mut Call<'_>) -> Result {
+pub(super) fn values(call: &mut FunctionCall<'_>) -> ValueResult {
     let values = entries(call)?.into_iter().map(|(_, value)| value).collect();
     call.made_list(values)
 }
 
-pub(super) fn to_pairs(call: &mut Call<'_>) -> Result {
+pub(super) fn to_pairs(call: &mut FunctionCall<'_>) -> ValueResult {
     let pairs: Vec<Value> =
         entries(call)?.into_iter().map(|(key, value)| Value::list([key, value])).collect();
     call.budget.elements(pairs.len().saturating_mul(2))?;
     call.made_list(pairs)
 }
 
-pub(super) fn from_pairs(call: &mut Call<'_>) -> Result {
+pub(super) fn from_pairs(call: &mut FunctionCall<'_>) -> ValueResult {
     let list = call.list(0)?;
     let mut entries: Vec<(Value, Value)> = Vec::with_capacity(list.len());
     let mut places = std::collections::HashMap::new();
@@ -45,15 +43,15 @@ pub(super) fn from_pairs(call: &mut Call<'_>) -> Result {
         let (key, value) = match pair {
             Value::List(pair) if pair.len() == 2 => (pair[0].clone(), pair[1].clone()),
             Value::List(_) => {
-                return Err(Problem::Argument(
+                return Err(CallError::Argument(
                     0,
                     "expected pairs, found a list of another length".to_owned(),
                 ));
             }
-            other => return Err(Problem::Argument(0, format!("expected pairs, found {}", other.kind()))),
+            other => return Err(CallError::Argument(0, format!("expected pairs, found {}", other.kind()))),
         };
         if !is_key(&key) {
-            return Err(Problem::Argument(0, format!("{} is no key of a map", key.kind())));
+            return Err(CallError::Argument(0, format!("{} can't be the key of a map", key.kind())));
         }
         let alike: &mut Vec<usize> = places.entry(crate::value::hash(&key)).or_default();
         call.budget.compare(&key, 1 + alike.len())?;
@@ -68,17 +66,17 @@ pub(super) fn from_pairs(call: &mut Call<'_>) -> Result {
     Ok(Value::from_entries(entries))
 }
 
-/// Whether a value can be a key.
+/// Returns `true` if a value can be a key.
 pub(crate) fn is_key(value: &Value) -> bool {
     !matches!(value, Value::List(_) | Value::Map(_) | Value::Groups(_) | Value::Bytes(_))
 }
 
-/// Whether two values are the same key: unlike with `==`, 1 and 1.0 are two.
+/// Returns `true` if two values are the same key: unlike with `==`, 1 and 1.0 differ.
 pub(crate) fn same_key(one: &Value, two: &Value) -> bool {
     std::mem::discriminant(one) == std::mem::discriminant(two) && one == two
 }
 
-pub(super) fn len(call: &mut Call<'_>) -> Result {
+pub(super) fn len(call: &mut FunctionCall<'_>) -> ValueResult {
     let length = match call.arguments.first() {
         Some(Value::Text(text)) => text.chars().count(),
         Some(Value::Bytes(bytes)) => bytes.len(),
@@ -92,6 +90,6 @@ pub(super) fn len(call: &mut Call<'_>) -> Result {
 }
 
 #[allow(clippy::unnecessary_wraps, reason = "every row of the table has the same form")]
-pub(super) fn get(call: &mut Call<'_>) -> Result {
+pub(super) fn get(call: &mut FunctionCall<'_>) -> ValueResult {
     Ok(fetch(&call.arguments[0], &call.arguments[1]).unwrap_or_default())
 }

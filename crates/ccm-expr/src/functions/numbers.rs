@@ -1,11 +1,9 @@
 //! Functions on one number.
 
-use super::{Call, Problem};
+use super::{FunctionCall, ValueResult};
 use crate::Value;
 
-type Result = std::result::Result<Value, Problem>;
-
-pub(super) fn abs(call: &mut Call<'_>) -> Result {
+pub(super) fn abs(call: &mut FunctionCall<'_>) -> ValueResult {
     match call.arguments.first() {
         Some(Value::Int(number)) => Ok(Value::Int(number.wrapping_abs())),
         Some(Value::Float(number)) => Ok(Value::Float(number.abs())),
@@ -13,20 +11,20 @@ pub(super) fn abs(call: &mut Call<'_>) -> Result {
     }
 }
 
-pub(super) fn ceil(call: &mut Call<'_>) -> Result {
+pub(super) fn ceil(call: &mut FunctionCall<'_>) -> ValueResult {
     whole(call, f64::ceil)
 }
 
-pub(super) fn floor(call: &mut Call<'_>) -> Result {
+pub(super) fn floor(call: &mut FunctionCall<'_>) -> ValueResult {
     whole(call, f64::floor)
 }
 
-pub(super) fn round(call: &mut Call<'_>) -> Result {
+pub(super) fn round(call: &mut FunctionCall<'_>) -> ValueResult {
     whole(call, f64::round)
 }
 
 #[allow(clippy::cast_precision_loss, reason = "the language turns the number into a float")]
-fn whole(call: &mut Call<'_>, to: fn(f64) -> f64) -> Result {
+fn whole(call: &mut FunctionCall<'_>, to: fn(f64) -> f64) -> ValueResult {
     match call.arguments.first() {
         Some(Value::Int(number)) => Ok(Value::Float(*number as f64)),
         Some(Value::Float(number)) => Ok(Value::Float(to(*number))),

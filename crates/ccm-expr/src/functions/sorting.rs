@@ -8,57 +8,57 @@ use jiff::Timestamp;
 use crate::Value;
 use crate::limits::{Budget, Exhausted};
 
-/// What a value is sorted by. Within one sort all are of one variant.
+/// Sort key of a value. All keys of one sort are of one variant.
 #[derive(Clone, Debug)]
-pub(crate) enum Key {
+pub(crate) enum SortKey {
     Integer(i64),
     Number(f64),
     Text(Arc<str>),
-    Moment(Timestamp),
-    /// Without an order.
+    DateTime(Timestamp),
+    /// Kind without an order.
     Other,
 }
 
-impl PartialEq for Key {
+impl PartialEq for SortKey {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other) == Ordering::Equal
     }
 }
 
-impl Eq for Key {}
+impl Eq for SortKey {}
 
-impl PartialOrd for Key {
+impl PartialOrd for SortKey {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-/// Total even where the language has no order, because sorting by a broken order may panic.
-impl Ord for Key {
+/// Total even where the language has no order, because sorting by a partial order may panic.
+impl Ord for SortKey {
     fn cmp(&self, other: &Self) -> Ordering {
         match (self, other) {
             (Self::Integer(one), Self::Integer(two)) => one.cmp(two),
             (Self::Number(one), Self::Number(two)) => one.total_cmp(two),
             (Self::Text(one), Self::Text(two)) => one.cmp(two),
-            (Self::Moment(one), Self::Moment(two)) => one.cmp(two),
+            (Self::DateTime(one), Self::DateTime(two)) => one.cmp(two),
             _ => Ordering::Equal,
         }
     }
 }
 
-/// What a value is sorted by.
-pub(crate) fn key(value: &Value) -> Key {
+/// Returns the sort key of a value.
+pub(crate) fn key(value: &Value) -> SortKey {
     match value {
-        Value::Int(number) | Value::Duration(number) => Key::Integer(*number),
-        Value::Float(number) => Key::Number(*number),
-        Value::Text(text) => Key::Text(Arc::clone(text)),
-        Value::Moment(moment) => Key::Moment(moment.timestamp()),
-        _ => Key::Other,
+        Value::Int(number) | Value::Duration(number) => SortKey::Integer(*number),
+        Value::Float(number) => SortKey::Number(*number),
+        Value::Text(text) => SortKey::Text(Arc::clone(text)),
+        Value::DateTime(date_time) => SortKey::DateTime(date_time.timestamp()),
+        _ => SortKey::Other,
     }
 }
 
-/// What each value is sorted by, or the kinds of two that have no order between them.
-pub(crate) fn keys(values: &[Value]) -> Result<Vec<Key>, (&'static str, &'static str)> {
+/// Returns the sort key of each value, or the kinds of two values without a common order.
+pub(crate) fn keys(values: &[Value]) -> Result<Vec<SortKey>, (&'static str, &'static str)> {
     let is_number = |value: &Value| matches!(value, Value::Int(_) | Value::Float(_));
     let mixed = values.iter().any(|value| matches!(value, Value::Float(_)));
     let mut keys = Vec::with_capacity(values.len());
@@ -73,14 +73,14 @@ pub(crate) fn keys(values: &[Value]) -> Result<Vec<Key>, (&'static str, &'static
         }
         keys.push(match value {
             #[allow(clippy::cast_precision_loss, reason = "the language compares mixed numbers as floats")]
-            Value::Int(number) if mixed => Key::Number(*number as f64),
+            Value::Int(number) if mixed => SortKey::Number(*number as f64),
             value => key(value),
         });
     }
     Ok(keys)
 }
 
-/// Charges what it takes to sort values: each is read in about as many comparisons as the list halves.
+/// Charges for a sort: each value is read in about log₂(length) comparisons.
 pub(crate) fn charge(values: &[Value], budget: &mut Budget) -> Result<(), Exhausted> {
     let length = |value: &Value| if let Value::Text(text) = value { text.len() } else { 0 };
     let bytes = values.iter().map(length).fold(0, usize::saturating_add);
@@ -88,7 +88,7 @@ pub(crate) fn charge(values: &[Value], budget: &mut Budget) -> Result<(), Exhaus
     budget.read(bytes.saturating_mul(values.len().checked_ilog2().unwrap_or_default() as usize))
 }
 
-/// Reads an order: whether it goes down.
+/// Parses an order: `true` for descending.
 pub(crate) fn descending(order: &str) -> Option<bool> {
     match order {
         "asc" => Some(false),
@@ -97,8 +97,8 @@ pub(crate) fn descending(order: &str) -> Option<bool> {
     }
 }
 
-/// The values in the order of their keys; equal ones stay as they were.
-pub(crate) fn sort(values: &[Value], keys: &[Key], descending: bool) -> Vec<Value> {
+/// Sorts values by their keys; the sort is stable.
+pub(crate) fn sort(values: &[Value], keys: &[SortKey], descending: bool) -> Vec<Value> {
     let mut order: Vec<usize> = (0..values.len().min(keys.len())).collect();
     order.sort_by(|one, two| {
         let ordering = keys[*one].cmp(&keys[*two]);

@@ -1,4 +1,4 @@
-//! The table itself: a row for each function, in the order of its documentation.
+//! Table of functions, in the order of the documentation.
 
 mod bits;
 mod dates;
@@ -11,32 +11,32 @@ mod text;
 
 use std::sync::LazyLock;
 
-use super::{Accepts, Builtin, FunctionDoc, Run, Signature};
-use crate::nature::{Base, Nature};
+use super::{Accepts, Builtin, FunctionDoc, Implementation, Signature};
+use crate::static_type::{Base, StaticType};
 
 const MANY: usize = usize::MAX;
 
-fn unknown(_: &[Nature]) -> Nature {
-    Nature::UNKNOWN
+fn unknown(_: &[StaticType]) -> StaticType {
+    StaticType::UNKNOWN
 }
 
-/// Yields what it is given.
-fn first(arguments: &[Nature]) -> Nature {
-    arguments.first().copied().unwrap_or(Nature::UNKNOWN)
+/// Kind of the first argument.
+fn first(arguments: &[StaticType]) -> StaticType {
+    arguments.first().copied().unwrap_or(StaticType::UNKNOWN)
 }
 
-/// Yields an element of what it is given, of which only some lists tell the kind.
-fn element(arguments: &[Nature]) -> Nature {
+/// Kind of the elements of the first argument, known for some lists only.
+fn element(arguments: &[StaticType]) -> StaticType {
     match first(arguments).base() {
         Some(Base::Ints | Base::Texts | Base::Bytes) => first(arguments).element(),
-        _ => Nature::UNKNOWN,
+        _ => StaticType::UNKNOWN,
     }
 }
 
-/// Yields a part of the list it is given.
-fn taken(arguments: &[Nature]) -> Nature {
+/// Kind of a part of the first argument, a list.
+fn taken(arguments: &[StaticType]) -> StaticType {
     let list = first(arguments);
-    if list.base().is_some() { list } else { Nature::LIST }
+    if list.base().is_some() { list } else { StaticType::LIST }
 }
 
 const fn row(
@@ -44,8 +44,8 @@ const fn row(
     least: usize,
     most: usize,
     accepts: &'static [Accepts],
-    result: fn(&[Nature]) -> Nature,
-    run: Run,
+    result: fn(&[StaticType]) -> StaticType,
+    run: Implementation,
 ) -> Builtin {
     Builtin { doc, signature: Signature { least, most, accepts, result }, run }
 }
@@ -60,7 +60,7 @@ const fn doc(
     FunctionDoc { name, group, signature, description, examples }
 }
 
-/// Every function; its place is its index.
+/// Every function, by index.
 pub(super) static TABLE: LazyLock<Vec<&'static Builtin>> = LazyLock::new(|| {
     let groups: [&[Builtin]; 8] = [
         text::ROWS,

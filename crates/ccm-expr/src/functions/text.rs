@@ -2,17 +2,15 @@
 
 use std::collections::HashSet;
 
-use super::{Call, Problem};
+use super::{CallError, FunctionCall, ValueResult};
 use crate::Value;
 
-type Result = std::result::Result<Value, Problem>;
-
-pub(super) fn trim(call: &mut Call<'_>) -> Result {
+pub(super) fn trim(call: &mut FunctionCall<'_>) -> ValueResult {
     let text = call.text(0)?;
     let trimmed = if call.arguments.len() == 1 {
         text.trim()
     } else {
-        // Each takes a place in the set, which is more work than reading it.
+        // Building the set costs more than reading the text.
         call.budget.steps(call.text(1)?.len() / 8)?;
         let characters: HashSet<char> = call.text(1)?.chars().collect();
         text.trim_matches(|character| characters.contains(&character))
@@ -21,31 +19,31 @@ pub(super) fn trim(call: &mut Call<'_>) -> Result {
     call.made_text(trimmed)
 }
 
-/// The prefix or suffix to cut off.
-fn affix<'a>(call: &'a Call<'_>) -> std::result::Result<&'a str, Problem> {
+/// Returns the prefix or suffix to remove.
+fn affix<'a>(call: &'a FunctionCall<'_>) -> Result<&'a str, CallError> {
     if call.arguments.len() > 1 { call.text(1) } else { Ok(" ") }
 }
 
-pub(super) fn trim_prefix(call: &mut Call<'_>) -> Result {
+pub(super) fn trim_prefix(call: &mut FunctionCall<'_>) -> ValueResult {
     let text = call.text(0)?;
     let rest = text.strip_prefix(affix(call)?).unwrap_or(text).to_owned();
     call.made_text(rest)
 }
 
-pub(super) fn trim_suffix(call: &mut Call<'_>) -> Result {
+pub(super) fn trim_suffix(call: &mut FunctionCall<'_>) -> ValueResult {
     let text = call.text(0)?;
     let rest = text.strip_suffix(affix(call)?).unwrap_or(text).to_owned();
     call.made_text(rest)
 }
 
-/// Letters are changed one by one, so a letter without a single counterpart stays.
-pub(super) fn upper(call: &mut Call<'_>) -> Result {
+/// Maps letters one by one; a letter without a single uppercase counterpart stays.
+pub(super) fn upper(call: &mut FunctionCall<'_>) -> ValueResult {
     let text: String =
         call.text(0)?.chars().map(|letter| only(letter.to_uppercase()).unwrap_or(letter)).collect();
     call.made_text(text)
 }
 
-pub(super) fn lower(call: &mut Call<'_>) -> Result {
+pub(super) fn lower(call: &mut FunctionCall<'_>) -> ValueResult {
     let text: String =
         call.text(0)?.chars().map(|letter| letter.to_lowercase().next().unwrap_or(letter)).collect();
     call.made_text(text)
@@ -56,22 +54,22 @@ fn only(mut letters: impl Iterator<Item = char>) -> Option<char> {
     letters.next().is_none().then_some(first)
 }
 
-pub(super) fn split(call: &mut Call<'_>) -> Result {
+pub(super) fn split(call: &mut FunctionCall<'_>) -> ValueResult {
     parts(call, false)
 }
 
-pub(super) fn split_after(call: &mut Call<'_>) -> Result {
+pub(super) fn split_after(call: &mut FunctionCall<'_>) -> ValueResult {
     parts(call, true)
 }
 
-fn parts(call: &mut Call<'_>, keep: bool) -> Result {
+fn parts(call: &mut FunctionCall<'_>, keep: bool) -> ValueResult {
     let (text, separator) = (call.text(0)?, call.text(1)?);
     let most = if call.arguments.len() > 2 { call.count(2)? } else { -1 };
     let most = usize::try_from(most).unwrap_or(usize::MAX);
     if most == 0 {
         return Ok(Value::list([]));
     }
-    // How many there will be is known before any is made.
+    // Charge for the number of parts before building any.
     let found = if separator.is_empty() { text.chars().count() } else { text.matches(separator).count() };
     call.budget.elements((found + 1).min(most))?;
     call.budget.bytes(text.len())?;
@@ -94,11 +92,11 @@ fn parts(call: &mut Call<'_>, keep: bool) -> Result {
     Ok(Value::list(parts))
 }
 
-pub(super) fn replace(call: &mut Call<'_>) -> Result {
+pub(super) fn replace(call: &mut FunctionCall<'_>) -> ValueResult {
     let (text, old, new) = (call.text(0)?, call.text(1)?, call.text(2)?);
     let most = if call.arguments.len() > 3 { call.count(3)? } else { -1 };
     let most = usize::try_from(most).unwrap_or(usize::MAX);
-    // The size is known before anything is written.
+    // Charge for the size before building the text.
     let found = text.matches(old).count().min(most);
     let length = (text.len() - found * old.len()).saturating_add(found.saturating_mul(new.len()));
     let (text, old, new) = (text.to_owned(), old.to_owned(), new.to_owned());
@@ -106,33 +104,36 @@ pub(super) fn replace(call: &mut Call<'_>) -> Result {
     Ok(Value::text(text.replacen(&old, &new, most)))
 }
 
-pub(super) fn repeat(call: &mut Call<'_>) -> Result {
+pub(super) fn repeat(call: &mut FunctionCall<'_>) -> ValueResult {
     let text = call.text(0)?.to_owned();
     let times = call.count(1)?;
     let Ok(times) = usize::try_from(times) else {
-        return Err(Problem::Argument(1, "expected how often, found a negative number".to_owned()));
+        return Err(CallError::Argument(
+            1,
+            "expected a number of repetitions, found a negative number".to_owned(),
+        ));
     };
     call.budget.bytes(text.len().saturating_mul(times))?;
     Ok(Value::text(text.repeat(times)))
 }
 
 #[allow(clippy::cast_possible_wrap, reason = "no text is that long")]
-fn place(found: Option<usize>) -> Value {
+fn index_value(found: Option<usize>) -> Value {
     Value::Int(found.map_or(-1, |at| at as i64))
 }
 
-pub(super) fn index_of(call: &mut Call<'_>) -> Result {
-    Ok(place(call.text(0)?.find(call.text(1)?)))
+pub(super) fn index_of(call: &mut FunctionCall<'_>) -> ValueResult {
+    Ok(index_value(call.text(0)?.find(call.text(1)?)))
 }
 
-pub(super) fn last_index_of(call: &mut Call<'_>) -> Result {
-    Ok(place(call.text(0)?.rfind(call.text(1)?)))
+pub(super) fn last_index_of(call: &mut FunctionCall<'_>) -> ValueResult {
+    Ok(index_value(call.text(0)?.rfind(call.text(1)?)))
 }
 
-pub(super) fn has_prefix(call: &mut Call<'_>) -> Result {
+pub(super) fn has_prefix(call: &mut FunctionCall<'_>) -> ValueResult {
     Ok(Value::Bool(call.text(0)?.starts_with(call.text(1)?)))
 }
 
-pub(super) fn has_suffix(call: &mut Call<'_>) -> Result {
+pub(super) fn has_suffix(call: &mut FunctionCall<'_>) -> ValueResult {
     Ok(Value::Bool(call.text(0)?.ends_with(call.text(1)?)))
 }

@@ -1,71 +1,81 @@
-//! Calls of functions, with the predicates that some of them take.
+//! Function calls and their predicates.
 
 use super::rules::check_count;
 use super::{LOOSEST, Operand, Parser, PredicateScope, deepest};
-use crate::error::{Error, Fallible};
-use crate::functions::{self, Predicate, Run};
-use crate::lexer::{Kind, Token};
-use crate::nature::{Base, Nature};
-use crate::tree::{NodeKind, Piece};
+use crate::error::{Error, ExprResult};
+use crate::functions::{self, Implementation, Predicate};
+use crate::lexer::{Token, TokenKind};
+use crate::static_type::{Base, StaticType};
+use crate::tree::{NodeKind, TextSpan};
 
 impl Parser<'_, '_> {
-    /// A call whose name is read. `piped` is what stood before `|`. `built_in`: it was written `::name`, which
-    /// is never a function of the caller.
-    pub(super) fn call(&mut self, name: Token, piped: Option<Operand>, built_in: bool) -> Fallible<Operand> {
-        let start = piped.map_or(name.start, |piped| self.nodes[piped.node as usize].piece.start);
+    /// Parses a call whose name is read. `piped` is the operand before `|`. `built_in` marks `::name`, which
+    /// never calls a function of the caller.
+    pub(super) fn call(
+        &mut self,
+        name: Token,
+        piped: Option<Operand>,
+        built_in: bool,
+    ) -> ExprResult<Operand> {
+        let start = piped.map_or(name.start, |piped| self.nodes[piped.node as usize].span.start);
         let word = &self.text[name.range()];
-        let known = self.known;
-        let own = known.functions.iter().find(|function| !built_in && function.name == word);
+        let context = self.context;
+        let own = context.functions.iter().find(|function| !built_in && function.name == word);
         if let Some(own) = own {
             let (arguments, end) = self.arguments(piped)?;
             check_count(word, name, own.least, own.most, arguments.len())?;
             let depth = deepest(&arguments) + 1;
             let arguments = self.adopt(&arguments);
-            let kind = NodeKind::Call { name: Piece { start: name.start, end: name.end }, arguments };
-            return self.push(kind, Piece { start, end }, Nature::UNKNOWN, depth);
+            let kind = NodeKind::Call { name: TextSpan { start: name.start, end: name.end }, arguments };
+            return self.push(kind, TextSpan { start, end }, StaticType::UNKNOWN, depth);
         }
         let Some((index, function)) = functions::find(word) else { return Err(self.unknown_function(name)) };
-        let (arguments, end, nature) = match function.run {
-            Run::Predicate(predicate) => self.predicate_call(predicate, name, piped)?,
-            Run::Plain(_) => {
+        let (arguments, end, static_type) = match function.run {
+            Implementation::Predicate(predicate) => self.predicate_call(predicate, name, piped)?,
+            Implementation::Plain(_) => {
                 let (arguments, end) = self.arguments(piped)?;
-                let nature = self.check_call(function, name, &arguments)?;
-                (arguments, end, nature)
+                let static_type = self.check_call(function, name, &arguments)?;
+                (arguments, end, static_type)
             }
         };
         let depth = deepest(&arguments) + 1;
         let arguments = self.adopt(&arguments);
-        self.push(NodeKind::Builtin { function: index, arguments }, Piece { start, end }, nature, depth)
+        self.push(
+            NodeKind::Builtin { function: index, arguments },
+            TextSpan { start, end },
+            static_type,
+            depth,
+        )
     }
 
     fn unknown_function(&self, name: Token) -> Box<Error> {
         let word = &self.text[name.range()];
-        let own = self.known.functions.iter().map(|function| function.name);
+        let own = self.context.functions.iter().map(|function| function.name);
         let known: Vec<&str> = own.chain(functions::names()).collect();
         let error = Error::compile(name.range(), format!("there is no function `{word}`"))
-            .because(crate::Cause::UnknownName(word.to_owned()));
+            .with_cause(crate::Cause::UnknownName(word.to_owned()));
         if self.variables.iter().any(|variable| self.slice(variable.name) == word) {
-            return error.hint(format!("`{word}` is a variable, and no function"));
+            return error.with_hint(format!("`{word}` is a variable, not a function"));
         }
         if ccm_model::closest(word, known.iter().copied()).is_none() {
-            // A few letters are too little to be near anything, but may be left of a longer name.
+            // An abbreviation is too far from any name to be close, but may hold its letters in order.
             let longer = known.iter().filter(|name| word.len() > 1 && abbreviates(word, name));
             if let Some(name) = longer.min_by_key(|name| name.len()) {
-                return error.hint(format!("did you mean `{name}`?"));
+                return error.with_hint(format!("did you mean `{name}`?"));
             }
         }
         error.did_you_mean(word, known)
     }
 
-    /// Arguments between parentheses, and where they end.
-    pub(super) fn arguments(&mut self, piped: Option<Operand>) -> Fallible<(Vec<Operand>, u32)> {
-        self.expect(Kind::LeftParenthesis, "`(` and the function's arguments")?;
+    /// Parses arguments in parentheses, and returns the end of the list.
+    pub(super) fn arguments(&mut self, piped: Option<Operand>) -> ExprResult<(Vec<Operand>, u32)> {
+        self.expect(TokenKind::LeftParenthesis, "`(` and the function's arguments")?;
         let mut arguments: Vec<Operand> = piped.into_iter().collect();
         let mut first = true;
-        while !self.at(Kind::RightParenthesis) {
+        while !self.at(TokenKind::RightParenthesis) {
             if !first {
-                self.expect(Kind::Comma, "`,` or `)`")?;
-                if self.at(Kind::RightParenthesis) {
+                self.expect(TokenKind::Comma, "`,` or `)`")?;
+                if self.at(TokenKind::RightParenthesis) {
                     break;
                 }
             }
@@ -76,62 +86,63 @@ impl Parser<'_, '_> {
         Ok((arguments, close.end))
     }
 
-    /// The arguments of a function with a predicate: a list, the predicate, for some one more.
+    /// Parses the arguments of a function with a predicate: a list, the predicate, for some functions one
+    /// more.
     fn predicate_call(
         &mut self,
         predicate: Predicate,
         name: Token,
         piped: Option<Operand>,
-    ) -> Fallible<(Vec<Operand>, u32, Nature)> {
+    ) -> ExprResult<(Vec<Operand>, u32, StaticType)> {
         let word = &self.text[name.range()];
         let optional = matches!(predicate, Predicate::Count | Predicate::Sum);
         let third = matches!(predicate, Predicate::SortBy | Predicate::Reduce);
         let missing = |parser: &Self| {
             let message = format!("`{word}` needs a list and a predicate");
             Error::compile(name.start as usize..parser.current.range().end, message)
-                .hint(format!("for example `{word}(list, # > 1)`"))
+                .with_hint(format!("for example `{word}(list, # > 1)`"))
         };
-        self.expect(Kind::LeftParenthesis, "`(` and the function's arguments")?;
+        self.expect(TokenKind::LeftParenthesis, "`(` and the function's arguments")?;
         let was_piped = piped.is_some();
         let list = match piped {
             Some(piped) => piped,
-            None if self.at(Kind::RightParenthesis) => return Err(missing(self)),
+            None if self.at(TokenKind::RightParenthesis) => return Err(missing(self)),
             None => self.expression(LOOSEST)?,
         };
-        if !list.nature.is_list() && !list.nature.is_unknown() {
-            let message = format!("`{word}` takes a list, found {}", list.nature.name());
+        if !list.static_type.is_list() && !list.static_type.is_unknown() {
+            let message = format!("`{word}` takes a list, found {}", list.static_type.name());
             return Err(Error::compile(self.range_of(list.node), message));
         }
         let mut arguments = vec![list];
-        let mut nature = None;
-        if !self.at(Kind::RightParenthesis) {
+        let mut static_type = None;
+        if !self.at(TokenKind::RightParenthesis) {
             if !was_piped {
-                self.expect(Kind::Comma, "`,` or `)`")?;
+                self.expect(TokenKind::Comma, "`,` or `)`")?;
             }
-            if !self.at(Kind::RightParenthesis) {
-                let body = self.predicate(predicate, list.nature)?;
+            if !self.at(TokenKind::RightParenthesis) {
+                let body = self.predicate(predicate, list.static_type)?;
                 self.check_predicate(predicate, body)?;
-                nature = Some(body.nature);
+                static_type = Some(body.static_type);
                 arguments.push(body);
             }
         }
-        if nature.is_none() && !optional {
+        if static_type.is_none() && !optional {
             return Err(missing(self));
         }
-        if third && self.at(Kind::Comma) {
+        if third && self.at(TokenKind::Comma) {
             self.advance()?;
-            if !self.at(Kind::RightParenthesis) {
+            if !self.at(TokenKind::RightParenthesis) {
                 arguments.push(self.expression(LOOSEST)?);
             }
         }
-        self.take(Kind::Comma)?;
-        let close = self.expect(Kind::RightParenthesis, "`)`")?;
-        Ok((arguments, close.end, result(predicate, list.nature, nature)))
+        self.take(TokenKind::Comma)?;
+        let close = self.expect(TokenKind::RightParenthesis, "`)`")?;
+        Ok((arguments, close.end, result(predicate, list.static_type, static_type)))
     }
 
-    /// A predicate, perhaps between braces.
-    fn predicate(&mut self, predicate: Predicate, collection: Nature) -> Fallible<Operand> {
-        let braces = self.take(Kind::LeftBrace)?;
+    /// Parses a predicate, with or without braces.
+    fn predicate(&mut self, predicate: Predicate, collection: StaticType) -> ExprResult<Operand> {
+        let braces = self.take(TokenKind::LeftBrace)?;
         self.predicates.push(PredicateScope {
             collection,
             index: matches!(predicate, Predicate::Map | Predicate::Reduce),
@@ -140,53 +151,52 @@ impl Parser<'_, '_> {
         let body = if braces { self.sequence()? } else { self.expression(LOOSEST)? };
         self.predicates.pop();
         if braces {
-            self.expect(Kind::RightBrace, "`}`")?;
-        } else if self.at(Kind::Semicolon) {
+            self.expect(TokenKind::RightBrace, "`}`")?;
+        } else if self.at(TokenKind::Semicolon) {
             return Err(self
                 .unexpected("`)`")
-                .hint("a predicate of several expressions stands between `{` and `}`"));
+                .with_hint("put a predicate of several expressions between `{` and `}`"));
         }
         Ok(body)
     }
 
-    fn check_predicate(&self, predicate: Predicate, body: Operand) -> Fallible<()> {
-        if body.nature.is_nil() {
-            let message = "this predicate yields nothing, ever";
+    fn check_predicate(&self, predicate: Predicate, body: Operand) -> ExprResult<()> {
+        if body.static_type.is_nil() {
+            let message = "this predicate is always nil";
             return Err(Error::compile(self.range_of(body.node), message));
         }
         let free = matches!(
             predicate,
             Predicate::Map | Predicate::Sum | Predicate::GroupBy | Predicate::SortBy | Predicate::Reduce
         );
-        if free || body.nature.is_bool() || body.nature.is_unknown() {
+        if free || body.static_type.is_bool() || body.static_type.is_unknown() {
             return Ok(());
         }
-        let message = format!("expected a boolean from the predicate, found {}", body.nature.name());
+        let message = format!("expected a boolean from the predicate, found {}", body.static_type.name());
         Err(Error::compile(self.range_of(body.node), message))
     }
 }
 
-/// Whether a word is what is left of a name without some letters; the first one is there.
+/// Returns `true` if a word is a name with some letters left out, but not the first.
 fn abbreviates(word: &str, name: &str) -> bool {
     let mut letters = name.chars();
     word.chars().next() == name.chars().next()
         && word.chars().all(|letter| letters.any(|next| next.eq_ignore_ascii_case(&letter)))
 }
 
-/// What a function with a predicate yields.
-fn result(predicate: Predicate, list: Nature, body: Option<Nature>) -> Nature {
+/// Static type of a call with a predicate.
+fn result(predicate: Predicate, list: StaticType, body: Option<StaticType>) -> StaticType {
     match predicate {
         Predicate::All | Predicate::None | Predicate::Any | Predicate::One => Base::Bool.into(),
-        Predicate::Filter if list.is_unknown() => Nature::LIST,
+        Predicate::Filter if list.is_unknown() => StaticType::LIST,
         Predicate::Filter => list.element().in_list(),
-        Predicate::Map => body.unwrap_or(Nature::UNKNOWN).in_list(),
-        // A search may come to nothing, so its result may be anything when it comes to that; still the
-        // language takes it for what it found.
+        Predicate::Map => body.unwrap_or(StaticType::UNKNOWN).in_list(),
+        // A search may find nothing, but the language types its result as an element.
         Predicate::Find | Predicate::FindLast => list.element(),
         Predicate::Count | Predicate::FindIndex | Predicate::FindLastIndex => Base::Int.into(),
         Predicate::Sum => body.unwrap_or(list.element()),
         Predicate::GroupBy => Base::Groups.into(),
         Predicate::SortBy => list,
-        Predicate::Reduce => body.unwrap_or(Nature::UNKNOWN),
+        Predicate::Reduce => body.unwrap_or(StaticType::UNKNOWN),
     }
 }

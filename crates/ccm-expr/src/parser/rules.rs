@@ -1,72 +1,84 @@
-//! The rules of kinds that can be checked on reading, and the arithmetic that can be done there.
+//! Type checks of the parser, and constant folding.
 
 use regex::Regex;
 
 use super::{Operand, Parser};
-use crate::error::{Error, Fallible};
+use crate::error::{Error, ExprResult};
 use crate::functions::{Builtin, Signature};
 use crate::lexer::Token;
-use crate::nature::{Base, Nature};
+use crate::static_type::{Base, StaticType};
 use crate::tree::{Operator, Prefix};
 use crate::{Value, pattern};
 
 impl Parser<'_, '_> {
-    pub(super) fn check_prefix(&self, prefix: Prefix, token: Token, operand: Operand) -> Fallible<Nature> {
-        let nature = operand.nature;
+    pub(super) fn check_prefix(
+        &self,
+        prefix: Prefix,
+        token: Token,
+        operand: Operand,
+    ) -> ExprResult<StaticType> {
+        let static_type = operand.static_type;
         match prefix {
-            Prefix::Not if nature.is_bool() || nature.is_unknown() => Ok(Base::Bool.into()),
-            Prefix::Minus | Prefix::Plus if nature.is_number() || nature.is_unknown() => Ok(nature),
+            Prefix::Not if static_type.is_bool() || static_type.is_unknown() => Ok(Base::Bool.into()),
+            Prefix::Minus | Prefix::Plus if static_type.is_number() || static_type.is_unknown() => {
+                Ok(static_type)
+            }
             _ => {
                 let sign = &self.text[token.range()];
                 let expected = if prefix == Prefix::Not { "a boolean" } else { "a number" };
-                let message = format!("expected {expected} after `{sign}`, found {}", nature.name());
+                let message = format!("expected {expected} after `{sign}`, found {}", static_type.name());
                 Err(Error::compile(self.range_of(operand.node), message))
             }
         }
     }
 
-    /// The kind of an operation, or why there is none.
+    /// Returns the type of an operation, or an error if the operands do not fit.
     pub(super) fn check_binary(
         &self,
         operator: Operator,
         token: Token,
         left: Operand,
         right: Operand,
-    ) -> Fallible<Nature> {
+    ) -> ExprResult<StaticType> {
         let found = match operator {
             Operator::In => return self.check_in(token, left, right),
-            Operator::Coalesce => Some(coalesced(left.nature, right.nature)),
-            _ => operation(operator, left.nature, right.nature),
+            Operator::Coalesce => Some(coalesced(left.static_type, right.static_type)),
+            _ => operation(operator, left.static_type, right.static_type),
         };
         found.ok_or_else(|| self.mismatch(operator, token, left, right))
     }
 
     fn mismatch(&self, operator: Operator, token: Token, left: Operand, right: Operand) -> Box<Error> {
         let sign = &self.text[token.range()];
-        let message =
-            format!("`{sign}` has no meaning between {} and {}", left.nature.name(), right.nature.name());
+        let message = format!(
+            "`{sign}` has no meaning between {} and {}",
+            left.static_type.name(),
+            right.static_type.name()
+        );
         let error = Error::compile(token.range(), message);
-        let one_text = left.nature.is_text() != right.nature.is_text();
-        let one_number = left.nature.is_number() != right.nature.is_number();
+        let one_text = left.static_type.is_text() != right.static_type.is_text();
+        let one_number = left.static_type.is_number() != right.static_type.is_number();
         if let Some(hint) = operator.hint_for_text().filter(|_| one_text && one_number) {
-            return error.hint(hint);
+            return error.with_hint(hint);
         }
         match operator {
-            Operator::Equal | Operator::NotEqual if one_text && one_number => error.hint(
+            Operator::Equal | Operator::NotEqual if one_text && one_number => error.with_hint(
                 "turn the text into a number with int(…) or float(…), or the number into text with string(…)",
             ),
             Operator::Matches | Operator::Contains | Operator::StartsWith | Operator::EndsWith
-                if left.nature.is_bool() =>
+                if left.static_type.is_bool() =>
             {
-                error.hint(format!("`not` binds more tightly than `{sign}`: write `a not {sign} b`"))
+                error.with_hint(format!("`not` binds more tightly than `{sign}`: write `a not {sign} b`"))
             }
-            Operator::Contains if left.nature.is_list() => error.hint("`element in list` looks into a list"),
+            Operator::Contains if left.static_type.is_list() => {
+                error.with_hint("write `element in list` to search a list")
+            }
             _ => error,
         }
     }
 
-    fn check_in(&self, token: Token, left: Operand, right: Operand) -> Fallible<Nature> {
-        let (needle, whole) = (left.nature, right.nature);
+    fn check_in(&self, token: Token, left: Operand, right: Operand) -> ExprResult<StaticType> {
+        let (needle, whole) = (left.static_type, right.static_type);
         let (expected, right_kind) = match whole.base() {
             Some(Base::Map) => ("text as the key of a map", needle.is_unknown() || needle.is_text()),
             Some(Base::Groups | Base::Unknown) => ("", true),
@@ -75,7 +87,7 @@ impl Parser<'_, '_> {
             _ => {
                 let error = self.mismatch(Operator::In, token, left, right);
                 return Err(if whole.is_text() {
-                    error.hint("`whole contains part` looks into a text")
+                    error.with_hint("write `whole contains part` to search a text")
                 } else {
                     error
                 });
@@ -93,32 +105,33 @@ impl Parser<'_, '_> {
         condition: Operand,
         then: Operand,
         otherwise: Operand,
-    ) -> Fallible<Nature> {
-        if !condition.nature.is_bool() && !condition.nature.is_unknown() {
-            let message = format!("expected a boolean as the condition, found {}", condition.nature.name());
+    ) -> ExprResult<StaticType> {
+        if !condition.static_type.is_bool() && !condition.static_type.is_unknown() {
+            let message =
+                format!("expected a boolean as the condition, found {}", condition.static_type.name());
             let error = Error::compile(self.range_of(condition.node), message);
-            return Err(if condition.nature.is_nil() {
+            return Err(if condition.static_type.is_nil() {
                 error
             } else {
-                error.hint("compare it with something")
+                error.with_hint("compare the value with another")
             });
         }
-        let (then, otherwise) = (then.nature, otherwise.nature);
+        let (then, otherwise) = (then.static_type, otherwise.static_type);
         Ok(match (then.is_nil(), otherwise.is_nil()) {
             (true, _) => otherwise,
             (false, true) => then,
             _ if then == otherwise => then,
-            _ if then.fits(otherwise) => Nature::LIST,
-            _ => Nature::UNKNOWN,
+            _ if then.fits(otherwise) => StaticType::LIST,
+            _ => StaticType::UNKNOWN,
         })
     }
 
-    /// Refuses a variable that would hide something.
-    pub(super) fn check_declaration(&self, name: Token) -> Fallible<()> {
+    /// Refuses a variable that would shadow another name.
+    pub(super) fn check_declaration(&self, name: Token) -> ExprResult<()> {
         let word = &self.text[name.range()];
-        let taken = if self.known.names.iter().any(|(known, _)| *known == word) {
+        let taken = if self.context.names.iter().any(|(known, _)| *known == word) {
             "a name"
-        } else if self.known.functions.iter().any(|function| function.name == word)
+        } else if self.context.functions.iter().any(|function| function.name == word)
             || crate::functions::find(word).is_some()
         {
             "a function"
@@ -128,7 +141,7 @@ impl Parser<'_, '_> {
             return Ok(());
         };
         Err(Error::compile(name.range(), format!("`{word}` is already {taken}"))
-            .hint("give the variable another name"))
+            .with_hint("give the variable another name"))
     }
 
     /// Checks a call of a function of the language.
@@ -137,57 +150,57 @@ impl Parser<'_, '_> {
         function: &Builtin,
         token: Token,
         arguments: &[Operand],
-    ) -> Fallible<Nature> {
+    ) -> ExprResult<StaticType> {
         if function.doc.name == "get" && arguments.len() == 2 {
             return self.check_get(arguments[0], arguments[1]);
         }
         let Signature { accepts, result, .. } = function.signature;
         let mut signature = function.signature;
-        // A time zone may stand before everything else that date() takes.
+        // `date()` accepts a time zone before its other arguments.
         if function.doc.name == "date"
-            && arguments.first().is_none_or(|first| first.nature.base() != Some(Base::Zone))
+            && arguments.first().is_none_or(|first| first.static_type.base() != Some(Base::Zone))
         {
             signature.most = 3;
         }
         check_count(function.doc.name, token, signature.least, signature.most, arguments.len())?;
         for (at, argument) in arguments.iter().enumerate() {
             let Some(accepted) = accepts.get(at).or(accepts.last()) else { continue };
-            if !accepted.takes(argument.nature) {
+            if !accepted.takes(argument.static_type) {
                 let message = format!(
                     "`{}` takes {} here, found {}",
                     function.doc.name,
                     accepted.name(),
-                    argument.nature.name()
+                    argument.static_type.name()
                 );
                 return Err(Error::compile(self.range_of(argument.node), message));
             }
-            // One list among numbers, and the language looks no further.
-            let open = argument.nature.is_list() || argument.nature.is_unknown();
+            // Arguments after the first list are not checked.
+            let open = argument.static_type.is_list() || argument.static_type.is_unknown();
             if open && accepted.takes_numbers_and_lists() {
-                return Ok(Nature::UNKNOWN);
+                return Ok(StaticType::UNKNOWN);
             }
         }
-        let natures: Vec<Nature> = arguments.iter().map(|argument| argument.nature).collect();
-        Ok(result(&natures))
+        let types: Vec<StaticType> = arguments.iter().map(|argument| argument.static_type).collect();
+        Ok(result(&types))
     }
 
-    fn check_get(&self, whole: Operand, key: Operand) -> Fallible<Nature> {
-        let (whole_nature, key_nature) = (whole.nature, key.nature);
-        let expected = match whole_nature.base() {
-            Some(Base::Unknown) => return Ok(Nature::UNKNOWN),
-            Some(Base::Map) if key_nature.is_text() || key_nature.is_unknown() => return Ok(Nature::UNKNOWN),
+    fn check_get(&self, whole: Operand, key: Operand) -> ExprResult<StaticType> {
+        let (whole_type, key_type) = (whole.static_type, key.static_type);
+        let expected = match whole_type.base() {
+            Some(Base::Unknown) => return Ok(StaticType::UNKNOWN),
+            Some(Base::Map) if key_type.is_text() || key_type.is_unknown() => return Ok(StaticType::UNKNOWN),
             Some(Base::Map) => "text as the key of a map",
-            Some(Base::Groups) => return Ok(Nature::LIST),
-            _ if whole_nature.is_list() && (key_nature.is_int() || key_nature.is_unknown()) => {
-                return Ok(whole_nature.element());
+            Some(Base::Groups) => return Ok(StaticType::LIST),
+            _ if whole_type.is_list() && (key_type.is_int() || key_type.is_unknown()) => {
+                return Ok(whole_type.element());
             }
-            _ if whole_nature.is_list() => "an integer as the place in a list",
+            _ if whole_type.is_list() => "an integer as the index of a list",
             _ => {
-                let message = format!("`get` takes a list or a map, found {}", whole_nature.name());
+                let message = format!("`get` takes a list or a map, found {}", whole_type.name());
                 return Err(Error::compile(self.range_of(whole.node), message));
             }
         };
-        let message = format!("expected {expected}, found {}", key_nature.name());
+        let message = format!("expected {expected}, found {}", key_type.name());
         Err(Error::compile(self.range_of(key.node), message))
     }
 
@@ -196,28 +209,28 @@ impl Parser<'_, '_> {
         &self,
         name: &str,
         token: Token,
-        parameters: &[Nature],
+        parameters: &[StaticType],
         arguments: &[Operand],
-    ) -> Fallible<()> {
+    ) -> ExprResult<()> {
         check_count(name, token, parameters.len(), parameters.len(), arguments.len())?;
         for (parameter, argument) in parameters.iter().zip(arguments) {
-            if !argument.nature.is_unknown() && argument.nature != *parameter {
+            if !argument.static_type.is_unknown() && argument.static_type != *parameter {
                 let message =
-                    format!("`{name}` takes {}, found {}", parameter.name(), argument.nature.name());
+                    format!("`{name}` takes {}, found {}", parameter.name(), argument.static_type.name());
                 return Err(Error::compile(self.range_of(argument.node), message));
             }
         }
         Ok(())
     }
 
-    /// Works out an operation between constants.
+    /// Evaluates an operation between constants.
     pub(super) fn fold(
         &self,
         operator: Operator,
         token: Token,
         left: Operand,
         right: Operand,
-    ) -> Fallible<Option<Value>> {
+    ) -> ExprResult<Option<Value>> {
         let (Some(Value::Int(left)), Some(Value::Int(right))) = (self.constant(left), self.constant(right))
         else {
             return Ok(None);
@@ -235,52 +248,53 @@ impl Parser<'_, '_> {
         Ok(Some(Value::Int(value)))
     }
 
-    /// Translates a pattern that is known, so that its mistakes show on reading.
-    pub(super) fn constant_pattern(&self, right: Operand) -> Fallible<Option<Regex>> {
+    /// Compiles a constant pattern, so that its errors are found by parsing.
+    pub(super) fn constant_pattern(&self, right: Operand) -> ExprResult<Option<Regex>> {
         let Some(Value::Text(written)) = self.constant(right) else { return Ok(None) };
-        pattern::compile(written).map(Some).map_err(|problem| {
-            let error = Error::compile(self.range_of(right.node), problem.message);
-            if problem.limit { error.because(crate::Cause::Limit) } else { error }
+        pattern::compile(written).map(Some).map_err(|refused| {
+            let error = Error::compile(self.range_of(right.node), refused.message);
+            if refused.limit { error.with_cause(crate::Cause::Limit) } else { error }
         })
     }
 }
 
-/// The kind of an operation between two kinds, if it has a meaning.
-fn operation(operator: Operator, left: Nature, right: Nature) -> Option<Nature> {
-    let is = |nature: Nature, base| nature.base() == Some(base);
-    // Where one side is unknown, the other has to be of a kind that the operator knows.
-    let maybe = |test: &dyn Fn(Nature) -> bool| {
+/// Type of an operation; `None` if the operands do not fit.
+fn operation(operator: Operator, left: StaticType, right: StaticType) -> Option<StaticType> {
+    let is = |static_type: StaticType, base| static_type.base() == Some(base);
+    // If one side is unknown, the operator still has to accept the other.
+    let maybe = |test: &dyn Fn(StaticType) -> bool| {
         left.is_unknown() && right.is_unknown()
             || left.is_unknown() && test(right)
             || right.is_unknown() && test(left)
     };
-    let both = |test: fn(Nature) -> bool| test(left) && test(right);
+    let both = |test: fn(StaticType) -> bool| test(left) && test(right);
     let pair = |first, second| is(left, first) && is(right, second);
     let float = Some(Base::Float.into());
     let boolean = Some(Base::Bool.into());
-    let numeric = if both(Nature::is_int) { Base::Int } else { Base::Float };
-    let measured =
-        |nature: Nature| nature.is_number() || is(nature, Base::Moment) || is(nature, Base::Duration);
+    let numeric = if both(StaticType::is_int) { Base::Int } else { Base::Float };
+    let measured = |static_type: StaticType| {
+        static_type.is_number() || is(static_type, Base::DateTime) || is(static_type, Base::Duration)
+    };
     match operator {
         Operator::Equal | Operator::NotEqual => left.comparable(right).then_some(Base::Bool.into()),
-        Operator::Or | Operator::And if both(Nature::is_bool) || maybe(&Nature::is_bool) => boolean,
+        Operator::Or | Operator::And if both(StaticType::is_bool) || maybe(&StaticType::is_bool) => boolean,
         Operator::Less | Operator::LessOrEqual | Operator::Greater | Operator::GreaterOrEqual => {
-            let ordered = both(Nature::is_number)
-                || both(Nature::is_text)
-                || pair(Base::Moment, Base::Moment)
+            let ordered = both(StaticType::is_number)
+                || both(StaticType::is_text)
+                || pair(Base::DateTime, Base::DateTime)
                 || pair(Base::Duration, Base::Duration)
-                || maybe(&|nature| measured(nature) || nature.is_text());
+                || maybe(&|static_type| measured(static_type) || static_type.is_text());
             ordered.then_some(Base::Bool.into())
         }
-        Operator::Add if both(Nature::is_text) => Some(Base::Text.into()),
-        Operator::Add | Operator::Subtract | Operator::Multiply if both(Nature::is_number) => {
+        Operator::Add if both(StaticType::is_text) => Some(Base::Text.into()),
+        Operator::Add | Operator::Subtract | Operator::Multiply if both(StaticType::is_number) => {
             Some(numeric.into())
         }
-        Operator::Add if pair(Base::Moment, Base::Duration) || pair(Base::Duration, Base::Moment) => {
-            Some(Base::Moment.into())
+        Operator::Add if pair(Base::DateTime, Base::Duration) || pair(Base::Duration, Base::DateTime) => {
+            Some(Base::DateTime.into())
         }
-        Operator::Subtract if pair(Base::Moment, Base::Duration) => Some(Base::Moment.into()),
-        Operator::Subtract if pair(Base::Moment, Base::Moment) => Some(Base::Duration.into()),
+        Operator::Subtract if pair(Base::DateTime, Base::Duration) => Some(Base::DateTime.into()),
+        Operator::Subtract if pair(Base::DateTime, Base::DateTime) => Some(Base::Duration.into()),
         Operator::Add | Operator::Subtract | Operator::Multiply if pair(Base::Duration, Base::Duration) => {
             Some(Base::Duration.into())
         }
@@ -290,17 +304,23 @@ fn operation(operator: Operator, left: Nature, right: Nature) -> Option<Nature> 
         {
             Some(Base::Duration.into())
         }
-        Operator::Add => maybe(&|nature| measured(nature) || nature.is_text()).then_some(Nature::UNKNOWN),
-        Operator::Subtract => maybe(&measured).then_some(Nature::UNKNOWN),
+        Operator::Add => maybe(&|static_type| measured(static_type) || static_type.is_text())
+            .then_some(StaticType::UNKNOWN),
+        Operator::Subtract => maybe(&measured).then_some(StaticType::UNKNOWN),
         Operator::Multiply => {
-            maybe(&|nature| nature.is_number() || is(nature, Base::Duration)).then_some(Nature::UNKNOWN)
+            maybe(&|static_type| static_type.is_number() || is(static_type, Base::Duration))
+                .then_some(StaticType::UNKNOWN)
         }
-        Operator::Divide | Operator::Power if both(Nature::is_number) || maybe(&Nature::is_number) => float,
-        Operator::Modulo if both(Nature::is_int) || maybe(&Nature::is_int) => Some(Base::Int.into()),
-        Operator::Range if both(Nature::is_int) || maybe(&Nature::is_int) => Some(Base::Ints.into()),
+        Operator::Divide | Operator::Power
+            if both(StaticType::is_number) || maybe(&StaticType::is_number) =>
+        {
+            float
+        }
+        Operator::Modulo if both(StaticType::is_int) || maybe(&StaticType::is_int) => Some(Base::Int.into()),
+        Operator::Range if both(StaticType::is_int) || maybe(&StaticType::is_int) => Some(Base::Ints.into()),
         Operator::Matches if is(left, Base::Bytes) && right.is_text() => boolean,
         Operator::Matches | Operator::Contains | Operator::StartsWith | Operator::EndsWith
-            if both(Nature::is_text) || maybe(&Nature::is_text) =>
+            if both(StaticType::is_text) || maybe(&StaticType::is_text) =>
         {
             boolean
         }
@@ -308,18 +328,24 @@ fn operation(operator: Operator, left: Nature, right: Nature) -> Option<Nature> 
     }
 }
 
-/// The kind of `left ?? right`.
-fn coalesced(left: Nature, right: Nature) -> Nature {
+/// Type of `left ?? right`.
+fn coalesced(left: StaticType, right: StaticType) -> StaticType {
     match (left.is_nil(), right.is_nil()) {
         (true, _) => right,
         (false, true) => left,
         _ if right.fits(left) => left,
-        _ => Nature::UNKNOWN,
+        _ => StaticType::UNKNOWN,
     }
 }
 
 /// Refuses a call with too few or too many arguments.
-pub(super) fn check_count(name: &str, token: Token, least: usize, most: usize, found: usize) -> Fallible<()> {
+pub(super) fn check_count(
+    name: &str,
+    token: Token,
+    least: usize,
+    most: usize,
+    found: usize,
+) -> ExprResult<()> {
     if (least..=most).contains(&found) {
         return Ok(());
     }

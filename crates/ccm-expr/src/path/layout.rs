@@ -1,21 +1,21 @@
-//! How a value is written as JSON text: what `@ugly` and `@pretty` change and `@tostr` shows.
+//! JSON layout: set by `@ugly` and `@pretty`, visible in `@tostr`.
 
 use serde_json::Value as Json;
 
 use super::limits::{PathLimit, check_depth, check_length};
 use crate::{Map, Value};
 
-/// How a value will be written.
+/// JSON layout of a value.
 #[derive(Clone, Debug)]
 pub(super) enum Layout {
-    /// On one line. Data has spaces after commas and colons; in the outermost levels, if they were put together
-    /// by the path itself, there are none.
+    /// One line. Data has spaces after commas and colons; the outermost `compact` levels, built by the path
+    /// itself, have none.
     Line { compact: u8 },
-    /// On as many lines as need be.
+    /// Any number of lines.
     Pretty(Box<Pretty>),
 }
 
-/// The options of `@pretty`.
+/// Options of `@pretty`.
 #[derive(Clone, Debug)]
 pub(super) struct Pretty {
     pub(super) sort_keys: bool,
@@ -28,7 +28,7 @@ impl Layout {
     pub(super) const DATA: Self = Self::Line { compact: 0 };
     pub(super) const UGLY: Self = Self::Line { compact: u8::MAX };
 
-    /// The layout of what stands some levels further in.
+    /// Returns the layout of a part some levels further in.
     pub(super) fn inner(&self, levels: usize) -> Self {
         match self {
             Self::Line { compact: u8::MAX } => Self::UGLY,
@@ -39,7 +39,7 @@ impl Layout {
         }
     }
 
-    /// The layout of a new list or map whose elements have this one.
+    /// Returns the layout of a new list or map with elements of this layout.
     pub(super) fn outer(&self) -> Self {
         match self {
             Self::Line { compact } => Self::Line { compact: compact.saturating_add(1) },
@@ -47,7 +47,7 @@ impl Layout {
         }
     }
 
-    /// The layout of a list or map that is put together anew from one of this layout.
+    /// Returns the layout of a list or map rebuilt from this layout.
     pub(super) fn rebuilt(&self) -> Self {
         self.inner(1).outer()
     }
@@ -122,7 +122,7 @@ impl Pretty {
         Ok(())
     }
 
-    /// Whether a list, having no maps in it, fits on the rest of the line.
+    /// Returns `true` if a list without maps fits on the rest of the line.
     fn fits(&self, text: &str, list: &Value) -> Result<bool, PathLimit> {
         let column = text.len() - text.rfind('\n').unwrap_or(0);
         let room = self.width.saturating_sub(column);
@@ -148,7 +148,7 @@ impl Pretty {
     }
 }
 
-/// Whether there is a map in a list, or so many elements that they can't fit on a line anyway.
+/// Returns `true` if a list holds a map, or more elements than fit on a line.
 fn has_map(value: &Value, room: usize, depth: usize) -> Result<bool, PathLimit> {
     check_depth(depth)?;
     match value {
@@ -201,11 +201,11 @@ fn write_line(
         Value::Bool(boolean) => *text += if *boolean { "true" } else { "false" },
         Value::Int(integer) => *text += &integer.to_string(),
         Value::Float(number) => {
-            // JSON has no word for what is not a number.
+            // JSON has no NaN and no infinity.
             let number = serde_json::Number::from_f64(*number);
             *text += &number.map_or_else(|| "null".to_owned(), |number| number.to_string());
         }
-        // Nor has it one for kinds of values of our own.
+        // JSON has no dates, durations or bytes.
         _ => *text += "null",
     }
     Ok(())
@@ -215,7 +215,7 @@ fn write_text(text: &mut String, content: &str) {
     *text += &Json::from(content).to_string();
 }
 
-/// The same value with the keys of all its maps in order.
+/// Returns the value with the keys of all maps in order.
 pub(super) fn with_sorted_keys(value: &Value, depth: usize) -> Result<Value, PathLimit> {
     check_depth(depth)?;
     Ok(match value {

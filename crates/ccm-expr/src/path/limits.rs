@@ -1,38 +1,38 @@
-//! What one lookup may cost.
+//! Limits of one lookup.
 
 use crate::Value;
 
-/// How many steps a lookup may take.
-const STEPS: u64 = 10_000_000;
-/// How many steps an element of a new list or map costs, because it takes memory.
-const ELEMENT: u64 = 8;
-/// How deep values that a lookup builds or takes apart may be nested.
-const DEEPEST: usize = 256;
-/// How long a text that a lookup writes may become.
-const LONGEST: usize = 16 << 20;
+/// Maximum number of steps per lookup.
+const MAX_STEPS: u64 = 10_000_000;
+/// Steps for an element of a new list or map, because it takes memory.
+const STEPS_PER_ELEMENT: u64 = 8;
+/// Maximum nesting of values that a lookup builds or takes apart.
+const MAX_DEPTH: usize = 256;
+/// Maximum length of a text that a lookup writes.
+const MAX_TEXT: usize = 16 << 20;
 
-/// The limit that a lookup ran into.
+/// Limit that a lookup exceeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PathLimit {
-    /// It visits or builds too much.
-    #[error("the path takes more than {STEPS} steps on this value")]
+    /// Too many values visited or built.
+    #[error("the path takes more than {MAX_STEPS} steps on this value")]
     Steps,
-    /// What it visits or builds is nested too deep.
-    #[error("the path meets values nested deeper than {DEEPEST} levels")]
+    /// Values nested too deep.
+    #[error("the path meets values nested deeper than {MAX_DEPTH} levels")]
     Depth,
-    /// It writes too long a text.
-    #[error("the path writes a text longer than {LONGEST} bytes")]
+    /// Text too long.
+    #[error("the path writes a text longer than {MAX_TEXT} bytes")]
     Text,
 }
 
-/// What is left for one lookup.
-pub(super) struct Budget {
+/// Remaining budget of one lookup.
+pub(super) struct LookupBudget {
     steps: u64,
 }
 
-impl Budget {
+impl LookupBudget {
     pub(super) fn new() -> Self {
-        Self { steps: STEPS }
+        Self { steps: MAX_STEPS }
     }
 
     pub(super) fn spend(&mut self, steps: usize) -> Result<(), PathLimit> {
@@ -40,16 +40,16 @@ impl Budget {
         Ok(())
     }
 
-    /// Pays for the memory of new elements.
+    /// Charges for the memory of new elements.
     pub(super) fn build(&mut self, elements: usize) -> Result<(), PathLimit> {
-        self.steps = self.steps.checked_sub(elements as u64 * ELEMENT).ok_or(PathLimit::Steps)?;
+        self.steps = self.steps.checked_sub(elements as u64 * STEPS_PER_ELEMENT).ok_or(PathLimit::Steps)?;
         Ok(())
     }
 
-    /// Pays for a value that becomes part of a new one.
+    /// Charges for a value that becomes part of a new one.
     ///
-    /// Values share what they have in common, so the same small memory, nested in itself again and again, can
-    /// stand for more elements than anyone could ever write down: what counts is the size as it will be read.
+    /// A small memory that is shared again and again can stand for more elements than anybody could write
+    /// down, so the charge is for the size as read.
     pub(super) fn include(&mut self, value: &Value) -> Result<(), PathLimit> {
         self.build(1)?;
         self.weigh(value, 1)
@@ -75,12 +75,12 @@ impl Budget {
     }
 }
 
-/// Refuses what is nested so deep that walking it could use up the stack.
+/// Refuses nesting that could overflow the stack.
 pub(super) fn check_depth(depth: usize) -> Result<(), PathLimit> {
-    if depth > DEEPEST { Err(PathLimit::Depth) } else { Ok(()) }
+    if depth > MAX_DEPTH { Err(PathLimit::Depth) } else { Ok(()) }
 }
 
-/// Refuses text that has become too long.
+/// Refuses a text that is too long.
 pub(super) fn check_length(length: usize) -> Result<(), PathLimit> {
-    if length > LONGEST { Err(PathLimit::Text) } else { Ok(()) }
+    if length > MAX_TEXT { Err(PathLimit::Text) } else { Ok(()) }
 }

@@ -1,23 +1,23 @@
-//! What the modifiers do.
+//! Modifiers.
 
-use super::evaluate::{Evaluation, Found};
+use super::evaluate::{Evaluation, FoundValue};
 use super::layout::{Layout, with_sorted_keys};
-use super::limits::{Budget, PathLimit, check_depth};
+use super::limits::{LookupBudget, PathLimit, check_depth};
 use super::syntax::{Chain, Modifier};
 use crate::{Map, Value};
 
 impl Evaluation {
-    /// Applies a modifier to what was found, or to nothing.
+    /// Applies a modifier to a value, or to nothing.
     pub(super) fn modify(
         &mut self,
         modifier: &Modifier,
-        input: Option<Found>,
-    ) -> Result<Option<Found>, PathLimit> {
-        let Some(Found { value, layout }) = input else {
-            return Ok(of_nothing(modifier).map(|value| Found { value, layout: Layout::DATA }));
+        input: Option<FoundValue>,
+    ) -> Result<Option<FoundValue>, PathLimit> {
+        let Some(FoundValue { value, layout }) = input else {
+            return Ok(of_nothing(modifier).map(|value| FoundValue { value, layout: Layout::DATA }));
         };
         let rebuilt = layout.rebuilt();
-        let found = |value, layout| Ok(Some(Found { value, layout }));
+        let found = |value, layout| Ok(Some(FoundValue { value, layout }));
         match modifier {
             Modifier::Unchanged => found(value, layout),
             Modifier::Ugly => found(value, Layout::UGLY),
@@ -80,8 +80,8 @@ impl Evaluation {
         }
     }
 
-    /// Reads JSON text. What is no text stands for itself as if it had been written down, but null says nothing.
-    fn read_text(&mut self, value: &Value) -> Result<Option<Found>, PathLimit> {
+    /// Parses JSON text. Any value other than text stands for itself, except for null, which is nothing.
+    fn read_text(&mut self, value: &Value) -> Result<Option<FoundValue>, PathLimit> {
         let value = match value {
             Value::Text(text) => {
                 self.budget.build(1 + text.len() / 4)?;
@@ -93,16 +93,16 @@ impl Evaluation {
             Value::Null => return Ok(None),
             other => other.clone(),
         };
-        Ok(Some(Found { value, layout: Layout::DATA }))
+        Ok(Some(FoundValue { value, layout: Layout::DATA }))
     }
 
-    /// Looks a path up in a value and in everything inside it, the outer before the inner.
-    fn dig(&mut self, path: &Chain, value: &Value, layout: &Layout) -> Result<Found, PathLimit> {
+    /// Looks a path up in a value and in everything inside, the outer values first.
+    fn dig(&mut self, path: &Chain, value: &Value, layout: &Layout) -> Result<FoundValue, PathLimit> {
         let mut found = Vec::new();
         let mut ahead = vec![(value, 0)];
         while let Some((value, level)) = ahead.pop() {
             self.budget.build(1)?;
-            let input = Found { value: value.clone(), layout: layout.inner(level) };
+            let input = FoundValue { value: value.clone(), layout: layout.inner(level) };
             found.extend(self.chain(path, Some(input))?);
             match value {
                 Value::List(elements) => {
@@ -123,7 +123,7 @@ impl Evaluation {
                 self.budget.build(map.len())?;
                 Value::list(map.keys().map(|key| Value::Text(key.clone())))
             }
-            // Elements of a list have no keys, and neither has a single value.
+            // Elements of a list have no keys.
             Value::List(elements) => {
                 self.budget.build(elements.len())?;
                 Value::list(elements.iter().map(|_| Value::Null))
@@ -133,7 +133,7 @@ impl Evaluation {
     }
 }
 
-/// What a modifier makes of nothing.
+/// Result of a modifier without a value.
 fn of_nothing(modifier: &Modifier) -> Option<Value> {
     match modifier {
         Modifier::ToText => Some(Value::text("")),
@@ -142,7 +142,7 @@ fn of_nothing(modifier: &Modifier) -> Option<Value> {
     }
 }
 
-fn reversed(value: &Value, budget: &mut Budget) -> Result<Option<Value>, PathLimit> {
+fn reversed(value: &Value, budget: &mut LookupBudget) -> Result<Option<Value>, PathLimit> {
     Ok(match value {
         Value::List(elements) => {
             budget.build(elements.len())?;
@@ -161,7 +161,7 @@ fn flatten_into(
     elements: &[Value],
     levels: usize,
     depth: usize,
-    budget: &mut Budget,
+    budget: &mut LookupBudget,
 ) -> Result<(), PathLimit> {
     check_depth(depth)?;
     budget.build(elements.len())?;
@@ -174,9 +174,9 @@ fn flatten_into(
     Ok(())
 }
 
-/// Joins the maps of a list into one: of the same keys the last counts, or the first where all are preserved,
-/// because that is the one that is found.
-fn joined(elements: &[Value], preserve: bool, budget: &mut Budget) -> Result<Value, PathLimit> {
+/// Merges the maps of a list. The last of equal keys wins; with `preserve` the first, which is the one that a
+/// lookup in duplicate keys finds.
+fn joined(elements: &[Value], preserve: bool, budget: &mut LookupBudget) -> Result<Value, PathLimit> {
     let mut joined = Map::new();
     for element in elements {
         budget.spend(1)?;
@@ -194,7 +194,7 @@ fn joined(elements: &[Value], preserve: bool, budget: &mut Budget) -> Result<Val
 }
 
 /// Turns a map of lists into a list of maps.
-fn grouped(map: &Map, budget: &mut Budget) -> Result<Value, PathLimit> {
+fn grouped(map: &Map, budget: &mut LookupBudget) -> Result<Value, PathLimit> {
     let mut rows: Vec<Map> = Vec::new();
     for (key, column) in map {
         let Value::List(elements) = column else { continue };

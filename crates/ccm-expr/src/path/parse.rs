@@ -1,4 +1,4 @@
-//! From the text of a path to its stages.
+//! Parser: the text of a path to stages.
 
 mod bounds;
 
@@ -9,53 +9,53 @@ use serde_json::Value as Json;
 use super::PathError;
 use super::layout::Pretty;
 use super::pattern::Pattern;
-use super::query::{Likeness, Operand, Operator, Test};
-use super::syntax::{Chain, MODIFIERS, Modifier, Part, Query, Stage};
+use super::query::{Likeness, QueryOperand, QueryOperator, Test};
+use super::syntax::{Chain, MODIFIERS, Modifier, PathPart, PathStage, Query};
 use crate::Value;
 use bounds::{bracketed, name_end, query_bounds, selectors, stage_end};
 
-/// How deep paths may stand within paths.
-const DEEPEST: usize = 64;
-/// How long the text of a path may be.
-const LONGEST: usize = 64 << 10;
+/// Maximum nesting of paths in paths.
+const MAX_DEPTH: usize = 64;
+/// Maximum length of a path.
+const MAX_LENGTH: usize = 64 << 10;
 
 pub(super) fn parse(text: &str) -> Result<Chain, PathError> {
-    if text.len() > LONGEST {
-        return Err(error(0..text.len(), format!("a path can't be longer than {LONGEST} bytes")));
+    if text.len() > MAX_LENGTH {
+        return Err(error(0..text.len(), format!("a path can't be longer than {MAX_LENGTH} bytes")));
     }
-    Parser { text }.chain(0..text.len(), 0)
+    PathParser { text }.chain(0..text.len(), 0)
 }
 
 fn error(range: Range<usize>, message: impl Into<String>) -> PathError {
     PathError { range, message: message.into() }
 }
 
-/// Every range and position counts the bytes of the whole text, so that errors can point into it.
-struct Parser<'a> {
+/// Parser of a path. All ranges and positions count bytes of the whole text, so that errors can point there.
+struct PathParser<'a> {
     text: &'a str,
 }
 
-impl<'a> Parser<'a> {
+impl<'a> PathParser<'a> {
     fn slice(&self, range: Range<usize>) -> &'a str {
-        // Ranges begin and end beside ASCII characters, so they never cut a character in two.
+        // Ranges begin and end beside ASCII characters, so they never split a character.
         self.text.get(range).unwrap_or_default()
     }
 
-    /// A byte before the end, or 0 there.
+    /// Returns the byte at a position before the end, or 0.
     fn byte(&self, at: usize, end: usize) -> u8 {
         if at < end { self.text.as_bytes().get(at).copied().unwrap_or(0) } else { 0 }
     }
 
     fn chain(&self, range: Range<usize>, depth: usize) -> Result<Chain, PathError> {
-        if depth > DEEPEST {
-            return Err(error(range, format!("paths can't be nested deeper than {DEEPEST} levels")));
+        if depth > MAX_DEPTH {
+            return Err(error(range, format!("paths can't be nested deeper than {MAX_DEPTH} levels")));
         }
         let Range { start: mut at, end } = range;
         let mut stages = Vec::with_capacity(1);
         loop {
             let rest = self.slice(at..end);
             if rest.starts_with("..") {
-                return Err(error(at..at + 2, "`..` reads JSON Lines, and this is looked up in a value"));
+                return Err(error(at..at + 2, "`..` reads JSON Lines, but a path is looked up in a value"));
             }
             let (stage, after) = match rest.as_bytes() {
                 [b'@', _, ..] if is_modifier(rest) => self.modifier(at, end, depth)?,
@@ -66,8 +66,9 @@ impl<'a> Parser<'a> {
                 },
                 _ => self.parts(at, end, depth)?,
             };
-            // After parts, what follows a dot (a modifier or selectors) begins at once.
-            let in_place = matches!(stage, Stage::Parts(_)) && after < end && self.byte(after, end) != b'|';
+            // After parts, a modifier or a selector follows its dot at once.
+            let in_place =
+                matches!(stage, PathStage::Parts(_)) && after < end && self.byte(after, end) != b'|';
             stages.push(stage);
             match self.byte(after, end) {
                 _ if after == end => return Ok(Chain { stages }),
@@ -78,25 +79,25 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Parts up to a pipe, or up to a dot after which comes what works on a value as a whole.
-    fn parts(&self, mut at: usize, end: usize, depth: usize) -> Result<(Stage, usize), PathError> {
+    /// Parses parts up to a pipe, or up to a dot before a modifier or a selector.
+    fn parts(&self, mut at: usize, end: usize, depth: usize) -> Result<(PathStage, usize), PathError> {
         let mut parts = Vec::with_capacity(4);
         loop {
             if self.byte(at, end) == b'#' {
                 match self.byte(at + 1, end) {
                     b'.' => {
                         let stop = stage_end(self.text, at + 2..end);
-                        parts.push(Part::Each(self.chain(at + 2..stop, depth + 1)?));
-                        return Ok((Stage::Parts(parts), stop));
+                        parts.push(PathPart::Each(self.chain(at + 2..stop, depth + 1)?));
+                        return Ok((PathStage::Parts(parts), stop));
                     }
                     b'(' | b'[' => {
                         let (query, stop) = self.query(at, end, depth)?;
-                        parts.push(Part::Query(Box::new(query)));
-                        return Ok((Stage::Parts(parts), stop));
+                        parts.push(PathPart::Query(Box::new(query)));
+                        return Ok((PathStage::Parts(parts), stop));
                     }
                     _ if at + 1 == end || self.byte(at + 1, end) == b'|' => {
-                        parts.push(Part::Count);
-                        return Ok((Stage::Parts(parts), at + 1));
+                        parts.push(PathPart::Count);
+                        return Ok((PathStage::Parts(parts), at + 1));
                     }
                     _ => {}
                 }
@@ -104,20 +105,20 @@ impl<'a> Parser<'a> {
             let stop = name_end(self.text, at..end);
             parts.push(self.name(at..stop)?);
             if self.byte(stop, end) != b'.' {
-                return Ok((Stage::Parts(parts), stop));
+                return Ok((PathStage::Parts(parts), stop));
             }
             at = stop + 1;
             let rest = self.slice(at..end);
             if rest.starts_with(['{', '[']) || is_modifier(rest) {
-                return Ok((Stage::Parts(parts), at));
+                return Ok((PathStage::Parts(parts), at));
             }
         }
     }
 
-    fn name(&self, range: Range<usize>) -> Result<Part, PathError> {
+    fn name(&self, range: Range<usize>) -> Result<PathPart, PathError> {
         let text = self.slice(range.clone());
         if !text.contains(['\\', '*', '?']) {
-            return Ok(Part::Name { name: text.into(), range });
+            return Ok(PathPart::Name { name: text.into(), range });
         }
         let mut name = String::with_capacity(text.len());
         let mut characters = text.chars();
@@ -128,16 +129,16 @@ impl<'a> Parser<'a> {
                 other => name.push(other),
             }
         }
-        Ok(Part::Name { name: name.into(), range })
+        Ok(PathPart::Name { name: name.into(), range })
     }
 
-    fn pattern(&self, range: Range<usize>) -> Result<Part, PathError> {
+    fn pattern(&self, range: Range<usize>) -> Result<PathPart, PathError> {
         let text = self.slice(range.clone());
         let backslashes = text.bytes().rev().take_while(|byte| *byte == b'\\').count();
         if backslashes % 2 == 1 {
             return Err(nothing_escaped(&range));
         }
-        Ok(Part::Wildcard(Pattern::parse(text)))
+        Ok(PathPart::Wildcard(Pattern::parse(text)))
     }
 
     fn query(&self, at: usize, end: usize, depth: usize) -> Result<(Query, usize), PathError> {
@@ -166,18 +167,18 @@ impl<'a> Parser<'a> {
         Ok((Query { subject, test, all, rest }, after))
     }
 
-    /// An operator and its operand.
+    /// Parses an operator and its operand.
     fn test(&self, range: Range<usize>) -> Result<Test, PathError> {
-        const OPERATORS: [(&str, Operator); 9] = [
-            ("==", Operator::Equal),
-            ("!=", Operator::Unequal),
-            ("!%", Operator::NotMatching),
-            ("<=", Operator::LessOrEqual),
-            (">=", Operator::GreaterOrEqual),
-            ("=", Operator::Equal),
-            ("<", Operator::Less),
-            (">", Operator::Greater),
-            ("%", Operator::Matching),
+        const OPERATORS: [(&str, QueryOperator); 9] = [
+            ("==", QueryOperator::Equal),
+            ("!=", QueryOperator::Unequal),
+            ("!%", QueryOperator::NotMatching),
+            ("<=", QueryOperator::LessOrEqual),
+            (">=", QueryOperator::GreaterOrEqual),
+            ("=", QueryOperator::Equal),
+            ("<", QueryOperator::Less),
+            (">", QueryOperator::Greater),
+            ("%", QueryOperator::Matching),
         ];
         let text = self.slice(range.clone());
         let Some((written, operator)) = OPERATORS.into_iter().find(|(written, _)| text.starts_with(written))
@@ -190,7 +191,7 @@ impl<'a> Parser<'a> {
         let operand_range = trimmed(self.text, range.start + written.len()..range.end);
         let operand = self.slice(operand_range.clone());
         if operand.len() >= 2 && operand.starts_with('"') && operand.ends_with('"') {
-            return Ok(Test::Compare(operator, Box::new(Operand::new(&unquoted(operand)))));
+            return Ok(Test::Compare(operator, Box::new(QueryOperand::new(&unquoted(operand)))));
         }
         match operand.strip_prefix('~') {
             Some(name) => {
@@ -201,11 +202,11 @@ impl<'a> Parser<'a> {
                     )
                 })
             }
-            None => Ok(Test::Compare(operator, Box::new(Operand::new(operand)))),
+            None => Ok(Test::Compare(operator, Box::new(QueryOperand::new(operand)))),
         }
     }
 
-    fn selectors(&self, at: usize, end: usize, depth: usize) -> Result<(Stage, usize), PathError> {
+    fn selectors(&self, at: usize, end: usize, depth: usize) -> Result<(PathStage, usize), PathError> {
         let as_map = self.byte(at, end) == b'{';
         let Some((selectors, close)) = selectors(self.text, at..end) else {
             let missing = if as_map { '}' } else { ']' };
@@ -219,16 +220,16 @@ impl<'a> Parser<'a> {
                 };
                 Ok((name.into(), self.chain(path, depth + 1)?))
             };
-            Stage::Fields(selectors.into_iter().map(field).collect::<Result<_, _>>()?)
+            PathStage::Fields(selectors.into_iter().map(field).collect::<Result<_, _>>()?)
         } else {
             let element = |(_, path)| self.chain(path, depth + 1);
-            Stage::Elements(selectors.into_iter().map(element).collect::<Result<_, _>>()?)
+            PathStage::Elements(selectors.into_iter().map(element).collect::<Result<_, _>>()?)
         };
         Ok((stage, close + 1))
     }
 
-    /// A value written into the path; nothing if what follows the `!` is not one, and so is part of a name.
-    fn literal(&self, at: usize, end: usize) -> Result<Option<(Stage, usize)>, PathError> {
+    /// Parses a literal; `None` if the text after the `!` is no value and so is part of a name.
+    fn literal(&self, at: usize, end: usize) -> Result<Option<(PathStage, usize)>, PathError> {
         let start = at + 1;
         let stop = match self.byte(start, end) {
             b'{' | b'[' | b'"' => bracketed(self.text, start..end)
@@ -245,16 +246,16 @@ impl<'a> Parser<'a> {
                     "null" => Value::Null,
                     _ => return Ok(None),
                 };
-                return Ok(Some((Stage::Literal(value), start + length)));
+                return Ok(Some((PathStage::Literal(value), start + length)));
             }
         };
         let text = self.slice(start..stop);
         let json: Json = serde_json::from_str(text.strip_prefix('+').unwrap_or(text))
             .map_err(|cause| error(start..stop, format!("the value after `!` is not JSON: {cause}")))?;
-        Ok(Some((Stage::Literal(json.into()), stop)))
+        Ok(Some((PathStage::Literal(json.into()), stop)))
     }
 
-    fn modifier(&self, at: usize, end: usize, depth: usize) -> Result<(Stage, usize), PathError> {
+    fn modifier(&self, at: usize, end: usize, depth: usize) -> Result<(PathStage, usize), PathError> {
         let name = modifier_name(self.slice(at..end));
         let mut after = at + 1 + name.len();
         let mut argument = after..after;
@@ -281,10 +282,10 @@ impl<'a> Parser<'a> {
             "values" => Modifier::Values,
             _ => Modifier::Unchanged,
         };
-        Ok((Stage::Modifier(modifier), after))
+        Ok((PathStage::Modifier(modifier), after))
     }
 
-    /// The options in an argument; an argument that is no map holds none.
+    /// Returns the options in an argument; an argument that is no map has none.
     fn options(&self, argument: &Range<usize>) -> Result<Json, PathError> {
         let text = self.slice(argument.clone());
         if !text.starts_with('{') {
@@ -304,12 +305,12 @@ fn modifier_name(text: &str) -> &str {
     name.find(['.', '|', ':']).map_or(name, |stop| &name[..stop])
 }
 
-/// Whether a modifier begins here: any other name with an `@` is the name of a key.
+/// Returns `true` if a modifier begins here; any other `@` begins the name of a key.
 fn is_modifier(text: &str) -> bool {
     text.starts_with('@') && MODIFIERS.contains(&modifier_name(text))
 }
 
-/// Whether an option is on, however its author wrote that.
+/// Returns `true` if an option is on, in any spelling.
 fn is_true(option: Option<&Json>) -> bool {
     match option {
         Some(Json::Bool(boolean)) => *boolean,
@@ -319,7 +320,7 @@ fn is_true(option: Option<&Json>) -> bool {
     }
 }
 
-/// The text in quotes; as written, without them, where its escapes are not JSON's; as it is if not in quotes.
+/// Removes quotes. Escapes that are not those of JSON stay as written.
 fn unquoted(text: &str) -> String {
     let Some(inner) = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')) else {
         return text.to_owned();
@@ -327,7 +328,7 @@ fn unquoted(text: &str) -> String {
     serde_json::from_str(text).unwrap_or_else(|_| inner.replace("\\\"", "\""))
 }
 
-/// The name that a field without one gets: the last part of its path, if that is a simple one.
+/// Name of a field without one: the last part of its path, if that is a plain name.
 fn last_name(path: &str) -> &str {
     let bytes = path.as_bytes();
     let separator = (0..bytes.len())

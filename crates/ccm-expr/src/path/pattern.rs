@@ -1,48 +1,48 @@
-//! Names with wildcards.
+//! Wildcard patterns.
 
-/// A pattern: `*` stands for any characters, `?` for one.
+/// Pattern: `*` matches any characters, `?` one character.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pattern {
-    tokens: Vec<Token>,
+    tokens: Vec<PatternToken>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Token {
+enum PatternToken {
     Any,
     One,
     Literal(char),
 }
 
 impl Pattern {
-    /// Reads a pattern in which a backslash takes the meaning of the character after it.
+    /// Parses a pattern; a backslash escapes the next character.
     pub(super) fn parse(text: &str) -> Self {
         let mut tokens = Vec::with_capacity(text.len());
         let mut characters = text.chars();
         while let Some(character) = characters.next() {
             let token = match character {
-                '*' => Token::Any,
-                '?' => Token::One,
-                '\\' => Token::Literal(characters.next().unwrap_or('\\')),
-                other => Token::Literal(other),
+                '*' => PatternToken::Any,
+                '?' => PatternToken::One,
+                '\\' => PatternToken::Literal(characters.next().unwrap_or('\\')),
+                other => PatternToken::Literal(other),
             };
-            if (token, tokens.last()) != (Token::Any, Some(&Token::Any)) {
+            if (token, tokens.last()) != (PatternToken::Any, Some(&PatternToken::Any)) {
                 tokens.push(token);
             }
         }
         Self { tokens }
     }
 
-    /// How many steps a match takes at most.
+    /// Maximum number of steps of a match.
     pub(super) fn cost(&self, text: &str) -> usize {
-        let stars = self.tokens.iter().filter(|token| **token == Token::Any).count();
+        let stars = self.tokens.iter().filter(|token| **token == PatternToken::Any).count();
         let longest_run = if stars > 1 { self.tokens.len() } else { 2 };
         1 + text.len().saturating_mul(longest_run) / 16
     }
 
-    /// Whether the whole text matches.
+    /// Returns `true` if the whole text matches.
     ///
-    /// Only the last `*` is ever extended: what an earlier one took can't matter any more once a later one
-    /// matched, so the time is at worst the product of the lengths.
+    /// Only the last `*` is ever extended: once a later one matches, an earlier one needs no other length.
+    /// The time is at worst the product of the lengths.
     pub(super) fn matches(&self, text: &str) -> bool {
         let mut token = 0;
         let mut rest = text.chars();
@@ -50,13 +50,13 @@ impl Pattern {
         loop {
             let here = rest.clone();
             match (self.tokens.get(token), rest.next()) {
-                (Some(Token::Any), _) => {
+                (Some(PatternToken::Any), _) => {
                     rest = here.clone();
                     last_star = Some((token + 1, here));
                     token += 1;
                 }
-                (Some(Token::One), Some(_)) => token += 1,
-                (Some(Token::Literal(expected)), Some(found)) if *expected == found => token += 1,
+                (Some(PatternToken::One), Some(_)) => token += 1,
+                (Some(PatternToken::Literal(expected)), Some(found)) if *expected == found => token += 1,
                 (None, None) => return true,
                 _ => {
                     let Some((after, from)) = &mut last_star else { return false };

@@ -1,22 +1,22 @@
-//! The conditions of queries: `==`, `!=`, `<`, `<=`, `>`, `>=`, `%`, `!%`, and `~` before an operand.
+//! Conditions of queries: `==`, `!=`, `<`, `<=`, `>`, `>=`, `%`, `!%`, and `~` before an operand.
 
-use super::limits::{Budget, PathLimit};
+use super::limits::{LookupBudget, PathLimit};
 use super::pattern::Pattern;
 use crate::Value;
 
-/// What a query asks of a value.
+/// Condition on a value.
 #[derive(Clone, Debug)]
 pub(super) enum Test {
-    /// It is there.
+    /// The value exists.
     Exists,
-    /// It compares as told with an operand.
-    Compare(Operator, Box<Operand>),
-    /// Its likeness compares as told with true: the operand was written with a `~`.
-    Like(Operator, Likeness),
+    /// The value compares with an operand.
+    Compare(QueryOperator, Box<QueryOperand>),
+    /// The value, read as a truth value, compares with true: the operand has a `~`.
+    Like(QueryOperator, Likeness),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Operator {
+pub(super) enum QueryOperator {
     Equal,
     Unequal,
     Less,
@@ -27,7 +27,7 @@ pub(super) enum Operator {
     NotMatching,
 }
 
-/// What a value of any kind can be taken for.
+/// Truth values that `~` can name.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Likeness {
     True,
@@ -36,21 +36,21 @@ pub(super) enum Likeness {
     Present,
 }
 
-/// What is written to the right of an operator, in each meaning that it can have.
+/// Right side of an operator, in each type that it may be compared as.
 #[derive(Clone, Debug)]
-pub(super) struct Operand {
+pub(super) struct QueryOperand {
     text: Box<str>,
     integer: Option<i64>,
     number: f64,
     pattern: Pattern,
 }
 
-impl Operand {
+impl QueryOperand {
     pub(super) fn new(text: &str) -> Self {
         Self {
             text: text.into(),
             integer: text.parse().ok(),
-            // Beside a number, text that is no number counts as 0: so says the reference.
+            // The reference implementation takes text beside a number for 0.
             number: text.parse().unwrap_or(0.0),
             pattern: Pattern::parse(text),
         }
@@ -58,8 +58,8 @@ impl Operand {
 }
 
 impl Test {
-    /// Whether a value, or the lack of one, passes.
-    pub(super) fn passes(&self, value: Option<&Value>, budget: &mut Budget) -> Result<bool, PathLimit> {
+    /// Returns `true` if a value, or the lack of one, passes.
+    pub(super) fn passes(&self, value: Option<&Value>, budget: &mut LookupBudget) -> Result<bool, PathLimit> {
         Ok(match (self, value) {
             (Self::Exists, value) => value.is_some(),
             (Self::Like(operator, likeness), value) => {
@@ -70,9 +70,9 @@ impl Test {
                 Value::Text(text) => {
                     budget.spend(1 + text.len() / 64)?;
                     match operator {
-                        Operator::Matching | Operator::NotMatching => {
+                        QueryOperator::Matching | QueryOperator::NotMatching => {
                             budget.spend(operand.pattern.cost(text))?;
-                            operand.pattern.matches(text) == (*operator == Operator::Matching)
+                            operand.pattern.matches(text) == (*operator == QueryOperator::Matching)
                         }
                         _ => ordered(*operator, Some((**text).cmp(&operand.text))),
                     }
@@ -93,29 +93,29 @@ impl Test {
     }
 }
 
-fn ordered(operator: Operator, ordering: Option<std::cmp::Ordering>) -> bool {
+fn ordered(operator: QueryOperator, ordering: Option<std::cmp::Ordering>) -> bool {
     match operator {
-        Operator::Equal => ordering.is_some_and(std::cmp::Ordering::is_eq),
-        Operator::Unequal => !ordering.is_some_and(std::cmp::Ordering::is_eq),
-        Operator::Less => ordering.is_some_and(std::cmp::Ordering::is_lt),
-        Operator::LessOrEqual => ordering.is_some_and(std::cmp::Ordering::is_le),
-        Operator::Greater => ordering.is_some_and(std::cmp::Ordering::is_gt),
-        Operator::GreaterOrEqual => ordering.is_some_and(std::cmp::Ordering::is_ge),
-        Operator::Matching | Operator::NotMatching => false,
+        QueryOperator::Equal => ordering.is_some_and(std::cmp::Ordering::is_eq),
+        QueryOperator::Unequal => !ordering.is_some_and(std::cmp::Ordering::is_eq),
+        QueryOperator::Less => ordering.is_some_and(std::cmp::Ordering::is_lt),
+        QueryOperator::LessOrEqual => ordering.is_some_and(std::cmp::Ordering::is_le),
+        QueryOperator::Greater => ordering.is_some_and(std::cmp::Ordering::is_gt),
+        QueryOperator::GreaterOrEqual => ordering.is_some_and(std::cmp::Ordering::is_ge),
+        QueryOperator::Matching | QueryOperator::NotMatching => false,
     }
 }
 
-/// False is less than true, and a boolean is at least or at most itself whatever it is compared with.
-fn compare_booleans(operator: Operator, boolean: bool, other: &str) -> bool {
+/// False is less than true; a boolean is at least and at most itself, whatever the other side is.
+fn compare_booleans(operator: QueryOperator, boolean: bool, other: &str) -> bool {
     let (same, opposite) = if boolean { ("true", "false") } else { ("false", "true") };
     match operator {
-        Operator::Equal => other == same,
-        Operator::Unequal => other != same,
-        Operator::Less => !boolean && other == opposite,
-        Operator::LessOrEqual => !boolean,
-        Operator::Greater => boolean && other == opposite,
-        Operator::GreaterOrEqual => boolean,
-        Operator::Matching | Operator::NotMatching => false,
+        QueryOperator::Equal => other == same,
+        QueryOperator::Unequal => other != same,
+        QueryOperator::Less => !boolean && other == opposite,
+        QueryOperator::LessOrEqual => !boolean,
+        QueryOperator::Greater => boolean && other == opposite,
+        QueryOperator::GreaterOrEqual => boolean,
+        QueryOperator::Matching | QueryOperator::NotMatching => false,
     }
 }
 
@@ -140,7 +140,7 @@ impl Likeness {
     }
 }
 
-/// What a value says about truth, if anything.
+/// Truth value of a value, if it has one.
 fn truth(value: &Value) -> Option<bool> {
     match value {
         Value::Null => Some(false),

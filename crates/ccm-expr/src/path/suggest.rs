@@ -1,4 +1,4 @@
-//! "Did you mean …" for a path that finds nothing.
+//! Suggestions for a path that finds nothing.
 
 use ccm_model::closest;
 
@@ -6,14 +6,14 @@ use super::evaluate::index;
 use super::{Path, escape};
 use crate::Value;
 
-/// How many keys of one map are compared.
+/// Maximum number of keys compared per map.
 const CANDIDATES: usize = 10_000;
 
 pub(super) fn closest_path(path: &Path, root: &Value) -> Option<String> {
     let text = path.text();
     let mut value = root;
     let mut suggestion = String::new();
-    // How much of the text is in the suggestion, and how much leads to something that is there.
+    // Bytes of the text that are in the suggestion, and bytes that lead to an existing value.
     let (mut taken, mut existing) = (0, 0);
     for (name, range) in path.leading_names() {
         let child = match value {
@@ -36,6 +36,6 @@ pub(super) fn closest_path(path: &Path, root: &Value) -> Option<String> {
     }
     let whole = format!("{suggestion}{}", &text[taken..]);
     let found = Path::parse(&whole).ok().and_then(|path| path.find(root).ok().flatten());
-    // A suggestion that finds nothing would be no help: then it ends with the last name that is there.
+    // A suggestion that finds nothing would be no help, so it ends with the last existing name.
     Some(if found.is_some() { whole } else { suggestion + &text[taken..existing] })
 }

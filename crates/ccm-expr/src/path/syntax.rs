@@ -1,4 +1,4 @@
-//! What a path consists of.
+//! Syntax tree of a path.
 
 use std::ops::Range;
 
@@ -7,17 +7,17 @@ use super::pattern::Pattern;
 use super::query::Test;
 use crate::Value;
 
-/// Stages, each working on what the one before found.
+/// Stages, each applied to the result of the one before.
 #[derive(Clone, Debug)]
 pub(super) struct Chain {
-    pub(super) stages: Vec<Stage>,
+    pub(super) stages: Vec<PathStage>,
 }
 
-/// What stands between two pipes.
+/// Stage: the syntax between two pipes.
 #[derive(Clone, Debug)]
-pub(super) enum Stage {
-    /// Parts with dots between them, never none.
-    Parts(Vec<Part>),
+pub(super) enum PathStage {
+    /// Parts separated by dots, at least one.
+    Parts(Vec<PathPart>),
     /// `@name` or `@name:argument`.
     Modifier(Modifier),
     /// `!value`.
@@ -28,34 +28,34 @@ pub(super) enum Stage {
     Elements(Vec<Chain>),
 }
 
-/// What stands between two dots.
+/// Part: the syntax between two dots.
 #[derive(Clone, Debug)]
-pub(super) enum Part {
-    /// The name of a key, or the index of an element.
+pub(super) enum PathPart {
+    /// Key of a map or index of a list.
     Name { name: Box<str>, range: Range<usize> },
-    /// A name with wildcards.
+    /// Key with wildcards.
     Wildcard(Pattern),
-    /// `#` at the end: how many elements.
+    /// `#` at the end: the number of elements.
     Count,
-    /// `#.` and what to find in every element. It is the last part.
+    /// `#.` and the path to find in every element. Always the last part.
     Each(Chain),
-    /// `#(…)` or `#(…)#`. It is the last part.
+    /// `#(…)` or `#(…)#`. Always the last part.
     Query(Box<Query>),
 }
 
-/// A condition on the elements of a list.
+/// Condition on the elements of a list.
 #[derive(Clone, Debug)]
 pub(super) struct Query {
-    /// What to test in each element; nothing tests the element itself.
+    /// Path to test in each element; `None` tests the element itself.
     pub(super) subject: Option<Chain>,
     pub(super) test: Test,
-    /// All elements that pass, or the first.
+    /// `true` for all elements that pass, `false` for the first.
     pub(super) all: bool,
-    /// What to find in an element that passes; nothing takes the element itself.
+    /// Path to find in each element that passes; `None` takes the element itself.
     pub(super) rest: Option<Chain>,
 }
 
-/// What changes a value as a whole.
+/// Transformation of a whole value.
 #[derive(Clone, Debug)]
 pub(super) enum Modifier {
     Dig(Chain),
@@ -77,7 +77,7 @@ pub(super) enum Modifier {
     Values,
 }
 
-/// The modifiers' names, without their `@`.
+/// Names of the modifiers, without the `@`.
 pub(super) const MODIFIERS: [&str; 13] = [
     "dig", "flatten", "fromstr", "group", "join", "keys", "pretty", "reverse", "this", "tostr", "ugly",
     "valid", "values",

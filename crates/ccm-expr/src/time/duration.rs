@@ -1,4 +1,4 @@
-//! Durations as the language writes them: `1h30m0s`, `1.5s`, `10ms`.
+//! Durations: `1h30m0s`, `1.5s`, `10ms`.
 
 const MICROSECOND: u64 = 1_000;
 const MILLISECOND: u64 = 1_000_000;
@@ -6,7 +6,7 @@ const SECOND: u64 = 1_000_000_000;
 const MINUTE: u64 = 60 * SECOND;
 const HOUR: u64 = 60 * MINUTE;
 
-/// Reads a duration in nanoseconds.
+/// Parses a duration into nanoseconds.
 pub(crate) fn parse(text: &str) -> Option<i64> {
     let (negative, mut rest) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
@@ -55,7 +55,7 @@ pub(crate) fn parse(text: &str) -> Option<i64> {
     if negative { 0_i64.checked_sub_unsigned(total) } else { i64::try_from(total).ok() }
 }
 
-/// A fraction of a unit, in nanoseconds; what is smaller is cut off.
+/// Returns a fraction of a unit in nanoseconds, rounded down.
 fn part(fraction: &str, unit: u64) -> u64 {
     let mut value = 0_u128;
     let mut scale = 1_u128;
@@ -66,7 +66,7 @@ fn part(fraction: &str, unit: u64) -> u64 {
     u64::try_from(value * u128::from(unit) / scale).unwrap_or_default()
 }
 
-/// Writes a duration of nanoseconds.
+/// Formats nanoseconds as a duration.
 pub(crate) fn show(span: i64) -> String {
     let sign = if span < 0 { "-" } else { "" };
     let span = span.unsigned_abs();
@@ -91,7 +91,7 @@ pub(crate) fn show(span: i64) -> String {
     }
 }
 
-/// So many units, with as many decimals as there are.
+/// Formats a span in a unit, with as many decimals as needed.
 fn decimal(span: u64, unit: u64) -> String {
     let (whole, rest) = (span / unit, span % unit);
     if rest == 0 {
@@ -102,12 +102,12 @@ fn decimal(span: u64, unit: u64) -> String {
     format!("{whole}.{}", fraction.trim_end_matches('0'))
 }
 
-/// Cuts a span to a multiple of another.
+/// Truncates a span to a multiple of `step`.
 pub(crate) fn truncate(span: i64, step: i64) -> i64 {
     if step <= 0 { span } else { span - span % step }
 }
 
-/// The nearest multiple; halves go away from zero.
+/// Rounds a span to the nearest multiple of `step`, halves away from zero.
 pub(crate) fn round(span: i64, step: i64) -> i64 {
     if step <= 0 {
         return span;

@@ -1,17 +1,17 @@
-//! Layouts of dates, written as the reference moment would be: `2006-01-02 15:04:05 -0700 MST`.
+//! Date layouts, written as the reference time: `2006-01-02 15:04:05 -0700 MST`.
 
 use std::fmt::Write;
 
 use jiff::Zoned;
-use jiff::civil::{Date, DateTime, Time};
+use jiff::civil::{self, Date, Time};
 use jiff::tz::{Offset, TimeZone};
 
-use super::Moment;
-use super::moment::{MONTHS, WEEKDAYS};
+use super::DateTime;
+use super::date_time::{MONTHS, WEEKDAYS};
 
-/// A part of a layout.
+/// Part of a layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
+enum LayoutPart {
     Year,
     ShortYear,
     LongMonth,
@@ -49,7 +49,7 @@ enum Part {
         capital: bool,
     },
     ZoneName,
-    /// `-0700` and its like: which parts are written, with a colon or not, and whether UTC is `Z`.
+    /// `-0700` and similar: the parts written, with or without a colon, and with `Z` for UTC.
     Offset {
         z: bool,
         colon: bool,
@@ -58,8 +58,8 @@ enum Part {
     },
 }
 
-/// The first part in a layout: what stands before it, itself, and what follows.
-fn next_part(layout: &str) -> Option<(&str, Part, &str)> {
+/// Splits a layout at its first part: the text before, the part, the text after.
+fn next_part(layout: &str) -> Option<(&str, LayoutPart, &str)> {
     for (at, _) in layout.char_indices() {
         let rest = &layout[at..];
         if let Some((part, length)) = part_at(rest) {
@@ -69,29 +69,29 @@ fn next_part(layout: &str) -> Option<(&str, Part, &str)> {
     None
 }
 
-fn part_at(rest: &str) -> Option<(Part, usize)> {
-    const NAMES: [(&str, Part); 21] = [
-        ("January", Part::LongMonth),
-        ("Jan", Part::ShortMonth),
-        ("Monday", Part::LongWeekday),
-        ("Mon", Part::ShortWeekday),
-        ("MST", Part::ZoneName),
-        ("2006", Part::Year),
-        ("01", Part::Month { padded: true }),
-        ("002", Part::YearDay { spaced: false }),
-        ("02", Part::Day { padded: true }),
-        ("03", Part::Hour12 { padded: true }),
-        ("04", Part::Minute { padded: true }),
-        ("05", Part::Second { padded: true }),
-        ("06", Part::ShortYear),
-        ("15", Part::Hour),
-        ("1", Part::Month { padded: false }),
-        ("__2", Part::YearDay { spaced: true }),
-        ("2", Part::Day { padded: false }),
-        ("3", Part::Hour12 { padded: false }),
-        ("4", Part::Minute { padded: false }),
-        ("5", Part::Second { padded: false }),
-        ("PM", Part::Noon { capital: true }),
+fn part_at(rest: &str) -> Option<(LayoutPart, usize)> {
+    const NAMES: [(&str, LayoutPart); 21] = [
+        ("January", LayoutPart::LongMonth),
+        ("Jan", LayoutPart::ShortMonth),
+        ("Monday", LayoutPart::LongWeekday),
+        ("Mon", LayoutPart::ShortWeekday),
+        ("MST", LayoutPart::ZoneName),
+        ("2006", LayoutPart::Year),
+        ("01", LayoutPart::Month { padded: true }),
+        ("002", LayoutPart::YearDay { spaced: false }),
+        ("02", LayoutPart::Day { padded: true }),
+        ("03", LayoutPart::Hour12 { padded: true }),
+        ("04", LayoutPart::Minute { padded: true }),
+        ("05", LayoutPart::Second { padded: true }),
+        ("06", LayoutPart::ShortYear),
+        ("15", LayoutPart::Hour),
+        ("1", LayoutPart::Month { padded: false }),
+        ("__2", LayoutPart::YearDay { spaced: true }),
+        ("2", LayoutPart::Day { padded: false }),
+        ("3", LayoutPart::Hour12 { padded: false }),
+        ("4", LayoutPart::Minute { padded: false }),
+        ("5", LayoutPart::Second { padded: false }),
+        ("PM", LayoutPart::Noon { capital: true }),
     ];
     const OFFSETS: [(&str, bool, bool, bool); 5] = [
         ("07:00:00", true, true, true),
@@ -104,16 +104,16 @@ fn part_at(rest: &str) -> Option<(Part, usize)> {
         return None;
     }
     if rest.starts_with("_2") {
-        return Some((Part::SpacedDay, 2));
+        return Some((LayoutPart::SpacedDay, 2));
     }
     if rest.starts_with("pm") {
-        return Some((Part::Noon { capital: false }, 2));
+        return Some((LayoutPart::Noon { capital: false }, 2));
     }
     if let Some(after) = rest.strip_prefix(['-', 'Z']) {
         let z = rest.starts_with('Z');
         return OFFSETS.iter().find(|(written, ..)| after.starts_with(written)).map(
             |(written, colon, seconds, minutes)| {
-                let part = Part::Offset { z, colon: *colon, seconds: *seconds, minutes: *minutes };
+                let part = LayoutPart::Offset { z, colon: *colon, seconds: *seconds, minutes: *minutes };
                 (part, written.len() + 1)
             },
         );
@@ -122,40 +122,40 @@ fn part_at(rest: &str) -> Option<(Part, usize)> {
         for (digit, fixed) in [('0', true), ('9', false)] {
             let digits = after.chars().take_while(|character| *character == digit).count();
             let ends = !after[digits..].starts_with(|next: char| next.is_ascii_digit());
-            // Only behind seconds, or the point is a mere point.
+            // A point that does not follow seconds is plain text.
             if digits > 0 && ends {
                 let comma = rest.starts_with(',');
-                return Some((Part::Fraction { digits, fixed, comma }, digits + 1));
+                return Some((LayoutPart::Fraction { digits, fixed, comma }, digits + 1));
             }
         }
         return None;
     }
     let (written, part) = NAMES.iter().find(|(written, _)| rest.starts_with(written))?;
     // `Janet` holds no month.
-    if *part == Part::ShortMonth && rest[3..].starts_with(|next: char| next.is_ascii_lowercase()) {
+    if *part == LayoutPart::ShortMonth && rest[3..].starts_with(|next: char| next.is_ascii_lowercase()) {
         return None;
     }
-    if *part == Part::ShortWeekday && rest[3..].starts_with(|next: char| next.is_ascii_lowercase()) {
+    if *part == LayoutPart::ShortWeekday && rest[3..].starts_with(|next: char| next.is_ascii_lowercase()) {
         return None;
     }
     Some((*part, written.len()))
 }
 
-/// Writes a date by a layout.
-pub(crate) fn format(moment: &Moment, layout: &str) -> String {
+/// Formats a date.
+pub(crate) fn format(date_time: &DateTime, layout: &str) -> String {
     let mut out = String::with_capacity(layout.len() + 8);
     let mut rest = layout;
     while let Some((before, part, after)) = next_part(rest) {
         out.push_str(before);
-        write_part(moment, part, &mut out);
+        write_part(date_time, part, &mut out);
         rest = after;
     }
     out.push_str(rest);
     out
 }
 
-fn write_part(moment: &Moment, part: Part, out: &mut String) {
-    let zoned = moment.zoned();
+fn write_part(date_time: &DateTime, part: LayoutPart, out: &mut String) {
+    let zoned = date_time.zoned();
     let month = MONTHS[usize::try_from(zoned.month() - 1).unwrap_or_default() % 12];
     let weekday = WEEKDAYS[usize::try_from(zoned.weekday().to_sunday_zero_offset()).unwrap_or_default() % 7];
     let hour12 = match zoned.hour() % 12 {
@@ -164,34 +164,34 @@ fn write_part(moment: &Moment, part: Part, out: &mut String) {
     };
     // Writing to a string can't fail.
     let _ = match part {
-        Part::Year => write!(out, "{:04}", zoned.year()),
-        Part::ShortYear => write!(out, "{:02}", zoned.year().rem_euclid(100)),
-        Part::LongMonth => write!(out, "{month}"),
-        Part::ShortMonth => write!(out, "{}", &month[..3]),
-        Part::Month { padded: true } => write!(out, "{:02}", zoned.month()),
-        Part::Month { padded: false } => write!(out, "{}", zoned.month()),
-        Part::LongWeekday => write!(out, "{weekday}"),
-        Part::ShortWeekday => write!(out, "{}", &weekday[..3]),
-        Part::Day { padded: true } => write!(out, "{:02}", zoned.day()),
-        Part::Day { padded: false } => write!(out, "{}", zoned.day()),
-        Part::SpacedDay => write!(out, "{:2}", zoned.day()),
-        Part::YearDay { spaced: false } => write!(out, "{:03}", zoned.day_of_year()),
-        Part::YearDay { spaced: true } => write!(out, "{:3}", zoned.day_of_year()),
-        Part::Hour => write!(out, "{:02}", zoned.hour()),
-        Part::Hour12 { padded: true } => write!(out, "{hour12:02}"),
-        Part::Hour12 { padded: false } => write!(out, "{hour12}"),
-        Part::Minute { padded: true } => write!(out, "{:02}", zoned.minute()),
-        Part::Minute { padded: false } => write!(out, "{}", zoned.minute()),
-        Part::Second { padded: true } => write!(out, "{:02}", zoned.second()),
-        Part::Second { padded: false } => write!(out, "{}", zoned.second()),
-        Part::Fraction { digits, fixed, comma } => {
+        LayoutPart::Year => write!(out, "{:04}", zoned.year()),
+        LayoutPart::ShortYear => write!(out, "{:02}", zoned.year().rem_euclid(100)),
+        LayoutPart::LongMonth => write!(out, "{month}"),
+        LayoutPart::ShortMonth => write!(out, "{}", &month[..3]),
+        LayoutPart::Month { padded: true } => write!(out, "{:02}", zoned.month()),
+        LayoutPart::Month { padded: false } => write!(out, "{}", zoned.month()),
+        LayoutPart::LongWeekday => write!(out, "{weekday}"),
+        LayoutPart::ShortWeekday => write!(out, "{}", &weekday[..3]),
+        LayoutPart::Day { padded: true } => write!(out, "{:02}", zoned.day()),
+        LayoutPart::Day { padded: false } => write!(out, "{}", zoned.day()),
+        LayoutPart::SpacedDay => write!(out, "{:2}", zoned.day()),
+        LayoutPart::YearDay { spaced: false } => write!(out, "{:03}", zoned.day_of_year()),
+        LayoutPart::YearDay { spaced: true } => write!(out, "{:3}", zoned.day_of_year()),
+        LayoutPart::Hour => write!(out, "{:02}", zoned.hour()),
+        LayoutPart::Hour12 { padded: true } => write!(out, "{hour12:02}"),
+        LayoutPart::Hour12 { padded: false } => write!(out, "{hour12}"),
+        LayoutPart::Minute { padded: true } => write!(out, "{:02}", zoned.minute()),
+        LayoutPart::Minute { padded: false } => write!(out, "{}", zoned.minute()),
+        LayoutPart::Second { padded: true } => write!(out, "{:02}", zoned.second()),
+        LayoutPart::Second { padded: false } => write!(out, "{}", zoned.second()),
+        LayoutPart::Fraction { digits, fixed, comma } => {
             let all = format!("{:09}", zoned.subsec_nanosecond());
             let cut = &all[..digits.min(9)];
             let cut = if fixed { cut } else { cut.trim_end_matches('0') };
             let point = if comma { ',' } else { '.' };
             if cut.is_empty() { Ok(()) } else { write!(out, "{point}{cut}") }
         }
-        Part::Noon { capital } => {
+        LayoutPart::Noon { capital } => {
             let noon = match (zoned.hour() < 12, capital) {
                 (true, true) => "AM",
                 (false, true) => "PM",
@@ -200,9 +200,9 @@ fn write_part(moment: &Moment, part: Part, out: &mut String) {
             };
             write!(out, "{noon}")
         }
-        Part::ZoneName => write!(out, "{}", moment.abbreviation()),
-        Part::Offset { z: true, .. } if zoned.offset().is_zero() => write!(out, "Z"),
-        Part::Offset { colon, seconds, minutes, .. } => {
+        LayoutPart::ZoneName => write!(out, "{}", date_time.abbreviation()),
+        LayoutPart::Offset { z: true, .. } if zoned.offset().is_zero() => write!(out, "Z"),
+        LayoutPart::Offset { colon, seconds, minutes, .. } => {
             let shift = zoned.offset().seconds();
             let all = shift.unsigned_abs();
             let sign = if shift < 0 { '-' } else { '+' };
@@ -216,15 +216,15 @@ fn write_part(moment: &Moment, part: Part, out: &mut String) {
     };
 }
 
-/// An offset from UTC as `+0200`.
+/// Formats an offset from UTC: `+0200`.
 pub(crate) fn offset(seconds: i32) -> String {
     let sign = if seconds < 0 { '-' } else { '+' };
     let minutes = seconds.unsigned_abs() / 60;
     format!("{sign}{:02}{:02}", minutes / 60, minutes % 60)
 }
 
-/// What was read of a date so far.
-struct Read {
+/// Fields parsed so far.
+struct ParsedDate {
     year: i16,
     month: i8,
     day: i8,
@@ -239,9 +239,9 @@ struct Read {
     zone_name: Option<String>,
 }
 
-/// Reads a date by a layout, in a zone unless the text has one.
-pub(crate) fn parse(layout: &str, text: &str, zone: &TimeZone) -> Option<Moment> {
-    let mut read = Read {
+/// Parses a date, in `zone` unless the text names a zone.
+pub(crate) fn parse(layout: &str, text: &str, zone: &TimeZone) -> Option<DateTime> {
+    let mut read = ParsedDate {
         year: 0,
         month: 1,
         day: 1,
@@ -266,10 +266,10 @@ pub(crate) fn parse(layout: &str, text: &str, zone: &TimeZone) -> Option<Moment>
     if !text.is_empty() {
         return None;
     }
-    read.into_moment(zone)
+    read.into_date_time(zone)
 }
 
-/// What follows a literal piece; blanks match any number of blanks.
+/// Strips literal text; blanks match any number of blanks.
 fn literal<'t>(expected: &str, mut text: &'t str) -> Option<&'t str> {
     let mut expected = expected;
     while let Some(first) = expected.chars().next() {
@@ -287,7 +287,7 @@ fn literal<'t>(expected: &str, mut text: &'t str) -> Option<&'t str> {
     Some(text)
 }
 
-/// A number of so many digits at least and at most.
+/// Parses a number with a minimum and a maximum number of digits.
 fn digits(text: &str, least: usize, most: usize) -> Option<(i32, &str)> {
     let count = text.bytes().take(most).take_while(u8::is_ascii_digit).count();
     if count < least {
@@ -296,7 +296,7 @@ fn digits(text: &str, least: usize, most: usize) -> Option<(i32, &str)> {
     Some((text[..count].parse().ok()?, &text[count..]))
 }
 
-/// The place of the name that the text begins with.
+/// Returns the index of the name at the beginning of the text.
 fn name<'t>(text: &'t str, names: &[&str], length: Option<usize>) -> Option<(i8, &'t str)> {
     names.iter().zip(0_i8..).find_map(|(name, at)| {
         let name = length.map_or(*name, |length| &name[..length]);
@@ -305,47 +305,51 @@ fn name<'t>(text: &'t str, names: &[&str], length: Option<usize>) -> Option<(i8,
     })
 }
 
-fn read_part<'t>(part: Part, after: &str, text: &'t str, read: &mut Read) -> Option<&'t str> {
+fn read_part<'t>(part: LayoutPart, after: &str, text: &'t str, read: &mut ParsedDate) -> Option<&'t str> {
     let small = |pair: (i32, &'t str)| Some((i8::try_from(pair.0).ok()?, pair.1));
     let rest;
     match part {
-        Part::Year => {
+        LayoutPart::Year => {
             let (year, left) = digits(text, 4, 4)?;
             (read.year, rest) = (i16::try_from(year).ok()?, left);
         }
-        Part::ShortYear => {
+        LayoutPart::ShortYear => {
             let (year, left) = digits(text, 2, 2)?;
             let century = if year >= 69 { 1900 } else { 2000 };
             (read.year, rest) = (i16::try_from(year + century).ok()?, left);
         }
-        Part::LongMonth | Part::ShortMonth => {
-            let (month, left) = name(text, &MONTHS, (part == Part::ShortMonth).then_some(3))?;
+        LayoutPart::LongMonth | LayoutPart::ShortMonth => {
+            let (month, left) = name(text, &MONTHS, (part == LayoutPart::ShortMonth).then_some(3))?;
             (read.month, rest) = (month + 1, left);
         }
-        Part::Month { padded } => (read.month, rest) = small(digits(text, 1 + usize::from(padded), 2)?)?,
-        Part::LongWeekday => rest = name(text, &WEEKDAYS, None)?.1,
-        Part::ShortWeekday => rest = name(text, &WEEKDAYS, Some(3))?.1,
-        Part::Day { padded } => (read.day, rest) = small(digits(text, 1 + usize::from(padded), 2)?)?,
-        Part::SpacedDay => {
+        LayoutPart::Month { padded } => {
+            (read.month, rest) = small(digits(text, 1 + usize::from(padded), 2)?)?;
+        }
+        LayoutPart::LongWeekday => rest = name(text, &WEEKDAYS, None)?.1,
+        LayoutPart::ShortWeekday => rest = name(text, &WEEKDAYS, Some(3))?.1,
+        LayoutPart::Day { padded } => (read.day, rest) = small(digits(text, 1 + usize::from(padded), 2)?)?,
+        LayoutPart::SpacedDay => {
             (read.day, rest) = small(digits(text.strip_prefix(' ').unwrap_or(text), 1, 2)?)?;
         }
-        Part::YearDay { spaced } => {
+        LayoutPart::YearDay { spaced } => {
             let (day, left) = if spaced { digits(text.trim_start(), 1, 3)? } else { digits(text, 3, 3)? };
             (read.year_day, rest) = (Some(i16::try_from(day).ok()?), left);
         }
-        Part::Hour => (read.hour, rest) = small(digits(text, 1, 2)?)?,
-        Part::Hour12 { padded } => {
+        LayoutPart::Hour => (read.hour, rest) = small(digits(text, 1, 2)?)?,
+        LayoutPart::Hour12 { padded } => {
             (read.hour, rest) = small(digits(text, 1 + usize::from(padded), 2)?)?;
             if read.hour > 12 {
                 return None;
             }
         }
-        Part::Minute { padded } => (read.minute, rest) = small(digits(text, 1 + usize::from(padded), 2)?)?,
-        Part::Second { padded } => {
+        LayoutPart::Minute { padded } => {
+            (read.minute, rest) = small(digits(text, 1 + usize::from(padded), 2)?)?;
+        }
+        LayoutPart::Second { padded } => {
             let (second, left) = small(digits(text, 1 + usize::from(padded), 2)?)?;
             read.second = second;
-            // A fraction may follow even where the layout has none.
-            let fraction_next = matches!(next_part(after), Some(("", Part::Fraction { .. }, _)));
+            // A fraction may follow seconds even if the layout has none.
+            let fraction_next = matches!(next_part(after), Some(("", LayoutPart::Fraction { .. }, _)));
             rest = if !fraction_next
                 && left.starts_with(['.', ','])
                 && left[1..].starts_with(|c: char| c.is_ascii_digit())
@@ -355,7 +359,7 @@ fn read_part<'t>(part: Part, after: &str, text: &'t str, read: &mut Read) -> Opt
                 left
             };
         }
-        Part::Fraction { digits, fixed, .. } => {
+        LayoutPart::Fraction { digits, fixed, .. } => {
             rest = if text.starts_with(['.', ',']) {
                 fraction(text, fixed.then_some(digits), read)?
             } else if fixed {
@@ -364,7 +368,7 @@ fn read_part<'t>(part: Part, after: &str, text: &'t str, read: &mut Read) -> Opt
                 text
             };
         }
-        Part::Noon { .. } => {
+        LayoutPart::Noon { .. } => {
             let (first, left) = text.split_at_checked(2)?;
             read.afternoon = match first {
                 "AM" | "am" => Some(false),
@@ -373,8 +377,8 @@ fn read_part<'t>(part: Part, after: &str, text: &'t str, read: &mut Read) -> Opt
             };
             rest = left;
         }
-        Part::ZoneName => rest = zone_name(text, read)?,
-        Part::Offset { z, colon, seconds, minutes } => {
+        LayoutPart::ZoneName => rest = zone_name(text, read)?,
+        LayoutPart::Offset { z, colon, seconds, minutes } => {
             if let Some(left) = text.strip_prefix('Z').filter(|_| z) {
                 read.utc = true;
                 return Some(left);
@@ -385,7 +389,7 @@ fn read_part<'t>(part: Part, after: &str, text: &'t str, read: &mut Read) -> Opt
     Some(rest)
 }
 
-fn fraction<'t>(text: &'t str, exactly: Option<usize>, read: &mut Read) -> Option<&'t str> {
+fn fraction<'t>(text: &'t str, exactly: Option<usize>, read: &mut ParsedDate) -> Option<&'t str> {
     let count = text[1..].bytes().take_while(u8::is_ascii_digit).count();
     if exactly.is_some_and(|exactly| exactly != count) {
         return None;
@@ -396,8 +400,8 @@ fn fraction<'t>(text: &'t str, exactly: Option<usize>, read: &mut Read) -> Optio
     Some(&text[count + 1..])
 }
 
-/// A zone's short name: three to five capitals, or an offset from `GMT`.
-fn zone_name<'t>(text: &'t str, read: &mut Read) -> Option<&'t str> {
+/// Parses a zone abbreviation: three to five capitals, or an offset from `GMT`.
+fn zone_name<'t>(text: &'t str, read: &mut ParsedDate) -> Option<&'t str> {
     if let Some(left) = text.strip_prefix("UTC") {
         read.utc = true;
         return Some(left);
@@ -430,7 +434,7 @@ fn read_offset<'t>(
     colon: bool,
     seconds: bool,
     minutes: bool,
-    read: &mut Read,
+    read: &mut ParsedDate,
 ) -> Option<&'t str> {
     let sign = match text.bytes().next()? {
         b'+' => 1,
@@ -462,8 +466,8 @@ fn read_offset<'t>(
     Some(rest)
 }
 
-impl Read {
-    fn into_moment(self, zone: &TimeZone) -> Option<Moment> {
+impl ParsedDate {
+    fn into_date_time(self, zone: &TimeZone) -> Option<DateTime> {
         let hour = match self.afternoon {
             Some(true) if self.hour < 12 => self.hour + 12,
             Some(false) if self.hour == 12 => 0,
@@ -474,32 +478,33 @@ impl Read {
             None => Date::new(self.year, self.month, self.day).ok()?,
         };
         let time = Time::new(hour, self.minute, self.second, self.nanosecond).ok()?;
-        let civil = DateTime::from_parts(date, time);
-        let within = |zone: &TimeZone| zone.to_ambiguous_zoned(civil).compatible().ok();
+        let local_time = civil::DateTime::from_parts(date, time);
+        let within = |zone: &TimeZone| zone.to_ambiguous_zoned(local_time).compatible().ok();
         if self.utc {
-            return within(&TimeZone::UTC).map(Moment::from);
+            return within(&TimeZone::UTC).map(DateTime::from);
         }
         if let Some(seconds) = self.offset {
             let offset = Offset::from_seconds(seconds).ok()?;
-            let timestamp = offset.to_timestamp(civil).ok()?;
-            // Where the zone has the same offset at that moment, it is that zone's.
+            let timestamp = offset.to_timestamp(local_time).ok()?;
+            // An offset that the zone has at that time means the zone.
             let local = timestamp.to_zoned(zone.clone());
             if local.offset() == offset {
-                return Some(Moment::with_abbreviation(local, self.zone_name));
+                return Some(DateTime::with_abbreviation(local, self.zone_name));
             }
             let fixed: Zoned = timestamp.to_zoned(offset.to_time_zone());
-            return Some(Moment::with_abbreviation(fixed, self.zone_name));
+            return Some(DateTime::with_abbreviation(fixed, self.zone_name));
         }
         if let Some(name) = self.zone_name {
             let zoned = within(zone)?;
             let known = zone.to_offset_info(zoned.timestamp()).abbreviation() == name;
             return if known {
-                Some(Moment::from(zoned))
+                Some(DateTime::from(zoned))
             } else {
                 // Of an unknown zone only the name is kept.
-                within(&Offset::UTC.to_time_zone()).map(|zoned| Moment::with_abbreviation(zoned, Some(name)))
+                within(&Offset::UTC.to_time_zone())
+                    .map(|zoned| DateTime::with_abbreviation(zoned, Some(name)))
             };
         }
-        within(zone).map(Moment::from)
+        within(zone).map(DateTime::from)
     }
 }

@@ -1,12 +1,12 @@
-//! When values are equal, and which of two comes first.
+//! Equality and order of values.
 
 use std::cmp::Ordering;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::Value;
 
-/// Two values are equal as the language's `==` has it: numbers by their size whatever their kind, lists and
-/// maps by what they hold. The order of a map's keys doesn't matter.
+/// Equality as `==` defines it: numbers by value whatever their kind, lists and maps by their elements. The
+/// order of keys doesn't matter.
 impl PartialEq for Value {
     #[allow(clippy::cast_precision_loss, reason = "the language compares mixed numbers as floats")]
     fn eq(&self, other: &Self) -> bool {
@@ -28,24 +28,24 @@ impl PartialEq for Value {
                         .iter()
                         .all(|(key, value)| two.iter().any(|(other, held)| key == other && value == held))
             }
-            (Self::Moment(one), Self::Moment(two)) => one.timestamp() == two.timestamp(),
+            (Self::DateTime(one), Self::DateTime(two)) => one.timestamp() == two.timestamp(),
             (Self::Calendar(one), Self::Calendar(two)) => one == two,
             _ => false,
         }
     }
 }
 
-/// What comparing two values for order comes to.
+/// Result of an ordered comparison.
 pub(crate) enum Compared {
     Ordered(Ordering),
-    /// One is no number at all, so nothing holds between them.
+    /// One value is NaN.
     Unordered,
-    /// They are of kinds without an order.
+    /// The kinds have no common order.
     Meaningless,
 }
 
 impl Value {
-    /// Compares for `<` and its like.
+    /// Compares for `<`, `<=`, `>` and `>=`.
     #[allow(clippy::cast_precision_loss, reason = "the language compares mixed numbers as floats")]
     pub(crate) fn compare(&self, other: &Self) -> Compared {
         let floats =
@@ -58,7 +58,7 @@ impl Value {
             (Self::Int(one), Self::Float(two)) => floats(*one as f64, *two),
             (Self::Float(one), Self::Int(two)) => floats(*one, *two as f64),
             (Self::Text(one), Self::Text(two)) => Compared::Ordered(one.cmp(two)),
-            (Self::Moment(one), Self::Moment(two)) => {
+            (Self::DateTime(one), Self::DateTime(two)) => {
                 Compared::Ordered(one.timestamp().cmp(&two.timestamp()))
             }
             _ => Compared::Meaningless,
@@ -66,7 +66,7 @@ impl Value {
     }
 }
 
-/// A number that equal values share. Goes no deeper than into the first levels of lists and maps.
+/// Returns a hash that equal values share. Covers only the first levels of lists and maps.
 pub(crate) fn hash(value: &Value) -> u64 {
     let mut hasher = DefaultHasher::new();
     feed(value, &mut hasher, 0);
@@ -75,7 +75,7 @@ pub(crate) fn hash(value: &Value) -> u64 {
 
 #[allow(clippy::cast_precision_loss, reason = "equal numbers of both kinds have to agree")]
 fn feed(value: &Value, hasher: &mut DefaultHasher, depth: usize) {
-    const DEEPEST: usize = 4;
+    const MAX_DEPTH: usize = 4;
     match value {
         Value::Null => 0.hash(hasher),
         Value::Bool(boolean) => boolean.hash(hasher),
@@ -86,14 +86,14 @@ fn feed(value: &Value, hasher: &mut DefaultHasher, depth: usize) {
         Value::Bytes(bytes) => bytes.hash(hasher),
         Value::List(list) => {
             list.len().hash(hasher);
-            if depth < DEEPEST {
+            if depth < MAX_DEPTH {
                 list.iter().for_each(|element| feed(element, hasher, depth + 1));
             }
         }
         Value::Map(map) => map.len().hash(hasher),
         Value::Groups(entries) => entries.len().hash(hasher),
         Value::Duration(span) => span.hash(hasher),
-        Value::Moment(moment) => moment.timestamp().hash(hasher),
+        Value::DateTime(date_time) => date_time.timestamp().hash(hasher),
         Value::Calendar(_) => 1.hash(hasher),
     }
 }

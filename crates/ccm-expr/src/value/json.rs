@@ -1,4 +1,4 @@
-//! Values as JSON, and from it.
+//! Conversion from and to JSON.
 
 use std::sync::Arc;
 
@@ -25,8 +25,8 @@ impl From<serde_json::Value> for Value {
     }
 }
 
-/// As JSON has it: durations, months and weekdays as integers, dates as RFC 3339, bytes as Base64, a key that
-/// is no text as its literal.
+/// JSON form: durations, months and weekdays as integers, dates as RFC 3339, bytes as Base64, keys that are
+/// not text as their literal.
 impl Serialize for Value {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
@@ -57,7 +57,7 @@ impl Serialize for Value {
                 }
                 entries.end()
             }
-            Self::Moment(moment) => serializer.serialize_str(&moment.rfc3339()),
+            Self::DateTime(date_time) => serializer.serialize_str(&date_time.rfc3339()),
             Self::Calendar(CalendarPart::Month(number) | CalendarPart::Weekday(number)) => {
                 serializer.serialize_i8(*number)
             }
@@ -67,14 +67,14 @@ impl Serialize for Value {
 }
 
 impl Value {
-    /// The value as JSON, as far as JSON goes: a number that is none becomes null.
+    /// Converts to JSON; NaN and infinities become null.
     pub fn to_json(&self) -> serde_json::Value {
         serde_json::to_value(self).unwrap_or_default()
     }
 }
 
-/// The value as indented JSON with its keys in order, as the language's own `toJSON` writes it. `None` for a
-/// number that JSON can't write.
+/// Formats as indented JSON with sorted keys, as `toJSON` of the language does. `None` for NaN and
+/// infinities.
 pub(crate) fn indented(value: &Value) -> Option<String> {
     if has_no_number(value) {
         return None;
@@ -104,7 +104,7 @@ fn has_no_number(value: &Value) -> bool {
     }
 }
 
-/// The same with the keys of every map in order, and whole numbers without a fraction.
+/// Sorts the keys of every map, and writes whole numbers without a fraction.
 fn sorted(value: &Value) -> Value {
     match value {
         #[allow(

@@ -1,12 +1,12 @@
-//! Values as text: for text around an expression, and as the language's own `string()` writes them.
+//! Values as text: in the text around an expression, and as `string()` writes them.
 
 use std::fmt;
 
 use super::Value;
 use crate::time::duration;
 
-/// As a value stands in the text around an expression: text as it is, nothing as nothing, lists and maps as
-/// JSON, a whole number without a fraction.
+/// Text form within other text: text verbatim, null as nothing, lists and maps as JSON, whole numbers without
+/// a fraction.
 impl fmt::Display for Value {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -20,13 +20,13 @@ impl fmt::Display for Value {
                 formatter.write_str(&serde_json::to_string(self).map_err(|_| fmt::Error)?)
             }
             Self::Duration(span) => formatter.write_str(&duration::show(*span)),
-            Self::Moment(moment) => write!(formatter, "{moment}"),
+            Self::DateTime(date_time) => write!(formatter, "{date_time}"),
             Self::Calendar(part) => write!(formatter, "{part}"),
         }
     }
 }
 
-/// As `string()` writes a value.
+/// Formats a value as `string()` does.
 pub(crate) fn go_text(value: &Value) -> String {
     let mut out = String::new();
     write(value, &mut out);
@@ -79,7 +79,7 @@ fn write(value: &Value, out: &mut String) {
     }
 }
 
-/// The order in which keys of different kinds are written.
+/// Order of keys of different kinds.
 fn rank(key: &Value) -> u8 {
     match key {
         Value::Null => 0,
@@ -91,7 +91,7 @@ fn rank(key: &Value) -> u8 {
     }
 }
 
-/// A number as short as it can be, with an exponent where that would be long.
+/// Formats a number as briefly as possible, with an exponent for long ones.
 fn float(number: f64) -> String {
     if number.is_nan() {
         return "NaN".to_owned();

@@ -1,21 +1,21 @@
-//! Expressions with the value or the stage of the error that the reference engine gives. Where ours differ on
-//! purpose is listed in `differences.md` beside the cases.
+//! Expressions with the value or the stage of the error of the reference engine. Intended differences are
+//! listed in `differences.md` beside the cases.
 
 use ccm_expr::{Stage, Value};
 use serde_json::Value as Json;
 
-use crate::world::World;
+use crate::scope::JsonScope;
 
-fn read() -> (World, Vec<Json>) {
+fn read() -> (JsonScope, Vec<Json>) {
     let mut lines = include_str!("cases.jsonl")
         .lines()
         .map(|line| serde_json::from_str::<Json>(line).expect("a line of JSON"));
     let first = lines.next().expect("the environment");
-    let world = World { names: first["env"].clone().into(), strict: false, open: true };
-    (world, lines.collect())
+    let scope = JsonScope { names: first["env"].clone().into(), strict: false, open: true };
+    (scope, lines.collect())
 }
 
-/// As JSON where whole numbers are one thing whatever their kind.
+/// Converts to JSON in which whole numbers are equal whatever their kind.
 fn plain(value: &Json) -> Json {
     match value {
         Json::Number(number) => number.as_f64().map_or(Json::Null, Json::from),
@@ -28,15 +28,15 @@ fn plain(value: &Json) -> Json {
 }
 
 #[test]
-fn every_case_gives_what_the_reference_gives() {
-    let (world, cases) = read();
+fn every_case_matches_the_reference() {
+    let (scope, cases) = read();
     let mut wrong = Vec::new();
     for case in &cases {
         let text = case["expr"].as_str().expect("an expression");
-        let found = world.evaluate(text);
+        let found = scope.evaluate(text);
         let fine = match (&found, case.get("when").and_then(Json::as_str)) {
             (Ok(value), None) => match case.get("value_text").and_then(Json::as_str) {
-                Some(written) => world
+                Some(written) => scope
                     .evaluate(&format!("string({text})"))
                     .is_ok_and(|shown| shown == Value::text(written)),
                 None => plain(&value.to_json()) == plain(&case["value"]),

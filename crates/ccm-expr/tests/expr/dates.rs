@@ -1,10 +1,10 @@
 //! Dates and durations.
 
-use crate::world::World;
+use crate::scope::JsonScope;
 
 #[test]
-fn dates_and_durations_read_as_they_should() {
-    let world = World::new("{}");
+fn dates_and_durations_are_parsed_and_formatted() {
+    let scope = JsonScope::new("{}");
     let table = [
         ("string(duration(\"1h30m\"))", "1h30m0s"),
         ("string(duration(\"-1.5s\"))", "-1.5s"),
@@ -46,7 +46,7 @@ fn dates_and_durations_read_as_they_should() {
     ];
     let wrong: Vec<String> = table
         .iter()
-        .filter_map(|(text, wanted)| match world.evaluate(text) {
+        .filter_map(|(text, wanted)| match scope.evaluate(text) {
             Ok(found) if found.to_string() == *wanted => None,
             other => Some(format!("{text}: {other:?}, wanted {wanted}")),
         })
@@ -55,8 +55,8 @@ fn dates_and_durations_read_as_they_should() {
 }
 
 #[test]
-fn mistakes_with_dates_show_on_reading() {
-    let world = World::new("{}");
+fn date_errors_are_compile_errors() {
+    let scope = JsonScope::new("{}");
     for text in [
         "now().Yaer()",
         "now().Year",
@@ -67,9 +67,9 @@ fn mistakes_with_dates_show_on_reading() {
         "now() * 2",
         "date(\"2023-08-14\") + date(\"2023-08-14\")",
     ] {
-        let error = world.evaluate(text).expect_err(text);
+        let error = scope.evaluate(text).expect_err(text);
         assert_eq!(error.stage, ccm_expr::Stage::Compile, "{text}");
     }
-    let error = world.evaluate("now().Yaer()").expect_err("a misspelt method");
+    let error = scope.evaluate("now().Yaer()").expect_err("a misspelt method");
     assert_eq!(error.hints, ["did you mean `Year`?"]);
 }

@@ -1,23 +1,23 @@
-//! Tables of what the language yields, and of what it refuses at which stage.
+//! Tables of results, and of errors with their stage.
 
 use ccm_expr::{Stage, Value};
 
-use crate::world::World;
+use crate::scope::JsonScope;
 
-fn world() -> World {
-    World::new(
+fn scope() -> JsonScope {
+    JsonScope::new(
         r#"{"any": {"i": 5, "f": 2.5, "t": "text", "n": null, "b": true, "l": [3, 1, 2], "m": {"k": 1}},
             "notify": 9, "inside": 4, "iffy": 8, "letter": 7, "order": 6, "nothing": 1}"#,
     )
 }
 
-/// Each expression and one that yields the same, kind and all.
+/// Checks that both expressions of each row have the same value of the same kind.
 fn same(table: &[(&str, &str)]) {
-    let world = world();
+    let scope = scope();
     let wrong: Vec<String> = table
         .iter()
         .filter_map(|(text, wanted)| {
-            let (found, wanted) = (world.evaluate(text), world.evaluate(wanted));
+            let (found, wanted) = (scope.evaluate(text), scope.evaluate(wanted));
             let fine = matches!((&found, &wanted), (Ok(one), Ok(two)) if one == two
                 && std::mem::discriminant(one) == std::mem::discriminant(two));
             (!fine).then(|| format!("{text}: {found:?}, wanted {wanted:?}"))
@@ -27,10 +27,10 @@ fn same(table: &[(&str, &str)]) {
 }
 
 fn refused(stage: Stage, table: &[&str]) {
-    let world = world();
+    let scope = scope();
     let wrong: Vec<String> = table
         .iter()
-        .filter_map(|text| match world.evaluate(text) {
+        .filter_map(|text| match scope.evaluate(text) {
             Err(error) if error.stage == stage => {
                 assert!(
                     error.range.end <= text.len() && error.range.start <= error.range.end,
@@ -69,7 +69,7 @@ fn numbers_are_read_in_every_base() {
 
 #[test]
 fn texts_are_read_with_their_escapes() {
-    let world = world();
+    let scope = scope();
     let table = [
         (r#""a\nb\t\\\"""#, "a\nb\t\\\""),
         (r"'it\'s'", "it's"),
@@ -82,7 +82,7 @@ fn texts_are_read_with_their_escapes() {
         (r#""\ud800""#, "\u{fffd}"),
     ];
     for (text, wanted) in table {
-        assert_eq!(world.value(text), Value::text(wanted), "{text}");
+        assert_eq!(scope.value(text), Value::text(wanted), "{text}");
     }
     refused(
         Stage::Compile,
@@ -98,12 +98,12 @@ fn bytes_are_lists_of_numbers() {
         ("b\"ab\" == b'ab'", "true"),
         ("map(b\"ab\", #)", "[97, 98]"),
     ]);
-    assert_eq!(world().value("b\"hi\"").to_json(), serde_json::json!("aGk="));
+    assert_eq!(scope().value("b\"hi\"").to_json(), serde_json::json!("aGk="));
     refused(Stage::Compile, &[r#"b"\u0041""#, "b\"a\" + b\"b\""]);
 }
 
 #[test]
-fn words_end_where_words_end() {
+fn keywords_end_at_word_boundaries() {
     same(&[
         ("notify", "9"),
         ("inside", "4"),
@@ -117,7 +117,7 @@ fn words_end_where_words_end() {
 }
 
 #[test]
-fn operators_bind_as_they_should() {
+fn operators_bind_by_precedence() {
     same(&[
         ("1 + 2 * 3", "7"),
         ("2 ** 3 ** 2", "512.0"),
@@ -161,7 +161,7 @@ fn operators_bind_as_they_should() {
 }
 
 #[test]
-fn kinds_meet_as_they_should() {
+fn operators_check_kinds() {
     same(&[
         ("1 + 1.0", "2.0"),
         ("7 / 7", "1.0"),
@@ -236,7 +236,7 @@ fn kinds_meet_as_they_should() {
 }
 
 #[test]
-fn predicates_know_their_element() {
+fn predicates_refer_to_their_element() {
     same(&[
         ("map(any.l, # * 2)", "[6, 2, 4]"),
         ("map(any.l, {let x = #; x + #index})", "[3, 2, 4]"),
@@ -285,7 +285,7 @@ fn predicates_know_their_element() {
 }
 
 #[test]
-fn calls_are_counted_and_known() {
+fn calls_check_name_and_argument_count() {
     refused(
         Stage::Compile,
         &[

@@ -1,22 +1,22 @@
-//! No expression hangs, eats memory or overflows the stack.
+//! Time, memory and stack stay bounded for every expression.
 
 use std::thread;
 
 use ccm_expr::{Cause, Error, Expression, Value};
 use proptest::prelude::*;
 
-use crate::world::World;
+use crate::scope::JsonScope;
 
-/// Runs on a stack as small as that of a worker thread.
+/// Runs on a stack of the size of a worker thread's.
 fn on_a_small_stack<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     thread::Builder::new().stack_size(2 << 20).spawn(work).expect("a thread starts").join().expect("no panic")
 }
 
 fn evaluate(text: String) -> Result<Value, Error> {
-    on_a_small_stack(move || World::new(r#"{"x": 1}"#).evaluate(&text))
+    on_a_small_stack(move || JsonScope::new(r#"{"x": 1}"#).evaluate(&text))
 }
 
-/// A small value that looks immense to whoever walks through it.
+/// Builds a small value of shared parts that is immense to walk through.
 fn doubled(times: usize) -> String {
     let lets: String = "let a = [1]; ".to_owned()
         + &(1..times).map(|_| "let A = [B, B]; ").enumerate().fold(String::new(), |text, (at, one)| {
@@ -31,7 +31,7 @@ fn name(at: usize) -> String {
 }
 
 #[test]
-fn bombs_end_in_an_error() {
+fn exponential_expressions_end_in_an_error() {
     let long = "1".repeat(1000);
     let bombs = [
         "1..1000000000".to_owned(),
@@ -87,7 +87,7 @@ fn bombs_end_in_an_error() {
 }
 
 #[test]
-fn limits_are_named_as_the_cause() {
+fn limits_are_the_cause() {
     for text in ["1..1000000000", "repeat(\"x\", 1000000000000)", "all(1..2000, all(1..2000, true))"] {
         let error = evaluate(text.to_owned()).expect_err(text);
         assert!(matches!(error.cause, Cause::Limit), "{text}: {error:?}");
@@ -95,7 +95,7 @@ fn limits_are_named_as_the_cause() {
 }
 
 #[test]
-fn work_on_long_texts_counts() {
+fn long_texts_cost_steps() {
     for work in [
         "indexOf(t, \"b\") < 0",
         "lastIndexOf(t, \"b\") < 0",
@@ -217,16 +217,16 @@ proptest! {
     }
 
     #[test]
-    fn words_in_any_order_end(words in prop::collection::vec(prop::sample::select(WORDS), 0..14)) {
+    fn words_in_any_order_terminate(words in prop::collection::vec(prop::sample::select(WORDS), 0..14)) {
         let text = words.join(" ");
-        match World::new(r#"{"x": [1, 2]}"#).evaluate(&text) {
+        match JsonScope::new(r#"{"x": [1, 2]}"#).evaluate(&text) {
             Ok(value) => { let _ = (value.to_string(), value.to_json()); }
             Err(error) => prop_assert!(text.get(error.range.clone()).is_some(), "{:?} in {text:?}", error.range),
         }
     }
 
     #[test]
-    fn cases_with_a_change_end(case in 1_usize..154, at in 0_usize..60, with in "\\PC") {
+    fn mutated_cases_terminate(case in 1_usize..154, at in 0_usize..60, with in "\\PC") {
         let line = include_str!("cases.jsonl").lines().nth(case).unwrap_or("{}");
         let json: serde_json::Value = serde_json::from_str(line).expect("a line of JSON");
         let mut letters: Vec<char> = json["expr"].as_str().unwrap_or_default().chars().collect();
@@ -235,8 +235,8 @@ proptest! {
             letters.splice(at..=at, with.chars());
         }
         let text: String = letters.into_iter().collect();
-        let world = World { open: true, ..World::new("{}") };
-        if let Err(error) = world.evaluate(&text) {
+        let scope = JsonScope { open: true, ..JsonScope::new("{}") };
+        if let Err(error) = scope.evaluate(&text) {
             prop_assert!(text.get(error.range.clone()).is_some(), "{:?} in {text:?}", error.range);
         }
     }

@@ -6,6 +6,6 @@ mod cases;
 mod dates;
 mod language;
 mod limits;
-mod places;
 mod reference;
-mod world;
+mod scope;
+mod spans;

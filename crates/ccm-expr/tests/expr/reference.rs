@@ -1,15 +1,15 @@
-//! Every example of the documentation tables says the truth.
+//! Every example of the documentation tables holds.
 
 use std::collections::HashSet;
 
 use ccm_expr::{operators, reference};
 
-use crate::world::World;
+use crate::scope::JsonScope;
 
 fn check(examples: &[(&str, &str)], wrong: &mut Vec<String>) {
-    let world = World::new("{}");
+    let scope = JsonScope::new("{}");
     for (text, result) in examples {
-        let (found, wanted) = (world.evaluate(text), world.evaluate(result));
+        let (found, wanted) = (scope.evaluate(text), scope.evaluate(result));
         let same = match (&found, &wanted) {
             (Ok(found), Ok(wanted)) => {
                 found == wanted && std::mem::discriminant(found) == std::mem::discriminant(wanted)
@@ -46,7 +46,7 @@ fn examples_of_operators_hold() {
 }
 
 #[test]
-fn operators_stand_from_the_tightest_to_the_loosest() {
+fn operators_are_sorted_by_precedence() {
     let levels: Vec<u8> = operators().iter().filter_map(|operator| operator.precedence).collect();
     assert!(levels.is_sorted_by(|one, two| one >= two), "{levels:?}");
 }

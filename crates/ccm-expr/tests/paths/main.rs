@@ -1,4 +1,4 @@
-//! Looking up by path: what is found, what is missing, what is refused.
+//! Lookups by path: found, missing and refused.
 #![allow(clippy::panic, reason = "these are tests")]
 
 mod recorded;
@@ -8,18 +8,18 @@ mod syntax;
 use ccm_expr::Value;
 use ccm_expr::path::Path;
 
-/// Reads a value written as JSON.
+/// Parses a value from JSON.
 fn value(json: &str) -> Value {
     serde_json::from_str::<serde_json::Value>(json).unwrap_or_else(|error| panic!("{json}: {error}")).into()
 }
 
-/// Looks a path up; panics where it is refused.
+/// Looks a path up; panics if the path is refused.
 fn find(path: &str, root: &Value) -> Option<Value> {
     let parsed = Path::parse(path).unwrap_or_else(|error| panic!("{path}: {error}"));
     parsed.find(root).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// Writes a value as JSON, floats with a point, keys in their order.
+/// Formats a value as JSON, floats with a point, keys in their order.
 fn json(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),
@@ -39,7 +39,7 @@ fn json(value: &Value) -> String {
     }
 }
 
-/// Checks rows of a path and what it finds, as JSON; nothing stands for missing.
+/// Checks rows of a path and its result as JSON; `None` for missing.
 fn check(document: &str, rows: &[(&str, Option<&str>)]) {
     let root = value(document);
     for (path, expected) in rows {

@@ -1,11 +1,11 @@
-//! Paths with what the reference implementation finds.
+//! Paths with the results of the reference implementation.
 
 use serde_json::Value as Json;
 
 use ccm_expr::Value;
 use ccm_expr::path::Path;
 
-/// Where the outcome is another on purpose, and why.
+/// Intended differences, with the reason.
 const DIFFERENT: [(&str, &str); 1] = [(
     "..age",
     "a value is not JSON Lines: nothing could ever be found, so the path is refused with the reason",
@@ -35,7 +35,7 @@ fn recorded_paths_find_the_same() {
     assert_eq!(seen, 48);
 }
 
-/// Whether a value is what is recorded, where all numbers are floats and keys have no order.
+/// Compares with a recorded value, in which all numbers are floats and keys have no order.
 fn same(found: &Value, expected: &Json) -> bool {
     match (found, expected) {
         (Value::Null, Json::Null) => true,

@@ -1,4 +1,4 @@
-//! Nothing that anyone writes panics, hangs, or takes all the memory.
+//! No path panics, hangs, or takes unbounded memory.
 
 use proptest::prelude::*;
 
@@ -23,7 +23,7 @@ fn values() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Paths put together from what paths are made of.
+/// Random paths built from the tokens of the syntax.
 fn paths() -> impl Strategy<Value = String> {
     let pieces = prop::sample::select(vec![
         "a",
@@ -79,7 +79,7 @@ fn paths() -> impl Strategy<Value = String> {
     prop::collection::vec(pieces, 0..14).prop_map(|pieces| pieces.concat())
 }
 
-fn look_up(path: &str, root: &Value) {
+fn find_any(path: &str, root: &Value) {
     match Path::parse(path) {
         Ok(parsed) => {
             let _ = parsed.find(root);
@@ -98,12 +98,12 @@ proptest! {
 
     #[test]
     fn any_text_is_a_path_or_an_error(text in any::<String>(), root in values()) {
-        look_up(&text, &root);
+        find_any(&text, &root);
     }
 
     #[test]
-    fn any_mixture_of_pieces_is_a_path_or_an_error(text in paths(), root in values()) {
-        look_up(&text, &root);
+    fn any_mixture_of_tokens_is_a_path_or_an_error(text in paths(), root in values()) {
+        find_any(&text, &root);
     }
 
     #[test]
@@ -116,8 +116,8 @@ proptest! {
     }
 
     #[test]
-    fn modifiers_undo_each_other(root in values()) {
-        // Numbers that are not numbers have no JSON, and are not equal to themselves.
+    fn inverse_modifiers_restore_the_value(root in values()) {
+        // NaN has no JSON and is not equal to itself.
         let before = format!("{root:?}");
         prop_assume!(!before.contains("NaN") && !before.contains("inf"));
         for path in ["@reverse.@reverse", "@this", "@ugly.@pretty"] {
@@ -155,7 +155,7 @@ fn many_parts_need_no_stack() {
 }
 
 #[test]
-fn bombs_hit_a_limit() {
+fn exponential_paths_hit_a_limit() {
     let root = value(r#"{"a": {"b": "text"}}"#);
     for (path, expected) in [
         ("[@this,@this]".to_owned() + &"|[@this,@this]".repeat(60), PathLimit::Steps),
@@ -174,10 +174,10 @@ fn bombs_hit_a_limit() {
 }
 
 #[test]
-fn wildcards_do_not_explode() {
+fn wildcards_take_polynomial_time() {
     let names = |prefix: &str| (0..8).map(|number| format!("{prefix}{number}")).collect::<Vec<_>>();
     let mut root = Value::Int(1);
-    // Shared values make a tree of 8^12 ways out of a dozen maps.
+    // Shared values: a dozen maps with 8^12 ways through them.
     for _ in 0..12 {
         root = Value::map(names("a").into_iter().map(|name| (name, root.clone())));
     }

@@ -1,10 +1,10 @@
 //! A table for each area of the syntax.
 //!
-//! Where gjson itself does otherwise, on purpose: what is written wrongly (a bracket that is not closed, text after
-//! a query, a backslash at the end, an unknown `~`) is refused instead of finding nothing; an escaped wildcard
-//! stays a plain character beside one that is not escaped; a quoted operand is always text, also with a `~`; a
-//! literal ends where its value ends, so that a stage can follow; a pipe after the parts behind a query of which
-//! nothing passes works on the empty list, as it would on any other.
+//! Intended differences from gjson: a syntax error (an unclosed bracket, text after a query, a trailing
+//! backslash, an unknown `~`) is refused instead of finding nothing; an escaped wildcard stays a plain
+//! character beside one that is not escaped; a quoted operand is always text, also with a `~`; a literal ends
+//! with its value, so that a stage can follow; a pipe after a query without a match gets the empty list, as
+//! it would get any other list.
 
 use ccm_expr::path::{Path, escape};
 
@@ -135,7 +135,7 @@ fn lists_and_queries() {
         &[
             (r#"#(=="a\"b")"#, Some(r#""a\"b""#)),
             ("#(==9007199254740993)#", Some("[9007199254740993]")),
-            // Beside text, a number is text too.
+            // Beside text, a number is compared as text.
             ("#(>9007199254740992)#", Some(r#"["a\"b",9007199254740993,"~true"]"#)),
             ("#(<2)#", Some(r#"[1.5,"*"]"#)),
             ("#(==true)#", Some("[true]")),
@@ -247,7 +247,7 @@ fn modifiers() {
             ("@dig:#(age>45).first", Some(r#"["Roger"]"#)),
             ("@dig:none", Some("[]")),
             ("name.@unknown", None),
-            // What a modifier makes of what is missing.
+            // Modifiers of a missing value.
             ("none.@this", None),
             ("none.@keys", Some("[]")),
             ("none.@tostr", Some(r#""""#)),
@@ -328,10 +328,10 @@ fn multipaths_and_literals() {
 }
 
 #[test]
-fn mistakes_are_refused_with_their_place() {
+fn errors_carry_their_range() {
     for (path, range, message) in [
-        ("..age", 0..2, "`..` reads JSON Lines, and this is looked up in a value"),
-        ("a|..b", 2..4, "`..` reads JSON Lines, and this is looked up in a value"),
+        ("..age", 0..2, "`..` reads JSON Lines, but a path is looked up in a value"),
+        ("a|..b", 2..4, "`..` reads JSON Lines, but a path is looked up in a value"),
         ("a.#(b==1", 2..8, "the query is not closed: `)` is missing"),
         ("a.#[b==1", 2..8, "the query is not closed: `]` is missing"),
         ("a.#(b==1)x", 9..10, "expected `.`, `|` or the end of the path after the query"),
@@ -355,7 +355,7 @@ fn mistakes_are_refused_with_their_place() {
 }
 
 #[test]
-fn leading_plain_names_are_known() {
+fn constant_prefix_holds_leading_plain_names() {
     for (path, expected) in [
         ("facts.host.info.os", &["facts", "host", "info", "os"][..]),
         ("facts.*.x", &["facts"]),
@@ -371,7 +371,7 @@ fn leading_plain_names_are_known() {
 }
 
 #[test]
-fn misspelt_names_are_recognised() {
+fn closest_corrects_misspelt_names() {
     let root = value(
         r#"{"facts": {"host": {"info": {"platformFamily": "debian", "a.b": 1}}, "disks": [{"size": 1}]}, "data": {}}"#,
     );

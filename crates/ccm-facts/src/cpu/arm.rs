@@ -1,6 +1,6 @@
-//! Names for the numbers that ARM processors give themselves.
+//! Names of ARM vendors and models.
 
-/// The vendor whose models are known here.
+/// Vendor of the models in this file.
 pub(super) const ARM: &str = "ARM";
 
 const VENDORS: [(u64, &str); 15] = [
@@ -73,12 +73,12 @@ const MODELS: [(u64, &str); 49] = [
     (0xd8e, "Neoverse-N3"),
 ];
 
-/// Who made it; empty if nobody known did.
+/// Returns the name of a vendor; empty if unknown.
 pub(super) fn vendor(number: &str) -> &'static str {
     find(&VENDORS, number).unwrap_or_default()
 }
 
-/// The name of one of ARM's own.
+/// Returns the name of a model of ARM.
 pub(super) fn model(number: &str) -> &'static str {
     find(&MODELS, number).unwrap_or("Undefined")
 }

@@ -1,24 +1,24 @@
-//! Which distribution this is, in the names that manifests know.
+//! Distribution of the host, in the names that manifests use.
 //!
-//! The files of the distributions are older than `/etc/os-release` and say more: the point release of Debian
-//! is in none but its own. They are looked at in an order that tells a distribution from what it is made of.
+//! The distributions' own files are older than `/etc/os-release` and hold more: only Debian's own has the
+//! point release. Their order puts derived distributions before the original.
 
 use std::collections::HashMap;
 
-use crate::reader::Reader;
+use crate::reader::FactReader;
 
-/// A distribution.
+/// Distribution.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Platform {
-    /// Its name.
+    /// Name.
     pub(super) name: String,
-    /// The family it belongs to; empty if it is its own.
+    /// Family; empty if the distribution has none.
     pub(super) family: String,
-    /// Its version; empty if it has none.
+    /// Version; empty if the distribution has none.
     pub(super) version: String,
 }
 
-/// Which names belong to which family.
+/// Distributions of each family.
 const FAMILIES: [(&str, &[&str]); 12] = [
     ("debian", &["debian", "ubuntu", "linuxmint", "raspbian", "Kylin", "cumuluslinux"]),
     ("fedora", &["fedora"]),
@@ -63,8 +63,8 @@ const FAMILIES: [(&str, &[&str]); 12] = [
 ];
 
 impl Platform {
-    /// Finds out which distribution this is.
-    pub(super) fn detect(reader: &mut Reader<'_>) -> Self {
+    /// Detects the distribution.
+    pub(super) fn detect(reader: &mut FactReader<'_>) -> Self {
         let release = reader.optional("/etc/os-release").or_else(|| reader.optional("/usr/lib/os-release"));
         let release = assignments(release.as_deref().unwrap_or_default());
         let (name, version) = name_and_version(reader, &release);
@@ -75,11 +75,11 @@ impl Platform {
 
 fn family(name: &str, likes: &str) -> &'static str {
     let of = |name: &str| FAMILIES.iter().find(|(_, names)| names.contains(&name)).map(|(family, _)| *family);
-    // The nearest relative is named first.
+    // The closest relative is listed first.
     of(name).or_else(|| likes.split_whitespace().find_map(of)).unwrap_or_default()
 }
 
-fn name_and_version(reader: &mut Reader<'_>, release: &HashMap<String, String>) -> (String, String) {
+fn name_and_version(reader: &mut FactReader<'_>, release: &HashMap<String, String>) -> (String, String) {
     for path in ["/etc/oracle-release", "/etc/enterprise-release"] {
         if let Some(text) = content(reader, path) {
             return ("oracle".to_owned(), red_hat_version(&text));
@@ -116,8 +116,12 @@ fn name_and_version(reader: &mut Reader<'_>, release: &HashMap<String, String>) 
     }
 }
 
-/// Debian, and what is made of it.
-fn debian(reader: &mut Reader<'_>, release: &HashMap<String, String>, version: String) -> (String, String) {
+/// Detects Debian and its derivatives.
+fn debian(
+    reader: &mut FactReader<'_>,
+    release: &HashMap<String, String>,
+    version: String,
+) -> (String, String) {
     let known = |name: &str| match name {
         "Ubuntu" | "ubuntu" => Some("ubuntu"),
         "LinuxMint" | "linuxmint" => Some("linuxmint"),
@@ -128,7 +132,7 @@ fn debian(reader: &mut Reader<'_>, release: &HashMap<String, String>, version: S
     if let Some(name) = known(&lsb(reader, "DISTRIB_ID")) {
         return (name.to_owned(), lsb(reader, "DISTRIB_RELEASE"));
     }
-    // Small images leave the file above out.
+    // Small images lack `/etc/lsb-release`.
     let get = |name: &str| release.get(name).map(String::as_str).unwrap_or_default();
     if let Some(name) = known(get("ID")) {
         return (name.to_owned(), get("VERSION_ID").to_owned());
@@ -137,13 +141,13 @@ fn debian(reader: &mut Reader<'_>, release: &HashMap<String, String>, version: S
     (name.to_owned(), version)
 }
 
-/// A value of `/etc/lsb-release`; empty if there is none.
-fn lsb(reader: &mut Reader<'_>, name: &str) -> String {
+/// Returns a value of `/etc/lsb-release`; empty if there is none.
+fn lsb(reader: &mut FactReader<'_>, name: &str) -> String {
     let text = reader.optional("/etc/lsb-release").unwrap_or_default();
     assignments(&text).remove(name).unwrap_or_default()
 }
 
-fn lsb_name(reader: &mut Reader<'_>) -> (String, String) {
+fn lsb_name(reader: &mut FactReader<'_>) -> (String, String) {
     let name = match lsb(reader, "DISTRIB_ID").as_str() {
         "ScientificSL" => "scientific".to_owned(),
         other => other.to_lowercase(),
@@ -164,7 +168,7 @@ fn suse(text: &str) -> (String, String) {
     (if open { "opensuse" } else { "suse" }.to_owned(), version)
 }
 
-/// The first word, but Red Hat's own name is two.
+/// Returns the first word, but both words of Red Hat.
 fn red_hat_name(text: &str) -> String {
     let text = text.to_lowercase();
     if text.contains("red hat") {
@@ -173,7 +177,7 @@ fn red_hat_name(text: &str) -> String {
     text.split_whitespace().next().unwrap_or_default().to_owned()
 }
 
-/// What follows the word "release": a letter or a digit, then digits and points.
+/// Returns the version after the word "release": a letter or digit, then digits and points.
 fn red_hat_version(text: &str) -> String {
     let text = text.to_lowercase();
     if text.contains("rawhide") {
@@ -187,8 +191,8 @@ fn red_hat_version(text: &str) -> String {
     version[..length.map_or(version.len(), |(at, _)| at)].to_owned()
 }
 
-/// What is in a file that has anything in it.
-fn content(reader: &mut Reader<'_>, path: &str) -> Option<String> {
+/// Returns the content of a file that is not empty.
+fn content(reader: &mut FactReader<'_>, path: &str) -> Option<String> {
     reader.optional(path).filter(|text| !text.trim().is_empty())
 }
 
@@ -196,7 +200,7 @@ fn first_line(text: &str) -> String {
     text.lines().next().unwrap_or_default().trim().to_owned()
 }
 
-/// The lines `NAME=value` of a text, the values without their quotes. Of two with one name the last counts.
+/// Parses the lines `NAME=value`, without quotes. The last of equal names wins.
 fn assignments(text: &str) -> HashMap<String, String> {
     let assignment = |line: &str| {
         let (name, value) = line.trim().split_once('=')?;

@@ -1,25 +1,25 @@
-//! Whether the machine is a guest of another, or the host of guests.
+//! Virtualization: the host as a virtual machine, as a container, or with guests of its own.
 //!
-//! The closest hull counts: a container on a virtual machine is a container.
+//! The innermost system counts: a container in a virtual machine is a container.
 
-use crate::reader::Reader;
+use crate::reader::FactReader;
 
-/// What the machine runs in, or what runs on it.
+/// Virtualization of the host, as a guest or with guests.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Virtualization {
-    /// What makes the guests; empty if nothing is known.
+    /// Virtualization system; empty if unknown.
     pub(super) system: String,
-    /// `guest` or `host`; empty if nothing is known.
+    /// `guest` or `host`; empty if unknown.
     pub(super) role: &'static str,
 }
 
 const GUEST: &str = "guest";
 const HOST: &str = "host";
 
-/// Enough for one processor; the kernel may take its time for all of them.
+/// Enough for one processor; reading all of them can take long.
 const ONE_PROCESSOR: u64 = 4096;
 
-/// What firmware says of itself, and which system that is. The first that fits counts.
+/// Markers in the firmware's strings, with the virtualization system. The first match wins.
 const FIRMWARE: [(&str, &str); 17] = [
     ("kvm", "kvm"),
     ("openstack", "kvm"),
@@ -40,7 +40,7 @@ const FIRMWARE: [(&str, &str); 17] = [
     ("xen", "xen"),
 ];
 
-/// Modules of the kernel, what they belong to, and on which side. The first that is loaded counts.
+/// Kernel modules, with the virtualization system and the role. The first loaded one wins.
 const MODULES: [(&str, &str, &str); 7] = [
     ("hv_utils", "hyperv", GUEST),
     ("hv_util", "hyperv", GUEST),
@@ -56,13 +56,13 @@ impl Virtualization {
         Self { system: system.into(), role }
     }
 
-    /// Tells whether it shares the kernel of its host and may have a time of its own.
+    /// Returns `true` for a container, which shares the kernel of its host and may have an uptime of its own.
     pub(super) fn is_container(&self) -> bool {
         self.role == GUEST && matches!(self.system.as_str(), "docker" | "lxc")
     }
 
-    /// Finds out what the machine runs in, or what runs on it.
-    pub(super) fn detect(reader: &mut Reader<'_>, release: &str) -> Self {
+    /// Detects the virtualization.
+    pub(super) fn detect(reader: &mut FactReader<'_>, release: &str) -> Self {
         if let Some(system) = container(reader, release) {
             return Self::new(system, GUEST);
         }
@@ -84,24 +84,24 @@ impl Virtualization {
     }
 }
 
-/// The container it runs in.
-fn container(reader: &mut Reader<'_>, release: &str) -> Option<String> {
+/// Detects the container around this host.
+fn container(reader: &mut FactReader<'_>, release: &str) -> Option<String> {
     if reader.exists("/.dockerenv") {
         return Some("docker".to_owned());
     }
     if reader.exists("/run/.containerenv") {
         return Some("podman".to_owned());
     }
-    // systemd writes down what started it, and others leave it in the environment of the first process.
-    let told = reader.line("/run/systemd/container").or_else(|| {
+    // systemd records the container manager; others set it in the environment of process 1.
+    let container = reader.line("/run/systemd/container").or_else(|| {
         let environment = reader.optional("/proc/1/environ")?;
         let mut variables = environment.split('\u{fffd}');
         variables.find_map(|variable| variable.strip_prefix("container=")).map(str::to_owned)
     });
     let plain = |word: &str| word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
-    match told.as_deref().map(str::trim).filter(|word| !word.is_empty() && plain(word)) {
+    match container.as_deref().map(str::trim).filter(|word| !word.is_empty() && plain(word)) {
         Some("lxc-libvirt") => return Some("lxc".to_owned()),
-        // This word stands for containers of any kind, so that others may know more.
+        // `oci` means any container, so the other sources may be more specific.
         Some("oci") | None => {}
         Some(system) => return Some(system.to_owned()),
     }
@@ -113,7 +113,7 @@ fn container(reader: &mut Reader<'_>, release: &str) -> Option<String> {
     (lower.contains("microsoft") || lower.contains("wsl")).then(|| "wsl".to_owned())
 }
 
-/// The container whose control group this is.
+/// Detects a container by the control groups of the process.
 fn container_of_groups(groups: &str) -> Option<&'static str> {
     // `12:pids:/docker/0123…`, `0::/system.slice/docker-0123….scope`, `1:name=systemd:/lxc.payload.web`
     let paths = groups.lines().filter_map(|line| line.splitn(3, ':').nth(2));
@@ -128,8 +128,8 @@ fn container_of_groups(groups: &str) -> Option<&'static str> {
     })
 }
 
-/// The kernels with guests of their own, before there were containers.
-fn shared_kernel(reader: &mut Reader<'_>) -> Option<Virtualization> {
+/// Detects kernels with guests of their own, which predate containers.
+fn shared_kernel(reader: &mut FactReader<'_>) -> Option<Virtualization> {
     if reader.exists("/proc/bc/0") {
         return Some(Virtualization::new("openvz", HOST));
     }
@@ -144,7 +144,7 @@ fn shared_kernel(reader: &mut Reader<'_>) -> Option<Virtualization> {
     Some(Virtualization::new("linux-vserver", if context == "0" { HOST } else { GUEST }))
 }
 
-fn xen(reader: &mut Reader<'_>) -> Option<Virtualization> {
+fn xen(reader: &mut FactReader<'_>) -> Option<Virtualization> {
     let present = reader.exists("/proc/xen") || reader.line("/sys/hypervisor/type").as_deref() == Some("xen");
     if !present {
         return None;
@@ -153,8 +153,8 @@ fn xen(reader: &mut Reader<'_>) -> Option<Virtualization> {
     Some(Virtualization::new("xen", if capabilities.contains("control_d") { HOST } else { GUEST }))
 }
 
-/// The virtual machine it is.
-fn virtual_machine(reader: &mut Reader<'_>, processor: &str) -> Option<&'static str> {
+/// Detects the virtual machine.
+fn virtual_machine(reader: &mut FactReader<'_>, processor: &str) -> Option<&'static str> {
     let hypervisor = has_hypervisor(processor);
     let old = ["QEMU Virtual CPU", "Common KVM processor", "Common 32-bit KVM processor"];
     if old.iter().any(|model| processor.contains(model)) {
@@ -165,10 +165,10 @@ fn virtual_machine(reader: &mut Reader<'_>, processor: &str) -> Option<&'static 
         firmware += &reader.line(&format!("/sys/class/dmi/id/{name}")).unwrap_or_default().to_lowercase();
         firmware.push(' ');
     }
-    // Clouds let metal by the name of their virtual machines, and QEMU can do without KVM.
+    // Clouds use the same firmware strings for bare metal, and QEMU runs without KVM.
     let x86 = processor.contains("flags");
     if (hypervisor || !x86)
-        && let Some((_, system)) = FIRMWARE.iter().find(|(said, _)| firmware.contains(said))
+        && let Some((_, system)) = FIRMWARE.iter().find(|(marker, _)| firmware.contains(marker))
         && !firmware.contains(".metal")
     {
         return Some(system);
@@ -177,23 +177,23 @@ fn virtual_machine(reader: &mut Reader<'_>, processor: &str) -> Option<&'static 
     if tree.contains("linux,kvm") {
         return Some("kvm");
     }
-    // The smallest virtual machines have no firmware; their clock gives them away.
+    // The smallest virtual machines have no firmware, but a clock of the hypervisor.
     let clocks = "/sys/devices/system/clocksource/clocksource0/available_clocksource";
     let clocks = if hypervisor { reader.line(clocks).unwrap_or_default() } else { String::new() };
-    let told = [("kvm-clock", "kvm"), ("hyperv_clocksource", "hyperv"), ("xen", "xen")];
-    if let Some((_, system)) = told.iter().find(|(clock, _)| clocks.contains(clock)) {
+    let sources = [("kvm-clock", "kvm"), ("hyperv_clocksource", "hyperv"), ("xen", "xen")];
+    if let Some((_, system)) = sources.iter().find(|(clock, _)| clocks.contains(clock)) {
         return Some(system);
     }
     firmware.contains("qemu").then_some(if hypervisor { "kvm" } else { "qemu" })
 }
 
-/// Tells whether the processor says that it is none of metal.
+/// Returns `true` if the processor reports a hypervisor.
 fn has_hypervisor(processor: &str) -> bool {
     let flags = processor.lines().find(|line| line.starts_with("flags"));
     flags.is_some_and(|flags| flags.split_whitespace().any(|flag| flag == "hypervisor"))
 }
 
-fn modules(reader: &mut Reader<'_>) -> Option<(&'static str, &'static str)> {
+fn modules(reader: &mut FactReader<'_>) -> Option<(&'static str, &'static str)> {
     let loaded = reader.optional("/proc/modules")?;
     let loaded: Vec<&str> = loaded.lines().filter_map(|line| line.split(' ').next()).collect();
     MODULES.iter().find(|(name, ..)| loaded.contains(name)).map(|(_, system, role)| (*system, *role))
@@ -217,7 +217,7 @@ mod tests {
 
     type Files = &'static [(&'static str, &'static str)];
 
-    /// The files, the system and the role.
+    /// Files, system and role.
     const MACHINES: [(Files, &str, &str); 43] = [
         (&[], "", ""),
         (&[(CPU, METAL), (VENDOR, "Dell Inc."), (PRODUCT, "PowerEdge R640")], "", ""),
@@ -265,19 +265,20 @@ mod tests {
     ];
 
     #[test]
-    fn machines_are_known_by_what_they_show() {
+    fn virtualization_is_detected() {
         for (files, system, role) in MACHINES {
             let machine =
                 files.iter().fold(FakeMachine::default(), |all, (path, text)| all.with(*path, *text));
-            let found = Virtualization::detect(&mut Reader::new(&machine), "6.1.0-18-amd64");
+            let found = Virtualization::detect(&mut FactReader::new(&machine), "6.1.0-18-amd64");
             assert_eq!((found.system.as_str(), found.role), (system, role), "{files:?}");
         }
     }
 
     #[test]
-    fn windows_shows_in_the_kernels_name() {
+    fn windows_is_detected_by_the_kernel_release() {
         let machine = FakeMachine::default();
-        let found = Virtualization::detect(&mut Reader::new(&machine), "5.15.90.1-microsoft-standard-WSL2");
+        let found =
+            Virtualization::detect(&mut FactReader::new(&machine), "5.15.90.1-microsoft-standard-WSL2");
         assert_eq!(found, Virtualization::new("wsl", GUEST));
     }
 }

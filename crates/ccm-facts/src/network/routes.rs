@@ -1,11 +1,11 @@
-//! The kernel's main tables of routes.
+//! Routes in the kernel's main tables.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 const UP: u32 = 0x1;
 const REJECT: u32 = 0x200;
 
-/// A route that can be used.
+/// Usable route.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Route {
     pub(super) interface: String,
@@ -15,9 +15,9 @@ pub(super) struct Route {
     metric: u32,
 }
 
-/// Reads `/proc/net/route`. A line that is none is left out.
+/// Parses `/proc/net/route`; invalid lines are skipped.
 pub(super) fn ipv4(text: &str) -> Vec<Route> {
-    // The numbers are as they are in memory, so that the order of their bytes is that of the machine.
+    // The numbers are in memory order, which is the machine's byte order.
     let address = |word: &str| Some(Ipv4Addr::from(u32::from_str_radix(word, 16).ok()?.to_ne_bytes()));
     let route = |line: &str| {
         let words: Vec<&str> = line.split_whitespace().collect();
@@ -35,7 +35,7 @@ pub(super) fn ipv4(text: &str) -> Vec<Route> {
     text.lines().skip(1).filter_map(route).collect()
 }
 
-/// Reads `/proc/net/ipv6_route`.
+/// Parses `/proc/net/ipv6_route`.
 pub(super) fn ipv6(text: &str) -> Vec<Route> {
     let address = |word: &str| Some(Ipv6Addr::from_bits(u128::from_str_radix(word, 16).ok()?));
     let route = |line: &str| {
@@ -60,13 +60,13 @@ fn is_usable(flags: &str) -> bool {
     u32::from_str_radix(flags, 16).is_ok_and(|flags| flags & (UP | REJECT) == UP)
 }
 
-/// The route to an address: the most exact one, then the cheapest, then the first.
+/// Returns the route to an address: the longest prefix, then the lowest metric, then the first.
 pub(super) fn best(routes: &[Route], to: IpAddr) -> Option<&Route> {
     let fitting = routes.iter().filter(|route| common_bits(route.destination, to) >= route.prefix);
     fitting.min_by_key(|route| (u32::MAX - route.prefix, route.metric))
 }
 
-/// How many bits two addresses have in common from the start; none if they are of two kinds.
+/// Number of leading bits that two addresses share; 0 for addresses of different versions.
 pub(super) fn common_bits(one: IpAddr, other: IpAddr) -> u32 {
     match (one, other) {
         (IpAddr::V4(one), IpAddr::V4(other)) => (one.to_bits() ^ other.to_bits()).leading_zeros(),

@@ -1,4 +1,4 @@
-//! Tables of routes and the addresses they lead to.
+//! Routing tables and the resulting addresses.
 
 use ccm_testkit::FakeMachine;
 
@@ -27,7 +27,7 @@ fn machine() -> FakeMachine {
     FakeMachine { interfaces, ..FakeMachine::default() }
 }
 
-/// A line of `/proc/net/route`.
+/// Formats a line of `/proc/net/route`.
 fn route_4(name: &str, to: [u8; 4], mask: [u8; 4], gateway: [u8; 4], flags: u32, metric: u32) -> String {
     let word = |bytes: [u8; 4]| u32::from_ne_bytes(bytes);
     format!(
@@ -38,22 +38,22 @@ fn route_4(name: &str, to: [u8; 4], mask: [u8; 4], gateway: [u8; 4], flags: u32,
     )
 }
 
-/// A line of `/proc/net/ipv6_route`.
+/// Formats a line of `/proc/net/ipv6_route`.
 fn route_6(name: &str, to: &str, prefix: u32, gateway: &str, flags: u32, metric: u32) -> String {
     let word = |text: &str| format!("{:032x}", text.parse::<Ipv6Addr>().expect("an address").to_bits());
     let (to, none, gateway) = (word(to), word("::"), word(gateway));
     format!("{to} {prefix:02x} {none} 00 {gateway} {metric:08x} 00000001 00000000 {flags:08x} {name:>8}\n")
 }
 
-fn told(machine: &FakeMachine) -> Value {
-    let mut reader = Reader::new(machine);
+fn gathered(machine: &FakeMachine) -> Value {
+    let mut reader = FactReader::new(machine);
     let value = network(&mut reader);
     assert!(reader.warnings.is_empty(), "{:?}", reader.warnings);
     value
 }
 
 #[test]
-fn the_way_out_decides_the_default_address() {
+fn the_default_route_sets_the_default_address() {
     let default = [0; 4];
     let half = [128, 0, 0, 0];
     let (near, far) = ([192, 0, 2, 1], [198, 51, 100, 1]);
@@ -101,13 +101,13 @@ fn the_way_out_decides_the_default_address() {
     ];
     for (what, lines, expected) in tables {
         let text = HEADER.to_owned() + &lines.concat();
-        let value = told(&machine().with("/proc/net/route", text));
+        let value = gathered(&machine().with("/proc/net/route", text));
         assert_eq!(value["default_ipv4"].as_str(), expected, "{what}");
     }
 }
 
 #[test]
-fn lasting_addresses_for_everybody_come_first() {
+fn permanent_global_addresses_are_preferred() {
     let route =
         route_6("eth0", "::", 0, "fe80::99", 3, 1024) + &route_6("lo", "::", 0, "::", 0x0020_0200, u32::MAX);
     let line = |address: &str, flags: u32| {
@@ -126,15 +126,15 @@ fn lasting_addresses_for_everybody_come_first() {
     ] {
         let lines: String = flags.iter().map(|(address, flags)| line(address, *flags)).collect();
         let machine = machine().with("/proc/net/ipv6_route", route.clone()).with("/proc/net/if_inet6", lines);
-        assert_eq!(told(&machine)["default_ipv6"].as_str(), expected, "{flags:?}");
+        assert_eq!(gathered(&machine)["default_ipv6"].as_str(), expected, "{flags:?}");
     }
-    assert_eq!(told(&machine())["default_ipv6"], Value::Null);
+    assert_eq!(gathered(&machine())["default_ipv6"], Value::Null);
 }
 
 #[test]
-fn addresses_of_this_machine_or_link_alone_are_not_listed() {
+fn loopback_and_link_local_addresses_are_not_listed() {
     let text = HEADER.to_owned() + &route_4("eth0", [0; 4], [0; 4], [10, 0, 0, 1], 3, 0);
-    let value = told(&machine().with("/proc/net/route", text));
+    let value = gathered(&machine().with("/proc/net/route", text));
     let listed = |key: &str| -> Vec<Value> {
         value["addresses"].as_array().expect("a list").iter().map(|address| address[key].clone()).collect()
     };
@@ -148,14 +148,14 @@ fn addresses_of_this_machine_or_link_alone_are_not_listed() {
 }
 
 #[test]
-fn interfaces_are_shown_as_the_kernel_knows_them() {
+fn interfaces_have_their_kernel_attributes() {
     let mut machine = machine()
         .with("/sys/class/net/lo/address", "00:00:00:00:00:00\n")
         .with("/sys/class/net/eth0/mtu", "1500\n")
         .with("/sys/class/net/tun0/address", "80:00:02:08:fe:80:00:00:00:00:00:00:ec:0d:9a:03:00:78:64:3c\n");
     machine.interfaces[1].hardware = Some([0x52, 0x54, 0, 0xab, 0xcd, 1]);
     machine.interfaces[1].flags = vec![InterfaceFlag::Up, InterfaceFlag::Broadcast, InterfaceFlag::Multicast];
-    let value = told(&machine);
+    let value = gathered(&machine);
     let shown = &value["interfaces"];
     assert_eq!(shown[0]["hardwareAddr"], "");
     assert_eq!(shown[0]["mtu"], Value::Null);

@@ -1,9 +1,9 @@
-//! The table itself.
+//! Table of facts.
 
 use super::Fact;
 use super::FactKind::{self, Boolean, Integer, Number, Text};
 
-/// Every fact that is gathered.
+/// Every gathered fact.
 pub(super) const FACTS: &[Fact] = &[
     fact("host.info.hostname", Text, "name of the machine, as the kernel knows it", r#""web1.example.net""#),
     fact("host.info.uptime", Integer, "seconds since the machine was started", "86400"),

@@ -21,9 +21,9 @@ pub(super) fn run(input: &[u8]) {
                 assert!(!value.contains('\0'), "{value:?}");
             }
         }
-        Err(mistakes) => {
-            assert!(!mistakes.is_empty());
-            super::spans::check(&mistakes, &texts);
+        Err(errors) => {
+            assert!(!errors.is_empty());
+            super::spans::check(&errors, &texts);
         }
     }
 }

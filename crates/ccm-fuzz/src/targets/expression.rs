@@ -1,8 +1,8 @@
-//! Expressions: read, looked into, and worked out within limits.
+//! Expressions: parsed, analysed and evaluated within limits.
 
 use std::sync::LazyLock;
 
-use ccm_expr::{Expression, Function, FunctionError, Kind, Known, Scope, Timestamp, Value};
+use ccm_expr::{Expression, Function, FunctionError, NameKind, ParseContext, Scope, Timestamp, Value};
 use serde_json::json;
 
 pub(super) const WORDS: &[&str] = &[
@@ -68,10 +68,10 @@ pub(super) const WORDS: &[&str] = &[
     "int('9')",
 ];
 
-/// Whoever works out an expression has to be able to write its value down.
-const LONGEST_JSON: usize = 256 << 20;
+/// Maximum size of a value in bytes.
+const MAX_VALUE: usize = 256 << 20;
 
-struct World;
+struct SampleScope;
 
 static VALUES: LazyLock<Value> = LazyLock::new(|| {
     Value::from(json!({
@@ -81,7 +81,7 @@ static VALUES: LazyLock<Value> = LazyLock::new(|| {
     }))
 });
 
-impl Scope for World {
+impl Scope for SampleScope {
     fn name(&self, name: &str) -> Option<Value> {
         VALUES.get(name).cloned()
     }
@@ -93,7 +93,7 @@ impl Scope for World {
     fn call(&self, function: &str, arguments: &[Value]) -> Result<Value, FunctionError> {
         match arguments {
             [first, ..] => Ok(first.clone()),
-            [] => Err(FunctionError::new(format!("{function} has nothing to give"))),
+            [] => Err(FunctionError::new(format!("{function} has no argument"))),
         }
     }
 
@@ -108,8 +108,8 @@ impl Scope for World {
 
 pub(super) fn run(input: &[u8]) {
     let text = super::text(input);
-    let known = Known {
-        names: &[("Facts", Kind::Map), ("Data", Kind::Map), ("Environ", Kind::Map)],
+    let known = ParseContext {
+        names: &[("Facts", NameKind::Map), ("Data", NameKind::Map), ("Environ", NameKind::Map)],
         functions: &[
             Function { name: "lookup", least: 1, most: 2 },
             Function { name: "file", least: 1, most: 1 },
@@ -124,11 +124,11 @@ pub(super) fn run(input: &[u8]) {
     for name in &mentions.names {
         assert!(text.get(name.range.clone()).is_some(), "{name:?}");
     }
-    match expression.evaluate(&World) {
+    match expression.evaluate(&SampleScope) {
         Ok(value) => {
-            assert!(value.footprint() < LONGEST_JSON, "{} bytes", value.footprint());
+            assert!(value.footprint() < MAX_VALUE, "{} bytes", value.footprint());
             assert_eq!(
-                expression.evaluate(&World).map(|value| value.to_json()).ok(),
+                expression.evaluate(&SampleScope).map(|value| value.to_json()).ok(),
                 Some(value.to_json()),
                 "another value"
             );

@@ -1,6 +1,6 @@
 //! Files of facts, as JSON and as YAML.
 
-use ccm_data::facts::{File, Format, merge, read};
+use ccm_data::facts::{FactFile, FactFormat, merge, read};
 use ccm_expr::Value;
 use ccm_model::SourceMap;
 
@@ -13,8 +13,8 @@ pub(super) fn run(input: &[u8]) {
     let text = super::text(input);
     let mut texts = SourceMap::default();
     let source = texts.add("facts", &*text);
-    for format in [Format::Json, Format::Yaml] {
-        let file = File { source, text: &text, format };
+    for format in [FactFormat::Json, FactFormat::Yaml] {
+        let file = FactFile { source, text: &text, format };
         match read(&file) {
             Ok(facts) => {
                 assert!(matches!(facts, Value::Map(_)), "{facts:?}");
@@ -22,9 +22,9 @@ pub(super) fn run(input: &[u8]) {
                 assert_eq!(merged.to_json(), facts.to_json());
                 merge(&[file, file]).expect("a file that was read");
             }
-            Err(mistakes) => {
-                assert!(!mistakes.is_empty());
-                super::spans::check(&mistakes, &texts);
+            Err(errors) => {
+                assert!(!errors.is_empty());
+                super::spans::check(&errors, &texts);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! The record of a run, as `ccm history` finds it.
+//! Record of a run, as `ccm history` reads it.
 
 use std::cell::OnceCell;
 
@@ -27,8 +27,8 @@ thread_local! {
     static STATE: OnceCell<Scratch> = const { OnceCell::new() };
 }
 
-/// The parts of an input, each before a line of dashes: events, the summary, what is known of an execution, and
-/// what that printed.
+/// Runs the target. The parts of an input, with a line of dashes between, are the events, the summary, the
+/// metadata of an execution, and its output.
 pub(super) fn run(input: &[u8]) {
     const BETWEEN: &[u8] = b"\n---\n";
     let mut rest = input;
@@ -43,11 +43,11 @@ pub(super) fn run(input: &[u8]) {
         for name in ["events.jsonl", "summary.json", "exec/1-a/metadata.json", "exec/1-a/stdout.txt"] {
             state.write(&format!("runs/{ID}/{name}"), part());
         }
-        look(state);
+        show(state);
     });
 }
 
-fn look(state: &Scratch) {
+fn show(state: &Scratch) {
     let history = History::open(state.path()).expect("a directory");
     assert_eq!(history.runs().len(), 1);
     plain(&history.text());
@@ -62,7 +62,7 @@ fn look(state: &Scratch) {
     execution.json();
 }
 
-/// Nothing that a record holds may steer a terminal.
+/// Checks that a text holds no control characters.
 fn plain(text: &str) {
     let steers = |character: &char| character.is_control() && !matches!(character, '\n' | '\t');
     assert_eq!(text.chars().find(steers), None, "{text:?}");

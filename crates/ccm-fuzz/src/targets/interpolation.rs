@@ -1,6 +1,6 @@
 //! Expressions found in texts.
 
-use ccm_data::interpolation::{Part, Scanned, Split, lone, scan, split};
+use ccm_data::interpolation::{Scanned, SplitText, TextPart, lone, scan, split};
 
 pub(super) const WORDS: &[&str] = &[
     "{{ ",
@@ -22,29 +22,29 @@ pub(super) const WORDS: &[&str] = &[
 pub(super) fn run(input: &[u8]) {
     let text = &*super::text(input);
     for for_shell in [false, true] {
-        if let Scanned::Expressions(places) = scan(text, for_shell) {
-            assert!(!places.is_empty());
+        if let Scanned::Expressions(found) = scan(text, for_shell) {
+            assert!(!found.is_empty());
             let mut end = 0;
-            for place in places {
-                assert!(place.range.start >= end && text.get(place.range.clone()).is_some(), "{place:?}");
-                end = place.range.end;
+            for one in found {
+                assert!(one.range.start >= end && text.get(one.range.clone()).is_some(), "{one:?}");
+                end = one.range.end;
             }
         }
         match split(text, for_shell) {
-            Split::Literal => {}
-            Split::Mistakes(mistakes) => {
-                assert!(mistakes.iter().all(|mistake| text.get(mistake.range.clone()).is_some()));
-                assert!(!mistakes.is_empty());
+            SplitText::Literal => {}
+            SplitText::Errors(errors) => {
+                assert!(errors.iter().all(|error| text.get(error.range.clone()).is_some()));
+                assert!(!errors.is_empty());
             }
-            Split::Parts(parts) => {
+            SplitText::Parts(parts) => {
                 let mut length = 0;
                 for part in &parts {
                     match part {
-                        Part::Literal(literal) => {
+                        TextPart::Literal(literal) => {
                             assert!(!literal.is_empty() || text.contains('\\'));
                             length += literal.len();
                         }
-                        Part::Expression { inner, whole } => {
+                        TextPart::Expression { inner, whole } => {
                             assert!(whole.start <= inner.start && inner.end <= whole.end);
                             assert!(text.get(inner.clone()).is_some() && text.get(whole.clone()).is_some());
                             length += whole.len();

@@ -1,4 +1,4 @@
-//! What earlier runs left owed.
+//! Ledgers of pending refreshes.
 
 use std::cell::OnceCell;
 
@@ -25,7 +25,7 @@ pub(super) const WORDS: &[&str] = &[
     "\0\0\0\0",
 ];
 
-/// Whose ledger it is taken for.
+/// Key of the manifest that the ledger is opened for.
 const KEY: &str = "site";
 
 thread_local! {
@@ -38,10 +38,10 @@ pub(super) fn run(input: &[u8]) {
         assert_eq!(ledger_read_back(content.as_bytes()).as_ref(), Some(content));
     }
     torn(input, content.as_deref());
-    STATE.with(|state| look(state.get_or_init(Scratch::new), input, content.as_deref()));
+    STATE.with(|state| inspect(state.get_or_init(Scratch::new), input, content.as_deref()));
 }
 
-/// Where it is cut within its last line, only that line is lost.
+/// Checks that a cut within the last line loses only that line.
 fn torn(input: &[u8], content: Option<&str>) {
     let line_end = |bytes: &[u8]| bytes.iter().rposition(|byte| *byte == b'\n');
     let Some(end) = line_end(input) else { return assert_eq!(content, None) };
@@ -54,25 +54,25 @@ fn torn(input: &[u8], content: Option<&str>) {
     }
 }
 
-/// What a run makes of it, and who asks what is owed.
-fn look(state: &Scratch, input: &[u8], content: Option<&str>) {
+/// Opens the ledger as a run and as a list of pending refreshes, and compares the results.
+fn inspect(state: &Scratch, input: &[u8], content: Option<&str>) {
     let name = format!("{KEY}-{}.ledger", &sha256(KEY.as_bytes())[..8]);
     state.write(&format!("refreshes/{name}"), input);
     let run = LedgerRun { key: KEY.to_owned(), manifest: String::new(), run_id: "run".to_owned() };
-    let looked = Ledger::look(state.path(), run);
+    let opened = Ledger::inspect(state.path(), run);
     let listed = pending(state.path()).expect("a directory");
     match (content, &listed[..]) {
         (None, [ledger]) => {
             let newer = ledger.unreadable.as_ref().expect("a reason").starts_with("written by a newer ccm");
-            assert_eq!(newer, matches!(looked, Err(LedgerError::Newer { .. })));
-            assert!(newer || looked.expect("damage").damage().is_some());
+            assert_eq!(newer, matches!(opened, Err(LedgerError::Newer { .. })));
+            assert!(newer || opened.expect("damage").damage().is_some());
         }
         (Some(content), ledgers) => {
-            let owed: usize = ledgers.iter().map(|ledger| ledger.refreshes.len()).sum();
-            assert_eq!(owed, content.lines().count() - 1);
+            let pending: usize = ledgers.iter().map(|ledger| ledger.refreshes.len()).sum();
+            assert_eq!(pending, content.lines().count() - 1);
             let is_ours =
                 content.lines().next().is_some_and(|header| header.contains(r#","manifest":"site""#));
-            assert_eq!(looked.expect("a ledger").damage().is_none(), is_ours);
+            assert_eq!(opened.expect("a ledger").damage().is_none(), is_ours);
         }
         (None, ledgers) => panic!("{ledgers:?}"),
     }

@@ -1,11 +1,11 @@
 //! Manifests: loaded, completed, rendered and loaded again.
 
-use ccm_manifest::{DataFile, Loaded, load, parse_data, render};
+use ccm_manifest::{DataFile, LoadResult, load, parse_data, render};
 use ccm_model::{Diagnostic, Severity, SourceMap};
 use ccm_properties::TypeSpec;
 use ccm_testkit::Thing;
 
-use super::sources::Machine;
+use super::sources::MemorySources;
 
 pub(super) const WORDS: &[&str] = &[
     "ccm:",
@@ -77,28 +77,27 @@ pub(super) const WORDS: &[&str] = &[
 ];
 
 pub(super) fn run(input: &[u8]) {
-    let (text, machine) = Machine::of(&super::text(input));
-    let loaded = loaded(&text, &machine);
-    let told = format!("{:?}", loaded.diagnostics);
-    let again = self::loaded(&text, &machine);
-    assert_eq!(told, format!("{:?}", again.diagnostics), "other mistakes");
+    let (text, sources) = MemorySources::of(&super::text(input));
+    let loaded = loaded(&text, &sources);
+    let again = self::loaded(&text, &sources);
+    assert_eq!(format!("{:?}", loaded.diagnostics), format!("{:?}", again.diagnostics), "other diagnostics");
     assert_eq!(loaded.catalog, again.catalog, "another catalog");
 
     let file = DataFile { name: "m.yaml".to_owned(), text: text.as_str().into() };
-    let parsed = parse_data(&file, &[], &machine);
+    let parsed = parse_data(&file, &[], &sources);
     super::spans::check(&parsed.diagnostics, &parsed.texts);
     for part in ccm_data::annotations::sensitive_parts(&text) {
         assert!(text.get(part.clone()).is_some(), "{part:?}");
     }
 
     let Some(catalog) = &loaded.catalog else { return };
-    // What is redacted is not what it was.
+    // A redacted manifest differs from the original.
     if loaded.data.secrets.is_empty()
         && let Ok(rendered) = render(catalog, &loaded)
     {
-        let from_rendered = self::loaded(&rendered, &machine);
+        let from_rendered = self::loaded(&rendered, &sources);
         let Some(its_catalog) = &from_rendered.catalog else {
-            // Everything may have been left out.
+            // All resources may have been left out.
             assert!(rendered.contains("resources: []"), "{rendered}\n{:?}", from_rendered.diagnostics);
             return;
         };
@@ -113,19 +112,19 @@ pub(super) fn run(input: &[u8]) {
     super::spans::check(&loaded.diagnostics, &loaded.texts());
 }
 
-/// What is told of an input of this target, for whoever shows it.
-pub fn mistakes_of_manifest(input: &[u8]) -> (Vec<Diagnostic>, SourceMap) {
-    let (text, machine) = Machine::of(&super::text(input));
-    let loaded = loaded(&text, &machine);
+/// Returns the diagnostics of an input of this target, and the texts of their spans.
+pub fn manifest_errors(input: &[u8]) -> (Vec<Diagnostic>, SourceMap) {
+    let (text, sources) = MemorySources::of(&super::text(input));
+    let loaded = loaded(&text, &sources);
     let texts = loaded.texts();
     (loaded.diagnostics, texts)
 }
 
-fn loaded<'m>(text: &str, machine: &'m Machine) -> Loaded<'m> {
+fn loaded<'s>(text: &str, sources: &'s MemorySources) -> LoadResult<'s> {
     let mut specs: Vec<&'static dyn TypeSpec> =
         ccm_resources::types().into_iter().map(|found| found as &dyn TypeSpec).collect();
     specs.push(&Thing);
-    let loaded = load(machine.request(text), &specs, machine);
+    let loaded = load(sources.request(text), &specs, sources);
     let has_error = loaded.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
     assert_eq!(loaded.catalog.is_none(), has_error, "{:?}", loaded.diagnostics);
     super::spans::check(&loaded.diagnostics, &loaded.texts());

@@ -1,6 +1,6 @@
-//! Hiding secrets, whole and in pieces.
+//! Redaction of texts and streams.
 
-mod written;
+mod secret_form;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use ccm_redaction::{REDACTED, Redactor, StreamRedactor};
 
 use crate::mutation::Random;
-use written::Written;
+use secret_form::SecretForm;
 
 pub(super) const WORDS: &[&str] = &[
     "secret12",
@@ -26,15 +26,15 @@ pub(super) const WORDS: &[&str] = &[
     "p\"s'w$r d/\u{e4}\\",
 ];
 
-/// Secrets are cut to this length: what is in pieces because of its length has tests of its own.
-const LONGEST_SECRET: usize = 100;
-/// And the text that they are looked for in to this one, since it is gone through for each of their forms.
-const LONGEST_TEXT: usize = 2000;
-/// So much of the text is put around each form.
+/// Maximum length of a secret in characters. Other tests cover secrets that are redacted in parts.
+const MAX_SECRET: usize = 100;
+/// Maximum length of a text in bytes. Every form of every secret is searched in it.
+const MAX_TEXT: usize = 2000;
+/// Number of characters of the text around each form.
 const AROUND: usize = 20;
 
-/// Up to three secrets, a line each, and the bytes in which they are hidden. An input of odd length makes one secret of
-/// the first two lines.
+/// Runs the target. An input holds up to three secrets, one per line, and bytes to redact. If its length is
+/// odd, the first two lines are one secret.
 pub(super) fn run(input: &[u8]) {
     let lines: Vec<&[u8]> = input.splitn(4, |byte| *byte == b'\n').collect();
     let (secrets, behind) = match &lines[..] {
@@ -46,36 +46,36 @@ pub(super) fn run(input: &[u8]) {
         let second = secrets.remove(1);
         secrets[0] = format!("{}\n{second}", secrets[0]);
     }
-    let behind = &behind[..behind.len().min(LONGEST_TEXT)];
+    let behind = &behind[..behind.len().min(MAX_TEXT)];
     let redactor = Arc::new(Redactor::new(secrets.iter().map(|secret| &**secret)));
     let text = super::text(behind);
-    let mut written: Vec<Written> = secrets.iter().flat_map(|secret| written::all(secret)).collect();
-    written.sort_unstable();
-    written.dedup();
-    let mut forms: Vec<&str> = written.iter().filter_map(Written::form).collect();
+    let mut all: Vec<SecretForm> = secrets.iter().flat_map(|secret| secret_form::all(secret)).collect();
+    all.sort_unstable();
+    all.dedup();
+    let mut forms: Vec<&str> = all.iter().filter_map(SecretForm::form).collect();
     forms.sort_unstable();
     forms.dedup();
     in_text(&redactor, &text, &forms);
     in_stream(&redactor, text.as_bytes(), &forms);
     in_stream(&redactor, behind, &forms);
     let (before, after) = around(&text);
-    for written in &written {
-        planted(&redactor, &before, written, &after);
+    for form in &all {
+        planted(&redactor, &before, form, &after);
     }
 }
 
-/// The beginning of a text.
+/// Returns the beginning of a text.
 fn cut(text: &str) -> String {
-    text.chars().take(LONGEST_SECRET).collect()
+    text.chars().take(MAX_SECRET).collect()
 }
 
-/// A little of the beginning of a text, and of what comes then.
+/// Returns two short texts from the beginning of a text.
 fn around(text: &str) -> (String, String) {
     let mut characters = text.chars();
     (characters.by_ref().take(AROUND).collect(), characters.take(AROUND).collect())
 }
 
-/// Nothing is to be seen in a text of what is to be hidden, and everything else is.
+/// Checks that a redacted text holds no form, and all of the rest.
 fn in_text(redactor: &Redactor, text: &str, forms: &[&str]) {
     let hidden = redactor.hidden_in_text(text);
     assert!(hidden.windows(2).all(|two| two[0].end <= two[1].start), "{hidden:?} are not in order");
@@ -96,7 +96,8 @@ fn in_text(redactor: &Redactor, text: &str, forms: &[&str]) {
     none_between_marks(redactor.redact_lines(text).as_bytes(), forms);
 }
 
-/// The same of a stream, however it is cut. Only what ends it may be the beginning of something, and be hidden as such.
+/// Checks a redacted stream in chunks of any size. Its end may be the beginning of a form, and is then
+/// redacted.
 fn in_stream(redactor: &Arc<Redactor>, bytes: &[u8], forms: &[&str]) {
     let pieces = |size: &mut dyn FnMut() -> usize| {
         let mut shown = Vec::new();
@@ -132,10 +133,10 @@ fn in_stream(redactor: &Arc<Redactor>, bytes: &[u8], forms: &[&str]) {
     );
 }
 
-/// A form is hidden wherever it stands.
-fn planted(redactor: &Arc<Redactor>, before: &str, written: &Written, after: &str) {
-    let (text, range) = written.between(before, after);
-    let Some(form) = text.get(range.clone()).filter(|form| written::counts(form)) else { return };
+/// Checks that a form is redacted at any position.
+fn planted(redactor: &Arc<Redactor>, before: &str, form: &SecretForm, after: &str) {
+    let (text, range) = form.between(before, after);
+    let Some(form) = text.get(range.clone()).filter(|form| secret_form::counts(form)) else { return };
     for hidden in [redactor.hidden(text.as_bytes()), redactor.hidden_in_text(&text)] {
         let is_hidden = hidden.iter().any(|hidden| hidden.start <= range.start && range.end <= hidden.end);
         assert!(is_hidden, "{form:?} is seen in {text:?}");
@@ -150,19 +151,19 @@ fn planted(redactor: &Arc<Redactor>, before: &str, written: &Written, after: &st
     none_between_marks(&shown, &[form]);
 }
 
-/// Each place where a form stands lies within something that is hidden.
+/// Checks that every occurrence of a form lies within a redacted range.
 fn covered(bytes: &[u8], form: &str, hidden: &[Range<usize>]) {
     let mut from = 0;
     while let Some(at) = find(&bytes[from..], form.as_bytes()) {
         let (start, end) = (from + at, from + at + form.len());
         let around = hidden.iter().find(|range| range.start <= start && end <= range.end);
         let Some(around) = around else { panic!("{form:?} is seen at {start} in {}", bytes.escape_ascii()) };
-        // Whatever begins before that lies within the same.
+        // Occurrences that begin before the next position lie within the same range.
         from = (start + 1).max(around.end + 1 - form.len());
     }
 }
 
-/// What is shown has no form in it, but where the mark itself helps to make one anew.
+/// Checks that redacted bytes hold no form, except for a form that the mark itself completes.
 fn none_between_marks(shown: &[u8], forms: &[&str]) {
     let mut rest = shown;
     loop {
@@ -189,7 +190,7 @@ fn replaced(bytes: &[u8], hidden: &[Range<usize>]) -> Vec<u8> {
     shown
 }
 
-/// Where something stands first. It looks at each place, as nothing under test does.
+/// Finds the first occurrence with a naive search, unlike the code under test.
 fn find(bytes: &[u8], of: &[u8]) -> Option<usize> {
     bytes.windows(of.len()).position(|window| window == of)
 }

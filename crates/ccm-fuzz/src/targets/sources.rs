@@ -1,4 +1,4 @@
-//! A machine in memory: an input is a manifest and the files beside it.
+//! Sources in memory: an input is a manifest and the files beside it.
 
 use std::collections::HashMap;
 use std::io;
@@ -10,13 +10,13 @@ use ccm_manifest::{DataFile, FactPath, Request, Sources};
 use ccm_model::{Diagnostic, SourceMap};
 use serde_json::json;
 
-/// Where everything is.
+/// Directory of all files.
 pub(super) const DIRECTORY: &str = "/m";
 
-/// What the line begins with that names the next file.
+/// Beginning of a line with the name of the next file.
 const NEXT: &str = "#--- ";
 
-pub(super) struct Machine {
+pub(super) struct MemorySources {
     files: HashMap<PathBuf, String>,
 }
 
@@ -28,8 +28,8 @@ static FACTS: LazyLock<Value> = LazyLock::new(|| {
     }))
 });
 
-impl Machine {
-    /// The manifest, and a machine with the other files: each begins behind a line `#--- NAME`.
+impl MemorySources {
+    /// Returns the manifest, and sources with the other files: each begins after a line `#--- NAME`.
     pub(super) fn of(input: &str) -> (String, Self) {
         let mut manifest = String::new();
         let mut files = HashMap::new();
@@ -71,7 +71,7 @@ impl Machine {
     }
 }
 
-impl Sources for Machine {
+impl Sources for MemorySources {
     fn read(&self, path: &Path) -> io::Result<String> {
         self.files.get(path).cloned().ok_or_else(|| io::ErrorKind::NotFound.into())
     }

@@ -1,10 +1,10 @@
-//! Templates: looked into and rendered within limits.
+//! Templates: analysed and rendered within limits.
 
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use ccm_data::templates::{ScopeError, TemplateScope, mentions, render};
+use ccm_data::templates::{ScopeError, TemplateScope, dependencies, render};
 use ccm_expr::Value;
 use serde_json::json;
 
@@ -55,12 +55,12 @@ static DATA: LazyLock<Value> = LazyLock::new(|| {
     Value::from(json!({"list": [1, 2, {"a": null}], "text": "a\nä<&>", "map": {"k": "v"}, "n": 1.5}))
 });
 
-struct World {
+struct IncludeScope {
     included: HashMap<String, String>,
     renders: Cell<usize>,
 }
 
-impl TemplateScope for World {
+impl TemplateScope for IncludeScope {
     fn renders(&self) -> &Cell<usize> {
         &self.renders
     }
@@ -76,7 +76,7 @@ impl TemplateScope for World {
                 render(name, text, self).map(Value::text).map_err(|error| ScopeError::new(error.to_string()))
             }
             (_, [first, ..]) => Ok(first.clone()),
-            _ => Err(ScopeError::new("nothing is asked for")),
+            _ => Err(ScopeError::new("no argument")),
         }
     }
 
@@ -85,24 +85,25 @@ impl TemplateScope for World {
     }
 }
 
-/// A template, and those that it may include: each begins behind a line `#--- NAME`.
+/// Runs the target. An input is a template, and the templates that it may include, each after a line `#---
+/// NAME`.
 pub(super) fn run(input: &[u8]) {
     let text = super::text(input);
     let mut parts = text.split("#--- ");
     let text = parts.next().unwrap_or_default();
     let included = parts.filter_map(|part| part.split_once('\n'));
     let included = included.map(|(name, text)| (name.to_owned(), text.to_owned())).collect();
-    let world = World { included, renders: Cell::default() };
-    mentions(text);
-    let rendered = render("t.j2", text, &world);
-    assert_eq!(rendered, render("t.j2", text, &world), "another output");
+    let scope = IncludeScope { included, renders: Cell::default() };
+    dependencies(text);
+    let rendered = render("t.j2", text, &scope);
+    assert_eq!(rendered, render("t.j2", text, &scope), "another output");
     if let Err(error) = rendered {
         assert!(error.to_string().len() < 4 << 10, "{} bytes", error.to_string().len());
-        for place in &error.places {
+        for place in &error.locations {
             let text = if place.template == "t.j2" {
                 Some(text)
             } else {
-                world.included.get(&place.template).map(String::as_str)
+                scope.included.get(&place.template).map(String::as_str)
             };
             assert!(text.is_none_or(|text| text.get(place.range.clone()).is_some()), "{place:?}");
         }

@@ -1,7 +1,7 @@
-//! YAML: what is read lies where it says, is read again once it is written, and is the same by either reading.
+//! YAML: spans lie in the text, a written document is read back equal, and both parsers agree.
 
-use ccm_model::{Kind, Node, ScalarStyle, SourceMap, Value};
-use ccm_yaml::{Limits, Written, parse, parse_any, parse_usual, write};
+use ccm_model::{Node, NodeValue, ScalarKind, ScalarStyle, SourceMap};
+use ccm_yaml::{Limits, YamlValue, parse, parse_any, parse_fast, write};
 
 pub(super) const WORDS: &[&str] = &[
     "a: ",
@@ -37,7 +37,7 @@ pub(super) fn run(input: &[u8]) {
     let text = super::text(input);
     let mut texts = SourceMap::default();
     let source = texts.add("a.yaml", &*text);
-    if let Some(root) = parse_usual(source, &text, &SMALL) {
+    if let Some(root) = parse_fast(source, &text, &SMALL) {
         assert_eq!(parse_any(source, &text, &SMALL), Ok(Some(root)), "{text:?}");
     }
     match parse(source, &text, &SMALL) {
@@ -49,21 +49,21 @@ pub(super) fn run(input: &[u8]) {
                 parse(source, &written, &SMALL).unwrap_or_else(|found| panic!("{written}\n{found:?}"));
             assert!(again.is_some_and(|again| is_same(&root, &again)), "{written}");
         }
-        Err(mistakes) => {
-            assert!(!mistakes.is_empty() && mistakes.len() <= 1000);
-            super::spans::check(&mistakes, &texts);
+        Err(errors) => {
+            assert!(!errors.is_empty() && errors.len() <= 1000);
+            super::spans::check(&errors, &texts);
         }
     }
 }
 
-/// Counts the nodes, whose places have to lie in the text.
+/// Counts the nodes, and checks that their spans lie in the text.
 fn check(node: &Node, text: &str) -> usize {
     assert!(text.get(node.span.range()).is_some(), "{node:?}");
     1 + match &node.value {
-        Value::Scalar(_) => 0,
-        Value::List(elements) => elements.iter().map(|element| check(element, text)).sum(),
-        Value::Map(map) => {
-            let entry = |entry: &ccm_model::Entry| {
+        NodeValue::Scalar(_) => 0,
+        NodeValue::List(elements) => elements.iter().map(|element| check(element, text)).sum(),
+        NodeValue::Map(map) => {
+            let entry = |entry: &ccm_model::NodeEntry| {
                 assert!(text.get(entry.key.span.range()).is_some(), "{entry:?}");
                 check(&entry.value, text)
             };
@@ -72,14 +72,16 @@ fn check(node: &Node, text: &str) -> usize {
     }
 }
 
-fn written(node: &Node) -> Written {
+fn written(node: &Node) -> YamlValue {
     match &node.value {
-        Value::Scalar(scalar) if scalar.style == ScalarStyle::Plain && scalar.kind() != Kind::Text => {
-            Written::Plain(scalar.text.to_string())
+        NodeValue::Scalar(scalar)
+            if scalar.style == ScalarStyle::Plain && scalar.kind() != ScalarKind::Text =>
+        {
+            YamlValue::Plain(scalar.text.to_string())
         }
-        Value::Scalar(scalar) => Written::Text(scalar.text.to_string()),
-        Value::List(elements) => Written::List(elements.iter().map(written).collect()),
-        Value::Map(map) => Written::Map(
+        NodeValue::Scalar(scalar) => YamlValue::Text(scalar.text.to_string()),
+        NodeValue::List(elements) => YamlValue::List(elements.iter().map(written).collect()),
+        NodeValue::Map(map) => YamlValue::Map(
             map.entries().iter().map(|entry| (entry.key.text.to_string(), written(&entry.value))).collect(),
         ),
     }
@@ -87,17 +89,17 @@ fn written(node: &Node) -> Written {
 
 fn is_same(one: &Node, other: &Node) -> bool {
     match (&one.value, &other.value) {
-        (Value::Scalar(one), Value::Scalar(other)) => {
+        (NodeValue::Scalar(one), NodeValue::Scalar(other)) => {
             one.text == other.text
                 && (one.kind() == other.kind()
                     || format!("{:?}", one.kind()) == format!("{:?}", other.kind()))
         }
-        (Value::List(one), Value::List(other)) => {
+        (NodeValue::List(one), NodeValue::List(other)) => {
             one.len() == other.len() && one.iter().zip(other).all(|(one, other)| is_same(one, other))
         }
-        (Value::Map(one), Value::Map(other)) => {
+        (NodeValue::Map(one), NodeValue::Map(other)) => {
             let (one, other) = (one.entries(), other.entries());
-            let same = |(one, other): (&ccm_model::Entry, &ccm_model::Entry)| {
+            let same = |(one, other): (&ccm_model::NodeEntry, &ccm_model::NodeEntry)| {
                 one.key.text == other.key.text && is_same(&one.value, &other.value)
             };
             one.len() == other.len() && one.iter().zip(other).all(same)

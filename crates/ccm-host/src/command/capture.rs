@@ -1,6 +1,6 @@
 //! The beginning and the end of a stream, kept in bounded memory.
 
-use super::Captured;
+use super::CapturedOutput;
 
 /// Maximum number of bytes kept of the beginning.
 const MAX_HEAD: usize = 1024 * 1024;
@@ -28,10 +28,10 @@ impl Capture {
         self.recent.extend_from_slice(rest);
     }
 
-    pub(super) fn finish(self) -> Captured {
+    pub(super) fn finish(self) -> CapturedOutput {
         let mut tail = self.recent;
         tail.drain(..tail.len().saturating_sub(MAX_TAIL));
-        Captured { head: self.head, dropped: self.behind_head - tail.len() as u64, tail }
+        CapturedOutput { head: self.head, dropped: self.behind_head - tail.len() as u64, tail }
     }
 }
 
@@ -41,7 +41,7 @@ mod tests {
 
     use super::*;
 
-    fn captured(bytes: &[u8], read: usize) -> Captured {
+    fn captured(bytes: &[u8], read: usize) -> CapturedOutput {
         let mut capture = Capture::default();
         bytes.chunks(read).for_each(|chunk| capture.push(chunk));
         capture.finish()

@@ -1,4 +1,4 @@
-//! Sandboxes: what they ask for, and what the kernel enforces of it.
+//! Sandboxes, and the parts of them that the kernel enforces.
 
 use std::fmt;
 use std::path::{Component, Path, PathBuf};

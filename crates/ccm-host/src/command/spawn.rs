@@ -1,4 +1,4 @@
-//! Starting a process that inherits only what it is given.
+//! Starting a process with a defined set of inherited state.
 
 use std::ffi::{CStr, CString, OsStr};
 use std::fs::File;

@@ -13,7 +13,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::capture::Capture;
 use super::lines::LineSplitter;
-use super::{Captured, Unredacted};
+use super::{CapturedOutput, Unredacted};
 
 /// Maximum size of one read, which is the size of a pipe.
 const READ_SIZE: usize = 64 * 1024;
@@ -79,7 +79,7 @@ impl<'a> Streams<'a> {
 
     /// Closes the pipes and returns the output without secrets, and as it was printed if there are secrets to
     /// hide.
-    pub(super) fn finish(self) -> (Captured, Captured, Option<Box<Unredacted>>) {
+    pub(super) fn finish(self) -> (CapturedOutput, CapturedOutput, Option<Box<Unredacted>>) {
         let (stdout, printed_stdout) = self.stdout.finish(self.on_line);
         let (stderr, printed_stderr) = self.stderr.finish(self.on_line);
         let unredacted = printed_stdout.zip(printed_stderr);
@@ -146,7 +146,7 @@ impl OutputPipe {
         }
     }
 
-    fn finish(self, on_line: OnLine<'_>) -> (Captured, Option<Captured>) {
+    fn finish(self, on_line: OnLine<'_>) -> (CapturedOutput, Option<CapturedOutput>) {
         let Self { stream, mut redaction, mut capture, printed, mut lines, .. } = self;
         redaction.finish(&mut |bytes| {
             capture.push(bytes);

@@ -24,18 +24,18 @@ use super::spawn::{ExecArguments, Spawned, launch, spawn};
 use super::streams::Streams;
 use super::tree::{Baseline, ProcessTree};
 use super::{
-    Cancellation, Captured, Command, Enforced, Exit, Finished, Level, Runner, Sandbox, StartError,
-    base_environment, lookup, network, table, trace,
+    Cancellation, CancellationLevel, CapturedOutput, Command, Enforced, Exit, Finished, Runner, Sandbox,
+    StartError, base_environment, lookup, network, table, trace,
 };
 use crate::account::{self, Account, AccountError, Identity};
 use crate::executor::LocalSystem;
 use crate::private::PrivateDirectory;
 use crate::{Local, after, raw};
 
-/// Held by the running command: with two at once, a process that lost its parent could belong to either.
+/// Lock of the running command: with two at once, a process that lost its parent could belong to either.
 ///
-/// This is the one state that the libraries of ccm keep for a process, because the kernel gives orphans to a process and
-/// not to a part of it.
+/// This is the only global state of the libraries of ccm. The kernel assigns orphans to a process and not to
+/// a part of it.
 static TURN: Mutex<()> = Mutex::const_new(());
 
 /// Error that keeps this process from running commands.
@@ -203,11 +203,11 @@ async fn run(
     on_line: &mut dyn FnMut(Stream, &str),
 ) -> Result<Finished, StartError> {
     let _turn = TURN.lock().await;
-    if cancellation.level() > Level::Go {
+    if cancellation.level() > CancellationLevel::Go {
         return Ok(Finished {
             exit: Exit::Cancelled,
-            stdout: Captured::default(),
-            stderr: Captured::default(),
+            stdout: CapturedOutput::default(),
+            stderr: CapturedOutput::default(),
             unredacted: None,
             duration: Duration::ZERO,
             left_running: Vec::new(),
@@ -242,7 +242,7 @@ async fn run_started(
         tokio::select! {
             biased;
             () = leader.ended() => None,
-            () = cancellation.reached(Level::Stop) => Some(Exit::Cancelled),
+            () = cancellation.reached(CancellationLevel::Stop) => Some(Exit::Cancelled),
             after = after(command.timeout) => Some(Exit::TimedOut { after }),
             never = tree.reap_orphans() => match never {},
         }

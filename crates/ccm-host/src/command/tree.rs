@@ -13,7 +13,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, getpid, 
 use tokio::time::{Instant, sleep, timeout_at};
 
 use super::table::{self, ProcessEntry, ProcessKey};
-use super::{Cancellation, Level, Process};
+use super::{Cancellation, CancellationLevel, Process};
 
 /// Time for a tree to end after TERM.
 const GRACE: Duration = Duration::from_secs(2);
@@ -210,7 +210,7 @@ impl ProcessTree {
     pub(super) async fn end(&mut self, cancellation: &Cancellation) -> Vec<Process> {
         tokio::select! {
             biased;
-            () = cancellation.reached(Level::Kill) => {}
+            () = cancellation.reached(CancellationLevel::Kill) => {}
             () = self.terminate() => {}
         }
         let unkillable = self.kill().await;

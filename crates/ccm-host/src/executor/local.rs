@@ -13,7 +13,7 @@ use super::{BaseEnvironment, Executor, Launch, LaunchPlan, Purpose};
 use crate::Local;
 use crate::account::{Account, AccountError, Identity};
 use crate::command::{
-    Cancellation, Command, Enforced, Finished, Origin, Process, Runner, StartError, base_environment,
+    Cancellation, Command, CommandOrigin, Enforced, Finished, Process, Runner, StartError, base_environment,
 };
 use crate::files::Files;
 use crate::private::PrivateDirectory;
@@ -200,7 +200,7 @@ impl LaunchPlan for LocalPlan<'_> {
             identity: self.identity.clone(),
             umask: self.launch.umask,
             sensitive: self.launch.sensitive,
-            origin: if self.launch.is_interpreted { Origin::Shell } else { Origin::Argv },
+            origin: if self.launch.is_interpreted { CommandOrigin::Shell } else { CommandOrigin::Argv },
             ..Command::new(program)
         };
         if let Some(confined) = &self.confined {

@@ -1,4 +1,4 @@
-//! Keeping old content before it is replaced or removed.
+//! Backups of files that are to be replaced or removed.
 
 use std::fs::DirBuilder;
 use std::os::unix::ffi::OsStrExt as _;
@@ -10,16 +10,16 @@ use rustix::fs::{CWD, FileType, Mode, OFlags, mkdirat, open};
 use rustix::io::Errno;
 
 use super::content::{Readable, sha256};
-use super::look::open_regular;
-use super::walk::Place;
-use super::write::{keep, sync};
-use super::{FileError, Step};
+use super::inspect::open_regular;
+use super::resolve::ResolvedPath;
+use super::write::{sync, write_private_copy};
+use super::{FileError, FileStep};
 use crate::command::Cancellation;
 
-/// How much of a path the name of its backup shows.
+/// Maximum length of the path in the name of a backup.
 const SLUG: usize = 120;
 
-/// Copies a file into `backups` below a directory. One that is not there is not copied.
+/// Copies a regular file to `backups` in the state directory.
 pub(super) fn back_up(
     path: &Path,
     state: &Path,
@@ -28,25 +28,27 @@ pub(super) fn back_up(
 ) -> Result<PathBuf, FileError> {
     let directory = state.join("backups");
     make(&directory, state)?;
-    let place = Place::find(path)?;
-    let entry = place.entry.as_ref().filter(|entry| entry.kind() == FileType::RegularFile);
+    let resolved = ResolvedPath::find(path)?;
+    let entry = resolved.entry.as_ref().filter(|entry| entry.kind() == FileType::RegularFile);
     let entry = entry.ok_or_else(|| FileError::Changed(path.to_owned()))?;
-    let content = Readable { file: open_regular(&place, entry)?, path, expected: None };
+    let content = Readable { file: open_regular(&resolved, entry)?, path, expected: None };
     let seconds = at.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-    // What a killed run left is found again, because only what is complete is named after content and time.
+    // An incomplete copy of a killed run has a name that the next run finds again: only a complete copy is
+    // named after content and time.
     let name = format!(
         "{}.{}",
         slug(path.to_string_lossy().trim_start_matches('/'), SLUG),
         &sha256(path.as_os_str().as_bytes())[..8]
     );
     let complete = |sha256: &str| format!("{name}.{}.{seconds}", &sha256[..12]).into();
-    let kept = keep(&Place::find(&directory.join(&name))?, content, complete, cancellation)?;
+    let kept =
+        write_private_copy(&ResolvedPath::find(&directory.join(&name))?, content, complete, cancellation)?;
     Ok(directory.join(kept))
 }
 
-/// Makes the directory for backups, safe on the disk, if it is not there.
+/// Makes the directory for backups if it is missing, and syncs it to the disk.
 fn make(directory: &Path, state: &Path) -> Result<(), FileError> {
-    let failed = |error: std::io::Error| FileError::step(directory, Step::Create, error);
+    let failed = |error: std::io::Error| FileError::step(directory, FileStep::Create, error);
     let attempt = || mkdirat(CWD, directory, Mode::RWXU);
     let made = match attempt() {
         Err(Errno::NOENT) => {
@@ -59,21 +61,21 @@ fn make(directory: &Path, state: &Path) -> Result<(), FileError> {
         Ok(()) => {
             let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
             let state_directory = open(state, flags, Mode::empty());
-            sync(&state_directory.map_err(FileError::at(state, Step::Look))?, state)
+            sync(&state_directory.map_err(FileError::at(state, FileStep::Inspect))?, state)
         }
         Err(Errno::EXIST) => Ok(()),
         Err(error) => Err(failed(error.into())),
     }
 }
 
-/// Returns the end of a text as part of a file's name, in at most `longest` characters.
-pub fn slug(text: &str, longest: usize) -> String {
+/// Returns the end of a text as part of a file name, in at most `max_length` characters.
+pub fn slug(text: &str, max_length: usize) -> String {
     let plain = |character: char| match character {
         'a'..='z' | 'A'..='Z' | '0'..='9' | '.' | '_' => character,
         _ => '-',
     };
     let characters: Vec<char> = text.chars().map(plain).collect();
-    characters[characters.len().saturating_sub(longest)..].iter().collect()
+    characters[characters.len().saturating_sub(max_length)..].iter().collect()
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Making a directory.
+//! Making directories.
 
 use std::os::fd::AsFd as _;
 use std::path::Path;
@@ -6,36 +6,36 @@ use std::path::Path;
 use rustix::fs::{AtFlags, FileType, Mode, mkdirat, unlinkat};
 use rustix::process::geteuid;
 
-use super::walk::Place;
-use super::write::{give, sync};
-use super::{Attributes, FileError, Step};
+use super::resolve::ResolvedPath;
+use super::write::{apply, sync};
+use super::{FileAttributes, FileError, FileStep};
 
-/// What a new directory may be used for unless it is said otherwise.
+/// Default mode of a new directory.
 const MODE: u32 = 0o755;
 
 const SET_GROUP_ID: u32 = 0o2000;
 
-/// Makes a directory, for its maker alone until it has its attributes.
-pub(super) fn make(path: &Path, attributes: Attributes) -> Result<(), FileError> {
-    let place = Place::find(path)?;
-    mkdirat(&place.parent, &place.name, Mode::RWXU).map_err(FileError::at(path, Step::Create))?;
-    let made = finish(&place, attributes);
+/// Makes a directory. Until it has its attributes, only the user who runs ccm can use it.
+pub(super) fn make(path: &Path, attributes: FileAttributes) -> Result<(), FileError> {
+    let resolved = ResolvedPath::find(path)?;
+    mkdirat(&resolved.parent, &resolved.name, Mode::RWXU).map_err(FileError::at(path, FileStep::Create))?;
+    let made = finish(&resolved, attributes);
     if made.is_err() {
-        // It is empty and ours; what can't be removed again is told by the error that led here.
-        let _ = unlinkat(&place.parent, &place.name, AtFlags::REMOVEDIR);
+        // The error that led here is the one to report.
+        let _ = unlinkat(&resolved.parent, &resolved.name, AtFlags::REMOVEDIR);
     }
     made?;
-    sync(&place.open_parent()?, &place.parent_path()).map_err(FileError::after_change)
+    sync(&resolved.open_parent()?, &resolved.parent_path()).map_err(FileError::after_change)
 }
 
-fn finish(place: &Place, attributes: Attributes) -> Result<(), FileError> {
-    let path = &place.path;
-    let entry = place.entry_now()?;
+fn finish(resolved: &ResolvedPath, attributes: FileAttributes) -> Result<(), FileError> {
+    let path = &resolved.path;
+    let entry = resolved.entry_again()?;
     if entry.kind() != FileType::Directory || entry.stat.st_uid != geteuid().as_raw() {
         return Err(FileError::Changed(path.clone()));
     }
-    // A directory whose group goes on to what is in it hands that on to the directories made there.
+    // A directory inherits the set-group-id bit from its parent.
     let inherited = entry.mode() & SET_GROUP_ID;
     let mode = Some(attributes.mode.unwrap_or(MODE | inherited));
-    give(place.hold(&entry)?.as_fd(), path, Attributes { mode, ..attributes })
+    apply(resolved.pin(&entry)?.as_fd(), path, FileAttributes { mode, ..attributes })
 }

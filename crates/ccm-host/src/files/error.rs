@@ -1,165 +1,165 @@
-//! What can go wrong with a file, and at which step.
+//! Errors of file operations.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 
-/// Says what went wrong with a file.
+/// Error of a file operation.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FileError {
-    /// The directory that it would be in is not there.
+    /// The parent directory does not exist.
     #[error("the directory \"{}\" does not exist", .0.display())]
     ParentMissing(PathBuf),
-    /// A part of the way to it is not a directory.
+    /// A parent is not a directory.
     #[error("\"{}\", on the way to \"{}\", is not a directory", .part.display(), .path.display())]
     NotADirectory {
-        /// Where it was to go.
+        /// Path of the file.
         path: PathBuf,
-        /// What is no directory.
+        /// Path of the parent.
         part: PathBuf,
     },
-    /// A link on the way belongs to somebody who could lead ccm anywhere.
+    /// A parent is a link of a user who could lead ccm to any file.
     #[error("the link \"{}\", on the way to \"{}\", belongs to user {owner} and is not followed", .link.display(), .path.display())]
     UntrustedLink {
-        /// Where it was to go.
+        /// Path of the file.
         path: PathBuf,
-        /// The link.
+        /// Path of the link.
         link: PathBuf,
-        /// Whose it is.
+        /// Number of the owner of the link.
         owner: u32,
     },
-    /// The path itself is a link where none can be.
+    /// The path is a link, which this operation does not take.
     #[error("\"{}\" is a symbolic link", .0.display())]
     IsLink(PathBuf),
-    /// Something else than a file is there.
+    /// The path is not a regular file.
     #[error("\"{}\" is {what}", .path.display())]
-    InTheWay {
-        /// Where it is.
+    NotAFile {
+        /// The path.
         path: PathBuf,
-        /// What it is, with its article.
+        /// Kind of the file, with its article.
         what: &'static str,
     },
-    /// Something is mounted there.
+    /// The path is a mount point.
     #[error("\"{}\" is a mount point", .0.display())]
     MountPoint(PathBuf),
     /// The root directory can't be removed or replaced.
     #[error("\"/\" is never removed or replaced")]
     Root,
-    /// It changed between two looks at it.
-    #[error("\"{}\" was changed by somebody else in the meantime", .0.display())]
+    /// Another process replaced the file during the operation.
+    #[error("\"{}\" was changed by another process meanwhile", .0.display())]
     Changed(PathBuf),
-    /// The run was ended while it was at it.
+    /// The run was cancelled during the operation.
     #[error("it was stopped because the run was")]
-    Ended {
-        /// Whether something was changed before.
+    Cancelled {
+        /// `true` if something was changed before.
         changed: bool,
     },
     /// The system refused a step.
     #[error("{step}", step = .step.of(path))]
     Step {
-        /// What it was done to.
+        /// Path of the file.
         path: PathBuf,
-        /// What was done.
-        step: Step,
-        /// Whether something was changed before.
+        /// Step that was refused.
+        step: FileStep,
+        /// `true` if something was changed before.
         changed: bool,
-        /// Why it was refused.
+        /// Error of the system.
         source: io::Error,
     },
 }
 
-/// A step of what is done to a file.
+/// Step of a file operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Step {
-    /// Finding out what is there.
-    Look,
-    /// Reading its content.
+pub enum FileStep {
+    /// Inspecting the path.
+    Inspect,
+    /// Reading the content.
     Read,
-    /// Making it.
+    /// Creating the file.
     Create,
-    /// Removing what a run that was killed left beside it.
+    /// Removing the temporary file of a killed run.
     Leftover,
-    /// Giving it to that owner and group.
+    /// Setting the owner and group that the manifest names.
     Owner(String),
-    /// Giving the new file to the owner and group of the old one.
+    /// Setting the owner and group of the old file.
     KeepOwner(String),
-    /// Giving it an extended attribute of the old file.
-    Extended(String),
-    /// Giving it its mode.
+    /// Setting an extended attribute of the old file.
+    ExtendedAttributes(String),
+    /// Setting the mode.
     Mode,
-    /// Writing its content.
+    /// Writing the content.
     Content,
-    /// Waiting until it is safe on the disk.
+    /// Syncing the file to the disk.
     Sync,
-    /// Putting it in the place of the old one.
+    /// Replacing the old file by the temporary file.
     Rename,
-    /// Removing it.
+    /// Removing the file.
     Remove,
-    /// Looking a user or group up.
+    /// Looking up a user or group.
     Lookup,
 }
 
-impl Step {
+impl FileStep {
     fn of(&self, path: &Path) -> String {
         let path = path.display();
         match self {
-            Self::Look => format!("\"{path}\" can't be looked at"),
+            Self::Inspect => format!("\"{path}\" can't be inspected"),
             Self::Read => format!("\"{path}\" can't be read"),
-            Self::Create => format!("\"{path}\" could not be made"),
+            Self::Create => format!("\"{path}\" could not be created"),
             Self::Leftover => format!("\"{path}\", left by an earlier run, could not be removed"),
-            Self::Owner(owners) => format!("\"{path}\" could not be given to {owners}"),
-            Self::KeepOwner(owners) => {
+            Self::Owner(owner_names) => format!("\"{path}\" could not be given to {owner_names}"),
+            Self::KeepOwner(owner_names) => {
                 format!(
-                    "\"{path}\" belongs to {owners}, and a new file in its place could not be given to them"
+                    "\"{path}\" belongs to {owner_names}, and a new file in its place could not be given to them"
                 )
             }
-            Self::Extended(name) => format!("\"{path}\" could not be given its attribute `{name}`"),
+            Self::ExtendedAttributes(name) => format!("\"{path}\" could not be given its attribute `{name}`"),
             Self::Mode => format!("\"{path}\" could not be given its mode"),
             Self::Content => format!("\"{path}\" could not be written"),
             Self::Sync => format!("\"{path}\" could not be synced to the disk"),
             Self::Rename => format!("\"{path}\" could not be put in its place"),
             Self::Remove => format!("\"{path}\" could not be removed"),
-            Self::Lookup => format!("the database of users can't be asked for \"{path}\""),
+            Self::Lookup => format!("\"{path}\" can't be looked up among users and groups"),
         }
     }
 }
 
 impl FileError {
-    /// The error of a step before which nothing was changed.
-    pub(crate) fn step(path: &Path, step: Step, source: impl Into<io::Error>) -> Self {
+    /// Builds the error of a step before which nothing was changed.
+    pub(crate) fn step(path: &Path, step: FileStep, source: impl Into<io::Error>) -> Self {
         Self::Step { path: path.to_owned(), step, changed: false, source: source.into() }
     }
 
-    /// For `map_err`: the same as a closure.
-    pub(crate) fn at(path: &Path, step: Step) -> impl FnOnce(Errno) -> Self {
+    /// Returns [`FileError::step`] as a closure for `map_err`.
+    pub(crate) fn at(path: &Path, step: FileStep) -> impl FnOnce(Errno) -> Self {
         move |source| Self::step(path, step, source)
     }
 
-    /// What to do about it, if that is plain.
+    /// Returns a hint, if there is one.
     pub fn advice(&self) -> Option<&'static str> {
         let Self::Step { source, .. } = self else { return None };
         let error = Errno::from_io_error(source)?;
         match (error, rustix::process::geteuid().is_root()) {
-            (Errno::PERM, true) => Some("is it immutable? `lsattr` shows that"),
+            (Errno::PERM, true) => Some("check with `lsattr` whether it is immutable"),
             (Errno::PERM | Errno::ACCESS, false) => Some("run ccm as a user who may do this"),
-            (Errno::NOSPC | Errno::DQUOT, _) => Some("make room on its filesystem"),
+            (Errno::NOSPC | Errno::DQUOT, _) => Some("free space on its filesystem"),
             _ => None,
         }
     }
 
-    /// Says that something was changed before it.
+    /// Marks that something was changed before the error.
     pub(crate) fn after_change(mut self) -> Self {
-        if let Self::Step { changed, .. } | Self::Ended { changed } = &mut self {
+        if let Self::Step { changed, .. } | Self::Cancelled { changed } = &mut self {
             *changed = true;
         }
         self
     }
 
-    /// Tells whether something was changed before it.
+    /// Returns `true` if something was changed before the error.
     pub fn changed(&self) -> bool {
-        matches!(self, Self::Step { changed: true, .. } | Self::Ended { changed: true })
+        matches!(self, Self::Step { changed: true, .. } | Self::Cancelled { changed: true })
     }
 }

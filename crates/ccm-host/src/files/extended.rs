@@ -1,4 +1,4 @@
-//! Extended attributes: access control lists, labels, capabilities and what users attach.
+//! Extended attributes: access control lists, labels, capabilities and attributes of users.
 
 use std::ffi::{CStr, CString};
 use std::os::fd::AsFd;
@@ -6,37 +6,37 @@ use std::os::fd::AsFd;
 use rustix::fs::{XattrFlags, fgetxattr, flistxattr, fremovexattr, fsetxattr, getxattr, setxattr};
 use rustix::io::Errno;
 
-/// Lost with every change of owner or content, so it is set last.
+/// Attribute for capabilities. A change of owner or content removes it, so it is set last.
 const CAPABILITY: &str = "security.capability";
 
-/// What the kernel itself computes from the content; that of the old file would be wrong.
-const OF_THE_KERNEL: [&str; 2] = ["security.ima", "security.evm"];
+/// Attributes that the kernel computes from the content. Those of the old file would be wrong.
+const KERNEL_ATTRIBUTES: [&str; 2] = ["security.ima", "security.evm"];
 
-/// What a new file gets from its directory without being asked.
+/// Attribute that a new file inherits from its directory.
 const INHERITED: &str = "system.posix_acl_access";
 
-/// The extended attributes of a file.
+/// Extended attributes of a file.
 #[derive(Debug, Default)]
-pub(super) struct Extended {
+pub(super) struct ExtendedAttributes {
     first: Vec<(CString, Vec<u8>)>,
     capability: Option<(CString, Vec<u8>)>,
 }
 
-/// An attribute that could not be set, and why.
-pub(super) type Refused = (String, Errno);
+/// Name of an attribute that could not be set, and the error.
+pub(super) type AttributeError = (String, Errno);
 
-impl Extended {
-    /// Reads them.
-    pub(super) fn of(file: impl AsFd) -> Result<Self, Refused> {
+impl ExtendedAttributes {
+    /// Reads the attributes of a file.
+    pub(super) fn of(file: impl AsFd) -> Result<Self, AttributeError> {
         let mut extended = Self::default();
         for name in names(&file)? {
             let text = name.to_string_lossy().into_owned();
-            if OF_THE_KERNEL.contains(&&*text) {
+            if KERNEL_ATTRIBUTES.contains(&&*text) {
                 continue;
             }
             let value = match value(&file, &name) {
                 Ok(value) => value,
-                // It was taken away since it was listed.
+                // It was removed after it was listed.
                 Err(Errno::NODATA) => continue,
                 Err(error) => return Err((text, error)),
             };
@@ -49,8 +49,8 @@ impl Extended {
         Ok(extended)
     }
 
-    /// Gives them to a new file, all but what a change of content would take away again.
-    pub(super) fn give(&self, file: impl AsFd) -> Result<(), Refused> {
+    /// Sets the attributes of a new file, except for capabilities, which a change of content would remove.
+    pub(super) fn apply(&self, file: impl AsFd) -> Result<(), AttributeError> {
         for (name, value) in &self.first {
             set(&file, name, value)?;
         }
@@ -64,28 +64,28 @@ impl Extended {
         }
     }
 
-    /// Gives the rest.
-    pub(super) fn give_capability(&self, file: impl AsFd) -> Result<(), Refused> {
+    /// Sets the capabilities of a new file.
+    pub(super) fn apply_capability(&self, file: impl AsFd) -> Result<(), AttributeError> {
         self.capability.iter().try_for_each(|(name, value)| set(&file, name, value))
     }
 }
 
-/// Reads what capabilities the file at a path has, if it has any.
-pub(super) fn capability(path: &str) -> Result<Option<Vec<u8>>, Refused> {
-    match grown(|buffer| getxattr(path, CAPABILITY, buffer)) {
+/// Reads the capabilities of the file at a path; `None` if it has none.
+pub(super) fn capability(path: &str) -> Result<Option<Vec<u8>>, AttributeError> {
+    match read_growing(|buffer| getxattr(path, CAPABILITY, buffer)) {
         Ok(value) => Ok(Some(value)),
         Err(Errno::NODATA | Errno::OPNOTSUPP | Errno::NOSYS) => Ok(None),
         Err(error) => Err((CAPABILITY.to_owned(), error)),
     }
 }
 
-/// Gives the file at a path these capabilities.
-pub(super) fn give_capability(path: &str, value: &[u8]) -> Result<(), Refused> {
+/// Sets the capabilities of the file at a path.
+pub(super) fn apply_capability(path: &str, value: &[u8]) -> Result<(), AttributeError> {
     setxattr(path, CAPABILITY, value, XattrFlags::empty()).map_err(|error| (CAPABILITY.to_owned(), error))
 }
 
-fn set(file: impl AsFd, name: &CStr, value: &[u8]) -> Result<(), Refused> {
-    // What it inherited or was labelled with already need not be set, which only root might do.
+fn set(file: impl AsFd, name: &CStr, value: &[u8]) -> Result<(), AttributeError> {
+    // An attribute that was inherited is not set again, because only root may set some of them.
     if self::value(&file, name).is_ok_and(|present| present == value) {
         return Ok(());
     }
@@ -93,8 +93,8 @@ fn set(file: impl AsFd, name: &CStr, value: &[u8]) -> Result<(), Refused> {
         .map_err(|error| (name.to_string_lossy().into_owned(), error))
 }
 
-fn names(file: impl AsFd) -> Result<Vec<CString>, Refused> {
-    match grown(|buffer| flistxattr(&file, buffer)) {
+fn names(file: impl AsFd) -> Result<Vec<CString>, AttributeError> {
+    match read_growing(|buffer| flistxattr(&file, buffer)) {
         Ok(list) => {
             let names = list.split(|byte| *byte == 0).filter(|name| !name.is_empty());
             Ok(names.filter_map(|name| CString::new(name).ok()).collect())
@@ -106,11 +106,11 @@ fn names(file: impl AsFd) -> Result<Vec<CString>, Refused> {
 }
 
 fn value(file: impl AsFd, name: &CStr) -> Result<Vec<u8>, Errno> {
-    grown(|buffer| fgetxattr(&file, name, buffer))
+    read_growing(|buffer| fgetxattr(&file, name, buffer))
 }
 
-/// Reads with a buffer that grows until everything fits.
-fn grown(mut read: impl FnMut(&mut [u8]) -> Result<usize, Errno>) -> Result<Vec<u8>, Errno> {
+/// Reads with a buffer that grows until the value fits.
+fn read_growing(mut read: impl FnMut(&mut [u8]) -> Result<usize, Errno>) -> Result<Vec<u8>, Errno> {
     let mut buffer = vec![0; 1024];
     loop {
         match read(&mut buffer) {

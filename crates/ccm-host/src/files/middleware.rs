@@ -1,12 +1,12 @@
-//! Files behind a wrapper.
+//! Middleware that sees changes of files.
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::{Attributes, FileError, Files, Look, NewFile, PathInfo, ReadContent};
+use super::{FileAttributes, FileError, Files, InspectOptions, NewFile, PathInfo, ReadContent};
 
-/// Change of what is at a path, as a [`FilesMiddleware`] sees it.
+/// Change of a file, as a [`FilesMiddleware`] sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileChange {
     /// [`Files::write`].
@@ -47,16 +47,16 @@ impl<T: FilesMiddleware> Files for T {
         self.inner().canonical(path)
     }
 
-    fn look(&self, path: &Path, look: Look<'_>) -> Result<PathInfo, FileError> {
-        self.inner().look(path, look)
+    fn inspect(&self, path: &Path, options: InspectOptions<'_>) -> Result<PathInfo, FileError> {
+        self.inner().inspect(path, options)
     }
 
     fn read(&self, path: &Path, keep_up_to: u64) -> Result<ReadContent, FileError> {
         self.inner().read(path, keep_up_to)
     }
 
-    fn content(&self, path: &Path, longest: u64) -> Result<Option<Vec<u8>>, FileError> {
-        self.inner().content(path, longest)
+    fn content(&self, path: &Path, max_length: u64) -> Result<Option<Vec<u8>>, FileError> {
+        self.inner().content(path, max_length)
     }
 
     fn write(&self, path: &Path, new: &NewFile<'_>) -> Result<String, FileError> {
@@ -64,12 +64,12 @@ impl<T: FilesMiddleware> Files for T {
         self.inner().write(path, new)
     }
 
-    fn make_directory(&self, path: &Path, attributes: Attributes) -> Result<(), FileError> {
+    fn make_directory(&self, path: &Path, attributes: FileAttributes) -> Result<(), FileError> {
         self.before_change(path, FileChange::MakeDirectory)?;
         self.inner().make_directory(path, attributes)
     }
 
-    fn set_attributes(&self, path: &Path, attributes: Attributes) -> Result<(), FileError> {
+    fn set_attributes(&self, path: &Path, attributes: FileAttributes) -> Result<(), FileError> {
         self.before_change(path, FileChange::SetAttributes)?;
         self.inner().set_attributes(path, attributes)
     }
@@ -79,8 +79,8 @@ impl<T: FilesMiddleware> Files for T {
         self.inner().remove(path, force)
     }
 
-    fn mount_in_the_way(&self, path: &Path, below: bool) -> Result<Option<PathBuf>, FileError> {
-        self.inner().mount_in_the_way(path, below)
+    fn blocking_mount(&self, path: &Path, below: bool) -> Result<Option<PathBuf>, FileError> {
+        self.inner().blocking_mount(path, below)
     }
 
     fn back_up(&self, path: &Path, state: &Path, at: SystemTime) -> Result<PathBuf, FileError> {
@@ -88,8 +88,8 @@ impl<T: FilesMiddleware> Files for T {
         self.inner().back_up(path, state, at)
     }
 
-    fn may_give(&self, uid: Option<u32>, gid: Option<u32>) -> bool {
-        self.inner().may_give(uid, gid)
+    fn can_chown(&self, uid: Option<u32>, gid: Option<u32>) -> bool {
+        self.inner().can_chown(uid, gid)
     }
 
     fn user(&self, name: &str) -> Result<Option<u32>, FileError> {

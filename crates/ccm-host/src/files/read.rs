@@ -1,4 +1,4 @@
-//! Reading a text that ccm itself was given, or a table of the kernel.
+//! Reading the input of ccm itself, and tables of the kernel.
 
 use std::io::{self, Read as _};
 use std::path::Path;
@@ -17,7 +17,7 @@ pub fn read_at_most(path: Option<&Path>, limit: u64) -> io::Result<Vec<u8>> {
             if metadata.is_dir() {
                 return Err(io::ErrorKind::IsADirectory.into());
             }
-            // One more, so that the end shows without another buffer.
+            // With one byte more, the end is found without another buffer.
             let expected = usize::try_from(metadata.len().min(limit)).unwrap_or_default();
             bytes.reserve_exact(expected.saturating_add(1));
             read(&mut file, &mut bytes)?;
@@ -32,7 +32,7 @@ pub fn read_at_most(path: Option<&Path>, limit: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Undoes how the kernel writes blanks and backslashes in its tables: `\040`.
+/// Decodes the octal escapes of the kernel's tables, such as `\040` for a space.
 pub fn unescape(text: &[u8]) -> Vec<u8> {
     let mut plain = Vec::with_capacity(text.len());
     let mut rest = text;
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_as_they_were_before_the_kernel_wrote_them() {
+    fn octal_escapes_are_decoded() {
         for (written, plain) in [
             (&br"/plain"[..], &b"/plain"[..]),
             (br"/with\040blank", b"/with blank"),

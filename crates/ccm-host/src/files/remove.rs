@@ -1,4 +1,4 @@
-//! Removing: one thing, or a directory and everything in it.
+//! Removing a file, or a directory and everything in it.
 
 use std::ffi::{CString, OsStr, OsString};
 use std::fs::read_link;
@@ -10,60 +10,60 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat, fstat, openat, statat, unlinkat};
 use rustix::io::Errno;
 
-use super::content::go_on;
+use super::content::check_cancelled;
 use super::read::unescape;
-use super::walk::{Place, is_mount_point};
-use super::write::{sync, tidy};
-use super::{FileError, Step};
+use super::resolve::{ResolvedPath, is_mount_point};
+use super::write::{remove_leftover, sync};
+use super::{FileError, FileStep};
 use crate::command::Cancellation;
 
 const DIRECTORY: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// Removes what is at a path; a directory that is not empty only with `force`.
+/// Removes a file or a directory; a directory that is not empty only with `force`.
 pub(super) fn remove(path: &Path, force: bool, cancellation: &Cancellation) -> Result<(), FileError> {
-    let place = Place::find(path)?;
-    if place.name.is_empty() {
+    let resolved = ResolvedPath::find(path)?;
+    if resolved.name.is_empty() {
         return Err(FileError::Root);
     }
-    let Some(entry) = &place.entry else { return Ok(()) };
-    place.refuse_mount_point()?;
-    let refused = |error: Errno| FileError::step(path, Step::Remove, error);
+    let Some(entry) = &resolved.entry else { return Ok(()) };
+    resolved.check_mount_point()?;
+    let refused = |error: Errno| FileError::step(path, FileStep::Remove, error);
     let is_directory = entry.kind() == FileType::Directory;
-    let directory = place.open_parent()?;
+    let directory = resolved.open_parent()?;
     if is_directory && force {
-        let top = openat(&place.parent, &place.name, DIRECTORY, Mode::empty()).map_err(refused)?;
-        refuse_mounts_below(&top)?;
+        let top = openat(&resolved.parent, &resolved.name, DIRECTORY, Mode::empty()).map_err(refused)?;
+        check_mounts_below(&top)?;
         empty(top, path, cancellation, &|_| {})?;
     }
     let flags = if is_directory { AtFlags::REMOVEDIR } else { AtFlags::empty() };
-    unlinkat(&place.parent, &place.name, flags).map_err(|error| {
+    unlinkat(&resolved.parent, &resolved.name, flags).map_err(|error| {
         let error = refused(error);
         if is_directory && force { error.after_change() } else { error }
     })?;
-    tidy(&place);
-    sync(&directory, &place.parent_path()).map_err(FileError::after_change)
+    remove_leftover(&resolved);
+    sync(&directory, &resolved.parent_path()).map_err(FileError::after_change)
 }
 
-/// Refuses what something is mounted on, and a directory something is mounted `below` if that matters.
-pub(super) fn refuse_mounts(path: &Path, below: bool) -> Result<(), FileError> {
-    let place = Place::find(path)?;
-    place.refuse_mount_point()?;
-    match &place.entry {
+/// Returns an error for a mount point, and with `below` for a directory that holds one.
+pub(super) fn check_mounts(path: &Path, below: bool) -> Result<(), FileError> {
+    let resolved = ResolvedPath::find(path)?;
+    resolved.check_mount_point()?;
+    match &resolved.entry {
         Some(entry) if below && entry.kind() == FileType::Directory => {
-            refuse_mounts_below(&place.hold(entry)?)
+            check_mounts_below(&resolved.pin(entry)?)
         }
         _ => Ok(()),
     }
 }
 
-fn refuse_mounts_below(directory: &OwnedFd) -> Result<(), FileError> {
-    mounted_below(directory).map_or(Ok(()), |mount| Err(FileError::MountPoint(mount)))
+fn check_mounts_below(directory: &OwnedFd) -> Result<(), FileError> {
+    mount_below(directory).map_or(Ok(()), |mount| Err(FileError::MountPoint(mount)))
 }
 
-/// Finds something that is mounted below a directory, so that nothing is removed if not all can be. Where the
-/// system does not tell, the mount is found when it is reached.
-fn mounted_below(directory: &OwnedFd) -> Option<PathBuf> {
+/// Finds a mount point below a directory, so that nothing is removed if not everything can be. If the list of
+/// mounts can't be read, the removal stops at the mount point.
+fn mount_below(directory: &OwnedFd) -> Option<PathBuf> {
     let here = read_link(format!("/proc/self/fd/{}", directory.as_raw_fd())).ok()?;
     let mounts = std::fs::read("/proc/self/mountinfo").ok()?;
     let points =
@@ -73,14 +73,14 @@ fn mounted_below(directory: &OwnedFd) -> Option<PathBuf> {
         .find(|point| *point != here && point.starts_with(&here))
 }
 
-/// A directory on the way down: how it is known again on the way up.
-struct Level {
+/// Name of a directory, and the identity of its parent, to check the way back up.
+struct ParentDirectory {
     name: CString,
     parent: Stat,
 }
 
-/// Removes everything in a directory. Only one directory is open at a time, however deep the tree. Each is handed
-/// on before it is opened to be read.
+/// Removes everything in a directory. Only one directory is open at a time, however deep the tree. `before`
+/// is called with each directory before it is opened to be read.
 pub(crate) fn empty(
     top: OwnedFd,
     path: &Path,
@@ -89,10 +89,11 @@ pub(crate) fn empty(
 ) -> Result<(), FileError> {
     let mut at = top;
     let mut path = path.to_owned();
-    let mut levels: Vec<Level> = Vec::new();
+    let mut parents: Vec<ParentDirectory> = Vec::new();
     loop {
-        let refused = |path: &Path, error: Errno| FileError::step(path, Step::Remove, error).after_change();
-        if let Some(name) = empty_of_files(&at, &path, cancellation)? {
+        let refused =
+            |path: &Path, error: Errno| FileError::step(path, FileStep::Remove, error).after_change();
+        if let Some(name) = remove_files(&at, &path, cancellation)? {
             let parent = fstat(&at).map_err(|error| refused(&path, error))?;
             path.push(OsStr::from_bytes(name.to_bytes()));
             let named = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -102,18 +103,18 @@ pub(crate) fn empty(
             let stat = fstat(&below).map_err(|error| refused(&path, error))?;
             if is_mount_point(&below, &stat, &parent).map_err(|error| refused(&path, error))? {
                 let mount = io::Error::other(FileError::MountPoint(path.clone()));
-                return Err(FileError::step(&path, Step::Remove, mount).after_change());
+                return Err(FileError::step(&path, FileStep::Remove, mount).after_change());
             }
-            levels.push(Level { name, parent });
+            parents.push(ParentDirectory { name, parent });
             at = below;
             continue;
         }
-        let Some(level) = levels.pop() else { return Ok(()) };
+        let Some(level) = parents.pop() else { return Ok(()) };
         let above = openat(&at, "..", DIRECTORY, Mode::empty()).map_err(|error| refused(&path, error))?;
         let stat = fstat(&above).map_err(|error| refused(&path, error))?;
         if (stat.st_dev, stat.st_ino) != (level.parent.st_dev, level.parent.st_ino) {
             let moved = io::Error::other(FileError::Changed(path.clone()));
-            return Err(FileError::step(&path, Step::Remove, moved).after_change());
+            return Err(FileError::step(&path, FileStep::Remove, moved).after_change());
         }
         unlinkat(&above, &*level.name, AtFlags::REMOVEDIR).map_err(|error| refused(&path, error))?;
         at = above;
@@ -121,15 +122,15 @@ pub(crate) fn empty(
     }
 }
 
-/// Removes what is no directory, up to the first directory, which it returns.
-fn empty_of_files(
+/// Removes files up to the first directory, and returns the name of that directory.
+fn remove_files(
     directory: &OwnedFd,
     path: &Path,
     cancellation: &Cancellation,
 ) -> Result<Option<CString>, FileError> {
-    let refused = |error: Errno| FileError::step(path, Step::Remove, error).after_change();
+    let refused = |error: Errno| FileError::step(path, FileStep::Remove, error).after_change();
     for entry in Dir::read_from(directory).map_err(refused)? {
-        go_on(cancellation).map_err(FileError::after_change)?;
+        check_cancelled(cancellation).map_err(FileError::after_change)?;
         let entry = entry.map_err(refused)?;
         let name = entry.file_name();
         if matches!(name.to_bytes(), b"." | b"..") {

@@ -1,4 +1,4 @@
-//! The files of this machine.
+//! Files of this machine.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,19 +8,19 @@ use rustix::process::{getegid, geteuid, getgroups};
 
 use super::content::{self, Readable};
 use super::{
-    Attributes, FileError, Files, Look, NewFile, PathInfo, ReadContent, backup, directory, is_absence, look,
-    names, remove, walk, write,
+    FileAttributes, FileError, Files, InspectOptions, NewFile, PathInfo, ReadContent, backup, directory,
+    inspect, is_absence, names, remove, resolve, write,
 };
 use crate::command::Cancellation;
 
-/// The files of this machine.
+/// Files of this machine.
 #[derive(Clone, Debug)]
 pub struct SystemFiles {
     cancellation: Cancellation,
 }
 
 impl SystemFiles {
-    /// Gives up what takes its time, such as copying a long file, when the run is to end.
+    /// Makes the files of a run. Its cancellation ends long operations, such as copying a large file.
     pub fn new(cancellation: Cancellation) -> Self {
         Self { cancellation }
     }
@@ -52,31 +52,31 @@ impl Files for SystemFiles {
     }
 
     fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
-        walk::canonical(path)
+        resolve::canonical(path)
     }
 
-    fn look(&self, path: &Path, look: Look<'_>) -> Result<PathInfo, FileError> {
-        look::look(path, look, &self.cancellation)
+    fn inspect(&self, path: &Path, options: InspectOptions<'_>) -> Result<PathInfo, FileError> {
+        inspect::inspect(path, options, &self.cancellation)
     }
 
     fn read(&self, path: &Path, keep_up_to: u64) -> Result<ReadContent, FileError> {
-        let source = Readable { file: look::open_source(path)?, path, expected: None };
+        let source = Readable { file: inspect::open_source(path)?, path, expected: None };
         content::read(source, &self.cancellation, keep_up_to, |_| Ok(()))
     }
 
-    fn content(&self, path: &Path, longest: u64) -> Result<Option<Vec<u8>>, FileError> {
-        content::alone(look::open_source(path)?, path, longest)
+    fn content(&self, path: &Path, max_length: u64) -> Result<Option<Vec<u8>>, FileError> {
+        content::read_bounded(inspect::open_source(path)?, path, max_length)
     }
 
     fn write(&self, path: &Path, new: &NewFile<'_>) -> Result<String, FileError> {
         write::write(path, new, &self.cancellation)
     }
 
-    fn make_directory(&self, path: &Path, attributes: Attributes) -> Result<(), FileError> {
+    fn make_directory(&self, path: &Path, attributes: FileAttributes) -> Result<(), FileError> {
         directory::make(path, attributes)
     }
 
-    fn set_attributes(&self, path: &Path, attributes: Attributes) -> Result<(), FileError> {
+    fn set_attributes(&self, path: &Path, attributes: FileAttributes) -> Result<(), FileError> {
         write::set_attributes(path, attributes)
     }
 
@@ -84,8 +84,8 @@ impl Files for SystemFiles {
         remove::remove(path, force, &self.cancellation)
     }
 
-    fn mount_in_the_way(&self, path: &Path, below: bool) -> Result<Option<PathBuf>, FileError> {
-        match remove::refuse_mounts(path, below) {
+    fn blocking_mount(&self, path: &Path, below: bool) -> Result<Option<PathBuf>, FileError> {
+        match remove::check_mounts(path, below) {
             Ok(()) => Ok(None),
             Err(FileError::MountPoint(mount)) => Ok(Some(mount)),
             Err(error) => Err(error),
@@ -96,7 +96,7 @@ impl Files for SystemFiles {
         backup::back_up(path, state, at, &self.cancellation)
     }
 
-    fn may_give(&self, uid: Option<u32>, gid: Option<u32>) -> bool {
+    fn can_chown(&self, uid: Option<u32>, gid: Option<u32>) -> bool {
         let own = geteuid();
         let has_group = |gid| {
             getegid().as_raw() == gid

@@ -1,4 +1,4 @@
-//! Writing a file: a new one beside it, complete and safe on the disk, then put in its place.
+//! Writing a file: a temporary file beside it is completed, synced and renamed.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -14,89 +14,89 @@ use rustix::fs::{
 use rustix::io::Errno;
 
 use super::content::{self, Readable, sha256};
-use super::extended::{self, Extended, Refused};
-use super::look::{open_regular, open_source};
-use super::walk::{Entry, Place};
-use super::{Attributes, FileError, NewContent, NewFile, Step, names};
+use super::extended::{self, AttributeError, ExtendedAttributes};
+use super::inspect::{open_regular, open_source};
+use super::resolve::{PathEntry, ResolvedPath};
+use super::{FileAttributes, FileError, FileStep, NewContent, NewFile, names};
 use crate::command::Cancellation;
 
-/// What a new file may be used for unless it is said otherwise.
+/// Default mode of a new file.
 const MODE: u32 = 0o644;
 
-/// As long as a name can be on nearly every filesystem, in bytes.
-const LONGEST_NAME: usize = 255;
+/// Maximum length of a name on nearly every filesystem, in bytes.
+const MAX_NAME_LENGTH: usize = 255;
 
-/// The bits that lend somebody's rights: set last, so that no half of a program ever has them.
+/// Special bits of the mode. They are set last, so that an incomplete program never runs with them.
 const SPECIAL: u32 = 0o7000;
 
-/// Where the content of a new file comes from.
-enum Filling<'a> {
+/// Source of the content of a new file.
+enum ContentSource<'a> {
     Bytes(&'a [u8]),
     File(Readable<'a>),
 }
 
-/// Puts a file in the place of what is there.
+/// Replaces a file or a link by a new file.
 pub(super) fn write(
     path: &Path,
     new: &NewFile<'_>,
     cancellation: &Cancellation,
 ) -> Result<String, FileError> {
-    let filling = match new.content {
-        NewContent::Bytes(bytes) => Filling::Bytes(bytes),
+    let source = match new.content {
+        NewContent::Bytes(bytes) => ContentSource::Bytes(bytes),
         NewContent::CopyOf(source) => {
-            Filling::File(Readable { file: open_source(source)?, path: source, expected: None })
+            ContentSource::File(Readable { file: open_source(source)?, path: source, expected: None })
         }
     };
-    put(path, filling, new.attributes, cancellation)
+    replace(path, source, new.attributes, cancellation)
 }
 
-/// The same with content that may be open already.
-fn put(
+/// Replaces a file or a link by a new file with the content of a source.
+fn replace(
     path: &Path,
-    filling: Filling<'_>,
-    attributes: Attributes,
+    source: ContentSource<'_>,
+    attributes: FileAttributes,
     cancellation: &Cancellation,
 ) -> Result<String, FileError> {
-    let place = Place::find(path)?;
-    if place.name.is_empty() {
+    let resolved = ResolvedPath::find(path)?;
+    if resolved.name.is_empty() {
         return Err(FileError::Root);
     }
-    place.refuse_mount_point()?;
-    let old = Old::of(&place)?;
-    let beside = Beside::make(&place)?;
-    let sha256 = beside.fill(filling, attributes, old.as_ref(), cancellation)?;
-    beside.put_in_place(&place, &place.name)?;
+    resolved.check_mount_point()?;
+    let old = OldFile::of(&resolved)?;
+    let temp = TempFile::make(&resolved)?;
+    let sha256 = temp.fill(source, attributes, old.as_ref(), cancellation)?;
+    temp.rename_into_place(&resolved, &resolved.name)?;
     Ok(sha256)
 }
 
-/// Makes a new file with content that is open, for nobody else. It is called `name`, given the sha256 of the content;
-/// until then `place` says where it is.
-pub(super) fn keep(
-    place: &Place,
+/// Copies an open file to a new file that only the user who runs ccm can read. The final name depends on the
+/// sha256 of the content; until then the copy is the temporary file of `resolved`.
+pub(super) fn write_private_copy(
+    resolved: &ResolvedPath,
     content: Readable<'_>,
     name: impl FnOnce(&str) -> OsString,
     cancellation: &Cancellation,
 ) -> Result<OsString, FileError> {
-    let beside = Beside::make(place)?;
-    let private = Attributes { mode: Some(0o600), ..Attributes::default() };
-    let name = name(&beside.fill(Filling::File(content), private, None, cancellation)?);
-    beside.put_in_place(place, &name)?;
+    let temp = TempFile::make(resolved)?;
+    let private = FileAttributes { mode: Some(0o600), ..FileAttributes::default() };
+    let name = name(&temp.fill(ContentSource::File(content), private, None, cancellation)?);
+    temp.rename_into_place(resolved, &name)?;
     Ok(name)
 }
 
-/// The file that is replaced: what the path leads to, if that is a regular file.
-struct Old {
-    attributes: Attributes,
-    extended: Extended,
+/// State of the regular file that is replaced, or of the target of the link that is replaced.
+struct OldFile {
+    attributes: FileAttributes,
+    extended: ExtendedAttributes,
 }
 
-impl Old {
-    fn of(place: &Place) -> Result<Option<Self>, FileError> {
-        let Some(entry) = &place.entry else { return Ok(None) };
+impl OldFile {
+    fn of(resolved: &ResolvedPath) -> Result<Option<Self>, FileError> {
+        let Some(entry) = &resolved.entry else { return Ok(None) };
         match entry.kind() {
-            FileType::RegularFile => Self::read(place, entry).map(Some),
-            // Who read through the link sees a file with the same rights afterwards.
-            FileType::Symlink => match Place::find_behind_link(&place.path) {
+            FileType::RegularFile => Self::read(resolved, entry).map(Some),
+            // The new file keeps the permissions of the target for users who read through the link.
+            FileType::Symlink => match ResolvedPath::find_target(&resolved.path) {
                 Ok(Some(behind)) => match &behind.entry {
                     Some(entry) if entry.kind() == FileType::RegularFile => {
                         Self::read(&behind, entry).map(Some)
@@ -108,23 +108,24 @@ impl Old {
             },
             _ => {
                 let what = entry.what().unwrap_or_default();
-                Err(FileError::InTheWay { path: place.path.clone(), what })
+                Err(FileError::NotAFile { path: resolved.path.clone(), what })
             }
         }
     }
 
-    fn read(place: &Place, entry: &Entry) -> Result<Self, FileError> {
-        let file = open_regular(place, entry)?;
-        let extended = Extended::of(&file).map_err(|refused| unkept(&place.path, refused))?;
+    fn read(resolved: &ResolvedPath, entry: &PathEntry) -> Result<Self, FileError> {
+        let file = open_regular(resolved, entry)?;
+        let extended =
+            ExtendedAttributes::of(&file).map_err(|refused| attribute_error(&resolved.path, refused))?;
         let (uid, gid) = (Some(entry.stat.st_uid), Some(entry.stat.st_gid));
-        Ok(Self { attributes: Attributes { uid, gid, mode: Some(entry.mode()) }, extended })
+        Ok(Self { attributes: FileAttributes { uid, gid, mode: Some(entry.mode()) }, extended })
     }
 }
 
-/// The new file beside its place; it goes with this value unless it was put there.
-struct Beside<'p> {
+/// Temporary file beside the file that it replaces. It is removed with this value unless it was renamed.
+struct TempFile<'p> {
     path: PathBuf,
-    /// The path of that place.
+    /// Path of the file that it replaces.
     target: &'p Path,
     name: OsString,
     parent: &'p OwnedFd,
@@ -132,201 +133,203 @@ struct Beside<'p> {
     in_place: bool,
 }
 
-impl<'p> Beside<'p> {
-    fn make(place: &'p Place) -> Result<Self, FileError> {
-        let name = name_beside(&place.name);
-        let path = place.parent_path().join(&name);
-        match unlinkat(&place.parent, &name, AtFlags::empty()) {
+impl<'p> TempFile<'p> {
+    fn make(resolved: &'p ResolvedPath) -> Result<Self, FileError> {
+        let name = temp_name(&resolved.name);
+        let path = resolved.parent_path().join(&name);
+        match unlinkat(&resolved.parent, &name, AtFlags::empty()) {
             Ok(()) | Err(Errno::NOENT) => {}
-            Err(error) => return Err(leftover(place, path, &name, error)),
+            Err(error) => return Err(leftover(resolved, path, &name, error)),
         }
         let flags = OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::WRONLY | OFlags::CLOEXEC;
-        let file = openat(&place.parent, &name, flags, Mode::RUSR | Mode::WUSR);
-        let file = file.map_err(FileError::at(&path, Step::Create))?;
-        Ok(Self { path, target: &place.path, name, parent: &place.parent, file, in_place: false })
+        let file = openat(&resolved.parent, &name, flags, Mode::RUSR | Mode::WUSR);
+        let file = file.map_err(FileError::at(&path, FileStep::Create))?;
+        Ok(Self { path, target: &resolved.path, name, parent: &resolved.parent, file, in_place: false })
     }
 
     fn fill(
         &self,
-        filling: Filling<'_>,
-        attributes: Attributes,
-        old: Option<&Old>,
+        source: ContentSource<'_>,
+        attributes: FileAttributes,
+        old: Option<&OldFile>,
         cancellation: &Cancellation,
     ) -> Result<String, FileError> {
         let at = |step| FileError::at(&self.path, step);
         let found = old.map(|old| old.attributes).unwrap_or_default();
         let (uid, gid) = (attributes.uid.or(found.uid), attributes.gid.or(found.gid));
-        let stat = fstat(&self.file).map_err(at(Step::Look))?;
-        let (uid, gid) = differing(&stat, uid, gid);
+        let stat = fstat(&self.file).map_err(at(FileStep::Inspect))?;
+        let (uid, gid) = changed_owners(&stat, uid, gid);
         if uid.is_some() || gid.is_some() {
-            let owners = owners(&stat, uid, gid);
-            let asked =
+            let owner_names = owner_names(&stat, uid, gid);
+            let is_given =
                 (attributes.uid.is_some() || uid.is_none()) && (attributes.gid.is_some() || gid.is_none());
-            let step = if asked { Step::Owner(owners) } else { Step::KeepOwner(owners) };
+            let step = if is_given { FileStep::Owner(owner_names) } else { FileStep::KeepOwner(owner_names) };
             fchown(&self.file, uid, gid).map_err(FileError::at(self.target, step))?;
         }
         if let Some(old) = old {
-            old.extended.give(&self.file).map_err(|refused| unkept(&self.path, refused))?;
+            old.extended.apply(&self.file).map_err(|refused| attribute_error(&self.path, refused))?;
         }
-        let asked = attributes.mode.or(found.mode);
-        let mode = asked.unwrap_or(MODE);
-        let plain = fchmod(&self.file, Mode::from_raw_mode(mode & !SPECIAL)).map_err(at(Step::Mode));
-        // On a filesystem that has modes of its own, a file for which none was asked has that.
-        if asked.is_some() {
+        let desired = attributes.mode.or(found.mode);
+        let mode = desired.unwrap_or(MODE);
+        let plain = fchmod(&self.file, Mode::from_raw_mode(mode & !SPECIAL)).map_err(at(FileStep::Mode));
+        // Some filesystems have a fixed mode. That is no error if no mode is desired.
+        if desired.is_some() {
             plain?;
         }
-        let sha256 = self.content(filling, cancellation)?;
+        let sha256 = self.content(source, cancellation)?;
         if mode & SPECIAL != 0 {
-            fchmod(&self.file, Mode::from_raw_mode(mode)).map_err(at(Step::Mode))?;
+            fchmod(&self.file, Mode::from_raw_mode(mode)).map_err(at(FileStep::Mode))?;
         }
         if let Some(old) = old {
-            old.extended.give_capability(&self.file).map_err(|refused| unkept(&self.path, refused))?;
+            old.extended
+                .apply_capability(&self.file)
+                .map_err(|refused| attribute_error(&self.path, refused))?;
         }
-        // A kernel may take the special bits away without a word from who has no right to them.
-        let given = fstat(&self.file).map_err(at(Step::Look))?.st_mode & 0o7777;
-        if asked.is_some_and(|asked| asked != given) {
-            return Err(FileError::step(&self.path, Step::Mode, Errno::PERM));
+        // The kernel drops special bits that the user may not set, without an error.
+        let actual = fstat(&self.file).map_err(at(FileStep::Inspect))?.st_mode & 0o7777;
+        if desired.is_some_and(|desired| desired != actual) {
+            return Err(FileError::step(&self.path, FileStep::Mode, Errno::PERM));
         }
-        fsync(&self.file).map_err(at(Step::Sync))?;
+        fsync(&self.file).map_err(at(FileStep::Sync))?;
         Ok(sha256)
     }
 
-    fn content(&self, filling: Filling<'_>, cancellation: &Cancellation) -> Result<String, FileError> {
-        let unwritten = |error: io::Error| FileError::step(&self.path, Step::Content, error);
+    fn content(&self, source: ContentSource<'_>, cancellation: &Cancellation) -> Result<String, FileError> {
+        let unwritten = |error: io::Error| FileError::step(&self.path, FileStep::Content, error);
         let mut file = File::from(self.file.try_clone().map_err(unwritten)?);
-        match filling {
-            Filling::Bytes(bytes) => {
+        match source {
+            ContentSource::Bytes(bytes) => {
                 file.write_all(bytes).map_err(unwritten)?;
                 Ok(sha256(bytes))
             }
-            Filling::File(source) => {
-                let each = |piece: &[u8]| file.write_all(piece).map_err(unwritten);
+            ContentSource::File(source) => {
+                let each = |chunk: &[u8]| file.write_all(chunk).map_err(unwritten);
                 Ok(content::read(source, cancellation, 0, each)?.sha256)
             }
         }
     }
 
-    fn put_in_place(mut self, place: &Place, name: &OsStr) -> Result<(), FileError> {
-        let directory = place.open_parent()?;
-        renameat(&place.parent, &self.name, &place.parent, name)
-            .map_err(FileError::at(&place.path, Step::Rename))?;
+    fn rename_into_place(mut self, resolved: &ResolvedPath, name: &OsStr) -> Result<(), FileError> {
+        let directory = resolved.open_parent()?;
+        renameat(&resolved.parent, &self.name, &resolved.parent, name)
+            .map_err(FileError::at(&resolved.path, FileStep::Rename))?;
         self.in_place = true;
-        sync(&directory, &place.parent_path()).map_err(FileError::after_change)
+        sync(&directory, &resolved.parent_path()).map_err(FileError::after_change)
     }
 }
 
-impl Drop for Beside<'_> {
+impl Drop for TempFile<'_> {
     fn drop(&mut self) {
         if !self.in_place {
-            // The error that led here is the one to tell; the next run removes what could not be.
+            // The error that led here is the one to report. The next run tries again.
             let _ = unlinkat(self.parent, &self.name, AtFlags::empty());
         }
     }
 }
 
-/// Finds out whether a leftover is there, which may be something else, or no name can be removed and made.
-fn leftover(place: &Place, path: PathBuf, name: &OsStr, error: Errno) -> FileError {
-    match statat(&place.parent, name, AtFlags::SYMLINK_NOFOLLOW) {
-        Err(_) => FileError::step(&path, Step::Create, error),
+/// Returns the error of a temporary file that can't be removed: it may be a directory, or not exist at all.
+fn leftover(resolved: &ResolvedPath, path: PathBuf, name: &OsStr, error: Errno) -> FileError {
+    match statat(&resolved.parent, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Err(_) => FileError::step(&path, FileStep::Create, error),
         Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::Directory => {
-            FileError::InTheWay { path, what: "a directory" }
+            FileError::NotAFile { path, what: "a directory" }
         }
-        Ok(_) => FileError::step(&path, Step::Leftover, error),
+        Ok(_) => FileError::step(&path, FileStep::Leftover, error),
     }
 }
 
-/// What the new file is called until it is in its place.
-fn name_beside(name: &OsStr) -> OsString {
-    let beside = |name: &OsStr| {
-        let mut beside = OsString::from(".");
-        beside.push(name);
-        beside.push(".ccm-new");
-        beside
+/// Returns the name of the temporary file.
+fn temp_name(name: &OsStr) -> OsString {
+    let temp = |name: &OsStr| {
+        let mut temp = OsString::from(".");
+        temp.push(name);
+        temp.push(".ccm-new");
+        temp
     };
-    match beside(name) {
-        // What would be too long for a name is told apart by its sha256.
-        long if long.len() > LONGEST_NAME => beside(sha256(name.as_bytes()).as_ref()),
+    match temp(name) {
+        // A name that would be too long is replaced by its sha256.
+        long if long.len() > MAX_NAME_LENGTH => temp(sha256(name.as_bytes()).as_ref()),
         short => short,
     }
 }
 
-/// Removes what a killed run left beside a place that is changed. If that fails nothing is lost but tidiness.
-pub(super) fn tidy(place: &Place) {
-    let _ = unlinkat(&place.parent, name_beside(&place.name), AtFlags::empty());
+/// Removes the temporary file of a killed run. A failure has no consequence but the leftover itself.
+pub(super) fn remove_leftover(resolved: &ResolvedPath) {
+    let _ = unlinkat(&resolved.parent, temp_name(&resolved.name), AtFlags::empty());
 }
 
-/// Waits until what was done in a directory is safe on the disk.
+/// Syncs a directory to the disk.
 pub(super) fn sync(directory: &OwnedFd, path: &Path) -> Result<(), FileError> {
     match fsync(directory) {
         // Some filesystems have nothing to sync for a directory.
         Ok(()) | Err(Errno::INVAL) => Ok(()),
-        Err(error) => Err(FileError::step(path, Step::Sync, error)),
+        Err(error) => Err(FileError::step(path, FileStep::Sync, error)),
     }
 }
 
-/// Changes owner, group and mode of what is at the path.
-pub(super) fn set_attributes(path: &Path, attributes: Attributes) -> Result<(), FileError> {
-    let place = Place::find(path)?;
-    let entry = place.entry.as_ref().ok_or_else(|| FileError::step(path, Step::Look, Errno::NOENT))?;
+/// Changes owner, group and mode of anything but a link.
+pub(super) fn set_attributes(path: &Path, attributes: FileAttributes) -> Result<(), FileError> {
+    let resolved = ResolvedPath::find(path)?;
+    let entry =
+        resolved.entry.as_ref().ok_or_else(|| FileError::step(path, FileStep::Inspect, Errno::NOENT))?;
     if entry.is_link() {
         return Err(FileError::IsLink(path.to_owned()));
     }
-    give(place.hold(entry)?.as_fd(), path, attributes)?;
-    tidy(&place);
+    apply(resolved.pin(entry)?.as_fd(), path, attributes)?;
+    remove_leftover(&resolved);
     Ok(())
 }
 
-/// Gives something its attributes through a descriptor that only names it. What is not said it keeps.
-pub(super) fn give(named: BorrowedFd<'_>, path: &Path, attributes: Attributes) -> Result<(), FileError> {
-    let stat = fstat(named).map_err(FileError::at(path, Step::Look))?;
-    let (uid, gid) = differing(&stat, attributes.uid, attributes.gid);
-    // No call changes mode and capabilities through a descriptor that only names a file, but this path leads
-    // there.
+/// Changes attributes through a descriptor that only names the file. Attributes that are not given are kept.
+pub(super) fn apply(named: BorrowedFd<'_>, path: &Path, attributes: FileAttributes) -> Result<(), FileError> {
+    let stat = fstat(named).map_err(FileError::at(path, FileStep::Inspect))?;
+    let (uid, gid) = changed_owners(&stat, attributes.uid, attributes.gid);
+    // No call changes mode and capabilities through such a descriptor, but its path in /proc can be used.
     let descriptor = format!("/proc/self/fd/{}", named.as_raw_fd());
     if uid.is_none() && gid.is_none() {
-        return attributes.mode.map_or(Ok(()), |mode| give_mode(named, &descriptor, path, mode));
+        return attributes.mode.map_or(Ok(()), |mode| apply_mode(named, &descriptor, path, mode));
     }
     let is_file = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
     let capability = if is_file { extended::capability(&descriptor) } else { Ok(None) };
-    let capability = capability.map_err(|refused| unkept(path, refused))?;
-    let step = Step::Owner(owners(&stat, uid, gid));
+    let capability = capability.map_err(|refused| attribute_error(path, refused))?;
+    let step = FileStep::Owner(owner_names(&stat, uid, gid));
     chownat(named, "", uid, gid, AtFlags::EMPTY_PATH).map_err(FileError::at(path, step))?;
-    // A new owner costs a file the bits and capabilities that lend rights.
+    // A change of owner removes special bits and capabilities.
     let mode = attributes.mode.unwrap_or(stat.st_mode & 0o7777);
-    give_mode(named, &descriptor, path, mode).map_err(FileError::after_change)?;
+    apply_mode(named, &descriptor, path, mode).map_err(FileError::after_change)?;
     let Some(capability) = capability else { return Ok(()) };
-    extended::give_capability(&descriptor, &capability)
-        .map_err(|refused| unkept(path, refused).after_change())
+    extended::apply_capability(&descriptor, &capability)
+        .map_err(|refused| attribute_error(path, refused).after_change())
 }
 
-fn give_mode(named: BorrowedFd<'_>, descriptor: &str, path: &Path, mode: u32) -> Result<(), FileError> {
-    let has_it = || {
-        let stat = fstat(named).map_err(FileError::at(path, Step::Mode))?;
+fn apply_mode(named: BorrowedFd<'_>, descriptor: &str, path: &Path, mode: u32) -> Result<(), FileError> {
+    let has_mode = || {
+        let stat = fstat(named).map_err(FileError::at(path, FileStep::Mode))?;
         Ok(stat.st_mode & 0o7777 == mode)
     };
-    if has_it()? {
+    if has_mode()? {
         return Ok(());
     }
     chmodat(CWD, descriptor, Mode::from_raw_mode(mode), AtFlags::empty())
-        .map_err(FileError::at(path, Step::Mode))?;
-    // The kernel drops the set-group-id bit, without a word, for a group that the user is not in.
-    let dropped = || FileError::step(path, Step::Mode, Errno::PERM).after_change();
-    if has_it()? { Ok(()) } else { Err(dropped()) }
+        .map_err(FileError::at(path, FileStep::Mode))?;
+    // The kernel drops the set-group-id bit without an error if the user is not in the group.
+    let dropped = || FileError::step(path, FileStep::Mode, Errno::PERM).after_change();
+    if has_mode()? { Ok(()) } else { Err(dropped()) }
 }
 
-/// What of an owner and a group is not so already; who may not change it need not.
-fn differing(stat: &Stat, uid: Option<u32>, gid: Option<u32>) -> (Option<Uid>, Option<Gid>) {
+/// Returns the owner and the group that have to change: a user who may not change them need not.
+fn changed_owners(stat: &Stat, uid: Option<u32>, gid: Option<u32>) -> (Option<Uid>, Option<Gid>) {
     let uid = uid.filter(|uid| *uid != stat.st_uid).map(Uid::from_raw);
     (uid, gid.filter(|gid| *gid != stat.st_gid).map(Gid::from_raw))
 }
 
-/// The names of the owner and group that something would have.
-fn owners(stat: &Stat, uid: Option<Uid>, gid: Option<Gid>) -> String {
+/// Returns the names of the owner and group after the change.
+fn owner_names(stat: &Stat, uid: Option<Uid>, gid: Option<Gid>) -> String {
     let uid = uid.map_or(stat.st_uid, Uid::as_raw);
     let gid = gid.map_or(stat.st_gid, Gid::as_raw);
-    names::owners(uid, gid)
+    names::owner_names(uid, gid)
 }
 
-fn unkept(path: &Path, (name, error): Refused) -> FileError {
-    FileError::step(path, Step::Extended(name), error)
+fn attribute_error(path: &Path, (name, error): AttributeError) -> FileError {
+    FileError::step(path, FileStep::ExtendedAttributes(name), error)
 }

@@ -1,4 +1,4 @@
-//! This machine.
+//! Facts of this machine.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -28,7 +28,7 @@ impl Machine for SystemMachine {
     }
 
     fn read_start(&self, path: &Path, length: u64) -> io::Result<Vec<u8>> {
-        // A pipe in the place of a file must not hold anybody up.
+        // Opening a pipe must not block.
         let flags = OFlags::NONBLOCK.union(OFlags::NOCTTY).bits().cast_signed();
         let file = File::options().read(true).custom_flags(flags).open(path)?;
         let mut bytes = Vec::new();
@@ -112,7 +112,7 @@ fn ip(address: &SockaddrStorage) -> Option<IpAddr> {
     v4.or_else(|| address.as_sockaddr_in6().map(|address| IpAddr::V6(address.ip())))
 }
 
-/// How many bits a mask has. Some libraries leave the family of a mask out, which then counts as none.
+/// Returns the number of bits of a mask; 0 for a mask without an address family, which some libraries return.
 fn prefix(mask: &SockaddrStorage) -> u8 {
     let ones = match ip(mask) {
         Some(IpAddr::V4(mask)) => mask.to_bits().count_ones(),
@@ -140,20 +140,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_read_is_bounded() {
+    fn reads_are_bounded() {
         let scratch = Scratch::new();
         let path = scratch.write("text", "12345");
         assert_eq!(SystemMachine.read(&path, 5).expect("it fits"), b"12345");
         assert_eq!(SystemMachine.read_start(&path, 3).expect("the start"), b"123");
         let error = SystemMachine.read(&path, 4).expect_err("it is too long");
         assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
-        // The kernel says of its files that they are empty, and this one never ends.
+        // The kernel reports length 0 for its files, and this one has no end.
         let error = SystemMachine.read(Path::new("/dev/zero"), 4096).expect_err("it has no end");
         assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
     }
 
     #[test]
-    fn a_pipe_holds_nobody_up() {
+    fn pipe_does_not_block() {
         let scratch = Scratch::new();
         let pipe = scratch.path().join("pipe");
         nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).expect("a pipe");
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn the_loopback_interface_is_found_as_the_kernel_shows_it() {
+    fn loopback_interface_is_as_in_sysfs() {
         let interfaces = SystemMachine.interfaces().expect("the interfaces");
         for interface in &interfaces {
             let shown = Path::new("/sys/class/net").join(&interface.name).join("ifindex");
@@ -178,8 +178,8 @@ mod tests {
     }
 
     #[test]
-    fn room_adds_up() {
-        let space = SystemMachine.space(Path::new("/")).expect("the root's room");
+    fn space_of_the_root_file_system_adds_up() {
+        let space = SystemMachine.space(Path::new("/")).expect("the space");
         assert!(space.total >= space.free && space.free >= space.available, "{space:?}");
         assert!(SystemMachine.processes().expect("the processes") > 0);
         assert!(SystemMachine.space(Path::new("/proc/no such place")).is_err());

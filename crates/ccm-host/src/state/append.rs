@@ -1,4 +1,4 @@
-//! A file that only grows.
+//! Append-only files.
 
 use std::fs::File;
 use std::io::{self, Seek as _, Write};
@@ -7,17 +7,16 @@ use std::path::Path;
 
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 
-/// A file that only grows, by whole pieces.
+/// Append-only file.
 ///
-/// Each write is one piece; one that can't be written whole is taken back, so that a full disk leaves no part
-/// of it behind.
+/// A write that fails half way is undone, so that a full disk leaves no incomplete record behind.
 #[derive(Debug)]
 pub struct AppendFile(File);
 
 impl AppendFile {
-    /// Opens a file at its end, or makes it for its owner alone. A link at the path is not followed.
+    /// Opens a file to append to. A missing file is made for its owner alone, and a link is not followed.
     pub fn open(path: &Path) -> io::Result<Self> {
-        // Without `NONBLOCK`, a pipe that nobody reads would hold ccm up before it has said anything.
+        // Without `NONBLOCK`, opening a pipe without a reader would block.
         let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
         let flags = i32::try_from(flags.bits()).unwrap_or_default();
         let file = File::options().append(true).create(true).mode(0o600).custom_flags(flags).open(path);
@@ -31,17 +30,17 @@ impl AppendFile {
         Self(file)
     }
 
-    /// Brings what was written to the disk.
+    /// Syncs the file to the disk.
     pub fn sync(&self) -> io::Result<()> {
         match self.0.sync_data() {
-            // A pipe or a device has no disk below it.
+            // A pipe or a device can't be synced.
             Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
             result => result,
         }
     }
 
-    /// Takes the beginning of a piece back, unless somebody else has written behind it.
-    fn take_back(&mut self, written: u64) -> io::Result<()> {
+    /// Removes the last `written` bytes, unless another process has appended more.
+    fn undo(&mut self, written: u64) -> io::Result<()> {
         let end = self.0.stream_position()?;
         let metadata = self.0.metadata()?;
         if written > 0 && metadata.is_file() && metadata.len() == end {
@@ -52,8 +51,8 @@ impl AppendFile {
 }
 
 impl Write for AppendFile {
-    fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
-        let mut rest = piece;
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut rest = bytes;
         while !rest.is_empty() {
             let error = match self.0.write(rest) {
                 Ok(0) => io::ErrorKind::WriteZero.into(),
@@ -64,11 +63,11 @@ impl Write for AppendFile {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => error,
             };
-            // The error that is told is the first one.
-            let _ = self.take_back((piece.len() - rest.len()) as u64);
+            // The first error is the one to report.
+            let _ = self.undo((bytes.len() - rest.len()) as u64);
             return Err(error);
         }
-        Ok(piece.len())
+        Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -1,4 +1,4 @@
-//! A directory that is held open, so that what is done in it can't be led elsewhere.
+//! Directories that are used through a descriptor, so that a replaced path has no effect.
 
 use std::fs::{DirBuilder, File};
 use std::io::{self, Read, Write as _};
@@ -19,7 +19,7 @@ const PRIVATE_FILE: Mode = Mode::RUSR.union(Mode::WUSR);
 const WRITABLE_BY_OTHERS: u32 = 0o022;
 const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
-/// A directory that is held open. Nothing in it that is a link is followed.
+/// Open directory. Links in it are not followed.
 #[derive(Debug)]
 pub struct Directory {
     descriptor: OwnedFd,
@@ -27,13 +27,13 @@ pub struct Directory {
 }
 
 impl Directory {
-    /// Opens a directory that only this user can write, and makes it if it is not there.
+    /// Opens a directory that only this user can write. A missing directory is made.
     pub fn open_private(path: &Path) -> Result<Self, StateError> {
         let at = || path.to_owned();
         let make = |source| StateError::Make { path: at(), source };
         match lstat(path) {
-            // Whoever owns the link can lead it elsewhere at any time.
-            Ok(found) if file_type(&found) == FileType::Symlink => ours(path, &found)?,
+            // The owner of the link could change its target at any time.
+            Ok(found) if file_type(&found) == FileType::Symlink => check_owner(path, &found)?,
             Ok(_) => {}
             Err(Errno::NOENT) => make_private(path).map_err(make)?,
             Err(Errno::NOTDIR) => return Err(make(Errno::NOTDIR.into())),
@@ -45,14 +45,14 @@ impl Directory {
         })?;
         let found =
             fstat(&descriptor).map_err(|error| StateError::Open { path: at(), source: error.into() })?;
-        ours(path, &found)?;
+        check_owner(path, &found)?;
         if found.st_mode & WRITABLE_BY_OTHERS != 0 {
             return Err(StateError::Exposed { path: at(), mode: found.st_mode & 0o7777 });
         }
         Ok(Self { descriptor, path: at() })
     }
 
-    /// Opens a directory to look at it; none if it is not there.
+    /// Opens a directory to read it; `None` if it does not exist.
     pub fn open(path: &Path) -> io::Result<Option<Self>> {
         match open(path, DIRECTORY, Mode::empty()) {
             Ok(descriptor) => Ok(Some(Self { descriptor, path: path.to_owned() })),
@@ -61,17 +61,17 @@ impl Directory {
         }
     }
 
-    /// Holds it open once more.
+    /// Duplicates the descriptor.
     pub fn try_clone(&self) -> io::Result<Self> {
         Ok(Self { descriptor: self.descriptor.try_clone()?, path: self.path.clone() })
     }
 
-    /// Where it was when it was opened.
+    /// Returns the path that it was opened with.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Opens a directory in it, and makes it if it is not there.
+    /// Opens a subdirectory. A missing one is made.
     pub fn make(&self, name: &str) -> io::Result<Self> {
         match mkdirat(&self.descriptor, name, PRIVATE_DIRECTORY) {
             Ok(()) | Err(Errno::EXIST) => self.enter(name),
@@ -79,13 +79,14 @@ impl Directory {
         }
     }
 
-    /// Opens a directory in it.
+    /// Opens a subdirectory.
     pub fn enter(&self, name: &str) -> io::Result<Self> {
         let descriptor = openat(&self.descriptor, name, DIRECTORY | OFlags::NOFOLLOW, Mode::empty())?;
         Ok(Self { descriptor, path: self.path.join(name) })
     }
 
-    /// Refuses what has a name in it if somebody else owns it, or others can write it. A link has no permissions.
+    /// Checks that an entry belongs to this user and that no other user can write it. A link has no
+    /// permissions.
     pub fn only_ours(&self, name: &str) -> io::Result<()> {
         let found = statat(&self.descriptor, name, AtFlags::SYMLINK_NOFOLLOW)?;
         let owner = found.st_uid;
@@ -99,12 +100,12 @@ impl Directory {
         Ok(())
     }
 
-    /// Makes a file in it, which must not be there yet.
+    /// Makes a file, which must not exist.
     pub fn create(&self, name: &str) -> io::Result<AppendFile> {
         self.create_new(name, OFlags::APPEND).map(AppendFile::new)
     }
 
-    /// Opens a plain file in it at its end, which must be there.
+    /// Opens an existing regular file to append to.
     pub fn append(&self, name: &str) -> io::Result<AppendFile> {
         let flags = OFlags::WRONLY
             | OFlags::APPEND
@@ -113,7 +114,7 @@ impl Directory {
             | OFlags::NONBLOCK
             | OFlags::NOCTTY;
         let file = openat(&self.descriptor, name, flags, Mode::empty());
-        plain(File::from(file.map_err(|error| not_a_link(error.into()))?)).map(AppendFile::new)
+        regular(File::from(file.map_err(|error| not_a_link(error.into()))?)).map(AppendFile::new)
     }
 
     fn create_new(&self, name: &str, flags: OFlags) -> io::Result<File> {
@@ -121,7 +122,7 @@ impl Directory {
         Ok(File::from(openat(&self.descriptor, name, flags, PRIVATE_FILE)?))
     }
 
-    /// Opens a file in it to read and write, and makes it if it is not there. Only for plain files.
+    /// Opens a regular file to read and write. A missing file is made.
     pub(super) fn open_file(&self, name: &str) -> io::Result<File> {
         let flags = OFlags::RDWR
             | OFlags::CREATE
@@ -130,10 +131,10 @@ impl Directory {
             | OFlags::NONBLOCK
             | OFlags::NOCTTY;
         let file = openat(&self.descriptor, name, flags, PRIVATE_FILE);
-        plain(File::from(file.map_err(|error| not_a_link(error.into()))?))
+        regular(File::from(file.map_err(|error| not_a_link(error.into()))?))
     }
 
-    /// Tells whether that name still leads to that file.
+    /// Returns `true` if the name is still that of the open file.
     pub(super) fn holds(&self, name: &str, file: &File) -> io::Result<bool> {
         let open = fstat(file)?;
         match statat(&self.descriptor, name, AtFlags::SYMLINK_NOFOLLOW) {
@@ -143,12 +144,12 @@ impl Directory {
         }
     }
 
-    /// Replaces a file as a whole: whoever reads it finds the old or the new one, also after a power cut.
+    /// Replaces a file atomically. After a power cut, either the old or the new file exists.
     pub fn replace(&self, name: &str, content: &[u8]) -> io::Result<()> {
         self.replace_and(name, content, true)
     }
 
-    /// The same, but the kernel brings it to the disk when it gets to that: a power cut may leave nothing of it.
+    /// Replaces a file atomically, but does not sync it. A power cut may lose both files.
     pub fn replace_unsynced(&self, name: &str, content: &[u8]) -> io::Result<()> {
         self.replace_and(name, content, false)
     }
@@ -157,7 +158,7 @@ impl Directory {
         let new = format!(".{name}.new");
         let written = self.write_beside(&new, name, content, sync);
         if written.is_err() {
-            // It may be what fills the disk.
+            // The new file may be the one that fills the disk.
             let _ = unlinkat(&self.descriptor, &*new, AtFlags::empty());
         }
         written
@@ -177,12 +178,12 @@ impl Directory {
         if sync { self.sync() } else { Ok(()) }
     }
 
-    /// Brings the names in it to the disk.
+    /// Syncs the directory to the disk.
     pub fn sync(&self) -> io::Result<()> {
         Ok(fsync(&self.descriptor)?)
     }
 
-    /// Opens a plain file in it for reading.
+    /// Opens a regular file to read.
     pub fn read(&self, name: &str) -> io::Result<impl Read + use<>> {
         self.open_plain(name)
     }
@@ -190,11 +191,11 @@ impl Directory {
     pub(super) fn open_plain(&self, name: &str) -> io::Result<File> {
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
         let file = openat(&self.descriptor, name, flags, Mode::empty());
-        plain(File::from(file.map_err(|error| not_a_link(error.into()))?))
+        regular(File::from(file.map_err(|error| not_a_link(error.into()))?))
     }
 
-    /// Gives what has a name in it another one, which must be free. A link is not followed. What is no directory keeps
-    /// the first name as well until something else takes it, so at no moment is there nothing under it.
+    /// Renames an entry to an unused name. A file, or a link itself, is hard-linked instead and keeps the old
+    /// name until something replaces it, so that the old name never disappears.
     pub fn set_aside(&self, name: &str, aside: &str) -> io::Result<()> {
         match linkat(&self.descriptor, name, &self.descriptor, aside, AtFlags::empty()) {
             Err(Errno::PERM) if self.type_of(name)? == FileType::Directory => {
@@ -204,13 +205,13 @@ impl Directory {
         }
     }
 
-    /// Removes a file in it, and brings that to the disk.
+    /// Removes a file, and syncs the directory.
     pub fn remove_file(&self, name: &str) -> io::Result<()> {
         unlinkat(&self.descriptor, name, AtFlags::empty())?;
         self.sync()
     }
 
-    /// The names in it, of whatever they are, in no order. Names that are not UTF-8 are left out.
+    /// Returns the names of all entries, in no order. Names that are not UTF-8 are left out.
     pub fn names(&self) -> io::Result<Vec<String>> {
         let entries = Dir::read_from(&self.descriptor)?.map(|entry| Ok(entry?.file_name().to_owned()));
         let names = entries.collect::<io::Result<Vec<_>>>()?;
@@ -218,7 +219,7 @@ impl Directory {
         Ok(names.filter(|name| name != "." && name != "..").collect())
     }
 
-    /// The names of the directories in it, in no order. Names that are not UTF-8 are left out.
+    /// Returns the names of the subdirectories, in no order. Names that are not UTF-8 are left out.
     pub fn directories(&self) -> io::Result<Vec<String>> {
         let mut names = Vec::new();
         for entry in Dir::read_from(&self.descriptor)? {
@@ -226,7 +227,7 @@ impl Directory {
             let Ok(name) = entry.file_name().to_str() else { continue };
             let is_directory = match entry.file_type() {
                 FileType::Directory => true,
-                // Some filesystems do not tell here.
+                // Some filesystems do not return the type here.
                 FileType::Unknown => self.type_of(name)? == FileType::Directory,
                 _ => false,
             };
@@ -237,7 +238,7 @@ impl Directory {
         Ok(names)
     }
 
-    /// Removes a directory in it with all that it holds. Links are removed, not followed.
+    /// Removes a subdirectory with everything in it. Links are removed, not followed.
     pub fn remove(&self, name: &str) -> io::Result<()> {
         let directory = self.enter(name)?;
         let names: Vec<_> = Dir::read_from(&directory.descriptor)?
@@ -253,7 +254,7 @@ impl Directory {
                     Ok(inner) if directory.type_of(inner)? == FileType::Directory => {
                         directory.remove(inner)?;
                     }
-                    // What is no directory can't be removed for a reason of its own.
+                    // The error is about the file itself.
                     Ok(_) => return Err(error.into()),
                     Err(_) => return Err(Errno::ILSEQ.into()),
                 },
@@ -268,11 +269,11 @@ impl Directory {
     }
 }
 
-/// Makes a private directory and what is missing above it, so that a power cut does not take it away again.
+/// Makes a private directory and its missing parents, and syncs them to the disk.
 fn make_private(path: &Path) -> io::Result<()> {
     let is_named = |above: &&Path| !above.as_os_str().is_empty();
     let above = path.ancestors().skip(1).map(|above| Some(above).filter(is_named).unwrap_or(Path::new(".")));
-    // From the last one that is there.
+    // The last one exists.
     let mut parents: Vec<&Path> = Vec::new();
     for parent in above {
         parents.push(parent);
@@ -284,12 +285,12 @@ fn make_private(path: &Path) -> io::Result<()> {
         DirBuilder::new().recursive(true).mode(0o755).create(parent)?;
     }
     match rustix::fs::mkdir(path, PRIVATE_DIRECTORY) {
-        // Another run may have been faster.
+        // Another run may have made it meanwhile.
         Ok(()) | Err(Errno::EXIST) => {}
         Err(error) => return Err(error.into()),
     }
     for parent in parents {
-        // Who may make something in a directory need not be allowed to read it, and without that it can't be synced.
+        // A directory that may be written but not read can't be synced.
         match open(parent, DIRECTORY, Mode::empty()) {
             Ok(parent) => fsync(parent)?,
             Err(Errno::ACCESS) => {}
@@ -303,17 +304,18 @@ fn file_type(found: &Stat) -> FileType {
     FileType::from_raw_mode(found.st_mode)
 }
 
-/// A pipe or a device under the name of a file would hold ccm up, or take what it writes.
-fn plain(file: File) -> io::Result<File> {
+/// Checks that a file is regular. A pipe could block ccm, and a device could consume the content.
+fn regular(file: File) -> io::Result<File> {
     match file_type(&fstat(&file)?) {
         FileType::RegularFile => Ok(file),
         FileType::Directory => Err(io::ErrorKind::IsADirectory.into()),
-        _ => Err(io::Error::other("not a plain file")),
+        _ => Err(io::Error::other("not a regular file")),
     }
 }
 
-/// Refuses what belongs to somebody else. Root, too, keeps away from what a user could exchange under it.
-fn ours(path: &Path, found: &Stat) -> Result<(), StateError> {
+/// Checks that a directory, or the link to it, belongs to this user. That holds for root as well, because
+/// another owner could replace the directory.
+fn check_owner(path: &Path, found: &Stat) -> Result<(), StateError> {
     let owner = found.st_uid;
     let link_of_root = file_type(found) == FileType::Symlink && owner == 0;
     if owner == rustix::process::geteuid().as_raw() || link_of_root {

@@ -1,4 +1,4 @@
-//! One run at a time.
+//! Lock that allows one run at a time.
 
 use std::fs::File;
 use std::io;
@@ -18,15 +18,15 @@ use tracing::debug;
 use super::Directory;
 
 const NAME: &str = "lock";
-/// A wait that is shorter than this is not worth a word.
-const MOMENT: Duration = Duration::from_millis(300);
+/// Minimum wait that is reported.
+const REPORTED_WAIT: Duration = Duration::from_millis(300);
 
-/// What a run says of itself while it holds the lock.
+/// Description of the run that holds the lock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LockHolder {
-    /// What it applies.
+    /// Manifest that the run applies.
     pub manifest: String,
-    /// When it took the lock.
+    /// Time at which it took the lock.
     pub since: SystemTime,
 }
 
@@ -38,24 +38,24 @@ impl LockHolder {
     }
 }
 
-/// Says why the lock was not taken.
+/// Error of taking the lock.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LockError {
-    /// The file can't be locked at all.
+    /// The file can't be locked.
     #[error("lock file {path:?} can't be used")]
     Use {
-        /// The file.
+        /// Path of the lock file.
         path: PathBuf,
-        /// Why not.
+        /// Error of the system.
         source: io::Error,
     },
-    /// Another run held it for as long as this one was willing to wait.
+    /// Another run held the lock for all of the wait.
     #[error("another run is going on ({holder}){}", waited(*.after))]
     Held {
-        /// What that run says of itself.
+        /// Description of the other run.
         holder: String,
-        /// How long this one waited.
+        /// Time that this run waited.
         after: Duration,
     },
 }
@@ -64,15 +64,16 @@ fn waited(after: Duration) -> String {
     if after.is_zero() { String::new() } else { format!("; waited {}", display_duration(after)) }
 }
 
-/// The lock on a state directory. It is free the moment its holder ends, however that happens.
+/// Lock on a state directory. The kernel releases it when its holder ends for any reason.
 ///
-/// It is made of two, which end together. The one that keeps other runs out can be asked for only by taking it, which
-/// would keep a run out as well; the other is a mark that who looks can ask after without touching anything.
+/// It consists of two locks. The first one (`flock`) excludes other runs. The second one (OFD) lets `status`
+/// test for a running apply without taking the first.
 #[derive(Debug)]
 pub struct Lock(LockedFile);
 
 impl Lock {
-    /// Takes the lock; waits for it that long, and says once, with the words of its holder, that it waits.
+    /// Takes the lock, and waits for it at most `wait`. A wait is reported once, with the description of the
+    /// holder.
     pub async fn take(
         directory: &Directory,
         holder: &LockHolder,
@@ -82,26 +83,26 @@ impl Lock {
         let failed = |source| LockError::Use { path: directory.path().join(NAME), source };
         let began = tokio::time::Instant::now();
         let left = || wait.saturating_sub(began.elapsed());
-        let mut said = false;
+        let mut is_reported = false;
         loop {
             let file = directory.open_file(NAME).map_err(failed)?;
             let locked = match flock(&file, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => LockedFile(file),
                 Err(Errno::WOULDBLOCK) => {
-                    debug!(holder = %words(&file), "waiting for the lock");
-                    let mut turn = queue(&file).map_err(failed)?;
-                    let mut told = timeout(left().min(MOMENT), &mut turn).await;
-                    if told.is_err() && !left().is_zero() {
-                        if !said {
-                            said = true;
-                            on_wait(&words(&file));
+                    debug!(holder = %description(&file), "waiting for the lock");
+                    let mut queued = queue(&file).map_err(failed)?;
+                    let mut result = timeout(left().min(REPORTED_WAIT), &mut queued).await;
+                    if result.is_err() && !left().is_zero() {
+                        if !is_reported {
+                            is_reported = true;
+                            on_wait(&description(&file));
                         }
-                        told = timeout(left(), &mut turn).await;
+                        result = timeout(left(), &mut queued).await;
                     }
-                    let Ok(told) = told else {
-                        return Err(LockError::Held { holder: words(&file), after: wait });
+                    let Ok(result) = result else {
+                        return Err(LockError::Held { holder: description(&file), after: wait });
                     };
-                    told.unwrap_or_else(|gone| Err(io::Error::other(gone))).map_err(failed)?
+                    result.unwrap_or_else(|gone| Err(io::Error::other(gone))).map_err(failed)?
                 }
                 Err(error) => return Err(failed(error.into())),
             };
@@ -109,12 +110,12 @@ impl Lock {
                 debug!(path = %directory.path().join(NAME).display(), "lock taken");
                 return Ok(Self::held(locked, holder));
             }
-            // Somebody removed the file; what is locked now is another one than the next run will find.
+            // The file was removed. The next run would lock another one.
         }
     }
 
-    /// Tells whether a run holds the lock of a state directory at this moment. Nothing is changed, and who can't look
-    /// sees none.
+    /// Returns `true` if a run holds the lock of a state directory at this moment, and `false` if the
+    /// directory can't be read.
     pub fn is_held(directory: &Path) -> bool {
         let Ok(Some(directory)) = Directory::open(directory) else { return false };
         let Ok(file) = directory.open_plain(NAME) else { return false };
@@ -124,10 +125,9 @@ impl Lock {
 
     fn held(locked: LockedFile, holder: &LockHolder) -> Self {
         let file = &locked.0;
-        // Only the message of a run that waits depends on this, and a full disk must not keep runs from
-        // repairing it.
         let text = holder.text();
-        // Who looks sees no run then, and no more depends on it.
+        // Failures are ignored: only `status` and the message of a waiting run depend on these steps, and a
+        // run must be able to repair a full disk.
         let _ = fcntl(file, FcntlArg::F_OFD_SETLK(&mark(libc::F_WRLCK)));
         let _ = file.set_len(0).and_then(|()| file.write_all_at(text.as_bytes(), 0));
         Self(locked)
@@ -136,30 +136,30 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // The next holder writes its own; until then nobody should be named.
+        // No run is named until the next holder writes its description.
         let _ = self.0.0.set_len(0);
         debug!("lock released");
     }
 }
 
-/// A file with the lock that keeps other runs out.
+/// File with the lock that excludes other runs.
 ///
-/// The locks are released explicitly: a child that another thread has started, and that is not yet another program,
-/// holds a copy of every descriptor, and close alone would leave the locks to that child.
+/// The locks are released explicitly. Closing the file alone would leave them to a child that another thread
+/// has just started: until the child executes its program, it holds a copy of every descriptor.
 #[derive(Debug)]
 struct LockedFile(File);
 
 impl Drop for LockedFile {
     fn drop(&mut self) {
-        // If a release fails, closing the file still releases the locks. The next holder sets a mark of its own, so the
-        // mark goes first.
+        // If a release fails, closing the file still releases the locks. The mark is released first, because
+        // the next holder sets its own.
         let _ = fcntl(&self.0, FcntlArg::F_OFD_SETLK(&mark(libc::F_UNLCK)));
         let _ = flock(&self.0, FlockOperation::Unlock);
     }
 }
 
-/// The mark of a holder, set or removed: a write lock on the whole file, which belongs to the open file as the other
-/// lock does.
+/// Returns the second lock, to set or release: a write lock on the whole file that belongs to the open file,
+/// as the first lock does.
 #[expect(clippy::cast_possible_truncation, reason = "the constants are small")]
 fn mark(kind: libc::c_int) -> libc::flock {
     libc::flock {
@@ -171,11 +171,11 @@ fn mark(kind: libc::c_int) -> libc::flock {
     }
 }
 
-/// Waits in the kernel's queue for a lock: there it comes in order and costs nothing, however many wait. Only a thread
-/// can wait there. A turn that nobody waits for any more releases the lock as soon as it comes.
+/// Waits for a lock in the queue of the kernel, which is fair and costs nothing while it waits. Only a thread
+/// can wait there. If the receiver is dropped, the lock is released as soon as it is taken.
 fn queue(file: &File) -> io::Result<oneshot::Receiver<io::Result<LockedFile>>> {
     let file = file.try_clone()?;
-    let (tell, turn) = oneshot::channel();
+    let (sender, receiver) = oneshot::channel();
     let wait = move || {
         let locked = loop {
             match flock(&file, FlockOperation::LockExclusive) {
@@ -184,18 +184,18 @@ fn queue(file: &File) -> io::Result<oneshot::Receiver<io::Result<LockedFile>>> {
                 Ok(()) => break Ok(LockedFile(file)),
             }
         };
-        let _ = tell.send(locked);
+        let _ = sender.send(locked);
     };
     thread::Builder::new().name("ccm-lock".to_owned()).spawn(wait)?;
-    Ok(turn)
+    Ok(receiver)
 }
 
-/// What the holder says of itself.
-fn words(file: &File) -> String {
+/// Reads the description of the holder.
+fn description(file: &File) -> String {
     let mut bytes = [0; 4096];
     let length = file.read_at(&mut bytes, 0).unwrap_or_default();
     match String::from_utf8_lossy(&bytes[..length]).trim() {
-        "" => "it has not said which".to_owned(),
+        "" => "its manifest is not known".to_owned(),
         text => escape_control(text).into_owned(),
     }
 }
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_is_free_although_a_copy_of_its_descriptor_is_open() {
+    fn lock_is_released_although_a_copy_of_its_descriptor_is_open() {
         let scratch = tempfile::tempdir().expect("a directory");
         let directory = Directory::open_private(&scratch.path().join("state")).expect("a state directory");
         let lock = take(&directory).expect("the lock");
@@ -229,15 +229,15 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_that_nobody_takes_leaves_the_lock_free() {
+    fn lock_of_a_dropped_wait_is_released() {
         let scratch = tempfile::tempdir().expect("a directory");
         let directory = Directory::open_private(&scratch.path().join("state")).expect("a state directory");
         let lock = take(&directory).expect("the lock");
         let file = directory.open_file(NAME).expect("the lock file");
-        let turn = queue(&file).expect("a turn");
+        let queued = queue(&file).expect("a receiver");
         drop(lock);
-        // The lock has come to the queue, and `file` is a copy that stays open.
-        drop(turn.blocking_recv().expect("the thread lives").expect("the lock"));
+        // The thread has the lock now, and `file` is a copy that stays open.
+        drop(queued.blocking_recv().expect("the thread lives").expect("the lock"));
         take(&directory).expect("the lock");
         drop(file);
     }

@@ -3,12 +3,12 @@
 use std::os::unix::fs::chown;
 use std::path::Path;
 
-use ccm_host::{Attributes, Files as _};
+use ccm_host::{FileAttributes, Files as _};
 use ccm_testkit::Scratch;
 use rustix::fs::{XattrFlags, getxattr, setxattr};
 
 use crate::{
-    NOBODY, attributes, files, is_root, mode, needs_root, owners, set_mode, told, write, write_with,
+    NOBODY, attributes, error_text, files, is_root, mode, needs_root, owner_ids, set_mode, write, write_with,
 };
 
 const ACL: &str = "system.posix_acl_access";
@@ -19,7 +19,7 @@ fn extended(path: &Path, name: &str) -> Option<Vec<u8>> {
     Some(buffer[..length].to_vec())
 }
 
-/// Sets an attribute, or says why the test can't go on.
+/// Sets an attribute. Returns `false`, and prints the reason, if the file system has none.
 fn set_extended(path: &Path, name: &str, value: &[u8]) -> bool {
     match setxattr(path, name, value, XattrFlags::empty()) {
         Ok(()) => true,
@@ -30,7 +30,7 @@ fn set_extended(path: &Path, name: &str, value: &[u8]) -> bool {
     }
 }
 
-/// An access control list: the owner, one more user, the group, the mask and the rest.
+/// Returns an access control list for the owner, one more user, the group, the mask and others.
 fn acl(user: u32) -> Vec<u8> {
     let mut bytes = 2_u32.to_le_bytes().to_vec();
     for (tag, rights, id) in
@@ -58,7 +58,7 @@ fn attributes_of_a_user_are_kept() {
 }
 
 #[test]
-fn an_access_control_list_is_kept() {
+fn access_control_list_is_kept() {
     let scratch = Scratch::new();
     let path = scratch.write("f", "old");
     if !set_extended(&path, ACL, &acl(NOBODY)) {
@@ -70,7 +70,7 @@ fn an_access_control_list_is_kept() {
 }
 
 #[test]
-fn a_list_that_the_directory_hands_down_is_not_put_on_an_old_file() {
+fn inherited_access_control_list_is_not_put_on_an_old_file() {
     let scratch = Scratch::new();
     let path = scratch.write("f", "old");
     if !set_extended(scratch.path(), "system.posix_acl_default", &acl(NOBODY)) {
@@ -80,7 +80,7 @@ fn a_list_that_the_directory_hands_down_is_not_put_on_an_old_file() {
     assert_eq!((extended(&path, ACL), mode(&path)), (None, 0o644));
 }
 
-/// Version 2, effective, `CAP_NET_BIND_SERVICE`.
+/// Returns the capability `CAP_NET_BIND_SERVICE`, effective, in version 2 of the format.
 fn capability() -> Vec<u8> {
     let mut bytes = 0x0200_0001_u32.to_le_bytes().to_vec();
     bytes.extend([1 << 10, 0, 0, 0].iter().flat_map(|word: &u32| word.to_le_bytes()));
@@ -88,7 +88,7 @@ fn capability() -> Vec<u8> {
 }
 
 #[test]
-fn a_new_owner_costs_a_file_none_of_its_rights() {
+fn change_of_owner_keeps_special_bits_and_capabilities() {
     if !needs_root("changing owners") {
         return;
     }
@@ -96,9 +96,9 @@ fn a_new_owner_costs_a_file_none_of_its_rights() {
     let path = scratch.write_program("f", "content");
     set_mode(&path, 0o6755);
     let has_capability = set_extended(&path, "security.capability", &capability());
-    let owner = |uid, mode| Attributes { uid: Some(uid), gid: Some(uid), mode };
+    let owner = |uid, mode| FileAttributes { uid: Some(uid), gid: Some(uid), mode };
     files().set_attributes(&path, owner(NOBODY, None)).expect("a change");
-    assert_eq!((owners(&path), mode(&path)), ((NOBODY, NOBODY), 0o6755));
+    assert_eq!((owner_ids(&path), mode(&path)), ((NOBODY, NOBODY), 0o6755));
     assert_eq!(extended(&path, "security.capability"), has_capability.then(capability));
     files().set_attributes(&path, owner(1, Some(0o755))).expect("a change");
     assert_eq!(mode(&path), 0o755);
@@ -118,9 +118,9 @@ fn capabilities_are_kept() {
     }
     write(&path, "new").expect("a write");
     assert_eq!(extended(&path, "security.capability"), Some(capability.clone()));
-    let owner = Attributes { uid: Some(NOBODY), ..Attributes::default() };
+    let owner = FileAttributes { uid: Some(NOBODY), ..FileAttributes::default() };
     write_with(&path, "newer", owner).expect("a write");
-    assert_eq!((extended(&path, "security.capability"), owners(&path).0), (Some(capability), NOBODY));
+    assert_eq!((extended(&path, "security.capability"), owner_ids(&path).0), (Some(capability), NOBODY));
 }
 
 #[test]
@@ -133,63 +133,64 @@ fn owner_and_group_are_kept_or_changed() {
     chown(&path, Some(NOBODY), Some(12)).expect("its owner");
     set_mode(&path, 0o4750);
     write(&path, "new").expect("a write");
-    assert_eq!((owners(&path), mode(&path)), ((NOBODY, 12), 0o4750));
-    let wanted = Attributes { uid: Some(1), gid: Some(2), mode: Some(0o2640) };
-    write_with(&path, "newer", wanted).expect("a write");
-    assert_eq!((owners(&path), mode(&path)), ((1, 2), 0o2640));
-    let wanted = Attributes { uid: Some(3), gid: None, mode: Some(0o6755) };
-    files().set_attributes(&path, wanted).expect("a change");
-    assert_eq!((owners(&path), mode(&path)), ((3, 2), 0o6755));
+    assert_eq!((owner_ids(&path), mode(&path)), ((NOBODY, 12), 0o4750));
+    let desired = FileAttributes { uid: Some(1), gid: Some(2), mode: Some(0o2640) };
+    write_with(&path, "newer", desired).expect("a write");
+    assert_eq!((owner_ids(&path), mode(&path)), ((1, 2), 0o2640));
+    let desired = FileAttributes { uid: Some(3), gid: None, mode: Some(0o6755) };
+    files().set_attributes(&path, desired).expect("a change");
+    assert_eq!((owner_ids(&path), mode(&path)), ((3, 2), 0o6755));
 }
 
 #[test]
-fn what_may_not_be_given_fails_before_the_file_is_replaced() {
+fn forbidden_owner_fails_before_the_file_is_replaced() {
     if is_root() {
         println!("skipped: root may give everything");
         return;
     }
     let scratch = Scratch::new();
     let path = scratch.write("f", "old");
-    let wanted = Attributes { uid: Some(0), ..Attributes::default() };
+    let desired = FileAttributes { uid: Some(0), ..FileAttributes::default() };
     let shown = |text: String| text.replace(&scratch.at(""), "");
-    let group = files().group_name(owners(&path).1).expect("an answer").expect("a name");
+    let group = files().group_name(owner_ids(&path).1).expect("a result").expect("a name");
     let refused = format!("could not be given to root:{group}: Operation not permitted (os error 1)");
-    assert_eq!(shown(told(write_with(&path, "new", wanted))), format!("\"f\" {refused}"));
-    assert_eq!(shown(told(files().set_attributes(&path, wanted))), format!("\"f\" {refused}"));
+    assert_eq!(shown(error_text(write_with(&path, "new", desired))), format!("\"f\" {refused}"));
+    assert_eq!(shown(error_text(files().set_attributes(&path, desired))), format!("\"f\" {refused}"));
     let directory = scratch.path().join("d");
-    assert_eq!(shown(told(files().make_directory(&directory, wanted))), format!("\"d\" {refused}"));
+    assert_eq!(shown(error_text(files().make_directory(&directory, desired))), format!("\"d\" {refused}"));
     assert_eq!((scratch.names(), scratch.read("f").as_deref()), (vec!["f".to_owned()], Some("old")));
 }
 
 #[test]
-fn attributes_alone_leave_the_file_itself_in_place() {
+fn change_of_attributes_does_not_replace_the_file() {
     use std::os::unix::fs::MetadataExt as _;
     let scratch = Scratch::new();
     let path = scratch.write("f", "content");
     let number = || std::fs::metadata(&path).expect("its metadata").ino();
     let before = number();
-    for wanted in [0o600, 0o000, 0o4711, 0o644] {
-        files().set_attributes(&path, attributes(wanted)).expect("a change");
-        assert_eq!(mode(&path), wanted);
+    for desired in [0o600, 0o000, 0o4711, 0o644] {
+        files().set_attributes(&path, attributes(desired)).expect("a change");
+        assert_eq!(mode(&path), desired);
     }
     assert_eq!((number(), scratch.read("f").as_deref()), (before, Some("content")));
-    let missing = told(files().set_attributes(&scratch.path().join("x"), attributes(0o600)));
+    let missing = error_text(files().set_attributes(&scratch.path().join("x"), attributes(0o600)));
     let missing = missing.replace(&scratch.at(""), "");
-    assert_eq!(missing, "\"x\" can't be looked at: No such file or directory (os error 2)");
+    assert_eq!(missing, "\"x\" can't be inspected: No such file or directory (os error 2)");
 }
 
 #[test]
-fn a_directory_is_made_with_its_attributes() {
+fn directory_is_made_with_its_attributes() {
     let scratch = Scratch::new();
     let at = |name: &str| scratch.path().join(name);
-    files().make_directory(&at("plain"), Attributes::default()).expect("a directory");
+    files().make_directory(&at("plain"), FileAttributes::default()).expect("a directory");
     files().make_directory(&at("sticky"), attributes(0o1777)).expect("a directory");
     set_mode(&at("plain"), 0o2755);
-    files().make_directory(&at("plain/inherits"), Attributes::default()).expect("a directory");
+    files().make_directory(&at("plain/inherits"), FileAttributes::default()).expect("a directory");
     files().make_directory(&at("plain/exact"), attributes(0o700)).expect("a directory");
     let modes = ["sticky", "plain/inherits", "plain/exact"].map(|name| mode(&at(name)));
     assert_eq!(modes, [0o1777, 0o2755, 0o700]);
-    let again = told(files().make_directory(&at("plain"), attributes(0o700))).replace(&scratch.at(""), "");
-    assert_eq!(again, "\"plain\" could not be made: File exists (os error 17)");
+    let again =
+        error_text(files().make_directory(&at("plain"), attributes(0o700))).replace(&scratch.at(""), "");
+    assert_eq!(again, "\"plain\" could not be created: File exists (os error 17)");
     assert_eq!(mode(&at("plain")), 0o2755);
 }

@@ -1,14 +1,14 @@
-//! Old content that is kept.
+//! Backups of old content.
 
 use std::time::{Duration, UNIX_EPOCH};
 
 use ccm_host::{Files as _, sha256};
 use ccm_testkit::Scratch;
 
-use crate::{files, mode, set_mode, told};
+use crate::{error_text, files, mode, set_mode};
 
 #[test]
-fn content_is_kept_for_nobody_else() {
+fn backup_is_private() {
     let scratch = Scratch::new();
     let path = scratch.write("etc/app.conf", "old");
     set_mode(&path, 0o644);
@@ -29,7 +29,7 @@ fn content_is_kept_for_nobody_else() {
 }
 
 #[test]
-fn paths_that_look_alike_have_backups_of_their_own() {
+fn similar_paths_have_separate_backups() {
     let scratch = Scratch::new();
     let state = scratch.path().join("state");
     let kept = ["a/b", "a-b", "a b"].map(|name| {
@@ -40,7 +40,7 @@ fn paths_that_look_alike_have_backups_of_their_own() {
 }
 
 #[test]
-fn what_a_killed_backup_left_goes_with_the_next() {
+fn leftover_of_a_killed_backup_is_removed_by_the_next() {
     let scratch = Scratch::new();
     let path = scratch.write("f", "old");
     let state = scratch.path().join("state");
@@ -55,10 +55,10 @@ fn what_a_killed_backup_left_goes_with_the_next() {
 }
 
 #[test]
-fn a_place_that_can_not_be_made_is_told() {
+fn backup_directory_that_can_not_be_created_is_an_error() {
     let scratch = Scratch::new();
     let path = scratch.write("f", "old");
     let blocked = scratch.write("file", "");
-    let error = told(files().back_up(&path, &blocked, UNIX_EPOCH)).replace(&scratch.at(""), "");
-    assert_eq!(error, "\"file/backups\" could not be made: Not a directory (os error 20)");
+    let error = error_text(files().back_up(&path, &blocked, UNIX_EPOCH)).replace(&scratch.at(""), "");
+    assert_eq!(error, "\"file/backups\" could not be created: Not a directory (os error 20)");
 }

@@ -1,12 +1,12 @@
-//! Whose links are followed, and what happens to a link at the path itself.
+//! Trusted and untrusted links, among the parents and at the path itself.
 
 use std::os::unix::fs::{lchown, symlink};
 use std::path::Path;
 
-use ccm_host::{FileKind, Files as _, Hash, Look, NewContent, NewFile};
+use ccm_host::{FileKind, Files as _, HashPolicy, InspectOptions, NewContent, NewFile};
 use ccm_testkit::Scratch;
 
-use crate::{NOBODY, attributes, files, mode, needs_root, set_mode, told, write};
+use crate::{NOBODY, attributes, error_text, files, mode, needs_root, set_mode, write};
 
 fn link(scratch: &Scratch, to: &str, name: &str, owner: Option<u32>) {
     let path = scratch.path().join(name);
@@ -17,7 +17,7 @@ fn link(scratch: &Scratch, to: &str, name: &str, owner: Option<u32>) {
 }
 
 #[test]
-fn our_own_links_among_the_parents_are_followed() {
+fn own_links_among_the_parents_are_followed() {
     let scratch = Scratch::new();
     std::fs::create_dir_all(scratch.path().join("real/deep")).expect("directories");
     link(&scratch, "real", "relative", None);
@@ -32,19 +32,19 @@ fn our_own_links_among_the_parents_are_followed() {
 }
 
 #[test]
-fn links_without_end_are_an_error() {
+fn endless_links_are_an_error() {
     let scratch = Scratch::new();
     link(&scratch, "b", "a", None);
     link(&scratch, "a", "b", None);
-    let error = told(write(&scratch.path().join("a/f"), "x")).replace(&scratch.at(""), "");
-    assert_eq!(error, "\"a/f\" can't be looked at: Too many levels of symbolic links (os error 40)");
+    let error = error_text(write(&scratch.path().join("a/f"), "x")).replace(&scratch.at(""), "");
+    assert_eq!(error, "\"a/f\" can't be inspected: Too many levels of symbolic links (os error 40)");
     link(&scratch, "nowhere", "c", None);
-    let error = told(write(&scratch.path().join("c/f"), "x")).replace(&scratch.at(""), "");
+    let error = error_text(write(&scratch.path().join("c/f"), "x")).replace(&scratch.at(""), "");
     assert_eq!(error, "the directory \"c\" does not exist");
 }
 
 #[test]
-fn a_strangers_link_among_the_parents_is_refused() {
+fn untrusted_link_among_the_parents_is_refused() {
     if !needs_root("a stranger's link") {
         return;
     }
@@ -55,18 +55,18 @@ fn a_strangers_link_among_the_parents_is_refused() {
     let expected =
         "the link \"theirs\", on the way to \"theirs/f\", belongs to user 65534 and is not followed";
     let shown = |text: String| text.replace(&scratch.at(""), "");
-    assert_eq!(shown(told(write(&path, "new"))), expected);
-    assert_eq!(shown(told(files().look(&path, Look::default()))), expected);
-    assert_eq!(shown(told(files().set_attributes(&path, attributes(0o666)))), expected);
-    assert_eq!(shown(told(files().remove(&path, true))), expected);
+    assert_eq!(shown(error_text(write(&path, "new"))), expected);
+    assert_eq!(shown(error_text(files().inspect(&path, InspectOptions::default()))), expected);
+    assert_eq!(shown(error_text(files().set_attributes(&path, attributes(0o666)))), expected);
+    assert_eq!(shown(error_text(files().remove(&path, true))), expected);
     let fresh = scratch.path().join("theirs/fresh");
-    assert!(told(write(&fresh, "new")).contains("belongs to user 65534"));
-    assert!(told(files().make_directory(&fresh, attributes(0o755))).contains("belongs to user 65534"));
+    assert!(error_text(write(&fresh, "new")).contains("belongs to user 65534"));
+    assert!(error_text(files().make_directory(&fresh, attributes(0o755))).contains("belongs to user 65534"));
     assert_eq!((scratch.read("real/f").as_deref(), scratch.has("real/fresh")), (Some("old"), false));
 }
 
 #[test]
-fn a_source_is_not_looked_for_behind_a_strangers_link() {
+fn source_behind_an_untrusted_link_is_refused() {
     if !needs_root("a stranger's link") {
         return;
     }
@@ -86,12 +86,12 @@ fn a_source_is_not_looked_for_behind_a_strangers_link() {
         let expected = format!(
             "the link \"{link}\", on the way to \"{name}\", belongs to user 65534 and is not followed"
         );
-        assert_eq!(shown(told(read(name))), expected);
-        assert_eq!(shown(told(copy(name))), expected);
+        assert_eq!(shown(error_text(read(name))), expected);
+        assert_eq!(shown(error_text(copy(name))), expected);
     }
     assert!(!scratch.has("copy"));
     read("ours").expect("a content");
-    // Whoever owns the file may lead to it.
+    // The owner of the file may link to it.
     lchown(&target, Some(NOBODY), None).expect("its owner");
     for name in ["link", "way/f", "ours"] {
         assert_eq!(read(name).expect("a content").content.as_deref(), Some(&b"content"[..]));
@@ -100,7 +100,7 @@ fn a_source_is_not_looked_for_behind_a_strangers_link() {
 }
 
 #[test]
-fn a_source_that_leads_nowhere_is_told() {
+fn dangling_source_is_an_error() {
     let scratch = Scratch::new();
     scratch.write("f", "");
     link(&scratch, "nothing", "link", None);
@@ -111,13 +111,13 @@ fn a_source_that_leads_nowhere_is_told() {
         ("f/x", "Not a directory (os error 20)"),
     ] {
         let expected = format!("\"{name}\" can't be read: {why}");
-        assert_eq!(shown(told(files().read(&scratch.path().join(name), 0))), expected);
+        assert_eq!(shown(error_text(files().read(&scratch.path().join(name), 0))), expected);
     }
-    assert_eq!(shown(told(files().read(&scratch.path().join("."), 0))), "\".\" is a directory");
+    assert_eq!(shown(error_text(files().read(&scratch.path().join("."), 0))), "\".\" is a directory");
 }
 
 #[test]
-fn the_link_of_the_owner_of_the_target_is_followed() {
+fn link_of_the_owner_of_the_target_is_followed() {
     if !needs_root("the link of the owner of the target") {
         return;
     }
@@ -127,21 +127,21 @@ fn the_link_of_the_owner_of_the_target_is_followed() {
     link(&scratch, "real", "theirs", Some(NOBODY));
     write(&scratch.path().join("theirs/f"), "new").expect("a write");
     assert_eq!(scratch.read("real/f").as_deref(), Some("new"));
-    assert_eq!(crate::owners(&real).0, NOBODY);
+    assert_eq!(crate::owner_ids(&real).0, NOBODY);
 }
 
 #[test]
-fn a_link_at_the_path_is_looked_through_and_replaced() {
+fn link_is_followed_when_inspected_and_replaced_when_written() {
     let scratch = Scratch::new();
     let target = scratch.write("target", "old");
     set_mode(&target, 0o640);
     link(&scratch, "target", "f", None);
     let path = scratch.path().join("f");
-    let look = Look { hash: Hash::Always, keep_up_to: 10, compare: None };
-    let state = files().look(&path, look).expect("a look");
+    let inspect = InspectOptions { hash: HashPolicy::Always, keep_up_to: 10, compare: None };
+    let state = files().inspect(&path, inspect).expect("a state");
     let found = state.target.expect("the target");
     assert_eq!((state.link, found.kind, found.content.as_deref()), (true, FileKind::File, Some(&b"old"[..])));
-    let refused = told(files().set_attributes(&path, attributes(0o600))).replace(&scratch.at(""), "");
+    let refused = error_text(files().set_attributes(&path, attributes(0o600))).replace(&scratch.at(""), "");
     assert_eq!(refused, "\"f\" is a symbolic link");
     write(&path, "new").expect("a write");
     assert!(!path.is_symlink());
@@ -150,7 +150,7 @@ fn a_link_at_the_path_is_looked_through_and_replaced() {
 }
 
 #[test]
-fn links_to_nowhere_and_to_themselves_lead_to_nothing() {
+fn dangling_and_circular_links_have_no_target() {
     let scratch = Scratch::new();
     link(&scratch, "nowhere", "dangling", None);
     link(&scratch, "missing/too", "lost", None);
@@ -159,7 +159,7 @@ fn links_to_nowhere_and_to_themselves_lead_to_nothing() {
     link(&scratch, "file/below", "blocked", None);
     for name in ["dangling", "lost", "itself", "blocked"] {
         let path = scratch.path().join(name);
-        let state = files().look(&path, Look::default()).expect("a look");
+        let state = files().inspect(&path, InspectOptions::default()).expect("a state");
         assert_eq!((state.link, state.target, state.parent_missing), (true, None, false), "{name}");
         write(&path, name).expect("a write");
         assert_eq!(scratch.read(name).as_deref(), Some(name));
@@ -167,19 +167,19 @@ fn links_to_nowhere_and_to_themselves_lead_to_nothing() {
 }
 
 #[test]
-fn a_link_to_a_directory_shows_the_directory() {
+fn link_to_a_directory_is_inspected_as_the_directory() {
     let scratch = Scratch::new();
     link(&scratch, "/", "root", None);
     link(&scratch, ".", "here", None);
     for name in ["root", "here"] {
-        let state = files().look(&scratch.path().join(name), Look::default()).expect("a look");
+        let state = files().inspect(&scratch.path().join(name), InspectOptions::default()).expect("a state");
         let found = state.target.expect("a directory");
         assert_eq!((state.link, found.kind), (true, FileKind::Directory { empty: Some(false) }), "{name}");
     }
 }
 
 #[test]
-fn a_strangers_link_at_the_path_is_not_looked_through() {
+fn untrusted_link_at_the_path_is_not_followed() {
     if !needs_root("a stranger's link at the path") {
         return;
     }
@@ -187,8 +187,8 @@ fn a_strangers_link_at_the_path_is_not_looked_through() {
     let secret = scratch.write("secret", "secret");
     link(&scratch, "secret", "f", Some(NOBODY));
     let path = scratch.path().join("f");
-    let look = Look { hash: Hash::Always, keep_up_to: 100, compare: None };
-    let state = files().look(&path, look).expect("a look");
+    let inspect = InspectOptions { hash: HashPolicy::Always, keep_up_to: 100, compare: None };
+    let state = files().inspect(&path, inspect).expect("a state");
     assert_eq!((state.link, state.target), (true, None));
     set_mode(&secret, 0o666);
     write(&path, "new").expect("a write");
@@ -196,11 +196,11 @@ fn a_strangers_link_at_the_path_is_not_looked_through() {
         (scratch.read("f").as_deref(), scratch.read("secret").as_deref()),
         (Some("new"), Some("secret"))
     );
-    assert_eq!((mode(&path), crate::owners(&path).0), (0o644, 0));
+    assert_eq!((mode(&path), crate::owner_ids(&path).0), (0o644, 0));
 }
 
 #[test]
-fn removing_takes_the_link_and_not_what_it_leads_to() {
+fn removal_of_a_link_keeps_the_target() {
     let scratch = Scratch::new();
     scratch.write("d/kept", "kept");
     link(&scratch, "d", "to-directory", None);

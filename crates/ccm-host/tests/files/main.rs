@@ -1,6 +1,6 @@
-//! Files as they are on a machine: owners, attributes, links, mounts, full disks and other writers.
+//! Real files: owners, attributes, links, mounts, full disks and concurrent writers.
 //!
-//! What needs root prints why it is skipped otherwise.
+//! A test that needs root prints a message and returns without it.
 #![expect(
     clippy::disallowed_methods,
     clippy::disallowed_types,
@@ -11,9 +11,9 @@
 
 mod attributes;
 mod backups;
-mod ending;
+mod cancelling;
+mod inspecting;
 mod links;
-mod looking;
 mod mounts;
 mod removing;
 mod wrapped;
@@ -22,7 +22,7 @@ mod writing;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 
-use ccm_host::{Attributes, Cancellation, FileError, Files as _, NewContent, NewFile, SystemFiles};
+use ccm_host::{Cancellation, FileAttributes, FileError, Files as _, NewContent, NewFile, SystemFiles};
 
 const NOBODY: u32 = 65534;
 
@@ -30,12 +30,12 @@ fn is_root() -> bool {
     nix::unistd::geteuid().is_root()
 }
 
-/// The files of this machine, in a run that nobody ends.
+/// Returns the files of this machine, without a cancellation.
 fn files() -> SystemFiles {
     SystemFiles::new(Cancellation::never())
 }
 
-/// Tells whether this test can go on, and says so if not.
+/// Returns `true` as root; prints that the test is skipped otherwise.
 fn needs_root(test: &str) -> bool {
     if !is_root() {
         println!("skipped: {test} needs root");
@@ -43,21 +43,21 @@ fn needs_root(test: &str) -> bool {
     is_root()
 }
 
-fn attributes(mode: u32) -> Attributes {
-    Attributes { mode: Some(mode), ..Attributes::default() }
+fn attributes(mode: u32) -> FileAttributes {
+    FileAttributes { mode: Some(mode), ..FileAttributes::default() }
 }
 
 fn write(path: &Path, content: &str) -> Result<String, FileError> {
-    write_with(path, content, Attributes::default())
+    write_with(path, content, FileAttributes::default())
 }
 
-fn write_with(path: &Path, content: &str, attributes: Attributes) -> Result<String, FileError> {
+fn write_with(path: &Path, content: &str, attributes: FileAttributes) -> Result<String, FileError> {
     let content = NewContent::Bytes(content.as_bytes());
     files().write(path, &NewFile { content, attributes })
 }
 
-/// The error and what caused it, on one line.
-fn told<T: std::fmt::Debug>(result: Result<T, FileError>) -> String {
+/// Returns the error and its causes on one line.
+fn error_text<T: std::fmt::Debug>(result: Result<T, FileError>) -> String {
     let error = result.expect_err("it should have failed");
     match std::error::Error::source(&error) {
         Some(source) => format!("{error}: {source}"),
@@ -69,7 +69,7 @@ fn mode(path: &Path) -> u32 {
     std::fs::symlink_metadata(path).expect("its metadata").permissions().mode() & 0o7777
 }
 
-fn owners(path: &Path) -> (u32, u32) {
+fn owner_ids(path: &Path) -> (u32, u32) {
     let metadata = std::fs::symlink_metadata(path).expect("its metadata");
     (metadata.uid(), metadata.gid())
 }

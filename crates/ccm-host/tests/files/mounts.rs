@@ -6,12 +6,12 @@ use ccm_host::{Files as _, NewContent, NewFile};
 use ccm_testkit::{Scratch, isolated_after};
 use nix::mount::{MsFlags, mount, umount};
 
-use crate::{attributes, files, mode, needs_root, set_mode, told, write};
+use crate::{attributes, error_text, files, mode, needs_root, set_mode, write};
 
-/// Set in the process that has mounts of its own.
+/// Variable that is set in the process with its own mounts.
 const PRIVATE: &str = "CCM_TEST_PRIVATE_MOUNTS";
 
-/// Runs the body where it can mount what it likes, and nobody else sees it.
+/// Runs the body in a process with its own mounts.
 fn with_own_mounts(test: &str, body: impl FnOnce(&Scratch)) {
     if !needs_root(test) {
         return;
@@ -39,8 +39,8 @@ fn bind(from: &Path, to: &Path) {
 }
 
 #[test]
-fn a_full_disk_leaves_the_old_file() {
-    with_own_mounts("mounts::a_full_disk_leaves_the_old_file", |scratch| {
+fn full_disk_leaves_the_old_file() {
+    with_own_mounts("mounts::full_disk_leaves_the_old_file", |scratch| {
         let disk = scratch.path().join("disk");
         mount_tmpfs(&disk, "64k");
         let path = scratch.write("disk/f", "old");
@@ -49,9 +49,9 @@ fn a_full_disk_leaves_the_old_file() {
         let big = "x".repeat(1 << 20);
         let shown = |text: String| text.replace(&scratch.at(""), "");
         let expected = "\"disk/.f.ccm-new\" could not be written: No space left on device (os error 28)";
-        assert_eq!(shown(told(write(&path, &big))), expected);
+        assert_eq!(shown(error_text(write(&path, &big))), expected);
         let copy = NewFile { content: NewContent::CopyOf(&before), attributes: attributes(0o600) };
-        assert_eq!(shown(told(files().write(&path, &copy))), expected);
+        assert_eq!(shown(error_text(files().write(&path, &copy))), expected);
         assert_eq!((scratch.read("disk/f").as_deref(), mode(&path)), (Some("old"), 0o644));
         let left = std::fs::read_dir(&disk).expect("the disk").count();
         assert_eq!(left, 1);
@@ -60,8 +60,8 @@ fn a_full_disk_leaves_the_old_file() {
 }
 
 #[test]
-fn a_mount_point_is_neither_replaced_nor_removed() {
-    with_own_mounts("mounts::a_mount_point_is_neither_replaced_nor_removed", |scratch| {
+fn mount_point_is_neither_replaced_nor_removed() {
+    with_own_mounts("mounts::mount_point_is_neither_replaced_nor_removed", |scratch| {
         let disk = scratch.path().join("disk");
         mount_tmpfs(&disk, "64k");
         let file = scratch.write("file", "mounted over");
@@ -69,14 +69,14 @@ fn a_mount_point_is_neither_replaced_nor_removed() {
         bind(&other, &file);
         let shown = |text: String| text.replace(&scratch.at(""), "");
         for (path, mount) in [(&file, Some(&file)), (&disk, Some(&disk)), (&other, None)] {
-            assert_eq!(files().mount_in_the_way(path, false).expect("an answer").as_ref(), mount);
+            assert_eq!(files().blocking_mount(path, false).expect("a result").as_ref(), mount);
         }
-        assert_eq!(shown(told(write(&file, "new"))), "\"file\" is a mount point");
-        assert_eq!(shown(told(files().remove(&file, false))), "\"file\" is a mount point");
+        assert_eq!(shown(error_text(write(&file, "new"))), "\"file\" is a mount point");
+        assert_eq!(shown(error_text(files().remove(&file, false))), "\"file\" is a mount point");
         for force in [false, true] {
-            assert_eq!(shown(told(files().remove(&disk, force))), "\"disk\" is a mount point");
+            assert_eq!(shown(error_text(files().remove(&disk, force))), "\"disk\" is a mount point");
         }
-        // Its attributes are those of what is mounted, and can be managed.
+        // The attributes are those of the mounted file system, and can be changed.
         files().set_attributes(&disk, attributes(0o700)).expect("a change");
         assert_eq!(mode(&disk), 0o700);
         umount(&file).expect("an end");
@@ -86,15 +86,15 @@ fn a_mount_point_is_neither_replaced_nor_removed() {
 }
 
 #[test]
-fn force_stops_before_it_begins_if_something_is_mounted_below() {
-    with_own_mounts("mounts::force_stops_before_it_begins_if_something_is_mounted_below", |scratch| {
+fn force_removes_nothing_if_a_mount_point_is_below() {
+    with_own_mounts("mounts::force_removes_nothing_if_a_mount_point_is_below", |scratch| {
         let top = scratch.path().join("a top");
         scratch.write("a top/1", "kept");
         scratch.write("a top/z", "kept");
         let disk = scratch.path().join("a top/deep/disk");
         mount_tmpfs(&disk, "64k");
         scratch.write("a top/deep/disk/f", "mounted");
-        let in_the_way = |below| files().mount_in_the_way(&top, below).expect("an answer");
+        let in_the_way = |below| files().blocking_mount(&top, below).expect("a result");
         assert_eq!((in_the_way(false), in_the_way(true)), (None, Some(disk.clone())));
         let error = files().remove(&top, true).expect_err("a refusal");
         assert!(!error.changed());
@@ -102,10 +102,10 @@ fn force_stops_before_it_begins_if_something_is_mounted_below() {
         let kept = ["a top/1", "a top/z", "a top/deep/disk/f"].map(|name| scratch.has(name));
         assert_eq!(kept, [true; 3]);
         umount(&disk).expect("an end");
-        // A bind mount is on the same device, and is a mount all the same.
+        // A bind mount has the same device number.
         scratch.write("elsewhere/f", "kept");
         bind(&scratch.path().join("elsewhere"), &disk);
-        assert!(told(files().remove(&top, true)).contains("is a mount point"));
+        assert!(error_text(files().remove(&top, true)).contains("is a mount point"));
         assert!(scratch.has("elsewhere/f"));
         umount(&disk).expect("an end");
         files().remove(&top, true).expect("a removal");
@@ -113,16 +113,16 @@ fn force_stops_before_it_begins_if_something_is_mounted_below() {
 }
 
 #[test]
-fn a_disk_that_is_read_only_is_told() {
-    with_own_mounts("mounts::a_disk_that_is_read_only_is_told", |scratch| {
+fn read_only_disk_is_reported() {
+    with_own_mounts("mounts::read_only_disk_is_reported", |scratch| {
         let disk = scratch.path().join("disk");
         mount_tmpfs(&disk, "64k");
         let path = scratch.write("disk/f", "old");
         set_mode(&path, 0o600);
         let flags = MsFlags::MS_REMOUNT | MsFlags::MS_RDONLY;
         mount(None::<&str>, &disk, None::<&str>, flags, None::<&str>).expect("a mount");
-        let shown = told(write(&path, "new")).replace(&scratch.at(""), "");
-        assert_eq!(shown, "\"disk/.f.ccm-new\" could not be made: Read-only file system (os error 30)");
+        let shown = error_text(write(&path, "new")).replace(&scratch.at(""), "");
+        assert_eq!(shown, "\"disk/.f.ccm-new\" could not be created: Read-only file system (os error 30)");
         assert_eq!(scratch.read("disk/f").as_deref(), Some("old"));
         umount(&disk).expect("an end");
     });

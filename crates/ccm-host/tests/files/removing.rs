@@ -1,12 +1,12 @@
-//! Removing, by force and without.
+//! Removing, with and without `force`.
 
 use ccm_host::Files as _;
 use ccm_testkit::Scratch;
 
-use crate::{files, is_root, set_mode, told};
+use crate::{error_text, files, is_root, set_mode};
 
 #[test]
-fn files_and_empty_directories_go_without_force() {
+fn files_and_empty_directories_need_no_force() {
     let scratch = Scratch::new();
     scratch.write("f", "");
     std::fs::create_dir(scratch.path().join("d")).expect("a directory");
@@ -17,11 +17,11 @@ fn files_and_empty_directories_go_without_force() {
 }
 
 #[test]
-fn a_full_directory_needs_force() {
+fn full_directory_needs_force() {
     let scratch = Scratch::new();
     scratch.write("d/f", "");
     let path = scratch.path().join("d");
-    let error = told(files().remove(&path, false)).replace(&scratch.at(""), "");
+    let error = error_text(files().remove(&path, false)).replace(&scratch.at(""), "");
     assert_eq!(error, "\"d\" could not be removed: Directory not empty (os error 39)");
     assert!(scratch.has("d/f"));
     files().remove(&path, true).expect("a removal");
@@ -29,7 +29,7 @@ fn a_full_directory_needs_force() {
 }
 
 #[test]
-fn force_goes_deep_and_wide_and_follows_no_link() {
+fn force_removes_deep_and_wide_trees_and_follows_no_link() {
     let scratch = Scratch::new();
     scratch.write("kept/f", "kept");
     let top = scratch.path().join("top");
@@ -38,7 +38,7 @@ fn force_goes_deep_and_wide_and_follows_no_link() {
         scratch.write(&format!("top/{number}/a/b"), "");
     }
     std::os::unix::fs::symlink(scratch.path().join("kept"), top.join("link")).expect("a link");
-    // Deeper than there may be open files, and than a path may be long.
+    // The tree is deeper than the limits of open files and of the length of a path.
     let mut at =
         rustix::fs::open(&top, rustix::fs::OFlags::PATH, rustix::fs::Mode::empty()).expect("the top");
     for _ in 0..3_000 {
@@ -52,12 +52,12 @@ fn force_goes_deep_and_wide_and_follows_no_link() {
 
 #[test]
 fn the_root_directory_is_never_removed() {
-    assert_eq!(told(files().remove("/".as_ref(), true)), "\"/\" is never removed or replaced");
-    assert_eq!(told(files().remove("//".as_ref(), true)), "\"/\" is never removed or replaced");
+    assert_eq!(error_text(files().remove("/".as_ref(), true)), "\"/\" is never removed or replaced");
+    assert_eq!(error_text(files().remove("//".as_ref(), true)), "\"/\" is never removed or replaced");
 }
 
 #[test]
-fn a_removal_that_stops_half_way_says_that_something_was_changed() {
+fn incomplete_removal_reports_a_change() {
     if is_root() {
         println!("skipped: root may remove everything");
         return;

@@ -1,4 +1,4 @@
-//! Files behind a wrapper that sees changes before they are made.
+//! Middleware that sees changes of files.
 
 use std::cell::RefCell;
 use std::fs;
@@ -6,13 +6,14 @@ use std::io;
 use std::path::Path;
 
 use ccm_host::{
-    Attributes, FileChange, FileError, Files, FilesMiddleware, Look, NewContent, NewFile, Step, SystemFiles,
+    FileAttributes, FileChange, FileError, FileStep, Files, FilesMiddleware, InspectOptions, NewContent,
+    NewFile, SystemFiles,
 };
 use ccm_testkit::Scratch;
 
 use crate::files;
 
-/// Counts changes, and refuses those of a path that ends with `locked`.
+/// Middleware that counts changes, and refuses those of a path that ends with `locked`.
 struct CountingFiles {
     inner: SystemFiles,
     changes: RefCell<Vec<(String, FileChange)>>,
@@ -27,7 +28,7 @@ impl FilesMiddleware for CountingFiles {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         if name == "locked" {
             let (path, source) = (path.to_owned(), io::ErrorKind::PermissionDenied.into());
-            return Err(FileError::Step { path, step: Step::Content, changed: false, source });
+            return Err(FileError::Step { path, step: FileStep::Content, changed: false, source });
         }
         self.changes.borrow_mut().push((name, change));
         Ok(())
@@ -35,15 +36,15 @@ impl FilesMiddleware for CountingFiles {
 }
 
 #[test]
-fn a_wrapper_sees_every_change_and_can_prevent_it() {
+fn middleware_sees_every_change_and_can_prevent_it() {
     let scratch = Scratch::new();
     let wrapped = CountingFiles { inner: files(), changes: RefCell::default() };
-    let new = NewFile { content: NewContent::Bytes(b"x"), attributes: Attributes::default() };
+    let new = NewFile { content: NewContent::Bytes(b"x"), attributes: FileAttributes::default() };
     let (file, state) = (scratch.path().join("f"), scratch.path().join("state"));
     wrapped.write(&file, &new).expect("a file");
     wrapped.write(&file, &new).expect("the same file");
-    wrapped.set_attributes(&file, Attributes::default()).expect("attributes");
-    wrapped.make_directory(&scratch.path().join("d"), Attributes::default()).expect("a directory");
+    wrapped.set_attributes(&file, FileAttributes::default()).expect("attributes");
+    wrapped.make_directory(&scratch.path().join("d"), FileAttributes::default()).expect("a directory");
     fs::create_dir(&state).expect("a directory");
     wrapped.back_up(&file, &state, std::time::SystemTime::UNIX_EPOCH).expect("a backup");
     wrapped.remove(&file, false).expect("a removal");
@@ -61,9 +62,15 @@ fn a_wrapper_sees_every_change_and_can_prevent_it() {
     assert_eq!(writes, 2);
     assert!(wrapped.write(&scratch.path().join("locked"), &new).is_err());
     assert!(
-        !wrapped.exists(&scratch.path().join("locked")).expect("a look"),
+        !wrapped.exists(&scratch.path().join("locked")).expect("a state"),
         "a change that is prevented is not made"
     );
-    assert!(wrapped.look(&scratch.path().join("d"), Look::default()).expect("a state").target.is_some());
+    assert!(
+        wrapped
+            .inspect(&scratch.path().join("d"), InspectOptions::default())
+            .expect("a state")
+            .target
+            .is_some()
+    );
     assert_eq!(wrapped.changes.borrow().len(), expected.len(), "what only looks is no change");
 }

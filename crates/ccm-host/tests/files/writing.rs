@@ -1,14 +1,14 @@
-//! A write is seen whole or not at all, and leaves nothing beside it.
+//! Writing files atomically, without leftovers.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ccm_host::{Files as _, NewContent, NewFile, sha256};
 use ccm_testkit::Scratch;
 
-use crate::{attributes, files, is_root, mode, set_mode, told, write, write_with};
+use crate::{attributes, error_text, files, is_root, mode, set_mode, write, write_with};
 
 #[test]
-fn a_new_file_has_content_and_a_plain_mode() {
+fn new_file_has_content_and_the_default_mode() {
     let scratch = Scratch::new();
     let path = scratch.path().join("f");
     let written = write(&path, "hello\n").expect("a write");
@@ -19,7 +19,7 @@ fn a_new_file_has_content_and_a_plain_mode() {
 }
 
 #[test]
-fn what_is_not_asked_for_stays_as_it_was() {
+fn attributes_that_are_not_given_are_kept() {
     let scratch = Scratch::new();
     let path = scratch.write("f", "old");
     for kept in [0o600, 0o444, 0o755, 0o4755, 0o2750, 0o1644] {
@@ -32,7 +32,7 @@ fn what_is_not_asked_for_stays_as_it_was() {
 }
 
 #[test]
-fn a_source_is_copied() {
+fn source_is_copied() {
     let scratch = Scratch::new();
     let content = "line\n".repeat(100_000);
     let source = scratch.write("source", &content);
@@ -43,7 +43,7 @@ fn a_source_is_copied() {
 }
 
 #[test]
-fn a_source_that_can_not_be_read_changes_nothing() {
+fn unreadable_source_changes_nothing() {
     let scratch = Scratch::new();
     let path = scratch.write("f", "old");
     std::fs::create_dir(scratch.path().join("directory")).expect("a directory");
@@ -51,7 +51,7 @@ fn a_source_that_can_not_be_read_changes_nothing() {
     let copy = |name: &str| {
         let source = scratch.path().join(name);
         let new = NewFile { content: NewContent::CopyOf(&source), attributes: attributes(0o600) };
-        told(files().write(&path, &new)).replace(&scratch.at(""), "")
+        error_text(files().write(&path, &new)).replace(&scratch.at(""), "")
     };
     assert_eq!(copy("missing"), "\"missing\" can't be read: No such file or directory (os error 2)");
     assert_eq!(copy("directory"), "\"directory\" is a directory");
@@ -65,7 +65,7 @@ fn a_source_that_can_not_be_read_changes_nothing() {
 }
 
 #[test]
-fn what_a_killed_run_left_is_replaced() {
+fn leftover_of_a_killed_run_is_replaced() {
     let scratch = Scratch::new();
     let path = scratch.path().join("f");
     let victim = scratch.write("victim", "untouched");
@@ -78,17 +78,17 @@ fn what_a_killed_run_left_is_replaced() {
 }
 
 #[test]
-fn a_leftover_that_can_not_be_removed_is_named() {
+fn leftover_that_can_not_be_removed_is_named() {
     let scratch = Scratch::new();
     let path = scratch.write("f", "old");
     std::fs::create_dir(scratch.path().join(".f.ccm-new")).expect("a directory");
-    let error = told(write(&path, "new")).replace(&scratch.at(""), "");
+    let error = error_text(write(&path, "new")).replace(&scratch.at(""), "");
     assert_eq!(error, "\".f.ccm-new\" is a directory");
     assert_eq!(scratch.read("f").as_deref(), Some("old"));
 }
 
 #[test]
-fn what_is_no_file_is_not_replaced() {
+fn directories_and_special_files_are_not_replaced() {
     let scratch = Scratch::new();
     let at = |name: &str| scratch.path().join(name);
     std::fs::create_dir(at("directory")).expect("a directory");
@@ -100,14 +100,14 @@ fn what_is_no_file_is_not_replaced() {
         ("missing/f", "the directory \"missing\" does not exist"),
         ("file/f", "\"file\", on the way to \"file/f\", is not a directory"),
     ] {
-        assert_eq!(told(write(&at(name), "x")).replace(&scratch.at(""), ""), error);
+        assert_eq!(error_text(write(&at(name), "x")).replace(&scratch.at(""), ""), error);
     }
-    assert_eq!(told(write("/".as_ref(), "x")), "\"/\" is never removed or replaced");
+    assert_eq!(error_text(write("/".as_ref(), "x")), "\"/\" is never removed or replaced");
     assert_eq!(scratch.names(), ["directory", "file", "pipe"]);
 }
 
 #[test]
-fn a_directory_that_may_not_be_written_is_told() {
+fn read_only_directory_is_an_error() {
     if is_root() {
         println!("skipped: root may write everywhere");
         return;
@@ -115,14 +115,14 @@ fn a_directory_that_may_not_be_written_is_told() {
     let scratch = Scratch::new();
     let path = scratch.write("d/f", "old");
     set_mode(&scratch.path().join("d"), 0o555);
-    let error = told(write(&path, "new")).replace(&scratch.at(""), "");
+    let error = error_text(write(&path, "new")).replace(&scratch.at(""), "");
     set_mode(&scratch.path().join("d"), 0o755);
-    assert_eq!(error, "\"d/.f.ccm-new\" could not be made: Permission denied (os error 13)");
+    assert_eq!(error, "\"d/.f.ccm-new\" could not be created: Permission denied (os error 13)");
     assert_eq!(scratch.read("d/f").as_deref(), Some("old"));
 }
 
 #[test]
-fn a_reader_never_sees_a_part() {
+fn reader_never_sees_an_incomplete_file() {
     let scratch = Scratch::new();
     let path = scratch.path().join("f");
     let contents = ["a".repeat(300_000), "b".repeat(200_000)];
@@ -153,7 +153,7 @@ fn a_reader_never_sees_a_part() {
 }
 
 #[test]
-fn what_a_killed_run_left_goes_with_every_change_of_its_neighbour() {
+fn every_change_removes_the_leftover_of_a_killed_run() {
     let scratch = Scratch::new();
     let path = scratch.write("f", "old");
     scratch.write(".f.ccm-new", "half");
@@ -165,7 +165,7 @@ fn what_a_killed_run_left_goes_with_every_change_of_its_neighbour() {
 }
 
 #[test]
-fn a_name_may_be_as_long_as_the_filesystem_lets_it() {
+fn name_may_have_the_maximum_length() {
     let scratch = Scratch::new();
     for length in [246, 247, 255] {
         let name = "n".repeat(length);

@@ -1,12 +1,12 @@
-//! Commands that are ended because the run is.
+//! Commands of a cancelled run.
 
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
 use ccm_host::{
-    Cancellation, CancellationSource, Exit, Host, Level, LocalExecutor, LocalSystem as _, Runner as _,
-    SystemClock, SystemFiles, SystemRunner,
+    Cancellation, CancellationLevel, CancellationSource, Exit, Host, LocalExecutor, LocalSystem as _,
+    Runner as _, SystemClock, SystemFiles, SystemRunner,
 };
 use ccm_testkit::wait_until;
 
@@ -14,10 +14,10 @@ use crate::paused::alone_paused;
 use crate::{alone, has_ended, run, shell, text};
 
 #[test]
-fn stop_asks_and_waits() {
-    alone("cancellation::stop_asks_and_waits", async |runner| {
+fn stop_sends_term_and_waits() {
+    alone("cancellation::stop_sends_term_and_waits", async |runner| {
         let (source, cancellation) = CancellationSource::new();
-        let mut on_line = |_, _: &str| source.raise(Level::Stop);
+        let mut on_line = |_, _: &str| source.raise(CancellationLevel::Stop);
         let command = shell("trap 'echo bye; exit' TERM; echo begun; sleep 999 & wait");
         let finished = runner.run(&command, &cancellation, &mut on_line).await.expect("a start");
         assert_eq!(finished.exit, Exit::Cancelled);
@@ -29,7 +29,7 @@ fn stop_asks_and_waits() {
 fn kill_does_not_wait() {
     alone_paused("cancellation::kill_does_not_wait", async |runner| {
         let (source, cancellation) = CancellationSource::new();
-        let mut on_line = |_, _: &str| source.raise(Level::Kill);
+        let mut on_line = |_, _: &str| source.raise(CancellationLevel::Kill);
         let command = shell("trap 'echo bye; exit' TERM; echo begun; setsid sleep 999 & wait");
         let finished = runner.run(&command, &cancellation, &mut on_line).await.expect("a start");
         assert_eq!((finished.exit, finished.duration), (Exit::Cancelled, Duration::ZERO));
@@ -42,7 +42,7 @@ fn kill_ends_the_wait_after_stop() {
     alone_paused("cancellation::kill_ends_the_wait_after_stop", async |runner| {
         let (source, cancellation) = CancellationSource::new();
         let mut on_line = |_, line: &str| {
-            source.raise(if line == "begun" { Level::Stop } else { Level::Kill });
+            source.raise(if line == "begun" { CancellationLevel::Stop } else { CancellationLevel::Kill });
         };
         let command = shell("trap 'echo asked' TERM; echo begun; while :; do sleep 999 & wait; done");
         let finished = runner.run(&command, &cancellation, &mut on_line).await.expect("a start");
@@ -52,10 +52,10 @@ fn kill_ends_the_wait_after_stop() {
 }
 
 #[test]
-fn nothing_is_started_any_more() {
-    alone("cancellation::nothing_is_started_any_more", async |runner| {
+fn cancelled_run_starts_no_command() {
+    alone("cancellation::cancelled_run_starts_no_command", async |runner| {
         let (source, cancellation) = CancellationSource::new();
-        source.raise(Level::Stop);
+        source.raise(CancellationLevel::Stop);
         let command = shell("echo begun");
         let finished = runner.run(&command, &cancellation, &mut |_, _| {}).await.expect("no start");
         assert_eq!(finished.exit, Exit::Cancelled);
@@ -63,8 +63,8 @@ fn nothing_is_started_any_more() {
     });
 }
 
-/// Raises a level when a command has begun that prints once more if it is not ended.
-async fn patiently(runner: &SystemRunner, level: Level, patience: Duration) -> (Exit, String) {
+/// Raises the level once a command has begun. The command prints again if it is not ended.
+async fn patiently(runner: &SystemRunner, level: CancellationLevel, patience: Duration) -> (Exit, String) {
     let (source, cancellation) = CancellationSource::new();
     let (files, clock) = (SystemFiles::new(Cancellation::never()), SystemClock::new());
     let host = Host {
@@ -82,7 +82,8 @@ async fn patiently(runner: &SystemRunner, level: Level, patience: Duration) -> (
         }
         ControlFlow::Continue(())
     };
-    let wait = if patience.is_zero() || level == Level::Kill { "sleep 999" } else { "sleep 0.01" };
+    let wait =
+        if patience.is_zero() || level == CancellationLevel::Kill { "sleep 999" } else { "sleep 0.01" };
     let text_of = format!("echo begun; until test -e {}; do :; done; {wait}; echo done", go_on.display());
     let command = shell(&text_of);
     let finished =
@@ -92,13 +93,13 @@ async fn patiently(runner: &SystemRunner, level: Level, patience: Duration) -> (
 }
 
 #[test]
-fn what_must_not_be_ended_half_way_goes_on_for_a_while() {
-    alone("cancellation::what_must_not_be_ended_half_way_goes_on_for_a_while", async |runner| {
+fn patient_command_goes_on_for_a_while_after_stop() {
+    alone("cancellation::patient_command_goes_on_for_a_while_after_stop", async |runner| {
         let long = Duration::from_secs(3600);
         for (level, patience, expected) in [
-            (Level::Stop, long, (Exit::Code(0), "begun\ndone\n".to_owned())),
-            (Level::Stop, Duration::ZERO, (Exit::Cancelled, "begun\n".to_owned())),
-            (Level::Kill, long, (Exit::Cancelled, "begun\n".to_owned())),
+            (CancellationLevel::Stop, long, (Exit::Code(0), "begun\ndone\n".to_owned())),
+            (CancellationLevel::Stop, Duration::ZERO, (Exit::Cancelled, "begun\n".to_owned())),
+            (CancellationLevel::Kill, long, (Exit::Cancelled, "begun\n".to_owned())),
         ] {
             assert_eq!(patiently(runner, level, patience).await, expected, "{level:?} {patience:?}");
         }
@@ -106,8 +107,8 @@ fn what_must_not_be_ended_half_way_goes_on_for_a_while() {
 }
 
 #[test]
-fn a_line_ends_what_waits_for_ever() {
-    alone("cancellation::a_line_ends_what_waits_for_ever", async |runner| {
+fn line_handler_can_end_a_command() {
+    alone("cancellation::line_handler_can_end_a_command", async |runner| {
         let (files, clock) = (SystemFiles::new(Cancellation::never()), SystemClock::new());
         let host = Host {
             executor: &LocalExecutor::new(runner, runner, &files),
@@ -126,8 +127,8 @@ fn a_line_ends_what_waits_for_ever() {
 }
 
 #[test]
-fn a_run_that_nobody_waits_for_leaves_nothing() {
-    alone("cancellation::a_run_that_nobody_waits_for_leaves_nothing", async |runner| {
+fn dropped_run_leaves_nothing() {
+    alone("cancellation::dropped_run_leaves_nothing", async |runner| {
         let begun = tokio::sync::Notify::new();
         let pid = RefCell::new(String::new());
         let mut on_line = |_, line: &str| {
@@ -142,7 +143,7 @@ fn a_run_that_nobody_waits_for_leaves_nothing() {
         }
         let pid = pid.borrow().clone();
         wait_until("it is dead", || has_ended(&pid));
-        // What could not be reaped yet, the next command reaps.
+        // The next command reaps the rest.
         assert!(run(runner, &shell("true")).await.left_running.is_empty());
     });
 }

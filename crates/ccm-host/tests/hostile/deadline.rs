@@ -1,4 +1,4 @@
-//! Commands that are still running at their deadline.
+//! Commands that still run at their deadline.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -19,8 +19,8 @@ use crate::{alone, end, is_root, names, run, shell, text, until_present};
 const TIMED_OUT: Exit = Exit::TimedOut { after: DEADLINE };
 
 #[test]
-fn one_that_obeys_is_not_waited_for() {
-    alone_paused("deadline::one_that_obeys_is_not_waited_for", async |runner| {
+fn obedient_command_ends_at_once() {
+    alone_paused("deadline::obedient_command_ends_at_once", async |runner| {
         let finished = run_to_deadline(runner, "echo begun; sleep 999; echo not reached").await;
         assert_eq!((finished.exit, finished.duration), (TIMED_OUT, DEADLINE));
         assert_eq!(text(&finished.stdout), "begun\n");
@@ -29,8 +29,8 @@ fn one_that_obeys_is_not_waited_for() {
 }
 
 #[test]
-fn one_that_ignores_term_is_killed() {
-    alone_paused("deadline::one_that_ignores_term_is_killed", async |runner| {
+fn command_that_ignores_term_is_killed() {
+    alone_paused("deadline::command_that_ignores_term_is_killed", async |runner| {
         let stubborn = "trap 'echo asked' TERM; echo begun; while :; do sleep 1; done";
         let finished = run_to_kill(runner, stubborn).await;
         assert_eq!((finished.exit, finished.duration), (TIMED_OUT, DEADLINE + GRACE));
@@ -39,8 +39,8 @@ fn one_that_ignores_term_is_killed() {
 }
 
 #[test]
-fn last_words_are_heard() {
-    alone_paused("deadline::last_words_are_heard", async |runner| {
+fn output_after_term_is_captured() {
+    alone_paused("deadline::output_after_term_is_captured", async |runner| {
         // A child would swallow a TERM that comes while it is still a copy of the shell.
         let polite = "trap 'echo bye; exit 0' TERM; echo begun; while :; do :; done";
         let finished = run_to_deadline(runner, polite).await;
@@ -50,16 +50,16 @@ fn last_words_are_heard() {
 }
 
 #[test]
-fn another_session_does_not_help() {
-    alone_paused("deadline::another_session_does_not_help", async |runner| {
+fn process_in_another_session_is_ended() {
+    alone_paused("deadline::process_in_another_session_is_ended", async |runner| {
         let finished = run_to_deadline(runner, "setsid sh -c 'echo begun; exec sleep 999' & sleep 999").await;
         assert_eq!((finished.exit, finished.duration), (TIMED_OUT, DEADLINE));
     });
 }
 
 #[test]
-fn a_daemon_does_not_survive() {
-    alone_paused("deadline::a_daemon_does_not_survive", async |runner| {
+fn daemon_is_ended() {
+    alone_paused("deadline::daemon_is_ended", async |runner| {
         let daemon = "trap \"\" TERM HUP; sleep 999 3>&- & echo begun >&3; exec sleep 999 3>&-";
         let detached = format!("(setsid sh -c '{daemon}' 3>&1 >/dev/null 2>&1 </dev/null &)");
         let stubborn = format!("trap 'echo asked' TERM; {detached}; while :; do sleep 1; done");
@@ -70,8 +70,8 @@ fn a_daemon_does_not_survive() {
 }
 
 #[test]
-fn a_crowd_does_not_survive() {
-    alone_paused("deadline::a_crowd_does_not_survive", async |runner| {
+fn many_processes_are_ended() {
+    alone_paused("deadline::many_processes_are_ended", async |runner| {
         let crowd = "trap '' TERM; i=0; while [ $i -lt 300 ]; do (setsid sleep 999 &); i=$((i+1)); done
             trap 'echo asked' TERM; echo begun; while :; do sleep 1; done";
         let finished = run_to_kill(runner, crowd).await;
@@ -81,9 +81,10 @@ fn a_crowd_does_not_survive() {
 }
 
 #[test]
-fn one_that_starts_itself_again_does_not_survive() {
-    alone_paused("deadline::one_that_starts_itself_again_does_not_survive", async |runner| {
-        // Each generation answers TERM with another one; the number of generations is limited in case it wins.
+fn command_that_restarts_itself_is_ended() {
+    alone_paused("deadline::command_that_restarts_itself_is_ended", async |runner| {
+        // Each generation handles TERM by starting another one. Their number is limited, in case the test
+        // fails.
         let respawner = r"again() { n=$((n+1)); [ $n -lt 20000 ] && live & exit; }
             live() { trap again TERM; echo $n; sleep 999 & wait; }
             n=0; live";
@@ -91,7 +92,7 @@ fn one_that_starts_itself_again_does_not_survive() {
         let finished = run_beside(runner, &command, async |printed| {
             printed.line("0").await;
             pass(DEADLINE).await;
-            // The generations go on for as long as TERM reaches each of them.
+            // The generations go on as long as TERM reaches each of them.
             tokio::time::resume();
             tokio::time::sleep(GRACE / 2).await;
             tokio::time::pause();
@@ -104,8 +105,8 @@ fn one_that_starts_itself_again_does_not_survive() {
 }
 
 #[test]
-fn one_that_never_stops_forking_does_not_survive() {
-    alone_paused("deadline::one_that_never_stops_forking_does_not_survive", async |runner| {
+fn fork_loop_is_ended() {
+    alone_paused("deadline::fork_loop_is_ended", async |runner| {
         let forker = "trap 'echo asked' TERM; n=0; while [ $n -lt 100000 ]; do
             n=$((n+1)); (:) & [ $n = 100 ] && echo begun; [ $((n % 50)) = 0 ] && wait; done";
         let finished = run_to_kill(runner, forker).await;
@@ -115,9 +116,9 @@ fn one_that_never_stops_forking_does_not_survive() {
 }
 
 #[test]
-fn a_stopped_one_is_woken_to_obey() {
-    alone_paused("deadline::a_stopped_one_is_woken_to_obey", async |runner| {
-        // It stops itself as a whole, and another process sees that it has.
+fn stopped_command_is_continued_for_term() {
+    alone_paused("deadline::stopped_command_is_continued_for_term", async |runner| {
+        // The whole command stops itself, and another process waits until it has.
         let stopped = "me=$$; (until grep -q ') T ' /proc/$me/stat; do sleep 0.01; done; echo begun) &
             kill -STOP $me; sleep 999";
         let finished = run_to_deadline(runner, stopped).await;
@@ -126,8 +127,8 @@ fn a_stopped_one_is_woken_to_obey() {
 }
 
 #[test]
-fn one_that_prints_without_end_is_ended() {
-    alone_paused("deadline::one_that_prints_without_end_is_ended", async |runner| {
+fn endless_output_is_ended() {
+    alone_paused("deadline::endless_output_is_ended", async |runner| {
         let steps = [("out", Duration::ZERO), ("err", DEADLINE)];
         let finished = run_stepwise(runner, &with_deadline("yes out & yes err >&2"), &steps).await;
         assert_eq!((finished.exit, finished.duration), (TIMED_OUT, DEADLINE));
@@ -137,8 +138,8 @@ fn one_that_prints_without_end_is_ended() {
 }
 
 #[test]
-fn one_that_prints_without_end_and_ignores_term_is_killed() {
-    alone_paused("deadline::one_that_prints_without_end_and_ignores_term_is_killed", async |runner| {
+fn endless_output_that_ignores_term_is_killed() {
+    alone_paused("deadline::endless_output_that_ignores_term_is_killed", async |runner| {
         let stubborn = with_deadline("trap '' TERM; yes out & yes err >&2");
         let steps = [("out", Duration::ZERO), ("err", DEADLINE), ("", GRACE)];
         let finished = run_stepwise(runner, &stubborn, &steps).await;
@@ -147,14 +148,14 @@ fn one_that_prints_without_end_and_ignores_term_is_killed() {
 }
 
 #[test]
-fn one_that_has_just_ended_is_not_late() {
-    alone_paused("deadline::one_that_has_just_ended_is_not_late", async |runner| {
+fn command_that_ends_at_the_deadline_is_not_timed_out() {
+    alone_paused("deadline::command_that_ends_at_the_deadline_is_not_timed_out", async |runner| {
         let scratch = Scratch::new();
         let go = scratch.at("go");
         let command = with_deadline(&format!("echo begun; {}; exit 3", until_present(&go)));
         let finished = run_beside(runner, &command, async |printed| {
             printed.line("begun").await;
-            // The runner learns of nothing until the command has ended and its time is over.
+            // The runner sees nothing until the command has ended and its time is over.
             scratch.write("go", "");
             let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
             let has_ended = || waitid(Id::All, flags) != Ok(WaitStatus::StillAlive);
@@ -166,9 +167,9 @@ fn one_that_has_just_ended_is_not_late() {
 }
 
 #[test]
-fn a_daemon_of_an_earlier_command_is_let_be() {
-    alone("deadline::a_daemon_of_an_earlier_command_is_let_be", async |runner| {
-        // It goes on starting processes, of which some lose their parent while the later command runs.
+fn daemon_of_an_earlier_command_is_not_touched() {
+    alone("deadline::daemon_of_an_earlier_command_is_not_touched", async |runner| {
+        // The daemon goes on starting processes. Some lose their parent while the later command runs.
         let scratch = Scratch::new();
         let ready = scratch.at("ready");
         let daemon = format!(": > {ready}; while :; do (sleep 0.3 &) ; sleep 0.01; done");
@@ -190,12 +191,12 @@ fn a_daemon_of_an_earlier_command_is_let_be() {
 }
 
 #[test]
-fn what_can_not_be_killed_is_named() {
-    alone_paused("deadline::what_can_not_be_killed_is_named", async |runner| {
+fn unkillable_process_is_named() {
+    alone_paused("deadline::unkillable_process_is_named", async |runner| {
         if !is_root() {
             return;
         }
-        // Once the command runs as root, this process gives up its rights over it for a while.
+        // After the command has started as root, this process gives up its permission to kill it for a while.
         let (root, nobody) = (Uid::from_raw(0), Uid::from_raw(65_534));
         let begun = Notify::new();
         let mut step_down = |_, pid: &str| {

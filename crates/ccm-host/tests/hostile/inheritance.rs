@@ -1,12 +1,12 @@
-//! What a command gets from ccm, and what it does not.
+//! Inherited state of commands.
 
 use ccm_host::{Command, prepare_process};
 
 use crate::{alone, alone_after, run, shell, text};
 
 #[test]
-fn the_environment_is_what_was_given() {
-    alone("inheritance::the_environment_is_what_was_given", async |runner| {
+fn environment_is_exactly_the_given_one() {
+    alone("inheritance::environment_is_exactly_the_given_one", async |runner| {
         let environment = [("B", "2"), ("A", "x=y z\nw"), ("EMPTY", "")];
         let environment = environment.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
         let env = Command { program: "/usr/bin/env".into(), args: Vec::new(), environment, ..shell("") };
@@ -15,8 +15,8 @@ fn the_environment_is_what_was_given() {
 }
 
 #[test]
-fn arguments_and_directory_are_what_was_given() {
-    alone("inheritance::arguments_and_directory_are_what_was_given", async |runner| {
+fn arguments_and_directory_are_exactly_the_given_ones() {
+    alone("inheritance::arguments_and_directory_are_exactly_the_given_ones", async |runner| {
         let place = tempfile::tempdir().expect("a directory");
         let place = place.path().canonicalize().expect("a directory");
         let mut command = shell("pwd -P; echo \"$0\"; for word; do echo \"[$word]\"; done");
@@ -34,7 +34,7 @@ fn only_three_files_are_open() {
         prepare_process().expect("a process of our own");
         let _ours = std::fs::File::open("/dev/null").expect("a file");
         for stdin in [None, Some("text".to_owned())] {
-            // The fourth is the directory itself, being read.
+            // The fourth descriptor is of the directory that is being read.
             let command = Command { stdin, ..shell("exec ls /proc/self/fd") };
             assert_eq!(text(&run(runner, &command).await.stdout), "0\n1\n2\n3\n");
         }
@@ -54,8 +54,8 @@ fn no_signal_is_ignored_or_blocked() {
 }
 
 #[test]
-fn the_session_is_its_own() {
-    alone("inheritance::the_session_is_its_own", async |runner| {
+fn command_has_its_own_session() {
+    alone("inheritance::command_has_its_own_session", async |runner| {
         let finished = run(runner, &shell("exec cat /proc/self/stat")).await;
         let row = text(&finished.stdout);
         let (head, tail) = row.rsplit_once(") ").expect("a row");
@@ -67,8 +67,8 @@ fn the_session_is_its_own() {
 }
 
 #[test]
-fn closed_standard_streams_of_ours_do_no_harm() {
-    alone("inheritance::closed_standard_streams_of_ours_do_no_harm", async |runner| {
+fn closed_standard_streams_of_ccm_do_no_harm() {
+    alone("inheritance::closed_standard_streams_of_ccm_do_no_harm", async |runner| {
         let saved = nix::unistd::dup(std::io::stdout()).expect("a copy");
         let mut output = Vec::new();
         for closed in 1..8 {

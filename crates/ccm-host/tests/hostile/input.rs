@@ -1,4 +1,4 @@
-//! Commands and what they read.
+//! Input of commands.
 
 use ccm_host::{Command, Exit};
 
@@ -11,16 +11,16 @@ fn given(stdin: impl Into<String>, text: &str) -> Command {
 }
 
 #[test]
-fn without_text_there_is_nothing_to_read() {
-    alone("input::without_text_there_is_nothing_to_read", async |runner| {
+fn input_is_empty_by_default() {
+    alone("input::input_is_empty_by_default", async |runner| {
         let finished = run(runner, &shell("cat; readlink /proc/self/fd/0")).await;
         assert_eq!(text(&finished.stdout), "/dev/null\n");
     });
 }
 
 #[test]
-fn the_text_arrives() {
-    alone("input::the_text_arrives", async |runner| {
+fn input_is_delivered() {
+    alone("input::input_is_delivered", async |runner| {
         assert_eq!(text(&run(runner, &given("ä\nno end", "cat")).await.stdout), "ä\nno end");
         assert_eq!(text(&run(runner, &given("", "cat; echo end")).await.stdout), "end\n");
         let large = "x".repeat(10 * MIB);
@@ -29,8 +29,8 @@ fn the_text_arrives() {
 }
 
 #[test]
-fn text_and_output_do_not_block_each_other() {
-    alone("input::text_and_output_do_not_block_each_other", async |runner| {
+fn input_and_output_do_not_block_each_other() {
+    alone("input::input_and_output_do_not_block_each_other", async |runner| {
         let finished = run(runner, &given("x".repeat(4 * MIB), "tee /dev/stderr")).await;
         let kept = (MIB + 64 * 1024) as u64;
         assert_eq!(finished.stdout.dropped, (4 * MIB) as u64 - kept);
@@ -39,8 +39,8 @@ fn text_and_output_do_not_block_each_other() {
 }
 
 #[test]
-fn text_need_not_be_read() {
-    alone("input::text_need_not_be_read", async |runner| {
+fn unread_input_is_no_error() {
+    alone("input::unread_input_is_no_error", async |runner| {
         for unread in ["true", "exec <&-; sleep 0.1", "head -c 10 >/dev/null; sleep 0.1"] {
             let finished = run(runner, &given("x".repeat(10 * MIB), unread)).await;
             assert_eq!(finished.exit, Exit::Code(0), "{unread}");
@@ -49,8 +49,8 @@ fn text_need_not_be_read() {
 }
 
 #[test]
-fn nobody_can_be_asked_at_a_terminal() {
-    alone("input::nobody_can_be_asked_at_a_terminal", async |runner| {
+fn command_has_no_terminal() {
+    alone("input::command_has_no_terminal", async |runner| {
         let finished =
             run(runner, &shell("if (: </dev/tty) 2>/dev/null; then echo asked; else echo alone; fi; tty"))
                 .await;

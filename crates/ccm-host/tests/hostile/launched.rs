@@ -1,4 +1,4 @@
-//! Commands that run as somebody else, or with a umask of their own.
+//! Commands that run as another user, or with their own umask.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -15,7 +15,7 @@ use ccm_testkit::{isolated, skipped, wait_until};
 use crate::paused::{DEADLINE, with_deadline};
 use crate::{alone, block_on, is_root, run, shell, text};
 
-/// The launcher: beside this crate's programs, or where whoever moved the tests says.
+/// Returns the launcher: beside this crate's programs, or the path in the variable for moved tests.
 pub(crate) fn launcher() -> PathBuf {
     std::env::var_os("CCM_TEST_LAUNCHER")
         .map_or_else(|| env!("CARGO_BIN_EXE_ccm-launcher").into(), Into::into)
@@ -34,7 +34,7 @@ pub(crate) async fn start_error(runner: &SystemRunner, command: &Command) -> Sta
     started.expect_err("a command that does not start")
 }
 
-/// An error with what caused it.
+/// Returns an error with its causes.
 pub(crate) fn chain(error: &StartError) -> String {
     match std::error::Error::source(error) {
         Some(source) => format!("{error}: {source}"),
@@ -42,7 +42,7 @@ pub(crate) fn chain(error: &StartError) -> String {
     }
 }
 
-/// An ordinary user that has no entry, with two groups.
+/// Returns an ordinary user without an entry, with two groups.
 fn stranger() -> Identity {
     Identity { uid: 54_321, gid: 54_322, groups: vec![54_322, 54_323] }
 }
@@ -55,32 +55,29 @@ fn only_as_root() -> bool {
 }
 
 #[test]
-fn a_command_has_the_user_and_the_groups_that_it_is_given_and_no_other() {
-    launched(
-        "launched::a_command_has_the_user_and_the_groups_that_it_is_given_and_no_other",
-        async |runner| {
-            if !only_as_root() {
-                return;
-            }
-            let wanted = "grep -E '^(Uid|Gid|Groups|Cap(Prm|Eff|Amb)):' /proc/self/status | tr -s '\\t ' ' '";
-            let command = Command { identity: Some(stranger()), ..shell(wanted) };
-            let none = "0000000000000000";
-            assert_eq!(
-                text(&run(runner, &command).await.stdout),
-                format!(
-                    "Uid: 54321 54321 54321 54321\nGid: 54322 54322 54322 54322\nGroups: 54322 54323 \n\
+fn command_has_only_the_given_user_and_groups() {
+    launched("launched::command_has_only_the_given_user_and_groups", async |runner| {
+        if !only_as_root() {
+            return;
+        }
+        let desired = "grep -E '^(Uid|Gid|Groups|Cap(Prm|Eff|Amb)):' /proc/self/status | tr -s '\\t ' ' '";
+        let command = Command { identity: Some(stranger()), ..shell(desired) };
+        let none = "0000000000000000";
+        assert_eq!(
+            text(&run(runner, &command).await.stdout),
+            format!(
+                "Uid: 54321 54321 54321 54321\nGid: 54322 54322 54322 54322\nGroups: 54322 54323 \n\
                      CapPrm: {none}\nCapEff: {none}\nCapAmb: {none}\n"
-                )
-            );
-            let shadow = Command { identity: Some(stranger()), ..shell("cat /etc/shadow") };
-            assert_ne!(run(runner, &shadow).await.exit, Exit::Code(0));
-        },
-    );
+            )
+        );
+        let shadow = Command { identity: Some(stranger()), ..shell("cat /etc/shadow") };
+        assert_ne!(run(runner, &shadow).await.exit, Exit::Code(0));
+    });
 }
 
 #[test]
-fn an_account_brings_its_groups_and_its_environment() {
-    launched("launched::an_account_brings_its_groups_and_its_environment", async |runner| {
+fn account_determines_groups_and_environment() {
+    launched("launched::account_determines_groups_and_environment", async |runner| {
         let account = runner.account("nobody").expect("nobody");
         let environment = runner.environment_of(&account);
         if !only_as_root() {
@@ -110,8 +107,8 @@ fn an_account_brings_its_groups_and_its_environment() {
 }
 
 #[test]
-fn only_root_runs_a_command_as_somebody_else() {
-    launched("launched::only_root_runs_a_command_as_somebody_else", async |runner| {
+fn only_root_runs_a_command_as_another_user() {
+    launched("launched::only_root_runs_a_command_as_another_user", async |runner| {
         let own = Identity::own().expect("our own numbers");
         let same = Command { identity: Some(own.clone()), ..shell("id -u") };
         assert_eq!(text(&run(runner, &same).await.stdout), format!("{}\n", own.uid));
@@ -125,7 +122,7 @@ fn only_root_runs_a_command_as_somebody_else() {
         ] {
             let error = start_error(runner, &Command { identity: Some(identity), ..shell("true") }).await;
             let expected = format!(
-                "`{property}` can't be changed: only root can run a command as somebody else, and this is user {}",
+                "`{property}` can't be changed: only root can run a command as another user, and ccm runs as user {}",
                 own.uid
             );
             assert_eq!(error.to_string(), expected);
@@ -134,8 +131,8 @@ fn only_root_runs_a_command_as_somebody_else() {
 }
 
 #[test]
-fn a_umask_is_the_command_s_alone() {
-    launched("launched::a_umask_is_the_command_s_alone", async |runner| {
+fn umask_is_of_the_command_only() {
+    launched("launched::umask_is_of_the_command_only", async |runner| {
         let place = tempfile::tempdir().expect("a directory");
         for (umask, expected) in [(0o077, 0o600), (0o000, 0o666), (0o027, 0o640)] {
             let file = place.path().join(format!("{umask:o}"));
@@ -147,11 +144,11 @@ fn a_umask_is_the_command_s_alone() {
 }
 
 #[test]
-fn a_launched_command_is_promised_what_a_plain_one_is() {
-    launched("launched::a_launched_command_is_promised_what_a_plain_one_is", async |runner| {
+fn launched_command_starts_as_clean_as_a_plain_one() {
+    launched("launched::launched_command_starts_as_clean_as_a_plain_one", async |runner| {
         let launched = |text: &str| Command { umask: Some(0o022), ..shell(text) };
         assert_eq!(run(runner, &launched("exit 7")).await.exit, Exit::Code(7));
-        // The directory that is read is a descriptor too.
+        // The directory that is being read has a descriptor too.
         assert_eq!(text(&run(runner, &launched("ls /proc/self/fd")).await.stdout), "0\n1\n2\n3\n");
         assert_eq!(text(&run(runner, &launched("env | grep -v ^PWD= | grep -v ^PATH=")).await.stdout), "");
         let signals = "grep -E '^Sig(Blk|Ign|Cgt):' /proc/self/status | tr -d '\\t'";
@@ -182,8 +179,8 @@ fn a_launched_command_is_promised_what_a_plain_one_is() {
 }
 
 #[test]
-fn bytes_that_are_no_text_reach_a_launched_command() {
-    launched("launched::bytes_that_are_no_text_reach_a_launched_command", async |runner| {
+fn arguments_that_are_not_utf_8_reach_a_launched_command() {
+    launched("launched::arguments_that_are_not_utf_8_reach_a_launched_command", async |runner| {
         let bytes = |bytes: &[u8]| OsStr::from_bytes(bytes).to_owned();
         let place = tempfile::tempdir().expect("a directory");
         let cwd = place.path().join(bytes(b"\xe9\n"));
@@ -200,8 +197,8 @@ fn bytes_that_are_no_text_reach_a_launched_command() {
 }
 
 #[test]
-fn a_reply_that_is_longer_than_its_pipe_does_not_hang() {
-    launched("launched::a_reply_that_is_longer_than_its_pipe_does_not_hang", async |runner| {
+fn reply_longer_than_its_pipe_does_not_hang() {
+    launched("launched::reply_longer_than_its_pipe_does_not_hang", async |runner| {
         let command = Command {
             program: "/no/such".into(),
             environment: vec![("PATH".to_owned(), "x".repeat(100_000))],
@@ -215,8 +212,8 @@ fn a_reply_that_is_longer_than_its_pipe_does_not_hang() {
 }
 
 #[test]
-fn a_deadline_ends_the_whole_tree_of_a_launched_command() {
-    launched("launched::a_deadline_ends_the_whole_tree_of_a_launched_command", async |runner| {
+fn deadline_ends_the_whole_tree_of_a_launched_command() {
+    launched("launched::deadline_ends_the_whole_tree_of_a_launched_command", async |runner| {
         let sleep = own_sleep();
         let command = Command {
             umask: Some(0o022),
@@ -227,12 +224,12 @@ fn a_deadline_ends_the_whole_tree_of_a_launched_command() {
     });
 }
 
-/// A command that sleeps, unlike that of any other test at the same time.
+/// Returns a command that sleeps, and that differs from those of other tests.
 pub(crate) fn own_sleep() -> String {
     format!("sleep 77.{}", std::process::id())
 }
 
-/// Number of processes that run such a command.
+/// Returns the number of processes that run such a command.
 pub(crate) fn running(sleep: &str) -> usize {
     let entries = fs::read_dir("/proc").expect("the processes").flatten();
     let lines = entries.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
@@ -241,8 +238,8 @@ pub(crate) fn running(sleep: &str) -> usize {
 }
 
 #[test]
-fn what_keeps_a_launched_command_from_starting_is_told() {
-    launched("launched::what_keeps_a_launched_command_from_starting_is_told", async |runner| {
+fn start_errors_of_a_launched_command_are_reported() {
+    launched("launched::start_errors_of_a_launched_command_are_reported", async |runner| {
         let launched = || Command { umask: Some(0o022), ..shell("true") };
         let place = tempfile::tempdir().expect("a directory");
         let script = place.path().join("script");
@@ -280,8 +277,8 @@ fn what_keeps_a_launched_command_from_starting_is_told() {
 }
 
 #[test]
-fn places_are_judged_with_the_eyes_of_the_user() {
-    launched("launched::places_are_judged_with_the_eyes_of_the_user", async |runner| {
+fn paths_are_checked_with_the_permissions_of_the_user() {
+    launched("launched::paths_are_checked_with_the_permissions_of_the_user", async |runner| {
         if !only_as_root() {
             return;
         }
@@ -308,16 +305,16 @@ fn places_are_judged_with_the_eyes_of_the_user() {
 }
 
 #[test]
-fn a_runner_without_a_launcher_refuses() {
-    alone("launched::a_runner_without_a_launcher_refuses", async |runner| {
+fn runner_without_a_launcher_refuses() {
+    alone("launched::runner_without_a_launcher_refuses", async |runner| {
         let error = start_error(runner, &Command { umask: Some(0), ..shell("true") }).await;
         assert_eq!(error.to_string(), "`umask` needs a launcher, and this program names none");
     });
 }
 
 #[test]
-fn a_launcher_that_is_none_is_told() {
-    isolated("launched::a_launcher_that_is_none_is_told", || {
+fn program_that_is_no_launcher_is_reported() {
+    isolated("launched::program_that_is_no_launcher_is_reported", || {
         for (launcher, expected) in [
             (
                 "/no/such/launcher",
@@ -333,8 +330,8 @@ fn a_launcher_that_is_none_is_told() {
 }
 
 #[test]
-fn a_launcher_that_is_called_by_hand_does_nothing() {
-    isolated("launched::a_launcher_that_is_called_by_hand_does_nothing", || {
+fn launcher_started_by_hand_does_nothing() {
+    isolated("launched::launcher_started_by_hand_does_nothing", || {
         let called = |arguments: &[&str]| {
             let called = std::process::Command::new(launcher()).args(arguments).output().expect("a launcher");
             called.status.code()

@@ -1,7 +1,7 @@
-//! The runner against real processes that do not want to be run well.
+//! The runner with real, uncooperative processes.
 //!
-//! Every test runs alone in a process of its own, because what is tested (who adopts whom, which children
-//! there are, inherited signals and files) belongs to a process as a whole.
+//! Every test runs alone in its own process, because adopted children, signals and inherited files are state
+//! of the whole process.
 #![expect(
     clippy::disallowed_methods,
     clippy::disallowed_types,
@@ -24,7 +24,7 @@ mod start;
 mod survivors;
 mod unprivileged;
 
-use ccm_host::{Cancellation, Captured, Command, Finished, Runner as _, SystemRunner};
+use ccm_host::{Cancellation, CapturedOutput, Command, Finished, Runner as _, SystemRunner};
 use ccm_testkit::{isolated_after, wait_until};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::waitpid;
@@ -35,7 +35,7 @@ fn alone(test: &str, body: impl AsyncFnOnce(&SystemRunner)) {
     alone_after("", test, body);
 }
 
-/// The same after a few shell commands that prepare what the process inherits.
+/// Runs the body as [`alone`] does, after shell commands that prepare the inherited state.
 fn alone_after(preparation: &str, test: &str, body: impl AsyncFnOnce(&SystemRunner)) {
     isolated_after(preparation, test, || {
         let runner = SystemRunner::new().expect("a runner");
@@ -48,7 +48,7 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
     runtime.expect("a runtime").block_on(future)
 }
 
-/// A command of the shell, without a deadline.
+/// Returns a shell command without a deadline.
 fn shell(text: &str) -> Command {
     Command {
         args: vec!["-c".into(), text.into()],
@@ -57,12 +57,12 @@ fn shell(text: &str) -> Command {
     }
 }
 
-/// Shell text that waits until the job started last executes that program.
+/// Returns shell text that waits until the last job executes this program.
 fn until_executed(program: &str) -> String {
     format!("until grep -qsx {program} /proc/$!/comm; do sleep 0.01; done")
 }
 
-/// Shell text that waits until there is such a file.
+/// Returns shell text that waits until a file exists.
 fn until_present(path: &str) -> String {
     format!("until test -e {path}; do sleep 0.01; done")
 }
@@ -72,7 +72,7 @@ async fn run(runner: &SystemRunner, command: &Command) -> Finished {
     started.expect("a command that starts")
 }
 
-/// The same, with the lines that were handed on.
+/// Runs a command, and returns its lines as well.
 async fn run_with_lines(runner: &SystemRunner, command: &Command) -> (Finished, Vec<String>) {
     let mut lines = Vec::new();
     let never = Cancellation::never();
@@ -81,7 +81,7 @@ async fn run_with_lines(runner: &SystemRunner, command: &Command) -> (Finished, 
     (finished, lines)
 }
 
-fn text(captured: &Captured) -> String {
+fn text(captured: &CapturedOutput) -> String {
     assert!(!captured.truncated());
     String::from_utf8_lossy(&captured.head).into_owned()
 }
@@ -96,12 +96,12 @@ fn has_ended(pid: impl std::fmt::Display) -> bool {
     row.map_or(true, |row| row.contains(") Z "))
 }
 
-/// Ends what a command left on purpose, and reaps it.
+/// Ends processes that a command left on purpose, and reaps them.
 fn end(processes: &[ccm_host::Process]) {
     for process in processes {
         let pid = Pid::from_raw(process.pid);
         kill(pid, Signal::SIGKILL).expect("a process that is left");
-        // It becomes our child when its parent, killed before or after it, is gone.
+        // It becomes a child of this process after the end of its parent.
         wait_until("what was left has ended", || waitpid(pid, None).is_ok());
     }
 }

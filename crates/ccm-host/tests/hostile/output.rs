@@ -1,4 +1,4 @@
-//! Commands and what they print.
+//! Output of commands.
 
 use ccm_host::Exit;
 
@@ -6,7 +6,7 @@ use crate::{alone, run, run_with_lines, shell, text};
 
 const MIB: usize = 1024 * 1024;
 
-/// The most memory that this process has ever used.
+/// Returns the peak memory of this process.
 fn peak_memory() -> usize {
     let status = std::fs::read_to_string("/proc/self/status").expect("our own status");
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("the peak");
@@ -14,8 +14,8 @@ fn peak_memory() -> usize {
 }
 
 #[test]
-fn a_flood_does_not_fill_memory() {
-    alone("output::a_flood_does_not_fill_memory", async |runner| {
+fn flood_of_output_does_not_fill_memory() {
+    alone("output::flood_of_output_does_not_fill_memory", async |runner| {
         run(runner, &shell("true")).await;
         let before = peak_memory();
         let flood =
@@ -27,7 +27,7 @@ fn a_flood_does_not_fill_memory() {
             assert_eq!(captured.dropped, (printed - MIB - 64 * 1024) as u64);
         }
         assert!(finished.stdout.tail.ends_with(b"\0end\n"));
-        // As lines: sixteen long parts, and a mebibyte of empty ones.
+        // The lines are sixteen long parts, and a mebibyte of empty lines.
         assert_eq!(lines.len(), 16 + MIB);
         // The lines that this test keeps weigh 24 bytes each; that is 64 MiB while their list grows.
         let grown = peak_memory() - before;
@@ -36,8 +36,8 @@ fn a_flood_does_not_fill_memory() {
 }
 
 #[test]
-fn a_flood_without_a_listener_takes_a_few_mebibytes() {
-    alone("output::a_flood_without_a_listener_takes_a_few_mebibytes", async |runner| {
+fn flood_without_a_listener_takes_a_few_mebibytes() {
+    alone("output::flood_without_a_listener_takes_a_few_mebibytes", async |runner| {
         run(runner, &shell("true")).await;
         let before = peak_memory();
         let finished = run(runner, &shell("yes | head -c 1073741824")).await;
@@ -48,8 +48,8 @@ fn a_flood_without_a_listener_takes_a_few_mebibytes() {
 }
 
 #[test]
-fn an_endless_line_is_survived() {
-    alone("output::an_endless_line_is_survived", async |runner| {
+fn endless_line_is_cut() {
+    alone("output::endless_line_is_cut", async |runner| {
         let endless = "head -c 5242880 /dev/zero | tr '\\0' x; echo; echo end";
         let (finished, lines) = run_with_lines(runner, &shell(endless)).await;
         assert!(finished.stdout.tail.ends_with(b"x\nend\n"));
@@ -59,8 +59,8 @@ fn an_endless_line_is_survived() {
 }
 
 #[test]
-fn any_bytes_are_survived() {
-    alone("output::any_bytes_are_survived", async |runner| {
+fn invalid_utf_8_is_replaced() {
+    alone("output::invalid_utf_8_is_replaced", async |runner| {
         let (finished, lines) =
             run_with_lines(runner, &shell(r"printf 'a\377b\303\244\000\r\nrest\342\202'")).await;
         assert_eq!(finished.stdout.head, b"a\xffb\xc3\xa4\0\r\nrest\xe2\x82");
@@ -69,8 +69,8 @@ fn any_bytes_are_survived() {
 }
 
 #[test]
-fn characters_that_come_byte_by_byte_are_whole() {
-    alone("output::characters_that_come_byte_by_byte_are_whole", async |runner| {
+fn characters_that_arrive_byte_by_byte_are_complete() {
+    alone("output::characters_that_arrive_byte_by_byte_are_complete", async |runner| {
         let slowly = r"for byte in 342 202 254 012; do printf \\$byte; sleep 0.02; done";
         assert_eq!(run_with_lines(runner, &shell(slowly)).await.1, ["€"]);
     });
@@ -88,8 +88,8 @@ fn both_streams_are_kept_apart() {
 }
 
 #[test]
-fn a_closed_stream_is_not_the_end() {
-    alone("output::a_closed_stream_is_not_the_end", async |runner| {
+fn closed_stream_does_not_end_the_command() {
+    alone("output::closed_stream_does_not_end_the_command", async |runner| {
         let closing = "echo early; exec >&-; sleep 0.1; echo late >&2; exec 2>&-; sleep 0.1; exit 4";
         let finished = run(runner, &shell(closing)).await;
         assert_eq!(finished.exit, Exit::Code(4));

@@ -1,4 +1,4 @@
-//! Commands under a clock that stands still, so that a deadline comes when the command is ready for it.
+//! Commands under a paused clock, so that a deadline comes when the command is ready for it.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -31,7 +31,7 @@ pub(crate) fn alone_paused(test: &str, body: impl AsyncFnOnce(&SystemRunner)) {
     });
 }
 
-/// Lets time pass, and then lets whatever waited for it go on.
+/// Advances the clock, and lets the tasks that waited for it go on.
 pub(crate) async fn pass(time: Duration) {
     tokio::time::advance(time).await;
     for _ in 0..10 {
@@ -39,12 +39,12 @@ pub(crate) async fn pass(time: Duration) {
     }
 }
 
-/// A command of the shell with a deadline.
+/// Returns a shell command with a deadline.
 pub(crate) fn with_deadline(text: &str) -> Command {
     Command { timeout: Some(DEADLINE), ..shell(text) }
 }
 
-/// The lines that a running command has printed.
+/// Lines that a running command has printed.
 #[derive(Default)]
 pub(crate) struct Printed {
     lines: RefCell<HashSet<String>>,
@@ -65,7 +65,7 @@ impl Printed {
     }
 }
 
-/// Runs a command to its end, and beside it something that lets time pass.
+/// Runs a command to its end, and beside it a future that advances the clock.
 pub(crate) async fn run_beside(
     runner: &SystemRunner,
     command: &Command,
@@ -85,8 +85,8 @@ pub(crate) async fn run_beside(
     }
 }
 
-/// Runs a command to its end. Time passes step by step, each as soon as the command has printed a line; an empty line
-/// is not waited for.
+/// Runs a command to its end. Time passes step by step, each as soon as the command has printed a line; an
+/// empty line is not waited for.
 pub(crate) async fn run_stepwise(
     runner: &SystemRunner,
     command: &Command,

@@ -1,4 +1,4 @@
-//! Freeing the process from what it inherited.
+//! Preparing the process of ccm.
 
 use std::fs::File;
 use std::os::fd::AsRawFd as _;
@@ -19,9 +19,9 @@ fn flags(descriptor: i32) -> u32 {
 }
 
 #[test]
-fn what_is_inherited_is_shed() {
+fn inherited_state_is_removed() {
     let inherited = r#"umask 077; exec 7</dev/null 8>/dev/null; exec env --ignore-signal=CHLD "$0" "$@""#;
-    isolated_after(inherited, "preparation::what_is_inherited_is_shed", || {
+    isolated_after(inherited, "preparation::inherited_state_is_removed", || {
         const CLOSE_ON_EXEC: u32 = 0o2_000_000;
         const CHILD_SIGNAL: u64 = 1 << 16;
         let ignored = || u64::from_str_radix(&status("SigIgn"), 16).expect("a mask");
@@ -53,8 +53,8 @@ fn closed_standard_streams_are_opened() {
 
 #[cfg(target_env = "gnu")]
 #[test]
-fn a_large_block_that_was_freed_is_used_again() {
-    isolated_after("", "preparation::a_large_block_that_was_freed_is_used_again", || {
+fn freed_large_block_is_used_again() {
+    isolated_after("", "preparation::freed_large_block_is_used_again", || {
         let page_faults = || {
             let stat = std::fs::read_to_string("/proc/self/stat").expect("our own state");
             let (_, behind_name) = stat.rsplit_once(')').expect("a name");

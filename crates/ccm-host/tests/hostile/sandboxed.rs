@@ -14,7 +14,7 @@ use ccm_testkit::Scratch;
 use crate::launched::{chain, launched, start_error};
 use crate::{run, shell, text};
 
-/// A directory to work in, and beside it something that is nobody's business.
+/// Working directory of a sandbox, and files outside beside it.
 pub(crate) struct Place {
     scratch: Scratch,
 }
@@ -43,7 +43,7 @@ impl Place {
         }
     }
 
-    /// A command of the shell in the sandbox, with `$OUTSIDE` for what is beside its directory.
+    /// Returns a shell command in the sandbox, with `$OUTSIDE` for the files outside.
     pub(crate) fn shell(&self, text: &str) -> Command {
         self.shell_in(self.sandbox(), text)
     }
@@ -55,7 +55,7 @@ impl Place {
         command
     }
 
-    /// A program in Perl, which every Debian has, in the sandbox.
+    /// Returns a Perl program in the sandbox. Every Debian has Perl.
     pub(crate) fn perl_in(&self, sandbox: Sandbox, text: &str) -> Command {
         let args = vec!["-e".into(), text.into()];
         Command { program: "/usr/bin/perl".into(), args, ..self.shell_in(sandbox, "") }
@@ -70,14 +70,14 @@ impl Place {
     }
 }
 
-/// Runs a command that has to succeed, and returns what it printed.
+/// Runs a command that must succeed, and returns its output.
 pub(crate) async fn succeed(runner: &SystemRunner, command: &Command) -> String {
     let finished = run(runner, command).await;
     assert_eq!(finished.exit, Exit::Code(0), "{}", errors(&finished));
     text(&finished.stdout)
 }
 
-/// Runs a command that has to fail by itself, and returns what it said about it.
+/// Runs a command that must fail by itself, and returns its error output.
 pub(crate) async fn fail(runner: &SystemRunner, command: &Command) -> String {
     let finished = run(runner, command).await;
     assert!(matches!(finished.exit, Exit::Code(1..)), "{command:?}: {:?}", finished.exit);
@@ -89,8 +89,8 @@ fn errors(finished: &Finished) -> String {
 }
 
 #[test]
-fn a_command_runs_in_its_directory_with_what_it_needs() {
-    launched("sandboxed::a_command_runs_in_its_directory_with_what_it_needs", async |runner| {
+fn sandboxed_command_has_its_directory_and_the_system() {
+    launched("sandboxed::sandboxed_command_has_its_directory_and_the_system", async |runner| {
         let place = Place::new();
         let work = place.at("work");
         let does = "pwd; cat own; echo new > made; cat made; ls; echo x > /tmp/x; cat /tmp/x; \
@@ -106,8 +106,8 @@ fn a_command_runs_in_its_directory_with_what_it_needs() {
 }
 
 #[test]
-fn what_a_sandbox_names_has_to_be_there() {
-    launched("sandboxed::what_a_sandbox_names_has_to_be_there", async |runner| {
+fn paths_of_a_sandbox_must_exist() {
+    launched("sandboxed::paths_of_a_sandbox_must_exist", async |runner| {
         let place = Place::new();
         let link = place.at("link");
         std::os::unix::fs::symlink(place.at("outside"), &link).expect("a link");
@@ -158,8 +158,8 @@ fn what_a_sandbox_names_has_to_be_there() {
 }
 
 #[test]
-fn a_program_that_is_not_inside_is_told() {
-    launched("sandboxed::a_program_that_is_not_inside_is_told", async |runner| {
+fn program_outside_the_sandbox_is_reported() {
+    launched("sandboxed::program_outside_the_sandbox_is_reported", async |runner| {
         let place = Place::new();
         let tool = place.scratch.write_program("outside/tool", "#!/bin/sh\necho tool\n");
         let own = place.scratch.write_program("work/tool", "#!/bin/sh\necho own\n");

@@ -1,4 +1,4 @@
-//! Commands that print what must not be shown.
+//! Commands that print secrets.
 
 use ccm_host::SystemRunner;
 use ccm_redaction::Secrets;
@@ -6,14 +6,14 @@ use ccm_redaction::Secrets;
 use crate::{block_on, run_with_lines, shell};
 
 #[test]
-fn secrets_are_hidden_in_lines_and_in_what_is_kept() {
+fn secrets_are_redacted_in_lines_and_captured_output() {
     let secrets = Secrets::new();
     let runner = SystemRunner::new().expect("a runner").redacting(secrets.clone());
     secrets.add(["s3cret-word", "first line of it\nlast line of it"]);
     block_on(async {
         for (script, printed) in [
             ("printf 'a s3cret-word b\\n'", "a [redacted] b\n"),
-            // A write at a time, with a process between.
+            // Each part is a separate write, with a process between.
             ("for part in a s3 cret -wo rd b; do printf %s $part; /bin/true; done", "a[redacted]b"),
             ("printf 'first line of it\\nlast line of it\\n'", "[redacted]\n"),
             ("printf s3cret-wor", "[redacted]"),
@@ -33,11 +33,11 @@ fn secrets_are_hidden_in_lines_and_in_what_is_kept() {
 }
 
 #[test]
-fn a_secret_at_the_edge_of_what_is_kept_is_hidden_whole() {
+fn secret_at_the_edge_of_captured_output_is_redacted_completely() {
     let secrets = Secrets::new();
     secrets.add(["s3cret-word"]);
     let runner = SystemRunner::new().expect("a runner").redacting(secrets);
-    // The first part of the output ends, and its last part begins, somewhere within the secrets.
+    // The head of the output ends within a secret, and the tail begins within one.
     let script = "yes s3cret-word- | tr -d '\\n' | head -c 3000000";
     let (finished, lines) = block_on(run_with_lines(&runner, &shell(script)));
     assert!(finished.stdout.truncated());

@@ -1,4 +1,4 @@
-//! The signals that ask ccm to end.
+//! Signals that ask ccm to end.
 
 use ccm_host::signals::{Signal, Signals};
 use ccm_testkit::isolated_after;
@@ -6,13 +6,13 @@ use nix::sys::signal::{Signal as Number, raise};
 
 use crate::block_on;
 
-/// Whoever runs the tests may ignore some of them: a shell does for its background jobs.
+/// Shell commands that restore the default effects: a shell ignores some signals in its background jobs.
 const AT_DEFAULT: &str = r#"exec env --default-signal=INT,TERM,HUP "$0" "$@""#;
 const WITHOUT_HUP: &str = r#"exec env --default-signal=INT,TERM --ignore-signal=HUP "$0" "$@""#;
 
 #[test]
-fn each_is_named() {
-    isolated_after(AT_DEFAULT, "signals::each_is_named", || {
+fn signals_have_names() {
+    isolated_after(AT_DEFAULT, "signals::signals_have_names", || {
         block_on(async {
             let signals = Signals::listen().expect("to listen");
             for (number, name) in
@@ -26,8 +26,8 @@ fn each_is_named() {
 }
 
 #[test]
-fn one_that_was_ignored_stays_ignored() {
-    isolated_after(WITHOUT_HUP, "signals::one_that_was_ignored_stays_ignored", || {
+fn ignored_signal_stays_ignored() {
+    isolated_after(WITHOUT_HUP, "signals::ignored_signal_stays_ignored", || {
         block_on(async {
             let signals = Signals::listen().expect("to listen");
             raise(Number::SIGHUP).expect("to raise");

@@ -1,4 +1,4 @@
-//! Commands that can't be started, and how those that could have ended.
+//! Start errors, and ends of commands.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -30,8 +30,8 @@ fn every_exit_code_is_reported() {
 }
 
 #[test]
-fn an_end_by_a_signal_is_reported() {
-    alone("start::an_end_by_a_signal_is_reported", async |runner| {
+fn end_by_a_signal_is_reported() {
+    alone("start::end_by_a_signal_is_reported", async |runner| {
         for (number, name) in
             [(11, "SIGSEGV"), (9, "SIGKILL"), (15, "SIGTERM"), (1, "SIGHUP"), (37, "SIGRTMIN+3")]
         {
@@ -42,8 +42,8 @@ fn an_end_by_a_signal_is_reported() {
 }
 
 #[test]
-fn a_program_that_can_not_run_is_diagnosed() {
-    alone("start::a_program_that_can_not_run_is_diagnosed", async |runner| {
+fn program_that_can_not_run_is_diagnosed() {
+    alone("start::program_that_can_not_run_is_diagnosed", async |runner| {
         let place = tempfile::tempdir().expect("a directory");
         let at = place.path();
         let bare = program(at, "bare", b"echo hello\n", 0o755);
@@ -95,8 +95,8 @@ fn a_program_that_can_not_run_is_diagnosed() {
 }
 
 #[test]
-fn a_binary_without_its_loader_is_diagnosed() {
-    alone("start::a_binary_without_its_loader_is_diagnosed", async |runner| {
+fn binary_without_its_loader_is_diagnosed() {
+    alone("start::binary_without_its_loader_is_diagnosed", async |runner| {
         let mut bytes = fs::read("/bin/true").expect("a binary");
         let loader = b"/ld-linux";
         let Some(at) = bytes.windows(loader.len()).position(|part| part == loader) else {
@@ -114,11 +114,11 @@ fn a_binary_without_its_loader_is_diagnosed() {
 }
 
 #[test]
-fn a_mount_that_forbids_programs_is_diagnosed() {
-    // A mount of our own, in a namespace of our own, which ends with this process.
+fn noexec_mount_is_diagnosed() {
+    // The mount is in a namespace that ends with this process.
     let mount = r#"unshare -m true 2>/dev/null && [ -z "$CCM_MOUNTED" ] && CCM_MOUNTED=yes exec unshare -m \
         sh -c 'mount -t tmpfs -o noexec none /mnt; exec "$0" "$@"' "$0" "$@""#;
-    alone_after(mount, "start::a_mount_that_forbids_programs_is_diagnosed", async |runner| {
+    alone_after(mount, "start::noexec_mount_is_diagnosed", async |runner| {
         if std::env::var_os("CCM_MOUNTED").is_none() {
             return;
         }
@@ -129,8 +129,8 @@ fn a_mount_that_forbids_programs_is_diagnosed() {
 }
 
 #[test]
-fn a_working_directory_that_can_not_be_entered_is_diagnosed() {
-    alone("start::a_working_directory_that_can_not_be_entered_is_diagnosed", async |runner| {
+fn working_directory_that_can_not_be_entered_is_diagnosed() {
+    alone("start::working_directory_that_can_not_be_entered_is_diagnosed", async |runner| {
         for (cwd, cause) in [
             ("/no/such", "No such file"),
             ("/etc/passwd", "Not a directory"),
@@ -145,8 +145,8 @@ fn a_working_directory_that_can_not_be_entered_is_diagnosed() {
 }
 
 #[test]
-fn what_no_program_can_be_given_is_refused() {
-    alone("start::what_no_program_can_be_given_is_refused", async |runner| {
+fn impossible_arguments_are_refused() {
+    alone("start::impossible_arguments_are_refused", async |runner| {
         let zero = Command { args: vec!["a\0b".into()], ..shell("") };
         let long = Command { args: vec!["x".repeat(200_000).into()], ..shell("") };
         for (command, cause) in [(zero, "an argument holds a zero byte"), (long, "Argument list too long")] {
@@ -158,8 +158,8 @@ fn what_no_program_can_be_given_is_refused() {
 }
 
 #[test]
-fn a_program_is_found_as_a_shell_would() {
-    alone("start::a_program_is_found_as_a_shell_would", async |runner| {
+fn program_is_found_as_a_shell_would() {
+    alone("start::program_is_found_as_a_shell_would", async |runner| {
         let place = tempfile::tempdir().expect("a directory");
         let at = place.path();
         for directory in ["one", "one/tool", "two", "three"] {
@@ -207,8 +207,8 @@ fn a_program_is_found_as_a_shell_would() {
 }
 
 #[test]
-fn the_base_environment_is_of_this_user() {
-    alone("start::the_base_environment_is_of_this_user", async |runner| {
+fn base_environment_is_of_this_user() {
+    alone("start::base_environment_is_of_this_user", async |runner| {
         let environment = runner.base_environment();
         let names: Vec<&str> = environment.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL"]);

@@ -1,4 +1,4 @@
-//! Commands that end by themselves and leave something running.
+//! Commands that end by themselves and leave processes running.
 
 use std::process::{Command as Other, Stdio};
 use std::time::Duration;
@@ -9,12 +9,12 @@ use ccm_testkit::{Scratch, wait_until};
 use crate::paused::{DEADLINE, GRACE, alone_paused, pass, run_beside, run_stepwise, with_deadline};
 use crate::{alone, end, has_ended, names, run, shell, text, until_executed, until_present};
 
-/// Time between two looks at the processes of a running command.
+/// Time between two reads of the processes of a running command.
 const TIDYING: Duration = Duration::from_secs(1);
 
 #[test]
-fn what_holds_the_pipes_is_not_waited_for() {
-    alone("survivors::what_holds_the_pipes_is_not_waited_for", async |runner| {
+fn process_that_holds_the_pipes_is_not_waited_for() {
+    alone("survivors::process_that_holds_the_pipes_is_not_waited_for", async |runner| {
         let finished = run(runner, &shell(&format!("sleep 60 & {}; echo ok", until_executed("sleep")))).await;
         assert_eq!(finished.exit, Exit::Code(0));
         assert_eq!(text(&finished.stdout), "ok\n");
@@ -25,11 +25,11 @@ fn what_holds_the_pipes_is_not_waited_for() {
 }
 
 #[test]
-fn what_never_stops_printing_is_not_waited_for() {
-    alone("survivors::what_never_stops_printing_is_not_waited_for", async |runner| {
+fn process_that_never_stops_printing_is_not_waited_for() {
+    alone("survivors::process_that_never_stops_printing_is_not_waited_for", async |runner| {
         let finished = run(runner, &shell("(while echo more; do sleep 0.02; done) & echo ok")).await;
         assert_eq!(finished.exit, Exit::Code(0));
-        // It ends by itself at its next word, because nobody reads any more.
+        // It ends at its next write, because its output is closed.
         for process in &finished.left_running {
             let pid = nix::unistd::Pid::from_raw(process.pid);
             let _its_sleep_may_have_ended = nix::sys::wait::waitpid(pid, None);
@@ -41,8 +41,8 @@ fn what_never_stops_printing_is_not_waited_for() {
 }
 
 #[test]
-fn a_daemon_is_named_once() {
-    alone("survivors::a_daemon_is_named_once", async |runner| {
+fn daemon_is_named_once() {
+    alone("survivors::daemon_is_named_once", async |runner| {
         let until = until_executed("sleep");
         let daemon = shell(&format!("(setsid sleep 61 >/dev/null 2>&1 </dev/null & {until})"));
         let first = run(runner, &daemon).await;
@@ -57,8 +57,8 @@ fn a_daemon_is_named_once() {
 }
 
 #[test]
-fn a_tree_below_a_daemon_is_named() {
-    alone("survivors::a_tree_below_a_daemon_is_named", async |runner| {
+fn tree_below_a_daemon_is_named() {
+    alone("survivors::tree_below_a_daemon_is_named", async |runner| {
         let scratch = Scratch::new();
         let ready = scratch.at("ready");
         // The inner shell starts nothing but the sleep: its redirection is no process.
@@ -71,8 +71,8 @@ fn a_tree_below_a_daemon_is_named() {
 }
 
 #[test]
-fn what_is_just_ending_is_not_named() {
-    alone_paused("survivors::what_is_just_ending_is_not_named", async |runner| {
+fn process_that_is_just_ending_is_not_named() {
+    alone_paused("survivors::process_that_is_just_ending_is_not_named", async |runner| {
         let finished = run(runner, &shell("sleep 0.02 >/dev/null 2>&1 &")).await;
         assert!(finished.left_running.is_empty(), "{finished:?}");
     });
@@ -100,8 +100,8 @@ fn orphans_do_not_pile_up_while_a_command_runs() {
 }
 
 #[test]
-fn one_that_ended_between_two_commands_is_reaped() {
-    alone("survivors::one_that_ended_between_two_commands_is_reaped", async |runner| {
+fn orphan_that_ended_between_two_commands_is_reaped() {
+    alone("survivors::orphan_that_ended_between_two_commands_is_reaped", async |runner| {
         let finished = run(runner, &shell("setsid sleep 63 >/dev/null 2>&1 &")).await;
         let daemon = &finished.left_running[0];
         nix::sys::signal::kill(nix::unistd::Pid::from_raw(daemon.pid), nix::sys::signal::SIGKILL)
@@ -113,8 +113,8 @@ fn one_that_ended_between_two_commands_is_reaped() {
 }
 
 #[test]
-fn other_children_of_the_program_are_let_be() {
-    alone_paused("survivors::other_children_of_the_program_are_let_be", async |runner| {
+fn other_children_of_the_program_are_not_touched() {
+    alone_paused("survivors::other_children_of_the_program_are_not_touched", async |runner| {
         let mut running = Other::new("sleep").arg("64").stdout(Stdio::null()).spawn().expect("a child");
         let mut ended = Other::new("sh").args(["-c", "exit 7"]).spawn().expect("a child");
         wait_until("it has ended", || has_ended(ended.id()));
@@ -144,11 +144,12 @@ fn other_children_of_the_program_are_let_be() {
 }
 
 #[test]
-fn what_a_daemon_starts_later_is_let_be() {
-    alone_paused("survivors::what_a_daemon_starts_later_is_let_be", async |runner| {
+fn later_children_of_a_daemon_are_not_touched() {
+    alone_paused("survivors::later_children_of_a_daemon_are_not_touched", async |runner| {
         let scratch = Scratch::new();
         let until = |file: &str| until_present(&scratch.at(file));
-        // During the second command the daemon starts a job in a session of its own, which then loses its parent.
+        // During the second command the daemon starts a job in a session of its own, which then loses its
+        // parent.
         let job = format!("#!/bin/sh\nsleep 301 & echo $! > {}\n{}\n", scratch.at("job"), until("leave"));
         let job = scratch.write_program("start-job", &job).display().to_string();
         let daemon = format!(
@@ -158,7 +159,7 @@ fn what_a_daemon_starts_later_is_let_be() {
             scratch.at("left")
         );
         let daemon = shell(&format!("setsid sh -c '{daemon}' >/dev/null 2>&1 </dev/null &"));
-        // The wait for what is just ending needs the time.
+        // The wait for processes that are just ending needs the time.
         tokio::time::resume();
         run(runner, &daemon).await;
         tokio::time::pause();

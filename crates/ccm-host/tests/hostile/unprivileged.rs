@@ -1,4 +1,4 @@
-//! What differs when ccm is not root. Needs root to step down from; does nothing otherwise.
+//! Differences when ccm is not root. The tests need root to become another user, and do nothing otherwise.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -9,7 +9,7 @@ use nix::unistd::{Gid, Uid, setgid, setgroups, setuid};
 
 use crate::{block_on, is_root, run, shell, text};
 
-/// A number that is nobody's.
+/// Number without a user.
 const STRANGER: u32 = 54_321;
 
 fn as_stranger(test: &str, body: impl AsyncFnOnce(&SystemRunner)) {
@@ -26,8 +26,8 @@ fn as_stranger(test: &str, body: impl AsyncFnOnce(&SystemRunner)) {
 }
 
 #[test]
-fn a_user_without_an_entry_has_an_environment() {
-    as_stranger("unprivileged::a_user_without_an_entry_has_an_environment", async |runner| {
+fn user_without_an_entry_has_an_environment() {
+    as_stranger("unprivileged::user_without_an_entry_has_an_environment", async |runner| {
         let command = Command {
             environment: runner.base_environment(),
             ..shell("echo $HOME $USER $LOGNAME $SHELL; id -u")
@@ -37,7 +37,7 @@ fn a_user_without_an_entry_has_an_environment() {
 }
 
 #[test]
-fn what_others_may_use_is_not_ours() {
+fn permissions_of_other_users_do_not_count() {
     let place = tempfile::tempdir().expect("a directory");
     let locked = place.path().join("locked");
     fs::create_dir(&locked).expect("a directory");
@@ -48,7 +48,7 @@ fn what_others_may_use_is_not_ours() {
     for path in [&locked, &private] {
         fs::set_permissions(path, fs::Permissions::from_mode(0o700)).expect("a mode");
     }
-    as_stranger("unprivileged::what_others_may_use_is_not_ours", async |runner| {
+    as_stranger("unprivileged::permissions_of_other_users_do_not_count", async |runner| {
         let never = Cancellation::never();
         let command = Command { cwd: locked.clone(), ..shell("true") };
         let error = runner.run(&command, &never, &mut |_, _| {}).await.expect_err("a locked directory");

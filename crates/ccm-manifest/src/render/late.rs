@@ -1,22 +1,22 @@
-//! Texts that wait for a resource, written for a manifest that has no data of its own.
+//! Writes late texts for a manifest without data.
 
 use std::ops::Range;
 use std::path::Path;
 
-use ccm_data::interpolation::{Part, Split, split};
+use ccm_data::interpolation::{SplitText, TextPart, split};
 use ccm_model::{Diagnostic, Resource};
 use ccm_properties::TextSyntax;
 
-use super::{literal, refused, unwritable};
-use crate::late::Late;
+use super::{late_template, literal, unrenderable};
+use crate::late::LateResources;
 use crate::redaction::Redaction;
-use crate::scope::{Evaluator, ManifestScope, Moment, Trouble};
+use crate::scope::{EvalError, ManifestEvaluator, ManifestScope, Phase};
 
 /// Writes the late texts of one manifest.
 pub(super) struct LateTexts<'a> {
-    pub(super) late: &'a Late<'a>,
+    pub(super) late: &'a LateResources<'a>,
     pub(super) manifest: &'a ManifestScope,
-    /// Where the manifest is that is written.
+    /// Directory of the rendered manifest.
     pub(super) root: &'a Path,
     pub(super) redaction: &'a Redaction,
 }
@@ -29,16 +29,18 @@ impl LateTexts<'_> {
         syntax: TextSyntax,
         resource: &Resource,
     ) -> Result<String, Diagnostic> {
-        let Split::Parts(parts) = split(text, syntax == TextSyntax::Shell) else {
+        let SplitText::Parts(parts) = split(text, syntax == TextSyntax::Shell) else {
             return Ok(text.to_owned());
         };
         let mut written = String::new();
         for part in parts {
             match part {
-                // A shell resolves its escapes by itself.
-                Part::Literal(literal) if syntax == TextSyntax::Shell => written += &literal,
-                Part::Literal(literal) => written += &literal::piecewise(&self.redaction.text(&literal)),
-                Part::Expression { inner, .. } => {
+                // A shell resolves its own escapes.
+                TextPart::Literal(literal) if syntax == TextSyntax::Shell => written += &literal,
+                TextPart::Literal(literal) => {
+                    written += &literal::escape_braces(&self.redaction.text(&literal));
+                }
+                TextPart::Expression { inner, .. } => {
                     written += &format!("{{{{ {} }}}}", self.expression(text[inner].trim(), resource)?);
                 }
             }
@@ -46,7 +48,7 @@ impl LateTexts<'_> {
         Ok(written)
     }
 
-    /// Writes an expression with the values of what is known in the place of the names.
+    /// Writes an expression with known values in place of their names.
     pub(super) fn expression(&self, text: &str, resource: &Resource) -> Result<String, Diagnostic> {
         let known = self.with_values(text, resource)?;
         if self.manifest.directory == self.root {
@@ -57,61 +59,64 @@ impl LateTexts<'_> {
     }
 
     fn with_values(&self, text: &str, resource: &Resource) -> Result<String, Diagnostic> {
-        let read = self.late.world.expression(text);
+        let read = self.late.context.expression(text);
         let Ok(expression) = &read.expression else { return Ok(text.to_owned()) };
         let mentions = expression.mentions();
         if mentions.calls.iter().any(|call| call.name == "template") {
-            return Err(unwritable(resource, "a template"));
+            return Err(late_template(resource, "a template"));
         }
         let is_known = |first: Option<&String>| {
             first.is_some_and(|first| matches!(first.as_str(), "Facts" | "Data" | "Environ"))
         };
         if !mentions.environment.is_empty() {
-            return Err(refused(resource, "`$env` names what only its own manifest knows"));
+            return Err(unrenderable(resource, "`$env` has other values in another manifest"));
         }
         let names = mentions.names.iter().filter(|name| is_known(name.path.first())).map(|name| &name.range);
         let lookups = mentions.calls.iter().filter(|call| call.name == "lookup").map(|call| &call.range);
-        let mut places: Vec<Range<usize>> = lookups.chain(names).cloned().collect();
-        // What stands within another is part of that one.
-        places.sort_by_key(|place| (place.start, std::cmp::Reverse(place.end)));
+        let mut ranges: Vec<Range<usize>> = lookups.chain(names).cloned().collect();
+        // The outer range replaces the ranges within it.
+        ranges.sort_by_key(|range| (range.start, std::cmp::Reverse(range.end)));
         let mut written = String::new();
         let mut at = 0;
-        for place in places {
-            if place.start < at {
+        for range in ranges {
+            if range.start < at {
                 continue;
             }
-            let Some(value) = self.value(&text[place.clone()], resource)? else { continue };
-            written += &text[at..place.start];
+            let Some(value) = self.value(&text[range.clone()], resource)? else { continue };
+            written += &text[at..range.start];
             written += &value;
-            at = place.end;
+            at = range.end;
         }
         Ok(written + &text[at..])
     }
 
-    /// What a part of an expression comes to, as an expression; none if it leads nowhere, here as there.
+    /// Returns a known part of an expression as a literal. `None` for a missing key, which stays missing.
     fn value(&self, text: &str, resource: &Resource) -> Result<Option<String>, Diagnostic> {
-        let moment = Moment::Early(&self.late.managed);
-        let evaluator = Evaluator { world: &self.late.world, manifest: self.manifest, moment };
-        let unknown = || refused(resource, &format!("`{text}` is known only during the run"));
+        let phase = Phase::BeforeRun(&self.late.managed);
+        let evaluator = ManifestEvaluator { context: &self.late.context, manifest: self.manifest, phase };
+        let unknown = || unrenderable(resource, &format!("`{text}` is known only during the run"));
         match evaluator.evaluate(text) {
-            Ok(value) => literal::expression(&self.redaction.value(&value))
-                .map(Some)
-                .ok_or_else(|| refused(resource, &format!("no expression says what `{text}` is"))),
-            Err(Trouble::Mistake(mistake)) if mistake.missing.is_some() => Ok(None),
+            Ok(value) => literal::expression(&self.redaction.value(&value)).map(Some).ok_or_else(|| {
+                unrenderable(resource, &format!("the value of `{text}` can't be written as an expression"))
+            }),
+            Err(EvalError::Invalid(error)) if error.missing.is_some() => Ok(None),
             Err(_) => Err(unknown()),
         }
     }
 
-    /// Lets the files that are named be found from another directory.
+    /// Makes the paths of files absolute.
     fn with_absolute_paths(&self, text: &str, resource: &Resource) -> Result<String, Diagnostic> {
-        let read = self.late.world.expression(text);
+        let read = self.late.context.expression(text);
         let Ok(expression) = &read.expression else { return Ok(text.to_owned()) };
         let mut written = String::new();
         let mut at = 0;
         for call in expression.mentions().calls.iter().filter(|call| call.name == "file") {
             let Some(path) = &call.argument else {
                 let path = &text[call.range.clone()];
-                return Err(refused(resource, &format!("the path in `{path}` is known only during the run")));
+                return Err(unrenderable(
+                    resource,
+                    &format!("the path in `{path}` is known only during the run"),
+                ));
             };
             if call.range.start < at {
                 continue;

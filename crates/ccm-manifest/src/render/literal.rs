@@ -1,25 +1,25 @@
-//! Texts and values written so that expanding them gives them back.
+//! Writes texts and values so that expanding them restores the original.
 
 use std::sync::Arc;
 
-use ccm_data::interpolation::{Split, split};
+use ccm_data::interpolation::{SplitText, split};
 use ccm_expr::Value;
 use ccm_properties::TextSyntax;
 
-/// Writes a text for whoever reads it after ccm.
+/// Escapes the expressions in a text.
 pub(super) fn escape(text: &str, syntax: TextSyntax) -> String {
-    if split(text, syntax == TextSyntax::Shell) == Split::Literal {
+    if split(text, syntax == TextSyntax::Shell) == SplitText::Literal {
         return text.to_owned();
     }
     match syntax {
-        TextSyntax::Plain | TextSyntax::Record(_) => piecewise(text),
-        // Alone, an expression is taken as it is by these as well: it is split, or given to the shell, after.
+        TextSyntax::Plain | TextSyntax::Record(_) => escape_braces(text),
+        // A value of a single expression is split or passed to the shell like the text itself.
         TextSyntax::Argv | TextSyntax::Call(_) | TextSyntax::Shell => format!("{{{{ {} }}}}", quoted(text)),
     }
 }
 
-/// Takes the meaning from each opening brace by itself, so that the text stays readable.
-pub(super) fn piecewise(text: &str) -> String {
+/// Escapes each opening brace by itself, so that the text stays readable.
+pub(super) fn escape_braces(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len() + 16);
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
@@ -38,7 +38,7 @@ pub(super) fn piecewise(text: &str) -> String {
     escaped
 }
 
-/// A value as an expression; none if no expression is written like that.
+/// Returns a value as a literal, or `None` if no literal exists for the value.
 pub(super) fn expression(value: &Value) -> Option<String> {
     let all = |values: &mut dyn Iterator<Item = Option<String>>| {
         values.collect::<Option<Vec<_>>>().map(|values| values.join(", "))
@@ -61,14 +61,14 @@ pub(super) fn expression(value: &Value) -> Option<String> {
     }
 }
 
-/// A text as an expression.
+/// Returns a text as a literal.
 pub(super) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
 #[cfg(test)]
 mod tests {
-    use ccm_data::interpolation::Part;
+    use ccm_data::interpolation::TextPart;
     use ccm_expr::{Expression, FunctionError, Scope, Timestamp};
     use proptest::prelude::*;
 
@@ -101,20 +101,20 @@ mod tests {
 
     fn expanded(text: &str, for_shell: bool) -> String {
         match split(text, for_shell) {
-            Split::Literal => text.to_owned(),
-            Split::Mistakes(places) => panic!("{text}: {places:?}"),
-            Split::Parts(parts) => parts
+            SplitText::Literal => text.to_owned(),
+            SplitText::Errors(places) => panic!("{text}: {places:?}"),
+            SplitText::Parts(parts) => parts
                 .iter()
                 .map(|part| match part {
-                    Part::Literal(literal) => literal.clone(),
-                    Part::Expression { inner, .. } => evaluated(&text[inner.clone()]).to_string(),
+                    TextPart::Literal(literal) => literal.clone(),
+                    TextPart::Expression { inner, .. } => evaluated(&text[inner.clone()]).to_string(),
                 })
                 .collect(),
         }
     }
 
     #[test]
-    fn braces_lose_their_meaning() {
+    fn escaping_keeps_braces_literal() {
         for (text, syntax, escaped) in [
             ("plain } {", TextSyntax::Plain, "plain } {"),
             ("a ${b} {{c}}", TextSyntax::Plain, r#"a \${b} {{ "{{" }}c}}"#),
@@ -128,7 +128,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn expanding_gives_the_text_back(text in "[${}\\\\\"'a F.:-]{0,16}|\\PC*|([${}]|Facts|\n|\u{1b}){0,12}") {
+        fn expanding_restores_the_escaped_text(text in "[${}\\\\\"'a F.:-]{0,16}|\\PC*|([${}]|Facts|\n|\u{1b}){0,12}") {
             for syntax in [TextSyntax::Plain, TextSyntax::Argv, TextSyntax::Call(&["contains"]), TextSyntax::Shell] {
                 let escaped = escape(&text, syntax);
                 prop_assert_eq!(expanded(&escaped, syntax == TextSyntax::Shell), &*text, "{:?} {}", syntax, escaped);
@@ -136,7 +136,7 @@ mod tests {
         }
 
         #[test]
-        fn a_value_is_what_its_expression_yields(number: i64, fraction: f64, text: String, key: String) {
+        fn a_literal_evaluates_to_its_value(number: i64, fraction: f64, text: String, key: String) {
             let value = Value::map([
                 ("list", Value::list([Value::Int(number), Value::Float(fraction), Value::Null, Value::Bool(true)])),
                 (&*key, Value::text(text)),

@@ -1,12 +1,12 @@
-//! What one resource captures and others name: the order that follows, the mistakes, the values.
+//! References to captured values: implied edges, errors, values.
 
-use ccm_manifest::{Completed, Loaded};
+use ccm_manifest::{Completion, LoadResult};
 use ccm_model::{Diagnostic, Node, ResourceIndex};
 use serde_json::json;
 
 use crate::machine::Machine;
 
-/// A machine with a few templates and nothing else.
+/// Returns a machine with some templates.
 fn templates() -> Machine {
     Machine::default()
         .file("one.j2", "{% include 'two.j2' %}-{{ Captures.a.x }}")
@@ -16,18 +16,18 @@ fn templates() -> Machine {
 }
 
 /// Loads a manifest in which `a` captures `x` and `y`, and `b`, also called `bee`, captures `y`.
-fn loaded<'m>(machine: &'m Machine, items: &str) -> Loaded<'m> {
+fn loaded<'m>(machine: &'m Machine, items: &str) -> LoadResult<'m> {
     machine.load(&format!(
         "data: {{name: a, path: captures.a.x}}\nccm:\n  resources:\n    - copy:\n{items}\n        \
          - a: {{capture: {{x: p, y: p}}}}\n        - b: {{alias: bee, capture: {{y: p}}}}\n"
     ))
 }
 
-fn with<'m>(machine: &'m Machine, properties: &str) -> Loaded<'m> {
+fn with<'m>(machine: &'m Machine, properties: &str) -> LoadResult<'m> {
     loaded(machine, &format!("        - it: {{{properties}}}"))
 }
 
-fn mistakes(loaded: &Loaded<'_>) -> Vec<String> {
+fn errors(loaded: &LoadResult<'_>) -> Vec<String> {
     let shown = |found: &Diagnostic| match found.hints.first() {
         Some(hint) => format!("{} | {hint}", found.message),
         None => found.message.clone(),
@@ -35,15 +35,15 @@ fn mistakes(loaded: &Loaded<'_>) -> Vec<String> {
     loaded.diagnostics.iter().map(shown).collect()
 }
 
-/// The names of what a resource requires, the resource being the first.
-fn required(loaded: &Loaded<'_>) -> Vec<String> {
-    let Some(catalog) = &loaded.catalog else { panic!("{:?}", mistakes(loaded)) };
+/// Returns the names of the resources that the first one requires.
+fn required(loaded: &LoadResult<'_>) -> Vec<String> {
+    let Some(catalog) = &loaded.catalog else { panic!("{:?}", errors(loaded)) };
     let names = catalog.resources[0].require.iter().map(|edge| catalog.resource(edge.on).id.name.to_string());
     names.collect()
 }
 
 #[test]
-fn who_names_a_captured_value_comes_after_it() {
+fn using_a_captured_value_adds_an_edge() {
     let machine = templates();
     for (properties, names) in [
         ("content: '{{ Captures.a.x }}'", &["a"][..]),
@@ -62,11 +62,14 @@ fn who_names_a_captured_value_comes_after_it() {
 }
 
 #[test]
-fn what_is_not_captured_is_named() {
+fn unknown_captures_are_errors() {
     let machine = templates();
     for (properties, expected) in [
-        ("content: '{{ Captures.bea.y }}'", "nothing captures `bea` | did you mean `bee`?"),
-        ("content: '{{ Captures.nobody.x }}'", "nothing captures `nobody` | known here: `a`, `b` and `bee`"),
+        ("content: '{{ Captures.bea.y }}'", "no resource `bea` captures values | did you mean `bee`?"),
+        (
+            "content: '{{ Captures.nobody.x }}'",
+            "no resource `nobody` captures values | known here: `a`, `b` and `bee`",
+        ),
         ("content: '{{ Captures.a.z }}'", "`a` does not capture `z` | known here: `x` and `y`"),
         (
             "content: \"{{ lookup('captures.b.value', 1) }}\"",
@@ -74,63 +77,61 @@ fn what_is_not_captured_is_named() {
         ),
         (
             "content: '{{ Captures[Data.name].x }}'",
-            "what is captured has to be named | write `Captures.NAME.KEY`, with the name of the resource",
+            "this reference to captured values names no resource | write `Captures.NAME.KEY`, with the name of the resource",
         ),
         (
             "content: \"{{ lookup('captures') }}\"",
-            "what is captured has to be named | write `Captures.NAME.KEY`, with the name of the resource",
+            "this reference to captured values names no resource | write `Captures.NAME.KEY`, with the name of the resource",
         ),
         ("source: wrong.j2", "`a` does not capture `z` | known here: `x` and `y`"),
         (
             "alias: '{{ Captures.a.x }}'",
-            "this has to be known before the run | what a command captures is known only when the resource has had its turn",
+            "this value must be known before the run | a captured value is known only after its resource ran",
         ),
         (
             "capture: {q: p}, content: '{{ Captures.it.q }}'",
-            "this names what the resource itself is to capture",
+            "this expression uses a value that its own resource captures",
         ),
     ] {
-        assert_eq!(mistakes(&with(&machine, properties)), [expected], "{properties}");
+        assert_eq!(errors(&with(&machine, properties)), [expected], "{properties}");
     }
-    let unnamed = mistakes(&with(&machine, "source: unnamed.j2"));
-    assert!(unnamed[0].contains("what is captured has to be named"), "{unnamed:?}");
+    let unnamed = errors(&with(&machine, "source: unnamed.j2"));
+    assert!(unnamed[0].contains("this reference to captured values names no resource"), "{unnamed:?}");
 }
 
 #[test]
-fn a_circle_through_captured_values_is_shown() {
+fn a_cycle_through_captured_values_is_shown() {
     let machine = templates();
     let loaded = loaded(
         &machine,
         "        - c: {capture: {x: p}, content: '{{ Captures.d.x }}'}\n        \
          - d: {capture: {x: p}, content: '{{ Captures.c.x }}'}",
     );
-    assert_eq!(mistakes(&loaded), ["dependency cycle: copy#c → copy#d → copy#c"]);
+    assert_eq!(errors(&loaded), ["dependency cycle: copy#c → copy#d → copy#c"]);
 }
 
-/// What the first resource comes to once `a` and `b` had their turn.
-fn completed(loaded: &Loaded<'_>, captured: &[(u32, serde_json::Value)], would_change: &[u32]) -> String {
-    let Some(catalog) = &loaded.catalog else { panic!("{:?}", mistakes(loaded)) };
+/// Completes the first resource after `a` and `b` captured these values.
+fn completed(loaded: &LoadResult<'_>, captured: &[(u32, serde_json::Value)], would_change: &[u32]) -> String {
+    let Some(catalog) = &loaded.catalog else { panic!("{:?}", errors(loaded)) };
     for (index, value) in captured {
-        loaded.late.remember(ResourceIndex(*index), value.clone());
+        loaded.late.record_captures(ResourceIndex(*index), value.clone());
     }
     let would_change = |index: ResourceIndex| would_change.contains(&index.0);
     match loaded.late.complete(ResourceIndex(0), &catalog.resources[0], &would_change) {
-        Completed::AsWritten => "as written".to_owned(),
-        Completed::Resource(resource) => {
+        Completion::AsWritten => "as written".to_owned(),
+        Completion::Resource(resource) => {
             let text = resource.properties.get("content").and_then(Node::as_text);
             text.unwrap_or_default().to_owned()
         }
-        Completed::NotManaged(reason) => format!("not managed: {reason}"),
-        Completed::NotBefore(index) => format!("not before {}", catalog.resource(index).id),
-        Completed::NoValue(reason) => format!("no value: {reason}"),
-        Completed::Mistaken(mistakes) => {
-            mistakes.iter().map(Diagnostic::one_line).collect::<Vec<_>>().join(", ")
-        }
+        Completion::NotManaged(reason) => format!("not managed: {reason}"),
+        Completion::NotBefore(index) => format!("not before {}", catalog.resource(index).id),
+        Completion::NoValue(reason) => format!("no value: {reason}"),
+        Completion::Invalid(errors) => errors.iter().map(Diagnostic::one_line).collect::<Vec<_>>().join(", "),
     }
 }
 
 #[test]
-fn values_come_when_they_are_known() {
+fn captured_values_complete_resources() {
     let machine = templates();
     let both = [(1, json!({"x": 7, "y": {"deep": [1, "two"]}})), (2, json!({"y": "b's"}))];
     for (properties, captured, would_change, expected) in [
@@ -173,7 +174,7 @@ fn values_come_when_they_are_known() {
 }
 
 #[test]
-fn a_key_that_a_captured_value_lacks_is_a_mistake() {
+fn a_missing_key_of_a_captured_value_is_an_error() {
     let machine = templates();
     let loaded = with(&machine, "content: '{{ Captures.a.y.nothing }}'");
     let found = completed(&loaded, &[(1, json!({"x": 1, "y": {"something": 1}}))], &[]);
@@ -181,7 +182,7 @@ fn a_key_that_a_captured_value_lacks_is_a_mistake() {
 }
 
 #[test]
-fn a_mistake_about_a_captured_name_points_at_it() {
+fn an_error_about_a_captured_name_points_to_the_name() {
     let machine = templates();
     for written in ["content: 'x ${ 1 + Captures.nobody.x }'", "content: \"x ${ 1 + Captures.nobody.x }\""] {
         let loaded = with(&machine, written);

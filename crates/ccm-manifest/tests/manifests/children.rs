@@ -10,7 +10,7 @@ fn names(catalog: &Catalog) -> Vec<String> {
     catalog.resources.iter().map(|resource| resource.id.to_string()).collect()
 }
 
-/// What a resource depends on, by name.
+/// Returns the names of the dependencies of a resource.
 fn on(catalog: &Catalog, name: &str) -> Vec<String> {
     let index = catalog.indices().find(|index| catalog.resource(*index).id.to_string() == name);
     let graph = Graph::of(catalog);
@@ -25,7 +25,7 @@ fn child(items: &str) -> String {
 }
 
 #[test]
-fn a_childs_resources_stand_where_it_does() {
+fn child_resources_take_the_place_of_the_apply_resource() {
     let machine = Machine::default()
         .file(
             "sub/c.yaml",
@@ -69,7 +69,7 @@ fn a_childs_resources_stand_where_it_does() {
 }
 
 #[test]
-fn values_are_passed_on() {
+fn children_get_data_from_their_parent() {
     let c = "data: {a: c, l: [1], m: {x: 1}, n: }\n".to_owned()
         + &child("- note: [c: {text: \"{{ toJSON(Data) }}\"}]");
     let machine = Machine::with_facts("{f: fact}").file("c.yaml", &c);
@@ -84,13 +84,13 @@ fn values_are_passed_on() {
     ] {
         let text = format!("data: {{p: parent, a: p, n: given}}\n{}", manifest(apply));
         let catalog = machine.catalog(&text);
-        let told = shown(&catalog.resources[0], "text");
-        let found: serde_json::Value = serde_json::from_str(&told).expect("JSON");
+        let actual = shown(&catalog.resources[0], "text");
+        let found: serde_json::Value = serde_json::from_str(&actual).expect("JSON");
         let found: serde_json::Value = serde_json::from_str(found.as_str().expect("text")).expect("JSON");
         let expected: serde_json::Value = serde_json::from_str(expected).expect("JSON");
         assert_eq!(found, expected, "{apply}");
     }
-    // What the command line says counts everywhere, and what a child requires may come from its parent.
+    // Assignments apply to every manifest, and a child gets required values from its parent.
     let machine = Machine::default().assignment("a=given").file(
         "c.yaml",
         &("data:\n  # @require\n  p:\n".to_owned()
@@ -98,12 +98,12 @@ fn values_are_passed_on() {
     );
     let text = format!("data: {{p: parent}}\n{}", manifest("- apply: [c.yaml: ]"));
     assert_eq!(shown(&machine.catalog(&text).resources[0], "text"), r#""givenparent""#);
-    let told = machine.reported(&manifest("- apply: [c.yaml: {data: {q: x}}]"));
-    assert_eq!(told.len(), 1, "{told:?}");
+    let actual = machine.reported(&manifest("- apply: [c.yaml: {data: {q: x}}]"));
+    assert_eq!(actual.len(), 1, "{actual:?}");
 }
 
 #[test]
-fn noop_and_the_like_only_grow_stronger() {
+fn children_inherit_noop_and_restrictions() {
     let machine = Machine::default()
         .file("a.yaml", &child("- note: [a: ]\n- apply: [b.yaml: {noop: false, health_check_only: false}]"))
         .file("b.yaml", "ccm: {fail_on_error: true, resources: [note: [b: ]]}");
@@ -123,7 +123,7 @@ fn noop_and_the_like_only_grow_stronger() {
 }
 
 #[test]
-fn conditions_hold_for_all_that_is_in_it() {
+fn conditions_apply_to_the_child_manifest() {
     let machine = Machine::with_facts("{role: web}")
         .file(
             "a.yaml",
@@ -142,21 +142,21 @@ fn conditions_hold_for_all_that_is_in_it() {
             "NotManaged { reason: \"`if` is false\" }",
         ]
     );
-    // One that is known late makes all of it wait.
+    // One late resource makes the whole value late.
     let loaded = machine
         .load(&manifest("- apply: [b.yaml: {control: {if: \"file('/x') == 'yes'\"}}]\n- copy: [/x: ]"));
-    let catalog = loaded.catalog.as_ref().expect("no mistake");
+    let catalog = loaded.catalog.as_ref().expect("no error");
     assert!(catalog.resources[..2].iter().all(|resource| resource.control == Control::Late));
     assert_eq!(on(catalog, "note#b"), ["copy#/x"]);
-    assert!(matches!(completed(&loaded, 0), ccm_manifest::Completed::Resource(_)));
+    assert!(matches!(completed(&loaded, 0), ccm_manifest::Completion::Resource(_)));
     machine.write("/x", "no");
     for index in [0, 1] {
-        assert!(matches!(completed(&loaded, index), ccm_manifest::Completed::NotManaged(_)));
+        assert!(matches!(completed(&loaded, index), ccm_manifest::Completion::NotManaged(_)));
     }
 }
 
 #[test]
-fn mistakes_of_children_stand_in_them() {
+fn errors_of_children_point_into_their_text() {
     let machine = Machine::with_facts("{}")
         .file("broken.yaml", "ccm: [")
         .file("empty.yaml", "")
@@ -198,16 +198,16 @@ fn mistakes_of_children_stand_in_them() {
     "3:28 the manifest `/m/same.yaml` is applied twice (3:15 the first)",
 ]),
         (&manifest("- apply: [self.yaml: ]"), &[
-    "/m/self.yaml:3:15 a manifest applies itself | the way round is /m/self.yaml -> /m/self.yaml",
+    "/m/self.yaml:3:15 a manifest applies itself: /m/self.yaml -> /m/self.yaml",
 ]),
         (&manifest("- apply: [one.yaml: ]"), &[
-    "/m/two.yaml:3:15 a manifest applies itself | the way round is /m/one.yaml -> /m/two.yaml -> /m/one.yaml",
+    "/m/two.yaml:3:15 a manifest applies itself: /m/one.yaml -> /m/two.yaml -> /m/one.yaml",
 ]),
         (&manifest("- apply: [root.yaml: ]"), &[
-    "/m/root.yaml:3:15 a manifest applies itself | the way round is /m/m.yaml -> /m/root.yaml -> /m/m.yaml",
+    "/m/root.yaml:3:15 a manifest applies itself: /m/m.yaml -> /m/root.yaml -> /m/m.yaml",
 ]),
         (&manifest("- apply: [m.yaml: ]"), &[
-    "3:15 a manifest applies itself | the way round is /m/m.yaml -> /m/m.yaml",
+    "3:15 a manifest applies itself: /m/m.yaml -> /m/m.yaml",
 ]),
         (&manifest("- note: [n: {require: [apply#back.yaml]}]\n- apply: [back.yaml: ]"), &[
     "3:28 dependency cycle: note#n → apply#back.yaml → note#c → note#n (3:28 `note#n` requires `apply#back.yaml`) (4:15 `apply#back.yaml` requires `note#c`) (/m/back.yaml:3:28 `note#c` requires `note#n`)",
@@ -216,12 +216,12 @@ fn mistakes_of_children_stand_in_them() {
     "/m/within.yaml:3:28 dependency cycle: note#c → apply#within.yaml → note#c (/m/within.yaml:3:28 `note#c` requires `apply#within.yaml`) (3:15 `apply#within.yaml` requires `note#c`)",
 ]),
         (&manifest("- apply: [one.yaml: {allow_apply: false}]"), &[
-    "/m/one.yaml:3:15 this manifest may not apply others | the manifest around it says `allow_apply: false`",
+    "/m/one.yaml:3:15 this manifest may not apply others, because of `allow_apply: false` where it is applied",
 ]),
         (&manifest("- apply: [same.yaml: {noop: x, data: [a], health_check_only: '{{ 5 }}', nop: true}]"), &[
     "3:33 expected a boolean, found the text `x`",
     "3:42 expected a map, found a list",
-    "3:66 expected a boolean, found the number `5` | this is what the expression yields",
+    "3:66 expected a boolean, found the number `5` | this is the value of the expression",
     "3:77 unknown property `nop` | did you mean `noop`?",
 ]),
         (&manifest("- apply: ['{{ Facts.gone }}.yaml': ]"), &[
@@ -231,19 +231,19 @@ fn mistakes_of_children_stand_in_them() {
 }
 
 #[test]
-fn ten_manifests_may_stand_within_each_other() {
+fn manifests_nest_ten_deep() {
     let mut machine = Machine::default().file("10.yaml", &child("- note: [deepest: ]"));
     for number in 0..10 {
         machine =
             machine.file(&format!("{number}.yaml"), &child(&format!("- apply: [{}.yaml: ]", number + 1)));
     }
     assert_eq!(machine.catalog(&manifest("- apply: [1.yaml: ]")).groups.len(), 10);
-    let told = machine.reported(&manifest("- apply: [0.yaml: ]"));
-    assert_eq!(told, ["/m/9.yaml:3:15 manifests stand more than 10 deep within each other"]);
+    let actual = machine.reported(&manifest("- apply: [0.yaml: ]"));
+    assert_eq!(actual, ["/m/9.yaml:3:15 manifests are nested more than 10 deep"]);
 }
 
 #[test]
-fn forty_children_that_depend_on_one_another_have_no_edge_twice() {
+fn many_dependent_children_have_no_duplicate_edges() {
     let mut machine = Machine::default();
     let mut items = String::new();
     for number in 0..40 {
@@ -268,7 +268,7 @@ fn forty_children_that_depend_on_one_another_have_no_edge_twice() {
 }
 
 #[test]
-fn the_same_manifest_twice_is_one_mistake() {
+fn applying_a_manifest_twice_is_one_error() {
     let machine = Machine::default()
         .file("c.yaml", &child("- note: [c: ]"))
         .file("d.yaml", &child("- apply: [c.yaml: ]"));
@@ -284,7 +284,7 @@ fn the_same_manifest_twice_is_one_mistake() {
 }
 
 #[test]
-fn what_is_wrong_with_what_is_passed_on_is_told_once() {
+fn invalid_child_data_is_reported_once() {
     let machine = Machine::default()
         .file(
             "c.yaml",
@@ -292,13 +292,13 @@ fn what_is_wrong_with_what_is_passed_on_is_told_once() {
         )
         .file("d.yaml", &child("- note: [d: {text: '{{ Data.y.z }}'}]"));
     let of = |properties: &str| machine.reported(&manifest(&format!("- apply: [c.yaml: {properties}]")));
-    for (properties, told) in [
+    for (properties, expected) in [
         ("{data: [1]}", "3:30 expected a map, found a list"),
         (
             "{allow_apply: false, data: {x: 2}}",
-            "/m/c.yaml:4:15 this manifest may not apply others | the manifest around it says `allow_apply: false`",
+            "/m/c.yaml:4:15 this manifest may not apply others, because of `allow_apply: false` where it is applied",
         ),
     ] {
-        assert_eq!(of(properties), [told], "{properties}");
+        assert_eq!(of(properties), [expected], "{properties}");
     }
 }

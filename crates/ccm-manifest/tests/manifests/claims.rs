@@ -1,10 +1,10 @@
-//! Things that more than one resource claims, also under different names and by different types.
+//! Claims on one object, under different names and by different types.
 
 use crate::fake::manifest;
 use crate::machine::Machine;
 use crate::references::edges;
 
-/// Compares what is reported for items below `resources`.
+/// Compares the diagnostics for items below `resources`.
 fn check(cases: &[(&str, &[&str])]) {
     for (items, expected) in cases {
         assert_eq!(Machine::default().reported(&manifest(items)), *expected, "{items}");
@@ -12,7 +12,7 @@ fn check(cases: &[(&str, &[&str])]) {
 }
 
 #[test]
-fn a_thing_is_claimed_by_one_resource() {
+fn exclusive_claims_conflict() {
     check(&[
         (
             "- note:\n    - bob:\n    - bob+1:",
@@ -31,46 +31,43 @@ fn a_thing_is_claimed_by_one_resource() {
                 "4:37 `copy#/a+1` and `note#/a+2` both manage the path `/a` (3:14 the first) | keep one of them",
             ],
         ),
-        // The same name of another kind of thing is another thing.
+        // One name of two kinds is no conflict.
         ("- note: [bob: ]\n- copy: [bob: {content: x}]", &[]),
-        // A name that is given twice is one error.
+        // Duplicate resources are one error.
         ("- note:\n    - /a:\n    - /a:", &["5:11 duplicate resource `note#/a` (4:11 the first)"]),
     ]);
 }
 
 #[test]
-fn a_thing_may_be_shared_if_every_claim_shares_it() {
+fn shared_claims_do_not_conflict() {
     let (part, whole) = ("{text: part}", "{content: x}");
     check(&[
         (&format!("- note: [/a: {part}, /a+1: {part}]\n- copy: [/a: , /a+1: ]"), &[]),
         (
             &format!("- copy: [/a: {whole}]\n- note: [/a: {part}]"),
             &[
-                "4:14 `copy#/a` and `note#/a` both manage the path `/a` (3:14 the first) | `copy#/a` shares it \
-               with no other resource",
+                "4:14 `copy#/a` and `note#/a` both manage the path `/a` (3:14 the first) | let only `copy#/a` manage it",
             ],
         ),
         (
             &format!("- note: [/a: {part}]\n- copy: [/a: {whole}, /a+1: ]"),
             &[
-                "4:14 `note#/a` and `copy#/a` both manage the path `/a` (3:14 the first) | `copy#/a` shares it \
-                 with no other resource",
-                "4:32 `copy#/a` and `copy#/a+1` both manage the path `/a` (4:14 the first) | `copy#/a` shares it \
-                 with no other resource",
+                "4:14 `note#/a` and `copy#/a` both manage the path `/a` (3:14 the first) | let only `copy#/a` manage it",
+                "4:32 `copy#/a` and `copy#/a+1` both manage the path `/a` (4:14 the first) | let only `copy#/a` manage it",
             ],
         ),
     ]);
 }
 
 #[test]
-fn a_claim_is_what_properties_come_to() {
+fn claims_use_expanded_properties() {
     let machine = Machine::with_facts("{part: part, none: null}");
     let items = "- note: [/a: {text: '{{ Facts.part }}'}]\n- copy: [/a: {content: '{{ Facts.none }}'}]";
     assert_eq!(machine.reported(&manifest(items)), Vec::<String>::new());
 }
 
 #[test]
-fn a_resource_that_is_switched_off_claims_what_it_would_manage() {
+fn an_unmanaged_resource_claims_too() {
     check(&[(
         "- note: [/a: {control: {if: 'false'}}]\n- copy: [/a: {content: x}]",
         &["4:14 `note#/a` and `copy#/a` both manage the path `/a` (3:14 the first) | keep one of them"],
@@ -78,7 +75,7 @@ fn a_resource_that_is_switched_off_claims_what_it_would_manage() {
 }
 
 #[test]
-fn what_shares_a_path_comes_after_the_directory_above_it() {
+fn shared_paths_require_their_directory() {
     let items = "- note:\n    - /d/a: {text: part}\n    - /d: {text: directory}\n- copy:\n    - /d/a:";
     assert_eq!(
         edges(&Machine::default().catalog(&manifest(items))),
@@ -87,7 +84,7 @@ fn what_shares_a_path_comes_after_the_directory_above_it() {
 }
 
 #[test]
-fn who_reads_a_shared_file_waits_for_everyone_who_manages_a_part_of_it() {
+fn a_reader_of_a_shared_file_requires_all_its_managers() {
     let items = "- task: [t: {command: \"{{ file('/a') }}\"}]\n- note: [/a: {text: part}]\n- copy: [/a: ]";
     assert_eq!(
         edges(&Machine::default().catalog(&manifest(items))),

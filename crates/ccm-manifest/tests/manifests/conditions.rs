@@ -1,4 +1,4 @@
-//! `control`: whether a resource is managed.
+//! `control`, which decides whether a resource is managed.
 
 use ccm_model::Control;
 
@@ -32,7 +32,7 @@ fn conditions_decide_what_is_managed() {
 }
 
 #[test]
-fn defaults_hold_conditions_too() {
+fn defaults_may_hold_conditions() {
     let machine = Machine::default();
     let catalog = machine.catalog(&manifest(
         "- note: [defaults: {control: {if: 'false'}}, a: , b: {control: {if: 'true'}}, c: {control: }]",
@@ -43,7 +43,7 @@ fn defaults_hold_conditions_too() {
 }
 
 #[test]
-fn what_is_not_managed_need_not_make_sense_here() {
+fn unmanaged_resources_are_not_evaluated() {
     let machine = Machine::with_facts("{a: 1}");
     let catalog = machine.catalog(&manifest(
         "- task:\n    - 'x {{ Facts.gone }}': {control: {if: 'false'}, alias: '{{ Facts.gone }}', \
@@ -57,7 +57,7 @@ fn what_is_not_managed_need_not_make_sense_here() {
 }
 
 #[test]
-fn conditions_that_are_none() {
+fn invalid_conditions_are_errors() {
     Machine::with_facts("{role: web, n: 5}").check_all(&[
         (
             &manifest("- note: [a: {control: {if: '{{ true }}'}}]"),
@@ -69,7 +69,7 @@ fn conditions_that_are_none() {
         ),
         (
             &manifest("- note: [a: {control: {if: Facts.n}}]"),
-            &["3:32 a condition is true or false, found an integer"],
+            &["3:32 a condition must be true or false, found an integer"],
         ),
         (
             &manifest("- note: [a: {control: {if: \"Facts.rloe == 'web'\"}}]"),
@@ -102,19 +102,19 @@ fn conditions_that_are_none() {
             &manifest("- note: [a: {control: [if: 'true']}]"),
             &["3:27 expected a map with `if` or `unless`, found a list"],
         ),
-        // What else is wrong is told as well.
+        // Other errors are reported too.
         (
             &manifest("- note: [a: {control: {if: x}, text: '{{ y }}'}]"),
             &[
-                "3:32 there is no `x` | the names are `Facts`, `Data`, `Environ` and `Captures`",
-                "3:46 there is no `y` | the names are `Facts`, `Data`, `Environ` and `Captures`",
+                "3:32 there is no `x` | use `Facts`, `Data`, `Environ` or `Captures`",
+                "3:46 there is no `y` | use `Facts`, `Data`, `Environ` or `Captures`",
             ],
         ),
         (
             &manifest("- note: [defaults: {control: {if: x}}, a: , b: ]"),
-            &["3:39 there is no `x` | the names are `Facts`, `Data`, `Environ` and `Captures`"],
+            &["3:39 there is no `x` | use `Facts`, `Data`, `Environ` or `Captures`"],
         ),
-        // Not managed does not excuse what is wrong anywhere.
+        // Resources that are not managed are checked too.
         (
             &manifest("- note: [a: {control: {if: 'false'}, txet: x, require: [note#gone]}]"),
             &["3:42 unknown property `txet` | did you mean `text`?", "3:61 unknown resource `note#gone`"],

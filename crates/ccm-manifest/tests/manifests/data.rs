@@ -1,4 +1,4 @@
-//! The values of a manifest: its data, its hierarchy, what is laid over it, and what comments ask of it.
+//! Data of a manifest: hierarchy, overrides, data files, assignments and annotations.
 
 use crate::machine::Machine;
 
@@ -9,13 +9,13 @@ fn machine() -> Machine {
     Machine::with_facts(FACTS).variable("STAGE", "prod")
 }
 
-/// A manifest with these values, of which only the values count.
+/// Returns a manifest with this data and one resource.
 fn with(values: &str) -> String {
     format!("{values}\nccm: {{resources: [note: [n: ]]}}\n")
 }
 
 #[test]
-fn layers_are_laid_over_each_other() {
+fn layers_are_merged_in_order() {
     const DATA: &str = "data: {a: 1, list: [1], map: {x: 1, y: 1}}\n";
     const OVERRIDES: &str = "overrides: {'os:debian': {list: [2], map: {x: 2}, b: '{{ Facts.role }}'}, 'role:web': {a: 3, list: [3], map: {z: 3}}}\n";
     for (hierarchy, expected) in [
@@ -30,7 +30,7 @@ fn layers_are_laid_over_each_other() {
             "{order: ['os:{{ Facts.os }}', 'role:${ Facts.role }', 'os:debian'], merge: deep}",
             r#"{"a":3,"list":[1,2,3],"map":{"x":2,"y":1,"z":3},"b":"web"}"#,
         ),
-        // What came up empty is skipped.
+        // An entry with only empty values is skipped.
         (
             "{order: ['{{ Facts.empty }}', '{{ Facts.gone }}', 'x{{ Facts.gone }}', 'role:web']}",
             r#"{"a":3,"list":[3],"map":{"z":3}}"#,
@@ -40,7 +40,7 @@ fn layers_are_laid_over_each_other() {
             r#"{"a":3,"list":[3],"map":{"z":3}}"#,
         ),
         ("{order: ['{{ Facts.gone ?? \"role\" }}:web']}", r#"{"a":3,"list":[3],"map":{"z":3}}"#),
-        // One of two is not all.
+        // An entry with one empty value of two is kept.
         ("{order: ['{{ Facts.gone }}role:{{ Facts.role }}']}", r#"{"a":3,"list":[3],"map":{"z":3}}"#),
     ] {
         let text = with(&format!("{DATA}{OVERRIDES}hierarchy: {hierarchy}"));
@@ -50,7 +50,7 @@ fn layers_are_laid_over_each_other() {
 }
 
 #[test]
-fn what_comes_from_outside_is_laid_over_it() {
+fn data_files_and_assignments_override_the_data() {
     let machine = machine()
         .hiera("one.yaml", "data: {list: [5], map: {y: 5}, role: '{{ Facts.role }}'}")
         .hiera(
@@ -64,16 +64,16 @@ fn what_comes_from_outside_is_laid_over_it() {
         loaded.data.value.to_json().to_string(),
         r#"{"list":[1,5],"map":{"x":1,"y":6,"z":7},"role":"web","w":1,"text":"5"}"#
     );
-    for (written, expected) in [("=5", "--data: there is no key"), ("x", "--data: there is no `=`")] {
-        let told = Machine::default().assignment(written).reported(&with("data: {a: 1}"));
-        assert!(told.len() == 1 && told[0].contains(expected), "{told:?}");
+    for (written, expected) in [("=5", "--data: the key before"), ("x", "--data: the `=`")] {
+        let actual = Machine::default().assignment(written).reported(&with("data: {a: 1}"));
+        assert!(actual.len() == 1 && actual[0].contains(expected), "{actual:?}");
     }
-    let told = Machine::default().hiera("f.yaml", "dta: {a: 1}").reported(&with(""));
-    assert_eq!(told, ["f.yaml:1:1 unknown key `dta` | did you mean `data`?"]);
+    let actual = Machine::default().hiera("f.yaml", "dta: {a: 1}").reported(&with(""));
+    assert_eq!(actual, ["f.yaml:1:1 unknown key `dta` | did you mean `data`?"]);
 }
 
 #[test]
-fn secrets_of_every_layer_are_known() {
+fn secrets_of_all_layers_are_found() {
     let machine = machine()
         .hiera("f.yaml", "data:\n  # @sensitive\n  key: over-there\n")
         .file("c.yaml", "data:\n  # @sensitive\n  inner: within\nccm: {resources: [note: [m: ]]}");
@@ -86,17 +86,17 @@ fn secrets_of_every_layer_are_known() {
 }
 
 #[test]
-fn mistakes_in_values() {
+fn errors_in_values_are_reported() {
     machine().check_all(&[
         ("data: [a]\nccm: {resources: [note: [n: ]]}", &[
     "1:7 expected a map of values, found a list",
 ]),
         ("data: {a: '{{ Data.b }}', b: '{{ Captures.x }}'}\nccm: {resources: [note: [n: ]]}", &[
-    "1:14 what stands in `data`, `hierarchy` and `overrides` may name `Facts` and `Environ` only",
-    "1:33 what stands in `data`, `hierarchy` and `overrides` may name `Facts` and `Environ` only",
+    "1:14 values in `data`, `hierarchy` and `overrides` can use only `Facts` and `Environ`",
+    "1:33 values in `data`, `hierarchy` and `overrides` can use only `Facts` and `Environ`",
 ]),
         ("data: {a: \"{{ lookup('data.b') }}\"}\nccm: {resources: [note: [n: ]]}", &[
-    "1:14 what stands in `data`, `hierarchy` and `overrides` may name `Facts` and `Environ` only",
+    "1:14 values in `data`, `hierarchy` and `overrides` can use only `Facts` and `Environ`",
 ]),
         ("data: {a: '{{ Facts.rloe }}', b: [x, {c: '{{ Environ.STAGE + }}'}]}\nccm: {resources: [note: [n: ]]}", &[
     "1:21 there is no `Facts.rloe` | did you mean `role`?",
@@ -108,13 +108,13 @@ fn mistakes_in_values() {
         ("hierarchy: {order: [\"{{ lookup('facts.host.inof') }}\"]}\nccm: {resources: [note: [n: ]]}", &[
     "1:25 there is no `facts.host.inof` | did you mean `facts.host.info`? | give a default if it may be missing: `lookup('facts.host.inof', '')`",
 ]),
-        // Where nothing is known of the machine, that is no mistake: the facts are those of a file of data.
+        // A data file uses facts of another machine, so that a missing fact is no error.
         ("hierarchy: {order: ['{{ Facts.memory.virtual }}']}\nccm: {resources: [note: [n: ]]}", &[]),
         ("hierarchy: {order: ['{{ Facts.host.memory_gone }}', '{{ Environ.GONE }}', '{{ Fatcs.os }}', '{{ Facts.os']}\nccm: {resources: [note: [n: ]]}", &[
     "1:36 there is no `Facts.host.memory_gone`",
     "1:65 there is no `Environ.GONE`",
     "1:79 there is no `Fatcs` | did you mean `Facts`?",
-    "1:94 `{{` is not closed | an expression ends with `}}`",
+    "1:94 `{{` is not closed | close it with `}}`",
 ]),
         ("hierarchy: [a]\noverrides: {a: 1, b: [x]}\nccm: {resources: [note: [n: ]]}", &[
     "1:12 expected a map, found a list | write the list below `order:`",
@@ -130,7 +130,7 @@ fn mistakes_in_values() {
 }
 
 #[test]
-fn every_annotation_that_is_not_met_is_told_at_once() {
+fn all_violated_annotations_are_reported() {
     let text = "\
 data:
   # @require
@@ -154,13 +154,13 @@ ccm: {resources: [note: [n: ]]}
 ";
     let expected = [
         "3:3 `name` is required and has no value (2:5 required here) | set it in `data`, in an override, or with `--data`",
-        "5:3 `address` is not valid: `isIP(value)` is false (5:3 its value is `10.0.0.300`) (4:15 asked for here)",
-        "7:3 `pause` is not valid: `isDuration(value) && isShellSafe(value)` is false (7:3 its value is `5 bananas`) (6:15 asked for here)",
-        "10:5 `inner.count` is not valid: `value > 10` is false (10:5 its value is `5`) (9:17 asked for here)",
-        "12:5 `inner.broken` can't be validated: expected a value, found the end of the expression (11:24 asked for here)",
-        "14:5 `inner.unknown` can't be validated: there is no function `isIPP` (13:17 asked for here) | did you mean `isIP`?",
-        "16:5 `inner.odd` can't be validated: a validation is true or false, found an integer (15:17 asked for here) | compare the value, or call a validator such as `isIP(value)`",
-        "17:7 warning: this is no annotation, and has no effect | did you mean `@validate`?",
+        "5:3 `address` is not valid: `isIP(value)` is false (5:3 its value is `10.0.0.300`) (4:15 validated by this)",
+        "7:3 `pause` is not valid: `isDuration(value) && isShellSafe(value)` is false (7:3 its value is `5 bananas`) (6:15 validated by this)",
+        "10:5 `inner.count` is not valid: `value > 10` is false (10:5 its value is `5`) (9:17 validated by this)",
+        "12:5 `inner.broken` can't be validated: expected a value, found the end of the expression (11:24 validated by this)",
+        "14:5 `inner.unknown` can't be validated: there is no function `isIPP` (13:17 validated by this) | did you mean `isIP`?",
+        "16:5 `inner.odd` can't be validated: a validation must be true or false, found an integer (15:17 validated by this) | compare the value, or call a validator such as `isIP(value)`",
+        "17:7 warning: unknown annotation, which has no effect | did you mean `@validate`?",
     ];
     machine().check_all(&[(text, &expected)]);
     let met = text.replace("name:\n", "name: x\n");
@@ -170,7 +170,7 @@ ccm: {resources: [note: [n: ]]}
 }
 
 #[test]
-fn annotations_outside_of_data() {
+fn annotations_outside_of_data_cause_a_warning() {
     let text = "\
 data: {password: plain, role: its-own}
 hierarchy: {order: [common]}
@@ -198,12 +198,12 @@ ccm:
             "15:11 warning: this annotation has no effect here | annotate the key in `data`",
         ],
     )]);
-    // What one override hides is hidden on every machine, and so is what it replaces.
+    // Annotations of an override hold on every machine, and for the values that it replaces.
     assert_eq!(machine().load(text).data.secrets, ["hunter2", "its-own", "plain", "web-server"]);
 }
 
 #[test]
-fn what_a_file_of_values_asks_is_asked_of_the_final_values() {
+fn annotations_of_data_files_apply_to_the_merged_data() {
     let over =
         "data:\n  # @require\n  name:\n  # @validate value < 10\n  count: 5\n  # @sensitive\n  key: first\n";
     let file = || machine().hiera("f.yaml", over);
@@ -219,12 +219,12 @@ fn what_a_file_of_values_asks_is_asked_of_the_final_values() {
     assert_eq!(
         named().hiera("later.yaml", "data: {count: 50}").reported(text),
         ["f.yaml:5:3 `count` is not valid: `value < 10` is false (f.yaml:5:3 its value is `50`) \
-          (f.yaml:4:15 asked for here) | its value comes from later.yaml"]
+          (f.yaml:4:15 validated by this) | its value comes from later.yaml"]
     );
 }
 
 #[test]
-fn what_could_not_be_had_is_not_missed_as_well() {
+fn unavailable_data_causes_no_second_error() {
     let text = "data:\n  # @require\n  given:\nccm: {resources: [note: [n: {text: '{{ Data.extra.x }} {{ lookup(\"data.more\") }}'}]]}";
     let broken = machine().hiera("f.yaml", "data: [").reported(text);
     assert_eq!(broken.len(), 1, "{broken:?}");
@@ -239,31 +239,33 @@ fn what_could_not_be_had_is_not_missed_as_well() {
 }
 
 #[test]
-fn a_fact_that_was_probably_misspelt_is_warned_about() {
+fn a_misspelt_fact_causes_a_warning() {
     let entries = "['{{ Facts.rloe }}', '{{ Facts.hots.info.os }}', '{{ Facts.site }}', \"{{ lookup('facts.rloe') }}\", \"{{ lookup('facts.rloe', '') }}\"]";
     let text = format!("hierarchy: {{order: {entries}}}\nccm: {{resources: [note: [n: ]]}}");
     machine().check_all(&[(
         &text,
-        &["1:31 warning: there is no `Facts.rloe`, which counts as nothing here | did you mean `role`?",
-            "1:51 warning: there is no `Facts.hots`, which counts as nothing here | did you mean `host`?",
-            "1:93 warning: there is no `facts.rloe`, which counts as nothing here | did you mean `facts.role`?"],
+        &[
+            "1:31 warning: there is no `Facts.rloe`; it counts as null here | did you mean `role`?",
+            "1:51 warning: there is no `Facts.hots`; it counts as null here | did you mean `host`?",
+            "1:93 warning: there is no `facts.rloe`; it counts as null here | did you mean `facts.role`?",
+        ],
     )]);
 }
 
 #[test]
-fn a_value_that_is_refused_says_where_it_comes_from() {
+fn a_refused_value_shows_its_source() {
     let data = "data:\n  # @validate value < 10\n  n: 1\n  # @require\n  own: x\n";
     let text = format!(
         "{data}hierarchy: {{order: ['over']}}\noverrides: {{over: {{n: 20}}}}\nccm: {{resources: [note: [n: ]]}}"
     );
-    let told = |machine: Machine, text: &str| {
+    let actual = |machine: Machine, text: &str| {
         let reported = machine.reported(text);
         let comes = |line: &String| line.split(" | ").last().unwrap_or_default().to_owned();
         reported.iter().map(comes).collect::<Vec<_>>()
     };
-    assert_eq!(told(machine(), &text), ["its value comes from the override `over`"]);
+    assert_eq!(actual(machine(), &text), ["its value comes from the override `over`"]);
     assert_eq!(
-        told(machine().hiera("f.yaml", "data: {n: 30}").assignment("own=''"), &text),
+        actual(machine().hiera("f.yaml", "data: {n: 30}").assignment("own=''"), &text),
         ["its value comes from f.yaml", "its value comes from `--data own=…`"]
     );
     let child = format!("{}ccm: {{resources: [note: [n: ]]}}", data.replace("n: 1", "n:"));
@@ -272,6 +274,6 @@ fn a_value_that_is_refused_says_where_it_comes_from() {
         "ccm: {resources: [apply: [c.yaml: {data: {n: 40}}]]}",
     ] {
         let machine = machine().file("c.yaml", &child);
-        assert_eq!(told(machine, apply), ["its value comes from the manifest that applies this one"]);
+        assert_eq!(actual(machine, apply), ["its value comes from the manifest that applies this one"]);
     }
 }

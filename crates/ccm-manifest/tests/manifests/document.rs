@@ -1,4 +1,4 @@
-//! The top level and what stands below `ccm`.
+//! Keys of the top level and below `ccm`.
 
 use crate::fake::{catalog, check_all, loaded};
 
@@ -18,7 +18,7 @@ fn a_manifest_is_read() {
 }
 
 #[test]
-fn what_is_not_given_is_left_open() {
+fn null_properties_are_unset() {
     let catalog = catalog("ccm:\n  name:\n  fail_on_error: ~\n  resources: [task: [a: ]]\n");
     assert_eq!((catalog.name, catalog.pre_message, catalog.post_message), (None, None, None));
     assert!(!catalog.fail_on_error);
@@ -56,14 +56,14 @@ fn an_empty_manifest_shows_the_smallest_one() {
             "ccm: {resources: [task: [defaults: {command: x}]]}",
             &[
                 "1:19 the manifest has no resource | the smallest manifest",
-                "1:26 warning: `defaults` applies to no resource | it holds for the resources of the list that it stands in",
+                "1:26 warning: `defaults` applies to no resource | move it into the list of its resources",
             ],
         ),
     ]);
 }
 
 #[test]
-fn the_smallest_manifest_is_one() {
+fn the_smallest_manifest_is_valid() {
     let hint = loaded("").diagnostics.remove(0).hints.remove(0);
     let manifest = hint.strip_prefix("the smallest manifest is\n").expect("the manifest below that");
     assert_eq!(catalog(manifest).resources.len(), 1);
@@ -74,7 +74,7 @@ fn the_top_level_holds_ccm() {
     check_all(&[
         (
             "- task:\n    - a:\n",
-            &["1:1 expected a map with `ccm`, found a list | resources stand below `ccm:` and `resources:`"],
+            &["1:1 expected a map with `ccm`, found a list | put resources below `ccm:` and `resources:`"],
         ),
         ("hello", &["1:1 expected a map with `ccm`, found the text `hello` | the smallest manifest"]),
         ("5", &["1:1 expected a map with `ccm`, found the number `5` | the smallest manifest"]),
@@ -85,46 +85,40 @@ fn the_top_level_holds_ccm() {
             "banana: 1\nccm: {resources: [task: [a: ]]}\n",
             &["1:1 unknown key `banana` | known here: `ccm`, `data`, `hierarchy` and `overrides`"],
         ),
-        (
-            "name: x\nccm: {resources: [task: [a: ]]}\n",
-            &["1:1 unknown key `name` | `name` stands below `ccm`"],
-        ),
-        ("task:\n  - a:\n", &["1:1 unknown key `task` | resources stand below `ccm:` and `resources:`"]),
-        (
-            "archive:\n  - a:\n",
-            &["1:1 unknown key `archive` | resources stand below `ccm:` and `resources:`"],
-        ),
+        ("name: x\nccm: {resources: [task: [a: ]]}\n", &["1:1 unknown key `name` | put `name` below `ccm`"]),
+        ("task:\n  - a:\n", &["1:1 unknown key `task` | put resources below `ccm:` and `resources:`"]),
+        ("archive:\n  - a:\n", &["1:1 unknown key `archive` | put resources below `ccm:` and `resources:`"]),
         (
             "resources:\n  - task: [a: {comand: x}]\n",
             &[
-                "1:1 `resources` stands below `ccm`, not beside it | indent it, with all of its items, below `ccm:`",
+                "1:1 `resources` must be below `ccm`, not beside it | indent it and its items below `ccm:`",
                 "2:16 unknown property `comand` | did you mean `command`?",
             ],
         ),
         (
             "ccm:\nresources:\n  - task: [a: {comand: x}]\n",
             &[
-                "2:1 `resources` stands below `ccm`, not beside it | indent it, with all of its items, below `ccm:`",
+                "2:1 `resources` must be below `ccm`, not beside it | indent it and its items below `ccm:`",
                 "3:16 unknown property `comand` | did you mean `command`?",
             ],
         ),
         (
             "ccm:\n  name: x\nresources:\n  - task: [a: {comand: x}]\n",
             &[
-                "3:1 `resources` stands below `ccm`, not beside it | indent it, with all of its items, below `ccm:`",
+                "3:1 `resources` must be below `ccm`, not beside it | indent it and its items below `ccm:`",
                 "4:16 unknown property `comand` | did you mean `command`?",
             ],
         ),
         (
             "data: {a: 1}\nhierarchy:\noverrides:\nresources_template: x\nccm: {resources: [task: [a: ]]}\n",
-            &["4:1 unknown key `resources_template` | `resources_template` stands below `ccm`"],
+            &["4:1 unknown key `resources_template` | put `resources_template` below `ccm`"],
         ),
         ("data: {a: 1}\n", &["1:1 the manifest has no `ccm` | the smallest manifest"]),
     ]);
 }
 
 #[test]
-fn below_ccm_every_key_is_known() {
+fn unknown_keys_below_ccm_are_errors() {
     check_all(&[
         ("ccm:\n  nmae: x\n  resources: [task: [a: ]]\n", &["2:3 unknown key `nmae` | did you mean `name`?"]),
         (
@@ -167,7 +161,7 @@ fn below_ccm_every_key_is_known() {
 }
 
 #[test]
-fn mistakes_of_the_yaml_itself_come_alone() {
+fn yaml_errors_hide_all_others() {
     check_all(&[
         ("ccm: [\n", &["1:6 unclosed bracket (1:6 this `[` is never closed)"]),
         ("ccm: {{ x }}\n", &["1:6 an expression without quotes is a map to YAML | quote it: `\"{{ x }}\"`"]),

@@ -1,9 +1,9 @@
-//! Expressions are refused wherever they stand, and nothing else is.
+//! Syntax errors in expressions, in all texts that may hold one.
 
 use crate::fake::{catalog, check_all, check_items, manifest};
 
 #[test]
-fn an_expression_is_refused_where_it_stands() {
+fn invalid_expressions_are_located() {
     check_items(&[
         ("- task: [a: {command: 'echo {{ Facts.a }} x'}]", &["3:42 there is no `Facts.a`"]),
         (
@@ -16,67 +16,67 @@ fn an_expression_is_refused_where_it_stands() {
         ),
         (
             "- task:\n    - a:\n        command: |\n          echo {{ x }}",
-            &["6:23 there is no `x` | the names are `Facts`, `Data`, `Environ` and `Captures`"],
+            &["6:23 there is no `x` | use `Facts`, `Data`, `Environ` or `Captures`"],
         ),
         (
             "- task: [a: {args: [x, 'y {{ z }}'], command: x}]",
-            &["3:34 there is no `z` | the names are `Facts`, `Data`, `Environ` and `Captures`"],
+            &["3:34 there is no `z` | use `Facts`, `Data`, `Environ` or `Captures`"],
         ),
         (
             "- task: [a: {environment: {A: '{{ x }}', '${ y }': z}}]",
             &[
-                "3:39 there is no `x` | the names are `Facts`, `Data`, `Environ` and `Captures`",
-                "3:50 there is no `y` | the names are `Facts`, `Data`, `Environ` and `Captures`",
+                "3:39 there is no `x` | use `Facts`, `Data`, `Environ` or `Captures`",
+                "3:50 there is no `y` | use `Facts`, `Data`, `Environ` or `Captures`",
             ],
         ),
         (
             "- task: [a: {'{{ x }}': 5}]",
-            &["3:22 there is no `x` | the names are `Facts`, `Data`, `Environ` and `Captures`"],
+            &["3:22 there is no `x` | use `Facts`, `Data`, `Environ` or `Captures`"],
         ),
         (
             "- task:\n    - '{{ x }}':\n    - 'b {{ x }}':",
             &[
-                "4:15 there is no `x` | the names are `Facts`, `Data`, `Environ` and `Captures`",
-                "5:17 there is no `x` | the names are `Facts`, `Data`, `Environ` and `Captures`",
+                "4:15 there is no `x` | use `Facts`, `Data`, `Environ` or `Captures`",
+                "5:17 there is no `x` | use `Facts`, `Data`, `Environ` or `Captures`",
             ],
         ),
         (
             "- task: {name: '{{ x }}!'}",
-            &["3:24 there is no `x` | the names are `Facts`, `Data`, `Environ` and `Captures`"],
+            &["3:24 there is no `x` | use `Facts`, `Data`, `Environ` or `Captures`"],
         ),
         (
             "- task: [a: {alias: '{{ x }}', ensure: '{{ x }}', provider: '${ x }', require: ['task#{{ x }}'], subscribe: '{{ x }}'}]",
             &[
-                "3:29 there is no `x` | the names are `Facts`, `Data`, `Environ` and `Captures`",
-                "3:48 there is no `x` | the names are `Facts`, `Data`, `Environ` and `Captures`",
-                "3:69 there is no `x` | the names are `Facts`, `Data`, `Environ` and `Captures`",
-                "3:94 there is no `x` | the names are `Facts`, `Data`, `Environ` and `Captures`",
-                "3:117 there is no `x` | the names are `Facts`, `Data`, `Environ` and `Captures`",
+                "3:29 there is no `x` | use `Facts`, `Data`, `Environ` or `Captures`",
+                "3:48 there is no `x` | use `Facts`, `Data`, `Environ` or `Captures`",
+                "3:69 there is no `x` | use `Facts`, `Data`, `Environ` or `Captures`",
+                "3:94 there is no `x` | use `Facts`, `Data`, `Environ` or `Captures`",
+                "3:117 there is no `x` | use `Facts`, `Data`, `Environ` or `Captures`",
             ],
         ),
         (
             "- task: [a: {timeout: '{{ x }}', level: '{{ x }}', refresh_only: '{{ x }}'}]",
             &[
-                "3:31 there is no `x` | the names are `Facts`, `Data`, `Environ` and `Captures`",
-                "3:49 there is no `x` | the names are `Facts`, `Data`, `Environ` and `Captures`",
-                "3:74 there is no `x` | the names are `Facts`, `Data`, `Environ` and `Captures`",
+                "3:31 there is no `x` | use `Facts`, `Data`, `Environ` or `Captures`",
+                "3:49 there is no `x` | use `Facts`, `Data`, `Environ` or `Captures`",
+                "3:74 there is no `x` | use `Facts`, `Data`, `Environ` or `Captures`",
             ],
         ),
         (
             "- task:\n    - defaults: {command: '{{ x }}'}\n    - a:\n    - b:\n    - c: {command: y}",
-            &["4:35 there is no `x` | the names are `Facts`, `Data`, `Environ` and `Captures`"],
+            &["4:35 there is no `x` | use `Facts`, `Data`, `Environ` or `Captures`"],
         ),
         (
             "- task:\n    - defaults: {command: '{{ x }}'}\n- note: [a: ]",
             &[
-                "4:11 warning: `defaults` applies to no resource | it holds for the resources of the list that it stands in",
-                "4:35 there is no `x` | the names are `Facts`, `Data`, `Environ` and `Captures`",
+                "4:11 warning: `defaults` applies to no resource | move it into the list of its resources",
+                "4:35 there is no `x` | use `Facts`, `Data`, `Environ` or `Captures`",
             ],
         ),
         (
             "- task: [a: {command: 'echo {{ x', guard: '${ x'}]",
             &[
-                "3:33 `{{` is not closed | an expression ends with `}}`",
+                "3:33 `{{` is not closed | close it with `}}`",
                 "3:48 `${` is not closed | write `\\${` for a literal `${`",
             ],
         ),
@@ -84,16 +84,16 @@ fn an_expression_is_refused_where_it_stands() {
     check_all(&[(
         "ccm:\n  name: '{{ x }}'\n  pre_message: ${ x }\n  post_message: '${HOME}'\n  fail_on_error: '{{ x }}'\n  resources: [task: [a: ]]\n",
         &[
-            "2:13 there is no `x` | the names are `Facts`, `Data`, `Environ` and `Captures`",
-            "3:19 there is no `x` | the names are `Facts`, `Data`, `Environ` and `Captures`",
-            "4:18 unknown name `HOME` | a variable of the environment is `${ Environ.HOME }` | write `\\${` for a literal `${`",
-            "5:22 there is no `x` | the names are `Facts`, `Data`, `Environ` and `Captures`",
+            "2:13 there is no `x` | use `Facts`, `Data`, `Environ` or `Captures`",
+            "3:19 there is no `x` | use `Facts`, `Data`, `Environ` or `Captures`",
+            "4:18 unknown name `HOME` | write `${ Environ.HOME }` for the environment variable | write `\\${` for a literal `${`",
+            "5:22 there is no `x` | use `Facts`, `Data`, `Environ` or `Captures`",
         ],
     )]);
 }
 
 #[test]
-fn a_shell_keeps_what_is_its_own() {
+fn shell_expansions_stay_for_the_shell() {
     let text = "- task:\n    - defaults: {provider: shell, guard: ['test -d ${HOME}', '\\${x}']}\n    \
                 - a: {command: 'echo ${NAME:-${B}} \\${x} $HOME $(date) $$'}\n    - 'echo ${HOME}':";
     let catalog = catalog(&manifest(text));
@@ -107,7 +107,7 @@ fn a_shell_keeps_what_is_its_own() {
         (
             "- task: [a: {provider: shell, command: 'echo {{ x }} ${A:-${Facts.x}} ${A/b/c}'}]",
             &[
-                "3:75 this is neither an expression nor an expansion that every shell knows | the shell gets POSIX parameter expansions only, such as `${NAME:-default}`",
+                "3:75 this is neither an expression nor a POSIX parameter expansion | use a POSIX parameter expansion, such as `${NAME:-default}`",
             ],
         ),
         (
@@ -117,66 +117,66 @@ fn a_shell_keeps_what_is_its_own() {
         (
             "- task: [a: {provider: shell, environment: {A: '${HOME}'}}]",
             &[
-                "3:53 unknown name `HOME` | a variable of the environment is `${ Environ.HOME }` | write `\\${` for a literal `${`",
+                "3:53 unknown name `HOME` | write `${ Environ.HOME }` for the environment variable | write `\\${` for a literal `${`",
             ],
         ),
         (
             "- task: [a: {provider: shell, alias: '${HOME}', require: ['task#${HOME}']}]",
             &[
-                "3:43 unknown name `HOME` | a variable of the environment is `${ Environ.HOME }` | write `\\${` for a literal `${`",
-                "3:69 unknown name `HOME` | a variable of the environment is `${ Environ.HOME }` | write `\\${` for a literal `${`",
+                "3:43 unknown name `HOME` | write `${ Environ.HOME }` for the environment variable | write `\\${` for a literal `${`",
+                "3:69 unknown name `HOME` | write `${ Environ.HOME }` for the environment variable | write `\\${` for a literal `${`",
             ],
         ),
         (
             "- task:\n    - 'echo ${HOME}': {provider: shell, command: x}",
             &[
-                "4:17 unknown name `HOME` | a variable of the environment is `${ Environ.HOME }` | write `\\${` for a literal `${`",
+                "4:17 unknown name `HOME` | write `${ Environ.HOME }` for the environment variable | write `\\${` for a literal `${`",
             ],
         ),
-        // The provider was meant to be a shell, or may have been.
+        // The provider is invalid, and a shell may have been meant.
         (
             "- task: [a: {provider: banana, command: 'echo ${HOME} {{ x }}'}]",
             &[
                 "3:28 expected `direct` or `shell`, found the text `banana`",
-                "3:62 there is no `x` | the names are `Facts`, `Data`, `Environ` and `Captures`",
+                "3:62 there is no `x` | use `Facts`, `Data`, `Environ` or `Captures`",
             ],
         ),
         (
             "- task: [a: {provider: shel, command: 'echo ${HOME} {{ x }}'}]",
             &[
                 "3:28 expected `direct` or `shell`, found the text `shel` | did you mean `shell`?",
-                "3:60 there is no `x` | the names are `Facts`, `Data`, `Environ` and `Captures`",
+                "3:60 there is no `x` | use `Facts`, `Data`, `Environ` or `Captures`",
             ],
         ),
     ]);
 }
 
 #[test]
-fn elsewhere_a_parameter_needs_a_backslash() {
+fn without_a_shell_a_parameter_needs_a_backslash() {
     check_items(&[
         (
             "- task: [a: {command: 'echo ${HOME}'}]",
             &[
-                "3:33 unknown name `HOME` | a variable of the environment is `${ Environ.HOME }` | write `\\${` for a literal `${` | set `provider: shell` if a shell is to read it",
+                "3:33 unknown name `HOME` | write `${ Environ.HOME }` for the environment variable | write `\\${` for a literal `${` | set `provider: shell` if a shell is to read it",
             ],
         ),
         (
             "- note: [a: {text: '${HOME} $HOME'}]",
             &[
-                "3:25 unknown name `HOME` | a variable of the environment is `${ Environ.HOME }` | write `\\${` for a literal `${`",
+                "3:25 unknown name `HOME` | write `${ Environ.HOME }` for the environment variable | write `\\${` for a literal `${`",
             ],
         ),
         (
             "- task:\n    - defaults: {command: 'echo ${HOME}'}\n    - a: {provider: shell}\n    - b:",
             &[
-                "4:37 unknown name `HOME` | a variable of the environment is `${ Environ.HOME }` | write `\\${` for a literal `${` | set `provider: shell` if a shell is to read it",
+                "4:37 unknown name `HOME` | write `${ Environ.HOME }` for the environment variable | write `\\${` for a literal `${` | set `provider: shell` if a shell is to read it",
             ],
         ),
     ]);
 }
 
 #[test]
-fn a_backslash_makes_it_literal() {
+fn a_backslash_escapes_an_expression() {
     let catalog = catalog(&manifest(
         "- task:\n    - defaults: {command: 'x \\${A}', environment: {'\\${K}': '\\${V}'}, guard: ['\\${G}']}\n    \
          - a:\n    - b: {provider: shell}\n    - 'c \\${D}': {command: , require: ['note#\\${N}']}\n- note: ['\\${N}': ]",
@@ -201,18 +201,18 @@ fn a_backslash_makes_it_literal() {
 }
 
 #[test]
-fn what_expressions_make_has_an_end() {
+fn expanded_values_are_limited() {
     let long = "{{ repeat(\"x\", 9000000) }}";
     check_items(&[(
         &format!("- note: [a: {{text: '{long}-{long}'}}]"),
-        &["3:24 this text would have more than 16 MiB"],
+        &["3:24 this text would exceed 16 MiB"],
     )]);
     let item = |number: usize| format!("    - n{number}: {{text: '{{{{ repeat(\"x\", 16000000) }}}}'}}\n");
     let items: String = (0..30).map(item).collect();
     check_items(&[(
         &format!("- note:\n{items}"),
         &[
-            "20:23 the expressions of this manifest make more than 256 MiB | a large text is better a file: `source: PATH`",
+            "20:23 the values of the expressions in this manifest exceed 256 MiB | put large texts into files, and use `source: PATH`",
         ],
     )]);
 }

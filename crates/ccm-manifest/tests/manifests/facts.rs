@@ -1,16 +1,16 @@
-//! What is asked of the machine, and when.
+//! Requests for facts and environment.
 
 use crate::fake::manifest;
 use crate::machine::Machine;
 
 const FACTS: &str = "{host: {info: {os: linux, hostname: h}}, cpu: {info: []}, role: web}";
 
-fn asked(machine: &Machine) -> Vec<String> {
-    machine.asked.borrow().iter().map(|path| path.join(".")).collect()
+fn requested(machine: &Machine) -> Vec<String> {
+    machine.requested.borrow().iter().map(|path| path.join(".")).collect()
 }
 
 #[test]
-fn facts_are_asked_for_when_something_names_them() {
+fn facts_are_gathered_only_if_used() {
     let none: &[&str] = &[];
     for (items, expected) in [
         ("- note: [a: {text: x}]", none),
@@ -37,7 +37,7 @@ fn facts_are_asked_for_when_something_names_them() {
         ("- note: [a: {text: '{{ Facts | keys() | len() }}'}]", &[""]),
         ("- note: [a: {text: '{{ $env[\"Facts\"].role }}'}]", &["role"]),
         ("- note: [a: {control: {if: Facts.role == 'web'}}]", &["role"]),
-        // Nobody asks for a resource that is not managed.
+        // An unmanaged resource requests no facts.
         ("- note: [a: {control: {if: 'false'}, text: '{{ Facts.role }}'}]", none),
         ("- copy: [/a: {source: facts.j2}]", &["host.info.os"]),
         ("- copy: [/a: {source: includes.j2}]", &["role", "host.info.os"]),
@@ -46,28 +46,28 @@ fn facts_are_asked_for_when_something_names_them() {
             .file("facts.j2", "{{ Facts.host.info.os }}")
             .file("includes.j2", "{{ Facts.role }}{% include 'facts.j2' %}");
         machine.catalog(&manifest(items));
-        assert_eq!(asked(&machine), expected, "{items}");
+        assert_eq!(requested(&machine), expected, "{items}");
     }
 }
 
 #[test]
-fn overrides_for_others_ask_for_nothing() {
+fn unused_overrides_impose_no_annotations() {
     let machine = Machine::with_facts(FACTS);
     machine.catalog(&format!(
         "data: {{a: 1}}\nhierarchy: {{order: ['role:{{{{ Facts.role }}}}', other]}}\n\
          overrides: {{'role:web': {{a: 2}}, other: {{a: '{{{{ Facts.host }}}}'}}}}\n{}",
         manifest("- note: [a: {text: '{{ Data.a }}'}]")
     ));
-    assert_eq!(asked(&machine), ["role"]);
+    assert_eq!(requested(&machine), ["role"]);
 }
 
 #[test]
-fn the_environment_is_asked_for_once_and_only_if_named() {
+fn the_environment_is_read_once_and_only_if_used() {
     let machine = Machine::default().variable("A", "x");
     machine.catalog(&manifest("- note: [a: {text: '{{ 1 }}'}]"));
-    assert_eq!(machine.asked_environment.get(), 0);
+    assert_eq!(machine.environment_requests.get(), 0);
     machine.catalog(&manifest("- note: [a: {text: '{{ Environ.A }}'}, b: {text: '{{ Environ.A }}'}]"));
-    assert_eq!(machine.asked_environment.get(), 1);
+    assert_eq!(machine.environment_requests.get(), 1);
 }
 
 #[test]

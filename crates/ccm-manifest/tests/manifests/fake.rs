@@ -1,46 +1,47 @@
-//! Resource types for tests, and mistakes as lines of text.
+//! Resource types for tests, and diagnostics as lines of text.
 
 use std::io;
 use std::path::Path;
 
 use ccm_expr::{Timestamp, Value};
-use ccm_manifest::{FactPath, Loaded, Request, Sources, load};
+use ccm_manifest::{FactPath, LoadResult, Request, Sources, load};
 use ccm_model::{
-    Catalog, Claim, ClaimKind, Diagnostic, Kind, Node, PathKind, Properties, Resource, Severity, SourceMap,
+    Catalog, Claim, ClaimKind, Diagnostic, Node, PathKind, Properties, Resource, ScalarKind, Severity,
+    SourceMap,
 };
 use ccm_properties::{
-    Checked, ChildManifest, JsonMap, Named, OneOrMany, OwnProperties, PropertyKind, PropertySet,
+    Checked, ChildManifest, JsonMap, NamedValues, OneOrMany, OwnProperties, PropertyKind, PropertySet,
     PropertySpec, Text, TextSyntax, TextValue, TypeSpec, ValueError, decode, properties,
 };
 
-/// A type with everything that the loader has to know about: a shell, an alias, things to come.
+/// Type with all features of a type: a shell, an alias, reserved properties.
 pub(crate) struct Task;
 
-/// A type with nothing special.
+/// Type without any special feature.
 pub(crate) struct Note;
 
-/// A type whose resources are files, which a template may write, and which may capture something.
+/// Type of files, with template sources and captures.
 pub(crate) struct Copy;
 
-/// A type whose resources are manifests.
+/// Type of child manifests.
 pub(crate) struct Apply;
 
 properties! {
     #[derive(Default)]
     struct TaskProperties {
-        /// What to do.
+        /// Command to run.
         command: Text { syntax: TextSyntax::Argv },
         args: Vec<Text>,
         timeout: i64,
-        /// Only when triggered.
+        /// Runs only when triggered.
         refresh_only: bool { aliases: &["refreshonly"] },
-        environment: Named<Text>,
+        environment: NamedValues<Text>,
         guard: OneOrMany<Text> { syntax: TextSyntax::Argv },
         level: Level,
     }
 }
 
-/// How loud.
+/// Volume.
 struct Level;
 
 impl TextValue for Level {
@@ -67,7 +68,7 @@ properties! {
         content: Text,
         source: Text,
         mode: Text,
-        capture: Named<Text>,
+        capture: NamedValues<Text>,
     }
 }
 
@@ -153,8 +154,8 @@ impl TypeSpec for Note {
         &["plain"]
     }
 
-    /// A name that is a path is one, and a directory, nothing or a part of a file if the text says so. What is behind a
-    /// plus in a name says nothing of what it means.
+    /// Claims the name as a path, of the kind that `text` names. A suffix behind `+` makes the name unique
+    /// and is no part of the path.
     fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
         let name = resource.id.name.split('+').next().unwrap_or_default();
         let text = resource.properties.get("text").and_then(Node::as_text);
@@ -254,7 +255,7 @@ impl TypeSpec for Apply {
     fn child_manifest<'r>(&self, resource: &'r Resource) -> Option<ChildManifest<'r>> {
         let is = |name: &str, otherwise: bool| {
             let scalar = resource.properties.get(name).and_then(Node::as_scalar);
-            scalar.map_or(otherwise, |scalar| scalar.kind() == Kind::Bool(true))
+            scalar.map_or(otherwise, |scalar| scalar.kind() == ScalarKind::Bool(true))
         };
         Some(ChildManifest {
             path: &resource.id.name,
@@ -278,7 +279,7 @@ impl OwnProperties for Apply {
 
 pub(crate) const TYPES: [&dyn TypeSpec; 2] = [&Task, &Note];
 
-/// A machine without files, facts and variables.
+/// Machine without files, facts and variables.
 pub(crate) struct Nothing;
 
 impl Sources for Nothing {
@@ -299,7 +300,7 @@ impl Sources for Nothing {
     }
 }
 
-pub(crate) fn loaded(text: &str) -> Loaded<'static> {
+pub(crate) fn loaded(text: &str) -> LoadResult<'static> {
     let request = Request {
         name: "m.yaml".to_owned(),
         text: text.into(),
@@ -319,12 +320,12 @@ pub(crate) fn manifest(items: &str) -> String {
     format!("ccm:\n  resources:\n{}", items.concat())
 }
 
-/// The catalog of a manifest that has no mistake.
+/// Returns the catalog of a valid manifest.
 pub(crate) fn catalog(text: &str) -> Catalog {
     loaded(text).catalog.unwrap_or_else(|| panic!("{text}\n{:#?}", reported(text)))
 }
 
-/// What is reported, each as `line:column message (line:column label) | hint`.
+/// Returns the diagnostics, each as `line:column message (line:column label) | hint`.
 pub(crate) fn reported(text: &str) -> Vec<String> {
     let loaded = loaded(text);
     let sources = loaded.texts();
@@ -354,7 +355,7 @@ pub(crate) fn line(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
     line
 }
 
-/// Compares what is reported for each text of a table.
+/// Compares the diagnostics for each text of a table.
 pub(crate) fn check_all(cases: &[(&str, &[&str])]) {
     let mut differences = String::new();
     for (text, expected) in cases {
@@ -366,7 +367,7 @@ pub(crate) fn check_all(cases: &[(&str, &[&str])]) {
     assert!(differences.is_empty(), "{differences}");
 }
 
-/// The same, with items below `resources`.
+/// Compares the diagnostics for items below `resources`.
 pub(crate) fn check_items(cases: &[(&str, &[&str])]) {
     let texts: Vec<String> = cases.iter().map(|(items, _)| manifest(items)).collect();
     let cases: Vec<(&str, &[&str])> =

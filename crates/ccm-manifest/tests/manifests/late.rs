@@ -1,18 +1,18 @@
-//! Values that are known only when their resource is reached.
+//! Values that are known only during the run.
 
-use ccm_manifest::Completed;
+use ccm_manifest::Completion;
 use ccm_model::{Control, ResourceIndex};
 
 use crate::fake::{line, manifest};
 use crate::machine::{Machine, completed, completed_after, late_property, shown};
 
-fn on(loaded: &ccm_manifest::Loaded<'_>, index: usize) -> Vec<u32> {
-    let catalog = loaded.catalog.as_ref().expect("no mistake");
+fn on(loaded: &ccm_manifest::LoadResult<'_>, index: usize) -> Vec<u32> {
+    let catalog = loaded.catalog.as_ref().expect("no error");
     catalog.resources[index].require.iter().map(|edge| edge.on.0).collect()
 }
 
 #[test]
-fn the_content_of_a_managed_file_is_known_after_it() {
+fn the_content_of_a_managed_file_is_late() {
     let machine = Machine::with_facts("{a: one}").file("/x", "before");
     let loaded = machine.load(&manifest(
         "- note: [n: {text: \"{{ Facts.a }} {{ file('/x') }}\"}]\n- copy: [/x: {content: after}]\n- note: [m: {text: y}]",
@@ -23,24 +23,24 @@ fn the_content_of_a_managed_file_is_known_after_it() {
     assert_eq!(late_property(&loaded, 0, "text"), r#""one {{ Facts.a }}""#);
     machine.write("/x", "later");
     assert_eq!(late_property(&loaded, 0, "text"), r#""one later""#);
-    assert!(matches!(completed(&loaded, 1), Completed::AsWritten));
-    assert!(matches!(completed(&loaded, 2), Completed::AsWritten));
+    assert!(matches!(completed(&loaded, 1), Completion::AsWritten));
+    assert!(matches!(completed(&loaded, 2), Completion::AsWritten));
     let unchanged = completed_after(&loaded, 0, &|index| index == ResourceIndex(1));
-    assert!(matches!(unchanged, Completed::NotBefore(ResourceIndex(1))), "{unchanged:?}");
+    assert!(matches!(unchanged, Completion::NotBefore(ResourceIndex(1))), "{unchanged:?}");
 }
 
 #[test]
-fn a_file_that_nobody_manages_is_read_before() {
+fn an_unmanaged_file_is_read_at_load() {
     let machine = Machine::default().file("x", "now");
     let text = manifest("- note: [n: {text: \"{{ file('x') }}\"}]\n- copy: [/m/x: {control: {if: 'false'}}]");
     let loaded = machine.load(&text);
-    let catalog = loaded.catalog.as_ref().expect("no mistake");
+    let catalog = loaded.catalog.as_ref().expect("no error");
     assert_eq!(shown(&catalog.resources[0], "text"), r#""now""#);
     assert!(on(&loaded, 0).is_empty());
 }
 
 #[test]
-fn however_it_is_written_the_file_is_the_same() {
+fn every_spelling_of_a_managed_path_is_late() {
     let machine = Machine::default().file("x", "before").file("t.j2", "<{{ file('x') }}>");
     for text in [
         "- note: [n: {text: \"{{ file('x') }}\"}]",
@@ -56,12 +56,12 @@ fn however_it_is_written_the_file_is_the_same() {
     ] {
         let loaded = machine.load(&manifest(&format!("{text}\n- copy: [/m/x: ]")));
         assert_eq!(on(&loaded, 0), [1], "{text}");
-        assert!(matches!(completed(&loaded, 0), Completed::Resource(_)), "{text}");
+        assert!(matches!(completed(&loaded, 0), Completion::Resource(_)), "{text}");
     }
 }
 
 #[test]
-fn what_is_expanded_early_is_not_expanded_again() {
+fn completing_expands_late_texts_only() {
     let machine = Machine::with_facts("{evil: '{{ Facts.gone }}'}").file("/x", "late");
     let loaded = machine.load(&manifest(
         "- task: [n: {command: x, args: ['{{ Facts.evil }}', \"{{ file('/x') }}\", '\\${x}'], environment: {a: '{{ Facts.evil }}'}}]\n- copy: [/x: ]",
@@ -71,7 +71,7 @@ fn what_is_expanded_early_is_not_expanded_again() {
 }
 
 #[test]
-fn an_edge_is_there_once() {
+fn a_late_value_adds_one_edge() {
     let machine = Machine::default();
     let loaded = machine.load(&manifest(
         "- note: [n: {text: \"{{ file('/x') }}{{ file('/x') }}\", require: [copy#/x]}]\n- copy: [/x: ]",
@@ -80,33 +80,33 @@ fn an_edge_is_there_once() {
 }
 
 #[test]
-fn what_only_the_run_can_tell_is_refused_where_it_is_needed_before() {
+fn late_values_are_refused_before_the_run() {
     Machine::default().file("/x", "x").file("t.j2", "{{ file('/x') }}").check_all(&[
         (&manifest("- note: [n: {ensure: \"{{ file('/x') }}\", require: [\"{{ file('/x') }}\"]}]\n- copy: [/x: ]"), &[
-    "3:26 this has to be known before the run | the content of a file that this manifest manages is known only when the resource has had its turn",
-    "3:56 this has to be known before the run | the content of a file that this manifest manages is known only when the resource has had its turn",
+    "3:26 this value must be known before the run | the content of a managed file is known only after its resource ran",
+    "3:56 this value must be known before the run | the content of a managed file is known only after its resource ran",
 ]),
         (&manifest("- note: [\"{{ file('/x') }}\": {alias: \"{{ file('/x') }}\", provider: \"{{ file('/x') }}\"}]\n- copy: [/x: ]"), &[
-    "3:14 this has to be known before the run | the content of a file that this manifest manages is known only when the resource has had its turn",
-    "3:42 this has to be known before the run | the content of a file that this manifest manages is known only when the resource has had its turn",
-    "3:72 this has to be known before the run | the content of a file that this manifest manages is known only when the resource has had its turn",
+    "3:14 this value must be known before the run | the content of a managed file is known only after its resource ran",
+    "3:42 this value must be known before the run | the content of a managed file is known only after its resource ran",
+    "3:72 this value must be known before the run | the content of a managed file is known only after its resource ran",
 ]),
         (&manifest("- apply: [\"{{ file('/x') }}\": ]\n- copy: [/x: ]"), &[
-    "3:15 this has to be known before the run | the content of a file that this manifest manages is known only when the resource has had its turn",
+    "3:15 this value must be known before the run | the content of a managed file is known only after its resource ran",
 ]),
         (&manifest("- apply: [c.yaml: {data: {a: \"{{ file('/x') }}\"}}]\n- copy: [/x: ]"), &[
     "3:15 the manifest `/m/c.yaml` can't be read: entity not found | a relative path starts from /m",
-    "3:34 this has to be known before the run | the content of a file that this manifest manages is known only when the resource has had its turn",
+    "3:34 this value must be known before the run | the content of a managed file is known only after its resource ran",
 ]),
         ("data: {a: \"{{ file('/x') }}\"}\nccm: {name: \"{{ file('/x') }}\", resources: [copy: [/x: ]]}", &[
-    "1:11 this has to be known before the run | the content of a file that this manifest manages is known only when the resource has had its turn",
-    "2:13 this has to be known before the run | the content of a file that this manifest manages is known only when the resource has had its turn",
+    "1:11 this value must be known before the run | the content of a managed file is known only after its resource ran",
+    "2:13 this value must be known before the run | the content of a managed file is known only after its resource ran",
 ]),
         ("ccm: {resources_template: t.j2}", &[
     "/m/t.j2 (rendered):1:1 expected a list of resources, found the text `x`",
 ]),
         (&manifest("- copy: [/x: {content: \"{{ file('/x') }}\"}]"), &[
-    "3:28 this names the file that it is to make",
+    "3:28 this expression reads the file that its own resource manages",
 ]),
         (&manifest("- copy: [/x: {content: \"{{ file('/y') }}\"}, /y: {content: \"{{ file('/x') }}\"}]"), &[
     "3:28 dependency cycle: copy#/x → copy#/y → copy#/x (3:28 `copy#/x` requires `copy#/y`) (3:63 `copy#/y` requires `copy#/x`)",
@@ -118,7 +118,7 @@ fn what_only_the_run_can_tell_is_refused_where_it_is_needed_before() {
 }
 
 #[test]
-fn mistakes_that_show_late_have_their_place() {
+fn late_errors_are_located() {
     let machine = Machine::default().file("/x", "1").file("t.j2", "a\n{{ file('/x').b.c }}\n");
     for (text, expected, property) in [
         ("- note: [n: {text: \"{{ file('/x').a }}\"}]", "3:39 ", Some("text")),
@@ -134,10 +134,10 @@ fn mistakes_that_show_late_have_their_place() {
     ] {
         let loaded = machine.load(&manifest(&format!("{text}\n- copy: [/x: ]")));
         match completed(&loaded, 0) {
-            Completed::Mistaken(mistakes) => {
-                let told = line(&mistakes[0], &loaded.texts());
+            Completion::Invalid(errors) => {
+                let told = line(&errors[0], &loaded.texts());
                 assert!(told.starts_with(expected), "{text}\n{told}");
-                assert_eq!(mistakes[0].property.as_deref(), property, "{text}");
+                assert_eq!(errors[0].property.as_deref(), property, "{text}");
             }
             other => panic!("{text} {other:?}"),
         }
@@ -145,14 +145,14 @@ fn mistakes_that_show_late_have_their_place() {
 }
 
 #[test]
-fn facts_that_break_late_are_a_mistake() {
+fn facts_that_fail_late_are_an_error() {
     let machine = Machine::default().file("/x", "facts.a").without_facts();
     let loaded = machine.load(&manifest(
         "- note: [n: {text: \"{{ lookup(file('/x')) }}\"}, m: {text: \"{{ lookup(file('/x')) }}\"}]\n- copy: [/x: ]",
     ));
     for index in [0, 1] {
         let completed = completed(&loaded, index);
-        assert!(matches!(completed, Completed::Mistaken(_)), "{completed:?}");
+        assert!(matches!(completed, Completion::Invalid(_)), "{completed:?}");
     }
 }
 
@@ -163,15 +163,15 @@ fn control_can_be_late() {
         "- note: [n: {control: {if: \"file('/x') == 'yes'\"}, text: \"{{ file('/x') }}\"}]\n- copy: [/x: ]",
     );
     let loaded = machine.load(&text);
-    let control = &loaded.catalog.as_ref().expect("no mistake").resources[0].control;
+    let control = &loaded.catalog.as_ref().expect("no error").resources[0].control;
     assert_eq!(*control, Control::Late);
     assert_eq!(on(&loaded, 0), [1]);
     assert_eq!(late_property(&loaded, 0, "text"), r#""yes""#);
     machine.write("/x", "no");
-    assert!(matches!(completed(&loaded, 0), Completed::NotManaged(reason) if reason == "`if` is false"));
+    assert!(matches!(completed(&loaded, 0), Completion::NotManaged(reason) if reason == "`if` is false"));
     let unchanged = completed_after(&loaded, 0, &|_| true);
-    assert!(matches!(unchanged, Completed::NotBefore(ResourceIndex(1))), "{unchanged:?}");
-    // The file need not be there before, and one that nobody manages decides at once.
+    assert!(matches!(unchanged, Completion::NotBefore(ResourceIndex(1))), "{unchanged:?}");
+    // The file may be missing before the run. An unmanaged file decides at once.
     let none = Machine::default();
     assert_eq!(none.catalog(&text).resources[0].control, Control::Late);
     let text = manifest("- note: [n: {control: {if: \"file('/x') == 'yes'\"}, text: '{{ broken }}'}]");
@@ -180,18 +180,18 @@ fn control_can_be_late() {
 }
 
 #[test]
-fn what_a_file_holds_may_decide_whether_it_is_managed() {
+fn a_condition_may_read_the_managed_file() {
     let machine = Machine::default().file("/x", "old");
     let loaded =
         machine.load(&manifest("- copy: [/x: {content: new, control: {unless: \"file('/x') == 'own'\"}}]"));
     assert!(on(&loaded, 0).is_empty());
-    assert!(matches!(completed(&loaded, 0), Completed::Resource(_)));
+    assert!(matches!(completed(&loaded, 0), Completion::Resource(_)));
     machine.write("/x", "own");
-    assert!(matches!(completed(&loaded, 0), Completed::NotManaged(_)));
+    assert!(matches!(completed(&loaded, 0), Completion::NotManaged(_)));
 }
 
 #[test]
-fn an_included_file_that_is_managed_is_late() {
+fn a_managed_include_is_late() {
     let machine = Machine::default().file("t.j2", "{% include 'part.j2' %}").file("/m/part.j2", "old");
     let loaded =
         machine.load(&manifest("- note: [n: {text: \"{{ template('t.j2') }}\"}]\n- copy: [/m/part.j2: ]"));
@@ -199,10 +199,10 @@ fn an_included_file_that_is_managed_is_late() {
     machine.write("part.j2", "new");
     assert_eq!(late_property(&loaded, 0, "text"), r#""new""#);
     let unchanged = completed_after(&loaded, 0, &|_| true);
-    assert!(matches!(unchanged, Completed::NotBefore(ResourceIndex(1))), "{unchanged:?}");
+    assert!(matches!(unchanged, Completion::NotBefore(ResourceIndex(1))), "{unchanged:?}");
     machine.check_all(&[
         (&manifest("- note: [\"{{ template('t.j2') }}\": ]\n- copy: [/m/part.j2: ]"), &[
-    "3:14 this has to be known before the run | the content of a file that this manifest manages is known only when the resource has had its turn",
+    "3:14 this value must be known before the run | the content of a managed file is known only after its resource ran",
 ]),
     ]);
 }

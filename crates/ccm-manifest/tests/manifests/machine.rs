@@ -1,4 +1,4 @@
-//! A machine in memory: files, facts and variables, and what was asked of it.
+//! Machine in memory: files, facts and variables, with a record of all requests.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use ccm_expr::{Timestamp, Value};
-use ccm_manifest::{Completed, DataFile, FactPath, Loaded, Request, Sources, load};
+use ccm_manifest::{Completion, DataFile, FactPath, LoadResult, Request, Sources, load};
 use ccm_model::{Catalog, Diagnostic, Node, Resource, ResourceIndex, Severity, SourceId, SourceMap};
 use ccm_properties::TypeSpec;
 
@@ -14,7 +14,7 @@ use crate::fake::{Apply, Copy, Note, Task, line};
 
 pub(crate) const TYPES: [&dyn TypeSpec; 4] = [&Task, &Note, &Copy, &Apply];
 
-/// What there is beside the manifest, which is in `/m`.
+/// Inputs of a manifest in `/m`.
 #[derive(Default)]
 pub(crate) struct Machine {
     files: RefCell<BTreeMap<PathBuf, Vec<u8>>>,
@@ -23,13 +23,13 @@ pub(crate) struct Machine {
     hiera: Vec<DataFile>,
     assignments: Vec<String>,
     facts_are_broken: bool,
-    pub(crate) asked: RefCell<Vec<FactPath>>,
+    pub(crate) requested: RefCell<Vec<FactPath>>,
     pub(crate) read: RefCell<Vec<PathBuf>>,
-    pub(crate) asked_environment: Cell<usize>,
+    pub(crate) environment_requests: Cell<usize>,
 }
 
 impl Machine {
-    /// Nothing but facts, written as YAML.
+    /// Creates a machine with facts, written as YAML.
     pub(crate) fn with_facts(yaml: &str) -> Self {
         Self::knowing(value(yaml))
     }
@@ -72,11 +72,11 @@ impl Machine {
         self.files.borrow_mut().insert(Path::new("/m").join(path), text.as_bytes().to_vec());
     }
 
-    pub(crate) fn load(&self, text: &str) -> Loaded<'_> {
+    pub(crate) fn load(&self, text: &str) -> LoadResult<'_> {
         self.load_as(text, &TYPES)
     }
 
-    pub(crate) fn load_as(&self, text: &str, types: &[&'static dyn TypeSpec]) -> Loaded<'_> {
+    pub(crate) fn load_as(&self, text: &str, types: &[&'static dyn TypeSpec]) -> LoadResult<'_> {
         let request = Request {
             name: "m.yaml".to_owned(),
             text: text.into(),
@@ -94,15 +94,15 @@ impl Machine {
         self.load(text).catalog.unwrap_or_else(|| panic!("{text}\n{:#?}", self.reported(text)))
     }
 
-    /// What is reported, each as `line:column message (line:column label) | hint`; a place in another text
-    /// than the manifest begins with its name.
+    /// Returns the diagnostics, each as `line:column message (line:column label) | hint`. A location in
+    /// another text begins with the name of that text.
     pub(crate) fn reported(&self, text: &str) -> Vec<String> {
         let loaded = self.load(text);
         let sources = loaded.texts();
         loaded.diagnostics.iter().map(|diagnostic| line(diagnostic, &sources)).collect()
     }
 
-    /// Compares what is reported for each text of a table.
+    /// Compares the diagnostics for each text of a table.
     pub(crate) fn check_all(&self, cases: &[(&str, &[&str])]) {
         let mut differences = String::new();
         for (text, expected) in cases {
@@ -114,7 +114,7 @@ impl Machine {
         assert!(differences.is_empty(), "{differences}");
     }
 
-    /// A property of the only resource, as JSON.
+    /// Returns a property of the only resource, as JSON.
     pub(crate) fn property(&self, text: &str, property: &str) -> String {
         let catalog = self.catalog(text);
         let resource = catalog.resources.last().expect("a resource");
@@ -122,7 +122,7 @@ impl Machine {
     }
 }
 
-/// A property, as JSON; what is not given is nothing.
+/// Returns a property as JSON, or an empty text.
 pub(crate) fn shown(resource: &Resource, property: &str) -> String {
     resource.properties.get(property).map(json).unwrap_or_default()
 }
@@ -131,31 +131,31 @@ fn json(node: &Node) -> String {
     ccm_data::nodes::to_value(node).to_json().to_string()
 }
 
-/// The value of a text of YAML.
+/// Returns the value of a YAML text.
 pub(crate) fn value(yaml: &str) -> Value {
     let node = ccm_yaml::parse(SourceId(0), yaml, &ccm_yaml::Limits::default()).expect("YAML");
     ccm_data::nodes::to_value(&node.expect("a value"))
 }
 
-/// What a resource comes to when it is reached, and nothing is in noop.
-pub(crate) fn completed(loaded: &Loaded<'_>, index: u32) -> Completed {
+/// Completes a resource, with nothing in noop.
+pub(crate) fn completed(loaded: &LoadResult<'_>, index: u32) -> Completion {
     completed_after(loaded, index, &|_| false)
 }
 
 pub(crate) fn completed_after(
-    loaded: &Loaded<'_>,
+    loaded: &LoadResult<'_>,
     index: u32,
     would_change: &dyn Fn(ResourceIndex) -> bool,
-) -> Completed {
-    let catalog = loaded.catalog.as_ref().expect("no mistake");
+) -> Completion {
+    let catalog = loaded.catalog.as_ref().expect("no error");
     let index = ResourceIndex(index);
     loaded.late.complete(index, catalog.resource(index), would_change)
 }
 
-/// The property of a resource that was completed when it was reached.
-pub(crate) fn late_property(loaded: &Loaded<'_>, index: u32, property: &str) -> String {
+/// Returns a property of a completed resource.
+pub(crate) fn late_property(loaded: &LoadResult<'_>, index: u32, property: &str) -> String {
     match completed(loaded, index) {
-        Completed::Resource(resource) => shown(&resource, property),
+        Completion::Resource(resource) => shown(&resource, property),
         other => panic!("{other:?}"),
     }
 }
@@ -170,7 +170,7 @@ impl Sources for Machine {
     }
 
     fn facts(&self, needed: &[FactPath], texts: &mut SourceMap) -> Result<Value, Vec<Diagnostic>> {
-        *self.asked.borrow_mut() = needed.to_vec();
+        *self.requested.borrow_mut() = needed.to_vec();
         if self.facts_are_broken {
             let source = texts.add("facts.yaml", "a: [");
             return Err(vec![Diagnostic::error(ccm_model::Span::new(source, 3, 4), "unclosed bracket")]);
@@ -179,7 +179,7 @@ impl Sources for Machine {
     }
 
     fn environment(&self, _: &mut SourceMap) -> Result<Vec<(String, String)>, Vec<Diagnostic>> {
-        self.asked_environment.set(self.asked_environment.get() + 1);
+        self.environment_requests.set(self.environment_requests.get() + 1);
         Ok(self.variables.clone())
     }
 

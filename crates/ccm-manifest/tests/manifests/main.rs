@@ -1,4 +1,4 @@
-//! Manifests in, catalogs or mistakes out, with types that only these tests know.
+//! Loads manifests with resource types of these tests.
 
 #![expect(clippy::expect_used, clippy::panic, reason = "tests")]
 

@@ -1,4 +1,4 @@
-//! What is below a managed directory comes after it.
+//! Edges that managed directories imply.
 
 use crate::fake::{catalog, manifest, reported};
 use crate::references::edges;
@@ -8,7 +8,7 @@ fn edges_of(items: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_is_below_a_directory_requires_the_nearest() {
+fn paths_require_the_nearest_directory() {
     assert_eq!(
         edges_of(
             "- note:\n    - /a/b/c/f:\n    - /a/b: {text: directory}\n    - /a: {text: directory}\n\
@@ -19,7 +19,7 @@ fn what_is_below_a_directory_requires_the_nearest() {
 }
 
 #[test]
-fn only_a_directory_is_required() {
+fn only_directories_imply_edges() {
     assert_eq!(
         edges_of("- note:\n    - /a/f:\n    - /a: {text: gone}\n- task:\n    - /a/b:"),
         Vec::<String>::new()
@@ -27,7 +27,7 @@ fn only_a_directory_is_required() {
 }
 
 #[test]
-fn an_edge_that_was_written_is_not_doubled() {
+fn written_edges_are_not_added_again() {
     assert_eq!(
         edges_of(
             "- note:\n    - /a/f: {require: [note#/a]}\n    - /a/g: {subscribe: [note#/a]}\n\
@@ -38,15 +38,15 @@ fn an_edge_that_was_written_is_not_doubled() {
 }
 
 #[test]
-fn what_was_written_outweighs_what_paths_imply() {
+fn written_edges_take_precedence_over_implied_ones() {
     let items = "- note:\n    - /a: {text: directory, require: [task#t]}\n    - /a/f:\n    - /a/g:\n\
                  - task: [t: {subscribe: [note#/a/f]}]";
     assert_eq!(
         edges_of(items),
         ["note#/a after task#t", "note#/a/g after note#/a", "task#t hears note#/a/f"]
     );
-    let rest = "which is in it (5:11 it would come after the directory otherwise) | what is below a managed directory \
-                comes after it without being told to";
+    let rest = "which is in it (5:11 this would come after the directory) | remove this dependency: \
+                ccm manages a directory before the paths in it";
     let indirect = format!("4:11 warning: `note#/a` depends on `note#/a/f`, {rest}");
     assert_eq!(reported(&manifest(items)), [indirect]);
     let direct = "- note:\n    - /a: {text: directory, require: [note#/a/f]}\n    - /a/f:";
@@ -55,7 +55,7 @@ fn what_was_written_outweighs_what_paths_imply() {
 }
 
 #[test]
-fn implied_edges_close_no_cycle_among_themselves() {
+fn implied_edges_close_no_cycle() {
     // The written order is /b/f, /a, /a/g, /b. Both files would come after their directories.
     let items = "- note:\n    - /b/f:\n    - /a: {text: directory, require: [note#/b/f]}\n\
                  \x20   - /a/g:\n    - /b: {text: directory, require: [note#/a/g]}";
@@ -66,14 +66,14 @@ fn implied_edges_close_no_cycle_among_themselves() {
 }
 
 #[test]
-fn nothing_is_wanted_below_what_is_to_be_absent() {
+fn a_path_below_an_absent_one_causes_a_warning() {
     let items =
         "- note:\n    - /a/b/f:\n    - /a: {text: nothing}\n    - /a/b/g: {text: nothing}\n    - /ab:";
     assert_eq!(
         reported(&manifest(items)),
         [
-            "4:11 warning: `note#/a/b/f` is below `note#/a`, which is to be absent (5:11 nothing can be below it) | the \
-          two undo each other in every run"
+            "4:11 warning: `note#/a/b/f` is below `note#/a`, which must be absent (5:11 the absent path) | remove \
+          one of them: each run would undo the other"
         ]
     );
 }

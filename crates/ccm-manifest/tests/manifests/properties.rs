@@ -1,4 +1,4 @@
-//! Common properties, defaults, second names of properties, and what comes later.
+//! Common properties, defaults, aliases and reserved properties.
 
 use ccm_model::{Catalog, Properties};
 
@@ -13,7 +13,7 @@ fn commands(catalog: &Catalog) -> Vec<Option<&str>> {
 }
 
 #[test]
-fn defaults_hold_for_their_list_alone() {
+fn defaults_apply_to_their_list_only() {
     let catalog = catalog(&manifest(
         "- task:\n    - a:\n    - b: {command: own}\n    - defaults: {command: x, ensure: absent, provider: shell}\n    \
          - c: {command: , ensure: present, provider: ~}\n- task:\n    - d:\n- task: {name: e}",
@@ -34,7 +34,7 @@ fn defaults_hold_for_their_list_alone() {
 }
 
 #[test]
-fn an_own_list_of_references_replaces_the_default() {
+fn own_references_replace_the_default_list() {
     let catalog = catalog(&manifest(
         "- task:\n    - defaults: {require: [note#x]}\n    - a:\n    - b: {require: []}\n    - c: {require: [note#y]}\n\
          - note: [x: , y: ]",
@@ -48,7 +48,7 @@ fn an_own_list_of_references_replaces_the_default() {
 }
 
 #[test]
-fn a_second_name_of_a_property_is_the_property() {
+fn aliases_set_the_property() {
     let catalog = catalog(&manifest(
         "- task:\n    - defaults: {refresh_only: false}\n    - a: {refreshonly: true, subscribe: [note#n]}\n    - b:\n    \
          - c: {refreshonly: ~, refresh_only: true, subscribe: [note#n]}\n    \
@@ -64,18 +64,18 @@ fn a_second_name_of_a_property_is_the_property() {
         ),
         (
             "- task:\n    - a: {refresh_only: true, refreshonly: true}",
-            &["4:35 `refreshonly` is another name for `refresh_only`, which is given too (4:15 the first)"],
+            &["4:35 `refreshonly` is an alias of `refresh_only`, which is also given (4:15 the first)"],
         ),
         (
             "- task:\n    - defaults: {refresh_only: true, refreshonly: false}\n    - a:",
-            &["4:42 `refreshonly` is another name for `refresh_only`, which is given too (4:22 the first)"],
+            &["4:42 `refreshonly` is an alias of `refresh_only`, which is also given (4:22 the first)"],
         ),
         ("- task:\n    - a: {refreshonly: soon}", &["4:28 expected a boolean, found the text `soon`"]),
     ]);
 }
 
 #[test]
-fn mistakes_in_defaults_come_once() {
+fn errors_in_defaults_are_reported_once() {
     check_items(&[
         (
             "- task:\n    - defaults: {timeout: soon, comand: x, ensure: gone, require: [task#zz, 5, ~]}\n    - a:\n    - b:",
@@ -91,25 +91,23 @@ fn mistakes_in_defaults_come_once() {
         (
             "- task:\n    - defaults: {name: x, alias: y}\n    - a:",
             &[
-                "4:22 `name` can't be a default | each resource has its own",
-                "4:31 `alias` can't be a default | each resource has its own",
+                "4:22 `name` can't be a default | set it on each resource",
+                "4:31 `alias` can't be a default | set it on each resource",
             ],
         ),
         (
             "- task:\n    - defaults: {command: x}\n    - a:\n    - defaults: {command: y}",
-            &["6:11 a list has one `defaults`, this is another (4:11 the first)"],
+            &["6:11 a list can have only one `defaults` (4:11 the first)"],
         ),
-        // For nothing.
+        // Defaults without resources.
         (
             "- task:\n    - defaults: {command: x}\n- note: [a: ]",
-            &[
-                "4:11 warning: `defaults` applies to no resource | it holds for the resources of the list that it stands in",
-            ],
+            &["4:11 warning: `defaults` applies to no resource | move it into the list of its resources"],
         ),
         (
             "- task:\n    - defaults: {timeout: soon, require: [task#zz], provider: shel, refresh_only: true}\n- note: [a: ]",
             &[
-                "4:11 warning: `defaults` applies to no resource | it holds for the resources of the list that it stands in",
+                "4:11 warning: `defaults` applies to no resource | move it into the list of its resources",
                 "4:31 expected a whole number, found the text `soon`",
                 "4:47 unknown resource `task#zz`",
                 "4:67 expected `direct` or `shell`, found the text `shel` | did you mean `shell`?",
@@ -122,13 +120,13 @@ fn mistakes_in_defaults_come_once() {
                 "5:11 expected `NAME:` with its properties below it, found the text `/bin/true` | write `- /bin/true:`",
             ],
         ),
-        // Complete only together with what the entries say.
+        // Valid only together with the properties of the entries.
         ("- task:\n    - defaults: {args: [x]}\n    - a: {command: y}", &[]),
     ]);
 }
 
 #[test]
-fn words_are_among_those_known() {
+fn unknown_words_are_errors() {
     check_items(&[
         (
             "- task: [a: {ensure: presnt}]",
@@ -172,7 +170,7 @@ fn words_are_among_those_known() {
 }
 
 #[test]
-fn what_comes_later_is_refused_by_name_and_once() {
+fn reserved_names_are_refused_once() {
     check_items(&[
         (
             "- task: [a: {control: {if: 'true'}, health_checks: [], user: root, command: x}]",
@@ -195,7 +193,7 @@ fn what_comes_later_is_refused_by_name_and_once() {
 }
 
 #[test]
-fn a_resource_with_mistakes_gets_no_warning() {
+fn a_resource_with_errors_gets_no_warning() {
     check_items(&[
         ("- task: [a: {refresh_only: true}]", &["3:18 warning: task#a will never run"]),
         ("- task: [a: {refresh_only: true, subscribe: [task#b]}]", &["3:50 unknown resource `task#b`"]),

@@ -16,7 +16,7 @@ pub(crate) fn edges(catalog: &Catalog) -> Vec<String> {
 }
 
 #[test]
-fn names_and_aliases_are_found_forward_and_back() {
+fn references_may_point_forward_and_back() {
     let catalog = catalog(&manifest(
         "- task:\n    - a: {require: [note#n, 'task#b c#d', task#later], subscribe: [task#five]}\n    - b c#d:\n\
          - note: [n: {require: [task#5]}]\n- task:\n    - z: {alias: later}\n    - 5: {alias: five}",
@@ -34,7 +34,7 @@ fn names_and_aliases_are_found_forward_and_back() {
 }
 
 #[test]
-fn a_reference_has_its_form_and_names_something() {
+fn references_are_valid_and_exist() {
     check_items(&[
         (
             "- task: [a: {require: note#n, subscribe: {a: 1}}]\n- note: [n: ]",
@@ -92,7 +92,7 @@ fn a_reference_has_its_form_and_names_something() {
 }
 
 #[test]
-fn a_reference_to_something_broken_is_not_another_mistake() {
+fn a_reference_to_an_invalid_resource_is_no_second_error() {
     check_items(&[
         (
             "- task: [a: {require: [tsak#b]}]\n- tsak: [b: ]",
@@ -110,14 +110,14 @@ fn a_reference_to_something_broken_is_not_another_mistake() {
             "- task:\n    - a: {require: [task#b, task#c, task#d, task#e]}\n    - b\n    - c:\n      command: x\n    - name: d\n    - e: 5",
             &[
                 "5:11 expected `NAME:` with its properties below it, found the text `b` | write `- b:`",
-                "7:11 `command` stands beside `c`, not below it | indent the properties below `c`",
-                "8:17 expected the properties of `name`, found the text `d` | drop the dash, or write `- d:`",
+                "7:11 `command` must be below `c`, not beside it | indent the properties below `c`",
+                "8:17 expected the properties of `name`, found the text `d` | remove the dash, or write `- d:`",
                 "9:14 expected the properties of `e`, found the number `5` | write each property as `KEY: VALUE`, indented below it",
             ],
         ),
         (
             "- task: [a: {require: [task#b]}]\n- task:\n  b:",
-            &["5:7 `b` stands beside `task`, not below it | write `- b:`, indented below `task:`"],
+            &["5:7 `b` must be below `task`, not beside it | write `- b:`, indented below `task:`"],
         ),
         (
             "- task: [a: {require: [task#b]}]\n- task:\n    b:",
@@ -127,7 +127,7 @@ fn a_reference_to_something_broken_is_not_another_mistake() {
 }
 
 #[test]
-fn a_name_is_taken_once() {
+fn names_are_unique() {
     check_items(&[
         (
             "- task:\n    - a:\n    - a:\n- note: [a: ]\n- task: {name: a}",
@@ -161,7 +161,7 @@ fn a_name_is_taken_once() {
 }
 
 #[test]
-fn nothing_depends_on_itself() {
+fn a_resource_can_not_depend_on_itself() {
     check_items(&[
         (
             "- task: [a: {require: [task#a], subscribe: [task#a]}]",
@@ -176,7 +176,7 @@ fn nothing_depends_on_itself() {
 }
 
 #[test]
-fn cycles_are_shown_as_paths_with_their_places() {
+fn cycles_are_shown_as_paths_with_locations() {
     check_items(&[
         (
             "- task: [a: {require: [task#b]}, b: {require: [task#a]}]",
@@ -197,7 +197,7 @@ fn cycles_are_shown_as_paths_with_their_places() {
                 "6:33 dependency cycle: task#c → task#d → task#c (6:33 `task#c` requires `task#d`) (7:27 `task#d` subscribes to `task#c`)",
             ],
         ),
-        // Beside other mistakes, too.
+        // Cycles are reported beside other errors.
         (
             "- task: [a: {require: [task#b, task#x], comand: y}, b: {require: [task#a]}, b: ]",
             &[

@@ -1,10 +1,10 @@
-//! Loading what was rendered gives what was loaded.
+//! Loading a rendered manifest results in the same catalog.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use ccm_data::nodes;
 use ccm_expr::Value;
-use ccm_manifest::{Loaded, render};
+use ccm_manifest::{LoadResult, render};
 use ccm_model::{Dependency, Resource};
 use ccm_testkit::Thing;
 use proptest::prelude::*;
@@ -12,17 +12,17 @@ use proptest::prelude::*;
 use crate::fake::Apply;
 use crate::machine::Machine;
 
-fn loaded<'m>(text: &str, machine: &'m Machine) -> Loaded<'m> {
+fn loaded<'m>(text: &str, machine: &'m Machine) -> LoadResult<'m> {
     machine.load_as(text, &[&Thing, &Apply])
 }
 
 fn rendered(text: &str, machine: &Machine) -> String {
     let mut loaded = loaded(text, machine);
     let catalog = loaded.catalog.take().unwrap_or_else(|| panic!("{:#?}\n{text}", loaded.diagnostics));
-    render(&catalog, &loaded).unwrap_or_else(|mistakes| panic!("{mistakes:#?}\n{text}"))
+    render(&catalog, &loaded).unwrap_or_else(|errors| panic!("{errors:#?}\n{text}"))
 }
 
-/// A catalog without the places in its texts.
+/// Returns a catalog without its spans.
 fn meaning(text: &str, machine: &Machine) -> Vec<String> {
     let loaded = loaded(text, machine);
     let catalog = loaded.catalog.unwrap_or_else(|| panic!("{:#?}\n{text}", loaded.diagnostics));
@@ -50,7 +50,7 @@ fn meaning(text: &str, machine: &Machine) -> Vec<String> {
     std::iter::once(settings).chain(catalog.resources.iter().map(one)).collect()
 }
 
-/// Texts that try to mean something.
+/// Generates texts with parts of expressions.
 fn any_text() -> impl Strategy<Value = String> {
     prop_oneof![
         "[${}\\\\\"'a F.:#\n-]{1,16}",
@@ -74,7 +74,7 @@ fn any_text() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn what_is_rendered_is_what_was_loaded(
+    fn rendering_preserves_the_catalog(
         texts in prop::collection::vec(any_text(), 6),
         count in 1_usize..6,
         edges in prop::collection::vec(any::<prop::sample::Index>(), 12),
@@ -97,7 +97,7 @@ proptest! {
             );
         }
         let first = rendered(&manifest, &machine);
-        // Written as text that is no number of data, it is one for the type.
+        // As text, this is no number in data, but a number for the type.
         let same = |text: &str| meaning(text, &machine).join("\n").replace(r#"Text(\"007\")"#, "Int(7)");
         prop_assert_eq!(same(&first), same(&manifest), "{}", first);
         prop_assert_eq!(rendered(&first, &machine), first);
@@ -105,7 +105,7 @@ proptest! {
 }
 
 #[test]
-fn children_stand_in_one_list() {
+fn rendering_merges_children_into_one_list() {
     let machine = Machine::default();
     machine.write("/m/sub/child.yaml", "data: {word: own}\nccm:\n  resources:\n    - thing:\n        - b: {source: x.txt, text: '{{ Data.word }}'}\n        - c: {require: [thing#b]}\n");
     machine.write("/m/quiet.yaml", "ccm: {resources: [{thing: {name: q}}]}\n");
@@ -128,7 +128,7 @@ ccm:
 ";
     let expected = "\
 # left out: thing#off: `if` is false
-# left out: thing#q: nothing is changed in its manifest
+# left out: thing#q: its manifest is in noop
 ccm:
   name: all
   fail_on_error: true
@@ -167,7 +167,7 @@ ccm:
 }
 
 #[test]
-fn a_number_stays_one_where_any_value_may_stand() {
+fn numbers_stay_numbers_in_free_form_properties() {
     let manifest = "ccm:\n  resources:\n    - thing:\n        - a: {text: 0644, list: [5.10], map: {number: 0644, text: '0644'}}\n";
     let text = rendered(manifest, &Machine::default());
     let expected = "            text: \"0644\"\n            list:\n              - \"5.10\"\n            map:\n              number: 644\n              text: \"0644\"\n";
@@ -175,7 +175,7 @@ fn a_number_stays_one_where_any_value_may_stand() {
 }
 
 #[test]
-fn what_waits_stays_an_expression_of_what_is_known() {
+fn late_values_render_as_expressions() {
     let machine = Machine::with_facts("n: -3");
     machine.write("/m/sub/child.yaml", "data: {path: /made}\nccm:\n  resources:\n    - thing:\n        - x: {text: 'a ${ file(Data.path) == file(\"near\") } \\${b}', control: {unless: 'file(Data.path) == \"x\"'}}\n");
     let manifest = "\
@@ -214,14 +214,14 @@ ccm:
 }
 
 #[test]
-fn a_template_that_waits_is_refused() {
+fn a_late_template_is_refused() {
     let machine = Machine::default();
     machine.write("/m/t.j2", "{{ file('/made') }}\n");
     let manifest = "ccm:\n  resources:\n    - thing:\n        - /made: {}\n        - y: {source: t.j2}\n        - z: {text: \"{{ template('t.j2') }}\"}\n";
     let mut loaded = loaded(manifest, &machine);
     let catalog = loaded.catalog.take().expect("a catalog");
-    let mistakes = render(&catalog, &loaded).expect_err("two mistakes");
-    let messages: Vec<_> = mistakes.iter().map(|mistake| &*mistake.message).collect();
+    let errors = render(&catalog, &loaded).expect_err("two errors");
+    let messages: Vec<_> = errors.iter().map(|error| &*error.message).collect();
     assert_eq!(
         messages,
         [
@@ -232,7 +232,7 @@ fn a_template_that_waits_is_refused() {
 }
 
 #[test]
-fn order_is_kept_across_what_is_left_out() {
+fn omitted_resources_keep_the_order() {
     let machine = Machine::default();
     machine.write("/m/quiet.yaml", "ccm: {resources: [{thing: {name: q, require: [thing#a]}}]}\n");
     let manifest = "\
@@ -254,7 +254,7 @@ ccm:
 }
 
 #[test]
-fn what_would_mean_something_else_is_refused() {
+fn ambiguous_values_can_not_be_rendered() {
     let machine = Machine::default();
     machine.write("/made", "x");
     machine.write(
@@ -279,14 +279,14 @@ ccm:
 ";
     let mut loaded = loaded(manifest, &machine);
     let catalog = loaded.catalog.take().unwrap_or_else(|| panic!("{:#?}", loaded.diagnostics));
-    let mistakes = render(&catalog, &loaded).expect_err("mistakes");
-    let messages: Vec<_> = mistakes.iter().map(|mistake| &*mistake.message).collect();
+    let errors = render(&catalog, &loaded).expect_err("errors");
+    let messages: Vec<_> = errors.iter().map(|error| &*error.message).collect();
     assert_eq!(
         messages,
         [
             "`thing#a` can't be written: `lookup('data.' + file('/made'))` is known only during the run",
             "`thing#b` can't be written: `lookup('data.' + #)` is known only during the run",
-            "`thing#d` can't be written: it waits for `thing#/quiet`, which is in noop and left out",
+            "`thing#d` can't be written: it depends on `thing#/quiet`, which is in noop and therefore left out",
             "`thing#e` can't be written: `lookup('data.x', file('/made'))` is known only during the run",
             "`thing#c` can't be written: the path in `file(file('/made'))` is known only during the run",
         ]

@@ -1,4 +1,4 @@
-//! No text makes the loader panic, and what it says has a place in the text.
+//! No text makes the loader panic, and every diagnostic has a valid location.
 
 use proptest::prelude::*;
 use serde_json::{Map, Value};
@@ -24,7 +24,7 @@ ccm:
         - /etc/motd: {ensure: present}
 ";
 
-/// Words that mean something somewhere.
+/// Generates words with a meaning in manifests.
 fn word() -> impl Strategy<Value = String> {
     let known = [
         "ccm",
@@ -64,7 +64,7 @@ fn word() -> impl Strategy<Value = String> {
     prop::sample::select(known.to_vec()).prop_map(str::to_owned)
 }
 
-/// Any tree, as JSON: that is YAML, too.
+/// Generates trees as JSON, which is valid YAML.
 fn tree() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         word().prop_map(Value::from),
@@ -90,7 +90,7 @@ fn survives(text: &str) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// A text with lines lost, moved and indented otherwise.
+/// Returns a text with lines removed, moved and indented.
 fn edited(text: &str, edits: &[(usize, usize, u8)]) -> String {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     for (from, to, edit) in edits {
@@ -180,7 +180,7 @@ fn machine() -> Machine {
         .file("/x", "x")
 }
 
-/// Loads a manifest twice, reaches all of its resources, and looks at the places of what is told.
+/// Loads a manifest twice, completes all resources, and checks the locations of all diagnostics.
 fn survives_with_values(text: &str) -> Result<(), TestCaseError> {
     let machine = machine();
     let loaded = machine.load(text);
@@ -199,7 +199,7 @@ fn survives_with_values(text: &str) -> Result<(), TestCaseError> {
     }
     let again = self::machine();
     let again = again.load(text);
-    let told = |loaded: &ccm_manifest::Loaded<'_>| -> Vec<String> {
+    let told = |loaded: &ccm_manifest::LoadResult<'_>| -> Vec<String> {
         loaded.diagnostics.iter().map(|found| line(found, &loaded.texts())).collect()
     };
     prop_assert_eq!(told(&loaded), told(&again));
@@ -208,7 +208,7 @@ fn survives_with_values(text: &str) -> Result<(), TestCaseError> {
 }
 
 #[test]
-fn the_sample_with_values_has_no_mistake() {
+fn the_sample_with_values_has_no_error() {
     assert_eq!(machine().catalog(WITH_VALUES).resources.len(), 5);
 }
 
@@ -244,14 +244,14 @@ proptest! {
 }
 
 #[test]
-fn mistakes_end_somewhere() {
+fn the_number_of_errors_is_limited() {
     let resources: Vec<String> =
         (0..12_000).map(|number| format!("    - note: {{name: n{number}, txt: 1}}\n")).collect();
     let found = loaded(&format!("ccm:\n  resources:\n{}", resources.concat())).diagnostics;
     assert_eq!(found.len(), 10_001);
-    let last = found.last().expect("a mistake").clone();
-    assert_eq!(last.message, "after 10000 mistakes, nothing is looked at from here on");
-    // Wherever they are, and once for what all resources of a list share.
+    let last = found.last().expect("an error").clone();
+    assert_eq!(last.message, "more than 10000 errors: the others are not reported");
+    // The limit counts errors anywhere, and errors in shared defaults only once.
     let many = |line: &dyn Fn(usize) -> String| (0..12_000).map(line).collect::<Vec<_>>().concat();
     for text in [
         many(&|number| format!("key{number}: 1\n")),
@@ -264,7 +264,7 @@ fn mistakes_end_somewhere() {
     ] {
         let found = loaded(&text).diagnostics;
         assert_eq!(found.len(), 10_001, "{text:.200}");
-        assert_eq!(found.last().expect("a mistake").message, last.message);
+        assert_eq!(found.last().expect("an error").message, last.message);
     }
     let hiera = many(&|number| format!("key{number}: 1\n"));
     let found = Machine::with_facts("{}")

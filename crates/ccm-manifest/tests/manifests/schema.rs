@@ -1,9 +1,9 @@
-//! The JSON schema says what the loader says, as far as a schema can.
+//! The JSON schema agrees with the loader.
 
 use std::sync::LazyLock;
 
 use ccm_manifest::schema;
-use ccm_model::{Kind, Node, SourceId, Value};
+use ccm_model::{Node, NodeValue, ScalarKind, SourceId};
 use jsonschema::Validator;
 use serde_json::json;
 
@@ -13,19 +13,19 @@ use crate::machine::{self, Machine};
 static VALIDATOR: LazyLock<Validator> =
     LazyLock::new(|| jsonschema::draft202012::new(&schema(&TYPES)).expect("a schema"));
 
-/// A manifest as an editor sees it.
+/// Converts a manifest as an editor does.
 fn json_of(node: &Node) -> serde_json::Value {
     match &node.value {
-        Value::List(elements) => elements.iter().map(json_of).collect(),
-        Value::Map(map) => {
+        NodeValue::List(elements) => elements.iter().map(json_of).collect(),
+        NodeValue::Map(map) => {
             map.entries().iter().map(|entry| (entry.key.text.to_string(), json_of(&entry.value))).collect()
         }
-        Value::Scalar(scalar) => match scalar.kind() {
-            Kind::Null => serde_json::Value::Null,
-            Kind::Bool(value) => value.into(),
-            Kind::Int(value) => value.into(),
-            Kind::Float(value) => value.into(),
-            Kind::Text => scalar.text.to_string().into(),
+        NodeValue::Scalar(scalar) => match scalar.kind() {
+            ScalarKind::Null => serde_json::Value::Null,
+            ScalarKind::Bool(value) => value.into(),
+            ScalarKind::Int(value) => value.into(),
+            ScalarKind::Float(value) => value.into(),
+            ScalarKind::Text => scalar.text.to_string().into(),
         },
     }
 }
@@ -40,7 +40,7 @@ fn is_valid(text: &str) -> bool {
 }
 
 #[test]
-fn the_schema_is_one() {
+fn the_schema_is_valid() {
     let schema = schema(&TYPES);
     jsonschema::draft202012::meta::validate(&schema).expect("a schema of its draft");
     assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
@@ -48,7 +48,7 @@ fn the_schema_is_one() {
 }
 
 #[test]
-fn what_the_loader_takes_the_schema_takes() {
+fn the_schema_accepts_what_the_loader_accepts() {
     for items in [
         "- task: [a: ]",
         "- task: [a: {}, b: {command: x}]\n- note: {name: c, text: y}",
@@ -84,7 +84,7 @@ fn what_the_loader_takes_the_schema_takes() {
 }
 
 #[test]
-fn what_values_come_from_is_described() {
+fn the_schema_describes_data() {
     for around in [
         "data: {a: 1, b: [x, {c: '{{ 5 }}'}]}",
         "data:\nhierarchy:\noverrides:",
@@ -112,7 +112,7 @@ fn what_values_come_from_is_described() {
 }
 
 #[test]
-fn what_the_loader_refuses_the_schema_refuses() {
+fn the_schema_refuses_what_the_loader_refuses() {
     for items in [
         "- tsak: [a: ]",
         "- file: [a: ]",
@@ -195,14 +195,14 @@ fn what_the_loader_refuses_the_schema_refuses() {
 }
 
 #[test]
-fn it_explains_what_it_describes() {
+fn the_schema_describes_properties() {
     let schema = schema(&TYPES);
     let task = &schema["$defs"]["task"];
     assert_eq!(task["description"], "Does something.");
-    assert_eq!(task["properties"]["command"]["description"], "What to do.");
+    assert_eq!(task["properties"]["command"]["description"], "Command to run.");
     assert_eq!(task["properties"]["ensure"]["anyOf"][0]["enum"], json!(["present", "absent", null]));
     assert_eq!(task["properties"]["provider"]["anyOf"][0]["enum"], json!(["direct", "shell", null]));
-    assert_eq!(task["properties"]["refreshonly"]["description"], "Another name for `refresh_only`.");
+    assert_eq!(task["properties"]["refreshonly"]["description"], "Alias of `refresh_only`.");
     assert!(task["properties"]["require"]["description"].is_string());
     assert_eq!(schema["$defs"]["task.single"]["required"], json!(["name"]));
     let ccm = &schema["properties"]["ccm"]["properties"];
@@ -212,7 +212,7 @@ fn it_explains_what_it_describes() {
 }
 
 #[test]
-fn an_ensure_may_be_more_than_what_is_listed() {
+fn ensure_may_match_a_pattern() {
     let validator = jsonschema::draft202012::new(&schema(&machine::TYPES)).expect("a schema");
     for (ensure, expected) in [
         ("present", Some("present")),
@@ -229,7 +229,7 @@ fn an_ensure_may_be_more_than_what_is_listed() {
     for (ensure, expected) in [("[5.10]", Some("3:27 expected text, found a list")), ("absent", None)] {
         let text = manifest(&format!("- copy: [/a: {{ensure: {ensure}}}]"));
         assert!(!validator.is_valid(&parsed(&text)), "{ensure}");
-        // What is not in the pattern is for the type to refuse.
+        // The type refuses values that the pattern allows.
         assert_eq!(Machine::default().reported(&text), expected.into_iter().collect::<Vec<_>>());
     }
 }

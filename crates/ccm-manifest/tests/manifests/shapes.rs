@@ -1,4 +1,4 @@
-//! Dashes, blanks and indentation.
+//! Dashes, spaces and indentation.
 
 use crate::fake::{check_all, check_items, manifest};
 
@@ -28,7 +28,7 @@ fn an_item_has_one_type() {
         (
             "- task:[]",
             &[
-                "3:7 expected a resource type with its resources below it, found the text `task:[]` | put a blank behind the colon: `task: …`",
+                "3:7 expected a resource type with its resources below it, found the text `task:[]` | put a space after the colon: `task: …`",
             ],
         ),
         (
@@ -65,30 +65,28 @@ fn an_item_has_one_type() {
             "- task: [a: {comand: x}]\n  note: [b: {txt: y}]",
             &[
                 "3:18 unknown property `comand` | did you mean `command`?",
-                "4:7 an item has one resource type, this one has `task` and `note` | write a dash before it: `- note:`",
+                "4:7 an item can have only one resource type, this one has `task` and `note` | write a dash before it: `- note:`",
                 "4:18 unknown property `txt` | did you mean `text`?",
             ],
         ),
         (
             "- task: [a: ]\n  archive: [b: ]",
             &[
-                "4:7 an item has one resource type, this one has `task` and `archive` | write a dash before it: `- archive:`",
+                "4:7 an item can have only one resource type, this one has `task` and `archive` | write a dash before it: `- archive:`",
             ],
         ),
         (
             "- task: [a: ]\n  name: b",
-            &[
-                "4:7 `name` stands beside `task`, not below it | an item has one key, its type; indent the rest below `task:`",
-            ],
+            &["4:7 `name` must be below `task`, not beside it | indent the other keys below `task:`"],
         ),
         (
             "- task:\n  a:\n    command: x",
-            &["4:7 `a` stands beside `task`, not below it | write `- a:`, indented below `task:`"],
+            &["4:7 `a` must be below `task`, not beside it | write `- a:`, indented below `task:`"],
         ),
         (
             "- task:\n  name: a\n  command: x",
             &[
-                "4:7 `name` stands beside `task`, not below it | indent it, and what belongs to it, below `task:`",
+                "4:7 `name` must be below `task`, not beside it | indent it, and what belongs to it, below `task:`",
             ],
         ),
         (
@@ -102,7 +100,7 @@ fn an_item_has_one_type() {
 }
 
 #[test]
-fn below_a_type_stands_a_list_or_one_map() {
+fn a_type_holds_a_list_or_one_map() {
     check_items(&[
         (
             "- task: /bin/true",
@@ -146,66 +144,72 @@ fn below_a_type_stands_a_list_or_one_map() {
 #[test]
 fn an_entry_is_a_name_with_properties_below() {
     check_items(&[
-        // Properties that are not indented.
+        // Properties without indentation.
         (
             "- task:\n    - reload:\n      command: x\n      timeout: 5",
-            &["5:11 `command` stands beside `reload`, not below it | indent the properties below `reload`"],
+            &["5:11 `command` must be below `reload`, not beside it | indent the properties below `reload`"],
         ),
         (
             "- task:\n    - name:\n      command: x",
-            &["5:11 `command` stands beside `name`, not below it | indent the properties below `name`"],
+            &["5:11 `command` must be below `name`, not beside it | indent the properties below `name`"],
         ),
         (
             "- task:\n    - reload: {command: x}\n      require: [task#a]",
-            &["5:11 `require` stands beside `reload`, not below it | indent the properties below `reload`"],
+            &["5:11 `require` must be below `reload`, not beside it | indent the properties below `reload`"],
         ),
         (
             "- task:\n    - defaults:\n      timeout: 5\n    - a:",
             &[
-                "5:11 `timeout` stands beside `defaults`, not below it | indent the properties below `defaults`",
+                "5:11 `timeout` must be below `defaults`, not beside it | indent the properties below `defaults`",
             ],
         ),
         (
             "- task:\n    - reload:\n      banana: 5",
-            &["5:11 `banana` stands beside `reload`, not below it | indent the properties below `reload`"],
+            &["5:11 `banana` must be below `reload`, not beside it | indent the properties below `reload`"],
         ),
-        // A name as a property of a list entry.
+        // `name` as a property of a list entry.
         (
             "- task:\n    - name: x\n      command: y",
             &[
-                "4:11 an entry of a list is `NAME:` with its properties below it | drop the dash, or write `- x:` with the properties indented below it",
+                "4:11 a list entry must be `NAME:` with its properties below it | remove the dash, or write `- x:` with the properties indented below it",
             ],
         ),
         (
             "- task:\n    - command: y\n      name: x",
             &[
-                "4:11 an entry of a list is `NAME:` with its properties below it | drop the dash, or write `- x:` with the properties indented below it",
+                "4:11 a list entry must be `NAME:` with its properties below it | remove the dash, or write `- x:` with the properties indented below it",
             ],
         ),
         (
             "- task:\n    - name: x",
-            &["4:17 expected the properties of `name`, found the text `x` | drop the dash, or write `- x:`"],
+            &[
+                "4:17 expected the properties of `name`, found the text `x` | remove the dash, or write `- x:`",
+            ],
         ),
         // Several resources in one entry.
         (
             "- task:\n    - a: {command: x}\n      b: {command: x}",
-            &["5:11 an entry is one resource, here `a` and `b` share one | write a dash before it: `- b:`"],
+            &[
+                "5:11 an entry can hold only one resource, this one has `a` and `b` | write a dash before it: `- b:`",
+            ],
         ),
         (
             "- task:\n    - a:\n      b:",
-            &["5:11 an entry is one resource, here `a` and `b` share one | write a dash before it: `- b:`"],
+            &[
+                "5:11 an entry can hold only one resource, this one has `a` and `b` | write a dash before it: `- b:`",
+            ],
         ),
         (
             "- task:\n    - a: 1\n      b: 2",
             &[
-                "5:11 an entry is one resource, here `a` and `b` share one | write `- NAME:` for each resource, with its properties indented below it",
+                "5:11 an entry can hold only one resource, this one has `a` and `b` | write `- NAME:` for each resource, with its properties indented below it",
             ],
         ),
     ]);
 }
 
 #[test]
-fn an_entry_is_neither_bare_nor_empty() {
+fn a_list_entry_must_have_a_key() {
     check_items(&[
         (
             "- task:\n    - /bin/true",
@@ -220,13 +224,13 @@ fn an_entry_is_neither_bare_nor_empty() {
         (
             "- task:\n    - name:x",
             &[
-                "4:11 expected `NAME:` with its properties below it, found the text `name:x` | put a blank behind the colon: `name: …`",
+                "4:11 expected `NAME:` with its properties below it, found the text `name:x` | put a space after the colon: `name: …`",
             ],
         ),
         (
             "- task:\n    - defaults:{}",
             &[
-                "4:11 expected `NAME:` with its properties below it, found the text `defaults:{}` | put a blank behind the colon: `defaults: …`",
+                "4:11 expected `NAME:` with its properties below it, found the text `defaults:{}` | put a space after the colon: `defaults: …`",
             ],
         ),
         (
@@ -244,12 +248,12 @@ fn an_entry_is_neither_bare_nor_empty() {
 }
 
 #[test]
-fn properties_are_a_map() {
+fn properties_must_be_a_map() {
     check_items(&[
         (
             "- task:\n    - a:\n        command:x",
             &[
-                "5:13 expected the properties of `a`, found the text `command:x` | put a blank behind the colon: `command: …`",
+                "5:13 expected the properties of `a`, found the text `command:x` | put a space after the colon: `command: …`",
             ],
         ),
         (
@@ -272,7 +276,7 @@ fn properties_are_a_map() {
         ),
         (
             "- task:\n    - a:\n        - command: x\n        - timeout: 5",
-            &["5:13 expected the properties of `a`, found a list | drop the dashes before the properties"],
+            &["5:13 expected the properties of `a`, found a list | remove the dashes before the properties"],
         ),
         ("- task:\n    - a: []", &["4:14 expected the properties of `a`, found a list"]),
         (
@@ -285,7 +289,7 @@ fn properties_are_a_map() {
 }
 
 #[test]
-fn a_resource_has_one_name() {
+fn a_second_name_is_an_error() {
     check_items(&[
         (
             "- task:\n    - '': {comand: x}",
@@ -294,15 +298,13 @@ fn a_resource_has_one_name() {
         ("- task:\n    - ' ': {}", &["4:11 the name is empty"]),
         (
             "- task:\n    - a: {name: b}",
-            &[
-                "4:15 this resource has a name already: `a` | the key above the properties is the name; a second one is an `alias`",
-            ],
+            &["4:15 this resource already has the name `a` | use `alias` for a second name"],
         ),
     ]);
 }
 
 #[test]
-fn what_is_broken_does_not_hide_the_rest() {
+fn an_invalid_resource_does_not_hide_other_errors() {
     check_all(&[(
         "banana: 1\nccm:\n  nmae: x\n  fail_on_error: 7\n  resources:\n    - exce: [a: ]\n    - task:\n        \
          - b: {comand: x, timeout: soon}\n        - c\n        - d: {require: [task#bb], ensure: gone}\n    \
@@ -323,18 +325,17 @@ fn what_is_broken_does_not_hide_the_rest() {
 }
 
 #[test]
-fn a_long_name_is_cut_and_stays_on_its_line() {
+fn messages_cut_long_names_and_keep_them_on_one_line() {
     let text = manifest(&format!("- task:\n    - \"a\\n{}\":\n        name: b", "x".repeat(200)));
     let message = format!(
-        "5:13 this resource has a name already: `a\\n{}…` | the key above the properties is the name; a second \
-         one is an `alias`",
+        "5:13 this resource already has the name `a\\n{}…` | use `alias` for a second name",
         "x".repeat(118)
     );
     check_all(&[(&text, &[&message])]);
 }
 
 #[test]
-fn advice_that_can_be_copied_is_quoted_where_it_has_to_be() {
+fn hints_quote_names_where_yaml_needs_quotes() {
     check_items(&[
         (
             "- task: ['echo: x']",

@@ -1,10 +1,10 @@
-//! Large manifests, and many mistakes in them. How long they take is measured by the benchmark.
+//! Large manifests, and many errors in them. The benchmark measures the time.
 
 use std::fmt::Write as _;
 
 use crate::fake::loaded;
 
-/// A manifest of small resources that depend on one another, ten to a list.
+/// Returns a manifest of small resources that depend on one another, ten to a list.
 fn small_resources(count: usize) -> String {
     let mut text = "ccm:\n  resources:\n".to_owned();
     for index in 0..count {
@@ -21,14 +21,14 @@ fn small_resources(count: usize) -> String {
 
 #[test]
 fn forty_thousand_resources_are_loaded() {
-    let catalog = loaded(&small_resources(40_000)).catalog.expect("no mistake");
+    let catalog = loaded(&small_resources(40_000)).catalog.expect("no error");
     assert_eq!(catalog.resources.len(), 40_000);
     assert_eq!(catalog.resources[39_999].require[0].on.get(), 39_998);
 }
 
-/// Each of these would take minutes if it were looked for in every resource again.
+/// Covers searches that would take minutes if they were repeated for every resource.
 #[test]
-fn nine_thousand_mistakes_are_reported() {
+fn nine_thousand_errors_are_reported() {
     let manifest = |entry: &dyn Fn(usize) -> String| {
         let defaults = "        - defaults: {timeout: soon, require: [task#gone]}\n";
         let entries = (0..9_000).map(|index| format!("        - {}\n", entry(index)));

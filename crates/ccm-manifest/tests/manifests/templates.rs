@@ -1,4 +1,4 @@
-//! Templates: as a function, as the source of a file, and as what writes the list of resources.
+//! Templates as functions, as sources of files, and as generators of resources.
 
 use crate::fake::manifest;
 use crate::machine::{Machine, shown};
@@ -43,7 +43,7 @@ fn templates_are_rendered() {
 }
 
 #[test]
-fn what_is_wrong_with_a_template_is_shown_in_it() {
+fn template_errors_point_into_the_template() {
     machine().check_all(&[
         (&manifest("- copy: [/a: {source: gone.j2}]"), &[
     "3:27 `/m/gone.j2` can't be read: entity not found",
@@ -61,7 +61,7 @@ fn what_is_wrong_with_a_template_is_shown_in_it() {
     "3:27 the template `syntax.j2` can't be rendered: unexpected end of block (/m/syntax.j2:2:7)",
 ]),
         (&manifest("- copy: [/a: {source: escaping.j2}]"), &[
-    "3:27 the template `escaping.j2` can't be rendered: a template includes only what lies in the directory of the manifest (/m/escaping.j2:1:4)",
+    "3:27 the template `escaping.j2` can't be rendered: a template can include only files in the directory of the manifest (/m/escaping.j2:1:4)",
 ]),
         (&manifest("- copy: [/a: {source: absent.j2}]"), &[
     "3:27 the template `absent.j2` can't be rendered: there is no template `gone.j2` (/m/absent.j2:2:4)",
@@ -108,7 +108,7 @@ fn a_template_writes_the_resources() {
 }
 
 #[test]
-fn errors_in_what_a_template_wrote_show_that_text() {
+fn errors_in_generated_resources_show_the_generated_text() {
     let machine = machine()
         .file(
             "unknown.j2",
@@ -148,10 +148,10 @@ fn errors_in_what_a_template_wrote_show_that_text() {
     "1:27 the template `undefined.j2` can't be rendered: `Facts.gone` does not exist (/m/undefined.j2:2:4)",
 ]),
         ("ccm: {resources_template: sub/inner.j2}", &[
-    "1:27 the template has to be in the directory of the manifest | give its name without a directory",
+    "1:27 the template must be in the directory of the manifest | write its name without a directory",
 ]),
         ("ccm: {resources_template: ../x.j2}", &[
-    "1:27 the template has to be in the directory of the manifest | give its name without a directory",
+    "1:27 the template must be in the directory of the manifest | write its name without a directory",
 ]),
         ("ccm: {resources_template: [a]}", &[
     "1:27 expected the name of a template, found a list",
@@ -159,7 +159,7 @@ fn errors_in_what_a_template_wrote_show_that_text() {
         ("ccm: {resources_template: }", &[
     "1:1 `ccm` has no `resources` | the smallest manifest",
 ]),
-        // A value with quotes gets out of its quotes: it is for the template to write YAML, as with `tojson`.
+        // The template must escape values for YAML, for example with `tojson`.
         ("ccm: {resources_template: escape.j2}", &[
     "/m/escape.j2 (rendered):2:17 unclosed quote (/m/escape.j2 (rendered):2:17 this `'` is never closed)",
 ]),
@@ -171,9 +171,9 @@ fn errors_in_what_a_template_wrote_show_that_text() {
 }
 
 #[test]
-fn a_template_that_writes_a_whole_manifest_is_told_to_write_the_list() {
+fn a_template_must_write_a_list_and_no_manifest() {
     let machine = Machine::default().file("r.j2", "ccm:\n  resources:\n    - note: [n: ]\n");
-    let told = machine.reported("ccm: {resources_template: r.j2}");
-    assert_eq!(told.len(), 1, "{told:?}");
-    assert!(told[0].ends_with("| write the list alone, without `ccm:` and `resources:`"), "{told:?}");
+    let actual = machine.reported("ccm: {resources_template: r.j2}");
+    assert_eq!(actual.len(), 1, "{actual:?}");
+    assert!(actual[0].ends_with("| write the list alone, without `ccm:` and `resources:`"), "{actual:?}");
 }

@@ -1,4 +1,4 @@
-//! What expressions yield, in every place where a value can stand.
+//! Values of expressions, in every position.
 
 use proptest::prelude::*;
 
@@ -14,7 +14,7 @@ fn machine() -> Machine {
 }
 
 #[test]
-fn a_lone_expression_keeps_its_kind() {
+fn a_single_expression_keeps_the_kind_of_its_value() {
     for (items, property, expected) in [
         ("- task: [a: {timeout: '{{ Facts.n }}'}]", "timeout", "5"),
         ("- task: [a: {timeout: '${ Facts.n * 2 }'}]", "timeout", "10"),
@@ -45,7 +45,7 @@ fn a_lone_expression_keeps_its_kind() {
 }
 
 #[test]
-fn text_around_makes_text() {
+fn surrounding_text_makes_the_value_text() {
     for (text, expected) in [
         ("x{{ Facts.n }}", r#""x5""#),
         ("{{ Facts.n }}{{ Facts.n }}", r#""55""#),
@@ -96,7 +96,7 @@ ccm:
 }
 
 #[test]
-fn what_a_value_holds_is_never_looked_into_again() {
+fn values_are_never_expanded_again() {
     let machine = machine()
         .assignment("given={{ Facts.secret }}")
         .file("t.j2", "{{ Facts.evil }} ${ Facts.secret }")
@@ -147,7 +147,7 @@ fn what_a_value_holds_is_never_looked_into_again() {
 }
 
 #[test]
-fn in_words_a_value_stays_within_its_word() {
+fn an_argv_value_stays_within_its_word() {
     for (command, expected) in [
         ("echo {{ Facts.a }}", r#"["echo","one"]"#),
         ("echo {{ Facts.words }}", r#"["echo","a b"]"#),
@@ -158,7 +158,7 @@ fn in_words_a_value_stays_within_its_word() {
         ("echo '{{ Facts.nasty }}' z", r#"["echo","it's \"x\"; rm -rf / $HOME `id`\n#","z"]"#),
         ("echo \\\"{{ Facts.nasty }}\\\" z", r#"["echo","it's \"x\"; rm -rf / $HOME `id`\n#","z"]"#),
         ("echo {{ Facts.list }}", r#"["echo","[\"x\",5]"]"#),
-        // One that is the whole command is split after.
+        // The value of a whole command is split into words.
         ("{{ Facts.words }}", r#"["a","b"]"#),
         ("{{ 'echo ' + Facts.words }}", r#"["echo","a","b"]"#),
     ] {
@@ -171,11 +171,11 @@ fn in_words_a_value_stays_within_its_word() {
         let guards = properties.get("guard").and_then(|node| node.as_list()).expect("a list");
         assert_eq!(guards[0].as_text(), Some(written));
     }
-    // What a value in the name holds is not expanded on its way into the command.
+    // The name is not expanded again when it becomes the command.
     let catalog = machine().catalog(&manifest("- task: ['echo {{ Facts.evil }}': ]"));
     let command = catalog.resources[0].properties.get("command").and_then(|node| node.as_text());
     assert_eq!(command, Some("echo '{{ Facts.secret }}'"));
-    // The name is the command where there is none, and says what a reference to it says.
+    // The name becomes the command if there is none, and references use the same name.
     let text = "- task: [{'echo {{ Facts.words }}': }, {b: {require: ['task#echo {{ Facts.words }}']}}]";
     let catalog = machine().catalog(&manifest(text));
     assert_eq!(&*catalog.resources[0].id.name, "echo a b");
@@ -185,7 +185,7 @@ fn in_words_a_value_stays_within_its_word() {
 }
 
 #[test]
-fn to_a_shell_text_goes_as_it_is() {
+fn shell_text_is_not_quoted() {
     let text =
         "- task: [a: {provider: shell, command: 'echo ${HOME:-x} \"{{ Facts.words }}\" ${Facts.n} \\${x}'}]";
     let command = machine().property(&manifest(text), "command");
@@ -193,7 +193,7 @@ fn to_a_shell_text_goes_as_it_is() {
 }
 
 #[test]
-fn mistakes_point_into_the_expression() {
+fn errors_point_into_the_expression() {
     machine().check_all(&[
         (&manifest("- note: [a: {text: 'x {{ Facts.rloe }}'}]"), &[
     "3:36 there is no `Facts.rloe` | did you mean `role`?",
@@ -205,11 +205,11 @@ fn mistakes_point_into_the_expression() {
     "3:28 there is no `Fatcs` | did you mean `Facts`?",
 ]),
         (&manifest("- note: [a: {text: '{{ role }}'}]"), &[
-    "3:28 there is no `role` | the names are `Facts`, `Data`, `Environ` and `Captures`",
+    "3:28 there is no `role` | use `Facts`, `Data`, `Environ` or `Captures`",
 ]),
         (
             "data: {role: x}\nccm: {resources: [note: [a: {text: '{{ role }}'}]]}",
-            &["2:40 there is no `role` | a value of the manifest is `Data.role`"],
+            &["2:40 there is no `role` | write `Data.role` for the value of the manifest"],
         ),
         (&manifest("- note: [a: {text: '{{ uper(Facts.role) }}'}]"), &[
     "3:28 there is no function `uper` | did you mean `upper`?",
@@ -237,32 +237,32 @@ fn mistakes_point_into_the_expression() {
     "3:46 there is no `Data.y`",
 ]),
         (&manifest("- note: [a: {text: '{{ Captures.x.y }}'}]"), &[
-    "3:28 nothing captures `x` | no resource has `capture`",
+    "3:28 no resource `x` captures values | no resource has `capture`",
 ]),
         (&manifest("- note: [a: {text: '{{ Facts.role'}]"), &[
-    "3:25 `{{` is not closed | an expression ends with `}}`",
+    "3:25 `{{` is not closed | close it with `}}`",
 ]),
         (&manifest("- note: [a: {text: '{{ \"x }}'}]"), &[
     "3:25 a quote or a bracket in this expression is not closed",
 ]),
-        // The wrong kind.
+        // Values of the wrong kind.
         (&manifest("- task: [a: {timeout: '{{ Facts.role }}'}]"), &[
-    "3:27 expected a whole number, found the text `web` | this is what the expression yields",
+    "3:27 expected a whole number, found the text `web` | this is the value of the expression",
 ]),
         (&manifest("- task: [a: {timeout: '{{ Facts.quoted }}'}]"), &[
-    "3:27 expected a whole number, found the text `5` | write it without quotes | this is what the expression yields",
+    "3:27 expected a whole number, found the text `5` | write it without quotes | this is the value of the expression",
 ]),
         (&manifest("- task: [a: {timeout: 'x{{ Facts.n }}'}]"), &[
-    "3:27 expected a whole number, found the text `x5` | this is what the expression yields",
+    "3:27 expected a whole number, found the text `x5` | this is the value of the expression",
 ]),
         (&manifest("- task: [a: {command: x, args: '{{ Facts.role }}'}]"), &[
-    "3:36 expected a list, found the text `web` | write `[web]` | this is what the expression yields",
+    "3:36 expected a list, found the text `web` | write `[web]` | this is the value of the expression",
 ]),
         (&manifest("- task: [a: {level: '{{ Facts.role }}'}]"), &[
-    "3:25 expected `quiet` or `loud`, found `web` | this is what the expression yields",
+    "3:25 expected `quiet` or `loud`, found `web` | this is the value of the expression",
 ]),
         (&manifest("- note: [a: {text: '{{ Facts.list }}'}]"), &[
-    "3:24 expected text, found a list | this is what the expression yields",
+    "3:24 expected text, found a list | this is the value of the expression",
 ]),
         (&manifest("- note: [a: {ensure: '{{ Facts.role }}', provider: '{{ Facts.n }}', alias: '{{ Facts.list }}'}]"), &[
     "3:26 expected `present`, found the text `web`",
@@ -297,7 +297,7 @@ fn mistakes_point_into_the_expression() {
 }
 
 #[test]
-fn facts_that_are_broken_are_told_once() {
+fn broken_facts_are_reported_once() {
     let text = manifest(
         "- note: [a: {text: '{{ Facts.a }}'}, b: {text: '{{ lookup(\"facts.b\") + Data.x }}'}, c: {text: '{{ Data.y }}'}]",
     );
@@ -307,7 +307,7 @@ fn facts_that_are_broken_are_told_once() {
 
 proptest! {
     #[test]
-    fn any_value_is_the_word_it_stands_for(value in "\\PC{0,12}|[ '\"\\\\$`#;{}\n]{0,12}", number in 0..3_usize) {
+    fn values_are_quoted_as_one_word(value in "\\PC{0,12}|[ '\"\\\\$`#;{}\n]{0,12}", number in 0..3_usize) {
         let mut machine = Machine::default().variable("V", &value);
         machine = machine.variable("unused", "x");
         let (open, close) = [("", ""), ("'", "'"), ("\\\"", "\\\"")][number];

@@ -1,4 +1,4 @@
-//! Whole documents: the events of a run, a catalog.
+//! Documents: the events of a run, a catalog.
 
 use std::borrow::Cow;
 
@@ -23,11 +23,11 @@ pub struct EventDocument {
     pub verification: Option<Box<EventDocument>>,
 }
 
-/// A catalog as a document. Its properties are as the manifest has them, secrets included.
+/// A catalog as a document. Its properties are those of the manifest, with all secrets.
 ///
-/// The fields are those of [`Catalog`] and what is in it. A span is `{source, start, end}`, a node is `{value, span}`.
-/// A value is one of `{"scalar": {text, style}}`, `{"list": [node, …]}` and
-/// `{"map": [{"key": {text, span}, "value": node}, …]}`.
+/// The fields are those of [`Catalog`] and what is in it. A span is `{source, start, end}`, a node is
+/// `{value, span}`. A value is one of `{"scalar": {text, style}}`, `{"list": [node, …]}` and `{"map":
+/// [{"key": {text, span}, "value": node}, …]}`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CatalogDocument<'a> {
     /// Name of the protocol, with its version.

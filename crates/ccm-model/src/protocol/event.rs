@@ -6,8 +6,9 @@ use serde_json::{Map as JsonMap, Value as Json};
 
 use super::{OutcomeName, StartLine, SummaryLine, TransactionLine};
 use crate::{
-    Entry, Failure, FailureKind, Key, Map, Node, Outcome, Properties, Reason, Refreshes, ResourceId,
-    RunSummary, Scalar, ScalarStyle, SessionStarted, SkipCause, Span, Transaction, Value,
+    Failure, FailureKind, Node, NodeEntry, NodeKey, NodeMap, NodeValue, Outcome, Properties, Reason,
+    RefreshSummary, ResourceId, RunSummary, Scalar, ScalarStyle, SessionStarted, SkipCause, Span,
+    Transaction,
 };
 
 impl From<StartLine<'_>> for SessionStarted {
@@ -24,7 +25,7 @@ impl From<StartLine<'_>> for SessionStarted {
 impl From<TransactionLine<'_>> for Transaction {
     fn from(line: TransactionLine<'_>) -> Self {
         let reason = line.reason.filter(|_| {
-            // The text of a skipped resource without a rule is that of the cause.
+            // Without a rule, the reason of a skipped resource repeats the cause.
             line.rule.is_some() || line.outcome != OutcomeName::Skipped || line.skip.is_none()
         });
         let rule = line.rule.map_or(Reason::UNKNOWN_RULE.into(), |rule| rule.into_owned().into());
@@ -37,8 +38,11 @@ impl From<TransactionLine<'_>> for Transaction {
             OutcomeName::WouldRefresh => Outcome::WouldRefresh { message },
             OutcomeName::Skipped => {
                 let culprits = line.unmet_requirements.into_owned();
-                let recorded =
-                    if culprits.is_empty() { SkipCause::Unknown } else { SkipCause::Unmet { culprits } };
+                let recorded = if culprits.is_empty() {
+                    SkipCause::Unknown
+                } else {
+                    SkipCause::DependencyFailed { culprits }
+                };
                 Outcome::Skipped { cause: line.skip.map_or(recorded, Cow::into_owned) }
             }
             OutcomeName::Failed => {
@@ -68,11 +72,11 @@ impl From<TransactionLine<'_>> for Transaction {
             final_ensure: line.final_ensure.map(Cow::into_owned),
             outcome,
             properties: Properties::new(map(line.properties), None),
-            // The line has them as they were presented.
+            // The properties of the line have their final form.
             presentation: Vec::new(),
             reason: reason.map(|text| Reason { rule, text: text.into_owned().into() }),
             triggered_by: line.triggered_by.into_owned(),
-            owed: line.owed.into_owned(),
+            pending_refreshes: line.pending_refreshes.into_owned(),
             warnings: line.warnings.into_owned(),
             notes: line.notes.into_owned(),
             state: line.status.map(Cow::into_owned),
@@ -81,21 +85,23 @@ impl From<TransactionLine<'_>> for Transaction {
     }
 }
 
-/// Turns presented properties into nodes, which stand nowhere.
-fn map(values: JsonMap<String, Json>) -> Map {
+/// Converts presented properties into nodes without a location.
+fn map(values: JsonMap<String, Json>) -> NodeMap {
     let span = Span::default();
-    let entry =
-        |(key, value): (String, Json)| Entry { key: Key { text: key.into(), span }, value: node(value) };
-    Map::new(values.into_iter().map(entry).collect())
+    let entry = |(key, value): (String, Json)| NodeEntry {
+        key: NodeKey { text: key.into(), span },
+        value: node(value),
+    };
+    NodeMap::new(values.into_iter().map(entry).collect())
 }
 
 fn node(value: Json) -> Node {
     let value = match value {
-        Json::String(text) => Value::Scalar(Scalar { text: text.into(), style: ScalarStyle::Quoted }),
-        Json::Array(values) => Value::List(values.into_iter().map(node).collect()),
-        Json::Object(values) => Value::Map(map(values)),
+        Json::String(text) => NodeValue::Scalar(Scalar { text: text.into(), style: ScalarStyle::Quoted }),
+        Json::Array(values) => NodeValue::List(values.into_iter().map(node).collect()),
+        Json::Object(values) => NodeValue::Map(map(values)),
         Json::Null | Json::Bool(_) | Json::Number(_) => {
-            Value::Scalar(Scalar { text: value.to_string().into(), style: ScalarStyle::Plain })
+            NodeValue::Scalar(Scalar { text: value.to_string().into(), style: ScalarStyle::Plain })
         }
     };
     Node { value, span: Span::default() }
@@ -109,9 +115,9 @@ impl From<SummaryLine<'_>> for RunSummary {
             counts: line.counts,
             stopped: line.stopped.map(|stopped| stopped.cause),
             message: line.message.map(Cow::into_owned),
-            refreshes: Refreshes {
-                owed: line.owed.into_iter().map(|line| line.pending.into_owned()).collect(),
-                settled: line.settled.into_iter().map(|line| line.settled.into_owned()).collect(),
+            refreshes: RefreshSummary {
+                pending: line.pending.into_iter().map(|line| line.pending.into_owned()).collect(),
+                cancelled: line.cancelled.into_iter().map(|line| line.cancelled.into_owned()).collect(),
                 damage: line.ledger_damage.map(Cow::into_owned),
                 unwritten: line.ledger_error.into_owned(),
             },

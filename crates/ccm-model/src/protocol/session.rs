@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{StartProtocol, SummaryProtocol};
-use crate::json::{Nanoseconds, Timestamp, known};
-use crate::{Counts, ResourceId, SettledRefresh, StillOwed, StopCause};
+use crate::json::{Nanoseconds, OptionalTimestamp, Timestamp, known};
+use crate::{CancelledRefresh, Counts, ResourceId, StopCause, UnfinishedRefresh};
 
 /// The first line of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -17,15 +17,23 @@ pub struct StartLine<'a> {
     /// Name of the protocol, with its version.
     pub protocol: StartProtocol,
     /// Name of the event, a UUID of version 7; sorted as text, the events of a run are in order.
+    #[serde(default, skip_serializing_if = "str::is_empty")]
+    #[schemars(!default, !skip_serializing_if)]
     pub event_id: Cow<'a, str>,
     /// Time of the start.
     #[serde(with = "Timestamp")]
     pub timestamp: SystemTime,
     /// Name of the run, a UUID of version 7.
+    #[serde(default, skip_serializing_if = "str::is_empty")]
+    #[schemars(!default, !skip_serializing_if)]
     pub run_id: Cow<'a, str>,
     /// Absolute path of the manifest, or `standard input`.
+    #[serde(default, skip_serializing_if = "str::is_empty")]
+    #[schemars(!default, !skip_serializing_if)]
     pub manifest: Cow<'a, str>,
     /// Version of ccm.
+    #[serde(default, skip_serializing_if = "str::is_empty")]
+    #[schemars(!default, !skip_serializing_if)]
     pub version: Cow<'a, str>,
     /// `true` if the run changes nothing.
     pub noop: bool,
@@ -45,13 +53,20 @@ pub struct SummaryLine<'a> {
     /// Name of the protocol, with its version.
     pub protocol: SummaryProtocol,
     /// Name of the event, a UUID of version 7; sorted as text, the events of a run are in order.
+    #[serde(default, skip_serializing_if = "str::is_empty")]
+    #[schemars(!default, !skip_serializing_if)]
     pub event_id: Cow<'a, str>,
     /// Time of the end.
-    #[serde(with = "Timestamp")]
-    pub timestamp: SystemTime,
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "OptionalTimestamp")]
+    #[schemars(!default, !skip_serializing_if, with = "Timestamp")]
+    pub timestamp: Option<SystemTime>,
     /// Name of the run, a UUID of version 7.
+    #[serde(default, skip_serializing_if = "str::is_empty")]
+    #[schemars(!default, !skip_serializing_if)]
     pub run_id: Cow<'a, str>,
     /// Absolute path of the manifest, or `standard input`.
+    #[serde(default, skip_serializing_if = "str::is_empty")]
+    #[schemars(!default, !skip_serializing_if)]
     pub manifest: Cow<'a, str>,
     /// `true` if the run changed nothing on purpose.
     pub noop: bool,
@@ -66,9 +81,11 @@ pub struct SummaryLine<'a> {
     /// The `post_message` of the manifest.
     pub message: Option<Cow<'a, str>>,
     /// Refreshes that are pending at the end of the run.
-    pub owed: Vec<PendingRefreshLine<'a>>,
+    #[serde(rename = "owed")]
+    pub pending: Vec<PendingRefreshLine<'a>>,
     /// Refreshes that were cancelled, because something left the manifest.
-    pub settled: Vec<SettledRefreshLine<'a>>,
+    #[serde(rename = "settled")]
+    pub cancelled: Vec<CancelledRefreshLine<'a>>,
     /// Damage of the ledger, because of which every refresh counted as pending, and how the file is kept.
     pub ledger_damage: Option<Cow<'a, str>>,
     /// Error because of which the ledger is not up to date, then its causes.
@@ -95,18 +112,18 @@ pub struct StopLine {
 pub struct PendingRefreshLine<'a> {
     /// The refresh.
     #[serde(flatten)]
-    pub pending: Cow<'a, StillOwed>,
+    pub pending: Cow<'a, UnfinishedRefresh>,
     /// The cause, for people.
     pub message: Cow<'a, str>,
 }
 
 /// A refresh that was cancelled, with its text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
-pub struct SettledRefreshLine<'a> {
+#[schemars(rename = "SettledRefreshLine", deny_unknown_fields)]
+pub struct CancelledRefreshLine<'a> {
     /// The refresh.
     #[serde(flatten)]
-    pub settled: Cow<'a, SettledRefresh>,
+    pub cancelled: Cow<'a, CancelledRefresh>,
     /// The cause, for people.
     pub message: Cow<'a, str>,
 }

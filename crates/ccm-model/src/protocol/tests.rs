@@ -8,11 +8,12 @@ use serde_json::{Value as Json, json};
 
 use super::*;
 use crate::{
-    Artifact, Artifacts, Catalog, Control, Counts, Dependency, Entry, Failure, FailureKind, Fields, Group,
-    GroupIndex, Intent, KeptBy, Key, Location, Map, Missing, Node, Outcome, OwedCause, OwedRefresh,
-    Properties, Reason, Refreshes, Refusal, RefusalKind, Resource, ResourceId, ResourceIndex, RunSummary,
-    Scalar, ScalarStyle, SettledCause, SettledRefresh, SkipCause, SourceId, Span, Spanned, StillOwed,
-    StopCause, Stream, StreamTail, Transaction, Value,
+    Artifact, Artifacts, CancelledCause, CancelledRefresh, Catalog, Control, Counts, Dependency, Failure,
+    FailureKind, Fields, Group, GroupIndex, Intent, KeptBy, Location, MissingPrerequisite, Node, NodeEntry,
+    NodeKey, NodeMap, NodeValue, Outcome, OutputLine, PendingCause, PendingRefresh, Presentation, Properties,
+    Reason, RefreshSummary, Refusal, RefusalKind, Resource, ResourceId, ResourceIndex, ResourceStarted,
+    RunSummary, Scalar, ScalarStyle, SessionStarted, SkipCause, SourceId, Span, Spanned, StopCause, Stream,
+    StreamTail, Transaction, UnfinishedRefresh,
 };
 
 fn id(text: &str) -> ResourceId {
@@ -24,7 +25,7 @@ fn since() -> SystemTime {
 }
 
 /// Asserts that a value is the same after it was written and read.
-fn comes_back<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(value: &T) -> Json {
+fn round_trip<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(value: &T) -> Json {
     let text = serde_json::to_string(value).expect("JSON");
     assert_eq!(serde_json::from_str::<T>(&text).expect(&text), *value, "{text}");
     serde_json::from_str(&text).expect("JSON")
@@ -32,8 +33,8 @@ fn comes_back<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(val
 
 fn skip_causes() -> Vec<SkipCause> {
     vec![
-        SkipCause::Unmet { culprits: vec![id("exec#a"), id("file#/b#c")] },
-        SkipCause::Undone { noop: vec![id("exec#a")] },
+        SkipCause::DependencyFailed { culprits: vec![id("exec#a"), id("file#/b#c")] },
+        SkipCause::DependsOnNoop { noop: vec![id("exec#a")] },
         SkipCause::NotManaged { reason: "`if` is false".to_owned() },
         SkipCause::NotSelected,
         SkipCause::ManifestEnded { culprit: id("exec#a") },
@@ -46,10 +47,10 @@ fn skip_causes() -> Vec<SkipCause> {
 
 fn failures() -> Vec<Failure> {
     let missing = [
-        Missing::Principal("app".to_owned()),
-        Missing::Program("nginx".to_owned()),
-        Missing::Unit("a.service".to_owned()),
-        Missing::Path(PathBuf::from("/a")),
+        MissingPrerequisite::Principal("app".to_owned()),
+        MissingPrerequisite::Program("nginx".to_owned()),
+        MissingPrerequisite::Unit("a.service".to_owned()),
+        MissingPrerequisite::Path(PathBuf::from("/a")),
     ];
     let full = |missing| Failure {
         location: Some(Box::new(Location { file: "m.yaml".to_owned(), line: 4, column: 11 })),
@@ -72,18 +73,24 @@ fn failures() -> Vec<Failure> {
 #[test]
 fn names_and_kinds_are_words() {
     for (value, expected) in [
-        (comes_back(&id("file#/a#b")), json!("file#/a#b")),
-        (comes_back(&FailureKind::Verification), json!("verification")),
-        (comes_back(&Stream::Stderr), json!("stderr")),
-        (comes_back(&Missing::Program("nginx".to_owned())), json!({ "kind": "program", "name": "nginx" })),
-        (comes_back(&Missing::Principal("app".to_owned())), json!({ "kind": "principal", "name": "app" })),
-        (comes_back(&KeptBy::NoopManifest), json!("noop_manifest")),
+        (round_trip(&id("file#/a#b")), json!("file#/a#b")),
+        (round_trip(&FailureKind::Verification), json!("verification")),
+        (round_trip(&Stream::Stderr), json!("stderr")),
         (
-            comes_back(&Reason::new("creates_exists", "text")),
+            round_trip(&MissingPrerequisite::Program("nginx".to_owned())),
+            json!({ "kind": "program", "name": "nginx" }),
+        ),
+        (
+            round_trip(&MissingPrerequisite::Principal("app".to_owned())),
+            json!({ "kind": "principal", "name": "app" }),
+        ),
+        (round_trip(&KeptBy::NoopManifest), json!("noop_manifest")),
+        (
+            round_trip(&Reason::new("creates_exists", "text")),
             json!({ "rule": "creates_exists", "text": "text" }),
         ),
         (
-            comes_back(&SkipCause::Stopped { by: StopCause::Timeout { after: Duration::from_secs(1) } }),
+            round_trip(&SkipCause::Stopped { by: StopCause::Timeout { after: Duration::from_secs(1) } }),
             json!({ "cause": "stopped", "by": "timeout", "after": 1_000_000_000 }),
         ),
     ] {
@@ -111,12 +118,12 @@ fn names_and_kinds_are_words() {
         FailureKind::Unknown,
     ];
     for kind in all {
-        comes_back(&kind);
+        round_trip(&kind);
     }
 }
 
 #[test]
-fn words_of_later_versions_are_read_as_unknown() {
+fn values_of_later_versions_are_read_as_unknown() {
     assert_eq!(serde_json::from_value::<FailureKind>(json!("magic")).expect("a kind"), FailureKind::Unknown);
     let later = json!({ "cause": "denied", "rule": 7 });
     assert_eq!(serde_json::from_value::<SkipCause>(later).expect("a cause"), SkipCause::Unknown);
@@ -130,46 +137,46 @@ fn every_outcome_comes_back() {
     let skipped = skip_causes().into_iter().map(|cause| Outcome::Skipped { cause });
     let failed = failures().into_iter().map(|failure| Outcome::Failed(Box::new(failure)));
     for outcome in plain.into_iter().chain(noop).chain(skipped).chain(failed) {
-        let written = comes_back(&outcome);
+        let written = round_trip(&outcome);
         assert_eq!(written["outcome"], json!(OutcomeName::from(&outcome)));
     }
 }
 
 #[test]
 fn a_summary_comes_back() {
-    let refresh = |is_assumed| OwedRefresh {
+    let refresh = |is_assumed| PendingRefresh {
         source: id("file#/a"),
         run_id: "01".to_owned(),
         since: since(),
         is_assumed,
     };
-    let still = |cause| StillOwed { subscriber: id("exec#b"), refresh: refresh(false), cause };
-    let settled = |cause| SettledRefresh { subscriber: id("exec#b"), refresh: refresh(true), cause };
+    let unfinished = |cause| UnfinishedRefresh { subscriber: id("exec#b"), refresh: refresh(false), cause };
+    let cancelled = |cause| CancelledRefresh { subscriber: id("exec#b"), refresh: refresh(true), cause };
     let causes = [
-        OwedCause::Failed,
-        OwedCause::from(SkipCause::NotSelected),
-        OwedCause::from(SkipCause::NotManaged { reason: "off".to_owned() }),
-        OwedCause::Noop { kept_by: None },
-        OwedCause::Noop { kept_by: Some(KeptBy::NoopManifest) },
-        OwedCause::NoValue,
-        OwedCause::OtherManifest { manifest: "/m.yaml".to_owned() },
+        PendingCause::Failed,
+        PendingCause::from(SkipCause::NotSelected),
+        PendingCause::from(SkipCause::NotManaged { reason: "off".to_owned() }),
+        PendingCause::Noop { kept_by: None },
+        PendingCause::Noop { kept_by: Some(KeptBy::NoopManifest) },
+        PendingCause::NoValue,
+        PendingCause::OtherManifest { manifest: "/m.yaml".to_owned() },
     ];
-    let left = [SettledCause::NoSubscriber, SettledCause::NoSource, SettledCause::NoSubscription];
-    let written = comes_back(&RunSummary {
+    let left = [CancelledCause::NoSubscriber, CancelledCause::NoSource, CancelledCause::NoSubscription];
+    let written = round_trip(&RunSummary {
         noop: true,
         duration: Duration::from_micros(5),
         counts: Counts { total: 1, changed: 1, ..Counts::default() },
         stopped: Some(StopCause::Signal { name: "SIGTERM".to_owned(), number: 15 }),
         message: Some("bye".to_owned()),
-        refreshes: Refreshes {
-            owed: causes.map(still).into(),
-            settled: left.map(settled).into(),
+        refreshes: RefreshSummary {
+            pending: causes.map(unfinished).into(),
+            cancelled: left.map(cancelled).into(),
             damage: Some("torn".to_owned()),
             unwritten: vec!["no space".to_owned()],
         },
     });
     assert_eq!(written["duration"], 5_000);
-    let owed = |cause: serde_json::Value| {
+    let pending = |cause: serde_json::Value| {
         let mut refresh = json!({
             "subscriber": "exec#b", "source": "file#/a", "run_id": "01", "since": "2024-11-19T07:06:40.123456Z",
         });
@@ -185,24 +192,106 @@ fn a_summary_comes_back() {
         json!({ "cause": "no_value" }),
         json!({ "cause": "other_manifest", "manifest": "/m.yaml" }),
     ];
-    assert_eq!(written["refreshes"]["owed"], serde_json::Value::Array(expected.map(owed).into()));
+    assert_eq!(written["refreshes"]["owed"], serde_json::Value::Array(expected.map(pending).into()));
     assert_eq!(written["refreshes"]["settled"][0]["assumed"], true);
     let files = vec![Artifact { name: "stdout.txt".into(), content: b"\xff\n".to_vec() }];
-    comes_back(&Artifacts { id: id("exec#b"), position: 2, files });
-    comes_back(&Fields::from([("b", 1.into()), ("a", json!([null, { "c": 0.5 }]))]));
+    round_trip(&Artifacts { id: id("exec#b"), position: 2, files });
+    round_trip(&Fields::from([("b", 1.into()), ("a", json!([null, { "c": 0.5 }]))]));
+}
+
+fn transaction(outcome: Outcome) -> Transaction {
+    Transaction {
+        id: id("exec#a"),
+        alias: Some("b".to_owned()),
+        at: since(),
+        duration: Duration::from_micros(5),
+        provider: Some("posix".into()),
+        requested_ensure: "present".to_owned(),
+        final_ensure: Some("absent".to_owned()),
+        outcome,
+        properties: Properties::default(),
+        presentation: Vec::new(),
+        reason: Some(Reason::new("always", "there is no guard")),
+        triggered_by: vec![id("file#/a")],
+        pending_refreshes: Vec::new(),
+        warnings: vec!["look".to_owned()],
+        notes: vec!["there".to_owned()],
+        state: Some(Fields::from([("exitcode", 7.into())])),
+        diff: Some("-a\n+b\n".to_owned()),
+    }
+}
+
+#[test]
+fn every_event_comes_back() {
+    let files = vec![Artifact { name: "stdout.txt".into(), content: b"\xff\n".to_vec() }];
+    let start = SessionStarted { at: since(), noop: true, resources: 1, message: Some("hello".to_owned()) };
+    let summary = RunSummary {
+        noop: false,
+        duration: Duration::from_micros(5),
+        counts: Counts::default(),
+        stopped: Some(StopCause::Failed { culprit: id("exec#a") }),
+        message: None,
+        refreshes: RefreshSummary::default(),
+    };
+    let line = OutputLine { id: id("exec#a"), stream: Stream::Stderr, line: "x".to_owned() };
+    let with_protocol = [
+        (Event::SessionStarted(start), START_PROTOCOL),
+        (Event::ResourceStarted(ResourceStarted { id: id("exec#a") }), "io.choria.ccm.v1.resource.start"),
+        (Event::OutputReceived(line), "io.choria.ccm.v1.resource.output"),
+        (
+            Event::ArtifactsLeft(Box::new(Artifacts { id: id("exec#a"), position: 2, files })),
+            "io.choria.ccm.v1.resource.artifacts",
+        ),
+        (Event::SessionFinished(Box::new(summary)), SUMMARY_PROTOCOL),
+    ];
+    for (event, protocol) in with_protocol {
+        assert_eq!(round_trip(&event)["protocol"], protocol);
+    }
+    let outcomes = [Outcome::Changed, Outcome::WouldChange { message: "Would have executed".to_owned() }];
+    let skipped = skip_causes().into_iter().map(|cause| Outcome::Skipped { cause });
+    let failed = Outcome::Failed(Box::new(Failure::new(FailureKind::Exit, "exit code 1")));
+    for transaction in outcomes.into_iter().chain(skipped).chain([failed]).map(transaction) {
+        round_trip(&transaction);
+        let written = round_trip(&Event::ResourceFinished(Box::new(transaction)));
+        assert_eq!(written["protocol"], TRANSACTION_PROTOCOL);
+    }
+    let unknown = json!({ "protocol": "io.choria.ccm.v1.resource.other" });
+    assert!(serde_json::from_value::<Event>(unknown).is_err());
+}
+
+#[test]
+fn a_serialised_event_holds_no_content_and_no_output() {
+    let key = NodeKey { text: "content".into(), span: Span::default() };
+    let content = NodeEntry { key, value: Node::text("swordfish", Span::default()) };
+    for failure in failures() {
+        let event = Event::ResourceFinished(Box::new(Transaction {
+            properties: Properties::new(NodeMap::new(vec![content.clone()]), None),
+            presentation: vec![("content", Presentation::Digest)],
+            ..transaction(Outcome::Failed(Box::new(failure)))
+        }));
+        let written = json!(event);
+        assert_eq!(written["properties"]["content"]["size"], 9);
+        assert!(!written.to_string().contains("swordfish") && !written.to_string().contains("bytes_before"));
+        let again = serde_json::from_value::<Event>(written.clone()).expect("an event");
+        assert_eq!(json!(again), written);
+    }
 }
 
 fn node() -> impl Strategy<Value = Node> {
     use ScalarStyle::{Block, Computed, Plain, Quoted, Redacted};
     let style = prop::sample::select(vec![Plain, Quoted, Block, Computed, Redacted]);
-    let scalar = (".*", style).prop_map(|(text, style)| Value::Scalar(Scalar { text: text.into(), style }));
+    let scalar =
+        (".*", style).prop_map(|(text, style)| NodeValue::Scalar(Scalar { text: text.into(), style }));
     let spanned = |value, start| Node { value, span: Span { source: SourceId(1), start, end: u32::MAX } };
     let leaf = (scalar, any::<u32>()).prop_map(move |(value, start)| spanned(value, start));
     leaf.prop_recursive(4, 16, 4, move |inner| {
-        let entry = (".*", inner.clone())
-            .prop_map(|(key, value)| Entry { key: Key { text: key.into(), span: Span::default() }, value });
-        let map = prop::collection::vec(entry, 0..4).prop_map(|entries| Value::Map(Map::new(entries)));
-        let list = prop::collection::vec(inner, 0..4).prop_map(Value::List);
+        let entry = (".*", inner.clone()).prop_map(|(key, value)| NodeEntry {
+            key: NodeKey { text: key.into(), span: Span::default() },
+            value,
+        });
+        let map =
+            prop::collection::vec(entry, 0..4).prop_map(|entries| NodeValue::Map(NodeMap::new(entries)));
+        let list = prop::collection::vec(inner, 0..4).prop_map(NodeValue::List);
         (prop_oneof![map, list], any::<u32>()).prop_map(move |(value, start)| spanned(value, start))
     })
 }
@@ -211,7 +300,7 @@ proptest! {
     #[test]
     fn a_catalog_comes_back(value in node()) {
         let span = Span { source: SourceId(2), start: 3, end: 4 };
-        let map = |key: &str| Map::new(vec![Entry { key: Key { text: key.into(), span }, value: value.clone() }]);
+        let map = |key: &str| NodeMap::new(vec![NodeEntry { key: NodeKey { text: key.into(), span }, value: value.clone() }]);
         let resource = |control, defaults| Resource {
             id: id("exec#a"),
             span,
@@ -243,7 +332,7 @@ proptest! {
                 directory: PathBuf::from("/srv"),
             }],
         };
-        let written = comes_back(&CatalogDocument { protocol: CatalogProtocol::V1, catalog: Cow::Owned(catalog) });
+        let written = round_trip(&CatalogDocument { protocol: CatalogProtocol::V1, catalog: Cow::Owned(catalog) });
         prop_assert_eq!(&written["protocol"], CATALOG_PROTOCOL);
     }
 }
@@ -251,11 +340,12 @@ proptest! {
 #[test]
 fn a_catalog_has_the_documented_shape() {
     let span = Span { source: SourceId(0), start: 3, end: 7 };
-    let entry = |key: &str, value| Entry { key: Key { text: key.into(), span }, value: Node { value, span } };
-    let scalar = |text: &str| Value::Scalar(Scalar { text: text.into(), style: ScalarStyle::Plain });
-    let list = Value::List(vec![Node { value: scalar("0"), span }]);
-    let map = Value::Map(Map::new(vec![entry("A", scalar("b"))]));
-    let own = Map::new(vec![entry("returns", list), entry("environment", map)]);
+    let entry =
+        |key: &str, value| NodeEntry { key: NodeKey { text: key.into(), span }, value: Node { value, span } };
+    let scalar = |text: &str| NodeValue::Scalar(Scalar { text: text.into(), style: ScalarStyle::Plain });
+    let list = NodeValue::List(vec![Node { value: scalar("0"), span }]);
+    let map = NodeValue::Map(NodeMap::new(vec![entry("A", scalar("b"))]));
+    let own = NodeMap::new(vec![entry("returns", list), entry("environment", map)]);
     let resource =
         Resource { id: id("exec#a"), span, properties: Properties::new(own, None), ..Resource::default() };
     let catalog = Catalog { resources: vec![resource], ..Catalog::default() };
@@ -285,7 +375,7 @@ fn lines_of_earlier_and_of_later_versions_are_read() {
         other => panic!("{other:?}"),
     };
     let transaction = read(EARLIER);
-    let cause = SkipCause::Unmet { culprits: vec![id("exec#build")] };
+    let cause = SkipCause::DependencyFailed { culprits: vec![id("exec#build")] };
     assert_eq!(transaction.outcome, Outcome::Skipped { cause });
     assert_eq!(transaction.reason_text(), Some("exec#build failed"));
     assert_eq!(transaction.properties.get("command").and_then(Node::as_text), Some("true"));
@@ -300,7 +390,7 @@ fn lines_of_earlier_and_of_later_versions_are_read() {
 }
 
 #[test]
-fn what_is_no_line_of_this_version_is_an_error_of_its_own() {
+fn unreadable_lines_and_other_versions_are_errors() {
     let read = |line: &str| EventLine::read(line.as_bytes());
     let other = EARLIER.replace("ccm.v1.", "ccm.v2.");
     assert!(matches!(read(&other), Err(LineError::Version { protocol }) if protocol.contains("v2")));

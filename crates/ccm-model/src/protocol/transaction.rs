@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::TransactionProtocol;
 use crate::json::{Nanoseconds, Timestamp, known};
-use crate::{FailureKind, Fields, Intent, Location, Outcome, OwedRefresh, ResourceId, SkipCause};
+use crate::{FailureKind, Fields, Intent, Location, Outcome, PendingRefresh, ResourceId, SkipCause};
 
 /// The line of a resource, at the end of its turn.
 ///
@@ -20,11 +20,15 @@ pub struct TransactionLine<'a, P = Map<String, Value>> {
     /// Name of the protocol, with its version.
     pub protocol: TransactionProtocol,
     /// Name of the event, a UUID of version 7; sorted as text, the events of a run are in order.
+    #[serde(default, skip_serializing_if = "str::is_empty")]
+    #[schemars(!default, !skip_serializing_if)]
     pub event_id: Cow<'a, str>,
     /// Time at which the resource was reached.
     #[serde(with = "Timestamp")]
     pub timestamp: SystemTime,
     /// Name of the run, a UUID of version 7.
+    #[serde(default, skip_serializing_if = "str::is_empty")]
+    #[schemars(!default, !skip_serializing_if)]
     pub run_id: Cow<'a, str>,
     /// Type of the resource.
     #[serde(rename = "type")]
@@ -42,7 +46,8 @@ pub struct TransactionLine<'a, P = Map<String, Value>> {
     /// Duration in nanoseconds.
     #[serde(with = "Nanoseconds")]
     pub duration: Duration,
-    /// Properties from the manifest. Content and secrets are replaced by their size and checksum, or redacted.
+    /// Properties from the manifest. Content and secrets are replaced by their size and checksum, or
+    /// redacted.
     pub properties: P,
     /// State that was read last, in the shape of its type.
     pub status: Option<Cow<'a, Fields>>,
@@ -50,7 +55,8 @@ pub struct TransactionLine<'a, P = Map<String, Value>> {
     pub noop_message: Option<Cow<'a, str>>,
     /// Error of a failed resource, then its causes.
     pub error: Cow<'a, [String]>,
-    /// `true` if the resource was changed, in noop would be; if it failed, `true` if something may have been changed.
+    /// `true` if the resource was changed, in noop would be; if it failed, `true` if something may have been
+    /// changed.
     pub changed: bool,
     /// `true` if the resource was refreshed, in noop would be.
     pub refreshed: bool,
@@ -69,7 +75,8 @@ pub struct TransactionLine<'a, P = Map<String, Value>> {
     /// Resources whose change triggered this one, in this run or an earlier one.
     pub triggered_by: Cow<'a, [ResourceId]>,
     /// Those of an earlier run.
-    pub owed: Cow<'a, [OwedRefresh]>,
+    #[serde(rename = "owed")]
+    pub pending_refreshes: Cow<'a, [PendingRefresh]>,
     /// Problems that are no failure.
     pub warnings: Cow<'a, [String]>,
     /// Other things that were done, such as a backup and its path.
@@ -82,11 +89,12 @@ pub struct TransactionLine<'a, P = Map<String, Value>> {
     /// Place in the manifest that asks for what failed.
     #[serde(default)]
     pub location: Option<Cow<'a, Location>>,
-    /// Failure of the resource, as far as `error`, `hints` and `location` do not hold it. Output of commands is not
-    /// in it; the record of the run keeps that in files.
+    /// Failure of the resource, as far as `error`, `hints` and `location` do not hold it. Output of commands
+    /// is not in it; the record of the run keeps that in files.
     #[serde(default, deserialize_with = "known")]
     pub failure: Option<FailureLine<'a>>,
-    /// Name of the rule that led to the outcome, for programs. It stays the same when the text of `reason` changes.
+    /// Name of the rule that led to the outcome, for programs. It stays the same when the text of `reason`
+    /// changes.
     #[serde(default)]
     pub rule: Option<Cow<'a, str>>,
     /// Cause for which the resource was skipped.

@@ -1,9 +1,9 @@
 use std::time::Duration;
 
-use ccm_model::{Key, SourceId, Span, Value};
+use ccm_model::{NodeKey, NodeValue, SourceId, Span};
 
 use super::*;
-use crate::{Named, OneOrMany, Text, TextSyntax};
+use crate::{NamedValues, OneOrMany, Text, TextSyntax};
 
 properties! {
     #[derive(Debug, Default, PartialEq)]
@@ -16,7 +16,7 @@ properties! {
         level: Level,
         pause: Duration,
         guards: OneOrMany<Text> { aliases: &["guard"], syntax: TextSyntax::Argv },
-        variables: Named<Text>,
+        variables: NamedValues<Text>,
         inner: Inner,
         any: serde_json::Value,
     }
@@ -25,7 +25,7 @@ properties! {
 properties! {
     #[derive(Debug, Default, PartialEq)]
     struct Inner {
-        /// How many.
+        /// Number of things.
         count: i64 { required: true, since: "0.2.0" },
         on: bool,
     }
@@ -49,25 +49,25 @@ impl TextValue for Level {
     }
 }
 
-fn node(value: Value, at: usize) -> Node {
+fn node(value: NodeValue, at: usize) -> Node {
     Node { value, span: Span::new(SourceId(0), at, at + 1) }
 }
 
 fn plain(text: &str, at: usize) -> Node {
-    node(Value::Scalar(Scalar { text: text.into(), style: ScalarStyle::Plain }), at)
+    node(NodeValue::Scalar(Scalar { text: text.into(), style: ScalarStyle::Plain }), at)
 }
 
 fn list(elements: Vec<Node>, at: usize) -> Node {
-    node(Value::List(elements), at)
+    node(NodeValue::List(elements), at)
 }
 
 /// A map; the key of an entry is 100 behind its value.
-fn map(entries: Vec<(&str, Node)>) -> Map {
-    let entry = |(key, value): (&str, Node)| Entry {
-        key: Key { text: key.into(), span: Span::new(SourceId(0), value.span.start as usize + 100, 0) },
+fn map(entries: Vec<(&str, Node)>) -> NodeMap {
+    let entry = |(key, value): (&str, Node)| NodeEntry {
+        key: NodeKey { text: key.into(), span: Span::new(SourceId(0), value.span.start as usize + 100, 0) },
         value,
     };
-    Map::new(entries.into_iter().map(entry).collect())
+    NodeMap::new(entries.into_iter().map(entry).collect())
 }
 
 fn decoded(entries: Vec<(&str, Node)>) -> (Sample, Vec<String>) {
@@ -89,8 +89,8 @@ fn values_are_taken_as_they_were_written() {
         ("level", plain("on_failure", 6)),
         ("pause", plain("1m30s", 7)),
         ("guards", plain("5.10", 8)),
-        ("variables", node(Value::Map(map(vec![("B", plain("1", 10)), ("A", plain("x", 11))])), 9)),
-        ("inner", node(Value::Map(map(vec![("count", plain("7", 13)), ("on", plain("~", 14))])), 12)),
+        ("variables", node(NodeValue::Map(map(vec![("B", plain("1", 10)), ("A", plain("x", 11))])), 9)),
+        ("inner", node(NodeValue::Map(map(vec![("count", plain("7", 13)), ("on", plain("~", 14))])), 12)),
         ("any", list(vec![plain("1.5", 16), plain("x", 17)], 15)),
     ]);
     assert_eq!(errors, [""; 0]);
@@ -102,7 +102,7 @@ fn values_are_taken_as_they_were_written() {
         level: Some(Level::OnFailure),
         pause: Some(Duration::from_secs(90)),
         guards: Some(OneOrMany(vec!["5.10".into()])),
-        variables: Some(Named(vec![named("B", "1"), named("A", "x")])),
+        variables: Some(NamedValues(vec![named("B", "1"), named("A", "x")])),
         inner: Some(Inner { count: Some(7), on: None }),
         any: Some(serde_json::json!([1.5, "x"])),
     };
@@ -120,8 +120,8 @@ fn every_error_is_reported_at_its_location_and_the_rest_is_decoded() {
         ("level", plain("on_failur", 7)),
         ("pause", plain("5 parsecs", 8)),
         ("guards", list(vec![plain("x", 10), list(Vec::new(), 11), plain("~", 12)], 9)),
-        ("variables", node(Value::Map(map(vec![("A", plain("", 21)), ("B", list(Vec::new(), 22))])), 20)),
-        ("inner", node(Value::Map(inner), 30)),
+        ("variables", node(NodeValue::Map(map(vec![("A", plain("", 21)), ("B", list(Vec::new(), 22))])), 20)),
+        ("inner", node(NodeValue::Map(inner), 30)),
         ("proivder", plain("x", 40)),
         ("banana", plain("x", 41)),
         ("mode", plain("0600", 42)),
@@ -156,7 +156,7 @@ fn hints_name_the_usual_slip() {
     let errors = decoded(vec![
         ("returns", plain("3", 1)),
         ("force", quoted("true")),
-        ("inner", node(Value::Map(map(vec![("count", quoted("7")), ("on", plain("off", 1))])), 1)),
+        ("inner", node(NodeValue::Map(map(vec![("count", quoted("7")), ("on", plain("off", 1))])), 1)),
     ]);
     assert_eq!(
         errors.1,
@@ -202,7 +202,7 @@ fn the_schema_comes_from_the_table() {
         "type": ["object", "null"],
         "additionalProperties": false,
         "properties": {
-            "count": { "type": ["integer", "null"], "description": "How many. Since version 0.2.0." },
+            "count": { "type": ["integer", "null"], "description": "Number of things. Since version 0.2.0." },
             "on": { "type": ["boolean", "null"], "description": "" },
         },
         "required": ["count"],

@@ -4,15 +4,15 @@ use super::*;
 use crate::reference::forms;
 use crate::united;
 
-fn index<V: AsRef<str>>(secrets: &[V]) -> Index {
-    let mut index = Index::default();
+fn index<V: AsRef<str>>(secrets: &[V]) -> FormIndex {
+    let mut index = FormIndex::default();
     for secret in secrets {
         index.add(secret.as_ref());
     }
     index
 }
 
-/// Where forms are and where the last one that goes on begins, looked for one by one at every place.
+/// Returns the ranges of forms and the begin of the last unfinished one, by a plain search at every offset.
 fn looked_for(secrets: &[String], text: &[u8], end: usize) -> (Vec<Range<usize>>, usize) {
     let forms = forms(secrets);
     let mut hidden = Vec::new();
@@ -53,7 +53,7 @@ fn the_longest_unfinished_end_is_found() {
 }
 
 #[test]
-fn the_mark_is_left_alone() {
+fn the_redaction_mark_is_not_hidden() {
     for (secret, text, hidden) in
         [("redacted", "[redacted]", 0), ("redacted\n", "redacted", 0), ("redacted\n", "redacted\n", 9)]
     {
@@ -62,7 +62,7 @@ fn the_mark_is_left_alone() {
 }
 
 #[test]
-fn beginnings_of_what_is_added_later_are_found() {
+fn beginnings_of_added_values_are_found() {
     let mut index = index(&["correct horse"]);
     let mut unfinished = |text: &str| index.search(ALL, text.as_bytes(), &[text.len()]).unfinished;
     assert_eq!(unfinished("a corr"), [2]);
@@ -116,7 +116,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
 
     #[test]
-    fn all_is_found_that_is_looked_for_one_by_one(
+    fn the_index_finds_what_a_plain_search_finds(
         secrets in secrets(),
         picks in prop::collection::vec((any::<prop::sample::Index>(), 0_usize..60, 0_usize..60), 1..8),
         cut in any::<prop::sample::Index>(),
@@ -165,7 +165,7 @@ fn long_secret(number: usize) -> String {
 }
 
 /// Length of the one part of a text that is hidden, or zero.
-fn whole(index: &mut Index, text: &str) -> usize {
+fn whole(index: &mut FormIndex, text: &str) -> usize {
     match &*index.search(ALL, text.as_bytes(), &[]).hidden {
         [] => 0,
         [hidden] => hidden.len(),
@@ -174,9 +174,9 @@ fn whole(index: &mut Index, text: &str) -> usize {
 }
 
 #[test]
-fn to_add_a_secret_costs_the_same_however_many_there_are() {
+fn the_cost_of_adding_a_secret_is_constant() {
     let encoded = |count: usize| {
-        let mut index = Index::default();
+        let mut index = FormIndex::default();
         (0..count).for_each(|number| index.add(&long_secret(number)));
         index.encoded()
     };
@@ -187,7 +187,7 @@ fn to_add_a_secret_costs_the_same_however_many_there_are() {
 }
 
 #[test]
-fn a_secret_that_is_known_costs_nothing() {
+fn a_known_secret_costs_nothing() {
     let mut index = index(&[long_secret(1)]);
     let encoded = index.encoded();
     index.add(&long_secret(1));
@@ -196,7 +196,7 @@ fn a_secret_that_is_known_costs_nothing() {
 }
 
 #[test]
-fn lines_that_begin_alike_are_told_apart_in_few_steps() {
+fn lines_with_a_common_beginning_cost_few_steps() {
     let prefix = "database.cluster.example.org/connection/";
     let lines = |count: usize| -> String {
         (0..count).fold(String::new(), |lines, line| lines + &format!("{prefix}{line:06}\n"))
@@ -216,7 +216,7 @@ fn lines_that_begin_alike_are_told_apart_in_few_steps() {
 }
 
 #[test]
-fn many_secrets_make_a_text_no_dearer() {
+fn the_cost_of_a_search_is_constant() {
     let secrets: Vec<String> = (0..100).map(long_secret).collect();
     let text = long_secret(1_000);
     let compared = index(&secrets).compared(text.as_bytes());
@@ -225,7 +225,7 @@ fn many_secrets_make_a_text_no_dearer() {
 }
 
 #[test]
-fn what_repeats_itself_is_compared_a_bounded_number_of_times() {
+fn repeated_text_is_compared_a_bounded_number_of_times() {
     for (unit, times) in
         [("a", 20_000), ("ab\n", 5_000), ("%0A ", 5_000), ("0123456789abcde\n", 2_000), (" ", 9_000)]
     {

@@ -11,7 +11,7 @@ fn secrets_are_shared_and_grow() {
 }
 
 #[test]
-fn what_hides_less_still_does_after_more_became_known() {
+fn a_smaller_redactor_stays_small_when_values_are_added() {
     let secrets = Secrets::new();
     let none = secrets.redactor();
     secrets.add(["correct horse"]);
@@ -35,7 +35,7 @@ fn what_hides_less_still_does_after_more_became_known() {
 }
 
 #[test]
-fn values_may_be_chosen_with_what_hides_them() {
+fn an_iterator_of_values_may_use_the_redactor() {
     let secrets = Secrets::new();
     secrets.add(["horse"]);
     secrets.add(
@@ -45,7 +45,7 @@ fn values_may_be_chosen_with_what_hides_them() {
 }
 
 #[test]
-fn what_becomes_known_is_hidden_in_streams_that_have_begun() {
+fn added_values_are_hidden_in_open_streams() {
     let secrets = Secrets::new();
     let mut stream = StreamRedactor::new(secrets.redactor());
     let mut shown = Vec::new();

@@ -1,11 +1,11 @@
-//! Names for runs and events that sort in the order in which they were given.
+//! Ids for runs and events, in ascending order.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Gives ids of the form UUID version 7.
+/// Generator of ids of the form UUID version 7.
 ///
-/// Within one source each is greater than the one before, also when the clock stands still or goes back: the
-/// time in it is then that of the one before, and twelve bits behind it count.
+/// Each id of a generator is greater than the one before. If the clock stands still or goes back, the id
+/// repeats the time of the one before, and the twelve bits after the time are a counter.
 #[derive(Clone, Debug)]
 pub struct Ids {
     milliseconds: u64,
@@ -17,26 +17,26 @@ const TIME_BITS: u64 = (1 << 48) - 1;
 const COUNT_BITS: u16 = (1 << 12) - 1;
 
 impl Ids {
-    /// Begins with a number that nobody else has drawn.
+    /// Builds a generator from a random seed.
     pub fn new(seed: u128) -> Self {
         let [low, high] = [seed & u128::from(u64::MAX), seed >> 64].map(u64::try_from);
         let chance = low.unwrap_or_default() ^ high.unwrap_or_default().rotate_left(32);
         Self { milliseconds: 0, count: 0, chance }
     }
 
-    /// Begins behind an id that another source has given, so that all of this one are greater.
+    /// Continues after an id of another generator, so that all further ids are greater.
     #[must_use]
     pub fn after(mut self, earlier: &str) -> Self {
         let number = |range| u64::from_str_radix(earlier.get(range)?, 16).ok();
         let parts = (|| Some((number(0..8)? << 16 | number(9..13)?, number(15..18)?)))();
-        // Behind the last moment that an id can tell there is no other one.
+        // There is no greater id than one of the last possible time.
         if let Some((milliseconds, count)) = parts.filter(|(milliseconds, _)| *milliseconds < TIME_BITS) {
             (self.milliseconds, self.count) = (milliseconds, u16::try_from(count).unwrap_or(COUNT_BITS));
         }
         self
     }
 
-    /// The next id, for something that happened at that moment.
+    /// Returns the next id, for something that happened at a time.
     pub fn next(&mut self, at: SystemTime) -> String {
         let since = at.duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
         let now = u64::try_from(since).unwrap_or(TIME_BITS) & TIME_BITS;
@@ -51,8 +51,8 @@ impl Ids {
         written(u128::from(first) << 64 | u128::from(self.draw() >> 2 | 1 << 63))
     }
 
-    /// The next number of the sequence known as `SplitMix64`: even, and never repeated within a run. That it
-    /// can be foretold does not matter, the ids guard nothing.
+    /// Returns the next number of the `SplitMix64` sequence, which is uniform and does not repeat within a
+    /// run. The ids guard nothing, so the numbers may be predictable.
     fn draw(&mut self) -> u64 {
         self.chance = self.chance.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.chance;
@@ -62,7 +62,7 @@ impl Ids {
     }
 }
 
-/// A number as ids are written.
+/// Formats a number as an id.
 fn written(number: u128) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let mut text = [b'-'; 36];
@@ -94,14 +94,14 @@ mod tests {
     }
 
     #[test]
-    fn sources_differ() {
+    fn different_seeds_yield_different_ids() {
         let first = |seed| Ids::new(seed).next(UNIX_EPOCH);
         assert_ne!(first(1), first(2));
         assert_ne!(first(1), first(1 << 64));
     }
 
     #[test]
-    fn ids_go_on_behind_those_of_another_source() {
+    fn ids_continue_after_those_of_another_generator() {
         for (earlier, moment) in [(9_000, 1_000), (9_000, 9_000), (1_000, 9_000)] {
             let mut first = Ids::new(1);
             let at = |milliseconds| UNIX_EPOCH + Duration::from_millis(milliseconds);
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_stands_still_stops_nothing() {
+    fn ids_ascend_although_the_clock_stands_still() {
         let mut ids = Ids::new(1);
         let all: Vec<String> = (0..10_000).map(|_| ids.next(UNIX_EPOCH)).collect();
         assert!(all.is_sorted_by(|earlier, later| earlier < later));
@@ -127,7 +127,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn ids_never_go_back(seed: u128, moments in prop::collection::vec(0_u64..5_000, 0..200)) {
+        fn ids_always_ascend(seed: u128, moments in prop::collection::vec(0_u64..5_000, 0..200)) {
             let mut ids = Ids::new(seed);
             let all: Vec<String> =
                 moments.iter().map(|moment| ids.next(UNIX_EPOCH + Duration::from_millis(*moment))).collect();

@@ -1,4 +1,4 @@
-//! Writing a line, a field after the other.
+//! Serializer for lines.
 
 use std::fmt::Display;
 
@@ -7,8 +7,8 @@ use serde_json::Error;
 
 /// Serializer of the struct of a line.
 ///
-/// `serde_json` searches the name of every field for characters to escape, which takes a fifth of the time of an event. Names
-/// of fields hold none, so they are written as they are. Values are left to `serde_json`.
+/// `serde_json` searches the name of every field for characters to escape, which takes a fifth of the time of
+/// an event. Names of fields hold none, so they are written unchanged. `serde_json` writes the values.
 pub(super) struct LineWriter<'b>(pub(super) &'b mut Vec<u8>);
 
 impl SerializeStruct for LineWriter<'_> {

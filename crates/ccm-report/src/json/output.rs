@@ -1,70 +1,70 @@
-//! Where lines of JSON go.
+//! Writers of lines of JSON.
 
 use std::io::Write;
 
 use super::{JsonLine, LineKind};
 use crate::ReportError;
-use crate::batch::Batch;
+use crate::output_buffer::OutputBuffer;
 
-/// Writes the lines as they come.
+/// Writer of lines as they come.
 #[derive(Debug)]
-pub struct JsonLines<W>(Batch<W>);
+pub struct JsonLines<W>(OutputBuffer<W>);
 
 impl<W: Write> JsonLines<W> {
-    /// Begins to write there.
+    /// Builds a writer of lines.
     pub fn new(out: W) -> Self {
-        Self(Batch::new(out))
+        Self(OutputBuffer::new(out))
     }
 
-    /// Writes a line. The first error is kept for the end; after it nothing is written.
+    /// Writes a line. The first error is returned at the end. After an error nothing is written.
     pub fn accept(&mut self, line: &JsonLine<'_>) {
         self.0.push(line.text, line.runtime, line.urgent);
     }
 
-    /// Writes out what waits for more lines.
+    /// Writes the waiting lines.
     pub fn write_out(&mut self) {
         self.0.write_out();
     }
 
-    /// Ends it, and returns where it went if all of it was written.
+    /// Writes the waiting lines. Returns the underlying writer if all lines were written.
     pub fn finish(self) -> Result<W, ReportError> {
         self.0.finish().map_err(ReportError::Write)
     }
 
-    /// Tells whether something could not be written.
+    /// Returns `true` if a write has failed.
     pub(crate) fn failed(&self) -> bool {
         self.0.failed()
     }
 }
 
-/// Collects the lines, and writes them at the end as one document: `start`, `events`, `summary`. A second run in it, which
-/// verifies the first, is a document in itself: `verification`.
+/// Writer of one document with all lines: `start`, `events`, `summary`. A second run, which verifies the
+/// first, is a document in the field `verification`.
 #[derive(Debug)]
 pub struct JsonDocument<W> {
     out: W,
-    run: Session,
-    verification: Option<Session>,
+    run: SessionLines,
+    verification: Option<SessionLines>,
 }
 
-/// The lines of a run.
+/// Lines of a run.
 #[derive(Debug, Default)]
-struct Session {
+struct SessionLines {
     start: Option<String>,
     events: Vec<String>,
     summary: Option<String>,
 }
 
 impl<W: Write> JsonDocument<W> {
-    /// Begins a document to be written there.
+    /// Builds a writer of a document.
     pub fn new(out: W) -> Self {
-        Self { out, run: Session::default(), verification: None }
+        Self { out, run: SessionLines::default(), verification: None }
     }
 
-    /// Keeps a line.
+    /// Adds a line.
     pub fn accept(&mut self, line: &JsonLine<'_>) {
         let text = line.text.trim_end().to_owned();
         if line.kind == LineKind::Start && self.run.summary.is_some() {
-            self.verification = Some(Session::default());
+            self.verification = Some(SessionLines::default());
         }
         let session = self.verification.as_mut().unwrap_or(&mut self.run);
         match line.kind {
@@ -86,8 +86,8 @@ impl<W: Write> JsonDocument<W> {
     }
 }
 
-impl Session {
-    /// The fields of its document; no line has a line end in it.
+impl SessionLines {
+    /// Returns the fields of the document. Lines contain no line end.
     fn fields(&self) -> String {
         let events = self.events.iter().map(|event| format!("\n    {event}")).collect::<Vec<_>>().join(",");
         let end = if events.is_empty() { "" } else { "\n  " };

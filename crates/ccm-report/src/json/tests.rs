@@ -1,9 +1,9 @@
 use std::time::UNIX_EPOCH;
 
 use ccm_model::{
-    Counts, Entry, EventLine, Failure, FailureKind, Fields, KeptBy, Key, Location, Map, Node, OwedCause,
-    OwedRefresh, Properties, Reason, Refreshes, ResourceId, SettledCause, SettledRefresh, SkipCause, Span,
-    StillOwed, StopCause, Stream, StreamTail,
+    CancelledCause, CancelledRefresh, Counts, EventLine, Failure, FailureKind, Fields, KeptBy, Location,
+    Node, NodeEntry, NodeKey, NodeMap, PendingCause, PendingRefresh, Properties, Reason, RefreshSummary,
+    ResourceId, SUMMARY_PROTOCOL, SkipCause, Span, StopCause, Stream, StreamTail, UnfinishedRefresh,
 };
 use serde_json::{Value, json};
 
@@ -24,15 +24,15 @@ fn transaction(outcome: Outcome) -> Transaction {
         presentation: Vec::new(),
         reason: None,
         triggered_by: Vec::new(),
-        owed: Vec::new(),
+        pending_refreshes: Vec::new(),
         warnings: Vec::new(),
         notes: Vec::new(),
         state: None,
     }
 }
 
-fn encoder() -> Encoder {
-    Encoder::new(Ids::new(1), UNIX_EPOCH, "/m.yaml".to_owned(), "0.1.0")
+fn encoder() -> LineEncoder {
+    LineEncoder::new(Ids::new(1), UNIX_EPOCH, "/m.yaml".to_owned(), "0.1.0")
 }
 
 fn parsed(line: &JsonLine<'_>) -> Value {
@@ -69,7 +69,7 @@ fn every_outcome_has_its_booleans() {
         }))
     };
     let stopped = StopCause::Signal { name: "SIGINT".to_owned(), number: 2 };
-    let unmet = SkipCause::Unmet { culprits: vec![ResourceId::new("exec", "a")] };
+    let unmet = SkipCause::DependencyFailed { culprits: vec![ResourceId::new("exec", "a")] };
     let skipped = |cause| Outcome::Skipped { cause };
     // Changed, refreshed, failed, skipped, noop, and whether it must be written at once.
     for (outcome, name, expected) in [
@@ -106,7 +106,7 @@ fn every_outcome_has_its_booleans() {
 }
 
 #[test]
-fn a_run_is_framed_and_in_order_although_the_clock_goes_back() {
+fn ids_ascend_although_the_clock_goes_back() {
     let mut encoder = encoder();
     let start = SessionStarted {
         at: UNIX_EPOCH + Duration::from_secs(9),
@@ -120,7 +120,7 @@ fn a_run_is_framed_and_in_order_although_the_clock_goes_back() {
         counts: Counts { total: 1, unchanged: 1, ..Counts::default() },
         stopped: Some(StopCause::Timeout { after: Duration::from_secs(2) }),
         message: None,
-        refreshes: Refreshes::default(),
+        refreshes: RefreshSummary::default(),
     };
     let events = [
         Event::SessionStarted(start),
@@ -138,26 +138,30 @@ fn a_run_is_framed_and_in_order_although_the_clock_goes_back() {
 }
 
 #[test]
-fn owed_refreshes_are_told_with_their_origin_and_reason() {
-    let refresh = || OwedRefresh {
+fn pending_refreshes_have_their_origin_and_cause() {
+    let refresh = || PendingRefresh {
         source: ResourceId::new("file", "/a"),
         run_id: "01".to_owned(),
         since: UNIX_EPOCH + Duration::from_millis(1),
         is_assumed: false,
     };
-    let triggered = Transaction { owed: vec![refresh()], ..transaction(Outcome::Refreshed) };
+    let triggered = Transaction { pending_refreshes: vec![refresh()], ..transaction(Outcome::Refreshed) };
     let event = Event::ResourceFinished(Box::new(triggered));
     let event = parsed(&encoder().encode(&event).expect("a line"));
     let origin = json!({ "source": "file#/a", "run_id": "01", "since": "1970-01-01T00:00:00.001000Z" });
     assert_eq!(event["owed"], json!([origin]));
 
     let subscriber = || ResourceId::new("exec", "b");
-    let refreshes = Refreshes {
-        owed: vec![StillOwed { subscriber: subscriber(), refresh: refresh(), cause: OwedCause::Failed }],
-        settled: vec![SettledRefresh {
+    let refreshes = RefreshSummary {
+        pending: vec![UnfinishedRefresh {
             subscriber: subscriber(),
             refresh: refresh(),
-            cause: SettledCause::NoSource,
+            cause: PendingCause::Failed,
+        }],
+        cancelled: vec![CancelledRefresh {
+            subscriber: subscriber(),
+            refresh: refresh(),
+            cause: CancelledCause::NoSource,
         }],
         damage: Some("torn".to_owned()),
         unwritten: vec!["no".to_owned()],
@@ -201,7 +205,7 @@ fn a_document_is_whole_with_and_without_events() {
 }
 
 #[test]
-fn a_run_that_verifies_another_says_which_and_what_it_changed_again() {
+fn a_verification_names_its_run_and_the_repeated_changes() {
     let mut encoder = encoder();
     let first = encoder.identity().run_id.clone();
     encoder.begin_verification(UNIX_EPOCH);
@@ -221,10 +225,22 @@ fn a_run_that_verifies_another_says_which_and_what_it_changed_again() {
     );
 }
 
+/// Returns the fields of a line that its event has as well.
+fn without_names(line: &str) -> Value {
+    let mut line: Value = serde_json::from_str(line).expect("JSON");
+    let is_end = line["protocol"] == SUMMARY_PROTOCOL;
+    line.as_object_mut().expect("a map").retain(|name, _| match &**name {
+        "event_id" | "run_id" | "manifest" | "version" => false,
+        "timestamp" => !is_end,
+        _ => true,
+    });
+    line
+}
+
 #[test]
-fn an_event_that_is_read_back_is_the_one_that_was_written() {
+fn a_line_is_read_as_its_event() {
     let id = |name: &str| ResourceId::new("exec", name);
-    let refresh = |is_assumed| OwedRefresh {
+    let refresh = |is_assumed| PendingRefresh {
         source: ResourceId::new("file", "/a#b"),
         run_id: "01".to_owned(),
         since: UNIX_EPOCH + Duration::from_micros(1),
@@ -250,8 +266,8 @@ fn an_event_that_is_read_back_is_the_one_that_was_written() {
         Outcome::WouldRefresh { message: "Would have executed".to_owned() },
         failure(),
         Outcome::Failed(Box::new(Failure::new(FailureKind::Internal, "no"))),
-        skipped(SkipCause::Unmet { culprits: vec![id("a")] }),
-        skipped(SkipCause::Undone { noop: vec![id("a"), id("b")] }),
+        skipped(SkipCause::DependencyFailed { culprits: vec![id("a")] }),
+        skipped(SkipCause::DependsOnNoop { noop: vec![id("a"), id("b")] }),
         skipped(SkipCause::NotManaged { reason: "`if` is false".to_owned() }),
         skipped(SkipCause::NotSelected),
         skipped(SkipCause::ManifestEnded { culprit: id("a") }),
@@ -264,19 +280,19 @@ fn an_event_that_is_read_back_is_the_one_that_was_written() {
         resources: 1,
         message: Some("two\nlines".to_owned()),
     })];
-    let property = |name: &str, text: &str| Entry {
-        key: Key { text: name.into(), span: Span::default() },
+    let property = |name: &str, text: &str| NodeEntry {
+        key: NodeKey { text: name.into(), span: Span::default() },
         value: Node::text(text, Span::default()),
     };
     for outcome in outcomes {
         let bare = transaction(outcome);
         let full = Transaction {
             alias: Some("alias".to_owned()),
-            properties: Properties::new(Map::new(vec![property("command", "make")]), None),
+            properties: Properties::new(NodeMap::new(vec![property("command", "make")]), None),
             final_ensure: Some("absent".to_owned()),
             reason: Some(Reason::new("always", "nothing says that it need not run")),
             triggered_by: vec![id("a")],
-            owed: vec![refresh(false), refresh(true)],
+            pending_refreshes: vec![refresh(false), refresh(true)],
             warnings: vec!["look".to_owned()],
             notes: vec!["there".to_owned()],
             state: Some(Fields::from([("exitcode", 7.into()), ("a", json!({ "b": [null, 0.5] }))])),
@@ -285,8 +301,8 @@ fn an_event_that_is_read_back_is_the_one_that_was_written() {
         };
         events.extend([bare, full].map(|transaction| Event::ResourceFinished(Box::new(transaction))));
     }
-    let still = |cause| StillOwed { subscriber: id("b"), refresh: refresh(false), cause };
-    let settled = |cause| SettledRefresh { subscriber: id("b"), refresh: refresh(true), cause };
+    let unfinished = |cause| UnfinishedRefresh { subscriber: id("b"), refresh: refresh(false), cause };
+    let cancelled = |cause| CancelledRefresh { subscriber: id("b"), refresh: refresh(true), cause };
     for stopped in [None, Some(timeout()), Some(StopCause::Signal { name: "SIGINT".to_owned(), number: 2 })] {
         events.push(Event::SessionFinished(Box::new(RunSummary {
             noop: false,
@@ -294,20 +310,20 @@ fn an_event_that_is_read_back_is_the_one_that_was_written() {
             counts: Counts { total: 1, unchanged: 1, ..Counts::default() },
             stopped,
             message: Some("bye".to_owned()),
-            refreshes: Refreshes {
-                owed: vec![
-                    still(OwedCause::Failed),
-                    still(OwedCause::from(SkipCause::Stopped { by: timeout() })),
-                    still(OwedCause::from(SkipCause::NotManaged { reason: "off".to_owned() })),
-                    still(OwedCause::Noop { kept_by: None }),
-                    still(OwedCause::Noop { kept_by: Some(KeptBy::NoopManifest) }),
-                    still(OwedCause::NoValue),
-                    still(OwedCause::OtherManifest { manifest: "/m.yaml".to_owned() }),
+            refreshes: RefreshSummary {
+                pending: vec![
+                    unfinished(PendingCause::Failed),
+                    unfinished(PendingCause::from(SkipCause::Stopped { by: timeout() })),
+                    unfinished(PendingCause::from(SkipCause::NotManaged { reason: "off".to_owned() })),
+                    unfinished(PendingCause::Noop { kept_by: None }),
+                    unfinished(PendingCause::Noop { kept_by: Some(KeptBy::NoopManifest) }),
+                    unfinished(PendingCause::NoValue),
+                    unfinished(PendingCause::OtherManifest { manifest: "/m.yaml".to_owned() }),
                 ],
-                settled: vec![
-                    settled(SettledCause::NoSubscriber),
-                    settled(SettledCause::NoSource),
-                    settled(SettledCause::NoSubscription),
+                cancelled: vec![
+                    cancelled(CancelledCause::NoSubscriber),
+                    cancelled(CancelledCause::NoSource),
+                    cancelled(CancelledCause::NoSubscription),
                 ],
                 damage: Some("torn".to_owned()),
                 unwritten: vec!["no".to_owned()],
@@ -320,6 +336,8 @@ fn an_event_that_is_read_back_is_the_one_that_was_written() {
         let line = EventLine::read(text.as_bytes()).expect(&text);
         assert_eq!(format!("{}\n", json!(line)), text, "the line is written as it was");
         assert_eq!(Event::from(line), event, "{text}");
+        assert_eq!(serde_json::from_str::<Event>(&text).expect(&text), event);
+        assert_eq!(json!(event), without_names(&text), "an event is its line without names");
     }
 }
 

@@ -1,4 +1,4 @@
-//! The files that executions leave in the record of a run: written while it goes on, and read afterwards.
+//! Files of executions in the record of a run: how they are written and read.
 
 use std::io::{self, Read as _, Write as _};
 
@@ -12,13 +12,13 @@ use serde_json::{Value, json};
 
 use super::{History, Open, RunStore, StoreError, StoredRun};
 
-/// Names of directories are cut to so many characters.
+/// Maximum length of the name of a directory, in characters.
 const LONGEST_SLUG: usize = 40;
-/// No more than this of a file is read; ours are shorter.
+/// Maximum number of bytes that are read of a file. The files of ccm are shorter.
 const LONGEST_FILE: u64 = 4 << 20;
 
 impl RunStore {
-    /// Keeps the files of an execution. What goes wrong is told at the end.
+    /// Keeps the files of an execution. An error is returned at the end of the record.
     pub fn keep(&mut self, artifacts: &Artifacts) {
         if self.failed() {
             return;
@@ -59,7 +59,7 @@ fn name(artifacts: &Artifacts) -> String {
     format!("{}-{}", artifacts.position, slugged(&artifacts.id.name))
 }
 
-/// A name as a part of a path, in lower case.
+/// Returns a name as a part of a path, in lower case.
 fn slugged(name: &str) -> String {
     let slug = slug(&name.to_ascii_lowercase(), LONGEST_SLUG);
     match slug.trim_matches(['.', '-']) {
@@ -68,10 +68,10 @@ fn slugged(name: &str) -> String {
     }
 }
 
-/// What an execution left in the record of its run.
+/// Execution in the record of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Execution {
-    /// The name of its directory: the position of the resource, and what is left of its name.
+    /// Name of the directory: the position of the resource, and a part of its name.
     pub name: String,
     /// `None` if the file can't be read.
     metadata: Option<ExecutionMetadata>,
@@ -79,47 +79,47 @@ pub struct Execution {
     stderr: String,
 }
 
-/// Says why an execution was not found.
+/// Reason for which an execution was not found.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ExecutionError {
-    /// There is none.
+    /// No execution matches.
     #[error("no resource `{wanted}` left anything in the record of run {run}")]
     Unknown {
-        /// What was asked for.
+        /// Resource as the user named it.
         wanted: String,
-        /// The run.
+        /// Name of the run.
         run: String,
-        /// What there is.
+        /// Recorded executions.
         known: Vec<String>,
     },
-    /// There are several.
+    /// Several executions match.
     #[error("`{wanted}` may be {}", known.join(" or "))]
     Ambiguous {
-        /// What was asked for.
+        /// Resource as the user named it.
         wanted: String,
-        /// What it may be.
+        /// Executions that match.
         known: Vec<String>,
     },
 }
 
 /// Directory of an execution in the record of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Kept {
+struct ExecutionDirectory {
     /// Type of the resource, which is the name of the directory around it.
     type_name: String,
-    /// Its name.
+    /// Name of the directory.
     name: String,
 }
 
-impl Kept {
+impl ExecutionDirectory {
     fn position(&self) -> u64 {
         self.name.split('-').next().and_then(|position| position.parse().ok()).unwrap_or(u64::MAX)
     }
 }
 
 impl History {
-    /// Reads what an execution left: by the name of its directory, by its position, or by the name or alias of
-    /// its resource.
+    /// Reads an execution: by the name of its directory, by its position, or by the name or alias of its
+    /// resource.
     pub fn execution(
         &self,
         run: &StoredRun,
@@ -138,19 +138,21 @@ impl History {
     }
 
     /// Returns the directories of all executions, in the order of their resources.
-    fn kept(&self, run: &StoredRun) -> io::Result<Vec<Kept>> {
+    fn kept(&self, run: &StoredRun) -> io::Result<Vec<ExecutionDirectory>> {
         let Some(directory) = &self.directory else { return Ok(Vec::new()) };
         let run = directory.enter(&run.id)?;
         let mut kept = Vec::new();
         for type_name in run.directories()? {
             let names = run.enter(&type_name)?.directories()?;
-            kept.extend(names.into_iter().map(|name| Kept { type_name: type_name.clone(), name }));
+            kept.extend(
+                names.into_iter().map(|name| ExecutionDirectory { type_name: type_name.clone(), name }),
+            );
         }
         kept.sort_by_key(|kept| (kept.position(), kept.name.clone()));
         Ok(kept)
     }
 
-    fn read(&self, run: &StoredRun, kept: &Kept) -> io::Result<Execution> {
+    fn read(&self, run: &StoredRun, kept: &ExecutionDirectory) -> io::Result<Execution> {
         let runs = self.directory.as_ref().ok_or(io::ErrorKind::NotFound)?;
         let directory = runs.enter(&run.id)?.enter(&kept.type_name)?.enter(&kept.name)?;
         Ok(Execution {
@@ -178,7 +180,11 @@ impl History {
     }
 }
 
-fn find<'k>(known: &'k [Kept], wanted: &str, run: &str) -> Result<&'k Kept, ExecutionError> {
+fn find<'k>(
+    known: &'k [ExecutionDirectory],
+    wanted: &str,
+    run: &str,
+) -> Result<&'k ExecutionDirectory, ExecutionError> {
     if let Some(exact) = known.iter().find(|kept| kept.name == wanted) {
         return Ok(exact);
     }
@@ -186,13 +192,13 @@ fn find<'k>(known: &'k [Kept], wanted: &str, run: &str) -> Result<&'k Kept, Exec
     let id = ResourceId::parse(wanted).ok();
     let id = id.filter(|id| known.iter().any(|kept| *kept.type_name == *id.type_name));
     let name = id.as_ref().map_or(wanted, |id| &id.name);
-    let is_meant = |kept: &&Kept| {
+    let is_meant = |kept: &&ExecutionDirectory| {
         let (position, slug_of_name) = kept.name.split_once('-').unwrap_or((&kept.name, ""));
         id.as_ref().is_none_or(|id| *kept.type_name == *id.type_name)
             && (kept.name == name || position == name || slug_of_name == slugged(name))
     };
-    let found: Vec<&Kept> = known.iter().filter(is_meant).collect();
-    let names = |kept: &[&Kept]| kept.iter().map(|kept| kept.name.clone()).collect();
+    let found: Vec<&ExecutionDirectory> = known.iter().filter(is_meant).collect();
+    let names = |kept: &[&ExecutionDirectory]| kept.iter().map(|kept| kept.name.clone()).collect();
     match found[..] {
         [one] => Ok(one),
         [] => Err(ExecutionError::Unknown {
@@ -208,7 +214,7 @@ fn text(directory: &Directory, name: &str) -> io::Result<String> {
     let mut bytes = Vec::new();
     match directory.read(name) {
         Ok(file) => file.take(LONGEST_FILE).read_to_end(&mut bytes)?,
-        // It was not written to its end.
+        // The file is incomplete.
         Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
         Err(error) => return Err(error),
     };
@@ -216,7 +222,7 @@ fn text(directory: &Directory, name: &str) -> io::Result<String> {
 }
 
 impl Execution {
-    /// It as text: what is known of it, then both streams.
+    /// Returns the execution as text: its metadata, then both streams.
     pub fn text(&self) -> String {
         let shown = |value: &Value| match value {
             Value::String(text) => escape_control(text).into_owned(),
@@ -237,7 +243,7 @@ impl Execution {
         text
     }
 
-    /// It as JSON.
+    /// Returns the execution as JSON.
     pub fn json(&self) -> Value {
         json!({
             "name": self.name,
@@ -268,8 +274,10 @@ mod tests {
 
     #[test]
     fn an_execution_is_found_by_name_and_by_position() {
-        let kept =
-            |type_name: &str, name: &str| Kept { type_name: type_name.to_owned(), name: name.to_owned() };
+        let kept = |type_name: &str, name: &str| ExecutionDirectory {
+            type_name: type_name.to_owned(),
+            name: name.to_owned(),
+        };
         let known =
             [kept("exec", "2-make"), kept("exec", "10-make"), kept("exec", "11-Tar"), kept("job", "12-tar")];
         let found = |wanted: &str| find(&known, wanted, "r").map(|kept| &*kept.name);

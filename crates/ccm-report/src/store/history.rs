@@ -1,4 +1,4 @@
-//! Finding the runs that were recorded.
+//! Recorded runs of a state directory.
 
 use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
@@ -9,14 +9,14 @@ use serde::Deserialize;
 
 use super::{EVENTS, RUNS, SUMMARY, StoreError, StoredSummary, is_run_id};
 
-/// A summary that is longer than this is none of ours.
-const LONGEST_SUMMARY: u64 = 1 << 20;
-/// A longer line of events is none of ours: an event carries a diff at most.
-const LONGEST_LINE: u64 = 64 << 20;
-/// Ids are shown with at least so many characters.
-const SHORTEST_ID: usize = 8;
+/// Maximum size of a summary. ccm writes no longer one.
+const MAX_SUMMARY_BYTES: u64 = 1 << 20;
+/// Maximum length of a line of events. ccm writes no longer one, because an event holds a diff at most.
+const MAX_LINE_BYTES: u64 = 64 << 20;
+/// Minimum length of a shown id.
+const MIN_ID_LENGTH: usize = 8;
 
-/// The runs that were recorded in a state directory, the newest first.
+/// Recorded runs of a state directory, the newest first.
 #[derive(Debug)]
 pub struct History {
     runs: Vec<StoredRun>,
@@ -24,42 +24,42 @@ pub struct History {
     pub(super) path: PathBuf,
 }
 
-/// A run that was recorded.
+/// A recorded run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredRun {
-    /// Its id.
+    /// Id of the run.
     pub id: String,
-    /// The first line of its events, if there is one.
+    /// First line of the events, if it can be read.
     pub start: Option<StartLine<'static>>,
-    /// What it amounted to; none if that was not written or can't be read.
+    /// Summary. `None` if it was not written or can't be read.
     pub summary: Option<StoredSummary>,
-    /// Something of its end is recorded. If not, it was killed or is still going on.
+    /// `true` if a part of the end is recorded. Otherwise the run was killed or is still running.
     pub ended: bool,
 }
 
-/// Says why a run was not found.
+/// Reason for which a run was not found.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FindError {
-    /// There is none.
+    /// No run matches.
     #[error("no run in {path:?} has an id that begins with `{prefix}`")]
     Unknown {
-        /// What was asked for.
+        /// Beginning of the id, as the user gave it.
         prefix: String,
-        /// Where the runs are.
+        /// Directory of the runs.
         path: PathBuf,
     },
-    /// There are several.
+    /// Several runs match.
     #[error("{} runs have an id that begins with `{prefix}`: {}", ids.len(), ids.join(", "))]
     Ambiguous {
-        /// What was asked for.
+        /// Beginning of the id, as the user gave it.
         prefix: String,
-        /// Their ids.
+        /// Ids of these runs.
         ids: Vec<String>,
     },
 }
 
 impl History {
-    /// Reads what there is; a state directory that is not there holds no runs.
+    /// Reads the recorded runs. A missing state directory has none.
     pub fn open(state: &Path) -> Result<Self, StoreError> {
         let path = state.join(RUNS);
         let failed = |source| StoreError::Read { path: path.clone(), source };
@@ -76,12 +76,12 @@ impl History {
         Ok(Self { runs, directory: Some(directory), path })
     }
 
-    /// Where they are.
+    /// Returns the directory of the runs.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The runs, the newest first.
+    /// Returns the runs, the newest first.
     pub fn runs(&self) -> &[StoredRun] {
         &self.runs
     }
@@ -100,17 +100,17 @@ impl History {
         }
     }
 
-    /// How many characters of each id are enough to tell them apart.
+    /// Returns the number of characters that tell all ids apart.
     pub fn short_length(&self) -> usize {
         let shared = |(one, other): (&StoredRun, &StoredRun)| {
             one.id.bytes().zip(other.id.bytes()).take_while(|(a, b)| a == b).count()
         };
-        // They are sorted, so the nearest of each is beside it.
+        // The ids are sorted, so the most similar ones are neighbours.
         let neighbours = self.runs.iter().zip(self.runs.iter().skip(1));
-        neighbours.map(shared).max().map_or(SHORTEST_ID, |shared| SHORTEST_ID.max(shared + 1))
+        neighbours.map(shared).max().map_or(MIN_ID_LENGTH, |shared| MIN_ID_LENGTH.max(shared + 1))
     }
 
-    /// Returns the events of a run. A line that is not whole, or that this version of ccm does not know, is left out.
+    /// Returns the events of a run. Incomplete lines and lines of an unknown form are left out.
     pub fn events(&self, run: &StoredRun) -> Result<Vec<EventLine>, StoreError> {
         let Some(directory) = &self.directory else { return Ok(Vec::new()) };
         let failed = |source| StoreError::Read { path: self.path.join(&run.id), source };
@@ -125,17 +125,17 @@ impl History {
     }
 }
 
-/// Reads the lines of a record; one that is longer than any of ours is left out, and takes no memory.
+/// Reads the lines of a record. A line that is too long is skipped and takes no memory.
 fn each_line(file: impl io::Read, mut read: impl FnMut(&[u8])) -> io::Result<()> {
     let mut file = BufReader::new(file);
     let mut line = Vec::new();
     loop {
         line.clear();
-        let length = file.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line)?;
+        let length = file.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut line)?;
         if length == 0 {
             return Ok(());
         }
-        if length as u64 == LONGEST_LINE && !line.ends_with(b"\n") {
+        if length as u64 == MAX_LINE_BYTES && !line.ends_with(b"\n") {
             file.skip_until(b'\n')?;
         } else {
             read(&line);
@@ -144,32 +144,32 @@ fn each_line(file: impl io::Read, mut read: impl FnMut(&[u8])) -> io::Result<()>
 }
 
 #[derive(Deserialize)]
-struct LineHead {
+struct ProtocolField {
     protocol: String,
 }
 
-/// Tells whether the last event is that of a run's end.
+/// Returns `true` if the last line is that of the end of a run.
 fn holds_the_end(events: impl io::Read) -> bool {
     let mut last = Vec::new();
-    // What can't be read is not the end.
+    // A line that can't be read is not the end.
     let read = each_line(events, |line| line.clone_into(&mut last));
-    let last = read.ok().and_then(|()| serde_json::from_slice::<LineHead>(&last).ok());
+    let last = read.ok().and_then(|()| serde_json::from_slice::<ProtocolField>(&last).ok());
     last.is_some_and(|line| line.protocol == SUMMARY_PROTOCOL)
 }
 
-/// What can be read of a run; what can't is left out, so that one damaged record hides no other.
+/// Returns the readable parts of a run, so that one damaged record does not hide the others.
 fn stored(runs: &Directory, id: String) -> StoredRun {
     let Ok(run) = runs.enter(&id) else { return StoredRun { id, start: None, summary: None, ended: false } };
     let summary_file = run.read(SUMMARY);
     let has_summary = !summary_file.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
     let summary = summary_file.ok().and_then(|file| {
         let mut bytes = Vec::new();
-        file.take(LONGEST_SUMMARY).read_to_end(&mut bytes).ok()?;
+        file.take(MAX_SUMMARY_BYTES).read_to_end(&mut bytes).ok()?;
         serde_json::from_slice(&bytes).ok()
     });
     let start = run.read(EVENTS).ok().and_then(|file| {
         let mut line = Vec::new();
-        BufReader::new(file.take(LONGEST_SUMMARY)).read_until(b'\n', &mut line).ok()?;
+        BufReader::new(file.take(MAX_SUMMARY_BYTES)).read_until(b'\n', &mut line).ok()?;
         serde_json::from_slice(&line).ok()
     });
     let ended = summary.is_some() || has_summary || run.read(EVENTS).is_ok_and(holds_the_end);

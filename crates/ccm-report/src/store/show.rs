@@ -3,7 +3,7 @@
 use std::time::{Duration, UNIX_EPOCH};
 
 use ccm_model::{
-    Event, EventLine, Refreshes, RunSummary, TransactionLine, display_timestamp, escape_control,
+    Event, EventLine, RefreshSummary, RunSummary, TransactionLine, display_timestamp, escape_control,
 };
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ use super::{History, StoredRun, StoredSummary};
 use crate::text::{TextReport, summary};
 
 impl History {
-    /// All runs as text, a line each.
+    /// Returns all runs as text, a line each.
     pub fn text(&self) -> String {
         if self.runs().is_empty() {
             return format!("no runs are recorded in {}\n", self.path().display());
@@ -44,7 +44,7 @@ impl History {
         [begin, short, exit, counts, manifest]
     }
 
-    /// All runs as JSON.
+    /// Returns all runs as JSON.
     pub fn json(&self) -> Value {
         self.runs().iter().map(StoredRun::json).collect()
     }
@@ -59,19 +59,19 @@ impl StoredRun {
         }
     }
 
-    /// The moment is in the id as well, for a run of which nothing else can be read.
+    /// Returns the time of the begin. The id holds the time too, for a run of which nothing else can be read.
     fn begin(&self) -> String {
         let start = || self.start.as_ref().map(|start| display_timestamp(start.timestamp, 2));
         let known = self.summary.as_ref().map(|summary| summary.begin.clone()).or_else(start);
         known.or_else(|| moment_of(&self.id)).unwrap_or_else(|| "?".to_owned())
     }
 
-    /// Tells whether nothing says that it came to its end.
+    /// Returns `true` if no end is recorded.
     pub fn is_unfinished(&self) -> bool {
         self.summary.is_none() && !self.ended
     }
 
-    /// What it came to, on one line. A run that is not finished may be going on.
+    /// Returns the run and its result on one line. `is_going_on` is `true` if ccm is running now.
     pub fn line(&self, is_going_on: bool) -> String {
         let came_to = match &self.summary {
             Some(stored) => format!("exit code {}, {}", stored.exit_code, counted(stored)),
@@ -83,7 +83,7 @@ impl StoredRun {
         format!("{} of {manifest}, began {}, {came_to}", self.id, escape_control(&seconds(&self.begin())))
     }
 
-    /// What it came to, as JSON.
+    /// Returns the result of the run as JSON.
     pub fn json(&self) -> Value {
         match &self.summary {
             Some(summary) => {
@@ -101,12 +101,12 @@ impl StoredRun {
         }
     }
 
-    /// This run as JSON, with its events.
+    /// Returns the run as JSON, with its events.
     pub fn json_with(&self, events: &[EventLine]) -> Value {
         json!({ "run": self.json(), "events": transactions(events).collect::<Vec<_>>() })
     }
 
-    /// This run as text, in the form of the report. Level and outcome are coloured by ANSI codes.
+    /// Returns the run as text, in the form of the report. Level and outcome are coloured by ANSI codes.
     pub fn text_with(&self, events: Vec<EventLine>) -> String {
         let mut text = format!("run {} of {}\n", self.id, escape_control(self.manifest()));
         text += &format!("began {}", escape_control(&self.begin()));
@@ -135,13 +135,13 @@ impl StoredRun {
     }
 }
 
-/// The moment that the id of a run begins with, in milliseconds.
+/// Returns the time with which the id of a run begins.
 fn moment_of(id: &str) -> Option<String> {
     let milliseconds = u64::from_str_radix(&id.get(..13)?.replace('-', ""), 16).ok()?;
     Some(display_timestamp(UNIX_EPOCH.checked_add(Duration::from_millis(milliseconds))?, 2))
 }
 
-/// A timestamp without its decimals.
+/// Returns a timestamp without decimals.
 fn seconds(timestamp: &str) -> String {
     timestamp.split_once('.').map_or_else(|| timestamp.to_owned(), |(seconds, _)| format!("{seconds}Z"))
 }
@@ -153,7 +153,7 @@ fn summary_of(stored: &StoredSummary) -> RunSummary {
         counts: stored.counts,
         stopped: stored.stopped.as_ref().map(|stopped| stopped.cause.clone()),
         message: None,
-        refreshes: Refreshes::default(),
+        refreshes: RefreshSummary::default(),
     }
 }
 

@@ -1,15 +1,15 @@
 use std::time::UNIX_EPOCH;
 
 use ccm_model::{
-    Artifact, Artifacts, EventLine, Failure, FailureKind, OwedCause, OwedRefresh, Refreshes, ResourceId,
-    SessionStarted, StillOwed, Transaction,
+    Artifact, Artifacts, EventLine, Failure, FailureKind, PendingCause, PendingRefresh, RefreshSummary,
+    ResourceId, SessionStarted, Transaction, UnfinishedRefresh,
 };
 use ccm_testkit::Scratch;
 
 use serde_json::Value;
 
 use super::*;
-use crate::json::{Encoder, Ids};
+use crate::json::{Ids, LineEncoder};
 
 const MANIFEST: &str = "/etc/ccm/site.yaml";
 
@@ -28,7 +28,7 @@ fn changed(name: &str) -> Event {
         presentation: Vec::new(),
         reason: None,
         triggered_by: Vec::new(),
-        owed: Vec::new(),
+        pending_refreshes: Vec::new(),
         warnings: vec!["look here".to_owned()],
         notes: vec!["found there".to_owned()],
         state: None,
@@ -38,7 +38,7 @@ fn changed(name: &str) -> Event {
 /// Records a run that began so many milliseconds after the beginning of time; unfinished without a code.
 fn record(state: &Directory, at: u64, exit_code: Option<u8>, keep: usize) -> String {
     let began = UNIX_EPOCH + Duration::from_millis(at);
-    let mut encoder = Encoder::new(Ids::new(u128::from(at)), began, MANIFEST.to_owned(), "0.1.0");
+    let mut encoder = LineEncoder::new(Ids::new(u128::from(at)), began, MANIFEST.to_owned(), "0.1.0");
     let mut store = RunStore::begin(state, encoder.identity(), keep);
     let start = SessionStarted { at: began, noop: false, resources: 1, message: None };
     for event in [Event::SessionStarted(start), changed("job")] {
@@ -53,7 +53,7 @@ fn record(state: &Directory, at: u64, exit_code: Option<u8>, keep: usize) -> Str
             counts,
             stopped: None,
             message: None,
-            refreshes: Refreshes::default(),
+            refreshes: RefreshSummary::default(),
         };
         let recorded = store.finish(&StoredSummary::of(encoder.identity(), began, &summary, exit_code));
         recorded.record.expect("a record");
@@ -88,7 +88,7 @@ BEGIN                 RUN       EXIT  RESOURCES     MANIFEST
 }
 
 #[test]
-fn ids_are_as_long_as_they_must_be() {
+fn ids_are_shortened_to_a_unique_length() {
     let scratch = Scratch::new();
     let state = state(&scratch);
     for at in [0x0190_0000_0000, 0x0190_0000_0010] {
@@ -103,7 +103,7 @@ fn ids_are_as_long_as_they_must_be() {
 }
 
 #[test]
-fn the_newest_are_kept() {
+fn only_the_newest_runs_are_kept() {
     let scratch = Scratch::new();
     let state = state(&scratch);
     let ids: Vec<String> = (1..=5).map(|at| record(&state, at, Some(0), 3)).collect();
@@ -116,7 +116,7 @@ fn the_newest_are_kept() {
 }
 
 #[test]
-fn a_damaged_record_hides_no_other() {
+fn a_damaged_record_does_not_hide_others() {
     let scratch = Scratch::new();
     let state = state(&scratch);
     let good = record(&state, 1, Some(0), 50);
@@ -150,7 +150,7 @@ fn a_damaged_record_hides_no_other() {
 }
 
 #[test]
-fn only_names_of_runs_are_taken_for_runs() {
+fn other_directories_are_no_runs() {
     for (name, expected) in [
         ("01a1f93f-f74b-7000-9a02-92ff4b7e010b", true),
         ("01a1f93f-f74b-4000-9a02-92ff4b7e010b", false),
@@ -195,25 +195,25 @@ fn warnings_and_notes_are_shown() {
 }
 
 #[test]
-fn a_record_shows_hints_and_not_what_came_next() {
+fn a_recorded_run_shows_hints_but_no_next_step() {
     let id = ResourceId::new("exec", "job");
     let failure = Failure::new(FailureKind::Exit, "exit code 1").with_hint("look at the log");
     let Event::ResourceFinished(job) = changed("job") else { panic!("another event") };
     let failed = Transaction { outcome: Outcome::Failed(Box::new(failure)), ..*job };
     let (run_id, since) = ("01a1".to_owned(), UNIX_EPOCH);
-    let refresh = OwedRefresh { source: ResourceId::new("file", "/a"), run_id, since, is_assumed: false };
+    let refresh = PendingRefresh { source: ResourceId::new("file", "/a"), run_id, since, is_assumed: false };
     let summary = RunSummary {
         noop: false,
         duration: Duration::from_millis(5),
         counts: Counts { total: 1, failed: 1, ..Counts::default() },
         stopped: None,
         message: None,
-        refreshes: Refreshes {
-            owed: vec![StillOwed { subscriber: id, refresh, cause: OwedCause::Failed }],
-            ..Refreshes::default()
+        refreshes: RefreshSummary {
+            pending: vec![UnfinishedRefresh { subscriber: id, refresh, cause: PendingCause::Failed }],
+            ..RefreshSummary::default()
         },
     };
-    let mut encoder = Encoder::new(Ids::new(1), UNIX_EPOCH, MANIFEST.to_owned(), "0.1.0");
+    let mut encoder = LineEncoder::new(Ids::new(1), UNIX_EPOCH, MANIFEST.to_owned(), "0.1.0");
     let events = [Event::ResourceFinished(Box::new(failed)), Event::SessionFinished(Box::new(summary))];
     let read =
         |event| EventLine::read(encoder.encode(event).expect("a line").text.as_bytes()).expect("a line");
@@ -228,7 +228,7 @@ fn a_record_shows_hints_and_not_what_came_next() {
 /// Keeps the files of an execution in a run of its own.
 fn keep(state: &Directory, at: u64, names: &[&'static str]) -> (RunStore, String) {
     let began = UNIX_EPOCH + Duration::from_millis(at);
-    let encoder = Encoder::new(Ids::new(u128::from(at)), began, MANIFEST.to_owned(), "0.1.0");
+    let encoder = LineEncoder::new(Ids::new(u128::from(at)), began, MANIFEST.to_owned(), "0.1.0");
     let mut store = RunStore::begin(state, encoder.identity(), 50);
     let file = |name: &&'static str| Artifact { name: (*name).into(), content: b"a line\n{\x1b[2J".to_vec() };
     let files = names.iter().map(file).collect();
@@ -237,7 +237,7 @@ fn keep(state: &Directory, at: u64, names: &[&'static str]) -> (RunStore, String
 }
 
 #[test]
-fn what_an_execution_left_is_found_again() {
+fn an_execution_is_read_from_its_record() {
     let scratch = Scratch::new();
     let state = state(&scratch);
     let (store, id) = keep(&state, 0x0190_0000_0000, &["stdout.txt", "stderr.txt"]);
@@ -273,7 +273,7 @@ fn what_is_known_of_an_execution_steers_no_terminal() {
 }
 
 #[test]
-fn an_execution_that_can_not_be_kept_makes_the_record_incomplete() {
+fn a_lost_execution_makes_the_record_incomplete() {
     let scratch = Scratch::new();
     let state = state(&scratch);
     // A file of that name is there already.
@@ -287,7 +287,7 @@ fn an_execution_that_can_not_be_kept_makes_the_record_incomplete() {
         counts: Counts::default(),
         stopped: None,
         message: None,
-        refreshes: Refreshes::default(),
+        refreshes: RefreshSummary::default(),
     };
     let recorded = store.finish(&StoredSummary::of(&identity, UNIX_EPOCH, &summary, 4));
     assert!(matches!(recorded.record, Err(StoreError::Record { .. })));

@@ -1,4 +1,4 @@
-//! What the text report says of one resource.
+//! Lines of the text report about a resource.
 
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
@@ -10,17 +10,17 @@ use ccm_model::{
 
 use super::Verbosity;
 use super::layout::{below, continued, diff, first_line, name, names, output};
-use super::summary::{owed_before, stopped};
+use super::summary::pending_detail;
 
-/// How much attention a line asks for.
+/// Level of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Level {
+pub(super) enum LogLevel {
     Info,
     Warn,
     Error,
 }
 
-impl Level {
+impl LogLevel {
     pub(super) fn of(outcome: &Outcome) -> Self {
         match outcome {
             Outcome::Unchanged => Self::Info,
@@ -37,7 +37,9 @@ impl Level {
                     | SkipCause::Unknown,
             } => Self::Warn,
             Outcome::Failed(_)
-            | Outcome::Skipped { cause: SkipCause::Unmet { .. } | SkipCause::Undone { .. } } => Self::Error,
+            | Outcome::Skipped {
+                cause: SkipCause::DependencyFailed { .. } | SkipCause::DependsOnNoop { .. },
+            } => Self::Error,
         }
     }
 
@@ -58,24 +60,24 @@ impl Level {
     }
 }
 
-/// Writes the line of a resource, and below it what else there is to know.
+/// Writes the line of a resource, and its details below.
 pub(super) fn write(out: &mut String, transaction: &Transaction, verbosity: Verbosity) -> fmt::Result {
     let Transaction { outcome, requested_ensure, .. } = transaction;
-    let level = Level::of(outcome);
+    let level = LogLevel::of(outcome);
     let style = level.style();
     write!(out, "{style}{:<5}{style:#} {} ", level.word(), name(&transaction.id))?;
     write!(out, "{style}{}{style:#} ensure={}", outcome.word(), escape_control(requested_ensure))?;
     if let Some(found) = transaction.final_ensure.as_ref().filter(|found| *found != requested_ensure) {
         write!(out, " final={}", escape_control(found))?;
     }
-    // What had no turn took no time.
+    // A skipped resource took no time.
     if !matches!(outcome, Outcome::Skipped { .. }) {
         write!(out, " runtime={}", display_duration(transaction.duration))?;
     }
     if let Some(provider) = &transaction.provider {
         write!(out, " provider={}", escape_control(provider))?;
     }
-    // Whoever looks for ERROR in a long log finds the cause on the same line.
+    // The cause is on the line of the level, for a search for ERROR in a long log.
     let cause = cause(transaction).unwrap_or_default();
     let (first, rest) = first_line(&cause);
     if !first.is_empty() {
@@ -86,44 +88,25 @@ pub(super) fn write(out: &mut String, transaction: &Transaction, verbosity: Verb
     details(out, transaction, verbosity)
 }
 
-/// Why a resource is not where it should be, in one layer.
+/// Returns the cause of a failed or skipped resource, without the causes of the cause.
 fn cause(transaction: &Transaction) -> Option<Cow<'_, str>> {
     match &transaction.outcome {
         Outcome::Failed(failure) => failure.chain.first().map(Cow::from),
         Outcome::Skipped { cause } => Some(match recorded_cause(transaction) {
             Some(text) => text.into(),
-            None => skipped(cause).into(),
+            None => format!("{cause:#}").into(),
         }),
         _ => None,
     }
 }
 
-/// Returns why a resource had no turn if there is only the text: in the record of an earlier version of ccm.
+/// Returns the cause of a skipped resource in the record of an earlier version of ccm, which holds only the
+/// text.
 fn recorded_cause(transaction: &Transaction) -> Option<&str> {
     let is_skipped = matches!(transaction.outcome, Outcome::Skipped { .. });
     let recorded =
         transaction.reason.as_ref().filter(|reason| is_skipped && reason.rule == Reason::UNKNOWN_RULE);
     recorded.map(|reason| &*reason.text)
-}
-
-/// Why a resource had no turn.
-pub(super) fn skipped(cause: &SkipCause) -> String {
-    match cause {
-        SkipCause::Unmet { culprits } => format!("{} failed", names(culprits)),
-        SkipCause::Undone { noop } => undone(&names(noop), noop.len()),
-        SkipCause::NotManaged { reason } => format!("not managed: {reason}"),
-        SkipCause::NotSelected => "not selected".to_owned(),
-        SkipCause::ManifestEnded { culprit } => {
-            format!("its manifest ended because {} failed (fail_on_error)", name(culprit))
-        }
-        SkipCause::Stopped { by } => stopped(by),
-        SkipCause::Unknown => String::new(),
-    }
-}
-
-/// Why what depends on resources in noop is not known.
-pub(crate) fn undone(names: &str, count: usize) -> String {
-    format!("not known, because {names} {} in noop", if count == 1 { "is" } else { "are" })
 }
 
 fn details(out: &mut String, transaction: &Transaction, verbosity: Verbosity) -> fmt::Result {
@@ -141,7 +124,7 @@ fn details(out: &mut String, transaction: &Transaction, verbosity: Verbosity) ->
     if !transaction.triggered_by.is_empty() {
         below(out, "triggered by: ", &names(&transaction.triggered_by))?;
     }
-    transaction.owed.iter().try_for_each(|owed| owed_before(out, owed))?;
+    transaction.pending_refreshes.iter().try_for_each(|pending| pending_detail(out, pending))?;
     let explains = verbosity >= Verbosity::Verbose || matches!(outcome, Outcome::Skipped { .. });
     let is_news =
         |text: &&str| explains && ![noop_message, recorded_cause(transaction)].contains(&Some(*text));
@@ -156,7 +139,7 @@ fn details(out: &mut String, transaction: &Transaction, verbosity: Verbosity) ->
     if let Some(text) = &transaction.diff {
         diff(out, text)?;
     }
-    // The state of what is stable is what the manifest says.
+    // The state of an unchanged resource is that of the manifest.
     if let Some(state) = transaction.state.as_ref().filter(|_| verbosity == Verbosity::Everything)
         && *outcome != Outcome::Unchanged
     {
@@ -165,7 +148,7 @@ fn details(out: &mut String, transaction: &Transaction, verbosity: Verbosity) ->
     Ok(())
 }
 
-/// Writes what a failure left behind, and what to do about it.
+/// Writes the output and the hints of a failure.
 fn aftermath(out: &mut String, failure: &Failure) -> fmt::Result {
     for tail in &failure.output {
         let stream = tail.stream.name();
@@ -177,7 +160,7 @@ fn aftermath(out: &mut String, failure: &Failure) -> fmt::Result {
     below(out, "", if failure.changed { "something may have been changed" } else { "nothing was changed" })?;
     failure.hints.iter().try_for_each(|hint| below(out, "hint: ", hint))?;
     match &failure.location {
-        // Each layer of such a failure names its own place.
+        // Each layer of such a failure names its own location.
         Some(location) if failure.kind != FailureKind::Value => {
             below(out, "hint: ", &format!("it is written at {location}"))
         }

@@ -1,16 +1,15 @@
-//! The end of the text report.
+//! Summary at the end of the text report.
 
 use std::fmt::{self, Write as _};
 
 use ccm_model::{
-    Counts, OwedCause, OwedRefresh, Refreshes, ResourceId, RunSummary, SettledCause, SettledRefresh,
-    SkipCause, StopCause, display_duration, display_timestamp, escape_control,
+    CancelledRefresh, Counts, PendingCause, PendingRefresh, RefreshSummary, ResourceId, RunSummary,
+    display_duration, display_timestamp, escape_control,
 };
 
 use super::layout::{below, name};
-use super::resource::skipped;
 
-/// Writes what a run amounted to, so that the end of a long report is enough to know.
+/// Writes the summary of a run. It repeats the failed resources, which may be far above.
 pub(super) fn write(
     out: &mut String,
     run: &RunSummary,
@@ -29,22 +28,25 @@ pub(super) fn write(
         writeln!(out, "  noop: nothing was changed")?;
     }
     if let Some(cause) = &run.stopped {
-        writeln!(out, "  {}", stopped(cause))?;
+        writeln!(out, "  {cause}")?;
     }
     failed.iter().try_for_each(|id| writeln!(out, "  failed: {}", name(id)))?;
     refreshes(out, &run.refreshes, run.noop, is_record)
 }
 
-/// Writes what became of owed refreshes, and what comes next.
-fn refreshes(out: &mut String, refreshes: &Refreshes, noop: bool, is_record: bool) -> fmt::Result {
-    for still in &refreshes.owed {
-        let (line, why) = (owed_line(&still.subscriber, &still.refresh), owed_cause(&still.cause));
-        let separator = if why.is_empty() { "" } else { "; " };
-        writeln!(out, "  {}{separator}{}", escape_control(&line), escape_control(&why))?;
+/// Writes the pending and cancelled refreshes, and the next step.
+fn refreshes(out: &mut String, refreshes: &RefreshSummary, noop: bool, is_record: bool) -> fmt::Result {
+    for unfinished in &refreshes.pending {
+        let mut line = pending_line(&unfinished.subscriber, &unfinished.refresh);
+        // In a run in noop, all pending refreshes have this cause.
+        if unfinished.cause != (PendingCause::Noop { kept_by: None }) {
+            line += &format!("; {}", unfinished.cause);
+        }
+        writeln!(out, "  {}", escape_control(&line))?;
     }
-    let total = refreshes.owed.len();
-    let next = refreshes.owed.iter().filter(|still| still.cause.is_for_next_run()).count();
-    // Later runs may have done what is in a record.
+    let total = refreshes.pending.len();
+    let next = refreshes.pending.iter().filter(|unfinished| unfinished.cause.is_for_next_run()).count();
+    // A later run may have done the refreshes of a recorded run.
     if total > 0 && !is_record {
         let run = if noop { "a run" } else { "the next run of the manifest" };
         match next {
@@ -56,9 +58,9 @@ fn refreshes(out: &mut String, refreshes: &Refreshes, noop: bool, is_record: boo
     if let Some(damage) = &refreshes.damage {
         writeln!(out, "  {}; every refresh of this manifest counted as owed", escape_control(damage))?;
     }
-    for settled in &refreshes.settled {
-        let SettledRefresh { subscriber, refresh, .. } = settled;
-        let why = settled_cause(settled);
+    for cancelled in &refreshes.cancelled {
+        let CancelledRefresh { subscriber, refresh, .. } = cancelled;
+        let why = cancelled.explanation();
         let more = if noop { "owed no more after a run" } else { "owed no more" };
         let (subscriber, source) = (name(subscriber), name(&refresh.source));
         let why = escape_control(&why);
@@ -71,19 +73,19 @@ fn refreshes(out: &mut String, refreshes: &Refreshes, noop: bool, is_record: boo
     Ok(())
 }
 
-/// Says that a refresh is owed, and since when.
-pub fn owed_line(subscriber: &ResourceId, refresh: &OwedRefresh) -> String {
+/// Returns a line about a pending refresh.
+pub fn pending_line(subscriber: &ResourceId, refresh: &PendingRefresh) -> String {
     format!("{subscriber} has still to be refreshed: {}", origin(refresh))
 }
 
-/// Says on the line of a resource that its refresh is owed.
-pub(super) fn owed_before(out: &mut String, refresh: &OwedRefresh) -> fmt::Result {
+/// Writes a detail about the pending refresh that triggered a resource.
+pub(super) fn pending_detail(out: &mut String, refresh: &PendingRefresh) -> fmt::Result {
     below(out, if refresh.is_assumed { "" } else { "owed from an earlier run: " }, &origin(refresh))
 }
 
-/// From when a refresh is owed.
-fn origin(refresh: &OwedRefresh) -> String {
-    let OwedRefresh { source, run_id, since, is_assumed } = refresh;
+/// Returns the source of a pending refresh, and the run that triggered it.
+fn origin(refresh: &PendingRefresh) -> String {
+    let PendingRefresh { source, run_id, since, is_assumed } = refresh;
     if *is_assumed {
         format!("{source} may have changed (counted as owed, because the ledger was damaged)")
     } else {
@@ -91,39 +93,7 @@ fn origin(refresh: &OwedRefresh) -> String {
     }
 }
 
-/// Why a refresh that is owed was not done.
-pub(crate) fn owed_cause(cause: &OwedCause) -> String {
-    match cause {
-        OwedCause::Failed => "it failed".to_owned(),
-        OwedCause::Skipped { skip: cause @ SkipCause::NotManaged { .. }, .. } => {
-            format!("{}; a run does it once it is managed", skipped(cause))
-        }
-        OwedCause::Skipped { skip: SkipCause::NotSelected, .. } => {
-            "not selected; a run without `--only` does it".to_owned()
-        }
-        OwedCause::Skipped { skip: SkipCause::Unknown, .. } => "it was skipped".to_owned(),
-        OwedCause::Skipped { skip, .. } => skipped(skip),
-        // Of a run that does nothing it needs no word for each.
-        OwedCause::Noop { kept_by: None } => String::new(),
-        OwedCause::Noop { .. } => "its manifest is in noop; a run does it once that is not so".to_owned(),
-        OwedCause::NoValue => "a value it needs is not there".to_owned(),
-        OwedCause::OtherManifest { manifest } => {
-            format!("it is for {manifest}, which has the same name; give each manifest its own `ccm.name`")
-        }
-    }
-}
-
-/// Why a refresh need not be done any more.
-pub(crate) fn settled_cause(settled: &SettledRefresh) -> String {
-    let (subscriber, source) = (&settled.subscriber, &settled.refresh.source);
-    match settled.cause {
-        SettledCause::NoSubscriber => format!("{subscriber} is not in the manifest"),
-        SettledCause::NoSource => format!("{source} is not in the manifest"),
-        SettledCause::NoSubscription => format!("{subscriber} does not subscribe to {source}"),
-    }
-}
-
-/// The counts that are not zero, with the words that the lines above used.
+/// Returns the counts that are not zero, with the words of the lines above.
 pub(crate) fn counted(run: &RunSummary) -> String {
     let Counts {
         total: _,
@@ -156,53 +126,40 @@ pub(crate) fn counted(run: &RunSummary) -> String {
     shown.join(", ")
 }
 
-/// Says what ended a run before its end.
-pub(crate) fn stopped(cause: &StopCause) -> String {
-    match cause {
-        StopCause::Failed { culprit } => {
-            format!("the run was stopped because {} failed (fail_on_error)", name(culprit))
-        }
-        StopCause::Signal { name, .. } => format!("the run was stopped by {name}"),
-        StopCause::Timeout { after } => {
-            format!("the run was stopped after {}, the time it was given", display_duration(*after))
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::time::{Duration, UNIX_EPOCH};
 
-    use ccm_model::{KeptBy, StillOwed};
+    use ccm_model::{CancelledCause, KeptBy, SkipCause, UnfinishedRefresh};
 
     use super::*;
 
     #[test]
-    fn what_became_of_owed_refreshes_is_said_with_its_reason_and_what_comes_next() {
+    fn pending_and_cancelled_refreshes_have_their_cause_and_next_step() {
         let id = |text: &str| ResourceId::parse(text).expect("a reference");
-        let refresh = || OwedRefresh {
+        let refresh = || PendingRefresh {
             source: id("file#/etc/a"),
             run_id: "01a1".to_owned(),
             since: UNIX_EPOCH,
             is_assumed: false,
         };
-        let still = |cause| StillOwed { subscriber: id("exec#b"), refresh: refresh(), cause };
-        let settled = |cause| SettledRefresh { subscriber: id("exec#b\n"), refresh: refresh(), cause };
-        let refreshes = Refreshes {
-            owed: vec![
-                still(OwedCause::Failed),
-                still(OwedCause::from(SkipCause::NotManaged { reason: "`if` is false".to_owned() })),
-                still(OwedCause::from(SkipCause::Unmet { culprits: vec![id("exec#c")] })),
-                still(OwedCause::from(SkipCause::NotSelected)),
-                still(OwedCause::Noop { kept_by: None }),
-                still(OwedCause::Noop { kept_by: Some(KeptBy::NoopManifest) }),
-                still(OwedCause::NoValue),
-                still(OwedCause::OtherManifest { manifest: "/m.yaml".to_owned() }),
+        let unfinished = |cause| UnfinishedRefresh { subscriber: id("exec#b"), refresh: refresh(), cause };
+        let cancelled = |cause| CancelledRefresh { subscriber: id("exec#b\n"), refresh: refresh(), cause };
+        let refreshes = RefreshSummary {
+            pending: vec![
+                unfinished(PendingCause::Failed),
+                unfinished(PendingCause::from(SkipCause::NotManaged { reason: "`if` is false".to_owned() })),
+                unfinished(PendingCause::from(SkipCause::DependencyFailed { culprits: vec![id("exec#c")] })),
+                unfinished(PendingCause::from(SkipCause::NotSelected)),
+                unfinished(PendingCause::Noop { kept_by: None }),
+                unfinished(PendingCause::Noop { kept_by: Some(KeptBy::NoopManifest) }),
+                unfinished(PendingCause::NoValue),
+                unfinished(PendingCause::OtherManifest { manifest: "/m.yaml".to_owned() }),
             ],
-            settled: vec![
-                settled(SettledCause::NoSubscriber),
-                settled(SettledCause::NoSource),
-                settled(SettledCause::NoSubscription),
+            cancelled: vec![
+                cancelled(CancelledCause::NoSubscriber),
+                cancelled(CancelledCause::NoSource),
+                cancelled(CancelledCause::NoSubscription),
             ],
             damage: Some("the ledger /l is damaged: it has no header".to_owned()),
             unwritten: vec!["the ledger /l can't be written".to_owned(), "No space left".to_owned()],

@@ -16,7 +16,7 @@ fn id(text: &str) -> ResourceId {
     ResourceId::parse(text).expect("a reference")
 }
 
-/// What a resource of an exec looks like when nothing is special.
+/// Builds the transaction of an ordinary exec.
 fn transaction(outcome: Outcome) -> Transaction {
     Transaction {
         id: id("exec#job"),
@@ -31,7 +31,7 @@ fn transaction(outcome: Outcome) -> Transaction {
         presentation: Vec::new(),
         reason: None,
         triggered_by: Vec::new(),
-        owed: Vec::new(),
+        pending_refreshes: Vec::new(),
         warnings: Vec::new(),
         notes: Vec::new(),
         state: None,
@@ -39,7 +39,7 @@ fn transaction(outcome: Outcome) -> Transaction {
     }
 }
 
-/// What a resource that had no turn looks like.
+/// Builds the transaction of a skipped resource.
 fn without_turn(cause: SkipCause) -> Transaction {
     Transaction {
         duration: Duration::ZERO,
@@ -60,7 +60,7 @@ fn summary(counts: Counts) -> RunSummary {
         counts,
         stopped: None,
         message: None,
-        refreshes: Refreshes::default(),
+        refreshes: RefreshSummary::default(),
     }
 }
 
@@ -123,11 +123,11 @@ fn every_outcome_has_its_line() {
             "ERROR exec#job failed ensure=present runtime=1ms provider=posix\n      nothing was changed\n",
         ),
         (
-            skipped(SkipCause::Unmet { culprits: vec![id("exec#a"), id("file#/etc/b")] }),
+            skipped(SkipCause::DependencyFailed { culprits: vec![id("exec#a"), id("file#/etc/b")] }),
             "ERROR exec#job unmet ensure=present: exec#a, file#/etc/b failed\n",
         ),
         (
-            skipped(SkipCause::Undone { noop: vec![id("file#/etc/b")] }),
+            skipped(SkipCause::DependsOnNoop { noop: vec![id("file#/etc/b")] }),
             "ERROR exec#job unmet ensure=present: not known, because file#/etc/b is in noop\n",
         ),
         (
@@ -157,7 +157,7 @@ fn every_outcome_has_its_line() {
 }
 
 #[test]
-fn another_state_than_the_one_asked_for_is_shown() {
+fn a_final_state_other_than_the_desired_one_is_shown() {
     let mut found = transaction(Outcome::Unchanged);
     found.requested_ensure = "latest".to_owned();
     found.final_ensure = Some("5.10-1".to_owned());
@@ -192,7 +192,7 @@ fn rich_failure() -> Transaction {
 }
 
 #[test]
-fn a_failure_says_everything_below_its_line() {
+fn a_failure_shows_causes_output_and_hints() {
     let expected =
         r"ERROR exec#job failed ensure=present runtime=1ms provider=posix: command `/opt/migrate` failed
       caused by: exit code 7 not in allowed returns [0]
@@ -218,7 +218,7 @@ fn a_failure_says_everything_below_its_line() {
 }
 
 #[test]
-fn what_triggered_and_what_deserves_attention_stand_below() {
+fn triggers_and_warnings_are_details() {
     let mut refreshed =
         transaction(Outcome::WouldRefresh { message: "Would have executed via subscribe".to_owned() });
     refreshed.triggered_by = vec![id("file#/etc/x"), id("exec#y")];
@@ -234,7 +234,7 @@ WARN  exec#job would refresh ensure=present runtime=1ms provider=posix
 }
 
 #[test]
-fn reasons_are_for_verbose_and_for_what_was_skipped() {
+fn reasons_are_shown_if_verbose_or_skipped() {
     let reason = |mut transaction: Transaction| {
         transaction.reason = Some(Reason::new("rule", "every `creates` exists"));
         transaction.state = Some(Fields::from([("exitcode", Value::Null)]));
@@ -300,7 +300,7 @@ fn quiet_shows_only_errors() {
     ];
     assert_eq!(text(Verbosity::Quiet, &calm), "");
 
-    let unmet = finished(without_turn(SkipCause::Unmet { culprits: vec![id("exec#a")] }));
+    let unmet = finished(without_turn(SkipCause::DependencyFailed { culprits: vec![id("exec#a")] }));
     let counts = Counts { total: 1, unmet: 1, ..Counts::default() };
     assert_eq!(
         text(Verbosity::Quiet, &[unmet, Event::SessionFinished(Box::new(summary(counts)))]),
@@ -316,7 +316,7 @@ fn quiet_shows_only_errors() {
 }
 
 #[test]
-fn a_whole_run_reads_from_message_to_summary() {
+fn a_report_goes_from_message_to_summary() {
     let mut other = transaction(Outcome::Failed(Box::new(Failure::new(FailureKind::Exit, "boom"))));
     other.id = id("file#/etc/x");
     let counts = Counts {
@@ -365,7 +365,7 @@ Summary: 6 resources in 2.5s: 1 stable, 1 changed, 1 refreshed, 2 failed, 1 skip
 }
 
 #[test]
-fn the_end_names_what_failed_and_not_the_manifests_around_it() {
+fn the_summary_names_failed_resources_but_not_their_manifests() {
     let failed = |kind, message: &str| Outcome::Failed(Box::new(Failure::new(kind, message)));
     let mut child = transaction(failed(FailureKind::Child, "1 of its 2 resources failed: exec#job"));
     child.id = id("apply#web.yaml");
@@ -387,7 +387,7 @@ Summary: 3 resources in 2.5s: 1 stable, 2 failed
 }
 
 #[test]
-fn the_summary_of_a_noop_says_that_nothing_was_changed() {
+fn the_summary_of_a_noop_run_reports_no_change() {
     let counts = Counts { total: 4, unchanged: 1, changed: 2, refreshed: 1, ..Counts::default() };
     let run = RunSummary { noop: true, ..summary(counts) };
     assert_eq!(
@@ -412,8 +412,10 @@ fn only_level_and_outcome_are_coloured() {
     let expected =
         "\x1b[33mWARN \x1b[0m exec#job \x1b[33mchanged\x1b[0m ensure=present runtime=1ms provider=posix\n";
     assert_eq!(raw(Verbosity::Normal, &[finished(transaction(Outcome::Changed))]), expected);
-    let unmet =
-        raw(Verbosity::Normal, &[finished(without_turn(SkipCause::Unmet { culprits: vec![id("a#b")] }))]);
+    let unmet = raw(
+        Verbosity::Normal,
+        &[finished(without_turn(SkipCause::DependencyFailed { culprits: vec![id("a#b")] }))],
+    );
     assert!(
         unmet.starts_with("\x1b[1m\x1b[31mERROR\x1b[0m exec#job \x1b[1m\x1b[31munmet\x1b[0m "),
         "{unmet:?}"
@@ -443,7 +445,7 @@ impl Write for Failing {
 }
 
 #[test]
-fn a_writer_that_fails_is_left_alone_and_reported_at_the_end() {
+fn a_failed_writer_is_not_used_again_and_is_reported_at_the_end() {
     let log = Rc::new(RefCell::new(Vec::new()));
     let mut report = TextReport::new(Failing { writes_left: 1, log: Rc::clone(&log) }, Verbosity::Normal);
     for _ in 0..5 {
@@ -456,7 +458,7 @@ fn a_writer_that_fails_is_left_alone_and_reported_at_the_end() {
 }
 
 #[test]
-fn an_error_at_the_very_end_is_reported_too() {
+fn an_error_of_the_last_write_is_reported() {
     let log = Rc::new(RefCell::new(Vec::new()));
     let mut report = TextReport::new(Failing { writes_left: 0, log }, Verbosity::Normal);
     report.accept(&finished(transaction(Outcome::Unchanged)));
@@ -464,7 +466,7 @@ fn an_error_at_the_very_end_is_reported_too() {
 }
 
 #[test]
-fn stable_lines_wait_and_everything_else_does_not() {
+fn only_lines_about_unchanged_resources_wait() {
     let log = Rc::new(RefCell::new(Vec::new()));
     let mut report =
         TextReport::new(Failing { writes_left: usize::MAX, log: Rc::clone(&log) }, Verbosity::Normal);
@@ -504,10 +506,10 @@ fn stable_lines_wait_and_everything_else_does_not() {
 }
 
 proptest! {
-    /// Whatever names, messages and output hold, the lines are as many as they should be, and no control
-    /// character but ours and the tabs of output gets through.
+    /// The number of lines does not depend on the content of names, messages and output. Of their control
+    /// characters only the tabs of output remain.
     #[test]
-    fn nothing_hostile_gets_through(hostile in "([a-z \u{0}-\u{1f}\u{7f}-\u{9f}\u{2028}\u{202e}]{1,20}|.{1,20})") {
+    fn control_characters_are_escaped(hostile in "([a-z \u{0}-\u{1f}\u{7f}-\u{9f}\u{2028}\u{202e}]{1,20}|.{1,20})") {
         let hostile = format!("x{hostile}");
         let one_line = hostile.replace('\n', "?");
         let mut failed = rich_failure();
@@ -525,7 +527,7 @@ proptest! {
         }
         let stopped = Some(StopCause::Failed { culprit: failed.id.clone() });
         let line = OutputLine { id: failed.id.clone(), stream: Stream::Stdout, line: one_line.clone() };
-        let unmet = without_turn(SkipCause::Unmet { culprits: vec![failed.id.clone()] });
+        let unmet = without_turn(SkipCause::DependencyFailed { culprits: vec![failed.id.clone()] });
         let message = Some(one_line);
         let events = [
             Event::SessionStarted(SessionStarted {
@@ -547,7 +549,7 @@ proptest! {
 }
 
 #[test]
-fn a_diff_stands_below_its_line_in_colour_and_can_not_steer_a_terminal() {
+fn a_diff_is_coloured_and_escaped() {
     let diff = "--- /f\n+++ /f\n@@ -1 +1,2 @@\n-old\n+new\x1b[2J\n+\ttabbed\n".to_owned();
     let message = "Would have updated content".to_owned();
     let told = Transaction { diff: Some(diff), ..transaction(Outcome::WouldChange { message }) };

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ccm_host::Finished;
 use ccm_model::{Diagnostic, Node, closest, escape_control};
-use ccm_properties::{Named, PropertyKind, PropertyValue, TextKind, TextValue, ValueError};
+use ccm_properties::{NamedValues, PropertyKind, PropertyValue, TextKind, TextValue, ValueError};
 use serde_json::{Map, Value};
 
 use super::output::{self, Redacted};
@@ -164,8 +164,8 @@ impl PropertyValue for Captures {
 
     fn decode(node: &Node, errors: &mut Vec<Diagnostic>) -> Option<Self> {
         let before = errors.len();
-        let captures = Named::decode(node, errors).map(|Named(captures)| Self(captures));
-        for entry in node.as_map().into_iter().flat_map(ccm_model::Map::entries) {
+        let captures = NamedValues::decode(node, errors).map(|NamedValues(captures)| Self(captures));
+        for entry in node.as_map().into_iter().flat_map(ccm_model::NodeMap::entries) {
             if entry.key.text.trim().is_empty() {
                 errors.push(Diagnostic::error(entry.value.span, "a captured value without a name"));
             }
@@ -176,7 +176,7 @@ impl PropertyValue for Captures {
 
 #[cfg(test)]
 mod tests {
-    use ccm_host::{Captured, Exit};
+    use ccm_host::{CapturedOutput, Exit};
     use ccm_redaction::Redactor;
     use ccm_testkit::FakeRunner;
     use serde_json::json;
@@ -215,11 +215,11 @@ mod tests {
 
     #[test]
     fn values_are_extracted_or_reported_as_missing() {
-        let stdout = Captured {
+        let stdout = CapturedOutput {
             head: br#"{"a": {"b.c": [1, {"d": null}]}, "s": "x",
                 "n": [1.50, 12345678901234567890123, -7]}"#
                 .to_vec(),
-            ..Captured::default()
+            ..CapturedOutput::default()
         };
         let finished =
             Finished { stdout, duration: Duration::from_millis(7), ..FakeRunner::finished(Exit::Code(3)) };

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ccm_model::{Map, SplitError, SplitErrorKind, escape_control, quote_words, split_words};
+use ccm_model::{NodeMap, SplitError, SplitErrorKind, escape_control, quote_words, split_words};
 use ccm_properties::{OneOrMany, PropertyError, Text};
 
 use super::capture::Captures;
@@ -89,7 +89,7 @@ impl Exec {
         name: &str,
         syntax: CommandSyntax,
         written: ExecProperties,
-        settings: &Map,
+        settings: &NodeMap,
     ) -> Result<Self, Vec<PropertyError>> {
         let mut errors: Vec<PropertyError> = empty_properties(&written).collect();
         let executor = written.executor.as_deref().and_then(|name| {

@@ -83,7 +83,7 @@ pub(crate) fn decide(exec: &Exec, state: &ExecState, trigger: Option<&Trigger>) 
 
 #[cfg(test)]
 mod tests {
-    use ccm_model::{FailureKind, Map};
+    use ccm_model::{FailureKind, NodeMap};
 
     use super::*;
     use crate::exec::command::CommandSyntax;
@@ -95,7 +95,8 @@ mod tests {
 
     fn exec(creates: bool, guards: bool) -> Exec {
         let mut exec =
-            Exec::build("true", CommandSyntax::Words, ExecProperties::default(), &Map::default()).unwrap();
+            Exec::build("true", CommandSyntax::Words, ExecProperties::default(), &NodeMap::default())
+                .unwrap();
         if creates {
             exec.creates.push("/x".into());
         }

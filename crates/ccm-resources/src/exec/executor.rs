@@ -1,17 +1,17 @@
-//! Settings of executors: what a manifest says once below `ccm` about how commands are started.
+//! Settings of executors, which a manifest has once below `ccm`.
 
 use std::path::PathBuf;
 
 use ccm_host::{BaseEnvironment, Launch};
-use ccm_model::{Diagnostic, Map, Node, closest, escape_control};
+use ccm_model::{Diagnostic, Node, NodeMap, closest, escape_control};
 use ccm_properties::{
-    Named, PropertyKind, PropertySpec, Text, TextValue, ValueError, decode_map, properties,
+    NamedValues, PropertyKind, PropertySpec, Text, TextValue, ValueError, decode_map, properties,
 };
 
 use super::values::{AbsolutePath, Environment};
 
 /// Settings below `ccm`.
-pub(crate) const SETTINGS: &[PropertySpec] = &[PropertySpec::new::<Named<ExecutorProperties>>(
+pub(crate) const SETTINGS: &[PropertySpec] = &[PropertySpec::new::<NamedValues<ExecutorProperties>>(
     "executors",
     &["Ways to start commands, by name: an exec names one with `executor`."],
 )];
@@ -78,8 +78,8 @@ pub(crate) enum SettingsError {
 
 impl ExecutorSettings {
     /// Finds the executor of that name among the settings of the manifest.
-    pub(crate) fn find(settings: &Map, name: &str) -> Result<Self, SettingsError> {
-        let empty = Map::default();
+    pub(crate) fn find(settings: &NodeMap, name: &str) -> Result<Self, SettingsError> {
+        let empty = NodeMap::default();
         let executors = settings.get(SETTINGS[0].name).and_then(Node::as_map).unwrap_or(&empty);
         let Some(node) = executors.get(name) else {
             let names = || executors.entries().iter().map(|entry| &*entry.key.text);
@@ -154,7 +154,7 @@ fn read(node: &Node) -> Result<(ExecutorKind, ExecutorProperties), Vec<Diagnosti
 }
 
 /// Returns every error in the executors of a manifest.
-pub(crate) fn check(settings: &Map) -> Vec<Diagnostic> {
+pub(crate) fn check(settings: &NodeMap) -> Vec<Diagnostic> {
     let Some(node) = settings.get(SETTINGS[0].name).filter(|node| !node.is_null()) else { return Vec::new() };
     let Some(executors) = node.as_map() else {
         let message = format!("expected a map of names to executors, found {}", node.describe());

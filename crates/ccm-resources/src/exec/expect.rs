@@ -1,6 +1,6 @@
 //! Expected results of a command, and their comparison with the result.
 
-use ccm_host::Captured;
+use ccm_host::CapturedOutput;
 use ccm_model::{closest, escape_control};
 use ccm_properties::{PropertyKind, TextSyntax, TextValue, ValueError, properties};
 use regex::Regex;
@@ -129,8 +129,8 @@ impl Expectations {
     pub(crate) fn mismatches(
         &self,
         code: i32,
-        stdout: &Captured,
-        stderr: &Captured,
+        stdout: &CapturedOutput,
+        stderr: &CapturedOutput,
         shown: Redacted<'_>,
     ) -> Vec<Mismatch> {
         let mut mismatches = Vec::new();
@@ -183,7 +183,7 @@ impl Mismatch {
 }
 
 impl ExpectedText {
-    fn mismatch(&self, captured: &Captured, shown: Redacted<'_>) -> Option<String> {
+    fn mismatch(&self, captured: &CapturedOutput, shown: Redacted<'_>) -> Option<String> {
         let found = output_tail::text(captured);
         let (is_met, expected) = match self {
             Self::Equal(expected) => {
@@ -271,8 +271,8 @@ mod tests {
 
     use super::*;
 
-    fn captured(text: &str) -> Captured {
-        Captured { head: text.into(), ..Captured::default() }
+    fn captured(text: &str) -> CapturedOutput {
+        CapturedOutput { head: text.into(), ..CapturedOutput::default() }
     }
 
     #[test]
@@ -382,18 +382,18 @@ mod tests {
             ..Default::default()
         };
         let redactor = Redactor::default();
-        let mismatches_of = |code, captured: &Captured| -> Vec<String> {
+        let mismatches_of = |code, captured: &CapturedOutput| -> Vec<String> {
             let mismatches =
-                expectations.mismatches(code, captured, &Captured::default(), Redacted(&redactor));
+                expectations.mismatches(code, captured, &CapturedOutput::default(), Redacted(&redactor));
             mismatches.iter().map(|mismatch| mismatch.shown(false)).collect()
         };
-        let mismatches = |captured: &Captured| mismatches_of(0, captured);
+        let mismatches = |captured: &CapturedOutput| mismatches_of(0, captured);
         assert_eq!(
             mismatches(&captured("no")),
             ["stdout_json: stdout is not JSON from line 1, column 2 on; it begins with \"no\""]
         );
         assert_eq!(mismatches(&captured("")), ["stdout_json: stdout is empty, and so no JSON"]);
-        let long = Captured { head: vec![b' '; 1 << 20], tail: b"{}".to_vec(), dropped: 0 };
+        let long = CapturedOutput { head: vec![b' '; 1 << 20], tail: b"{}".to_vec(), dropped: 0 };
         assert_eq!(mismatches(&long), ["stdout_json: stdout is longer than 1 MiB, and was not read as JSON"]);
         assert_eq!(mismatches_of(3, &captured("{}")), ["exit_code: expected 0, found 3"]);
     }

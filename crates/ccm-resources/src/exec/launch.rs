@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use ccm_host::{AccountError, BaseEnvironment, Command, Launch, LaunchPlan, StartError};
-use ccm_model::{Failure, FailureKind, Missing, escape_control};
+use ccm_model::{Failure, FailureKind, MissingPrerequisite, escape_control};
 use ccm_redaction::Redactor;
 
 use super::command::{CommandLine, CommandSyntax, Exec};
@@ -49,7 +49,7 @@ impl Exec {
         };
         match error {
             StartError::NotFound { name, .. } if name.contains('/') => {
-                failure.missing = Some(Missing::Path(program_base.join(name)).into());
+                failure.missing = Some(MissingPrerequisite::Path(program_base.join(name)).into());
                 if name.starts_with('~') {
                     failure.hints.push("`~` is not expanded: write the whole path".to_owned());
                 } else if !name.starts_with('/') {
@@ -59,15 +59,15 @@ impl Exec {
                 }
             }
             StartError::NotFound { name, path } => {
-                failure.missing = Some(Missing::Program(name.clone()).into());
+                failure.missing = Some(MissingPrerequisite::Program(name.clone()).into());
                 failure.hints.push(format!("looked in {path}"));
                 failure.hints.extend(self.misuse_hint(name));
             }
             StartError::InterpreterMissing { interpreter, .. } => {
-                failure.missing = Some(Missing::Path(interpreter.into()).into());
+                failure.missing = Some(MissingPrerequisite::Path(interpreter.into()).into());
             }
             StartError::WorkingDirectory { path, .. } => {
-                failure.missing = Some(Missing::Path(path.clone()).into());
+                failure.missing = Some(MissingPrerequisite::Path(path.clone()).into());
                 let executor =
                     self.executor.as_ref().filter(|executor| executor.work_dir.as_ref() == Some(path));
                 if let Some(executor) = executor.filter(|_| self.cwd.is_none()) {
@@ -76,7 +76,7 @@ impl Exec {
                 }
             }
             StartError::SandboxPath { path, source, .. } => {
-                failure.missing = Some(Missing::Path(path.clone()).into());
+                failure.missing = Some(MissingPrerequisite::Path(path.clone()).into());
                 if source.kind() == std::io::ErrorKind::NotFound {
                     let hint = "what a sandbox opens has to be there before; an earlier resource can make it";
                     failure.hints.push(hint.to_owned());
@@ -99,7 +99,7 @@ impl Exec {
             }
             StartError::Account { source, .. } => {
                 if let Some((name, hint)) = unknown_principal(source) {
-                    failure.missing = Some(Missing::Principal(name).into());
+                    failure.missing = Some(MissingPrerequisite::Principal(name).into());
                     failure.hints.push(hint.to_owned());
                 }
             }

@@ -21,7 +21,7 @@ mod tries;
 mod values;
 
 use ccm_engine::{Provider, TypedResource};
-use ccm_model::{Diagnostic, Map, Node, Properties, Resource, shell_operator};
+use ccm_model::{Diagnostic, Node, NodeMap, Properties, Resource, shell_operator};
 use ccm_properties::{Checked, PropertyError, PropertySpec, TextSyntax, TypeSpec, TypedProperties};
 
 use command::{CommandSyntax, Exec};
@@ -86,7 +86,7 @@ impl TypeSpec for ExecType {
         executor::SETTINGS
     }
 
-    fn check_settings(&self, settings: &Map) -> Vec<Diagnostic> {
+    fn check_settings(&self, settings: &NodeMap) -> Vec<Diagnostic> {
         executor::check(settings)
     }
 

@@ -3,7 +3,7 @@
 //! All output of a command leaves an exec through this module, except live lines. The output as it was
 //! printed is evaluated and captured; every quotation of it goes through [`Redacted`].
 
-use ccm_host::{Captured, Finished};
+use ccm_host::{CapturedOutput, Finished};
 use ccm_model::{Stream, StreamTail};
 use ccm_redaction::Redactor;
 use serde::de::IgnoredAny;
@@ -95,7 +95,7 @@ pub(crate) fn tails(exec: &Exec, finished: &Finished) -> Vec<StreamTail> {
 }
 
 /// Returns everything kept of a stream, with a line in place of the dropped bytes.
-pub(crate) fn kept(captured: &Captured) -> Vec<u8> {
+pub(crate) fn kept(captured: &CapturedOutput) -> Vec<u8> {
     let gap = match captured.dropped {
         0 => String::new(),
         dropped => format!("\n... ({dropped} bytes are not kept)\n"),
@@ -104,12 +104,12 @@ pub(crate) fn kept(captured: &Captured) -> Vec<u8> {
 }
 
 /// Reads a stream as JSON.
-pub(crate) fn json(captured: &Captured) -> Result<Value, JsonError> {
+pub(crate) fn json(captured: &CapturedOutput) -> Result<Value, JsonError> {
     read(captured, |text| serde_json::from_str(text))
 }
 
 /// Reads a stream as JSON. A number that ccm would print differently becomes the text as it was printed.
-pub(crate) fn json_with_numbers_as_printed(captured: &Captured) -> Result<Value, JsonError> {
+pub(crate) fn json_with_numbers_as_printed(captured: &CapturedOutput) -> Result<Value, JsonError> {
     read(captured, |text| {
         // Errors have the positions of the text itself.
         serde_json::from_str::<IgnoredAny>(text)?;
@@ -118,7 +118,7 @@ pub(crate) fn json_with_numbers_as_printed(captured: &Captured) -> Result<Value,
 }
 
 fn read(
-    captured: &Captured,
+    captured: &CapturedOutput,
     parse: impl Fn(&str) -> Result<Value, serde_json::Error>,
 ) -> Result<Value, JsonError> {
     if captured.total() > MAX_JSON {
@@ -209,7 +209,7 @@ mod tests {
     #[test]
     fn text_that_is_not_json_is_reported_with_its_position() {
         let message_of = |text: &str| {
-            let captured = Captured { head: text.into(), ..Captured::default() };
+            let captured = CapturedOutput { head: text.into(), ..CapturedOutput::default() };
             Redacted(&Redactor::new(["S3cr3tPassword"])).json_error(&json(&captured).unwrap_err())
         };
         for (text, message) in [

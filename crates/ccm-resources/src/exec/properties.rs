@@ -49,8 +49,8 @@ properties! {
         /// Show the output of the command line by line while it runs. A failure quotes the last 20 lines of each
         /// stream with any value, unless `sensitive` is set.
         logoutput: LogOutput { default: Some("`on_failure`") },
-        /// Neither show nor record the output of the command and its guards, and hide `command`, `args`,
-        /// `environment`, `stdin`, `expect`, `onlyif` and `unless` wherever properties are shown.
+        /// Neither show nor record the output of the command and its guards, and hide the properties that may
+        /// hold a secret wherever properties are shown.
         sensitive: bool { default: Some("`false`") },
         /// Standard input of the command.
         stdin: Text {

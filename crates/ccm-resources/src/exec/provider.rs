@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use ccm_engine::{Context, Provider, Reading, Suitability};
+use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
 use ccm_host::{Command, Enforced, Exit, Finished, Host, LaunchPlan, Local, Purpose, StartError, random};
-use ccm_model::{Failure, FailureKind, Missing};
+use ccm_model::{Failure, FailureKind, MissingPrerequisite};
 use ccm_redaction::Redactor;
 
 use super::command::{CommandSyntax, Exec};
@@ -40,7 +40,7 @@ impl Provider<ExecKind> for ExecProvider {
     fn status<'a>(
         &'a self,
         exec: &'a Exec,
-        reading: Reading<'a, ExecResult>,
+        reading: ReadPurpose<'a, ExecResult>,
         context: &'a mut Context<'_>,
     ) -> Local<'a, Result<ExecState, Failure>> {
         Box::pin(status(exec, reading, context))
@@ -68,17 +68,17 @@ impl Provider<ExecKind> for ExecProvider {
 /// Reads `creates`, and runs the guards if they matter.
 async fn status(
     exec: &Exec,
-    reading: Reading<'_, ExecResult>,
+    reading: ReadPurpose<'_, ExecResult>,
     context: &mut Context<'_>,
 ) -> Result<ExecState, Failure> {
     let mut state = ExecState::default();
     let mut missing = None;
-    let failed = matches!(reading, Reading::After(ExecResult { outcome: Err(_), .. }));
+    let failed = matches!(reading, ReadPurpose::After(ExecResult { outcome: Err(_), .. }));
     // After a failure they do not matter.
     for path in exec.creates.iter().filter(|_| !failed) {
         let exists = context.host.files.exists(path).map_err(|error| {
             Failure::from_error(FailureKind::Read, &error)
-                .because_of(format!("`creates` \"{}\" can't be looked at", path.display()))
+                .because_of(format!("`creates` \"{}\" can't be inspected", path.display()))
                 .of_property("creates")
         })?;
         if !exists {
@@ -88,11 +88,11 @@ async fn status(
     }
     state.creates_satisfied = !exec.creates.is_empty() && missing.is_none();
     match reading {
-        Reading::Before { triggered } if needs_guards(exec, state.creates_satisfied, triggered) => {
+        ReadPurpose::Before { triggered } if needs_guards(exec, state.creates_satisfied, triggered) => {
             state.guards = guards::run(exec, context).await;
         }
-        Reading::Before { .. } => {}
-        Reading::After(result) => {
+        ReadPurpose::Before { .. } => {}
+        ReadPurpose::After(result) => {
             state.exit_code = result.code;
             state.attempts.clone_from(&result.attempts);
             state.enforced.clone_from(&result.enforced);
@@ -252,7 +252,7 @@ pub(crate) fn not_found_by_shell(exec: &Exec, finished: &Finished) -> Option<Fai
     let stderr = output.iter().find(|tail| tail.stream == ccm_model::Stream::Stderr)?;
     let name = not_found_name(stderr.lines.last()?)?.to_owned();
     let path = exec.path.clone().unwrap_or_default();
-    let missing = Missing::Program(name.clone());
+    let missing = MissingPrerequisite::Program(name.clone());
     let is_relative = name.contains('/') && !name.starts_with('/');
     let mut failure = Failure::from_error(FailureKind::Start, &StartError::NotFound { name, path });
     failure.missing = Some(missing.into());

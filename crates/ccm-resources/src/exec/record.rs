@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use ccm_host::{Captured, Exit, Finished};
+use ccm_host::{CapturedOutput, Exit, Finished};
 use ccm_model::{Artifact, ExecutedCommand, ExecutionMetadata, METADATA_FILE, STDERR_FILE, STDOUT_FILE};
 
 use super::capture::milliseconds;
@@ -28,7 +28,7 @@ pub(crate) fn files(
     if !failed && !is_recorded && !finished.is_some_and(printed) {
         return Vec::new();
     }
-    let nothing = Captured::default();
+    let nothing = CapturedOutput::default();
     let (stdout, stderr) =
         finished.map_or((&nothing, &nothing), |finished| (&finished.stdout, &finished.stderr));
     let command = ExecutedCommand {
@@ -69,7 +69,7 @@ pub(crate) fn files(
 
 #[cfg(test)]
 mod tests {
-    use ccm_model::Map;
+    use ccm_model::NodeMap;
     use ccm_testkit::FakeRunner;
     use serde_json::{Value, json};
 
@@ -78,11 +78,11 @@ mod tests {
     use crate::exec::properties::ExecProperties;
 
     fn exec(name: &str) -> Exec {
-        Exec::build(name, CommandSyntax::Words, ExecProperties::default(), &Map::default()).unwrap()
+        Exec::build(name, CommandSyntax::Words, ExecProperties::default(), &NodeMap::default()).unwrap()
     }
 
     fn finished(code: i32, stdout: &str) -> Finished {
-        let stdout = Captured { head: stdout.into(), ..Captured::default() };
+        let stdout = CapturedOutput { head: stdout.into(), ..CapturedOutput::default() };
         Finished { stdout, ..FakeRunner::finished(Exit::Code(code)) }
     }
 
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn what_was_dropped_is_marked() {
-        let stdout = Captured { head: b"begin".to_vec(), tail: b"end".to_vec(), dropped: 7 };
+        let stdout = CapturedOutput { head: b"begin".to_vec(), tail: b"end".to_vec(), dropped: 7 };
         let finished = Finished { stdout, ..finished(0, "") };
         let files = files(&exec("x"), Some(Path::new("/")), Some(&finished), false);
         assert_eq!(files[0].content, b"begin\n... (7 bytes are not kept)\nend");

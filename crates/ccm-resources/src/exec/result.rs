@@ -111,8 +111,8 @@ fn evaluate_code(exec: &Exec, code: i32) -> Result<Verified<ExecRule>, Failure> 
 
 #[cfg(test)]
 mod tests {
-    use ccm_host::Captured;
-    use ccm_model::Map;
+    use ccm_host::CapturedOutput;
+    use ccm_model::NodeMap;
     use ccm_redaction::Redactor;
     use ccm_testkit::FakeRunner;
     use serde_json::json;
@@ -124,11 +124,11 @@ mod tests {
     use crate::exec::values::ExitCodeValue;
 
     fn exec() -> Exec {
-        Exec::build("true", CommandSyntax::Words, ExecProperties::default(), &Map::default()).unwrap()
+        Exec::build("true", CommandSyntax::Words, ExecProperties::default(), &NodeMap::default()).unwrap()
     }
 
     fn finished(code: i32, stdout: &str) -> Finished {
-        let stdout = Captured { head: stdout.into(), ..Captured::default() };
+        let stdout = CapturedOutput { head: stdout.into(), ..CapturedOutput::default() };
         Finished { stdout, ..FakeRunner::finished(Exit::Code(code)) }
     }
 

@@ -15,6 +15,6 @@ fn suitability(host: Host<'_>) -> Suitability {
     match host.files.exists(Path::new("/bin/sh")) {
         Ok(true) => Suitability::Suits(99),
         Ok(false) => Suitability::Unsuitable("there is no /bin/sh".to_owned()),
-        Err(error) => Suitability::Unsuitable(format!("/bin/sh can't be looked at: {error}")),
+        Err(error) => Suitability::Unsuitable(format!("/bin/sh can't be inspected: {error}")),
     }
 }

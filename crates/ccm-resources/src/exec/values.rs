@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ccm_model::{Diagnostic, Kind, Node, Scalar, escape_control};
+use ccm_model::{Diagnostic, Node, Scalar, ScalarKind, escape_control};
 use ccm_properties::{PropertyKind, PropertyValue, Text, TextKind, TextValue, ValueError, expected, octal};
 
 /// Absolute path.
@@ -138,14 +138,14 @@ impl PropertyValue for LogOutput {
     fn decode(node: &Node, errors: &mut Vec<Diagnostic>) -> Option<Self> {
         const EXPECTED: &str = "`true`, `false` or `on_failure`";
         let error = match (node.as_scalar().map(Scalar::kind), node.as_text()) {
-            (Some(Kind::Bool(true)), _) => return Some(Self::Always),
-            (Some(Kind::Bool(false)), _) => return Some(Self::Never),
-            (Some(Kind::Text), Some("on_failure")) => return Some(Self::OnFailure),
-            (Some(Kind::Text), Some(text @ ("true" | "false"))) => {
+            (Some(ScalarKind::Bool(true)), _) => return Some(Self::Always),
+            (Some(ScalarKind::Bool(false)), _) => return Some(Self::Never),
+            (Some(ScalarKind::Text), Some("on_failure")) => return Some(Self::OnFailure),
+            (Some(ScalarKind::Text), Some(text @ ("true" | "false"))) => {
                 let message = format!("expected {EXPECTED}, found the text \"{text}\"");
                 ValueError::new(message).with_hint("write it without quotes")
             }
-            (Some(Kind::Text), Some(text)) => ValueError::not_one_of(text, &Self::WORDS),
+            (Some(ScalarKind::Text), Some(text)) => ValueError::not_one_of(text, &Self::WORDS),
             _ => {
                 errors.push(expected(EXPECTED, node));
                 return None;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use ccm_engine::{Decision, Described, ResourceKind, Trigger, Verified};
 use ccm_host::{FileInfo, FileKind};
-use ccm_model::{Failure, FailureKind, Missing};
+use ccm_model::{Failure, FailureKind, MissingPrerequisite};
 
 use super::desired::{DesiredFile, FileEnsure};
 use super::diff;
@@ -257,7 +257,7 @@ fn present(file: &DesiredFile, state: &FileState) -> FilePlan {
     match target.kind {
         FileKind::Directory { .. } => {
             let failure = conflict(format!("\"{path}\" is a directory"));
-            let failure = failure.with_missing(Missing::Path(file.path.clone()));
+            let failure = failure.with_missing(MissingPrerequisite::Path(file.path.clone()));
             FilePlan::Fail(failure.with_hint("use `ensure: directory` for a directory"))
         }
         FileKind::Special(what) if file.content.is_some() => {
@@ -287,7 +287,7 @@ fn directory(file: &DesiredFile, state: &FileState) -> FilePlan {
         other => {
             let what = if let FileKind::Special(what) = other { what } else { "a file" };
             let failure = conflict(format!("\"{path}\" is {what}, not a directory"));
-            let failure = failure.with_missing(Missing::Path(file.path.clone()));
+            let failure = failure.with_missing(MissingPrerequisite::Path(file.path.clone()));
             FilePlan::Fail(failure.with_hint("remove it first: ccm does not replace it with a directory"))
         }
     }
@@ -306,7 +306,7 @@ fn absent(file: &DesiredFile, state: &FileState) -> FilePlan {
         Some(FileKind::Directory { .. }) => {
             let path = file.path.display();
             let failure = conflict(format!("the directory \"{path}\" is not empty"));
-            let failure = failure.with_missing(Missing::Path(file.path.clone()));
+            let failure = failure.with_missing(MissingPrerequisite::Path(file.path.clone()));
             FilePlan::Fail(failure.with_hint("set `force: true` to remove it with its content"))
         }
         Some(FileKind::File) => FilePlan::Remove(Removal::File),
@@ -338,13 +338,13 @@ fn dangling_link(file: &DesiredFile) -> Failure {
     let message = format!("\"{}\" is a dangling symbolic link", file.path.display());
     conflict(message)
         .with_hint("use the path that the link leads to")
-        .with_missing(Missing::Path(file.path.clone()))
+        .with_missing(MissingPrerequisite::Path(file.path.clone()))
 }
 
 fn parent_missing(file: &DesiredFile) -> Failure {
     let parent = file.path.parent().unwrap_or(&file.path).display();
     conflict(format!("the directory \"{parent}\" does not exist"))
-        .with_missing(Missing::Path(file.path.parent().unwrap_or(&file.path).to_owned()))
+        .with_missing(MissingPrerequisite::Path(file.path.parent().unwrap_or(&file.path).to_owned()))
         .with_hint("manage the directory with a file resource and `ensure: directory`")
 }
 

@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use ccm_engine::{Context, Provider, Reading, Suitability};
+use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
 use ccm_host::{
-    Attributes, FileError, Files, Hash, Host, Local, Look, NewContent, NewFile, PathInfo, Step, sha256,
+    FileAttributes, FileError, FileStep, Files, HashPolicy, Host, InspectOptions, Local, NewContent, NewFile,
+    PathInfo, sha256,
 };
-use ccm_model::{Failure, FailureKind, Missing};
+use ccm_model::{Failure, FailureKind, MissingPrerequisite};
 use ccm_redaction::Secrets;
 
 use super::decide::{FileEffect, FilePlan, FileResource, Removal, mount_point, plan};
@@ -39,7 +40,7 @@ impl Provider<FileResource> for Posix {
     fn status<'a>(
         &'a self,
         file: &'a DesiredFile,
-        reading: Reading<'a, FileEffect>,
+        reading: ReadPurpose<'a, FileEffect>,
         context: &'a mut Context<'_>,
     ) -> Local<'a, Result<FileState, Failure>> {
         Box::pin(async move {
@@ -72,7 +73,7 @@ impl Provider<FileResource> for Posix {
 
 /// Returns a warning if ccm is not allowed to set the desired owner and group.
 fn cannot_chown(file: &DesiredFile, files: &dyn Files, accounts: &Accounts<'_>) -> Option<String> {
-    let found = files.look(&file.path, Look::default()).ok()?.target;
+    let found = files.inspect(&file.path, InspectOptions::default()).ok()?.target;
     // Without managed content the file is kept, with its owner and group.
     let kept = found.filter(|_| file.content.is_some() && file.ensure == FileEnsure::Present);
     let number = |name: &Option<String>, find: &dyn Fn(&str) -> Option<u32>| name.as_deref().and_then(find);
@@ -80,7 +81,7 @@ fn cannot_chown(file: &DesiredFile, files: &dyn Files, accounts: &Accounts<'_>) 
     let gid = number(&file.group, &|name| accounts.group(name).ok().flatten());
     let uid = uid.or(kept.as_ref().map(|kept| kept.uid));
     let gid = gid.or(kept.as_ref().map(|kept| kept.gid));
-    if file.ensure == FileEnsure::Absent || files.may_give(uid, gid) {
+    if file.ensure == FileEnsure::Absent || files.can_chown(uid, gid) {
         return None;
     }
     let owners = match (uid.map(|uid| accounts.user_name(uid)), gid.map(|gid| accounts.group_name(gid))) {
@@ -94,13 +95,13 @@ fn cannot_chown(file: &DesiredFile, files: &dyn Files, accounts: &Accounts<'_>) 
 
 fn status(
     file: &DesiredFile,
-    reading: &Reading<'_, FileEffect>,
+    reading: &ReadPurpose<'_, FileEffect>,
     accounts: &Accounts<'_>,
     context: &Context<'_>,
 ) -> Result<FileState, Failure> {
     let files = context.host.files;
     // The state after a change is compared with the written content, even if the source has changed since.
-    let before = matches!(reading, Reading::Before { .. });
+    let before = matches!(reading, ReadPurpose::Before { .. });
     let diff = context.diff && before;
     if let (true, true, Some(FileContent::Text(text))) = (before, file.sensitive, &file.content) {
         mark_secret(text.as_bytes(), context.secrets);
@@ -123,7 +124,7 @@ fn status(
         return Ok(unchanged);
     }
     match (reading, &file.content) {
-        (Reading::After(done), _) => desired.sha256.clone_from(&done.sha256),
+        (ReadPurpose::After(done), _) => desired.sha256.clone_from(&done.sha256),
         (_, Some(FileContent::Text(text))) => {
             let is_short = diff && text.len() as u64 <= keep_up_to;
             desired.content = is_short.then(|| text.as_bytes().to_owned());
@@ -143,16 +144,16 @@ fn status(
         (_, None) => {}
     }
     let hash = match file.ensure {
-        FileEnsure::Present if file.content.is_some() => Hash::Always,
-        FileEnsure::Absent if !diff => Hash::Never,
-        _ => Hash::UpTo(MAX_UNMANAGED_HASH),
+        FileEnsure::Present if file.content.is_some() => HashPolicy::Always,
+        FileEnsure::Absent if !diff => HashPolicy::Never,
+        _ => HashPolicy::UpTo(MAX_UNMANAGED_HASH),
     };
     let text = match &file.content {
         Some(FileContent::Text(text)) if before => Some(text.as_bytes()),
         _ => None,
     };
     // Comparing a text is faster than computing its checksum.
-    let mut found = match files.look(&file.path, Look { hash, keep_up_to, compare: text }) {
+    let mut found = match files.inspect(&file.path, InspectOptions { hash, keep_up_to, compare: text }) {
         Ok(found) => found,
         // Nothing exists below a path that is not a directory.
         Err(FileError::NotADirectory { .. }) if file.ensure == FileEnsure::Absent => PathInfo::default(),
@@ -192,7 +193,7 @@ fn status(
     }
     // The mounts are slow to read, and only matter for a replacement or removal.
     if before && plan.replaces() {
-        let mount = files.mount_in_the_way(&file.path, file.force);
+        let mount = files.blocking_mount(&file.path, file.force);
         state.mount = mount.map_err(|error| failure(&error))?;
     }
     Ok(state)
@@ -205,7 +206,7 @@ fn unchanged_by_attributes(file: &DesiredFile, desired: &Desired, files: &dyn Fi
         return None;
     }
     // The full inspection that follows reports an error.
-    let found = files.look(&file.path, Look::default()).ok()?;
+    let found = files.inspect(&file.path, InspectOptions::default()).ok()?;
     let state = FileState { found, desired: desired.clone(), ..FileState::default() };
     matches!(plan(file, &state), FilePlan::Keep(_)).then_some(state)
 }
@@ -245,7 +246,7 @@ fn number(
     let number = find(name).map_err(|error| failure(&error))?;
     number.map(Some).ok_or_else(|| {
         Failure::new(FailureKind::Read, format!("{what} `{}` does not exist", name.escape_debug()))
-            .with_missing(Missing::Principal(name.to_owned()))
+            .with_missing(MissingPrerequisite::Principal(name.to_owned()))
     })
 }
 
@@ -256,7 +257,7 @@ fn execute(file: &DesiredFile, state: &FileState, context: &mut Context<'_>) -> 
         Some(FileContent::Text(text)) if is_same => FileEffect { sha256: Some(sha256(text.as_bytes())) },
         _ => FileEffect { sha256: state.desired.sha256.clone() },
     };
-    let attributes = Attributes { uid: state.desired.uid, gid: state.desired.gid, mode: file.mode };
+    let attributes = FileAttributes { uid: state.desired.uid, gid: state.desired.gid, mode: file.mode };
     match plan(file, state) {
         FilePlan::Keep(_) => {}
         FilePlan::Fail(failure) => return Err(failure),
@@ -285,7 +286,7 @@ fn execute(file: &DesiredFile, state: &FileState, context: &mut Context<'_>) -> 
 
 fn write(
     file: &DesiredFile,
-    attributes: Attributes,
+    attributes: FileAttributes,
     context: &Context<'_>,
 ) -> Result<Option<String>, Failure> {
     let source: PathBuf;
@@ -317,14 +318,14 @@ fn back_up(file: &DesiredFile, context: &mut Context<'_>) -> Result<(), Failure>
 
 /// Converts the error of an unreadable source.
 fn source_failure(error: &FileError) -> Failure {
-    if let FileError::Ended { .. } = error {
+    if let FileError::Cancelled { .. } = error {
         return failure(error);
     }
     let mut failure = failure(error).because_of("cannot read `source`");
-    if let FileError::Step { path, step: Step::Read, source, .. } = error
+    if let FileError::Step { path, step: FileStep::Read, source, .. } = error
         && matches!(source.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory)
     {
-        failure.missing = Some(Missing::Path(path.clone()).into());
+        failure.missing = Some(MissingPrerequisite::Path(path.clone()).into());
     }
     failure
 }
@@ -332,8 +333,10 @@ fn source_failure(error: &FileError) -> Failure {
 /// Returns the kind of failure for an error.
 fn kind(error: &FileError) -> FailureKind {
     match error {
-        FileError::Ended { .. } => FailureKind::Stopped,
-        FileError::Step { step: Step::Look | Step::Read | Step::Lookup, .. } => FailureKind::Read,
+        FileError::Cancelled { .. } => FailureKind::Stopped,
+        FileError::Step { step: FileStep::Inspect | FileStep::Read | FileStep::Lookup, .. } => {
+            FailureKind::Read
+        }
         FileError::Step { .. } => FailureKind::Change,
         _ => FailureKind::Conflict,
     }
@@ -345,7 +348,7 @@ fn failure(error: &FileError) -> Failure {
     failure.changed = error.changed();
     match error {
         FileError::ParentMissing(path) | FileError::NotADirectory { part: path, .. } => {
-            failure.missing = Some(Missing::Path(path.clone()).into());
+            failure.missing = Some(MissingPrerequisite::Path(path.clone()).into());
         }
         FileError::UntrustedLink { .. } => {
             let hint = "make root, the user who runs ccm, or the owner of the target the owner of the link";

@@ -8,7 +8,7 @@ use ccm_properties::{PropertyKind, PropertyValue, TextKind, TextValue, ValueErro
 pub(crate) struct FileMode(pub u32);
 
 impl FileMode {
-    /// Returns the mode for a directory: whoever may read or write it may enter it.
+    /// Returns the mode for a directory: users who may read or write it may enter it.
     pub(crate) fn for_directory(self) -> u32 {
         [0, 3, 6]
             .into_iter()

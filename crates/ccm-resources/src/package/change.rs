@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use ccm_engine::Context;
-use ccm_host::Level;
+use ccm_host::CancellationLevel;
 use ccm_model::{Failure, FailureKind};
 
 use super::decide::{Install, PackageEffect, PackagePlan, mismatch, plan};
@@ -186,7 +186,7 @@ impl<T: Tool> Packages<T> {
     ) -> Vec<Result<PackageEffect, Failure>> {
         let before = if self.0.may_remove_more(kind) { self.database(context).await.ok() } else { None };
         let mut results = self.change_in_one_call(kind, members, repaired, context).await;
-        let is_over = context.cancellation.level() > Level::Go;
+        let is_over = context.cancellation.level() > CancellationLevel::Go;
         if members.len() > 1 && !is_over {
             for (member, result) in members.iter().zip(&mut results) {
                 let Err(Failure { changed, .. }) = *result else { continue };

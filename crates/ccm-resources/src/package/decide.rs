@@ -15,7 +15,7 @@ pub(crate) struct PackageKind;
 /// Effect of an execution, used for verification.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum PackageEffect {
-    /// Nothing was needed after the index was refreshed.
+    /// No change was needed after the index was refreshed.
     Nothing {
         /// Reason for keeping the package.
         reason: PackageRule,

@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::marker::PhantomData;
 use std::rc::Rc;
 
-use ccm_engine::{Context, Provider, Reading, Suitability};
+use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
 use ccm_host::{Host, Local};
 use ccm_model::{Failure, FailureKind};
 
@@ -60,12 +60,12 @@ impl<T: Tool> Provider<PackageKind> for Packages<T> {
     fn status<'a>(
         &'a self,
         package: &'a Package,
-        reading: Reading<'a, PackageEffect>,
+        reading: ReadPurpose<'a, PackageEffect>,
         context: &'a mut Context<'_>,
     ) -> Local<'a, Result<PackageState, Failure>> {
         Box::pin(async move {
             let database = self.database(context).await?;
-            let is_before = matches!(reading, Reading::Before { .. });
+            let is_before = matches!(reading, ReadPurpose::Before { .. });
             let duplicate = if is_before { self.claim(package, &database, context)? } else { None };
             let mut state = PackageState { duplicate, ..self.state(package, &database, context).await };
             let is_latest = package.ensure == PackageEnsure::Latest && state.installed().is_some();

@@ -56,7 +56,7 @@ pub(crate) enum Presence {
 pub(crate) struct Hold {
     /// Description of what holds the package.
     pub by: String,
-    /// Hint that tells how to release the hold.
+    /// Hint for releasing the hold.
     pub release: String,
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use ccm_engine::{Context, Suitability};
-use ccm_host::{Attributes, Cancellation, Executor, Host, Local, NewContent, NewFile};
+use ccm_host::{Cancellation, Executor, FileAttributes, Host, Local, NewContent, NewFile};
 use ccm_model::{Failure, FailureKind};
 
 use super::desired::Package;
@@ -171,7 +171,7 @@ fn is_old(stamp: &Path, host: Host<'_>, age: Duration) -> bool {
 /// Records the time of a refresh.
 pub(crate) fn remember_refresh(tool: &impl Tool, context: &mut Context<'_>) {
     let Some(stamp) = own_stamp(tool.name(), context.state_directory) else { return };
-    let attributes = Attributes { mode: Some(0o600), ..Attributes::default() };
+    let attributes = FileAttributes { mode: Some(0o600), ..FileAttributes::default() };
     let new = NewFile { content: NewContent::Bytes(b""), attributes };
     if let Err(error) = context.host.files.write(&stamp, &new) {
         let message = format!("cannot record that the index was refreshed: {error}");
@@ -206,12 +206,12 @@ pub(crate) fn exists(host: Host<'_>, path: &str) -> bool {
 }
 
 /// Reads a system file as text; `None` if it does not exist.
-pub(crate) fn text(host: Host<'_>, path: &str, longest: u64) -> Result<Option<String>, Failure> {
-    Ok(bytes(host, path, longest)?.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+pub(crate) fn text(host: Host<'_>, path: &str, max_length: u64) -> Result<Option<String>, Failure> {
+    Ok(bytes(host, path, max_length)?.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
 }
 
 /// Reads a system file; `None` if it does not exist.
-pub(crate) fn bytes(host: Host<'_>, path: &str, longest: u64) -> Result<Option<Vec<u8>>, Failure> {
+pub(crate) fn bytes(host: Host<'_>, path: &str, max_length: u64) -> Result<Option<Vec<u8>>, Failure> {
     let path = Path::new(path);
     let failed = |error: &dyn std::error::Error| {
         Failure::from_error(FailureKind::Read, error).because_of("cannot list installed packages")
@@ -219,7 +219,7 @@ pub(crate) fn bytes(host: Host<'_>, path: &str, longest: u64) -> Result<Option<V
     if !host.files.exists(path).map_err(|error| failed(&error))? {
         return Ok(None);
     }
-    let bytes = host.files.content(path, longest).map_err(|error| failed(&error))?;
+    let bytes = host.files.content(path, max_length).map_err(|error| failed(&error))?;
     if bytes.is_none() {
         let message = format!("\"{}\" is too large", path.display());
         return Err(Failure::new(FailureKind::Read, message));

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use ccm_engine::Context;
-use ccm_host::{Command, Exit, Finished, Host, Level, Origin, Role};
+use ccm_host::{CancellationLevel, Command, CommandOrigin, Exit, Finished, Host, Role};
 use ccm_model::{Failure, FailureKind, Stream, display_duration};
 
 use super::desired::Package;
@@ -70,7 +70,7 @@ impl ToolCommand {
             args: self.args.iter().map(Into::into).collect(),
             environment,
             timeout,
-            origin: Origin::Ccm,
+            origin: CommandOrigin::Ccm,
             role: Role::Tool,
             ..Command::new(PathBuf::from(self.program))
         }
@@ -120,7 +120,7 @@ pub(crate) async fn run_waiting_for_locks(
     let mut blocking_lock = None;
     let mut has_begun = false;
     let ended = loop {
-        if cancellation.level() > Level::Go {
+        if cancellation.level() > CancellationLevel::Go {
             break Err(stopped(call));
         }
         let command = call.command(host, limits.work);
@@ -157,7 +157,7 @@ pub(crate) async fn run_waiting_for_locks(
         {
             continue;
         }
-        let is_over = cancellation.level() > Level::Go;
+        let is_over = cancellation.level() > CancellationLevel::Go;
         let judged = evaluate_exit(call, finished).map(drop);
         break judged.map_err(|failure| {
             if !is_locked {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use ccm_engine::{Decision, Described, ResourceKind, Trigger, Verified};
-use ccm_model::{Failure, FailureKind, Missing, display_duration, listed};
+use ccm_model::{Failure, FailureKind, MissingPrerequisite, display_duration, listed};
 
 use super::desired::{Service, ServiceEnsure, template_of};
 use super::rules::{Difference, KeepReason, ServiceRule};
@@ -282,7 +282,7 @@ fn obstacle(service: &Service, state: &ServiceState, steps: &Steps) -> Option<Fa
         Load::Bad(why) if steps.start() => {
             let failure = conflict(why.clone())
                 .because_of(format!("cannot start `{name}`"))
-                .with_missing(Missing::Unit(name.to_owned()));
+                .with_missing(MissingPrerequisite::Unit(name.to_owned()));
             Some(failure.with_hint(format!("run `systemd-analyze verify {name}` for details")))
         }
         _ if steps.verb == Some(Verb::Reload) && !unit.can_reload => Some(
@@ -300,7 +300,9 @@ fn conflict(message: String) -> Failure {
 fn not_found(service: &Service, state: &ServiceState) -> Failure {
     let whose = if service.user { " for this user" } else { "" };
     let failure = conflict(format!("service not found: unit `{}` does not exist{whose}", service.unit))
-        .with_missing(Missing::Unit(template_of(&service.unit).unwrap_or_else(|| service.unit.clone())));
+        .with_missing(MissingPrerequisite::Unit(
+            template_of(&service.unit).unwrap_or_else(|| service.unit.clone()),
+        ));
     let suggestions: Vec<&str> = state.suggestions.iter().map(String::as_str).collect();
     match &suggestions[..] {
         [] => failure,
@@ -312,10 +314,10 @@ fn masked(service: &Service) -> Failure {
     let user = if service.user { "--user " } else { "" };
     let name = &service.unit;
     let missing = if service.user {
-        Missing::Unit(name.clone())
+        MissingPrerequisite::Unit(name.clone())
     } else {
         // The mask is a link that a resource may remove.
-        Missing::Path(Path::new("/etc/systemd/system").join(name))
+        MissingPrerequisite::Path(Path::new("/etc/systemd/system").join(name))
     };
     conflict(format!("`{name}` is masked"))
         .with_missing(missing)
@@ -343,7 +345,7 @@ fn mask_failure(service: &Service, state: &ServiceState, steps: &Steps) -> Optio
     };
     let why = format!("\"{shown}\" is {what}, and the link that masks the unit needs this path");
     let failure = conflict(why).because_of(format!("cannot mask `{}`", service.unit));
-    Some(failure.with_missing(Missing::Path(path.clone())).with_hint(hint))
+    Some(failure.with_missing(MissingPrerequisite::Path(path.clone())).with_hint(hint))
 }
 
 fn busy(service: &Service, state: &ServiceState) -> Failure {

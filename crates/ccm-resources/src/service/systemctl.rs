@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use ccm_engine::Context;
-use ccm_host::{Command, Exit, Host, Origin, Role, StartError};
-use ccm_model::{Failure, FailureKind, Missing, Stream, StreamTail, display_duration};
+use ccm_host::{Command, CommandOrigin, Exit, Host, Role, StartError};
+use ccm_model::{Failure, FailureKind, MissingPrerequisite, Stream, StreamTail, display_duration};
 
 use crate::output_tail::{tail, text};
 
@@ -113,7 +113,7 @@ impl Systemctl {
             args: arguments.map(Into::into).collect(),
             environment: self.environment.clone(),
             timeout: Some(timeout),
-            origin: Origin::Ccm,
+            origin: CommandOrigin::Ccm,
             role,
             ..Command::new(program)
         }
@@ -139,7 +139,7 @@ fn runtime_directory(host: Host<'_>) -> Result<String, Failure> {
         Failure::new(FailureKind::Start, format!("{VARIABLE} is not set and \"{usual}\" does not exist"))
             .because_of("cannot reach the services of the user who runs ccm")
             .with_hint("log in as that user, or run `loginctl enable-linger`");
-    failure.missing = Some(Missing::Path(usual.into()).into());
+    failure.missing = Some(MissingPrerequisite::Path(usual.into()).into());
     Err(failure)
 }
 
@@ -157,7 +157,7 @@ pub(crate) fn stopped_failure() -> Failure {
 fn start_failure(error: &StartError) -> Failure {
     let mut failure = error.failure();
     if let StartError::NotFound { name, .. } = error {
-        failure.missing = Some(Missing::Program(name.clone()).into());
+        failure.missing = Some(MissingPrerequisite::Program(name.clone()).into());
     }
     failure
 }

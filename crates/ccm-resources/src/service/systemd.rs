@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use ccm_engine::{Context, Provider, Reading, Suitability};
-use ccm_host::{Host, Local, Look};
+use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
+use ccm_host::{Host, InspectOptions, Local};
 use ccm_model::{Failure, FailureKind};
 
 use super::decide::{ServiceEffect, ServiceKind, Verb, is_finished_oneshot, is_in_desired_state};
@@ -44,14 +44,14 @@ impl Provider<ServiceKind> for Systemd {
     fn status<'a>(
         &'a self,
         service: &'a Service,
-        reading: Reading<'a, ServiceEffect>,
+        reading: ReadPurpose<'a, ServiceEffect>,
         context: &'a mut Context<'_>,
     ) -> Local<'a, Result<ServiceState, Failure>> {
         Box::pin(async move {
             let systemctl = Systemctl::of(service.user, context.host)?;
             match reading {
-                Reading::Before { triggered } => read(service, triggered, &systemctl, context).await,
-                Reading::After(done) => read_after_change(service, done, &systemctl, context).await,
+                ReadPurpose::Before { triggered } => read(service, triggered, &systemctl, context).await,
+                ReadPurpose::After(done) => read_after_change(service, done, &systemctl, context).await,
             }
         })
     }
@@ -296,7 +296,7 @@ async fn mask_obstacle(
     let path = directory.join(if unit.id.is_empty() { &service.unit } else { &unit.id });
     let files = context.host.files;
     // systemd reports the error.
-    let Ok(found) = files.look(&path, Look::default()) else { return Ok(None) };
+    let Ok(found) = files.inspect(&path, InspectOptions::default()) else { return Ok(None) };
     let is_mask = found.link && files.canonical(&path).is_ok_and(|end| end == Path::new("/dev/null"));
     let is_there = (found.link || found.target.is_some()) && !is_mask;
     Ok(is_there.then_some(MaskObstacle { path, is_link: found.link }))

@@ -1,8 +1,8 @@
 //! Builds resources of any type from a few words.
 
 use ccm_model::{
-    Diagnostic, Entry, Key, Map, Node, Properties, Resource, ResourceId, Scalar, ScalarStyle, SourceId, Span,
-    Spanned, Value,
+    Diagnostic, Node, NodeEntry, NodeKey, NodeMap, NodeValue, Properties, Resource, ResourceId, Scalar,
+    ScalarStyle, SourceId, Span, Spanned,
 };
 use ccm_properties::{Checked, TypeSpec};
 use ccm_resources::types;
@@ -11,20 +11,20 @@ use ccm_resources::types;
 fn node(text: &str) -> Node {
     let inside = |open, close| text.strip_prefix(open).and_then(|text: &str| text.strip_suffix(close));
     let value = if let Some(list) = inside('[', ']') {
-        Value::List(parts(list).filter(|part| !part.is_empty()).map(node).collect())
+        NodeValue::List(parts(list).filter(|part| !part.is_empty()).map(node).collect())
     } else if let Some(map) = inside('{', '}') {
-        Value::Map(Map::new(
+        NodeValue::Map(NodeMap::new(
             parts(map)
                 .filter_map(|part| part.split_once('='))
                 .map(|(key, value)| entry(key, value))
                 .collect(),
         ))
     } else if let Some(computed) = inside('<', '>') {
-        Value::Scalar(Scalar { text: computed.into(), style: ScalarStyle::Computed })
+        NodeValue::Scalar(Scalar { text: computed.into(), style: ScalarStyle::Computed })
     } else {
         // An empty text without quotes would be null.
         let style = if text.is_empty() { ScalarStyle::Quoted } else { ScalarStyle::Plain };
-        Value::Scalar(Scalar { text: text.into(), style })
+        NodeValue::Scalar(Scalar { text: text.into(), style })
     };
     Node { value, span: Span::default() }
 }
@@ -38,8 +38,8 @@ fn parts(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-fn entry(key: &str, value: &str) -> Entry {
-    Entry { key: Key { text: key.into(), span: Span::new(SourceId(0), 1, 2) }, value: node(value) }
+fn entry(key: &str, value: &str) -> NodeEntry {
+    NodeEntry { key: NodeKey { text: key.into(), span: Span::new(SourceId(0), 1, 2) }, value: node(value) }
 }
 
 /// Returns a resource; `ensure` and `provider` are taken from the properties, as the loader does.
@@ -55,7 +55,7 @@ pub(crate) fn resource(type_name: &str, name: &str, properties: &[(&str, &str)])
         id: ResourceId::new(type_name, name),
         ensure: common("ensure"),
         provider: common("provider"),
-        properties: Properties::new(Map::new(own.collect()), None),
+        properties: Properties::new(NodeMap::new(own.collect()), None),
         ..Resource::default()
     }
 }
@@ -63,7 +63,7 @@ pub(crate) fn resource(type_name: &str, name: &str, properties: &[(&str, &str)])
 /// Returns a resource in a manifest with settings for all resources of the type.
 #[allow(dead_code, reason = "not every type has such settings")]
 pub(crate) fn with_settings(mut resource: Resource, settings: &[(&str, &str)]) -> Resource {
-    resource.settings = Map::new(settings.iter().map(|(key, value)| entry(key, value)).collect()).into();
+    resource.settings = NodeMap::new(settings.iter().map(|(key, value)| entry(key, value)).collect()).into();
     resource
 }
 

@@ -1,9 +1,9 @@
-//! Commands that run as somebody else or in a sandbox.
+//! Commands that run as another user or in a sandbox.
 
 use std::path::Path;
 
 use ccm_host::{Account, Command, Enforced, Exit, Identity, Means};
-use ccm_model::{Missing, Outcome, Resource};
+use ccm_model::{MissingPrerequisite, Outcome, Resource};
 
 use crate::build::{mistakes, with_settings};
 use crate::exec;
@@ -76,7 +76,7 @@ fn who_is_not_there_may_come_from_an_earlier_resource() {
         let transaction = machine().apply(exec("true", &[(property, "x")]));
         let failure = failure(&transaction);
         assert_eq!(failure.chain, [format!("`{property}` can't be taken on").as_str(), expected]);
-        let missing = Missing::Principal("x".to_owned());
+        let missing = MissingPrerequisite::Principal("x".to_owned());
         assert_eq!((failure.missing.as_deref(), failure.changed), (Some(&missing), false));
         assert_eq!(failure.hints, ["look for a misspelling, or make it in an earlier resource"]);
     }
@@ -229,7 +229,7 @@ fn what_is_not_there_is_named() {
         let transaction = machine.apply(resource.clone());
         let expected = format!("`{property}` of the sandbox: \"/x\" can't be opened to it");
         assert_eq!(failure(&transaction).chain[0], expected);
-        assert_eq!(failure(&transaction).missing.as_deref(), Some(&Missing::Path("/x".into())));
+        assert_eq!(failure(&transaction).missing.as_deref(), Some(&MissingPrerequisite::Path("/x".into())));
         assert_eq!(failure(&transaction).property.as_deref(), Some("sandbox"));
         let noop = machine.noop(resource);
         assert!(noop.warnings[0].starts_with(&format!("as things are now it would fail: {expected}")));

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use ccm_host::{CancellationSource, Clock, Exit, Finished, Level, Local};
+use ccm_host::{CancellationLevel, CancellationSource, Clock, Exit, Finished, Local};
 use ccm_model::Outcome;
 use ccm_testkit::FakeRunner;
 use serde_json::json;
@@ -96,7 +96,7 @@ fn what_is_not_there_is_not_waited_for() {
     assert_eq!(machine.runner.ran().len(), 1);
 }
 
-/// A clock whose time never comes, and which ends the run when somebody waits for it.
+/// Clock that never advances, and that stops the run at a wait.
 struct EndingClock {
     source: CancellationSource,
     asked: Cell<u32>,
@@ -113,7 +113,7 @@ impl Clock for EndingClock {
 
     fn wait(&self, _: Duration) -> Local<'_, ()> {
         self.asked.set(self.asked.get() + 1);
-        self.source.raise(Level::Stop);
+        self.source.raise(CancellationLevel::Stop);
         Box::pin(std::future::pending())
     }
 }

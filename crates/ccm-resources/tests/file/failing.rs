@@ -100,8 +100,7 @@ fn failed_backup_changes_nothing() {
     let blocked = scratch.write("file", "");
     let runs = Runs { state_directory: Some(&blocked), ..Runs::here(&scratch) };
     let transaction = runs.apply(file(&scratch.at("f"), &[("content", "new"), ("backup", "true")]));
-    let expected =
-        "cannot back up the old content: \"file/backups\" could not be made: Not a directory (os error 20)";
+    let expected = "cannot back up the old content: \"file/backups\" could not be created: Not a directory (os error 20)";
     assert_eq!(told(&transaction, &scratch), expected);
     assert!(!failure(&transaction).changed);
     assert_eq!(scratch.read("f").as_deref(), Some("old"));

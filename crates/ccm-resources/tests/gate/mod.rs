@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::path::Path;
 
 use ccm_engine::{ChangeRequest, CommandRequest, Gate, Verdict};
-use ccm_host::{Cancellation, Host, Local, Origin, Role};
+use ccm_host::{Cancellation, CommandOrigin, Host, Local, Role};
 use ccm_model::{Resource, Transaction};
 use ccm_redaction::Secrets;
 use ccm_resources::types;
@@ -63,9 +63,9 @@ impl Gate for RoleGate {
     fn before_command<'a>(&'a self, request: &'a CommandRequest<'a>) -> Local<'a, Verdict> {
         let command = request.command;
         let text = match command.origin {
-            Origin::Argv => format!("argv {}", command.program.display()),
-            Origin::Shell => format!("shell `{}`", command.shell_text().unwrap_or_default()),
-            Origin::Ccm => format!("ccm {}", command.program.display()),
+            CommandOrigin::Argv => format!("argv {}", command.program.display()),
+            CommandOrigin::Shell => format!("shell `{}`", command.shell_text().unwrap_or_default()),
+            CommandOrigin::Ccm => format!("ccm {}", command.program.display()),
         };
         self.asked.borrow_mut().push(format!("{:?}: {text}", command.role));
         let verdict = if command.role == self.role { self.verdict.clone() } else { Verdict::Allow };

@@ -9,7 +9,7 @@ use std::io;
 use std::path::Path;
 
 use ccm_expr::{Timestamp, Value};
-use ccm_manifest::{Completed, FactPath, Loaded, Request, Sources, load, schema};
+use ccm_manifest::{Completion, FactPath, LoadResult, Request, Sources, load, schema};
 use ccm_model::{Dependency, Diagnostic, Node, Resource, ResourceIndex, Severity, SourceMap, Spanned};
 use ccm_properties::{TypeSpec, aliases};
 use samples::{SAMPLES, Sample};
@@ -99,7 +99,7 @@ impl<'a> Cell<'a> {
         Self { type_name, sample, given, is_wrong, is_off, text, line }
     }
 
-    fn load(&self) -> Loaded<'static> {
+    fn load(&self) -> LoadResult<'static> {
         let request = Request {
             name: "m.yaml".to_owned(),
             text: self.text.as_str().into(),
@@ -176,14 +176,14 @@ impl<'a> Cell<'a> {
     }
 
     /// Says what is not as it should be once the value is known.
-    fn completion(&self, loaded: &Loaded<'_>) -> Option<String> {
+    fn completion(&self, loaded: &LoadResult<'_>) -> Option<String> {
         let value = if self.is_wrong { self.sample.wrong } else { self.sample.right };
         let value: serde_json::Value = serde_json::from_str(value).expect("samples are JSON");
-        loaded.late.remember(ResourceIndex(0), serde_json::json!({ "value": value }));
+        loaded.late.record_captures(ResourceIndex(0), serde_json::json!({ "value": value }));
         let (index, resource) = accepted(loaded);
         match loaded.late.complete(index, resource, &|_| false) {
-            Completed::Resource(resource) if !self.is_wrong => self.other_values(&resource),
-            Completed::Mistaken(errors) if self.is_wrong => {
+            Completion::Resource(resource) if !self.is_wrong => self.other_values(&resource),
+            Completion::Invalid(errors) if self.is_wrong => {
                 // An alias has been replaced by the name of the property.
                 let spec = types().into_iter().find(|spec| spec.name() == self.type_name).expect("a type");
                 let alias = aliases(spec.properties()).find(|(alias, _)| *alias == self.sample.property);
@@ -199,7 +199,7 @@ impl<'a> Cell<'a> {
 
 /// The resource of interest in a manifest without an error: behind the one that captures something, and behind the
 /// resources of a child.
-fn accepted<'l>(loaded: &'l Loaded<'_>) -> (ResourceIndex, &'l Resource) {
+fn accepted<'l>(loaded: &'l LoadResult<'_>) -> (ResourceIndex, &'l Resource) {
     let catalog = loaded.catalog.as_ref().expect("no error");
     let index = catalog.indices().last().expect("the resource");
     (index, catalog.resource(index))
@@ -207,9 +207,11 @@ fn accepted<'l>(loaded: &'l Loaded<'_>) -> (ResourceIndex, &'l Resource) {
 
 fn value(node: &Node) -> String {
     match &node.value {
-        ccm_model::Value::Scalar(scalar) => format!("{:?} {:?}", scalar.kind(), scalar.text),
-        ccm_model::Value::List(elements) => elements.iter().map(|element| value(element) + "\n").collect(),
-        ccm_model::Value::Map(map) => {
+        ccm_model::NodeValue::Scalar(scalar) => format!("{:?} {:?}", scalar.kind(), scalar.text),
+        ccm_model::NodeValue::List(elements) => {
+            elements.iter().map(|element| value(element) + "\n").collect()
+        }
+        ccm_model::NodeValue::Map(map) => {
             let entries = map.entries().iter();
             entries
                 .map(|entry| format!("{}: {}", entry.key.text, value(&entry.value)))

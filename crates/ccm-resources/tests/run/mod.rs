@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use ccm_engine::{Gate, NoLateValues, OpenGate, ResourceType, Run, Stop};
-use ccm_host::{Cancellation, Captured, Exit, Finished, Host};
+use ccm_host::{Cancellation, CapturedOutput, Exit, Finished, Host};
 use ccm_model::{Catalog, Event, Failure, Outcome, Resource, Transaction};
 use ccm_redaction::Secrets;
 use ccm_resources::types;
@@ -103,7 +103,7 @@ pub(crate) fn run_types_simply(
 /// Returns the result of a command with this exit and output.
 #[allow(dead_code, reason = "not every type runs commands")]
 pub(crate) fn printed(exit: Exit, stdout: &str, stderr: &str) -> Finished {
-    let captured = |text: &str| Captured { head: text.into(), ..Captured::default() };
+    let captured = |text: &str| CapturedOutput { head: text.into(), ..CapturedOutput::default() };
     Finished { stdout: captured(stdout), stderr: captured(stderr), ..FakeRunner::finished(exit) }
 }
 

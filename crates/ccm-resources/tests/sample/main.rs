@@ -12,10 +12,10 @@ use std::time::UNIX_EPOCH;
 use ccm_engine::ResourceType;
 use ccm_expr::{Timestamp, Value};
 use ccm_host::{Host, LocalExecutor};
-use ccm_manifest::{FactPath, Loaded, Request, Sources, load, render, schema};
+use ccm_manifest::{FactPath, LoadResult, Request, Sources, load, render, schema};
 use ccm_model::{Diagnostic, Event, Outcome, SourceMap};
 use ccm_properties::TypeSpec;
-use ccm_report::{Encoder, Ids};
+use ccm_report::{Ids, LineEncoder};
 use ccm_testkit::{FakeClock, FakeFiles, FakeRunner};
 
 use memo::WALL;
@@ -51,7 +51,7 @@ impl Sources for Nothing {
     }
 }
 
-fn loaded(memo: &str) -> Loaded<'static> {
+fn loaded(memo: &str) -> LoadResult<'static> {
     let request = Request {
         name: "m.yaml".to_owned(),
         text: format!("ccm: {{resources: [{{memo: [{{milk: {memo}}}]}}]}}").into(),
@@ -75,7 +75,7 @@ fn applied(memo: &str) -> (Outcome, serde_json::Value) {
     let host = Host { executor: &executor, system: &runner, files: &files, clock: &clock };
     let transaction = run::run_types_simply(&types(), resources, host, false).pop().expect("a transaction");
     let outcome = transaction.outcome.clone();
-    let mut encoder = Encoder::new(Ids::new(1), UNIX_EPOCH, "/m.yaml".to_owned(), "0.1.0");
+    let mut encoder = LineEncoder::new(Ids::new(1), UNIX_EPOCH, "/m.yaml".to_owned(), "0.1.0");
     let event = Event::ResourceFinished(Box::new(transaction));
     let line = encoder.encode(&event).expect("a line");
     let line: serde_json::Value = serde_json::from_str(line.text).expect("JSON");
@@ -107,7 +107,7 @@ fn it_is_documented() {
     let memo = &schema["$defs"]["memo"]["properties"];
     assert_eq!(memo["colour"]["anyOf"][0]["enum"], serde_json::json!(["white", "yellow", null]));
     assert_eq!(memo["colour"]["description"], "Colour of the paper. Default: `white`.");
-    assert_eq!(memo["color"]["description"], "Another name for `colour`.");
+    assert_eq!(memo["color"]["description"], "Alias of `colour`.");
 }
 
 #[test]

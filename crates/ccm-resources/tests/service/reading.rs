@@ -1,7 +1,7 @@
 //! Reading services, and noop.
 
 use ccm_host::Exit;
-use ccm_model::{Missing, Outcome};
+use ccm_model::{MissingPrerequisite, Outcome};
 use ccm_testkit::FakeFile;
 
 use crate::machine::{Machine, SYSTEMCTL};
@@ -73,7 +73,7 @@ fn missing_unit_is_reported_with_suggestions() {
     let failure = failure(&transaction);
     assert_eq!(failure.chain, ["service not found: unit `web.service` does not exist"]);
     assert_eq!(failure.hints, ["did you mean `webd.service`?"]);
-    assert_eq!(failure.missing.as_deref(), Some(&Missing::Unit("web.service".to_owned())));
+    assert_eq!(failure.missing.as_deref(), Some(&MissingPrerequisite::Unit("web.service".to_owned())));
     assert_eq!(machine.done(), [""; 0]);
 }
 
@@ -83,7 +83,7 @@ fn missing_instance_lacks_its_template() {
     machine.has_all(&[("web@one.service", "inactive dead", &["LoadState=not-found"])]);
     let transaction = machine.noop(service("web@one", &[]));
     let missing = failure(&transaction).missing.as_deref();
-    assert_eq!(missing, Some(&Missing::Unit("web@.service".to_owned())));
+    assert_eq!(missing, Some(&MissingPrerequisite::Unit("web@.service".to_owned())));
 }
 
 #[test]
@@ -137,7 +137,10 @@ fn failed_queries_are_reported_with_the_cause() {
     machine.runner.without("systemctl");
     let transaction = machine.apply(service("web", &[]));
     assert_eq!(failure(&transaction).chain, ["\"systemctl\" not found in PATH"]);
-    assert_eq!(failure(&transaction).missing.as_deref(), Some(&Missing::Program("systemctl".to_owned())));
+    assert_eq!(
+        failure(&transaction).missing.as_deref(),
+        Some(&MissingPrerequisite::Program("systemctl".to_owned()))
+    );
 }
 
 #[test]

@@ -157,8 +157,8 @@ mod tests {
 
     #[test]
     fn spans_of_any_manifest_point_into_its_redacted_text() {
-        for input in ccm_fuzz::changed(ccm_fuzz::target("manifest"), 200) {
-            let (diagnostics, texts) = ccm_fuzz::mistakes_of_manifest(&input);
+        for input in ccm_fuzz::mutations(ccm_fuzz::target("manifest"), 200) {
+            let (diagnostics, texts) = ccm_fuzz::manifest_errors(&input);
             // Everything that a diagnostic may point at is tried as a secret.
             let words: Vec<String> = diagnostics
                 .iter()

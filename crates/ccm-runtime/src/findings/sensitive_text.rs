@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use ccm_data::annotations::sensitive_parts;
-use ccm_model::{Kind, Map, Node, SourceId, Value};
+use ccm_model::{Node, NodeMap, NodeValue, ScalarKind, SourceId};
 use ccm_properties::{CommonProperty, NAME, SENSITIVE};
 use ccm_redaction::Redactor;
 use ccm_yaml::{Limits, parse};
@@ -50,8 +50,8 @@ impl SensitiveText {
 
     fn look_through(&mut self, node: &Node, is_default: bool) {
         match &node.value {
-            Value::Scalar(_) => {}
-            Value::List(elements) => {
+            NodeValue::Scalar(_) => {}
+            NodeValue::List(elements) => {
                 let defaults =
                     elements.iter().filter_map(|element| element.as_map()?.get("defaults")?.as_map());
                 let by_default = defaults.into_iter().any(|defaults| is_marked(defaults) == Some(true));
@@ -59,8 +59,8 @@ impl SensitiveText {
                     self.look_through(element, by_default);
                 }
             }
-            Value::Map(map) if is_marked(map).unwrap_or_default() => self.hide(map, node.span.range()),
-            Value::Map(map) => {
+            NodeValue::Map(map) if is_marked(map).unwrap_or_default() => self.hide(map, node.span.range()),
+            NodeValue::Map(map) => {
                 for entry in map.entries() {
                     let range = entry.key.span.start as usize..entry.value.span.end as usize;
                     match entry.value.as_map() {
@@ -74,7 +74,7 @@ impl SensitiveText {
         }
     }
 
-    fn hide(&mut self, properties: &Map, range: Range<usize>) {
+    fn hide(&mut self, properties: &NodeMap, range: Range<usize>) {
         let mut texts = Vec::new();
         let entries = properties.entries().iter();
         // A misspelt property may hold what another one hides.
@@ -88,17 +88,17 @@ impl SensitiveText {
 
     fn hide_texts<'n>(&mut self, node: &'n Node, texts: &mut Vec<&'n str>) {
         match &node.value {
-            Value::Scalar(scalar) if matches!(scalar.kind(), Kind::Null | Kind::Bool(_)) => {}
-            Value::Scalar(scalar) => {
+            NodeValue::Scalar(scalar) if matches!(scalar.kind(), ScalarKind::Null | ScalarKind::Bool(_)) => {}
+            NodeValue::Scalar(scalar) => {
                 self.parts.push(node.span.range());
                 texts.push(&scalar.text);
             }
-            Value::List(elements) => {
+            NodeValue::List(elements) => {
                 for element in elements {
                     self.hide_texts(element, texts);
                 }
             }
-            Value::Map(map) => {
+            NodeValue::Map(map) => {
                 for entry in map.entries() {
                     self.hide_texts(&entry.value, texts);
                 }
@@ -109,9 +109,9 @@ impl SensitiveText {
 
 /// Returns the value of `sensitive`; `None` if it is not given. A value that is not known to be `false` may
 /// turn out to be true.
-fn is_marked(properties: &Map) -> Option<bool> {
+fn is_marked(properties: &NodeMap) -> Option<bool> {
     let node = properties.get(SENSITIVE).filter(|node| !node.is_null())?;
-    Some(node.as_scalar().is_none_or(|scalar| scalar.kind() != Kind::Bool(false)))
+    Some(node.as_scalar().is_none_or(|scalar| scalar.kind() != ScalarKind::Bool(false)))
 }
 
 /// Finds the values around `sensitive:` in a text that is not valid YAML. Errs on the side of hiding too

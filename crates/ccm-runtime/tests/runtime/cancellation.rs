@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ccm_host::Level;
+use ccm_host::CancellationLevel;
 use ccm_model::{Outcome, SkipCause, StopCause};
 use ccm_runtime::{BeginError, Canceller, RunMode, RunOptions};
 use ccm_testkit::Scratch;
@@ -21,7 +21,7 @@ fn a_session_runs_again_after_a_run_was_cancelled() {
     let manifest = session.load(&input).expect("a manifest without errors");
     block_on(async {
         let options = RunOptions::default();
-        options.canceller.raise(Level::Kill, timeout());
+        options.canceller.raise(CancellationLevel::Kill, timeout());
         let (cancelled, report) = outcomes(&manifest, RunMode::Apply, options).await.expect("a run");
         assert_eq!(cancelled, [Outcome::Skipped { cause: SkipCause::Stopped { by: timeout() } }]);
         assert_eq!(report.summary.stopped, Some(timeout()));
@@ -50,7 +50,7 @@ fn a_run_is_cancelled_from_another_thread_while_its_command_runs() {
     let watched = scratch.path().join("p");
     let other = std::thread::spawn(move || {
         ccm_testkit::wait_until("the command runs", || watched.exists());
-        canceller.raise(Level::Stop, timeout());
+        canceller.raise(CancellationLevel::Stop, timeout());
     });
     let (_, report) = block_on(outcomes(&manifest, RunMode::Apply, options)).expect("a run");
     assert_eq!(report.summary.stopped, Some(timeout()));
@@ -67,7 +67,7 @@ fn the_wait_for_another_run_can_be_cancelled() {
     block_on(async {
         let _holder = manifest.begin(RunMode::Apply, RunOptions::default()).await.expect("a run");
         let options = RunOptions::default();
-        options.canceller.raise(Level::Stop, timeout());
+        options.canceller.raise(CancellationLevel::Stop, timeout());
         let input = read(&second, &path);
         let manifest = second.load(&input).expect("a manifest without errors");
         let begun = manifest.begin(RunMode::Apply, options).await;

@@ -3,7 +3,9 @@
 use std::future::ready;
 
 use ccm_model::{FailureKind, Outcome};
-use ccm_runtime::{ChangeRequest, CommandRequest, Config, Gate, Local, RunMode, Session, Verdict, spawn};
+use ccm_runtime::{
+    ChangeRequest, CommandRequest, Config, Gate, Local, RunMode, RunOptions, Session, Verdict, spawn,
+};
 use ccm_testkit::Scratch;
 
 use crate::{config, manifest_of, run};
@@ -75,7 +77,7 @@ fn gate_goes_with_the_session_to_a_thread() {
     let job = spawn(gated(&scratch), async move |session| {
         let input = crate::read(&session, &manifest);
         let loaded = session.load(&input).expect("a manifest without errors");
-        crate::outcomes(&loaded, RunMode::Apply, Default::default()).await.expect("a run").0
+        crate::outcomes(&loaded, RunMode::Apply, RunOptions::default()).await.expect("a run").0
     });
     let outcomes = crate::block_on(job.expect("a thread")).expect("the outcomes");
     assert_eq!(failure(&outcomes[1]).map(|denied| denied.0), Some(FailureKind::Denied));

@@ -7,12 +7,13 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use ccm_host::{
-    Attributes, Cancellation, FileError, Files, Look, NewFile, PathInfo, ReadContent, SystemFiles,
+    Cancellation, FileAttributes, FileError, Files, InspectOptions, NewFile, PathInfo, ReadContent,
+    SystemFiles,
 };
 use ccm_model::{Event, Outcome, StopCause};
 use ccm_runtime::{
-    Canceller, Config, Doors, EventQueue, GivenValues, JobError, Level, ManifestSource, QueuedEvent,
-    RunOptions, event_queue, spawn,
+    CancellationLevel, Canceller, Config, Doors, EventQueue, GivenValues, JobError, ManifestSource,
+    QueuedEvent, RunOptions, event_queue, spawn,
 };
 use ccm_testkit::Scratch;
 
@@ -26,13 +27,13 @@ struct BlockingFiles {
 }
 
 impl Files for BlockingFiles {
-    fn look(&self, path: &Path, look: Look<'_>) -> Result<PathInfo, FileError> {
+    fn inspect(&self, path: &Path, options: InspectOptions<'_>) -> Result<PathInfo, FileError> {
         if path == self.blocked {
             let allowed = self.allowed.lock().expect("the lock of the test");
             // It blocks its thread until the test drops the other end.
             let _ = allowed.recv();
         }
-        self.inner.look(path, look)
+        self.inner.inspect(path, options)
     }
 
     fn exists(&self, path: &Path) -> io::Result<bool> {
@@ -59,11 +60,11 @@ impl Files for BlockingFiles {
         self.inner.write(path, new)
     }
 
-    fn make_directory(&self, path: &Path, attributes: Attributes) -> Result<(), FileError> {
+    fn make_directory(&self, path: &Path, attributes: FileAttributes) -> Result<(), FileError> {
         self.inner.make_directory(path, attributes)
     }
 
-    fn set_attributes(&self, path: &Path, attributes: Attributes) -> Result<(), FileError> {
+    fn set_attributes(&self, path: &Path, attributes: FileAttributes) -> Result<(), FileError> {
         self.inner.set_attributes(path, attributes)
     }
 
@@ -71,16 +72,16 @@ impl Files for BlockingFiles {
         self.inner.remove(path, force)
     }
 
-    fn mount_in_the_way(&self, path: &Path, below: bool) -> Result<Option<PathBuf>, FileError> {
-        self.inner.mount_in_the_way(path, below)
+    fn blocking_mount(&self, path: &Path, below: bool) -> Result<Option<PathBuf>, FileError> {
+        self.inner.blocking_mount(path, below)
     }
 
     fn back_up(&self, path: &Path, state: &Path, at: SystemTime) -> Result<PathBuf, FileError> {
         self.inner.back_up(path, state, at)
     }
 
-    fn may_give(&self, uid: Option<u32>, gid: Option<u32>) -> bool {
-        self.inner.may_give(uid, gid)
+    fn can_chown(&self, uid: Option<u32>, gid: Option<u32>) -> bool {
+        self.inner.can_chown(uid, gid)
     }
 
     fn user(&self, name: &str) -> Result<Option<u32>, FileError> {
@@ -158,7 +159,7 @@ fn file_work_blocks_neither_timers_nor_events_nor_cancellation() {
         let timer = tokio::time::timeout(Duration::from_millis(1), queue.next()).await;
         assert!(timer.is_err(), "the run goes on while a file blocks it: {timer:?}");
         let cause = StopCause::Timeout { after: Duration::from_secs(1) };
-        canceller.raise(Level::Stop, cause.clone());
+        canceller.raise(CancellationLevel::Stop, cause.clone());
         drop(allow);
         let mut outcomes = Vec::new();
         while let Some(events) = queue.next().await {

@@ -4,10 +4,10 @@ use std::fmt;
 use std::path::PathBuf;
 
 use ccm_engine::{
-    Context, Decision, Described, Provider, Reading, ResourceKind, Rule, Suitability, Trigger, TypedResource,
-    Verified,
+    Context, Decision, Described, Provider, ReadPurpose, ResourceKind, Rule, Suitability, Trigger,
+    TypedResource, Verified,
 };
-use ccm_host::{Attributes, Host, Local, NewContent, NewFile};
+use ccm_host::{FileAttributes, Host, Local, NewContent, NewFile};
 use ccm_model::{Failure, FailureKind, Fields, Outcome, Resource};
 use ccm_properties::{PropertyError, Text, TypeSpec, TypedProperties, properties};
 use ccm_runtime::{Config, RunMode, Session};
@@ -130,7 +130,7 @@ impl Provider<GreetingKind> for Plain {
     fn status<'a>(
         &'a self,
         greeting: &'a Greeting,
-        _: Reading<'a, ()>,
+        _: ReadPurpose<'a, ()>,
         context: &'a mut Context<'_>,
     ) -> Local<'a, Result<bool, Failure>> {
         Box::pin(async move {
@@ -151,7 +151,7 @@ impl Provider<GreetingKind> for Plain {
         context: &'a mut Context<'_>,
     ) -> Local<'a, Result<(), Failure>> {
         Box::pin(async move {
-            let attributes = Attributes::default();
+            let attributes = FileAttributes::default();
             let new = NewFile { content: NewContent::Bytes(greeting.text.as_bytes()), attributes };
             let written = context.host.files.write(&greeting.path, &new);
             written.map(drop).map_err(|error| Failure::from_error(FailureKind::Change, &error))

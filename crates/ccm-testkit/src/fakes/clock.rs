@@ -1,18 +1,18 @@
-//! A clock that a test sets.
+//! Fake clock.
 
 use std::cell::Cell;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use ccm_host::{Clock, Local};
 
-/// A clock that a test sets. Who waits moves it on, and does not wait.
+/// Fake clock. A wait advances it and returns at once.
 #[derive(Debug, Default)]
 pub struct FakeClock {
     elapsed: Cell<Duration>,
 }
 
 impl FakeClock {
-    /// Lets time pass.
+    /// Advances the clock.
     pub fn advance(&self, by: Duration) {
         self.elapsed.set(self.elapsed.get() + by);
     }

@@ -1,4 +1,4 @@
-//! Files that a test names.
+//! Fake files.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,40 +7,40 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use ccm_host::{
-    Attributes, FileError, FileInfo, FileKind, Files, Hash, Look, NewContent, NewFile, PathInfo, ReadContent,
-    Step, sha256,
+    FileAttributes, FileError, FileInfo, FileKind, FileStep, Files, HashPolicy, InspectOptions, NewContent,
+    NewFile, PathInfo, ReadContent, sha256,
 };
 use nix::errno::Errno;
 
-/// Files that a test names.
+/// Files in memory.
 #[derive(Clone, Debug, Default)]
 pub struct FakeFiles {
-    /// What exists and is no directory.
+    /// Paths of empty files.
     pub files: BTreeSet<PathBuf>,
-    /// What is a directory.
+    /// Paths of directories.
     pub directories: BTreeSet<PathBuf>,
-    /// The number of the user and group that ccm runs as, if that is not root.
+    /// Number of the user and group that ccm runs as; `None` is root.
     pub runs_as: Option<u32>,
-    /// When files were last modified; those that are not named were at the beginning of time.
+    /// Modification times; the default is the Unix epoch.
     pub modified: BTreeMap<PathBuf, SystemTime>,
-    /// On what something is mounted.
+    /// Mount points.
     pub mounts: BTreeSet<PathBuf>,
-    /// What is more than its path. Writing, making and removing works on these.
+    /// Files with content and attributes. Every change is made to these.
     pub entries: RefCell<BTreeMap<PathBuf, FakeFile>>,
-    /// Users and groups beside root and those in digits.
+    /// Numbers of users and groups, besides root and names in digits.
     pub names: RefCell<BTreeMap<String, u32>>,
-    /// Number of lookups of users and groups that fail next.
+    /// Number of the next lookups of users and groups that fail.
     pub failing_lookups: Cell<usize>,
-    /// Every user and group that was looked up, in order.
+    /// Users and groups that were looked up, in order.
     pub lookups: RefCell<Vec<String>>,
-    /// Every file whose content was read to answer [`Files::look`], in order.
+    /// Files whose content [`Files::inspect`] read, in order.
     pub contents_read: RefCell<Vec<PathBuf>>,
 }
 
-/// Something in [`FakeFiles`].
+/// File or directory in [`FakeFiles`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FakeFile {
-    /// What a regular file holds; none for a directory.
+    /// Content of a regular file; `None` for a directory.
     pub content: Option<Vec<u8>>,
     /// Permissions and special bits.
     pub mode: u32,
@@ -48,29 +48,29 @@ pub struct FakeFile {
     pub uid: u32,
     /// Number of the group.
     pub gid: u32,
-    /// The path is a link to it.
+    /// The path is a link to the file.
     pub link: bool,
 }
 
 impl FakeFile {
-    /// A file of root with mode 0644.
+    /// Returns a file of root with mode 0644.
     pub fn of(content: &str) -> Self {
         Self { content: Some(content.into()), mode: 0o644, uid: 0, gid: 0, link: false }
     }
 
-    /// A directory of root with mode 0755.
+    /// Returns a directory of root with mode 0755.
     pub fn directory() -> Self {
         Self { content: None, mode: 0o755, uid: 0, gid: 0, link: false }
     }
 
-    fn give(&mut self, attributes: Attributes) {
+    fn apply(&mut self, attributes: FileAttributes) {
         self.mode = attributes.mode.unwrap_or(self.mode);
         self.uid = attributes.uid.unwrap_or(self.uid);
         self.gid = attributes.gid.unwrap_or(self.gid);
     }
 }
 
-fn refused(path: &Path, step: Step, error: Errno) -> FileError {
+fn refused(path: &Path, step: FileStep, error: Errno) -> FileError {
     FileError::Step { path: path.to_owned(), step, changed: false, source: error.into() }
 }
 
@@ -110,7 +110,7 @@ impl FakeFiles {
             None => Ok(()),
             Some(left) => {
                 self.failing_lookups.set(left);
-                Err(refused(Path::new(what), Step::Lookup, Errno::ECONNREFUSED))
+                Err(refused(Path::new(what), FileStep::Lookup, Errno::ECONNREFUSED))
             }
         }
     }
@@ -138,7 +138,7 @@ impl Files for FakeFiles {
         if self.exists(path)? { Ok(path.components().collect()) } else { Err(Errno::ENOENT.into()) }
     }
 
-    fn look(&self, path: &Path, look: Look<'_>) -> Result<PathInfo, FileError> {
+    fn inspect(&self, path: &Path, options: InspectOptions<'_>) -> Result<PathInfo, FileError> {
         let Some(entry) = self.entry(path) else {
             return Ok(PathInfo { parent_missing: self.parent_is_missing(path), ..PathInfo::default() });
         };
@@ -148,21 +148,23 @@ impl Files for FakeFiles {
             Some(_) => FileKind::File,
             None => FileKind::Directory { empty: Some(self.below(path).is_empty()) },
         };
-        if look.hash != Hash::Never && content.is_some() {
+        if options.hash != HashPolicy::Never && content.is_some() {
             self.contents_read.borrow_mut().push(path.to_owned());
         }
-        let is_same = look.hash != Hash::Never && content.is_some() && content.as_deref() == look.compare;
+        let is_same =
+            options.hash != HashPolicy::Never && content.is_some() && content.as_deref() == options.compare;
         let read = content.filter(|_| !is_same);
-        let sha256 = read.as_ref().filter(|_| look.hash != Hash::Never).map(|content| sha256(content));
-        let content = read.filter(|_| size <= look.keep_up_to);
+        let sha256 =
+            read.as_ref().filter(|_| options.hash != HashPolicy::Never).map(|content| sha256(content));
+        let content = read.filter(|_| size <= options.keep_up_to);
         let target = Some(FileInfo { kind, mode, uid, gid, size, sha256, content, is_same });
         Ok(PathInfo { link, target, ..PathInfo::default() })
     }
 
     fn read(&self, path: &Path, keep_up_to: u64) -> Result<ReadContent, FileError> {
         match self.entry(path).map(|entry| entry.content) {
-            None => Err(refused(path, Step::Read, Errno::ENOENT)),
-            Some(None) => Err(FileError::InTheWay { path: path.to_owned(), what: "a directory" }),
+            None => Err(refused(path, FileStep::Read, Errno::ENOENT)),
+            Some(None) => Err(FileError::NotAFile { path: path.to_owned(), what: "a directory" }),
             Some(Some(content)) => {
                 let size = content.len() as u64;
                 let sha256 = sha256(&content);
@@ -183,23 +185,23 @@ impl Files for FakeFiles {
         let mut entry = self.entry(path).unwrap_or_else(|| FakeFile::of(""));
         entry.content = Some(content);
         entry.link = false;
-        entry.give(new.attributes);
+        entry.apply(new.attributes);
         self.entries.borrow_mut().insert(path.to_owned(), entry);
         Ok(sha256)
     }
 
-    fn make_directory(&self, path: &Path, attributes: Attributes) -> Result<(), FileError> {
+    fn make_directory(&self, path: &Path, attributes: FileAttributes) -> Result<(), FileError> {
         let mut entry = FakeFile::directory();
-        entry.give(attributes);
+        entry.apply(attributes);
         self.entries.borrow_mut().insert(path.to_owned(), entry);
         Ok(())
     }
 
-    fn set_attributes(&self, path: &Path, attributes: Attributes) -> Result<(), FileError> {
+    fn set_attributes(&self, path: &Path, attributes: FileAttributes) -> Result<(), FileError> {
         let Some(mut entry) = self.entry(path) else {
-            return Err(refused(path, Step::Look, Errno::ENOENT));
+            return Err(refused(path, FileStep::Inspect, Errno::ENOENT));
         };
-        entry.give(attributes);
+        entry.apply(attributes);
         self.entries.borrow_mut().insert(path.to_owned(), entry);
         Ok(())
     }
@@ -207,14 +209,14 @@ impl Files for FakeFiles {
     fn remove(&self, path: &Path, force: bool) -> Result<(), FileError> {
         let below = self.below(path);
         if !below.is_empty() && !force {
-            return Err(refused(path, Step::Remove, Errno::ENOTEMPTY));
+            return Err(refused(path, FileStep::Remove, Errno::ENOTEMPTY));
         }
         let mut entries = self.entries.borrow_mut();
         below.iter().chain([&path.to_owned()]).for_each(|path| drop(entries.remove(path)));
         Ok(())
     }
 
-    fn mount_in_the_way(&self, path: &Path, below: bool) -> Result<Option<PathBuf>, FileError> {
+    fn blocking_mount(&self, path: &Path, below: bool) -> Result<Option<PathBuf>, FileError> {
         let mut mounts = self.mounts.iter();
         Ok(mounts.find(|mount| *mount == path || (below && mount.starts_with(path))).cloned())
     }
@@ -227,7 +229,7 @@ impl Files for FakeFiles {
         Ok(kept)
     }
 
-    fn may_give(&self, uid: Option<u32>, gid: Option<u32>) -> bool {
+    fn can_chown(&self, uid: Option<u32>, gid: Option<u32>) -> bool {
         self.runs_as.is_none_or(|own| [uid, gid].into_iter().flatten().all(|number| number == own))
     }
 

@@ -1,4 +1,4 @@
-//! A machine that a test describes.
+//! Fake machine.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -8,31 +8,31 @@ use std::time::Duration;
 
 use ccm_host::{Interface, Kernel, Machine, Space};
 
-/// A machine that a test describes.
+/// Machine with facts that a test sets.
 #[derive(Clone, Debug, Default)]
 pub struct FakeMachine {
-    /// What is in its files.
+    /// Content of files.
     pub files: BTreeMap<PathBuf, Vec<u8>>,
-    /// Files that are there and can't be read.
+    /// Files that exist and can't be read.
     pub denied: Vec<PathBuf>,
-    /// Where its links lead.
+    /// Targets of links.
     pub links: BTreeMap<PathBuf, PathBuf>,
-    /// How many processes there are.
+    /// Number of processes.
     pub processes: u64,
-    /// The kernel.
+    /// Kernel and host name.
     pub kernel: Kernel,
-    /// The time since it was started.
+    /// Time since the machine was started.
     pub since_boot: Duration,
-    /// The room of its file systems, by where they are.
+    /// Space of file systems, by path.
     pub space: BTreeMap<PathBuf, Space>,
-    /// Its network interfaces.
+    /// Network interfaces.
     pub interfaces: Vec<Interface>,
-    /// What it was asked for, in order.
+    /// Paths that were read, in order.
     pub asked: RefCell<Vec<PathBuf>>,
 }
 
 impl FakeMachine {
-    /// Gives it a file.
+    /// Adds a file.
     #[must_use]
     pub fn with(mut self, path: impl Into<PathBuf>, content: impl Into<Vec<u8>>) -> Self {
         self.files.insert(path.into(), content.into());

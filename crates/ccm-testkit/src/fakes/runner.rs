@@ -1,4 +1,4 @@
-//! A runner that a test scripts.
+//! Fake runner and system.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use ccm_host::{
-    Account, AccountError, Cancellation, Captured, Command, Enforced, Exit, Finished, Identity, Level, Local,
-    LocalSystem, PrivateDirectory, Runner, StartError,
+    Account, AccountError, Cancellation, CancellationLevel, CapturedOutput, Command, Enforced, Exit,
+    Finished, Identity, Local, LocalSystem, PrivateDirectory, Runner, StartError,
 };
 use ccm_model::Stream;
 
-/// Runs nothing, answers what the test told it to, and remembers what was asked.
+/// Runner that returns prepared results and records the commands.
 #[derive(Debug, Default)]
 pub struct FakeRunner {
     answers: RefCell<BTreeMap<String, VecDeque<Finished>>>,
@@ -25,23 +25,23 @@ pub struct FakeRunner {
 }
 
 impl FakeRunner {
-    /// Makes commands of that line (program and arguments with blanks between) exit with that code; each
-    /// call adds an answer, the last one stays.
+    /// Adds an exit code for a command line: program and arguments with spaces between. Each run takes the
+    /// next one, and the last one stays.
     pub fn answer(&self, line: &str, code: i32) {
         self.answer_with(line, Self::finished(Exit::Code(code)));
     }
 
-    /// The same, with all that a command can answer.
+    /// Adds a complete result for a command line, as [`FakeRunner::answer`] does.
     pub fn answer_with(&self, line: &str, finished: Finished) {
         self.answers.borrow_mut().entry(line.to_owned()).or_default().push_back(finished);
     }
 
-    /// Makes a program one that can't be found.
+    /// Makes a program impossible to find.
     pub fn without(&self, name: &str) {
         self.missing.borrow_mut().push(name.to_owned());
     }
 
-    /// Makes this kernel one that can't enforce something that every sandbox asks for.
+    /// Makes the kernel unable to enforce a part of every sandbox.
     pub fn can_not_enforce(&self, what: &str) {
         self.unenforceable.borrow_mut().push(what.to_owned());
     }
@@ -61,12 +61,12 @@ impl FakeRunner {
         self.groups.borrow_mut().insert(name.to_owned(), gid);
     }
 
-    /// A command that ended that way and printed nothing.
+    /// Returns a result without output.
     pub fn finished(exit: Exit) -> Finished {
         Finished {
             exit,
-            stdout: Captured::default(),
-            stderr: Captured::default(),
+            stdout: CapturedOutput::default(),
+            stderr: CapturedOutput::default(),
             unredacted: None,
             duration: Duration::ZERO,
             left_running: Vec::new(),
@@ -75,12 +75,12 @@ impl FakeRunner {
         }
     }
 
-    /// Everything that was run, in order.
+    /// Returns the commands that were run, in order.
     pub fn ran(&self) -> Vec<Command> {
         self.ran.borrow().clone()
     }
 
-    /// The lines of everything that was run, in order.
+    /// Returns the command lines that were run, in order.
     pub fn lines(&self) -> Vec<String> {
         self.ran.borrow().iter().map(line).collect()
     }
@@ -113,7 +113,7 @@ impl Runner for FakeRunner {
         Box::pin(async move {
             let enforced = self.preflight(command)?;
             self.ran.borrow_mut().push(command.clone());
-            if cancellation.level() > Level::Go {
+            if cancellation.level() > CancellationLevel::Go {
                 return Ok(Self::finished(Exit::Cancelled));
             }
             let mut answers = self.answers.borrow_mut();
@@ -176,7 +176,7 @@ impl LocalSystem for FakeRunner {
         Ok(())
     }
 
-    /// It is `/tmp/private/work`, and does not exist.
+    /// Returns `/tmp/private/work`, which does not exist.
     fn private_directory(&self, _: Option<&Identity>) -> io::Result<PrivateDirectory> {
         Ok(PrivateDirectory::fake("/tmp/private/work"))
     }

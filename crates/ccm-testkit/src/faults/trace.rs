@@ -1,4 +1,4 @@
-//! Following the threads of one process from system call to system call.
+//! Tracing the system calls of one process.
 #![expect(unsafe_code, reason = "a process asks to be traced between fork and exec, which std calls unsafe")]
 
 use std::collections::HashMap;
@@ -13,10 +13,10 @@ use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 
-use super::calls::{Call, error};
+use super::calls::{SystemCall, error};
 use super::{Fault, ended, start};
 
-/// What became of the process.
+/// Result of a traced process.
 pub(super) struct Traced {
     pub(super) status: ExitStatus,
     pub(super) stdout: Vec<u8>,
@@ -29,7 +29,7 @@ pub(super) struct Traced {
 pub(super) fn run(mut command: Command, fault: Fault) -> io::Result<Traced> {
     // SAFETY: the closure makes one system call and touches no memory that another thread could have locked.
     unsafe { command.pre_exec(|| ptrace::traceme().map_err(io::Error::from)) };
-    // What it leaves when it is killed is for us to find.
+    // This process adopts the orphans of a killed run.
     nix::sys::prctl::set_child_subreaper(true)?;
     let mut child = start(&mut command)?;
     let process = Pid::from_raw(i32::try_from(child.id()).unwrap_or_default());
@@ -53,18 +53,18 @@ pub(super) fn run(mut command: Command, fault: Fault) -> io::Result<Traced> {
 
 fn read_all(mut stream: impl Read) -> Vec<u8> {
     let mut bytes = Vec::new();
-    // What was read before an error is worth showing.
+    // Output before an error is still shown.
     let _end = stream.read_to_end(&mut bytes);
     bytes
 }
 
-/// Where a thread is.
+/// Position of a thread.
 #[derive(Default)]
 enum Thread {
     /// Outside of any call, or about to enter one.
     #[default]
     Outside,
-    /// In a call, with what is to happen at its end.
+    /// In a call, with the action at its end.
     Inside(AtEnd),
 }
 
@@ -86,19 +86,19 @@ struct Tracer {
 impl Tracer {
     /// Follows the process to its end.
     fn follow(&mut self) -> io::Result<ExitStatus> {
-        // It stops by itself when it has become the program.
+        // The process stops by itself after it has executed the program.
         match waitpid(self.process, Some(WaitPidFlag::__WALL))? {
             WaitStatus::Stopped(_, Signal::SIGTRAP) => {}
             other => return Err(io::Error::other(format!("it did not stop at its start: {other:?}"))),
         }
-        // A thread is followed from its birth; a child that shares no signals with us is not.
+        // New threads are traced too; child processes are not.
         let options =
             Options::PTRACE_O_TRACESYSGOOD | Options::PTRACE_O_TRACECLONE | Options::PTRACE_O_EXITKILL;
         ptrace::setoptions(self.process, options)?;
         self.threads.insert(self.process, Thread::Outside);
         resume(self.process, None);
         loop {
-            // What other threads of the tests have started is theirs to wait for.
+            // Other threads of the tests wait for their own children.
             let any = Some(WaitPidFlag::__WALL | WaitPidFlag::__WNOTHREAD);
             let status = match waitpid(None, any) {
                 Err(Errno::EINTR) => continue,
@@ -115,7 +115,7 @@ impl Tracer {
                 WaitStatus::PtraceSyscall(thread) => self.at_call(thread),
                 WaitStatus::PtraceEvent(thread, ..) => resume(thread, None),
                 WaitStatus::Stopped(thread, signal) => {
-                    // A new thread begins with this; any other signal is the program's own business.
+                    // A new thread begins with SIGSTOP. Other signals are passed on to the program.
                     let is_new = !self.threads.contains_key(&thread);
                     self.threads.entry(thread).or_default();
                     resume(thread, (!is_new || signal != Signal::SIGSTOP).then_some(signal));
@@ -125,10 +125,10 @@ impl Tracer {
         }
     }
 
-    /// A thread enters or leaves a call.
+    /// Handles the beginning or the end of a call.
     fn at_call(&mut self, thread: Pid) {
-        let place = self.threads.entry(thread).or_default();
-        match std::mem::take(place) {
+        let position = self.threads.entry(thread).or_default();
+        match std::mem::take(position) {
             Thread::Outside => {
                 let at_end = self.enter(thread);
                 self.threads.insert(thread, Thread::Inside(at_end));
@@ -145,10 +145,11 @@ impl Tracer {
         resume(thread, None);
     }
 
-    /// Looks at the call that a thread is about to make. What fails here fails because the thread is gone.
+    /// Counts the call that a thread is about to make. Errors are ignored: the thread has ended.
     fn enter(&mut self, thread: Pid) -> AtEnd {
         let Ok(mut registers) = ptrace::getregs(thread) else { return AtEnd::GoOn };
-        let Some(call) = Call::read(thread, &registers).filter(|call| call.counts_for(self.fault)) else {
+        let Some(call) = SystemCall::read(thread, &registers).filter(|call| call.counts_for(self.fault))
+        else {
             return AtEnd::GoOn;
         };
         self.calls.push(call.words().to_owned());
@@ -166,7 +167,7 @@ impl Tracer {
         }
         match (self.fault, error(self.fault)) {
             (_, Some(errno)) => {
-                // No call has this number, so nothing is done.
+                // No call has this number, so that the call has no effect.
                 registers.orig_rax = u64::MAX;
                 let _ = ptrace::setregs(thread, registers);
                 AtEnd::Fail(errno)
@@ -180,12 +181,12 @@ impl Tracer {
     }
 
     fn kill(&self) {
-        // It can't be gone: nobody has reaped it.
+        // The process still exists, because it was not reaped.
         let _ = kill(self.process, Signal::SIGKILL);
     }
 }
 
-/// Lets a thread go on to its next call; one that was killed meanwhile is not there any more.
+/// Resumes a thread until its next call. A thread that was killed meanwhile is no error.
 fn resume(thread: Pid, signal: Option<Signal>) {
     let _ = ptrace::syscall(thread, signal);
 }

@@ -1,20 +1,20 @@
-//! Brackets that do not match, and what stands between them.
+//! Errors of brackets and their content.
 
 use ccm_model::Diagnostic;
 use granit_parser::ErrorKind;
 
-use super::Mistake;
+use super::SyntaxError;
 use crate::excerpt::{line_around, quote_it};
 
-impl Mistake<'_> {
-    /// The mistake, if it is one of brackets.
-    pub(super) fn bracket_mistake(&self) -> Option<Diagnostic> {
+impl SyntaxError<'_> {
+    /// Builds the diagnostic of an error of brackets; `None` for any other error.
+    pub(super) fn bracket_error(&self) -> Option<Diagnostic> {
         Some(match self.kind {
             ErrorKind::ExpectedFlowMappingSeparator | ErrorKind::ExpectedFlowSequenceSeparator => {
                 self.in_brackets(&format!("expected `,` or `{}`", self.closing_bracket()))
             }
             ErrorKind::InvalidColonPlacement | ErrorKind::FlowMappingValueAdjacentCollection => {
-                self.in_brackets("unexpected `:` between brackets")
+                self.in_brackets("unexpected `:` in brackets")
             }
             ErrorKind::UnclosedFlowCollection { open } => {
                 Diagnostic::error(self.character(), "unclosed bracket")
@@ -30,13 +30,13 @@ impl Mistake<'_> {
                     .with_hint(quote_it(self.rest()))
             }
             ErrorKind::BlockEntryInFlowCollection => {
-                self.in_brackets("a list between brackets has no `-` before its elements")
+                self.in_brackets("a list in brackets has no `-` before its elements")
             }
             _ => return None,
         })
     }
 
-    /// A mistake between brackets, where the closing one may just be missing.
+    /// Error in brackets, where the closing bracket may be missing.
     fn in_brackets(&self, message: &str) -> Diagnostic {
         let error = self.error(message);
         let Some(bracket) = self.bracket else { return error };
@@ -45,19 +45,19 @@ impl Mistake<'_> {
         let closing = self.closing_bracket();
         let (line_start, _) = line_around(self.text, self.at);
         if (bracket.start as usize) < line_start {
-            error.with_hint(format!("is its `{closing}` missing?"))
+            error.with_hint(format!("close the bracket with `{closing}`"))
         } else {
             error.with_hint("quote text that holds brackets, `: ` or `, `")
         }
     }
 
-    /// What closes the innermost bracket.
+    /// Returns the bracket that closes the innermost one.
     fn closing_bracket(&self) -> char {
         let open = self.bracket.and_then(|bracket| self.text.get(bracket.range()));
         if open == Some("{") { '}' } else { ']' }
     }
 
-    /// Whether a bracket is open that stands before `start`.
+    /// Returns `true` if a bracket before `start` is open.
     pub(super) fn bracket_before(&self, start: usize) -> bool {
         self.bracket.is_some_and(|bracket| (bracket.start as usize) < start)
     }

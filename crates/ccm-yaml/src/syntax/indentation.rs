@@ -1,14 +1,14 @@
-//! Lines that do not fit those above them.
+//! Errors of indentation.
 
 use ccm_model::{Diagnostic, Span};
 use granit_parser::ErrorKind;
 
-use super::Mistake;
+use super::SyntaxError;
 use crate::excerpt::{line_around, rest_of_line};
 use crate::extent;
 
-impl Mistake<'_> {
-    /// The tab in an indentation that explains the mistake.
+impl SyntaxError<'_> {
+    /// Finds the tab in an indentation that causes the error.
     pub(super) fn tab(&self) -> Option<Span> {
         let range = match self.kind {
             ErrorKind::TabNotAllowed
@@ -18,7 +18,7 @@ impl Mistake<'_> {
             | ErrorKind::TabAtBlockScalarStart
             | ErrorKind::InvalidBlockEntryWhitespace
             | ErrorKind::InvalidMappingValueWhitespace
-            | ErrorKind::ExpectedWhitespace => self.tab_at_or_behind()?,
+            | ErrorKind::ExpectedWhitespace => self.tab_at_or_after()?,
             ErrorKind::MappingValueNotAllowed
             | ErrorKind::SimpleKeyExpected
             | ErrorKind::ExpectedBlockMappingKey
@@ -29,8 +29,8 @@ impl Mistake<'_> {
         Some(self.span(range.0, range.1))
     }
 
-    /// The parser names the place of the tab, or the begin of what the tab then interrupts.
-    fn tab_at_or_behind(&self) -> Option<(usize, usize)> {
+    /// The parser reports the offset of the tab, or the start of the syntax that the tab interrupts.
+    fn tab_at_or_after(&self) -> Option<(usize, usize)> {
         let before = extent::tab_before(self.text, self.at).map(|range| (range.start, range.end));
         if before.is_some() {
             return before;
@@ -49,14 +49,14 @@ impl Mistake<'_> {
         None
     }
 
-    /// The indentation of the line, if it holds a tab.
+    /// Returns the indentation of a line, if it holds a tab.
     fn tab_on_line(&self, line_start: usize) -> Option<(usize, usize)> {
         let line = &self.text[line_start..];
         let text_start = line_start + line.len() - line.trim_start_matches([' ', '\t']).len();
         extent::tab_before(self.text, text_start).map(|range| (range.start, range.end))
     }
 
-    /// Something stands where nothing of its kind can.
+    /// Error of syntax that is not allowed at this position.
     pub(super) fn misplaced(&self) -> Diagnostic {
         let (line_start, line) = line_around(self.text, self.at);
         let before = &line[..self.at - line_start];
@@ -72,26 +72,26 @@ impl Mistake<'_> {
                 self.span(dash, dash + 1),
                 "a list element stands among the keys of a map",
             )
-            .with_hint("the line does not fit the indentation above");
+            .with_hint("align the `-` with its list");
         }
-        self.error("unexpected text behind a value").with_hint("quote the whole value if it is meant as text")
+        self.error("unexpected text after a value").with_hint("quote the whole value if it is meant as text")
     }
 
-    /// Says that the line of the mistake is indented in a way that nothing above asks for.
+    /// Error of a line whose indentation fits nothing above.
     pub(super) fn does_not_fit(&self) -> Diagnostic {
         let (line_start, line) = line_around(self.text, self.at);
         let start = line_start + line.len() - line.trim_start().len();
         let end = start + rest_of_line(self.text, start).len();
         Diagnostic::error(self.span(start, end), "the line does not fit the indentation above")
-            .with_hint("what belongs together begins in the same column")
+            .with_hint("indent all entries of a list or map alike")
     }
 
-    /// The begin of a line that the parser took for a directive before it found no document.
+    /// Finds a line that the parser took for a directive, if it then found no document.
     fn unread_directive(&self) -> Option<usize> {
         let unread = &self.text[self.read..self.at.max(self.read)];
-        let behind_line_end = unread.match_indices(['\n', '\r']).map(|(end, _)| end + 1);
+        let after_line_end = unread.match_indices(['\n', '\r']).map(|(end, _)| end + 1);
         std::iter::once(0)
-            .chain(behind_line_end)
+            .chain(after_line_end)
             .find(|start| unread[*start..].starts_with('%'))
             .map(|start| self.read + start)
     }

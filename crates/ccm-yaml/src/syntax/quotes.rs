@@ -1,21 +1,21 @@
-//! Quotes that are not closed, text behind them, escapes that do not exist.
+//! Errors of quotes, text after quotes, and escapes.
 
 use ccm_model::Diagnostic;
 use granit_parser::ErrorKind;
 
-use super::Mistake;
+use super::SyntaxError;
 use crate::excerpt::{quote_it, rest_of_line, word_length};
 use crate::extent;
 
-impl Mistake<'_> {
+impl SyntaxError<'_> {
     pub(super) fn unclosed_quote(&self, quote: usize) -> Diagnostic {
         let quote_mark = self.text[quote..].chars().next().unwrap_or('"');
         Diagnostic::error(self.span(quote, quote + 1), "unclosed quote")
             .labelled(format!("this `{quote_mark}` is never closed"))
     }
 
-    /// A quoted text reaches a line where it can't go on: its end was forgotten.
-    pub(super) fn quote_that_goes_on(&self) -> Diagnostic {
+    /// Error of a quoted text that reaches a line where it can't continue: its closing quote is missing.
+    pub(super) fn unfinished_quote(&self) -> Diagnostic {
         let quote = extent::skip_to_content(self.text, self.read);
         if quote < self.at && self.text[quote..].starts_with(['"', '\'']) {
             let end = self.at + word_length(self.text, self.at);
@@ -24,19 +24,19 @@ impl Mistake<'_> {
             }
             return self
                 .unclosed_quote(quote)
-                .with_label(self.span(self.at, end), "it can't go on in a line that is indented like this");
+                .with_label(self.span(self.at, end), "it can't continue on a line with this indentation");
         }
-        self.error("a quoted text can't go on in a line that is indented like this")
-            .with_hint("is the closing quote missing above?")
+        self.error("a quoted text can't continue on a line with this indentation")
+            .with_hint("add the closing quote above")
     }
 
-    pub(super) fn behind_quote(&self) -> Diagnostic {
-        let error = self.error("unexpected text behind the closing quote");
+    pub(super) fn text_after_quote(&self) -> Diagnostic {
+        let error = self.error("unexpected text after the closing quote");
         if self.text[..self.at].ends_with('\'') {
-            return error.with_hint("between single quotes, write a quote as `''`");
+            return error.with_hint("in single quotes, write a quote as `''`");
         }
         if self.text[..self.at].ends_with('"') {
-            return error.with_hint("between double quotes, write a quote as `\\\"`");
+            return error.with_hint("in double quotes, write a quote as `\\\"`");
         }
         let quote = extent::skip_to_content(self.text, self.read);
         let same_line = quote < self.at && !self.text[quote..self.at].contains(['\n', '\r']);
@@ -44,7 +44,7 @@ impl Mistake<'_> {
         error.with_hint(format!("if the quotes are part of the text, {}", quote_it(whole)))
     }
 
-    /// The escape in the double-quoted text at the mistake that can't be read.
+    /// Error of an invalid escape in the double-quoted text at the error.
     pub(super) fn escape(&self) -> Diagnostic {
         let bytes = self.text.as_bytes();
         let mut at = self.at + 1;
@@ -74,7 +74,7 @@ impl Mistake<'_> {
             }
             at = end;
         }
-        self.error("an escape in this text can't be read").with_hint("in single quotes, `\\` is just a `\\`")
+        self.error("an escape in this text is not valid").with_hint("in single quotes, `\\` is just a `\\`")
     }
 
     fn wrong_escape(&self, start: usize, end: usize, digits: usize) -> Diagnostic {
@@ -85,14 +85,14 @@ impl Mistake<'_> {
                 format!("the escape `{escape}` needs {digits} hexadecimal digits")
             }
             ErrorKind::InvalidUnicodeEscape => format!("the escape `{escape}` names no character"),
-            _ => format!("the escape `{escape}` names half a character"),
+            _ => format!("the escape `{escape}` is half of a surrogate pair"),
         };
         Diagnostic::error(self.span(start, end), message)
             .with_hint("write a backslash as `\\\\`, or use single quotes, where it is just a backslash")
     }
 }
 
-/// How many digits an escape asks for.
+/// Number of hexadecimal digits of an escape.
 fn hex_digits(letter: char) -> usize {
     match letter {
         'x' => 2,

@@ -1,9 +1,9 @@
-//! Texts that want too much, and big texts that do not.
+//! Limits on hostile texts; large ordinary texts pass.
 
 use ccm_model::SourceId;
 use ccm_yaml::{Limits, parse};
 
-use crate::render::{mistakes, read};
+use crate::render::{errors, read};
 
 fn refused(text: &str, limits: &Limits) -> String {
     let diagnostics = parse(SourceId(0), text, limits).expect_err("the text wants too much");
@@ -13,7 +13,7 @@ fn refused(text: &str, limits: &Limits) -> String {
     diagnostics[0].message.clone()
 }
 
-/// The same number of levels in every way to nest.
+/// The same nesting in every syntax.
 fn nested(levels: usize) -> Vec<(&'static str, String)> {
     let close = |open: &str, close: &str| format!("{}1{}", open.repeat(levels), close.repeat(levels));
     let lines = |line: &dyn Fn(usize) -> String| (0..levels).map(line).collect::<String>();
@@ -59,14 +59,14 @@ fn depth_is_bounded_in_every_style() {
 }
 
 #[test]
-fn depth_beyond_any_stack_is_refused_at_once() {
+fn excessive_depth_is_refused() {
     let many = 1_000_000;
     for text in
         ["[".repeat(many), "{a: ".repeat(many), "- ".repeat(many), "? ".repeat(many), "[{".repeat(many)]
     {
         assert_eq!(refused(&text, &Limits::default()), "nested deeper than 64 levels", "{}", &text[..4]);
     }
-    // Asking for more gives no more than a stack holds, also while dropping.
+    // A higher limit is capped, so that building and dropping fit on the stack.
     let deepest = Limits { depth: usize::MAX, ..Limits::default() };
     assert_eq!(refused(&"[".repeat(many), &deepest), "nested deeper than 512 levels");
     let text = format!("{}{}", "[".repeat(512), "]".repeat(512));
@@ -74,7 +74,7 @@ fn depth_beyond_any_stack_is_refused_at_once() {
 }
 
 #[test]
-fn an_alias_can_not_nest_deeper_than_text_can() {
+fn aliases_obey_the_depth_limit() {
     let levels = |count: usize, inner: &str| format!("{}{inner}{}", "[".repeat(count), "]".repeat(count));
     let text = |count| format!("- &x {}\n- {}", levels(40, ""), levels(count, "*x"));
     assert!(read(&text(23)).is_ok());
@@ -82,7 +82,7 @@ fn an_alias_can_not_nest_deeper_than_text_can() {
 }
 
 #[test]
-fn a_chain_of_aliases_is_as_deep_as_what_it_builds() {
+fn chains_of_aliases_count_the_depth_of_the_tree() {
     let mut text = "a0: &a0 [x]\n".to_owned();
     for link in 1..1000 {
         text.push_str(&format!("a{link}: &a{link} [*a{}]\n", link - 1));
@@ -92,23 +92,23 @@ fn a_chain_of_aliases_is_as_deep_as_what_it_builds() {
 
 #[test]
 fn nodes_are_counted_after_aliases_are_expanded() {
-    // A map, its first list of three, its second of three such lists.
+    // A map, its list of three, and a list of three such lists.
     let text = "a: &x [1, 2, 3]\nb: [*x, *x, *x]";
     let nodes = 1 + 4 + 1 + 3 * 4;
     assert!(parse(SourceId(0), text, &Limits { nodes, ..Limits::default() }).is_ok());
     let diagnostics =
         parse(SourceId(0), text, &Limits { nodes: nodes - 1, ..Limits::default() }).expect_err("one more");
-    assert_eq!(mistakes(text, &diagnostics), "2:13 \"*x\": aliases make this text larger than 17 values");
+    assert_eq!(errors(text, &diagnostics), "2:13 \"*x\": aliases make this text larger than 17 values");
 
     let text = "[1, 2, 3]";
     assert!(parse(SourceId(0), text, &Limits { nodes: 4, ..Limits::default() }).is_ok());
     let diagnostics =
         parse(SourceId(0), text, &Limits { nodes: 3, ..Limits::default() }).expect_err("one more");
-    assert_eq!(mistakes(text, &diagnostics), "1:8 \"3\": more than 3 values in one text");
+    assert_eq!(errors(text, &diagnostics), "1:8 \"3\": more than 3 values in one text");
 }
 
 #[test]
-fn alias_bombs_end_in_an_error() {
+fn exponential_aliases_end_in_an_error() {
     let limits = Limits { nodes: 100_000, ..Limits::default() };
     let expected = "aliases make this text larger than 100000 values";
     let mut laughs = "a0: &a0 [lol]\n".to_owned();
@@ -119,7 +119,7 @@ fn alias_bombs_end_in_an_error() {
         ));
     }
     assert_eq!(refused(&laughs, &limits), expected);
-    // Few nodes, but each of them big: what counts is what is copied.
+    // Few nodes of large texts: copied bytes count.
     let texts = format!("- &x {}\n- [{}]", "y".repeat(1 << 20), "*x, ".repeat(10_000));
     assert_eq!(refused(&texts, &limits), expected);
     let keys = format!("- &x {}\n{}", "y".repeat(1 << 20), "- *x : 1\n".repeat(10_000));
@@ -127,27 +127,27 @@ fn alias_bombs_end_in_an_error() {
 }
 
 #[test]
-fn anchors_cost_nothing_until_they_are_used() {
+fn unused_anchors_are_free() {
     let text = format!("{}{}{}", "&a [".repeat(60), "1, ".repeat(50_000), "]".repeat(60));
     let limits = Limits { nodes: 50_060, ..Limits::default() };
     assert!(parse(SourceId(0), &text, &limits).is_ok());
 }
 
 #[test]
-fn not_every_one_of_a_million_mistakes_is_kept() {
+fn errors_are_limited() {
     for text in [
         "a: 1\n".repeat(100_000),
         "- !x y\n".repeat(100_000),
         "- *x\n".repeat(100_000),
         format!("[{}]", "{{ x }}, ".repeat(100_000)),
     ] {
-        let diagnostics = read(&text).expect_err("mistakes");
+        let diagnostics = read(&text).expect_err("errors");
         assert_eq!(diagnostics.len(), 1000, "{}", &text[..8]);
     }
 }
 
 #[test]
-fn long_runs_of_comments_are_nothing_special() {
+fn long_runs_of_comments_are_parsed() {
     let comments = "  # text\n".repeat(100_000);
     for text in [
         format!("{comments}a: b"),
@@ -163,7 +163,7 @@ fn long_runs_of_comments_are_nothing_special() {
 }
 
 #[test]
-fn a_big_manifest_of_ordinary_shape_is_read() {
+fn a_large_manifest_is_parsed() {
     use std::fmt::Write;
     let mut text = "ccm:\n  resources:\n    - exec:\n".to_owned();
     for number in 0..40_000 {
@@ -178,7 +178,7 @@ fn a_big_manifest_of_ordinary_shape_is_read() {
 }
 
 #[test]
-fn long_scalars_and_long_lines_are_read() {
+fn long_scalars_and_long_lines_are_parsed() {
     let many = 200_000;
     for text in [
         format!("a: {}", "xyz ".repeat(many)),

@@ -1,9 +1,8 @@
-//! What a text becomes, where its parts stand, what is said of its mistakes, and what a hostile one costs.
+//! Trees, spans, errors and limits of the parser.
 
+mod fast_path;
 #[cfg(test)]
 mod limits;
-#[cfg(test)]
-mod mistakes;
 #[cfg(test)]
 mod nodes;
 #[cfg(test)]
@@ -11,11 +10,12 @@ mod oracle;
 #[cfg(test)]
 mod properties;
 #[cfg(test)]
+mod random_tree;
+#[cfg(test)]
 mod refusals;
 #[cfg(test)]
 mod render;
 #[cfg(test)]
 mod spans;
 #[cfg(test)]
-mod sprout;
-mod usual;
+mod syntax_errors;

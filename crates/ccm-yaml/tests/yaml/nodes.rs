@@ -1,4 +1,4 @@
-//! Texts and the trees they become.
+//! Texts and their trees.
 
 use crate::render::tree;
 
@@ -60,7 +60,7 @@ fn lists_and_maps_nest_in_every_style() {
 }
 
 #[test]
-fn a_text_without_a_value_is_no_document() {
+fn a_text_without_a_value_has_no_document() {
     for text in [
         "",
         "\n",
@@ -79,7 +79,7 @@ fn a_text_without_a_value_is_no_document() {
 }
 
 #[test]
-fn marks_of_a_document_are_no_content() {
+fn document_markers_are_no_content() {
     for text in [
         "a: b",
         "a: b\n",
@@ -97,7 +97,7 @@ fn marks_of_a_document_are_no_content() {
 }
 
 #[test]
-fn core_tags_are_followed_where_they_fit() {
+fn core_tags_set_the_type() {
     for (text, expected) in [
         ("!!str 5", r#""5""#),
         ("!!str", r#""""#),

@@ -1,23 +1,23 @@
-//! The same values as another reader finds, in documents that both take alike.
+//! Equal values from another reader, for syntax that both interpret alike.
 
-use ccm_model::{Kind, Node, Value};
+use ccm_model::{Node, NodeValue, ScalarKind};
 use proptest::prelude::*;
 use serde_yaml::Value as Other;
 
+use crate::random_tree::{config, layouts, random_trees};
 use crate::render::read;
-use crate::sprout::{config, layouts, sprouts};
 
 fn value(node: &Node) -> Other {
     match &node.value {
-        Value::Scalar(scalar) => match scalar.kind() {
-            Kind::Null => Other::Null,
-            Kind::Bool(value) => Other::Bool(value),
-            Kind::Int(value) => Other::Number(value.into()),
-            Kind::Float(value) => Other::Number(value.into()),
-            Kind::Text => Other::String(scalar.text.to_string()),
+        NodeValue::Scalar(scalar) => match scalar.kind() {
+            ScalarKind::Null => Other::Null,
+            ScalarKind::Bool(value) => Other::Bool(value),
+            ScalarKind::Int(value) => Other::Number(value.into()),
+            ScalarKind::Float(value) => Other::Number(value.into()),
+            ScalarKind::Text => Other::String(scalar.text.to_string()),
         },
-        Value::List(list) => Other::Sequence(list.iter().map(value).collect()),
-        Value::Map(map) => {
+        NodeValue::List(list) => Other::Sequence(list.iter().map(value).collect()),
+        NodeValue::Map(map) => {
             let entries = map.entries().iter();
             Other::Mapping(
                 entries
@@ -28,7 +28,7 @@ fn value(node: &Node) -> Other {
     }
 }
 
-/// Our keys are always text.
+/// ccm's keys are always text.
 fn with_text_keys(other: Other) -> Other {
     match other {
         Other::Sequence(elements) => Other::Sequence(elements.into_iter().map(with_text_keys).collect()),
@@ -48,7 +48,7 @@ fn with_text_keys(other: Other) -> Other {
 
 fn compare(text: &str) {
     let ours = read(text).expect(text).map_or(Other::Null, |node| value(&node));
-    // The other reader stumbles over a byte order mark.
+    // The other reader refuses a byte order mark.
     let theirs: Other = serde_yaml::from_str(text.trim_start_matches('\u{feff}')).expect(text);
     assert_eq!(ours, with_text_keys(theirs), "{text:?}");
 }
@@ -88,7 +88,7 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn random_documents_hold_the_same_values(tree in sprouts(), layout in layouts()) {
+    fn random_documents_hold_the_same_values(tree in random_trees(), layout in layouts()) {
         compare(&layout.write(&tree));
     }
 }

@@ -1,12 +1,12 @@
-//! What holds for every text.
+//! Properties of every text.
 
-use ccm_model::{Diagnostic, Node, Span, Value};
+use ccm_model::{Diagnostic, Node, NodeValue, Span};
 use proptest::prelude::*;
 
+use crate::random_tree::{config, layouts, random_trees};
 use crate::render::{read, show};
-use crate::sprout::{config, layouts, sprouts};
 
-/// A manifest with a little of everything.
+/// Manifest with most of the syntax.
 pub(crate) const MANIFEST: &str = r#"# comment
 data: &data {port: 8080, "hosts": [a, 'b', *nothing]}
 ccm:
@@ -34,8 +34,8 @@ ccm:
           environment:
 "#;
 
-/// Every place that is given lies in the text, at its characters' borders, and inner nodes lie in outer ones.
-fn check_places(text: &str, result: &Result<Option<Node>, Vec<Diagnostic>>) {
+/// Checks that spans lie in the text, on character boundaries, and that inner nodes lie in outer ones.
+fn check_spans(text: &str, result: &Result<Option<Node>, Vec<Diagnostic>>) {
     let exists = |span: Span| assert!(text.get(span.range()).is_some(), "{span:?} of {text:?}");
     match result {
         Ok(None) => {}
@@ -61,15 +61,15 @@ fn check_node(text: &str, node: &Node, has_aliases: bool) {
         assert!(has_aliases || node.span.contains(span), "{span:?} in {:?} of {text:?}", node.span);
     };
     match &node.value {
-        Value::Scalar(_) => {}
-        Value::List(list) => {
+        NodeValue::Scalar(_) => {}
+        NodeValue::List(list) => {
             assert!(written.starts_with(['[', '-']), "{written:?} of {text:?}");
             for element in list {
                 inside(element.span);
                 check_node(text, element, has_aliases);
             }
         }
-        Value::Map(map) => {
+        NodeValue::Map(map) => {
             for entry in map.entries() {
                 inside(entry.key.span);
                 inside(entry.value.span);
@@ -78,14 +78,14 @@ fn check_node(text: &str, node: &Node, has_aliases: bool) {
             }
         }
     }
-    if !matches!(node.value, Value::Scalar(_)) {
+    if !matches!(node.value, NodeValue::Scalar(_)) {
         assert!(!written.starts_with([' ', '\t', '\r', '\n']), "{written:?} of {text:?}");
         let last_line = written.rsplit(['\r', '\n']).next().unwrap_or_default();
         assert!(!last_line.trim_matches([' ', '\t']).is_empty(), "{written:?} of {text:?}");
     }
 }
 
-/// A change to a text.
+/// Change to a text.
 #[derive(Clone, Debug)]
 pub(crate) enum Edit {
     Remove { at: prop::sample::Index, length: usize },
@@ -93,7 +93,7 @@ pub(crate) enum Edit {
     Repeat { from: prop::sample::Index, length: usize, at: prop::sample::Index },
 }
 
-/// Changes to a text, which most often break it.
+/// Random changes to a text, most of which break it.
 pub(crate) fn edits() -> impl Strategy<Value = Vec<Edit>> {
     let at = any::<prop::sample::Index>;
     let edit = prop_oneof![
@@ -105,7 +105,7 @@ pub(crate) fn edits() -> impl Strategy<Value = Vec<Edit>> {
     prop::collection::vec(edit, 1..6)
 }
 
-/// Makes the changes in a text.
+/// Applies changes to a text.
 pub(crate) fn apply(edits: &[Edit], text: &str) -> String {
     let mut characters: Vec<char> = text.chars().collect();
     for edit in edits {
@@ -136,28 +136,28 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn any_text_ends_in_a_tree_or_in_mistakes(text in "\\PC{0,40}|(?s).{0,40}") {
-        check_places(&text, &read(&text));
+    fn any_text_ends_in_a_tree_or_errors(text in "\\PC{0,40}|(?s).{0,40}") {
+        check_spans(&text, &read(&text));
     }
 
     #[test]
-    fn any_yaml_like_text_ends_in_a_tree_or_in_mistakes(
+    fn any_yaml_like_text_ends_in_a_tree_or_errors(
         text in "([ab0ä~]|[ \n]|[ \n]|  |\n  |- |: |:|-|[\\[\\]{},?!&*|>'\"%@`#\\\\.<\t\r\\x00\u{feff}\u{85}]|&a |\\*a|!!str |!!int |---\n|\\.\\.\\.\n|\\|\n  ){0,30}"
     ) {
-        check_places(&text, &read(&text));
+        check_spans(&text, &read(&text));
     }
 
     #[test]
-    fn any_mutated_manifest_ends_in_a_tree_or_in_mistakes(edits in edits()) {
+    fn any_mutated_manifest_ends_in_a_tree_or_errors(edits in edits()) {
         let text = apply(&edits, MANIFEST);
-        check_places(&text, &read(&text));
+        check_spans(&text, &read(&text));
     }
 
     #[test]
-    fn a_tree_that_is_written_down_is_read_back(tree in sprouts(), layout in layouts()) {
+    fn written_trees_are_read_back(tree in random_trees(), layout in layouts()) {
         let text = layout.write(&tree);
         let result = read(&text);
-        check_places(&text, &result);
+        check_spans(&text, &result);
         let shown = result.map(|node| node.map_or_else(String::new, |node| show(&node)));
         prop_assert_eq!(shown, Ok(tree.expected(false)), "{}", text);
     }

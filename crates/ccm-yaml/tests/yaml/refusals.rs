@@ -1,4 +1,4 @@
-//! What is YAML and still refused: where, what, and the advice.
+//! Valid YAML that ccm refuses: position, message and hint.
 
 use crate::render::{check, check_same};
 
@@ -69,7 +69,7 @@ fn expressions_need_quotes() {
 }
 
 #[test]
-fn keys_are_scalars_and_given_once() {
+fn keys_are_unique_scalars() {
     check(&[
         (
             "a: 1\nb: 2\na: 3\na: 4",
@@ -98,32 +98,32 @@ fn keys_are_scalars_and_given_once() {
         (
             "? [a]\n: b",
             &[
-                r#"1:3 "[a]": a list can't be a key | hint: a key is a word or a text; quote it if it is meant as text"#,
+                r#"1:3 "[a]": a list can't be a key | hint: quote it if it is meant as text: a key is a scalar"#,
             ],
         ),
         (
             "[a]: b",
             &[
-                r#"1:1 "[a]": a list can't be a key | hint: a key is a word or a text; quote it if it is meant as text"#,
+                r#"1:1 "[a]": a list can't be a key | hint: quote it if it is meant as text: a key is a scalar"#,
             ],
         ),
         (
             "{a: b}: c",
             &[
-                r#"1:1 "{a: b}": a map can't be a key | hint: a key is a word or a text; quote it if it is meant as text"#,
+                r#"1:1 "{a: b}": a map can't be a key | hint: quote it if it is meant as text: a key is a scalar"#,
             ],
         ),
         (
             "? a: b\n: c",
             &[
-                r#"1:3 "a: b": a map can't be a key | hint: a key is a word or a text; quote it if it is meant as text"#,
+                r#"1:3 "a: b": a map can't be a key | hint: quote it if it is meant as text: a key is a scalar"#,
             ],
         ),
         (
             "<<: *x\na: b",
             &[
                 r#"1:1 "<<": merge keys (`<<`) are not supported | hint: use `defaults` for what a list of resources shares"#,
-                r#"1:5 "*x": unknown alias `*x` | hint: no anchor `&x` stands above; if this is text, quote it: `"*x"`"#,
+                r#"1:5 "*x": unknown alias `*x` | hint: define the anchor `&x` above or, if this is text, quote it: `"*x"`"#,
             ],
         ),
         (
@@ -136,7 +136,7 @@ fn keys_are_scalars_and_given_once() {
         (
             "- &x [a]\n- *x : b",
             &[
-                r#"2:3 "*x": a list or map can't be a key | hint: a key is a word or a text; quote it if it is meant as text"#,
+                r#"2:3 "*x": a list or map can't be a key | hint: quote it if it is meant as text: a key is a scalar"#,
             ],
         ),
         (
@@ -151,7 +151,7 @@ fn keys_are_scalars_and_given_once() {
 }
 
 #[test]
-fn tags_that_mean_nothing() {
+fn unsupported_tags() {
     check(&[
         (
             "a: !vault x",
@@ -230,26 +230,26 @@ fn aliases_without_an_anchor() {
         (
             "a: *x",
             &[
-                r#"1:4 "*x": unknown alias `*x` | hint: no anchor `&x` stands above; if this is text, quote it: `"*x"`"#,
+                r#"1:4 "*x": unknown alias `*x` | hint: define the anchor `&x` above or, if this is text, quote it: `"*x"`"#,
             ],
         ),
         (
             "a: *.txt",
             &[
-                r#"1:4 "*.txt": unknown alias `*.txt` | hint: no anchor `&.txt` stands above; if this is text, quote it: `"*.txt"`"#,
+                r#"1:4 "*.txt": unknown alias `*.txt` | hint: define the anchor `&.txt` above or, if this is text, quote it: `"*.txt"`"#,
             ],
         ),
         (
             "a: [*x, *y]",
             &[
-                r#"1:5 "*x": unknown alias `*x` | hint: no anchor `&x` stands above; if this is text, quote it: `"*x"`"#,
-                r#"1:9 "*y": unknown alias `*y` | hint: no anchor `&y` stands above; if this is text, quote it: `"*y"`"#,
+                r#"1:5 "*x": unknown alias `*x` | hint: define the anchor `&x` above or, if this is text, quote it: `"*x"`"#,
+                r#"1:9 "*y": unknown alias `*y` | hint: define the anchor `&y` above or, if this is text, quote it: `"*y"`"#,
             ],
         ),
         (
             "a: *x y",
             &[
-                r#"1:4 "*x": unknown alias `*x` | hint: no anchor `&x` stands above; if this is text, quote it: `"*x y"`"#,
+                r#"1:4 "*x": unknown alias `*x` | hint: define the anchor `&x` above or, if this is text, quote it: `"*x y"`"#,
             ],
         ),
         ("- &x [*x]", &[r#"1:7 "*x": the alias `*x` stands inside its own anchor"#]),
@@ -257,13 +257,13 @@ fn aliases_without_an_anchor() {
         (
             "a: &x &y z",
             &[
-                r#"1:7 "&y": unexpected text behind a value | hint: quote the whole value if it is meant as text"#,
+                r#"1:7 "&y": unexpected text after a value | hint: quote the whole value if it is meant as text"#,
             ],
         ),
         (
             "a: *x\nb: &x c",
             &[
-                r#"1:4 "*x": unknown alias `*x` | hint: no anchor `&x` stands above; if this is text, quote it: `"*x"`"#,
+                r#"1:4 "*x": unknown alias `*x` | hint: define the anchor `&x` above or, if this is text, quote it: `"*x"`"#,
             ],
         ),
     ]);
@@ -272,7 +272,7 @@ fn aliases_without_an_anchor() {
 #[test]
 fn documents_directives_and_control_characters() {
     check_same(
-        "a second document begins here | hint: a text may hold one document only: remove the `---`, or split the file",
+        "a second document begins here | hint: remove the `---`, or split the file: a text holds one document only",
         &[
             ("a: 1\n---\nb: 2", r#"2:1 "---""#),
             ("a: 1\n...\nb: 2", r#"3:1 "b:""#),
@@ -281,7 +281,7 @@ fn documents_directives_and_control_characters() {
         ],
     );
     check_same(
-        r"the control character U+0000 is not allowed in YAML | hint: in double quotes it can be written as `\x00`",
+        r"the control character U+0000 is not allowed in YAML | hint: write it as `\x00` in double quotes",
         &[
             ("a: \0", r#"1:4 "\0""#),
             ("a: x\0y", r#"1:5 "\0""#),
@@ -290,8 +290,8 @@ fn documents_directives_and_control_characters() {
         ],
     );
     check(&[
-        ("a: 1\n... b", &[r#"2:5 "b": unexpected text behind the end of the document"#]),
-        ("%YAML 2.0\n--- a", &[r#"1:1 "%YAML": only YAML 1 is understood"#]),
+        ("a: 1\n... b", &[r#"2:5 "b": unexpected text after the end of the document"#]),
+        ("%YAML 2.0\n--- a", &[r#"1:1 "%YAML": only YAML 1 is supported"#]),
         ("%YAML 1.2\n%YAML 1.2\n--- a", &[r#"2:1 "%YAML": duplicate version directive"#]),
         (
             "a: 1\n%YAML 1.2\n---\nb: 1",
@@ -302,31 +302,31 @@ fn documents_directives_and_control_characters() {
         (
             "a: \"x\u{1}\"",
             &[
-                r#"1:6 "\u{1}": the control character U+0001 is not allowed in YAML | hint: in double quotes it can be written as `\x01`"#,
+                r#"1:6 "\u{1}": the control character U+0001 is not allowed in YAML | hint: write it as `\x01` in double quotes"#,
             ],
         ),
         (
             "a: |\n  x\u{1b}y",
             &[
-                r#"2:4 "\u{1b}": the control character U+001B is not allowed in YAML | hint: in double quotes it can be written as `\x1b`"#,
+                r#"2:4 "\u{1b}": the control character U+001B is not allowed in YAML | hint: write it as `\x1b` in double quotes"#,
             ],
         ),
         (
             "# \u{8}",
             &[
-                r#"1:3 "\u{8}": the control character U+0008 is not allowed in YAML | hint: in double quotes it can be written as `\x08`"#,
+                r#"1:3 "\u{8}": the control character U+0008 is not allowed in YAML | hint: write it as `\x08` in double quotes"#,
             ],
         ),
         (
             "a: \u{7f}",
             &[
-                r#"1:4 "\u{7f}": the control character U+007F is not allowed in YAML | hint: in double quotes it can be written as `\x7f`"#,
+                r#"1:4 "\u{7f}": the control character U+007F is not allowed in YAML | hint: write it as `\x7f` in double quotes"#,
             ],
         ),
         (
             "a: \u{fffe}",
             &[
-                r#"1:4 "\u{fffe}": the control character U+FFFE is not allowed in YAML | hint: in double quotes it can be written as `\ufffe`"#,
+                r#"1:4 "\u{fffe}": the control character U+FFFE is not allowed in YAML | hint: write it as `\ufffe` in double quotes"#,
             ],
         ),
     ]);

@@ -1,6 +1,6 @@
-//! Trees and mistakes in one line each.
+//! Trees and errors as one line each.
 
-use ccm_model::{Diagnostic, Node, ScalarStyle, SourceId, SourceMap, Value};
+use ccm_model::{Diagnostic, Node, NodeValue, ScalarStyle, SourceId, SourceMap};
 use ccm_yaml::{Limits, parse};
 
 /// Parses with the default limits.
@@ -8,27 +8,27 @@ pub(crate) fn read(text: &str) -> Result<Option<Node>, Vec<Diagnostic>> {
     parse(SourceId(0), text, &Limits::default())
 }
 
-/// The tree of a text without mistakes; `-` is no document.
+/// Formats the tree of a valid text; `-` for no document.
 pub(crate) fn tree(text: &str) -> String {
     match read(text) {
         Ok(Some(node)) => show(&node),
         Ok(None) => "-".to_owned(),
-        Err(diagnostics) => panic!("{text:?}: {}", mistakes(text, &diagnostics)),
+        Err(diagnostics) => panic!("{text:?}: {}", errors(text, &diagnostics)),
     }
 }
 
-/// Plain scalars bare, missing ones `_`, quoted ones in quotes, blocks behind `|`.
+/// Formats a node: plain scalars bare, missing ones `_`, quoted ones in quotes, blocks with `|`.
 pub(crate) fn show(node: &Node) -> String {
     match &node.value {
-        Value::Scalar(scalar) => match scalar.style {
+        NodeValue::Scalar(scalar) => match scalar.style {
             ScalarStyle::Plain if scalar.text.is_empty() => "_".to_owned(),
             ScalarStyle::Plain => scalar.text.to_string(),
             ScalarStyle::Quoted => format!("{:?}", scalar.text),
             ScalarStyle::Block => format!("|{:?}", scalar.text),
             ScalarStyle::Computed | ScalarStyle::Redacted => panic!("no text holds such a scalar"),
         },
-        Value::List(list) => format!("[{}]", list.iter().map(show).collect::<Vec<_>>().join(", ")),
-        Value::Map(map) => {
+        NodeValue::List(list) => format!("[{}]", list.iter().map(show).collect::<Vec<_>>().join(", ")),
+        NodeValue::Map(map) => {
             let entries = map.entries().iter();
             let entries: Vec<String> =
                 entries.map(|entry| format!("{}: {}", entry.key.text, show(&entry.value))).collect();
@@ -37,13 +37,13 @@ pub(crate) fn show(node: &Node) -> String {
     }
 }
 
-/// What the text says at every node and key, from the outside in, in the order of the text.
+/// Returns the text of every node and key, from the outside in, in the order of the text.
 pub(crate) fn written<'t>(node: &Node, text: &'t str) -> Vec<&'t str> {
     let mut all = vec![&text[node.span.range()]];
     match &node.value {
-        Value::Scalar(_) => {}
-        Value::List(list) => all.extend(list.iter().flat_map(|node| written(node, text))),
-        Value::Map(map) => {
+        NodeValue::Scalar(_) => {}
+        NodeValue::List(list) => all.extend(list.iter().flat_map(|node| written(node, text))),
+        NodeValue::Map(map) => {
             for entry in map.entries() {
                 all.push(&text[entry.key.span.range()]);
                 all.extend(written(&entry.value, text));
@@ -53,14 +53,14 @@ pub(crate) fn written<'t>(node: &Node, text: &'t str) -> Vec<&'t str> {
     all
 }
 
-/// Every mistake on a line of its own: place, what is marked there, message, further labels, hints.
-pub(crate) fn mistakes(text: &str, diagnostics: &[Diagnostic]) -> String {
+/// Formats each error on a line: position, marked text, message, further labels, hints.
+pub(crate) fn errors(text: &str, diagnostics: &[Diagnostic]) -> String {
     let mut sources = SourceMap::default();
     sources.add("m.yaml", text);
     let place = |span| sources.locate(span).map_or("?".to_owned(), |(_, position)| position.display());
     let lines = diagnostics.iter().map(|diagnostic| {
         let mut labels = diagnostic.labels.iter();
-        let first = labels.next().expect("every mistake has a place");
+        let first = labels.next().expect("every error has a place");
         let marked = &text[first.span.range()];
         let mut line = format!("{} {marked:?}: {}", place(first.span), diagnostic.message);
         if !first.text.is_empty() {
@@ -77,15 +77,15 @@ pub(crate) fn mistakes(text: &str, diagnostics: &[Diagnostic]) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Checks what is said of each text.
+/// Checks the errors of each text.
 pub(crate) fn check(table: &[(&str, &[&str])]) {
     for (text, expected) in table {
         let diagnostics = read(text).expect_err(text);
-        assert_eq!(mistakes(text, &diagnostics), expected.join("\n"), "{text:?}");
+        assert_eq!(errors(text, &diagnostics), expected.join("\n"), "{text:?}");
     }
 }
 
-/// Checks that the same is said of each text, at its place.
+/// Checks that each text has the same error at its position.
 pub(crate) fn check_same(message: &str, table: &[(&str, &str)]) {
     for (text, place) in table {
         check(&[(text, &[&format!("{place}: {message}")])]);

@@ -1,6 +1,6 @@
-//! Where nodes stand: the text of every span.
+//! Spans of nodes, shown as their text.
 
-use ccm_model::{Node, SourceId, Value};
+use ccm_model::{Node, NodeValue, SourceId};
 use ccm_yaml::{Limits, parse};
 
 use crate::render::{read, written};
@@ -11,7 +11,7 @@ fn spans(text: &str) -> Vec<&str> {
 }
 
 #[test]
-fn spans_hold_what_was_written() {
+fn spans_cover_the_text() {
     for (text, expected) in [
         ("a: ä b", &["a: ä b", "a", "ä b"][..]),
         ("ö: \"ä\"\nb: 'ü'", &["ö: \"ä\"\nb: 'ü'", "ö", "\"ä\"", "b", "'ü'"]),
@@ -81,7 +81,7 @@ fn lists_and_maps_reach_from_their_first_to_their_last_byte() {
 }
 
 #[test]
-fn a_missing_value_stands_behind_its_colon_or_dash() {
+fn a_missing_value_follows_its_colon_or_dash() {
     for (text, place) in [
         ("a:", "a:|"),
         ("a: \nb: c", "a:| \nb: c"),
@@ -98,9 +98,9 @@ fn a_missing_value_stands_behind_its_colon_or_dash() {
     ] {
         let mut node = read(text).expect("right").expect("a value");
         while let Some(inner) = match &node.value {
-            Value::List(list) => list.first().cloned(),
-            Value::Map(map) => map.entries().first().map(|entry| entry.value.clone()),
-            Value::Scalar(_) => None,
+            NodeValue::List(list) => list.first().cloned(),
+            NodeValue::Map(map) => map.entries().first().map(|entry| entry.value.clone()),
+            NodeValue::Scalar(_) => None,
         } {
             node = inner;
         }
@@ -113,7 +113,7 @@ fn a_missing_value_stands_behind_its_colon_or_dash() {
 }
 
 #[test]
-fn what_an_alias_stands_for_points_at_its_anchor() {
+fn nodes_of_an_alias_have_the_spans_of_the_anchor() {
     let text = "a: &x [1, {b: c}]\nd: *x\n";
     let expected = ["[1, {b: c}]", "1", "{b: c}", "b", "c"];
     let all = spans(text);
@@ -123,24 +123,24 @@ fn what_an_alias_stands_for_points_at_its_anchor() {
 }
 
 #[test]
-fn a_collection_that_ends_with_an_alias_ends_behind_it() {
+fn a_collection_may_end_with_an_alias() {
     let text = "a: &x 1\nb:\n  - *x\nc: [2]\n";
     assert_eq!(spans(text)[4], "- *x");
     assert_eq!(spans("- &x [1]\n- - *x\n")[3], "- *x");
 }
 
 #[test]
-fn a_key_that_is_an_alias_stands_where_the_alias_does() {
+fn a_key_from_an_alias_has_the_span_of_the_alias() {
     let node: Node = read("- &x a\n- *x : b").expect("right").expect("a value");
     let map = node.as_list().and_then(|list| list[1].as_map()).expect("a map");
     assert_eq!(map.entries()[0].key.span.range(), 9..11);
 }
 
 #[test]
-fn spans_name_their_source() {
+fn spans_hold_their_source() {
     let source = SourceId(7);
     let node = parse(source, "a: b", &Limits::default()).expect("right").expect("a value");
     assert_eq!(node.span.source, source);
-    let mistakes = parse(source, "a: @", &Limits::default()).expect_err("a mistake");
-    assert_eq!(mistakes[0].span().map(|span| span.source), Some(source));
+    let errors = parse(source, "a: @", &Limits::default()).expect_err("a error");
+    assert_eq!(errors[0].span().map(|span| span.source), Some(source));
 }

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn pair(subscriber: &str, source: &str) -> Pair {
-    let named = |id: ResourceId| Named { shown: id, hash: None };
+    let named = |id: ResourceId| LedgerResource { shown: id, hash: None };
     Pair {
         subscriber: named(ResourceId::new("exec", subscriber)),
         source: named(ResourceId::new("file", source)),
@@ -29,7 +29,7 @@ fn header() -> String {
 /// Returns the pending refreshes with their origins, or the reason for which they are not known.
 fn read(text: impl AsRef<[u8]>) -> String {
     match parse(text.as_ref()) {
-        Ok(Content { pending, .. }) => {
+        Ok(LedgerContent { pending, .. }) => {
             let one = |(pair, pending): (&Pair, &Pending)| {
                 format!("{}<{}@{}", pair.subscriber.shown.name, pair.source.shown.name, pending.run_id)
             };
@@ -55,8 +55,9 @@ fn a_ledger_is_lines_that_can_be_read_by_eye() {
 {"record":"dropped","subscriber":"exec#b","source":"file#/c"}
 "#;
     assert_eq!(text, expected);
-    let kept =
-        |content: Content| content.pending.into_values().map(|pending| pending.kept_by).collect::<Vec<_>>();
+    let kept = |content: LedgerContent| {
+        content.pending.into_values().map(|pending| pending.kept_by).collect::<Vec<_>>()
+    };
     assert_eq!(parse(text.as_bytes()).map(kept), Ok(vec![Some(KeptBy::Control)]));
 }
 
@@ -80,7 +81,7 @@ fn records_come_to_what_is_owed() {
 
 #[test]
 fn names_that_look_alike_are_told_apart_and_do_not_say_what_is_hidden() {
-    let named = |name: &str| Named::new(&ResourceId::new("exec", name), "rel [redacted]", "salt");
+    let named = |name: &str| LedgerResource::new(&ResourceId::new("exec", name), "rel [redacted]", "salt");
     let pair = |name| Pair { subscriber: named(name), ..pair("", "x") };
     let (one, other) = (pair("rel swordfish"), pair("rel marlin"));
     let text =
@@ -88,7 +89,7 @@ fn names_that_look_alike_are_told_apart_and_do_not_say_what_is_hidden() {
     assert_eq!(read(&text), "rel [redacted]<x@run-2");
     assert!(!text.contains("swordfish"), "{text}");
     assert_ne!(hash(&one.subscriber.shown, "salt"), hash(&one.subscriber.shown, "another"));
-    assert_eq!(Named::new(&one.source.shown, "x", "salt").hash, None, "nothing of it is hidden");
+    assert_eq!(LedgerResource::new(&one.source.shown, "x", "salt").hash, None, "nothing of it is hidden");
 }
 
 #[test]
@@ -173,7 +174,7 @@ proptest! {
     fn what_is_written_comes_back(names in prop::collection::btree_map(("[^#]{1,9}", ".{1,9}"), 0..1_000_000_u64, 0..9)) {
         let pending: PendingByPair = names.iter().map(|((one, other), at)| (pair(one, other), origin(*at))).collect();
         let content = parse(ledger_text("a \"b\"\n", "salt", &pending).as_bytes());
-        prop_assert_eq!(content, Ok(Content { key: "a \"b\"\n".to_owned(), salt: "salt".to_owned(), pending }));
+        prop_assert_eq!(content, Ok(LedgerContent { key: "a \"b\"\n".to_owned(), salt: "salt".to_owned(), pending }));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Ledgers as files: what can't be written, what is damaged, newer or of others.
+//! Ledger files that can't be written, are damaged, are newer or belong to other users.
 
 use super::*;
 
@@ -20,10 +20,10 @@ fn a_ledger_that_can_not_be_written_keeps_its_resource_from_executing() {
     );
     assert_eq!(ran.lines[1..], ["b unmet because of a", "c changed"]);
     assert_eq!(ran.calls, ["read a", "read c", "execute c"]);
-    assert!(ran.summary.refreshes.owed.is_empty());
+    assert!(ran.summary.refreshes.pending.is_empty());
 }
 
-/// Harms a file.
+/// Damages a file.
 type Harm = fn(&Path);
 
 #[test]
@@ -71,7 +71,7 @@ fn a_damaged_ledger_owes_everything_and_is_kept() {
         );
         assert_eq!(seen(), ["b: b<a c<a", "c: c<a"], "the new one stands before anything happens");
         assert_eq!(fs::symlink_metadata(&kept).expect("it is kept").len(), before);
-        assert_eq!(machine.owed(), "c<a");
+        assert_eq!(machine.pending(), "c<a");
         assert_eq!(
             machine.run(&["a", "b subscribe=a", "c subscribe=a"])[1..],
             ["b stable", "c refreshed by a (owed: a since run3)"]
@@ -103,8 +103,8 @@ fn a_newer_ledger_is_refused_and_not_touched() {
     let before = machine.everything();
     let error = machine.open(machine.named("site", "/site.yaml")).expect_err("a refusal").to_string();
     assert!(error.ends_with("was written by a newer ccm (its version is 2)"), "{error}");
-    Ledger::look(&machine.state(), machine.named("site", "/site.yaml")).expect_err("a refusal");
-    assert_eq!(machine.owed(), "written by a newer ccm (its version is 2)");
+    Ledger::inspect(&machine.state(), machine.named("site", "/site.yaml")).expect_err("a refusal");
+    assert_eq!(machine.pending(), "written by a newer ccm (its version is 2)");
     assert_eq!(machine.everything(), before);
 }
 

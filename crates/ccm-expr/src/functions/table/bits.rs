@@ -1,8 +1,8 @@
 //! Functions on the bits of integers.
 
 use super::{doc, row};
-use crate::functions::{Accepts, Builtin, Run, bits};
-use crate::nature::Base;
+use crate::functions::{Accepts, Builtin, Implementation, bits};
+use crate::static_type::Base;
 
 pub(super) static ROWS: &[Builtin] = &[
     row(
@@ -11,7 +11,7 @@ pub(super) static ROWS: &[Builtin] = &[
         2,
         &[Accepts::INT],
         |_| Base::Int.into(),
-        Run::Plain(bits::and),
+        Implementation::Plain(bits::and),
     ),
     row(
         doc("Bits", "bitor", "bitor(a, b)", "Bits that are set in either.", &[("bitor(6, 1)", "7")]),
@@ -19,7 +19,7 @@ pub(super) static ROWS: &[Builtin] = &[
         2,
         &[Accepts::INT],
         |_| Base::Int.into(),
-        Run::Plain(bits::or),
+        Implementation::Plain(bits::or),
     ),
     row(
         doc("Bits", "bitxor", "bitxor(a, b)", "Bits that are set in exactly one.", &[("bitxor(6, 3)", "5")]),
@@ -27,7 +27,7 @@ pub(super) static ROWS: &[Builtin] = &[
         2,
         &[Accepts::INT],
         |_| Base::Int.into(),
-        Run::Plain(bits::xor),
+        Implementation::Plain(bits::xor),
     ),
     row(
         doc(
@@ -41,7 +41,7 @@ pub(super) static ROWS: &[Builtin] = &[
         2,
         &[Accepts::INT],
         |_| Base::Int.into(),
-        Run::Plain(bits::nand),
+        Implementation::Plain(bits::nand),
     ),
     row(
         doc("Bits", "bitshl", "bitshl(a, b)", "Bits shifted to the left.", &[("bitshl(1, 4)", "16")]),
@@ -49,7 +49,7 @@ pub(super) static ROWS: &[Builtin] = &[
         2,
         &[Accepts::INT],
         |_| Base::Int.into(),
-        Run::Plain(bits::shl),
+        Implementation::Plain(bits::shl),
     ),
     row(
         doc(
@@ -63,7 +63,7 @@ pub(super) static ROWS: &[Builtin] = &[
         2,
         &[Accepts::INT],
         |_| Base::Int.into(),
-        Run::Plain(bits::shr),
+        Implementation::Plain(bits::shr),
     ),
     row(
         doc(
@@ -77,7 +77,7 @@ pub(super) static ROWS: &[Builtin] = &[
         2,
         &[Accepts::INT],
         |_| Base::Int.into(),
-        Run::Plain(bits::ushr),
+        Implementation::Plain(bits::ushr),
     ),
     row(
         doc("Bits", "bitnot", "bitnot(a)", "All bits inverted.", &[("bitnot(1)", "-2")]),
@@ -85,6 +85,6 @@ pub(super) static ROWS: &[Builtin] = &[
         1,
         &[Accepts::INT],
         |_| Base::Int.into(),
-        Run::Plain(bits::not),
+        Implementation::Plain(bits::not),
     ),
 ];

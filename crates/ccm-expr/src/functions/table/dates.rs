@@ -1,8 +1,8 @@
 //! Functions on dates and durations.
 
 use super::{doc, row};
-use crate::functions::{Accepts, Builtin, Run, dates};
-use crate::nature::Base;
+use crate::functions::{Accepts, Builtin, Implementation, dates};
+use crate::static_type::Base;
 
 pub(super) static ROWS: &[Builtin] = &[
     row(
@@ -16,8 +16,8 @@ pub(super) static ROWS: &[Builtin] = &[
         0,
         1,
         &[Accepts::ZONE],
-        |_| Base::Moment.into(),
-        Run::Plain(dates::now),
+        |_| Base::DateTime.into(),
+        Implementation::Plain(dates::now),
     ),
     row(
         doc(
@@ -31,7 +31,7 @@ pub(super) static ROWS: &[Builtin] = &[
         1,
         &[Accepts::TEXT],
         |_| Base::Duration.into(),
-        Run::Plain(dates::duration),
+        Implementation::Plain(dates::duration),
     ),
     row(
         doc(
@@ -48,8 +48,8 @@ pub(super) static ROWS: &[Builtin] = &[
         1,
         4,
         &[Accepts::ANY],
-        |_| Base::Moment.into(),
-        Run::Plain(dates::date),
+        |_| Base::DateTime.into(),
+        Implementation::Plain(dates::date),
     ),
     row(
         doc(
@@ -66,6 +66,6 @@ pub(super) static ROWS: &[Builtin] = &[
         1,
         &[Accepts::TEXT],
         |_| Base::Zone.into(),
-        Run::Plain(dates::timezone),
+        Implementation::Plain(dates::timezone),
     ),
 ];

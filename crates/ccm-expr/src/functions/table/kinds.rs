@@ -1,8 +1,8 @@
 //! Functions on values of any kind, and from one kind to another.
 
 use super::{doc, row, unknown};
-use crate::functions::{Accepts, Builtin, Run, convert, maps};
-use crate::nature::Base;
+use crate::functions::{Accepts, Builtin, Implementation, convert, maps};
+use crate::static_type::Base;
 
 pub(super) static ROWS: &[Builtin] = &[
     row(
@@ -17,7 +17,7 @@ pub(super) static ROWS: &[Builtin] = &[
         1,
         &[Accepts::ANY],
         |_| Base::Text.into(),
-        Run::Plain(convert::type_of),
+        Implementation::Plain(convert::type_of),
     ),
     row(
         doc(
@@ -31,7 +31,7 @@ pub(super) static ROWS: &[Builtin] = &[
         1,
         &[Accepts::NUMBER_OR_TEXT],
         |_| Base::Int.into(),
-        Run::Plain(convert::int),
+        Implementation::Plain(convert::int),
     ),
     row(
         doc(
@@ -45,7 +45,7 @@ pub(super) static ROWS: &[Builtin] = &[
         1,
         &[Accepts::NUMBER_OR_TEXT],
         |_| Base::Float.into(),
-        Run::Plain(convert::float),
+        Implementation::Plain(convert::float),
     ),
     row(
         doc(
@@ -59,7 +59,7 @@ pub(super) static ROWS: &[Builtin] = &[
         1,
         &[Accepts::ANY],
         |_| Base::Text.into(),
-        Run::Plain(convert::string),
+        Implementation::Plain(convert::string),
     ),
     row(
         doc(
@@ -73,7 +73,7 @@ pub(super) static ROWS: &[Builtin] = &[
         1,
         &[Accepts::ANY],
         |_| Base::Text.into(),
-        Run::Plain(convert::to_json),
+        Implementation::Plain(convert::to_json),
     ),
     row(
         doc(
@@ -87,7 +87,7 @@ pub(super) static ROWS: &[Builtin] = &[
         1,
         &[Accepts::TEXT],
         unknown,
-        Run::Plain(convert::from_json),
+        Implementation::Plain(convert::from_json),
     ),
     row(
         doc(
@@ -101,7 +101,7 @@ pub(super) static ROWS: &[Builtin] = &[
         1,
         &[Accepts::TEXT],
         |_| Base::Text.into(),
-        Run::Plain(convert::to_base64),
+        Implementation::Plain(convert::to_base64),
     ),
     row(
         doc(
@@ -115,7 +115,7 @@ pub(super) static ROWS: &[Builtin] = &[
         1,
         &[Accepts::TEXT],
         |_| Base::Text.into(),
-        Run::Plain(convert::from_base64),
+        Implementation::Plain(convert::from_base64),
     ),
     row(
         doc(
@@ -129,7 +129,7 @@ pub(super) static ROWS: &[Builtin] = &[
         1,
         &[Accepts::SIZED],
         |_| Base::Int.into(),
-        Run::Plain(maps::len),
+        Implementation::Plain(maps::len),
     ),
     row(
         doc(
@@ -143,6 +143,6 @@ pub(super) static ROWS: &[Builtin] = &[
         2,
         &[Accepts::ANY],
         unknown,
-        Run::Plain(maps::get),
+        Implementation::Plain(maps::get),
     ),
 ];

@@ -1,8 +1,8 @@
 //! Functions on lists.
 
 use super::{MANY, doc, element, row, taken};
-use crate::functions::{Accepts, Builtin, Run, lists};
-use crate::nature::{Base, Nature};
+use crate::functions::{Accepts, Builtin, Implementation, lists};
+use crate::static_type::{Base, StaticType};
 
 pub(super) static ROWS: &[Builtin] = &[
     row(
@@ -17,7 +17,7 @@ pub(super) static ROWS: &[Builtin] = &[
         1,
         &[Accepts::LISTS],
         element,
-        Run::Plain(lists::first),
+        Implementation::Plain(lists::first),
     ),
     row(
         doc("Lists", "last", "last(list)", "The last element, or nil.", &[("last([1, 2])", "2")]),
@@ -25,7 +25,7 @@ pub(super) static ROWS: &[Builtin] = &[
         1,
         &[Accepts::LISTS],
         element,
-        Run::Plain(lists::last),
+        Implementation::Plain(lists::last),
     ),
     row(
         doc(
@@ -39,7 +39,7 @@ pub(super) static ROWS: &[Builtin] = &[
         2,
         &[Accepts::LISTS, Accepts::INT],
         taken,
-        Run::Plain(lists::take),
+        Implementation::Plain(lists::take),
     ),
     row(
         doc(
@@ -52,8 +52,8 @@ pub(super) static ROWS: &[Builtin] = &[
         1,
         1,
         &[Accepts::LISTS],
-        |_| Nature::LIST,
-        Run::Plain(lists::reverse),
+        |_| StaticType::LIST,
+        Implementation::Plain(lists::reverse),
     ),
     row(
         doc(
@@ -66,8 +66,8 @@ pub(super) static ROWS: &[Builtin] = &[
         1,
         1,
         &[Accepts::LISTS],
-        |_| Nature::LIST,
-        Run::Plain(lists::uniq),
+        |_| StaticType::LIST,
+        Implementation::Plain(lists::uniq),
     ),
     row(
         doc(
@@ -80,8 +80,8 @@ pub(super) static ROWS: &[Builtin] = &[
         1,
         MANY,
         &[Accepts::LISTS],
-        |_| Nature::LIST,
-        Run::Plain(lists::concat),
+        |_| StaticType::LIST,
+        Implementation::Plain(lists::concat),
     ),
     row(
         doc(
@@ -94,8 +94,8 @@ pub(super) static ROWS: &[Builtin] = &[
         1,
         1,
         &[Accepts::LISTS],
-        |_| Nature::LIST,
-        Run::Plain(lists::flatten),
+        |_| StaticType::LIST,
+        Implementation::Plain(lists::flatten),
     ),
     row(
         doc(
@@ -108,8 +108,8 @@ pub(super) static ROWS: &[Builtin] = &[
         1,
         2,
         &[Accepts::SORTABLE, Accepts::TEXT],
-        |_| Nature::LIST,
-        Run::Plain(lists::sort),
+        |_| StaticType::LIST,
+        Implementation::Plain(lists::sort),
     ),
     row(
         doc(
@@ -123,6 +123,6 @@ pub(super) static ROWS: &[Builtin] = &[
         2,
         &[Accepts::LIST, Accepts::TEXT],
         |_| Base::Text.into(),
-        Run::Plain(lists::join),
+        Implementation::Plain(lists::join),
     ),
 ];

@@ -1,8 +1,8 @@
 //! Functions on maps.
 
 use super::{doc, row, unknown};
-use crate::functions::{Accepts, Builtin, Run, maps};
-use crate::nature::Nature;
+use crate::functions::{Accepts, Builtin, Implementation, maps};
+use crate::static_type::StaticType;
 
 pub(super) static ROWS: &[Builtin] = &[
     row(
@@ -10,16 +10,16 @@ pub(super) static ROWS: &[Builtin] = &[
         1,
         1,
         &[Accepts::MAPS],
-        |_| Nature::LIST,
-        Run::Plain(maps::keys),
+        |_| StaticType::LIST,
+        Implementation::Plain(maps::keys),
     ),
     row(
         doc("Maps", "values", "values(map)", "The values of a map.", &[("values({a: 1, b: 2})", "[1, 2]")]),
         1,
         1,
         &[Accepts::MAPS],
-        |_| Nature::LIST,
-        Run::Plain(maps::values),
+        |_| StaticType::LIST,
+        Implementation::Plain(maps::values),
     ),
     row(
         doc(
@@ -32,8 +32,8 @@ pub(super) static ROWS: &[Builtin] = &[
         1,
         1,
         &[Accepts::MAPS],
-        |_| Nature::LIST,
-        Run::Plain(maps::to_pairs),
+        |_| StaticType::LIST,
+        Implementation::Plain(maps::to_pairs),
     ),
     row(
         doc(
@@ -47,6 +47,6 @@ pub(super) static ROWS: &[Builtin] = &[
         1,
         &[Accepts::LISTS],
         unknown,
-        Run::Plain(maps::from_pairs),
+        Implementation::Plain(maps::from_pairs),
     ),
 ];

@@ -1,8 +1,8 @@
 //! Functions on numbers.
 
 use super::{MANY, doc, first, row};
-use crate::functions::{Accepts, Builtin, Run, aggregate, numbers};
-use crate::nature::Base;
+use crate::functions::{Accepts, Builtin, Implementation, aggregate, numbers};
+use crate::static_type::Base;
 
 pub(super) static ROWS: &[Builtin] = &[
     row(
@@ -17,7 +17,7 @@ pub(super) static ROWS: &[Builtin] = &[
         MANY,
         &[Accepts::NUMBERS],
         first,
-        Run::Plain(aggregate::max),
+        Implementation::Plain(aggregate::max),
     ),
     row(
         doc("Numbers", "min", "min(number or list, …)", "The smallest number.", &[("min(1, 5, 3)", "1")]),
@@ -25,7 +25,7 @@ pub(super) static ROWS: &[Builtin] = &[
         MANY,
         &[Accepts::NUMBERS],
         first,
-        Run::Plain(aggregate::min),
+        Implementation::Plain(aggregate::min),
     ),
     row(
         doc(
@@ -39,7 +39,7 @@ pub(super) static ROWS: &[Builtin] = &[
         MANY,
         &[Accepts::NUMBERS],
         first,
-        Run::Plain(aggregate::mean),
+        Implementation::Plain(aggregate::mean),
     ),
     row(
         doc(
@@ -53,7 +53,7 @@ pub(super) static ROWS: &[Builtin] = &[
         MANY,
         &[Accepts::NUMBERS],
         first,
-        Run::Plain(aggregate::median),
+        Implementation::Plain(aggregate::median),
     ),
     row(
         doc("Numbers", "abs", "abs(number)", "The absolute value.", &[("abs(-5)", "5")]),
@@ -61,7 +61,7 @@ pub(super) static ROWS: &[Builtin] = &[
         1,
         &[Accepts::NUMBER],
         first,
-        Run::Plain(numbers::abs),
+        Implementation::Plain(numbers::abs),
     ),
     row(
         doc("Numbers", "ceil", "ceil(number)", "The number, rounded up.", &[("ceil(1.2)", "2.0")]),
@@ -69,7 +69,7 @@ pub(super) static ROWS: &[Builtin] = &[
         1,
         &[Accepts::NUMBER],
         |_| Base::Float.into(),
-        Run::Plain(numbers::ceil),
+        Implementation::Plain(numbers::ceil),
     ),
     row(
         doc("Numbers", "floor", "floor(number)", "The number, rounded down.", &[("floor(1.8)", "1.0")]),
@@ -77,7 +77,7 @@ pub(super) static ROWS: &[Builtin] = &[
         1,
         &[Accepts::NUMBER],
         |_| Base::Float.into(),
-        Run::Plain(numbers::floor),
+        Implementation::Plain(numbers::floor),
     ),
     row(
         doc(
@@ -91,6 +91,6 @@ pub(super) static ROWS: &[Builtin] = &[
         1,
         &[Accepts::NUMBER],
         |_| Base::Float.into(),
-        Run::Plain(numbers::round),
+        Implementation::Plain(numbers::round),
     ),
 ];

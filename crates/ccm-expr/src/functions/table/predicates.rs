@@ -1,8 +1,8 @@
 //! Functions on lists with a predicate.
 
 use super::{doc, row, unknown};
-use crate::functions::{Accepts, Builtin, Predicate, Run};
-use crate::nature::Base;
+use crate::functions::{Accepts, Builtin, Implementation, Predicate};
+use crate::static_type::Base;
 
 pub(super) static ROWS: &[Builtin] = &[
     row(
@@ -17,7 +17,7 @@ pub(super) static ROWS: &[Builtin] = &[
         2,
         &[Accepts::LISTS],
         |_| Base::Bool.into(),
-        Run::Predicate(Predicate::All),
+        Implementation::Predicate(Predicate::All),
     ),
     row(
         doc(
@@ -31,7 +31,7 @@ pub(super) static ROWS: &[Builtin] = &[
         2,
         &[Accepts::LISTS],
         |_| Base::Bool.into(),
-        Run::Predicate(Predicate::Any),
+        Implementation::Predicate(Predicate::Any),
     ),
     row(
         doc(
@@ -45,7 +45,7 @@ pub(super) static ROWS: &[Builtin] = &[
         2,
         &[Accepts::LISTS],
         |_| Base::Bool.into(),
-        Run::Predicate(Predicate::One),
+        Implementation::Predicate(Predicate::One),
     ),
     row(
         doc(
@@ -59,7 +59,7 @@ pub(super) static ROWS: &[Builtin] = &[
         2,
         &[Accepts::LISTS],
         |_| Base::Bool.into(),
-        Run::Predicate(Predicate::None),
+        Implementation::Predicate(Predicate::None),
     ),
     row(
         doc(
@@ -77,7 +77,7 @@ pub(super) static ROWS: &[Builtin] = &[
         2,
         &[Accepts::LISTS],
         unknown,
-        Run::Predicate(Predicate::Map),
+        Implementation::Predicate(Predicate::Map),
     ),
     row(
         doc(
@@ -91,7 +91,7 @@ pub(super) static ROWS: &[Builtin] = &[
         2,
         &[Accepts::LISTS],
         unknown,
-        Run::Predicate(Predicate::Filter),
+        Implementation::Predicate(Predicate::Filter),
     ),
     row(
         doc(
@@ -105,7 +105,7 @@ pub(super) static ROWS: &[Builtin] = &[
         2,
         &[Accepts::LISTS],
         unknown,
-        Run::Predicate(Predicate::Find),
+        Implementation::Predicate(Predicate::Find),
     ),
     row(
         doc(
@@ -119,7 +119,7 @@ pub(super) static ROWS: &[Builtin] = &[
         2,
         &[Accepts::LISTS],
         |_| Base::Int.into(),
-        Run::Predicate(Predicate::FindIndex),
+        Implementation::Predicate(Predicate::FindIndex),
     ),
     row(
         doc(
@@ -133,7 +133,7 @@ pub(super) static ROWS: &[Builtin] = &[
         2,
         &[Accepts::LISTS],
         unknown,
-        Run::Predicate(Predicate::FindLast),
+        Implementation::Predicate(Predicate::FindLast),
     ),
     row(
         doc(
@@ -147,7 +147,7 @@ pub(super) static ROWS: &[Builtin] = &[
         2,
         &[Accepts::LISTS],
         |_| Base::Int.into(),
-        Run::Predicate(Predicate::FindLastIndex),
+        Implementation::Predicate(Predicate::FindLastIndex),
     ),
     row(
         doc(
@@ -161,7 +161,7 @@ pub(super) static ROWS: &[Builtin] = &[
         2,
         &[Accepts::LISTS],
         |_| Base::Int.into(),
-        Run::Predicate(Predicate::Count),
+        Implementation::Predicate(Predicate::Count),
     ),
     row(
         doc(
@@ -175,7 +175,7 @@ pub(super) static ROWS: &[Builtin] = &[
         2,
         &[Accepts::LISTS],
         unknown,
-        Run::Predicate(Predicate::Sum),
+        Implementation::Predicate(Predicate::Sum),
     ),
     row(
         doc(
@@ -192,7 +192,7 @@ pub(super) static ROWS: &[Builtin] = &[
         2,
         &[Accepts::LISTS],
         unknown,
-        Run::Predicate(Predicate::GroupBy),
+        Implementation::Predicate(Predicate::GroupBy),
     ),
     row(
         doc(
@@ -209,7 +209,7 @@ pub(super) static ROWS: &[Builtin] = &[
         3,
         &[Accepts::LISTS],
         unknown,
-        Run::Predicate(Predicate::SortBy),
+        Implementation::Predicate(Predicate::SortBy),
     ),
     row(
         doc(
@@ -223,6 +223,6 @@ pub(super) static ROWS: &[Builtin] = &[
         3,
         &[Accepts::LISTS],
         unknown,
-        Run::Predicate(Predicate::Reduce),
+        Implementation::Predicate(Predicate::Reduce),
     ),
 ];

@@ -1,8 +1,8 @@
 //! Functions on text.
 
 use super::{doc, row};
-use crate::functions::{Accepts, Builtin, Run, text};
-use crate::nature::Base;
+use crate::functions::{Accepts, Builtin, Implementation, text};
+use crate::static_type::Base;
 
 pub(super) static ROWS: &[Builtin] = &[
     row(
@@ -17,7 +17,7 @@ pub(super) static ROWS: &[Builtin] = &[
         2,
         &[Accepts::TEXT],
         |_| Base::Text.into(),
-        Run::Plain(text::trim),
+        Implementation::Plain(text::trim),
     ),
     row(
         doc(
@@ -31,7 +31,7 @@ pub(super) static ROWS: &[Builtin] = &[
         2,
         &[Accepts::TEXT],
         |_| Base::Text.into(),
-        Run::Plain(text::trim_prefix),
+        Implementation::Plain(text::trim_prefix),
     ),
     row(
         doc(
@@ -45,7 +45,7 @@ pub(super) static ROWS: &[Builtin] = &[
         2,
         &[Accepts::TEXT],
         |_| Base::Text.into(),
-        Run::Plain(text::trim_suffix),
+        Implementation::Plain(text::trim_suffix),
     ),
     row(
         doc(
@@ -59,7 +59,7 @@ pub(super) static ROWS: &[Builtin] = &[
         1,
         &[Accepts::TEXT],
         |_| Base::Text.into(),
-        Run::Plain(text::upper),
+        Implementation::Plain(text::upper),
     ),
     row(
         doc(
@@ -73,7 +73,7 @@ pub(super) static ROWS: &[Builtin] = &[
         1,
         &[Accepts::TEXT],
         |_| Base::Text.into(),
-        Run::Plain(text::lower),
+        Implementation::Plain(text::lower),
     ),
     row(
         doc(
@@ -90,7 +90,7 @@ pub(super) static ROWS: &[Builtin] = &[
         3,
         &[Accepts::TEXT, Accepts::TEXT, Accepts::INT],
         |_| Base::Texts.into(),
-        Run::Plain(text::split),
+        Implementation::Plain(text::split),
     ),
     row(
         doc(
@@ -104,7 +104,7 @@ pub(super) static ROWS: &[Builtin] = &[
         3,
         &[Accepts::TEXT, Accepts::TEXT, Accepts::INT],
         |_| Base::Texts.into(),
-        Run::Plain(text::split_after),
+        Implementation::Plain(text::split_after),
     ),
     row(
         doc(
@@ -121,7 +121,7 @@ pub(super) static ROWS: &[Builtin] = &[
         4,
         &[Accepts::TEXT, Accepts::TEXT, Accepts::TEXT, Accepts::INT],
         |_| Base::Text.into(),
-        Run::Plain(text::replace),
+        Implementation::Plain(text::replace),
     ),
     row(
         doc(
@@ -135,7 +135,7 @@ pub(super) static ROWS: &[Builtin] = &[
         2,
         &[Accepts::TEXT, Accepts::INT],
         |_| Base::Text.into(),
-        Run::Plain(text::repeat),
+        Implementation::Plain(text::repeat),
     ),
     row(
         doc(
@@ -149,7 +149,7 @@ pub(super) static ROWS: &[Builtin] = &[
         2,
         &[Accepts::TEXT],
         |_| Base::Int.into(),
-        Run::Plain(text::index_of),
+        Implementation::Plain(text::index_of),
     ),
     row(
         doc(
@@ -163,7 +163,7 @@ pub(super) static ROWS: &[Builtin] = &[
         2,
         &[Accepts::TEXT],
         |_| Base::Int.into(),
-        Run::Plain(text::last_index_of),
+        Implementation::Plain(text::last_index_of),
     ),
     row(
         doc(
@@ -177,7 +177,7 @@ pub(super) static ROWS: &[Builtin] = &[
         2,
         &[Accepts::TEXT],
         |_| Base::Bool.into(),
-        Run::Plain(text::has_prefix),
+        Implementation::Plain(text::has_prefix),
     ),
     row(
         doc(
@@ -191,6 +191,6 @@ pub(super) static ROWS: &[Builtin] = &[
         2,
         &[Accepts::TEXT],
         |_| Base::Bool.into(),
-        Run::Plain(text::has_suffix),
+        Implementation::Plain(text::has_suffix),
     ),
 ];

@@ -1,8 +1,8 @@
-//! Where the pieces of a path end: brackets, quotes and escapes are honoured, nothing is understood.
+//! Ends of the pieces of a path: brackets, quotes and escapes are matched, nothing is interpreted.
 
 use std::ops::Range;
 
-/// Where a name ends: before a dot or a pipe that is not escaped.
+/// Returns the end of a name: the first dot or pipe that is not escaped.
 pub(super) fn name_end(text: &str, range: Range<usize>) -> usize {
     let bytes = text.as_bytes();
     let Range { start: mut at, end } = range;
@@ -16,7 +16,7 @@ pub(super) fn name_end(text: &str, range: Range<usize>) -> usize {
     end
 }
 
-/// Where a stage ends: before a pipe that stands in no brackets, in no quotes, and is not escaped.
+/// Returns the end of a stage: the first pipe outside brackets and quotes that is not escaped.
 pub(super) fn stage_end(text: &str, range: Range<usize>) -> usize {
     let bytes = text.as_bytes();
     let Range { start: mut at, end } = range;
@@ -40,7 +40,7 @@ pub(super) fn stage_end(text: &str, range: Range<usize>) -> usize {
     end
 }
 
-/// Where what begins with a bracket or a quote ends, just after its counterpart; nothing if it does not end.
+/// Returns the end of a bracketed or quoted text, behind its closing mark; `None` if it is not closed.
 pub(super) fn bracketed(text: &str, range: Range<usize>) -> Option<usize> {
     let bytes = text.as_bytes();
     let Range { start: mut at, end } = range;
@@ -73,15 +73,16 @@ fn closing_quote(bytes: &[u8], open: usize, end: usize) -> Option<usize> {
     None
 }
 
-/// The places that matter in a query.
+/// Positions in a query.
 pub(super) struct QueryBounds {
-    /// Where its operator begins, if it has one.
+    /// Beginning of the operator, if the query has one.
     pub(super) operator: Option<usize>,
-    /// Where its closing bracket stands.
+    /// Closing bracket.
     pub(super) close: usize,
 }
 
-/// Finds the places in a query whose `#` stands at the beginning of the range; nothing if it is not closed.
+/// Finds the operator and the closing bracket of a query whose `#` begins the range; `None` if the query is
+/// not closed.
 pub(super) fn query_bounds(text: &str, range: Range<usize>) -> Option<QueryBounds> {
     let bytes = text.as_bytes();
     let Range { start, end } = range;
@@ -107,17 +108,17 @@ pub(super) fn query_bounds(text: &str, range: Range<usize>) -> Option<QueryBound
     None
 }
 
-/// A selector: the name written before its path, if any, and the path.
+/// Selector: the range of its name, if any, and the range of its path.
 type Selector = (Option<Range<usize>>, Range<usize>);
 
-/// Finds the selectors within the brackets at the beginning of the range, and where these close.
+/// Finds the selectors in the brackets at the beginning of the range, and the closing bracket.
 pub(super) fn selectors(text: &str, range: Range<usize>) -> Option<(Vec<Selector>, usize)> {
     let bytes = text.as_bytes();
     let Range { start: open, end } = range;
     let mut selectors = Vec::new();
     let (mut depth, mut start, mut at) = (1_usize, open + 1, open + 1);
     let mut colon = None;
-    // The colon after a modifier belongs to it.
+    // The colon after a modifier belongs to the modifier.
     let mut in_modifier = false;
     while at < end {
         let here = bytes[at];

@@ -1,4 +1,4 @@
-//! The files of many distributions.
+//! Files of many distributions.
 
 use ccm_testkit::FakeMachine;
 
@@ -6,7 +6,7 @@ use super::*;
 
 type Files = &'static [(&'static str, &'static str)];
 
-/// What it is, its files below `/etc`, and name, family and version.
+/// Description, files below `/etc`, and name, family and version.
 const DISTRIBUTIONS: [(&str, Files, [&str; 3]); 42] = [
     (
         "Debian 12",
@@ -256,7 +256,7 @@ const DISTRIBUTIONS: [(&str, Files, [&str; 3]); 42] = [
 ];
 
 #[test]
-fn distributions_are_known_by_their_files() {
+fn distributions_are_detected_by_their_files() {
     for (what, files, [name, family, version]) in DISTRIBUTIONS {
         let mut machine = FakeMachine::default();
         for (path, content) in files {
@@ -266,7 +266,7 @@ fn distributions_are_known_by_their_files() {
             };
             machine = machine.with(path, *content);
         }
-        let mut reader = Reader::new(&machine);
+        let mut reader = FactReader::new(&machine);
         let platform = Platform::detect(&mut reader);
         assert_eq!([platform.name, platform.family, platform.version], [name, family, version], "{what}");
         assert!(reader.warnings.is_empty(), "{what}: {:?}", reader.warnings);

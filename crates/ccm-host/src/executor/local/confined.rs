@@ -12,7 +12,7 @@ use crate::private::PrivateDirectory;
 /// Directory that every sandbox opens and every user can enter.
 const ALWAYS_OPEN: &str = "/usr";
 
-/// Sandbox of a plan, and what it needs on this machine.
+/// Sandbox of a plan, and its directories on this machine.
 pub(super) struct Confined {
     pub(super) sandbox: Sandbox,
     /// The directory of the manifest, without links.
@@ -109,7 +109,7 @@ impl Confined {
         command.sandbox = Some(sandbox);
     }
 
-    /// Removes what was made. Returns a warning if that is not possible.
+    /// Removes the private directory. Returns a warning if that is not possible.
     pub(super) fn remove(self, left_running: &[Process]) -> Option<String> {
         let Private::Made(private) = self.private else { return None };
         let path = private.path().display().to_string();

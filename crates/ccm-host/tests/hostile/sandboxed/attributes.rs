@@ -1,4 +1,4 @@
-//! What changes a file without writing to it: modes, owners, times, flags; and files made with a mode that gives power.
+//! Changes of modes, owners, times and flags, and new files with set-id bits.
 
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 
@@ -9,7 +9,7 @@ use super::{Place, fail, run, succeed};
 
 const WITHOUT_VIEW: &[SandboxLayer] = &[SandboxLayer::Namespaces];
 
-/// Each would change nothing if it succeeded.
+/// Attempts that would have no effect if they succeeded.
 const ON_DEVICES: [&str; 7] = [
     "chmod 666 /dev/full",
     "touch -r /dev/full /dev/full",
@@ -21,8 +21,8 @@ const ON_DEVICES: [&str; 7] = [
 ];
 
 #[test]
-fn devices_of_the_machine_are_used_and_not_changed() {
-    let test = "sandboxed::attributes::devices_of_the_machine_are_used_and_not_changed";
+fn devices_can_be_used_but_not_changed() {
+    let test = "sandboxed::attributes::devices_can_be_used_but_not_changed";
     in_every_way(test, async |runner, _| {
         let place = Place::new();
         let look = || {
@@ -48,8 +48,8 @@ fn devices_of_the_machine_are_used_and_not_changed() {
 }
 
 #[test]
-fn flags_of_files_that_may_only_be_read_stay() {
-    let test = "sandboxed::attributes::flags_of_files_that_may_only_be_read_stay";
+fn flags_of_read_only_files_can_not_be_changed() {
+    let test = "sandboxed::attributes::flags_of_read_only_files_can_not_be_changed";
     in_every_way(test, async |runner, off| {
         let place = Place::new();
         let open = place.at("outside/open/file");
@@ -67,7 +67,7 @@ fn flags_of_files_that_may_only_be_read_stay() {
             assert!(is_filtered || off != WITHOUT_VIEW, "{request:x}: {said}");
             assert!(!said.contains("not opened"), "{said}");
         }
-        // Asking stays possible: what the file system can't tell, it says itself.
+        // Reading stays allowed. The file system itself may not support it.
         let ask = "open(F, '<', \"$ENV{OUTSIDE}/open/file\") or die; my $b = \"\\0\" x 8; \
                    defined(ioctl(F, 0x80086601, $b)) or $!{ENOTTY} or die $!";
         succeed(runner, &place.perl_in(sandbox(), ask)).await;
@@ -75,8 +75,8 @@ fn flags_of_files_that_may_only_be_read_stay() {
 }
 
 #[test]
-fn no_file_is_made_that_runs_as_its_owner() {
-    let test = "sandboxed::attributes::no_file_is_made_that_runs_as_its_owner";
+fn set_id_files_can_not_be_made() {
+    let test = "sandboxed::attributes::set_id_files_can_not_be_made";
     in_every_way(test, async |runner, _| {
         let place = Place::new();
         let write = place.at("outside/open");
@@ -116,7 +116,7 @@ fn no_file_is_made_that_runs_as_its_owner() {
             let how =
                 "my $how = pack('QQQ', 0101, 06755, 0); syscall(437, -100, $p, $how, 24) == -1 and die $!";
             assert!(fail(runner, &perl(how)).await.contains("Function not implemented"));
-            // The mode of what is not made means nothing.
+            // Without O_CREAT the mode has no effect.
             let reads = "open(F, '>', $p); close F; syscall(2, $p, 0, 06755) == -1 and die $!; \
                          syscall(257, -100, $p, 0, 06755) == -1 and die $!; unlink $p";
             succeed(runner, &perl(reads)).await;
@@ -132,9 +132,9 @@ fn no_file_is_made_that_runs_as_its_owner() {
 }
 
 #[test]
-fn what_may_be_written_keeps_its_attributes_where_nothing_else_guards_those_of_others() {
+fn attributes_of_writable_files_are_fixed_without_namespaces() {
     let test = "sandboxed::attributes::\
-                what_may_be_written_keeps_its_attributes_where_nothing_else_guards_those_of_others";
+                attributes_of_writable_files_are_fixed_without_namespaces";
     in_every_way(test, async |runner: &SystemRunner, off| {
         let place = Place::new();
         let changed = run(runner, &place.shell("chmod 600 own && touch -d 2001-01-01 own")).await.exit;

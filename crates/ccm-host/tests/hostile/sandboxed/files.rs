@@ -1,4 +1,4 @@
-//! Files outside: reading, writing, changing, mounting, and links that lead there.
+//! Files outside of the sandbox: reading, writing, changing, mounting, and links to them.
 
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 
@@ -8,8 +8,8 @@ use super::{Place, fail, launched, succeed};
 use crate::is_root;
 
 #[test]
-fn what_is_outside_is_neither_read_nor_written() {
-    launched("sandboxed::files::what_is_outside_is_neither_read_nor_written", async |runner| {
+fn files_outside_are_neither_read_nor_written() {
+    launched("sandboxed::files::files_outside_are_neither_read_nor_written", async |runner| {
         let place = Place::new();
         for attempt in [
             "cat $OUTSIDE/secret",
@@ -50,8 +50,8 @@ fn what_is_outside_is_neither_read_nor_written() {
 }
 
 #[test]
-fn what_is_named_is_open_and_no_more() {
-    launched("sandboxed::files::what_is_named_is_open_and_no_more", async |runner| {
+fn only_named_paths_are_opened() {
+    launched("sandboxed::files::only_named_paths_are_opened", async |runner| {
         let place = Place::new();
         let open = place.at("outside/open");
         let read = || Sandbox { read: vec![open.clone()], ..place.sandbox() };
@@ -73,7 +73,7 @@ fn what_is_named_is_open_and_no_more() {
         let write = Sandbox { write: vec![open.clone()], ..place.sandbox() };
         succeed(runner, &place.shell_in(write, "echo new > $OUTSIDE/open/file")).await;
         assert_eq!(place.outside("open/file").as_deref(), Some("new\n"));
-        // A single file, and one that may only be read inside of what may be written.
+        // A single file, and a read-only file in a writable directory.
         let file = Sandbox { write: vec![open.join("file")], ..place.sandbox() };
         succeed(runner, &place.shell_in(file, "echo file > $OUTSIDE/open/file")).await;
         assert_eq!(place.outside("open/file").as_deref(), Some("file\n"));
@@ -89,8 +89,8 @@ fn what_is_named_is_open_and_no_more() {
 }
 
 #[test]
-fn links_lead_nowhere_outside() {
-    launched("sandboxed::files::links_lead_nowhere_outside", async |runner| {
+fn links_to_the_outside_are_not_followed() {
+    launched("sandboxed::files::links_to_the_outside_are_not_followed", async |runner| {
         let place = Place::new();
         let links = "ln -s $OUTSIDE dir; ln -s $OUTSIDE/secret file; ln -s / root; ln -s /proc/1/root proc; ";
         for attempt in [
@@ -110,8 +110,8 @@ fn links_lead_nowhere_outside() {
 }
 
 #[test]
-fn other_processes_are_no_way_out() {
-    launched("sandboxed::files::other_processes_are_no_way_out", async |runner| {
+fn other_processes_do_not_lead_outside() {
+    launched("sandboxed::files::other_processes_do_not_lead_outside", async |runner| {
         let place = Place::new();
         let us = std::process::id();
         for attempt in [
@@ -128,15 +128,15 @@ fn other_processes_are_no_way_out() {
             fail(runner, &place.shell(&attempt)).await;
         }
         if is_root() {
-            // Root's view of processes is its own.
+            // The view of root shows only its own processes.
             fail(runner, &place.shell(&format!("ls -d /proc/{us}"))).await;
         }
     });
 }
 
 #[test]
-fn the_kernel_tells_nothing_of_keys_and_of_itself() {
-    launched("sandboxed::files::the_kernel_tells_nothing_of_keys_and_of_itself", async |runner| {
+fn keys_and_the_state_of_the_kernel_are_hidden() {
+    launched("sandboxed::files::keys_and_the_state_of_the_kernel_are_hidden", async |runner| {
         let place = Place::new();
         for read in [vec![], vec!["/proc".into()]] {
             let sandbox = Sandbox { read, ..place.sandbox() };
@@ -147,8 +147,8 @@ fn the_kernel_tells_nothing_of_keys_and_of_itself() {
 }
 
 #[test]
-fn nothing_is_mounted_or_taken_off() {
-    launched("sandboxed::files::nothing_is_mounted_or_taken_off", async |runner| {
+fn mounts_can_not_be_changed() {
+    launched("sandboxed::files::mounts_can_not_be_changed", async |runner| {
         let place = Place::new();
         for attempt in [
             "mount -t tmpfs none /tmp",
@@ -174,11 +174,11 @@ fn nothing_is_mounted_or_taken_off() {
 }
 
 #[test]
-fn devices_are_those_that_hold_nothing() {
-    launched("sandboxed::files::devices_are_those_that_hold_nothing", async |runner| {
+fn only_devices_without_data_exist() {
+    launched("sandboxed::files::only_devices_without_data_exist", async |runner| {
         let place = Place::new();
         let listed = succeed(runner, &place.shell("cd /dev && echo *")).await;
-        // Landlock lets nobody list what is not granted as a whole.
+        // Landlock allows listing only directories that are granted as a whole.
         assert_eq!(listed, "*\n");
         for attempt in [
             "mknod disk b 254 0 && head -c 1 disk",
@@ -192,7 +192,7 @@ fn devices_are_those_that_hold_nothing() {
             fail(runner, &place.shell(attempt)).await;
         }
         if is_root() {
-            // One that was there before does not work either.
+            // An existing device node does not work either.
             let mut made = std::process::Command::new("mknod");
             made.arg(place.at("work/zero")).args(["c", "1", "5"]);
             if made.status().is_ok_and(|status| status.success()) {
@@ -225,7 +225,7 @@ fn no_program_gains_a_privilege() {
             let nobody = runner.account("nobody").expect("nobody").identity;
             let command =
                 ccm_host::Command { identity: Some(nobody.clone()), ..place.shell("./suid -p -c 'id -u'") };
-            // Landlock and modes let it run; it stays who it is.
+            // Landlock and the mode let the program run, but it keeps its user.
             std::fs::set_permissions(place.at("work"), std::fs::Permissions::from_mode(0o755))
                 .expect("a mode");
             assert_eq!(succeed(runner, &command).await, format!("{}\n", nobody.uid));

@@ -1,4 +1,4 @@
-//! Each layer switched off in turn: the others hold, or the command is refused.
+//! Sandboxes without one of the layers: the others hold, or the command is refused.
 
 use std::net::TcpListener;
 
@@ -21,7 +21,7 @@ const NO_SECCOMP: [&str; 2] = [
     "that no file is made that runs as its owner: it has no seccomp",
 ];
 
-/// Runs the body with all layers, without namespaces and without Landlock; it is told what is off.
+/// Runs the body with all layers, without namespaces and without Landlock. It gets the missing layers.
 #[expect(clippy::needless_pass_by_value, reason = "a body is written where it is run")]
 pub(super) fn in_every_way(test: &str, body: impl AsyncFn(&SystemRunner, &[SandboxLayer])) {
     isolated(test, || {
@@ -33,7 +33,7 @@ pub(super) fn in_every_way(test: &str, body: impl AsyncFn(&SystemRunner, &[Sandb
     });
 }
 
-/// What no command may do, whatever holds it.
+/// Attempts that must fail with every set of layers.
 const ATTEMPTS: [&str; 14] = [
     "cat $OUTSIDE/secret",
     "cat /proc/self/root$OUTSIDE/secret",
@@ -68,8 +68,8 @@ async fn attempt_all(runner: &SystemRunner, place: &Place) {
 }
 
 #[test]
-fn without_namespaces_the_others_hold() {
-    let test = "sandboxed::layers::without_namespaces_the_others_hold";
+fn other_layers_hold_without_namespaces() {
+    let test = "sandboxed::layers::other_layers_hold_without_namespaces";
     without(&[SandboxLayer::Namespaces], test, async |runner| {
         let place = Place::new();
         let finished = run(runner, &place.shell("cat own; echo x > made; cat made")).await;
@@ -89,10 +89,10 @@ fn without_namespaces_the_others_hold() {
 }
 
 #[test]
-fn without_landlock_the_others_hold() {
+fn other_layers_hold_without_landlock() {
     without(
         &[SandboxLayer::Landlock],
-        "sandboxed::layers::without_landlock_the_others_hold",
+        "sandboxed::layers::other_layers_hold_without_landlock",
         async |runner| {
             let place = Place::new();
             let finished = run(runner, &place.shell("cat own; echo x > made")).await;
@@ -106,8 +106,8 @@ fn without_landlock_the_others_hold() {
 }
 
 #[test]
-fn without_seccomp_there_is_a_refusal_and_the_others_hold() {
-    let test = "sandboxed::layers::without_seccomp_there_is_a_refusal_and_the_others_hold";
+fn sandbox_without_seccomp_is_refused_and_other_layers_hold() {
+    let test = "sandboxed::layers::sandbox_without_seccomp_is_refused_and_other_layers_hold";
     without(&[SandboxLayer::Seccomp], test, async |runner| {
         let place = Place::new();
         let error = start_error(runner, &place.shell("true")).await;
@@ -136,8 +136,8 @@ fn without_seccomp_there_is_a_refusal_and_the_others_hold() {
 }
 
 #[test]
-fn with_too_little_left_there_is_a_refusal_by_name() {
-    let test = "sandboxed::layers::with_too_little_left_there_is_a_refusal_by_name";
+fn sandbox_without_enough_layers_is_refused_by_name() {
+    let test = "sandboxed::layers::sandbox_without_enough_layers_is_refused_by_name";
     let old = [SandboxLayer::Namespaces, SandboxLayer::LandlockNewerThan(2)];
     without(&old, test, async |runner| {
         let place = Place::new();
@@ -152,8 +152,8 @@ fn with_too_little_left_there_is_a_refusal_by_name() {
 }
 
 #[test]
-fn unix_sockets_that_would_not_be_its_own_alone_are_refused_by_name() {
-    let test = "sandboxed::layers::unix_sockets_that_would_not_be_its_own_alone_are_refused_by_name";
+fn unix_sockets_that_would_be_shared_are_refused_by_name() {
+    let test = "sandboxed::layers::unix_sockets_that_would_be_shared_are_refused_by_name";
     without(&[SandboxLayer::Namespaces], test, async |runner| {
         let place = Place::new();
         let sandbox = Sandbox { unix_sockets: true, ..place.sandbox() };
@@ -168,8 +168,8 @@ fn unix_sockets_that_would_not_be_its_own_alone_are_refused_by_name() {
 }
 
 #[test]
-fn with_nothing_left_an_advisory_sandbox_runs() {
-    let test = "sandboxed::layers::with_nothing_left_an_advisory_sandbox_runs";
+fn advisory_sandbox_runs_without_any_layer() {
+    let test = "sandboxed::layers::advisory_sandbox_runs_without_any_layer";
     without(
         &[SandboxLayer::Namespaces, SandboxLayer::Landlock, SandboxLayer::Seccomp],
         test,
@@ -179,7 +179,7 @@ fn with_nothing_left_an_advisory_sandbox_runs() {
             let advisory = Sandbox { advisory: true, ..place.sandbox() };
             let open = succeed(runner, &place.shell_in(advisory.clone(), "cat $OUTSIDE/secret")).await;
             assert_eq!(open, "secret\n");
-            // What fails in the other tests fails because of the sandbox.
+            // The same attempts succeed here, so in the other tests the sandbox makes them fail.
             for attempt in ATTEMPTS.iter().filter(|attempt| attempt.contains("$OUTSIDE")) {
                 succeed(runner, &place.shell_in(advisory.clone(), attempt)).await;
             }
@@ -188,8 +188,8 @@ fn with_nothing_left_an_advisory_sandbox_runs() {
 }
 
 #[test]
-fn a_rehearsal_says_what_a_run_would_and_runs_nothing() {
-    let test = "sandboxed::layers::a_rehearsal_says_what_a_run_would_and_runs_nothing";
+fn preflight_reports_as_a_run_does_and_runs_nothing() {
+    let test = "sandboxed::layers::preflight_reports_as_a_run_does_and_runs_nothing";
     without(&[SandboxLayer::Seccomp], test, async |runner| {
         let place = Place::new();
         let error = runner.preflight(&place.shell("echo x > made")).expect_err("a refusal");
@@ -206,7 +206,7 @@ fn a_rehearsal_says_what_a_run_would_and_runs_nothing() {
         let error = runner.preflight(&elsewhere).expect_err("no such directory");
         assert!(chain(&error).starts_with("working directory"), "{}", chain(&error));
         assert_eq!(runner.preflight(&Command::new("/bin/true")).expect("nothing to do"), None);
-        // Nothing of it is left for a command to trip over.
+        // Nothing is left that could affect a command.
         assert_eq!(run(runner, &advisory).await.enforced, Some(enforced));
     });
 }

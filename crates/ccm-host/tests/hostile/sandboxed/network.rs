@@ -1,4 +1,4 @@
-//! Sockets of every kind, and what makes one without asking for it.
+//! Sockets of every kind, and indirect ways to make one.
 
 use std::net::{TcpListener, UdpSocket};
 use std::os::unix::net::{UnixDatagram, UnixListener};
@@ -8,7 +8,7 @@ use ccm_host::Sandbox;
 use super::layers::in_every_way;
 use super::{Place, fail, launched, succeed};
 
-/// Connects to a port of this machine and prints what it gets.
+/// Returns a program that connects to a port of this machine and prints the reply.
 fn connect(port: u16) -> String {
     format!(
         "use Socket; socket(S, AF_INET, SOCK_STREAM, 0) or die \"socket: $!\"; \
@@ -17,8 +17,8 @@ fn connect(port: u16) -> String {
 }
 
 #[test]
-fn without_a_network_there_is_no_socket() {
-    launched("sandboxed::network::without_a_network_there_is_no_socket", async |runner| {
+fn no_socket_without_a_network() {
+    launched("sandboxed::network::no_socket_without_a_network", async |runner| {
         let place = Place::new();
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("an address").port();
@@ -38,8 +38,8 @@ fn without_a_network_there_is_no_socket() {
 }
 
 #[test]
-fn pairs_lead_nowhere_else() {
-    let test = "sandboxed::network::pairs_lead_nowhere_else";
+fn socket_pairs_reach_no_other_socket() {
+    let test = "sandboxed::network::socket_pairs_reach_no_other_socket";
     in_every_way(test, async |runner, off| {
         let place = Place::new();
         let heard = UnixDatagram::bind(place.at("outside/open/log")).expect("a socket");
@@ -65,7 +65,7 @@ fn pairs_lead_nowhere_else() {
                 let said = fail(runner, &place.perl_in(sandbox(), &format!("{pair} {turned}"))).await;
                 assert!(!said.contains("no pair"), "{turned}: {said}");
             }
-            // What is sent with an address arrives at the other end of the pair, or nowhere.
+            // A message with an address arrives at the other end of the pair, or is lost.
             succeed(runner, &place.perl_in(sandbox(), &format!("{pair} send(A, 'x', 0, $to)"))).await;
         }
         assert_eq!(
@@ -76,8 +76,8 @@ fn pairs_lead_nowhere_else() {
 }
 
 #[test]
-fn a_ring_or_other_numbers_are_no_way_around() {
-    launched("sandboxed::network::a_ring_or_other_numbers_are_no_way_around", async |runner| {
+fn io_uring_and_other_call_numbers_are_refused() {
+    launched("sandboxed::network::io_uring_and_other_call_numbers_are_refused", async |runner| {
         let place = Place::new();
         let unknown = "Function not implemented";
         for (number, arguments) in
@@ -88,7 +88,7 @@ fn a_ring_or_other_numbers_are_no_way_around() {
             assert!(said.contains(unknown), "{number}: {said}");
         }
         if cfg!(target_arch = "x86_64") {
-            // `getpid` and `socket`, as the other kind of program would call them.
+            // `getpid` and `socket`, with the numbers of the other kind of program.
             for number in [39, 41] {
                 let call = format!("syscall(0x40000000 + {number}, 2, 1, 0) == -1 and die $!");
                 assert!(fail(runner, &place.perl(&call)).await.contains(unknown));
@@ -98,8 +98,8 @@ fn a_ring_or_other_numbers_are_no_way_around() {
 }
 
 #[test]
-fn with_a_network_there_is_that_and_no_more() {
-    launched("sandboxed::network::with_a_network_there_is_that_and_no_more", async |runner| {
+fn network_allows_internet_sockets_only() {
+    launched("sandboxed::network::network_allows_internet_sockets_only", async |runner| {
         let place = Place::new();
         let open = || Sandbox { network: true, ..place.sandbox() };
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
@@ -123,8 +123,8 @@ fn with_a_network_there_is_that_and_no_more() {
 }
 
 #[test]
-fn unix_sockets_are_its_own() {
-    launched("sandboxed::network::unix_sockets_are_its_own", async |runner| {
+fn unix_sockets_are_private() {
+    launched("sandboxed::network::unix_sockets_are_private", async |runner| {
         use std::os::linux::net::SocketAddrExt as _;
         let place = Place::new();
         let allowed = |network| Sandbox { unix_sockets: true, network, ..place.sandbox() };

@@ -1,4 +1,4 @@
-//! Processes outside, and the end of those inside.
+//! Processes outside of the sandbox, and the end of those inside.
 
 use ccm_host::{Command, Exit, LocalSystem as _, Sandbox, SandboxLayer};
 use ccm_testkit::wait_until;
@@ -10,8 +10,8 @@ use crate::paused::DEADLINE;
 use crate::{is_root, run};
 
 #[test]
-fn processes_outside_are_out_of_reach() {
-    launched("sandboxed::processes::processes_outside_are_out_of_reach", async |runner| {
+fn processes_outside_can_not_be_reached() {
+    launched("sandboxed::processes::processes_outside_can_not_be_reached", async |runner| {
         let place = Place::new();
         let us = std::process::id();
         for (what, call) in [
@@ -23,7 +23,7 @@ fn processes_outside_are_out_of_reach() {
                 format!("my $b = ' ' x 32; syscall(310, {us}, $b, 1, $b, 1, 0) == -1 and die $!"),
             ),
             ("pidfd_getfd", "syscall(438, 0, 0, 0) == -1 and die $!".to_owned()),
-            // The size of core dumps, to what it is in most places anyway.
+            // The value is the usual one, so that a success would have no effect.
             ("prlimit64", format!("my $n = pack('QQ', 0, 0); syscall(302, {us}, 4, $n, 0) == -1 and die $!")),
             ("bpf", "syscall(321, 0, 0, 0) == -1 and die $!".to_owned()),
             ("keyctl", "syscall(250, 0, -4, 1) == -1 and die $!".to_owned()),
@@ -42,18 +42,18 @@ fn processes_outside_are_out_of_reach() {
                 assert!(said.contains("not permitted") || said.contains("No such process"), "{what}: {said}");
             }
         }
-        // Its own processes it may signal.
+        // Own processes may be signalled.
         succeed(runner, &place.shell("sleep 9 & kill $!; wait $! ; [ $? -gt 128 ]")).await;
     });
 }
 
 #[test]
-fn only_its_own_processes_are_scheduled_by_it() {
-    let test = "sandboxed::processes::only_its_own_processes_are_scheduled_by_it";
+fn only_own_processes_can_be_scheduled() {
+    let test = "sandboxed::processes::only_own_processes_can_be_scheduled";
     in_every_way(test, async |runner, _| {
         let place = Place::new();
         let us = std::process::id();
-        // All to what it is anyway.
+        // The values are the present ones, so that a success would have no effect.
         for call in [
             "setpriority(0, PID, getpriority(0, PID)) or die $!",
             "setpriority(1, getpgrp(PID), getpriority(0, PID)) or die $!",
@@ -77,8 +77,8 @@ fn only_its_own_processes_are_scheduled_by_it() {
 }
 
 #[test]
-fn a_signal_to_all_reaches_nobody_outside() {
-    launched("sandboxed::processes::a_signal_to_all_reaches_nobody_outside", async |runner| {
+fn signal_to_all_processes_stays_inside() {
+    launched("sandboxed::processes::signal_to_all_processes_stays_inside", async |runner| {
         let place = Place::new();
         let mut stopped = std::process::Command::new("sleep").arg("77").spawn().expect("a child");
         let pid = nix::unistd::Pid::from_raw(i32::try_from(stopped.id()).expect("a process number"));
@@ -88,7 +88,7 @@ fn a_signal_to_all_reaches_nobody_outside() {
             row.contains(") T ")
         };
         wait_until("it is stopped", is_stopped);
-        // The call succeeds whomever it reaches.
+        // The call succeeds even if it reaches no process.
         succeed(runner, &place.perl("kill('CONT', -1) or die $!")).await;
         let stays_stopped = is_stopped();
         stopped.kill().expect("to end it");
@@ -98,8 +98,8 @@ fn a_signal_to_all_reaches_nobody_outside() {
 }
 
 #[test]
-fn shared_memory_is_its_own() {
-    launched("sandboxed::processes::shared_memory_is_its_own", async |runner| {
+fn shared_memory_is_private() {
+    launched("sandboxed::processes::shared_memory_is_private", async |runner| {
         let place = Place::new();
         let made = std::process::Command::new("ipcmk").args(["-M", "64"]).output().expect("ipcmk");
         let id =
@@ -112,8 +112,8 @@ fn shared_memory_is_its_own() {
 }
 
 #[test]
-fn numbers_of_shared_memory_lead_nowhere() {
-    let test = "sandboxed::processes::numbers_of_shared_memory_lead_nowhere";
+fn shared_memory_outside_can_not_be_reached_by_number() {
+    let test = "sandboxed::processes::shared_memory_outside_can_not_be_reached_by_number";
     in_every_way(test, async |runner, off| {
         if !cfg!(target_arch = "x86_64") {
             return;
@@ -152,16 +152,16 @@ fn numbers_of_shared_memory_lead_nowhere() {
 }
 
 #[test]
-fn no_open_file_comes_along() {
-    launched("sandboxed::processes::no_open_file_comes_along", async |runner| {
+fn no_open_file_is_inherited() {
+    launched("sandboxed::processes::no_open_file_is_inherited", async |runner| {
         let place = Place::new();
         assert_eq!(succeed(runner, &place.shell("exec ls /proc/self/fd")).await, "0\n1\n2\n3\n");
     });
 }
 
 #[test]
-fn a_deadline_ends_all_of_a_sandbox() {
-    launched("sandboxed::processes::a_deadline_ends_all_of_a_sandbox", async |runner| {
+fn deadline_ends_all_processes_of_a_sandbox() {
+    launched("sandboxed::processes::deadline_ends_all_processes_of_a_sandbox", async |runner| {
         let place = Place::new();
         let sleep = own_sleep();
         let stubborn = format!("trap '' TERM; (setsid {sleep} &) ; setsid sh -c '{sleep}; :' & {sleep}");
@@ -174,8 +174,8 @@ fn a_deadline_ends_all_of_a_sandbox() {
 }
 
 #[test]
-fn a_sandbox_goes_together_with_a_user_and_a_umask() {
-    launched("sandboxed::processes::a_sandbox_goes_together_with_a_user_and_a_umask", async |runner| {
+fn sandbox_works_with_a_user_and_a_umask() {
+    launched("sandboxed::processes::sandbox_works_with_a_user_and_a_umask", async |runner| {
         let place = Place::new();
         if !is_root() {
             return;
@@ -186,7 +186,7 @@ fn a_sandbox_goes_together_with_a_user_and_a_umask() {
         let does = "id -u; echo x > made; stat -c '%u %a' made; cat /proc/self/environ > /dev/null";
         let command = Command { identity: Some(identity.clone()), umask: Some(0o077), ..place.shell(does) };
         assert_eq!(succeed(runner, &command).await, format!("{0}\n{0} 600\n", identity.uid));
-        // A umask of whoever starts it makes nothing unreachable.
+        // A strict umask of the caller makes nothing unreachable.
         let former = nix::sys::stat::umask(nix::sys::stat::Mode::from_bits_truncate(0o077));
         let strict =
             Command { identity: Some(identity.clone()), ..place.shell("umask; cat /etc/passwd > copy") };
@@ -199,8 +199,8 @@ fn a_sandbox_goes_together_with_a_user_and_a_umask() {
 }
 
 #[test]
-fn a_sandbox_is_reported_with_its_means() {
-    launched("sandboxed::processes::a_sandbox_is_reported_with_its_means", async |runner| {
+fn sandbox_is_reported_with_its_means() {
+    launched("sandboxed::processes::sandbox_is_reported_with_its_means", async |runner| {
         let place = Place::new();
         let finished = run(runner, &place.shell("exit 4")).await;
         assert_eq!(finished.exit, Exit::Code(4));

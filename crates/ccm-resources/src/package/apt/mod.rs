@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use ccm_engine::Suitability;
-use ccm_host::{FileKind, Host, Level, Local, Look};
+use ccm_host::{CancellationLevel, FileKind, Host, InspectOptions, Local};
 use ccm_model::{Failure, FailureKind};
 
 use super::desired::Package;
@@ -17,7 +17,7 @@ use super::state::{Installation, VersionScheme};
 use super::tool::{ChangeKind, IndexResponse, PackageTarget, QueryScope, Tool, bytes, exists, suits};
 use super::tool_command::{ToolCommand, query};
 use dpkg_database::DpkgDatabase;
-use policy::{Policy, Providers};
+use policy::{AptPolicy, Providers};
 
 const APT_GET: &str = "/usr/bin/apt-get";
 const APT_CACHE: &str = "/usr/bin/apt-cache";
@@ -66,10 +66,10 @@ impl Tool for Apt {
 
     fn read<'a>(&'a self, scope: QueryScope<'a>) -> Local<'a, Result<DpkgDatabase, Failure>> {
         Box::pin(async move {
-            let updates = scope.host.files.look(Path::new(UPDATES), Look::default()).ok();
+            let updates = scope.host.files.inspect(Path::new(UPDATES), InspectOptions::default()).ok();
             let kind = updates.and_then(|updates| updates.target).map(|target| target.kind);
             let is_between = kind == Some(FileKind::Directory { empty: Some(false) });
-            let is_to_end = scope.cancellation.level() > Level::Go;
+            let is_to_end = scope.cancellation.level() > CancellationLevel::Go;
             let status = if is_between || is_to_end {
                 // While dpkg runs, or after it was killed, only dpkg-query reads the true state. It is also
                 // used while the run stops, because files can no longer be read then.
@@ -122,7 +122,7 @@ impl Tool for Apt {
                 let args = [&["policy", "--"], names].concat();
                 let printed =
                     query(&ToolCommand::new(APT_CACHE, "apt-cache policy", &args), scope, false).await?;
-                let policy = Policy::parse(&printed.stdout);
+                let policy = AptPolicy::parse(&printed.stdout);
                 let availability =
                     |name: &&str| ((*name).to_owned(), policy.availability(database.apt_name(name)));
                 by_name.extend(names.iter().map(availability));

@@ -6,9 +6,9 @@ use crate::package::state::Availability;
 
 /// Availability of packages by the names that apt prints.
 #[derive(Debug, Default)]
-pub(crate) struct Policy(HashMap<String, Availability>);
+pub(crate) struct AptPolicy(HashMap<String, Availability>);
 
-impl Policy {
+impl AptPolicy {
     /// Parses paragraphs: the name, then the candidate, then a table of versions, each followed by its
     /// sources.
     pub(crate) fn parse(text: &str) -> Self {
@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn policy_lists_candidates_and_versions() {
-        let policy = Policy::parse(
+        let policy = AptPolicy::parse(
             "bash:
   Installed: 5.2.15-2+b8
   Candidate: 5.2.15-2+b13
@@ -139,7 +139,7 @@ zsh:
             assert_eq!(policy.availability(name), expected, "{name}");
             assert_eq!(policy.is_name_only(name), name == "mail-transport-agent", "{name}");
         }
-        assert_eq!(Policy::parse("").availability("bash"), Availability::Unknown);
+        assert_eq!(AptPolicy::parse("").availability("bash"), Availability::Unknown);
     }
 
     #[test]

@@ -7,7 +7,7 @@ mod skipped_repositories;
 pub(super) mod version;
 
 use ccm_engine::Suitability;
-use ccm_host::{Host, Level, Local};
+use ccm_host::{CancellationLevel, Host, Local};
 use ccm_model::Failure;
 
 use super::desired::{Package, PackageEnsure};
@@ -70,7 +70,7 @@ impl Tool for Dnf {
         Box::pin(async move {
             let call = ToolCommand::new(RPM, "rpm -qa", &["-qa", "--queryformat", rpm_database::FORMAT]);
             let database = RpmDatabase::parse(&query(&call, scope, true).await?.stdout);
-            if scope.cancellation.level() > Level::Go {
+            if scope.cancellation.level() > CancellationLevel::Go {
                 // While the run stops, files cannot be read, and nothing is decided.
                 return Ok(DnfState { database, locks: Locks::default() });
             }

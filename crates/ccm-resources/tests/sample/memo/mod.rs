@@ -6,8 +6,8 @@ use std::cell::RefCell;
 use std::fmt;
 
 use ccm_engine::{
-    Context, Decision, Described, Provider, Reading, ResourceKind, Rule, Suitability, Trigger, TypedResource,
-    Verified,
+    Context, Decision, Described, Provider, ReadPurpose, ResourceKind, Rule, Suitability, Trigger,
+    TypedResource, Verified,
 };
 use ccm_host::{Host, Local};
 use ccm_model::{Failure, Fields, Resource};
@@ -118,7 +118,7 @@ impl Provider<MemoKind> for Wall {
     fn status<'a>(
         &'a self,
         memo: &'a String,
-        _: Reading<'a, ()>,
+        _: ReadPurpose<'a, ()>,
         _: &'a mut Context<'_>,
     ) -> Local<'a, Result<bool, Failure>> {
         Box::pin(async move { Ok(WALL.with_borrow(|wall| wall.contains(memo))) })

@@ -1,0 +1,190 @@
+//! Reading the state of a path.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, ResolveFlags, fstat, openat, openat2, statat};
+use rustix::io::Errno;
+
+use super::content::{self, Readable};
+use super::resolve::{PathEntry, ResolvedPath};
+use super::{FileError, FileInfo, FileKind, FileStep, HashPolicy, InspectOptions, PathInfo, ReadContent};
+use crate::command::Cancellation;
+
+/// Flags for reading. They refuse a link, and do not wait for the other end of a pipe.
+const READ: OFlags = OFlags::RDONLY
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::NONBLOCK)
+    .union(OFlags::NOCTTY)
+    .union(OFlags::CLOEXEC);
+
+/// Reads the state of a path.
+pub(super) fn inspect(
+    path: &Path,
+    options: InspectOptions<'_>,
+    cancellation: &Cancellation,
+) -> Result<PathInfo, FileError> {
+    if let Some(target) = inspect_directly(path, options, cancellation) {
+        return Ok(PathInfo { target: Some(target), ..PathInfo::default() });
+    }
+    let mut resolved = match ResolvedPath::find(path) {
+        Ok(resolved) => resolved,
+        Err(FileError::ParentMissing(_)) => {
+            return Ok(PathInfo { parent_missing: true, ..PathInfo::default() });
+        }
+        Err(error) => return Err(error),
+    };
+    let link = resolved.entry.as_ref().is_some_and(PathEntry::is_link);
+    if link {
+        match ResolvedPath::find_target(path) {
+            Ok(Some(behind)) => resolved = behind,
+            Ok(None) => return Ok(PathInfo { link, ..PathInfo::default() }),
+            Err(FileError::UntrustedLink { owner, .. }) => {
+                return Ok(PathInfo { link, untrusted_owner: Some(owner), ..PathInfo::default() });
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    let target =
+        resolved.entry.as_ref().map(|entry| state(&resolved, entry, options, cancellation)).transpose()?;
+    Ok(PathInfo { link, target, ..PathInfo::default() })
+}
+
+/// Inspects a regular file without links on its path, in few system calls. Returns `None` in every other
+/// case, errors included.
+fn inspect_directly(
+    path: &Path,
+    options: InspectOptions<'_>,
+    cancellation: &Cancellation,
+) -> Option<FileInfo> {
+    if options.hash == HashPolicy::Never {
+        return None;
+    }
+    // Only a regular file is opened: opening a device or a pipe could have an effect.
+    let named = statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW).ok().map(|stat| PathEntry { stat })?;
+    if named.kind() != FileType::RegularFile {
+        return None;
+    }
+    let file = openat2(CWD, path, READ, Mode::empty(), ResolveFlags::NO_SYMLINKS).ok()?;
+    let entry = fstat(&file).ok().filter(|stat| named.is(stat)).map(|stat| PathEntry { stat })?;
+    let mut state = file_info(&entry);
+    if !matches!(options.hash, HashPolicy::UpTo(limit) if state.size > limit) {
+        record_content(&mut state, read_regular(file, path, &entry, options, cancellation).ok()?);
+    }
+    Some(state)
+}
+
+/// Returns the state without kind and content.
+fn file_info(entry: &PathEntry) -> FileInfo {
+    FileInfo {
+        kind: FileKind::File,
+        mode: entry.mode(),
+        uid: entry.stat.st_uid,
+        gid: entry.stat.st_gid,
+        size: u64::try_from(entry.stat.st_size).unwrap_or_default(),
+        sha256: None,
+        content: None,
+        is_same: false,
+    }
+}
+
+fn state(
+    resolved: &ResolvedPath,
+    entry: &PathEntry,
+    options: InspectOptions<'_>,
+    cancellation: &Cancellation,
+) -> Result<FileInfo, FileError> {
+    let read = || read_regular(open_regular(resolved, entry)?, &resolved.path, entry, options, cancellation);
+    let mut state = file_info(entry);
+    match (entry.kind(), entry.what()) {
+        (FileType::Directory, _) => {
+            state.kind = FileKind::Directory { empty: is_empty(&resolved.pin(entry)?) }
+        }
+        (_, Some(what)) => state.kind = FileKind::Special(what),
+        (_, None) => match options.hash {
+            HashPolicy::Never => {}
+            HashPolicy::UpTo(limit) if state.size > limit => {}
+            HashPolicy::UpTo(_) => {
+                if let Ok(read) = read() {
+                    record_content(&mut state, read);
+                }
+            }
+            HashPolicy::Always => record_content(&mut state, read()?),
+        },
+    }
+    Ok(state)
+}
+
+/// Records the content. The length is that of the content: the file may have grown since it was inspected.
+fn record_content(state: &mut FileInfo, read: Option<ReadContent>) {
+    let Some(read) = read else {
+        state.is_same = true;
+        return;
+    };
+    state.sha256 = Some(read.sha256);
+    state.size = read.size;
+    state.content = read.content;
+}
+
+/// Reads a regular file. Returns `None` if it is equal to the content that it is compared with.
+fn read_regular(
+    file: OwnedFd,
+    path: &Path,
+    entry: &PathEntry,
+    options: InspectOptions<'_>,
+    cancellation: &Cancellation,
+) -> Result<Option<ReadContent>, FileError> {
+    let expected = u64::try_from(entry.stat.st_size).ok();
+    let compared = options.compare.filter(|bytes| expected == Some(bytes.len() as u64));
+    if compared.is_some_and(|bytes| content::is(&file, bytes)) {
+        return Ok(None);
+    }
+    content::read(Readable { file, path, expected }, cancellation, options.keep_up_to, |_| Ok(())).map(Some)
+}
+
+/// Opens the regular file that was inspected. A file that replaced it is an error.
+pub(super) fn open_regular(resolved: &ResolvedPath, entry: &PathEntry) -> Result<OwnedFd, FileError> {
+    let descriptor = openat(&resolved.parent, &resolved.name, READ, Mode::empty());
+    let descriptor = descriptor.map_err(FileError::at(&resolved.path, FileStep::Read))?;
+    let stat = fstat(&descriptor).map_err(FileError::at(&resolved.path, FileStep::Read))?;
+    if !entry.is(&stat) {
+        return Err(FileError::Changed(resolved.path.clone()));
+    }
+    Ok(descriptor)
+}
+
+/// Opens a regular file to copy it. The rule for links among parents holds for the last part too: else a user
+/// could lead root to a file that only root may read, and see the copy.
+pub(super) fn open_source(path: &Path) -> Result<OwnedFd, FileError> {
+    let refused = |error: Errno| FileError::step(path, FileStep::Read, error);
+    if let Ok(file) = openat2(CWD, path, READ, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
+        let stat = fstat(&file).map_err(refused)?;
+        return only_regular(path, PathEntry { stat }).map(|()| file);
+    }
+    let resolved = match ResolvedPath::find_source(path) {
+        Err(FileError::ParentMissing(_)) => return Err(refused(Errno::NOENT)),
+        Err(FileError::NotADirectory { .. }) => return Err(refused(Errno::NOTDIR)),
+        resolved => resolved?,
+    };
+    let Some(entry) = &resolved.entry else { return Err(refused(Errno::NOENT)) };
+    only_regular(path, *entry)?;
+    open_regular(&resolved, entry)
+}
+
+fn only_regular(path: &Path, entry: PathEntry) -> Result<(), FileError> {
+    match entry.what() {
+        None => Ok(()),
+        Some(what) => Err(FileError::NotAFile { path: path.to_owned(), what }),
+    }
+}
+
+/// Returns `true` if a directory is empty; `None` if it can't be read.
+fn is_empty(directory: impl AsFd) -> Option<bool> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let readable = openat(directory, ".", flags, Mode::empty()).ok()?;
+    let entries = Dir::new(readable).ok()?;
+    let mut names = entries.filter(|entry| {
+        entry.as_ref().is_ok_and(|entry| !matches!(entry.file_name().to_bytes(), b"." | b".."))
+    });
+    Some(names.next().is_none())
+}

@@ -1,0 +1,286 @@
+//! Resolving a path, directory by directory, without following links of untrusted users.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
+use std::os::unix::ffi::OsStringExt as _;
+use std::path::{Component, Path, PathBuf};
+
+use rustix::fs::{
+    AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, Stat, StatxAttributes, StatxFlags, fstat, open,
+    openat, openat2, readlinkat, statat, statx,
+};
+use rustix::io::Errno;
+use rustix::process::geteuid;
+
+use super::{FileError, FileStep};
+
+/// Maximum number of links to follow, as in the kernel.
+const MAX_LINKS: usize = 40;
+
+/// Flags for a descriptor that only names a file: opening a device or a pipe could have an effect.
+const NAME_ONLY: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+/// Parent directory and last part of a path.
+#[derive(Debug)]
+pub(super) struct ResolvedPath {
+    /// Path, for messages.
+    pub path: PathBuf,
+    /// Parent directory. The descriptor can only be used to name files in the directory.
+    pub parent: OwnedFd,
+    /// Name in the parent directory; empty for the root directory.
+    pub name: OsString,
+    /// State, if the path exists.
+    pub entry: Option<PathEntry>,
+    links: Vec<FollowedLink>,
+}
+
+/// Existing file of any kind.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PathEntry {
+    /// State, as the kernel returned it.
+    pub stat: Stat,
+}
+
+#[derive(Debug)]
+struct FollowedLink {
+    path: PathBuf,
+    owner: u32,
+}
+
+impl PathEntry {
+    /// Returns `true` if `stat` is of the same file.
+    pub(super) fn is(&self, stat: &Stat) -> bool {
+        (self.stat.st_dev, self.stat.st_ino) == (stat.st_dev, stat.st_ino)
+    }
+
+    pub(super) fn kind(&self) -> FileType {
+        FileType::from_raw_mode(self.stat.st_mode)
+    }
+
+    pub(super) fn is_link(&self) -> bool {
+        self.kind() == FileType::Symlink
+    }
+
+    /// Returns the permissions and the special bits.
+    pub(super) fn mode(&self) -> u32 {
+        self.stat.st_mode & 0o7777
+    }
+
+    /// Returns the kind with its article; `None` for a regular file.
+    pub(super) fn what(&self) -> Option<&'static str> {
+        match self.kind() {
+            FileType::RegularFile => None,
+            FileType::Directory => Some("a directory"),
+            FileType::Symlink => Some("a symbolic link"),
+            FileType::Fifo => Some("a pipe"),
+            FileType::Socket => Some("a socket"),
+            FileType::CharacterDevice | FileType::BlockDevice => Some("a device"),
+            FileType::Unknown => Some("neither a file nor a directory"),
+        }
+    }
+}
+
+impl ResolvedPath {
+    /// Resolves a path. A link as its last part is not followed.
+    pub(super) fn find(path: &Path) -> Result<Self, FileError> {
+        let resolved = resolve(path, false)?;
+        resolved.check_links()?;
+        Ok(resolved)
+    }
+
+    /// Resolves a path, following a link as its last part. Returns `None` if the target does not exist.
+    pub(super) fn find_target(path: &Path) -> Result<Option<Self>, FileError> {
+        match resolve(path, true) {
+            Ok(resolved) if resolved.entry.is_none() => Ok(None),
+            Ok(resolved) => resolved.check_links().map(|()| Some(resolved)),
+            Err(FileError::ParentMissing(_) | FileError::NotADirectory { .. }) => Ok(None),
+            // A link to itself has no target.
+            Err(FileError::Step { step: FileStep::Inspect, source, .. })
+                if source.raw_os_error() == Some(Errno::LOOP.raw_os_error()) =>
+            {
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Resolves the path of a file to read, following every link. The path may be relative.
+    pub(super) fn find_source(path: &Path) -> Result<Self, FileError> {
+        let resolved = resolve(path, true)?;
+        resolved.check_links()?;
+        Ok(resolved)
+    }
+
+    /// Checks that every followed link belongs to root, to the user who runs ccm or to the owner of the file.
+    fn check_links(&self) -> Result<(), FileError> {
+        if self.links.is_empty() {
+            return Ok(());
+        }
+        let ours = geteuid().as_raw();
+        let trusted = [0, ours, self.entry.as_ref().map_or(ours, |entry| entry.stat.st_uid)];
+        match self.links.iter().find(|link| !trusted.contains(&link.owner)) {
+            None => Ok(()),
+            Some(link) => Err(FileError::UntrustedLink {
+                path: self.path.clone(),
+                link: link.path.clone(),
+                owner: link.owner,
+            }),
+        }
+    }
+
+    /// Reads the current state from the same parent directory.
+    pub(super) fn entry_again(&self) -> Result<PathEntry, FileError> {
+        let stat = statat(&self.parent, &self.name, AtFlags::SYMLINK_NOFOLLOW);
+        let stat = stat.map_err(FileError::at(&self.path, FileStep::Inspect))?;
+        Ok(PathEntry { stat })
+    }
+
+    /// Opens the file that was found, only to name it. A file that replaced it is an error.
+    pub(super) fn pin(&self, entry: &PathEntry) -> Result<OwnedFd, FileError> {
+        // The root directory has no name and is its own parent.
+        let name = if self.name.is_empty() { OsStr::new(".") } else { &self.name };
+        pin(&self.parent, name, entry, &self.path)
+    }
+
+    /// Opens the parent directory so that it can be synced.
+    pub(super) fn open_parent(&self) -> Result<OwnedFd, FileError> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        openat(&self.parent, ".", flags, Mode::empty())
+            .map_err(FileError::at(&self.parent_path(), FileStep::Inspect))
+    }
+
+    /// Returns the path of the parent directory.
+    pub(super) fn parent_path(&self) -> PathBuf {
+        self.path.parent().unwrap_or(Path::new("/")).to_owned()
+    }
+
+    /// Returns an error for a mount point.
+    pub(super) fn check_mount_point(&self) -> Result<(), FileError> {
+        let Some(entry) = &self.entry else { return Ok(()) };
+        let parent = fstat(&self.parent).map_err(FileError::at(&self.path, FileStep::Inspect))?;
+        match is_mount_point(self.pin(entry)?, &entry.stat, &parent) {
+            Ok(false) => Ok(()),
+            Ok(true) => Err(FileError::MountPoint(self.path.clone())),
+            Err(error) => Err(FileError::step(&self.path, FileStep::Inspect, error)),
+        }
+    }
+}
+
+/// Returns the path without links. A link of an untrusted user is an error.
+pub(super) fn canonical(path: &Path) -> io::Result<PathBuf> {
+    let gone = || io::Error::from(Errno::NOENT);
+    let resolved = ResolvedPath::find_source(path).map_err(|error| match error {
+        FileError::ParentMissing(_) => gone(),
+        FileError::NotADirectory { .. } => Errno::NOTDIR.into(),
+        FileError::Step { source, .. } => source,
+        FileError::UntrustedLink { link, owner, .. } => io::Error::other(format!(
+            "it leads over \"{}\", a symbolic link of another user (uid {owner})",
+            link.display()
+        )),
+        other => io::Error::other(other),
+    })?;
+    if resolved.entry.is_none() {
+        return Err(gone());
+    }
+    // The path may have changed since. The descriptor is of the directory that was resolved.
+    let parent = std::fs::read_link(format!("/proc/self/fd/{}", resolved.parent.as_raw_fd()))?;
+    Ok(if resolved.name.is_empty() { parent } else { parent.join(&resolved.name) })
+}
+
+/// Returns `true` for a mount point.
+pub(super) fn is_mount_point(descriptor: impl AsFd, stat: &Stat, parent: &Stat) -> Result<bool, Errno> {
+    let result = statx(descriptor, "", AtFlags::EMPTY_PATH | AtFlags::SYMLINK_NOFOLLOW, StatxFlags::TYPE);
+    match result {
+        Ok(found) if found.stx_attributes_mask.contains(StatxAttributes::MOUNT_ROOT) => {
+            Ok(found.stx_attributes.contains(StatxAttributes::MOUNT_ROOT))
+        }
+        // Kernels before 5.8 do not return the attribute. Then only a mount of another filesystem is found.
+        Ok(_) | Err(Errno::NOSYS) => Ok(stat.st_dev != parent.st_dev),
+        Err(error) => Err(error),
+    }
+}
+
+fn resolve(path: &Path, follow_last: bool) -> Result<ResolvedPath, FileError> {
+    let refused = |error: Errno| FileError::step(path, FileStep::Inspect, error);
+    let root = || open("/", OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).map_err(refused);
+    let mut ahead: Vec<OsString> = Vec::new();
+    let mut links = Vec::new();
+    let (mut at, mut behind) = if let Some(parent) = without_links(path) {
+        ahead.extend(path.file_name().map(OsStr::to_owned));
+        (parent, path.parent().unwrap_or(Path::new("/")).to_owned())
+    } else {
+        push(&mut ahead, path);
+        let start = if path.is_absolute() { "/" } else { "." };
+        (open(start, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).map_err(refused)?, PathBuf::from(start))
+    };
+    while let Some(name) = ahead.pop() {
+        let is_last = ahead.is_empty();
+        let entry = match statat(&at, &name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => Some(PathEntry { stat }),
+            Err(Errno::NOENT) => None,
+            Err(error) => return Err(refused(error)),
+        };
+        match entry {
+            Some(entry) if entry.is_link() && (follow_last || !is_last) => {
+                if links.len() == MAX_LINKS {
+                    return Err(refused(Errno::LOOP));
+                }
+                links.push(FollowedLink { path: behind.join(&name), owner: entry.stat.st_uid });
+                let target = readlinkat(pin(&at, &name, &entry, path)?, "", Vec::new()).map_err(refused)?;
+                let target = PathBuf::from(OsString::from_vec(target.into_bytes()));
+                if target.is_absolute() {
+                    at = root()?;
+                    behind = PathBuf::from("/");
+                }
+                push(&mut ahead, &target);
+            }
+            entry if is_last => {
+                return Ok(ResolvedPath { path: path.to_owned(), parent: at, name, entry, links });
+            }
+            Some(entry) if entry.kind() == FileType::Directory => {
+                at = pin(&at, &name, &entry, path)?;
+                behind.push(name);
+            }
+            Some(_) => {
+                return Err(FileError::NotADirectory { path: path.to_owned(), part: behind.join(name) });
+            }
+            None => {
+                let parent = path.parent().unwrap_or(Path::new("/"));
+                return Err(FileError::ParentMissing(parent.to_owned()));
+            }
+        }
+    }
+    // The path is `/`, or the last link leads to it.
+    let stat = fstat(&at).map_err(refused)?;
+    Ok(ResolvedPath {
+        path: path.to_owned(),
+        parent: at,
+        name: OsString::new(),
+        entry: Some(PathEntry { stat }),
+        links,
+    })
+}
+
+/// Opens the file that was found, only to name it. A file that replaced it is an error.
+fn pin(parent: &OwnedFd, name: &OsStr, entry: &PathEntry, path: &Path) -> Result<OwnedFd, FileError> {
+    let held = openat(parent, name, NAME_ONLY, Mode::empty());
+    let held = held.map_err(FileError::at(path, FileStep::Inspect))?;
+    let stat = fstat(&held).map_err(FileError::at(path, FileStep::Inspect))?;
+    if entry.is(&stat) { Ok(held) } else { Err(FileError::Changed(path.to_owned())) }
+}
+
+/// Opens the parent directory in one call, if there are no links in its path. Returns `None` on any error.
+fn without_links(path: &Path) -> Option<OwnedFd> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    openat2(CWD, path.parent()?, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS).ok()
+}
+
+/// Pushes the parts of a path on the stack of parts to resolve, the first part last.
+fn push(ahead: &mut Vec<OsString>, path: &Path) {
+    ahead.extend(path.components().rev().filter_map(|component| match component {
+        Component::Normal(name) => Some(name.to_owned()),
+        Component::ParentDir => Some("..".into()),
+        _ => None,
+    }));
+}

@@ -1,0 +1,305 @@
+//! Shared state of all evaluations: facts, environment, parsed expressions and files.
+
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use ccm_expr::path::PathError;
+use ccm_expr::{Expression, Function, Map, NameKind, ParseContext, Value};
+use ccm_model::{Diagnostic, SourceId, SourceMap, Span};
+
+use crate::sources::{FactPath, Sources};
+
+/// Functions that expressions have in addition to those of the language.
+pub(crate) const FUNCTIONS: [Function<'static>; 3] = [
+    Function { name: "lookup", least: 1, most: 2 },
+    Function { name: "file", least: 1, most: 1 },
+    Function { name: "template", least: 1, most: 1 },
+];
+
+/// Names that expressions have.
+pub(crate) const NAMES: [(&str, NameKind); 4] = [
+    ("Facts", NameKind::Map),
+    ("Data", NameKind::Map),
+    ("Environ", NameKind::Map),
+    ("Captures", NameKind::Map),
+];
+
+/// Maximum size of an expanded text.
+pub(crate) const MAX_TEXT_BYTES: usize = 16 << 20;
+
+/// Maximum size of a cached file.
+const MAX_CACHED_FILE_BYTES: usize = 1 << 20;
+
+/// Maximum total size of the values of all expressions before a run.
+const MAX_COMPUTED_BYTES: usize = 256 << 20;
+
+/// Parsed path of a `lookup`.
+type LookupPath = Rc<Result<ccm_expr::path::Path, PathError>>;
+
+/// State that all evaluations share. Each part is fetched once, when first needed.
+pub(crate) struct EvalContext<'s> {
+    pub(crate) sources: &'s dyn Sources,
+    pub(crate) texts: RefCell<SourceMap>,
+    /// Names in addition to [`NAMES`].
+    pub(crate) variables: Map,
+    facts: RefCell<Facts>,
+    environment: OnceCell<Option<Value>>,
+    expressions: RefCell<HashMap<Box<str>, Rc<ParsedExpression>>>,
+    paths: RefCell<HashMap<Box<str>, LookupPath>>,
+    /// Contents of files, by path.
+    files: RefCell<HashMap<PathBuf, Arc<str>>>,
+    /// Source and text of templates, by path.
+    templates: RefCell<HashMap<PathBuf, (SourceId, Arc<str>)>>,
+    /// Depth of nested template renders.
+    pub(crate) renders: Cell<usize>,
+    /// Total size of the values that expressions returned.
+    computed: Cell<usize>,
+    /// Errors from fetching facts and environment.
+    errors: RefCell<Vec<Diagnostic>>,
+    /// Files read before the managed files were known, and not yet attributed to a span.
+    early_reads: RefCell<Vec<PathBuf>>,
+    /// Files read before the managed files were known, each with the span that uses its content.
+    early_uses: RefCell<Vec<(PathBuf, Span)>>,
+}
+
+#[derive(Default)]
+struct Facts {
+    value: Value,
+    requested: HashSet<FactPath>,
+    /// Requested paths, oldest first.
+    request_order: Vec<FactPath>,
+    /// The facts are unavailable.
+    is_unavailable: bool,
+}
+
+/// Result of counting a value against [`MAX_COMPUTED_BYTES`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LimitCheck {
+    Within,
+    /// This value is the first above the limit.
+    JustExceeded,
+    /// An earlier value exceeded the limit.
+    AlreadyExceeded,
+}
+
+/// Parsed expression with the names that it mentions.
+pub(crate) struct ParsedExpression {
+    pub(crate) expression: Result<Expression, ccm_expr::Error>,
+    /// Paths of facts.
+    pub(crate) facts: Vec<FactPath>,
+    /// Constant prefixes of paths into `Captures`, each with its byte range in the expression.
+    pub(crate) captures: Vec<(Vec<String>, Range<usize>)>,
+    /// Constant paths of files and templates.
+    pub(crate) files: Vec<String>,
+    pub(crate) templates: Vec<String>,
+    /// The expression uses the values of the manifest.
+    pub(crate) data: bool,
+}
+
+impl<'s> EvalContext<'s> {
+    pub(crate) fn new(sources: &'s dyn Sources, texts: SourceMap) -> Self {
+        Self {
+            sources,
+            texts: RefCell::new(texts),
+            variables: Map::new(),
+            facts: RefCell::default(),
+            environment: OnceCell::new(),
+            expressions: RefCell::default(),
+            paths: RefCell::default(),
+            files: RefCell::default(),
+            templates: RefCell::default(),
+            renders: Cell::default(),
+            computed: Cell::default(),
+            errors: RefCell::default(),
+            early_reads: RefCell::default(),
+            early_uses: RefCell::default(),
+        }
+    }
+
+    /// Parses an expression, with a cache.
+    pub(crate) fn expression(&self, text: &str) -> Rc<ParsedExpression> {
+        if let Some(read) = self.expressions.borrow().get(text) {
+            return Rc::clone(read);
+        }
+        let known = ParseContext { names: &NAMES, functions: &FUNCTIONS };
+        let read = Rc::new(ParsedExpression::new(Expression::parse_with(text, &known)));
+        self.expressions.borrow_mut().insert(text.into(), Rc::clone(&read));
+        read
+    }
+
+    /// Parses a path of `lookup`, with a cache.
+    pub(crate) fn path(&self, text: &str) -> LookupPath {
+        if let Some(path) = self.paths.borrow().get(text) {
+            return Rc::clone(path);
+        }
+        let path = Rc::new(ccm_expr::path::Path::parse(text));
+        self.paths.borrow_mut().insert(text.into(), Rc::clone(&path));
+        path
+    }
+
+    /// Returns the facts fetched so far.
+    pub(crate) fn known_facts(&self) -> Value {
+        self.facts.borrow().value.clone()
+    }
+
+    /// Returns the facts, at least those at or below these paths, or `None` after recording an error.
+    pub(crate) fn facts(&self, needed: &[FactPath]) -> Option<Value> {
+        let mut facts = self.facts.borrow_mut();
+        let before = facts.request_order.len();
+        for path in needed {
+            let is_requested = (0..=path.len()).any(|end| facts.requested.contains(&path[..end]));
+            if !is_requested {
+                facts.requested.insert(path.clone());
+                facts.request_order.push(path.clone());
+            }
+        }
+        if facts.request_order.len() > before && !facts.is_unavailable {
+            match self.sources.facts(&facts.request_order, &mut self.texts.borrow_mut()) {
+                Ok(value) => facts.value = value,
+                Err(errors) => {
+                    facts.is_unavailable = true;
+                    self.errors.borrow_mut().extend(errors);
+                }
+            }
+        }
+        (!facts.is_unavailable).then(|| facts.value.clone())
+    }
+
+    /// Returns the environment as a map, or `None` after recording an error.
+    pub(crate) fn environment(&self) -> Option<Value> {
+        let fetch = || match self.sources.environment(&mut self.texts.borrow_mut()) {
+            Ok(variables) => {
+                Some(Value::map(variables.into_iter().map(|(name, value)| (name, Value::text(value)))))
+            }
+            Err(errors) => {
+                self.errors.borrow_mut().extend(errors);
+                None
+            }
+        };
+        self.environment.get_or_init(fetch).clone()
+    }
+
+    /// Reads a file, with a cache.
+    pub(crate) fn read(&self, path: &Path) -> std::io::Result<Arc<str>> {
+        if let Some(text) = self.files.borrow().get(path) {
+            return Ok(Arc::clone(text));
+        }
+        let text: Arc<str> = self.sources.read(path)?.into();
+        if text.len() <= MAX_CACHED_FILE_BYTES {
+            self.files.borrow_mut().insert(path.to_owned(), Arc::clone(&text));
+        }
+        Ok(text)
+    }
+
+    /// Clears the file cache: applying a resource may change files.
+    pub(crate) fn invalidate_files(&self) {
+        self.files.borrow_mut().clear();
+    }
+
+    /// Returns the source of a template, for locations of errors in its text.
+    pub(crate) fn template_source(&self, path: &Path, name: &str, text: &Arc<str>) -> SourceId {
+        let mut templates = self.templates.borrow_mut();
+        if let Some((source, _)) = templates.get(path).filter(|(_, before)| before == text) {
+            return *source;
+        }
+        let source = self.texts.borrow_mut().add(name, Arc::clone(text));
+        templates.insert(path.to_owned(), (source, Arc::clone(text)));
+        source
+    }
+
+    /// Records that a file was read before the managed files are known.
+    pub(crate) fn record_early_read(&self, path: &Path) {
+        self.early_reads.borrow_mut().push(path.to_owned());
+    }
+
+    /// Counts the size of a value that stays in memory until the run.
+    pub(crate) fn count_bytes(&self, bytes: usize) -> LimitCheck {
+        let before = self.computed.get();
+        let after = before.saturating_add(bytes);
+        self.computed.set(after);
+        match (before > MAX_COMPUTED_BYTES, after > MAX_COMPUTED_BYTES) {
+            (false, false) => LimitCheck::Within,
+            (false, true) => LimitCheck::JustExceeded,
+            (true, _) => LimitCheck::AlreadyExceeded,
+        }
+    }
+
+    /// Attributes the files read since the last call to the span that uses their content.
+    pub(crate) fn record_early_uses(&self, span: Span) {
+        let read = self.early_reads.borrow_mut().drain(..).map(|path| (path, span)).collect::<Vec<_>>();
+        self.early_uses.borrow_mut().extend(read);
+    }
+
+    /// Drops the files read since the last call, and returns `true` if there were any.
+    pub(crate) fn take_early_reads(&self) -> bool {
+        !std::mem::take(&mut *self.early_reads.borrow_mut()).is_empty()
+    }
+
+    /// Removes and returns the files read before the managed files were known, each with the span that uses
+    /// it.
+    pub(crate) fn take_early_uses(&self) -> Vec<(PathBuf, Span)> {
+        self.early_uses.take()
+    }
+
+    /// Returns `true` if fetching facts or environment failed.
+    pub(crate) fn has_errors(&self) -> bool {
+        !self.errors.borrow().is_empty()
+    }
+
+    /// Removes and returns the errors from fetching facts and environment.
+    pub(crate) fn take_errors(&self) -> Vec<Diagnostic> {
+        self.errors.take()
+    }
+}
+
+impl ParsedExpression {
+    fn new(expression: Result<Expression, ccm_expr::Error>) -> Self {
+        let mut read = Self {
+            expression,
+            facts: Vec::new(),
+            captures: Vec::new(),
+            files: Vec::new(),
+            templates: Vec::new(),
+            data: false,
+        };
+        let Ok(expression) = &read.expression else { return read };
+        let mentions = expression.mentions();
+        for name in &mentions.names {
+            match name.path.first().map(String::as_str) {
+                Some("Facts") => read.facts.push(name.path[1..].to_vec()),
+                Some("Captures") => read.captures.push((name.path[1..].to_vec(), name.range.clone())),
+                Some("Data") => read.data = true,
+                _ => {}
+            }
+        }
+        for call in &mentions.calls {
+            let Some(argument) = &call.argument else { continue };
+            match &*call.name {
+                "lookup" => {
+                    let of_data = argument.strip_prefix("data");
+                    read.data |= of_data.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '|']));
+                    let path = captured_path(argument).map(|path| (path, call.range.clone()));
+                    read.captures.extend(path);
+                }
+                "file" => read.files.push(argument.clone()),
+                "template" => read.templates.push(argument.clone()),
+                _ => {}
+            }
+        }
+        if !mentions.environment.is_empty() {
+            read.facts.push(Vec::new());
+        }
+        read
+    }
+}
+
+/// Returns the constant part of a `lookup` path behind `captures`, or `None` for a path with another root.
+pub(crate) fn captured_path(path: &str) -> Option<Vec<String>> {
+    let prefix = ccm_expr::path::Path::parse(path).ok()?.constant_prefix();
+    let (first, rest) = prefix.split_first()?;
+    (first == "captures").then(|| rest.to_vec())
+}

@@ -1,0 +1,21 @@
+//! Prerequisites that a resource lacks.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::json::PathText;
+
+/// Prerequisite that an earlier resource could have provided to prevent a failure.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", content = "name", rename_all = "snake_case")]
+pub enum MissingPrerequisite {
+    /// A user or a group of this name.
+    Principal(String),
+    /// A program of this name somewhere in the search path.
+    Program(String),
+    /// A usable unit of this name, or of its template.
+    Unit(String),
+    /// A file or directory at this path, in place of nothing or of something else.
+    Path(#[serde(with = "PathText")] PathBuf),
+}

@@ -1,0 +1,66 @@
+//! Buffered text for a file, a pipe or a terminal.
+
+use std::io::{self, Write};
+use std::time::Duration;
+
+/// Limits of text that may wait: its length, and the time that its resources took.
+///
+/// Without the buffer, a run of thousands of unchanged resources would cost a system call for each. Only text
+/// about unchanged resources waits and can be lost in a crash. The owner calls [`OutputBuffer::write_out`]
+/// where the run waits, as for a command.
+const PENDING_BYTES: usize = 8 * 1024;
+const PENDING_RUNTIME: Duration = Duration::from_millis(50);
+
+/// Buffer that writes its text when a limit is reached.
+#[derive(Debug)]
+pub(crate) struct OutputBuffer<W> {
+    out: W,
+    pending: String,
+    /// Time that the resources in `pending` took.
+    runtime: Duration,
+    /// First error. After an error nothing is written.
+    error: Option<io::Error>,
+}
+
+impl<W: Write> OutputBuffer<W> {
+    pub(crate) fn new(out: W) -> Self {
+        Self { out, pending: String::new(), runtime: Duration::ZERO, error: None }
+    }
+
+    /// Returns `true` if a write has failed.
+    pub(crate) fn failed(&self) -> bool {
+        self.error.is_some()
+    }
+
+    /// Adds text about resources that took `runtime`. Urgent text is written at once.
+    pub(crate) fn push(&mut self, text: &str, runtime: Duration, urgent: bool) {
+        if self.failed() {
+            return;
+        }
+        self.pending.push_str(text);
+        self.runtime = self.runtime.saturating_add(runtime);
+        if urgent || self.pending.len() >= PENDING_BYTES || self.runtime >= PENDING_RUNTIME {
+            self.write_out();
+        }
+    }
+
+    /// Writes the waiting text.
+    pub(crate) fn write_out(&mut self) {
+        self.runtime = Duration::ZERO;
+        if self.pending.is_empty() || self.failed() {
+            return;
+        }
+        let written = self.out.write_all(self.pending.as_bytes()).and_then(|()| self.out.flush());
+        self.pending.clear();
+        self.error = written.err();
+    }
+
+    /// Writes the waiting text. Returns the writer or the first error.
+    pub(crate) fn finish(mut self) -> io::Result<W> {
+        self.write_out();
+        match self.error {
+            Some(error) => Err(error),
+            None => Ok(self.out),
+        }
+    }
+}

@@ -17,9 +17,9 @@ use crate::step::ResourceStep;
 ///
 /// For each resource the engine asks in this order: before each command that reads its state or is one of its
 /// guards, before its change, before each command of that change, before each command that verifies the
-/// change. Resources that are changed together are asked for one by one. In noop there is no change and no
-/// command of it; the gate is asked about both all the same, so that noop shows the refusal that a run would
-/// end with.
+/// change. Resources that are changed together are asked for one by one; one that is refused is left out of
+/// the batch, and asked for again when its turn comes. In noop there is no change and no command of it; the
+/// gate is asked about both all the same, so that noop shows the refusal that a run would end with.
 ///
 /// A refusal is the failure of the resource, of the kind `denied` or `approval_required`. Nothing is changed
 /// then, and the ledger of refreshes is not written.

@@ -1,0 +1,260 @@
+//! Errors in a manifest: each is reported at its location, and nothing is run.
+
+use ccm_testkit::{Called, Scratch};
+use insta::assert_snapshot;
+
+use crate::expect::{Expected, expect_error, expect_errors};
+use crate::{apply, ccm, in_place};
+
+/// Applies a manifest that must be refused before anything is run.
+#[track_caller]
+fn refused(manifest: &str) -> Called {
+    let scratch = Scratch::new();
+    let called = apply(&scratch, &in_place(&scratch, manifest), &[]);
+    assert_eq!((called.code, &*called.stdout), (1, ""), "{manifest}\n{}", called.shown());
+    assert_eq!(scratch.names(), ["manifest.yaml"], "{manifest}\nwas run");
+    let end = called.stderr.trim_end().rsplit_once('\n').map(|(_, line)| line).unwrap_or_default();
+    assert!(end.contains(" in manifest.yaml") && end.contains("nothing was run"), "{}", called.shown());
+    called
+}
+
+/// Applies a manifest with these errors, whose locations are lines and columns.
+#[track_caller]
+fn expect_all(manifest: &str, expected: &[Expected]) {
+    let called = refused(manifest);
+    let locations: Vec<String> =
+        expected.iter().map(|(location, ..)| format!("manifest.yaml:{location}")).collect();
+    let expected = locations.iter().zip(expected);
+    let expected: Vec<Expected> =
+        expected.map(|(location, (_, message, hints))| (&**location, *message, *hints)).collect();
+    expect_errors(&called, 1, &expected);
+}
+
+/// Applies a manifest with one error.
+#[track_caller]
+fn expect_one(manifest: &str, location: &str, message: &[&str], hints: &[&str]) {
+    expect_all(manifest, &[(location, message, hints)]);
+}
+
+/// Manifest with resources of one type; the first of them stands on line 4, in column 11.
+fn resources(kind: &str, lines: &[&str]) -> String {
+    let lines: String = lines.iter().map(|line| format!("        {line}\n")).collect();
+    format!("ccm:\n  resources:\n    - {kind}:\n{lines}")
+}
+
+fn execs(lines: &[&str]) -> String {
+    resources("exec", lines)
+}
+
+#[test]
+fn unknown_names_come_with_the_nearest_known_one() {
+    let property = execs(&["- touch [dir]/x:", "- reload: {refresh_onyl: true}"]);
+    expect_one(&property, "5:20", &["property `refresh_onyl`"], &["`refresh_only`"]);
+    expect_one(&resources("exce", &["- reload: {}"]), "3:7", &["type `exce`"], &["`exec`"]);
+    let reference = execs(&["- reload: {}", "- b: {require: [exec#relaod]}"]);
+    expect_one(&reference, "5:25", &["resource `exec#relaod`"], &["`exec#reload`"]);
+    let key = "ccm:\n  resources: [{exec: {name: a}}]\nccmm: 1\n";
+    expect_one(key, "3:1", &["key `ccmm`"], &["`ccm`"]);
+    let packages = resources("package", &["- a: {provider: zypper}", "- b: {provider: yum}"]);
+    expect_all(
+        &(packages + "    - service:\n        - c: {provider: sysv}\n"),
+        &[
+            ("4:25", &["`apt`", "`dnf`", "`zypper`"], &["zypper --non-interactive install NAME"]),
+            ("5:25", &["`apt`", "`dnf`", "`yum`"], &["`dnf`"]),
+            ("7:25", &["`systemd`", "`sysv`"], &["service NAME start"]),
+        ],
+    );
+}
+
+#[test]
+fn unknown_names_are_printed_without_escape_sequences() {
+    let manifest = execs(&["- a: {\"\\u001b[31mred\": 1}"]);
+    expect_one(&manifest, "4:15", &["property `\\u{1b}[31mred`"], &["command, args, cwd"]);
+    assert!(!refused(&manifest).stderr.contains('\u{1b}'));
+}
+
+#[test]
+fn names_are_given_once() {
+    let resource = execs(&["- a: {}"]) + "    - exec:\n        - a: {}\n";
+    expect_one(&resource, "6:11", &["duplicate resource `exec#a`"], &[]);
+    let unit = resources("service", &["- nginx: {enable: true}", "- nginx.service: {ensure: stopped}"]);
+    let both = &["`service#nginx` ", "`service#nginx.service`", "unit `nginx.service`"];
+    expect_one(&unit, "5:11", both, &["one of them"]);
+    let key = execs(&["- a:", "    command: x", "    command: y"]);
+    expect_one(&key, "6:13", &["key `command`", "twice", "first"], &[]);
+    let alias = execs(&["- a: {alias: b}", "- b: {}"]);
+    expect_one(&alias, "5:11", &["name of `exec#b`", "alias"], &[]);
+    let property = execs(&["- a: {refresh_only: true, refreshonly: true}"]);
+    expect_one(&property, "4:35", &["`refreshonly`", "alias of `refresh_only`"], &[]);
+}
+
+#[test]
+fn errors_of_yaml_are_explained() {
+    expect_one("ccm:\n  resources:\n\t- exec:\n        - a: {}\n", "3:1", &["tab"], &["spaces"]);
+    expect_one(&execs(&["- a: {command: 'echo}"]), "4:24", &["quote", "`'`", "never closed"], &[]);
+    let indentation = execs(&["- a:", "    command: x", "   cwd: /"]);
+    expect_one(&indentation, "6:12", &["indentation"], &["alike"]);
+    expect_one(&execs(&["- a: {<<: {cwd: /}}"]), "4:15", &["merge", "`<<`"], &["`defaults`"]);
+    expect_one(&execs(&["- a: {command: !vault x}"]), "4:24", &["tag", "`!vault`"], &["`!`"]);
+    let documents = "ccm: {resources: [{exec: {name: a}}]}\n---\nccm: {}\n";
+    expect_one(documents, "2:1", &["second document"], &["`---`"]);
+    let expression = execs(&["- a: {command: {{ Data.x }}}"]);
+    expect_one(&expression, "4:24", &["expression", "map"], &["`\"{{ Data.x }}\"`"]);
+}
+
+#[test]
+fn the_structure_of_a_resource_is_explained() {
+    let beside = execs(&["- a:", "  command: x"]);
+    expect_one(&beside, "5:11", &["`command` must be below `a`"], &["below `a`"]);
+    let dash = execs(&["- name: a", "  command: x"]);
+    expect_one(&dash, "4:11", &["`NAME:`"], &["`- a:`"]);
+    let colon = execs(&["- a:", "    command:x"]);
+    expect_one(&colon, "5:13", &["properties of `a`", "`command:x`"], &["`command: …`"]);
+    let defaults = execs(&["- defaults: {name: x}", "- a: {}"]);
+    expect_one(&defaults, "4:22", &["`name`", "default"], &["each resource"]);
+}
+
+#[test]
+fn a_manifest_without_resources_is_refused_with_the_smallest_one() {
+    for (manifest, location, message) in [
+        ("", "1:1", "manifest is empty"),
+        ("# nothing here\n", "1:1", "manifest is empty"),
+        ("ccm:\n  name: x\n", "1:1", "`ccm` has no `resources`"),
+        ("ccm:\n  resources: []\n", "2:3", "`resources` is empty"),
+    ] {
+        expect_one(manifest, location, &[message], &["- NAME:"]);
+    }
+    let top = "resources:\n  - exec:\n      - a: {}\n";
+    expect_one(top, "1:1", &["`resources` must be below `ccm`"], &["`ccm:`"]);
+}
+
+#[test]
+fn features_of_later_versions_are_named() {
+    let kind = resources("archive", &["- /opt/app.tgz: {ensure: present}"]);
+    let setting = "ccm:\n  executors: {box: {kind: docker, image: x}}\n  resources: [{exec: {name: a}}]\n";
+    let property = execs(&["- a: {health_checks: [], control: {if: 'true'}}"]);
+    let provider = execs(&["- a: {provider: docker}"]);
+    for (manifest, location, name) in [
+        (&*kind, "3:7", "`archive`"),
+        (setting, "2:27", "`docker`"),
+        (&property, "4:15", "`health_checks`"),
+        (&provider, "4:25", "`docker`"),
+    ] {
+        expect_one(manifest, location, &[name, "not supported in this version"], &[]);
+    }
+}
+
+#[test]
+fn dependency_cycles_are_refused() {
+    let own = execs(&["- a: {require: [exec#a]}"]);
+    expect_one(&own, "4:25", &["`exec#a` requires itself"], &[]);
+    let cycle = execs(&[
+        "- a: {require: [exec#c]}",
+        "- b: {subscribe: [exec#a]}",
+        "- c: {require: [exec#b]}",
+        "- d: {require: [exec#a]}",
+    ]);
+    assert_snapshot!("cycle", refused(&cycle).shown());
+}
+
+#[test]
+fn expressions_and_quotes_in_a_command_are_checked() {
+    expect_one(&execs(&["- a: {command: 'echo {{ Data.x }}'}"]), "4:38", &["no `Data.x`"], &[]);
+    let variable = execs(&["- a: {command: 'echo ${HOME}'}"]);
+    let hints = &["`${ Environ.HOME }`", "`\\${`", "`provider: shell`"];
+    expect_one(&variable, "4:30", &["name `HOME`"], hints);
+    let quote = execs(&["- a:", "    command: echo \"it's"]);
+    expect_one(&quote, "5:27", &["double quote"], &["backslash"]);
+    let open =
+        execs(&["- a: {command: \"/bin/echo '{{ 1 + 1 }}\"}", "- b: {command: \"{{ 'echo \\\"x' }}\"}"]);
+    let of_value: Expected = ("5:24", &["double quote"], &["backslash", "value of the expression"]);
+    expect_all(&open, &[("4:24", &["single quote"], &["backslash"]), of_value]);
+}
+
+#[test]
+fn all_errors_are_reported_at_once() {
+    let manifest = "ccm:\n  fail_on_error: yes\n  resources:\n    - exec:\n        - a: {timeout: 30, cwd: tmp, returns: [0, x]}\n        - b: {require: [exec#nowhere, b]}\n        - c: {provider: bash}\n        - d: {ensure: absent}\n";
+    assert_snapshot!("many_at_once", refused(manifest).shown());
+}
+
+#[test]
+fn warnings_do_not_stop_a_run() {
+    let scratch = Scratch::new();
+    let called = apply(
+        &scratch,
+        "ccm:\n  resources:\n    - exec:\n        - reload:\n            command: 'false'\n            refresh_only: true\n",
+        &[],
+    );
+    assert_eq!(called.code, 0);
+    assert_snapshot!("warning", called.shown());
+}
+
+#[test]
+fn bombs_are_refused_with_a_short_error() {
+    let scratch = Scratch::new();
+    let mut bomb = "a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n".to_owned();
+    for level in 1..12 {
+        let aliases = vec![format!("*a{}", level - 1); 10].join(",");
+        bomb += &format!("a{level}: &a{level} [{aliases}]\n");
+    }
+    for (name, text) in [
+        ("an alias bomb", bomb),
+        ("deep flow", "[".repeat(200_000)),
+        ("deep blocks", "- ".repeat(200_000)),
+        ("deep maps", "{a: ".repeat(200_000)),
+    ] {
+        let called = apply(&scratch, &text, &[]);
+        assert_eq!(called.code, 1, "{name}");
+        assert!(called.stderr.len() < 5000, "{name}: {}", called.stderr.len());
+        assert!(called.stderr.contains("manifest.yaml:"), "{name}: {}", called.stderr);
+    }
+}
+
+#[test]
+fn a_long_cycle_is_named_in_full_but_excerpted_in_part() {
+    let scratch = Scratch::new();
+    let count = 3000;
+    let lines: Vec<String> = (0..count)
+        .map(|number| format!("        - r{number}: {{require: [exec#r{}]}}\n", (number + 1) % count))
+        .collect();
+    let called = apply(&scratch, &format!("ccm:\n  resources:\n    - exec:\n{}", lines.concat()), &[]);
+    assert_eq!(called.code, 1);
+    assert!(called.stderr.contains(" → exec#r1500 → "), "not every member is named");
+    assert!(called.stderr.lines().count() < 40, "{} lines", called.stderr.lines().count());
+}
+
+#[test]
+fn unreadable_manifests_are_named() {
+    let scratch = Scratch::new();
+    scratch.write("binary.yaml", b"ccm:\n  name: \xff\xfe\n");
+    scratch.write("long.yaml", "# 0123456789\n");
+    std::fs::create_dir(scratch.path().join("folder")).expect("a directory");
+    let missing = ccm(&scratch, &["apply", "nosuch.yaml"]).run();
+    assert_eq!(missing.code, 1);
+    assert_snapshot!("missing_manifest", missing.shown());
+    let call = |args: &[&str]| ccm(&scratch, args).run();
+    let directory = call(&["apply", "folder"]);
+    expect_error(&directory, 1, "", &["manifest folder", "is a directory"], &["file"]);
+    let binary = call(&["validate", "binary.yaml"]);
+    expect_error(&binary, 1, "", &["manifest binary.yaml", "UTF-8", "line 2", "byte 13"], &["UTF-8"]);
+    let long = call(&["graph", "long.yaml", "--max-manifest-size", "10"]);
+    expect_error(&long, 1, "", &["manifest long.yaml", "10 bytes"], &["`--max-manifest-size`"]);
+}
+
+#[test]
+fn locations_on_standard_input_are_named() {
+    let scratch = Scratch::new();
+    let called = ccm(&scratch, &["validate", "-"]).input("ccm: 5\n").run();
+    expect_error(&called, 1, "standard input:1:6", &["map", "number `5`"], &["- NAME:"]);
+    assert!(called.stderr.ends_with("1 error in standard input; nothing was run\n"), "{}", called.shown());
+}
+
+#[test]
+fn a_long_line_is_located_but_not_printed() {
+    let scratch = Scratch::new();
+    let text = format!("ccm: {{resources: [{{exec: {{name: {}, comand: y}}}}]}}", "x".repeat(100_000));
+    let called = apply(&scratch, &text, &[]);
+    assert_eq!(called.code, 1);
+    assert!(called.stderr.len() < 1000, "{}", called.stderr.len());
+    assert!(called.stderr.contains("manifest.yaml:1:100035"), "{}", called.stderr);
+}

@@ -1,0 +1,191 @@
+//! Errors in the inputs of a manifest: facts, values, templates, variables and child manifests. Each is reported at
+//! its location, and nothing is run.
+
+use std::os::unix::fs::symlink;
+
+use ccm_testkit::{Called, Scratch};
+use insta::assert_snapshot;
+
+use crate::expect::{Expected, expect_errors, expect_warnings};
+use crate::{ccm, in_place};
+
+/// A manifest whose first resource would leave a trace if it were run.
+fn manifest(before: &str, resources: &str) -> String {
+    format!("{before}ccm:\n  resources:\n    - exec:\n        - touch trace: {{cwd: \"[dir]\"}}\n{resources}")
+}
+
+fn run(scratch: &Scratch, text: &str, options: &[&str]) -> Called {
+    scratch.write("m.yaml", in_place(scratch, text));
+    let call = ccm(scratch, &["apply", "m.yaml"]).args(options);
+    call.variable("XDG_CONFIG_HOME", &scratch.at("config")).run()
+}
+
+/// Applies a manifest that must be refused before anything is run, with these errors.
+#[track_caller]
+fn refused(scratch: &Scratch, text: &str, options: &[&str], expected: &[Expected]) -> Called {
+    let called = run(scratch, text, options);
+    expect_errors(&called, 1, expected);
+    assert!(!scratch.has("trace"), "{text}\nwas run");
+    called
+}
+
+#[test]
+fn expressions_that_can_not_be_evaluated_are_refused() {
+    let expect = |resource: &str, expected: &[Expected]| {
+        let resource = format!("        - a: {resource}\n");
+        refused(&Scratch::new(), &manifest("data: {timeout: 30s}\n", &resource), &[], expected);
+    };
+    expect("{creates: \"{{ trimm('/x') }}\"}", &[("m.yaml:6:28", &["function `trimm`"], &["`trim`"])]);
+    expect("{timeout: \"{{ Data.timeuot }}\"}", &[("m.yaml:6:33", &["no `Data.timeuot`"], &["`timeout`"])]);
+    let fact: Expected = ("m.yaml:6:44", &["no `Facts.host.info.platfrom`"], &["`platform`"]);
+    expect("{timeout: \"{{ Facts.host.info.platfrom }}\"}", &[fact]);
+    let hints = &["`data.timeout`", "`lookup('data.timeuot', '')`"];
+    let path: Expected = ("m.yaml:6:28", &["no `data.timeuot`"], hints);
+    expect("{timeout: \"{{ lookup('data.timeuot') }}\"}", &[path]);
+    expect(
+        "{returns: \"{{ Data.timeout }}\", timeout: \"{{ Data }}\"}",
+        &[
+            ("m.yaml:6:24", &["a list", "text `30s`"], &["`[30s]`", "value of the expression"]),
+            ("m.yaml:6:55", &["text", "a map"], &["value of the expression"]),
+        ],
+    );
+}
+
+#[test]
+fn templates_that_can_not_be_rendered_are_refused() {
+    let scratch = Scratch::new();
+    scratch.write("loop.j2", "{% include 'round.j2' %}\n");
+    scratch.write("round.j2", "one\n{% include 'loop.j2' %}\n");
+    scratch.write("binary.j2", b"\x7fELF\x00\xff\xfe");
+    scratch.write("broken.j2", "first\n{{ Data.nothing }}\n");
+    let expect = |name: &str, locations: &str, message: &[&str]| {
+        let resource = format!("    - file:\n        - [dir]/x:\n            source: {name}.j2\n");
+        refused(&scratch, &manifest("", &resource), &[], &[(locations, message, &[])])
+    };
+    let includes = "m.yaml:7:21 [dir]/round.j2:2:4 [dir]/loop.j2:1:4";
+    expect("loop", includes, &["template `loop.j2`", "nested too deep"]);
+    expect("missing", "m.yaml:7:21", &["`[dir]/missing.j2`", "No such file"]);
+    expect("binary", "m.yaml:7:21", &["`[dir]/binary.j2`", "UTF-8"]);
+    let locations = "m.yaml:7:21 [dir]/broken.j2:2:4";
+    let called = expect("broken", locations, &["template `broken.j2`", "`Data.nothing`"]);
+    assert_snapshot!("error_in_template", called.shown());
+}
+
+#[test]
+fn facts_that_can_not_be_read_are_refused() {
+    let scratch = Scratch::new();
+    scratch.write("facts.yaml", "role: web\nsite: {name: south\n");
+    let names = manifest("", "        - echo {{ Facts.role }}: {}\n");
+    let open: Expected = ("facts.yaml:2:7", &["bracket", "`{`"], &[]);
+    refused(&scratch, &names, &["--facts", "facts.yaml"], &[open]);
+    let missing: Expected = ("", &["none.yaml", "No such file"], &[]);
+    refused(&scratch, &names, &["--facts", "none.yaml"], &[missing]);
+    scratch.write("config/ccm/facts.yaml", "role web\n");
+    let text: Expected = ("[dir]/config/ccm/facts.yaml:1:1", &["map of facts", "text `role web`"], &[]);
+    refused(&scratch, &names, &[], &[text]);
+}
+
+#[test]
+fn untrusted_files_of_custom_facts_are_skipped_with_a_warning() {
+    let scratch = Scratch::new();
+    let real = scratch.write("real.yaml", "role: linked\n");
+    scratch.write("config/ccm/facts.d/huge.yaml", "x: 1\n".repeat(300_000));
+    symlink(real, scratch.path().join("config/ccm/facts.d/link.yaml")).expect("a link");
+    let names = manifest("", "        - echo {{ Facts.role }}: {}\n");
+    let called = refused(&scratch, &names, &[], &[("m.yaml:5:25", &["no `Facts.role`"], &[])]);
+    expect_warnings(
+        &called,
+        &[
+            ("", &["\"[dir]/config/ccm/facts.d/huge.yaml\"", "1048576 bytes"], &[]),
+            ("", &["\"[dir]/config/ccm/facts.d/link.yaml\"", "symbolic link"], &[]),
+        ],
+    );
+}
+
+#[test]
+fn all_invalid_values_are_reported_and_sensitive_ones_redacted() {
+    let data = "\
+data:
+  # @validate isIPv4(value)
+  address: 10.0.0.999
+  # @require
+  # @validate isHostname(value)
+  host: -bad-
+  # @validate isDuration(value)
+  # @sensitive
+  wait: hunter22
+";
+    let expected: [Expected; 3] = [
+        ("m.yaml:3:3", &["`address`", "`isIPv4(value)`", "value is `10.0.0.999`"], &[]),
+        ("m.yaml:6:3", &["`host`", "`isHostname(value)`", "value is `-bad-`"], &[]),
+        ("m.yaml:9:3", &["`wait`", "`isDuration(value)`"], &[]),
+    ];
+    let called = refused(&Scratch::new(), &manifest(data, ""), &[], &expected);
+    assert!(called.stderr.contains("\n9 |   wait: [redacted]\n"), "{}", called.shown());
+    assert!(!called.stderr.contains("hunter22"), "{}", called.shown());
+}
+
+#[test]
+fn a_hierarchy_names_existing_facts() {
+    let order = "hierarchy: {order: [\"os:{{ Facts.host.info.oss }}\"]}\ndata: {a: 1}\noverrides: {role:web: {a: 2}}\n";
+    let fact: Expected = ("m.yaml:1:44", &["no `Facts.host.info.oss`"], &["`os`"]);
+    refused(&Scratch::new(), &manifest(order, ""), &[], &[fact]);
+}
+
+#[test]
+fn files_of_values_exist_on_this_machine() {
+    let url: Expected = ("", &["--hiera https://example.net/x.yaml", "URL"], &["file"]);
+    refused(&Scratch::new(), &manifest("", ""), &["--hiera", "https://example.net/x.yaml"], &[url]);
+    let missing: Expected = ("", &["--hiera x.yaml", "No such file"], &[]);
+    refused(&Scratch::new(), &manifest("", ""), &["--hiera", "x.yaml"], &[missing]);
+}
+
+#[test]
+fn facts_are_never_evaluated() {
+    let scratch = Scratch::new();
+    let text = manifest("", "    - file:\n        - [dir]/x: {content: '{{ Facts.note }}'}\n");
+    let called = run(&scratch, &text, &["--fact", "note={{ 1 + 1 }} ${ Data.x }"]);
+    assert_eq!(called.code, 0, "{}", called.shown());
+    assert_eq!(scratch.read("x").as_deref(), Some("{{ 1 + 1 }} ${ Data.x }"));
+}
+
+#[test]
+fn child_manifests_are_checked_before_anything_is_run() {
+    let scratch = Scratch::new();
+    let applies = |path: &str| format!("ccm: {{resources: [{{apply: {{name: {path}}}}}]}}\n");
+    scratch.write("loop.yaml", applies("round.yaml"));
+    scratch.write("round.yaml", applies("loop.yaml"));
+    scratch.write("broken.yaml", "ccm:\n  resources:\n    - exec:\n        - a: {tmieout: 1s}\n");
+    for depth in 0..12 {
+        scratch.write(&format!("deep{depth}.yaml"), applies(&format!("deep{}.yaml", depth + 1)));
+    }
+    let expect = |name: &str, location: &str, message: &[&str], hints: &[&str]| {
+        let text = manifest("", &format!("    - apply: {{name: {name}.yaml}}\n"));
+        refused(&scratch, &text, &[], &[(location, message, hints)]);
+    };
+    expect("missing", "m.yaml:5:21", &["`[dir]/missing.yaml`", "No such file"], &["from [dir]"]);
+    let round = "[dir]/loop.yaml -> [dir]/round.yaml -> [dir]/loop.yaml";
+    expect("loop", "[dir]/round.yaml:1:34", &["applies itself", round], &[]);
+    expect("deep0", "[dir]/deep9.yaml:1:34", &["nested", "10 deep"], &[]);
+    expect("broken", "[dir]/broken.yaml:4:15", &["property `tmieout`"], &["`timeout`"]);
+}
+
+#[test]
+fn variables_come_from_the_env_file_unless_no_env_is_given() {
+    let scratch = Scratch::new();
+    scratch.write(".env", "export WORD='from the file'\n");
+    let text = manifest("", "    - file:\n        - [dir]/x: {content: \"{{ Environ.WORD ?? 'none' }}\"}\n");
+    assert_eq!(
+        run(&scratch, &text, &["-q"]),
+        Called { code: 0, stdout: String::new(), stderr: String::new() }
+    );
+    assert_eq!(scratch.read("x").as_deref(), Some("from the file"));
+    assert_eq!(run(&scratch, &text, &["--no-env"]).code, 0);
+    assert_eq!(scratch.read("x").as_deref(), Some("none"));
+    let other = Scratch::new();
+    other.write(".env", "GOOD=1\nWORD='open\n");
+    refused(&other, &text, &[], &[("[dir]/.env:2:6", &["quote is not closed"], &[])]);
+    std::fs::remove_file(other.path().join(".env")).expect("it was there");
+    std::fs::create_dir(other.path().join(".env")).expect("a directory");
+    refused(&other, &text, &[], &[("", &["\"[dir]/.env\" is a directory"], &["`--no-env`"])]);
+}

@@ -5,10 +5,10 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use ccm_testkit::{Scratch, repository};
-use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use crate::ccm;
+use crate::expect::expect_output;
 
 const FAILED_RUN: &str = "01a20141-1e9";
 
@@ -43,9 +43,49 @@ fn document(scratch: &Scratch, args: &[&str]) -> Value {
 #[test]
 fn recorded_runs_are_listed_and_shown() {
     let scratch = earlier();
-    assert_snapshot!(ccm(&scratch, &["history"]).run().shown());
-    assert_snapshot!(ccm(&scratch, &["history", FAILED_RUN]).run().shown());
-    assert_snapshot!(ccm(&scratch, &["history", "01a20141-1f0"]).run().shown());
+    let history = |args: &[&str]| ccm(&scratch, &["history"]).args(args).run();
+    let listed = history(&[]);
+    let manifests =
+        listed.stdout.lines().skip(1).map(|line| line.split_whitespace().last().unwrap_or_default());
+    let manifests: Vec<&str> = manifests.collect();
+    assert_eq!(manifests, ["/srv/hashed.yaml", "/srv/site.yaml", "/srv/site.yaml"], "{}", listed.shown());
+    expect_output(
+        &listed,
+        0,
+        &["  4  ", "2: 1 changed, 1 failed", "  4  ", "5: 1 failed", "  4  ", "5: 1 changed"],
+    );
+    let parts = [
+        "/srv/site.yaml\n",
+        "exit code 4, ccm 0.1.0\n",
+        "exec#write-config changed",
+        "exec#build failed",
+        "exit code 3 not in allowed returns [0]\n",
+        "exec#reload failed",
+        "triggered by: exec#write-config\n",
+        "exec#install ",
+        "exec#build failed\n",
+        "exec#seasonal skipped",
+        "`if` is false\n",
+        "5 resources",
+        "failed: exec#build\n",
+        "failed: exec#reload\n",
+        "exec#reload ",
+        "exec#write-config changed",
+    ];
+    expect_output(&history(&[FAILED_RUN]), 0, &parts);
+    let parts = [
+        "exec#write-config failed",
+        "exec#build skipped",
+        "exec#reload ",
+        "exec#write-config failed\n",
+        "exec#install skipped",
+        "exec#seasonal skipped",
+        "5 resources",
+        "failed: exec#write-config\n",
+        "exec#reload ",
+        "exec#write-config changed",
+    ];
+    expect_output(&history(&["01a20141-1f0"]), 0, &parts);
     let shown = document(&scratch, &["history", FAILED_RUN, "--output", "json"]);
     assert_eq!(shown["run"]["exit_code"], 4);
     assert_eq!(shown["events"].as_array().map(Vec::len), Some(5));
@@ -95,7 +135,7 @@ fn refreshed(scratch: &Scratch, head: &str, source: &str, subscriber: &str) {
 fn pending_refreshes_are_done_by_the_next_run() {
     let scratch = earlier();
     refreshed(&scratch, "ccm:\n  name: fixture\n", "write-config", "reload");
-    // These names hold a secret, so the ledger knows them by a salted hash.
+    // These names hold a secret, so the ledger has a salted hash of them.
     let head = "data:\n  # @sensitive\n  token: correct-horse-battery\nccm:\n  name: hashed\n";
     refreshed(&scratch, head, "change {{ Data.token }}", "reload {{ Data.token }}");
     let status = document(&scratch, &["status", "--pending", "--output", "json"]);

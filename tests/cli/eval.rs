@@ -4,6 +4,7 @@ use ccm_testkit::{Called, Scratch};
 use insta::assert_snapshot;
 
 use crate::ccm;
+use crate::expect::{expect_error, expect_output};
 
 fn eval(args: &[&str]) -> Called {
     let scratch = Scratch::new();
@@ -33,35 +34,46 @@ fn an_expression_is_printed_as_json() {
 }
 
 #[test]
-fn mistakes_point_into_the_expression() {
-    for (name, args) in [
-        ("eval_unfinished", &["1 +"][..]),
-        ("eval_unknown_function", &["trm('x')"]),
-        ("eval_unknown_fact", &["Facts.host.inof"]),
-        ("eval_unknown_data", &["Data.web.prot", "--hiera", "values.yaml"]),
-        ("eval_unknown_name", &["prots", "--vars", "vars.json"]),
-        ("eval_kinds", &["1 + 'x'"]),
-        ("eval_captures", &["Captures.verify.root"]),
-        ("eval_missing_file", &["file('missing')"]),
-        ("eval_taken_name", &["1", "--vars", "names.json"]),
-        ("eval_no_vars", &["1", "--vars", "missing.json"]),
-        ("eval_url", &["1", "--hiera", "https://example.net/x.yaml"]),
-    ] {
-        let called = eval(args);
-        assert_eq!((called.code, &*called.stdout), (1, ""), "{name}");
-        assert_snapshot!(name, called.shown());
-    }
+fn errors_are_located_in_the_expression() {
+    let expect = |args: &[&str], column: u32, message: &[&str], hints: &[&str]| {
+        expect_error(&eval(args), 1, &format!("expression:1:{column}"), message, hints);
+    };
+    expect(&["1 +"], 4, &["end of the expression"], &[]);
+    expect(&["trm('x')"], 1, &["function `trm`"], &["`trim`"]);
+    expect(&["Facts.host.inof"], 12, &["no `Facts.host.inof`"], &["`info`"]);
+    expect(&["prots", "--vars", "vars.json"], 1, &["no `prots`"], &["`ports`"]);
+    expect(&["1 + 'x'"], 3, &["`+`", "integer", "text"], &["string(…)"]);
+    expect(&["Captures.verify.root"], 1, &["captured values", "during a run"], &[]);
+    expect(&["file('missing')"], 1, &["`[dir]/missing`", "No such file"], &[]);
+    let data = eval(&["Data.web.prot", "--hiera", "values.yaml"]);
+    assert_eq!((data.code, &*data.stdout), (1, ""), "{}", data.shown());
+    assert_snapshot!("unknown_value", data.shown());
 }
 
 #[test]
-fn what_it_names_and_when_it_is_known_is_explained() {
-    for (name, expression) in [
-        ("eval_explain_early", "Facts.host.info.os + lookup('data.web.port') + Environ.HOME + port"),
-        ("eval_explain_file", "file('/etc/motd') + template('motd.j2')"),
-        ("eval_explain_capture", "Captures.verify.root + lookup('captures.verify.code')"),
-        ("eval_explain_dynamic", "lookup(Data.path)"),
-        ("eval_explain_nothing", "1 + 1"),
-    ] {
-        assert_snapshot!(name, eval(&[expression, "--explain"]).shown());
-    }
+fn errors_in_options_name_the_file_or_variable() {
+    let taken = eval(&["1", "--vars", "names.json"]);
+    expect_error(&taken, 1, "", &["variable", "`Data`"], &["another name"]);
+    let missing = eval(&["1", "--vars", "missing.json"]);
+    expect_error(&missing, 1, "", &["--vars missing.json", "No such file"], &[]);
+    let url = eval(&["1", "--hiera", "https://example.net/x.yaml"]);
+    expect_error(&url, 1, "", &["--hiera https://example.net/x.yaml", "URL"], &["file"]);
+}
+
+#[test]
+fn explain_lists_dependencies_and_the_time_of_evaluation() {
+    let early = eval(&["Facts.host.info.os + lookup('data.web.port') + Environ.HOME + port", "--explain"]);
+    assert_snapshot!("explain", early.shown());
+    let expect = |expression: &str, names: &[&str], moment: &str| {
+        let called = eval(&[expression, "--explain"]);
+        expect_output(&called, 0, &[names, &["\nevaluated: ", moment]].concat());
+        assert_eq!(called.stdout.lines().count(), names.len() + 1, "{}", called.shown());
+    };
+    let files = "file('/etc/motd') + template('motd.j2')";
+    expect(files, &["files: /etc/motd", "templates: motd.j2"], "manages `/etc/motd`, during the run");
+    let captures = "Captures.verify.root + lookup('captures.verify.code')";
+    expect(captures, &["captures: verify.root, verify.code"], "during a run, after `exec#verify`\n");
+    let any = ["facts: any", "data: path, any value", "environment: any"];
+    expect("lookup(Data.path)", &any, "loaded\n");
+    assert_eq!(eval(&["1 + 1", "--explain"]).stdout, "evaluated: when the manifest is loaded\n");
 }

@@ -4,23 +4,30 @@ use ccm_testkit::Scratch;
 use insta::assert_snapshot;
 
 use crate::ccm;
+use crate::expect::{expect_error, expect_output};
 
 #[test]
 fn types_and_properties_are_explained() {
     let scratch = Scratch::new();
-    for (name, args) in [
-        ("explain_all", &[][..]),
-        ("explain_type", &["service"]),
-        ("explain_property", &["service.timeout"]),
-        ("explain_map", &["exec.expect"]),
-        ("explain_key_of_map", &["exec.sandbox.network"]),
-        ("explain_common_property", &["file.require"]),
-        ("explain_unknown_type", &["servce"]),
-        ("explain_unknown_property", &["service.enabled"]),
-        ("explain_no_map", &["service.enable.x"]),
-    ] {
-        assert_snapshot!(name, ccm(&scratch, &["explain"]).args(args).run().shown());
-    }
+    let explain = |args: &[&str]| ccm(&scratch, &["explain"]).args(args).run();
+    assert_snapshot!("types", explain(&[]).shown());
+    assert_snapshot!("type", explain(&["service"]).shown());
+    assert_snapshot!("property_with_keys", explain(&["exec.expect"]).shown());
+    let timeout = explain(&["service.timeout"]);
+    assert!(timeout.stdout.starts_with("service.timeout: text or `0`\n"), "{}", timeout.shown());
+    expect_output(&timeout, 0, &["`30s`", "\n\ndefault: ", "`90s`"]);
+    let key = explain(&["exec.sandbox.network"]);
+    expect_output(&key, 0, &["exec.sandbox.network: boolean\n", "\n\ndefault: `false`\n"]);
+    expect_output(&explain(&["file.require"]), 0, &["file.require: list of text\n", "`type#alias`"]);
+}
+
+#[test]
+fn unknown_types_and_properties_come_with_the_nearest_known_one() {
+    let scratch = Scratch::new();
+    let explain = |name: &str| ccm(&scratch, &["explain", name]).run();
+    expect_error(&explain("servce"), 1, "", &["type `servce`"], &["`service`"]);
+    expect_error(&explain("service.enabled"), 1, "", &["`service`", "property `enabled`"], &["`enable`"]);
+    expect_error(&explain("service.enable.x"), 1, "", &["`service.enable`", "property `x`"], &[]);
 }
 
 #[test]

@@ -4,6 +4,7 @@ use ccm_testkit::{Called, Scratch};
 use insta::assert_snapshot;
 
 use crate::ccm;
+use crate::expect::{expect_error, expect_warnings};
 
 /// Shows facts with custom ones below the test's directory.
 fn facts(scratch: &Scratch, args: &[&str]) -> Called {
@@ -11,7 +12,7 @@ fn facts(scratch: &Scratch, args: &[&str]) -> Called {
 }
 
 #[test]
-fn all_facts_are_shown_and_a_part_of_them() {
+fn all_facts_or_a_part_of_them_are_printed() {
     let scratch = Scratch::new();
     let all = facts(&scratch, &[]);
     assert_eq!((all.code, &*all.stderr), (0, ""));
@@ -30,56 +31,51 @@ fn all_facts_are_shown_and_a_part_of_them() {
 }
 
 #[test]
-fn custom_facts_are_among_them_and_later_ones_win() {
+fn later_custom_facts_win() {
     let scratch = Scratch::new();
     scratch.write("config/ccm/facts.json", r#"{"role": "db", "site": {"name": "north", "rack": 7}}"#);
     scratch.write("config/ccm/facts.d/site.yaml", "site: {name: south}\nnote: '{{ Environ.HOME }}'\n");
     scratch.write("more.yaml", "site: {rack: 8}\n");
     scratch.write("most.json", r#"{"site": {"row": 1}}"#);
     let more = ["--facts", "more.yaml", "--facts", "most.json", "--fact", "site.row=2"];
-    assert_snapshot!(facts(&scratch, &[&["site"], &more[..]].concat()).shown());
+    assert_snapshot!("facts", facts(&scratch, &[&["site"], &more[..]].concat()).shown());
     assert_eq!(facts(&scratch, &["role", "--fact", "role=web"]).stdout, "\"web\"\n");
-    // A fact is what it is, and never an expression.
+    // A fact is never evaluated as an expression.
     assert_eq!(facts(&scratch, &["note"]).stdout, "\"{{ Environ.HOME }}\"\n");
 }
 
 #[test]
-fn what_is_not_there_names_the_nearest() {
+fn an_unknown_path_comes_with_the_nearest_known_one() {
     let scratch = Scratch::new();
-    for (name, path) in [
-        ("facts_misspelt", "host.inof.os"),
-        ("facts_misspelt_root", "netwrok"),
-        ("facts_with_root", "facts.host.info"),
-        ("facts_bad_path", "host.#(os"),
-    ] {
-        let called = facts(&scratch, &[path]);
-        assert_eq!((called.code, &*called.stdout), (1, ""));
-        assert_snapshot!(name, called.shown());
+    for (path, nearest) in
+        [("host.inof.os", "`host.info.os`"), ("netwrok", "`network`"), ("facts.host.info", "`host.info`")]
+    {
+        expect_error(&facts(&scratch, &[path]), 1, "", &[&format!("at `{path}`")], &[nearest]);
     }
+    let open = facts(&scratch, &["host.#(os"]);
+    expect_error(&open, 1, "", &["path `host.#(os`", "`)`"], &[]);
 }
 
 #[test]
-fn what_is_wrong_with_files_of_facts_is_told() {
+fn unusable_files_of_facts_are_refused() {
     let scratch = Scratch::new();
     scratch.write("broken.yaml", "role: web\nsite: {name: south\n");
     scratch.write("broken.json", "{\n  \"role\": web\n}\n");
     scratch.write("list.yaml", "- role\n");
-    for (name, given) in [
-        ("facts_broken_yaml", "broken.yaml"),
-        ("facts_broken_json", "broken.json"),
-        ("facts_no_map", "list.yaml"),
-        ("facts_missing", "missing.yaml"),
-        ("facts_url", "https://example.net/facts.yaml"),
-    ] {
-        let called = facts(&scratch, &["role", "--facts", given]);
-        assert_eq!((called.code, &*called.stdout), (1, ""));
-        assert_snapshot!(name, called.shown());
-    }
-    assert_snapshot!("facts_bad_assignment", facts(&scratch, &["role", "--fact", "role"]).shown());
+    let expect = |file: &str, location: &str, message: &[&str], hints: &[&str]| {
+        expect_error(&facts(&scratch, &["role", "--facts", file]), 1, location, message, hints);
+    };
+    expect("broken.yaml", "broken.yaml:2:7", &["bracket", "`{`"], &[]);
+    expect("broken.json", "broken.json:2:11", &["expected value"], &[]);
+    expect("list.yaml", "list.yaml:1:1", &["map of facts", "a list"], &[]);
+    expect("missing.yaml", "", &["missing.yaml", "No such file"], &[]);
+    expect("https://example.net/facts.yaml", "", &["https://example.net/facts.yaml", "URL"], &["file"]);
+    let assignment = facts(&scratch, &["role", "--fact", "role"]);
+    expect_error(&assignment, 64, "", &["--fact", "`=`"], &["`port=8080`"]);
 }
 
 #[test]
-fn a_file_of_custom_facts_that_is_not_to_be_trusted_is_left_out() {
+fn untrusted_files_of_custom_facts_are_skipped_with_a_warning() {
     let scratch = Scratch::new();
     let real = scratch.write("real.yaml", "role: linked\n");
     scratch.write("config/ccm/facts.d/a.yaml", "role: web\n");
@@ -88,5 +84,14 @@ fn a_file_of_custom_facts_that_is_not_to_be_trusted_is_left_out() {
     std::os::unix::fs::symlink(real, scratch.path().join("config/ccm/facts.d/link.yaml")).expect("a link");
     let called = facts(&scratch, &["role"]);
     assert_eq!((called.code, &*called.stdout), (0, "\"web\"\n"));
-    assert_snapshot!(called.shown());
+    let file = |name: &str| format!("\"[dir]/config/ccm/facts.d/{name}.yaml\"");
+    let [bytes, huge, link] = ["bytes", "huge", "link"].map(file);
+    expect_warnings(
+        &called,
+        &[
+            ("", &[&bytes, "UTF-8", "byte 3"], &[]),
+            ("", &[&huge, "1048576 bytes"], &[]),
+            ("", &[&link, "symbolic link"], &[]),
+        ],
+    );
 }

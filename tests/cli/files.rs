@@ -3,6 +3,7 @@
 use ccm_testkit::{Scratch, can_mount, skipped};
 use insta::assert_snapshot;
 
+use crate::expect::{Expected, expect_errors, expect_output, json_lines, outcomes};
 use crate::{apply, apply_files, ccm};
 
 /// A directory, a file in it that stands before it, and one that has to go.
@@ -18,18 +19,28 @@ const SITE: &str = "
 ";
 
 #[test]
-fn files_are_made_and_stay() {
+fn files_are_created_once() {
     let scratch = Scratch::new();
     scratch.write("old.conf", "old\n");
-    assert_snapshot!(apply_files(&scratch, SITE, &["--noop"]).shown());
+    let expect = |options: &[&str], outcome: &str| {
+        let called = apply_files(&scratch, SITE, &[options, &["--output", "jsonl"]].concat());
+        let expected =
+            ["site", "site/app.conf", "old.conf"].map(|name| format!("file#[dir]/{name} {outcome}"));
+        assert_eq!((called.code, outcomes(&called)), (0, expected.to_vec()));
+        let events = json_lines(&called.stdout).into_iter();
+        let ensures = events.filter_map(|event| Some(event["final_ensure"].as_str()?.to_owned()));
+        ensures.collect::<Vec<_>>()
+    };
+    assert_eq!(expect(&["--noop"], "would_change"), ["absent", "absent", "present"]);
     assert_eq!(scratch.names(), ["manifest.yaml", "old.conf"]);
-    assert_snapshot!(apply_files(&scratch, SITE, &[]).shown());
+    assert_eq!(expect(&[], "changed"), ["directory", "present", "absent"]);
+    assert_eq!(scratch.names(), ["manifest.yaml", "site"]);
     assert_eq!(scratch.read("site/app.conf").as_deref(), Some("listen 80\nworkers 4\nlog info\n"));
-    assert_snapshot!(apply_files(&scratch, SITE, &[]).shown());
+    expect(&[], "unchanged");
 }
 
 #[test]
-fn a_template_of_a_file_that_is_switched_off_is_not_looked_at() {
+fn the_template_of_an_unmanaged_file_is_not_read() {
     let scratch = Scratch::new();
     for control in ["if: 'false'", "unless: 'true'"] {
         let file = format!("\n        - '[dir]/off': {{source: gone.j2, control: {{{control}}}}}\n");
@@ -45,12 +56,12 @@ fn a_template_of_a_file_that_is_switched_off_is_not_looked_at() {
 }
 
 #[test]
-fn a_diff_shows_what_would_change_and_what_does() {
+fn a_diff_shows_planned_and_done_changes() {
     let scratch = Scratch::new();
     scratch.write("site/app.conf", "listen 80\nworkers 2\nlog \x1b[31minfo\n");
     scratch.write("old.conf", "old\n");
     let noop = apply_files(&scratch, SITE, &["--noop", "--diff"]);
-    assert_snapshot!(noop.shown());
+    assert_snapshot!("diff", noop.shown());
     let applied = apply_files(&scratch, SITE, &["--diff"]);
     assert!(applied.stdout.contains("      -workers 2\n"), "{}", applied.shown());
     let again = apply_files(&scratch, SITE, &["--diff"]);
@@ -58,7 +69,7 @@ fn a_diff_shows_what_would_change_and_what_does() {
 }
 
 #[test]
-fn noop_knows_what_would_be_in_a_directory_to_be_made() {
+fn noop_reports_files_in_a_directory_that_does_not_exist_yet() {
     let scratch = Scratch::new();
     let files = "
         - '[dir]/a/b/f': {content: \"x\\n\"}
@@ -76,15 +87,18 @@ fn noop_knows_what_would_be_in_a_directory_to_be_made() {
 }
 
 #[test]
-fn content_that_is_no_text_is_not_shown() {
+fn binary_content_is_not_printed() {
     let scratch = Scratch::new();
     scratch.write("f", [0, 1, 2]);
     let files = "        - '[dir]/f': {content: text}\n";
-    assert_snapshot!(apply_files(&scratch, files, &["--noop", "--diff"]).shown());
+    let called = apply_files(&scratch, files, &["--noop", "--diff"]);
+    let hashes = ["file#[dir]/f would change", "binary", "sha256 ae4b3280e56e", "982d9e3eb996", "1 resource"];
+    expect_output(&called, 0, &hashes);
+    assert!(!called.stdout.contains("@@"), "{}", called.shown());
 }
 
 #[test]
-fn failures_say_what_is_wrong_and_what_helps() {
+fn failures_are_reported_with_cause_and_hint() {
     let scratch = Scratch::new();
     scratch.write("full/f", "");
     scratch.write("g", "");
@@ -96,23 +110,30 @@ fn failures_say_what_is_wrong_and_what_helps() {
         - '[dir]/b': {source: nosuchfile}
         - '[dir]/c': {content: x, require: ['file#[dir]/a']}
 ";
-    assert_snapshot!(apply_files(&scratch, files, &[]).shown());
+    assert_snapshot!("failures", apply_files(&scratch, files, &[]).shown());
     assert_eq!(scratch.names(), ["full", "g", "manifest.yaml"]);
 }
 
 #[test]
-fn mistakes_are_shown_at_their_place() {
+fn errors_in_properties_are_located() {
     let scratch = Scratch::new();
     let files = "
         - etc/motd: {content: a, source: b}
         - /etc/motd: {mode: u+x, ensure: directory}
         - /etc/../motd: {force: true}
 ";
-    assert_snapshot!(apply_files(&scratch, files, &[]).shown());
+    let expected: [Expected; 5] = [
+        ("manifest.yaml:5:11", &["`etc/motd`", "absolute path"], &["full path"]),
+        ("manifest.yaml:5:42", &["`content`", "`source`", "exclude each other"], &["one of them"]),
+        ("manifest.yaml:6:29", &["`u+x`", "mode", "octal"], &["`0644`"]),
+        ("manifest.yaml:7:11", &["`/etc/../motd`", "`..`"], &["shortest form"]),
+        ("manifest.yaml:7:33", &["`force`", "`ensure: absent`"], &["remove it"]),
+    ];
+    expect_errors(&apply_files(&scratch, files, &[]), 1, &expected);
 }
 
 #[test]
-fn what_was_meant_by_ensure_is_known() {
+fn wrong_values_of_ensure_come_with_the_right_one() {
     let scratch = Scratch::new();
     for (written, hint) in [
         ("dir", "did you mean `directory`?"),
@@ -126,7 +147,7 @@ fn what_was_meant_by_ensure_is_known() {
 }
 
 #[test]
-fn a_source_is_beside_the_manifest_wherever_ccm_runs() {
+fn a_source_is_relative_to_the_manifest() {
     let scratch = Scratch::new();
     scratch.write("files/motd", "hello\n");
     let target = scratch.at("motd");
@@ -140,7 +161,7 @@ fn a_source_is_beside_the_manifest_wherever_ccm_runs() {
 }
 
 #[test]
-fn a_change_of_a_file_triggers_who_subscribes() {
+fn a_changed_file_triggers_its_subscribers() {
     let scratch = Scratch::new();
     let path = scratch.at("f");
     let manifest = |content: &str| {
@@ -157,7 +178,7 @@ fn a_change_of_a_file_triggers_who_subscribes() {
 }
 
 #[test]
-fn noop_says_where_a_run_would_find_no_place_for_old_content() {
+fn noop_reports_a_missing_directory_for_backups() {
     let scratch = Scratch::new();
     let files = format!("{{'{}': {{ensure: absent, backup: true}}}}", scratch.write("f", "").display());
     scratch.write("manifest.yaml", format!("ccm: {{resources: [{{file: [{files}]}}]}}"));
@@ -185,7 +206,7 @@ fn the_state_directory_of_the_run_is_not_removed() {
 }
 
 #[test]
-fn old_content_is_kept_in_a_state_directory_behind_a_relative_link() {
+fn a_backup_is_kept_in_a_linked_state_directory() {
     let scratch = Scratch::new();
     scratch.write("f", "one\n");
     std::fs::create_dir(scratch.path().join("real")).expect("a directory");
@@ -197,7 +218,7 @@ fn old_content_is_kept_in_a_state_directory_behind_a_relative_link() {
 }
 
 #[test]
-fn old_content_is_kept_where_it_is_asked_for() {
+fn a_backup_is_kept_if_the_manifest_asks_for_it() {
     use std::os::unix::fs::PermissionsExt as _;
     let scratch = Scratch::new();
     scratch.write("f", "one\n");
@@ -246,7 +267,7 @@ fn a_mode_from_an_expression_is_text() {
 }
 
 #[test]
-fn a_full_disk_holds_whole_files_only_and_the_rest_when_there_is_space_again() {
+fn a_full_disk_leaves_whole_files_only() {
     if !can_mount() {
         skipped("a small disk can't be mounted here");
         return;

@@ -2,18 +2,30 @@
 
 use ccm_testkit::Scratch;
 use insta::assert_snapshot;
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use crate::expect::{expect_error, expect_output};
 use crate::json::mixed;
-use crate::{apply_endless, apply_execs, ccm, without_limit};
+use crate::{apply_endless, apply_execs, ccm};
 
 #[test]
 fn a_run_is_listed_and_shown() {
     let scratch = Scratch::new();
     mixed(&scratch, &["-q"]);
-    assert_snapshot!(ccm(&scratch, &["history"]).run().shown());
-    assert_snapshot!(ccm(&scratch, &["history", "--output", "json"]).run().shown());
-    assert_snapshot!(ccm(&scratch, &["history", "01"]).run().shown());
+    assert_snapshot!("list", ccm(&scratch, &["history"]).run().shown());
+    let called = ccm(&scratch, &["history", "--output", "json"]).run();
+    let runs: Value = serde_json::from_str(&called.stdout).expect("a list");
+    let counts = json!({
+        "total": 5, "unchanged": 1, "changed": 1, "refreshed": 1, "pending_changes": 0, "pending_refreshes": 0,
+        "failed": 1, "unmet": 1, "skipped": 0,
+    });
+    assert_eq!((&runs[0]["manifest"], &runs[0]["counts"]), (&json!("[dir]/manifest.yaml"), &counts));
+    assert_eq!(
+        [&runs[0]["finished"], &runs[0]["noop"], &runs[0]["stopped"]],
+        [&json!(true), &json!(false), &json!(null)]
+    );
+    assert_eq!((&runs[0]["exit_code"], &runs[1]), (&json!(4), &json!(null)));
+    assert_snapshot!("run", ccm(&scratch, &["history", "01"]).run().shown());
     let called = ccm(&scratch, &["history", "01", "--output", "json"]).run();
     let document: Value = serde_json::from_str(&called.stdout).expect("a document");
     assert_eq!(document["run"]["exit_code"], 4);
@@ -21,31 +33,39 @@ fn a_run_is_listed_and_shown() {
 }
 
 #[test]
-fn a_run_that_was_stopped_says_so() {
+fn a_stopped_run_is_shown_with_the_cause() {
     let (scratch, _) = apply_endless(&[]);
-    let shown = ccm(&scratch, &["history", "01"]).run().shown();
-    assert_snapshot!(without_limit(&shown));
+    let called = ccm(&scratch, &["history", "01"]).run();
+    let parts = [
+        "exit code 4",
+        "exec#waits failed",
+        "exec#true skipped",
+        "stopped after ",
+        "2 resources",
+        "stopped after ",
+    ];
+    expect_output(&called, 0, &parts);
 }
 
 #[test]
-fn without_runs_it_says_so() {
+fn the_directory_is_named_if_it_has_no_runs() {
     let scratch = Scratch::new();
-    assert_snapshot!(ccm(&scratch, &["history"]).run().shown(), @"
-    exit code 0
-    --- stdout
-    no runs are recorded in [state]/runs
-    ");
+    let called = ccm(&scratch, &["history"]).run();
+    expect_output(&called, 0, &["no runs", "[state]/runs\n"]);
+    assert_eq!(called.stderr, "");
     assert_eq!(ccm(&scratch, &["history", "--output", "json"]).run().stdout, "[]\n");
     assert!(!scratch.state().exists());
 }
 
 #[test]
-fn what_is_not_there_or_not_clear_is_an_error() {
+fn an_unknown_or_ambiguous_id_is_an_error() {
     let scratch = Scratch::new();
     apply_execs(&scratch, "        - 'true':\n", &[]);
-    assert_snapshot!(ccm(&scratch, &["history", "ffff"]).run().shown());
+    let unknown = ccm(&scratch, &["history", "ffff"]).run();
+    expect_error(&unknown, 1, "", &["\"[state]/runs\"", "`ffff`"], &["`ccm history`"]);
     apply_execs(&scratch, "        - 'true':\n", &[]);
-    assert_snapshot!(ccm(&scratch, &["history", "01"]).run().shown());
+    let ambiguous = ccm(&scratch, &["history", "01"]).run();
+    expect_error(&ambiguous, 1, "", &["2 runs", "`01`"], &["more of the id"]);
     let listed = ccm(&scratch, &["history"]).run();
     let short = listed.stdout.lines().nth(1).and_then(|line| line.split_whitespace().nth(1)).expect("an id");
     let called = ccm(&scratch, &["history", short]).run();

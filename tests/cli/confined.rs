@@ -1,4 +1,4 @@
-//! Commands that run as somebody else, or in a sandbox, from the manifest to the kernel.
+//! Commands that run as another user or in a sandbox, from the manifest to the kernel.
 
 use std::fs;
 use std::net::TcpListener;
@@ -42,7 +42,7 @@ fn mounts() -> String {
     fs::read_to_string("/proc/self/mountinfo").expect("the mounts")
 }
 
-/// Whether this kernel lets the user of the tests have a sandbox; if not, why.
+/// Returns `true` if this kernel can enforce a sandbox for the user of the tests.
 fn kernel_can(scratch: &Scratch) -> bool {
     let called = apply_private(scratch, "        - a: {command: 'true', sandbox: {}}\n", &[]);
     if called.stdout.contains("this kernel can't enforce the sandbox") {
@@ -97,7 +97,7 @@ fn a_command_runs_as_the_user_it_names() {
 }
 
 #[test]
-fn guards_and_the_lookup_of_programs_have_the_eyes_of_the_user() {
+fn guards_and_program_lookup_run_as_the_user() {
     if !is_root() {
         skipped("only root can run a command as somebody else");
         return;
@@ -116,7 +116,7 @@ fn guards_and_the_lookup_of_programs_have_the_eyes_of_the_user() {
 }
 
 #[test]
-fn who_is_not_there_is_named() {
+fn an_unknown_user_is_named() {
     let scratch = Scratch::new();
     for (properties, property, expected) in [
         ("user: no-such-user", "user", "user \"no-such-user\" does not exist"),
@@ -151,7 +151,7 @@ fn who_is_not_there_is_named() {
 }
 
 #[test]
-fn an_ordinary_user_can_be_nobody_else() {
+fn only_root_can_run_as_another_user() {
     if is_root() {
         skipped("root can run commands as anybody");
         return;
@@ -166,7 +166,7 @@ fn an_ordinary_user_can_be_nobody_else() {
 }
 
 #[test]
-fn a_sandbox_opens_its_own_directory_and_nothing_else() {
+fn a_sandbox_has_access_to_its_own_directory_only() {
     let scratch = Scratch::new();
     if !kernel_can(&scratch) {
         return;
@@ -214,7 +214,7 @@ fn a_sandbox_opens_its_own_directory_and_nothing_else() {
 }
 
 #[test]
-fn a_sandbox_has_no_network_unless_it_is_given() {
+fn a_sandbox_has_no_network_by_default() {
     let scratch = Scratch::new();
     if !kernel_can(&scratch) {
         return;
@@ -257,7 +257,7 @@ fn the_environment_and_the_directory_of_a_sandbox_can_be_chosen() {
 }
 
 #[test]
-fn a_sandbox_starts_what_is_near() {
+fn a_sandbox_starts_programs_of_the_manifest_directory() {
     let scratch = Scratch::new();
     if !kernel_can(&scratch) {
         return;
@@ -284,7 +284,7 @@ fn a_sandbox_starts_what_is_near() {
 }
 
 #[test]
-fn paths_that_are_not_there_are_named_with_their_property() {
+fn missing_paths_are_named_with_their_property() {
     let scratch = Scratch::new();
     for (sandbox, property) in
         [("read: [/no/such]", "read"), ("write: [/no/such]", "write"), ("workdir: /no/such", "workdir")]
@@ -298,7 +298,7 @@ fn paths_that_are_not_there_are_named_with_their_property() {
 }
 
 #[test]
-fn what_an_earlier_resource_makes_may_be_opened() {
+fn paths_that_an_earlier_resource_creates_are_accepted() {
     let scratch = Scratch::new();
     if !kernel_can(&scratch) {
         return;
@@ -311,7 +311,7 @@ fn what_an_earlier_resource_makes_may_be_opened() {
 }
 
 #[test]
-fn noop_makes_no_private_directory() {
+fn noop_creates_no_private_directory() {
     let scratch = Scratch::new();
     if !kernel_can(&scratch) {
         return;
@@ -334,7 +334,7 @@ fn noop_makes_no_private_directory() {
 }
 
 #[test]
-fn noop_says_that_no_private_directory_can_be_made() {
+fn noop_reports_a_private_directory_that_can_not_be_created() {
     let scratch = Scratch::new();
     scratch.write("manifest.yaml", "ccm: {resources: [{exec: [{a: {command: 'true', sandbox: {}}}]}]}\n");
     let noop =
@@ -344,7 +344,7 @@ fn noop_says_that_no_private_directory_can_be_made() {
 }
 
 #[test]
-fn noop_says_what_can_not_be_seen_from_inside() {
+fn noop_reports_paths_that_a_sandbox_can_not_see() {
     let scratch = Scratch::new();
     if !kernel_can(&scratch) {
         return;
@@ -365,7 +365,7 @@ fn noop_says_what_can_not_be_seen_from_inside() {
 }
 
 #[test]
-fn what_ccm_inherited_of_its_own_process_is_not_handed_on() {
+fn working_directories_of_the_caller_are_not_inherited() {
     let scratch = Scratch::new();
     if !kernel_can(&scratch) {
         return;
@@ -385,7 +385,7 @@ fn what_ccm_inherited_of_its_own_process_is_not_handed_on() {
 }
 
 #[test]
-fn mistakes_in_a_sandbox_are_found_before_anything_runs() {
+fn errors_in_a_sandbox_are_found_before_anything_runs() {
     let scratch = Scratch::new();
     for (properties, expected) in [
         ("sandbox: {read: ['/']}", "`/` can't be opened to a sandbox"),
@@ -408,7 +408,7 @@ fn mistakes_in_a_sandbox_are_found_before_anything_runs() {
 }
 
 #[test]
-fn what_was_enforced_is_told_and_kept() {
+fn the_enforced_rules_are_reported_and_recorded() {
     let scratch = Scratch::new();
     if !kernel_can(&scratch) {
         return;
@@ -435,7 +435,7 @@ fn what_was_enforced_is_told_and_kept() {
 }
 
 #[test]
-fn guards_stand_in_the_same_sandbox_in_noop_too() {
+fn guards_run_in_the_same_sandbox_also_in_noop() {
     let scratch = Scratch::new();
     if !kernel_can(&scratch) {
         return;
@@ -449,7 +449,7 @@ fn guards_stand_in_the_same_sandbox_in_noop_too() {
 }
 
 #[test]
-fn a_deadline_in_a_sandbox_leaves_nothing() {
+fn a_timeout_in_a_sandbox_leaves_nothing_behind() {
     if !kernel_can(&Scratch::new()) {
         return;
     }
@@ -465,7 +465,7 @@ fn a_deadline_in_a_sandbox_leaves_nothing() {
     };
     let (_scratch, called) = ended_by_limit(call, |scratch, _| scratch.has("shared/begun"));
     assert_eq!(called.code, 4, "{}", called.shown());
-    let said = without_limit(&called.stdout);
+    let said = without_limit(called).stdout;
     assert!(said.contains("command timed out after [limit]"), "{said}");
     assert_eq!(mounts(), before);
     let line = sleep.replace(' ', "\0") + "\0";
@@ -477,7 +477,7 @@ fn a_deadline_in_a_sandbox_leaves_nothing() {
 }
 
 #[test]
-fn what_a_killed_run_left_is_removed_by_the_next() {
+fn leftovers_of_a_killed_run_are_removed_by_the_next() {
     let scratch = Scratch::new();
     if !kernel_can(&scratch) {
         return;
@@ -506,7 +506,7 @@ fn what_a_killed_run_left_is_removed_by_the_next() {
 }
 
 #[test]
-fn an_interrupted_run_leaves_nothing() {
+fn an_interrupted_run_leaves_nothing_behind() {
     let scratch = Scratch::new();
     if !kernel_can(&scratch) {
         return;
@@ -526,7 +526,7 @@ fn an_interrupted_run_leaves_nothing() {
 }
 
 #[test]
-fn a_strangers_link_opens_nothing() {
+fn a_link_of_another_user_is_not_followed() {
     let scratch = Scratch::new();
     if !kernel_can(&scratch) {
         return;
@@ -549,7 +549,7 @@ fn a_strangers_link_opens_nothing() {
 }
 
 #[test]
-fn a_user_and_a_sandbox_go_together() {
+fn user_and_sandbox_can_be_combined() {
     let scratch = Scratch::new();
     if !is_root() || !kernel_can(&scratch) {
         skipped("only root can run a command as somebody else");
@@ -563,7 +563,7 @@ fn a_user_and_a_sandbox_go_together() {
     assert_eq!(told, ["nobody", "nobody", "[dir]/private/PRIVATE/work", "nobody"]);
 }
 
-/// What keeps files in; without it a sandbox can't be had.
+/// System calls for the isolation of files, without which a sandbox is refused.
 const OF_FILES: [i64; 2] = [libc::SYS_unshare, libc::SYS_landlock_create_ruleset];
 
 #[test]
@@ -592,7 +592,7 @@ fn a_kernel_that_can_not_enforce_a_sandbox_runs_nothing() {
 }
 
 #[test]
-fn an_advisory_sandbox_runs_and_says_once_what_is_missing() {
+fn an_advisory_sandbox_runs_with_one_warning() {
     let scratch = Scratch::new();
     scratch.write("outside", "seen\n");
     let exec = "        - a: {command: 'cat [dir]/outside', provider: shell, logoutput: true, onlyif: ['true', 'true'], sandbox: {advisory: true}}\n";
@@ -610,7 +610,7 @@ fn an_advisory_sandbox_runs_and_says_once_what_is_missing() {
 }
 
 #[test]
-fn without_namespaces_alone_a_sandbox_holds() {
+fn a_sandbox_is_enforced_without_namespaces() {
     let scratch = Scratch::new();
     if !kernel_can(&scratch) {
         return;

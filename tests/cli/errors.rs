@@ -38,8 +38,8 @@ fn expect_one(manifest: &str, location: &str, message: &[&str], hints: &[&str]) 
 
 /// Manifest with resources of one type; the first of them stands on line 4, in column 11.
 fn resources(kind: &str, lines: &[&str]) -> String {
-    let lines: String = lines.iter().map(|line| format!("        {line}\n")).collect();
-    format!("ccm:\n  resources:\n    - {kind}:\n{lines}")
+    let lines: Vec<String> = lines.iter().map(|line| format!("        {line}\n")).collect();
+    format!("ccm:\n  resources:\n    - {kind}:\n{}", lines.concat())
 }
 
 fn execs(lines: &[&str]) -> String {

@@ -127,3 +127,41 @@ pub(crate) fn outcomes(called: &Called) -> Vec<String> {
         })
         .collect()
 }
+
+#[test]
+fn other_errors_are_not_accepted() {
+    let stderr = "\
+warning: left out
+error: unknown property `timeuot`
+ --> m.yaml:4:15
+  |
+4 |         - a: {timeuot: '1s`'}
+  |               ^^^^^^^ given here
+  |
+  = hint: did you mean `timeout`?
+
+error: 1 error in m.yaml; nothing was run
+";
+    let called = Called { code: 1, stdout: String::new(), stderr: stderr.to_owned() };
+    let message = &["property `timeuot`", "given here"];
+    expect_error(&called, 1, "m.yaml:4:15", message, &["`timeout`"]);
+    expect_warnings(&called, &[("", &["left out"], &[])]);
+    let wrong: [(i32, &str, &[&str], &[&str]); 8] = [
+        (64, "m.yaml:4:15", message, &["`timeout`"]),
+        (1, "m.yaml:4:1", message, &["`timeout`"]),
+        (1, "", message, &["`timeout`"]),
+        (1, "m.yaml:4:15", &[], &["`timeout`"]),
+        (1, "m.yaml:4:15", &["left out"], &["`timeout`"]),
+        (1, "m.yaml:4:15", &["1s"], &["`timeout`"]),
+        (1, "m.yaml:4:15", message, &["`timeuot`"]),
+        (1, "m.yaml:4:15", message, &[]),
+    ];
+    for (code, location, message, hints) in wrong {
+        let result = std::panic::catch_unwind(|| expect_error(&called, code, location, message, hints));
+        assert!(result.is_err(), "{code} {location} {message:?} {hints:?}");
+    }
+    let printed = Called { stdout: "one\n".to_owned(), ..called.clone() };
+    let result =
+        std::panic::catch_unwind(|| expect_error(&printed, 1, "m.yaml:4:15", message, &["`timeout`"]));
+    assert!(result.is_err(), "standard output");
+}

@@ -1,4 +1,4 @@
-//! `ccm history`.
+//! `ccm history`: the recorded runs.
 
 use ccm_testkit::Scratch;
 use insta::assert_snapshot;
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::expect::{expect_error, expect_output};
 use crate::json::mixed;
-use crate::{apply_endless, apply_execs, ccm};
+use crate::{apply_endless, apply_execs, ccm, without_limit};
 
 #[test]
 fn a_run_is_listed_and_shown() {
@@ -35,14 +35,14 @@ fn a_run_is_listed_and_shown() {
 #[test]
 fn a_stopped_run_is_shown_with_the_cause() {
     let (scratch, _) = apply_endless(&[]);
-    let called = ccm(&scratch, &["history", "01"]).run();
+    let called = without_limit(ccm(&scratch, &["history", "01"]).run());
     let parts = [
         "exit code 4",
         "exec#waits failed",
         "exec#true skipped",
-        "stopped after ",
+        "after [limit]",
         "2 resources",
-        "stopped after ",
+        "after [limit]",
     ];
     expect_output(&called, 0, &parts);
 }

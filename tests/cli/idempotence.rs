@@ -1,4 +1,4 @@
-//! `--verify-idempotent`: a second run that is to change nothing again.
+//! `--verify-idempotent`: a second run, which must change nothing.
 
 use std::fs;
 
@@ -6,9 +6,10 @@ use ccm_testkit::Scratch;
 use insta::assert_snapshot;
 use serde_json::Value;
 
+use crate::expect::{expect_error, expect_output, json_lines};
 use crate::{apply, apply_execs, apply_files, ccm};
 
-/// Converges at once: what is triggered is right to run when it is, and so is what says that it changed nothing.
+/// Execs that change nothing again: one is triggered by a change, and one reports that it changed nothing.
 const STEADY: &str = "        - make: {command: touch [dir]/made, creates: '[dir]/made'}
         - guard: {command: touch [dir]/guarded, unless: test -e [dir]/guarded}
         - reload: {command: 'true', refresh_only: true, subscribe: [exec#make]}
@@ -25,18 +26,18 @@ const UNSTEADY: &str = "        - date: {command: 'true'}
 const VERIFY: &str = "--verify-idempotent";
 
 #[test]
-fn a_manifest_that_changes_nothing_again_is_verified() {
+fn a_manifest_is_verified_if_a_second_run_changes_nothing() {
     let scratch = Scratch::new();
-    assert_snapshot!(apply_execs(&scratch, STEADY, &[VERIFY]).shown());
+    assert_snapshot!("verified", apply_execs(&scratch, STEADY, &[VERIFY]).shown());
     assert_eq!(apply_execs(&scratch, STEADY, &[VERIFY, "--detailed-exitcodes"]).code, 0);
     fs::remove_file(scratch.at("made")).expect("a file");
     assert_eq!(apply_execs(&scratch, STEADY, &[VERIFY, "--detailed-exitcodes"]).code, 2);
 }
 
 #[test]
-fn what_changes_again_is_named_with_its_reason_and_its_triggers() {
+fn resources_that_change_again_are_named_with_reason_and_trigger() {
     let scratch = Scratch::new();
-    assert_snapshot!(apply_execs(&scratch, UNSTEADY, &[VERIFY]).shown());
+    assert_snapshot!("not_idempotent", apply_execs(&scratch, UNSTEADY, &[VERIFY]).shown());
     assert_eq!(apply_execs(&scratch, UNSTEADY, &[VERIFY, "--detailed-exitcodes"]).code, 6);
 }
 
@@ -45,13 +46,24 @@ fn two_resources_that_undo_each_other_are_named() {
     let scratch = Scratch::new();
     let file = "        - [dir]/f: {content: a}\n    - exec:\n        - sh -c 'echo b > [dir]/f':\n            unless: grep -q b [dir]/f\n";
     let called = apply_files(&scratch, file, &[VERIFY, "-q"]);
-    assert_snapshot!(called.shown());
+    let exec = "exec#sh -c 'echo b > [dir]/f'";
+    expect_error(&called, 4, "", &["2 resources", "\ncaused by: file#[dir]/f: ", exec], &["`unless`"]);
 }
 
 #[test]
-fn verbose_shows_all_of_both_runs_and_quiet_none() {
+fn verbose_prints_both_runs_and_quiet_none() {
     let scratch = Scratch::new();
-    assert_snapshot!(apply_execs(&scratch, STEADY, &[VERIFY, "-v"]).shown());
+    let called = apply_execs(&scratch, STEADY, &[VERIFY, "-v"]);
+    let first = ["exec#make changed", "exec#guard changed", "exec#reload refreshed", "exec#look "];
+    expect_output(
+        &called,
+        0,
+        &[&first[..], &["4 resources", "Verifying", "exec#make ", "`creates`"]].concat(),
+    );
+    let (_, second) = called.stdout.split_once("Verifying").expect("the second run");
+    for part in ["exec#guard ", "`unless`", "exec#reload ", "`refresh_only`", "exec#look ", "4 resources"] {
+        assert!(second.contains(part), "{part}: {}", called.shown());
+    }
     assert_eq!(apply_execs(&scratch, STEADY, &[VERIFY, "-q"]).shown(), "exit code 0\n");
 }
 
@@ -59,16 +71,21 @@ fn verbose_shows_all_of_both_runs_and_quiet_none() {
 fn a_run_that_fails_is_not_verified() {
     let scratch = Scratch::new();
     let execs = "        - sh -c 'echo >> [dir]/ran; false':\n";
-    assert_snapshot!(apply_execs(&scratch, execs, &[VERIFY]).shown());
+    let called = apply_execs(&scratch, execs, &[VERIFY]);
+    expect_output(&called, 4, &["exec#sh -c", "failed", "1 resource in "]);
+    assert!(called.stderr.starts_with("note: ") && called.stderr.lines().count() == 1, "{}", called.shown());
+    assert!(!called.stdout.contains("Verif"), "{}", called.shown());
     assert_eq!(scratch.read("ran").as_deref(), Some("\n"));
 }
 
 #[test]
-fn a_second_run_that_fails_or_is_ended_has_proved_nothing() {
+fn a_second_run_that_fails_or_is_stopped_verifies_nothing() {
     let scratch = Scratch::new();
     let execs = "        - second:\n            command: mkdir [dir]/made\n            returns: []\n            unchanged_returns: [0]\n";
     let failed = apply_execs(&scratch, execs, &[VERIFY]);
-    assert_snapshot!(failed.shown());
+    expect_output(&failed, 4, &["exec#second ", "Verifying", "exec#second failed", "File exists"]);
+    assert!(!failed.stdout.contains("Verified"), "{}", failed.shown());
+    assert_eq!(failed.stderr, "");
     let slow = "        - \"test -e [dir]/slow && sleep 3600; touch [dir]/slow\":\n            provider: shell\n            returns: []\n            unchanged_returns: [0]\n";
     let ended = apply_execs(&scratch, slow, &[VERIFY, "--timeout", "2s"]);
     assert_eq!(ended.code, 4, "{}", ended.shown());
@@ -117,10 +134,14 @@ fn captured_values_are_those_of_the_second_run() {
 }
 
 #[test]
-fn a_manifest_that_spoils_itself_is_told() {
+fn a_manifest_that_breaks_itself_is_reported() {
     let scratch = Scratch::new();
     let execs = "        - echo 'ccm? {}' > [dir]/manifest.yaml: {provider: shell}\n";
-    assert_snapshot!(apply_execs(&scratch, execs, &[VERIFY]).shown());
+    let called = apply_execs(&scratch, execs, &[VERIFY]);
+    expect_output(&called, 4, &["exec#echo 'ccm? {}' > [dir]/manifest.yaml changed", "1 resource in "]);
+    assert!(called.stderr.contains("`ccm? {}`\n --> manifest.yaml:1:1\n"), "{}", called.shown());
+    let last = called.stderr.lines().last().unwrap_or_default();
+    assert!(last.contains("second time") && !called.stderr.contains("nothing was run"), "{}", called.shown());
 }
 
 #[test]
@@ -134,11 +155,10 @@ fn standard_input_is_applied_twice() {
 }
 
 #[test]
-fn events_say_which_run_verifies_which() {
+fn events_name_the_verified_run() {
     let scratch = Scratch::new();
     let called = apply_execs(&scratch, UNSTEADY, &[VERIFY, "--output", "jsonl"]);
-    let lines: Vec<Value> =
-        called.stdout.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect();
+    let lines = json_lines(&called.stdout);
     let is = |protocol: &str| {
         let lines =
             lines.iter().filter(move |line| line["protocol"] == format!("io.choria.ccm.v1.{protocol}"));
@@ -179,7 +199,7 @@ fn both_runs_are_recorded() {
 }
 
 #[test]
-fn it_makes_no_sense_where_nothing_is_applied() {
+fn noop_and_render_can_not_be_verified() {
     let scratch = Scratch::new();
     for other in ["--noop", "--render"] {
         let called = apply_execs(&scratch, STEADY, &[VERIFY, other]);
@@ -189,10 +209,13 @@ fn it_makes_no_sense_where_nothing_is_applied() {
 }
 
 #[test]
-fn what_is_still_owed_is_named() {
+fn a_refresh_that_stays_pending_is_reported() {
     let scratch = Scratch::new();
     let execs = "        - make: {command: touch [dir]/made, creates: '[dir]/made'}
         - reload: {command: 'true', refresh_only: true, subscribe: [exec#make], control: {if: '1 > 2'}}
 ";
-    assert_snapshot!(apply_execs(&scratch, execs, &[VERIFY]).shown());
+    let called = apply_execs(&scratch, execs, &[VERIFY]);
+    let pending = ["1 skipped\n", "exec#reload ", "exec#make changed", "`ccm status --pending`", "Verified"];
+    expect_output(&called, 0, &pending);
+    assert!(called.stderr.contains("1 refresh") && called.stderr.contains("--pending"), "{}", called.shown());
 }

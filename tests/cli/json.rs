@@ -1,4 +1,4 @@
-//! Events as JSON: what goes to standard output and to the events file.
+//! Events as JSON, on standard output and in the events file.
 
 use std::io::{BufRead as _, BufReader};
 
@@ -6,6 +6,7 @@ use ccm_testkit::{Called, Scratch};
 use insta::assert_snapshot;
 use serde_json::Value;
 
+use crate::expect::{expect_output, json_lines, outcomes};
 use crate::{apply, apply_execs, ccm};
 
 /// One of every outcome, live output, messages, and something secret.
@@ -26,40 +27,61 @@ pub(crate) fn mixed(scratch: &Scratch, options: &[&str]) -> Called {
     apply(scratch, &MIXED.replace("[dir]", &scratch.path().to_string_lossy()), options)
 }
 
-fn parsed(text: &str) -> Vec<Value> {
-    text.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
-}
-
 #[test]
-fn lines_tell_the_run() {
+fn a_run_is_printed_as_json_lines() {
     let scratch = Scratch::new();
     let called = mixed(&scratch, &["--output", "jsonl"]);
-    assert_snapshot!(called.shown());
+    assert_snapshot!("lines", called.shown());
     assert!(!called.stdout.contains("swordfish"));
-    let lines = parsed(&called.stdout);
+    let lines = json_lines(&called.stdout);
     let ids: Vec<&str> = lines.iter().filter_map(|line| line["event_id"].as_str()).collect();
     assert!(ids.len() == 7 && ids.is_sorted_by(|earlier, later| earlier < later), "{ids:?}");
     assert!(lines.iter().all(|line| line["run_id"] == lines[0]["run_id"]));
 }
 
 #[test]
-fn lines_tell_a_noop() {
+fn a_noop_run_is_printed_as_json_lines() {
     let scratch = Scratch::new();
-    assert_snapshot!(mixed(&scratch, &["--output", "jsonl", "--noop"]).shown());
+    let called = mixed(&scratch, &["--output", "jsonl", "--noop"]);
+    let expected = [
+        "exec#makes would_change",
+        "exec#reads would_refresh",
+        "exec#fails would_change",
+        "exec#depends would_change",
+        "exec#idle unchanged",
+    ];
+    assert_eq!((called.code, &outcomes(&called)[..]), (0, &expected.map(str::to_owned)[..]));
+    assert!(!called.stdout.contains("swordfish"));
+    let lines = json_lines(&called.stdout);
+    let [start, events @ .., summary] = &lines[..] else { panic!("{}", called.shown()) };
+    assert_eq!(
+        [&start["noop"], &summary["noop"], &events[0]["noop"], &events[4]["noop"]],
+        [true, true, true, false]
+    );
+    let messages = events.iter().map(|event| event["noop_message"].is_string());
+    assert_eq!(messages.collect::<Vec<_>>(), [true, true, true, true, false]);
+    let counts = ["total", "unchanged", "changed", "refreshed", "failed", "skipped"];
+    assert_eq!(counts.map(|name| summary["counts"][name].as_u64()), [5, 1, 3, 1, 0, 0].map(Some));
     assert!(!scratch.state().exists());
 }
 
 #[test]
-fn a_document_tells_the_run() {
+fn a_document_has_the_lines_of_the_run() {
     let scratch = Scratch::new();
-    let called = mixed(&scratch, &["--output", "json"]);
-    assert_snapshot!(called.shown());
+    let called = mixed(&scratch, &["--output", "json", "--events-file", "events"]);
+    assert_eq!(called.code, 4, "{}", called.shown());
     let document: Value = serde_json::from_str(&called.stdout).expect("a document");
-    assert_eq!(document["events"].as_array().map(Vec::len), Some(5));
+    let file = scratch.read("events").expect("the events file");
+    let lines = json_lines(&file.replace(&*scratch.path().to_string_lossy(), "[dir]"));
+    let [start, events @ .., summary] = &lines[..] else { panic!("{file}") };
+    assert_eq!(document, serde_json::json!({"start": start, "events": events, "summary": summary}));
+    assert_eq!(events.len(), 5);
+    // Each event is on a line of its own.
+    assert_eq!(called.stdout.lines().count(), 11, "{}", called.stdout);
 }
 
 #[test]
-fn an_interrupted_run_and_one_without_resources_are_documents_too() {
+fn an_interrupted_run_is_a_whole_document() {
     let scratch = Scratch::new();
     let called = apply_execs(&scratch, "        - sleep 3600:\n", &["--output", "json", "--timeout", "50ms"]);
     let document: Value = serde_json::from_str(&called.stdout).expect("a document");
@@ -69,7 +91,7 @@ fn an_interrupted_run_and_one_without_resources_are_documents_too() {
 }
 
 #[test]
-fn a_mistake_leaves_standard_output_empty() {
+fn an_error_leaves_standard_output_empty() {
     let scratch = Scratch::new();
     for output in ["jsonl", "json"] {
         let called = apply(&scratch, "ccm: {}", &["--output", output]);
@@ -95,7 +117,7 @@ fn lines_come_while_the_run_goes_on() {
     };
     assert_eq!(next().expect("a line")["protocol"], "io.choria.ccm.v1.session.start");
     assert_eq!(next().expect("a line")["name"], "first");
-    // That nothing happened may wait for more to tell, but not while the run itself waits.
+    // Lines of unchanged resources are buffered, but not while the run waits.
     assert_eq!(next().expect("a line")["name"], "stays");
     // Only now can the second command end.
     std::fs::write(&fifo, "").expect("the command reads");
@@ -106,13 +128,13 @@ fn lines_come_while_the_run_goes_on() {
 }
 
 #[test]
-fn the_events_file_grows_beside_any_output() {
+fn the_events_file_grows_with_any_output() {
     use std::os::unix::fs::PermissionsExt as _;
     let scratch = Scratch::new();
     let file = scratch.at("events");
     let called = mixed(&scratch, &["--events-file", &file]);
     assert!(called.stdout.contains("exec#makes changed"), "{}", called.shown());
-    assert_eq!(parsed(&scratch.read("events").expect("the file")).len(), 7);
+    assert_eq!(json_lines(&scratch.read("events").expect("the file")).len(), 7);
     let mode = std::fs::metadata(&file).expect("the file").permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
     scratch.write("manifest.yaml", "ccm: {resources: [{exec: {name: 'true'}}]}");
@@ -121,12 +143,12 @@ fn the_events_file_grows_beside_any_output() {
         let called = ccm(&scratch, &args).args(options).variable("CCM_EVENTS_FILE", &file).run();
         assert_eq!(called.code, 0, "{}", called.shown());
     }
-    let lines = parsed(&scratch.read("events").expect("the file"));
+    let lines = json_lines(&scratch.read("events").expect("the file"));
     assert_eq!(lines.len(), 7 + 3 * 3, "unchanged ones, too");
 }
 
 #[test]
-fn an_events_file_that_can_not_be_opened_keeps_the_run_from_starting() {
+fn a_run_does_not_start_if_its_events_file_can_not_be_opened() {
     let scratch = Scratch::new();
     scratch.write("target", "");
     std::os::unix::fs::symlink(scratch.at("target"), scratch.at("link")).expect("a link");
@@ -143,11 +165,13 @@ fn an_events_file_that_can_not_be_opened_keeps_the_run_from_starting() {
 }
 
 #[test]
-fn an_events_file_that_takes_no_more_is_told_at_the_end() {
+fn an_incomplete_events_file_is_reported_at_the_end() {
     let scratch = Scratch::new();
     let execs = "        - touch [dir]/one:\n        - touch [dir]/two:\n";
     let called = apply_execs(&scratch, execs, &["--events-file", "/dev/full"]);
-    assert_snapshot!(called.shown());
+    expect_output(&called, 4, &["[dir]/one changed", "[dir]/two changed", "2 resources"]);
+    let error = "events file /dev/full is not complete\n  caused by: No space left on device";
+    assert!(called.stderr.contains(error), "{}", called.shown());
     assert!(scratch.has("one") && scratch.has("two"));
     let called = apply_execs(&scratch, execs, &["--events-file", "/dev/full", "--detailed-exitcodes"]);
     assert_eq!(called.code, 6);

@@ -1,11 +1,12 @@
-//! One run at a time.
+//! The lock: one run at a time.
 
 use ccm_testkit::{Ccm, RunningCcm, Scratch, wait_until};
 use insta::assert_snapshot;
 
 use crate::ccm;
+use crate::expect::expect_error;
 
-/// Two manifests: one that says that it runs and waits for a file, and one that only leaves a mark.
+/// Two manifests: one whose command writes its process number and waits for a file, and one that leaves a mark.
 pub(crate) fn prepare(scratch: &Scratch) {
     let program = format!(
         "#!/bin/sh\ncd {}\necho $$ > begun\nwhile [ ! -e go ]; do sleep 0.01; done\n",
@@ -23,7 +24,7 @@ pub(crate) fn hold(scratch: &Scratch) -> RunningCcm {
     running
 }
 
-/// Lets the command of a run that was killed end, which by now nobody else waits for.
+/// Ends the command of a killed run, which has no parent that waits for it.
 pub(crate) fn let_go(scratch: &Scratch) {
     let pid = scratch.read("begun").expect("its number");
     let program = format!("/proc/{}/exe", pid.trim());
@@ -52,10 +53,12 @@ fn a_run_that_does_not_wait_names_the_holder() {
     prepare(&scratch);
     let first = hold(&scratch);
     let called = second(&scratch, &["--lock-wait", "0"]).run();
-    assert_snapshot!(called.shown());
+    assert_snapshot!("lock_held", called.shown());
     assert!(called.stderr.contains(&format!("pid {}", first.pid())), "{}", called.stderr);
     let called = second(&scratch, &["--lock-wait", "2s"]).run();
-    assert_snapshot!(called.shown());
+    let holder = format!("(pid {}, applying [dir]/first.yaml, since ", first.pid());
+    expect_error(&called, 1, "", &[&holder, "waited 2s", "nothing was run"], &["`--lock-wait`"]);
+    assert!(called.stderr.starts_with("note: waiting for another run"), "{}", called.shown());
     assert!(!scratch.has("ran"));
     scratch.write("go", "");
     assert_eq!(first.finish().code, 0);
@@ -63,7 +66,7 @@ fn a_run_that_does_not_wait_names_the_holder() {
 }
 
 #[test]
-fn a_run_that_waits_gets_its_turn() {
+fn a_run_waits_for_the_lock() {
     let scratch = Scratch::new();
     prepare(&scratch);
     let first = hold(&scratch);
@@ -77,7 +80,7 @@ fn a_run_that_waits_gets_its_turn() {
 }
 
 #[test]
-fn the_lock_of_a_killed_run_is_free_although_its_command_lives_on() {
+fn a_killed_run_frees_its_lock_although_its_command_lives_on() {
     let scratch = Scratch::new();
     prepare(&scratch);
     let first = hold(&scratch);

@@ -81,11 +81,10 @@ fn ended_by_limit(
     calls.into_iter().find(|(scratch, called)| had_begun(scratch, called)).expect("work that begins")
 }
 
-/// What was printed, whichever the limit was.
-fn without_limit(text: &str) -> String {
-    LIMITS
-        .iter()
-        .fold(text.to_owned(), |text, limit| text.replace(&format!("after {limit}"), "after [limit]"))
+/// Replaces the limit that ended the run in its report.
+fn without_limit(called: Called) -> Called {
+    let replaced = |text: String, limit: &&str| text.replace(&format!("after {limit}"), "after [limit]");
+    Called { stdout: LIMITS.iter().fold(called.stdout, replaced), ..called }
 }
 
 /// An exec that makes a file `begun` and then runs until it is ended, and one behind it.

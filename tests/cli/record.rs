@@ -1,13 +1,13 @@
-//! What is recorded of a run, and what happens where that can't be done.
+//! The record of a run, and runs that can't be recorded.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
 use ccm_testkit::{Scratch, can_mount, skipped};
-use insta::assert_snapshot;
 use serde_json::Value;
 
+use crate::expect::{expect_error, expect_output, json_lines};
 use crate::json::mixed;
 use crate::{apply, apply_execs, ccm, lock};
 
@@ -33,8 +33,7 @@ fn a_run_leaves_its_events_and_its_summary() {
     assert_eq!(mixed(&scratch, &[]).code, 4);
     let [run] = &runs(&scratch)[..] else { panic!("one run: {:?}", runs(&scratch)) };
     let events = read(&run.join("events.jsonl"));
-    let lines: Vec<Value> =
-        events.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect();
+    let lines = json_lines(&events);
     let outcomes: Vec<&str> = lines.iter().filter_map(|line| line["outcome"].as_str()).collect();
     assert_eq!(outcomes, ["changed", "refreshed", "failed", "skipped"], "unchanged ones are only counted");
     assert!(!events.contains("swordfish"));
@@ -55,7 +54,7 @@ fn a_run_leaves_its_events_and_its_summary() {
 }
 
 #[test]
-fn only_so_many_runs_are_kept_and_nothing_else_is_touched() {
+fn keep_runs_removes_old_runs_and_nothing_else() {
     let scratch = Scratch::new();
     let store = scratch.state().join("runs");
     apply_execs(&scratch, "        - 'true':\n", &[]);
@@ -100,26 +99,40 @@ fn a_killed_run_shows_as_unfinished() {
     running.signal("KILL");
     assert_eq!(running.finish().code, 137);
     lock::let_go(&scratch);
-    assert_snapshot!(ccm(&scratch, &["history"]).run().shown());
-    assert_snapshot!(ccm(&scratch, &["history", "0"]).run().shown());
-    assert_snapshot!(ccm(&scratch, &["history", "0", "--output", "json"]).run().shown());
+    let history = |args: &[&str]| ccm(&scratch, &["history"]).args(args).run();
+    expect_output(&history(&[]), 0, &["MANIFEST\n", " -  ", " unfinished  ", "[dir]/first.yaml\n"]);
+    let shown = history(&["0"]);
+    expect_output(&shown, 0, &["[dir]/first.yaml\n", "exec#first changed", "\nunfinished: ", "killed"]);
+    assert!(!shown.stdout.contains("exec#waits"), "{}", shown.shown());
+    let document: Value = serde_json::from_str(&history(&["0", "--output", "json"]).stdout).expect("JSON");
+    let run = &document["run"];
+    assert_eq!((&run["finished"], &run["manifest"]), (&false.into(), &"[dir]/first.yaml".into()));
+    assert!(run.get("end").is_none() && run.get("exit_code").is_none(), "{run}");
+    let events = document["events"].as_array().expect("a list");
+    assert_eq!(
+        (events.len(), &events[0]["name"], &events[0]["outcome"]),
+        (1, &"first".into(), &"changed".into())
+    );
 }
 
 #[test]
-fn a_record_that_can_not_be_written_lets_the_run_go_on() {
+fn a_run_goes_on_if_its_record_can_not_be_written() {
     let scratch = Scratch::new();
     fs::create_dir(scratch.state()).expect("a directory");
     fs::set_permissions(scratch.state(), Permissions::from_mode(0o700)).expect("its permissions");
-    // Somebody put a file where the runs should be.
+    // A file is in the place of the directory.
     fs::write(scratch.state().join("runs"), "precious").expect("a file");
     let called = apply_execs(&scratch, "        - touch [dir]/ran:\n", &[]);
-    assert_snapshot!(called.shown());
+    expect_output(&called, 4, &["[dir]/ran changed", "1 changed\n"]);
+    for part in ["error: ", "record", "\"[state]/runs\"", "caused by: Not a directory"] {
+        assert!(called.stderr.contains(part), "{part}: {}", called.shown());
+    }
     assert!(scratch.has("ran"));
     assert_eq!(read(&scratch.state().join("runs")), "precious");
 }
 
 #[test]
-fn a_full_disk_lets_the_run_go_on() {
+fn a_run_goes_on_if_the_disk_is_full() {
     if !can_mount() {
         skipped("a small disk can't be mounted here");
         return;
@@ -149,13 +162,13 @@ fn a_full_disk_lets_the_run_go_on() {
     let run = fs::read_dir(&copy).expect("the runs").flatten().next().expect("a run").path();
     let events = read(&run.join("events.jsonl"));
     assert!(events.ends_with('\n'), "the last line is not whole");
-    let lines: Vec<Value> = events.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let lines = json_lines(&events);
     assert!(lines.len() > 2 && lines.len() < 22, "{}", lines.len());
     assert!(!run.join(".summary.json.new").exists());
 }
 
 #[test]
-fn a_disk_that_is_read_only_keeps_the_run_from_starting() {
+fn a_run_does_not_start_on_a_read_only_disk() {
     if !can_mount() {
         skipped("nothing can be mounted here");
         return;
@@ -167,13 +180,14 @@ fn a_disk_that_is_read_only_keeps_the_run_from_starting() {
     let manifest = format!("ccm: {{resources: [{{exec: {{name: touch {}}}}}]}}", scratch.at("ran"));
     scratch.write("manifest.yaml", manifest);
     let called = ccm(&scratch, &["apply", "manifest.yaml"]).after_mounting(&script).run();
-    assert_snapshot!(called.shown());
+    let message = ["lock file \"[state]/lock\"", "Read-only file system", "nothing was run"];
+    expect_error(&called, 1, "", &message, &["mount"]);
     assert!(!scratch.has("ran"));
     assert_eq!(ccm(&scratch, &["history"]).after_mounting(&script).run().code, 0);
 }
 
 #[test]
-fn noop_leaves_nothing() {
+fn noop_records_nothing() {
     let scratch = Scratch::new();
     assert_eq!(apply(&scratch, "ccm: {resources: [{exec: {name: 'true'}}]}", &["--noop"]).code, 0);
     assert!(!scratch.state().exists());

@@ -1,9 +1,10 @@
-//! `ccm apply --render`: the manifest with all values put in.
+//! `ccm apply --render`: the manifest with its values.
 
 use ccm_testkit::Scratch;
 use insta::assert_snapshot;
 
 use crate::ccm;
+use crate::expect::expect_error;
 
 const MANIFEST: &str = "\
 data:
@@ -50,11 +51,11 @@ fn scratch() -> Scratch {
 }
 
 #[test]
-fn what_is_rendered_applies_to_the_same_state() {
+fn a_rendered_manifest_has_the_same_state() {
     let scratch = scratch();
     let rendered = ccm(&scratch, &["apply", "m/m.yaml", "--render", "--fact", "who=world"]).run();
     assert_eq!(scratch.names(), ["m"], "it was run");
-    assert_snapshot!(rendered.shown());
+    assert_snapshot!("rendered", rendered.shown());
     let text = rendered.stdout.replace("[dir]", &scratch.path().to_string_lossy());
     scratch.write("m/r.yaml", &text);
     let again = ccm(&scratch, &["apply", "m/r.yaml", "--render"]).run();
@@ -63,7 +64,7 @@ fn what_is_rendered_applies_to_the_same_state() {
         rendered.stdout.split_inclusive('\n').filter(|line| !is_comment(line)).collect();
     assert_eq!(again.stdout, without_comments);
 
-    // What the one has made is what the other wants, but for what is redacted.
+    // The state is the same, except for the redacted password.
     let first = ccm(&scratch, &["apply", "m/m.yaml", "--fact", "who=world"]).run();
     assert_eq!(first.code, 0, "{}", first.shown());
     let second = ccm(&scratch, &["apply", "m/r.yaml", "--noop", "--detailed-exitcodes"]).run();
@@ -74,8 +75,9 @@ fn what_is_rendered_applies_to_the_same_state() {
 }
 
 #[test]
-fn a_manifest_with_mistakes_is_not_rendered() {
+fn a_manifest_with_errors_is_not_rendered() {
     let scratch = Scratch::new();
     scratch.write("m.yaml", "ccm: {resources: [{exec: {name: '{{ Data.x }}'}}]}\n");
-    assert_snapshot!(ccm(&scratch, &["apply", "m.yaml", "--render"]).run().shown());
+    let called = ccm(&scratch, &["apply", "m.yaml", "--render"]).run();
+    expect_error(&called, 1, "m.yaml:1:42", &["no `Data.x`"], &[]);
 }

@@ -1,4 +1,4 @@
-//! The state directory: where it is, and which ones are refused.
+//! The state directory: its default, its permissions, and refused directories.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt as _, chown, symlink};
@@ -7,8 +7,9 @@ use ccm_testkit::{Called, Scratch, is_root, skipped};
 use insta::assert_snapshot;
 
 use crate::ccm;
+use crate::expect::expect_error;
 
-/// Applies something with that state directory in the test's own; it must not run.
+/// Applies a manifest with a state directory below that of the test; it must not run.
 fn refused(scratch: &Scratch, name: &str) -> Called {
     let manifest = format!("ccm: {{resources: [{{exec: {{name: touch {}}}}}]}}", scratch.at("ran"));
     scratch.write("manifest.yaml", manifest);
@@ -17,22 +18,29 @@ fn refused(scratch: &Scratch, name: &str) -> Called {
     called
 }
 
+/// Expects an error about that directory, which has this in its message and hints at another directory.
+#[track_caller]
+fn expect_refused(scratch: &Scratch, name: &str, message: &str) {
+    let path = format!("state directory \"[dir]/{name}\"");
+    expect_error(&refused(scratch, name), 1, "", &[&path, message, "nothing was run"], &["--state-dir"]);
+}
+
 #[test]
-fn what_can_not_be_trusted_is_refused() {
+fn untrusted_state_directories_are_refused() {
     let scratch = Scratch::new();
     scratch.write("file", "");
-    assert_snapshot!("a_file", refused(&scratch, "file").shown());
+    expect_refused(&scratch, "file", "not a directory;");
     assert_snapshot!("below_a_file", refused(&scratch, "file/state").shown());
 
     scratch.write("open/file", "");
     for mode in [0o770, 0o702] {
         fs::set_permissions(scratch.at("open"), Permissions::from_mode(mode)).expect("permissions");
-        assert_snapshot!(format!("mode_{mode:o}"), refused(&scratch, "open").shown());
+        expect_refused(&scratch, "open", &format!("written by others (mode 0{mode:o})"));
     }
     symlink(scratch.at("open"), scratch.at("link-to-open")).expect("a link");
-    assert_snapshot!("link_to_open", refused(&scratch, "link-to-open").shown());
+    expect_refused(&scratch, "link-to-open", "written by others (mode 0702)");
     symlink(scratch.at("nowhere"), scratch.at("link-to-nowhere")).expect("a link");
-    assert_snapshot!("link_to_nowhere", refused(&scratch, "link-to-nowhere").shown());
+    expect_refused(&scratch, "link-to-nowhere", "No such file");
 }
 
 #[test]
@@ -49,30 +57,34 @@ fn the_directory_of_another_user_is_refused() {
     scratch.write("theirs/file", "");
     fs::set_permissions(scratch.at("theirs"), Permissions::from_mode(0o700)).expect("permissions");
     chown(scratch.at("theirs"), Some(65534), Some(65534)).expect("a new owner");
-    assert_snapshot!("of_another", refused(&scratch, "theirs").shown());
+    expect_refused(&scratch, "theirs", "another user (uid 65534)");
     symlink(scratch.at("theirs"), scratch.at("link")).expect("a link");
-    assert_snapshot!("link_to_another", refused(&scratch, "link").shown());
-    // A stranger who owns the link can lead it elsewhere at any time.
+    expect_refused(&scratch, "link", "another user (uid 65534)");
+    // The owner of a link can replace its target at any time.
     fs::create_dir(scratch.at("ours")).expect("a directory");
     symlink(scratch.at("ours"), scratch.at("their-link")).expect("a link");
     std::os::unix::fs::lchown(scratch.at("their-link"), Some(65534), None).expect("a new owner");
-    assert_snapshot!("link_of_another", refused(&scratch, "their-link").shown());
+    expect_refused(&scratch, "their-link", "another user (uid 65534)");
 }
 
 #[test]
-fn a_lock_that_is_no_file_is_refused() {
+fn a_lock_that_is_not_a_file_is_refused() {
     let scratch = Scratch::new();
     fs::create_dir_all(scratch.at("state/lock")).expect("a directory");
-    assert_snapshot!("lock_is_a_directory", refused(&scratch, "state").shown());
+    let lock = |name: &str, cause: &str| {
+        let path = format!("lock file \"[dir]/{name}/lock\"");
+        expect_error(&refused(&scratch, name), 1, "", &[&path, cause, "nothing was run"], &["move away"]);
+    };
+    lock("state", "Is a directory");
     fs::create_dir_all(scratch.at("other")).expect("a directory");
     scratch.write("elsewhere", "precious");
     symlink(scratch.at("elsewhere"), scratch.at("other/lock")).expect("a link");
-    assert_snapshot!("lock_is_a_link", refused(&scratch, "other").shown());
+    lock("other", "symbolic link");
     assert_eq!(scratch.read("elsewhere").as_deref(), Some("precious"));
 }
 
 #[test]
-fn a_directory_that_can_not_be_made_is_told() {
+fn a_directory_that_can_not_be_created_is_named() {
     if is_root() {
         skipped("root can write everywhere");
         return;
@@ -83,7 +95,7 @@ fn a_directory_that_can_not_be_made_is_told() {
 }
 
 #[test]
-fn a_good_one_is_made_with_its_parents_and_a_link_of_ours_is_followed() {
+fn a_directory_is_created_with_its_parents_and_an_own_link_is_followed() {
     let scratch = Scratch::new();
     scratch.write("manifest.yaml", "ccm: {resources: [{exec: {name: 'true'}}]}");
     let called = ccm(&scratch, &["apply", "manifest.yaml", "--state-dir", "a/b/c"]).run();
@@ -96,7 +108,7 @@ fn a_good_one_is_made_with_its_parents_and_a_link_of_ours_is_followed() {
 }
 
 #[test]
-fn an_ordinary_user_has_it_at_home() {
+fn the_default_of_an_ordinary_user_is_below_home() {
     if is_root() {
         skipped("root has it in /var/lib");
         return;
@@ -109,10 +121,5 @@ fn an_ordinary_user_has_it_at_home() {
     let both = call().variable("HOME", &scratch.at("home")).variable("XDG_STATE_HOME", &scratch.at("xdg"));
     assert_eq!(both.run().code, 0);
     assert!(scratch.has("xdg/ccm/lock"));
-    assert_snapshot!(call().run().shown(), @"
-    exit code 1
-    --- stderr
-    error: there is no default state directory: HOME is not an absolute path; nothing was run
-    hint: set HOME, or name a directory with --state-dir
-    ");
+    expect_error(&call().run(), 1, "", &["HOME", "nothing was run"], &["--state-dir"]);
 }

@@ -1,31 +1,55 @@
-//! The command line itself.
+//! Arguments and help of the command line.
 
 use ccm_testkit::Scratch;
 use insta::assert_snapshot;
 
 use crate::ccm;
+use crate::expect::expect_error;
+
+/// Returns the usage line of a help text, and the long names of its options.
+fn usage_and_options(help: &str) -> (&str, Vec<&str>) {
+    let usage = help.lines().find_map(|line| line.strip_prefix("Usage: ccm ")).unwrap_or_default();
+    let lines =
+        help.lines().map(str::trim_start).filter(|line| line.starts_with('-') && !line.starts_with("- "));
+    let names = lines.filter_map(|line| line.split([' ', '.']).find(|word| word.starts_with("--")));
+    (usage, names.collect())
+}
 
 #[test]
-fn help_is_worth_reading() {
+fn help_lists_the_options_of_each_command() {
     let scratch = Scratch::new();
-    for (name, args) in [
-        ("help", &["--help"][..]),
-        ("help_apply", &["apply", "--help"]),
-        ("help_validate", &["validate", "--help"]),
-        ("help_graph", &["graph", "--help"]),
-        ("help_history", &["history", "--help"]),
-        ("help_schema", &["schema", "--help"]),
-        ("help_facts", &["facts", "--help"]),
-        ("help_hiera", &["hiera", "parse", "--help"]),
-        ("help_eval", &["eval", "--help"]),
-        ("help_explain", &["explain", "--help"]),
+    let help = |args: &[&str]| {
+        let called = ccm(&scratch, args).args(&["--help"]).default_state().run();
+        assert_eq!((called.code, &*called.stderr), (0, ""), "{}", called.shown());
+        called
+    };
+    assert_snapshot!("help", help(&[]).shown());
+    assert_snapshot!("help_apply", help(&["apply"]).shown());
+    let inputs = "--facts --fact --hiera --data";
+    for (command, usage, options) in [
+        ("validate", "[OPTIONS] <MANIFEST>", format!("--max-manifest-size {inputs} --no-env --matrix")),
+        ("graph", "[OPTIONS] <MANIFEST>", format!("--max-manifest-size {inputs} --no-env --format")),
+        ("history", "[OPTIONS] [RUN] [EXEC]", "--output --state-dir".into()),
+        ("status", "[OPTIONS]", "--pending --output --state-dir".into()),
+        ("schema", "[OPTIONS]", "--events".into()),
+        ("facts", "[OPTIONS] [PATH]", "--yaml --facts --fact".into()),
+        ("eval", "[OPTIONS] <EXPRESSION>", format!("--vars {inputs} --explain")),
+        ("explain", "[OPTIONS] [TYPE[.PROPERTY]]", String::new()),
+        (
+            "hiera parse",
+            "[OPTIONS] <FILE> [FACT=VALUE]...",
+            "--query --yaml --env --env-prefix --system-facts --env-facts --explain --facts --data --show-sensitive".into(),
+        ),
     ] {
-        assert_snapshot!(name, ccm(&scratch, args).default_state().run().shown());
+        let called = help(&command.split(' ').collect::<Vec<_>>());
+        let listed = usage_and_options(&called.stdout);
+        let options = format!("{options} --verbose --help");
+        assert_eq!(listed, (&*format!("{command} {usage}"), options.split_whitespace().collect()));
     }
 }
 
 #[test]
-fn the_version_is_told() {
+fn the_version_is_printed() {
     let scratch = Scratch::new();
     let called = ccm(&scratch, &["--version"]).run();
     assert_eq!(called.stdout, format!("ccm {}\n", env!("CARGO_PKG_VERSION")));
@@ -33,34 +57,56 @@ fn the_version_is_told() {
 }
 
 #[test]
-fn bad_usage_has_its_own_exit_code_and_says_what_is_meant() {
+fn bad_usage_has_its_own_exit_code() {
     let scratch = Scratch::new();
-    for (name, args) in [
-        ("usage_nothing", &[][..]),
-        ("usage_unknown_command", &["aply", "manifest.yaml"]),
-        ("usage_no_manifest", &["apply"]),
-        ("usage_unknown_option", &["apply", "--nop", "manifest.yaml"]),
-        ("usage_bad_timeout", &["apply", "--timeout", "30", "manifest.yaml"]),
-        ("usage_bad_reference", &["apply", "--only", "reload", "manifest.yaml"]),
-        ("usage_loud_and_quiet", &["apply", "-v", "-q", "manifest.yaml"]),
-        ("usage_bad_lock_wait", &["apply", "--lock-wait", "30", "manifest.yaml"]),
-        ("usage_events_to_output", &["apply", "--events-file", "-", "manifest.yaml"]),
-        ("usage_bad_prefix", &["hiera", "parse", "data.yaml", "--env", "--env-prefix", "1-x"]),
-        ("usage_matrix_with_facts", &["validate", "m.yaml", "--facts", "a.yaml", "--matrix", "b.yaml"]),
-        ("usage_word_too_many", &["status", "site.yaml"]),
-        ("usage_two_manifests", &["apply", "one.yaml", "two.yaml", "--noop"]),
-        ("usage_rest_of_a_value", &["apply", "m.yaml", "--data", "motd=not", "quoted"]),
-        ("usage_option_of_another_command", &["validate", "m.yaml", "--state-dir", "/state"]),
-        ("usage_bad_format", &["graph", "--format", "svg", "manifest.yaml"]),
-    ] {
-        let called = ccm(&scratch, args).default_state().run();
-        assert_eq!(called.code, 64, "{args:?}");
-        assert_snapshot!(name, called.shown());
-    }
+    let call = |args: &[&str]| ccm(&scratch, args).default_state().run();
+    let called = call(&["apply", "--nop", "manifest.yaml"]);
+    assert_eq!(called.code, 64);
+    assert_snapshot!("unknown_option", called.shown());
+    let called = call(&[]);
+    assert_eq!((called.code, &*called.stdout), (64, ""));
+    assert_eq!(called.stderr, call(&["--help"]).stdout);
 }
 
 #[test]
-fn what_may_be_a_secret_is_not_shown_in_a_mistake() {
+fn wrong_arguments_are_named() {
+    let scratch = Scratch::new();
+    let expect = |args: &[&str], message: &[&str], hints: &[&str]| {
+        expect_error(&ccm(&scratch, args).default_state().run(), 64, "", message, hints);
+    };
+    expect(&["aply", "manifest.yaml"], &["subcommand 'aply'"], &["'apply'"]);
+    expect(&["apply"], &["required", "\n<MANIFEST>\n"], &[]);
+    expect(&["apply", "-v", "-q", "m.yaml"], &["'--verbose...'", "'--quiet'"], &[]);
+    let facts = ["validate", "m.yaml", "--facts", "a.yaml", "--matrix", "b.yaml"];
+    expect(&facts, &["'--facts <FILE>'", "'--matrix <FILE>...'"], &[]);
+    expect(&["status", "site.yaml"], &["unexpected argument 'site.yaml'"], &[]);
+    expect(&["apply", "one.yaml", "two.yaml", "--noop"], &["unexpected argument 'two.yaml'"], &[]);
+    let of_apply = ["validate", "m.yaml", "--state-dir", "/state"];
+    expect(&of_apply, &["unexpected argument '--state-dir'"], &[]);
+    let rest = ["apply", "m.yaml", "--data", "motd=not", "quoted"];
+    expect(&rest, &["unexpected argument '…'"], &["--data 'motd=a b'"]);
+}
+
+#[test]
+fn wrong_values_of_options_are_named() {
+    let scratch = Scratch::new();
+    let expect = |option: &str, value: &str, message: &[&str]| {
+        let called = ccm(&scratch, &["apply", option, value, "manifest.yaml"]).default_state().run();
+        let named = [format!("value '{value}'"), format!("'{option} <")];
+        expect_error(&called, 64, "", &[&[&*named[0], &named[1]], message].concat(), &[]);
+    };
+    expect("--timeout", "30", &["no unit", "`30s`", "`30m`"]);
+    expect("--lock-wait", "30", &["no unit", "`30s`", "`30m`"]);
+    expect("--only", "reload", &["`reload`", "`type#name`"]);
+    expect("--events-file", "-", &["file", "`--output jsonl`"]);
+    let prefix = ccm(&scratch, &["hiera", "parse", "data.yaml", "--env", "--env-prefix", "1-x"]).run();
+    expect_error(&prefix, 64, "", &["value '1-x'", "'--env-prefix <PREFIX>'", "digit"], &[]);
+    let format = ccm(&scratch, &["graph", "--format", "svg", "manifest.yaml"]).run();
+    expect_error(&format, 64, "", &["value 'svg'", "'--format <FORMAT>'", "text, dot, mermaid"], &[]);
+}
+
+#[test]
+fn values_that_may_be_secret_are_not_in_an_error() {
     let scratch = Scratch::new();
     for args in [
         &["apply", "m.yaml", "--data", "hunter2"][..],

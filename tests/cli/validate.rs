@@ -4,6 +4,7 @@ use ccm_testkit::Scratch;
 use insta::assert_snapshot;
 
 use crate::ccm;
+use crate::expect::{expect_error, expect_errors, expect_output};
 
 const MANIFEST: &str = "\
 data:
@@ -28,32 +29,51 @@ fn scratch(manifest: &str) -> Scratch {
 fn a_manifest_is_checked_for_the_machine_whose_facts_are_given() {
     let scratch = scratch(MANIFEST);
     let run = |args: &[&str]| ccm(&scratch, &["validate", "m.yaml"]).args(args).run();
-    assert_snapshot!("validate_another", run(&["--facts", "web.yaml"]).shown());
-    assert_snapshot!("validate_none", run(&["--facts", "none.yaml"]).shown());
-    // Facts of this machine are not those of another.
+    let other = run(&["--facts", "web.yaml"]);
+    assert_eq!((other.code, &*other.stdout), (0, "m.yaml is valid: 1 resource\n"), "{}", other.shown());
+    let hints = &["`30s`", "value of the expression"];
+    expect_errors(
+        &run(&["--facts", "none.yaml"]),
+        1,
+        &[
+            ("m.yaml:6:26", &["no `Facts.role`"], &["`rule`"]),
+            ("m.yaml:6:45", &["`soon`", "duration"], hints),
+        ],
+    );
+    // The facts of this machine do not hold for another one.
     scratch.write("m.yaml", MANIFEST.replace("Facts.role", "Facts.host.info.os"));
     assert_eq!(run(&[]).code, 0);
-    assert_eq!(run(&["--facts", "web.yaml"]).code, 1);
+    let role = &["no `Facts.host`"];
+    expect_error(&run(&["--facts", "web.yaml"]), 1, "m.yaml:6:26", role, &[]);
 }
 
 #[test]
 fn several_machines_are_checked_at_once() {
     let all = ["validate", "m.yaml", "--matrix", "web.yaml", "db.json", "none.yaml", "broken.yaml"];
     let good = scratch(MANIFEST);
-    assert_snapshot!("matrix_good", ccm(&good, &all[..5]).run().shown());
-    assert_snapshot!("matrix_some", ccm(&good, &all).run().shown());
+    let valid = ccm(&good, &all[..5]).run();
+    assert_eq!((valid.code, &*valid.stderr), (0, ""), "{}", valid.shown());
+    assert_eq!(valid.stdout, "web.yaml: valid, 1 resource\ndb.json: valid, 1 resource\n");
+    assert_snapshot!("matrix", ccm(&good, &all).run().shown());
     let bad = scratch(&MANIFEST.replace("Data.port", "Data.prot"));
-    assert_snapshot!("matrix_all", ccm(&bad, &all[..6]).run().shown());
-    // A file of facts that the manifest does not need has to be there as well.
+    let called = ccm(&bad, &all[..6]).run();
+    expect_output(&called, 1, &["web.yaml: 1 error\n", "db.json: 1 error\n", "none.yaml: 3 errors\n"]);
+    // An error for all files is printed once.
+    let (common, own) = called.stderr.split_once("for none.yaml:").expect("the errors of one file");
+    assert!(common.starts_with("for all:\n") && common.contains("no `Data.prot`"), "{}", called.shown());
+    assert!(own.contains("no `Facts.role`") && own.contains("`soon`"), "{}", called.shown());
+    assert!(!own.contains("no `Data.prot`") && own.contains("3 of 3"), "{}", called.shown());
+    // A missing file of facts is an error although the manifest needs no facts.
     let plain = scratch("ccm: {resources: [{exec: {name: 'true'}}]}\n");
-    assert_snapshot!(
-        "matrix_missing",
-        ccm(&plain, &["validate", "m.yaml", "--matrix", "missing.yaml"]).run().shown()
-    );
+    let called = ccm(&plain, &["validate", "m.yaml", "--matrix", "missing.yaml"]).run();
+    expect_output(&called, 1, &["missing.yaml: 1 error\n"]);
+    let message = called.stderr.strip_prefix("for missing.yaml:\n").unwrap_or_default();
+    assert!(message.contains("missing.yaml can't be read: No such file"), "{}", called.shown());
+    assert!(message.contains("1 of 1"), "{}", called.shown());
 }
 
 #[test]
-fn facts_that_nothing_asks_for_have_to_be_right_as_well() {
+fn unused_files_of_facts_are_checked_too() {
     let scratch = scratch("ccm: {resources: [{exec: {name: 'true'}}]}\n");
     scratch.write("list.yaml", "- a\n");
     scratch.write("twice.json", "{\"role\": \"db\", \"role\": \"web\"}\n");
@@ -61,14 +81,14 @@ fn facts_that_nothing_asks_for_have_to_be_right_as_well() {
     for command in
         [&["apply", "m.yaml"][..], &["validate", "m.yaml"], &["hiera", "parse", "data.yaml"], &["eval", "1"]]
     {
-        for (file, told) in [
+        for (file, message) in [
             ("nope.yaml", "nope.yaml can't be read"),
             ("list.yaml", "expected a map of facts"),
             ("twice.json", "the key `role` is given twice"),
         ] {
             let called = ccm(&scratch, command).args(&["--facts", file]).run();
             assert_eq!(called.code, 1, "{}", called.shown());
-            assert!(called.stdout.is_empty() && called.stderr.contains(told), "{}", called.shown());
+            assert!(called.stdout.is_empty() && called.stderr.contains(message), "{}", called.shown());
         }
     }
     for command in [&["apply", "m.yaml"][..], &["validate", "m.yaml"], &["eval", "1"]] {

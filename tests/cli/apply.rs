@@ -1,4 +1,4 @@
-//! Runs: what they print, and how they end.
+//! Reports and exit codes of runs.
 
 use std::io::{BufRead as _, BufReader};
 
@@ -157,7 +157,7 @@ fn a_manifest_can_come_from_standard_input() {
 }
 
 #[test]
-fn the_messages_of_the_manifest_frame_the_run() {
+fn the_messages_of_the_manifest_are_printed_before_and_after_the_run() {
     let scratch = Scratch::new();
     let manifest = "ccm: {pre_message: before, post_message: after, resources: [{exec: {name: 'true'}}]}";
     let called = apply(&scratch, manifest, &[]);

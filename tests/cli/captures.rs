@@ -1,4 +1,4 @@
-//! What commands are expected to do, and what other resources know of them.
+//! Expected results of commands, and values that other resources capture from them.
 
 use std::fs;
 
@@ -28,7 +28,7 @@ ccm:
 }
 
 #[test]
-fn a_captured_value_reaches_the_files_that_name_it() {
+fn captured_values_reach_files() {
     let scratch = Scratch::new();
     let text = manifest(&scratch);
     let noop = apply(&scratch, &text, &["--noop", "--diff"]);
@@ -45,7 +45,7 @@ fn a_captured_value_reaches_the_files_that_name_it() {
 }
 
 #[test]
-fn a_value_that_fails_late_names_its_property() {
+fn an_invalid_late_value_names_its_property() {
     let scratch = Scratch::new();
     let text = r#"
 ccm:
@@ -62,7 +62,7 @@ ccm:
 }
 
 #[test]
-fn a_value_with_quotes_stays_within_what_is_expected() {
+fn a_captured_value_with_quotes_stays_one_value_of_expect() {
     let scratch = Scratch::new();
     let text = r#"
 data: {early: "it's \"a\\b\"\n(c", no: "\") or matches(\""}
@@ -98,7 +98,7 @@ ccm:
 }
 
 #[test]
-fn without_a_value_the_default_counts_or_nothing_is_done() {
+fn a_missing_captured_value_needs_a_default() {
     let scratch = Scratch::new();
     let text = manifest(&scratch);
     scratch.write("mark", "");
@@ -113,7 +113,7 @@ fn without_a_value_the_default_counts_or_nothing_is_done() {
 }
 
 #[test]
-fn a_miss_fails_the_resource_and_skips_what_needs_it() {
+fn a_capture_without_match_fails_the_resource() {
     let scratch = Scratch::new();
     let text = manifest(&scratch).replace("root: abc", "root: abd");
     let called = apply(&scratch, &text, &[]);
@@ -123,7 +123,7 @@ fn a_miss_fails_the_resource_and_skips_what_needs_it() {
 }
 
 #[test]
-fn what_is_captured_nowhere_is_found_before_anything_runs() {
+fn an_unknown_capture_is_refused_before_anything_runs() {
     let scratch = Scratch::new();
     let text = manifest(&scratch).replace("Captures.check.root", "Captures.chekc.root");
     scratch.write("manifest.yaml", text);
@@ -134,7 +134,7 @@ fn what_is_captured_nowhere_is_found_before_anything_runs() {
 }
 
 #[test]
-fn executors_give_their_environment_and_nothing_else() {
+fn an_executor_replaces_the_environment() {
     let scratch = Scratch::new();
     let text = r#"
 ccm:
@@ -157,7 +157,7 @@ ccm:
 }
 
 #[test]
-fn manifests_within_each_other_share_what_is_captured() {
+fn child_manifests_share_captures() {
     let scratch = Scratch::new();
     let inner = "ccm:\n  resources:\n    - exec:\n        - inner: {command: 'printf ${ Captures.outer.text }-inner', \
                  capture: {text: stdout.raw}}\n";
@@ -179,7 +179,7 @@ ccm:
 }
 
 #[test]
-fn a_whitelist_holds_for_what_is_known_only_when_it_is_reached() {
+fn a_whitelist_is_checked_for_captured_values_too() {
     let scratch = Scratch::new();
     let text = r#"
 ccm:
@@ -206,7 +206,7 @@ ccm:
 }
 
 #[test]
-fn a_control_waits_for_what_it_names() {
+fn a_control_is_evaluated_after_its_captures() {
     let scratch = Scratch::new();
     let text = r#"
 ccm:
@@ -275,7 +275,7 @@ ccm:
 "#;
 
 #[test]
-fn what_was_really_printed_is_judged_and_captured_and_shown_nowhere() {
+fn secret_output_is_captured_unchanged_and_printed_redacted() {
     let scratch = Scratch::new();
     let text = in_place(&scratch, SECRETS);
     let called = apply(&scratch, &text, &["--output", "jsonl", "--diff"]);

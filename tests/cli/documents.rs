@@ -1,4 +1,4 @@
-//! What the documentation shows holds: its expressions yield what it says, and its manifests are valid.
+//! Examples of the documentation: expressions have the given values, and manifests are valid.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use ccm_testkit::{Called, Scratch, repository};
 
 use crate::ccm;
 
-/// Where a page gives the values that its expressions name.
+/// Mark before the values of the expressions of a page.
 const VALUES: &str = "<!-- values of the examples -->";
 
 /// Before a block that is a file beside the manifests of its page.
@@ -64,7 +64,7 @@ fn validate(scratch: &Scratch, manifest: &str) -> Called {
 }
 
 #[test]
-fn expressions_yield_what_is_said() {
+fn expressions_have_the_documented_values() {
     let mut count = 0;
     for (page, blocks) in pages() {
         let values = blocks.iter().find(|block| block.before == VALUES).map_or("", |block| &*block.text);
@@ -108,7 +108,7 @@ fn expressions_yield_what_is_said() {
 }
 
 #[test]
-fn the_hierarchy_comes_out_as_said() {
+fn the_hierarchy_has_the_documented_result() {
     let page = std::fs::read_to_string(repository("docs/data.md")).expect("the page");
     let data = blocks(&page).into_iter().find(|block| block.before == "<!-- file data.yaml -->");
     let data = data.expect("the hierarchy").text;
@@ -151,7 +151,7 @@ fn manifests_are_valid() {
     assert!(count >= 10, "only {count} manifests found");
 }
 
-/// What the examples of the page about exec refer to and do not show.
+/// Resources that the examples of the page about exec refer to.
 const AROUND: &str = "
     - file:
         - /srv/app: {ensure: directory}
@@ -188,7 +188,7 @@ fn the_examples_of_exec_are_valid() {
 }
 
 #[test]
-fn what_is_expected_in_the_example_holds() {
+fn the_documented_expectations_hold() {
     let page = std::fs::read_to_string(repository("docs/exec.md")).expect("the page");
     let expected =
         page.lines().find(|line| line.trim_start().starts_with("stdout: matches(")).expect("an example");

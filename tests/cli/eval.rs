@@ -1,4 +1,4 @@
-//! `ccm eval`: one expression by itself.
+//! `ccm eval`: the value of an expression.
 
 use ccm_testkit::{Called, Scratch};
 use insta::assert_snapshot;

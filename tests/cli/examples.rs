@@ -1,4 +1,4 @@
-//! Every example does what it says, in a directory of the test's own.
+//! Every example has its documented result, in a directory of the test.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -98,7 +98,7 @@ fn outcomes(called: &Called) -> String {
 }
 
 #[test]
-fn every_example_runs_twice_as_it_says() {
+fn every_example_has_the_documented_result_twice() {
     for (name, code, first, second) in EXAMPLES {
         let scratch = Scratch::new();
         copy_examples(&scratch);
@@ -168,7 +168,7 @@ fn one_manifest_serves_two_families() {
 }
 
 #[test]
-fn data_and_templates_shape_what_is_written() {
+fn data_and_templates_determine_the_content() {
     let scratch = Scratch::new();
     copy_examples(&scratch);
     for name in ["generated", "include", "late", "composed"] {
@@ -197,7 +197,7 @@ fn data_and_templates_shape_what_is_written() {
 }
 
 #[test]
-fn every_example_is_on_the_list_and_described() {
+fn every_example_is_listed_and_described() {
     let folder = std::fs::read_dir(repository("examples")).expect("the examples");
     let mut there: BTreeMap<String, bool> = folder
         .filter_map(|entry| entry.expect("an entry").file_name().into_string().ok())
@@ -212,7 +212,7 @@ fn every_example_is_on_the_list_and_described() {
 }
 
 #[test]
-fn what_would_change_the_machine_is_looked_at_in_noop() {
+fn examples_that_change_the_machine_run_in_noop() {
     for name in LOOKED_AT {
         let scratch = Scratch::new();
         copy_examples(&scratch);
@@ -228,7 +228,7 @@ fn what_would_change_the_machine_is_looked_at_in_noop() {
 }
 
 #[test]
-fn every_example_is_valid_and_can_be_drawn() {
+fn every_example_is_valid_and_has_a_graph() {
     for name in EXAMPLES.iter().map(|(name, ..)| name).chain(&LOOKED_AT).chain([&OF_THE_MACHINE]) {
         let scratch = Scratch::new();
         copy_examples(&scratch);

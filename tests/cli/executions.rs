@@ -1,4 +1,4 @@
-//! What executions leave in the record of a run.
+//! Output of commands in the record of a run.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -33,7 +33,7 @@ fn mode(path: &Path) -> u32 {
 }
 
 #[test]
-fn executions_leave_what_they_printed_for_their_owner_alone() {
+fn output_is_recorded_for_the_owner_only() {
     let scratch = Scratch::new();
     let called = apply_execs(&scratch, EXECS, &[]);
     assert_eq!(called.code, 4, "{}", called.shown());
@@ -60,7 +60,7 @@ fn executions_leave_what_they_printed_for_their_owner_alone() {
 }
 
 #[test]
-fn history_shows_them() {
+fn history_prints_recorded_output() {
     let scratch = Scratch::new();
     apply_execs(&scratch, EXECS, &[]);
     for wanted in ["printing", "exec#printing", "2", "2-printing"] {
@@ -77,7 +77,7 @@ fn history_shows_them() {
 }
 
 #[test]
-fn tries_are_told_and_the_last_one_is_kept() {
+fn tries_are_reported_and_the_last_one_is_recorded() {
     let scratch = Scratch::new();
     let execs = "        - flaky: {command: 'echo x >> [dir]/tries; cat [dir]/tries; test $(wc -l < [dir]/tries) = 3', \
                  provider: shell, tries: 5, try_sleep: 1ms}\n";
@@ -89,7 +89,7 @@ fn tries_are_told_and_the_last_one_is_kept() {
 }
 
 #[test]
-fn a_disk_that_is_too_small_for_it_lets_the_run_go_on() {
+fn a_run_goes_on_if_output_can_not_be_recorded() {
     if !can_mount() {
         skipped("a small disk can't be mounted here");
         return;
@@ -111,7 +111,7 @@ fn a_disk_that_is_too_small_for_it_lets_the_run_go_on() {
 }
 
 #[test]
-fn noop_leaves_none() {
+fn noop_records_no_output() {
     let scratch = Scratch::new();
     let called =
         apply_execs(&scratch, "        - a: {command: printf x, onlyif: printf guard}\n", &["--noop"]);
@@ -120,7 +120,7 @@ fn noop_leaves_none() {
 }
 
 #[test]
-fn a_sensitive_exec_leaves_how_it_ended_and_is_found_by_its_alias() {
+fn a_sensitive_exec_has_a_recorded_exit_code_but_no_output() {
     let scratch = Scratch::new();
     let execs = "        - quiet one: {alias: mute, sensitive: true, command: 'echo t0psecret; exit 3', provider: shell}\n";
     apply_execs(&scratch, execs, &[]);
@@ -134,7 +134,7 @@ fn a_sensitive_exec_leaves_how_it_ended_and_is_found_by_its_alias() {
 }
 
 #[test]
-fn a_failure_says_where_its_property_or_its_resource_is_written() {
+fn a_failure_has_the_location_of_its_property_or_resource() {
     let scratch = Scratch::new();
     scratch.write(
         "manifest.yaml",
@@ -145,6 +145,6 @@ fn a_failure_says_where_its_property_or_its_resource_is_written() {
     for place in ["manifest.yaml:5:13", "manifest.yaml:6:11"] {
         assert!(called.stdout.contains(&format!("it is written at {place}")), "{}", called.shown());
     }
-    // What has run tells more of itself.
+    // A command that was started has no location.
     assert_eq!(called.stdout.matches("it is written at").count(), 2, "{}", called.shown());
 }

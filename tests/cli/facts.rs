@@ -1,4 +1,4 @@
-//! `ccm facts`: what is true of this machine.
+//! `ccm facts`: the facts of this machine.
 
 use ccm_testkit::{Called, Scratch};
 use insta::assert_snapshot;

@@ -1,4 +1,4 @@
-//! The file resource as a user meets it.
+//! The file resource.
 
 use ccm_testkit::{Scratch, can_mount, skipped};
 use insta::assert_snapshot;

@@ -1,4 +1,4 @@
-//! `ccm hiera parse`: values that depend on facts.
+//! `ccm hiera parse`: values for given facts.
 
 use std::process::Command;
 

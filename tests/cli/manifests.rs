@@ -22,7 +22,7 @@ const MANIFESTS: [(&str, &str, &str); 5] = [
     ("sshd-hardening", "package#openssh-server service#ssh", "package#openssh-server service#sshd"),
 ];
 
-/// What of it has another name on Fedora.
+/// Resources with another name on Fedora.
 const FEDORA: [(&str, &str); 2] = [
     ("package#dnf-automatic", "package#dnf5-plugin-automatic"),
     ("service#dnf-automatic.timer", "service#dnf5-automatic.timer"),
@@ -166,7 +166,7 @@ fn the_timer_is_set_up_once_and_again_after_a_change() {
 }
 
 #[test]
-fn dumps_are_complete_and_only_the_last_are_kept() {
+fn dumps_are_complete_and_old_ones_are_removed() {
     let scratch = Scratch::new();
     let text = prepare_dump(&scratch);
     // The service needs all but the timer, whatever the machine starts it with.

@@ -76,7 +76,7 @@ fn apply(scratch: &Scratch, packages: &str) -> Called {
     call(scratch, packages, &[]).run()
 }
 
-/// What dpkg has, as `name version status`.
+/// Returns the packages in the database of dpkg, as `name version status`.
 fn has(scratch: &Scratch) -> Vec<String> {
     let format = "${Package} ${Version} ${db:Status-Status}\n";
     let admin = format!("--admindir={}", scratch.at("dpkg"));
@@ -92,7 +92,7 @@ fn outcomes(called: &Called) -> Vec<&str> {
 }
 
 #[test]
-fn packages_come_change_and_go() {
+fn packages_are_installed_changed_and_removed() {
     let Some(scratch) = prepared() else { return };
     for (packages, expected, then) in [
         (
@@ -136,7 +136,7 @@ fn packages_come_change_and_go() {
 }
 
 #[test]
-fn a_bad_package_fails_alone_and_what_goes_with_another_is_told() {
+fn a_bad_package_fails_alone_and_side_effects_are_reported() {
     let Some(scratch) = prepared() else { return };
     let packages = "        - defaults: {update_cache: 1h}\n        - tool:\n        - gone:\n        - broken:\n        - other: {ensure: \"9\"}\n        - settings:\n";
     let called = apply(&scratch, packages);
@@ -203,7 +203,7 @@ fn an_index_that_was_emptied_is_refreshed() {
 }
 
 #[test]
-fn held_packages_stay_as_they_are() {
+fn held_packages_are_not_changed() {
     let Some(scratch) = prepared() else { return };
     let first = apply(&scratch, "        - tool: {ensure: 1.0-1, update_cache: 1h}\n");
     assert_eq!(outcomes(&first), ["changed"], "{}", first.shown());
@@ -218,7 +218,7 @@ fn held_packages_stay_as_they_are() {
 }
 
 #[test]
-fn an_installation_that_has_begun_is_finished_when_the_run_is_to_end() {
+fn a_signal_lets_a_started_installation_finish() {
     let Some(scratch) = prepared() else { return };
     let running = call(
         &scratch,
@@ -236,7 +236,7 @@ fn an_installation_that_has_begun_is_finished_when_the_run_is_to_end() {
 }
 
 #[test]
-fn a_second_signal_ends_it_at_once_and_says_what_is_left_to_do() {
+fn a_second_signal_kills_the_installation_with_a_hint() {
     let Some(scratch) = prepared() else { return };
     let running = call(&scratch, "        - slow: {update_cache: 1h}\n", &[]).start();
     wait_until("the package is being installed", || scratch.has("begun"));
@@ -262,7 +262,7 @@ fn a_second_signal_ends_it_at_once_and_says_what_is_left_to_do() {
 }
 
 #[test]
-fn a_package_that_takes_too_long_is_ended_whatever_time_there_is_for_locks() {
+fn a_slow_installation_ends_at_its_timeout() {
     let Some(scratch) = prepared() else { return };
     let called = apply(&scratch, "        - slow: {update_cache: 1h, timeout: 2s}\n");
     assert_eq!(outcomes(&called), ["failed"], "{}", called.shown());
@@ -270,7 +270,7 @@ fn a_package_that_takes_too_long_is_ended_whatever_time_there_is_for_locks() {
 }
 
 #[test]
-fn a_removal_that_another_program_is_in_the_way_of_changes_nothing() {
+fn a_removal_fails_without_change_while_another_program_has_the_lock() {
     let Some(scratch) = prepared() else { return };
     let first = apply(&scratch, "        - tool: {update_cache: 1h}\n");
     assert_eq!(outcomes(&first), ["changed"], "{}", first.shown());

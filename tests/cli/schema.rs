@@ -1,4 +1,4 @@
-//! The schema, judged by a validator that is not ours.
+//! The JSON schemas, checked by an independent validator.
 
 use std::collections::BTreeSet;
 
@@ -49,7 +49,7 @@ fn every_example_fits_the_schema() {
 }
 
 #[test]
-fn the_schema_and_the_loader_refuse_the_same() {
+fn the_schema_and_the_loader_agree() {
     let validator = validator();
     for (text, valid) in [
         ("ccm: {resources: [{exec: {name: a}}]}", true),

@@ -1,4 +1,4 @@
-//! Secrets: whatever a run prints, writes and keeps, they are not in it.
+//! Secrets are in nothing that a run prints or records.
 
 use std::path::Path;
 
@@ -177,7 +177,7 @@ ccm:
 }
 
 #[test]
-fn secrets_are_in_nothing_that_a_run_says_or_keeps() {
+fn a_run_prints_and_records_no_secrets() {
     const HIERA: [&str; 2] = ["--hiera", "hiera.yaml"];
     for (options, code) in [
         (&["--noop", "--diff", "-vv"][..], 0),
@@ -216,7 +216,7 @@ fn secrets_are_in_nothing_that_a_run_says_or_keeps() {
 }
 
 #[test]
-fn secrets_are_not_in_graphs_and_mistakes() {
+fn secrets_are_not_in_graphs_and_errors() {
     let scratch = Scratch::new();
     write_manifest(&scratch);
     for format in ["text", "dot", "mermaid"] {
@@ -225,7 +225,7 @@ fn secrets_are_not_in_graphs_and_mistakes() {
         assert!(called.stdout.contains("words [redacted]") || called.code != 0, "{}", called.shown());
     }
     for (text, code) in [
-        // A mistake beside a secret, in one, and one that keeps the text from being read at all.
+        // An error beside a secret, an error in a secret, and an error that makes the text unreadable.
         ("data:\n  # @sensitive\n  token: tok-5f3a9be1c7d2 {{\nccm: {resources: [{exec: [{a: }]}]}\n", 1),
         ("data:\n  # @sensitive\n  token: \"tok-5f3a9be1c7d2\nccm: {}\n", 1),
         ("data:\n  # @sensitive\n  token: [tok-5f3a9be1c7d2, {]\nccm: {}\n", 1),
@@ -293,7 +293,7 @@ const OF_SENSITIVE: &str = "ccm:
 ";
 
 #[test]
-fn a_sensitive_exec_is_not_told_when_a_manifest_is_rendered_or_mistaken() {
+fn a_sensitive_exec_is_redacted_in_a_rendered_manifest_and_in_errors() {
     let scratch = Scratch::new();
     scratch.write("right.yaml", OF_SENSITIVE);
     let rendered = ccm(&scratch, &["apply", "right.yaml", "--render"]).run();

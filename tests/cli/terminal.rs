@@ -1,4 +1,4 @@
-//! What a running command shows on a terminal, and that nothing of it is seen elsewhere.
+//! Progress of a run on a terminal.
 
 use std::process::{Child, Command, Stdio};
 
@@ -66,7 +66,7 @@ fn on_terminal(scratch: &Scratch, command: &str) -> Child {
 }
 
 #[test]
-fn work_on_a_file_that_takes_its_time_shows_itself_and_can_be_interrupted() {
+fn progress_of_a_file_is_shown_and_can_be_interrupted() {
     let scratch = Scratch::new();
     // It takes minutes to read, and nothing else happens meanwhile.
     let source = std::fs::File::create(scratch.path().join("source")).expect("a file");
@@ -87,7 +87,7 @@ fn work_on_a_file_that_takes_its_time_shows_itself_and_can_be_interrupted() {
 }
 
 #[test]
-fn a_command_that_takes_its_time_shows_itself_and_is_erased() {
+fn progress_of_a_command_is_shown_and_erased() {
     let plain = OnTerminal::start("TERM=xterm NO_COLOR=1", "");
     let coloured = OnTerminal::start("TERM=xterm", "");
     coloured.wait_until_shown(1);
@@ -101,7 +101,7 @@ fn a_command_that_takes_its_time_shows_itself_and_is_erased() {
 }
 
 #[test]
-fn nothing_of_it_goes_to_a_file_a_pipe_or_a_dumb_terminal() {
+fn progress_is_shown_on_capable_terminals_only() {
     let elsewhere = [("TERM=dumb", ""), ("", ""), ("TERM=xterm", "-q"), ("TERM=xterm", "2> report")];
     let runs = elsewhere.map(|(variables, options)| OnTerminal::start(variables, options));
     let shown = OnTerminal::start("TERM=xterm", "> report");

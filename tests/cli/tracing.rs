@@ -31,7 +31,7 @@ fn assert_message(called: &Called, parts: &[&str]) {
 }
 
 #[test]
-fn a_run_says_step_by_step_what_it_does() {
+fn debug_messages_follow_the_steps_of_a_run() {
     let scratch = Scratch::new();
     let called = apply_execs(&scratch, TWO_EXECS, &["-vv"]);
     assert_eq!(called.code, 0, "{}", called.shown());
@@ -61,7 +61,7 @@ fn a_run_says_step_by_step_what_it_does() {
 }
 
 #[test]
-fn a_run_that_waits_for_the_lock_says_so_with_its_holder() {
+fn waiting_for_the_lock_is_logged_with_its_holder() {
     let scratch = Scratch::new();
     prepare(&scratch);
     let first = hold(&scratch);
@@ -81,7 +81,7 @@ fn a_run_that_waits_for_the_lock_says_so_with_its_holder() {
 }
 
 #[test]
-fn without_being_asked_for_there_are_no_messages() {
+fn there_are_no_debug_messages_by_default() {
     for options in [&[][..], &["-v"], &["-q"]] {
         let scratch = Scratch::new();
         let called = apply_execs(&scratch, TWO_EXECS, options);
@@ -110,7 +110,7 @@ fn standard_output_is_the_same_with_messages() {
 }
 
 #[test]
-fn the_variable_chooses_messages_and_wins_over_the_option() {
+fn the_variable_wins_over_the_option() {
     let run = |filter: &str, options: &[&str]| {
         let scratch = Scratch::new();
         let text = format!("ccm:\n  resources:\n    - exec:\n{}", in_place(&scratch, TWO_EXECS));
@@ -135,7 +135,7 @@ fn the_variable_chooses_messages_and_wins_over_the_option() {
 }
 
 #[test]
-fn a_variable_that_can_not_be_read_is_ignored_with_a_warning() {
+fn an_invalid_variable_is_ignored_with_a_warning() {
     let scratch = Scratch::new();
     scratch.write("manifest.yaml", "ccm: {resources: [{exec: [{one: {command: 'true'}}]}]}");
     let called = ccm(&scratch, &["apply", "manifest.yaml", "-q"]).variable("CCM_LOG", "ccm_host=lots").run();
@@ -153,7 +153,7 @@ fn a_variable_that_can_not_be_read_is_ignored_with_a_warning() {
 }
 
 #[test]
-fn every_command_that_works_has_messages() {
+fn every_command_has_debug_messages() {
     let scratch = Scratch::new();
     scratch.write(
         "manifest.yaml",
@@ -179,7 +179,7 @@ fn every_command_that_works_has_messages() {
 }
 
 #[test]
-fn secrets_are_redacted_also_if_they_become_known_in_the_run() {
+fn secrets_that_become_known_in_the_run_are_redacted() {
     let scratch = Scratch::new();
     let manifest = "data:
   # @sensitive
@@ -208,7 +208,7 @@ ccm:
 }
 
 #[test]
-fn nothing_is_shown_of_what_a_sensitive_exec_runs() {
+fn the_command_of_a_sensitive_exec_is_redacted() {
     let scratch = Scratch::new();
     let called = apply_execs(
         &scratch,
@@ -234,7 +234,7 @@ fn nothing_is_shown_of_what_a_sensitive_exec_runs() {
 }
 
 #[test]
-fn nobody_has_to_read_messages_for_the_run_to_go_on() {
+fn a_run_goes_on_if_nobody_reads_its_messages() {
     let scratch = Scratch::new();
     let files: Vec<String> =
         (0..200).map(|number| format!("        - [dir]/{number}: {{ensure: absent}}\n")).collect();

@@ -1,4 +1,4 @@
-//! The units for systemd are what systemd understands.
+//! systemd accepts the units.
 
 use std::process::Command;
 
@@ -17,7 +17,7 @@ fn copy(scratch: &Scratch, text: &str, replacement: &str) {
     }
 }
 
-/// What `systemd-analyze verify` says of the units, and whether it accepts them; none if it is not installed.
+/// Returns the result and the output of `systemd-analyze verify`; `None` if it is not installed.
 fn verify(scratch: &Scratch) -> Option<(bool, String)> {
     let mut command = Command::new("systemd-analyze");
     command.args(["verify", "--man=no", "--recursive-errors=no"]).args(UNITS.map(|unit| scratch.at(unit)));
@@ -35,7 +35,7 @@ fn verify(scratch: &Scratch) -> Option<(bool, String)> {
 }
 
 #[test]
-fn systemd_understands_the_units() {
+fn systemd_accepts_the_units() {
     let scratch = Scratch::new();
     copy(&scratch, "", "");
     if let Some(verdict) = verify(&scratch) {
@@ -44,16 +44,16 @@ fn systemd_understands_the_units() {
 }
 
 #[test]
-fn a_mistake_in_a_unit_would_be_found() {
-    for (text, mistake) in [
+fn an_error_in_a_unit_is_found() {
+    for (text, error) in [
         ("KillMode=process", "KilMode=process"),
         ("OOMPolicy=continue", "OOMPolicy=go-on"),
         ("OnCalendar=*:00,30", "OnCalendar=*:00,77"),
     ] {
         let scratch = Scratch::new();
-        copy(&scratch, text, mistake);
+        copy(&scratch, text, error);
         if let Some((_, said)) = verify(&scratch) {
-            assert!(!said.is_empty(), "nothing is said about {mistake}");
+            assert!(!said.is_empty(), "no output about {error}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::ffi::{CStr, CString};
 use std::os::fd::AsFd;
 
-use rustix::fs::{XattrFlags, fgetxattr, flistxattr, fremovexattr, fsetxattr, getxattr, setxattr};
+use rustix::fs::{XattrFlags, fgetxattr, flistxattr, fremovexattr, fsetxattr};
 use rustix::io::Errno;
 
 /// Attribute for capabilities. A change of owner or content removes it, so it is set last.
@@ -64,24 +64,15 @@ impl ExtendedAttributes {
         }
     }
 
+    /// Drops the capabilities, so that a new file does not get them.
+    pub(super) fn drop_capability(&mut self) {
+        self.capability = None;
+    }
+
     /// Sets the capabilities of a new file.
     pub(super) fn apply_capability(&self, file: impl AsFd) -> Result<(), AttributeError> {
         self.capability.iter().try_for_each(|(name, value)| set(&file, name, value))
     }
-}
-
-/// Reads the capabilities of the file at a path; `None` if it has none.
-pub(super) fn capability(path: &str) -> Result<Option<Vec<u8>>, AttributeError> {
-    match read_growing(|buffer| getxattr(path, CAPABILITY, buffer)) {
-        Ok(value) => Ok(Some(value)),
-        Err(Errno::NODATA | Errno::OPNOTSUPP | Errno::NOSYS) => Ok(None),
-        Err(error) => Err((CAPABILITY.to_owned(), error)),
-    }
-}
-
-/// Sets the capabilities of the file at a path.
-pub(super) fn apply_capability(path: &str, value: &[u8]) -> Result<(), AttributeError> {
-    setxattr(path, CAPABILITY, value, XattrFlags::empty()).map_err(|error| (CAPABILITY.to_owned(), error))
 }
 
 fn set(file: impl AsFd, name: &CStr, value: &[u8]) -> Result<(), AttributeError> {

@@ -14,7 +14,7 @@ use rustix::fs::{
 use rustix::io::Errno;
 
 use super::content::{self, Readable, sha256};
-use super::extended::{self, AttributeError, ExtendedAttributes};
+use super::extended::{AttributeError, ExtendedAttributes};
 use super::inspect::{open_regular, open_source};
 use super::resolve::{PathEntry, ResolvedPath};
 use super::{FileAttributes, FileError, FileStep, NewContent, NewFile, names};
@@ -28,6 +28,9 @@ const MAX_NAME_LENGTH: usize = 255;
 
 /// Special bits of the mode. They are set last, so that an incomplete program never runs with them.
 const SPECIAL: u32 = 0o7000;
+
+/// Set-user-id and set-group-id bit.
+const SET_ID: u32 = 0o6000;
 
 /// Source of the content of a new file.
 enum ContentSource<'a> {
@@ -64,7 +67,7 @@ fn replace(
     resolved.check_mount_point()?;
     let old = OldFile::of(&resolved)?;
     let temp = TempFile::make(&resolved)?;
-    let sha256 = temp.fill(source, attributes, old.as_ref(), cancellation)?;
+    let sha256 = temp.fill(source, attributes, old, cancellation)?;
     temp.rename_into_place(&resolved, &resolved.name)?;
     Ok(sha256)
 }
@@ -86,11 +89,26 @@ pub(super) fn write_private_copy(
 
 /// State of the regular file that is replaced, or of the target of the link that is replaced.
 struct OldFile {
-    attributes: FileAttributes,
+    stat: Stat,
     extended: ExtendedAttributes,
 }
 
 impl OldFile {
+    /// Returns the attributes of a new file. As with `chown`, a new owner or group does not get the set-id bits
+    /// and capabilities of the old file: its owner could have chosen the program that runs with them.
+    fn inherited_by(&mut self, given: FileAttributes) -> FileAttributes {
+        let mut mode = PathEntry { stat: self.stat }.mode();
+        if changed_owners(&self.stat, given.uid, given.gid) != (None, None) {
+            mode &= !SET_ID;
+            self.extended.drop_capability();
+        }
+        FileAttributes {
+            uid: given.uid.or(Some(self.stat.st_uid)),
+            gid: given.gid.or(Some(self.stat.st_gid)),
+            mode: given.mode.or(Some(mode)),
+        }
+    }
+
     fn of(resolved: &ResolvedPath) -> Result<Option<Self>, FileError> {
         let Some(entry) = &resolved.entry else { return Ok(None) };
         match entry.kind() {
@@ -117,8 +135,7 @@ impl OldFile {
         let file = open_regular(resolved, entry)?;
         let extended =
             ExtendedAttributes::of(&file).map_err(|refused| attribute_error(&resolved.path, refused))?;
-        let (uid, gid) = (Some(entry.stat.st_uid), Some(entry.stat.st_gid));
-        Ok(Self { attributes: FileAttributes { uid, gid, mode: Some(entry.mode()) }, extended })
+        Ok(Self { stat: entry.stat, extended })
     }
 }
 
@@ -151,14 +168,13 @@ impl<'p> TempFile<'p> {
         &self,
         source: ContentSource<'_>,
         attributes: FileAttributes,
-        old: Option<&OldFile>,
+        mut old: Option<OldFile>,
         cancellation: &Cancellation,
     ) -> Result<String, FileError> {
         let at = |step| FileError::at(&self.path, step);
-        let found = old.map(|old| old.attributes).unwrap_or_default();
-        let (uid, gid) = (attributes.uid.or(found.uid), attributes.gid.or(found.gid));
+        let desired = old.as_mut().map_or(attributes, |old| old.inherited_by(attributes));
         let stat = fstat(&self.file).map_err(at(FileStep::Inspect))?;
-        let (uid, gid) = changed_owners(&stat, uid, gid);
+        let (uid, gid) = changed_owners(&stat, desired.uid, desired.gid);
         if uid.is_some() || gid.is_some() {
             let owner_names = owner_names(&stat, uid, gid);
             let is_given =
@@ -166,28 +182,27 @@ impl<'p> TempFile<'p> {
             let step = if is_given { FileStep::Owner(owner_names) } else { FileStep::KeepOwner(owner_names) };
             fchown(&self.file, uid, gid).map_err(FileError::at(self.target, step))?;
         }
-        if let Some(old) = old {
+        if let Some(old) = &old {
             old.extended.apply(&self.file).map_err(|refused| attribute_error(&self.path, refused))?;
         }
-        let desired = attributes.mode.or(found.mode);
-        let mode = desired.unwrap_or(MODE);
+        let mode = desired.mode.unwrap_or(MODE);
         let plain = fchmod(&self.file, Mode::from_raw_mode(mode & !SPECIAL)).map_err(at(FileStep::Mode));
         // Some filesystems have a fixed mode. That is no error if no mode is desired.
-        if desired.is_some() {
+        if desired.mode.is_some() {
             plain?;
         }
         let sha256 = self.content(source, cancellation)?;
         if mode & SPECIAL != 0 {
             fchmod(&self.file, Mode::from_raw_mode(mode)).map_err(at(FileStep::Mode))?;
         }
-        if let Some(old) = old {
+        if let Some(old) = &old {
             old.extended
                 .apply_capability(&self.file)
                 .map_err(|refused| attribute_error(&self.path, refused))?;
         }
         // The kernel drops special bits that the user may not set, without an error.
         let actual = fstat(&self.file).map_err(at(FileStep::Inspect))?.st_mode & 0o7777;
-        if desired.is_some_and(|desired| desired != actual) {
+        if desired.mode.is_some_and(|mode| mode != actual) {
             return Err(FileError::step(&self.path, FileStep::Mode, Errno::PERM));
         }
         fsync(&self.file).map_err(at(FileStep::Sync))?;
@@ -280,26 +295,22 @@ pub(super) fn set_attributes(path: &Path, attributes: FileAttributes) -> Result<
     Ok(())
 }
 
-/// Changes attributes through a descriptor that only names the file. Attributes that are not given are kept.
+/// Changes attributes through a descriptor that only names the file. Attributes that are not given are kept,
+/// but for those that [`chownat`] removes: capabilities and, except from a directory, the set-id bits.
 pub(super) fn apply(named: BorrowedFd<'_>, path: &Path, attributes: FileAttributes) -> Result<(), FileError> {
     let stat = fstat(named).map_err(FileError::at(path, FileStep::Inspect))?;
     let (uid, gid) = changed_owners(&stat, attributes.uid, attributes.gid);
-    // No call changes mode and capabilities through such a descriptor, but its path in /proc can be used.
+    // No call changes the mode through such a descriptor, but its path in /proc can be used.
     let descriptor = format!("/proc/self/fd/{}", named.as_raw_fd());
     if uid.is_none() && gid.is_none() {
         return attributes.mode.map_or(Ok(()), |mode| apply_mode(named, &descriptor, path, mode));
     }
-    let is_file = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
-    let capability = if is_file { extended::capability(&descriptor) } else { Ok(None) };
-    let capability = capability.map_err(|refused| attribute_error(path, refused))?;
     let step = FileStep::Owner(owner_names(&stat, uid, gid));
     chownat(named, "", uid, gid, AtFlags::EMPTY_PATH).map_err(FileError::at(path, step))?;
-    // A change of owner removes special bits and capabilities.
-    let mode = attributes.mode.unwrap_or(stat.st_mode & 0o7777);
-    apply_mode(named, &descriptor, path, mode).map_err(FileError::after_change)?;
-    let Some(capability) = capability else { return Ok(()) };
-    extended::apply_capability(&descriptor, &capability)
-        .map_err(|refused| attribute_error(path, refused).after_change())
+    let is_directory = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
+    let kept = stat.st_mode & 0o7777 & if is_directory { 0o7777 } else { !SET_ID };
+    let mode = attributes.mode.unwrap_or(kept);
+    apply_mode(named, &descriptor, path, mode).map_err(FileError::after_change)
 }
 
 fn apply_mode(named: BorrowedFd<'_>, descriptor: &str, path: &Path, mode: u32) -> Result<(), FileError> {

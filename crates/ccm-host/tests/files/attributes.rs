@@ -1,47 +1,14 @@
 //! Owners, modes and extended attributes, changed and kept.
 
 use std::os::unix::fs::chown;
-use std::path::Path;
 
 use ccm_host::{FileAttributes, Files as _};
 use ccm_testkit::Scratch;
-use rustix::fs::{XattrFlags, getxattr, setxattr};
 
+use crate::extended::{ACL, acl, capability, extended, set_extended};
 use crate::{
     NOBODY, attributes, error_text, files, is_root, mode, needs_root, owner_ids, set_mode, write, write_with,
 };
-
-const ACL: &str = "system.posix_acl_access";
-
-fn extended(path: &Path, name: &str) -> Option<Vec<u8>> {
-    let mut buffer = [0; 256];
-    let length = getxattr(path, name, &mut buffer[..]).ok()?;
-    Some(buffer[..length].to_vec())
-}
-
-/// Sets an attribute. Returns `false`, and prints the reason, if the file system has none.
-fn set_extended(path: &Path, name: &str, value: &[u8]) -> bool {
-    match setxattr(path, name, value, XattrFlags::empty()) {
-        Ok(()) => true,
-        Err(error) => {
-            println!("skipped: `{name}` can't be set here: {error}");
-            false
-        }
-    }
-}
-
-/// Returns an access control list for the owner, one more user, the group, the mask and others.
-fn acl(user: u32) -> Vec<u8> {
-    let mut bytes = 2_u32.to_le_bytes().to_vec();
-    for (tag, rights, id) in
-        [(1_u16, 6_u16, u32::MAX), (2, 4, user), (4, 4, u32::MAX), (0x10, 4, u32::MAX), (0x20, 0, u32::MAX)]
-    {
-        bytes.extend(tag.to_le_bytes());
-        bytes.extend(rights.to_le_bytes());
-        bytes.extend(id.to_le_bytes());
-    }
-    bytes
-}
 
 #[test]
 fn attributes_of_a_user_are_kept() {
@@ -80,31 +47,6 @@ fn inherited_access_control_list_is_not_put_on_an_old_file() {
     assert_eq!((extended(&path, ACL), mode(&path)), (None, 0o644));
 }
 
-/// Returns the capability `CAP_NET_BIND_SERVICE`, effective, in version 2 of the format.
-fn capability() -> Vec<u8> {
-    let mut bytes = 0x0200_0001_u32.to_le_bytes().to_vec();
-    bytes.extend([1 << 10, 0, 0, 0].iter().flat_map(|word: &u32| word.to_le_bytes()));
-    bytes
-}
-
-#[test]
-fn change_of_owner_keeps_special_bits_and_capabilities() {
-    if !needs_root("changing owners") {
-        return;
-    }
-    let scratch = Scratch::new();
-    let path = scratch.write_program("f", "content");
-    set_mode(&path, 0o6755);
-    let has_capability = set_extended(&path, "security.capability", &capability());
-    let owner = |uid, mode| FileAttributes { uid: Some(uid), gid: Some(uid), mode };
-    files().set_attributes(&path, owner(NOBODY, None)).expect("a change");
-    assert_eq!((owner_ids(&path), mode(&path)), ((NOBODY, NOBODY), 0o6755));
-    assert_eq!(extended(&path, "security.capability"), has_capability.then(capability));
-    files().set_attributes(&path, owner(1, Some(0o755))).expect("a change");
-    assert_eq!(mode(&path), 0o755);
-    assert_eq!(extended(&path, "security.capability"), has_capability.then(capability));
-}
-
 #[test]
 fn capabilities_are_kept() {
     if !needs_root("keeping capabilities") {
@@ -117,10 +59,7 @@ fn capabilities_are_kept() {
         return;
     }
     write(&path, "new").expect("a write");
-    assert_eq!(extended(&path, "security.capability"), Some(capability.clone()));
-    let owner = FileAttributes { uid: Some(NOBODY), ..FileAttributes::default() };
-    write_with(&path, "newer", owner).expect("a write");
-    assert_eq!((extended(&path, "security.capability"), owner_ids(&path).0), (Some(capability), NOBODY));
+    assert_eq!(extended(&path, "security.capability"), Some(capability));
 }
 
 #[test]

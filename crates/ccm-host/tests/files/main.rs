@@ -12,10 +12,12 @@
 mod attributes;
 mod backups;
 mod cancelling;
+mod extended;
 mod inspecting;
 mod links;
 mod mounts;
 mod removing;
+mod takeover;
 mod wrapped;
 mod writing;
 

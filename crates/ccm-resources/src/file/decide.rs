@@ -12,6 +12,9 @@ use super::diff;
 use super::rules::FileRule;
 use super::state::{FileState, describe, mode};
 
+/// Set-user-id and set-group-id bit.
+const SET_ID: u32 = 0o6000;
+
 /// Resource kind of file.
 pub(crate) struct FileResource;
 
@@ -85,15 +88,14 @@ impl Differences {
         let differs = |found: u32, desired: Option<u32>| desired.is_some_and(|desired| desired != found);
         let desired_owner = file.owner.as_deref().unwrap_or_default();
         let desired_group = file.group.as_deref().unwrap_or_default();
-        Self {
-            content: desired.sha256.is_some() && desired.sha256 != target.sha256,
-            owner: differs(target.uid, desired.uid).then(|| is(owner, desired_owner)),
-            group: differs(target.gid, desired.gid).then(|| is(group, desired_group)),
-            mode: file
-                .mode
-                .filter(|desired| *desired != target.mode)
-                .map(|desired| is(&mode(target.mode), &mode(desired))),
-        }
+        let owner = differs(target.uid, desired.uid).then(|| is(owner, desired_owner));
+        let group = differs(target.gid, desired.gid).then(|| is(group, desired_group));
+        let mode = match file.mode {
+            Some(desired) => (desired != target.mode).then(|| is(&mode(target.mode), &mode(desired))),
+            None => loses_set_id(target, owner.is_some() || group.is_some()),
+        };
+        let content = desired.sha256.is_some() && desired.sha256 != target.sha256;
+        Self { content, owner, group, mode }
     }
 
     fn is_none(&self) -> bool {
@@ -116,6 +118,14 @@ impl Differences {
             [first @ .., last] => format!("{} and {last}", first.join(", ")),
         }
     }
+}
+
+/// Returns the difference of a mode that is not managed: a new owner or group removes the set-id bits, except
+/// from a directory.
+fn loses_set_id(target: &FileInfo, changes_owner: bool) -> Option<String> {
+    let is_directory = matches!(target.kind, FileKind::Directory { .. });
+    let loses = changes_owner && !is_directory && target.mode & SET_ID != 0;
+    loses.then(|| format!("{}, which a new owner or group does not keep", mode(target.mode)))
 }
 
 /// Joins the differences with `; `.

@@ -13,6 +13,7 @@ mod machine;
 #[path = "../run/mod.rs"]
 mod run;
 mod sensitive;
+mod strangers;
 
 use ccm_model::Resource;
 

@@ -38,7 +38,11 @@ fn state(file: &DesiredFile, found: &str, differs: &str) -> FileState {
     };
     let target = kind.map(|kind| FileInfo {
         kind,
-        mode: if differs("mode") { 0o600 } else { file.mode.unwrap_or(0o640) },
+        mode: match file.mode {
+            _ if differs("set-id") => 0o6755,
+            _ if differs("mode") => 0o600,
+            mode => mode.unwrap_or(0o640),
+        },
         uid: if differs("owner") { 7 } else { 0 },
         gid: 0,
         size: 7,
@@ -65,7 +69,7 @@ fn decisions_match_the_table() {
         let file = file(ensure, asks);
         decide(&file, &state(&file, found, differs))
     });
-    assert_eq!(rows, 60);
+    assert_eq!(rows, 65);
 }
 
 #[test]

@@ -37,5 +37,5 @@ fn finish(resolved: &ResolvedPath, attributes: FileAttributes) -> Result<(), Fil
     // A directory inherits the set-group-id bit from its parent.
     let inherited = entry.mode() & SET_GROUP_ID;
     let mode = Some(attributes.mode.unwrap_or(MODE | inherited));
-    apply(resolved.pin(&entry)?.as_fd(), path, FileAttributes { mode, ..attributes })
+    apply(resolved, resolved.pin(&entry)?.as_fd(), FileAttributes { mode, ..attributes })
 }

@@ -3,7 +3,7 @@
 use std::ffi::{CStr, CString};
 use std::os::fd::AsFd;
 
-use rustix::fs::{XattrFlags, fgetxattr, flistxattr, fremovexattr, fsetxattr};
+use rustix::fs::{XattrFlags, fgetxattr, flistxattr, fremovexattr, fsetxattr, removexattr};
 use rustix::io::Errno;
 
 /// Attribute for capabilities. A change of owner or content removes it, so it is set last.
@@ -12,8 +12,11 @@ const CAPABILITY: &str = "security.capability";
 /// Attributes that the kernel computes from the content. Those of the old file would be wrong.
 const KERNEL_ATTRIBUTES: [&str; 2] = ["security.ima", "security.evm"];
 
-/// Attribute that a new file inherits from its directory.
-const INHERITED: &str = "system.posix_acl_access";
+/// Access control list. A new file inherits it from its directory.
+const ACL: &str = "system.posix_acl_access";
+
+/// Access control list that what is created in a directory inherits.
+const DEFAULT_ACL: &str = "system.posix_acl_default";
 
 /// Extended attributes of a file.
 #[derive(Debug, Default)]
@@ -54,14 +57,15 @@ impl ExtendedAttributes {
         for (name, value) in &self.first {
             set(&file, name, value)?;
         }
-        let inherited = CString::new(INHERITED).unwrap_or_default();
-        if self.first.iter().any(|(name, _)| *name == inherited) {
+        if self.first.iter().any(|(name, _)| name.to_bytes() == ACL.as_bytes()) {
             return Ok(());
         }
-        match fremovexattr(&file, &*inherited) {
-            Ok(()) | Err(Errno::NODATA | Errno::OPNOTSUPP) => Ok(()),
-            Err(error) => Err((INHERITED.to_owned(), error)),
-        }
+        remove_acl(file)
+    }
+
+    /// Drops the access control list, so that a new file does not get it.
+    pub(super) fn drop_acl(&mut self) {
+        self.first.retain(|(name, _)| name.to_bytes() != ACL.as_bytes());
     }
 
     /// Drops the capabilities, so that a new file does not get them.
@@ -72,6 +76,23 @@ impl ExtendedAttributes {
     /// Sets the capabilities of a new file.
     pub(super) fn apply_capability(&self, file: impl AsFd) -> Result<(), AttributeError> {
         self.capability.iter().try_for_each(|(name, value)| set(&file, name, value))
+    }
+}
+
+/// Removes the access control list of a file.
+pub(super) fn remove_acl(file: impl AsFd) -> Result<(), AttributeError> {
+    unless_absent(ACL, fremovexattr(file, ACL))
+}
+
+/// Removes the access control lists of the file or directory at a path.
+pub(super) fn remove_acls_at(path: &str) -> Result<(), AttributeError> {
+    [ACL, DEFAULT_ACL].into_iter().try_for_each(|name| unless_absent(name, removexattr(path, name)))
+}
+
+fn unless_absent(name: &str, removed: Result<(), Errno>) -> Result<(), AttributeError> {
+    match removed {
+        Ok(()) | Err(Errno::NODATA | Errno::OPNOTSUPP) => Ok(()),
+        Err(error) => Err((name.to_owned(), error)),
     }
 }
 

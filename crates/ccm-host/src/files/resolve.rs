@@ -155,6 +155,12 @@ impl ResolvedPath {
         self.path.parent().unwrap_or(Path::new("/")).to_owned()
     }
 
+    /// Returns the owner of the parent directory.
+    pub(super) fn directory_owner(&self) -> Result<u32, FileError> {
+        let parent = fstat(&self.parent).map_err(FileError::at(&self.path, FileStep::Inspect))?;
+        Ok(parent.st_uid)
+    }
+
     /// Returns an error for a mount point.
     pub(super) fn check_mount_point(&self) -> Result<(), FileError> {
         let Some(entry) = &self.entry else { return Ok(()) };

@@ -12,9 +12,10 @@ use rustix::fs::{
     openat, renameat, statat, unlinkat,
 };
 use rustix::io::Errno;
+use rustix::process::geteuid;
 
 use super::content::{self, Readable, sha256};
-use super::extended::{AttributeError, ExtendedAttributes};
+use super::extended::{self, AttributeError, ExtendedAttributes};
 use super::inspect::{open_regular, open_source};
 use super::resolve::{PathEntry, ResolvedPath};
 use super::{FileAttributes, FileError, FileStep, NewContent, NewFile, names};
@@ -90,6 +91,8 @@ pub(super) fn write_private_copy(
 /// State of the regular file that is replaced, or of the target of the link that is replaced.
 struct OldFile {
     stat: Stat,
+    /// Owner of the directory that it is in.
+    directory_owner: u32,
     extended: ExtendedAttributes,
 }
 
@@ -101,6 +104,10 @@ impl OldFile {
         if changed_owners(&self.stat, given.uid, given.gid) != (None, None) {
             mode &= !SET_ID;
             self.extended.drop_capability();
+        }
+        let new_owner = given.uid.unwrap_or(self.stat.st_uid);
+        if !acl_is_kept(self.stat.st_uid, self.directory_owner, new_owner) {
+            self.extended.drop_acl();
         }
         FileAttributes {
             uid: given.uid.or(Some(self.stat.st_uid)),
@@ -135,7 +142,7 @@ impl OldFile {
         let file = open_regular(resolved, entry)?;
         let extended =
             ExtendedAttributes::of(&file).map_err(|refused| attribute_error(&resolved.path, refused))?;
-        Ok(Self { stat: entry.stat, extended })
+        Ok(Self { stat: entry.stat, directory_owner: resolved.directory_owner()?, extended })
     }
 }
 
@@ -182,8 +189,14 @@ impl<'p> TempFile<'p> {
             let step = if is_given { FileStep::Owner(owner_names) } else { FileStep::KeepOwner(owner_names) };
             fchown(&self.file, uid, gid).map_err(FileError::at(self.target, step))?;
         }
+        let refused = |refused| attribute_error(&self.path, refused);
         if let Some(old) = &old {
-            old.extended.apply(&self.file).map_err(|refused| attribute_error(&self.path, refused))?;
+            old.extended.apply(&self.file).map_err(refused)?;
+        } else {
+            let directory = fstat(self.parent).map_err(at(FileStep::Inspect))?;
+            if !acl_is_kept(stat.st_uid, directory.st_uid, desired.uid.unwrap_or(stat.st_uid)) {
+                extended::remove_acl(&self.file).map_err(refused)?;
+            }
         }
         let mode = desired.mode.unwrap_or(MODE);
         let plain = fchmod(&self.file, Mode::from_raw_mode(mode & !SPECIAL)).map_err(at(FileStep::Mode));
@@ -196,9 +209,7 @@ impl<'p> TempFile<'p> {
             fchmod(&self.file, Mode::from_raw_mode(mode)).map_err(at(FileStep::Mode))?;
         }
         if let Some(old) = &old {
-            old.extended
-                .apply_capability(&self.file)
-                .map_err(|refused| attribute_error(&self.path, refused))?;
+            old.extended.apply_capability(&self.file).map_err(refused)?;
         }
         // The kernel drops special bits that the user may not set, without an error.
         let actual = fstat(&self.file).map_err(at(FileStep::Inspect))?.st_mode & 0o7777;
@@ -290,27 +301,49 @@ pub(super) fn set_attributes(path: &Path, attributes: FileAttributes) -> Result<
     if entry.is_link() {
         return Err(FileError::IsLink(path.to_owned()));
     }
-    apply(resolved.pin(entry)?.as_fd(), path, attributes)?;
+    apply(&resolved, resolved.pin(entry)?.as_fd(), attributes)?;
     remove_leftover(&resolved);
     Ok(())
 }
 
 /// Changes attributes through a descriptor that only names the file. Attributes that are not given are kept,
-/// but for those that [`chownat`] removes: capabilities and, except from a directory, the set-id bits.
-pub(super) fn apply(named: BorrowedFd<'_>, path: &Path, attributes: FileAttributes) -> Result<(), FileError> {
+/// but for those that [`chownat`] removes (capabilities and, except from a directory, the set-id bits), and
+/// for an access control list that a stranger may have set.
+pub(super) fn apply(
+    resolved: &ResolvedPath,
+    named: BorrowedFd<'_>,
+    attributes: FileAttributes,
+) -> Result<(), FileError> {
+    let path = &resolved.path;
     let stat = fstat(named).map_err(FileError::at(path, FileStep::Inspect))?;
+    let directory_owner = resolved.directory_owner()?;
     let (uid, gid) = changed_owners(&stat, attributes.uid, attributes.gid);
-    // No call changes the mode through such a descriptor, but its path in /proc can be used.
+    // No call changes mode and extended attributes through such a descriptor, but its path in /proc can be
+    // used.
     let descriptor = format!("/proc/self/fd/{}", named.as_raw_fd());
-    if uid.is_none() && gid.is_none() {
-        return attributes.mode.map_or(Ok(()), |mode| apply_mode(named, &descriptor, path, mode));
+    let changes_owner = (uid, gid) != (None, None);
+    if changes_owner {
+        let step = FileStep::Owner(owner_names(&stat, uid, gid));
+        chownat(named, "", uid, gid, AtFlags::EMPTY_PATH).map_err(FileError::at(path, step))?;
     }
-    let step = FileStep::Owner(owner_names(&stat, uid, gid));
-    chownat(named, "", uid, gid, AtFlags::EMPTY_PATH).map_err(FileError::at(path, step))?;
+    let after_change = |error: FileError| if changes_owner { error.after_change() } else { error };
+    if !acl_is_kept(stat.st_uid, directory_owner, attributes.uid.unwrap_or(stat.st_uid)) {
+        extended::remove_acls_at(&descriptor)
+            .map_err(|refused| after_change(attribute_error(path, refused)))?;
+    }
     let is_directory = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
     let kept = stat.st_mode & 0o7777 & if is_directory { 0o7777 } else { !SET_ID };
-    let mode = attributes.mode.unwrap_or(kept);
-    apply_mode(named, &descriptor, path, mode).map_err(FileError::after_change)
+    match attributes.mode.or(changes_owner.then_some(kept)) {
+        Some(mode) => apply_mode(named, &descriptor, path, mode).map_err(after_change),
+        None => Ok(()),
+    }
+}
+
+/// Returns `true` if an access control list stays with a file. The owner of the file could have set it, and
+/// the owner of its directory could have had the file inherit it: neither may be a stranger to the new owner.
+fn acl_is_kept(owner: u32, directory_owner: u32, new_owner: u32) -> bool {
+    let trusted = [0, geteuid().as_raw(), new_owner];
+    trusted.contains(&owner) && trusted.contains(&directory_owner)
 }
 
 fn apply_mode(named: BorrowedFd<'_>, descriptor: &str, path: &Path, mode: u32) -> Result<(), FileError> {

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use ccm_host::{FileAttributes, Files as _};
 use ccm_testkit::Scratch;
 
-use crate::extended::{capability, extended, set_extended};
+use crate::extended::{ACL, acl, capability, extended, set_extended};
 use crate::{NOBODY, files, mode, needs_root, owner_ids, set_mode, write_with};
 
 const CAPABILITY: &str = "security.capability";
+const DEFAULT_ACL: &str = "system.posix_acl_default";
 
 /// Makes a program of user nobody.
 fn program_of_nobody(scratch: &Scratch, name: &str, bits: u32) -> PathBuf {
@@ -91,4 +92,82 @@ fn directory_keeps_its_set_group_id_bit() {
     set_mode(&path, 0o2775);
     files().set_attributes(&path, owner(Some(NOBODY), Some(12), None)).expect("a change");
     assert_eq!((owner_ids(&path), mode(&path)), ((NOBODY, 12), 0o2775));
+}
+
+/// Gives a file of user nobody an access control list. Returns `None`, and prints the reason, if the
+/// filesystem has none.
+fn planted_acl(scratch: &Scratch, name: &str) -> Option<PathBuf> {
+    let path = program_of_nobody(scratch, name, 0o640);
+    set_extended(&path, ACL, &acl(1001)).then_some(path)
+}
+
+#[test]
+fn access_control_list_of_a_stranger_is_dropped() {
+    if !needs_root("changing owners") {
+        return;
+    }
+    let scratch = Scratch::new();
+    for (attributes, is_kept) in [
+        (owner(Some(0), Some(0), Some(0o660)), false),
+        (owner(Some(12), None, None), false),
+        // It still belongs to the user, who may set the list at any time.
+        (owner(None, Some(12), Some(0o640)), true),
+    ] {
+        let Some(written) = planted_acl(&scratch, "written") else { return };
+        let Some(changed) = planted_acl(&scratch, "changed") else { return };
+        write_with(&written, "secret", attributes).expect("a write");
+        files().set_attributes(&changed, attributes).expect("a change");
+        let expected = (is_kept, attributes.mode.unwrap_or(0o640));
+        for path in [&written, &changed] {
+            assert_eq!((extended(path, ACL).is_some(), mode(path)), expected, "{attributes:?} {path:?}");
+        }
+    }
+}
+
+#[test]
+fn default_list_of_a_strangers_directory_is_not_inherited() {
+    if !needs_root("changing owners") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let at = |name: &str| scratch.path().join(name);
+    std::fs::create_dir(at("d")).expect("a directory");
+    if !set_extended(&at("d"), DEFAULT_ACL, &acl(1001)) {
+        return;
+    }
+    let inherits = |name: &str, attributes| {
+        write_with(&at(&format!("d/{name}")), "secret", attributes).expect("a write");
+        files().make_directory(&at(&format!("d/{name}.d")), attributes).expect("a directory");
+        let file = extended(&at(&format!("d/{name}")), ACL).is_some();
+        let directory = at(&format!("d/{name}.d"));
+        (file, extended(&directory, ACL).is_some(), extended(&directory, DEFAULT_ACL).is_some())
+    };
+    assert_eq!(inherits("trusted", owner(None, None, Some(0o640))), (true, true, true));
+    chown(at("d"), Some(NOBODY), None).expect("its owner");
+    assert_eq!(inherits("planted", owner(None, None, Some(0o640))), (false, false, false));
+    assert_eq!(inherits("his", owner(Some(NOBODY), None, Some(0o640))), (true, true, true));
+    // Another program of root made these before, and they inherited the list.
+    for attributes in [owner(None, None, None), owner(Some(0), None, Some(0o644))] {
+        scratch.write("d/found", "");
+        assert!(extended(&at("d/found"), ACL).is_some());
+        write_with(&at("d/found"), "secret", attributes).expect("a write");
+        assert_eq!(extended(&at("d/found"), ACL), None);
+        std::fs::remove_file(at("d/found")).expect("a removal");
+    }
+}
+
+#[test]
+fn directory_taken_over_loses_the_lists_of_a_stranger() {
+    if !needs_root("changing owners") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let path = scratch.path().join("d");
+    std::fs::create_dir(&path).expect("a directory");
+    if !set_extended(&path, DEFAULT_ACL, &acl(1001)) || !set_extended(&path, ACL, &acl(1001)) {
+        return;
+    }
+    chown(&path, Some(NOBODY), None).expect("its owner");
+    files().set_attributes(&path, owner(Some(0), None, Some(0o750))).expect("a change");
+    assert_eq!((extended(&path, ACL), extended(&path, DEFAULT_ACL), mode(&path)), (None, None, 0o750));
 }

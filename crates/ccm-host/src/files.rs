@@ -1,5 +1,6 @@
 //! Inspecting and changing files. No reader sees half a change, and links of other users are not followed.
 
+mod attributes;
 mod backup;
 mod content;
 mod directory;
@@ -66,8 +67,15 @@ pub trait Files {
     /// Makes a directory.
     fn make_directory(&self, path: &Path, attributes: FileAttributes) -> Result<(), FileError>;
 
-    /// Changes owner, group and mode of anything but a link.
+    /// Changes owner, group and mode of anything but a link. In a directory of a user who is neither root nor
+    /// the user who runs ccm, a file of another user is an error if the change gives anybody more rights.
     fn set_attributes(&self, path: &Path, attributes: FileAttributes) -> Result<(), FileError>;
+
+    /// Returns the error that [`Files::set_attributes`] would return before a change, as far as it is known.
+    fn check_attributes(&self, path: &Path, attributes: FileAttributes) -> Result<(), FileError> {
+        let _ = (path, attributes);
+        Ok(())
+    }
 
     /// Removes a file, a link or an empty directory; with `force` a directory and everything in it. The root
     /// directory, a mount point and a directory with a mount point in it are errors.

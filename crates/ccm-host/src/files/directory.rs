@@ -6,8 +6,9 @@ use std::path::Path;
 use rustix::fs::{AtFlags, FileType, Mode, mkdirat, unlinkat};
 use rustix::process::geteuid;
 
+use super::attributes::apply;
 use super::resolve::ResolvedPath;
-use super::write::{apply, sync};
+use super::write::sync;
 use super::{FileAttributes, FileError, FileStep};
 
 /// Default mode of a new directory.

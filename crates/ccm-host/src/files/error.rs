@@ -33,6 +33,16 @@ pub enum FileError {
     /// The path is a link, which this operation does not take.
     #[error("\"{}\" is a symbolic link", .0.display())]
     IsLink(PathBuf),
+    /// The file may not be the one that the manifest means.
+    #[error("the attributes of \"{}\" are not changed: it belongs to user {owner}, but its directory to user {directory_owner}, who could have moved it there", .path.display())]
+    UntrustedDirectory {
+        /// Path of the file.
+        path: PathBuf,
+        /// Number of the owner of the file.
+        owner: u32,
+        /// Number of the owner of the directory that it is in.
+        directory_owner: u32,
+    },
     /// The path is not a regular file.
     #[error("\"{}\" is {what}", .path.display())]
     NotAFile {

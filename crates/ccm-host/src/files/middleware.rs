@@ -74,6 +74,10 @@ impl<T: FilesMiddleware> Files for T {
         self.inner().set_attributes(path, attributes)
     }
 
+    fn check_attributes(&self, path: &Path, attributes: FileAttributes) -> Result<(), FileError> {
+        self.inner().check_attributes(path, attributes)
+    }
+
     fn remove(&self, path: &Path, force: bool) -> Result<(), FileError> {
         self.before_change(path, FileChange::Remove)?;
         self.inner().remove(path, force)

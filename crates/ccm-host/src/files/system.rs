@@ -8,8 +8,8 @@ use rustix::process::{getegid, geteuid, getgroups};
 
 use super::content::{self, Readable};
 use super::{
-    FileAttributes, FileError, Files, InspectOptions, NewFile, PathInfo, ReadContent, backup, directory,
-    inspect, is_absence, names, remove, resolve, write,
+    FileAttributes, FileError, Files, InspectOptions, NewFile, PathInfo, ReadContent, attributes, backup,
+    directory, inspect, is_absence, names, remove, resolve, write,
 };
 use crate::command::Cancellation;
 
@@ -77,7 +77,11 @@ impl Files for SystemFiles {
     }
 
     fn set_attributes(&self, path: &Path, attributes: FileAttributes) -> Result<(), FileError> {
-        write::set_attributes(path, attributes)
+        attributes::set_attributes(path, attributes)
+    }
+
+    fn check_attributes(&self, path: &Path, attributes: FileAttributes) -> Result<(), FileError> {
+        attributes::check_attributes(path, attributes)
     }
 
     fn remove(&self, path: &Path, force: bool) -> Result<(), FileError> {

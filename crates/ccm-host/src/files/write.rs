@@ -3,17 +3,17 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Write as _};
-use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{
-    AtFlags, CWD, FileType, Gid, Mode, OFlags, Stat, Uid, chmodat, chownat, fchmod, fchown, fstat, fsync,
-    openat, renameat, statat, unlinkat,
+    AtFlags, FileType, Gid, Mode, OFlags, Stat, Uid, fchmod, fchown, fstat, fsync, openat, renameat, statat,
+    unlinkat,
 };
 use rustix::io::Errno;
-use rustix::process::geteuid;
 
+use super::attributes::{SET_ID, acl_is_kept};
 use super::content::{self, Readable, sha256};
 use super::extended::{self, AttributeError, ExtendedAttributes};
 use super::inspect::{open_regular, open_source};
@@ -29,9 +29,6 @@ const MAX_NAME_LENGTH: usize = 255;
 
 /// Special bits of the mode. They are set last, so that an incomplete program never runs with them.
 const SPECIAL: u32 = 0o7000;
-
-/// Set-user-id and set-group-id bit.
-const SET_ID: u32 = 0o6000;
 
 /// Source of the content of a new file.
 enum ContentSource<'a> {
@@ -293,87 +290,19 @@ pub(super) fn sync(directory: &OwnedFd, path: &Path) -> Result<(), FileError> {
     }
 }
 
-/// Changes owner, group and mode of anything but a link.
-pub(super) fn set_attributes(path: &Path, attributes: FileAttributes) -> Result<(), FileError> {
-    let resolved = ResolvedPath::find(path)?;
-    let entry =
-        resolved.entry.as_ref().ok_or_else(|| FileError::step(path, FileStep::Inspect, Errno::NOENT))?;
-    if entry.is_link() {
-        return Err(FileError::IsLink(path.to_owned()));
-    }
-    apply(&resolved, resolved.pin(entry)?.as_fd(), attributes)?;
-    remove_leftover(&resolved);
-    Ok(())
-}
-
-/// Changes attributes through a descriptor that only names the file. Attributes that are not given are kept,
-/// but for those that [`chownat`] removes (capabilities and, except from a directory, the set-id bits), and
-/// for an access control list that a stranger may have set.
-pub(super) fn apply(
-    resolved: &ResolvedPath,
-    named: BorrowedFd<'_>,
-    attributes: FileAttributes,
-) -> Result<(), FileError> {
-    let path = &resolved.path;
-    let stat = fstat(named).map_err(FileError::at(path, FileStep::Inspect))?;
-    let directory_owner = resolved.directory_owner()?;
-    let (uid, gid) = changed_owners(&stat, attributes.uid, attributes.gid);
-    // No call changes mode and extended attributes through such a descriptor, but its path in /proc can be
-    // used.
-    let descriptor = format!("/proc/self/fd/{}", named.as_raw_fd());
-    let changes_owner = (uid, gid) != (None, None);
-    if changes_owner {
-        let step = FileStep::Owner(owner_names(&stat, uid, gid));
-        chownat(named, "", uid, gid, AtFlags::EMPTY_PATH).map_err(FileError::at(path, step))?;
-    }
-    let after_change = |error: FileError| if changes_owner { error.after_change() } else { error };
-    if !acl_is_kept(stat.st_uid, directory_owner, attributes.uid.unwrap_or(stat.st_uid)) {
-        extended::remove_acls_at(&descriptor)
-            .map_err(|refused| after_change(attribute_error(path, refused)))?;
-    }
-    let is_directory = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
-    let kept = stat.st_mode & 0o7777 & if is_directory { 0o7777 } else { !SET_ID };
-    match attributes.mode.or(changes_owner.then_some(kept)) {
-        Some(mode) => apply_mode(named, &descriptor, path, mode).map_err(after_change),
-        None => Ok(()),
-    }
-}
-
-/// Returns `true` if an access control list stays with a file. The owner of the file could have set it, and
-/// the owner of its directory could have had the file inherit it: neither may be a stranger to the new owner.
-fn acl_is_kept(owner: u32, directory_owner: u32, new_owner: u32) -> bool {
-    let trusted = [0, geteuid().as_raw(), new_owner];
-    trusted.contains(&owner) && trusted.contains(&directory_owner)
-}
-
-fn apply_mode(named: BorrowedFd<'_>, descriptor: &str, path: &Path, mode: u32) -> Result<(), FileError> {
-    let has_mode = || {
-        let stat = fstat(named).map_err(FileError::at(path, FileStep::Mode))?;
-        Ok(stat.st_mode & 0o7777 == mode)
-    };
-    if has_mode()? {
-        return Ok(());
-    }
-    chmodat(CWD, descriptor, Mode::from_raw_mode(mode), AtFlags::empty())
-        .map_err(FileError::at(path, FileStep::Mode))?;
-    // The kernel drops the set-group-id bit without an error if the user is not in the group.
-    let dropped = || FileError::step(path, FileStep::Mode, Errno::PERM).after_change();
-    if has_mode()? { Ok(()) } else { Err(dropped()) }
-}
-
 /// Returns the owner and the group that have to change: a user who may not change them need not.
-fn changed_owners(stat: &Stat, uid: Option<u32>, gid: Option<u32>) -> (Option<Uid>, Option<Gid>) {
+pub(super) fn changed_owners(stat: &Stat, uid: Option<u32>, gid: Option<u32>) -> (Option<Uid>, Option<Gid>) {
     let uid = uid.filter(|uid| *uid != stat.st_uid).map(Uid::from_raw);
     (uid, gid.filter(|gid| *gid != stat.st_gid).map(Gid::from_raw))
 }
 
 /// Returns the names of the owner and group after the change.
-fn owner_names(stat: &Stat, uid: Option<Uid>, gid: Option<Gid>) -> String {
+pub(super) fn owner_names(stat: &Stat, uid: Option<Uid>, gid: Option<Gid>) -> String {
     let uid = uid.map_or(stat.st_uid, Uid::as_raw);
     let gid = gid.map_or(stat.st_gid, Gid::as_raw);
     names::owner_names(uid, gid)
 }
 
-fn attribute_error(path: &Path, (name, error): AttributeError) -> FileError {
+pub(super) fn attribute_error(path: &Path, (name, error): AttributeError) -> FileError {
     FileError::step(path, FileStep::ExtendedAttributes(name), error)
 }

@@ -171,3 +171,65 @@ fn directory_taken_over_loses_the_lists_of_a_stranger() {
     files().set_attributes(&path, owner(Some(0), None, Some(0o750))).expect("a change");
     assert_eq!((extended(&path, ACL), extended(&path, DEFAULT_ACL), mode(&path)), (None, None, 0o750));
 }
+
+/// Changes of attributes, and whether they may be made to a file of root in a directory of user nobody.
+const GIVEN: [(FileAttributes, bool); 6] = [
+    (FileAttributes { uid: Some(NOBODY), gid: None, mode: None }, false),
+    (FileAttributes { uid: Some(12), gid: None, mode: None }, false),
+    (FileAttributes { uid: None, gid: Some(NOBODY), mode: None }, false),
+    (FileAttributes { uid: None, gid: None, mode: Some(0o644) }, false),
+    (FileAttributes { uid: Some(0), gid: Some(0), mode: Some(0o600) }, true),
+    (FileAttributes { uid: Some(0), gid: None, mode: Some(0o400) }, true),
+];
+
+#[test]
+fn file_that_a_stranger_moved_to_the_path_is_not_given_away() {
+    if !needs_root("changing owners") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let path = scratch.write("home/log", "root's secret");
+    chown(scratch.path().join("home"), Some(NOBODY), None).expect("its owner");
+    let (root, shown) = (scratch.at(""), "home/managed");
+    let managed = scratch.path().join(shown);
+    std::fs::rename(path, &managed).expect("a move");
+    for (attributes, is_allowed) in GIVEN {
+        set_mode(&managed, 0o600);
+        assert_eq!(files().check_attributes(&managed, attributes).is_ok(), is_allowed, "{attributes:?}");
+        let result = files().set_attributes(&managed, attributes);
+        assert_eq!(result.is_ok(), is_allowed, "{attributes:?}");
+        if let Err(error) = result {
+            assert_eq!(
+                error.to_string().replace(&root, ""),
+                format!(
+                    "the attributes of \"{shown}\" are not changed: it belongs to user 0, but its directory \
+                     to user 65534, who could have moved it there"
+                )
+            );
+            assert_eq!((owner_ids(&managed), mode(&managed)), ((0, 0), 0o600));
+        }
+    }
+    // A link to a file elsewhere is not even narrowed.
+    std::fs::hard_link(&managed, scratch.path().join("other")).expect("a link");
+    assert!(files().set_attributes(&managed, owner(None, None, Some(0o200))).is_err());
+    // His own file is his to lose, whatever else links to it.
+    chown(&managed, Some(NOBODY), None).expect("its owner");
+    files().set_attributes(&managed, owner(Some(0), Some(0), Some(0o644))).expect("a change");
+}
+
+#[test]
+fn directory_of_another_user_in_a_strangers_directory_is_not_given_away() {
+    if !needs_root("changing owners") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let path = scratch.path().join("home/d");
+    std::fs::create_dir_all(&path).expect("a directory");
+    chown(scratch.path().join("home"), Some(NOBODY), None).expect("its owner");
+    assert!(files().set_attributes(&path, owner(Some(NOBODY), None, None)).is_err());
+    files().set_attributes(&path, owner(Some(0), Some(12), Some(0o2775))).expect("a change");
+    assert_eq!((owner_ids(&path), mode(&path)), ((0, 12), 0o2775));
+    let made = scratch.path().join("home/made");
+    files().make_directory(&made, owner(Some(12), None, None)).expect("a directory");
+    assert_eq!(owner_ids(&made).0, 12);
+}

@@ -52,10 +52,16 @@ impl Provider<FileResource> for Posix {
     fn preflight<'a>(
         &'a self,
         file: &'a DesiredFile,
-        _: &'a FileState,
+        state: &'a FileState,
         context: &'a mut Context<'_>,
     ) -> Local<'a, Result<Vec<String>, Failure>> {
         Box::pin(async move {
+            let is_in_place = matches!(plan(file, state), FilePlan::Update(it) if !it.content);
+            // A file with managed content is replaced instead.
+            if is_in_place && file.content.is_none() {
+                let checked = context.host.files.check_attributes(&file.path, attributes(file, state));
+                checked.map_err(|error| failure(&error))?;
+            }
             let accounts = Accounts::of(context).await;
             Ok(cannot_chown(file, context.host.files, &accounts).into_iter().collect())
         })
@@ -257,7 +263,7 @@ fn execute(file: &DesiredFile, state: &FileState, context: &mut Context<'_>) -> 
         Some(FileContent::Text(text)) if is_same => FileEffect { sha256: Some(sha256(text.as_bytes())) },
         _ => FileEffect { sha256: state.desired.sha256.clone() },
     };
-    let attributes = FileAttributes { uid: state.desired.uid, gid: state.desired.gid, mode: file.mode };
+    let attributes = attributes(file, state);
     match plan(file, state) {
         FilePlan::Keep(_) => {}
         FilePlan::Fail(failure) => return Err(failure),
@@ -269,7 +275,13 @@ fn execute(file: &DesiredFile, state: &FileState, context: &mut Context<'_>) -> 
             done.sha256 = write(file, attributes, context)?;
         }
         FilePlan::Update(_) => {
-            files.set_attributes(&file.path, attributes).map_err(|error| failure(&error))?;
+            match files.set_attributes(&file.path, attributes) {
+                // A new file with the same content is certainly not one that a stranger moved there.
+                Err(FileError::UntrustedDirectory { .. }) if file.content.is_some() => {
+                    done.sha256 = write(file, attributes, context)?;
+                }
+                result => result.map_err(|error| failure(&error))?,
+            }
         }
         FilePlan::MakeDirectory => {
             files.make_directory(&file.path, attributes).map_err(|error| failure(&error))?;
@@ -282,6 +294,11 @@ fn execute(file: &DesiredFile, state: &FileState, context: &mut Context<'_>) -> 
         }
     }
     Ok(done)
+}
+
+/// Returns the desired attributes.
+fn attributes(file: &DesiredFile, state: &FileState) -> FileAttributes {
+    FileAttributes { uid: state.desired.uid, gid: state.desired.gid, mode: file.mode }
 }
 
 fn write(
@@ -352,6 +369,10 @@ fn failure(error: &FileError) -> Failure {
         }
         FileError::UntrustedLink { .. } => {
             let hint = "make root, the user who runs ccm, or the owner of the target the owner of the link";
+            failure = failure.with_hint(hint);
+        }
+        FileError::UntrustedDirectory { .. } => {
+            let hint = "make root the owner of the directory, or manage the content of the file as well";
             failure = failure.with_hint(hint);
         }
         FileError::MountPoint(path) => return Failure { changed: failure.changed, ..mount_point(path) },

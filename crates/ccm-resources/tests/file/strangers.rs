@@ -1,13 +1,13 @@
 //! Files and directories of another user.
 
-use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
 use std::path::Path;
 
 use ccm_model::Outcome;
 use ccm_testkit::{Scratch, is_root, skipped};
 
 use crate::file;
-use crate::machine::Runs;
+use crate::machine::{Runs, told};
 
 const NOBODY: u32 = 65534;
 
@@ -34,4 +34,40 @@ fn new_owner_removes_set_id_bits_and_says_so() {
     assert!(reason.ends_with("; the mode is 4755, which a new owner or group does not keep"), "{reason}");
     assert_eq!(applied.state.expect("a state")["mode"], "0755");
     assert_eq!(Runs::here(&scratch).apply(resource()).outcome, Outcome::Unchanged);
+}
+
+#[test]
+fn file_that_a_stranger_moved_to_the_path_stays_as_it_is() {
+    if !is_root() {
+        skipped("root is needed to change owners");
+        return;
+    }
+    let scratch = Scratch::new();
+    let path = scratch.write("home/app.conf", "root's secret");
+    set_mode(&path, 0o600);
+    chown(scratch.path().join("home"), Some(NOBODY), None).expect("its owner");
+    let resource = |properties| file(&scratch.at("home/app.conf"), properties);
+    let attributes = [("owner", "65534"), ("mode", "0644")];
+    let noop = Runs { noop: true, ..Runs::here(&scratch) }.apply(resource(&attributes));
+    let applied = Runs::here(&scratch).apply(resource(&attributes));
+    let refused = "the attributes of \"home/app.conf\" are not changed: it belongs to user 0, but its directory \
+                   to user 65534, who could have moved it there";
+    assert_eq!(told(&applied, &scratch), refused);
+    assert_eq!(noop.warnings.len(), 1, "{noop:?}");
+    assert!(noop.warnings[0].replace(&scratch.at(""), "").contains(refused), "{noop:?}");
+    let found = || {
+        let metadata = std::fs::metadata(&path).expect("its metadata");
+        (metadata.uid(), metadata.ino(), metadata.permissions().mode() & 0o7777)
+    };
+    let (owner, old_file, mode) = found();
+    assert_eq!((owner, mode), (0, 0o600));
+    // With content, a new file takes its place.
+    std::fs::write(&path, "managed").expect("a file");
+    let with_content = [("content", "managed"), ("owner", "65534"), ("mode", "0644")];
+    for outcome in [Outcome::Changed, Outcome::Unchanged] {
+        assert_eq!(Runs::here(&scratch).apply(resource(&with_content)).outcome, outcome);
+    }
+    let (owner, new_file, mode) = found();
+    assert_eq!((owner, mode, scratch.read("home/app.conf").as_deref()), (NOBODY, 0o644, Some("managed")));
+    assert_ne!(old_file, new_file);
 }

@@ -11,6 +11,7 @@ mod captures;
 mod confined;
 mod documents;
 mod earlier_state;
+mod endless;
 mod errors;
 mod eval;
 mod examples;

@@ -52,7 +52,8 @@ pub trait Files {
     /// the last part too.
     fn read(&self, path: &Path, keep_up_to: u64) -> Result<ReadContent, FileError>;
 
-    /// Reads the content of a file as [`Files::read`] does, without a checksum; `None` if it is longer.
+    /// Reads the content of a file as [`Files::read`] does, without a checksum. Returns `None` for a longer file,
+    /// whose rest is not read.
     fn content(&self, path: &Path, max_length: u64) -> Result<Option<Vec<u8>>, FileError> {
         self.read(path, max_length).map(|read| read.content)
     }

@@ -177,8 +177,8 @@ fn read_facts(path: &Path, text: &str, texts: &mut SourceMap) -> Result<Value, V
 
 impl Sources for MachineSources {
     fn read(&self, path: &Path) -> io::Result<String> {
-        let read = self.doors.files.read(path, MAX_FILE_SIZE).map_err(as_io)?;
-        let content = read.content.ok_or(io::ErrorKind::FileTooLarge)?;
+        let content = self.doors.files.content(path, MAX_FILE_SIZE).map_err(as_io)?;
+        let content = content.ok_or(io::ErrorKind::FileTooLarge)?;
         String::from_utf8(content)
             .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))
     }

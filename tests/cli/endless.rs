@@ -1,0 +1,33 @@
+//! Files that another user made far longer than any that ccm reads.
+
+use ccm_testkit::Scratch;
+
+use crate::ccm;
+
+/// Limit of CPU time. A call that reads such a file to its end is killed by it.
+const CPU_LIMIT: &str = "ulimit -t 10";
+
+/// Makes a sparse file of 8 TiB, as far as the filesystem allows.
+fn sparse(scratch: &Scratch, name: &str) {
+    let file = std::fs::File::create(scratch.path().join(name)).expect("a file");
+    file.set_len(8 << 40).or_else(|_| file.set_len(1 << 40)).expect("a long file");
+}
+
+#[test]
+fn expression_does_not_read_a_file_that_is_too_long() {
+    let scratch = Scratch::new();
+    sparse(&scratch, "long");
+    let called = ccm(&scratch, &["eval", &format!("file('{}')", scratch.at("long"))]).after(CPU_LIMIT).run();
+    assert_eq!(called.code, 1, "{called:?}");
+    assert!(called.stderr.contains("`[dir]/long` can't be read: file too large"), "{called:?}");
+}
+
+#[test]
+fn environment_file_that_is_too_long_is_not_read() {
+    let scratch = Scratch::new();
+    sparse(&scratch, ".env");
+    scratch.write("manifest.yaml", "ccm: {resources: [{exec: [{'echo ${ Environ.HOME }': {}}]}]}\n");
+    let called = ccm(&scratch, &["apply", "manifest.yaml"]).after(CPU_LIMIT).run();
+    assert_eq!(called.code, 1, "{called:?}");
+    assert!(called.stderr.contains(".env can't be read: file too large"), "{called:?}");
+}

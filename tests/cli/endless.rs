@@ -2,7 +2,7 @@
 
 use ccm_testkit::Scratch;
 
-use crate::ccm;
+use crate::{ccm, in_place};
 
 /// Limit of CPU time. A call that reads such a file to its end is killed by it.
 const CPU_LIMIT: &str = "ulimit -t 10";
@@ -30,4 +30,23 @@ fn environment_file_that_is_too_long_is_not_read() {
     let called = ccm(&scratch, &["apply", "manifest.yaml"]).after(CPU_LIMIT).run();
     assert_eq!(called.code, 1, "{called:?}");
     assert!(called.stderr.contains(".env can't be read: file too large"), "{called:?}");
+}
+
+#[test]
+fn managed_file_that_its_owner_made_too_long_is_replaced_unread() {
+    let scratch = Scratch::new();
+    scratch.write("source", "managed\n");
+    for (property, diff) in [("content: \"managed\\n\"", &[][..]), ("source: source", &["--diff"])] {
+        sparse(&scratch, "f");
+        let file = format!("\n        - '[dir]/f': {{{property}}}\n");
+        let file = in_place(&scratch, &file);
+        scratch.write("manifest.yaml", format!("ccm:\n  resources:\n    - file:{file}"));
+        for noop in [&["--noop"][..], &[]] {
+            let call = ccm(&scratch, &["apply", "manifest.yaml", "-v"]).args(diff).args(noop);
+            let called = call.after(CPU_LIMIT).run();
+            assert_eq!(called.code, 0, "{called:?}");
+            assert!(called.stdout.contains("the content differs"), "{called:?}");
+        }
+        assert_eq!(scratch.read("f").as_deref(), Some("managed\n"));
+    }
 }

@@ -126,8 +126,8 @@ pub enum HashPolicy {
     Never,
     /// Hashes it if it has at most this many bytes and can be read.
     UpTo(u64),
-    /// Hashes it. A file that can't be read is an error.
-    Always,
+    /// Hashes it if it has at most this many bytes. A file that can't be read is an error.
+    Required(u64),
 }
 
 /// State of a path.

@@ -31,7 +31,8 @@ pub(super) fn back_up(
     let resolved = ResolvedPath::find(path)?;
     let entry = resolved.entry.as_ref().filter(|entry| entry.kind() == FileType::RegularFile);
     let entry = entry.ok_or_else(|| FileError::Changed(path.to_owned()))?;
-    let content = Readable { file: open_regular(&resolved, entry)?, path, expected: None };
+    let content =
+        Readable { file: open_regular(&resolved, entry)?, path, expected: None, max_length: u64::MAX };
     let seconds = at.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     // An incomplete copy of a killed run has a name that the next run finds again: only a complete copy is
     // named after content and time.

@@ -22,6 +22,8 @@ pub(super) struct Readable<'a> {
     pub path: &'a Path,
     /// Expected length. A file of this length needs no further read to find its end.
     pub expected: Option<u64>,
+    /// Maximum length. A file that is longer was changed since it was inspected.
+    pub max_length: u64,
 }
 
 /// Reads to the end of the file, unless the run is cancelled. Hands each chunk to `each` as well.
@@ -31,7 +33,7 @@ pub(super) fn read(
     keep_up_to: u64,
     mut each: impl FnMut(&[u8]) -> Result<(), FileError>,
 ) -> Result<ReadContent, FileError> {
-    let Readable { file, path, expected } = from;
+    let Readable { file, path, expected, max_length } = from;
     let mut from = File::from(file);
     let mut hash = Sha256::new();
     let mut size = 0;
@@ -51,6 +53,9 @@ pub(super) fn read(
         let chunk = &chunk[..length];
         hash.update(chunk);
         size += length as u64;
+        if size > max_length {
+            return Err(FileError::Changed(path.to_owned()));
+        }
         if size > keep_up_to {
             content = None;
         } else if let Some(content) = &mut content {

@@ -18,6 +18,16 @@ const READ: OFlags = OFlags::RDONLY
     .union(OFlags::NOCTTY)
     .union(OFlags::CLOEXEC);
 
+impl HashPolicy {
+    /// Returns the length of the longest file that is read; `None` if none is.
+    fn max_length(self) -> Option<u64> {
+        match self {
+            Self::Never => None,
+            Self::UpTo(max_length) | Self::Required(max_length) => Some(max_length),
+        }
+    }
+}
+
 /// Reads the state of a path.
 pub(super) fn inspect(
     path: &Path,
@@ -68,7 +78,7 @@ fn inspect_directly(
     let file = openat2(CWD, path, READ, Mode::empty(), ResolveFlags::NO_SYMLINKS).ok()?;
     let entry = fstat(&file).ok().filter(|stat| named.is(stat)).map(|stat| PathEntry { stat })?;
     let mut state = file_info(&entry);
-    if !matches!(options.hash, HashPolicy::UpTo(limit) if state.size > limit) {
+    if options.hash.max_length().is_some_and(|max_length| state.size <= max_length) {
         record_content(&mut state, read_regular(file, path, &entry, options, cancellation).ok()?);
     }
     Some(state)
@@ -103,13 +113,13 @@ fn state(
         (_, Some(what)) => state.kind = FileKind::Special(what),
         (_, None) => match options.hash {
             HashPolicy::Never => {}
-            HashPolicy::UpTo(limit) if state.size > limit => {}
+            HashPolicy::UpTo(limit) | HashPolicy::Required(limit) if state.size > limit => {}
             HashPolicy::UpTo(_) => {
                 if let Ok(read) = read() {
                     record_content(&mut state, read);
                 }
             }
-            HashPolicy::Always => record_content(&mut state, read()?),
+            HashPolicy::Required(_) => record_content(&mut state, read()?),
         },
     }
     Ok(state)
@@ -139,7 +149,9 @@ fn read_regular(
     if compared.is_some_and(|bytes| content::is(&file, bytes)) {
         return Ok(None);
     }
-    content::read(Readable { file, path, expected }, cancellation, options.keep_up_to, |_| Ok(())).map(Some)
+    let max_length = options.hash.max_length().unwrap_or_default();
+    let source = Readable { file, path, expected, max_length };
+    content::read(source, cancellation, options.keep_up_to, |_| Ok(())).map(Some)
 }
 
 /// Opens the regular file that was inspected. A file that replaced it is an error.

@@ -60,7 +60,8 @@ impl Files for SystemFiles {
     }
 
     fn read(&self, path: &Path, keep_up_to: u64) -> Result<ReadContent, FileError> {
-        let source = Readable { file: inspect::open_source(path)?, path, expected: None };
+        let source =
+            Readable { file: inspect::open_source(path)?, path, expected: None, max_length: u64::MAX };
         content::read(source, &self.cancellation, keep_up_to, |_| Ok(()))
     }
 

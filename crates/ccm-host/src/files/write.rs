@@ -44,9 +44,12 @@ pub(super) fn write(
 ) -> Result<String, FileError> {
     let source = match new.content {
         NewContent::Bytes(bytes) => ContentSource::Bytes(bytes),
-        NewContent::CopyOf(source) => {
-            ContentSource::File(Readable { file: open_source(source)?, path: source, expected: None })
-        }
+        NewContent::CopyOf(source) => ContentSource::File(Readable {
+            file: open_source(source)?,
+            path: source,
+            expected: None,
+            max_length: u64::MAX,
+        }),
     };
     replace(path, source, new.attributes, cancellation)
 }

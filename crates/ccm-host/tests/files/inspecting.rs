@@ -15,14 +15,17 @@ fn file_is_described() {
             files().inspect(&path, InspectOptions { hash, keep_up_to, compare: None }).expect("a state");
         state.target.expect("a file")
     };
-    let state = inspect(HashPolicy::Always, 6);
+    let state = inspect(HashPolicy::Required(1 << 20), 6);
     assert_eq!((state.kind, state.mode, state.size), (FileKind::File, 0o4711, 6));
     assert_eq!((state.sha256, state.content), (Some(sha256(b"hello\n")), Some(b"hello\n".to_vec())));
-    assert_eq!((inspect(HashPolicy::Always, 5).content, inspect(HashPolicy::Never, 6).sha256), (None, None));
     assert_eq!(
-        (inspect(HashPolicy::UpTo(5), 6).sha256, inspect(HashPolicy::UpTo(6), 0).sha256),
-        (None, Some(sha256(b"hello\n")))
+        (inspect(HashPolicy::Required(1 << 20), 5).content, inspect(HashPolicy::Never, 6).sha256),
+        (None, None)
     );
+    for policy in [HashPolicy::UpTo, HashPolicy::Required] {
+        let hashes = (inspect(policy(5), 6).sha256, inspect(policy(6), 0).sha256);
+        assert_eq!(hashes, (None, Some(sha256(b"hello\n"))));
+    }
 }
 
 #[test]
@@ -41,8 +44,11 @@ fn content_is_compared_rather_than_hashed() {
         (&long, &long, false),
     ] {
         let path = scratch.write("f", content);
-        let inspect =
-            InspectOptions { hash: HashPolicy::Always, keep_up_to: 10, compare: Some(compare.as_bytes()) };
+        let inspect = InspectOptions {
+            hash: HashPolicy::Required(1 << 20),
+            keep_up_to: 10,
+            compare: Some(compare.as_bytes()),
+        };
         let state = files().inspect(&path, inspect).expect("a state").target.expect("a file");
         assert_eq!((state.is_same, state.size), (is_same, content.len() as u64));
         assert_eq!(state.sha256, (!is_same).then(|| sha256(content.as_bytes())));
@@ -63,7 +69,7 @@ fn directories_links_and_special_files_are_described() {
     nix::unistd::mkfifo(&at("pipe"), nix::sys::stat::Mode::S_IRWXU).expect("a pipe");
     let _socket = std::os::unix::net::UnixListener::bind(at("socket")).expect("a socket");
     let inspect = |path: &std::path::Path| {
-        let inspect = InspectOptions { hash: HashPolicy::Always, keep_up_to: 10, compare: None };
+        let inspect = InspectOptions { hash: HashPolicy::Required(1 << 20), keep_up_to: 10, compare: None };
         files().inspect(path, inspect).expect("a state")
     };
     let kind = |path: &std::path::Path| inspect(path).target.map(|target| target.kind);
@@ -87,7 +93,7 @@ fn unreadable_file_is_an_error_only_if_a_hash_is_required() {
     set_mode(&path, 0o200);
     let inspect = |hash| files().inspect(&path, InspectOptions { hash, keep_up_to: 0, compare: None });
     assert_eq!(inspect(HashPolicy::UpTo(99)).expect("a state").target.expect("a file").sha256, None);
-    let error = error_text(inspect(HashPolicy::Always)).replace(&scratch.at(""), "");
+    let error = error_text(inspect(HashPolicy::Required(1 << 20))).replace(&scratch.at(""), "");
     assert_eq!(error, "\"f\" can't be read: Permission denied (os error 13)");
 }
 

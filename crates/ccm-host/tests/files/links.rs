@@ -137,7 +137,7 @@ fn link_is_followed_when_inspected_and_replaced_when_written() {
     set_mode(&target, 0o640);
     link(&scratch, "target", "f", None);
     let path = scratch.path().join("f");
-    let inspect = InspectOptions { hash: HashPolicy::Always, keep_up_to: 10, compare: None };
+    let inspect = InspectOptions { hash: HashPolicy::Required(1 << 20), keep_up_to: 10, compare: None };
     let state = files().inspect(&path, inspect).expect("a state");
     let found = state.target.expect("the target");
     assert_eq!((state.link, found.kind, found.content.as_deref()), (true, FileKind::File, Some(&b"old"[..])));
@@ -187,7 +187,7 @@ fn untrusted_link_at_the_path_is_not_followed() {
     let secret = scratch.write("secret", "secret");
     link(&scratch, "secret", "f", Some(NOBODY));
     let path = scratch.path().join("f");
-    let inspect = InspectOptions { hash: HashPolicy::Always, keep_up_to: 100, compare: None };
+    let inspect = InspectOptions { hash: HashPolicy::Required(1 << 20), keep_up_to: 100, compare: None };
     let state = files().inspect(&path, inspect).expect("a state");
     assert_eq!((state.link, state.target), (true, None));
     set_mode(&secret, 0o666);

@@ -23,6 +23,8 @@ pub(crate) struct FileResource;
 pub(crate) struct FileEffect {
     /// SHA-256 of the content that should be there now, if content is managed.
     pub sha256: Option<String>,
+    /// Length of the content, as far as it is known.
+    pub size: u64,
 }
 
 /// Change that a path needs.

@@ -17,8 +17,8 @@ use super::diff;
 use super::state::{Desired, FileState};
 use crate::accounts::Accounts;
 
-/// Maximum size of unmanaged content that is read for a reported checksum.
-const MAX_UNMANAGED_HASH: u64 = 16 << 20;
+/// Maximum size of content that is read for a reported checksum alone.
+const MAX_REPORTED_HASH: u64 = 16 << 20;
 
 /// Maximum size of content that is redacted everywhere.
 const MAX_SECRET: usize = 64 << 10;
@@ -130,8 +130,12 @@ fn status(
         return Ok(unchanged);
     }
     match (reading, &file.content) {
-        (ReadPurpose::After(done), _) => desired.sha256.clone_from(&done.sha256),
+        (ReadPurpose::After(done), _) => {
+            desired.sha256.clone_from(&done.sha256);
+            desired.size = done.size;
+        }
         (_, Some(FileContent::Text(text))) => {
+            desired.size = text.len() as u64;
             let is_short = diff && text.len() as u64 <= keep_up_to;
             desired.content = is_short.then(|| text.as_bytes().to_owned());
         }
@@ -139,6 +143,7 @@ fn status(
             let read =
                 files.read(&context.directory.join(source), keep_up_to).map_err(|e| source_failure(&e))?;
             desired.sha256 = Some(read.sha256);
+            desired.size = read.size;
             if let Some(content) = &read.content {
                 if file.sensitive {
                     mark_secret(content, context.secrets);
@@ -150,9 +155,12 @@ fn status(
         (_, None) => {}
     }
     let hash = match file.ensure {
-        FileEnsure::Present if file.content.is_some() => HashPolicy::Always,
+        // A file that is longer than its content should be differs: its owner may have made it endless.
+        FileEnsure::Present if file.content.is_some() => {
+            HashPolicy::Required(desired.size.max(MAX_REPORTED_HASH))
+        }
         FileEnsure::Absent if !diff => HashPolicy::Never,
-        _ => HashPolicy::UpTo(MAX_UNMANAGED_HASH),
+        _ => HashPolicy::UpTo(MAX_REPORTED_HASH),
     };
     let text = match &file.content {
         Some(FileContent::Text(text)) if before => Some(text.as_bytes()),
@@ -259,10 +267,10 @@ fn number(
 fn execute(file: &DesiredFile, state: &FileState, context: &mut Context<'_>) -> Result<FileEffect, Failure> {
     let files = context.host.files;
     let is_same = state.found.target.as_ref().is_some_and(|target| target.is_same);
-    let mut done = match &file.content {
-        Some(FileContent::Text(text)) if is_same => FileEffect { sha256: Some(sha256(text.as_bytes())) },
-        _ => FileEffect { sha256: state.desired.sha256.clone() },
-    };
+    let mut done = FileEffect { sha256: state.desired.sha256.clone(), size: state.desired.size };
+    if let (Some(FileContent::Text(text)), true) = (&file.content, is_same) {
+        done.sha256 = Some(sha256(text.as_bytes()));
+    }
     let attributes = attributes(file, state);
     match plan(file, state) {
         FilePlan::Keep(_) => {}

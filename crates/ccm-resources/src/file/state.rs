@@ -42,6 +42,8 @@ pub(crate) struct Desired {
     pub gid: Option<u32>,
     /// SHA-256 of the desired content, unless the present content was found to be equal.
     pub sha256: Option<String>,
+    /// Length of the desired content; 0 if none is managed.
+    pub size: u64,
     /// Desired content, if a diff is requested and the content is short enough.
     pub content: Option<Vec<u8>>,
 }

@@ -149,7 +149,7 @@ fn diff_shows_carriage_returns() {
 #[test]
 fn undesired_state_after_a_change_is_a_failure() {
     let file = file("present", "content,mode");
-    let done = FileEffect { sha256: Some("new".to_owned()) };
+    let done = FileEffect { sha256: Some("new".to_owned()), size: 7 };
     assert_eq!(FileResource::verify(&file, &state(&file, "file", "-"), &done), Ok(Verified::Changed));
     let failure = FileResource::verify(&file, &state(&file, "file", "content,mode"), &done).unwrap_err();
     assert_eq!(

@@ -6,7 +6,7 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use rustix::fs::{CWD, FileType, Mode, OFlags, mkdirat, open};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, mkdirat, open, statat};
 use rustix::io::Errno;
 
 use super::content::{Readable, sha256};
@@ -35,16 +35,29 @@ pub(super) fn back_up(
         Readable { file: open_regular(&resolved, entry)?, path, expected: None, max_length: u64::MAX };
     let seconds = at.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     // An incomplete copy of a killed run has a name that the next run finds again: only a complete copy is
-    // named after content and time.
+    // named after the time. No part of the name depends on the content, which could be guessed from its sha256.
     let name = format!(
         "{}.{}",
         slug(path.to_string_lossy().trim_start_matches('/'), SLUG),
         &sha256(path.as_os_str().as_bytes())[..8]
     );
-    let complete = |sha256: &str| format!("{name}.{}.{seconds}", &sha256[..12]).into();
-    let kept =
-        write_private_copy(&ResolvedPath::find(&directory.join(&name))?, content, complete, cancellation)?;
-    Ok(directory.join(kept))
+    let beside = ResolvedPath::find(&directory.join(&name))?;
+    let complete = unused_name(&beside, format!("{name}.{seconds}"))?;
+    write_private_copy(&beside, content, complete.as_ref(), cancellation)?;
+    Ok(directory.join(complete))
+}
+
+/// Returns the name, with a number behind it if there is such a backup already.
+fn unused_name(beside: &ResolvedPath, name: String) -> Result<String, FileError> {
+    let numbered = (2_u32..).map(|number| format!("{name}.{number}"));
+    for candidate in std::iter::once(name.clone()).chain(numbered) {
+        match statat(&beside.parent, &candidate, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(_) => {}
+            Err(Errno::NOENT) => return Ok(candidate),
+            Err(error) => return Err(FileError::step(&beside.path, FileStep::Inspect, error)),
+        }
+    }
+    Ok(name)
 }
 
 /// Makes the directory for backups if it is missing, and syncs it to the disk.

@@ -73,19 +73,18 @@ fn replace(
     Ok(sha256)
 }
 
-/// Copies an open file to a new file that only the user who runs ccm can read. The final name depends on the
-/// sha256 of the content; until then the copy is the temporary file of `resolved`.
+/// Copies an open file to a new file that only the user who runs ccm can read. Until the copy is complete, it
+/// is the temporary file of `resolved`.
 pub(super) fn write_private_copy(
     resolved: &ResolvedPath,
     content: Readable<'_>,
-    name: impl FnOnce(&str) -> OsString,
+    name: &OsStr,
     cancellation: &Cancellation,
-) -> Result<OsString, FileError> {
+) -> Result<(), FileError> {
     let temp = TempFile::make(resolved)?;
     let private = FileAttributes { mode: Some(0o600), ..FileAttributes::default() };
-    let name = name(&temp.fill(ContentSource::File(content), private, None, cancellation)?);
-    temp.rename_into_place(resolved, &name)?;
-    Ok(name)
+    temp.fill(ContentSource::File(content), private, None, cancellation)?;
+    temp.rename_into_place(resolved, name)
 }
 
 /// State of the regular file that is replaced, or of the target of the link that is replaced.

@@ -16,16 +16,31 @@ fn backup_is_private() {
     let at = UNIX_EPOCH + Duration::from_secs(1_700_000_000);
     let kept = files().back_up(&path, &state, at).expect("a backup");
     let again = files().back_up(&path, &state, at).expect("a backup");
-    assert_eq!(kept, again);
     let name = kept.file_name().and_then(|name| name.to_str()).expect("a name");
     let of_path = sha256(scratch.at("etc/app.conf").as_bytes());
-    let expected = format!("etc-app.conf.{}.{}.1700000000", &of_path[..8], &sha256(b"old")[..12]);
-    assert!(name.ends_with(&expected), "{name}");
+    assert!(name.ends_with(&format!("etc-app.conf.{}.1700000000", &of_path[..8])), "{name}");
+    assert_eq!(again.to_string_lossy(), format!("{}.2", kept.display()));
     assert_eq!(kept.parent(), Some(&*state.join("backups")));
     assert_eq!((mode(&kept), mode(&state), mode(&state.join("backups"))), (0o600, 0o700, 0o700));
     assert_eq!(std::fs::read_to_string(&kept).expect("the backup"), "old");
     let count = std::fs::read_dir(state.join("backups")).expect("the backups").count();
-    assert_eq!(count, 1);
+    assert_eq!(count, 2);
+}
+
+#[test]
+fn name_of_a_backup_does_not_depend_on_the_content() {
+    let names = ["8472", "a longer one"].map(|content| {
+        let scratch = Scratch::new();
+        let path = scratch.write("pin", content);
+        let kept = files().back_up(&path, &scratch.path().join("state"), UNIX_EPOCH).expect("a backup");
+        let of_path = sha256(path.to_string_lossy().as_bytes());
+        let name = kept.file_name().expect("a name").to_string_lossy().into_owned();
+        (name.contains(&sha256(content.as_bytes())[..6]), name.replace(&of_path[..8], "PATH"))
+    });
+    let [(first_tells, first), (second_tells, second)] = names;
+    let [first, second] = [first, second].map(|name| name.rsplit_once("-pin").map(|it| it.1.to_owned()));
+    assert_eq!((first_tells, second_tells, first.as_deref()), (false, false, Some(".PATH.0")));
+    assert_eq!(first, second);
 }
 
 #[test]
@@ -47,8 +62,8 @@ fn leftover_of_a_killed_backup_is_removed_by_the_next() {
     let back_up = |seconds| files().back_up(&path, &state, UNIX_EPOCH + Duration::from_secs(seconds));
     let kept = back_up(1).expect("a backup");
     let name = kept.file_name().and_then(|name| name.to_str()).expect("a name");
-    let without_content_and_time = name.rsplitn(3, '.').last().expect("a beginning");
-    let leftover = state.join("backups").join(format!(".{without_content_and_time}.ccm-new"));
+    let without_time = name.rsplit_once('.').expect("a time").0;
+    let leftover = state.join("backups").join(format!(".{without_time}.ccm-new"));
     std::fs::write(&leftover, "half").expect("a leftover");
     back_up(2).expect("a backup");
     assert!(!leftover.exists());

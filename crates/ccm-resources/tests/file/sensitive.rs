@@ -1,5 +1,6 @@
 //! Sensitive files, and files that hold a secret.
 
+use ccm_host::sha256;
 use ccm_model::Outcome;
 use ccm_redaction::Secrets;
 use ccm_testkit::Scratch;
@@ -54,6 +55,9 @@ fn sensitive_content_is_backed_up() {
     let note = transaction.notes.first().expect("a note");
     let kept = note.strip_prefix("backed up the old content to ").expect("a path");
     assert_eq!(std::fs::read_to_string(kept).expect("the copy"), "the old content\n");
+    // A short password could be guessed from its checksum.
+    let checksum = sha256(b"the old content\n");
+    assert!(!kept.contains(&checksum[..6]), "{kept}");
 }
 
 #[test]

@@ -6,7 +6,7 @@
 //! request arrives in an open file and not in arguments or environment, which other users can read. Every
 //! failure is returned through a pipe, which is closed when the program begins.
 //!
-//! The order of the steps: namespaces, the view of the file system, capabilities, groups and user, umask and
+//! The order of the steps: a new session keyring, namespaces, the view of the file system, capabilities, groups and user, umask and
 //! working directory, Landlock, the filter of system calls.
 
 mod allowlist;
@@ -90,6 +90,9 @@ fn prepare(request: &LaunchRequest, replies: &mut File) -> Result<(), StartError
     // Rust ignores it at its start; the program gets every signal at its default.
     raw::set_default(Signal::SIGPIPE).map_err(step("launcher", "the signal SIGPIPE can't be reset"))?;
     hide_inherited_files().map_err(step("launcher", "inherited files can't be hidden"))?;
+    if request.identity.is_some() || request.sandbox.is_some() {
+        privileges::leave_session_keyring().map_err(step("launcher", "the session keyring can't be left"))?;
+    }
     let confinement =
         request.sandbox.as_ref().map(|sandbox| Confinement::enter(sandbox, request)).transpose()?;
     if confinement.is_some() {

@@ -76,6 +76,14 @@ pub(crate) fn inherited(descriptor: RawFd) -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
 }
 
+/// Gives this process a new, empty session keyring.
+pub(crate) fn join_new_session_keyring() -> io::Result<()> {
+    // SAFETY: without a name, the call takes no memory.
+    let result =
+        unsafe { libc::syscall(libc::SYS_keyctl, libc::KEYCTL_JOIN_SESSION_KEYRING, ptr::null::<c_char>()) };
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
 /// Adds flags such as `libc::MOUNT_ATTR_RDONLY` to a mount, and with `recursive` to the mounts below it.
 pub(crate) fn add_mount_flags(mount: BorrowedFd<'_>, flags: u64, recursive: bool) -> io::Result<()> {
     let attributes = libc::mount_attr { attr_set: flags, attr_clr: 0, propagation: 0, userns_fd: 0 };

@@ -11,7 +11,20 @@ use rustix::thread::{
 };
 
 use super::step;
-use crate::{Identity, StartError};
+use crate::{Identity, StartError, raw};
+
+/// Leaves the session keyring of ccm for an empty one. A change of user would keep it, and with it the keys
+/// and tickets of the former user.
+///
+/// This comes before the change of user: afterwards, a user without room for keys could not be taken on.
+pub(super) fn leave_session_keyring() -> io::Result<()> {
+    raw::join_new_session_keyring().or_else(|error| match error.raw_os_error() {
+        // The kernel has no keyrings, or a filter around ccm refuses the call. The command inherits the
+        // filter, so it can't use a key either.
+        Some(libc::ENOSYS | libc::EPERM) => Ok(()),
+        _ => Err(error),
+    })
+}
 
 /// Takes on that user, with these groups and no other.
 pub(super) fn take_on(identity: &Identity) -> Result<(), StartError> {

@@ -1,8 +1,10 @@
 //! Inherited state of commands.
 
-use ccm_host::{Command, prepare_process};
+use ccm_host::{Command, Identity, SystemRunner, prepare_process};
+use ccm_testkit::{isolated_after, skipped};
 
-use crate::{alone, alone_after, run, shell, text};
+use crate::launched::{launcher, only_as_root, stranger};
+use crate::{alone, alone_after, block_on, run, shell, text};
 
 #[test]
 fn environment_is_exactly_the_given_one() {
@@ -87,6 +89,42 @@ fn closed_standard_streams_of_ccm_do_no_harm() {
         for pair in output.chunks(2) {
             let expected = |begin: &str| (format!("{begin}out\n"), "err\n".to_owned());
             assert_eq!(pair, [expected(""), expected("in")]);
+        }
+    });
+}
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn another_user_has_no_key_of_the_session() {
+    // This process has a session keyring with a key, as after a login with Kerberos: the shell gets the
+    // keyring from its child.
+    let key = "my ($t, $n, $k) = ('user', 'ccm-test', 'key of root'); syscall(250, 1, 0) >= 0 or die $!; \
+               syscall(248, $t, $n, $k, length $k, -3) >= 0 or die $!; syscall(250, 18) >= 0 or die $!";
+    let search = "my ($t, $n) = ('user', 'ccm-test'); my $id = syscall(250, 10, -3, $t, $n, 0); \
+                  $id >= 0 or die $!; my $b = ' ' x 11; syscall(250, 11, $id, $b, 11) >= 0 or die $!; print $b";
+    let test = "inheritance::another_user_has_no_key_of_the_session";
+    isolated_after(&format!("perl -e \"{}\"", key.replace('$', "\\$")), test, || {
+        if !only_as_root() {
+            return;
+        }
+        let runner = SystemRunner::new().expect("a runner").with_launcher(launcher());
+        let perl =
+            Command { program: "/usr/bin/perl".into(), args: vec!["-e".into(), search.into()], ..shell("") };
+        let of_root = block_on(run(&runner, &perl));
+        if ["Operation not permitted", "Function not implemented"]
+            .iter()
+            .any(|refused| text(&of_root.stderr).starts_with(refused))
+        {
+            skipped("the kernel or a container refuses keyrings");
+            return;
+        }
+        assert_eq!(text(&of_root.stdout), "key of root", "{}", text(&of_root.stderr));
+        let with_umask = block_on(run(&runner, &Command { umask: Some(0o77), ..perl.clone() }));
+        assert_eq!(text(&with_umask.stdout), "key of root", "the user is the same");
+        for identity in [stranger(), Identity { groups: vec![1], ..Identity::own().expect("root") }] {
+            let found = block_on(run(&runner, &Command { identity: Some(identity), ..perl.clone() }));
+            assert_eq!(text(&found.stdout), "");
+            assert!(text(&found.stderr).starts_with("Required key not available"), "{}", text(&found.stderr));
         }
     });
 }

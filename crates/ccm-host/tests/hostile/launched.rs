@@ -43,11 +43,11 @@ pub(crate) fn chain(error: &StartError) -> String {
 }
 
 /// Returns an ordinary user without an entry, with two groups.
-fn stranger() -> Identity {
+pub(crate) fn stranger() -> Identity {
     Identity { uid: 54_321, gid: 54_322, groups: vec![54_322, 54_323] }
 }
 
-fn only_as_root() -> bool {
+pub(crate) fn only_as_root() -> bool {
     if !is_root() {
         skipped("only root can run a command as somebody else");
     }

@@ -164,6 +164,7 @@ fn rules(sandbox: &Sandbox, has_view: bool) -> Result<Rules, seccompiler::Backen
     rules.insert(SYS_OPEN_TREE_ATTR, Vec::new());
     rules.extend(files::set_id()?);
     rules.extend(scheduling()?);
+    rules.insert(libc::SYS_fcntl, files::leases()?);
     if !has_view {
         rules.extend(always(ATTRIBUTES));
         rules.extend(always(SHARED_MEMORY));

@@ -1,4 +1,4 @@
-//! Rules for calls on files that depend on arguments: modes with set-id bits, and flags.
+//! Rules for calls on files that depend on arguments: modes with set-id bits, leases, and flags.
 
 use seccompiler::{BackendError, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompRule};
 
@@ -43,6 +43,15 @@ pub(super) fn set_id() -> Result<Rules, BackendError> {
         }
     }
     Ok(rules)
+}
+
+/// Matches requests for a lease of a file or a delegation of a directory. The owner of a file gets a lease
+/// through a descriptor for reading, and then every other process that opens the file waits.
+pub(super) fn leases() -> Result<Vec<SeccompRule>, BackendError> {
+    const F_SETDELEG: i32 = 1040;
+    let requests = [libc::F_SETLEASE, F_SETDELEG];
+    let exactly = |request: i32| is(1, SeccompCmpOp::Eq, request.unsigned_abs().into());
+    requests.into_iter().map(|request| SeccompRule::new(vec![exactly(request)?])).collect()
 }
 
 /// Matches requests to change flags and versions of a file. The owner of a file can make them on a descriptor

@@ -4,6 +4,7 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 
 use ccm_host::{LocalSystem as _, Sandbox};
 
+use super::layers::in_every_way;
 use super::{Place, fail, launched, succeed};
 use crate::is_root;
 
@@ -241,5 +242,20 @@ fn no_program_gains_a_privilege() {
         ] {
             fail(runner, &place.shell(attempt)).await;
         }
+    });
+}
+
+#[test]
+fn files_can_not_be_leased() {
+    in_every_way("sandboxed::files::files_can_not_be_leased", async |runner, _| {
+        let place = Place::new();
+        // With a lease of a file, everybody who opens it waits. The last number delegates a directory.
+        for (command, kind) in [(1024, "F_RDLCK"), (1024, "F_WRLCK"), (1040, "F_RDLCK")] {
+            let lease =
+                format!("use Fcntl; open(F, '<', 'own') or die; fcntl(F, {command}, {kind}) or die $!");
+            let said = fail(runner, &place.perl(&lease)).await;
+            assert!(said.starts_with("Operation not permitted"), "{command} {kind}: {said}");
+        }
+        succeed(runner, &place.shell("flock own true")).await;
     });
 }

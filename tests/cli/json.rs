@@ -194,3 +194,41 @@ fn a_reader_that_goes_away_changes_no_exit_code() {
         assert!(scratch.has("a") && scratch.has("b"));
     }
 }
+
+#[test]
+fn no_document_steers_a_terminal() {
+    let scratch = Scratch::new();
+    // CSI as one character, DEL and an override of the direction of text, which JSON allows as they are.
+    let (raw, escaped) = ("a\u{9b}31m\u{7f}\u{202e}b", r"a\u009b31m\u007f\u202eb");
+    scratch.write("data.yaml", format!("data: {{\"{escaped}\": \"{escaped}\"}}\n"));
+    let exec = format!("says: {{command: printf, args: [\"%s\", \"{escaped}\"]}}");
+    scratch.write("manifest.yaml", format!("ccm: {{name: x, resources: [{{exec: [{exec}]}}]}}\n"));
+    let fact = format!("x={raw}");
+    let lines = ["apply", "manifest.yaml", "--output", "jsonl", "--events-file", "events"];
+    let run = &json_lines(&ccm(&scratch, &lines).run().stdout)[0]["run_id"];
+    let run = run.as_str().expect("the id of a run");
+    let calls: [(&[&str], bool); 10] = [
+        (&lines, true),
+        (&["apply", "manifest.yaml", "--output", "json"], true),
+        (&["facts", "x", "--fact", &fact], true),
+        (&["facts", "x", "--fact", &fact, "--yaml"], true),
+        (&["eval", "Facts.x", "--fact", &fact], true),
+        (&["hiera", "parse", "data.yaml"], true),
+        (&["hiera", "parse", "data.yaml", "--yaml"], true),
+        (&["history", "--output", "json"], false),
+        (&["history", run, "--output", "json"], true),
+        (&["history", run, "1", "--output", "json"], true),
+    ];
+    for (args, has_it) in calls {
+        let called = ccm(&scratch, args).run();
+        let shown = called.stdout.contains(escaped);
+        assert_eq!((called.code, shown), (0, has_it), "{args:?} {}", called.shown());
+        let raw = [&called.stdout, &scratch.read("events").expect("events")]
+            .iter()
+            .any(|text| text.contains(['\u{9b}', '\u{7f}', '\u{202e}']));
+        assert!(!raw, "{args:?} {}", called.shown());
+    }
+    for line in json_lines(&scratch.read("events").expect("events")) {
+        assert!(line["type"] != "exec" || line["properties"]["args"][1] == raw, "{line}");
+    }
+}

@@ -75,7 +75,8 @@ fn progress_of_a_file_is_shown_and_can_be_interrupted() {
     scratch
         .write("manifest.yaml", format!("ccm: {{resources: [{{file: [{{{copy}: {{source: source}}}}]}}]}}"));
     let apply = format!("{} apply manifest.yaml --state-dir {}", binary(), scratch.state().display());
-    let mut script = on_terminal(&scratch, &format!("echo $$ > pid; exec env -i --default-signal=INT TERM=xterm {apply}"));
+    let mut script =
+        on_terminal(&scratch, &format!("echo $$ > pid; exec env -i --default-signal=INT TERM=xterm {apply}"));
     let shown = || scratch.read("typescript").unwrap_or_default();
     wait_until("the file shows itself", || shown().contains("/copy running "));
     let pid = scratch.read("pid").expect("the process");

@@ -6,7 +6,7 @@ use anstream::AutoStream;
 use anstream::ColorChoice;
 use anstream::adapter::strip_str;
 use ccm_report::{ExecutionError, FindError, History, StoredRun};
-use ccm_runtime::ExitCode;
+use ccm_runtime::{ExitCode, printed};
 
 use crate::arguments::{self, DocumentFormat};
 use crate::console::Console;
@@ -32,7 +32,7 @@ pub(crate) fn run(arguments: &arguments::HistoryArguments, console: &Console) ->
 fn list(history: &History, output: DocumentFormat) -> String {
     match output {
         DocumentFormat::Text => history.text(),
-        DocumentFormat::Json => format!("{:#}\n", history.json()),
+        DocumentFormat::Json => printed::document(&history.json()),
     }
 }
 
@@ -73,7 +73,7 @@ fn execution(
     })?;
     Ok(match output {
         DocumentFormat::Text => execution.text(),
-        DocumentFormat::Json => format!("{:#}\n", execution.json()),
+        DocumentFormat::Json => printed::document(&execution.json()),
     })
 }
 
@@ -89,7 +89,7 @@ fn one(
     })?;
     Ok(match output {
         DocumentFormat::Text => run.text_with(events),
-        DocumentFormat::Json => format!("{:#}\n", run.json_with(&events)),
+        DocumentFormat::Json => printed::document(&run.json_with(&events)),
     })
 }
 

@@ -6,7 +6,7 @@ use ccm_model::{KeptBy, display_timestamp, escape_control, quote_words};
 use ccm_report::pending_line;
 use ccm_runtime::{
     ExitCode, NextStep, PendingLedger, PendingRefreshes, RecordedRefresh, Session, SessionStatus,
-    StatusError, StoredRun,
+    StatusError, StoredRun, printed,
 };
 use serde_json::{Value, json};
 
@@ -33,7 +33,9 @@ fn shown(arguments: &arguments::StatusArguments, session: &Session) -> Result<St
             DocumentFormat::Json => {
                 let PendingRefreshes { ledgers, damaged, is_locked } = &pending;
                 let pending = json(ledgers);
-                format!("{:#}\n", json!({ "is_going_on": is_locked, "pending": pending, "damaged": damaged }))
+                printed::document(
+                    &json!({ "is_going_on": is_locked, "pending": pending, "damaged": damaged }),
+                )
             }
         });
     }
@@ -52,10 +54,9 @@ fn shown(arguments: &arguments::StatusArguments, session: &Session) -> Result<St
         DocumentFormat::Json => {
             let PendingRefreshes { ledgers, damaged, .. } = pending;
             let last = last.map(StoredRun::json);
-            format!(
-                "{:#}\n",
-                json!({ "last_run": last, "is_going_on": is_going_on, "pending": json(ledgers), "damaged": damaged })
-            )
+            printed::document(&json!({
+                "last_run": last, "is_going_on": is_going_on, "pending": json(ledgers), "damaged": damaged
+            }))
         }
     })
 }

@@ -87,7 +87,7 @@ pub use diagnostic::{Diagnostic, Label, Severity};
 pub use diagnostics::Diagnostics;
 pub use digest::{hexadecimal, sha256};
 pub use duration::{DurationError, display_duration, parse_duration};
-pub use escape::escape_control;
+pub use escape::{escape_control, escape_json, steers_terminal};
 pub use event::{
     Artifact, Artifacts, Event, OutputLine, ResourceStarted, SessionStarted, Stream, StreamTail, Transaction,
 };

@@ -4,11 +4,12 @@ mod ids;
 mod line_writer;
 mod output;
 
+use std::borrow::Cow;
 use std::time::{Duration, SystemTime};
 
 use ccm_model::{
     Event, Outcome, ResourceId, RunSummary, SessionStarted, StartLine, SummaryLine, Transaction,
-    TransactionLine,
+    TransactionLine, escape_json,
 };
 use serde::Serialize;
 
@@ -151,6 +152,9 @@ fn write<'b>(buffer: &'b mut Vec<u8>, line: &impl Serialize) -> &'b str {
     debug_assert!(written.is_ok(), "{written:?}");
     buffer.push(b'\n');
     // JSON is text.
+    if let Cow::Owned(escaped) = escape_json(str::from_utf8(buffer).unwrap_or_default()) {
+        *buffer = escaped.into_bytes();
+    }
     str::from_utf8(buffer).unwrap_or_default()
 }
 

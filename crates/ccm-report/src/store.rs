@@ -10,7 +10,9 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use ccm_host::state::{AppendFile, Directory};
-use ccm_model::{Counts, Event, Nanoseconds, Outcome, RunSummary, StopLine, display_timestamp, known};
+use ccm_model::{
+    Counts, Event, Nanoseconds, Outcome, RunSummary, StopLine, display_timestamp, escape_json, known,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::ReportError;
@@ -204,7 +206,7 @@ fn close(open: Open, summary: &StoredSummary) -> io::Result<()> {
     };
     let artifacts = if summary.is_quiet() { Ok(()) } else { executions::sync(&open.directory) };
     // The summary is useful also if events are missing.
-    let text = format!("{}\n", serde_json::to_string_pretty(summary)?);
+    let text = format!("{}\n", escape_json(&serde_json::to_string_pretty(summary)?));
     let written = if summary.is_quiet() {
         open.directory.replace_unsynced(SUMMARY, text.as_bytes())
     } else {

@@ -2,11 +2,17 @@
 
 use ccm_data::printed;
 use ccm_expr::Value;
+use ccm_model::escape_json;
 use ccm_yaml::YamlValue;
 
 /// Returns a value as JSON, a line for each part.
 pub fn json(value: &Value) -> String {
-    format!("{:#}\n", printed::to_json(value))
+    document(&printed::to_json(value))
+}
+
+/// Returns a JSON document, a line for each part.
+pub fn document(json: &serde_json::Value) -> String {
+    escape_json(&format!("{json:#}\n")).into_owned()
 }
 
 /// Returns a value as YAML.

@@ -4,6 +4,8 @@
 
 use std::fmt::Write as _;
 
+use ccm_model::steers_terminal;
+
 /// Value to write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum YamlValue {
@@ -123,10 +125,9 @@ fn fits_a_block(text: &str) -> bool {
     text.contains('\n') && !text.starts_with([' ', '\n', '\t']) && text.chars().all(is_shown)
 }
 
-/// Returns `true` if every reader accepts the character unescaped.
+/// Returns `true` if every reader and terminal accepts the character unescaped.
 fn is_printable(character: char) -> bool {
-    !character.is_control()
-        && !matches!(character, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
+    !steers_terminal(character) && !matches!(character, '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }
 
 /// Writes a text on one line.

@@ -25,6 +25,7 @@ pub use error::{FileError, FileStep};
 pub use middleware::{FileChange, FilesMiddleware};
 pub use read::{read_at_most, unescape};
 pub(crate) use remove::empty as empty_directory;
+pub(crate) use resolve::{ResolvedPath, as_io as resolution_error};
 pub use system::SystemFiles;
 
 /// Inspects and changes files.

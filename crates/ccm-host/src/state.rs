@@ -6,12 +6,14 @@ mod directory;
 mod lock;
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pub use append::AppendFile;
 pub use default_directory::default_state_directory;
 pub use directory::Directory;
 pub use lock::{Lock, LockError, LockHolder};
+
+use crate::files::{FileError, FileStep, resolution_error};
 
 /// Error of using a state directory.
 #[derive(Debug, thiserror::Error)]
@@ -50,6 +52,16 @@ pub enum StateError {
         /// Number of the owner.
         owner: u32,
     },
+    /// A link of another user leads to the directory.
+    #[error("state directory {path:?} lies behind the link {link:?} of another user (uid {owner})")]
+    UntrustedLink {
+        /// Path of the directory.
+        path: PathBuf,
+        /// Path of the link.
+        link: PathBuf,
+        /// Number of the owner of the link.
+        owner: u32,
+    },
     /// Users other than the owner can write the directory.
     #[error("state directory {path:?} can be written by others (mode {mode:04o})")]
     Exposed {
@@ -61,6 +73,16 @@ pub enum StateError {
 }
 
 impl StateError {
+    /// Converts the error of resolving the path or of making a directory.
+    fn of_path(path: &Path, error: FileError) -> Self {
+        let path = path.to_owned();
+        match error {
+            FileError::UntrustedLink { link, owner, .. } => Self::UntrustedLink { path, link, owner },
+            FileError::Step { step: FileStep::Inspect, source, .. } => Self::Open { path, source },
+            error => Self::Make { path, source: resolution_error(error) },
+        }
+    }
+
     /// Returns the hint.
     pub fn hint(&self) -> String {
         match self {
@@ -70,6 +92,9 @@ impl StateError {
             }
             Self::NotADirectory { .. } => {
                 "move it away, or name another directory with --state-dir".to_owned()
+            }
+            Self::UntrustedLink { .. } => {
+                "name the directory that the link leads to, or one of your own, with --state-dir".to_owned()
             }
             Self::Foreign { .. } => {
                 "run ccm as that user, or name a directory of your own with --state-dir".to_owned()

@@ -4,12 +4,13 @@
 
 use std::fs;
 use std::io::{Read as _, Write as _};
-use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::fs::{PermissionsExt as _, lchown, symlink};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, UNIX_EPOCH};
 
 use ccm_host::state::{AppendFile, Directory, Lock, LockError, LockHolder};
+use ccm_host::{Cancellation, Files as _, SystemFiles};
 use ccm_testkit::Scratch;
 
 fn state(scratch: &Scratch) -> Directory {
@@ -120,6 +121,38 @@ fn links_and_special_files_are_not_read() {
         assert!(directory.read(name).is_err(), "{name}");
     }
     assert!(directory.enter("link").is_err() && directory.create("plain").is_err());
+}
+
+#[test]
+fn strangers_links_among_the_parents_are_not_followed() {
+    if !ccm_testkit::is_root() {
+        ccm_testkit::skipped("root is needed to make a link of another user");
+        return;
+    }
+    let scratch = Scratch::new();
+    fs::create_dir(scratch.path().join("real")).expect("a directory");
+    for (name, owner) in [("theirs", 65534), ("ours", 0)] {
+        symlink("real", scratch.path().join(name)).expect("a link");
+        lchown(scratch.path().join(name), Some(owner), None).expect("its owner");
+    }
+    let at = |name: &str| scratch.path().join(name);
+    for name in ["theirs/state", "theirs/deep/state"] {
+        let error = Directory::open_private(&at(name)).expect_err("a link of a stranger").to_string();
+        let error = error.replace(&scratch.at(""), "");
+        let refused = "lies behind the link \"theirs\" of another user (uid 65534)";
+        assert_eq!(error, format!("state directory {name:?} {refused}"));
+    }
+    let error = AppendFile::open(&at("theirs/events")).expect_err("a link of a stranger").to_string();
+    let refused = "it leads over \"theirs\", a symbolic link of another user (uid 65534)";
+    assert_eq!(error.replace(&scratch.at(""), ""), refused);
+    scratch.write("f", "old");
+    SystemFiles::new(Cancellation::never())
+        .back_up(&at("f"), &at("theirs/state"), UNIX_EPOCH)
+        .expect_err("a link of a stranger");
+    assert_eq!(fs::read_dir(at("real")).expect("a directory").count(), 0, "root made something there");
+    Directory::open_private(&at("ours/deep/state")).expect("a directory");
+    AppendFile::open(&at("ours/events")).expect("a file");
+    assert!(scratch.has("real/deep/state") && scratch.has("real/events"));
 }
 
 #[test]

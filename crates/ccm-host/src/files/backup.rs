@@ -1,18 +1,16 @@
 //! Backups of files that are to be replaced or removed.
 
-use std::fs::DirBuilder;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, mkdirat, open, statat};
+use rustix::fs::{AtFlags, FileType, Mode, statat};
 use rustix::io::Errno;
 
 use super::content::{Readable, sha256};
 use super::inspect::open_regular;
 use super::resolve::ResolvedPath;
-use super::write::{sync, write_private_copy};
+use super::write::write_private_copy;
 use super::{FileError, FileStep};
 use crate::command::Cancellation;
 
@@ -62,24 +60,18 @@ fn unused_name(beside: &ResolvedPath, name: String) -> Result<String, FileError>
 
 /// Makes the directory for backups if it is missing, and syncs it to the disk.
 fn make(directory: &Path, state: &Path) -> Result<(), FileError> {
-    let failed = |error: std::io::Error| FileError::step(directory, FileStep::Create, error);
-    let attempt = || mkdirat(CWD, directory, Mode::RWXU);
-    let made = match attempt() {
-        Err(Errno::NOENT) => {
-            DirBuilder::new().recursive(true).mode(0o700).create(state).map_err(failed)?;
-            attempt()
+    let resolved = match ResolvedPath::find(directory) {
+        Err(FileError::ParentMissing(_)) => {
+            ResolvedPath::find_making_parents(state)?.make_directory(Mode::RWXU)?;
+            ResolvedPath::find(directory)?
         }
-        result => result,
+        // The error names what could not be made.
+        Err(FileError::NotADirectory { .. }) => {
+            return Err(FileError::step(directory, FileStep::Create, Errno::NOTDIR));
+        }
+        found => found?,
     };
-    match made {
-        Ok(()) => {
-            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-            let state_directory = open(state, flags, Mode::empty());
-            sync(&state_directory.map_err(FileError::at(state, FileStep::Inspect))?, state)
-        }
-        Err(Errno::EXIST) => Ok(()),
-        Err(error) => Err(failed(error.into())),
-    }
+    resolved.make_directory(Mode::RWXU)
 }
 
 /// Returns the end of a text as part of a file name, in at most `max_length` characters.

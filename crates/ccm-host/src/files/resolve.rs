@@ -7,23 +7,27 @@ use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{
-    AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, Stat, StatxAttributes, StatxFlags, fstat, open,
-    openat, openat2, readlinkat, statat, statx,
+    AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, Stat, StatxAttributes, StatxFlags, fstat, mkdirat,
+    open, openat, openat2, readlinkat, statat, statx,
 };
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
+use super::write::sync;
 use super::{FileError, FileStep};
 
 /// Maximum number of links to follow, as in the kernel.
 const MAX_LINKS: usize = 40;
+
+/// Mode of missing parents.
+const PARENT: Mode = Mode::RWXU.union(Mode::RGRP).union(Mode::XGRP).union(Mode::ROTH).union(Mode::XOTH);
 
 /// Flags for a descriptor that only names a file: opening a device or a pipe could have an effect.
 const NAME_ONLY: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 /// Parent directory and last part of a path.
 #[derive(Debug)]
-pub(super) struct ResolvedPath {
+pub(crate) struct ResolvedPath {
     /// Path, for messages.
     pub path: PathBuf,
     /// Parent directory. The descriptor can only be used to name files in the directory.
@@ -37,7 +41,7 @@ pub(super) struct ResolvedPath {
 
 /// Existing file of any kind.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct PathEntry {
+pub(crate) struct PathEntry {
     /// State, as the kernel returned it.
     pub stat: Stat,
 }
@@ -58,7 +62,7 @@ impl PathEntry {
         FileType::from_raw_mode(self.stat.st_mode)
     }
 
-    pub(super) fn is_link(&self) -> bool {
+    pub(crate) fn is_link(&self) -> bool {
         self.kind() == FileType::Symlink
     }
 
@@ -83,14 +87,41 @@ impl PathEntry {
 
 impl ResolvedPath {
     /// Resolves a path. A link as its last part is not followed.
-    pub(super) fn find(path: &Path) -> Result<Self, FileError> {
+    pub(crate) fn find(path: &Path) -> Result<Self, FileError> {
         let resolved = resolve(path, false)?;
         resolved.check_links()?;
         Ok(resolved)
     }
 
+    /// Resolves a path as [`ResolvedPath::find`] does. Makes missing parents, and syncs them to the disk.
+    pub(crate) fn find_making_parents(path: &Path) -> Result<Self, FileError> {
+        match (Self::find(path), path.parent()) {
+            (Err(FileError::ParentMissing(_)), Some(parent)) => {
+                Self::find_making_parents(parent)?.make_directory(PARENT)?;
+                Self::find(path)
+            }
+            (found, _) => found,
+        }
+    }
+
+    /// Makes the directory, unless something exists there, and syncs its parent to the disk.
+    pub(crate) fn make_directory(&self, mode: Mode) -> Result<(), FileError> {
+        let refused = FileError::at(&self.path, FileStep::Create);
+        match mkdirat(&self.parent, &self.name, mode) {
+            Ok(()) => {}
+            // Another run may have made it meanwhile.
+            Err(Errno::EXIST) => return Ok(()),
+            Err(error) => return Err(refused(error)),
+        }
+        match self.open_parent() {
+            Ok(parent) => sync(&parent, &self.parent_path()),
+            // A directory that may be written but not read can't be synced.
+            Err(_) => Ok(()),
+        }
+    }
+
     /// Resolves a path, following a link as its last part. Returns `None` if the target does not exist.
-    pub(super) fn find_target(path: &Path) -> Result<Option<Self>, FileError> {
+    pub(crate) fn find_target(path: &Path) -> Result<Option<Self>, FileError> {
         match resolve(path, true) {
             Ok(resolved) if resolved.entry.is_none() => Ok(None),
             Ok(resolved) => resolved.check_links().map(|()| Some(resolved)),
@@ -138,9 +169,12 @@ impl ResolvedPath {
 
     /// Opens the file that was found, only to name it. A file that replaced it is an error.
     pub(super) fn pin(&self, entry: &PathEntry) -> Result<OwnedFd, FileError> {
-        // The root directory has no name and is its own parent.
-        let name = if self.name.is_empty() { OsStr::new(".") } else { &self.name };
-        pin(&self.parent, name, entry, &self.path)
+        pin(&self.parent, self.entry_name(), entry, &self.path)
+    }
+
+    /// Returns the name in the parent directory; `.` for the root directory, which is its own parent.
+    pub(crate) fn entry_name(&self) -> &OsStr {
+        if self.name.is_empty() { OsStr::new(".") } else { &self.name }
     }
 
     /// Opens the parent directory so that it can be synced.
@@ -175,9 +209,19 @@ impl ResolvedPath {
 
 /// Returns the path without links. A link of an untrusted user is an error.
 pub(super) fn canonical(path: &Path) -> io::Result<PathBuf> {
-    let gone = || io::Error::from(Errno::NOENT);
-    let resolved = ResolvedPath::find_source(path).map_err(|error| match error {
-        FileError::ParentMissing(_) => gone(),
+    let resolved = ResolvedPath::find_source(path).map_err(as_io)?;
+    if resolved.entry.is_none() {
+        return Err(Errno::NOENT.into());
+    }
+    // The path may have changed since. The descriptor is of the directory that was resolved.
+    let parent = std::fs::read_link(format!("/proc/self/fd/{}", resolved.parent.as_raw_fd()))?;
+    Ok(if resolved.name.is_empty() { parent } else { parent.join(&resolved.name) })
+}
+
+/// Returns the error of a resolution without the path, which the caller names.
+pub(crate) fn as_io(error: FileError) -> io::Error {
+    match error {
+        FileError::ParentMissing(_) => Errno::NOENT.into(),
         FileError::NotADirectory { .. } => Errno::NOTDIR.into(),
         FileError::Step { source, .. } => source,
         FileError::UntrustedLink { link, owner, .. } => io::Error::other(format!(
@@ -185,13 +229,7 @@ pub(super) fn canonical(path: &Path) -> io::Result<PathBuf> {
             link.display()
         )),
         other => io::Error::other(other),
-    })?;
-    if resolved.entry.is_none() {
-        return Err(gone());
     }
-    // The path may have changed since. The descriptor is of the directory that was resolved.
-    let parent = std::fs::read_link(format!("/proc/self/fd/{}", resolved.parent.as_raw_fd()))?;
-    Ok(if resolved.name.is_empty() { parent } else { parent.join(&resolved.name) })
 }
 
 /// Returns `true` for a mount point.

@@ -2,10 +2,11 @@
 
 use std::fs::File;
 use std::io::{self, Seek as _, Write};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
-use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use rustix::fs::{Mode, OFlags, fcntl_getfl, fcntl_setfl, openat};
+
+use crate::files::{ResolvedPath, resolution_error};
 
 /// Append-only file.
 ///
@@ -14,13 +15,20 @@ use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 pub struct AppendFile(File);
 
 impl AppendFile {
-    /// Opens a file to append to. A missing file is made for its owner alone, and a link is not followed.
+    /// Opens a file to append to. A missing file is made for its owner alone, and a link is not followed. A link
+    /// among the parents is followed if it belongs to root, to this user or to the owner of the file.
     pub fn open(path: &Path) -> io::Result<Self> {
+        let resolved = ResolvedPath::find(path).map_err(resolution_error)?;
         // Without `NONBLOCK`, opening a pipe without a reader would block.
-        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
-        let flags = i32::try_from(flags.bits()).unwrap_or_default();
-        let file = File::options().append(true).create(true).mode(0o600).custom_flags(flags).open(path);
-        let file = file.map_err(super::not_a_link)?;
+        let flags = OFlags::WRONLY
+            | OFlags::APPEND
+            | OFlags::CREATE
+            | OFlags::CLOEXEC
+            | OFlags::NOFOLLOW
+            | OFlags::NONBLOCK
+            | OFlags::NOCTTY;
+        let file = openat(&resolved.parent, resolved.entry_name(), flags, Mode::RUSR | Mode::WUSR);
+        let file = File::from(file.map_err(|error| super::not_a_link(error.into()))?);
         let status = fcntl_getfl(&file)?;
         fcntl_setfl(&file, status.difference(OFlags::NONBLOCK))?;
         Ok(Self(file))

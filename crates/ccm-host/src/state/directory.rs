@@ -1,18 +1,18 @@
 //! Directories that are used through a descriptor, so that a replaced path has no effect.
 
-use std::fs::{DirBuilder, File};
+use std::fs::File;
 use std::io::{self, Read, Write as _};
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{
-    AtFlags, Dir, FileType, Mode, OFlags, Stat, fstat, fsync, linkat, lstat, mkdirat, open, openat, renameat,
+    AtFlags, Dir, FileType, Mode, OFlags, Stat, fstat, fsync, linkat, mkdirat, open, openat, renameat,
     statat, unlinkat,
 };
 use rustix::io::Errno;
 
 use super::{AppendFile, StateError, not_a_link};
+use crate::files::ResolvedPath;
 
 const PRIVATE_DIRECTORY: Mode = Mode::RWXU;
 const PRIVATE_FILE: Mode = Mode::RUSR.union(Mode::WUSR);
@@ -27,19 +27,26 @@ pub struct Directory {
 }
 
 impl Directory {
-    /// Opens a directory that only this user can write. A missing directory is made.
+    /// Opens a directory that only this user can write. A missing directory is made. A link among its parents
+    /// is followed if it belongs to root or to this user.
     pub fn open_private(path: &Path) -> Result<Self, StateError> {
         let at = || path.to_owned();
-        let make = |source| StateError::Make { path: at(), source };
-        match lstat(path) {
+        let refused = |error| StateError::of_path(path, error);
+        let mut resolved = ResolvedPath::find_making_parents(path).map_err(refused)?;
+        match &resolved.entry {
             // The owner of the link could change its target at any time.
-            Ok(found) if file_type(&found) == FileType::Symlink => check_owner(path, &found)?,
-            Ok(_) => {}
-            Err(Errno::NOENT) => make_private(path).map_err(make)?,
-            Err(Errno::NOTDIR) => return Err(make(Errno::NOTDIR.into())),
-            Err(error) => return Err(StateError::Open { path: at(), source: error.into() }),
+            Some(entry) if entry.is_link() => {
+                check_owner(path, &entry.stat)?;
+                let target = ResolvedPath::find_target(path).map_err(refused)?;
+                let missing = || StateError::Open { path: at(), source: Errno::NOENT.into() };
+                resolved = target.ok_or_else(missing)?;
+            }
+            Some(_) => {}
+            None => resolved.make_directory(PRIVATE_DIRECTORY).map_err(refused)?,
         }
-        let descriptor = open(path, DIRECTORY, Mode::empty()).map_err(|error| match error {
+        let opened =
+            openat(&resolved.parent, resolved.entry_name(), DIRECTORY | OFlags::NOFOLLOW, Mode::empty());
+        let descriptor = opened.map_err(|error| match error {
             Errno::NOTDIR => StateError::NotADirectory { path: at() },
             error => StateError::Open { path: at(), source: error.into() },
         })?;
@@ -267,37 +274,6 @@ impl Directory {
     fn type_of(&self, name: &str) -> io::Result<FileType> {
         Ok(file_type(&statat(&self.descriptor, name, AtFlags::SYMLINK_NOFOLLOW)?))
     }
-}
-
-/// Makes a private directory and its missing parents, and syncs them to the disk.
-fn make_private(path: &Path) -> io::Result<()> {
-    let is_named = |above: &&Path| !above.as_os_str().is_empty();
-    let above = path.ancestors().skip(1).map(|above| Some(above).filter(is_named).unwrap_or(Path::new(".")));
-    // The last one exists.
-    let mut parents: Vec<&Path> = Vec::new();
-    for parent in above {
-        parents.push(parent);
-        if lstat(parent).is_ok() {
-            break;
-        }
-    }
-    if let Some(parent) = parents.first() {
-        DirBuilder::new().recursive(true).mode(0o755).create(parent)?;
-    }
-    match rustix::fs::mkdir(path, PRIVATE_DIRECTORY) {
-        // Another run may have made it meanwhile.
-        Ok(()) | Err(Errno::EXIST) => {}
-        Err(error) => return Err(error.into()),
-    }
-    for parent in parents {
-        // A directory that may be written but not read can't be synced.
-        match open(parent, DIRECTORY, Mode::empty()) {
-            Ok(parent) => fsync(parent)?,
-            Err(Errno::ACCESS) => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
-    Ok(())
 }
 
 fn file_type(found: &Stat) -> FileType {

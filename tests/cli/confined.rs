@@ -627,3 +627,25 @@ fn a_sandbox_is_enforced_without_namespaces() {
         assert!(failed(&scratch, exec).contains("Permission denied"));
     });
 }
+
+#[test]
+fn script_that_ccm_interprets_in_a_sandbox_can_not_change_ccm() {
+    let (scratch, elsewhere) = (Scratch::new(), Scratch::new());
+    if !kernel_can(&scratch) {
+        return;
+    }
+    let script = "#!/proc/self/exe apply\n\
+                  ccm: {resources: [exec: [a: {command: 'chmod 0777 /proc/$PPID/exe; echo > ran', provider: shell}]]}\n";
+    scratch.write_program("script", script);
+    let execs = "ccm:\n  resources:\n    - exec:\n        \
+                 - attack: {command: ./script, args: [--state-dir, ./inner], sandbox: {workdir: manifest}}\n";
+    scratch.write("manifest.yaml", execs);
+    let copy = elsewhere.at("ccm");
+    let called = ccm(&scratch, &["apply", "manifest.yaml"])
+        .after(&format!("cp \"$0\" {copy}; chmod 755 {copy}; exec {copy} \"$@\""))
+        .run();
+    // With Landlock the kernel does not even start the script, because ccm is none of the opened paths.
+    let was_refused = called.stdout.contains("its interpreter \"/proc/self/exe\": Permission denied");
+    assert!(was_refused || scratch.path().join("ran").exists(), "{}", called.shown());
+    assert_eq!(fs::metadata(&copy).expect("a copy").mode() & 0o7777, 0o755);
+}

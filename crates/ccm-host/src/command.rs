@@ -4,6 +4,7 @@
 pub(crate) mod base_environment;
 mod capture;
 pub(crate) mod launch_protocol;
+mod launcher_program;
 mod lines;
 pub(crate) mod lookup;
 mod network;

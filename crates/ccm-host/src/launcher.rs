@@ -184,6 +184,7 @@ impl<'s> Confinement<'s> {
             no_namespaces,
             landlock: newest.map_or(landlock, |newest| landlock.min(newest)),
             seccomp: !is_off(SandboxLayer::Seccomp) && filter::is_available(),
+            exposed: request.exposed.clone(),
         };
         let enforced = available.enforce(sandbox);
         if !enforced.missing.is_empty() && !sandbox.advisory {
@@ -199,6 +200,9 @@ impl<'s> Confinement<'s> {
 
     /// Puts the rules into force for good.
     fn lock(self) -> Result<Enforced, StartError> {
+        // Without capabilities, this process is no stronger than the commands of other sandboxes of its user.
+        // Until the program begins, they must not look into it.
+        nix::sys::prctl::set_dumpable(false).map_err(step("sandbox", "its launcher can't be protected"))?;
         privileges::drop_all().map_err(step("sandbox", "capabilities can't be dropped"))?;
         if self.available.landlock > 0 {
             rules::restrict(self.available.landlock, &self.allowlist)

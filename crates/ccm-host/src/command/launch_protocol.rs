@@ -33,6 +33,8 @@ pub(crate) struct LaunchRequest {
     pub(crate) switched_off: Vec<SandboxLayer>,
     /// The launcher inherits an empty network.
     pub(crate) has_network: bool,
+    /// Reason why the sandbox could change the program of the launcher; `None` if it can't.
+    pub(crate) exposed: Option<String>,
     /// The launcher does everything except become the program.
     pub(crate) is_preflight: bool,
 }
@@ -149,6 +151,7 @@ mod tests {
             }),
             switched_off: vec![SandboxLayer::Namespaces, SandboxLayer::LandlockNewerThan(2)],
             has_network: true,
+            exposed: Some("no memory".to_owned()),
             is_preflight: true,
         }
     }

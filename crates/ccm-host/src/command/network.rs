@@ -7,12 +7,12 @@ use nix::sched::{CloneFlags, unshare};
 use nix::unistd::geteuid;
 use rustix::io::fcntl_dupfd_cloexec;
 
+use super::spawn::LOWEST_OWN_DESCRIPTOR;
+
 /// Makes an empty network for all sandboxes of a run, because making one takes longer than the rest of a
 /// sandbox. No sandbox has a socket in it, so that sandboxes do not meet. Returns `None` if only a user
 /// namespace allows a network, which each sandbox makes for itself.
 pub(super) fn empty() -> Option<OwnedFd> {
-    /// First descriptor behind those that a launcher inherits by number.
-    const LOWEST: i32 = 16;
     if !geteuid().is_root() {
         return None;
     }
@@ -20,7 +20,7 @@ pub(super) fn empty() -> Option<OwnedFd> {
     let made = std::thread::spawn(|| {
         unshare(CloneFlags::CLONE_NEWNET).ok()?;
         let network = File::open("/proc/thread-self/ns/net").ok()?;
-        fcntl_dupfd_cloexec(&network, LOWEST).ok()
+        fcntl_dupfd_cloexec(&network, LOWEST_OWN_DESCRIPTOR).ok()
     });
     made.join().ok().flatten()
 }

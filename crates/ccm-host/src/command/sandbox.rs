@@ -109,6 +109,8 @@ pub(crate) struct AvailableMeans {
     pub(crate) landlock: u32,
     /// Can filter system calls.
     pub(crate) seccomp: bool,
+    /// Reason why the command could change the program of its launcher; `None` if it can't.
+    pub(crate) exposed: Option<String>,
 }
 
 /// First version of Landlock that keeps files from being truncated.
@@ -176,6 +178,10 @@ impl AvailableMeans {
                 landlock(LANDLOCK_FOR_ABSTRACT_SOCKETS)
             ));
         }
+        // Without mounts, Landlock and seccomp refuse every change outside.
+        if let (None, Some(reason)) = (&self.no_namespaces, &self.exposed) {
+            missing.push(format!("`write`: the program that starts sandboxes can't be protected ({reason})"));
+        }
         if !self.seccomp {
             let what = match (sandbox.network, sandbox.unix_sockets) {
                 (true, _) => "`network`: kinds of sockets",
@@ -233,7 +239,7 @@ mod tests {
             (false, 0, false, &[], &[], 3),
         ] {
             let no_namespaces = (!namespaces).then(|| "refused".to_owned());
-            let available = AvailableMeans { no_namespaces, landlock, seccomp };
+            let available = AvailableMeans { no_namespaces, landlock, seccomp, exposed: None };
             let enforced = available.enforce(&sandbox(false));
             assert_eq!(enforced.filesystem, filesystem, "{available:?}");
             assert_eq!(enforced.network, network, "{available:?}");
@@ -271,7 +277,7 @@ mod tests {
             ),
         ] {
             let no_namespaces = (!namespaces).then(|| "refused".to_owned());
-            let available = AvailableMeans { no_namespaces, landlock, seccomp: true };
+            let available = AvailableMeans { no_namespaces, landlock, seccomp: true, exposed: None };
             let asked = Sandbox { unix_sockets: true, ..sandbox(network) };
             let missing = available.enforce(&asked).missing;
             assert_eq!(missing.len(), usize::from(expected.is_some()), "{available:?}: {missing:?}");
@@ -303,9 +309,21 @@ mod tests {
     }
 
     #[test]
+    fn program_that_can_be_changed_past_the_mounts_is_missing() {
+        for (no_namespaces, expected) in [
+            (None, &["`write`: the program that starts sandboxes can't be protected (no memory)"][..]),
+            (Some("refused".to_owned()), &[]),
+        ] {
+            let exposed = Some("no memory".to_owned());
+            let available = AvailableMeans { no_namespaces, landlock: 7, seccomp: true, exposed };
+            assert_eq!(available.enforce(&sandbox(false)).missing, expected, "{available:?}");
+        }
+    }
+
+    #[test]
     fn signals_stay_inside_from_a_version_on() {
         for (landlock, expected) in [(0, 0), (5, 0), (6, 1), (7, 1)] {
-            let available = AvailableMeans { no_namespaces: None, landlock, seccomp: true };
+            let available = AvailableMeans { no_namespaces: None, landlock, seccomp: true, exposed: None };
             assert_eq!(available.enforce(&sandbox(false)).signals.len(), expected);
         }
     }

@@ -15,6 +15,10 @@ use super::Command;
 use super::launch_protocol::{LaunchRequest, MAX_REQUEST};
 use crate::{launcher, raw};
 
+/// Lowest number of a descriptor that this process hands to launchers, or starts them by: above those that a
+/// launcher inherits by number.
+pub(super) const LOWEST_OWN_DESCRIPTOR: i32 = 16;
+
 /// Started process, with the ends of its pipes that ccm keeps. They do not block.
 pub(super) struct Spawned {
     pub(super) pid: Pid,
@@ -49,19 +53,21 @@ impl ExecArguments {
 
 /// Starts a program. With `reads`, its standard input is a pipe.
 pub(super) fn spawn(words: &ExecArguments, reads: bool) -> io::Result<Spawned> {
-    start(words, reads, None)
+    let none = CString::default();
+    start(words.arguments.first().unwrap_or(&none), words, reads, None)
 }
 
-/// Starts a launcher, which becomes the program. The descriptor of a network must be above those that a
-/// launcher inherits by number.
+/// Starts a launcher, which becomes the program. `start_path` leads to the launcher of that name. The
+/// descriptor of a network must not be below [`LOWEST_OWN_DESCRIPTOR`].
 pub(super) fn launch(
-    path: &Path,
+    name: &Path,
+    start_path: &CStr,
     request: &LaunchRequest,
     network: Option<BorrowedFd<'_>>,
     reads: bool,
 ) -> io::Result<Spawned> {
     let words = ExecArguments {
-        arguments: vec![text(path.as_os_str(), "the launcher's path")?, launcher::ARGUMENT.to_owned()],
+        arguments: vec![text(name.as_os_str(), "the launcher's path")?, launcher::ARGUMENT.to_owned()],
         environment: Vec::new(),
         cwd: c"/".to_owned(),
     };
@@ -69,10 +75,11 @@ pub(super) fn launch(
     if request.len() > MAX_REQUEST {
         return Err(io::Error::from_raw_os_error(libc::E2BIG));
     }
-    start(&words, reads, Some((&request, network)))
+    start(start_path, &words, reads, Some((&request, network)))
 }
 
 fn start(
+    program: &CStr,
     words: &ExecArguments,
     reads: bool,
     launched: Option<(&[u8], Option<BorrowedFd<'_>>)>,
@@ -100,8 +107,6 @@ fn start(
         .map(|descriptor| descriptor.as_fd())
         .chain(launched.and_then(|(_, network)| network))
         .collect();
-    let none = CString::default();
-    let program: &CStr = words.arguments.first().unwrap_or(&none);
     let pid = raw::posix_spawn(&raw::Start {
         program,
         arguments: &words.arguments,

@@ -1,8 +1,10 @@
 //! The runner of this machine: starting a command and following it to its end.
 
+use std::ffi::CString;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -19,6 +21,7 @@ use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 use super::launch_protocol::{LaunchReply, LaunchRequest, MAX_REPLIES};
+use super::launcher_program::LauncherProgram;
 use super::sandbox::SandboxLayer;
 use super::spawn::{ExecArguments, Spawned, launch, spawn};
 use super::streams::Streams;
@@ -75,6 +78,8 @@ pub enum RunnerError {
 pub struct SystemRunner {
     environment: OnceLock<Vec<(String, String)>>,
     launcher: Option<PathBuf>,
+    /// The launcher in the form that starts sandboxes, opened for the first sandbox.
+    sandbox_launcher: OnceLock<LauncherProgram>,
     /// Empty network, made for the first sandbox; `None` if that is not possible.
     network: OnceLock<Option<OwnedFd>>,
     switched_off: Vec<SandboxLayer>,
@@ -96,6 +101,7 @@ impl SystemRunner {
         Ok(Self {
             environment: OnceLock::new(),
             launcher: None,
+            sandbox_launcher: OnceLock::new(),
             network: OnceLock::new(),
             switched_off: Vec::new(),
             secrets: Secrets::new(),
@@ -106,7 +112,7 @@ impl SystemRunner {
     /// [`launcher::begin`](crate::launcher::begin). `/proc/self/exe` is this program itself.
     #[must_use]
     pub fn with_launcher(self, path: impl Into<PathBuf>) -> Self {
-        Self { launcher: Some(path.into()), ..self }
+        Self { launcher: Some(path.into()), sandbox_launcher: OnceLock::new(), ..self }
     }
 
     /// Switches a layer of sandboxes off, as on a kernel without it.
@@ -291,10 +297,34 @@ fn start(runner: &SystemRunner, command: &Command) -> Result<Spawned, StartError
             lookup::diagnose(&command.program, &command.cwd, path, source)
         });
     };
-    let launcher = runner.launcher.as_ref().ok_or(StartError::NoLauncher { property })?;
     let request = request(runner, command, arguments, identity);
-    launch(launcher, &request, runner.network(command.sandbox.as_ref()), reads)
-        .map_err(|source| StartError::Launcher { launcher: launcher.clone(), source })
+    start_launcher(runner, command, property, request, reads)
+}
+
+/// Starts a launcher. Only that of a sandbox needs a program that the command can't change: without a
+/// sandbox, the command may do whatever its user may do.
+fn start_launcher(
+    runner: &SystemRunner,
+    command: &Command,
+    property: &'static str,
+    request: LaunchRequest,
+    reads: bool,
+) -> Result<Spawned, StartError> {
+    let launcher = runner.launcher.as_ref().ok_or(StartError::NoLauncher { property })?;
+    let failed = |source| StartError::Launcher { launcher: launcher.clone(), source };
+    let network = runner.network(command.sandbox.as_ref());
+    if command.sandbox.is_none() {
+        let path = CString::new(launcher.as_os_str().as_bytes()).map_err(|error| failed(error.into()))?;
+        return launch(launcher, &path, &request, network, reads).map_err(failed);
+    }
+    let program = if let Some(program) = runner.sandbox_launcher.get() {
+        program
+    } else {
+        let opened = LauncherProgram::open(launcher).map_err(failed)?;
+        runner.sandbox_launcher.get_or_init(|| opened)
+    };
+    let request = LaunchRequest { exposed: program.exposed.clone(), ..request };
+    launch(launcher, &program.path, &request, network, reads).map_err(failed)
 }
 
 fn request(
@@ -313,6 +343,7 @@ fn request(
         sandbox: command.sandbox.clone(),
         switched_off: runner.switched_off.clone(),
         has_network: runner.network(command.sandbox.as_ref()).is_some(),
+        exposed: None,
         is_preflight: false,
     }
 }
@@ -323,12 +354,10 @@ fn preflight(runner: &SystemRunner, command: &Command) -> Result<Option<Enforced
     const MAX_PREFLIGHT: Timespec = Timespec { tv_sec: 10, tv_nsec: 0 };
     const KILLED: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
     let Some((property, identity)) = launcher_need(command)? else { return Ok(None) };
-    let launcher = runner.launcher.as_ref().ok_or(StartError::NoLauncher { property })?;
-    let failed = |source| StartError::Launcher { launcher: launcher.clone(), source };
+    let failed = |source| StartError::Spawn { program: command.program.clone(), source };
     let arguments = ExecArguments::of(command).map_err(failed)?;
     let request = LaunchRequest { is_preflight: true, ..request(runner, command, arguments, identity) };
-    let network = runner.network(command.sandbox.as_ref());
-    let started = launch(launcher, &request, network, false).map_err(failed)?;
+    let started = start_launcher(runner, command, property, request, false)?;
     let handle = pidfd_open(started.pid, PidfdFlags::empty()).map_err(|error| failed(error.into()))?;
     let has_ended = |within: &Timespec| {
         let wait = || poll(&mut [PollFd::new(&handle, PollFlags::IN)], Some(within));

@@ -1,13 +1,14 @@
 //! Sandboxes without one of the layers: the others hold, or the command is refused.
 
 use std::net::TcpListener;
+use std::os::unix::fs::MetadataExt as _;
 
 use ccm_host::{Command, Exit, Means, Runner as _, Sandbox, SandboxLayer, SystemRunner};
-use ccm_testkit::isolated;
+use ccm_testkit::{isolated, wait_until};
 
 use super::{Place, chain, fail, start_error, succeed};
 use crate::launched::launcher;
-use crate::{block_on, run};
+use crate::{block_on, end, run};
 
 fn without(layers: &[SandboxLayer], test: &str, body: impl AsyncFnOnce(&SystemRunner)) {
     isolated(test, || {
@@ -208,5 +209,50 @@ fn preflight_reports_as_a_run_does_and_runs_nothing() {
         assert_eq!(runner.preflight(&Command::new("/bin/true")).expect("nothing to do"), None);
         // Nothing is left that could affect a command.
         assert_eq!(run(runner, &advisory).await.enforced, Some(enforced));
+    });
+}
+
+/// Waits for launchers, and tries to change their program until it finds the file `stop`.
+const WATCH: &str = r#"
+WATCH: until (-e "stop") {
+    open(L, "<", "/proc/loadavg") or die; my ($last) = <L> =~ /(\d+)$/; close L;
+    for my $pid ($last - 2 .. $last + 20) {
+        sysopen(my $exe, "/proc/$pid/exe", 010000000) or next;
+        my $at = "/proc/self/fd/" . fileno($exe);
+        # From here, the path of a mount that is attached nowhere is the root.
+        readlink($at) =~ m{^/$|ccm-launcher} or next;
+        open(W, ">>", "seen"); print W readlink($at), "\n"; close W;
+        chmod(0666, $at) and last WATCH;
+        for (1 .. 200) { open(W, "+<", $at) and last WATCH; select(undef, undef, undef, 0.001) }
+    }
+}
+open(W, ">>", "ended"); close W;
+"#;
+
+#[test]
+fn other_sandboxes_can_not_change_the_launcher() {
+    let test = "sandboxed::layers::other_sandboxes_can_not_change_the_launcher";
+    isolated(test, || {
+        let place = Place::new();
+        let program = place.at("outside/ccm-launcher");
+        std::fs::copy(launcher(), &program).expect("a launcher");
+        let runner = SystemRunner::new().expect("a runner").with_launcher(&program);
+        let runner = runner.without(SandboxLayer::Landlock);
+        block_on(async {
+            let watch = place.at("work/watch");
+            std::fs::write(&watch, WATCH).expect("a program");
+            let left = run(&runner, &place.shell("exec >/dev/null 2>&1; perl watch &")).await.left_running;
+            for _ in 0..40 {
+                succeed(&runner, &place.shell("true")).await;
+            }
+            std::fs::write(place.at("work/stop"), "").expect("a file");
+            wait_until("the watch has ended", || place.at("work/ended").exists());
+            assert_eq!(left.len(), 1);
+            end(&left);
+        });
+        let seen = std::fs::read_to_string(place.at("work/seen")).unwrap_or_default();
+        assert_eq!(seen, "", "the sandbox looked into processes");
+        assert_eq!(std::fs::metadata(&program).expect("it").mode() & 0o777, 0o755);
+        assert!(std::fs::read(&program).expect("it") == std::fs::read(launcher()).expect("it"));
     });
 }

@@ -141,7 +141,8 @@ impl AvailableMeans {
         }
         enforced.missing = self.missing(sandbox);
         if let Some(reason) = &self.no_namespaces {
-            let hidden = ["names, sizes, modes and times of files", "other processes"];
+            let hidden =
+                ["names, sizes, modes and times of files", "other processes", "files of the kernel in /proc"];
             let without = |what| format!("hiding {what}: it offers no namespaces ({reason})");
             enforced.not_hidden = hidden.map(without).into();
         }

@@ -4,12 +4,14 @@
 //! The old root is removed from it. The kernel removes the view with the last process in it, and nothing is
 //! left behind.
 
+use std::ffi::OsStr;
 use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{
-    AtFlags, CWD, Mode, OFlags, RawMode, ResolveFlags, chmodat, mkdirat, openat, openat2, symlinkat,
+    AtFlags, CWD, Dir, Mode, OFlags, RawMode, ResolveFlags, chmodat, mkdirat, openat, openat2, symlinkat,
 };
 use rustix::io::Errno;
 use rustix::mount::{
@@ -26,9 +28,26 @@ use crate::{StartError, raw};
 const MEMORY: &str = "256m";
 /// Private directories that the command may write.
 const PRIVATE: [&str; 2] = ["/dev/shm", "/tmp"];
-/// Files about the kernel and the keys of all users that no program needs. They are empty in the view.
-const HIDDEN: [&str; 5] =
-    ["/proc/kallsyms", "/proc/kcore", "/proc/key-users", "/proc/keys", "/proc/timer_list"];
+/// Files about the kernel, its memory and keys that no program needs. They are empty in the view. Most of them
+/// may be read by root only, but root in a sandbox is still the user with number 0.
+const HIDDEN: [&str; 12] = [
+    "/proc/kallsyms",
+    "/proc/kcore",
+    "/proc/key-users",
+    "/proc/keys",
+    "/proc/kpagecgroup",
+    "/proc/kpagecount",
+    "/proc/kpageflags",
+    "/proc/pagetypeinfo",
+    "/proc/slabinfo",
+    "/proc/sys/net/ipv4/tcp_fastopen_key",
+    "/proc/timer_list",
+    "/proc/vmallocinfo",
+];
+/// Directory with a directory for each network interface.
+const INTERFACES: &str = "/proc/sys/net/ipv6/conf";
+/// File of an interface with the secret that its addresses are derived from.
+const INTERFACE_SECRET: &str = "stable_secret";
 /// Links to private files and directories.
 const LINKS: [(&str, &str); 5] = [
     ("/dev/fd", "/proc/self/fd"),
@@ -68,8 +87,8 @@ fn build(allowlist: &mut Allowlist) -> Result<(), StartError> {
     for (allowed, tree) in allowlist.paths.iter().zip(trees) {
         mount_at(&root, &allowed.path, &tree, allowed.is_directory).map_err(failed(&allowed.path))?;
     }
-    for path in HIDDEN.map(Path::new) {
-        hide(&root, path).map_err(failed(path))?;
+    for path in HIDDEN.map(PathBuf::from).into_iter().chain(interface_secrets(&root)) {
+        hide(&root, &path).map_err(failed(&path))?;
     }
     let fixed = LINKS.map(|(link, target)| (PathBuf::from(link), PathBuf::from(target)));
     for (link, target) in allowlist.links.iter().chain(&fixed) {
@@ -151,6 +170,19 @@ fn private(root: &OwnedFd, path: &Path) -> io::Result<()> {
 
 fn mount_at(root: &OwnedFd, path: &Path, tree: &OwnedFd, is_directory: bool) -> io::Result<()> {
     mount_on(tree, &make_mount_point(root, path, is_directory)?)
+}
+
+/// Returns the paths of the secrets of all network interfaces.
+fn interface_secrets(root: &OwnedFd) -> Vec<PathBuf> {
+    let interfaces = Path::new(INTERFACES);
+    let inside = interfaces.strip_prefix("/").unwrap_or(interfaces);
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let opened = openat2(root, inside, flags, Mode::empty(), ResolveFlags::IN_ROOT);
+    // A kernel without IPv6 has no such directory.
+    let Ok(entries) = opened.and_then(Dir::new) else { return Vec::new() };
+    let names = entries.flatten().map(|entry| OsStr::from_bytes(entry.file_name().to_bytes()).to_owned());
+    let names = names.filter(|name| name != "." && name != "..");
+    names.map(|name| interfaces.join(name).join(INTERFACE_SECRET)).collect()
 }
 
 /// Covers a file with the null device. A file that does not exist or that nobody may read needs no cover.

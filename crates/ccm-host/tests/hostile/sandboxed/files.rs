@@ -141,8 +141,28 @@ fn keys_and_the_state_of_the_kernel_are_hidden() {
         let place = Place::new();
         for read in [vec![], vec!["/proc".into()]] {
             let sandbox = Sandbox { read, ..place.sandbox() };
-            let does = "for name in keys key-users kallsyms kcore timer_list; do cat /proc/$name 2> err; done | head -c 9";
+            let does = "for name in keys key-users kallsyms; do cat /proc/$name 2> err; done | head -c 9";
             assert_eq!(succeed(runner, &place.shell_in(sandbox, does)).await, "");
+        }
+        // Root's sandbox may not read either what only root may read.
+        let only_root = "find /proc -path '/proc/[0-9]*' -prune -o -type f ! -perm -004 -perm -400 -print | \
+                         while read name; do [ -z \"$(head -c 9 $name 2> err | tr -d '\\0')\" ] || echo $name; done";
+        // These hold a number that is no secret.
+        let harmless =
+            ["/proc/sys/kernel/cad_pid", "/proc/sys/vm/mmap_rnd_bits", "/proc/sys/vm/mmap_rnd_compat_bits"];
+        let harmless_prefix = "/proc/sys/kernel/usermodehelper/";
+        for network in [false, true] {
+            let sandbox = Sandbox { network, ..place.sandbox() };
+            let read = succeed(runner, &place.shell_in(sandbox, only_root)).await;
+            let is_secret = |name: &&str| !harmless.contains(name) && !name.starts_with(harmless_prefix);
+            assert_eq!(read.lines().filter(is_secret).collect::<Vec<_>>(), [""; 0], "{network}");
+            // A secret that is not set can't be read anyway, so the file itself must be gone.
+            let secrets =
+                "for name in /proc/sys/net/ipv6/conf/*/stable_secret; do [ ! -f $name ] || echo $name; done";
+            assert_eq!(
+                succeed(runner, &place.shell_in(Sandbox { network, ..place.sandbox() }, secrets)).await,
+                ""
+            );
         }
     });
 }

@@ -82,7 +82,8 @@ fn other_layers_hold_without_namespaces() {
             enforced.not_hidden,
             [
                 "hiding names, sizes, modes and times of files: it offers no namespaces (switched off)",
-                "hiding other processes: it offers no namespaces (switched off)"
+                "hiding other processes: it offers no namespaces (switched off)",
+                "hiding files of the kernel in /proc: it offers no namespaces (switched off)"
             ]
         );
         attempt_all(runner, &place).await;

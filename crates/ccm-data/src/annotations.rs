@@ -62,12 +62,12 @@ pub struct EvaluationError {
 }
 
 /// Checks the final data against its annotations. `validate` evaluates an expression for a value. Missing
-/// values and nulls are not validated.
-pub fn check(
+/// values and nulls are not validated. Returns the failures in the order of the text, each with its annotation.
+pub fn check<'a>(
     data: &Value,
-    annotations: &[Annotation],
+    annotations: &'a [Annotation],
     validate: &dyn Fn(&str, &Value) -> Result<bool, EvaluationError>,
-) -> Vec<Diagnostic> {
+) -> Vec<(&'a Annotation, Diagnostic)> {
     let mut failures = Vec::new();
     let mut missing: HashSet<&[Arc<str>]> = HashSet::new();
     for annotation in annotations.iter().filter(|annotation| annotation.kind == AnnotationKind::Require) {
@@ -78,11 +78,10 @@ pub fn check(
             Some(_) => false,
         };
         if is_missing && missing.insert(&annotation.path) {
-            failures.push(
-                failure(annotation, "is required and has no value")
-                    .with_label(annotation.span, "required here")
-                    .with_hint("set it in `data`, in an override, or with `--data`"),
-            );
+            let failure = failure(annotation, "is required and has no value")
+                .with_label(annotation.span, "required here")
+                .with_hint("set it in `data`, in an override, or with `--data`");
+            failures.push((annotation, failure));
         }
     }
     let is_sensitive = sensitive_paths(annotations);
@@ -100,16 +99,18 @@ pub fn check(
             Ok(true) => {}
             Ok(false) => {
                 let shown = if is_sensitive(&annotation.path) { None } else { shown(value) };
-                failures.push(
-                    failure(annotation, &format!("is not valid: `{}` is false", escape_control(expression)))
-                        .labelled(shown.map_or_else(String::new, |shown| format!("its value is {shown}")))
-                        .with_label(*span, "validated by this"),
-                );
+                let what = format!("is not valid: `{}` is false", escape_control(expression));
+                let failure = failure(annotation, &what)
+                    .labelled(shown.map_or_else(String::new, |shown| format!("its value is {shown}")))
+                    .with_label(*span, "validated by this");
+                failures.push((annotation, failure));
             }
-            Err(error) => failures.push(evaluation_failure(annotation, expression, *span, &error)),
+            Err(error) => {
+                failures.push((annotation, evaluation_failure(annotation, expression, *span, &error)));
+            }
         }
     }
-    failures.sort_by_key(|failure| failure.span().map(|span| span.start));
+    failures.sort_by_key(|(annotation, _)| annotation.key_span.start);
     failures
 }
 
@@ -195,12 +196,27 @@ fn failure(annotation: &Annotation, what: &str) -> Diagnostic {
 /// Formats a value for a message; `None` for a long one.
 fn shown(value: &Value) -> Option<String> {
     const MAX_LENGTH: usize = 60;
+    if !has_fewer_parts(value, &mut (MAX_LENGTH + 1)) {
+        return None;
+    }
     let text = printed::to_text(value);
     let text = escape_control(&text);
     (text.chars().count() <= MAX_LENGTH).then(|| match value {
         Value::Text(text) if text.is_empty() => "empty".to_owned(),
         _ => format!("`{text}`"),
     })
+}
+
+/// Returns `true` if a value has fewer elements and entries than `left`, each of which takes a character.
+fn has_fewer_parts(value: &Value, left: &mut usize) -> bool {
+    *left = left.saturating_sub(1);
+    match value {
+        _ if *left == 0 => false,
+        Value::List(elements) => elements.iter().all(|element| has_fewer_parts(element, left)),
+        Value::Map(map) => map.values().all(|value| has_fewer_parts(value, left)),
+        Value::Groups(entries) => entries.iter().all(|(_, value)| has_fewer_parts(value, left)),
+        _ => true,
+    }
 }
 
 /// Reports an expression that can't be evaluated.

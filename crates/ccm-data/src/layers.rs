@@ -86,14 +86,23 @@ impl Layers {
 
     /// Returns the origin of every merged value in its order. A map is listed only if it is empty.
     pub fn origins(&self) -> Vec<ValueOrigin> {
+        let mut origins = Vec::new();
+        self.collect_origins(&self.trace(), &mut Vec::new(), &mut origins);
+        origins
+    }
+
+    /// Returns the sources of merged values, to be searched by path.
+    pub fn sources(&self) -> LayerSources<'_> {
+        LayerSources { layers: self, trace: self.trace() }
+    }
+
+    fn trace(&self) -> Trace {
         let mut layers = self.0.iter().enumerate();
         let mut whole = layers.next().map_or_else(Trace::default, |(_, lowest)| Trace::of(&lowest.value, 0));
         for (index, Layer { value, depth, .. }) in layers {
             whole.merge(value, index, *depth);
         }
-        let mut origins = Vec::new();
-        self.collect_origins(&whole, &mut Vec::new(), &mut origins);
-        origins
+        whole
     }
 
     fn collect_origins(&self, trace: &Trace, path: &mut Vec<Arc<str>>, origins: &mut Vec<ValueOrigin>) {
@@ -120,6 +129,40 @@ impl Layers {
     }
 }
 
+/// Sources of merged values.
+pub struct LayerSources<'l> {
+    layers: &'l Layers,
+    trace: Trace,
+}
+
+impl<'l> LayerSources<'l> {
+    /// Returns the sources of the values at and below a path, each once. If a value takes the place of a map on
+    /// the way, its sources are returned.
+    pub fn at(&self, path: &[Arc<str>]) -> Vec<&'l ValueSource> {
+        let mut trace = &self.trace;
+        for key in path {
+            trace = match trace {
+                Trace::Map { entries, .. } if !entries.is_empty() => match entries.get(key) {
+                    Some(trace) => trace,
+                    None => return Vec::new(),
+                },
+                // A root that is no map has no key.
+                _ if std::ptr::eq(trace, &raw const self.trace) => return Vec::new(),
+                _ => break,
+            };
+        }
+        let mut found = Vec::new();
+        trace.collect_layers(&mut found);
+        let mut sources = Vec::new();
+        for Layer { source, .. } in found.into_iter().filter_map(|layer| self.layers.0.get(layer)) {
+            if !sources.contains(&source) {
+                sources.push(source);
+            }
+        }
+        sources
+    }
+}
+
 /// Value of which only the layers are known.
 enum Trace {
     Scalar(usize),
@@ -142,6 +185,22 @@ impl Trace {
                 Self::Map { entries: entries.collect(), layer }
             }
             _ => Self::Scalar(layer),
+        }
+    }
+
+    /// Collects the layers of the values, each once.
+    fn collect_layers(&self, found: &mut Vec<usize>) {
+        let mut add = |layer: usize| {
+            if !found.contains(&layer) {
+                found.push(layer);
+            }
+        };
+        match self {
+            Self::Map { entries, .. } if !entries.is_empty() => {
+                entries.values().for_each(|trace| trace.collect_layers(found));
+            }
+            Self::List(layers) => layers.iter().copied().for_each(add),
+            Self::Scalar(layer) | Self::Map { layer, .. } => add(*layer),
         }
     }
 
@@ -250,6 +309,13 @@ mod tests {
             paths(&layers.merged(), "", &mut expected);
             let origins = layers.origins();
             prop_assert!(origins.iter().all(|origin| !origin.sources.is_empty()));
+            let sources = layers.sources();
+            for ValueOrigin { path, sources: expected } in &origins {
+                let below = [&path[..], &["below".into()]].concat();
+                let found = sources.at(path);
+                prop_assert!(expected.iter().all(|source| found.contains(&source)), "{found:?}");
+                prop_assert_eq!(sources.at(&below), found);
+            }
             let found: Vec<String> =
                 origins.iter().map(|origin| format!(".{}", origin.path.join("."))).collect();
             prop_assert_eq!(found, expected);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ccm_data::annotations::{self, Annotation, AnnotationKind};
 use ccm_data::hierarchy::{self, EntryOutcome, ExpandedEntry, Hierarchy, Overrides, Resolution};
-use ccm_data::layers::{Layers, ValueOrigin, ValueSource};
+use ccm_data::layers::{LayerSources, Layers, ValueSource};
 use ccm_expr::Value;
 use ccm_model::{Diagnostic, Diagnostics, NodeEntry, NodeMap, Span};
 
@@ -135,13 +135,21 @@ pub(crate) fn check(data: &mut ResolvedData, context: &EvalContext<'_>, diagnost
         |annotation: &&Annotation| !data.is_incomplete || annotation.kind != AnnotationKind::Require;
     let annotations: Vec<Annotation> = data.annotations.iter().filter(is_checked).cloned().collect();
     let failures = annotations::check(&data.value, &annotations, &validate);
-    let origins = if failures.is_empty() { Vec::new() } else { data.layers.origins() };
-    for mut failure in failures {
-        let of = annotations.iter().find(|annotation| Some(annotation.key_span) == failure.span());
-        if let Some(from) = of.and_then(|annotation| origin_of(annotation, data, &origins, context)) {
-            failure = failure.with_hint(format!("its value comes from {from}"));
+    if !failures.is_empty() {
+        let origins = Origins::of(data);
+        // A key may have many annotations, and its value many keys.
+        let mut last: Option<(&[Arc<str>], Option<String>)> = None;
+        for (annotation, mut failure) in failures {
+            let outside = match last.take() {
+                Some((path, outside)) if *path == *annotation.path => outside,
+                _ => origins.outside(annotation, context),
+            };
+            if let Some(from) = &outside {
+                failure = failure.with_hint(format!("its value comes from {from}"));
+            }
+            diagnostics.push(failure);
+            last = Some((&annotation.path, outside));
         }
-        diagnostics.push(failure);
     }
     // A secret that a higher layer replaced may still be in use.
     let values = data.layers.values().chain([&data.value]);
@@ -149,47 +157,44 @@ pub(crate) fn check(data: &mut ResolvedData, context: &EvalContext<'_>, diagnost
     diagnostics.extend(annotations::warn_of_short_secrets(&data.value, &data.annotations));
 }
 
-/// Returns the source of a value, unless the annotation is in that source.
-fn origin_of(
-    annotation: &Annotation,
-    data: &ResolvedData,
-    origins: &[ValueOrigin],
-    context: &EvalContext<'_>,
-) -> Option<String> {
-    let within = |origin: &&ValueOrigin| {
-        origin.path.starts_with(&annotation.path) || annotation.path.starts_with(&origin.path)
-    };
-    let mut sources: Vec<&ValueSource> = Vec::new();
-    for source in origins.iter().filter(within).flat_map(|origin| &origin.sources) {
-        if !sources.contains(&source) {
-            sources.push(source);
+/// Sources of the values in the data of a manifest.
+struct Origins<'d> {
+    data: &'d ResolvedData,
+    /// Data without the values of the parent manifest.
+    own: Value,
+    sources: LayerSources<'d>,
+}
+
+impl<'d> Origins<'d> {
+    fn of(data: &'d ResolvedData) -> Self {
+        Self { data, own: data.layers.merged(), sources: data.layers.sources() }
+    }
+
+    /// Returns the source of a value in words, unless the annotation is in that source.
+    fn outside(&self, annotation: &Annotation, context: &EvalContext<'_>) -> Option<String> {
+        let is_in = |whole: &Value| {
+            let value = annotation.path.iter().try_fold(whole, |value, key| value.get(key));
+            !matches!(value, None | Some(Value::Null))
+        };
+        if is_in(&self.data.value) && !is_in(&self.own) {
+            return Some("the manifest that applies this one".to_owned());
         }
-    }
-    let is_in = |whole: &Value| {
-        !matches!(
-            annotation.path.iter().try_fold(whole, |value, key| value.get(key)),
-            None | Some(Value::Null)
-        )
-    };
-    if is_in(&data.value) && !is_in(&data.layers.merged()) {
-        return Some("the manifest that applies this one".to_owned());
-    }
-    let annotated_in = context.texts.borrow().locate(annotation.key_span).map(|(name, _)| name.to_owned());
-    let words: Vec<String> = sources
-        .into_iter()
-        .filter_map(|source| match source {
+        let texts = context.texts.borrow();
+        let annotated_in = texts.get(annotation.key_span.source).map(|source| &source.name);
+        let in_words = |source: &ValueSource| match source {
             ValueSource::Data => None,
             ValueSource::Override(name) => Some(format!("the override `{}`", shown(name))),
-            ValueSource::File(name) if Some(name) == annotated_in.as_ref() => None,
+            ValueSource::File(name) if Some(name) == annotated_in => None,
             ValueSource::File(name) => Some(shown(name)),
             // The assigned value may be secret.
             ValueSource::CommandLine(written) => {
                 Some(format!("`--data {}=…`", shown(written.split('=').next().unwrap_or_default())))
             }
             ValueSource::Parent => Some("the manifest that applies this one".to_owned()),
-        })
-        .collect();
-    (!words.is_empty()).then(|| words.join(" and "))
+        };
+        let words: Vec<String> = self.sources.at(&annotation.path).into_iter().filter_map(in_words).collect();
+        (!words.is_empty()).then(|| words.join(" and "))
+    }
 }
 
 /// Returns the `@sensitive` annotations of all overrides. They hold even where the override does not apply.

@@ -146,7 +146,7 @@ fn evaluate(expression: &str, value: &Value) -> Result<bool, EvaluationError> {
 /// Formats failures as `key: message | labels`.
 fn failures(text: &str, data: &str) -> Vec<String> {
     let (annotations, _) = collected(text);
-    let one = |failure: &Diagnostic| {
+    let one = |(_, failure): &(&Annotation, Diagnostic)| {
         let label = |label: &ccm_model::Label| format!("{} {}", &text[label.span.range()], label.text);
         let labels: Vec<String> = failure.labels.iter().map(label).collect();
         format!("{} | {}", failure.message, labels.join(" | "))

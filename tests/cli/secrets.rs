@@ -6,6 +6,23 @@ use ccm_testkit::Scratch;
 
 use crate::ccm;
 
+#[test]
+fn errors_hide_what_is_sensitive_by_its_text_alone() {
+    let manifest =
+        |values: &str| format!("data:\n{values}ccm:\n  resources:\n    - exec: {{name: 'true'}}\n");
+    for (values, errors) in [
+        ("  # @sensitive\n  pw: secret-one\n  pw: secret-two\n", "is given twice"),
+        ("  pw: secret-one\n  # @sensitive\n  'pw': secret-two\n", "is given twice"),
+        ("  # @sensitive\n  pw: *secret-anchor\n", "[redacted]"),
+        ("  x: {\n    # @sensitive\n    pw: secret-one,\n    a: b, pw: secret-two}\n", "is given twice"),
+    ] {
+        let scratch = Scratch::new();
+        scratch.write("m.yaml", manifest(values));
+        let called = ccm(&scratch, &["validate", "m.yaml"]).run();
+        assert!(called.stderr.contains(errors) && !called.stderr.contains("secret-"), "{}", called.shown());
+    }
+}
+
 const PASSWORD: &str = "c0rrect 'h\"rse$/x";
 const TOKEN: &str = "tok-5f3a9be1c7d2";
 const KEY: &str = "first line of the key\nsecond line of the key\nend of it";

@@ -18,7 +18,7 @@ use ccm_model::{Diagnostic, Span, escape_control};
 use crate::printed;
 
 pub use collect::{annotation_spans, collect};
-pub use mask::sensitive_parts;
+pub use mask::{sensitive_parts, sensitive_parts_of_invalid};
 
 /// Annotation of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,12 +1,27 @@
 //! Ranges of sensitive values in a source, found without parsing, because the source may be invalid.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 /// Finds the values of sensitive keys. Errs on the side of finding too much.
 pub fn sensitive_parts(source_text: &str) -> Vec<Range<usize>> {
+    find(source_text, &HashSet::new()).0
+}
+
+/// Finds the values of sensitive keys in an invalid source, which may give such a key again: the values of
+/// all keys that have the name of a sensitive key.
+pub fn sensitive_parts_of_invalid(source_text: &str) -> Vec<Range<usize>> {
+    let (_, names) = find(source_text, &HashSet::new());
+    find(source_text, &names).0
+}
+
+/// Finds the values of sensitive keys and of keys with these names. Returns the names of the sensitive keys,
+/// too.
+fn find<'t>(source_text: &'t str, names: &HashSet<&str>) -> (Vec<Range<usize>>, HashSet<&'t str>) {
     let mut parts = Vec::new();
+    let mut found = HashSet::new();
     if !source_text.contains("@sensitive") {
-        return parts;
+        return (parts, found);
     }
     let mut state = MaskState::Nothing;
     let mut start = 0;
@@ -19,6 +34,7 @@ pub fn sensitive_parts(source_text: &str) -> Vec<Range<usize>> {
             MaskState::Nothing | MaskState::Value(_) if is_annotation(text) => MaskState::Annotation,
             // The annotation may be meant for this line, or for the next key in braces.
             MaskState::Nothing if ends_in_annotation(text) => {
+                found.extend(keys(text).next().map(|(name, _)| name));
                 parts.extend(value_of(text).map(|value| first + value..end));
                 match text.split('#').next().unwrap_or_default().trim_end() {
                     before if before.ends_with(['{', ',', '[']) => MaskState::Annotation,
@@ -27,20 +43,29 @@ pub fn sensitive_parts(source_text: &str) -> Vec<Range<usize>> {
             }
             MaskState::Annotation if text.is_empty() || text.starts_with('#') => MaskState::Annotation,
             MaskState::Annotation => {
+                found.extend(keys(text).next().map(|(name, _)| name));
                 parts.extend(value_of(text).map(|value| first + value..end));
                 MaskState::Value(indent)
             }
-            // List elements may have the indentation of their key.
-            MaskState::Value(key) if text.is_empty() || indent > key || text.starts_with("- ") => {
+            // List elements may have the indentation of their key, and so has a value after `? KEY`.
+            MaskState::Value(key) if text.is_empty() || indent > key || text.starts_with(['-', ':']) => {
                 parts.push(first..end);
                 MaskState::Value(key)
             }
-            MaskState::Nothing | MaskState::Value(_) => MaskState::Nothing,
+            MaskState::Nothing | MaskState::Value(_) => {
+                match keys(text).find(|(name, _)| names.contains(name)) {
+                    Some((_, after)) => {
+                        parts.push(first + after..end);
+                        MaskState::Value(indent)
+                    }
+                    None => MaskState::Nothing,
+                }
+            }
         };
         start += line.len();
     }
     parts.retain(|part| !part.is_empty());
-    parts
+    (parts, found)
 }
 
 /// Result of the lines so far.
@@ -50,6 +75,21 @@ enum MaskState {
     Annotation,
     /// Inside the value of a sensitive key with this indentation.
     Value(usize),
+}
+
+/// Keys of a line as far as they can be told without parsing, each with the offset of what follows it.
+fn keys(line: &str) -> impl Iterator<Item = (&str, usize)> {
+    const BETWEEN: [char; 6] = ['{', '[', ',', ':', '"', '\''];
+    let mut start = 0;
+    line.match_indices(BETWEEN).chain([(line.len(), "")]).filter_map(move |(at, found)| {
+        let name = line[start..at].trim().trim_start_matches(['-', '?']).trim_start();
+        let is_explicit = found.is_empty() && line[start..].trim_start().starts_with("? ");
+        start = at + found.len();
+        let rest = &line[at..];
+        let is_key =
+            is_explicit || rest.strip_prefix(['"', '\'']).unwrap_or(rest).trim_start().starts_with(':');
+        (is_key && !name.is_empty()).then(|| (name, at + rest.find(':').map_or(0, |colon| colon + 1)))
+    })
 }
 
 /// Offset of the value on a line with a key.
@@ -69,7 +109,24 @@ fn is_annotation(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::sensitive_parts;
+    use super::{sensitive_parts, sensitive_parts_of_invalid};
+
+    #[test]
+    fn values_of_a_key_that_is_given_again_are_found_in_an_invalid_source() {
+        for (source, parts) in [
+            ("# @sensitive\npw: b\nc: d\npw: e\n", &["b", " e"][..]),
+            ("c: d\npw: e\n# @sensitive\n\"pw\": b\n", &[" e", "b"]),
+            ("# @sensitive\npw: b\n'pw' : |\n  x\n  y\nc: d\n", &["b", " |", "x", "y"]),
+            ("x: {\n# @sensitive\npw: b,\nc: d, \"pw\":e}\n", &["b,", "e}"]),
+            ("# @sensitive\nmy key: b\n- my key: e\n", &["b", "- my key: e"]),
+            ("# @sensitive\npw: b\n? pw\n: e\n", &["b", ": e"]),
+            ("# @sensitive\npw: b\npws: d\nx.pw: d\npw d\n", &["b"]),
+        ] {
+            let found: Vec<&str> =
+                sensitive_parts_of_invalid(source).into_iter().map(|part| &source[part]).collect();
+            assert_eq!(found, parts, "{source}");
+        }
+    }
 
     #[test]
     fn values_of_sensitive_keys_are_found() {

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use ccm_data::annotations::sensitive_parts;
+use ccm_data::annotations::{sensitive_parts, sensitive_parts_of_invalid};
 use ccm_model::{Node, NodeMap, NodeValue, ScalarKind, SourceId};
 use ccm_properties::{CommonProperty, NAME, SENSITIVE};
 use ccm_redaction::Redactor;
@@ -33,6 +33,7 @@ impl SensitiveText {
             }
             Ok(None) => {}
             Err(_) => {
+                hidden.parts = sensitive_parts_of_invalid(source);
                 hidden.parts.extend(parts_of_resources(source));
                 let texts = hidden.parts.iter().filter_map(|part| source.get(part.clone()));
                 let words: Vec<&str> = texts.flat_map(words).collect();
@@ -162,7 +163,8 @@ fn parts_of_resources(source: &str) -> Vec<Range<usize>> {
 /// Returns what an error may quote of a text: all of it, and its words.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let is_between = |part: char| part.is_whitespace() || ",{}[]\"'".contains(part);
-    let words = text.split(is_between).map(|word| word.trim_end_matches(':'));
+    let words =
+        text.split(is_between).map(|word| word.trim_end_matches(':').trim_start_matches(['*', '&', '!']));
     std::iter::once(text.trim()).chain(words.filter(|word| word.chars().any(char::is_alphanumeric)))
 }
 
@@ -196,6 +198,7 @@ mod tests {
             ),
             ("- a: {command: x, sensitive: true\n- c: z\n", &["{command: x, sensitive: true"]),
             ("- a: {command: x, sensitive: false\n- c: z\n", &[]),
+            ("# @sensitive\npw: b\npw: e\n", &["b", " e"]),
         ] {
             assert_eq!(parts(source), expected, "{source}");
         }
@@ -208,6 +211,8 @@ mod tests {
         let text = "`prog --password hushhush` is not in the whitelist";
         assert_eq!(hidden.redact(text, 5), "`[redacted]` is not in the whitelist");
         assert_eq!(hidden.redact(text, source.len() - 3), text);
+        let alias = "# @sensitive\npw: *S3cr3tPassword\n";
+        assert_eq!(SensitiveText::of(alias).redact("no `&S3cr3tPassword`", 18), "no `&[redacted]`");
         let broken = "# @sensitive\npw: S3cr3tPassword: x\n";
         assert_eq!(
             SensitiveText::of(broken).redact("quote it: `\"S3cr3tPassword: x\"`", 17),

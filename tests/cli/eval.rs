@@ -34,6 +34,25 @@ fn an_expression_is_printed_as_json() {
 }
 
 #[test]
+fn sensitive_values_are_printed_only_on_request() {
+    let scratch = Scratch::new();
+    let file =
+        "data:\n  # @sensitive\n  pw: hunter2hunter2\n  # @sensitive\n  users: {ada: [s3cr3t-of-ada]}\n";
+    scratch.write("values.yaml", file);
+    for (expression, hidden) in [
+        ("Data.pw", "\"[redacted]\"\n"),
+        ("'x' + Data.pw", "\"x[redacted]\"\n"),
+        ("Data.pw | toBase64()", "\"[redacted]=\"\n"),
+        ("Data.users", "{\n  \"ada\": [\n    \"[redacted]\"\n  ]\n}\n"),
+    ] {
+        let eval = ["eval", expression, "--hiera", "values.yaml"];
+        assert_eq!(ccm(&scratch, &eval).run().stdout, hidden, "{expression}");
+        let shown = ccm(&scratch, &eval).args(&["--show-sensitive"]).run();
+        assert!(shown.code == 0 && !shown.stdout.contains("redacted"), "{}", shown.shown());
+    }
+}
+
+#[test]
 fn errors_are_located_in_the_expression() {
     let expect = |args: &[&str], column: u32, message: &[&str], hints: &[&str]| {
         expect_error(&eval(args), 1, &format!("expression:1:{column}"), message, hints);

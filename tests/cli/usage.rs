@@ -33,7 +33,7 @@ fn help_lists_the_options_of_each_command() {
         ("status", "[OPTIONS]", "--pending --output --state-dir".into()),
         ("schema", "[OPTIONS]", "--events".into()),
         ("facts", "[OPTIONS] [PATH]", "--yaml --facts --fact".into()),
-        ("eval", "[OPTIONS] <EXPRESSION>", format!("--vars {inputs} --explain")),
+        ("eval", "[OPTIONS] <EXPRESSION>", format!("--vars {inputs} --explain --show-sensitive")),
         ("explain", "[OPTIONS] [TYPE[.PROPERTY]]", String::new()),
         (
             "hiera parse",

@@ -380,6 +380,10 @@ pub(crate) struct EvalArguments {
     /// Print instead what the expression names, and when it can be evaluated
     #[arg(long)]
     pub explain: bool,
+
+    /// Print sensitive values as well
+    #[arg(long)]
+    pub show_sensitive: bool,
 }
 
 #[derive(Debug, Args)]

@@ -21,7 +21,8 @@ pub(crate) fn run(arguments: &EvalArguments, console: &Console) -> ExitCode {
     match session.evaluate(&arguments.expression, arguments.vars.as_deref(), &facts, &data) {
         Ok(evaluated) => {
             diagnostics::print(console, &evaluated.warnings);
-            show::print(console, &printed::json(&evaluated.value))
+            let value = if arguments.show_sensitive { evaluated.value } else { evaluated.redacted };
+            show::print(console, &printed::json(&value))
         }
         Err(ExpressionError::Input(error)) => manifest::not_read(console, &error),
         Err(ExpressionError::Errors(errors)) => refused(console, &errors),

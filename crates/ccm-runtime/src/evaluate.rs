@@ -35,8 +35,10 @@ pub enum ExpressionError {
 /// Value of an expression.
 #[derive(Clone, Debug)]
 pub struct EvaluatedExpression {
-    /// The value.
+    /// The value, secrets included.
     pub value: Value,
+    /// Value without the secrets of the data.
+    pub redacted: Value,
     /// Warnings.
     pub warnings: Findings,
 }
@@ -115,13 +117,16 @@ impl Session {
             directory: absolute(Path::new(".")).map_err(InputError::Directory)?,
         };
         let mut evaluated = ccm_manifest::evaluate(&request, &machine);
+        let redaction = Redaction::new(&evaluated.secrets);
         self.secrets.add(evaluated.secrets);
         let unread = machine.errors_of_unread(&mut evaluated.texts);
         let value = evaluated.value.filter(|_| unread.is_empty());
         evaluated.diagnostics.extend(unread);
         let findings = Findings::redacted(evaluated.diagnostics, &evaluated.texts, &self.secrets);
         match value {
-            Some(value) => Ok(EvaluatedExpression { value, warnings: findings }),
+            Some(value) => {
+                Ok(EvaluatedExpression { redacted: redaction.value(&value), value, warnings: findings })
+            }
             None => Err(ManifestErrors(findings).into()),
         }
     }

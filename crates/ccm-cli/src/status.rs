@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ccm_model::{KeptBy, display_timestamp, escape_control, quote_words};
+use ccm_model::{RefreshBlocker, display_timestamp, escape_control, quote_words};
 use ccm_report::pending_line;
 use ccm_runtime::{
     ExitCode, NextStep, PendingLedger, PendingRefreshes, RecordedRefresh, Session, SessionStatus,
@@ -77,11 +77,11 @@ fn text(session: &Session, pending: &PendingRefreshes, named: Option<&Path>) -> 
         if !untrusted.is_empty() {
             text += &format!("  {}; a run refuses it\n", escape_control(&untrusted.join(": ")));
         }
-        for RecordedRefresh { subscriber, refresh, kept_by, .. } in refreshes {
-            let kept = match kept_by {
+        for RecordedRefresh { subscriber, refresh, blocked_by, .. } in refreshes {
+            let kept = match blocked_by {
                 None => "",
-                Some(KeptBy::Control) => "; the resource is not managed; it is refreshed once it is",
-                Some(KeptBy::NoopManifest) => {
+                Some(RefreshBlocker::Control) => "; the resource is not managed; it is refreshed once it is",
+                Some(RefreshBlocker::NoopManifest) => {
                     "; its manifest is in noop; it is refreshed once noop is removed"
                 }
             };
@@ -144,7 +144,7 @@ fn json(ledgers: &[PendingLedger]) -> Value {
             "since": display_timestamp(pending.refresh.since, 2),
             "assumed": pending.refresh.is_assumed,
             "manifest": pending.manifest,
-            "kept_by": pending.kept_by,
+            "kept_by": pending.blocked_by,
         })
     };
     let ledger = |ledger: &PendingLedger| {

@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 use ccm_graph::Graph;
 use ccm_model::{
-    CancelledCause, CancelledRefresh, Failure, FailureKind, KeptBy, Outcome, PendingCause, PendingRefresh,
-    RefreshSummary, ResourceId, ResourceIndex, Transaction, UnfinishedRefresh, error_layers,
+    CancelledCause, CancelledRefresh, Failure, FailureKind, Outcome, PendingCause, PendingRefresh,
+    RefreshBlocker, RefreshSummary, ResourceId, ResourceIndex, Transaction, UnfinishedRefresh, error_layers,
 };
 use ccm_redaction::Redactor;
 
@@ -185,7 +185,7 @@ impl<'a> RefreshTracker<'a> {
             since: self.run.host.clock.now(),
             manifest: run.manifest.clone(),
             is_assumed: false,
-            kept_by: None,
+            blocked_by: None,
         }
     }
 
@@ -249,9 +249,9 @@ impl<'a> RefreshTracker<'a> {
             }
         }
         let noop = if self.groups.policy(index).is_always_noop {
-            Some(PendingCause::Noop { kept_by: Some(KeptBy::NoopManifest) })
+            Some(PendingCause::Noop { blocked_by: Some(RefreshBlocker::NoopManifest) })
         } else {
-            self.run.noop.then_some(PendingCause::Noop { kept_by: None })
+            self.run.noop.then_some(PendingCause::Noop { blocked_by: None })
         };
         let cause = pending_cause(transaction, noop.as_ref()).or(noop);
         for source in self.subscriptions(index) {
@@ -331,14 +331,14 @@ impl<'a> RefreshTracker<'a> {
     fn update_kept_by(&mut self) -> bool {
         let mut has_news = false;
         for Tracked { pending, cause, .. } in self.tracked.values_mut() {
-            let kept_by = match cause {
-                Some(cause) if cause.kept_by().is_some() => cause.kept_by(),
+            let blocked_by = match cause {
+                Some(cause) if cause.blocked_by().is_some() => cause.blocked_by(),
                 // A subscriber without a turn shows nothing new.
                 None | Some(PendingCause::Skipped { .. } | PendingCause::OtherManifest { .. }) => continue,
                 Some(_) => None,
             };
-            has_news |= kept_by != pending.kept_by;
-            pending.kept_by = kept_by;
+            has_news |= blocked_by != pending.blocked_by;
+            pending.blocked_by = blocked_by;
         }
         has_news
     }

@@ -109,7 +109,8 @@ pub use protocol::{
 pub use reason::Reason;
 pub use reference::{ReferenceError, ResourceId};
 pub use refresh::{
-    CancelledCause, CancelledRefresh, KeptBy, PendingCause, PendingRefresh, RefreshSummary, UnfinishedRefresh,
+    CancelledCause, CancelledRefresh, PendingCause, PendingRefresh, RefreshBlocker, RefreshSummary,
+    UnfinishedRefresh,
 };
 pub use refusal::{Intent, Refusal, RefusalKind};
 pub use secret::{MIN_SECRET_LENGTH, REDACTED};

@@ -50,14 +50,14 @@ pub enum PendingCause {
         #[serde(default)]
         skip: SkipCause,
         /// Setting of the manifest that keeps further runs from doing the refresh.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        kept_by: Option<KeptBy>,
+        #[serde(rename = "kept_by", default, skip_serializing_if = "Option::is_none")]
+        blocked_by: Option<RefreshBlocker>,
     },
     /// The run, or the manifest of the subscriber, is in noop.
     Noop {
         /// Setting of the manifest that keeps further runs from doing the refresh.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        kept_by: Option<KeptBy>,
+        #[serde(rename = "kept_by", default, skip_serializing_if = "Option::is_none")]
+        blocked_by: Option<RefreshBlocker>,
     },
     /// A value that the subscriber needs was missing.
     NoValue,
@@ -71,7 +71,8 @@ pub enum PendingCause {
 /// Setting of the manifest that keeps further runs from doing a pending refresh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum KeptBy {
+#[schemars(rename = "KeptBy")]
+pub enum RefreshBlocker {
     /// The `control` of the subscriber is off.
     Control,
     /// The manifest of the subscriber is in noop.
@@ -81,15 +82,15 @@ pub enum KeptBy {
 impl From<SkipCause> for PendingCause {
     fn from(skip: SkipCause) -> Self {
         let is_off = matches!(skip, SkipCause::NotManaged { .. });
-        Self::Skipped { skip, kept_by: is_off.then_some(KeptBy::Control) }
+        Self::Skipped { skip, blocked_by: is_off.then_some(RefreshBlocker::Control) }
     }
 }
 
 impl PendingCause {
     /// Returns the setting of the manifest that keeps further runs from doing the refresh.
-    pub fn kept_by(&self) -> Option<KeptBy> {
+    pub fn blocked_by(&self) -> Option<RefreshBlocker> {
         match self {
-            Self::Skipped { kept_by, .. } | Self::Noop { kept_by } => *kept_by,
+            Self::Skipped { blocked_by, .. } | Self::Noop { blocked_by } => *blocked_by,
             Self::Failed | Self::NoValue | Self::OtherManifest { .. } => None,
         }
     }
@@ -98,7 +99,7 @@ impl PendingCause {
     pub fn is_for_next_run(&self) -> bool {
         let is_of_others =
             matches!(self, Self::Skipped { skip: SkipCause::NotSelected, .. } | Self::OtherManifest { .. });
-        self.kept_by().is_none() && !is_of_others
+        self.blocked_by().is_none() && !is_of_others
     }
 }
 
@@ -114,7 +115,7 @@ impl fmt::Display for PendingCause {
             }
             Self::Skipped { skip: SkipCause::Unknown, .. } => formatter.write_str("it was skipped"),
             Self::Skipped { skip, .. } => write!(formatter, "{skip:#}"),
-            Self::Noop { kept_by: None } => formatter.write_str("it is in noop"),
+            Self::Noop { blocked_by: None } => formatter.write_str("it is in noop"),
             Self::Noop { .. } => {
                 formatter.write_str("its manifest is in noop; a run does it once that is not so")
             }

@@ -112,7 +112,7 @@ impl Session {
             })
             .collect();
         let is_due = |manifest: &&str| {
-            refreshes.iter().any(|pending| pending.manifest == **manifest && pending.kept_by.is_none())
+            refreshes.iter().any(|pending| pending.manifest == **manifest && pending.blocked_by.is_none())
         };
         steps.extend(present.into_iter().filter(is_due).map(|manifest| NextStep::Apply(manifest.to_owned())));
         steps

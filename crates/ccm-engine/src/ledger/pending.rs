@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use ccm_host::state::Directory;
-use ccm_model::{KeptBy, PendingRefresh, ResourceId, error_layers};
+use ccm_model::{PendingRefresh, RefreshBlocker, ResourceId, error_layers};
 
 use super::file::{DIRECTORY, ENDING, read};
 use super::record::{Remains, Unreadable, parse, remains};
@@ -40,7 +40,7 @@ pub struct RecordedRefresh {
     /// File of the manifest.
     pub manifest: String,
     /// Setting of the manifest that keeps further runs from doing the refresh, as the last run found.
-    pub kept_by: Option<KeptBy>,
+    pub blocked_by: Option<RefreshBlocker>,
 }
 
 /// Reads the ledgers of a state directory, and changes nothing. Ledgers without pending refreshes are left
@@ -105,7 +105,7 @@ fn one(directory: &Directory, file: String, untrusted: Vec<String>) -> Option<Pe
             is_assumed: pending.is_assumed,
         },
         manifest: pending.manifest,
-        kept_by: pending.kept_by,
+        blocked_by: pending.blocked_by,
     });
     let refreshes: Vec<RecordedRefresh> = refreshes.collect();
     let is_shown = !refreshes.is_empty() || !untrusted.is_empty();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use ccm_host::sha256;
-use ccm_model::{KeptBy, ResourceId, display_timestamp, parse_timestamp};
+use ccm_model::{RefreshBlocker, ResourceId, display_timestamp, parse_timestamp};
 use serde::{Deserialize, Serialize};
 
 const PROTOCOL: &str = "io.choria.ccm.v1.ledger";
@@ -52,7 +52,7 @@ pub(crate) struct Pending {
     /// The refresh is assumed to be pending, because the ledger was damaged.
     pub is_assumed: bool,
     /// Setting of the manifest that keeps further runs from doing the refresh, as the last run found.
-    pub kept_by: Option<KeptBy>,
+    pub blocked_by: Option<RefreshBlocker>,
 }
 
 /// Pending refreshes.
@@ -98,8 +98,8 @@ enum Record {
         manifest: String,
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         assumed: bool,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        kept_by: Option<KeptBy>,
+        #[serde(rename = "kept_by", default, skip_serializing_if = "Option::is_none")]
+        blocked_by: Option<RefreshBlocker>,
     },
     /// The source turned out to change nothing.
     Dropped(PairLine),
@@ -189,9 +189,9 @@ pub(crate) fn remains(bytes: &[u8]) -> Remains {
 /// Applies a record. Returns `None` if the line is not a record.
 fn enter(pending: &mut PendingByPair, line: &[u8]) -> Option<()> {
     match serde_json::from_slice(line).ok()? {
-        Record::Pending { names, run, since, manifest, assumed, kept_by } => {
+        Record::Pending { names, run, since, manifest, assumed, blocked_by } => {
             let since = parse_timestamp(&since)?;
-            let origin = Pending { run_id: run, since, manifest, is_assumed: assumed, kept_by };
+            let origin = Pending { run_id: run, since, manifest, is_assumed: assumed, blocked_by };
             // The first origin counts.
             pending.entry(names.pair()?).or_insert(origin);
         }
@@ -210,7 +210,7 @@ pub(crate) fn pending_line(pair: &Pair, pending: &Pending) -> String {
         since: display_timestamp(pending.since, 2),
         manifest: pending.manifest.clone(),
         assumed: pending.is_assumed,
-        kept_by: pending.kept_by,
+        blocked_by: pending.blocked_by,
     })
 }
 

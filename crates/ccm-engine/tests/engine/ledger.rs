@@ -14,7 +14,7 @@ use ccm_engine::{
 use ccm_host::Local;
 use ccm_host::state::Directory;
 use ccm_model::{
-    CancelledCause, Catalog, Control, Failure, Group, GroupIndex, KeptBy, PendingCause, Resource,
+    CancelledCause, Catalog, Control, Failure, Group, GroupIndex, PendingCause, RefreshBlocker, Resource,
     ResourceIndex, RunSummary, SkipCause,
 };
 use ccm_redaction::Secrets;
@@ -113,7 +113,7 @@ fn pending_in(state: &Path) -> String {
 fn still(summary: &RunSummary) -> Vec<String> {
     let cause = |cause: &PendingCause| match cause {
         PendingCause::Failed => "failed".to_owned(),
-        PendingCause::Noop { kept_by: None } => "noop".to_owned(),
+        PendingCause::Noop { blocked_by: None } => "noop".to_owned(),
         PendingCause::Noop { .. } => "noop manifest".to_owned(),
         PendingCause::NoValue => "no value".to_owned(),
         PendingCause::OtherManifest { manifest } => format!("of {manifest}"),
@@ -382,27 +382,27 @@ fn subscriber_with_control_off_is_kept_by_control_even_if_its_source_failed() {
     let ran = machine.run_catalog(&catalog, Options::default());
     assert_eq!(still(&ran.summary), ["b<a since run1: off"]);
     assert!(!ran.summary.refreshes.pending[0].cause.is_for_next_run());
-    let kept_by = pending(&machine.state()).expect("ledgers")[0].refreshes[0].kept_by;
-    assert_eq!(kept_by, Some(KeptBy::Control));
+    let blocked_by = pending(&machine.state()).expect("ledgers")[0].refreshes[0].blocked_by;
+    assert_eq!(blocked_by, Some(RefreshBlocker::Control));
 }
 
 #[test]
 fn setting_that_prevents_a_refresh_is_recorded_until_it_is_removed() {
     let machine = Machine::new();
     machine.run(&["a needs", "b subscribe=a fails=execute"]);
-    let kept_by = || pending(&machine.state()).expect("ledgers")[0].refreshes[0].kept_by;
-    assert_eq!(kept_by(), None);
+    let blocked_by = || pending(&machine.state()).expect("ledgers")[0].refreshes[0].blocked_by;
+    assert_eq!(blocked_by(), None);
     let mut off = catalog(&["a", "b subscribe=a"]);
     off.resources[1].control = Control::NotManaged { reason: "off".to_owned() };
     machine.run_catalog(&off, Options::default());
-    assert_eq!(kept_by(), Some(KeptBy::Control));
+    assert_eq!(blocked_by(), Some(RefreshBlocker::Control));
     // A run with this selection does not evaluate it.
     let only = [ResourceIndex(0)];
     let on = catalog(&["a", "b subscribe=a"]);
     machine.run_catalog(&on, Options { only: Some(&only), ..Options::default() });
-    assert_eq!(kept_by(), Some(KeptBy::Control));
+    assert_eq!(blocked_by(), Some(RefreshBlocker::Control));
     machine.run(&["a", "b subscribe=a fails=execute"]);
-    assert_eq!(kept_by(), None);
+    assert_eq!(blocked_by(), None);
     assert_eq!(machine.run(&["a", "b subscribe=a"])[1], "b refreshed by a (owed: a since run1)");
 }
 

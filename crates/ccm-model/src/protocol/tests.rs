@@ -9,11 +9,11 @@ use serde_json::{Value as Json, json};
 use super::*;
 use crate::{
     Artifact, Artifacts, CancelledCause, CancelledRefresh, Catalog, Control, Counts, Dependency, Failure,
-    FailureKind, Fields, Group, GroupIndex, Intent, KeptBy, Location, MissingPrerequisite, Node, NodeEntry,
-    NodeKey, NodeMap, NodeValue, Outcome, OutputLine, PendingCause, PendingRefresh, Presentation, Properties,
-    Reason, RefreshSummary, Refusal, RefusalKind, Resource, ResourceId, ResourceIndex, ResourceStarted,
-    RunSummary, Scalar, ScalarStyle, SessionStarted, SkipCause, SourceId, Span, Spanned, StopCause, Stream,
-    StreamTail, Transaction, UnfinishedRefresh,
+    FailureKind, Fields, Group, GroupIndex, Intent, Location, MissingPrerequisite, Node, NodeEntry, NodeKey,
+    NodeMap, NodeValue, Outcome, OutputLine, PendingCause, PendingRefresh, Presentation, Properties, Reason,
+    RefreshBlocker, RefreshSummary, Refusal, RefusalKind, Resource, ResourceId, ResourceIndex,
+    ResourceStarted, RunSummary, Scalar, ScalarStyle, SessionStarted, SkipCause, SourceId, Span, Spanned,
+    StopCause, Stream, StreamTail, Transaction, UnfinishedRefresh,
 };
 
 fn id(text: &str) -> ResourceId {
@@ -84,7 +84,7 @@ fn names_and_kinds_are_words() {
             round_trip(&MissingPrerequisite::Principal("app".to_owned())),
             json!({ "kind": "principal", "name": "app" }),
         ),
-        (round_trip(&KeptBy::NoopManifest), json!("noop_manifest")),
+        (round_trip(&RefreshBlocker::NoopManifest), json!("noop_manifest")),
         (
             round_trip(&Reason::new("creates_exists", "text")),
             json!({ "rule": "creates_exists", "text": "text" }),
@@ -156,8 +156,8 @@ fn a_summary_comes_back() {
         PendingCause::Failed,
         PendingCause::from(SkipCause::NotSelected),
         PendingCause::from(SkipCause::NotManaged { reason: "off".to_owned() }),
-        PendingCause::Noop { kept_by: None },
-        PendingCause::Noop { kept_by: Some(KeptBy::NoopManifest) },
+        PendingCause::Noop { blocked_by: None },
+        PendingCause::Noop { blocked_by: Some(RefreshBlocker::NoopManifest) },
         PendingCause::NoValue,
         PendingCause::OtherManifest { manifest: "/m.yaml".to_owned() },
     ];

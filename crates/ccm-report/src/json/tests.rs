@@ -1,9 +1,10 @@
 use std::time::UNIX_EPOCH;
 
 use ccm_model::{
-    CancelledCause, CancelledRefresh, Counts, EventLine, Failure, FailureKind, Fields, KeptBy, Location,
-    Node, NodeEntry, NodeKey, NodeMap, PendingCause, PendingRefresh, Properties, Reason, RefreshSummary,
-    ResourceId, SUMMARY_PROTOCOL, SkipCause, Span, StopCause, Stream, StreamTail, UnfinishedRefresh,
+    CancelledCause, CancelledRefresh, Counts, EventLine, Failure, FailureKind, Fields, Location, Node,
+    NodeEntry, NodeKey, NodeMap, PendingCause, PendingRefresh, Properties, Reason, RefreshBlocker,
+    RefreshSummary, ResourceId, SUMMARY_PROTOCOL, SkipCause, Span, StopCause, Stream, StreamTail,
+    UnfinishedRefresh,
 };
 use serde_json::{Value, json};
 
@@ -315,8 +316,8 @@ fn a_line_is_read_as_its_event() {
                     unfinished(PendingCause::Failed),
                     unfinished(PendingCause::from(SkipCause::Stopped { by: timeout() })),
                     unfinished(PendingCause::from(SkipCause::NotManaged { reason: "off".to_owned() })),
-                    unfinished(PendingCause::Noop { kept_by: None }),
-                    unfinished(PendingCause::Noop { kept_by: Some(KeptBy::NoopManifest) }),
+                    unfinished(PendingCause::Noop { blocked_by: None }),
+                    unfinished(PendingCause::Noop { blocked_by: Some(RefreshBlocker::NoopManifest) }),
                     unfinished(PendingCause::NoValue),
                     unfinished(PendingCause::OtherManifest { manifest: "/m.yaml".to_owned() }),
                 ],

@@ -39,7 +39,7 @@ fn refreshes(out: &mut String, refreshes: &RefreshSummary, noop: bool, is_record
     for unfinished in &refreshes.pending {
         let mut line = pending_line(&unfinished.subscriber, &unfinished.refresh);
         // In a run in noop, all pending refreshes have this cause.
-        if unfinished.cause != (PendingCause::Noop { kept_by: None }) {
+        if unfinished.cause != (PendingCause::Noop { blocked_by: None }) {
             line += &format!("; {}", unfinished.cause);
         }
         writeln!(out, "  {}", escape_control(&line))?;
@@ -130,7 +130,7 @@ pub(crate) fn counted(run: &RunSummary) -> String {
 mod tests {
     use std::time::{Duration, UNIX_EPOCH};
 
-    use ccm_model::{CancelledCause, KeptBy, SkipCause, UnfinishedRefresh};
+    use ccm_model::{CancelledCause, RefreshBlocker, SkipCause, UnfinishedRefresh};
 
     use super::*;
 
@@ -151,8 +151,8 @@ mod tests {
                 unfinished(PendingCause::from(SkipCause::NotManaged { reason: "`if` is false".to_owned() })),
                 unfinished(PendingCause::from(SkipCause::DependencyFailed { culprits: vec![id("exec#c")] })),
                 unfinished(PendingCause::from(SkipCause::NotSelected)),
-                unfinished(PendingCause::Noop { kept_by: None }),
-                unfinished(PendingCause::Noop { kept_by: Some(KeptBy::NoopManifest) }),
+                unfinished(PendingCause::Noop { blocked_by: None }),
+                unfinished(PendingCause::Noop { blocked_by: Some(RefreshBlocker::NoopManifest) }),
                 unfinished(PendingCause::NoValue),
                 unfinished(PendingCause::OtherManifest { manifest: "/m.yaml".to_owned() }),
             ],

@@ -18,7 +18,7 @@ fn origin(seconds: u64) -> Pending {
         since: UNIX_EPOCH + Duration::from_secs(seconds),
         manifest: "/m.yaml".to_owned(),
         is_assumed: false,
-        kept_by: None,
+        blocked_by: None,
     }
 }
 
@@ -43,7 +43,8 @@ fn read(text: impl AsRef<[u8]>) -> String {
 #[test]
 fn a_ledger_is_lines_that_can_be_read_by_eye() {
     let pending = PendingByPair::from([(pair("reload", "/etc/a"), origin(9))]);
-    let kept = pending_line(&pair("c", "/d"), &Pending { kept_by: Some(KeptBy::Control), ..origin(9) });
+    let kept =
+        pending_line(&pair("c", "/d"), &Pending { blocked_by: Some(RefreshBlocker::Control), ..origin(9) });
     let text = ledger_text("site", "", &pending)
         + &kept
         + &completed_line(&pair("reload", "/etc/a"))
@@ -56,9 +57,9 @@ fn a_ledger_is_lines_that_can_be_read_by_eye() {
 "#;
     assert_eq!(text, expected);
     let kept = |content: LedgerContent| {
-        content.pending.into_values().map(|pending| pending.kept_by).collect::<Vec<_>>()
+        content.pending.into_values().map(|pending| pending.blocked_by).collect::<Vec<_>>()
     };
-    assert_eq!(parse(text.as_bytes()).map(kept), Ok(vec![Some(KeptBy::Control)]));
+    assert_eq!(parse(text.as_bytes()).map(kept), Ok(vec![Some(RefreshBlocker::Control)]));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use ccm_model::{
     Control, Diagnostic, Diagnostics, Node, NodeEntry, NodeKey, Properties, Resource, ResourceId, Severity,
     Span, Spanned, closest,
 };
-use ccm_properties::{Checked, CommonProperty, TypeSpec};
+use ccm_properties::{CheckInput, CommonProperty, TypeSpec};
 
 use crate::common_properties::{CommonNodes, Reference, alias, one_of, references, text};
 use crate::control::{self, Conditions};
@@ -240,7 +240,7 @@ fn read_provider(node: &Node, spec: &dyn TypeSpec, diagnostics: &mut Diagnostics
     let text = node.as_text().unwrap_or_default();
     let error = match one_of(node, spec.providers()) {
         Ok(provider) => return Some(provider),
-        Err(_) if spec.not_yet().contains(&text) => not_supported(text, node.span),
+        Err(_) if spec.planned().contains(&text) => not_supported(text, node.span),
         Err(error) => spec.provider_advice(text).into_iter().fold(error, Diagnostic::with_hint),
     };
     diagnostics.push(error);
@@ -284,7 +284,7 @@ impl ResourceDraft {
         secrets: &[String],
         diagnostics: &mut Diagnostics,
     ) {
-        let checked = Checked { resource: &self.resource, source_text, secrets };
+        let checked = CheckInput { resource: &self.resource, source_text, secrets };
         let found = types.spec(self.type_index).check(&checked);
         let is_error = |diagnostic: &Diagnostic| diagnostic.severity == Severity::Error;
         let has_errors = self.has_errors || found.iter().any(is_error);

@@ -55,7 +55,7 @@ pub(crate) fn split_properties(
 fn refused(entry: &NodeEntry, spec: &dyn TypeSpec, holder: Holder<'_>) -> Option<Diagnostic> {
     let span = entry.key.span;
     let key = &*entry.key.text;
-    if reserved::PROPERTIES.contains(&key) || spec.not_yet().contains(&key) {
+    if reserved::PROPERTIES.contains(&key) || spec.planned().contains(&key) {
         return Some(not_supported(key, span));
     }
     match (key, holder) {

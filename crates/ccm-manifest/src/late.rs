@@ -7,7 +7,7 @@ use ccm_expr::Value;
 use ccm_model::{
     Control, Diagnostic, Diagnostics, NodeEntry, Resource, ResourceIndex, Severity, SourceMap, Span,
 };
-use ccm_properties::{Checked, TypeSpec};
+use ccm_properties::{CheckInput, TypeSpec};
 
 use crate::captures::CaptureTable;
 use crate::control::Conditions;
@@ -151,7 +151,7 @@ impl<'s> LateResources<'s> {
         }
         if found.diagnostics.is_empty() && found.refused.is_empty() && found.late.is_empty() {
             let source_text = &self.manifests[waiting.manifest].text;
-            let checked = spec.check(&Checked { resource: &completed, source_text, secrets: &[] });
+            let checked = spec.check(&CheckInput { resource: &completed, source_text, secrets: &[] });
             let is_new =
                 |found: &Diagnostic| found.severity == Severity::Error && waiting.texts.explains(found);
             found.diagnostics.extend(checked.into_iter().filter(is_new));

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use ccm_model::{Diagnostic, Label, Node, Span, closest, listed};
 use thiserror::Error;
 
-use crate::Checked;
+use crate::CheckInput;
 
 /// Error in a value, without its location.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -132,7 +132,7 @@ impl PropertyError {
     }
 
     /// Adds the location in the manifest.
-    pub fn at(self, checked: &Checked<'_>) -> Diagnostic {
+    pub fn at(self, checked: &CheckInput<'_>) -> Diagnostic {
         let resource = checked.resource;
         let node = self.property().and_then(|property| resource.properties.get(property));
         let node = node.map(|node| {

@@ -5,7 +5,7 @@ use ccm_model::{Claim, Diagnostic, Node, NodeMap, Properties, Resource};
 use crate::{OwnProperties, PropertySpec, TextSyntax, find};
 
 /// Resource to check, and all that a check may look at.
-pub struct Checked<'a> {
+pub struct CheckInput<'a> {
     /// The resource, its properties expanded as far as they can be before a run.
     pub resource: &'a Resource,
     /// The text of the source that holds the resource.
@@ -38,7 +38,7 @@ pub trait TypeSpec: OwnProperties {
     fn summary(&self) -> &'static str;
 
     /// Names of properties and providers that only a later version has; they are refused by name until then.
-    fn not_yet(&self) -> &'static [&'static str] {
+    fn planned(&self) -> &'static [&'static str] {
         &[]
     }
 

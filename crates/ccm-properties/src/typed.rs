@@ -2,7 +2,7 @@
 
 use ccm_model::{Diagnostic, Resource};
 
-use crate::{Checked, PropertyError, PropertySet, PropertySpec, decode};
+use crate::{CheckInput, PropertyError, PropertySet, PropertySpec, decode};
 
 /// Own properties of a resource type. [`TypedProperties`] provides both functions.
 pub trait OwnProperties {
@@ -10,7 +10,7 @@ pub trait OwnProperties {
     fn properties(&self) -> &'static [PropertySpec];
 
     /// Finds every error in the type's own properties, in the order of their locations.
-    fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic>;
+    fn check(&self, checked: &CheckInput<'_>) -> Vec<Diagnostic>;
 }
 
 /// Typed properties of a resource type.
@@ -23,13 +23,13 @@ pub trait TypedProperties {
 
     /// Groups of properties that are judged together: if one of a group can't be decoded, errors about the others are not
     /// reported.
-    const JUDGED_TOGETHER: &'static [&'static [&'static str]] = &[];
+    const INTERDEPENDENT: &'static [&'static [&'static str]] = &[];
 
     /// Builds the desired properties, or finds every error.
     fn build(resource: &Resource, written: Self::Written) -> Result<Self::Desired, Vec<PropertyError>>;
 
     /// Returns warnings about a resource without an error.
-    fn warnings(desired: &Self::Desired, checked: &Checked<'_>) -> Vec<Diagnostic> {
+    fn warnings(desired: &Self::Desired, checked: &CheckInput<'_>) -> Vec<Diagnostic> {
         let _ = (desired, checked);
         Vec::new()
     }
@@ -40,7 +40,7 @@ impl<T: TypedProperties> OwnProperties for T {
         T::Written::PROPERTIES
     }
 
-    fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {
+    fn check(&self, checked: &CheckInput<'_>) -> Vec<Diagnostic> {
         let resource = checked.resource;
         let (written, mut found) = decode::<T::Written>(&resource.properties);
         match T::build(resource, written) {
@@ -48,7 +48,7 @@ impl<T: TypedProperties> OwnProperties for T {
             Ok(_) => {}
             Err(errors) => {
                 let wrong: Vec<&str> = found.iter().filter_map(|error| error.property.as_deref()).collect();
-                let is_certain = |error: &PropertyError| !error.may_follow_from(&wrong, T::JUDGED_TOGETHER);
+                let is_certain = |error: &PropertyError| !error.may_follow_from(&wrong, T::INTERDEPENDENT);
                 let certain: Vec<_> =
                     errors.into_iter().filter(is_certain).map(|error| error.at(checked)).collect();
                 found.extend(certain);

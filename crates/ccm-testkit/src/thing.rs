@@ -1,7 +1,7 @@
 //! Resource type for tests of readers of manifests.
 
 use ccm_model::{Claim, Diagnostic, Node, PathKind, Properties, Resource, ScalarKind};
-use ccm_properties::{Checked, OwnProperties, PropertySpec, Text, TextSyntax, TypeSpec};
+use ccm_properties::{CheckInput, OwnProperties, PropertySpec, Text, TextSyntax, TypeSpec};
 use serde_json::Value as Json;
 
 /// Resource type with a property for each syntax.
@@ -31,7 +31,7 @@ impl TypeSpec for Thing {
         "Is there for tests."
     }
 
-    fn not_yet(&self) -> &'static [&'static str] {
+    fn planned(&self) -> &'static [&'static str] {
         &["later"]
     }
 
@@ -65,7 +65,7 @@ impl OwnProperties for Thing {
         PROPERTIES
     }
 
-    fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {
+    fn check(&self, checked: &CheckInput<'_>) -> Vec<Diagnostic> {
         let count = checked.resource.properties.get("count");
         let is_number =
             |node: &&Node| node.as_scalar().is_some_and(|scalar| matches!(scalar.kind(), ScalarKind::Int(_)));

@@ -18,7 +18,7 @@ use ccm_model::{
     MissingPrerequisite, Node, NodeEntry, NodeKey, NodeMap, Outcome, PathKind, Properties, Resource,
     ResourceId, ResourceIndex, RunSummary, SkipCause, Span, StopCause, Stream,
 };
-use ccm_properties::{Checked, OwnProperties, PropertySpec, TypeSpec};
+use ccm_properties::{CheckInput, OwnProperties, PropertySpec, TypeSpec};
 use ccm_redaction::Secrets;
 use ccm_testkit::{FakeClock, FakeFiles, FakeRunner};
 use serde_json::json;
@@ -388,7 +388,7 @@ impl OwnProperties for FakeType {
         &[]
     }
 
-    fn check(&self, _: &Checked<'_>) -> Vec<Diagnostic> {
+    fn check(&self, _: &CheckInput<'_>) -> Vec<Diagnostic> {
         Vec::new()
     }
 }

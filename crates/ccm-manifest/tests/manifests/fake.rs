@@ -10,7 +10,7 @@ use ccm_model::{
     SourceMap,
 };
 use ccm_properties::{
-    Checked, ChildManifest, JsonMap, NamedValues, OneOrMany, OwnProperties, PropertyKind, PropertySet,
+    CheckInput, ChildManifest, JsonMap, NamedValues, OneOrMany, OwnProperties, PropertyKind, PropertySet,
     PropertySpec, Text, TextSyntax, TextValue, TypeSpec, ValueError, decode, properties,
 };
 
@@ -95,7 +95,7 @@ impl TypeSpec for Task {
         Some("command")
     }
 
-    fn not_yet(&self) -> &'static [&'static str] {
+    fn planned(&self) -> &'static [&'static str] {
         &["user", "docker"]
     }
 
@@ -120,7 +120,7 @@ impl OwnProperties for Task {
         TaskProperties::PROPERTIES
     }
 
-    fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {
+    fn check(&self, checked: &CheckInput<'_>) -> Vec<Diagnostic> {
         let resource = checked.resource;
         let (_, mut found) = decode::<TaskProperties>(&resource.properties);
         let key = |name: &str| resource.properties.entry(name).map(|entry| entry.key.span);
@@ -174,7 +174,7 @@ impl OwnProperties for Note {
         NoteProperties::PROPERTIES
     }
 
-    fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {
+    fn check(&self, checked: &CheckInput<'_>) -> Vec<Diagnostic> {
         decode::<NoteProperties>(&checked.resource.properties).1
     }
 }
@@ -225,7 +225,7 @@ impl OwnProperties for Copy {
         CopyProperties::PROPERTIES
     }
 
-    fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {
+    fn check(&self, checked: &CheckInput<'_>) -> Vec<Diagnostic> {
         let properties = &checked.resource.properties;
         let (_, mut found) = decode::<CopyProperties>(properties);
         if let (Some(source), Some(_)) = (properties.entry("source"), properties.entry("content")) {
@@ -272,7 +272,7 @@ impl OwnProperties for Apply {
         ApplyProperties::PROPERTIES
     }
 
-    fn check(&self, checked: &Checked<'_>) -> Vec<Diagnostic> {
+    fn check(&self, checked: &CheckInput<'_>) -> Vec<Diagnostic> {
         decode::<ApplyProperties>(&checked.resource.properties).1
     }
 }

@@ -22,7 +22,7 @@ mod values;
 
 use ccm_engine::{Provider, TypedResource};
 use ccm_model::{Diagnostic, Node, NodeMap, Properties, Resource, shell_operator};
-use ccm_properties::{Checked, PropertyError, PropertySpec, TextSyntax, TypeSpec, TypedProperties};
+use ccm_properties::{CheckInput, PropertyError, PropertySpec, TextSyntax, TypeSpec, TypedProperties};
 
 use command::{CommandSyntax, Exec};
 use decide::ExecKind;
@@ -43,7 +43,7 @@ impl TypeSpec for ExecType {
         "Runs a command when it has to be run."
     }
 
-    fn not_yet(&self) -> &'static [&'static str] {
+    fn planned(&self) -> &'static [&'static str] {
         &["docker"]
     }
 
@@ -99,14 +99,14 @@ impl TypedProperties for ExecType {
     type Written = ExecProperties;
     type Desired = Exec;
 
-    const JUDGED_TOGETHER: &'static [&'static [&'static str]] =
+    const INTERDEPENDENT: &'static [&'static [&'static str]] =
         &[&["command", "args"], &["returns", "unchanged_returns", "expect"], &["path", "environment"]];
 
     fn build(resource: &Resource, written: ExecProperties) -> Result<Exec, Vec<PropertyError>> {
         Exec::build(&resource.id.name, syntax_of(resource), written, &resource.settings)
     }
 
-    fn warnings(exec: &Exec, checked: &Checked<'_>) -> Vec<Diagnostic> {
+    fn warnings(exec: &Exec, checked: &CheckInput<'_>) -> Vec<Diagnostic> {
         never_runs_warning(exec, checked.resource).into_iter().chain(shell_syntax_warning(checked)).collect()
     }
 }
@@ -125,7 +125,7 @@ fn syntax_of(resource: &Resource) -> CommandSyntax {
 }
 
 /// Returns a warning about text that only a shell interprets, in a command that no shell reads.
-fn shell_syntax_warning(checked: &Checked<'_>) -> Option<Diagnostic> {
+fn shell_syntax_warning(checked: &CheckInput<'_>) -> Option<Diagnostic> {
     let resource = checked.resource;
     if syntax_of(resource) == CommandSyntax::Shell || resource.properties.get("args").is_some() {
         return None;

@@ -11,7 +11,7 @@ mod values;
 
 use ccm_engine::{Provider, TypedResource};
 use ccm_model::{Claim, ClaimKind, Diagnostic, PathKind, Resource};
-use ccm_properties::{Checked, PropertyError, TypeSpec, TypedProperties};
+use ccm_properties::{CheckInput, PropertyError, TypeSpec, TypedProperties};
 
 use decide::FileResource;
 use desired::{DesiredFile, FileContent};
@@ -76,7 +76,7 @@ impl TypedProperties for FileType {
         DesiredFile::build(&resource.id.name, ensure, written)
     }
 
-    fn warnings(file: &DesiredFile, checked: &Checked<'_>) -> Vec<Diagnostic> {
+    fn warnings(file: &DesiredFile, checked: &CheckInput<'_>) -> Vec<Diagnostic> {
         world_readable_secret(file, checked).into_iter().collect()
     }
 }
@@ -88,7 +88,7 @@ impl TypedResource for FileType {
 }
 
 /// Warns of a secret in a file that everybody can read.
-fn world_readable_secret(file: &DesiredFile, checked: &Checked<'_>) -> Option<Diagnostic> {
+fn world_readable_secret(file: &DesiredFile, checked: &CheckInput<'_>) -> Option<Diagnostic> {
     let content = file.content.as_ref().filter(|_| file.mode.is_none())?;
     let is_secret = |text: &String| checked.secrets.iter().any(|secret| text.contains(secret));
     let (property, what) = match content {

@@ -4,7 +4,7 @@ use ccm_model::{
     Diagnostic, Node, NodeEntry, NodeKey, NodeMap, NodeValue, Properties, Resource, ResourceId, Scalar,
     ScalarStyle, SourceId, Span, Spanned,
 };
-use ccm_properties::{Checked, TypeSpec};
+use ccm_properties::{CheckInput, TypeSpec};
 use ccm_resources::types;
 
 /// Returns a scalar; `[a|b]` is a list, `{a=1|b=2}` a map, and `<5>` the value of an expression.
@@ -84,7 +84,7 @@ fn shown(diagnostic: Diagnostic) -> String {
 
 /// Returns the errors that the type finds, as `message | hint`.
 pub(crate) fn mistakes(resource: &Resource) -> Vec<String> {
-    let checked = Checked { resource, source_text: "", secrets: &["hunter22".to_owned()] };
+    let checked = CheckInput { resource, source_text: "", secrets: &["hunter22".to_owned()] };
     let found = types().into_iter().find(|found| found.name() == &*resource.id.type_name);
     let spec: &dyn TypeSpec = found.expect("a type of that name");
     spec.check(&checked).into_iter().map(shown).collect()

@@ -123,7 +123,7 @@ async fn neighbours<'s>(
     first: &dyn BoundResource,
     context: &mut Context<'_>,
 ) -> Vec<BatchCandidate<'s>> {
-    let max = first.changes_at_once();
+    let max = first.change_batch_size();
     let mut found: Vec<BatchCandidate<'_>> = Vec::new();
     // After a failure that ends the run, the next resource must not have been changed.
     if max <= 1 || step.trigger.is_some() || step.policy.ends_on_failure {

@@ -26,7 +26,7 @@ pub trait BoundResource: Any {
     fn has_same_provider(&self, other: &dyn BoundResource) -> bool;
 
     /// Returns the number of resources that can be read at once.
-    fn reads_at_once(&self) -> usize;
+    fn read_batch_size(&self) -> usize;
 
     /// Reads the states of this resource and of others with the same provider, for decisions. Returns a
     /// result for each, its own first. `None` if the provider did not return one result for each.
@@ -50,7 +50,7 @@ pub trait BoundResource: Any {
     fn execute<'a>(&'a mut self, context: &'a mut Context<'_>) -> Local<'a, Result<(), Failure>>;
 
     /// Returns the number of resources that can be changed at once.
-    fn changes_at_once(&self) -> usize;
+    fn change_batch_size(&self) -> usize;
 
     /// Returns `true` if another resource with the same provider can be changed together with this one.
     fn can_batch_with(&self, other: &dyn BoundResource) -> bool;
@@ -189,8 +189,8 @@ impl<K: ResourceKind> BoundResource for TypedBinding<K> {
         Self::downcast(other).is_some_and(|other| other.provider.name() == self.provider.name())
     }
 
-    fn reads_at_once(&self) -> usize {
-        self.provider.reads_at_once()
+    fn read_batch_size(&self) -> usize {
+        self.provider.read_batch_size()
     }
 
     fn read_many<'a>(
@@ -248,8 +248,8 @@ impl<K: ResourceKind> BoundResource for TypedBinding<K> {
         })
     }
 
-    fn changes_at_once(&self) -> usize {
-        self.provider.changes_at_once()
+    fn change_batch_size(&self) -> usize {
+        self.provider.change_batch_size()
     }
 
     fn can_batch_with(&self, other: &dyn BoundResource) -> bool {

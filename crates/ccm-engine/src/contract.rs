@@ -97,7 +97,7 @@ pub trait Provider<K: ResourceKind>: Sync {
 
     /// Returns the number of resources that [`Self::status_many`] reads at once. 1 means that each is read by
     /// itself.
-    fn reads_at_once(&self) -> usize {
+    fn read_batch_size(&self) -> usize {
         1
     }
 
@@ -122,7 +122,7 @@ pub trait Provider<K: ResourceKind>: Sync {
 
     /// Returns the number of resources that [`Self::execute_many`] changes at once. 1 means that each is
     /// changed by itself.
-    fn changes_at_once(&self) -> usize {
+    fn change_batch_size(&self) -> usize {
         1
     }
 
@@ -360,7 +360,7 @@ impl Context<'_> {
     }
 
     /// Leaves files for the record of the run. They replace files left before.
-    pub fn leave(&mut self, artifacts: Vec<Artifact>) {
+    pub fn record_artifacts(&mut self, artifacts: Vec<Artifact>) {
         self.artifacts = artifacts;
     }
 

@@ -48,7 +48,7 @@ pub(crate) async fn read(
 ) -> Result<(), Failure> {
     let cache = step.host.state_cache();
     let is_triggered = step.trigger.is_some();
-    let max = bound.reads_at_once().min(MAX_PREFETCHED);
+    let max = bound.read_batch_size().min(MAX_PREFETCHED);
     if max > 1 && step.is_as_written() && !is_triggered && !cache.is_prefetching_disabled() {
         let (indices, mut others) = gather(step, bound, max - 1, context);
         if !others.is_empty() {

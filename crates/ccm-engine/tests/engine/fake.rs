@@ -224,7 +224,7 @@ impl Provider<FakeKind> for FakeProvider {
         Suitability::Suits(if self.at_once == 1 { 1 } else { 2 })
     }
 
-    fn reads_at_once(&self) -> usize {
+    fn read_batch_size(&self) -> usize {
         self.at_once
     }
 
@@ -245,7 +245,7 @@ impl Provider<FakeKind> for FakeProvider {
         })
     }
 
-    fn changes_at_once(&self) -> usize {
+    fn change_batch_size(&self) -> usize {
         self.at_once
     }
 
@@ -317,9 +317,11 @@ impl Provider<FakeKind> for FakeProvider {
             }
             context.line(Stream::Stdout, "a line");
             if !fake.yields.is_empty() {
-                context.leave(vec![Artifact { name: "old".into(), content: Vec::new() }]);
-                context
-                    .leave(vec![Artifact { name: "it".into(), content: fake.yields.clone().into_bytes() }]);
+                context.record_artifacts(vec![Artifact { name: "old".into(), content: Vec::new() }]);
+                context.record_artifacts(vec![Artifact {
+                    name: "it".into(),
+                    content: fake.yields.clone().into_bytes(),
+                }]);
             }
             if fake.stops {
                 STOP.with_borrow(|stop| stop.as_ref().map(|stop| stop()));

@@ -113,7 +113,7 @@ async fn status(
 async fn execute(exec: &Exec, context: &mut Context<'_>) -> Result<ExecResult, Failure> {
     let launch = exec.launch(context.directory);
     let plan = context.host.executor.resolve(&launch, Purpose::Run).await.map_err(|error| {
-        context.leave(record::files(exec, None, None, true));
+        context.record_artifacts(record::files(exec, None, None, true));
         exec.start_failure(&error, context.directory)
     })?;
     let result = try_all(exec, &*plan, context).await;
@@ -128,7 +128,8 @@ async fn try_all(
 ) -> Result<ExecResult, Failure> {
     let cwd = Some(plan.cwd());
     let command = exec.line.command(exec, plan);
-    let mut command = command.inspect_err(|_| context.leave(record::files(exec, cwd, None, true)))?;
+    let mut command =
+        command.inspect_err(|_| context.record_artifacts(record::files(exec, cwd, None, true)))?;
     command.stdin.clone_from(&exec.stdin);
     let mut enforced = None;
     let mut attempts: Vec<Attempt> = Vec::new();
@@ -141,13 +142,13 @@ async fn try_all(
                 if let Ok(Success { captured: Some(captured), .. }) = &outcome {
                     add_secrets(exec, captured, &redactor, context);
                 }
-                context.leave(record::files(exec, cwd, Some(&finished), outcome.is_err()));
+                context.record_artifacts(record::files(exec, cwd, Some(&finished), outcome.is_err()));
                 let again = outcome.as_ref().is_err_and(|failure| failure.missing.is_none());
                 (exit_code(&finished), finished.duration, outcome, again && finished.exit != Exit::Cancelled)
             }
             // No try has run yet.
             Err(failure) if attempts.is_empty() => {
-                context.leave(record::files(exec, cwd, None, true));
+                context.record_artifacts(record::files(exec, cwd, None, true));
                 return Err(failure);
             }
             Err(failure) => (None, Duration::ZERO, Err(failure), false),

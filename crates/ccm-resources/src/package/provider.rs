@@ -76,7 +76,7 @@ impl<T: Tool> Provider<PackageKind> for Packages<T> {
         })
     }
 
-    fn reads_at_once(&self) -> usize {
+    fn read_batch_size(&self) -> usize {
         MAX_BATCH
     }
 
@@ -132,7 +132,7 @@ impl<T: Tool> Provider<PackageKind> for Packages<T> {
         })
     }
 
-    fn changes_at_once(&self) -> usize {
+    fn change_batch_size(&self) -> usize {
         MAX_BATCH
     }
 

@@ -56,7 +56,7 @@ impl Provider<ServiceKind> for Systemd {
         })
     }
 
-    fn reads_at_once(&self) -> usize {
+    fn read_batch_size(&self) -> usize {
         usize::MAX
     }
 

@@ -77,14 +77,14 @@ fn variables(value: &Value, prefix: &str) -> Result<String, Vec<Diagnostic>> {
         let path = path.join(".");
         if let Some(earlier) = taken.get(&name) {
             let message = format!("`{earlier}` and `{path}` are both called {name}");
-            let error = Diagnostic::without_place(escape_control(&message).into_owned());
+            let error = Diagnostic::without_location(escape_control(&message).into_owned());
             errors.push(error.with_hint("print one of them with `--query`, or all of them with `--yaml`"));
             continue;
         }
         let shown = printed::word(value);
         if shown.contains('\0') {
             let message = format!("`{path}` holds a NUL byte, which a variable can't");
-            errors.push(Diagnostic::without_place(escape_control(&message).into_owned()));
+            errors.push(Diagnostic::without_location(escape_control(&message).into_owned()));
             continue;
         }
         text += &format!("{name}={}\n", quote_words([&*shown]));

@@ -34,9 +34,9 @@ pub struct Function<'a> {
     /// Name.
     pub name: &'a str,
     /// Minimum number of arguments.
-    pub least: usize,
+    pub min_arguments: usize,
     /// Maximum number of arguments.
-    pub most: usize,
+    pub max_arguments: usize,
 }
 
 /// Names and functions known to the parser, so that a misspelt function is a parse error.

@@ -21,7 +21,7 @@ fn cycle_error(catalog: &Catalog, path: &[ResourceIndex]) -> Diagnostic {
     let members: Vec<String> = path.iter().map(|index| name(catalog, *index)).collect();
     let message = format!("dependency cycle: {}", members.join(" → "));
     let mut steps = path.windows(2).take(STEPS_SHOWN).map(|pair| step(catalog, pair[0], pair[1]));
-    let Some((span, text)) = steps.next() else { return Diagnostic::without_place(message) };
+    let Some((span, text)) = steps.next() else { return Diagnostic::without_location(message) };
     let error = Diagnostic::error(span, message).labelled(text);
     steps.fold(error, |error, (span, text)| error.with_label(span, text))
 }

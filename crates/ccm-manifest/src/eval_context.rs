@@ -15,9 +15,9 @@ use crate::sources::{FactPath, Sources};
 
 /// Functions that expressions have in addition to those of the language.
 pub(crate) const FUNCTIONS: [Function<'static>; 3] = [
-    Function { name: "lookup", least: 1, most: 2 },
-    Function { name: "file", least: 1, most: 1 },
-    Function { name: "template", least: 1, most: 1 },
+    Function { name: "lookup", min_arguments: 1, max_arguments: 2 },
+    Function { name: "file", min_arguments: 1, max_arguments: 1 },
+    Function { name: "template", min_arguments: 1, max_arguments: 1 },
 ];
 
 /// Names that expressions have.

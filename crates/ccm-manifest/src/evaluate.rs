@@ -50,7 +50,7 @@ pub fn evaluate(request: &EvaluationRequest, sources: &dyn Sources) -> Evaluatio
     let mut context = EvalContext::new(sources, texts);
     let mut diagnostics = Diagnostics::new();
     for name in request.variables.keys().filter(|name| NAMES.iter().any(|(usual, _)| *usual == &***name)) {
-        let error = Diagnostic::without_place(format!("a variable can't be called `{}`", shown(name)));
+        let error = Diagnostic::without_location(format!("a variable can't be called `{}`", shown(name)));
         diagnostics.push(error.with_hint("choose another name, because expressions reserve this one"));
     }
     context.variables.clone_from(&request.variables);

@@ -77,7 +77,7 @@ fn add_assignments(assignments: &[String], overlays: &mut Vec<Overlay>, diagnost
                 overlays.push(Overlay { source, value, annotations: Vec::new() });
             }
             Err(error) => {
-                let diagnostic = Diagnostic::without_place(format!("--data: {error}"));
+                let diagnostic = Diagnostic::without_location(format!("--data: {error}"));
                 diagnostics.push(diagnostic.with_hint(error.hint()));
             }
         }

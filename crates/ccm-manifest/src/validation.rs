@@ -7,7 +7,8 @@ use ccm_expr::{Expression, Function, FunctionError, NameKind, ParseContext, Scop
 /// Returns `true` if the expression holds for the value.
 pub(crate) fn evaluate(text: &str, value: &Value, now: Timestamp) -> Result<bool, EvaluationError> {
     let names = VALIDATORS.iter().flat_map(|validator| validator.names);
-    let functions: Vec<Function<'_>> = names.map(|name| Function { name, least: 1, most: 2 }).collect();
+    let functions: Vec<Function<'_>> =
+        names.map(|name| Function { name, min_arguments: 1, max_arguments: 2 }).collect();
     let known = ParseContext { names: &[("value", NameKind::Anything)], functions: &functions };
     let refused = |error: ccm_expr::Error| EvaluationError {
         message: error.message,

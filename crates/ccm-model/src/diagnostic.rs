@@ -53,19 +53,19 @@ impl Diagnostic {
 
     fn new(severity: Severity, span: Span, message: impl Into<String>) -> Self {
         let labels = vec![Label { span, text: String::new() }];
-        Self { severity, labels, ..Self::without_place(message) }
+        Self { severity, labels, ..Self::without_location(message) }
     }
 
     /// Builds an error with or without a location.
     pub fn error_at(place: Option<Span>, message: impl Into<String>) -> Self {
         match place {
             Some(span) => Self::error(span, message),
-            None => Self::without_place(message),
+            None => Self::without_location(message),
         }
     }
 
     /// Builds an error without a location.
-    pub fn without_place(message: impl Into<String>) -> Self {
+    pub fn without_location(message: impl Into<String>) -> Self {
         Self {
             severity: Severity::Error,
             message: message.into(),

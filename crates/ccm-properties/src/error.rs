@@ -152,7 +152,7 @@ impl PropertyError {
     /// Returns the error without its location.
     pub fn without_location(self) -> Diagnostic {
         let property = self.property().map(Cow::Borrowed);
-        let error = Diagnostic { property, ..Diagnostic::without_place(self.message) };
+        let error = Diagnostic { property, ..Diagnostic::without_location(self.message) };
         self.hint.into_iter().fold(error, Diagnostic::with_hint)
     }
 }

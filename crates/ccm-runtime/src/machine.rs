@@ -126,7 +126,7 @@ impl MachineSources {
         for path in &self.given.files {
             if let Some(hint) = url_hint(path) {
                 let message = format!("the facts {}: a URL is not supported in this version", path.display());
-                errors.push(Diagnostic::without_place(message).with_hint(hint));
+                errors.push(Diagnostic::without_location(message).with_hint(hint));
                 continue;
             }
             match self.read(path) {
@@ -136,7 +136,7 @@ impl MachineSources {
                 },
                 Err(error) => {
                     let message = format!("the facts {} can't be read: {error}", path.display());
-                    errors.push(Diagnostic::without_place(message));
+                    errors.push(Diagnostic::without_location(message));
                 }
             }
         }
@@ -145,7 +145,7 @@ impl MachineSources {
                 Ok(value) => given.push(value),
                 Err(error) => {
                     let message = format!("a fact can't be read: {error}");
-                    errors.push(Diagnostic::without_place(message).with_hint(error.hint()));
+                    errors.push(Diagnostic::without_location(message).with_hint(error.hint()));
                 }
             }
         }
@@ -203,7 +203,7 @@ impl Sources for MachineSources {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => {
                 let message = format!("{} can't be read: {error}", path.display());
-                let error = Diagnostic::without_place(message);
+                let error = Diagnostic::without_location(message);
                 return Err(vec![error.with_hint("leave it out with `--no-env`")]);
             }
         }

@@ -23,7 +23,7 @@ impl Parser<'_, '_> {
         let own = context.functions.iter().find(|function| !built_in && function.name == word);
         if let Some(own) = own {
             let (arguments, end) = self.arguments(piped)?;
-            check_count(word, name, own.least, own.most, arguments.len())?;
+            check_count(word, name, own.min_arguments, own.max_arguments, arguments.len())?;
             let depth = deepest(&arguments) + 1;
             let arguments = self.adopt(&arguments);
             let kind = NodeKind::Call { name: TextSpan { start: name.start, end: name.end }, arguments };

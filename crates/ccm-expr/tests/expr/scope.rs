@@ -10,7 +10,8 @@ pub(crate) struct JsonScope {
     pub(crate) open: bool,
 }
 
-pub(crate) const FUNCTIONS: &[Function<'_>] = &[Function { name: "lookup", least: 1, most: 2 }];
+pub(crate) const FUNCTIONS: &[Function<'_>] =
+    &[Function { name: "lookup", min_arguments: 1, max_arguments: 2 }];
 
 impl JsonScope {
     pub(crate) fn new(names: &str) -> Self {

@@ -111,8 +111,8 @@ pub(super) fn run(input: &[u8]) {
     let known = ParseContext {
         names: &[("Facts", NameKind::Map), ("Data", NameKind::Map), ("Environ", NameKind::Map)],
         functions: &[
-            Function { name: "lookup", least: 1, most: 2 },
-            Function { name: "file", least: 1, most: 1 },
+            Function { name: "lookup", min_arguments: 1, max_arguments: 2 },
+            Function { name: "file", min_arguments: 1, max_arguments: 1 },
         ],
     };
     let expression = match Expression::parse_with(&text, &known) {

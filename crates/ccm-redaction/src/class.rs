@@ -13,7 +13,7 @@ pub(super) const STAR: u16 = 1 << 7;
 pub(super) const CONTROL: u16 = 1 << 8;
 pub(super) const DELETE: u16 = 1 << 9;
 pub(super) const NON_ASCII: u16 = 1 << 10;
-/// Every byte that percent-encoding escapes, but for those with a class of their own above.
+/// Bytes that percent-encoding escapes, except for those with a class of their own above.
 pub(super) const RESERVED: u16 = 1 << 11;
 /// Letter among the two hexadecimal digits of the byte.
 pub(super) const HEX_LETTER: u16 = 1 << 12;

@@ -1,152 +1,152 @@
 //! A part of a secret in one encoding, byte by byte.
 
-use super::encodings::{ENCODINGS, Encoding, EncodingSet, SecretPart, numbers};
+use super::encodings::{ENCODINGS, Encoding, EncodingSet, SecretPart, indices};
 use super::trie::CHUNK;
 use super::{MIN_SECRET_LENGTH, REDACTED, class};
 use ccm_model::escape_control;
 
-/// Digits of base64. They are returned one by one, from any offset and behind any bytes, so that nothing is
-/// left to share with the functions of expressions, which encode and decode whole values.
+/// Digits of base64. The functions of expressions encode whole values; this encoder starts at any offset and
+/// returns single digits, so the two share no code.
 const STANDARD: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const URL_SAFE: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// Number of bytes that one character takes at most: `\ud83d\ude00`.
+/// Maximum number of bytes of an escaped character: `\ud83d\ude00`.
 const MAX_UNIT: usize = 12;
 
-/// The encoders of a set of encodings of a part.
+/// Returns the encoders of a part, for a set of encodings.
 pub(super) fn encoders(part: SecretPart<'_>, set: EncodingSet) -> impl Iterator<Item = FormEncoder<'_>> {
-    numbers(set).map(move |number| FormEncoder::new(part, number))
+    indices(set).map(move |index| FormEncoder::new(part, index))
 }
 
 /// A part in one encoding, byte by byte.
 pub(super) struct FormEncoder<'t> {
     part: SecretPart<'t>,
-    /// Place of the encoding in [`ENCODINGS`].
-    number: u8,
+    /// Index of the encoding in [`ENCODINGS`].
+    index: u8,
     escapes: u16,
-    /// Place in the text; in base64, the place in all that is encoded.
-    at: usize,
+    /// Offset in the text; in base64, the number of the next digit.
+    offset: usize,
     /// Number of bytes that were returned.
     pub written: usize,
-    /// The character that is being returned, if it was escaped.
+    /// The escaped character that is being returned.
     unit: [u8; MAX_UNIT],
     taken: u8,
     filled: u8,
 }
 
 impl<'t> FormEncoder<'t> {
-    fn new(part: SecretPart<'t>, number: u8) -> Self {
-        let (encoding, ..) = ENCODINGS[usize::from(number)];
-        // The first characters of base64 hold what stands before the value.
-        let at = match encoding {
+    fn new(part: SecretPart<'t>, index: u8) -> Self {
+        let (encoding, ..) = ENCODINGS[usize::from(index)];
+        // The first digits of base64 depend on the bytes before the value.
+        let offset = match encoding {
             Encoding::Base64 { shift, .. } if shift > 0 => usize::from(shift) + 1,
             _ => 0,
         };
         let escapes = encoding.escapes();
-        Self { part, number, escapes, at, written: 0, unit: [0; MAX_UNIT], taken: 0, filled: 0 }
+        Self { part, index, escapes, offset, written: 0, unit: [0; MAX_UNIT], taken: 0, filled: 0 }
     }
 
-    /// The set that has this encoding alone.
+    /// Returns the set with only this encoding.
     pub(super) fn set(&self) -> u32 {
-        1 << self.number
+        1 << self.index
     }
 
-    /// Returns the encoder after the first bytes.
-    pub(super) fn behind(mut self, written: usize) -> Self {
+    /// Skips the first bytes.
+    pub(super) fn skip_bytes(mut self, written: usize) -> Self {
         while self.written + CHUNK <= written && self.chunk().is_some() {}
         let rest = written.saturating_sub(self.written);
         self.by_ref().take(rest).for_each(drop);
         self
     }
 
-    /// Returns `true` if what was returned so far has to be hidden where it stands.
+    /// Returns `true` if the bytes returned so far form a whole value that has to be hidden.
     pub(super) fn is_complete(&self) -> bool {
         if self.taken < self.filled || self.written < MIN_SECRET_LENGTH {
             return false;
         }
         let SecretPart { text, body } = self.part;
-        let is_complete = match ENCODINGS[usize::from(self.number)].0 {
-            // The last character has other bits where something follows.
+        let is_complete = match ENCODINGS[usize::from(self.index)].0 {
+            // The last digit may depend on bytes after the value, so a form may lack it.
             Encoding::Base64 { shift, blanks, .. } => {
                 let bits = base64_bits(shift, if blanks { text.len() } else { body });
-                self.at == bits / 6 || self.at == bits.div_ceil(6)
+                self.offset == bits / 6 || self.offset == bits.div_ceil(6)
             }
-            _ => self.at == body || self.at == text.len(),
+            _ => self.offset == body || self.offset == text.len(),
         };
         is_complete && !self.is_in_mark()
     }
 
-    /// Returns the next 8 bytes, the first of them the lowest, if it is certain that they are there and that
-    /// nothing is complete within or right behind them.
+    /// Returns the next 8 bytes, the first one lowest. Returns `None` near the end, where a form may be
+    /// complete within these bytes or right after them.
     pub(super) fn chunk(&mut self) -> Option<u64> {
         let SecretPart { text, body } = self.part;
-        if let Encoding::Base64 { shift, url, .. } = ENCODINGS[usize::from(self.number)].0 {
-            // The digits of a byte before the first one and of 7 behind it.
-            let byte = self.at * 6 / 8;
+        if let Encoding::Base64 { shift, url, .. } = ENCODINGS[usize::from(self.index)].0 {
+            // The digits depend on one byte before the first and on 7 after it.
+            let byte = self.offset * 6 / 8;
             let start = byte.checked_sub(usize::from(shift));
             let bytes = match start {
                 Some(start) if start + 12 < body => text.as_bytes().get(start..)?.first_chunk()?,
                 _ => return None,
             };
-            let bits = u64::from_be_bytes(*bytes) << (self.at * 6 % 8);
+            let bits = u64::from_be_bytes(*bytes) << (self.offset * 6 % 8);
             let alphabet = if url { URL_SAFE } else { STANDARD };
             let digit = |number: usize| alphabet[(bits >> (58 - 6 * number) & 63) as usize];
-            self.at += CHUNK;
+            self.offset += CHUNK;
             self.written += CHUNK;
             return Some(u64::from_le_bytes(std::array::from_fn(digit)));
         }
-        if self.at + CHUNK >= body {
+        if self.offset + CHUNK >= body {
             return None;
         }
         let is_between = self.taken == self.filled;
-        if is_between && let Encoding::Hex { upper } = ENCODINGS[usize::from(self.number)].0 {
-            let [one, two, three, four] = *text.as_bytes().get(self.at..)?.first_chunk()?;
-            self.at += CHUNK / 2;
+        if is_between && let Encoding::Hex { upper } = ENCODINGS[usize::from(self.index)].0 {
+            let [one, two, three, four] = *text.as_bytes().get(self.offset..)?.first_chunk()?;
+            self.offset += CHUNK / 2;
             self.written += CHUNK;
             let [one, two, three, four] = [one, two, three, four].map(|byte| hex(byte, upper));
             let chunk = [one[0], one[1], two[0], two[1], three[0], three[1], four[0], four[1]];
             return Some(u64::from_le_bytes(chunk));
         }
-        let copied: &[u8; CHUNK] = text.as_bytes().get(self.at..)?.first_chunk()?;
+        let copied: &[u8; CHUNK] = text.as_bytes().get(self.offset..)?.first_chunk()?;
         let escapes = |byte: &u8| class::OF[usize::from(*byte)] & self.escapes != 0;
         if is_between && !copied.iter().any(escapes) {
-            self.at += CHUNK;
+            self.offset += CHUNK;
             self.written += CHUNK;
             return Some(u64::from_le_bytes(*copied));
         }
         let mut chunk = [0; CHUNK];
-        for place in &mut chunk {
-            *place = self.next()?;
+        for byte in &mut chunk {
+            *byte = self.next()?;
         }
         Some(u64::from_le_bytes(chunk))
     }
 
     fn is_in_mark(&self) -> bool {
-        let again = || Self::new(self.part, self.number).take(self.written);
+        let again = || Self::new(self.part, self.index).take(self.written);
         REDACTED.as_bytes().windows(self.written).any(|window| window.iter().copied().eq(again()))
     }
 
     fn base64(&mut self, shift: u8, url: bool, blanks: bool) -> Option<u8> {
         let SecretPart { text, body } = self.part;
         let bytes = if blanks { text.as_bytes() } else { text.as_bytes().get(..body)? };
-        if self.at >= base64_bits(shift, bytes.len()).div_ceil(6) {
+        if self.offset >= base64_bits(shift, bytes.len()).div_ceil(6) {
             return None;
         }
         let byte = |at: usize| {
             let at = at.checked_sub(usize::from(shift));
             u16::from(at.and_then(|at| bytes.get(at)).copied().unwrap_or_default())
         };
-        let bit = self.at * 6;
+        let bit = self.offset * 6;
         let digit = (byte(bit / 8) << 8 | byte(bit / 8 + 1)) >> (10 - bit % 8) & 63;
-        self.at += 1;
+        self.offset += 1;
         let alphabet = if url { URL_SAFE } else { STANDARD };
         Some(alphabet[usize::from(digit)])
     }
 
-    /// Escapes the character at the place that was reached.
+    /// Escapes the character at the current offset.
     fn escape(&mut self, byte: u8) {
         let mut length = 1;
-        match ENCODINGS[usize::from(self.number)].0 {
+        match ENCODINGS[usize::from(self.index)].0 {
             Encoding::Raw | Encoding::Base64 { .. } => self.put([byte]),
             Encoding::Json { upper, .. } => match byte {
                 b'\x08' => self.put(*b"\\b"),
@@ -167,8 +167,8 @@ impl<'t> FormEncoder<'t> {
                 _ => self.put([b'\\', byte]),
             },
             Encoding::Debug => {
-                // The first character of a text is escaped if it would join what stands before.
-                let before = if self.at == 0 { "" } else { "a" };
+                // A combining character at the beginning of a text is escaped, but within a text it is not.
+                let before = if self.offset == 0 { "" } else { "a" };
                 let character = self.character();
                 length = character.len_utf8();
                 let text = format!("{before}{character}");
@@ -189,18 +189,18 @@ impl<'t> FormEncoder<'t> {
                 self.put(hex(byte, upper));
             }
         }
-        self.at += length;
+        self.offset += length;
     }
 
     fn character(&self) -> char {
-        let rest = self.part.text.get(self.at..).unwrap_or_default();
+        let rest = self.part.text.get(self.offset..).unwrap_or_default();
         rest.chars().next().unwrap_or_default()
     }
 
     fn put(&mut self, bytes: impl IntoIterator<Item = u8>) {
         for byte in bytes {
-            if let Some(place) = self.unit.get_mut(usize::from(self.filled)) {
-                *place = byte;
+            if let Some(free) = self.unit.get_mut(usize::from(self.filled)) {
+                *free = byte;
                 self.filled += 1;
             }
         }
@@ -212,14 +212,14 @@ impl Iterator for FormEncoder<'_> {
 
     fn next(&mut self) -> Option<u8> {
         if self.taken == self.filled {
-            if let Encoding::Base64 { shift, url, blanks } = ENCODINGS[usize::from(self.number)].0 {
+            if let Encoding::Base64 { shift, url, blanks } = ENCODINGS[usize::from(self.index)].0 {
                 let byte = self.base64(shift, url, blanks)?;
                 self.written += 1;
                 return Some(byte);
             }
-            let byte = *self.part.text.as_bytes().get(self.at)?;
+            let byte = *self.part.text.as_bytes().get(self.offset)?;
             if class::OF[usize::from(byte)] & self.escapes == 0 {
-                self.at += 1;
+                self.offset += 1;
                 self.written += 1;
                 return Some(byte);
             }
@@ -233,7 +233,7 @@ impl Iterator for FormEncoder<'_> {
     }
 }
 
-/// Number of bits that so many bytes have behind others.
+/// Returns the number of bits of a value after `shift` other bytes.
 fn base64_bits(shift: u8, length: usize) -> usize {
     (usize::from(shift) + length) * 8
 }

@@ -33,8 +33,8 @@ pub(super) enum Encoding {
         plus: bool,
         upper: bool,
     },
-    /// Base64 after `shift` other bytes. Characters that depend on text around the value are left out.
-    /// `blanks` includes the blanks after the value.
+    /// Base64 after `shift` other bytes. Digits that depend on text around the value are left out. `blanks`
+    /// includes the blanks after the value.
     Base64 {
         shift: u8,
         url: bool,
@@ -42,7 +42,7 @@ pub(super) enum Encoding {
     },
 }
 
-/// Percent-encoding of everything, of a path, and of a form, which browsers and libraries write in two ways.
+/// Percent-encoding of everything, of a path, and of a form. Browsers and libraries encode forms differently.
 const UNRESERVED: u16 = class::RESERVED | class::SLASH | class::STAR | class::BLANK;
 const PATH: u16 = class::RESERVED | class::STAR | class::BLANK;
 const FORM: u16 = class::RESERVED | class::SLASH | class::TILDE | class::BLANK;
@@ -50,8 +50,8 @@ const FORM: u16 = class::RESERVED | class::SLASH | class::TILDE | class::BLANK;
 /// Number of encodings.
 pub(super) const COUNT: usize = 32;
 
-/// Every encoding, and the classes of which a text must have one, and one of the others as well, for it to
-/// look different there than in the encodings before.
+/// Every encoding with two sets of classes. Its form of a text differs from all earlier forms only if the
+/// text has a byte of each set.
 pub(super) const ENCODINGS: [(Encoding, u16, u16); COUNT] = {
     use class::{
         ANY, APOSTROPHE, BLANK, BLANKS_BEHIND, CONTROL, DELETE, HEX_LETTER, NON_ASCII, PERCENT_LETTER, QUOTE,
@@ -103,7 +103,7 @@ pub(super) const ENCODINGS: [(Encoding, u16, u16); COUNT] = {
 };
 
 impl Encoding {
-    /// Classes of the bytes that are not copied.
+    /// Returns the classes of the bytes that are escaped.
     pub(super) const fn escapes(self) -> u16 {
         match self {
             Self::Raw => 0,
@@ -124,26 +124,26 @@ impl Encoding {
     }
 }
 
-/// Encodings by classes, which are the bits in their numbers: those that name a class as the one of which a
-/// text must have any, as the other, and those that escape it.
+/// Encodings by class, as bits at their index: those with the class in the first set, in the second set, and
+/// among the escaped classes.
 const ONE: [u32; 16] = by_class(0);
 const OTHER: [u32; 16] = by_class(1);
 const ESCAPES: [u32; 16] = by_class(2);
 
 const fn by_class(column: usize) -> [u32; 16] {
     let mut by_class = [0; 16];
-    let mut place = 0;
-    while place < COUNT * 16 {
-        let (number, bit) = (place / 16, place % 16);
+    let mut cell = 0;
+    while cell < COUNT * 16 {
+        let (number, bit) = (cell / 16, cell % 16);
         let (encoding, one, other) = ENCODINGS[number];
         let classes = [one, other, encoding.escapes()][column];
         by_class[bit] |= ((classes >> bit & 1) as u32) << number;
-        place += 1;
+        cell += 1;
     }
     by_class
 }
 
-/// The encodings that a table has for any of some classes.
+/// Returns the encodings that a table holds for any of these classes.
 fn any(table: &[u32; 16], classes: u16) -> u32 {
     let (mut rest, mut set) = (classes, 0);
     while rest != 0 {
@@ -161,7 +161,7 @@ pub(super) struct SecretPart<'t> {
     pub body: usize,
 }
 
-/// A set of encodings, none of them twice and never none.
+/// Set of encodings, never empty.
 pub(super) type EncodingSet = NonZeroU32;
 
 /// Returns the encodings in which a part has different forms.
@@ -171,27 +171,27 @@ pub(super) fn distinct(part: SecretPart<'_>) -> Option<EncodingSet> {
         classes |= class::BLANKS_BEHIND;
     }
     let mut set = any(&ONE, classes) & any(&OTHER, classes);
-    // The mark can't replace itself.
+    // The mark must not replace itself.
     if REDACTED.contains(part.text) {
         set &= !1;
     }
     NonZeroU32::new(set)
 }
 
-/// The first chunk of a part itself, and the encodings of a set that copy it. Returns none if the part is so
-/// short that a form may end within the chunk or right behind it.
+/// Returns the first chunk of a part, and the encodings that copy the chunk unchanged. Returns `None` for a
+/// part so short that a form may end within the chunk or right after it.
 pub(super) fn copied_head(part: SecretPart<'_>, set: EncodingSet) -> Option<(u64, u32)> {
     let head: &[u8; CHUNK] = part.text.as_bytes().first_chunk().filter(|_| part.body > CHUNK)?;
     let copied = set.get() & !any(&ESCAPES, class::all(head));
     Some((u64::from_le_bytes(*head), copied))
 }
 
-/// The places of a set of encodings in [`ENCODINGS`].
-pub(super) fn numbers(set: EncodingSet) -> impl Iterator<Item = u8> {
+/// Returns the indices of a set of encodings in [`ENCODINGS`].
+pub(super) fn indices(set: EncodingSet) -> impl Iterator<Item = u8> {
     let mut rest = set.get();
     iter::from_fn(move || {
-        let number = u8::try_from(rest.trailing_zeros()).ok().filter(|_| rest != 0)?;
+        let index = u8::try_from(rest.trailing_zeros()).ok().filter(|_| rest != 0)?;
         rest &= rest - 1;
-        Some(number)
+        Some(index)
     })
 }

@@ -144,7 +144,7 @@ impl Redactor {
         lines.for_each(|line| self.line(line));
     }
 
-    /// Bytes that are not text came from a stream, which was redacted already.
+    /// Bytes that are not text came from a stream, which is redacted already.
     fn bytes(&self, bytes: &mut Vec<u8>) {
         if let Ok(text) = str::from_utf8(bytes)
             && let Cow::Owned(redacted) = self.redact(text)

@@ -1,17 +1,17 @@
-//! A small test that excludes most of what is not in a set of keys.
+//! A Bloom filter: a small test that excludes most keys that are not in a set.
 
 use std::hash::{BuildHasherDefault, Hasher};
 
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
-/// Bits for each key while all of them fit into the fastest cache, and beyond.
+/// Bits per key while the filter fits into the fastest cache, and beyond that.
 const MANY_BITS: usize = 256;
 const FEW_BITS: usize = 16;
 const CACHED_BITS: usize = 1 << 18;
 
-/// Two bits for each key of a set, in a word that the key chooses.
+/// Two bits for each key of a set, in a word that depends on the key.
 #[derive(Default)]
 pub(super) struct Filter {
-    /// The number of entries is a power of two.
+    /// Its length is a power of two.
     words: Vec<u64>,
     keys: usize,
 }
@@ -24,11 +24,11 @@ impl Filter {
     /// Returns `false` if the key is certainly not in the set.
     #[inline]
     pub(super) fn may_hold(&self, key: u64) -> bool {
-        let (place, first, second) = place(key, self.words.len());
-        self.words.get(place).is_some_and(|word| word >> first & 1 == 1 && word >> second & 1 == 1)
+        let (index, first, second) = position(key, self.words.len());
+        self.words.get(index).is_some_and(|word| word >> first & 1 == 1 && word >> second & 1 == 1)
     }
 
-    /// Adds a key that is not in the set. `all` are those that are, for when there is no room left.
+    /// Adds a key that is not in the set. `all` returns the present keys, in case the filter has to grow.
     pub(super) fn add<K: Iterator<Item = u64>>(&mut self, key: u64, all: impl FnOnce() -> K) {
         self.keys += 1;
         let bits = self.words.len() * 64;
@@ -40,22 +40,22 @@ impl Filter {
     }
 
     fn set(&mut self, key: u64) {
-        let (place, first, second) = place(key, self.words.len());
-        if let Some(word) = self.words.get_mut(place) {
+        let (index, first, second) = position(key, self.words.len());
+        if let Some(word) = self.words.get_mut(index) {
             *word |= 1 << first | 1 << second;
         }
     }
 }
 
-/// The word of a key among so many, and its two bits there.
+/// Returns the index of the word of a key, and its two bits in the word.
 #[inline]
-fn place(key: u64, words: usize) -> (usize, u64, u64) {
-    // The first bits of the product depend on all of the key.
+fn position(key: u64, words: usize) -> (usize, u64, u64) {
+    // The first bits of the product depend on all bits of the key.
     let hash = key.wrapping_mul(FACTOR);
     ((hash >> 40) as usize & words.wrapping_sub(1), hash >> 34 & 63, hash >> 28 & 63)
 }
 
-/// Hashes of what nobody chooses to be alike.
+/// Hasher for keys that no attacker can choose.
 pub(super) type KeyHash = BuildHasherDefault<KeyHasher>;
 
 /// Hashes by multiplication.
@@ -80,8 +80,7 @@ impl Hasher for KeyHasher {
     }
 
     fn finish(&self) -> u64 {
-        // The last bits choose the place in a table, and the first ones are those that depend on all of the
-        // key.
+        // A hash table uses the last bits, but only the first bits depend on all bits of the key.
         self.0.rotate_left(26)
     }
 }

@@ -1,15 +1,15 @@
-//! The search for secrets in a text.
+//! Search for secrets in a text.
 
 use std::ops::Range;
 
 use super::parts::Parts;
 use super::trie::{CHUNK, Reach, Trie};
 
-/// Limit that leaves out no part.
+/// Limit that includes all parts.
 pub(super) const ALL: u32 = u32::MAX;
 
-/// Secrets, and where a text holds them. To add a secret costs what its own size costs, however many there
-/// are, and so does to search a text.
+/// Secrets, and the search for their forms. The cost of adding a secret, or of searching a text, depends on
+/// its own size and not on the number of secrets.
 #[derive(Default)]
 pub(super) struct FormIndex {
     parts: Parts,
@@ -20,8 +20,8 @@ pub(super) struct FormIndex {
 pub(super) struct FoundForms {
     /// Ranges of forms, in order. Ranges that overlap are united.
     pub hidden: Vec<Range<usize>>,
-    /// For each given end, the begin of the longest unfinished form before it. The end itself if there is
-    /// none.
+    /// For each given end, the beginning of the longest unfinished form before it; the end itself if there is
+    /// no such form.
     pub unfinished: Vec<usize>,
 }
 
@@ -35,45 +35,45 @@ impl FormIndex {
         self.trie.is_empty()
     }
 
-    /// Number greater than those of all known parts.
+    /// Returns a number above those of all known parts.
     pub(super) fn limit(&self) -> u32 {
         self.parts.next_id()
     }
 
-    /// Returns `true` if there is a form of the parts before `limit` in the text.
+    /// Returns `true` if the text holds a form of a part before `limit`.
     pub(super) fn finds(&mut self, limit: u32, text: &[u8]) -> bool {
-        let mut places = self.trie.candidates(text).into_iter();
-        places.any(|place| self.reach(limit, text, place..text.len(), false).complete > 0)
+        let mut offsets = self.trie.candidates(text).into_iter();
+        offsets.any(|offset| self.reach(limit, text, offset..text.len(), false).complete > 0)
     }
 
-    /// Finds forms of the parts before `limit` in a text, and beginnings of forms before the `ends`, which
-    /// are in order.
+    /// Finds forms of the parts before `limit` in a text, and unfinished forms before each of the `ends`,
+    /// which are sorted.
     pub(super) fn search(&mut self, limit: u32, text: &[u8], ends: &[usize]) -> FoundForms {
         let mut hidden: Vec<Range<usize>> = Vec::new();
         let mut unfinished = ends.to_vec();
-        for place in self.trie.candidates(text) {
-            let reach = self.reach(limit, text, place..text.len(), false);
+        for offset in self.trie.candidates(text) {
+            let reach = self.reach(limit, text, offset..text.len(), false);
             if reach.complete > 0 {
-                let end = place + reach.complete;
+                let end = offset + reach.complete;
                 match hidden.last_mut() {
-                    Some(last) if place < last.end => last.end = last.end.max(end),
-                    _ => hidden.push(place..end),
+                    Some(last) if offset < last.end => last.end = last.end.max(end),
+                    _ => hidden.push(offset..end),
                 }
             }
-            let first = ends.partition_point(|end| *end < place + CHUNK);
+            let first = ends.partition_point(|end| *end < offset + CHUNK);
             for (end, begin) in ends.iter().zip(&mut unfinished).skip(first) {
-                if *end > place + reach.compared {
+                if *end > offset + reach.compared {
                     break;
                 }
-                if begin == end && self.reach(limit, text, place..*end, true).is_unfinished {
-                    *begin = place;
+                if begin == end && self.reach(limit, text, offset..*end, true).is_unfinished {
+                    *begin = offset;
                 }
             }
         }
         for (end, begin) in ends.iter().zip(&mut unfinished) {
             if begin == end {
-                let begins = |place: &usize| {
-                    let before = text.get(*place..*end);
+                let begins = |offset: &usize| {
+                    let before = text.get(*offset..*end);
                     before.is_some_and(|before| self.trie.begins_with(before))
                 };
                 *begin = (end.saturating_sub(CHUNK - 1)..*end).find(begins).unwrap_or(*end);
@@ -92,11 +92,11 @@ impl FormIndex {
         self.trie.encoded
     }
 
-    /// Number of bytes that are compared to search a text.
+    /// Returns the number of bytes that a search compares.
     #[cfg(test)]
     pub(super) fn compared(&mut self, text: &[u8]) -> usize {
-        let places = self.trie.candidates(text).into_iter();
-        places.map(|place| self.reach(ALL, text, place..text.len(), false).compared).sum()
+        let offsets = self.trie.candidates(text).into_iter();
+        offsets.map(|offset| self.reach(ALL, text, offset..text.len(), false).compared).sum()
     }
 }
 

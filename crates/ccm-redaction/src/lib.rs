@@ -32,14 +32,14 @@ pub use stream::StreamRedactor;
 
 pub use ccm_model::REDACTED;
 
-/// Marks at the end of a text that was cut. A value before the mark may lack its end.
+/// Marks at the end of a shortened text. A value before the mark may lack its end.
 const CUTS: [&str; 2] = ["…", "..."];
 
 /// Replaces secret values by [`REDACTED`].
 ///
-/// A value of less than 4 bytes is not redacted, because it is a part of too many other words.
+/// A value of less than 4 bytes is not redacted, because too many other words contain it.
 pub struct Redactor {
-    /// Index, shared with redactors for fewer and for more values.
+    /// Index, shared with redactors of earlier and later values.
     index: Arc<Mutex<FormIndex>>,
     /// Parts of the index that are redacted.
     limit: u32,
@@ -126,7 +126,7 @@ impl Redactor {
                 shown += if line.ends_with('\n') { "\n" } else { "" };
             }
         }
-        // A value over several lines is not found in a single line.
+        // A value over several lines is not found line by line.
         Cow::Owned(self.redact(&shown).into_owned())
     }
 }

@@ -1,4 +1,4 @@
-//! Secrets, and the pieces of them that are looked for.
+//! Secrets, and the parts of them that are searched for.
 
 use std::collections::HashMap;
 use std::hash::BuildHasher;
@@ -8,31 +8,30 @@ use super::MIN_SECRET_LENGTH;
 use super::encodings::SecretPart;
 use super::filter::KeyHash;
 
-/// Minimum length of a line of a secret that is hidden alone.
+/// Minimum length of a line of a secret that is hidden by itself.
 const MIN_LINE_LENGTH: usize = 8;
-/// Length of the pieces of a value that is at least twice as long.
-const PIECE: usize = 1024;
-/// Length of the pieces of text that repeats itself. Longer pieces would be compared again at each byte of
-/// such a text.
-const REPETITIVE_PIECE: usize = 64;
-/// Number of bytes that two pieces share, so that no character of base64 falls between them.
+/// Length of a piece of a value. A value of less than twice this length is not cut.
+const PIECE_LENGTH: usize = 1024;
+/// Length of a piece of repetitive text. Longer pieces would be compared again at each byte of such a text.
+const REPETITIVE_PIECE_LENGTH: usize = 64;
+/// Number of bytes that two neighbouring pieces share, so that no base64 digit is missed between them.
 const OVERLAP: usize = 4;
-/// Maximum number of bytes that blanks behind a value count as a part of it.
+/// Maximum number of trailing blank bytes that belong to a value.
 const MAX_BLANKS: usize = 64;
 
-/// Every secret, and the different parts of them.
+/// All secrets, and their distinct parts.
 #[derive(Default)]
 pub(super) struct Parts {
     secrets: Vec<Box<str>>,
-    stored: Vec<Stored>,
-    /// Numbers of parts, by the hash of their values.
+    stored: Vec<StoredPart>,
+    /// Ids of parts, by the hashes of their values.
     by_value: HashMap<u64, u32, KeyHash>,
     hasher: KeyHash,
 }
 
-/// A part in its secret.
+/// Position of a part in its secret.
 #[derive(Clone, Copy)]
-struct Stored {
+struct StoredPart {
     secret: usize,
     start: usize,
     body: u16,
@@ -40,11 +39,11 @@ struct Stored {
 }
 
 impl Parts {
-    /// Adds a secret, and returns the numbers of those of its parts that were not known before.
+    /// Adds a secret, and returns the ids of its new parts.
     pub(super) fn add(&mut self, secret: &str) -> Range<u32> {
         let before = self.next_id();
         self.secrets.push(secret.into());
-        cut(secret, &mut |part, body| self.keep(part, body));
+        cut(secret, &mut |part, body| self.store(part, body));
         let new = before..self.next_id();
         if new.is_empty() {
             self.secrets.pop();
@@ -52,29 +51,29 @@ impl Parts {
         new
     }
 
-    /// The part with this number.
+    /// Returns the part with this id.
     pub(super) fn get(&self, id: u32) -> SecretPart<'_> {
         let part = usize::try_from(id).ok().and_then(|id| self.stored.get(id));
         part.map_or(SecretPart { text: "", body: 0 }, |part| self.read(*part))
     }
 
-    fn read(&self, part: Stored) -> SecretPart<'_> {
+    fn read(&self, part: StoredPart) -> SecretPart<'_> {
         let end = part.start + usize::from(part.length);
         let text = self.secrets.get(part.secret).and_then(|secret| secret.get(part.start..end));
         SecretPart { text: text.unwrap_or_default(), body: usize::from(part.body) }
     }
 
-    /// The number that the next part will have.
+    /// Returns the id of the next part.
     pub(super) fn next_id(&self) -> u32 {
-        // Memory ends long before the numbers.
+        // Memory runs out before the ids do.
         u32::try_from(self.stored.len()).unwrap_or(u32::MAX)
     }
 
-    /// Keeps a part of the last secret, unless it is known.
-    fn keep(&mut self, part: Range<usize>, body: usize) {
+    /// Stores a part of the last secret, unless it is known.
+    fn store(&mut self, part: Range<usize>, body: usize) {
         let length = |length: usize| u16::try_from(length).unwrap_or(u16::MAX);
         let secret = self.secrets.len().saturating_sub(1);
-        let stored = Stored { secret, start: part.start, body: length(body), length: length(part.len()) };
+        let stored = StoredPart { secret, start: part.start, body: length(body), length: length(part.len()) };
         let SecretPart { text, body } = self.read(stored);
         let value = text.get(..body).unwrap_or_default();
         let hash = self.hasher.hash_one(value);
@@ -89,12 +88,12 @@ impl Parts {
     }
 }
 
-/// Cuts a secret into its parts: the range of each, and the length of its value without the blanks behind.
-fn cut(secret: &str, keep: &mut dyn FnMut(Range<usize>, usize)) {
+/// Cuts a secret into ranges of parts, each with the length of its value without trailing blanks.
+fn cut(secret: &str, store: &mut dyn FnMut(Range<usize>, usize)) {
     let leading = secret.len() - secret.trim_start().len();
-    whole(secret, 0, keep);
+    cut_from(secret, 0, store);
     if leading > 0 {
-        whole(secret, leading, keep);
+        cut_from(secret, leading, store);
     }
     if !secret.contains('\n') {
         return;
@@ -106,52 +105,51 @@ fn cut(secret: &str, keep: &mut dyn FnMut(Range<usize>, usize)) {
         if value.len() >= MIN_LINE_LENGTH {
             let value_start = start + line.len() - line.trim_start().len();
             let value_end = value_start + value.len();
-            pieces(secret, value_start..value_end, value_end, keep);
+            cut_pieces(secret, value_start..value_end, value_end, store);
         } else if !value.is_empty() {
             let line = line.strip_suffix('\n').map_or(line, |line| line.strip_suffix('\r').unwrap_or(line));
             if line.len() >= MIN_LINE_LENGTH {
-                pieces(secret, start..start + line.len(), start + line.len(), keep);
+                cut_pieces(secret, start..start + line.len(), start + line.len(), store);
             }
         }
         start = end;
     }
 }
 
-/// Cuts all of a secret from a place on.
-fn whole(secret: &str, start: usize, keep: &mut dyn FnMut(Range<usize>, usize)) {
+/// Cuts the secret from an offset to its end.
+fn cut_from(secret: &str, start: usize, store: &mut dyn FnMut(Range<usize>, usize)) {
     let text = secret.get(start..).unwrap_or_default();
     if text.len() < MIN_SECRET_LENGTH {
         return;
     }
     let trimmed = text.trim_end().len();
     if trimmed < MIN_SECRET_LENGTH {
-        pieces(secret, start..secret.len(), secret.len(), keep);
+        cut_pieces(secret, start..secret.len(), secret.len(), store);
     } else {
-        let end = boundary(secret, (start + trimmed + MAX_BLANKS).min(secret.len()));
-        pieces(secret, start..start + trimmed, end, keep);
+        let end = floor_char_boundary(secret, (start + trimmed + MAX_BLANKS).min(secret.len()));
+        cut_pieces(secret, start..start + trimmed, end, store);
     }
 }
 
-/// Cuts a value that is too long into pieces, none of them short, of which the last one has the blanks up to
-/// `end`.
-fn pieces(secret: &str, value: Range<usize>, end: usize, keep: &mut dyn FnMut(Range<usize>, usize)) {
+/// Cuts a long value into pieces, none of them short. The last piece includes the blanks up to `end`.
+fn cut_pieces(secret: &str, value: Range<usize>, end: usize, store: &mut dyn FnMut(Range<usize>, usize)) {
     let is_repetitive = secret.as_bytes().get(value.clone()).is_some_and(is_repetitive);
-    let length = if is_repetitive { REPETITIVE_PIECE } else { PIECE };
+    let length = if is_repetitive { REPETITIVE_PIECE_LENGTH } else { PIECE_LENGTH };
     let mut start = value.start;
     while value.end - start >= 2 * length {
-        let end = boundary(secret, start + length);
-        keep(start..end, end - start);
-        start = boundary(secret, end - OVERLAP);
+        let end = floor_char_boundary(secret, start + length);
+        store(start..end, end - start);
+        start = floor_char_boundary(secret, end - OVERLAP);
     }
-    keep(start..end, value.end - start);
+    store(start..end, value.end - start);
 }
 
-/// The last place between two characters that is not behind this one.
-fn boundary(text: &str, place: usize) -> usize {
-    (0..=place).rev().find(|place| text.is_char_boundary(*place)).unwrap_or_default()
+/// Rounds an offset down to the boundary of a character.
+fn floor_char_boundary(text: &str, offset: usize) -> usize {
+    (0..=offset).rev().find(|offset| text.is_char_boundary(*offset)).unwrap_or_default()
 }
 
-/// Returns `true` if a text begins with the same few bytes again and again.
+/// Returns `true` if a text begins with repetitions of a few bytes.
 fn is_repetitive(text: &[u8]) -> bool {
     [128, 512].into_iter().filter_map(|length| text.get(..length)).any(|beginning| {
         (1..=beginning.len() / 8).any(|period| beginning[period..] == beginning[..beginning.len() - period])
@@ -180,6 +178,6 @@ mod tests {
         let new = parts.add("first line\n \n");
         let SecretPart { text, body } = parts.get(new.start);
         assert_eq!((text, body, new.len()), ("first line\n \n", 10, 1));
-        assert!(parts.add("first line\n").is_empty(), "it is the beginning of that");
+        assert!(parts.add("first line\n").is_empty(), "the line begins a known part");
     }
 }

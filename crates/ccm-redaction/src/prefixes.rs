@@ -1,14 +1,14 @@
-//! Beginnings of the chunks that go on from each node.
+//! Prefixes of the chunks that follow each node.
 
-/// Node, bytes of which the first is the lowest, and how many bytes there are.
+/// Node, bytes with the first one lowest, and the number of bytes.
 type Chunk = (u32, u64, u8);
 
-/// Sorted runs, of which each is at least twice as long as the next one, so that to add is cheap on average.
-/// They are first sorted when they are first asked for, which never happens in a run that starts no command.
+/// Sorted runs, each at least twice as long as the next one, which makes adding cheap on average. They are
+/// first built on first use, which never happens in a run without commands.
 #[derive(Default)]
 pub(super) struct Prefixes {
     is_used: bool,
-    /// With the first byte as the highest.
+    /// With the first byte highest.
     runs: Vec<Vec<Chunk>>,
     /// Chunks that are in no run yet.
     new: Vec<Chunk>,
@@ -22,9 +22,9 @@ impl Prefixes {
         }
     }
 
-    /// Returns `true` if a chunk of the node begins with these bytes and is longer. `all` are the chunks that
-    /// were added so far.
-    pub(super) fn goes_on<I: Iterator<Item = Chunk>>(
+    /// Returns `true` if these bytes are a proper prefix of a chunk of the node. `all` returns the chunks
+    /// added so far.
+    pub(super) fn has_prefix<I: Iterator<Item = Chunk>>(
         &mut self,
         node: u32,
         bytes: &[u8],
@@ -36,8 +36,8 @@ impl Prefixes {
         }
         self.sort();
         let mut first = [0; 8];
-        for (place, byte) in first.iter_mut().zip(bytes) {
-            *place = *byte;
+        for (slot, byte) in first.iter_mut().zip(bytes) {
+            *slot = *byte;
         }
         let first = u64::from_be_bytes(first);
         let last =
@@ -59,7 +59,7 @@ impl Prefixes {
         }
         #[expect(
             clippy::stable_sort_primitive,
-            reason = "it merges the sorted runs in it, and the other does not"
+            reason = "it merges the sorted runs, and the unstable sort does not"
         )]
         run.sort();
         self.runs.push(run);
@@ -77,16 +77,16 @@ mod tests {
     #[test]
     fn sorted_runs_are_few_and_complete() {
         let mut prefixes = Prefixes::default();
-        let mut goes_on = |added: u64| {
+        let mut has_prefix = |added: u64| {
             let all = (0..added).map(|number| (1, number, 8));
-            let found = prefixes.goes_on(1, &added.to_le_bytes()[..7], || all);
+            let found = prefixes.has_prefix(1, &added.to_le_bytes()[..7], || all);
             prefixes.add((1, added, 8));
             (found, prefixes.runs.len())
         };
-        let found: Vec<(bool, usize)> = (0..1000).map(&mut goes_on).collect();
+        let found: Vec<(bool, usize)> = (0..1000).map(&mut has_prefix).collect();
         assert_eq!(found[0], (false, 0));
         // Each is twice as long as the next one.
-        assert!(found.iter().all(|(goes_on, runs)| !goes_on && *runs <= 10), "{found:?}");
-        assert!(goes_on(500).0 && goes_on(999).0);
+        assert!(found.iter().all(|(has_prefix, runs)| !has_prefix && *runs <= 10), "{found:?}");
+        assert!(has_prefix(500).0 && has_prefix(999).0);
     }
 }

@@ -1,4 +1,4 @@
-//! Every form of a value as a text of its own, made in the plainest way, to compare the index with.
+//! Every form of a value as its own text, built in the simplest way, to compare the index with.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +24,7 @@ pub(super) fn forms(values: &[String]) -> BTreeSet<String> {
     forms
 }
 
-/// A value with and without the blanks around it, and its lines.
+/// Returns a value with and without the blanks around it, and its lines.
 fn parts(value: &str) -> Vec<&str> {
     let mut parts = vec![value, value.trim_start(), value.trim_end(), value.trim()];
     parts.retain(|part| part.len() >= MIN_SECRET_LENGTH);
@@ -110,9 +110,9 @@ fn in_double_quotes(text: &str) -> String {
     quoted
 }
 
-/// Returns the forms in base64: at the beginning of the encoded text, and after one or two bytes. Characters
-/// that depend on bytes around the value are left out. The last character may end the text, so there is a
-/// form with it and one without.
+/// Returns the forms in base64: at the beginning of the encoded text, and after one or two bytes. Digits that
+/// depend on bytes around the value are left out. The last digit may end the text, so there is a form with it
+/// and one without.
 fn base64_forms(bytes: &[u8], alphabet: &[u8; 64], keep: &mut dyn FnMut(String)) {
     for (before, foreign) in [(0, 0), (1, 2), (2, 3)] {
         let mut shifted = vec![0; before];
@@ -139,7 +139,7 @@ fn base64(bytes: &[u8], alphabet: &[u8; 64]) -> String {
     encoded
 }
 
-/// Percent-encoded, but for letters, digits and what is to be kept.
+/// Percent-encodes everything except for letters, digits and `kept`.
 fn percent(text: &str, kept: &str, blank: &str, upper: bool) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {

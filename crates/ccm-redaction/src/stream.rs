@@ -68,17 +68,17 @@ impl StreamRedactor {
         self.redactor.index().search(ALL, bytes, &[bytes.len()])
     }
 
-    /// Shows the redacted text before an offset. Returns the offset of the first byte that was not shown.
+    /// Shows the redacted text before an offset. Returns the offset of the first byte that was held back.
     fn show_before(
         &self,
-        place: usize,
+        offset: usize,
         bytes: &[u8],
         found: &FoundForms,
         show: &mut dyn FnMut(&[u8]),
     ) -> usize {
         let mut at = self.covered;
         for hidden in &found.hidden {
-            if hidden.start >= place.max(at) {
+            if hidden.start >= offset.max(at) {
                 break;
             }
             if hidden.start >= at {
@@ -94,7 +94,7 @@ impl StreamRedactor {
     }
 }
 
-/// Returns the offset from which the end of a piece is the beginning of a value.
+/// Returns the offset of the longest beginning of a value at the end of a piece.
 fn unfinished(found: &FoundForms, bytes: &[u8]) -> usize {
     found.unfinished.first().copied().unwrap_or(bytes.len())
 }

@@ -55,7 +55,7 @@ fn forms_of_the_web_are_hidden() {
 fn base64_is_found_after_other_bytes() {
     let secret = "correct horse battery?>~";
     for (encoded, left) in [
-        // The value alone, behind `x`, behind `xy` and behind `xyz`, with `!` after it.
+        // The value alone, after `x`, after `xy` and after `xyz`, with `!` after it.
         ("Y29ycmVjdCBob3JzZSBiYXR0ZXJ5Pz5+", ""),
         ("eGNvcnJlY3QgaG9yc2UgYmF0dGVyeT8+fiE=", "eGE="),
         ("eHljb3JyZWN0IGhvcnNlIGJhdHRlcnk/Pn4h", "eHlh"),
@@ -274,7 +274,7 @@ fn streamed<'p>(values: &[String], pieces: impl IntoIterator<Item = &'p [u8]>) -
     shown
 }
 
-/// Returns the same result by a plain search at every offset.
+/// Returns the same result, found by a naive search at every offset.
 fn by_hand(values: &[String], printed: &[u8]) -> Vec<u8> {
     let forms = reference::forms(values);
     let mut hidden = Vec::new();

@@ -1,8 +1,8 @@
-//! Every form of every part, found by the beginning of a text.
+//! Tree of all forms of all parts, searched from the beginning of a text.
 //!
-//! A form is a part in one encoding. The forms are kept in a tree of chunks of 8 bytes, which is built no
-//! deeper than texts go along with it: forms wait at a node until a text comes by. Where only one part is
-//! left, its forms are encoded when a text may hold them.
+//! A form is a part in one encoding. The nodes of the tree are chunks of 8 bytes. The tree is only built as
+//! deep as a text matches: until then, forms wait at a node. Where only one part is left, its forms are
+//! encoded for each comparison.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -16,35 +16,35 @@ use super::prefixes::Prefixes;
 
 /// Number of bytes of a chunk.
 pub(super) const CHUNK: usize = 8;
-/// The node in which every form begins.
+/// The node at which every form begins.
 const ROOT: u32 = 0;
 
-/// Forms that begin alike.
+/// Continuation of the forms with the same beginning.
 #[derive(Clone, Copy)]
 enum Branch {
     /// Forms of one part.
     SecretPart(u32, EncodingSet),
-    /// Forms of several parts, which go on from a node.
+    /// Forms of several parts, which continue at a node.
     TrieNode(u32),
 }
 
-/// Branch point of forms of several parts that are equal so far.
+/// Node with forms of several parts that are equal up to here.
 #[derive(Default)]
 struct TrieNode {
     /// Lengths of the tails at the node, as bits.
     tails: u8,
-    /// Forms that were not put behind the node yet.
+    /// Forms that are not below the node yet.
     waiting: Vec<(u32, EncodingSet)>,
 }
 
 /// Result of comparing a text with forms.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Reach {
-    /// Length of the longest form that the text begins with, or zero.
+    /// Length of the longest form at the beginning of the text, or zero.
     pub complete: usize,
-    /// All of the text is the beginning of a longer form.
+    /// The whole text is the beginning of a longer form.
     pub is_unfinished: bool,
-    /// Number of bytes that were compared, which is no less than those that are alike.
+    /// Number of compared bytes; at least the number of equal ones.
     pub compared: usize,
 }
 
@@ -53,13 +53,13 @@ pub(super) struct Reach {
 pub(super) struct Trie {
     roots: HashMap<u64, Branch, KeyHash>,
     branches: HashMap<(u32, u64), Branch, KeyHash>,
-    /// Ends of forms at a node or within the chunk behind it, each with its length in the last byte, and the
-    /// first part that ends like that.
+    /// Ends of forms at a node or within the chunk below it, each with its length in the last byte, and the
+    /// first part with such an end.
     tails: HashMap<(u32, u64), u32, KeyHash>,
     nodes: Vec<TrieNode>,
-    /// The first chunk of every form.
+    /// First chunk of every form.
     first_chunks: Filter,
-    /// The first half of it, of forms that are shorter than a chunk.
+    /// First half of the chunk of forms that are shorter than a chunk.
     first_halves: Filter,
     prefixes: Prefixes,
     /// Number of chunks that were encoded to build the tree.
@@ -79,13 +79,13 @@ impl Trie {
         }
         for id in ids {
             if let Some(set) = encodings::distinct(parts.get(id)) {
-                self.place(parts, ROOT, 0, id, set);
+                self.move_below(parts, ROOT, 0, id, set);
             }
         }
     }
 
-    /// Puts forms of one part that reached a node behind it.
-    fn place(&mut self, parts: &Parts, node: u32, depth: usize, id: u32, set: EncodingSet) {
+    /// Moves forms of one part from a node to the next level.
+    fn move_below(&mut self, parts: &Parts, node: u32, depth: usize, id: u32, set: EncodingSet) {
         let part = parts.get(id);
         let mut chunks = [(0, 0); encodings::COUNT];
         let mut count = 0;
@@ -98,14 +98,14 @@ impl Trie {
             rest = EncodingSet::new(set.get() & !copied);
         }
         for form in rest.into_iter().flat_map(|set| encoders(part, set)) {
-            let mut form = form.behind(depth);
+            let mut form = form.skip_bytes(depth);
             if form.is_complete() {
                 self.add_tail(node, 0, 0, id);
             }
             let Some(chunk) = self.next_chunk(node, id, &mut form) else { continue };
             let known = chunks.iter().take(count).position(|(known, _)| *known == chunk);
-            if let Some((place, set)) = chunks.get_mut(known.unwrap_or(count)) {
-                *place = chunk;
+            if let Some((slot, set)) = chunks.get_mut(known.unwrap_or(count)) {
+                *slot = chunk;
                 *set |= form.set();
             }
             count += usize::from(known.is_none());
@@ -117,8 +117,8 @@ impl Trie {
         }
     }
 
-    /// Encodes the next chunk of a form, and keeps the ends within it. Returns none if the form ends before
-    /// the chunk.
+    /// Encodes the next chunk of a form, and records ends of the form within the chunk. Returns `None` if the
+    /// form ends before the end of the chunk.
     fn next_chunk(&mut self, node: u32, id: u32, form: &mut FormEncoder<'_>) -> Option<u64> {
         #[cfg(test)]
         {
@@ -137,9 +137,9 @@ impl Trie {
         Some(chunk)
     }
 
-    /// Puts forms of one part with the same chunk behind a node, or lets them wait where others are.
+    /// Puts forms of one part with the same chunk below a node, or lets them wait with other forms there.
     fn put(&mut self, node: u32, chunk: u64, id: u32, set: EncodingSet) {
-        // Memory ends long before the numbers.
+        // Memory runs out before the numbers do.
         let next = u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
         let (branch, is_new) = if node == ROOT {
             entry(self.roots.entry(chunk), id, set)
@@ -147,7 +147,7 @@ impl Trie {
             entry(self.branches.entry((node, chunk)), id, set)
         };
         match *branch {
-            Branch::SecretPart(..) if is_new => self.note_chunk(node, chunk),
+            Branch::SecretPart(..) if is_new => self.add_chunk(node, chunk),
             Branch::SecretPart(other, others) => {
                 *branch = Branch::TrieNode(next);
                 self.nodes.push(TrieNode { tails: 0, waiting: vec![(other, others), (id, set)] });
@@ -160,11 +160,11 @@ impl Trie {
         }
     }
 
-    /// Puts the forms that wait at a node behind it.
-    fn settle(&mut self, parts: &Parts, node: u32, depth: usize) {
+    /// Moves the waiting forms of a node to the next level.
+    fn move_waiting(&mut self, parts: &Parts, node: u32, depth: usize) {
         let waiting = self.nodes.get_mut(node as usize).map(|node| std::mem::take(&mut node.waiting));
         for (id, set) in waiting.unwrap_or_default() {
-            self.place(parts, node, depth, id, set);
+            self.move_below(parts, node, depth, id, set);
         }
     }
 
@@ -172,7 +172,7 @@ impl Trie {
         if node == ROOT { self.roots.get(&chunk) } else { self.branches.get(&(node, chunk)) }.copied()
     }
 
-    fn note_chunk(&mut self, node: u32, chunk: u64) {
+    fn add_chunk(&mut self, node: u32, chunk: u64) {
         self.prefixes.add((node, chunk, 8));
         if node == ROOT {
             self.first_chunks.add(chunk, || self.roots.keys().copied());
@@ -180,7 +180,7 @@ impl Trie {
     }
 
     fn add_tail(&mut self, node: u32, bytes: u64, length: u8, id: u32) {
-        // Parts come to a node in the order of their numbers, so that the first one stays.
+        // Parts reach a node in the order of their ids, so the first one is kept.
         let Entry::Vacant(entry) = self.tails.entry((node, tail(bytes, length))) else { return };
         entry.insert(id);
         if let Some(node) = self.nodes.get_mut(node as usize) {
@@ -193,15 +193,15 @@ impl Trie {
         }
     }
 
-    /// Compares the beginning of a text with every form of the parts before `limit` at once. `at_end` looks
-    /// as well for forms that are longer than the text.
+    /// Compares the beginning of a text with every form of the parts before `limit`. `at_end` also finds
+    /// forms that are longer than the text.
     pub(super) fn reach(&mut self, parts: &Parts, limit: u32, text: &[u8], at_end: bool) -> Reach {
         let mut reach = Reach::default();
         let mut node = ROOT;
         let mut at = 0;
         loop {
             let rest = text.get(at..).unwrap_or_default();
-            self.settle(parts, node, at);
+            self.move_waiting(parts, node, at);
             let tails = self.nodes.get(node as usize).map_or(0, |node| node.tails);
             for length in 0..8_u8 {
                 let Some(end) = rest.get(..usize::from(length)) else { break };
@@ -213,7 +213,7 @@ impl Trie {
             }
             reach.compared += rest.len().min(CHUNK);
             let Some(chunk) = rest.first_chunk() else {
-                reach.is_unfinished = at_end && self.goes_on(node, rest);
+                reach.is_unfinished = at_end && self.has_prefix(node, rest);
                 return reach;
             };
             match self.branch(node, u64::from_le_bytes(*chunk)) {
@@ -230,13 +230,13 @@ impl Trie {
         }
     }
 
-    /// Returns `true` if these bytes, fewer than a chunk, are the beginning of a form.
+    /// Returns `true` if less than a chunk of bytes is the beginning of a form.
     pub(super) fn begins_with(&mut self, bytes: &[u8]) -> bool {
-        self.goes_on(ROOT, bytes)
+        self.has_prefix(ROOT, bytes)
     }
 
-    fn goes_on(&mut self, node: u32, bytes: &[u8]) -> bool {
-        self.prefixes.goes_on(node, bytes, || {
+    fn has_prefix(&mut self, node: u32, bytes: &[u8]) -> bool {
+        self.prefixes.has_prefix(node, bytes, || {
             let roots = self.roots.keys().map(|chunk| (ROOT, *chunk, 8));
             let branches = self.branches.keys().map(|(node, chunk)| (*node, *chunk, 8));
             let tails = self.tails.keys().map(|(node, tail)| (*node, bytes_of(*tail), length_of(*tail)));
@@ -244,19 +244,19 @@ impl Trie {
         })
     }
 
-    /// The places of a text at which a form may begin.
+    /// Returns the offsets of a text at which a form may begin.
     pub(super) fn candidates(&self, text: &[u8]) -> Vec<usize> {
         if self.first_halves.is_empty() {
-            let mut places = Vec::new();
-            for (place, chunk) in text.windows(CHUNK).enumerate() {
+            let mut offsets = Vec::new();
+            for (offset, chunk) in text.windows(CHUNK).enumerate() {
                 if self.first_chunks.may_hold(read(chunk)) {
-                    places.push(place);
+                    offsets.push(offset);
                 }
             }
-            return places;
+            return offsets;
         }
-        let may_begin = |place: &usize| {
-            let rest = text.get(*place..).unwrap_or_default();
+        let may_begin = |offset: &usize| {
+            let rest = text.get(*offset..).unwrap_or_default();
             let chunk = read(rest.get(..CHUNK).unwrap_or(rest));
             self.first_halves.may_hold(half(chunk)) || self.first_chunks.may_hold(chunk)
         };
@@ -264,7 +264,7 @@ impl Trie {
     }
 }
 
-/// The branch of an entry, which is a new one for these forms if there was none.
+/// Returns the branch of an entry, and `true` if it is new.
 fn entry<K>(entry: Entry<'_, K, Branch>, id: u32, set: EncodingSet) -> (&mut Branch, bool) {
     match entry {
         Entry::Occupied(entry) => (entry.into_mut(), false),
@@ -274,27 +274,27 @@ fn entry<K>(entry: Entry<'_, K, Branch>, id: u32, set: EncodingSet) -> (&mut Bra
 
 /// Compares a text with one form.
 fn compare(mut form: FormEncoder<'_>, text: &[u8], reach: &mut Reach) {
-    let mut is_alike = true;
-    while is_alike
+    let mut is_equal = true;
+    while is_equal
         && let Some(found) = text.get(form.written..).and_then(<[u8]>::first_chunk)
         && let Some(chunk) = form.chunk()
     {
-        is_alike = u64::from_le_bytes(*found) == chunk;
+        is_equal = u64::from_le_bytes(*found) == chunk;
     }
     let mut rest = text.get(form.written..).unwrap_or_default().iter();
-    while is_alike {
+    while is_equal {
         if form.is_complete() {
             reach.complete = reach.complete.max(form.written);
         }
         let Some(byte) = form.next() else { break };
         let found = rest.next();
         reach.is_unfinished |= found.is_none();
-        is_alike = found == Some(&byte);
+        is_equal = found == Some(&byte);
     }
     reach.compared += form.written;
 }
 
-/// The number that up to 8 bytes make, the first of them the lowest.
+/// Converts up to 8 bytes to a number, the first byte lowest.
 fn read(bytes: &[u8]) -> u64 {
     match bytes.first_chunk() {
         Some(chunk) => u64::from_le_bytes(*chunk),
@@ -302,22 +302,22 @@ fn read(bytes: &[u8]) -> u64 {
     }
 }
 
-/// The end of a form, fewer than 8 bytes, with its length.
+/// Encodes the end of a form, fewer than 8 bytes, with its length.
 fn tail(bytes: u64, length: u8) -> u64 {
     bytes | u64::from(length) << 56
 }
 
-/// Returns the length of such an end.
+/// Returns the length of an encoded end.
 fn length_of(tail: u64) -> u8 {
     tail.to_be_bytes()[0]
 }
 
-/// Returns the bytes of such an end.
+/// Returns the bytes of an encoded end.
 fn bytes_of(tail: u64) -> u64 {
     tail & (u64::MAX >> 8)
 }
 
-/// The first half of a chunk.
+/// Returns the first half of a chunk.
 fn half(chunk: u64) -> u64 {
     chunk & u64::from(u32::MAX)
 }

@@ -12,17 +12,17 @@ fn index<V: AsRef<str>>(secrets: &[V]) -> FormIndex {
     index
 }
 
-/// Returns the ranges of forms and the begin of the last unfinished one, by a plain search at every offset.
-fn looked_for(secrets: &[String], text: &[u8], end: usize) -> (Vec<Range<usize>>, usize) {
+/// Returns the ranges of forms and the begin of the last unfinished one, found by a naive search.
+fn naive_search(secrets: &[String], text: &[u8], end: usize) -> (Vec<Range<usize>>, usize) {
     let forms = forms(secrets);
     let mut hidden = Vec::new();
-    for place in 0..text.len() {
-        let here = forms.iter().filter(|form| text[place..].starts_with(form.as_bytes()));
-        hidden.extend(here.map(|form| place..place + form.len()));
+    for offset in 0..text.len() {
+        let here = forms.iter().filter(|form| text[offset..].starts_with(form.as_bytes()));
+        hidden.extend(here.map(|form| offset..offset + form.len()));
     }
-    let goes_on =
+    let is_unfinished =
         |end: &[u8]| forms.iter().any(|form| form.len() > end.len() && form.as_bytes().starts_with(end));
-    let unfinished = (0..end).find(|place| goes_on(&text[*place..end])).unwrap_or(end);
+    let unfinished = (0..end).find(|offset| is_unfinished(&text[*offset..end])).unwrap_or(end);
     (united(hidden), unfinished)
 }
 
@@ -48,7 +48,7 @@ fn the_longest_unfinished_end_is_found() {
         let found = index(secrets).search(ALL, text.as_bytes(), &[text.len()]);
         assert_eq!(found.unfinished, [from], "{secrets:?} in {text}");
         let secrets: Vec<String> = secrets.iter().map(|secret| (*secret).to_owned()).collect();
-        assert_eq!(looked_for(&secrets, text.as_bytes(), text.len()).1, from, "{secrets:?} in {text}");
+        assert_eq!(naive_search(&secrets, text.as_bytes(), text.len()).1, from, "{secrets:?} in {text}");
     }
 }
 
@@ -75,7 +75,7 @@ fn beginnings_of_added_values_are_found() {
     }
 }
 
-/// Secrets with all that an encoding changes; often alike, and often one within another.
+/// Secrets with all bytes that an encoding changes. They are often similar, or one contains another.
 fn secrets() -> impl Strategy<Value = Vec<String>> {
     let piece = prop::sample::select(vec![
         "a",
@@ -124,14 +124,14 @@ proptest! {
         let forms: Vec<String> = forms(&secrets).into_iter().chain(["x".to_owned()]).collect();
         let mut text = Vec::new();
         for (form, from, length) in picks {
-            // Whole forms as often as parts of them.
+            // Whole forms and parts of them are equally frequent.
             let form = form.get(&forms).as_bytes();
             let from = if from < 40 { 0 } else { from % form.len() };
             let length = if length < 30 { form.len() } else { length };
             text.extend_from_slice(&form[from..form.len().min(from + length)]);
         }
         let end = cut.index(text.len() + 1);
-        let (hidden, unfinished) = looked_for(&secrets, &text, end);
+        let (hidden, unfinished) = naive_search(&secrets, &text, end);
         let mut index = index(&secrets);
         let found = index.search(ALL, &text, &[end]);
         prop_assert_eq!(&found.hidden, &hidden, "{:?} in {:?}", &secrets, text.escape_ascii().to_string());
@@ -145,13 +145,13 @@ proptest! {
         text in "[abc]{0,40}",
     ) {
         let found = index(&secrets).search(ALL, text.as_bytes(), &[text.len()]);
-        let (hidden, unfinished) = looked_for(&secrets, text.as_bytes(), text.len());
+        let (hidden, unfinished) = naive_search(&secrets, text.as_bytes(), text.len());
         prop_assert_eq!(found.hidden, hidden);
         prop_assert_eq!(found.unfinished, [unfinished]);
     }
 }
 
-/// A secret of 16 KiB, in lines of 64 characters that no other secret has.
+/// Returns a secret of 16 KiB, in lines of 64 characters that no other secret has.
 fn long_secret(number: usize) -> String {
     let mut state = number as u64 + 1;
     let mut line = || {
@@ -164,7 +164,7 @@ fn long_secret(number: usize) -> String {
     (0..256).map(|_| line()).collect()
 }
 
-/// Length of the one part of a text that is hidden, or zero.
+/// Returns the length of the only hidden range of a text, or zero.
 fn whole(index: &mut FormIndex, text: &str) -> usize {
     match &*index.search(ALL, text.as_bytes(), &[]).hidden {
         [] => 0,
@@ -182,7 +182,7 @@ fn the_cost_of_adding_a_secret_is_constant() {
     };
     let (few, many) = (encoded(10), encoded(100));
     assert!(many <= 11 * few, "{few} chunks for 10 secrets, {many} for 100");
-    // 256 lines and a few longer pieces, each in little more than ten forms.
+    // 256 lines and a few longer pieces, each in about ten forms.
     assert!(few / 10 <= 256 * 20, "{few} chunks");
 }
 
@@ -207,7 +207,7 @@ fn lines_with_a_common_beginning_cost_few_steps() {
     let added = many.encoded();
     assert_eq!(whole(&mut many, &text[..46]), 46);
     assert_eq!(whole(&mut many, &text[47..]), 0);
-    // The first text that comes by lets them part, each at a few chunks, and no other one has to.
+    // The first matching text splits the forms, a few chunks each; later texts split nothing.
     let parted = many.encoded() - added;
     assert!(parted <= 30 * 10_000, "{parted} chunks");
     let compared = many.compared(text.as_bytes());
@@ -220,7 +220,7 @@ fn the_cost_of_a_search_is_constant() {
     let secrets: Vec<String> = (0..100).map(long_secret).collect();
     let text = long_secret(1_000);
     let compared = index(&secrets).compared(text.as_bytes());
-    // Only by chance a chunk is like one of theirs.
+    // Only by chance a chunk equals one of the secrets' chunks.
     assert!(compared <= text.len(), "{compared} bytes were compared");
 }
 

@@ -16,7 +16,7 @@ fn a_smaller_redactor_stays_small_when_values_are_added() {
     let none = secrets.redactor();
     secrets.add(["correct horse"]);
     let one = secrets.redactor();
-    // Another form of both is the same, and the second one ends where the first one goes on.
+    // Another form of both is equal, and the second value ends where the first continues.
     secrets.add(["correct", "correct horse", "battery staple", "correct horse battery"]);
     let text = "correct horse battery staple, correct";
     for (redactor, shown) in [

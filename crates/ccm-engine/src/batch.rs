@@ -16,7 +16,7 @@ use crate::step::ResourceStep;
 /// Number of steps to look ahead for resources to batch with.
 const MAX_LOOKAHEAD: usize = 256;
 
-/// A resource that was changed in the batch of an earlier one. It is verified at its own turn.
+/// A resource that was changed in the batch of an earlier one. Its own step verifies it.
 pub(crate) struct Executed {
     pub provider: &'static str,
     pub reason: Reason,
@@ -25,7 +25,7 @@ pub(crate) struct Executed {
     pub bound: Result<Box<dyn BoundResource>, Failure>,
 }
 
-/// Resources that were changed before their turns.
+/// Resources that were changed before their steps.
 #[derive(Default)]
 pub(crate) struct Batch(RefCell<HashMap<ResourceIndex, Executed>>);
 
@@ -99,8 +99,7 @@ pub(crate) async fn execute(
     own
 }
 
-/// Leaves out the neighbours that the gate refuses. The gate is asked about them again at their turns, where
-/// they fail.
+/// Leaves out the neighbours that the gate refuses. Each fails at its own step, which asks the gate again.
 async fn allowed<'n>(
     step: &ResourceStep<'_>,
     neighbours: Vec<BatchCandidate<'n>>,
@@ -115,8 +114,8 @@ async fn allowed<'n>(
     allowed
 }
 
-/// Finds the neighbours to change together with a resource: those that come next in the walk, up to the first
-/// one of another type, that has to wait, or whose change can't be made with the others. Neighbours in the
+/// Finds the neighbours to change together with a resource: the resources that come next in the walk, up to
+/// the first that has another type, has to wait or can't be changed in the same batch. Neighbours in the
 /// desired state are passed over.
 async fn neighbours<'s>(
     step: &'s ResourceStep<'_>,

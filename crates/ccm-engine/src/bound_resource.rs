@@ -1,4 +1,4 @@
-//! Resources bound to their providers, with the types erased so that the walk can hold any.
+//! Resources bound to their providers. The types are erased, so that the walk can hold any resource.
 
 use std::any::Any;
 
@@ -63,7 +63,7 @@ pub trait BoundResource: Any {
         context: &'a mut Context<'_>,
     ) -> Local<'a, Vec<Result<(), Failure>>>;
 
-    /// Reads the state again, and compares it with the desired one.
+    /// Reads the state again, and compares it with the desired state.
     fn verify<'a>(&'a mut self, context: &'a mut Context<'_>) -> Local<'a, Result<Verified, Failure>>;
 
     /// Returns the values that the execution yields for other resources.
@@ -113,7 +113,7 @@ fn best<K: ResourceKind>(
     let mut reasons = Vec::new();
     for provider in providers {
         match provider.suitability(host) {
-            // No other provider can be better, and asking them would look at the machine for every resource.
+            // No other provider can be better, so their checks of the machine are saved for every resource.
             Suitability::Suits(BEST) => return Ok(*provider),
             Suitability::Suits(priority) if best.is_none_or(|(lowest, _)| priority < lowest) => {
                 best = Some((priority, *provider));
@@ -137,8 +137,8 @@ struct TypedBinding<K: ResourceKind> {
     effect: Option<K::Effect>,
 }
 
-/// Builds the failure of a step before its time. The harness reads before it decides, and executes before it
-/// verifies.
+/// Builds the failure of a step in the wrong order: the harness reads before it decides, and executes before
+/// it verifies.
 fn out_of_order(step: &str) -> Failure {
     Failure::new(FailureKind::Internal, format!("internal error: {step} was asked for too early"))
 }

@@ -15,16 +15,15 @@ use crate::step::ResourceStep;
 
 /// A resource type, as the loader and the engine see it.
 pub trait ResourceType: TypeSpec + Sync {
-    /// Returns what binds the resources of the type to providers. `None` for a type whose resources are the
-    /// nodes of groups ([`TypeSpec::child_manifest`]), because the engine itself knows what becomes of a
-    /// group.
+    /// Returns the binder of the resources of the type to providers. `None` for a type whose resources are
+    /// the nodes of groups ([`TypeSpec::child_manifest`]): the engine handles groups itself.
     fn binder(&self) -> Option<&dyn Binder>;
 }
 
 /// Binds the resources of a type to providers.
 pub trait Binder {
     /// Builds the typed properties of a resource and chooses its provider. [`bind`](crate::bind) chooses a
-    /// provider; [`TypedResource`](crate::TypedResource) implements all of it.
+    /// provider; [`TypedResource`](crate::TypedResource) implements the whole trait.
     fn bind(&self, resource: &Resource, host: Host<'_>) -> Result<Box<dyn BoundResource>, Failure>;
 }
 
@@ -54,7 +53,7 @@ pub trait ResourceKind: 'static {
         effect: &Self::Effect,
     ) -> Result<Verified<Self::Rule>, Failure>;
 
-    /// Returns warnings about a state, before anything is changed.
+    /// Returns warnings about a state, before a change.
     fn warnings(properties: &Self::Properties, state: &Self::State) -> Vec<String> {
         let _ = (properties, state);
         Vec::new()
@@ -95,15 +94,15 @@ pub trait Provider<K: ResourceKind>: Sync {
         context: &'a mut Context<'_>,
     ) -> Local<'a, Result<K::Effect, Failure>>;
 
-    /// Returns the number of resources that [`Self::status_many`] reads at once. 1 means that each is read by
-    /// itself.
+    /// Returns the maximum number of resources that [`Self::status_many`] reads at once. 1 reads each
+    /// resource by itself.
     fn read_batch_size(&self) -> usize {
         1
     }
 
     /// Reads the states of resources of one manifest, none of which is triggered, before decisions on them.
-    /// Returns a result for each, in their order. Warnings and notes on the context count for the first of
-    /// them.
+    /// Returns a result for each, in their order. Warnings and notes on the context are attributed to the
+    /// first resource.
     ///
     /// The engine discards these states when they are no longer valid, and calls [`Self::status`] instead.
     fn status_many<'a>(
@@ -120,8 +119,8 @@ pub trait Provider<K: ResourceKind>: Sync {
         })
     }
 
-    /// Returns the number of resources that [`Self::execute_many`] changes at once. 1 means that each is
-    /// changed by itself.
+    /// Returns the maximum number of resources that [`Self::execute_many`] changes at once. 1 changes each
+    /// resource by itself.
     fn change_batch_size(&self) -> usize {
         1
     }
@@ -133,8 +132,8 @@ pub trait Provider<K: ResourceKind>: Sync {
     }
 
     /// Changes resources that are ready, none of which is triggered. Returns an effect for each, in their
-    /// order; each is verified afterwards. Warnings and notes on the context count for the first of them. Is
-    /// never called in noop.
+    /// order; each is verified afterwards. Warnings and notes on the context are attributed to the first
+    /// resource. Is never called in noop.
     fn execute_many<'a>(
         &'a self,
         changes: &'a [(&'a K::Properties, &'a K::State)],
@@ -165,10 +164,10 @@ pub trait Provider<K: ResourceKind>: Sync {
 /// Suitability of a provider for a host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Suitability {
-    /// It suits the host with this priority. The lowest number wins, and among equals the first provider. 1
-    /// is the lowest.
+    /// The provider suits the host with this priority. The lowest number wins; among equals, the first
+    /// provider. 1 is the lowest.
     Suits(u32),
-    /// It can't work on this host, for this reason.
+    /// The provider can't work on this host, for this reason.
     Unsuitable(String),
 }
 
@@ -186,16 +185,16 @@ pub enum ReadPurpose<'a, E> {
 
 /// Rule of a type, displayed as the reason for a decision.
 pub trait Rule: fmt::Display {
-    /// Name of the rule for programs, in snake case. It stays the same when the text changes.
+    /// Name of the rule for programs, in snake case. The name stays the same when the text changes.
     fn name(&self) -> &'static str;
 }
 
 /// Trigger of a resource.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Trigger {
-    /// A resource that it subscribes to changed in this run.
+    /// A resource that this one subscribes to changed in this run.
     Changed,
-    /// An earlier run left refreshes pending, and nothing that it subscribes to changed in this one.
+    /// An earlier run left refreshes pending, and no subscribed resource changed in this run.
     Pending {
         /// The first of the pending refreshes.
         first: PendingRefresh,
@@ -235,7 +234,7 @@ pub enum Decision<R = Reason> {
     Change {
         /// The rule that applied.
         reason: R,
-        /// Message of noop, in the voice of `Would have executed`.
+        /// Message for noop, in the form `Would have executed`.
         noop_message: String,
         /// Change of content as a unified diff, if [`Context::diff`] asks for one.
         diff: Option<String>,
@@ -310,7 +309,7 @@ pub struct Context<'a> {
     /// `true` if unchanged states are described as well. If not, a provider need not read what only serves a
     /// description.
     pub describe_unchanged: bool,
-    /// Values that must not be shown. A provider adds those that it learns.
+    /// Values that must not be shown. A provider adds the secrets that it reads.
     pub secrets: &'a Secrets,
     /// Step of the resource.
     pub(crate) step: &'a ResourceStep<'a>,
@@ -325,14 +324,14 @@ pub struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Returns `true` if, in noop, an earlier resource would have made that directory. A run would find it
-    /// empty.
+    /// Returns `true` if, in noop, an earlier resource would have made that directory. A real run would find
+    /// the directory empty.
     pub fn would_be_directory(&self, path: &Path) -> bool {
         self.step.host.would_be_directories().contains(path)
     }
 
-    /// Returns state that all resources of a type share, such as a database of packages. It is read once, and
-    /// again after anything was executed. Each type `T` has one value.
+    /// Returns state that all resources of a type share, such as a database of packages. The state is read
+    /// once, and again after any execution. Each type `T` has one value.
     pub async fn state_cache<T: Any, E>(&self, read: impl AsyncFnOnce() -> Result<T, E>) -> Result<Rc<T>, E> {
         self.step.host.state_cache().shared(read).await
     }
@@ -343,8 +342,8 @@ impl Context<'_> {
         self.step.host.state_cache().of_run()
     }
 
-    /// Checks with the gate a command that only a run would start, for [`Provider::preflight`]. Commands that
-    /// are started are checked in any case.
+    /// Asks the gate about a command that noop does not start, for [`Provider::preflight`]. Commands that are
+    /// started are always checked.
     pub async fn ask_gate(&self, command: &Command) -> Result<(), StartError> {
         self.step.before_command(command).await
     }
@@ -354,12 +353,12 @@ impl Context<'_> {
         self.warnings.push(warning.into());
     }
 
-    /// Adds a note: what else was done, such as a backup and its path.
+    /// Adds a note on a side effect, such as a backup and its path.
     pub fn note(&mut self, note: impl Into<String>) {
         self.notes.push(note.into());
     }
 
-    /// Leaves files for the record of the run. They replace files left before.
+    /// Adds files to the record of the run. They replace files that were added before.
     pub fn record_artifacts(&mut self, artifacts: Vec<Artifact>) {
         self.artifacts = artifacts;
     }

@@ -30,7 +30,7 @@ pub trait Gate {
     /// Decides on a change that a resource is about to make.
     fn before_change<'a>(&'a self, request: &'a ChangeRequest<'a>) -> Local<'a, Verdict>;
 
-    /// Returns `true` if the gate allows everything. It is asked nothing else then.
+    /// Returns `true` if the gate allows everything. No other method is called then.
     fn is_open(&self) -> bool {
         false
     }
@@ -41,19 +41,19 @@ pub trait Gate {
 pub enum Verdict {
     /// It may happen.
     Allow,
-    /// It may not happen.
+    /// The command or change is denied.
     Deny {
         /// Reason, for people.
         reason: String,
-        /// Advice on what to do about it.
+        /// Hints in the imperative.
         hints: Vec<String>,
     },
-    /// It may happen once somebody has approved it. The run does not wait: the resource fails, and a later
-    /// run finds the approval.
+    /// The command or change needs an approval. The run does not wait: the resource fails, and a later run
+    /// finds the approval.
     Wait {
         /// Reason, for people.
         reason: String,
-        /// Advice on what to do about it.
+        /// Hints in the imperative.
         hints: Vec<String>,
         /// Intent that waits for the approval. `None` if none was recorded, as in noop.
         intent: Option<Intent>,
@@ -81,12 +81,12 @@ impl Gate for OpenGate {
 /// Command that is about to start.
 #[derive(Debug)]
 pub struct CommandRequest<'a> {
-    /// Resource that it is for. Of resources that are read or changed together, the first.
+    /// Resource of the command. If several resources are read or changed together, the first of them.
     pub resource: GatedResource<'a>,
     /// `true` if the resource is in noop.
     pub noop: bool,
-    /// The command. It is not redacted, because it has to be judged as it is: what is shown or stored of it
-    /// has to be redacted first.
+    /// The command, not redacted, because the gate has to judge it as it is. A gate that shows or stores the
+    /// command has to redact it first.
     pub command: &'a Command,
     /// Change of the resource that was decided on. `None` while its state is read.
     pub change: Option<&'a PlannedChange>,
@@ -108,13 +108,13 @@ pub struct ChangeRequest<'a> {
 pub struct PlannedChange {
     /// Name of the provider that makes it.
     pub provider: &'static str,
-    /// Rule that led to it.
+    /// Rule of the decision.
     pub reason: Reason,
-    /// The change in the voice of noop, such as `Would have executed`.
+    /// The change in the form of a noop message, such as `Would have executed`.
     pub message: String,
     /// Change of content as a unified diff, if the type has one.
     pub diff: Option<String>,
-    /// `true` if it was triggered by a change of a resource that this one subscribes to.
+    /// `true` if a change of a resource that this one subscribes to triggered the change.
     pub is_triggered: bool,
 }
 
@@ -126,18 +126,17 @@ pub struct GatedResource<'a> {
 }
 
 impl<'a> GatedResource<'a> {
-    /// Returns type and name. The name may hold a secret, so it has to be redacted before it is shown or
-    /// stored.
+    /// Returns type and name. The name may hold a secret: redact it before showing or storing it.
     pub fn id(&self) -> &'a ResourceId {
         &self.resource.id
     }
 
-    /// Returns the second name. It may hold a secret as well.
+    /// Returns the alias, which may hold a secret too.
     pub fn alias(&self) -> Option<&'a str> {
         self.resource.alias.as_deref()
     }
 
-    /// Returns the `ensure` that was asked for, if it was given.
+    /// Returns the requested `ensure`, if it was given.
     pub fn ensure(&self) -> Option<&'a str> {
         self.resource.ensure.as_ref().map(|ensure| ensure.value.as_str())
     }
@@ -148,12 +147,12 @@ impl<'a> GatedResource<'a> {
         self.run.secrets.redactor().redact_properties(shown::properties(table, &self.resource.properties))
     }
 
-    /// Returns what the resource claims to manage, such as a path or a unit.
+    /// Returns the resource's claims, such as a path or a unit.
     pub fn claims(&self) -> Vec<Claim<'a>> {
         self.run.resource_type(self.resource).map(|found| found.claims(self.resource)).unwrap_or_default()
     }
 
-    /// Returns where the manifest names the resource, if that is known.
+    /// Returns the location of the resource in the manifest, if it is known.
     pub fn location(&self) -> Option<Location> {
         self.run.late.location(self.resource.span)
     }

@@ -14,7 +14,7 @@ use crate::run::Run;
 /// Maximum number of failed members that the failure of a group names.
 const MAX_NAMED: usize = 5;
 
-/// Position of the group of all resources, which the run itself ends.
+/// Position of the group of all resources, which is the run itself.
 const RUN: usize = 0;
 
 /// Policy of a group, with that of the groups around it and of the run.
@@ -98,8 +98,8 @@ impl<'a> Groups<'a> {
         self.policy(on).is_always_noop && !self.policy(index).is_always_noop
     }
 
-    /// Returns the nodes of the groups that a resource is a member of, outwards. A change of the resource is
-    /// one of theirs.
+    /// Returns the nodes of the groups that a resource is a member of, outwards. A change of the resource
+    /// counts as a change of these nodes.
     pub(crate) fn nodes_around(&self, of: ResourceIndex) -> impl Iterator<Item = ResourceIndex> {
         self.around(of).filter_map(|group| self.policies[group].node)
     }
@@ -137,7 +137,7 @@ struct MemberOutcomes {
     has_changed: bool,
     /// A member changed, or may have been changed before it failed.
     may_have_changed: bool,
-    /// Members that failed, those of groups in it among them, but not the nodes of those.
+    /// Members that failed, including those of nested groups, but not the nodes of nested groups.
     failed: Vec<ResourceIndex>,
     /// The first member that failed, if that ends the group.
     ended_by: Option<ResourceIndex>,
@@ -196,7 +196,7 @@ impl<'a> GroupProgress<'a> {
         !self.progress[position(group)].failed.is_empty()
     }
 
-    /// Returns the outcome of the node of a group, all members being done, and the rule that led to it.
+    /// Returns the outcome of the node of a group after all its members, and the rule that led to it.
     pub(crate) fn outcome(&self, group: GroupIndex) -> (Outcome, Option<EngineRule<'static>>) {
         let (policy, progress) = (&self.groups.policies[position(group)], &self.progress[position(group)]);
         if !progress.failed.is_empty() {

@@ -1,4 +1,4 @@
-//! The harness: one resource from its late values to its outcome. No other place knows noop and verification.
+//! The harness: one resource from late values to outcome. Only here are noop and verification handled.
 
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -48,13 +48,13 @@ pub(crate) async fn handle(
     };
     let mut result = StepResult::default();
     let outcome = {
-        // After a panic only what the step has reported is used.
-        match caught(attempt(step, &mut result, &mut context)).await {
+        // After a panic, only values that the step reported before the panic are used.
+        match catch_panic(attempt(step, &mut result, &mut context)).await {
             Ok(outcome) => outcome,
             Err(panic) => Outcome::Failed(Box::new(from_panic(&*panic))),
         }
     };
-    // A warning about a command is one about its guards and its tries as well.
+    // A warning about a command also covers its guards and its tries.
     for warning in context.warnings.drain(..) {
         if !result.warnings.contains(&warning) {
             result.warnings.push(warning);
@@ -66,7 +66,7 @@ pub(crate) async fn handle(
 }
 
 /// Catches the panic of a future.
-pub(crate) async fn caught<T>(future: impl Future<Output = T>) -> std::thread::Result<T> {
+pub(crate) async fn catch_panic<T>(future: impl Future<Output = T>) -> std::thread::Result<T> {
     let mut future = pin!(future);
     std::future::poll_fn(|waker| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(waker))) {
         Ok(poll) => poll.map(Ok),
@@ -97,18 +97,18 @@ async fn attempt(step: &ResourceStep<'_>, result: &mut StepResult, context: &mut
             not_known(step, result, &resource, Some(failure.one_line()))
         }
         Some(WouldChange { resource, is_related: false }) => {
-            // The two may be unrelated, and a misspelt name looks the same.
+            // The failure and the change may be unrelated, and a misspelt name looks the same.
             result.warnings.push(format!("as things are now: {}", failure.one_line()));
             not_known(step, result, &resource, None)
         }
         None if context.cancellation.level() > CancellationLevel::Go => Outcome::Failed(Box::new(failure)),
-        None => Outcome::Failed(Box::new(located(failure, step))),
+        None => Outcome::Failed(Box::new(with_location(failure, step))),
     }
 }
 
-/// Adds the location of the property that the failure names, or of the resource. A failure after a change is
-/// described by its output.
-fn located(mut failure: Failure, step: &ResourceStep<'_>) -> Failure {
+/// Adds the location of the property that the failure names, or of the resource. A failure after a change
+/// gets no location, because its output describes it.
+fn with_location(mut failure: Failure, step: &ResourceStep<'_>) -> Failure {
     if failure.changed || failure.location.is_some() {
         return failure;
     }
@@ -195,7 +195,7 @@ fn describe(
     }
 }
 
-/// Ends the turn of a resource that was changed in the batch of an earlier one.
+/// Ends the step of a resource that was changed in the batch of an earlier one.
 async fn conclude(
     step: &ResourceStep<'_>,
     executed: Executed,
@@ -212,7 +212,7 @@ async fn conclude(
     outcome
 }
 
-/// Decides on the state that was read, and makes the change if there is one to make.
+/// Decides on the state that was read, and makes the change if one is needed.
 async fn drive(
     step: &ResourceStep<'_>,
     bound: &mut dyn BoundResource,
@@ -243,9 +243,9 @@ async fn drive(
     if step.policy.noop {
         match bound.preflight(context).await {
             Ok(warnings) => result.warnings.extend(warnings),
-            // An earlier change may provide what is missing, as with a state that can't be read yet.
+            // An earlier change may provide the missing prerequisite, as with a state that can't be read yet.
             Err(failure) if step.would_change_before(&failure).is_some() => return Err(failure),
-            // A run would end with the same refusal.
+            // A real run would end with the same refusal.
             Err(failure) if failure.kind.is_refusal() => return Err(failure),
             Err(failure) => {
                 result.warnings.push(format!("as things are now it would fail: {}", failure.one_line()));
@@ -269,7 +269,7 @@ async fn verify(
     context: &mut Context<'_>,
 ) -> Result<Outcome, Failure> {
     let verified = bound.verify(context).await.map_err(|mut failure| {
-        // It was executed, so something may have been changed even if the state can't be read afterwards.
+        // The execution may have changed the system even if the state can't be read afterwards.
         failure.changed = true;
         failure
     })?;

@@ -4,13 +4,13 @@ use ccm_model::{Failure, Location, Resource, ResourceIndex, Span};
 
 /// Completes resources whose properties or `control` name results of other resources.
 ///
-/// The engine calls this when a resource is reached and all its dependencies are done. It does not know the
-/// language in which such values are written.
+/// The engine calls this when a resource is reached and all its dependencies are done. The expression
+/// language is unknown to the engine.
 pub trait LateValues {
-    /// Returns `true` if a resource has late values, so that it can't be decided before its turn.
+    /// Returns `true` if a resource has late values, so that it can't be decided before its step.
     fn is_late(&self, index: ResourceIndex) -> bool;
 
-    /// Puts the late values of a resource in.
+    /// Resolves the late values of a resource.
     fn resolve(
         &self,
         index: ResourceIndex,
@@ -48,7 +48,7 @@ pub enum Resolved {
         /// Reason, for people.
         reason: String,
     },
-    /// A late value is known only after this resource was executed, which noop does not do.
+    /// A late value needs the execution of this resource, which noop does not do.
     NotBefore(ResourceIndex),
     /// A late value has no value and no default, because its source had nothing to do.
     NoValue {

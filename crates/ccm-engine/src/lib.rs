@@ -22,8 +22,8 @@
 //! # A resource type
 //!
 //! A type implements [`TypedResource`]: its properties, its [`ResourceKind`] with the pure decision, and its
-//! providers. The engine alone knows noop, failure, refresh and verification, so that a provider can't get
-//! noop wrong: [`Provider::execute`] is never called in it.
+//! providers. Only the engine handles noop, failure, refresh and verification, so that a provider can't get
+//! noop wrong: [`Provider::execute`] is never called in noop.
 #![doc = include_str!("resource_type.md")]
 
 mod batch;

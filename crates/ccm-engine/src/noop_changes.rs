@@ -1,4 +1,4 @@
-//! Changes that a run in noop would have made, and the one that may provide what a later resource lacks.
+//! Changes that noop did not make, one of which may provide a missing prerequisite.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -10,8 +10,7 @@ use ccm_model::{Claim, ClaimKind, MissingPrerequisite, PathKind, ResourceIndex};
 #[derive(Default)]
 pub(crate) struct NoopChanges {
     changed: Vec<ResourceIndex>,
-    /// Changes that are made once the run is not in noop, and changes that are never made, because their
-    /// manifest is in noop.
+    /// Changes that a real run makes, and changes that no run makes, because their manifest is in noop.
     indexes: [ChangeIndex; 2],
     /// Directories that would have been made, or exist already.
     pub directories: HashSet<PathBuf>,
@@ -21,7 +20,7 @@ pub(crate) struct NoopChanges {
 pub(crate) struct NoopChange<'a> {
     /// The manifest of the resource is always in noop.
     pub is_never_made: bool,
-    /// The change may bring about more than the resource claims.
+    /// The change may affect more than the resource claims.
     pub is_arbitrary: bool,
     pub claims: Vec<Claim<'a>>,
 }
@@ -30,14 +29,14 @@ pub(crate) struct NoopChange<'a> {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct NearestChange {
     pub resource: ResourceIndex,
-    /// The resource claims what is missing, or the resource that lacks it depends on this one.
+    /// The resource claims the missing prerequisite, or the resource that lacks it depends on this one.
     pub is_related: bool,
 }
 
 /// Positions of changes in the order of the walk. A later change replaces an earlier one.
 #[derive(Default)]
 struct ChangeIndex {
-    /// Changes by the things that they provide. Files are entered under their bare names as well.
+    /// Changes by the claims that they provide. Files are entered under their bare names as well.
     claimed: HashMap<(ClaimKind, String), usize>,
     /// The nearest change by each resource that is or requires one, directly or not.
     required: HashMap<ResourceIndex, usize>,
@@ -68,9 +67,9 @@ impl NoopChanges {
         }
     }
 
-    /// Finds the change that may provide what a resource lacks: the latest that claims it, else the nearest
-    /// that the resource requires, else the latest that may bring about arbitrary things. `is_never_made`
-    /// includes changes that are never made either.
+    /// Finds the change that may provide a missing prerequisite: the latest that claims it, else the nearest
+    /// that the resource requires, else the latest with arbitrary effects. `is_never_made` includes changes
+    /// that no run makes.
     pub(crate) fn nearest(
         &self,
         of: ResourceIndex,
@@ -101,7 +100,7 @@ impl ChangeIndex {
     }
 }
 
-/// Returns the keys of the things that the change of a claimed thing provides.
+/// Returns the keys that a change of a claim provides.
 fn provided(claim: &Claim<'_>) -> impl Iterator<Item = String> {
     let path = Path::new(&*claim.key);
     let (around, name) = match (claim.kind, claim.desired) {

@@ -1,11 +1,11 @@
-//! Reading the states of many resources at once, before their turns.
+//! Reading the states of many resources at once, before their steps.
 
 use ccm_model::{Failure, Resource, ResourceIndex};
 use tracing::debug;
 
 use crate::bound_resource::BoundResource;
 use crate::contract::Context;
-use crate::harness::caught;
+use crate::harness::catch_panic;
 use crate::names::NameList;
 use crate::state_cache::Prefetched;
 use crate::step::ResourceStep;
@@ -26,21 +26,21 @@ pub(crate) struct Upcoming<'a> {
     pub readiness: Readiness,
 }
 
-/// Readiness of a resource for its turn.
+/// Readiness of a resource for its step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Readiness {
-    /// Will have no turn.
+    /// Will be skipped.
     WontRun,
-    /// Cannot be decided before its turn: late values, a trigger, another group.
+    /// Cannot be decided before its step: late values, a trigger, another group.
     Undecided,
     /// Has to wait for other resources.
     Blocked,
-    /// Could have its turn now.
+    /// Could be processed now.
     Ready,
 }
 
-/// Reads the state of a resource. If its provider reads many at once, reads those of upcoming resources as
-/// well, and caches them for their turns.
+/// Reads the state of a resource. If its provider reads many at once, also reads those of upcoming resources,
+/// and caches them for their steps.
 pub(crate) async fn read(
     step: &ResourceStep<'_>,
     bound: &mut dyn BoundResource,
@@ -54,7 +54,7 @@ pub(crate) async fn read(
         if !others.is_empty() {
             debug!(with = %NameList::new(step.catalog(), &indices, MAX_TRACED), "reading states together");
             let before = cache.generation();
-            let results = caught(bound.read_many(&mut others, context)).await;
+            let results = catch_panic(bound.read_many(&mut others, context)).await;
             let Ok(Some(mut results)) = results else {
                 cache.disable_prefetching();
                 return bound.read(is_triggered, context).await;
@@ -85,7 +85,7 @@ fn gather(
             && matches!(upcoming.readiness, Readiness::Blocked | Readiness::Ready)
             && !step.host.state_cache().is_prefetched(upcoming.index)
     });
-    // The errors of a resource are reported at its turn.
+    // The errors of a resource are reported at its step.
     let others = upcoming.filter_map(|upcoming| {
         let other = step.binder.bind(upcoming.resource, context.host).ok()?;
         bound.has_same_provider(&*other).then_some((upcoming.index, other))

@@ -1,8 +1,8 @@
-//! Pending refreshes in the course of the walk.
+//! Pending refreshes during the walk.
 //!
 //! Before a resource is changed, the refreshes that its change demands of its subscribers are written to the
-//! [`Ledger`]. A refresh is dropped if the execution turned out to change nothing, and completed by the turn
-//! of its subscriber. Refreshes that are left at the end, for whatever reason, are pending for the next run.
+//! [`Ledger`]. A refresh is dropped if the execution changed nothing, and completed by the step of its
+//! subscriber. All other refreshes are pending for the next run.
 
 mod earlier;
 
@@ -24,14 +24,14 @@ use crate::ledger::{
 use crate::run::Run;
 use earlier::Earlier;
 
-/// A refresh that is pending at this moment of the walk.
+/// A refresh that is pending at this point of the walk.
 struct Tracked {
     pending: Pending,
     /// The refresh is pending from an earlier run, whatever this run does.
     is_earlier: bool,
     /// Number of executions of this run that may demand the refresh.
     intents: usize,
-    /// Reason for which the turn of the subscriber did not complete the refresh. `None` before that turn.
+    /// Reason why the step of the subscriber did not complete the refresh. `None` before that step.
     cause: Option<PendingCause>,
 }
 
@@ -50,11 +50,11 @@ pub(crate) struct RefreshTracker<'a> {
     ledger: Option<&'a Ledger>,
     /// Redactor of the names in the file.
     redactor: Arc<Redactor>,
-    /// A name in the file holds a value that has become secret since it was written.
-    is_renamed: bool,
+    /// The file has to be rewritten, because a name in it holds a value that has become secret.
+    needs_rewrite: bool,
     tracked: BTreeMap<Subscription, Tracked>,
     /// Pending refreshes of other manifests of the same name.
-    of_others: BTreeMap<Pair, Pending>,
+    other_manifests: BTreeMap<Pair, Pending>,
     /// Refreshes that the execution of each resource may demand.
     intents: HashMap<ResourceIndex, Vec<Subscription>>,
     cancelled: Vec<CancelledRefresh>,
@@ -71,9 +71,9 @@ impl<'a> RefreshTracker<'a> {
             groups,
             ledger: run.ledger,
             redactor: run.secrets.redactor(),
-            is_renamed: false,
+            needs_rewrite: false,
             tracked: BTreeMap::new(),
-            of_others: BTreeMap::new(),
+            other_manifests: BTreeMap::new(),
             intents: HashMap::new(),
             cancelled: Vec::new(),
         };
@@ -118,13 +118,13 @@ impl<'a> RefreshTracker<'a> {
         }
     }
 
-    /// Cancels a refresh for which this manifest has no resources, unless another manifest of the same name
-    /// has them.
+    /// Cancels a refresh without resources in this manifest, unless another manifest of the same name has
+    /// them.
     fn cancel(&mut self, ledger: &Ledger, pair: Pair, pending: Pending) {
         let is_ours = pending.manifest == ledger.run().manifest;
-        // A manifest that can't be looked for may still exist.
+        // A manifest whose existence can't be checked may still exist.
         if !is_ours && self.run.host.files.exists(Path::new(&pending.manifest)).unwrap_or(true) {
-            self.of_others.insert(pair, pending);
+            self.other_manifests.insert(pair, pending);
         } else {
             let is = |id: &ResourceId, named: &LedgerResource| match &named.hash {
                 Some(expected) => hash(id, ledger.salt()) == *expected,
@@ -151,13 +151,12 @@ impl<'a> RefreshTracker<'a> {
         LedgerResource::new(id, &self.redactor.redact(&id.name), self.ledger.map_or("", Ledger::salt))
     }
 
-    /// Returns both names as the ledger has them.
+    /// Returns both names in the form of the ledger.
     fn pair(&self, (subscriber, source): Subscription) -> Pair {
         Pair { subscriber: self.named(subscriber), source: self.named(source) }
     }
 
-    /// Returns the resources whose changes a subscriber is refreshed by. The node of a group has nothing to
-    /// refresh.
+    /// Returns the resources whose changes refresh a subscriber. The node of a group has nothing to refresh.
     fn subscriptions(&self, subscriber: ResourceIndex) -> Vec<ResourceIndex> {
         if self.run.catalog.resource(subscriber).node_of.is_some() {
             return Vec::new();
@@ -231,9 +230,9 @@ impl<'a> RefreshTracker<'a> {
         Ok(())
     }
 
-    /// Drops the refreshes that the turn of a resource turned out not to demand, and completes those that it
-    /// has done.
-    pub(crate) fn end_turn(&mut self, index: ResourceIndex, transaction: &Transaction) {
+    /// Drops the refreshes that the step of a resource did not demand after all, and completes those that the
+    /// step has done.
+    pub(crate) fn end_step(&mut self, index: ResourceIndex, transaction: &Transaction) {
         let Some(ledger) = self.ledger.filter(|_| !self.tracked.is_empty()) else { return };
         self.update_redactor();
         let mut lines = String::new();
@@ -264,25 +263,27 @@ impl<'a> RefreshTracker<'a> {
                 lines += &completed_line(&self.pair(refresh));
             }
         }
-        if !lines.is_empty() || self.is_renamed {
-            self.write_ends(ledger, &lines);
+        if !lines.is_empty() || self.needs_rewrite {
+            self.write_completed(ledger, &lines);
         }
     }
 
-    /// Takes the present redactor. If a name in the file holds a value that has become secret, the file has
-    /// to be rewritten.
+    /// Switches to the current redactor. If a name in the file holds a new secret, the file has to be
+    /// rewritten.
     fn update_redactor(&mut self) {
         let now = self.run.secrets.redactor();
         if Arc::ptr_eq(&now, &self.redactor) {
             return;
         }
         let before = std::mem::replace(&mut self.redactor, now);
-        let is_renamed = |index: ResourceIndex| {
+        let needs_rewrite = |index: ResourceIndex| {
             let name = &self.id(index).name;
             before.redact(name) != self.redactor.redact(name)
         };
-        self.is_renamed |=
-            self.tracked.keys().any(|(subscriber, source)| is_renamed(*subscriber) || is_renamed(*source));
+        self.needs_rewrite |= self
+            .tracked
+            .keys()
+            .any(|(subscriber, source)| needs_rewrite(*subscriber) || needs_rewrite(*source));
     }
 
     /// Writes new pending refreshes, and syncs them.
@@ -295,27 +296,27 @@ impl<'a> RefreshTracker<'a> {
         let mut file = file.borrow_mut();
         let lines: String =
             new.iter().map(|(refresh, pending)| pending_line(&self.pair(*refresh), pending)).collect();
-        if !file.grows() || self.is_renamed {
-            // This syncs what was read as well: the run that wrote it may not have synced it.
+        if !file.is_written() || self.needs_rewrite {
+            // The rewrite also syncs the lines of earlier runs, which may not have been synced.
             file.rewrite(&(self.content(ledger) + &lines))?;
-            self.is_renamed = false;
+            self.needs_rewrite = false;
             Ok(())
         } else if lines.is_empty() {
             Ok(())
         } else {
-            file.grow(&lines, true)
+            file.append(&lines, true)
         }
     }
 
     /// Writes that refreshes are no longer pending. The lines are not synced, because losing them only
-    /// repeats a refresh. After an error the whole file is written again at the end, which reports the error.
-    fn write_ends(&mut self, ledger: &Ledger, lines: &str) {
+    /// repeats a refresh. After an error, the whole file is rewritten at the end, which reports the error.
+    fn write_completed(&mut self, ledger: &Ledger, lines: &str) {
         let Some(file) = ledger.file() else { return };
         let mut file = file.borrow_mut();
-        if file.grows() && !self.is_renamed {
-            let _reported_at_the_end = file.grow(lines, false);
+        if file.is_written() && !self.needs_rewrite {
+            let _reported_at_the_end = file.append(lines, false);
         } else if file.rewrite(&self.content(ledger)).is_ok() {
-            self.is_renamed = false;
+            self.needs_rewrite = false;
         }
     }
 
@@ -323,39 +324,38 @@ impl<'a> RefreshTracker<'a> {
         let tracked: Vec<(Pair, &Pending)> =
             self.tracked.iter().map(|(refresh, tracked)| (self.pair(*refresh), &tracked.pending)).collect();
         let tracked = tracked.iter().map(|(pair, pending)| (pair, *pending));
-        ledger_text(&ledger.run().key, ledger.salt(), tracked.chain(&self.of_others))
+        ledger_text(&ledger.run().key, ledger.salt(), tracked.chain(&self.other_manifests))
     }
 
-    /// Records the settings that keep further runs from doing pending refreshes. Returns `true` if one of
-    /// them is new.
-    fn update_kept_by(&mut self) -> bool {
-        let mut has_news = false;
+    /// Records the settings that block pending refreshes. Returns `true` if one of them has changed.
+    fn update_blockers(&mut self) -> bool {
+        let mut has_changed = false;
         for Tracked { pending, cause, .. } in self.tracked.values_mut() {
             let blocked_by = match cause {
                 Some(cause) if cause.blocked_by().is_some() => cause.blocked_by(),
-                // A subscriber without a turn shows nothing new.
+                // A subscriber without a step shows nothing new.
                 None | Some(PendingCause::Skipped { .. } | PendingCause::OtherManifest { .. }) => continue,
                 Some(_) => None,
             };
-            has_news |= blocked_by != pending.blocked_by;
+            has_changed |= blocked_by != pending.blocked_by;
             pending.blocked_by = blocked_by;
         }
-        has_news
+        has_changed
     }
 
-    /// Leaves the refreshes that are still pending in the ledger, and reports them.
+    /// Writes the refreshes that are still pending to the ledger, and returns them.
     pub(crate) fn finish(mut self) -> RefreshSummary {
         let Some(ledger) = self.ledger else { return RefreshSummary::default() };
         self.update_redactor();
-        let has_news = self.update_kept_by() || self.is_renamed;
+        let has_changed = self.update_blockers() || self.needs_rewrite;
         let written = match ledger.file() {
             None => Ok(()),
             Some(file) => {
                 let mut file = file.borrow_mut();
-                if has_news || !self.cancelled.is_empty() {
+                if has_changed || !self.cancelled.is_empty() {
                     file.touch();
                 }
-                let is_pending = !self.tracked.is_empty() || !self.of_others.is_empty();
+                let is_pending = !self.tracked.is_empty() || !self.other_manifests.is_empty();
                 file.finish(&self.content(ledger), is_pending)
             }
         };
@@ -364,7 +364,7 @@ impl<'a> RefreshTracker<'a> {
             layers.insert(0, not_written(ledger));
             layers
         });
-        let still = |pair: Pair, pending: Pending, cause: Option<PendingCause>| {
+        let unfinished = |pair: Pair, pending: Pending, cause: Option<PendingCause>| {
             let refresh = refresh(&pair, &pending);
             let cause = cause.unwrap_or(PendingCause::OtherManifest { manifest: pending.manifest });
             UnfinishedRefresh { subscriber: pair.subscriber.shown, refresh, cause }
@@ -374,9 +374,10 @@ impl<'a> RefreshTracker<'a> {
             None => damage.to_string(),
         });
         let tracked = std::mem::take(&mut self.tracked).into_iter();
-        let tracked = tracked.map(|(refresh, of)| still(self.pair(refresh), of.pending, of.cause));
+        let tracked = tracked.map(|(refresh, of)| unfinished(self.pair(refresh), of.pending, of.cause));
         let mut pending: Vec<UnfinishedRefresh> = tracked.collect();
-        pending.extend(self.of_others.into_iter().map(|(pair, pending)| still(pair, pending, None)));
+        pending
+            .extend(self.other_manifests.into_iter().map(|(pair, pending)| unfinished(pair, pending, None)));
         pending.sort_by(|one, other| {
             (&one.subscriber, &one.refresh.source).cmp(&(&other.subscriber, &other.refresh.source))
         });
@@ -398,8 +399,8 @@ fn refresh(pair: &Pair, pending: &Pending) -> PendingRefresh {
     }
 }
 
-/// Returns the reason for which the turn of a subscriber did not complete its refreshes. `None` if it was
-/// refreshed, or its own rules declined the refresh.
+/// Returns the reason why the step of a subscriber did not complete its refreshes. `None` if the subscriber
+/// was refreshed, or its own rules declined the refresh.
 fn pending_cause(transaction: &Transaction, noop: Option<&PendingCause>) -> Option<PendingCause> {
     match &transaction.outcome {
         Outcome::Changed | Outcome::Refreshed => None,

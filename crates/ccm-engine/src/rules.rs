@@ -6,14 +6,14 @@ use ccm_model::ResourceId;
 
 use crate::contract::Rule;
 
-/// Rule of the engine that decided on a resource in place of its type.
+/// Rule by which the engine decided on a resource in place of its type.
 #[derive(Debug)]
 pub(crate) enum EngineRule<'a> {
-    /// Noop: nothing is known before an earlier resource is changed, which noop does not do.
+    /// Noop: the decision depends on a change of an earlier resource, which noop does not make.
     NotKnownBefore {
         /// The earlier resource.
         before: &'a ResourceId,
-        /// Failure of reading the state, if it explains the rule.
+        /// Error of reading the state, if it explains the rule.
         cause: Option<String>,
     },
     /// A late value has no value.

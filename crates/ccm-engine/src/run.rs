@@ -16,12 +16,12 @@ use crate::late::LateValues;
 use crate::ledger::Ledger;
 use crate::walk::Walk;
 
-/// End of a run from outside.
+/// External request to stop a run.
 #[derive(Clone, Copy)]
 pub struct Stop<'a> {
-    /// Urgency of the end.
+    /// Urgency of the stop.
     pub cancellation: &'a Cancellation,
-    /// Cause of the end, set before the cancellation is raised.
+    /// Cause of the stop, set before the cancellation is raised.
     pub cause: &'a OnceLock<StopCause>,
 }
 
@@ -35,9 +35,9 @@ pub struct Run<'a> {
     pub host: Host<'a>,
     /// Late values of the resources.
     pub late: &'a dyn LateValues,
-    /// Values that no event may show. Providers add those that they learn.
+    /// Values that no event may show. Providers add the secrets that they read.
     pub secrets: &'a Secrets,
-    /// End of the run from outside.
+    /// External request to stop the run.
     pub stop: Stop<'a>,
     /// Noop: change nothing, and report what would be changed.
     pub noop: bool,
@@ -74,7 +74,7 @@ impl Run<'_> {
         let graph = Graph::of(self.catalog);
         let groups = Groups::new(self);
         let mut walk = Walk::new(self, &graph, &groups);
-        walk.all(on_event).await;
+        walk.apply_all(on_event).await;
         let summary = RunSummary {
             noop: self.noop,
             duration: self.elapsed(began),

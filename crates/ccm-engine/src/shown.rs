@@ -22,7 +22,7 @@ pub(crate) fn properties(table: &[PropertySpec], properties: &Properties) -> Pro
     shown
 }
 
-/// Returns the outcome without the prerequisite that a `sensitive` resource lacks, which may be its program.
+/// Returns the outcome without the missing prerequisite of a `sensitive` resource, which may be its program.
 pub(crate) fn outcome(mut outcome: Outcome, properties: &Properties) -> Outcome {
     if let Outcome::Failed(failure) = &mut outcome
         && failure.missing.is_some()
@@ -33,7 +33,7 @@ pub(crate) fn outcome(mut outcome: Outcome, properties: &Properties) -> Outcome 
     outcome
 }
 
-/// Returns the given properties that are not shown as they were written.
+/// Returns the given properties that are not shown as written.
 pub(crate) fn presentation(
     table: &[PropertySpec],
     properties: &Properties,

@@ -11,13 +11,13 @@ use tracing::debug;
 
 use crate::bound_resource::BoundResource;
 
-/// A resource whose state was read before its turn.
+/// A resource whose state was read before its step.
 pub(crate) struct Prefetched {
     pub bound: Box<dyn BoundResource>,
     pub read: Result<(), Failure>,
 }
 
-/// State of the machine as it was read in the course of a run.
+/// State of the machine, as the run has read it.
 #[derive(Default)]
 pub(crate) struct StateCache {
     prefetched: RefCell<HashMap<ResourceIndex, Prefetched>>,
@@ -39,7 +39,7 @@ impl StateCache {
     }
 
     /// Discards prefetched states, and disables prefetching: after one change more are likely, and each would
-    /// invalidate what was prefetched.
+    /// discard the prefetched states again.
     pub(crate) fn disable_prefetching(&self) {
         let prefetched = self.prefetched.borrow().len();
         if prefetched > 0 {

@@ -25,7 +25,7 @@ pub(crate) trait StepHost: RunProgress {
     /// Returns the state that was read and is still valid.
     fn state_cache(&self) -> &StateCache;
 
-    /// Returns the resources that were changed before their turns.
+    /// Returns the resources that were changed before their steps.
     fn batch(&self) -> &Batch;
 
     /// Returns the directories that earlier resources would have made, if they are in noop.
@@ -37,18 +37,18 @@ pub(crate) trait StepHost: RunProgress {
     /// Returns `true` if `on` is in noop in every run while `index` is not.
     fn is_never_done_for(&self, on: ResourceIndex, index: ResourceIndex) -> bool;
 
-    /// Records the refreshes that changes of these resources will demand. On an error nothing may be
+    /// Records the refreshes that changes of these resources will demand. After an error nothing may be
     /// executed.
     fn record_intents(&self, executed: &[ResourceIndex]) -> Result<(), Failure>;
 
-    /// Finds, in noop, an earlier change that might provide what a resource lacks.
+    /// Finds, in noop, an earlier change that might provide a missing prerequisite.
     fn would_change_before(&self, of: ResourceIndex, missing: &MissingPrerequisite) -> Option<WouldChange>;
 }
 
 /// In noop, a resource that would have changed before another one.
 pub(crate) struct WouldChange {
     pub resource: ResourceId,
-    /// The resource claims what the other one lacks, or the other one depends on it.
+    /// The resource claims the missing prerequisite, or the other one depends on it.
     pub is_related: bool,
 }
 
@@ -91,9 +91,9 @@ impl<'a> ResourceStep<'a> {
         self.completed.get().map_or(self.written, |completed| completed)
     }
 
-    /// Puts the late values in.
+    /// Replaces the resource by the one with its late values.
     pub(crate) fn complete(&self, resource: Box<Resource>) {
-        // A step resolves late values once.
+        // A step resolves late values only once.
         let _first = self.completed.set(resource);
     }
 
@@ -113,7 +113,7 @@ impl<'a> ResourceStep<'a> {
     }
 }
 
-/// Result of a step beside its outcome.
+/// Result of a step, besides its outcome.
 #[derive(Default)]
 pub(crate) struct StepResult {
     pub provider: Option<&'static str>,

@@ -39,7 +39,7 @@ impl<T: TypedResource> Binder for T {
     }
 }
 
-/// Builds the failure for errors that only a late value showed.
+/// Builds the failure for errors that only a late value revealed.
 fn not_valid(errors: impl IntoIterator<Item = Diagnostic>) -> Failure {
     let mut failure = Failure::new(FailureKind::Properties, "the properties are not valid");
     for error in errors {

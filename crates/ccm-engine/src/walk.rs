@@ -31,16 +31,16 @@ use crate::shown;
 use crate::state_cache::StateCache;
 use crate::step::{ResourceStep, StepHost, StepResult, WouldChange};
 
-/// Record of a resource, for those that come after it.
+/// Record of a resource, for the resources that come after it.
 #[derive(Clone, Default)]
 struct ResourceRecord {
-    /// Its turn is over.
+    /// Its step is over.
     is_finished: bool,
-    /// It changed or, in noop, would have.
+    /// It changed or, in noop, would have changed.
     has_changed: bool,
     /// It was in noop, with the whole run or with its group.
     is_noop: bool,
-    /// Resources that failed, or are in noop, so that dependants of this one have no turn.
+    /// Resources that failed or are in noop. Dependants of this resource are skipped because of them.
     culprits: Option<Rc<[ResourceIndex]>>,
 }
 
@@ -66,14 +66,14 @@ impl Triggers {
     }
 }
 
-/// State of a run between two resources.
+/// State of a run between two steps.
 pub(crate) struct Walk<'a> {
     run: &'a Run<'a>,
     graph: &'a Graph,
     groups: &'a Groups<'a>,
-    /// All resources, in the order of their turns.
+    /// All resources, in the order of their steps.
     order: Vec<ResourceIndex>,
-    /// Number of resources that had their turn, or have it now.
+    /// Number of resources whose step has begun.
     begun: usize,
     selected: Option<Vec<bool>>,
     /// Built when a name is first looked up.
@@ -110,8 +110,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Takes every resource through its turn.
-    pub(crate) async fn all(&mut self, on_event: &mut dyn FnMut(Event)) {
+    /// Processes all resources in order.
+    pub(crate) async fn apply_all(&mut self, on_event: &mut dyn FnMut(Event)) {
         while let Some(index) = self.order.get(self.begun).copied() {
             self.begun += 1;
             let span = debug_span!("resource", id = %self.run.catalog.resource(index).id);
@@ -119,13 +119,13 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Takes a resource from its turn to its last event.
+    /// Processes a resource, and emits its last event.
     async fn step(&mut self, index: ResourceIndex, on_event: &mut dyn FnMut(Event)) {
-        let transaction = self.turn(index, on_event).await;
-        // A stop after the last turn ends nothing, so it is not looked for later.
+        let transaction = self.process(index, on_event).await;
+        // A stop after the last step ends nothing, so no later check is needed.
         self.notice_stop();
         self.record(index, &transaction.outcome);
-        self.refreshes.get_mut().end_turn(index, &transaction);
+        self.refreshes.get_mut().end_step(index, &transaction);
         debug!(outcome = %transaction.outcome.word(), "resource finished");
         on_event(Event::ResourceFinished(Box::new(transaction)));
     }
@@ -140,8 +140,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Processes a resource, or skips it with a reason.
-    async fn turn(&mut self, index: ResourceIndex, on_event: &mut dyn FnMut(Event)) -> Transaction {
+    /// Processes a resource, or skips it with a cause.
+    async fn process(&mut self, index: ResourceIndex, on_event: &mut dyn FnMut(Event)) -> Transaction {
         let resource = self.run.catalog.resource(index);
         let at = self.run.host.clock.now();
         let began = self.run.host.clock.monotonic();
@@ -150,7 +150,7 @@ impl<'a> Walk<'a> {
                 self.state_cache.take_prefetched(index);
                 (Outcome::Skipped { cause }, StepResult::default(), Triggers::default())
             }
-            None => self.have_turn(index, on_event).await,
+            None => self.perform(index, on_event).await,
         };
         let resource_type = self.run.resource_type(resource);
         let table = resource_type.map(OwnProperties::properties).unwrap_or_default();
@@ -161,7 +161,7 @@ impl<'a> Walk<'a> {
         };
         let (final_ensure, state) =
             result.described.map(|described| (described.ensure, described.state)).unzip();
-        // A diff of a change that was not made, and would not be, would look like a change.
+        // A diff of a change that was not made would look like a change.
         let diff = result.diff.filter(|_| outcome.is_change());
         Transaction {
             id: resource.id.clone(),
@@ -184,7 +184,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    async fn have_turn(
+    async fn perform(
         &self,
         index: ResourceIndex,
         on_event: &mut dyn FnMut(Event),
@@ -220,7 +220,7 @@ impl<'a> Walk<'a> {
     /// did not refresh the resource.
     fn triggers(&self, index: ResourceIndex) -> Triggers {
         let pending = self.refreshes.borrow().pending_from_earlier(index);
-        // A change that is never made triggers nothing in a run, and noop shows what a run would do.
+        // A change that no run makes triggers nothing, and noop shows the effects of a real run.
         let changed =
             |on: &ResourceIndex| self.records[on.get()].has_changed && !self.is_never_done_for(*on, index);
         let triggers = |on: &ResourceIndex| changed(on) || pending.iter().any(|(source, _)| source == on);
@@ -235,7 +235,7 @@ impl<'a> Walk<'a> {
         let resource_type = self.run.resource_type(resource)?;
         let claims = resource_type.claims(resource);
         if claims.iter().any(|claim| claim.is_path_of(PathKind::Directory)) {
-            // A prefetched state does not know the directory that resources below it can rely on.
+            // A prefetched state was read without the directory that resources below it can rely on.
             self.state_cache.disable_prefetching();
         }
         let is_arbitrary = resource_type.may_provide(resource);
@@ -243,8 +243,7 @@ impl<'a> Walk<'a> {
         Some(NoopChange { is_never_made, is_arbitrary, claims })
     }
 
-    /// Returns the outcome of the node of a group whose `control` is known only now. `None` if the resource
-    /// is managed.
+    /// Returns the outcome of the node of a group with a late `control`. `None` if the resource is managed.
     fn late_control(&self, index: ResourceIndex) -> Option<Outcome> {
         let resource = self.run.catalog.resource(index);
         if resource.control != Control::Late {
@@ -259,7 +258,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Returns the outcome of the node of a group, all members having had their turn.
+    /// Returns the outcome of the node of a group after the steps of all members.
     fn end_of_group(&self, index: ResourceIndex, group: GroupIndex) -> (Outcome, StepResult) {
         if !self.progress.has_failed(group)
             && let Some(outcome) = self.late_control(index)
@@ -270,7 +269,7 @@ impl<'a> Walk<'a> {
         (outcome, StepResult { reason: rule.as_ref().map(reason), ..StepResult::default() })
     }
 
-    /// Records the outcome of a resource for those that come after it.
+    /// Records the outcome of a resource for the resources that come after it.
     fn record(&mut self, index: ResourceIndex, outcome: &Outcome) {
         self.counts.add(outcome, self.run.noop);
         self.progress.record(index, outcome);

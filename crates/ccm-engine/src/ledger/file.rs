@@ -46,15 +46,15 @@ pub(crate) fn read(directory: &Directory, name: &str) -> io::Result<Option<Vec<u
 #[derive(Debug)]
 pub(crate) struct LedgerFile {
     state: Directory,
-    /// `None` until the first write, if the directory did not exist.
+    /// `None` if the directory did not exist, until the first write.
     directory: Option<Directory>,
     name: String,
-    /// Name under which the present file is kept, because it is damaged.
+    /// New name for the existing file, because it is damaged.
     set_aside: Option<String>,
-    /// The file, once it was written.
-    growing: Option<AppendFile>,
-    /// Lines were appended, or the content is to be written differently at the end.
-    has_grown: bool,
+    /// The file, once this run has written it.
+    appender: Option<AppendFile>,
+    /// Lines were appended, or the final content will differ.
+    has_changed: bool,
     is_touched: bool,
 }
 
@@ -65,29 +65,29 @@ impl LedgerFile {
         name: String,
         set_aside: Option<String>,
     ) -> Self {
-        Self { state, directory, name, set_aside, growing: None, has_grown: false, is_touched: false }
+        Self { state, directory, name, set_aside, appender: None, has_changed: false, is_touched: false }
     }
 
     pub(crate) fn path(&self) -> PathBuf {
         self.state.path().join(DIRECTORY).join(&self.name)
     }
 
-    /// Returns `true` if the file was written in this run, so that lines can be appended.
-    pub(crate) fn grows(&self) -> bool {
-        self.growing.is_some()
+    /// Returns `true` if this run has written the file, so that lines can be appended.
+    pub(crate) fn is_written(&self) -> bool {
+        self.appender.is_some()
     }
 
     /// Makes [`Self::finish`] write the whole file.
     pub(crate) fn touch(&mut self) {
         self.is_touched = true;
-        self.has_grown = true;
+        self.has_changed = true;
     }
 
     /// Replaces the whole file, and syncs it.
     pub(crate) fn rewrite(&mut self, content: &str) -> io::Result<()> {
         debug!(path = %self.path().display(), bytes = content.len(), "rewriting the refresh ledger");
         let is_first = !std::mem::replace(&mut self.is_touched, true);
-        self.growing = None;
+        self.appender = None;
         let is_new = self.directory.is_none();
         let directory = match &mut self.directory {
             Some(directory) => directory,
@@ -105,39 +105,39 @@ impl LedgerFile {
         }
         directory.replace(&self.name, content.as_bytes())?;
         self.set_aside = None;
-        self.has_grown = false;
-        self.growing = Some(directory.append(&self.name)?);
+        self.has_changed = false;
+        self.appender = Some(directory.append(&self.name)?);
         Ok(())
     }
 
-    /// Appends lines. With `sync` they are on the disk afterwards.
-    pub(crate) fn grow(&mut self, lines: &str, sync: bool) -> io::Result<()> {
-        let Some(file) = &mut self.growing else { return Err(ErrorKind::NotFound.into()) };
+    /// Appends lines, and syncs them with `sync`.
+    pub(crate) fn append(&mut self, lines: &str, sync: bool) -> io::Result<()> {
+        let Some(file) = &mut self.appender else { return Err(ErrorKind::NotFound.into()) };
         debug!(bytes = lines.len(), sync, "appending to the refresh ledger");
-        self.has_grown = true;
+        self.has_changed = true;
         let written = file.write_all(lines.as_bytes());
         let written = written.and_then(|()| if sync { file.sync() } else { Ok(()) });
         if written.is_err() {
-            self.growing = None;
+            self.appender = None;
         }
         written
     }
 
-    /// Leaves this content in the file, or removes the file if nothing is pending. A file that was not
-    /// written stays as it is.
+    /// Writes the final content, or removes the file if no refresh is pending. A file that this run has not
+    /// written stays unchanged.
     pub(crate) fn finish(&mut self, content: &str, is_pending: bool) -> io::Result<()> {
         if !self.is_touched {
             return Ok(());
         }
         // A damaged file is set aside, not removed.
-        if self.set_aside.is_some() || is_pending && (self.has_grown || !self.grows()) {
+        if self.set_aside.is_some() || is_pending && (self.has_changed || !self.is_written()) {
             self.rewrite(content)?;
         }
         if is_pending { Ok(()) } else { self.remove() }
     }
 
     fn remove(&mut self) -> io::Result<()> {
-        self.growing = None;
+        self.appender = None;
         let Some(directory) = &self.directory else { return Ok(()) };
         debug!("removing the refresh ledger");
         match directory.remove_file(&self.name) {

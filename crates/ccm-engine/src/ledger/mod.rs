@@ -1,7 +1,7 @@
-//! Ledger of a manifest: refreshes that its changes demand and that were not done yet.
+//! Ledger of a manifest: refreshes that its changes demand and that are not done yet.
 //!
-//! A refresh is in the ledger, synced, before the change that demands it. A run may therefore be killed at
-//! any moment, and the next run does what is left in the ledger. A manifest without pending refreshes has no
+//! A refresh is written and synced before the change that demands it. A run may therefore be killed at any
+//! moment, and the next run does the refreshes that are left. A manifest without pending refreshes has no
 //! ledger.
 
 mod file;
@@ -24,7 +24,7 @@ pub(crate) use record::{
 use file::DIRECTORY;
 use record::{LedgerContent, Unreadable};
 
-/// Error of opening a ledger. Nothing should be run then, because the pending refreshes are not known.
+/// Error of opening a ledger. The caller should not start a run, because the pending refreshes are unknown.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LedgerError {
@@ -36,7 +36,7 @@ pub enum LedgerError {
         /// The version of its format.
         version: u64,
     },
-    /// Another user than the one who runs ccm may have written the ledger or its directory.
+    /// A user other than the one who runs ccm may have written the ledger or its directory.
     #[error("{path:?} can't be trusted")]
     Untrusted {
         /// The file or directory.
@@ -54,7 +54,7 @@ pub enum LedgerError {
     },
 }
 
-/// Damage of a ledger, because of which every refresh of the manifest counts as pending.
+/// Damage of a ledger. Every refresh of the manifest counts as pending because of it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the ledger {path:?} is damaged: {reason}")]
 pub struct LedgerDamage {
@@ -71,7 +71,7 @@ pub struct LedgerDamage {
 pub struct LedgerRun {
     /// Key of its manifest: `ccm.name`, or the path of the file.
     pub key: String,
-    /// Path of the manifest, which records name.
+    /// Path of the manifest, as records name it.
     pub manifest: String,
     /// Name of the run.
     pub run_id: String,
@@ -94,7 +94,7 @@ impl Ledger {
     pub fn open(state: &Directory, run: LedgerRun) -> Result<Self, LedgerError> {
         let name = file::name(&run.key);
         trust(state, DIRECTORY)?;
-        let directory = enter(state)?;
+        let directory = open_ledgers(state)?;
         if let Some(directory) = &directory {
             trust(directory, &name)?;
         }
@@ -104,19 +104,19 @@ impl Ledger {
         let again = state.try_clone();
         let state = again.map_err(|source| LedgerError::Directory { path: state.path().into(), source })?;
         let file = RefCell::new(LedgerFile::new(state, directory, name, set_aside));
-        Ok(Self { run, salt: salted(salt), earlier, damage, untrusted: None, file: Some(file) })
+        Ok(Self { run, salt: salt_or_new(salt), earlier, damage, untrusted: None, file: Some(file) })
     }
 
     /// Opens a ledger for a run that writes nothing, even if a run that writes would refuse it.
     pub fn inspect(state: &Path, run: LedgerRun) -> Result<Self, LedgerError> {
         let failed = |source| LedgerError::Directory { path: state.join(DIRECTORY), source };
         let state = Directory::open(state).map_err(failed)?;
-        let directory = state.as_ref().map_or(Ok(None), enter)?;
+        let directory = state.as_ref().map_or(Ok(None), open_ledgers)?;
         let name = file::name(&run.key);
         let untrusted = state.as_ref().and_then(|state| untrusted(state, directory.as_ref(), &name));
         let found = directory.as_ref().map_or(Ok(None), |directory| read(directory, &name, &run))?;
         let LedgerState { salt, earlier, damage } = found.unwrap_or_default();
-        Ok(Self { run, salt: salted(salt), earlier, damage, untrusted, file: None })
+        Ok(Self { run, salt: salt_or_new(salt), earlier, damage, untrusted, file: None })
     }
 
     /// Returns the damage, if the ledger is damaged.
@@ -124,7 +124,7 @@ impl Ledger {
         self.damage.as_ref()
     }
 
-    /// Returns the error with which a run that writes would refuse the ledger, if this run writes nothing.
+    /// Returns the error with which a run that writes would refuse the ledger; `None` for such a run.
     pub fn untrusted(&self) -> Option<&LedgerError> {
         self.untrusted.as_ref()
     }
@@ -148,7 +148,7 @@ impl Ledger {
     }
 }
 
-/// Reads a ledger and writes it again as a whole. Returns `None` if the bytes are no ledger.
+/// Reads a ledger and writes it again as a whole. Returns `None` if the bytes are not a ledger.
 #[cfg(feature = "testing")]
 pub fn ledger_read_back(bytes: &[u8]) -> Option<String> {
     record::parse(bytes).ok().map(|LedgerContent { key, salt, pending }| ledger_text(&key, &salt, &pending))
@@ -174,7 +174,7 @@ fn untrusted(state: &Directory, directory: Option<&Directory>, name: &str) -> Op
 }
 
 /// Opens the directory of all ledgers. Returns `None` if it does not exist.
-fn enter(state: &Directory) -> Result<Option<Directory>, LedgerError> {
+fn open_ledgers(state: &Directory) -> Result<Option<Directory>, LedgerError> {
     match state.enter(DIRECTORY) {
         Ok(directory) => Ok(Some(directory)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
@@ -183,7 +183,7 @@ fn enter(state: &Directory) -> Result<Option<Directory>, LedgerError> {
 }
 
 /// Returns the salt that was found, or a new one.
-fn salted(found: String) -> String {
+fn salt_or_new(found: String) -> String {
     if found.is_empty() { format!("{:032x}", ccm_host::random()) } else { found }
 }
 

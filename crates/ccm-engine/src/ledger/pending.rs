@@ -8,7 +8,7 @@ use ccm_model::{PendingRefresh, RefreshBlocker, ResourceId, error_layers};
 
 use super::file::{DIRECTORY, ENDING, read};
 use super::record::{Remains, Unreadable, parse, remains};
-use super::{LedgerError, enter, untrusted};
+use super::{LedgerError, open_ledgers, untrusted};
 
 /// Ledger of a manifest, as it was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,13 +19,13 @@ pub struct PendingLedger {
     pub key: Option<String>,
     /// Pending refreshes.
     pub refreshes: Vec<RecordedRefresh>,
-    /// Reason for which the refreshes are not known. `None` if they are.
+    /// Reason why the refreshes are unknown. `None` if they are known.
     pub unreadable: Option<String>,
     /// A newer version of ccm wrote it, so that a run of this version refuses it.
     pub is_newer: bool,
     /// Files of manifests that are named in the readable records of a damaged ledger.
     pub manifests: BTreeSet<String>,
-    /// Reason for which no run trusts it, with its causes: another user may have written it. Empty if a run
+    /// Reason why no run trusts the ledger, with its causes: another user may have written it. Empty if a run
     /// trusts it.
     pub untrusted: Vec<String>,
 }
@@ -39,7 +39,7 @@ pub struct RecordedRefresh {
     pub refresh: PendingRefresh,
     /// File of the manifest.
     pub manifest: String,
-    /// Setting of the manifest that keeps further runs from doing the refresh, as the last run found.
+    /// Setting of the manifest that blocks the refresh, as the last run found.
     pub blocked_by: Option<RefreshBlocker>,
 }
 
@@ -48,14 +48,14 @@ pub struct RecordedRefresh {
 pub fn pending(state: &Path) -> Result<Vec<PendingLedger>, LedgerError> {
     let failed = |source| LedgerError::Directory { path: state.join(DIRECTORY), source };
     let Some(state) = Directory::open(state).map_err(failed)? else { return Ok(Vec::new()) };
-    let Some(directory) = enter(&state)? else { return Ok(Vec::new()) };
+    let Some(directory) = open_ledgers(&state)? else { return Ok(Vec::new()) };
     let mut names = directory.names().map_err(failed)?;
     names.retain(|name| name.ends_with(ENDING) && !name.starts_with('.'));
     names.sort_unstable();
     let one = |name: String| {
         let untrusted = untrusted(&state, Some(&directory), &name);
         let layers = untrusted.map_or_else(Vec::new, |error| error_layers(&error));
-        one(&directory, name, layers)
+        read_ledger(&directory, name, layers)
     };
     Ok(names.into_iter().filter_map(one).collect())
 }
@@ -64,7 +64,7 @@ pub fn pending(state: &Path) -> Result<Vec<PendingLedger>, LedgerError> {
 pub fn damaged(state: &Path) -> Result<Vec<String>, LedgerError> {
     let failed = |source| LedgerError::Directory { path: state.join(DIRECTORY), source };
     let Some(state) = Directory::open(state).map_err(failed)? else { return Ok(Vec::new()) };
-    let Some(directory) = enter(&state)? else { return Ok(Vec::new()) };
+    let Some(directory) = open_ledgers(&state)? else { return Ok(Vec::new()) };
     let mut names = directory.names().map_err(failed)?;
     names.retain(|name| name.contains(&format!("{ENDING}.damaged-")));
     names.sort_unstable();
@@ -72,7 +72,7 @@ pub fn damaged(state: &Path) -> Result<Vec<String>, LedgerError> {
 }
 
 /// Reads one ledger. Returns `None` if it has no pending refreshes, or was removed in the meantime.
-fn one(directory: &Directory, file: String, untrusted: Vec<String>) -> Option<PendingLedger> {
+fn read_ledger(directory: &Directory, file: String, untrusted: Vec<String>) -> Option<PendingLedger> {
     let unreadable = |error: Unreadable, Remains { key, manifests }: Remains| PendingLedger {
         file: file.clone(),
         key,

@@ -17,13 +17,12 @@ const VERSION: u64 = 1;
 pub(crate) struct LedgerResource {
     /// Its type and name without secrets.
     pub shown: ResourceId,
-    /// Salted hash of the name, to tell it from others that look alike without secrets. `None` if the name
-    /// holds no secret.
+    /// Salted hash of the name, because redacted names may look alike. `None` if the name holds no secret.
     pub hash: Option<String>,
 }
 
 impl LedgerResource {
-    /// Names a resource. Because of the salt, no precomputed table of names helps to guess the name.
+    /// Names a resource. The salt defeats precomputed tables of names.
     pub(crate) fn new(id: &ResourceId, shown: &str, salt: &str) -> Self {
         let hash = (*id.name != *shown).then(|| hash(id, salt));
         Self { shown: ResourceId::new(Arc::clone(&id.type_name), shown), hash }
@@ -51,7 +50,7 @@ pub(crate) struct Pending {
     pub manifest: String,
     /// The refresh is assumed to be pending, because the ledger was damaged.
     pub is_assumed: bool,
-    /// Setting of the manifest that keeps further runs from doing the refresh, as the last run found.
+    /// Setting of the manifest that blocks the refresh, as the last run found.
     pub blocked_by: Option<RefreshBlocker>,
 }
 
@@ -68,7 +67,7 @@ pub(crate) struct LedgerContent {
     pub pending: PendingByPair,
 }
 
-/// Reason for which a ledger can't be read.
+/// Reason why a ledger can't be read.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Unreadable {
     /// A later version of ccm wrote it.
@@ -101,7 +100,7 @@ enum Record {
         #[serde(rename = "kept_by", default, skip_serializing_if = "Option::is_none")]
         blocked_by: Option<RefreshBlocker>,
     },
-    /// The source turned out to change nothing.
+    /// The execution changed nothing.
     Dropped(PairLine),
     #[serde(rename = "paid")]
     Completed(PairLine),
@@ -136,8 +135,8 @@ impl PairLine {
     }
 }
 
-/// Reads a ledger. Text behind the last line end is of a record that was not synced, so that nothing followed
-/// from it.
+/// Parses a ledger. Text after the last line end is a record that was not synced, and is ignored: no change
+/// was made after it.
 pub(crate) fn parse(bytes: &[u8]) -> Result<LedgerContent, Unreadable> {
     let damaged = |reason: String| Unreadable::Damaged { reason };
     let end = bytes.iter().rposition(|byte| *byte == b'\n');
@@ -157,7 +156,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<LedgerContent, Unreadable> {
     }
     let mut pending = PendingByPair::new();
     for (line, number) in lines.zip(2_u64..) {
-        if enter(&mut pending, line).is_none() {
+        if apply(&mut pending, line).is_none() {
             return Err(damaged(format!("line {number} is not a record")));
         }
     }
@@ -173,8 +172,8 @@ pub(crate) struct Remains {
     pub manifests: BTreeSet<String>,
 }
 
-/// Reads what can be read of a ledger that is damaged or newer. Only for messages: no refresh may be done or
-/// dropped because of it.
+/// Reads the readable parts of a ledger that is damaged or newer. Only for messages: no refresh may be done
+/// or dropped because of them.
 pub(crate) fn remains(bytes: &[u8]) -> Remains {
     let mut lines = bytes.split(|byte| *byte == b'\n');
     let header = lines.next().and_then(|head| serde_json::from_slice::<Header>(head).ok());
@@ -187,7 +186,7 @@ pub(crate) fn remains(bytes: &[u8]) -> Remains {
 }
 
 /// Applies a record. Returns `None` if the line is not a record.
-fn enter(pending: &mut PendingByPair, line: &[u8]) -> Option<()> {
+fn apply(pending: &mut PendingByPair, line: &[u8]) -> Option<()> {
     match serde_json::from_slice(line).ok()? {
         Record::Pending { names, run, since, manifest, assumed, blocked_by } => {
             let since = parse_timestamp(&since)?;

@@ -1,4 +1,4 @@
-//! The index finds what a look at every change finds.
+//! Comparison of the index with a linear search.
 
 use ccm_graph::{Edge, EdgeKind};
 use proptest::prelude::*;
@@ -6,21 +6,21 @@ use proptest::sample::{select, subsequence};
 
 use super::*;
 
-/// Everything that a change consists of but its resource: `is_never_made`, `is_arbitrary` and the claims.
-type Description = (bool, bool, Vec<Claim<'static>>);
+/// A change without its resource: `is_never_made`, `is_arbitrary` and the claims.
+type ChangeParts = (bool, bool, Vec<Claim<'static>>);
 
-/// Looks at every change.
-fn naive(
-    changes: &[Option<Description>],
+/// Searches all changes, one after the other.
+fn linear_search(
+    changes: &[Option<ChangeParts>],
     of: ResourceIndex,
     missing: &MissingPrerequisite,
     all: bool,
     graph: &Graph,
 ) -> Option<NearestChange> {
-    let latest = |is_wanted: &dyn Fn(usize, &Description) -> bool| {
+    let latest = |matches_change: &dyn Fn(usize, &ChangeParts) -> bool| {
         let changes = changes.iter().enumerate().rev();
         let mut made = changes.filter_map(|(index, change)| Some((index, change.as_ref()?)));
-        let found = made.find(|(index, change)| (all || !change.0) && is_wanted(*index, change))?;
+        let found = made.find(|(index, change)| (all || !change.0) && matches_change(*index, change))?;
         Some(ResourceIndex::from_usize(found.0))
     };
     let is_provided = |claim: &Claim<'_>| {
@@ -61,7 +61,7 @@ fn any_missing() -> impl Strategy<Value = MissingPrerequisite> {
     ]
 }
 
-fn any_change() -> impl Strategy<Value = Description> {
+fn any_change() -> impl Strategy<Value = ChangeParts> {
     let kinds = [PathKind::Directory, PathKind::Nothing, PathKind::Other];
     let paths = PATHS.iter().flat_map(|path| kinds.map(|kind| Claim::path(*path, kind)));
     let others = [ClaimKind::User, ClaimKind::Unit].into_iter();
@@ -71,7 +71,7 @@ fn any_change() -> impl Strategy<Value = Description> {
 
 proptest! {
     #[test]
-    fn the_index_finds_what_a_look_at_every_change_finds(
+    fn index_and_linear_search_agree(
         changes in prop::collection::vec(prop::option::weighted(0.8, any_change()), 0..12),
         edges in prop::collection::vec((0_usize..13, 0_usize..13), 0..20),
         missing in any_missing(),
@@ -92,7 +92,7 @@ proptest! {
             found.push(ResourceIndex::from_usize(index), change, &graph);
         }
         let of = ResourceIndex::from_usize(last);
-        let expected = naive(&changes, of, &missing, all, &graph);
+        let expected = linear_search(&changes, of, &missing, all, &graph);
         prop_assert_eq!(found.nearest(of, &missing, all, &graph), expected);
     }
 }

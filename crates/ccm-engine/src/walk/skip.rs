@@ -1,4 +1,4 @@
-//! Reasons for which a resource has no turn.
+//! Causes for skipping a resource.
 
 use std::rc::Rc;
 
@@ -8,9 +8,9 @@ use super::Walk;
 use crate::groups::EndedGroup;
 
 impl Walk<'_> {
-    /// Returns the cause for which a resource has no turn. `None` if it has one.
+    /// Returns the cause for skipping a resource. `None` if it is processed.
     pub(super) fn skip_cause(&mut self, index: ResourceIndex) -> Option<SkipCause> {
-        // It was changed already, whatever has ended the run since.
+        // The batch of an earlier resource has changed it, even if the run was stopped since.
         if self.batch.holds(index) {
             return None;
         }
@@ -24,8 +24,8 @@ impl Walk<'_> {
         if let Some(culprits) = self.culprits_before(index) {
             let cause = self.because_of(&culprits);
             self.records[index.get()].culprits = Some(culprits);
-            // The node of a group fails with its members. They had no turn if something that the node
-            // requires failed.
+            // The node of a group fails with its members. The members were skipped if a requirement of the
+            // node failed.
             let fails = resource.node_of.is_some_and(|group| self.progress.has_failed(group));
             return (!fails).then_some(cause);
         }
@@ -39,7 +39,7 @@ impl Walk<'_> {
             return Some(SkipCause::Stopped { by });
         }
         if let Some(EndedGroup::Run { culprit } | EndedGroup::Group { culprit }) = ended {
-            // The rest of the run goes on, but not with what depends on this resource.
+            // The rest of the run continues, except for the dependants of this resource.
             self.records[index.get()].culprits = Some(Rc::from([culprit]));
             return Some(SkipCause::ManifestEnded { culprit: id(culprit) });
         }
@@ -49,7 +49,7 @@ impl Walk<'_> {
     /// Returns the skip cause for culprits: failures if there are any, else resources in noop.
     fn because_of(&self, culprits: &[ResourceIndex]) -> SkipCause {
         let id = |culprit: &ResourceIndex| self.run.catalog.resource(*culprit).id.clone();
-        // A resource that failed has not changed.
+        // A resource that failed does not count as changed.
         let (noop, failed): (Vec<_>, Vec<_>) =
             culprits.iter().partition(|culprit| self.records[culprit.get()].has_changed);
         if failed.is_empty() {

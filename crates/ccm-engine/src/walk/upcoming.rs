@@ -6,7 +6,7 @@ use super::Walk;
 use crate::prefetch::{Readiness, Upcoming};
 
 impl Walk<'_> {
-    /// Returns the resource at a distance behind the one whose turn it is.
+    /// Returns the resource at a distance behind the current one.
     pub(super) fn upcoming_at(&self, current: &Resource, distance: usize) -> Option<Upcoming<'_>> {
         let index = *self.order.get(self.begun + distance)?;
         let resource = self.run.catalog.resource(index);

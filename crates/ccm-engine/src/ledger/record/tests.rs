@@ -26,7 +26,7 @@ fn header() -> String {
     ledger_text("site", "", [])
 }
 
-/// Returns the pending refreshes with their origins, or the reason for which they are not known.
+/// Returns the pending refreshes with their origins, or the reason why they are unknown.
 fn read(text: impl AsRef<[u8]>) -> String {
     match parse(text.as_ref()) {
         Ok(LedgerContent { pending, .. }) => {

@@ -5,7 +5,7 @@ use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::{Dfs, EdgeRef};
 use petgraph::{Incoming, Outgoing};
 
-/// Kind of a dependency. A subscription is a requirement and more, so it is the greater kind.
+/// Kind of a dependency. A subscription includes a requirement, so it is the greater kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum EdgeKind {
     /// The other resource must have succeeded before.
@@ -29,8 +29,8 @@ pub struct Edge {
 ///
 /// Members of a group come after everything that the node of the group depends on, and before the node.
 ///
-/// Two resources have at most one edge between them in a direction, however often it was given. It is a
-/// subscription if one of those given is.
+/// Two resources have at most one edge between them in a direction, however often it was given. The edge is a
+/// subscription if any of the given edges is.
 #[derive(Clone, Debug)]
 pub struct Graph {
     /// Edges point from a resource to its dependency. See [`Graph::new`] for their order.
@@ -64,7 +64,7 @@ impl Graph {
         // petgraph gives a node's edges back last added first, in both directions: descending here makes
         // every iteration ascend, which is the order of the manifest.
         sorted.sort_unstable_by_key(|edge| std::cmp::Reverse((edge.resource, edge.depends_on, edge.kind)));
-        // A subscription now comes before the same edge as a mere requirement, and is kept.
+        // A subscription now comes before an equal edge that is only a requirement, and is kept.
         sorted.dedup_by_key(|edge| (edge.resource, edge.depends_on));
 
         let mut graph = DiGraph::with_capacity(count, sorted.len());
@@ -92,12 +92,12 @@ impl Graph {
         self.edges.neighbors_directed(node(of), Incoming).map(index)
     }
 
-    /// Returns the resources that one requires and does not subscribe to, in manifest order and each once.
+    /// Returns the resources that one requires but does not subscribe to, in manifest order and each once.
     pub fn requirements(&self, of: ResourceIndex) -> impl Iterator<Item = ResourceIndex> {
         self.on(of, EdgeKind::Require)
     }
 
-    /// Returns the resources that one subscribes to, in manifest order and each once.
+    /// Returns the resources that a resource subscribes to, in manifest order and each once.
     pub fn subscriptions(&self, of: ResourceIndex) -> impl Iterator<Item = ResourceIndex> {
         self.on(of, EdgeKind::Subscribe)
     }

@@ -79,8 +79,8 @@ impl Properties {
         }))
     }
 
-    /// Returns all properties as written, also null ones and replaced defaults, so that unknown names can be
-    /// found.
+    /// Returns all properties as written, including null ones and replaced defaults, so that unknown names
+    /// can be found.
     pub fn written(&self) -> impl Iterator<Item = &NodeEntry> {
         self.own.entries().iter().chain(self.defaults.iter().flat_map(|defaults| defaults.entries()))
     }
@@ -148,7 +148,7 @@ impl GroupIndex {
 /// after everything that the node depends on, and before the node.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Group {
-    /// Group that this one is in, node and members. `None` in the manifest that was given.
+    /// Group that contains this group, its node and its members. `None` in the given manifest.
     pub parent: Option<GroupIndex>,
     /// `true` if nothing in the group is changed. A group in a group with `noop` has `noop` as well.
     pub noop: bool,
@@ -182,7 +182,7 @@ pub struct Resource {
     pub settings: Arc<NodeMap>,
     /// Result of `control`.
     pub control: Control,
-    /// Group that the resource is a member of. `None` in the manifest that was given.
+    /// Group that the resource is a member of. `None` in the given manifest.
     pub group: Option<GroupIndex>,
     /// Group that the resource is the node of.
     pub node_of: Option<GroupIndex>,
@@ -222,12 +222,12 @@ impl Catalog {
     /// Returns a group by position.
     ///
     /// # Panics
-    /// If the position is of another catalog.
+    /// If the position belongs to another catalog.
     pub fn group(&self, index: GroupIndex) -> &Group {
         &self.groups[index.get()]
     }
 
-    /// Returns the group that a resource is a member of, then the groups around that one, outwards.
+    /// Returns the group that a resource is a member of, then the outer groups, outwards.
     pub fn groups_around(&self, resource: &Resource) -> impl Iterator<Item = GroupIndex> {
         std::iter::successors(resource.group, |group| self.group(*group).parent)
     }
@@ -248,7 +248,7 @@ impl Catalog {
     /// Returns a resource by position.
     ///
     /// # Panics
-    /// If the position is of another catalog.
+    /// If the position belongs to another catalog.
     pub fn resource(&self, index: ResourceIndex) -> &Resource {
         &self.resources[index.get()]
     }

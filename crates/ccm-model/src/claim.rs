@@ -1,22 +1,22 @@
-//! Claims of resources on the things that they manage.
+//! Claims of resources on the objects that they manage.
 
 use std::borrow::Cow;
 use std::fmt;
 
-/// Claim of a resource on a thing that it manages. Two exclusive claims on one thing are an error.
+/// Claim of a resource on an object that it manages. Two exclusive claims on one object are an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim<'a> {
-    /// Kind of the thing.
+    /// Kind of the object.
     pub kind: ClaimKind,
-    /// Canonical name of the thing, the same for every type that claims it.
+    /// Canonical name of the object, the same for every type that claims it.
     pub key: Cow<'a, str>,
-    /// Permission for other resources to manage the thing as well.
+    /// Permission for other resources to manage the object as well.
     pub sharing: Sharing,
-    /// Desired content of a path. [`PathKind::Other`] for every other kind of thing.
+    /// Desired content of a path. [`PathKind::Other`] for every other kind of object.
     pub desired: PathKind,
 }
 
-/// Kind of a thing that a resource manages.
+/// Kind of an object that a resource manages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum ClaimKind {
@@ -30,12 +30,12 @@ pub enum ClaimKind {
     User,
 }
 
-/// Number of resources that may manage a thing.
+/// Number of resources that may manage an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sharing {
     /// One resource.
     Exclusive,
-    /// Every resource that claims the thing as shared. Each manages a part of it.
+    /// Every resource that claims the object as shared. Each manages a part of it.
     Shared,
 }
 
@@ -44,19 +44,19 @@ pub enum Sharing {
 pub enum PathKind {
     /// A directory. Claims below the path need it.
     Directory,
-    /// Absent: nothing at the path, and so nothing below.
+    /// Absent: neither the path nor anything below it.
     Nothing,
     /// Anything else.
     Other,
 }
 
 impl<'a> Claim<'a> {
-    /// Builds the claim of one resource on a thing.
+    /// Builds the claim of one resource on an object.
     pub fn exclusive(kind: ClaimKind, key: impl Into<Cow<'a, str>>) -> Self {
         Self { kind, key: key.into(), sharing: Sharing::Exclusive, desired: PathKind::Other }
     }
 
-    /// Builds a claim on a part of a thing.
+    /// Builds a claim on a part of an object.
     pub fn shared(kind: ClaimKind, key: impl Into<Cow<'a, str>>) -> Self {
         Self { sharing: Sharing::Shared, ..Self::exclusive(kind, key) }
     }

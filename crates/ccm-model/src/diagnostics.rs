@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, RandomState};
 
 use crate::{Diagnostic, Severity};
 
-/// Maximum number of errors, and of warnings. Nobody reads more.
+/// Maximum number of errors, and of warnings. More would not be read.
 pub(crate) const MAX_PER_SEVERITY: usize = 10_000;
 
 /// Errors and warnings, each once. After 10000 errors, or warnings, a last one reports that the others are
@@ -13,7 +13,7 @@ pub(crate) const MAX_PER_SEVERITY: usize = 10_000;
 #[derive(Debug, Default)]
 pub struct Diagnostics {
     kept: Vec<Diagnostic>,
-    /// Hashes of the location and message of each.
+    /// Hashes of the location and message of each diagnostic.
     seen: HashSet<u64>,
     hasher: RandomState,
     found: usize,
@@ -66,7 +66,7 @@ impl Diagnostics {
         }
     }
 
-    /// Returns the number of diagnostics that were pushed, also of those that were not kept.
+    /// Returns the number of diagnostics that were pushed, including dropped ones.
     pub fn found(&self) -> usize {
         self.found
     }

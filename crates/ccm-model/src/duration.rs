@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Reason for which a text is not a duration.
+/// Reason why a text is not a duration.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DurationError {
     /// A number without a unit, other than `0`.
@@ -72,7 +72,7 @@ pub fn parse_duration(text: &str) -> Result<Duration, DurationError> {
     Ok(total)
 }
 
-/// Reads one number with its unit. The fraction is read here, because `humantime` reads whole numbers only.
+/// Reads one number with its unit, and its fraction, which `humantime` does not support.
 fn one(number: &str, unit: &str, text: &str) -> Result<Duration, DurationError> {
     let malformed = || DurationError::Malformed(text.to_owned());
     if !matches!(unit, "ns" | "us" | "µs" | "ms" | "s" | "m" | "h" | "d" | "w") {
@@ -83,7 +83,7 @@ fn one(number: &str, unit: &str, text: &str) -> Result<Duration, DurationError> 
     let Some((whole, fraction)) = number.split_once('.') else {
         return parse(format!("{number}{unit}"));
     };
-    // Nine digits are nanoseconds of a second. More could overflow.
+    // Nine digits are nanoseconds. More could overflow.
     if fraction.is_empty() || fraction.contains('.') || fraction.len() > 9 {
         return Err(malformed());
     }

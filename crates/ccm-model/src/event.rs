@@ -9,13 +9,13 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 
-/// Something that happened in a run. An event holds nothing about the way in which it is shown.
+/// Event of a run. It does not describe its display.
 ///
-/// Serialised, an event is its [`EventLine`](crate::EventLine) without the names of the run and of the event,
-/// which only the writer of a run knows. So properties that may be secret are replaced by size and checksum,
-/// and the output of a failed command is left out. Reading such a value, or a whole line, yields the event
-/// again, with the properties as they were presented. Events that have no line have a form of their own, with
-/// a `protocol` and the fields of their struct.
+/// A serialised event is its [`EventLine`](crate::EventLine) without the names of the run and of the event,
+/// which only the writer of a run has. Properties that may be secret are replaced by size and checksum, and
+/// the output of a failed command is left out. Deserialising the value or a whole line yields the event
+/// again, with the properties as presented. Events without a line have their own form, with a `protocol` and
+/// the fields of their struct.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
     /// A run began.

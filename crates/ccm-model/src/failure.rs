@@ -15,7 +15,7 @@ use crate::{Intent, MissingPrerequisite, Refusal, RefusalKind, StreamTail};
 pub struct Failure {
     /// Kind of the failure, for programs.
     pub kind: FailureKind,
-    /// Name of the property that has to do with the failure.
+    /// Name of the property that the failure concerns.
     pub property: Option<Box<str>>,
     /// Location in the manifest.
     pub location: Option<Box<Location>>,
@@ -24,11 +24,11 @@ pub struct Failure {
     pub chain: Vec<String>,
     /// Advice on what to do about it.
     pub hints: Vec<String>,
-    /// `true` if the system may have been changed before it failed.
+    /// `true` if the system may have been changed before the failure.
     pub changed: bool,
     /// Last lines that a command printed.
     pub output: Vec<StreamTail>,
-    /// Prerequisite that an earlier resource could have made or removed.
+    /// Prerequisite that an earlier resource could have provided or removed.
     pub missing: Option<Box<MissingPrerequisite>>,
     /// Intent that waits for an approval, if one is required.
     pub intent: Option<Box<Intent>>,
@@ -59,7 +59,7 @@ pub enum FailureKind {
     Exit,
     /// A command was killed by a signal.
     Signal,
-    /// A command, or the effect that it should have, took too long.
+    /// A command, or its expected effect, took too long.
     Timeout,
     /// The end of the run stopped a command.
     Stopped,
@@ -79,7 +79,7 @@ pub enum FailureKind {
     Ledger,
     /// A bug in ccm.
     Internal,
-    /// A kind that another version of ccm did not record, or that this version does not know.
+    /// A kind that another version of ccm did not record or that this version does not support.
     #[serde(other)]
     Unknown,
 }
@@ -91,7 +91,7 @@ impl FailureKind {
     }
 }
 
-/// Location in a manifest, as people name it.
+/// Location in a manifest, in the form of messages.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Location {
@@ -161,14 +161,14 @@ impl Failure {
         self
     }
 
-    /// Sets the property that has to do with the failure.
+    /// Sets the property that the failure concerns.
     #[must_use]
     pub fn of_property(mut self, property: impl Into<Box<str>>) -> Self {
         self.property = Some(property.into());
         self
     }
 
-    /// Sets the prerequisite that an earlier resource could have made or removed.
+    /// Sets the prerequisite that an earlier resource could have provided or removed.
     #[must_use]
     pub fn with_missing(mut self, missing: MissingPrerequisite) -> Self {
         self.missing = Some(Box::new(missing));

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::json::Nanoseconds;
 use crate::{Failure, ResourceId, display_duration, escape_control};
 
-/// Outcome of a resource. At the end of a run each resource has exactly one, also if the run ended early.
+/// Outcome of a resource. A run ends with exactly one for each resource, even if it was stopped.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Outcome {
@@ -38,7 +38,7 @@ pub enum Outcome {
     Failed(Box<Failure>),
 }
 
-/// Cause for which a resource was skipped.
+/// Cause of skipping a resource.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "cause", rename_all = "snake_case")]
 #[schemars(deny_unknown_fields)]
@@ -71,13 +71,13 @@ pub enum SkipCause {
         #[serde(flatten)]
         by: StopCause,
     },
-    /// A cause that another version of ccm did not record, or that this version does not know.
+    /// A cause that another version of ccm did not record or that this version does not support.
     #[default]
     #[serde(other)]
     Unknown,
 }
 
-/// Cause for which a run ended early.
+/// Cause of the early end of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "by", rename_all = "snake_case")]
 pub enum StopCause {

@@ -1,10 +1,9 @@
 //! JSON of a run: one line for each event.
 //!
 //! A line is a view of an [`Event`]: its properties are presented for reading (secrets redacted, content
-//! replaced by its checksum), and what follows from the outcome is written out. Readers ignore fields that
-//! they do not know; an added field has a default, so that lines of earlier versions can still be read. A
-//! change that is not compatible raises [`PROTOCOL_VERSION`], which is part of the name in the field
-//! `protocol`.
+//! replaced by its checksum), and values derived from the outcome are included. Readers ignore unknown
+//! fields; an added field has a default, so that lines of earlier versions can still be read. An incompatible
+//! change raises [`PROTOCOL_VERSION`], which is part of the name in the field `protocol`.
 
 mod document;
 mod event;

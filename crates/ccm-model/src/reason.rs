@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// Rule of a resource type, or of the engine, that decided on a resource.
 ///
-/// Each type has an enum of its rules. This is the form that is the same for all types.
+/// Common form of the rules of all types, each of which has its own enum.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reason {
     /// Name of the rule for programs, such as `creates_exists`. It stays the same when the text changes.

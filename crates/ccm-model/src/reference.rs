@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// Type and name of a resource, unique in a catalog.
 ///
-/// Cheap to clone. Ordered by type, then name, for output that is always the same.
+/// Cheap to clone. Ordered by type, then name, for a deterministic order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ResourceId {
     /// Type, such as `exec`.
@@ -18,7 +18,7 @@ pub struct ResourceId {
     pub name: Arc<str>,
 }
 
-/// Reason for which a text is not a reference to a resource.
+/// Reason why a text is not a reference to a resource.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReferenceError {
     /// The `#` is missing.

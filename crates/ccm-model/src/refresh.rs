@@ -1,4 +1,4 @@
-//! Pending refreshes: refreshes that a change has triggered and that were not done yet.
+//! Pending refreshes: refreshes that a change has triggered and that are not done yet.
 
 use std::fmt;
 use std::time::SystemTime;
@@ -13,7 +13,7 @@ use crate::{ResourceId, SkipCause};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "OwedRefresh")]
 pub struct PendingRefresh {
-    /// The resource that changed, or may have been changed by a run that did not come to its end.
+    /// The resource that changed, or that an interrupted run may have changed.
     pub source: ResourceId,
     /// The run in which the resource changed.
     pub run_id: String,
@@ -33,12 +33,12 @@ pub struct UnfinishedRefresh {
     /// The refresh.
     #[serde(flatten)]
     pub refresh: PendingRefresh,
-    /// Cause for which this run did not do the refresh.
+    /// Reason why this run did not do the refresh.
     #[serde(flatten)]
     pub cause: PendingCause,
 }
 
-/// Cause for which a run did not do a pending refresh.
+/// Reason why a run did not do a pending refresh.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "cause", rename_all = "snake_case")]
 pub enum PendingCause {
@@ -46,16 +46,16 @@ pub enum PendingCause {
     Failed,
     /// The subscriber was skipped.
     Skipped {
-        /// Cause for which the subscriber was skipped.
+        /// Cause of the skip.
         #[serde(default)]
         skip: SkipCause,
-        /// Setting of the manifest that keeps further runs from doing the refresh.
+        /// Setting of the manifest that blocks the refresh in further runs.
         #[serde(rename = "kept_by", default, skip_serializing_if = "Option::is_none")]
         blocked_by: Option<RefreshBlocker>,
     },
     /// The run, or the manifest of the subscriber, is in noop.
     Noop {
-        /// Setting of the manifest that keeps further runs from doing the refresh.
+        /// Setting of the manifest that blocks the refresh in further runs.
         #[serde(rename = "kept_by", default, skip_serializing_if = "Option::is_none")]
         blocked_by: Option<RefreshBlocker>,
     },
@@ -63,12 +63,12 @@ pub enum PendingCause {
     NoValue,
     /// The refresh belongs to another manifest, which uses the same ledger.
     OtherManifest {
-        /// That manifest.
+        /// Path of the other manifest.
         manifest: String,
     },
 }
 
-/// Setting of the manifest that keeps further runs from doing a pending refresh.
+/// Setting of the manifest that blocks a pending refresh in further runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "KeptBy")]
@@ -87,7 +87,7 @@ impl From<SkipCause> for PendingCause {
 }
 
 impl PendingCause {
-    /// Returns the setting of the manifest that keeps further runs from doing the refresh.
+    /// Returns the setting of the manifest that blocks the refresh in further runs.
     pub fn blocked_by(&self) -> Option<RefreshBlocker> {
         match self {
             Self::Skipped { blocked_by, .. } | Self::Noop { blocked_by } => *blocked_by,
@@ -97,9 +97,9 @@ impl PendingCause {
 
     /// Returns `true` if another run of the unchanged manifest does the refresh.
     pub fn is_for_next_run(&self) -> bool {
-        let is_of_others =
+        let is_for_others =
             matches!(self, Self::Skipped { skip: SkipCause::NotSelected, .. } | Self::OtherManifest { .. });
-        self.blocked_by().is_none() && !is_of_others
+        self.blocked_by().is_none() && !is_for_others
     }
 }
 
@@ -129,7 +129,7 @@ impl fmt::Display for PendingCause {
 }
 
 impl CancelledRefresh {
-    /// Returns the cause, for people.
+    /// Returns the cause as text.
     pub fn explanation(&self) -> String {
         let (subscriber, source) = (&self.subscriber, &self.refresh.source);
         match self.cause {
@@ -174,10 +174,8 @@ pub struct RefreshSummary {
     /// Refreshes that were cancelled, because a part of the manifest was removed.
     #[serde(rename = "settled")]
     pub cancelled: Vec<CancelledRefresh>,
-    /// Damage of the ledger, because of which every refresh counted as pending, and the name under which it
-    /// is kept.
+    /// Damage of the ledger, which made every refresh pending, and the name of the kept file.
     pub damage: Option<String>,
-    /// Error because of which the ledger is not up to date, one layer each. Empty if the ledger is up to
-    /// date.
+    /// Error of writing the ledger, one layer each. Empty if the ledger is up to date.
     pub unwritten: Vec<String>,
 }

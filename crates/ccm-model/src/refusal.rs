@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Answer of the gate of a run that keeps a command from starting, or a change from being made.
+/// Decision of the gate that prevents a command or a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// Kind of the refusal.
@@ -19,7 +19,7 @@ pub struct Refusal {
 /// Kind of a refusal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RefusalKind {
-    /// The policy does not allow it.
+    /// The policy denies it.
     Denied,
     /// An approval is needed first.
     ApprovalRequired {

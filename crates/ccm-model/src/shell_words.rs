@@ -46,7 +46,7 @@ pub fn quote_words<'w>(words: impl IntoIterator<Item = &'w str>) -> String {
     words.into_iter().map(quote).collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the range in bytes of the first word that only a shell would act on: an operator such as `|` or
+/// Returns the range in bytes of the first word that only a shell would interpret: an operator such as `|` or
 /// `>` that stands alone without quotes, or the first character after a line end between words.
 pub fn shell_operator(text: &str) -> Option<std::ops::Range<usize>> {
     const OPERATORS: [&str; 13] =

@@ -17,13 +17,13 @@ pub struct Counts {
     pub total: usize,
     /// Resources in the desired state, or with nothing to do.
     pub unchanged: usize,
-    /// Changed resources, in noop those that would be changed.
+    /// Changed resources; in noop, resources that would be changed.
     pub changed: usize,
-    /// Refreshed resources, in noop those that would be refreshed.
+    /// Refreshed resources; in noop, resources that would be refreshed.
     pub refreshed: usize,
-    /// Resources of children in noop that a run would have changed.
+    /// Resources of child manifests in noop that a real run would have changed.
     pub pending_changes: usize,
-    /// Resources of children in noop that a run would have refreshed.
+    /// Resources of child manifests in noop that a real run would have refreshed.
     pub pending_refreshes: usize,
     /// Failed resources.
     pub failed: usize,
@@ -52,7 +52,7 @@ impl Counts {
         *count += 1;
     }
 
-    /// Returns `true` if a resource was changed or refreshed, in noop would be.
+    /// Returns `true` if a resource was changed or refreshed or, in noop, would be.
     pub fn any_change(&self) -> bool {
         self.changed + self.refreshed > 0
     }
@@ -68,7 +68,7 @@ pub struct RunSummary {
     pub duration: Duration,
     /// Number of resources with each outcome.
     pub counts: Counts,
-    /// Cause for which the run ended early.
+    /// Cause of the early end of the run.
     pub stopped: Option<StopCause>,
     /// The `post_message` of the manifest.
     pub message: Option<String>,

@@ -1,4 +1,4 @@
-//! Times as people and programs read them.
+//! Formatting and parsing of times.
 
 use std::fmt::Display;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -10,7 +10,7 @@ pub fn display_timestamp(moment: SystemTime, groups: usize) -> String {
     timestamp(moment, groups).to_string()
 }
 
-/// Formats a time like [`display_timestamp`], without a text of its own.
+/// Formats a time like [`display_timestamp`], without allocating a text.
 pub fn timestamp(moment: SystemTime, groups: usize) -> impl Display {
     const LAST: Duration = Duration::from_secs(253_402_300_799);
     let moment = UNIX_EPOCH + moment.duration_since(UNIX_EPOCH).unwrap_or_default().min(LAST);

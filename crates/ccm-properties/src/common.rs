@@ -2,7 +2,7 @@
 
 use crate::{PropertyKind, PropertySpec, Text, TextKind};
 
-/// Name of a resource. It is part of how a resource is written, and no property.
+/// Name of a resource. The name is part of the resource's syntax and not a property.
 pub static NAME: PropertySpec = common(
     "name",
     VISIBLE,
@@ -28,11 +28,11 @@ pub enum CommonProperty {
 }
 
 impl CommonProperty {
-    /// All of them, in the order of the documentation.
+    /// All common properties, in the order of the documentation.
     pub const ALL: [Self; 6] =
         [Self::Alias, Self::Ensure, Self::Provider, Self::Require, Self::Subscribe, Self::Control];
 
-    /// Finds the common property of that name.
+    /// Finds a common property by name.
     pub fn of(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|property| property.spec().name == name)
     }
@@ -43,7 +43,7 @@ impl CommonProperty {
     }
 }
 
-/// Text with something to see in it.
+/// Text with a visible character.
 const VISIBLE: PropertyKind = PropertyKind::Text(TextKind::ANY.matching("\\S"));
 
 const REFERENCES: PropertyKind =
@@ -52,10 +52,10 @@ const REFERENCES: PropertyKind =
 /// Expression without braces.
 const EXPRESSION: PropertyKind = PropertyKind::Text(TextKind::ANY.matching("^\\s*(?!\\s|\\{\\{|\\$\\{)"));
 
-/// Name of the condition where a resource is managed.
+/// Name of the condition that allows a resource to be managed.
 pub const IF: &str = "if";
 
-/// Name of the condition where a resource is not managed.
+/// Name of the condition that prevents a resource from being managed.
 pub const UNLESS: &str = "unless";
 
 /// Conditions on which a resource is managed.

@@ -4,15 +4,15 @@ use ccm_model::{Diagnostic, Node, NodeEntry, NodeMap, Properties, Scalar, Scalar
 
 use crate::{CommonProperty, PropertyKind, PropertySpec, ValueError};
 
-/// One more than anybody reads.
+/// Maximum number of errors, one more than the loader reports.
 pub(crate) const MAX_ERRORS: usize = 10_001;
 
-/// Value of a property, decoded from what was written.
+/// Value of a property, decoded from a node.
 pub trait PropertyValue: Sized {
     /// Kind of the value.
     const KIND: PropertyKind;
 
-    /// Decodes a node that is not null. Adds every error and returns nothing if there is one.
+    /// Decodes a node that is not null. Returns `None` after adding every error.
     fn decode(node: &Node, errors: &mut Vec<Diagnostic>) -> Option<Self>;
 }
 
@@ -42,11 +42,11 @@ pub trait PropertySet: Default {
     /// Table of the properties.
     const PROPERTIES: &'static [PropertySpec];
 
-    /// Decodes one property; null means not given. Returns `false` if there is none of that name.
+    /// Decodes one property; null means not given. Returns `false` for an unknown name.
     fn set(&mut self, entry: &NodeEntry, errors: &mut Vec<Diagnostic>) -> bool;
 }
 
-/// Decodes the properties of a resource. Those with an error are left out.
+/// Decodes the properties of a resource. Properties with an error are left out.
 pub fn decode<T: PropertySet>(properties: &Properties) -> (T, Vec<Diagnostic>) {
     let common = || CommonProperty::ALL.into_iter().map(|property| property.spec().name);
     decode_entries(properties.given(), common)
@@ -93,7 +93,7 @@ fn decode_entries<'e, T: PropertySet, I: Iterator<Item = &'static str>>(
     (decoded, errors)
 }
 
-/// Builds the error of a value of another kind, with a hint for the usual slip.
+/// Builds the error of a value of another kind, with a hint for a common error.
 pub fn expected(what: &str, node: &Node) -> Diagnostic {
     let error = Diagnostic::error(node.span, format!("expected {what}, found {}", node.describe()));
     let Some(scalar) = node.as_scalar() else { return error };
@@ -123,7 +123,7 @@ fn looks_quoted(scalar: &Scalar) -> bool {
 
 /// Declares properties: the struct of their values, each an `Option`, and their table.
 ///
-/// Fields that differ from [`PropertySpec::new`] stand in braces behind a property. The default is not part of the doc comment.
+/// Braces after a property hold fields that differ from [`PropertySpec::new`], such as the default.
 ///
 /// ```
 /// use ccm_properties::{PropertySet, Text, properties};

@@ -48,7 +48,7 @@ impl ValueError {
     }
 }
 
-/// Error in a name, or in properties that do not go together.
+/// Error in a name, or in properties that do not go groups.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{message}")]
 pub struct PropertyError {
@@ -59,7 +59,7 @@ pub struct PropertyError {
     byte: Option<usize>,
     message: String,
     hint: Option<String>,
-    /// `true` if it follows from an error that is reported elsewhere.
+    /// `true` if the error follows from another error that is reported.
     follows: bool,
 }
 
@@ -76,7 +76,7 @@ impl PropertyError {
         Self { part, element: None, byte: None, message: message.into(), hint: None, follows: false }
     }
 
-    /// Builds an error in a property. It is shown at the name if the property is not given.
+    /// Builds an error in a property, or in the name if the property is not given.
     pub fn new(property: &'static str, message: impl Into<String>) -> Self {
         Self::of(PropertyPart::Property(property), message)
     }
@@ -97,33 +97,33 @@ impl PropertyError {
         Self { hint: Some(hint.into()), ..self }
     }
 
-    /// Sets the element of the list that is meant.
+    /// Sets the element of the list with the error.
     #[must_use]
     pub fn at_element(self, element: Option<usize>) -> Self {
         Self { element, ..self }
     }
 
-    /// Sets the byte of the text that is meant.
+    /// Sets the byte of the text with the error.
     #[must_use]
     pub fn at_byte(self, byte: usize) -> Self {
         Self { byte: Some(byte), ..self }
     }
 
-    /// Marks an error that follows from one that is reported elsewhere.
+    /// Marks an error that follows from another error that is reported.
     #[must_use]
     pub fn following(self) -> Self {
         Self { follows: true, ..self }
     }
 
-    /// Returns `true` if it may only be there because one of the properties in `wrong` could not be decoded. Those of
-    /// one group in `together` are judged together.
-    pub fn may_follow_from(&self, wrong: &[&str], together: &[&[&str]]) -> bool {
+    /// Returns `true` if the error may follow from one of the `undecodable` properties. All properties of one
+    /// of the `groups` depend on each other.
+    pub fn may_follow_from(&self, undecodable: &[&str], groups: &[&[&str]]) -> bool {
         let is_about = |group: &&&[&str]| self.property().is_some_and(|property| group.contains(&property));
-        let about = together.iter().find(is_about);
-        self.follows || about.is_some_and(|group| group.iter().any(|property| wrong.contains(property)))
+        let about = groups.iter().find(is_about);
+        self.follows || about.is_some_and(|group| group.iter().any(|property| undecodable.contains(property)))
     }
 
-    /// Returns the property that is meant.
+    /// Returns the property with the error.
     pub fn property(&self) -> Option<&'static str> {
         match self.part {
             PropertyPart::Property(property) => Some(property),

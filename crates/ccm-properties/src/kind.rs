@@ -32,14 +32,14 @@ pub enum PropertyKind {
         keys: Option<&'static str>,
         /// Values of the keys.
         values: &'static Self,
-        /// Least number of entries.
+        /// Minimum number of entries.
         min: u32,
     },
     /// Map whose keys are these properties.
     Record {
         /// The properties.
         properties: &'static [PropertySpec],
-        /// Least number of entries.
+        /// Minimum number of entries.
         min: u32,
     },
     /// Value of one of these kinds.
@@ -53,11 +53,11 @@ pub enum PropertyKind {
 /// Text that a property may have. Numbers and booleans count as the text that was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextKind {
-    /// Types of JSON that an editor should take for it.
+    /// JSON types that editors should accept.
     pub types: &'static [&'static str],
-    /// Regular expression that it matches.
+    /// Regular expression that the text matches.
     pub pattern: Option<&'static str>,
-    /// Least number of characters.
+    /// Minimum number of characters.
     pub min_length: u32,
 }
 
@@ -104,7 +104,7 @@ impl PropertyKind {
         }
     }
 
-    /// Returns `true` if a scalar is taken as the text that was written.
+    /// Returns `true` if a scalar counts as the text that was written.
     pub fn takes_text(&self) -> bool {
         match self {
             Self::Text(_) | Self::Duration => true,

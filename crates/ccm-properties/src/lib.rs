@@ -33,6 +33,6 @@ pub use text::Text;
 pub use typed::{OwnProperties, TypedProperties};
 pub use value::{JsonMap, NamedValues, OneOrMany};
 
-// For `properties!`, which works also where these crates are no dependencies.
+// For `properties!` in crates that do not depend on these crates.
 #[doc(hidden)]
 pub use ccm_model::{Diagnostic, Node, NodeEntry};

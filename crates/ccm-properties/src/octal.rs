@@ -6,7 +6,7 @@ use crate::{ValueError, expected};
 
 /// Decodes octal digits. `noun` names the value, `example` shows how to write it.
 ///
-/// Refuses a number that an expression yielded: its base is unknown.
+/// Refuses a number that an expression yielded, because its base is unknown.
 pub fn octal<T>(
     node: &Node,
     (noun, example): (&str, &str),

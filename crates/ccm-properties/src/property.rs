@@ -4,7 +4,7 @@ use ccm_model::Presentation;
 
 use crate::{PropertyKind, PropertyValue, TextSyntax};
 
-/// Version of ccm that all properties without another version come from.
+/// Version of ccm that introduced all properties without another version.
 const FIRST_VERSION: &str = "0.1.0";
 
 /// Property of a resource type.
@@ -12,7 +12,7 @@ const FIRST_VERSION: &str = "0.1.0";
 pub struct PropertySpec {
     /// Name in a manifest.
     pub name: &'static str,
-    /// Other names for it. Giving two of them is an error.
+    /// Aliases. Giving two names of one property is an error.
     pub aliases: &'static [&'static str],
     /// Values that it may have.
     pub kind: PropertyKind,
@@ -20,20 +20,20 @@ pub struct PropertySpec {
     pub documentation: &'static [&'static str],
     /// Default in words, as Markdown.
     pub default: Option<&'static str>,
-    /// `true` if what it belongs to can't do without it.
+    /// `true` if the resource or record needs the property.
     pub required: bool,
     /// `true` if a resource that is `sensitive` hides it.
     pub sensitive: bool,
-    /// Form of the value in what is written of an event.
+    /// Form of the value in written events.
     pub presentation: Presentation,
-    /// Language of its text.
+    /// Syntax of its text.
     pub syntax: TextSyntax,
     /// First version of ccm that has the property. Documentation names every version but the first.
     pub since: &'static str,
 }
 
 impl PropertySpec {
-    /// Builds the specification of a property that is nothing special.
+    /// Builds the specification of a property with all defaults.
     pub const fn new<T: PropertyValue>(name: &'static str, documentation: &'static [&'static str]) -> Self {
         let syntax = match T::KIND {
             PropertyKind::Record { properties, .. } => TextSyntax::Record(properties),
@@ -67,12 +67,12 @@ impl PropertySpec {
     }
 }
 
-/// Finds the property of that name.
+/// Finds a property by name.
 pub fn find(properties: &'static [PropertySpec], name: &str) -> Option<&'static PropertySpec> {
     properties.iter().find(|property| property.name == name)
 }
 
-/// Returns the other names of properties, each with the name it stands for.
+/// Returns the aliases of properties, each with the canonical name.
 pub fn aliases(
     properties: &'static [PropertySpec],
 ) -> impl Iterator<Item = (&'static str, &'static str)> + Clone {

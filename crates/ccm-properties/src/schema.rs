@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{PropertyKind, PropertySpec};
 
-/// Returns the schema of each property, by name. Null means not given, so that each may be null.
+/// Returns the schema of each property, by name. Every property may be null, which means not given.
 pub fn schemas<'p>(properties: impl IntoIterator<Item = &'p PropertySpec>) -> Map<String, Value> {
     let described = |property: &PropertySpec| {
         let mut schema = or_null(of(&property.kind));

@@ -9,12 +9,12 @@ pub const SENSITIVE: &str = "sensitive";
 
 /// Returns `true` if a resource hides the properties that are [`PropertySpec::sensitive`].
 pub fn is_sensitive(properties: &Properties) -> bool {
-    // What is not known to be `false` may have turned out to be true when the resource was reached.
+    // A value that is not known to be `false` may turn out to be true when the resource is reached.
     let is_false = |scalar: &Scalar| scalar.kind() == ScalarKind::Bool(false);
     properties.get(SENSITIVE).is_some_and(|node| !node.as_scalar().is_some_and(is_false))
 }
 
-/// Returns `true` if a resource hides that property.
+/// Returns `true` if a resource hides this property.
 pub fn is_hidden(table: &'static [PropertySpec], properties: &Properties, name: &str) -> bool {
     is_sensitive(properties) && find(table, name).is_some_and(|property| property.sensitive)
 }

@@ -4,13 +4,13 @@ use ccm_model::{Claim, Diagnostic, Node, NodeMap, Properties, Resource};
 
 use crate::{OwnProperties, PropertySpec, TextSyntax, find};
 
-/// Resource to check, and all that a check may look at.
+/// Resource to check, with the context of the check.
 pub struct CheckInput<'a> {
-    /// The resource, its properties expanded as far as they can be before a run.
+    /// The resource. Its properties are expanded as far as possible before a run.
     pub resource: &'a Resource,
     /// The text of the source that holds the resource.
     pub source_text: &'a str,
-    /// The values that must not be shown, as far as they are known and long enough to be looked for.
+    /// Values that must not be shown, as far as they are known and long enough to search for.
     pub secrets: &'a [String],
 }
 
@@ -19,25 +19,25 @@ pub struct CheckInput<'a> {
 pub struct ChildManifest<'a> {
     /// Path; a relative one starts from the directory of the parent manifest.
     pub path: &'a str,
-    /// Applies the manifest in noop.
+    /// Runs the manifest in noop.
     pub noop: bool,
     /// Runs only the health checks of its resources.
     pub health_check_only: bool,
-    /// `true` if it may apply manifests itself.
+    /// `true` if the manifest may apply manifests itself.
     pub allow_apply: bool,
-    /// Values laid over its own data.
+    /// Values merged over the manifest's own data.
     pub data: Option<&'a Node>,
 }
 
-/// Describes a resource type to the loader, which knows nothing else of it.
+/// Describes a resource type to the loader.
 pub trait TypeSpec: OwnProperties {
     /// The key under `resources`, such as `exec`.
     fn name(&self) -> &'static str;
 
-    /// One sentence on what it manages.
+    /// One sentence about the type.
     fn summary(&self) -> &'static str;
 
-    /// Names of properties and providers that only a later version has; they are refused by name until then.
+    /// Names of properties and providers of a later version; each is an error of its own until then.
     fn planned(&self) -> &'static [&'static str] {
         &[]
     }
@@ -45,8 +45,8 @@ pub trait TypeSpec: OwnProperties {
     /// The values that `ensure` may have, the default first.
     fn ensures(&self) -> &'static [&'static str];
 
-    /// Regular expression of other values of `ensure`, for the schema. The loader takes any text then, and the type's check
-    /// finds what is wrong with it.
+    /// Regular expression of other values of `ensure`, for the schema. The loader then accepts any text, and
+    /// the type's check finds the errors in it.
     fn ensure_pattern(&self) -> Option<&'static str> {
         None
     }
@@ -66,14 +66,14 @@ pub trait TypeSpec: OwnProperties {
         None
     }
 
-    /// Returns the syntax of the text of that property, or of the resource's name as `name`. Where it depends on the
-    /// provider, the type overrides this.
+    /// Returns the syntax of the text of a property, or of the resource's name as `name`. A type whose syntax
+    /// depends on the provider overrides this.
     fn syntax(&self, property: &str, provider: Option<&str>, properties: &Properties) -> TextSyntax {
         let _ = provider;
         self.declared_syntax(property, properties)
     }
 
-    /// Returns the syntax that the table declares. A name is read as the property that it stands in for.
+    /// Returns the syntax from the property table. The name has the syntax of the property that it replaces.
     fn declared_syntax(&self, property: &str, properties: &Properties) -> TextSyntax {
         let property = match property {
             "name" => self.named_property().filter(|named| properties.get(named).is_none()),
@@ -83,25 +83,25 @@ pub trait TypeSpec: OwnProperties {
         found.map_or(TextSyntax::Plain, |property| property.syntax)
     }
 
-    /// The property that the name stands in for where it is not given. The text of the name is then read as
-    /// that of the property.
+    /// The property that the name replaces if the property is not given. The name then has the syntax of that
+    /// property.
     fn named_property(&self) -> Option<&'static str> {
         None
     }
 
-    /// The property that names a file to copy and the one that holds content: where the file is a template,
-    /// what it renders to takes the place of the other.
+    /// The property with the file to copy, and the property with the content. If the file is a template, the
+    /// rendered text becomes the content.
     fn template_source(&self) -> Option<(&'static str, &'static str)> {
         None
     }
 
-    /// The manifest that a resource applies, if it does. Its properties have been checked.
+    /// The manifest that a resource applies, if any. The properties of the resource have been checked.
     fn child_manifest<'r>(&self, resource: &'r Resource) -> Option<ChildManifest<'r>> {
         let _ = resource;
         None
     }
 
-    /// The keys of what a resource captures, by which others may name it: they come after it then.
+    /// Keys of the values that a resource captures. Resources that refer to them come after it.
     fn captures<'r>(&self, resource: &'r Resource) -> Vec<&'r str> {
         let _ = resource;
         Vec::new()
@@ -112,14 +112,14 @@ pub trait TypeSpec: OwnProperties {
         None
     }
 
-    /// Claims of a resource on what it manages. A resource below a directory that another one claims comes after that
-    /// one.
+    /// Claims of a resource. A resource below a directory that another resource claims comes after that
+    /// resource.
     fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
         let _ = resource;
         Vec::new()
     }
 
-    /// Returns `true` if a change of this resource may bring about arbitrary things, and not only those that it claims.
+    /// Returns `true` if a change of this resource may affect more than its claims.
     fn may_provide(&self, resource: &Resource) -> bool {
         let _ = resource;
         false

@@ -2,10 +2,10 @@
 
 use crate::{PropertySpec, find};
 
-/// Language of a text in a property, which decides what an expression may put into it.
+/// Language of a text in a property. The language limits the effect of an expression on the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextSyntax {
-    /// None: the text is taken as it is.
+    /// None: the text is taken literally.
     Plain,
     /// Shell text, in which `${HOME}` and the like have a meaning.
     Shell,
@@ -19,7 +19,7 @@ pub enum TextSyntax {
 }
 
 impl TextSyntax {
-    /// Returns the syntax of the entry of that key, if this is the syntax of a map.
+    /// Returns the syntax of the entry of a key, if this is the syntax of a map.
     #[must_use]
     pub fn of_entry(self, key: &str) -> Self {
         let Self::Record(properties) = self else { return self };

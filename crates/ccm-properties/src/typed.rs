@@ -21,8 +21,8 @@ pub trait TypedProperties {
     /// Desired properties, complete and checked.
     type Desired;
 
-    /// Groups of properties that are judged together: if one of a group can't be decoded, errors about the others are not
-    /// reported.
+    /// Groups of interdependent properties: if one can't be decoded, errors about the others of its group are
+    /// not reported.
     const INTERDEPENDENT: &'static [&'static [&'static str]] = &[];
 
     /// Builds the desired properties, or finds every error.
@@ -47,8 +47,10 @@ impl<T: TypedProperties> OwnProperties for T {
             Ok(desired) if found.is_empty() => found.extend(T::warnings(&desired, checked)),
             Ok(_) => {}
             Err(errors) => {
-                let wrong: Vec<&str> = found.iter().filter_map(|error| error.property.as_deref()).collect();
-                let is_certain = |error: &PropertyError| !error.may_follow_from(&wrong, T::INTERDEPENDENT);
+                let undecodable: Vec<&str> =
+                    found.iter().filter_map(|error| error.property.as_deref()).collect();
+                let is_certain =
+                    |error: &PropertyError| !error.may_follow_from(&undecodable, T::INTERDEPENDENT);
                 let certain: Vec<_> =
                     errors.into_iter().filter(is_certain).map(|error| error.at(checked)).collect();
                 found.extend(certain);

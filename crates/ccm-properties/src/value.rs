@@ -65,7 +65,7 @@ impl<T: PropertyValue> PropertyValue for OneOrMany<T> {
     }
 }
 
-/// Values by name, in the order they were written.
+/// Values by name, in manifest order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NamedValues<T>(pub Vec<(String, T)>);
 
@@ -104,7 +104,7 @@ impl PropertyValue for Json {
     }
 }
 
-/// Builds the value of JSON that a node stands for.
+/// Converts a node to JSON.
 fn json(node: &Node) -> Json {
     match &node.value {
         NodeValue::List(elements) => elements.iter().map(json).collect(),
@@ -121,7 +121,7 @@ fn json(node: &Node) -> Json {
     }
 }
 
-/// Decodes all parts of a value; none if there is an error in one.
+/// Decodes all parts of a value; `None` if one has an error.
 fn all<P, T>(
     parts: &[P],
     errors: &mut Vec<Diagnostic>,

@@ -75,7 +75,7 @@ pub struct SummaryLine<'a> {
     pub duration: Duration,
     /// Number of resources with each outcome.
     pub counts: Counts,
-    /// Cause for which the run ended early.
+    /// Cause of the early end of the run.
     #[serde(default, deserialize_with = "known")]
     pub stopped: Option<StopLine>,
     /// The `post_message` of the manifest.
@@ -83,26 +83,26 @@ pub struct SummaryLine<'a> {
     /// Refreshes that are pending at the end of the run.
     #[serde(rename = "owed")]
     pub pending: Vec<PendingRefreshLine<'a>>,
-    /// Refreshes that were cancelled, because something left the manifest.
+    /// Refreshes that were cancelled, because a part of the manifest was removed.
     #[serde(rename = "settled")]
     pub cancelled: Vec<CancelledRefreshLine<'a>>,
-    /// Damage of the ledger, because of which every refresh counted as pending, and how the file is kept.
+    /// Damage of the ledger, which made every refresh pending, and how the file is kept.
     pub ledger_damage: Option<Cow<'a, str>>,
-    /// Error because of which the ledger is not up to date, then its causes.
+    /// Error of writing the ledger, then its causes. Empty if the ledger is up to date.
     pub ledger_error: Cow<'a, [String]>,
     /// Resources that a run with `verifies` changed again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub changed_again: Option<Cow<'a, [ResourceId]>>,
 }
 
-/// Cause for which a run ended early, with its text.
+/// Cause of the early end of a run, with its text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct StopLine {
     /// The cause.
     #[serde(flatten)]
     pub cause: StopCause,
-    /// The cause, for people.
+    /// The cause as text.
     pub message: String,
 }
 
@@ -113,7 +113,7 @@ pub struct PendingRefreshLine<'a> {
     /// The refresh.
     #[serde(flatten)]
     pub pending: Cow<'a, UnfinishedRefresh>,
-    /// The cause, for people.
+    /// The cause as text.
     pub message: Cow<'a, str>,
 }
 
@@ -124,6 +124,6 @@ pub struct CancelledRefreshLine<'a> {
     /// The refresh.
     #[serde(flatten)]
     pub cancelled: Cow<'a, CancelledRefresh>,
-    /// The cause, for people.
+    /// The cause as text.
     pub message: Cow<'a, str>,
 }

@@ -11,7 +11,7 @@ use super::TransactionProtocol;
 use crate::json::{Nanoseconds, Timestamp, known};
 use crate::{FailureKind, Fields, Intent, Location, Outcome, PendingRefresh, ResourceId, SkipCause};
 
-/// The line of a resource, at the end of its turn.
+/// The line of a resource, at the end of its step.
 ///
 /// `P` is the form of its properties: a map of JSON when the line is read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -39,7 +39,7 @@ pub struct TransactionLine<'a, P = Map<String, Value>> {
     pub name: Cow<'a, str>,
     /// Second name of the resource.
     pub alias: Option<Cow<'a, str>>,
-    /// State that was asked for.
+    /// Requested state.
     pub requested_ensure: Cow<'a, str>,
     /// State that was read last.
     pub final_ensure: Option<Cow<'a, str>>,
@@ -55,18 +55,18 @@ pub struct TransactionLine<'a, P = Map<String, Value>> {
     pub noop_message: Option<Cow<'a, str>>,
     /// Error of a failed resource, then its causes.
     pub error: Cow<'a, [String]>,
-    /// `true` if the resource was changed, in noop would be; if it failed, `true` if something may have been
-    /// changed.
+    /// `true` if the resource was changed or, in noop, would be. For a failed resource, `true` if it may have
+    /// been changed.
     pub changed: bool,
-    /// `true` if the resource was refreshed, in noop would be.
+    /// `true` if the resource was refreshed or, in noop, would be.
     pub refreshed: bool,
-    /// `true` if the resource is not in the state that was asked for.
+    /// `true` if the resource is not in the requested state.
     pub failed: bool,
     /// `true` if the resource was skipped.
     pub skipped: bool,
     /// `true` if the resource was not changed only because of noop.
     pub noop: bool,
-    /// Resources because of which this one was skipped: dependencies that failed, or that are in noop.
+    /// Dependencies that caused the skip, because they failed or are in noop.
     pub unmet_requirements: Cow<'a, [ResourceId]>,
     /// Outcome of the resource.
     pub outcome: OutcomeName,
@@ -74,7 +74,7 @@ pub struct TransactionLine<'a, P = Map<String, Value>> {
     pub reason: Option<Cow<'a, str>>,
     /// Resources whose change triggered this one, in this run or an earlier one.
     pub triggered_by: Cow<'a, [ResourceId]>,
-    /// Those of an earlier run.
+    /// Pending refreshes of an earlier run that triggered this resource.
     #[serde(rename = "owed")]
     pub pending_refreshes: Cow<'a, [PendingRefresh]>,
     /// Problems that are no failure.
@@ -86,18 +86,18 @@ pub struct TransactionLine<'a, P = Map<String, Value>> {
     /// Advice on what to do about a failure.
     #[serde(default)]
     pub hints: Cow<'a, [String]>,
-    /// Place in the manifest that asks for what failed.
+    /// Location in the manifest of the failure's cause.
     #[serde(default)]
     pub location: Option<Cow<'a, Location>>,
-    /// Failure of the resource, as far as `error`, `hints` and `location` do not hold it. Output of commands
-    /// is not in it; the record of the run keeps that in files.
+    /// Further fields of the failure. Output of commands is not included; the record of the run keeps it in
+    /// files.
     #[serde(default, deserialize_with = "known")]
     pub failure: Option<FailureLine<'a>>,
     /// Name of the rule that led to the outcome, for programs. It stays the same when the text of `reason`
     /// changes.
     #[serde(default)]
     pub rule: Option<Cow<'a, str>>,
-    /// Cause for which the resource was skipped.
+    /// Cause of skipping the resource.
     #[serde(default, deserialize_with = "known")]
     pub skip: Option<Cow<'a, SkipCause>>,
 }
@@ -108,7 +108,7 @@ pub struct TransactionLine<'a, P = Map<String, Value>> {
 pub struct FailureLine<'a> {
     /// Kind of the failure.
     pub kind: FailureKind,
-    /// Name of the property that has to do with the failure.
+    /// Name of the property that the failure concerns.
     pub property: Option<Cow<'a, str>>,
     /// `true` if the system may have been changed before the failure.
     pub changed: bool,
@@ -121,9 +121,9 @@ pub struct FailureLine<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OutcomeName {
-    /// The resource was in the state that was asked for.
+    /// The resource was in the requested state.
     Unchanged,
-    /// The resource was brought to the state that was asked for.
+    /// The resource was brought to the requested state.
     Changed,
     /// The resource was refreshed.
     Refreshed,

@@ -7,7 +7,7 @@ use crate::FunctionError;
 /// Stage at which an error is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// Parsing; the values of the names play no part.
+    /// Parsing, which does not depend on the values of names.
     Compile,
     /// Evaluation.
     Run,
@@ -23,7 +23,7 @@ pub enum Cause {
     UnknownName(String),
     /// A map lacks a key. The path ends before the first computed key: `Facts`, `host`, `inof`.
     MissingKey(Vec<String>),
-    /// A function of the caller refused its arguments.
+    /// A function of the embedding program refused its arguments.
     Function {
         /// Name of the function.
         name: String,

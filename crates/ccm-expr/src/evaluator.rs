@@ -43,7 +43,7 @@ pub(crate) fn evaluate(tree: &SyntaxTree, scope: &dyn Scope) -> ExprResult<Value
         iterations: Vec::new(),
     };
     let value = evaluator.value(tree.root)?;
-    // A small value with shared parts is large once written out.
+    // A small value with shared parts is large when it is written.
     limits::weigh(&value).map_err(|exhausted| exhausted.at(evaluator.range(tree.root)))?;
     Ok(value)
 }

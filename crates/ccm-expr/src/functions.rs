@@ -175,13 +175,13 @@ impl<'a> FunctionCall<'a> {
     }
 
     /// Charges for a text and returns it.
-    fn made_text(&mut self, text: String) -> ValueResult {
+    fn new_text(&mut self, text: String) -> ValueResult {
         self.budget.bytes(text.len())?;
         Ok(Value::text(text))
     }
 
     /// Charges for a list and returns it.
-    fn made_list(&mut self, elements: Vec<Value>) -> ValueResult {
+    fn new_list(&mut self, elements: Vec<Value>) -> ValueResult {
         self.budget.elements(elements.len())?;
         Ok(Value::List(Arc::new(elements)))
     }

@@ -105,7 +105,7 @@ impl<'t> Lexer<'t> {
             Some(b'0'..=b'9') => self.number(start)?,
             Some(b'.') if matches!(self.peek(1), Some(b'0'..=b'9')) => self.number(start)?,
             Some(byte) if is_word_byte(byte) => self.word(start),
-            Some(byte) if byte.is_ascii() => self.sign(start, byte)?,
+            Some(byte) if byte.is_ascii() => self.operator(start, byte)?,
             Some(_) => match self.character() {
                 Some(character) if is_word(character) => self.word(start),
                 _ => return Err(self.unknown_character(start)),
@@ -205,15 +205,15 @@ impl<'t> Lexer<'t> {
     fn number(&mut self, start: usize) -> ExprResult<TokenKind> {
         let mut digits: fn(u8) -> bool = |byte| byte.is_ascii_digit() || byte == b'_';
         if self.peek(0) == Some(b'0') {
-            let based: Option<fn(u8) -> bool> = match self.peek(1) {
+            let of_base: Option<fn(u8) -> bool> = match self.peek(1) {
                 Some(b'x' | b'X') => Some(|byte| byte.is_ascii_hexdigit() || byte == b'_'),
                 Some(b'o' | b'O') => Some(|byte| matches!(byte, b'0'..=b'7' | b'_')),
                 Some(b'b' | b'B') => Some(|byte| matches!(byte, b'0' | b'1' | b'_')),
                 _ => None,
             };
-            if let Some(based) = based {
+            if let Some(of_base) = of_base {
                 self.at += 2;
-                digits = based;
+                digits = of_base;
             }
         }
         self.skip_while(digits);
@@ -279,7 +279,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    fn sign(&mut self, start: usize, byte: u8) -> ExprResult<TokenKind> {
+    fn operator(&mut self, start: usize, byte: u8) -> ExprResult<TokenKind> {
         let next = self.peek(1);
         let (length, kind) = match (byte, next) {
             (b'(', _) => (1, TokenKind::LeftParenthesis),

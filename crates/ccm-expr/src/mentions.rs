@@ -10,7 +10,7 @@ use crate::tree::{NodeId, NodeKind, SyntaxTree};
 pub struct Mentions {
     /// Each use of a top-level name, in the order of the text.
     pub names: Vec<NameMention>,
-    /// Each call of a function of the caller.
+    /// Each call of a function of the embedding program.
     pub calls: Vec<CallMention>,
     /// Each use of `$env` as a whole, which may read any name.
     pub environment: Vec<Range<usize>>,
@@ -27,7 +27,7 @@ pub struct NameMention {
     pub range: Range<usize>,
 }
 
-/// Call of a function of the caller.
+/// Call of a function of the embedding program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallMention {
     /// Name of the function.

@@ -140,7 +140,7 @@ impl<'t> Parser<'t, '_> {
         if self.at(TokenKind::End) {
             return Error::compile(range, format!("expected {expected}, found the end of the expression"));
         }
-        // A text may be a secret; a name or a sign is none.
+        // A text may be a secret; a name or an operator is not.
         let error = match self.current.kind {
             TokenKind::Text | TokenKind::RawText => {
                 Error::compile(range, format!("expected {expected}, found text"))

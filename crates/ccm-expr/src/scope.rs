@@ -1,4 +1,4 @@
-//! Interface to the caller: names, functions and the current time.
+//! Interface to the embedding program: names, functions and the current time.
 
 use std::error::Error as StdError;
 
@@ -28,7 +28,7 @@ pub enum NameKind {
     Map,
 }
 
-/// Function of the caller.
+/// Function of the embedding program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Function<'a> {
     /// Name.
@@ -48,7 +48,7 @@ pub struct ParseContext<'a> {
     pub functions: &'a [Function<'a>],
 }
 
-/// Error of a function of the caller.
+/// Error of a function of the embedding program.
 #[derive(Debug, Default, thiserror::Error)]
 #[error("{message}")]
 pub struct FunctionError {

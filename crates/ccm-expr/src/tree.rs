@@ -157,7 +157,7 @@ pub(crate) enum NodeKind {
         function: u16,
         arguments: ChildRange,
     },
-    /// Call of a function of the caller.
+    /// Call of a function of the embedding program.
     Call {
         name: TextSpan,
         arguments: ChildRange,

@@ -95,8 +95,8 @@ impl Evaluator<'_, '_> {
                     return self.member(id, &whole, name, span, access).map(Some);
                 }
                 let key = self.value(key_id)?;
-                let others = if let Value::Groups(groups) = &whole { groups.len() } else { 1 };
-                let charged = self.budget.compare(&key, others);
+                let candidates = if let Value::Groups(groups) = &whole { groups.len() } else { 1 };
+                let charged = self.budget.compare(&key, candidates);
                 self.within(id, charged)?;
                 if self.scope.strict() && !access.optional && !access.lenient && lacks(&whole, &key) {
                     return Err(self.no_such_key(id, base, key_id));
@@ -117,11 +117,11 @@ impl Evaluator<'_, '_> {
 
     /// Evaluates the base of an access; `None` if the base is null and `?.` follows.
     fn base(&mut self, base: NodeId, access: Access) -> ExprResult<Option<Value>> {
-        let part = matches!(
+        let is_part = matches!(
             self.tree.node(base).kind,
             NodeKind::Member { .. } | NodeKind::Item { .. } | NodeKind::Method { .. }
         );
-        let value = if part {
+        let value = if is_part {
             self.budget.step(|| self.tree.node(base).span.range())?;
             match self.access(base)? {
                 Some(value) => value,

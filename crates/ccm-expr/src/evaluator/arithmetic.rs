@@ -21,7 +21,7 @@ impl Evaluator<'_, '_> {
         if let (Value::Text(one), Value::Text(two)) = (&left, &right) {
             // A search reads both operands.
             let read = match operator {
-                // `equal` charges for these.
+                // `equal` charges for its operands itself.
                 Operator::Equal | Operator::NotEqual => 0,
                 Operator::Contains => one.len() + two.len(),
                 _ => one.len().min(two.len()),
@@ -84,7 +84,7 @@ impl Evaluator<'_, '_> {
                 (Value::Int(one), Value::Int(two)) => Some(Value::Int(one.wrapping_rem(*two))),
                 _ => None,
             },
-            // These evaluate the right side only if needed, and never come here.
+            // Never reached: the evaluator handles these, because they need the right side only sometimes.
             Operator::And | Operator::Or | Operator::Coalesce => None,
         };
         value.ok_or_else(|| meaningless(self))

@@ -140,7 +140,7 @@ impl Evaluator<'_, '_> {
                 Ok(total)
             }
             Predicate::GroupBy => self.group_by(id, list, body),
-            // Both have functions of their own.
+            // The evaluator handles both elsewhere.
             Predicate::SortBy | Predicate::Reduce => Ok(Value::Null),
         }
     }
@@ -227,7 +227,7 @@ impl Evaluator<'_, '_> {
             let next = self.apply_predicate(list, at, body);
             self.iterations.pop();
             let next = next?;
-            // Only here can a value grow deeper with every round.
+            // Only here a value can grow deeper with every round.
             if !same(&next, &accumulator) {
                 let weight = self.within(id, limits::weigh(&next))?;
                 let charged = self.budget.steps(weight.elements / 8);

@@ -11,7 +11,7 @@ impl Accepts {
     pub(crate) const TEXT: Self = Self(1 << 1);
     pub(crate) const INT: Self = Self(1 << 2);
     const FLOAT: Self = Self(1 << 3);
-    /// Durations, months and weekdays, which are integers underneath.
+    /// Durations, months and weekdays, which are stored as integers.
     const COUNTED: Self = Self(1 << 4);
     pub(crate) const LIST: Self = Self(1 << 5);
     pub(crate) const INTS: Self = Self(1 << 6);

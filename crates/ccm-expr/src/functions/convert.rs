@@ -61,7 +61,7 @@ pub(super) fn string(call: &mut FunctionCall<'_>) -> ValueResult {
         return Ok(value.clone());
     }
     let text = go_text(value);
-    call.made_text(text)
+    call.new_text(text)
 }
 
 /// Refuses a value that is too large or too deep to be written.
@@ -75,7 +75,7 @@ pub(super) fn to_json(call: &mut FunctionCall<'_>) -> ValueResult {
     let Some(text) = indented(&call.arguments[0]) else {
         return Err(CallError::Argument(0, "JSON has neither infinity nor NaN".to_owned()));
     };
-    call.made_text(text)
+    call.new_text(text)
 }
 
 pub(super) fn from_json(call: &mut FunctionCall<'_>) -> ValueResult {
@@ -104,11 +104,11 @@ fn floats(json: serde_json::Value) -> Value {
 
 pub(super) fn to_base64(call: &mut FunctionCall<'_>) -> ValueResult {
     let text = base64::encode(call.text(0)?.as_bytes());
-    call.made_text(text)
+    call.new_text(text)
 }
 
 pub(super) fn from_base64(call: &mut FunctionCall<'_>) -> ValueResult {
     let bytes = base64::decode(call.text(0)?)
         .ok_or_else(|| CallError::Argument(0, "expected Base64, found another text".to_owned()))?;
-    call.made_text(String::from_utf8_lossy(&bytes).into_owned())
+    call.new_text(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -37,15 +37,15 @@ pub(super) fn duration(call: &mut FunctionCall<'_>) -> ValueResult {
 }
 
 pub(super) fn date(call: &mut FunctionCall<'_>) -> ValueResult {
-    let (first, own_zone) = match call.arguments.first() {
+    let (first, leading_zone) = match call.arguments.first() {
         Some(Value::Calendar(CalendarPart::Zone(zone))) => (1, Some((**zone).clone())),
         _ => (0, None),
     };
     let written = call.text(first)?;
     let layout = if call.arguments.len() > first + 1 { Some(call.text(first + 1)?) } else { None };
     let zone = match call.arguments.get(first + 2) {
-        None => own_zone.unwrap_or(TimeZone::UTC),
-        Some(_) => known_zone(call, first + 2)?,
+        None => leading_zone.unwrap_or(TimeZone::UTC),
+        Some(_) => time_zone(call, first + 2)?,
     };
     let parsed = match layout {
         Some(layout) => layout::parse(layout, written, &zone),
@@ -67,10 +67,10 @@ pub(super) fn date(call: &mut FunctionCall<'_>) -> ValueResult {
 }
 
 pub(super) fn timezone(call: &mut FunctionCall<'_>) -> ValueResult {
-    Ok(Value::Calendar(CalendarPart::Zone(known_zone(call, 0)?.into())))
+    Ok(Value::Calendar(CalendarPart::Zone(time_zone(call, 0)?.into())))
 }
 
-fn known_zone(call: &FunctionCall<'_>, at: usize) -> Result<TimeZone, CallError> {
+fn time_zone(call: &FunctionCall<'_>, at: usize) -> Result<TimeZone, CallError> {
     zone(call.text(at)?).ok_or_else(|| {
         let hint = "use a name like \"Europe/Zurich\" or \"UTC\"".to_owned();
         CallError::Hinted(at, "there is no time zone of this name".to_owned(), hint)

@@ -29,12 +29,12 @@ pub(super) fn take(call: &mut FunctionCall<'_>) -> ValueResult {
     if count >= list.len() {
         return Ok(call.arguments[0].clone());
     }
-    call.made_list(list[..count].to_vec())
+    call.new_list(list[..count].to_vec())
 }
 
 pub(super) fn reverse(call: &mut FunctionCall<'_>) -> ValueResult {
     let list = call.list(0)?;
-    call.made_list(list.iter().rev().cloned().collect())
+    call.new_list(list.iter().rev().cloned().collect())
 }
 
 pub(super) fn uniq(call: &mut FunctionCall<'_>) -> ValueResult {
@@ -50,7 +50,7 @@ pub(super) fn uniq(call: &mut FunctionCall<'_>) -> ValueResult {
             kept.push(element.clone());
         }
     }
-    call.made_list(kept)
+    call.new_list(kept)
 }
 
 pub(super) fn concat(call: &mut FunctionCall<'_>) -> ValueResult {
@@ -102,7 +102,7 @@ pub(super) fn sort(call: &mut FunctionCall<'_>) -> ValueResult {
     let keys = sorting::keys(&list).map_err(|(one, two)| {
         CallError::Argument(0, format!("expected elements with an order, found {one} and {two}"))
     })?;
-    call.made_list(sorting::sort(&list, &keys, descending))
+    call.new_list(sorting::sort(&list, &keys, descending))
 }
 
 /// Parses the order argument at an index: `true` for descending.

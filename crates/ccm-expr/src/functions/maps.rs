@@ -1,4 +1,4 @@
-//! Functions on maps, and on anything with a size or parts.
+//! Functions on maps, and on all values with a length or elements.
 
 use std::sync::Arc;
 
@@ -19,25 +19,25 @@ fn entries(call: &FunctionCall<'_>) -> Result<Vec<(Value, Value)>, CallError> {
 
 pub(super) fn keys(call: &mut FunctionCall<'_>) -> ValueResult {
     let keys = entries(call)?.into_iter().map(|(key, _)| key).collect();
-    call.made_list(keys)
+    call.new_list(keys)
 }
 
 pub(super) fn values(call: &mut FunctionCall<'_>) -> ValueResult {
     let values = entries(call)?.into_iter().map(|(_, value)| value).collect();
-    call.made_list(values)
+    call.new_list(values)
 }
 
 pub(super) fn to_pairs(call: &mut FunctionCall<'_>) -> ValueResult {
     let pairs: Vec<Value> =
         entries(call)?.into_iter().map(|(key, value)| Value::list([key, value])).collect();
     call.budget.elements(pairs.len().saturating_mul(2))?;
-    call.made_list(pairs)
+    call.new_list(pairs)
 }
 
 pub(super) fn from_pairs(call: &mut FunctionCall<'_>) -> ValueResult {
     let list = call.list(0)?;
     let mut entries: Vec<(Value, Value)> = Vec::with_capacity(list.len());
-    let mut places = std::collections::HashMap::new();
+    let mut indices = std::collections::HashMap::new();
     for pair in list.iter() {
         call.budget.steps(1)?;
         let (key, value) = match pair {
@@ -53,12 +53,12 @@ pub(super) fn from_pairs(call: &mut FunctionCall<'_>) -> ValueResult {
         if !is_key(&key) {
             return Err(CallError::Argument(0, format!("{} can't be the key of a map", key.kind())));
         }
-        let alike: &mut Vec<usize> = places.entry(crate::value::hash(&key)).or_default();
-        call.budget.compare(&key, 1 + alike.len())?;
-        if let Some(at) = alike.iter().find(|at| same_key(&entries[**at].0, &key)) {
+        let same_hash: &mut Vec<usize> = indices.entry(crate::value::hash(&key)).or_default();
+        call.budget.compare(&key, 1 + same_hash.len())?;
+        if let Some(at) = same_hash.iter().find(|at| same_key(&entries[**at].0, &key)) {
             entries[*at].1 = value;
         } else {
-            alike.push(entries.len());
+            same_hash.push(entries.len());
             entries.push((key, value));
         }
     }

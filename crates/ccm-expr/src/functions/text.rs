@@ -16,7 +16,7 @@ pub(super) fn trim(call: &mut FunctionCall<'_>) -> ValueResult {
         text.trim_matches(|character| characters.contains(&character))
     };
     let trimmed = trimmed.to_owned();
-    call.made_text(trimmed)
+    call.new_text(trimmed)
 }
 
 /// Returns the prefix or suffix to remove.
@@ -27,26 +27,26 @@ fn affix<'a>(call: &'a FunctionCall<'_>) -> Result<&'a str, CallError> {
 pub(super) fn trim_prefix(call: &mut FunctionCall<'_>) -> ValueResult {
     let text = call.text(0)?;
     let rest = text.strip_prefix(affix(call)?).unwrap_or(text).to_owned();
-    call.made_text(rest)
+    call.new_text(rest)
 }
 
 pub(super) fn trim_suffix(call: &mut FunctionCall<'_>) -> ValueResult {
     let text = call.text(0)?;
     let rest = text.strip_suffix(affix(call)?).unwrap_or(text).to_owned();
-    call.made_text(rest)
+    call.new_text(rest)
 }
 
 /// Maps letters one by one; a letter without a single uppercase counterpart stays.
 pub(super) fn upper(call: &mut FunctionCall<'_>) -> ValueResult {
     let text: String =
         call.text(0)?.chars().map(|letter| only(letter.to_uppercase()).unwrap_or(letter)).collect();
-    call.made_text(text)
+    call.new_text(text)
 }
 
 pub(super) fn lower(call: &mut FunctionCall<'_>) -> ValueResult {
     let text: String =
         call.text(0)?.chars().map(|letter| letter.to_lowercase().next().unwrap_or(letter)).collect();
-    call.made_text(text)
+    call.new_text(text)
 }
 
 fn only(mut letters: impl Iterator<Item = char>) -> Option<char> {

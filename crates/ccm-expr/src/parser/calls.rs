@@ -9,8 +9,8 @@ use crate::static_type::{Base, StaticType};
 use crate::tree::{NodeKind, TextSpan};
 
 impl Parser<'_, '_> {
-    /// Parses a call whose name is read. `piped` is the operand before `|`. `built_in` marks `::name`, which
-    /// never calls a function of the caller.
+    /// Parses a call after its name. `piped` is the operand before `|`. `built_in` marks `::name`, which
+    /// never calls a function of the embedding program.
     pub(super) fn call(
         &mut self,
         name: Token,
@@ -58,7 +58,7 @@ impl Parser<'_, '_> {
             return error.with_hint(format!("`{word}` is a variable, not a function"));
         }
         if ccm_model::closest(word, known.iter().copied()).is_none() {
-            // An abbreviation is too far from any name to be close, but may hold its letters in order.
+            // An abbreviation is too short to be close to a name, but may hold letters of the name in order.
             let longer = known.iter().filter(|name| word.len() > 1 && abbreviates(word, name));
             if let Some(name) = longer.min_by_key(|name| name.len()) {
                 return error.with_hint(format!("did you mean `{name}`?"));

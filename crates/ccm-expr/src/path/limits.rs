@@ -48,8 +48,8 @@ impl LookupBudget {
 
     /// Charges for a value that becomes part of a new one.
     ///
-    /// A small memory that is shared again and again can stand for more elements than anybody could write
-    /// down, so the charge is for the size as read.
+    /// The charge is for the written size, because shared parts take little memory but can be written very
+    /// often.
     pub(super) fn include(&mut self, value: &Value) -> Result<(), PathLimit> {
         self.build(1)?;
         self.weigh(value, 1)

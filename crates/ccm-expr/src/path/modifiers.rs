@@ -80,7 +80,7 @@ impl Evaluation {
         }
     }
 
-    /// Parses JSON text. Any value other than text stands for itself, except for null, which is nothing.
+    /// Parses JSON text. Null becomes `None`; other values than text stay as they are.
     fn read_text(&mut self, value: &Value) -> Result<Option<FoundValue>, PathLimit> {
         let value = match value {
             Value::Text(text) => {

@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 use super::PathError;
 use super::layout::Pretty;
 use super::pattern::Pattern;
-use super::query::{Likeness, QueryOperand, QueryOperator, Test};
+use super::query::{QueryOperand, QueryOperator, Test, TruthTest};
 use super::syntax::{Chain, MODIFIERS, Modifier, PathPart, PathStage, Query};
 use crate::Value;
 use bounds::{bracketed, name_end, query_bounds, selectors, stage_end};
@@ -195,7 +195,7 @@ impl<'a> PathParser<'a> {
         }
         match operand.strip_prefix('~') {
             Some(name) => {
-                Likeness::named(name).map(|likeness| Test::Like(operator, likeness)).ok_or_else(|| {
+                TruthTest::named(name).map(|truth_test| Test::Truth(operator, truth_test)).ok_or_else(|| {
                     error(
                         operand_range,
                         "expected `~true`, `~false`, `~null` or `~*`; text with a `~` needs quotes",

@@ -11,8 +11,8 @@ pub(super) enum Test {
     Exists,
     /// The value compares with an operand.
     Compare(QueryOperator, Box<QueryOperand>),
-    /// The value, read as a truth value, compares with true: the operand has a `~`.
-    Like(QueryOperator, Likeness),
+    /// The value, converted to a boolean, compares with true: the operand has a `~`.
+    Truth(QueryOperator, TruthTest),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,9 +27,9 @@ pub(super) enum QueryOperator {
     NotMatching,
 }
 
-/// Truth values that `~` can name.
+/// Operand after `~`, to which the converted value is compared.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Likeness {
+pub(super) enum TruthTest {
     True,
     False,
     Null,
@@ -50,7 +50,7 @@ impl QueryOperand {
         Self {
             text: text.into(),
             integer: text.parse().ok(),
-            // The reference implementation takes text beside a number for 0.
+            // The reference implementation reads text that is not a number as 0.
             number: text.parse().unwrap_or(0.0),
             pattern: Pattern::parse(text),
         }
@@ -62,8 +62,8 @@ impl Test {
     pub(super) fn passes(&self, value: Option<&Value>, budget: &mut LookupBudget) -> Result<bool, PathLimit> {
         Ok(match (self, value) {
             (Self::Exists, value) => value.is_some(),
-            (Self::Like(operator, likeness), value) => {
-                compare_booleans(*operator, likeness.fits(value), "true")
+            (Self::Truth(operator, truth_test), value) => {
+                compare_booleans(*operator, truth_test.matches(value), "true")
             }
             (Self::Compare(..), None) => false,
             (Self::Compare(operator, operand), Some(value)) => match value {
@@ -105,7 +105,7 @@ fn ordered(operator: QueryOperator, ordering: Option<std::cmp::Ordering>) -> boo
     }
 }
 
-/// False is less than true; a boolean is at least and at most itself, whatever the other side is.
+/// False is less than true; a boolean is at least and at most itself, whatever the other operand is.
 fn compare_booleans(operator: QueryOperator, boolean: bool, other: &str) -> bool {
     let (same, opposite) = if boolean { ("true", "false") } else { ("false", "true") };
     match operator {
@@ -119,7 +119,7 @@ fn compare_booleans(operator: QueryOperator, boolean: bool, other: &str) -> bool
     }
 }
 
-impl Likeness {
+impl TruthTest {
     pub(super) fn named(name: &str) -> Option<Self> {
         match name {
             "true" => Some(Self::True),
@@ -130,7 +130,7 @@ impl Likeness {
         }
     }
 
-    fn fits(self, value: Option<&Value>) -> bool {
+    fn matches(self, value: Option<&Value>) -> bool {
         match self {
             Self::Present => value.is_some(),
             Self::Null => matches!(value, None | Some(Value::Null)),

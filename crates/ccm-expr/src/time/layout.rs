@@ -131,7 +131,7 @@ fn part_at(rest: &str) -> Option<(LayoutPart, usize)> {
         return None;
     }
     let (written, part) = NAMES.iter().find(|(written, _)| rest.starts_with(written))?;
-    // `Janet` holds no month.
+    // `Janet` begins with `Jan`, but holds no month.
     if *part == LayoutPart::ShortMonth && rest[3..].starts_with(|next: char| next.is_ascii_lowercase()) {
         return None;
     }

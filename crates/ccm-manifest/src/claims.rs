@@ -13,7 +13,7 @@ pub(crate) type Claimed<'c> = (ResourceIndex, Claim<'c>);
 
 /// Returns the claims of all resources in manifest order. An unmanaged resource claims too, so that a
 /// manifest is valid on all machines or on none.
-pub(crate) fn of<'c>(catalog: &'c Catalog, types: &Types<'_>) -> Vec<Claimed<'c>> {
+pub(crate) fn collect<'c>(catalog: &'c Catalog, types: &Types<'_>) -> Vec<Claimed<'c>> {
     let claims = |index: ResourceIndex| {
         let resource = catalog.resource(index);
         let spec = types.find(&resource.id.type_name).map(|found| types.spec(found));

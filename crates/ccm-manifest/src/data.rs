@@ -114,16 +114,16 @@ pub(crate) fn resolve(
     if let Some(Value::Map(defaults)) = outer.defaults {
         value = with_defaults(&value, defaults);
     }
-    let mut found = Vec::new();
+    let mut collected = Vec::new();
     if let Some(entry) = &nodes.data {
-        found = annotations::collect(text, &entry.key, &entry.value, diagnostics);
+        collected = annotations::collect(text, &entry.key, &entry.value, diagnostics);
     }
     if let Some(entry) = &nodes.overrides {
-        found.extend(override_annotations(text, entry, &overrides, diagnostics));
+        collected.extend(override_annotations(text, entry, &overrides, diagnostics));
     }
-    found.extend(outer.overlays.iter().flat_map(|overlay| overlay.annotations.iter().cloned()));
+    collected.extend(outer.overlays.iter().flat_map(|overlay| overlay.annotations.iter().cloned()));
     let entries = hierarchy.order.iter().map(|entry| entry.text.to_string()).zip(outcomes).collect();
-    ResolvedData { value, secrets: Vec::new(), entries, layers, annotations: found, is_incomplete }
+    ResolvedData { value, secrets: Vec::new(), entries, layers, annotations: collected, is_incomplete }
 }
 
 /// Checks the merged data against its annotations, and finds the secrets.
@@ -234,12 +234,12 @@ pub(crate) fn misplaced_annotation(span: Span) -> Diagnostic {
 
 /// Merges a value over defaults.
 fn with_defaults(value: &Value, defaults: &ccm_expr::Map) -> Value {
-    let mut whole = defaults.clone();
+    let mut merged = defaults.clone();
     if let Value::Map(own) = value {
         let is_given =
             |key: &str, value: &Value| !matches!(value, Value::Null) || !defaults.contains_key(key);
         let given = own.iter().filter(|(key, value)| is_given(key, value));
-        whole.extend(given.map(|(key, value)| (Arc::clone(key), value.clone())));
+        merged.extend(given.map(|(key, value)| (Arc::clone(key), value.clone())));
     }
-    Value::Map(Arc::new(whole))
+    Value::Map(Arc::new(merged))
 }

@@ -43,7 +43,7 @@ pub(crate) struct ResourceDraft {
     pub(crate) found: Expansion,
     /// A template wrote the texts, so that they are not expanded.
     pub(crate) verbatim: bool,
-    /// Property that the name stands for, expanded with quotes.
+    /// Property that the name replaces, expanded with quotes.
     named: Option<NodeEntry>,
     /// Common properties that are not read yet.
     common: CommonNodes,
@@ -119,7 +119,7 @@ impl DraftBuilder<'_, '_, '_> {
                 expander.key(&mut name, language.unquoted());
                 self.expander().key(&mut quoted, language);
             }
-            // The name itself has no quotes, as in references. The property needs them to stay one word per
+            // References name the resource without quotes, but the property needs quotes to stay one word per
             // value.
             if let Some(property) = spec.named_property().filter(|_| language.is_words() && !idle)
                 && quoted.text != name.text
@@ -301,8 +301,8 @@ impl ResourceDraft {
         diagnostics.extend(explained);
     }
 
-    /// Returns `true` if the value at a span comes from an expression. Of a text that is split into words,
-    /// this holds only if the text is one single expression: a value never leaves its word.
+    /// Returns `true` if the value at a span comes from an expression. In a text that is split into words
+    /// this holds only if the whole text is one expression, because a value never leaves its word.
     fn is_computed(&self, span: Span, types: &Types<'_>, source_text: &str) -> bool {
         let Some(written) = source_text.get(span.range()).filter(|text| may_hold_any(text)) else {
             return false;

@@ -164,7 +164,7 @@ pub fn expression_names(
     Ok(named)
 }
 
-/// Returns the hints for an error in an expression. Braces around the expression replace all other hints.
+/// Returns the hints for an error in an expression. A hint about braces around it replaces all others.
 fn hints(expression: &str, hints: Vec<String>) -> Vec<String> {
     let expression = expression.trim_start();
     if expression.starts_with("{{") || expression.starts_with("${") {

@@ -191,7 +191,7 @@ impl<'a, 's> Expander<'a, 's> {
         let mut entries: Vec<NodeEntry> = properties.given().filter(holds_any).cloned().collect();
         while let Some(mut entry) = entries.pop() {
             let language = language_of(spec, &entry.key.text, provider, properties);
-            // No property name has a brace, so that the expansion can only report errors.
+            // Property names have no braces, so the expansion can only report errors.
             self.key(&mut entry.key.clone(), TextLanguage::PLAIN);
             self.node(&mut entry.value, language);
             if entry.value.is_null() {
@@ -315,7 +315,7 @@ impl<'a, 's> Expander<'a, 's> {
     }
 
     /// Expands an entry of the hierarchy, and returns the text with the value of each expression. A missing
-    /// fact counts as null, unless every machine has facts of its kind.
+    /// fact counts as null, unless every machine has the fact.
     pub(crate) fn hierarchy_entry(&mut self, text: &str, span: Span) -> Option<(String, Vec<Computed>)> {
         self.tolerates_missing_facts = true;
         let parts = self.expand_parts(text, span);

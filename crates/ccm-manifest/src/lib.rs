@@ -9,7 +9,7 @@
 //! order that directories imply. Each step skips what an earlier step rejected, so that one run reports every
 //! error.
 //!
-//! The crate opens no file, and knows resource types only through [`ccm_properties::TypeSpec`].
+//! The crate opens no file. [`ccm_properties::TypeSpec`] is its only access to resource types.
 
 mod call_argument;
 mod captures;

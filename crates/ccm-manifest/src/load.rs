@@ -84,7 +84,7 @@ pub fn load<'s>(request: Request, types: &[&'s dyn TypeSpec], sources: &'s dyn S
         children: ChildManifests::default(),
         nameless: Vec::new(),
         secrets: Vec::new(),
-        unreadable: HashSet::new(),
+        invalid_names: HashSet::new(),
         diagnostics,
     };
     let own =
@@ -126,7 +126,7 @@ pub(crate) struct Loader<'s, 't> {
     nameless: Vec<(Nameless, usize, bool)>,
     /// Secret texts in the data of any manifest.
     secrets: Vec<String>,
-    unreadable: HashSet<Box<str>>,
+    invalid_names: HashSet<Box<str>>,
     pub(crate) diagnostics: Diagnostics,
 }
 
@@ -202,7 +202,7 @@ impl<'s> Loader<'s, '_> {
         data: &ResolvedData,
     ) {
         let collected = collect(items, self.types, &mut self.diagnostics);
-        self.unreadable.extend(collected.unreadable);
+        self.invalid_names.extend(collected.invalid_names);
         self.nameless.extend(collected.nameless.into_iter().map(|nameless| (nameless, manifest, verbatim)));
         for declaration in collected.declarations {
             let mut diagnostics = std::mem::take(&mut self.diagnostics);
@@ -255,9 +255,9 @@ impl<'s> Loader<'s, '_> {
             }
             managed = self.managed(&drafts);
         }
-        let unreadable = std::mem::take(&mut self.unreadable);
+        let invalid_names = std::mem::take(&mut self.invalid_names);
         let nameless = std::mem::take(&mut self.nameless);
-        let mut names = NameTable::new(self.types, &drafts, &unreadable);
+        let mut names = NameTable::new(self.types, &drafts, &invalid_names);
         for (index, draft) in drafts.iter().enumerate() {
             names.add(ResourceIndex::from_usize(index), draft, &mut diagnostics);
         }
@@ -309,7 +309,7 @@ impl<'s> Loader<'s, '_> {
             groups: std::mem::take(&mut self.children.groups),
         };
         let graph = Graph::of(&catalog);
-        let mut claims = claims::of(&catalog, self.types);
+        let mut claims = claims::collect(&catalog, self.types);
         claims.retain(|(index, _)| has_name[index.get()]);
         claims::find_conflicts(&catalog, &claims, &mut diagnostics);
         cycles::find(&catalog, &graph, &mut diagnostics);

@@ -20,8 +20,7 @@ pub(crate) fn require_directories(
     if missing.is_empty() {
         return;
     }
-    // No set of edges that agrees with one topological order closes a cycle. Only the other edges need a
-    // search.
+    // An edge that agrees with the topological order closes no cycle. Only other edges need a search.
     let mut position = vec![0; catalog.resources.len()];
     for (next, index) in graph.order().into_iter().enumerate() {
         position[index.get()] = next;

@@ -23,7 +23,7 @@ pub(crate) struct NameTable<'a, 't> {
     types: &'a Types<'t>,
     by_type: Vec<TypeNames>,
     /// Possible names of invalid resources.
-    unreadable: &'a HashSet<Box<str>>,
+    invalid_names: &'a HashSet<Box<str>>,
     comparisons_left: usize,
 }
 
@@ -44,7 +44,7 @@ impl<'a, 't> NameTable<'a, 't> {
     pub(crate) fn new(
         types: &'a Types<'t>,
         drafts: &[ResourceDraft],
-        unreadable: &'a HashSet<Box<str>>,
+        invalid_names: &'a HashSet<Box<str>>,
     ) -> Self {
         let mut counts = vec![0; types.len()];
         for draft in drafts {
@@ -52,7 +52,7 @@ impl<'a, 't> NameTable<'a, 't> {
         }
         let room = |count| TypeNames { owners: HashMap::with_capacity(count) };
         let by_type = counts.into_iter().map(room).collect();
-        Self { types, by_type, unreadable, comparisons_left: MAX_COMPARISONS }
+        Self { types, by_type, invalid_names, comparisons_left: MAX_COMPARISONS }
     }
 
     /// Adds the name and the alias of a resource, and reports duplicates.
@@ -114,7 +114,7 @@ impl<'a, 't> NameTable<'a, 't> {
         draft.has_errors |= diagnostics.found() > reported;
     }
 
-    /// Returns the resource that a reference means. A reference to an invalid resource is no second error.
+    /// Returns the resource that a reference means. A reference to an invalid resource is not reported again.
     fn find(&mut self, reference: &Reference, diagnostics: &mut Diagnostics) -> Option<ResourceIndex> {
         let text = reference.0.as_text()?;
         let known = text.split_once('#').and_then(|(type_name, name)| {
@@ -131,7 +131,7 @@ impl<'a, 't> NameTable<'a, 't> {
                 let meant = self.types_with(text).next().map(|type_name| format!("{type_name}#{text}"));
                 diagnostics.push(error.with_suggestion(meant.as_deref()));
             }
-            Ok(id) if self.unreadable.contains(&*id.name) => {}
+            Ok(id) if self.invalid_names.contains(&*id.name) => {}
             Ok(id) => {
                 let error = Diagnostic::error(span, format!("unknown resource `{}`", shown(text)));
                 let suggestion = self.suggestion(&id);

@@ -1,7 +1,7 @@
 //! Collects the resources that the items of `resources` declare.
 //!
 //! An invalid resource is reported and skipped. Its possible names are recorded, so that references to it are
-//! no second error.
+//! not reported as well.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -47,7 +47,7 @@ pub(crate) struct Collected {
     pub(crate) declarations: Vec<Declaration>,
     pub(crate) nameless: Vec<Nameless>,
     /// Possible names of invalid resources.
-    pub(crate) unreadable: HashSet<Box<str>>,
+    pub(crate) invalid_names: HashSet<Box<str>>,
 }
 
 pub(crate) fn collect(items: Vec<Node>, types: &Types<'_>, diagnostics: &mut Diagnostics) -> Collected {
@@ -262,8 +262,8 @@ impl Collector<'_, '_> {
         self.found.nameless.push(Nameless { declaration, within });
     }
 
-    /// Records every possible name in an invalid resource. A wrong one only delays the report of a bad
-    /// reference.
+    /// Records every possible name in an invalid resource. A text that is not a name at worst hides a bad
+    /// reference until the resource is valid.
     fn record_names(&mut self, node: &Node) {
         match &node.value {
             NodeValue::Scalar(scalar) => self.record_name(&scalar.text),
@@ -280,7 +280,7 @@ impl Collector<'_, '_> {
     }
 
     fn record_name(&mut self, name: &str) {
-        self.found.unreadable.insert(name.into());
+        self.found.invalid_names.insert(name.into());
     }
 }
 

@@ -15,7 +15,7 @@ use crate::arguments::{ApplyArguments, ReportFormat};
 use crate::console::Console;
 use crate::debug_log::DebugLog;
 use crate::listeners::{self, Listeners};
-use crate::reactor::{SharedRun, attend};
+use crate::reactor::{SharedRun, supervise};
 use crate::state::cannot_start;
 use crate::{diagnostics, idempotence, manifest, session, show, state};
 
@@ -27,9 +27,9 @@ pub(crate) fn run(arguments: ApplyArguments, console: &Console, log: &DebugLog) 
     }
 }
 
-/// Applies the manifest on a thread of its own, and attends to that.
+/// Applies the manifest on its own thread, and waits for the end.
 fn begin(arguments: ApplyArguments, console: &Console, log: &DebugLog) -> std::io::Result<ExitCode> {
-    // Before the first thread is started, which could get a signal otherwise.
+    // Before the first thread is started, because a thread could receive a signal.
     let signals = Signals::listen()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let shared = Arc::new(SharedRun::default());
@@ -39,7 +39,7 @@ fn begin(arguments: ApplyArguments, console: &Console, log: &DebugLog) -> std::i
         ApplyContext { arguments, console: console.clone(), log: log.clone(), shared: Arc::clone(&shared) };
     runtime.block_on(async {
         let job = spawn(config, async move |session| context.run(session).await)?;
-        Ok(attend(job, &signals, timeout, &shared, console).await)
+        Ok(supervise(job, &signals, timeout, &shared, console).await)
     })
 }
 
@@ -119,17 +119,17 @@ impl ApplyContext {
         tokio::select! {
             biased;
             () = output.drained() => log.write_at_once(),
-            () = given_up(&shared.canceller) => {}
+            () = reader_is_given_up(&shared.canceller) => {}
         }
         let code = ended.map_or(code, |ended| ended.finish(console, output.result(), code));
         end_record(console, &mut run, &summary, code)
     }
 }
 
-/// Sink of the events of a run that reports them.
+/// Sink that passes the events of a run to the listeners.
 struct ListenerSink<'s> {
     shared: &'s SharedRun,
-    /// The run verifies the one before.
+    /// The run verifies the previous run.
     verifies: bool,
 }
 
@@ -157,7 +157,7 @@ fn end_record(console: &Console, run: &mut ActiveRun<'_>, summary: &RunSummary, 
     ended.code
 }
 
-/// Writes why a record is not complete, and why old runs could not be removed.
+/// Reports why a record is not complete, and why old runs could not be removed.
 pub(crate) fn record_ended(console: &Console, ended: &RecordEnd) {
     if let Some(error) = &ended.error {
         console.error_of(error, "the run itself went on to its end", &[]);
@@ -179,10 +179,10 @@ fn show_rendered(console: &Console, manifest: &LoadedManifest<'_>) -> ExitCode {
     }
 }
 
-/// Waits until the run no longer waits for a reader that stands still, because the run is to end.
-async fn given_up(canceller: &Canceller) {
+/// Waits until the end of the run makes waiting for a stalled reader pointless.
+async fn reader_is_given_up(canceller: &Canceller) {
     const AFTER_STOP: Duration = Duration::from_secs(2);
-    // A reader that reads has the time to do so.
+    // A reader that still reads gets time to do so.
     const AFTER_KILL: Duration = Duration::from_millis(500);
     canceller.reached(CancellationLevel::Stop).await;
     tokio::select! {

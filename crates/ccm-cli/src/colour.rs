@@ -1,4 +1,4 @@
-//! Text with or without its colours.
+//! Removal of colours from text.
 
 use std::io::{self, Write};
 
@@ -15,7 +15,7 @@ pub(crate) fn coloured(output: impl Write + Send + 'static, choice: ColorChoice)
 /// Writer that removes colour codes from a text without other control characters, such as the report.
 ///
 /// `anstream` removes every code and parses each byte, which took a twentieth of a run without changes. Text
-/// is passed on in one piece at each flush, because every write wakes the thread behind it.
+/// is passed on in one piece at each flush, because every write wakes the thread of the receiver.
 struct Colourless<W> {
     output: W,
     pending: Vec<u8>,
@@ -51,7 +51,7 @@ mod tests {
 
     use super::*;
 
-    /// Sends each write on.
+    /// Passes each write on.
     struct Pieces(Sender<String>);
 
     impl Write for Pieces {

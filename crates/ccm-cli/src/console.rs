@@ -1,4 +1,4 @@
-//! Messages of ccm beside the report of a run: on standard error, in one form and without secrets.
+//! Messages of ccm besides the report of a run: on standard error, in one form and without secrets.
 
 use std::borrow::Cow;
 use std::io::{Write as _, stderr};
@@ -8,19 +8,19 @@ use anstream::{AutoStream, ColorChoice};
 use ccm_model::escape_control;
 use ccm_runtime::Secrets;
 
-/// Standard error, with the secrets that nothing may show.
+/// Standard error, with the secrets to redact.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Console {
     secrets: Secrets,
 }
 
 impl Console {
-    /// Returns the secrets, which sessions share.
+    /// Returns the secrets, which the sessions share.
     pub(crate) fn secrets(&self) -> &Secrets {
         &self.secrets
     }
 
-    /// Writes an error: the message, its causes, then advice.
+    /// Writes an error: the message, its causes, then hints.
     pub(crate) fn error(&self, message: &str, causes: &[String], hints: &[String]) {
         let mut text = format!("error: {}\n{}", escape_control(message), caused_by(causes));
         for hint in hints {
@@ -29,7 +29,7 @@ impl Console {
         self.write(&text);
     }
 
-    /// Writes an error with its consequence, its causes and advice.
+    /// Writes an error with its consequence, its causes and hints.
     pub(crate) fn error_of(&self, error: &dyn std::error::Error, consequence: &str, hints: &[String]) {
         let message =
             if consequence.is_empty() { error.to_string() } else { format!("{error}; {consequence}") };
@@ -47,13 +47,13 @@ impl Console {
         self.write(&format!("warning: {}\n", escape_control(message)));
     }
 
-    /// Writes a note, which is no error but may explain what happens.
+    /// Writes a note, which is not an error but may explain the result.
     pub(crate) fn note(&self, message: &str) {
         self.write(&format!("note: {}\n", escape_control(message)));
     }
 
-    /// Writes a text without secrets, in one piece so that nothing else comes between its words. If standard
-    /// error is closed, nobody is looking.
+    /// Writes a text without secrets, in one piece so that no other output comes in between. Errors are
+    /// ignored, because standard error may be closed.
     pub(crate) fn write(&self, text: &str) {
         let mut stderr = stderr().lock();
         let text = match (self.secrets.redact(text), AutoStream::choice(&stderr)) {

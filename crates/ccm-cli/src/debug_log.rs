@@ -19,36 +19,35 @@ use tracing_subscriber::registry;
 
 use crate::console::Console;
 
-/// The variable that chooses messages.
+/// Variable with the filter of messages.
 const VARIABLE: &str = "CCM_LOG";
 
 /// Destination of debug messages.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DebugLog {
-    /// Writer of messages while a run reports; without it they are written at once.
-    outlet: Arc<Mutex<Option<NonBlockingWriter>>>,
+    /// Writer of messages during a run; without it, messages are written directly.
+    writer: Arc<Mutex<Option<NonBlockingWriter>>>,
 }
 
 impl DebugLog {
-    /// Sends messages through the thread that writes the report of a run, in order with the report. A reader
-    /// that stands still must not hold up the run.
+    /// Sends messages through the thread that writes the report of a run, in order with the report. A stalled
+    /// reader must not delay the run.
     pub(crate) fn write_through(&self, screen: &NonBlockingWriter) {
-        *self.outlet() = Some(screen.clone());
+        *self.writer() = Some(screen.clone());
     }
 
-    /// Writes messages at once again.
+    /// Writes messages directly again.
     pub(crate) fn write_at_once(&self) {
-        *self.outlet() = None;
+        *self.writer() = None;
     }
 
-    fn outlet(&self) -> MutexGuard<'_, Option<NonBlockingWriter>> {
-        self.outlet.lock().unwrap_or_else(PoisonError::into_inner)
+    fn writer(&self) -> MutexGuard<'_, Option<NonBlockingWriter>> {
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Turns on the messages that the environment or the command line asks for. `CCM_LOG` wins over `-vv`. A
-/// filter that can't be read is ignored with a warning: a debugging aid must not keep a machine from its
-/// desired state.
+/// Turns on the messages that the environment or the command line asks for. `CCM_LOG` wins over `-vv`. An
+/// invalid filter is ignored with a warning: a debugging aid must not keep a machine from its desired state.
 pub(crate) fn install(verbose: u8, console: &Console) -> DebugLog {
     let log = DebugLog::default();
     let chosen = match filter_of_environment() {
@@ -70,7 +69,7 @@ fn filter_of_environment() -> Result<Option<Targets>, String> {
     filter(value.to_str().ok_or("it is not UTF-8 text")?)
 }
 
-/// Reads a filter: levels and `TARGET=LEVEL`, separated by commas. An empty one is `None`.
+/// Parses a filter: levels and `TARGET=LEVEL`, separated by commas. An empty filter is `None`.
 fn filter(text: &str) -> Result<Option<Targets>, String> {
     let mut all = None;
     for directive in text.split(',').map(str::trim).filter(|directive| !directive.is_empty()) {
@@ -95,11 +94,11 @@ fn filter(text: &str) -> Result<Option<Targets>, String> {
 }
 
 fn level(text: &str) -> Option<LevelFilter> {
-    // An empty text is a level of the library.
+    // The library takes an empty text for a level.
     text.parse().ok().filter(|_| !text.is_empty())
 }
 
-/// Returns `true` for the path of a module of ccm, or the beginning of one.
+/// Returns `true` for the path of a module of ccm, or the beginning of such a path.
 fn is_part_of_ccm(target: &str) -> bool {
     let is_path = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b':');
     target.starts_with("ccm") && target.bytes().all(is_path)
@@ -108,7 +107,7 @@ fn is_part_of_ccm(target: &str) -> bool {
 fn write_messages(targets: Targets, log: &DebugLog, secrets: &Secrets) {
     let levels = targets.iter().map(|(_, level)| level).chain(targets.default_level());
     let Some(most) = levels.max().filter(|most| *most > LevelFilter::OFF) else { return };
-    // A message keeps its spans, whatever part of ccm they come from.
+    // A message keeps its spans, whichever part of ccm created them.
     let is_enabled = move |metadata: &Metadata<'_>| {
         metadata.is_span() || targets.would_enable(metadata.target(), metadata.level())
     };
@@ -119,11 +118,11 @@ fn write_messages(targets: Targets, log: &DebugLog, secrets: &Secrets) {
         .with_timer(Elapsed::new())
         .with_writer(move || DebugMessage { bytes: Vec::new(), log: log.clone(), secrets: secrets.clone() });
     let filter = filter_fn(is_enabled).with_max_level_hint(most.max(LevelFilter::DEBUG));
-    // It is the first and only one, so it can't fail to be set.
+    // No other subscriber is ever set, so setting this one can't fail.
     let _ = tracing::subscriber::set_global_default(registry().with(filter).with(messages));
 }
 
-/// Returns `true` if messages are written.
+/// Returns `true` if debug messages are written.
 pub(crate) fn is_on() -> bool {
     LevelFilter::current() > LevelFilter::OFF
 }
@@ -157,7 +156,7 @@ struct DebugMessage {
 }
 
 impl DebugMessage {
-    /// The message as one line, without secrets and without what steers a terminal.
+    /// Returns the message as one line, without secrets and terminal control characters.
     fn text(&self) -> String {
         let text = String::from_utf8_lossy(&self.bytes);
         let text = self.secrets.redact(text.trim_end_matches('\n'));
@@ -179,9 +178,9 @@ impl Write for DebugMessage {
 impl Drop for DebugMessage {
     fn drop(&mut self) {
         let text = self.text();
-        // If standard error is closed, nobody is looking.
-        let _ = match &mut *self.log.outlet() {
-            Some(outlet) => outlet.write_all(text.as_bytes()),
+        // Errors are ignored, because standard error may be closed.
+        let _ = match &mut *self.log.writer() {
+            Some(writer) => writer.write_all(text.as_bytes()),
             None => stderr().lock().write_all(text.as_bytes()),
         };
     }

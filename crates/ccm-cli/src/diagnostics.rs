@@ -1,4 +1,4 @@
-//! Errors and warnings, rendered with the lines that they point at.
+//! Errors and warnings, rendered with excerpts of the source.
 
 use std::borrow::Cow;
 use std::ops::{Range, RangeInclusive};
@@ -9,17 +9,17 @@ use ccm_runtime::Findings;
 
 use crate::console::Console;
 
-/// Number of lines between labels that are shown in one excerpt.
+/// Maximum number of lines between two labels in one excerpt.
 const MAX_GAP: usize = 60;
-/// Length in bytes of a line that is shown; of a longer one only the location is.
+/// Maximum length of a line in bytes. Of a longer line only the location is shown.
 const MAX_LINE: usize = 500;
-/// Number of errors and warnings that are shown; the others are counted.
+/// Maximum number of errors and warnings to show; the others are counted.
 const MAX_SHOWN: usize = 100;
 
 /// Shows errors and warnings on standard error.
 pub(crate) fn print(console: &Console, findings: &Findings) {
     let Findings { diagnostics, texts: sources } = findings;
-    // anstream strips the colours where they are not wanted, so they are always rendered.
+    // Colours are always rendered, because anstream strips them if they are not wanted.
     let renderer = Renderer::styled();
     let mut text = String::new();
     if diagnostics.is_empty() {
@@ -35,7 +35,7 @@ pub(crate) fn print(console: &Console, findings: &Findings) {
     console.write(&text);
 }
 
-/// Returns the text of one of them.
+/// Returns the text of one diagnostic.
 pub(crate) fn rendered(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
     render(diagnostic, sources, &Renderer::styled())
 }
@@ -47,69 +47,69 @@ fn render(diagnostic: &Diagnostic, sources: &SourceMap, renderer: &Renderer) -> 
         Severity::Warning => Level::WARNING,
     };
     let mut group = Group::with_title(level.primary_title(shown(&diagnostic.message)));
-    for cluster in clusters(diagnostic, sources) {
-        group = group.element(cluster.element());
+    for excerpt in excerpts(diagnostic, sources) {
+        group = group.element(excerpt.element());
     }
     for hint in &diagnostic.hints {
-        // A hint may show a few lines to write.
+        // A hint may consist of several lines.
         let lines: Vec<_> = hint.split('\n').map(shown).collect();
         group = group.element(Level::HELP.with_name("hint").message(lines.join("\n")));
     }
     renderer.render(&[group])
 }
 
-/// Replaces a character that steers a terminal by one of as many bytes, so that offsets stay. The renderer
-/// replaces those of ASCII.
-fn harmless(character: char) -> char {
-    let steers =
+/// Replaces a terminal control character by a character of the same length, so that offsets stay valid. The
+/// renderer replaces ASCII control characters itself.
+fn without_control(character: char) -> char {
+    let is_control =
         |character: char| matches!(escape_control(character.encode_utf8(&mut [0; 4])), Cow::Owned(_));
     match character.len_utf8() {
-        2 if steers(character) => '\u{b7}',
-        3 if steers(character) => '\u{fffd}',
+        2 if is_control(character) => '\u{b7}',
+        3 if is_control(character) => '\u{fffd}',
         _ => character,
     }
 }
 
-/// Labels of one source that are near enough to be shown in one piece of it.
-struct Cluster<'a> {
+/// Labels of one source that are close enough for one excerpt.
+struct Excerpt<'a> {
     source: &'a Source,
     labels: Vec<&'a Label>,
     /// Lines from the first label to the last.
     lines: RangeInclusive<usize>,
     /// `true` if the first label is the location of the error.
-    primary: bool,
+    has_primary: bool,
 }
 
-fn clusters<'a>(diagnostic: &'a Diagnostic, sources: &'a SourceMap) -> Vec<Cluster<'a>> {
-    let mut clusters: Vec<Cluster<'a>> = Vec::new();
+fn excerpts<'a>(diagnostic: &'a Diagnostic, sources: &'a SourceMap) -> Vec<Excerpt<'a>> {
+    let mut excerpts: Vec<Excerpt<'a>> = Vec::new();
     for (position, label) in diagnostic.labels.iter().enumerate() {
         let Some(source) = sources.get(label.span.source) else { continue };
         let line = source.position(label.span.start as usize).line;
-        let near = clusters.iter_mut().find(|cluster| {
-            let (first, last) = (line.min(*cluster.lines.start()), line.max(*cluster.lines.end()));
-            std::ptr::eq(cluster.source, source) && last - first <= MAX_GAP
+        let near = excerpts.iter_mut().find(|excerpt| {
+            let (first, last) = (line.min(*excerpt.lines.start()), line.max(*excerpt.lines.end()));
+            std::ptr::eq(excerpt.source, source) && last - first <= MAX_GAP
         });
-        if let Some(cluster) = near {
-            cluster.labels.push(label);
-            cluster.lines = line.min(*cluster.lines.start())..=line.max(*cluster.lines.end());
+        if let Some(excerpt) = near {
+            excerpt.labels.push(label);
+            excerpt.lines = line.min(*excerpt.lines.start())..=line.max(*excerpt.lines.end());
         } else {
-            clusters.push(Cluster {
+            excerpts.push(Excerpt {
                 source,
                 labels: vec![label],
                 lines: line..=line,
-                primary: position == 0,
+                has_primary: position == 0,
             });
         }
     }
-    clusters
+    excerpts
 }
 
-impl<'a> Cluster<'a> {
+impl<'a> Excerpt<'a> {
     fn element(&self) -> Element<'a> {
         let text = &*self.source.text;
         let start =
             self.labels.iter().map(|label| label.span.start as usize).min().unwrap_or(0).min(text.len());
-        // An error is shown where it begins; a block of several pages is not shown whole.
+        // Ends at the beginning of the last label: a block of several pages is not shown whole.
         let end =
             self.labels.iter().map(|label| label.span.start as usize).max().unwrap_or(0).min(text.len());
         let from = text.as_bytes()[..start].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
@@ -121,12 +121,15 @@ impl<'a> Cluster<'a> {
             let origin = Origin::path(Cow::Borrowed(&*self.source.name));
             return origin.line(first.line).char_column(first.column).into();
         }
-        let mut snippet = Snippet::source(piece.chars().map(harmless).collect::<String>())
+        let mut snippet = Snippet::source(piece.chars().map(without_control).collect::<String>())
             .line_start(first.line)
             .path(Cow::Borrowed(&*self.source.name));
         for (position, label) in self.labels.iter().enumerate() {
-            let kind =
-                if self.primary && position == 0 { AnnotationKind::Primary } else { AnnotationKind::Context };
+            let kind = if self.has_primary && position == 0 {
+                AnnotationKind::Primary
+            } else {
+                AnnotationKind::Context
+            };
             let annotation = kind.span(within_line(piece, label, from));
             snippet = snippet.annotation(if label.text.is_empty() {
                 annotation
@@ -138,7 +141,7 @@ impl<'a> Cluster<'a> {
     }
 }
 
-/// Returns the part of a label on its first line, in bytes of the piece.
+/// Returns the part of a label on its first line, in bytes of the excerpt.
 fn within_line(piece: &str, label: &Label, from: usize) -> Range<usize> {
     let start = (label.span.start as usize - from).min(piece.len());
     let line_end = piece[start..].find(['\n', '\r']).map_or(piece.len(), |at| start + at);
@@ -156,8 +159,9 @@ mod tests {
             let (diagnostics, texts) = ccm_fuzz::manifest_errors(&input);
             for diagnostic in &diagnostics {
                 let shown = render(diagnostic, &texts, &Renderer::plain());
-                let steers = |character: char| character.is_control() && !matches!(character, '\n' | '\t');
-                assert!(!shown.is_empty() && !shown.contains(steers), "{shown:?}");
+                let is_control =
+                    |character: char| character.is_control() && !matches!(character, '\n' | '\t');
+                assert!(!shown.is_empty() && !shown.contains(is_control), "{shown:?}");
             }
         }
     }

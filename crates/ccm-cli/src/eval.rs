@@ -35,7 +35,7 @@ fn refused(console: &Console, errors: &ManifestErrors) -> ExitCode {
     ExitCode::NothingRun
 }
 
-/// Returns the names in an expression and the time at which it can be evaluated, a line for each kind.
+/// Returns the names in an expression and the earliest time of its evaluation, a line for each kind.
 fn explanation(named: &ExpressionNames) -> String {
     let anything = |names: &[String], all: &str| -> Vec<String> {
         let shown =

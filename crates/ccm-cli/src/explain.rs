@@ -99,7 +99,7 @@ fn listed(properties: &[PropertyReference]) -> String {
     text
 }
 
-/// Breaks a text into lines. Words that are longer than a line stay whole.
+/// Breaks a text into lines. Words that are longer than a line are not broken.
 fn filled(text: &str, indent: usize) -> String {
     let mut filled = String::new();
     let mut column = 0;

@@ -93,7 +93,7 @@ fn variables(value: &Value, prefix: &str) -> Result<String, Vec<Diagnostic>> {
     if errors.is_empty() { Ok(text) } else { Err(errors) }
 }
 
-/// Collects the values that are no maps, each with the keys that lead to it.
+/// Collects the values that are not maps, each with the keys that lead to it.
 fn leaves<'v>(value: &'v Value, path: &mut Vec<&'v str>, found: &mut Vec<(Vec<&'v str>, &'v Value)>) {
     let Value::Map(map) = value else { return found.push((path.clone(), value)) };
     for (key, value) in &**map {

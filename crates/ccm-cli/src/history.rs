@@ -18,13 +18,13 @@ pub(crate) fn run(arguments: &arguments::HistoryArguments, console: &Console) ->
     let history = session.history().map_err(|error| state::not_read(console, &session, &error));
     let shown = history.and_then(|history| match &arguments.run {
         None => Ok(list(&history, arguments.output)),
-        Some(prefix) => found(console, &history, prefix).and_then(|run| match &arguments.exec {
-            None => one(console, &history, run, arguments.output),
+        Some(prefix) => find_run(console, &history, prefix).and_then(|run| match &arguments.exec {
+            None => show_run(console, &history, run, arguments.output),
             Some(exec) => execution(console, &history, run, exec, arguments.output),
         }),
     });
     match shown {
-        Ok(text) => show::print(console, &coloured(text)),
+        Ok(text) => show::print(console, &coloured_if_supported(text)),
         Err(code) => code,
     }
 }
@@ -36,7 +36,7 @@ fn list(history: &History, output: DocumentFormat) -> String {
     }
 }
 
-fn found<'h>(console: &Console, history: &'h History, prefix: &str) -> Result<&'h StoredRun, ExitCode> {
+fn find_run<'h>(console: &Console, history: &'h History, prefix: &str) -> Result<&'h StoredRun, ExitCode> {
     history.find(prefix).map_err(|error| {
         let hint = match &error {
             FindError::Ambiguous { .. } => "write more of the id".to_owned(),
@@ -50,7 +50,7 @@ fn found<'h>(console: &Console, history: &'h History, prefix: &str) -> Result<&'
     })
 }
 
-/// Shows what an exec left in the record of a run.
+/// Shows the files of an exec in the record of a run.
 fn execution(
     console: &Console,
     history: &History,
@@ -77,7 +77,7 @@ fn execution(
     })
 }
 
-fn one(
+fn show_run(
     console: &Console,
     history: &History,
     run: &StoredRun,
@@ -93,8 +93,8 @@ fn one(
     })
 }
 
-/// Removes the colours where standard output has none.
-fn coloured(text: String) -> String {
+/// Removes the colours if standard output does not support them.
+fn coloured_if_supported(text: String) -> String {
     match AutoStream::choice(&stdout()) {
         ColorChoice::Never => strip_str(&text).to_string(),
         _ => text,

@@ -1,4 +1,4 @@
-//! `ccm apply --verify-idempotent`: a second run of the manifest, which has to change nothing again.
+//! `ccm apply --verify-idempotent`: a second run of the manifest, which must not change anything.
 
 use ccm_report::pending_line;
 use ccm_runtime::{ChangedAgain, ExitCode, Session, Verification, VerificationError};
@@ -7,7 +7,7 @@ use crate::apply::record_ended;
 use crate::console::Console;
 use crate::{diagnostics, manifest, state};
 
-/// Writes why there was no second run, and returns the exit code.
+/// Reports why there was no second run, and returns the exit code.
 pub(crate) fn not_verified(
     console: &Console,
     session: &Session,
@@ -40,7 +40,7 @@ pub(crate) fn not_verified(
     code.and_failed()
 }
 
-/// Writes what the second run changed again, which refreshes are still pending, and advice.
+/// Reports the changes of the second run, the pending refreshes, and advice.
 pub(crate) fn show(console: &Console, verification: &Verification) {
     let Verification { changed_again, due, not_due, advice, .. } = verification;
     if !not_due.is_empty() {

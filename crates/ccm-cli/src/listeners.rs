@@ -55,7 +55,7 @@ pub(crate) struct Listeners {
 }
 
 impl Listeners {
-    /// Makes the listeners that the command line asks for.
+    /// Creates the listeners that the command line asks for.
     pub(crate) fn new(
         arguments: &ApplyArguments,
         events_file: Option<EventsFile>,
@@ -73,7 +73,7 @@ impl Listeners {
             clock: SystemClock::new(),
             report,
             events_file,
-            // Messages would be written into the line that shows the progress.
+            // Messages would be written into the progress line.
             terminal: if arguments.quiet || debug_log::is_on() {
                 None
             } else {
@@ -84,7 +84,7 @@ impl Listeners {
         }
     }
 
-    /// Hands an event to all of them, with its line of JSON where that is written.
+    /// Passes an event to all listeners, with its line of JSON if lines are written.
     pub(crate) fn accept(&mut self, event: &Event, line: Option<&JsonLine<'_>>) {
         if self.terminal.is_some()
             && let Some(erase) = self.progress.accept(event, self.clock.monotonic())
@@ -105,7 +105,7 @@ impl Listeners {
         }
     }
 
-    /// Begins the report of a run that verifies the one before.
+    /// Begins the report of a run that verifies the previous one.
     pub(crate) fn begin_verification(&mut self) {
         if let ReportWriter::Text(report) = &mut self.report {
             report.begin_verification();
@@ -119,7 +119,7 @@ impl Listeners {
         }
     }
 
-    /// Hands on the rest of the report.
+    /// Passes on the rest of the report.
     pub(crate) fn end_report(self) -> EndedReport {
         let report = match self.report {
             ReportWriter::Text(report) => report.finish(),
@@ -129,7 +129,7 @@ impl Listeners {
         EndedReport { report, events_file: self.events_file }
     }
 
-    /// Writes out the lines that were collected.
+    /// Writes the buffered lines.
     pub(crate) fn write_out(&mut self) {
         match &mut self.report {
             ReportWriter::Text(report) => report.write_out(),
@@ -141,7 +141,7 @@ impl Listeners {
         }
     }
 
-    /// Brings the line that shows the progress up to date.
+    /// Updates the progress line.
     pub(crate) fn tick(&mut self) {
         if let Some(terminal) = self.terminal
             && let Some(text) = self.progress.tick(self.clock.monotonic(), terminal.width())
@@ -150,25 +150,25 @@ impl Listeners {
         }
     }
 
-    /// Writes to the terminal. If that fails, nobody is looking.
+    /// Writes to the terminal. Errors are ignored, because the terminal may be gone.
     fn show(&mut self, text: &str) {
         let _ = self.screen.write_all(text.as_bytes());
     }
 }
 
-/// Listeners whose report is on its way.
+/// Listeners after the end of the report.
 pub(crate) struct EndedReport {
     report: Result<(), ReportError>,
     events_file: Option<EventsFile>,
 }
 
 impl EndedReport {
-    /// Ends the others, writes what failed, and returns the exit code. `output` is the result of writing the
-    /// report.
+    /// Ends the other listeners, reports failures, and returns the exit code. `output` is the result of
+    /// writing the report.
     pub(crate) fn finish(self, console: &Console, output: io::Result<()>, code: ExitCode) -> ExitCode {
         let mut code = code;
         match self.report.and(output.map_err(ReportError::Write)) {
-            // The reader of standard output may go away when it has seen enough.
+            // The reader of standard output may have closed it, as `head` does.
             Err(ReportError::Write(error)) if error.kind() == ErrorKind::BrokenPipe => {}
             Err(error) => {
                 console.error_of(&error, "", &[]);

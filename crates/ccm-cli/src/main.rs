@@ -31,7 +31,7 @@ use arguments::{ApplyArguments, Arguments, CliCommand, HieraCommand};
 use console::Console;
 
 fn main() -> process::ExitCode {
-    // A copy of ccm that was started to become a command, as another user or in a sandbox, does nothing else.
+    // A copy of ccm that becomes a command, as another user or in a sandbox, does nothing else.
     if let Some(code) = launcher::begin() {
         return code;
     }
@@ -43,7 +43,7 @@ fn main() -> process::ExitCode {
         Ok(arguments) => arguments,
         Err(error) => {
             let error = arguments::without_value(error);
-            // Help and version are no errors. If they can't be printed, nothing is left to do.
+            // Help and version are not errors. A failure to print them is ignored.
             let _ = error.print();
             return if error.use_stderr() { ExitCode::Usage } else { ExitCode::Success }.into();
         }

@@ -1,4 +1,4 @@
-//! Manifests of the command line: reading, loading, and the errors of both.
+//! Manifests from the command line: reading, loading, and the errors of both.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::arguments::{ManifestArguments, ValueArguments};
 use crate::console::Console;
 use crate::{diagnostics, session, state};
 
-/// Reads the manifest of the command line.
+/// Reads the manifest that the command line names.
 pub(crate) fn read(
     console: &Console,
     session: &Session,
@@ -53,7 +53,7 @@ pub(crate) fn refuse_all(console: &Console, errors: Vec<Diagnostic>) -> ExitCode
     ExitCode::NothingRun
 }
 
-/// Writes why a manifest or values can't be read.
+/// Reports why a manifest or values can't be read.
 pub(crate) fn not_read(console: &Console, error: &InputError) -> ExitCode {
     match error {
         InputError::Directory(source) => return state::cannot_start(console, source),
@@ -69,7 +69,7 @@ pub(crate) fn not_read(console: &Console, error: &InputError) -> ExitCode {
     ExitCode::NothingRun
 }
 
-/// Writes why a text can't be read.
+/// Reports why a text can't be read.
 pub(crate) fn text_not_read(console: &Console, error: &TextError) -> ExitCode {
     let hint = match error {
         TextError::TooLong { what: "manifest", .. } => {

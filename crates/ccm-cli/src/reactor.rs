@@ -1,7 +1,7 @@
-//! The reactor beside a run: signals, the time limit and progress.
+//! The reactor during a run: signals, the time limit and progress.
 //!
-//! The run has a thread of its own, because work on files does not wait and would let the reactor notice
-//! nothing meanwhile.
+//! The run has its own thread, because work on files blocks its thread, and a blocked reactor would miss
+//! signals.
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,7 +24,7 @@ const TICK: Duration = Duration::from_millis(500);
 pub(crate) struct SharedRun {
     /// Handle that ends the run.
     pub(crate) canceller: Canceller,
-    /// Listeners of the run, once it has begun.
+    /// Listeners of the run, once the run has begun.
     listeners: Mutex<Option<Listeners>>,
     /// The manifest was loaded. Loading can't be cancelled.
     is_loaded: AtomicBool,
@@ -37,21 +37,20 @@ impl SharedRun {
         self.is_loaded.store(true, Ordering::SeqCst);
     }
 
-    /// Marks the beginning of the run, with the listeners that it has.
+    /// Marks the beginning of the run, with its listeners.
     pub(crate) fn begun(&self, listeners: Listeners) {
         *self.listeners() = Some(listeners);
         self.has_begun.notify_one();
     }
 
-    /// Returns the listeners, which are locked for one event or one update at a time.
+    /// Returns the listeners. The lock is held for one event or one update at a time.
     pub(crate) fn listeners(&self) -> MutexGuard<'_, Option<Listeners>> {
         self.listeners.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Waits for the end of a job that applies a manifest, and turns signals and the end of its time into a
-/// cancellation.
-pub(crate) async fn attend(
+/// Waits for the end of a job that applies a manifest. Signals and the time limit become cancellations.
+pub(crate) async fn supervise(
     job: Job<ExitCode>,
     signals: &Signals,
     timeout: Option<Duration>,
@@ -61,7 +60,7 @@ pub(crate) async fn attend(
     let mut job = pin!(job);
     let mut time_is_up = pin!(async {
         match timeout {
-            // Time is counted from the beginning of the run.
+            // The time limit counts from the beginning of the run.
             Some(_) => shared.has_begun.notified().await,
             None => std::future::pending().await,
         }
@@ -80,9 +79,9 @@ pub(crate) async fn attend(
             }
             Ok(signal) = signals.next() => {
                 if !shared.is_loaded.load(Ordering::SeqCst) {
-                    return ended_early(console, signal);
+                    return stopped_before_run(console, signal);
                 }
-                // Who types Ctrl-\ does not want to wait.
+                // Ctrl-\ means that the user does not want to wait.
                 if signal.name == "SIGQUIT" {
                     level = CancellationLevel::Kill;
                 }
@@ -106,8 +105,8 @@ pub(crate) async fn attend(
     }
 }
 
-/// Writes that a signal came before the run, and returns the exit code.
-fn ended_early(console: &Console, signal: Signal) -> ExitCode {
+/// Reports a signal before the run, and returns the exit code.
+fn stopped_before_run(console: &Console, signal: Signal) -> ExitCode {
     console.error(&format!("{} ended ccm; nothing was run", signal.name), &[], &[]);
     signal_code(signal.number)
 }

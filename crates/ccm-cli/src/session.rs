@@ -23,7 +23,7 @@ pub(crate) fn config(console: &Console, state_directory: Option<PathBuf>) -> Con
     Config {
         secrets: console.secrets().clone(),
         state_directory,
-        // Every process has its own program under this path, also after an update has replaced the file.
+        // This path leads to the program of the process itself, even after an update has replaced the file.
         launcher: Some("/proc/self/exe".into()),
         ..Config::default()
     }

@@ -33,7 +33,7 @@ pub(crate) fn schema(arguments: &SchemaArguments, console: &Console) -> ExitCode
     print(console, &format!("{schema:#}\n"))
 }
 
-/// Prints to standard output. A reader that has gone away has seen enough.
+/// Prints to standard output. A closed output is no error, as with `head`.
 pub(crate) fn print(console: &Console, text: &str) -> ExitCode {
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {

@@ -10,11 +10,11 @@ use ccm_runtime::{
 use crate::console::Console;
 use crate::reactor::signal_code;
 
-/// Advice about a ledger that others can write.
+/// Hint for a ledger that others can write.
 pub(crate) const UNTRUSTED_HINT: &str =
     "inspect it; then make sure that only you own and can write it, or remove it";
 
-/// Writes why a run can't begin.
+/// Reports why a run can't begin.
 pub(crate) fn not_begun(console: &Console, session: &Session, error: &BeginError) -> ExitCode {
     let nothing = |hints: &[String]| console.error_of(error, "nothing was run", hints);
     match error {
@@ -24,7 +24,7 @@ pub(crate) fn not_begun(console: &Console, session: &Session, error: &BeginError
         BeginError::State(error) => nothing(&[error.hint()]),
         BeginError::Lock(error) => nothing(&[match error {
             LockError::Held { .. } => "wait until it ends, or wait longer with `--lock-wait`".to_owned(),
-            // The directory around it belongs to the user who runs ccm.
+            // The parent directory belongs to the user who runs ccm.
             LockError::Use { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
                 "give it to the owner of the directory with chown, or remove it".to_owned()
             }
@@ -38,22 +38,22 @@ pub(crate) fn not_begun(console: &Console, session: &Session, error: &BeginError
     ExitCode::NothingRun
 }
 
-/// Writes that a signal ended the wait for another run.
+/// Reports that a signal ended the wait for another run.
 fn wait_ended(console: &Console, cause: &StopCause) -> ExitCode {
-    // Time is counted from the beginning of a run, so only a signal ends the wait.
+    // The time limit counts from the beginning of a run, so only a signal ends the wait.
     let StopCause::Signal { name, number } = cause else { return ExitCode::NothingRun };
     console.error(&format!("{name} ended the wait for another run; nothing was run"), &[], &[]);
     signal_code(*number)
 }
 
-/// Writes that ccm itself could not be set up.
+/// Reports that ccm itself could not be set up.
 pub(crate) fn cannot_start(console: &Console, error: &dyn std::error::Error) -> ExitCode {
     let causes = std::iter::successors(Some(error), |error| (*error).source());
     console.error("ccm can't start a run", &causes.map(ToString::to_string).collect::<Vec<_>>(), &[]);
     ExitCode::NothingRun
 }
 
-/// Writes names of `--only` that are not in the manifest.
+/// Reports names of `--only` that are not in the manifest.
 pub(crate) fn not_selected(console: &Console, unknown: &UnknownResources) -> ExitCode {
     for UnknownResource { id, nearest } in &unknown.0 {
         let message = format!("--only names `{id}`, which is not in the manifest; nothing was run");
@@ -63,19 +63,19 @@ pub(crate) fn not_selected(console: &Console, unknown: &UnknownResources) -> Exi
     ExitCode::Usage
 }
 
-/// Writes that a manifest needs a name.
+/// Reports that a manifest needs a name.
 pub(crate) fn name_missing(console: &Console, error: NameMissing) -> ExitCode {
     let cause = "pending refreshes are remembered for the next run under its name".to_owned();
     console.error(&format!("{error}; nothing was run"), &[cause], &["add `name` below `ccm`".to_owned()]);
     ExitCode::NothingRun
 }
 
-/// Writes why a ledger can't be used.
+/// Reports why a ledger can't be used.
 pub(crate) fn ledger_refused(console: &Console, session: &Session, error: &LedgerError) {
     console.error_of(error, "nothing was run", &[ledger_hint(session, error)]);
 }
 
-/// Writes why a state directory can't be read.
+/// Reports why a state directory can't be read.
 pub(crate) fn not_read(console: &Console, session: &Session, error: &StatusError) -> ExitCode {
     let hints = match error {
         StatusError::State(error) => vec![error.hint()],

@@ -14,7 +14,7 @@ use crate::arguments::{self, DocumentFormat};
 use crate::console::Console;
 use crate::{session, show, state};
 
-/// Shows the last run and the pending refreshes, or only these.
+/// Shows the last run and the pending refreshes, or only the refreshes.
 pub(crate) fn run(arguments: &arguments::StatusArguments, console: &Console) -> ExitCode {
     let session = session::open_with(console, &arguments.state);
     match shown(arguments, &session) {
@@ -61,8 +61,8 @@ fn shown(arguments: &arguments::StatusArguments, session: &Session) -> Result<St
     })
 }
 
-/// Returns the pending refreshes, with what to do about them. `named` is the state directory if the command
-/// line names it.
+/// Returns the pending refreshes, with their next steps. `named` is the state directory if the command line
+/// names it.
 fn text(session: &Session, pending: &PendingRefreshes, named: Option<&Path>) -> String {
     let PendingRefreshes { ledgers, damaged, is_locked } = pending;
     let mut text = if ledgers.is_empty() { "no refresh is pending\n".to_owned() } else { String::new() };

@@ -1,4 +1,4 @@
-//! `ccm validate`: a manifest is checked, for one machine or for several.
+//! `ccm validate`: checks a manifest, for one machine or for several.
 
 use std::path::PathBuf;
 
@@ -60,7 +60,7 @@ fn matrix(console: &Console, arguments: &ValidateArguments, session: &Session, i
     }
 }
 
-/// Shows errors and warnings, those together that concern the same machines.
+/// Shows errors and warnings, grouped by the machines that they concern.
 fn show_shared(console: &Console, shared: &[SharedFinding<'_>], files: &[PathBuf]) {
     let mut before: &[usize] = &[];
     for SharedFinding { diagnostic, findings, machines } in shared {

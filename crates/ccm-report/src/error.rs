@@ -2,10 +2,10 @@
 
 use std::io;
 
-/// Reason for which a report is not complete.
+/// Reason why a report is not complete.
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
-    /// A write failed. Nothing was written after that.
+    /// A write failed. Nothing was written after the failure.
     #[error("can't write the report")]
     Write(#[source] io::Error),
 }

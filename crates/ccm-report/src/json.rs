@@ -41,7 +41,7 @@ pub struct LineEncoder {
     buffer: Vec<u8>,
 }
 
-/// Run that is verified by a second one, and the resources that the second one changed again.
+/// Run that a second one verifies, and the resources that the second one changed again.
 #[derive(Debug)]
 struct VerifiedRun {
     run_id: String,
@@ -56,14 +56,14 @@ pub(crate) enum LineKind {
     Summary,
 }
 
-/// A line, with its properties for a writer.
+/// A line, with its metadata for a writer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JsonLine<'a> {
     /// Kind of the line.
     pub(crate) kind: LineKind,
     /// The JSON, with a line end.
     pub text: &'a str,
-    /// Time that the resource took.
+    /// Duration of the resource.
     pub runtime: Duration,
     /// `true` if the line must be written at once. Lines about unchanged and skipped resources may wait.
     pub urgent: bool,
@@ -94,7 +94,7 @@ impl LineEncoder {
             Event::SessionStarted(session) => Some(self.start(session)),
             Event::ResourceFinished(transaction) => Some(self.transaction(transaction)),
             Event::SessionFinished(summary) => Some(self.summary(summary)),
-            // Output can be long and secret, so it is shown only in the live report.
+            // Output can be long and secret, so only the live report shows it.
             Event::ResourceStarted(_) | Event::OutputReceived(_) | Event::ArtifactsLeft(_) => None,
         }
     }

@@ -3,11 +3,11 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-/// Limits of text that may wait: its length, and the time that its resources took.
+/// Limits of buffered text: its length, and the duration of its resources.
 ///
 /// Without the buffer, a run of thousands of unchanged resources would cost a system call for each. Only text
-/// about unchanged resources waits and can be lost in a crash. The owner calls [`OutputBuffer::write_out`]
-/// where the run waits, as for a command.
+/// about unchanged resources is buffered, so only such text can be lost in a crash. The owner calls
+/// [`OutputBuffer::write_out`] where the run waits, as for a command.
 const PENDING_BYTES: usize = 8 * 1024;
 const PENDING_RUNTIME: Duration = Duration::from_millis(50);
 
@@ -16,7 +16,7 @@ const PENDING_RUNTIME: Duration = Duration::from_millis(50);
 pub(crate) struct OutputBuffer<W> {
     out: W,
     pending: String,
-    /// Time that the resources in `pending` took.
+    /// Duration of the resources in `pending`.
     runtime: Duration,
     /// First error. After an error nothing is written.
     error: Option<io::Error>,
@@ -32,7 +32,7 @@ impl<W: Write> OutputBuffer<W> {
         self.error.is_some()
     }
 
-    /// Adds text about resources that took `runtime`. Urgent text is written at once.
+    /// Adds text about resources with this duration. Urgent text is written at once.
     pub(crate) fn push(&mut self, text: &str, runtime: Duration, urgent: bool) {
         if self.failed() {
             return;
@@ -44,7 +44,7 @@ impl<W: Write> OutputBuffer<W> {
         }
     }
 
-    /// Writes the waiting text.
+    /// Writes the buffered text.
     pub(crate) fn write_out(&mut self) {
         self.runtime = Duration::ZERO;
         if self.pending.is_empty() || self.failed() {
@@ -55,7 +55,7 @@ impl<W: Write> OutputBuffer<W> {
         self.error = written.err();
     }
 
-    /// Writes the waiting text. Returns the writer or the first error.
+    /// Writes the buffered text. Returns the writer or the first error.
     pub(crate) fn finish(mut self) -> io::Result<W> {
         self.write_out();
         match self.error {

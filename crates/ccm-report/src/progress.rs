@@ -59,7 +59,7 @@ impl ProgressLine {
 }
 
 /// Shortens a text to a number of columns. A character that is not ASCII counts as two columns, because some
-/// are that wide.
+/// are wide.
 fn fitting(text: &str, columns: usize) -> String {
     let wide = |character: char| if character.is_ascii() { 1 } else { 2 };
     if text.chars().map(wide).sum::<usize>() <= columns {

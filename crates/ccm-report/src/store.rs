@@ -37,7 +37,7 @@ pub enum StoreError {
         /// Cause.
         source: io::Error,
     },
-    /// An old run could not be removed, although more runs are recorded than wanted.
+    /// An old run could not be removed, so more runs are kept than requested.
     #[error("the record of an old run, {path:?}, could not be removed")]
     Remove {
         /// Directory of the run, or of all runs.
@@ -67,7 +67,7 @@ pub struct StoredSummary {
     pub version: String,
     /// `true` if the run changed nothing on purpose.
     pub noop: bool,
-    /// Time of the begin.
+    /// Time of the beginning.
     pub begin: String,
     /// Time of the end.
     pub end: String,
@@ -76,7 +76,7 @@ pub struct StoredSummary {
     pub duration: Duration,
     /// Number of resources with each outcome.
     pub counts: Counts,
-    /// Cause for which the run ended early.
+    /// Cause of the early end of the run.
     #[serde(deserialize_with = "known")]
     pub stopped: Option<StopLine>,
     /// Exit code of ccm.
@@ -122,7 +122,7 @@ pub struct Recorded {
 #[derive(Debug)]
 pub struct RunStore {
     path: PathBuf,
-    /// `None` if the directory can't be opened. `open` holds the error.
+    /// `None` if the directory can't be opened; `open` then holds the error.
     runs: Option<Directory>,
     open: io::Result<Open>,
     keep: usize,
@@ -144,7 +144,7 @@ impl RunStore {
         names.into_iter().filter(|name| is_run_id(name)).max()
     }
 
-    /// Begins the record of a run. `keep` is the number of runs to keep, with this one.
+    /// Begins the record of a run. `keep` is the number of runs to keep, including this one.
     pub fn begin(state: &Directory, identity: &RunIdentity, keep: usize) -> Self {
         let path = state.path().join(RUNS);
         let (runs, open) = match state.make(RUNS) {
@@ -190,7 +190,7 @@ impl RunStore {
     pub fn finish(self, summary: &StoredSummary) -> Recorded {
         let Self { path, runs, open, keep } = self;
         let record = open.and_then(|open| close(open, summary));
-        // Content of a directory is lost in a power failure unless the name of the directory is on disk.
+        // Content of a directory is lost in a power failure unless the name of the directory is synced.
         let named = runs.as_ref().filter(|_| !summary.is_quiet());
         let record = record.and_then(|()| named.map_or(Ok(()), Directory::sync));
         let kept = runs.map_or_else(Vec::new, |runs| retain(&runs, keep));

@@ -101,7 +101,7 @@ impl<W: Write> TextReport<W> {
         }
     }
 
-    /// Writes the waiting text.
+    /// Writes the buffered text.
     pub fn write_out(&mut self) {
         self.out.write_out();
     }
@@ -111,7 +111,7 @@ impl<W: Write> TextReport<W> {
         self.into_inner().map(|_| ())
     }
 
-    /// Ends the report. Returns the writer if all of it was written.
+    /// Ends the report. Returns the writer if everything was written.
     pub(crate) fn into_inner(self) -> Result<W, ReportError> {
         self.out.finish().map_err(ReportError::Write)
     }
@@ -125,7 +125,7 @@ impl<W: Write> TextReport<W> {
                 message.map_or(Ok(()), |message| layout::message(text, message))?;
                 Ok(message.is_some())
             }
-            // A running resource is shown elsewhere. A line for each would double the report.
+            // The progress line shows a running resource. A line for each would double the report.
             Event::ResourceStarted(_) | Event::ArtifactsLeft(_) => Ok(false),
             Event::OutputReceived(_) if quiet => Ok(false),
             Event::OutputReceived(OutputLine { id, stream, line }) => {
@@ -140,7 +140,7 @@ impl<W: Write> TextReport<W> {
                 {
                     self.failed.push(transaction.id.clone());
                 }
-                // After `--only`, a thousand other resources are of no interest.
+                // After `--only`, a thousand unselected resources are of no interest.
                 let not_selected = Outcome::Skipped { cause: SkipCause::NotSelected };
                 let passed_over = self.verbosity < Verbosity::Verbose && transaction.outcome == not_selected;
                 if passed_over || quiet && level != LogLevel::Error && transaction.warnings.is_empty() {

@@ -4,8 +4,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Generator of ids of the form UUID version 7.
 ///
-/// Each id of a generator is greater than the one before. If the clock stands still or goes back, the id
-/// repeats the time of the one before, and the twelve bits after the time are a counter.
+/// Each id of a generator is greater than the previous one. If the clock stands still or goes back, the id
+/// repeats the time of the previous one, and the twelve bits after the time are a counter.
 #[derive(Clone, Debug)]
 pub struct Ids {
     milliseconds: u64,
@@ -29,14 +29,14 @@ impl Ids {
     pub fn after(mut self, earlier: &str) -> Self {
         let number = |range| u64::from_str_radix(earlier.get(range)?, 16).ok();
         let parts = (|| Some((number(0..8)? << 16 | number(9..13)?, number(15..18)?)))();
-        // There is no greater id than one of the last possible time.
+        // The last possible time has no greater ids.
         if let Some((milliseconds, count)) = parts.filter(|(milliseconds, _)| *milliseconds < TIME_BITS) {
             (self.milliseconds, self.count) = (milliseconds, u16::try_from(count).unwrap_or(COUNT_BITS));
         }
         self
     }
 
-    /// Returns the next id, for something that happened at a time.
+    /// Returns the next id, for an event at a time.
     pub fn next(&mut self, at: SystemTime) -> String {
         let since = at.duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
         let now = u64::try_from(since).unwrap_or(TIME_BITS) & TIME_BITS;
@@ -52,7 +52,7 @@ impl Ids {
     }
 
     /// Returns the next number of the `SplitMix64` sequence, which is uniform and does not repeat within a
-    /// run. The ids guard nothing, so the numbers may be predictable.
+    /// run. Ids need not be secret, so the numbers may be predictable.
     fn draw(&mut self) -> u64 {
         self.chance = self.chance.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.chance;

@@ -21,12 +21,12 @@ impl<W: Write> JsonLines<W> {
         self.0.push(line.text, line.runtime, line.urgent);
     }
 
-    /// Writes the waiting lines.
+    /// Writes the buffered lines.
     pub fn write_out(&mut self) {
         self.0.write_out();
     }
 
-    /// Writes the waiting lines. Returns the underlying writer if all lines were written.
+    /// Writes the buffered lines. Returns the underlying writer if all lines were written.
     pub fn finish(self) -> Result<W, ReportError> {
         self.0.finish().map_err(ReportError::Write)
     }

@@ -190,7 +190,7 @@ fn pending_refreshes_have_their_origin_and_cause() {
 }
 
 #[test]
-fn a_document_is_whole_with_and_without_events() {
+fn a_document_is_valid_json_with_any_number_of_events() {
     for count in [0, 1, 3] {
         let mut encoder = encoder();
         let mut out = Vec::new();
@@ -214,9 +214,9 @@ fn a_verification_names_its_run_and_the_repeated_changes() {
     let start = SessionStarted { at: UNIX_EPOCH, noop: false, resources: 1, message: None };
     let start = parsed(&encoder.encode(&Event::SessionStarted(start)).expect("a line"));
     assert_eq!((&start["verifies"], &start["run_id"]), (&json!(first), &json!(encoder.identity().run_id)));
-    let kept = Outcome::WouldChange { message: String::new() };
+    let in_noop = Outcome::WouldChange { message: String::new() };
     let failed = Outcome::Failed(Box::new(Failure::new(FailureKind::Exit, "no")));
-    for outcome in [Outcome::Unchanged, Outcome::Changed, kept, Outcome::Refreshed, failed] {
+    for outcome in [Outcome::Unchanged, Outcome::Changed, in_noop, Outcome::Refreshed, failed] {
         encoder.encode(&Event::ResourceFinished(Box::new(transaction(outcome))));
     }
     assert_eq!(
@@ -226,8 +226,8 @@ fn a_verification_names_its_run_and_the_repeated_changes() {
     );
 }
 
-/// Returns the fields of a line that its event has as well.
-fn without_names(line: &str) -> Value {
+/// Returns the fields that a line shares with its event.
+fn event_fields(line: &str) -> Value {
     let mut line: Value = serde_json::from_str(line).expect("JSON");
     let is_end = line["protocol"] == SUMMARY_PROTOCOL;
     line.as_object_mut().expect("a map").retain(|name, _| match &**name {
@@ -338,7 +338,7 @@ fn a_line_is_read_as_its_event() {
         assert_eq!(format!("{}\n", json!(line)), text, "the line is written as it was");
         assert_eq!(Event::from(line), event, "{text}");
         assert_eq!(serde_json::from_str::<Event>(&text).expect(&text), event);
-        assert_eq!(json!(event), without_names(&text), "an event is its line without names");
+        assert_eq!(json!(event), event_fields(&text), "an event has the fields of its line");
     }
 }
 

@@ -13,12 +13,12 @@ use serde_json::{Value, json};
 use super::{History, Open, RunStore, StoreError, StoredRun};
 
 /// Maximum length of the name of a directory, in characters.
-const LONGEST_SLUG: usize = 40;
-/// Maximum number of bytes that are read of a file. The files of ccm are shorter.
-const LONGEST_FILE: u64 = 4 << 20;
+const MAX_SLUG_LENGTH: usize = 40;
+/// Maximum number of bytes to read from a file. The files of ccm are shorter.
+const MAX_FILE_SIZE: u64 = 4 << 20;
 
 impl RunStore {
-    /// Keeps the files of an execution. An error is returned at the end of the record.
+    /// Writes the files of an execution. The end of the record returns an error.
     pub fn keep(&mut self, artifacts: &Artifacts) {
         if self.failed() {
             return;
@@ -61,7 +61,7 @@ fn name(artifacts: &Artifacts) -> String {
 
 /// Returns a name as a part of a path, in lower case.
 fn slugged(name: &str) -> String {
-    let slug = slug(&name.to_ascii_lowercase(), LONGEST_SLUG);
+    let slug = slug(&name.to_ascii_lowercase(), MAX_SLUG_LENGTH);
     match slug.trim_matches(['.', '-']) {
         "" => "unnamed".to_owned(),
         slug => slug.to_owned(),
@@ -79,24 +79,24 @@ pub struct Execution {
     stderr: String,
 }
 
-/// Reason for which an execution was not found.
+/// Reason why an execution was not found.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ExecutionError {
     /// No execution matches.
-    #[error("no resource `{wanted}` left anything in the record of run {run}")]
+    #[error("no resource `{requested}` left anything in the record of run {run}")]
     Unknown {
         /// Resource as the user named it.
-        wanted: String,
+        requested: String,
         /// Name of the run.
         run: String,
         /// Recorded executions.
         known: Vec<String>,
     },
     /// Several executions match.
-    #[error("`{wanted}` may be {}", known.join(" or "))]
+    #[error("`{requested}` may be {}", known.join(" or "))]
     Ambiguous {
         /// Resource as the user named it.
-        wanted: String,
+        requested: String,
         /// Executions that match.
         known: Vec<String>,
     },
@@ -105,7 +105,7 @@ pub enum ExecutionError {
 /// Directory of an execution in the record of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct ExecutionDirectory {
-    /// Type of the resource, which is the name of the directory around it.
+    /// Type of the resource, which is the name of the parent directory.
     type_name: String,
     /// Name of the directory.
     name: String,
@@ -123,12 +123,12 @@ impl History {
     pub fn execution(
         &self,
         run: &StoredRun,
-        wanted: &str,
+        requested: &str,
     ) -> Result<Result<Execution, ExecutionError>, StoreError> {
         let failed = |source| StoreError::Read { path: self.path.join(&run.id), source };
         let known = self.kept(run).map_err(failed)?;
-        let found = find(&known, wanted, &run.id).or_else(|error| {
-            let id = self.id_of_alias(run, wanted).ok_or_else(|| error.clone())?;
+        let found = find(&known, requested, &run.id).or_else(|error| {
+            let id = self.id_of_alias(run, requested).ok_or_else(|| error.clone())?;
             find(&known, &id.to_string(), &run.id).map_err(|_| error)
         });
         Ok(match found {
@@ -164,13 +164,13 @@ impl History {
     }
 
     /// Returns the resource that has this alias, according to the events of the run.
-    fn id_of_alias(&self, run: &StoredRun, wanted: &str) -> Option<ResourceId> {
-        let id = ResourceId::parse(wanted).ok();
+    fn id_of_alias(&self, run: &StoredRun, requested: &str) -> Option<ResourceId> {
+        let id = ResourceId::parse(requested).ok();
         self.events(run).ok()?.into_iter().find_map(|event| {
             let EventLine::Transaction(line) = event else { return None };
             let is_meant = |alias: &str| match &id {
                 Some(id) => *id.type_name == *line.type_name && *id.name == *alias,
-                None => alias == wanted,
+                None => alias == requested,
             };
             line.alias
                 .as_deref()
@@ -182,16 +182,16 @@ impl History {
 
 fn find<'k>(
     known: &'k [ExecutionDirectory],
-    wanted: &str,
+    requested: &str,
     run: &str,
 ) -> Result<&'k ExecutionDirectory, ExecutionError> {
-    if let Some(exact) = known.iter().find(|kept| kept.name == wanted) {
+    if let Some(exact) = known.iter().find(|kept| kept.name == requested) {
         return Ok(exact);
     }
     // `#` may be part of a name, too.
-    let id = ResourceId::parse(wanted).ok();
+    let id = ResourceId::parse(requested).ok();
     let id = id.filter(|id| known.iter().any(|kept| *kept.type_name == *id.type_name));
-    let name = id.as_ref().map_or(wanted, |id| &id.name);
+    let name = id.as_ref().map_or(requested, |id| &id.name);
     let is_meant = |kept: &&ExecutionDirectory| {
         let (position, slug_of_name) = kept.name.split_once('-').unwrap_or((&kept.name, ""));
         id.as_ref().is_none_or(|id| *kept.type_name == *id.type_name)
@@ -202,18 +202,18 @@ fn find<'k>(
     match found[..] {
         [one] => Ok(one),
         [] => Err(ExecutionError::Unknown {
-            wanted: wanted.to_owned(),
+            requested: requested.to_owned(),
             run: run.to_owned(),
             known: names(&known.iter().collect::<Vec<_>>()),
         }),
-        _ => Err(ExecutionError::Ambiguous { wanted: wanted.to_owned(), known: names(&found) }),
+        _ => Err(ExecutionError::Ambiguous { requested: requested.to_owned(), known: names(&found) }),
     }
 }
 
 fn text(directory: &Directory, name: &str) -> io::Result<String> {
     let mut bytes = Vec::new();
     match directory.read(name) {
-        Ok(file) => file.take(LONGEST_FILE).read_to_end(&mut bytes)?,
+        Ok(file) => file.take(MAX_FILE_SIZE).read_to_end(&mut bytes)?,
         // The file is incomplete.
         Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
         Err(error) => return Err(error),
@@ -280,8 +280,8 @@ mod tests {
         };
         let known =
             [kept("exec", "2-make"), kept("exec", "10-make"), kept("exec", "11-Tar"), kept("job", "12-tar")];
-        let found = |wanted: &str| find(&known, wanted, "r").map(|kept| &*kept.name);
-        for (wanted, expected) in [
+        let found = |requested: &str| find(&known, requested, "r").map(|kept| &*kept.name);
+        for (requested, expected) in [
             ("2-make", Ok("2-make")),
             ("10", Ok("10-make")),
             ("job#Tar", Ok("12-tar")),
@@ -291,9 +291,9 @@ mod tests {
             ("job#make", Err("no resource `job#make` left anything in the record of run r")),
         ] {
             assert_eq!(
-                found(wanted).map_err(|error| error.to_string()),
+                found(requested).map_err(|error| error.to_string()),
                 expected.map_err(str::to_owned),
-                "{wanted}"
+                "{requested}"
             );
         }
         assert_eq!(find(&[kept("exec", "3-a-b")], "exec#A b", "r"), Ok(&kept("exec", "3-a-b")));

@@ -9,9 +9,9 @@ use serde::Deserialize;
 
 use super::{EVENTS, RUNS, SUMMARY, StoreError, StoredSummary, is_run_id};
 
-/// Maximum size of a summary. ccm writes no longer one.
+/// Maximum size of a summary. ccm writes shorter ones.
 const MAX_SUMMARY_BYTES: u64 = 1 << 20;
-/// Maximum length of a line of events. ccm writes no longer one, because an event holds a diff at most.
+/// Maximum length of a line of events. ccm writes shorter ones: most of a line is at most a diff.
 const MAX_LINE_BYTES: u64 = 64 << 20;
 /// Minimum length of a shown id.
 const MIN_ID_LENGTH: usize = 8;
@@ -33,11 +33,11 @@ pub struct StoredRun {
     pub start: Option<StartLine<'static>>,
     /// Summary. `None` if it was not written or can't be read.
     pub summary: Option<StoredSummary>,
-    /// `true` if a part of the end is recorded. Otherwise the run was killed or is still running.
+    /// `true` if a part of the end is recorded. If not, the run was killed or is still running.
     pub ended: bool,
 }
 
-/// Reason for which a run was not found.
+/// Reason why a run was not found.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FindError {
     /// No run matches.
@@ -53,7 +53,7 @@ pub enum FindError {
     Ambiguous {
         /// Beginning of the id, as the user gave it.
         prefix: String,
-        /// Ids of these runs.
+        /// Ids of the matching runs.
         ids: Vec<String>,
     },
 }
@@ -88,8 +88,8 @@ impl History {
 
     /// Finds a run by the beginning of its id.
     pub fn find(&self, prefix: &str) -> Result<&StoredRun, FindError> {
-        let wanted = prefix.to_ascii_lowercase();
-        let mut found = self.runs.iter().filter(|run| run.id.starts_with(&wanted));
+        let lower_case = prefix.to_ascii_lowercase();
+        let mut found = self.runs.iter().filter(|run| run.id.starts_with(&lower_case));
         match (found.next(), found.next()) {
             (None, _) => Err(FindError::Unknown { prefix: prefix.to_owned(), path: self.path.clone() }),
             (Some(run), None) => Ok(run),
@@ -100,7 +100,7 @@ impl History {
         }
     }
 
-    /// Returns the number of characters that tell all ids apart.
+    /// Returns the length at which the prefixes of all ids differ.
     pub fn short_length(&self) -> usize {
         let shared = |(one, other): (&StoredRun, &StoredRun)| {
             one.id.bytes().zip(other.id.bytes()).take_while(|(a, b)| a == b).count()

@@ -59,11 +59,11 @@ impl StoredRun {
         }
     }
 
-    /// Returns the time of the begin. The id holds the time too, for a run of which nothing else can be read.
+    /// Returns the time of the beginning. The id also holds the time, for a run without other readable data.
     fn begin(&self) -> String {
         let start = || self.start.as_ref().map(|start| display_timestamp(start.timestamp, 2));
         let known = self.summary.as_ref().map(|summary| summary.begin.clone()).or_else(start);
-        known.or_else(|| moment_of(&self.id)).unwrap_or_else(|| "?".to_owned())
+        known.or_else(|| time_of_id(&self.id)).unwrap_or_else(|| "?".to_owned())
     }
 
     /// Returns `true` if no end is recorded.
@@ -135,8 +135,8 @@ impl StoredRun {
     }
 }
 
-/// Returns the time with which the id of a run begins.
-fn moment_of(id: &str) -> Option<String> {
+/// Returns the time at the beginning of the id of a run.
+fn time_of_id(id: &str) -> Option<String> {
     let milliseconds = u64::from_str_radix(&id.get(..13)?.replace('-', ""), 16).ok()?;
     Some(display_timestamp(UNIX_EPOCH.checked_add(Duration::from_millis(milliseconds))?, 2))
 }

@@ -35,7 +35,7 @@ fn changed(name: &str) -> Event {
     }))
 }
 
-/// Records a run that began so many milliseconds after the beginning of time; unfinished without a code.
+/// Records a run that began a number of milliseconds after the Unix epoch; unfinished without a code.
 fn record(state: &Directory, at: u64, exit_code: Option<u8>, keep: usize) -> String {
     let began = UNIX_EPOCH + Duration::from_millis(at);
     let mut encoder = LineEncoder::new(Ids::new(u128::from(at)), began, MANIFEST.to_owned(), "0.1.0");
@@ -70,7 +70,7 @@ fn state(scratch: &Scratch) -> Directory {
 fn runs_are_listed_the_newest_first() {
     let scratch = Scratch::new();
     let state = state(&scratch);
-    // A minute and more apart, so that eight characters tell them apart.
+    // At least a minute apart, so that eight characters distinguish them.
     record(&state, 0x0190_0000_0000, Some(0), 50);
     record(&state, 0x0190_0002_0000, None, 50);
     record(&state, 0x0190_0001_0000, Some(4), 50);
@@ -141,7 +141,7 @@ fn a_damaged_record_does_not_hide_others() {
     assert!(line(2).contains("  -     unfinished  "), "{text}");
     let shown = found(&broken).text_with(Vec::new());
     assert!(shown.ends_with("the run came to its end, and its summary is missing or damaged\n"), "{shown}");
-    // A full disk may leave a run without a summary, whose events tell that it ended.
+    // A full disk may leave a run without a summary, but with the event of its end.
     let end = format!("{{\"protocol\":\"{}\"}}\n", ccm_model::SUMMARY_PROTOCOL);
     scratch.write(&at(&cut, EVENTS), end);
     let history = History::open(state.path()).expect("a history");
@@ -171,7 +171,7 @@ fn a_run_that_can_not_be_removed_keeps_no_other() {
     let scratch = Scratch::new();
     let state = state(&scratch);
     let ids: Vec<String> = (1..=4).map(|at| record(&state, at, Some(0), 50)).collect();
-    // A directory whose name is no text is none of ours.
+    // A directory whose name is not text was not made by ccm.
     let foreign = state.path().join(RUNS).join(&ids[0]).join(std::ffi::OsStr::from_bytes(b"\xff"));
     std::fs::create_dir(foreign).expect("a directory");
     let runs = state.enter(RUNS).expect("the runs");
@@ -225,7 +225,7 @@ fn a_recorded_run_shows_hints_but_no_next_step() {
     assert!(!text.contains("the next run"), "{text}");
 }
 
-/// Keeps the files of an execution in a run of its own.
+/// Writes the files of an execution in a run of its own.
 fn keep(state: &Directory, at: u64, names: &[&'static str]) -> (RunStore, String) {
     let began = UNIX_EPOCH + Duration::from_millis(at);
     let encoder = LineEncoder::new(Ids::new(u128::from(at)), began, MANIFEST.to_owned(), "0.1.0");
@@ -244,8 +244,8 @@ fn an_execution_is_read_from_its_record() {
     assert!(!store.failed());
     let history = History::open(state.path()).expect("a history");
     let run = history.find(&id).expect("a run");
-    for wanted in ["7", "exec#Make it!", "7-make-it"] {
-        let execution = history.execution(run, wanted).expect("the record").expect("an execution");
+    for requested in ["7", "exec#Make it!", "7-make-it"] {
+        let execution = history.execution(run, requested).expect("the record").expect("an execution");
         assert_eq!(
             execution.text(),
             "7-make-it\nstdout | a line\nstdout | {\\u{1b}[2J\nstderr | a line\nstderr | {\\u{1b}[2J\n"
@@ -276,7 +276,7 @@ fn what_is_known_of_an_execution_steers_no_terminal() {
 fn a_lost_execution_makes_the_record_incomplete() {
     let scratch = Scratch::new();
     let state = state(&scratch);
-    // A file of that name is there already.
+    // A file of that name exists already.
     let (store, id) = keep(&state, 0x0190_0000_0000, &["stdout.txt", "stdout.txt"]);
     assert!(store.failed());
     assert!(store.wants(&changed("job")), "the rest goes on");

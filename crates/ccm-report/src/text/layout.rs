@@ -5,7 +5,7 @@ use std::fmt::{self, Write as _};
 use anstyle::{AnsiColor, Style};
 use ccm_model::{ResourceId, escape_control};
 
-/// Indentation of details: as wide as the level and a blank, so that details are below the name of the
+/// Indentation of details: the width of the level and a blank, so that details are below the name of the
 /// resource.
 const INDENT: &str = "      ";
 
@@ -37,7 +37,7 @@ pub(super) fn continued(out: &mut String, rest: Option<&str>) -> fmt::Result {
     rest.into_iter().flat_map(|rest| rest.split('\n')).try_for_each(|line| barred(out, "", line))
 }
 
-/// Writes a line that a command printed, with a mark that lines of ccm do not have.
+/// Writes a line that a command printed, with a mark that no line of ccm has.
 pub(super) fn output(out: &mut String, prefix: &str, line: &str) -> fmt::Result {
     barred(out, &format!("{prefix} "), line)
 }

@@ -70,14 +70,14 @@ pub(super) fn write(out: &mut String, transaction: &Transaction, verbosity: Verb
     if let Some(found) = transaction.final_ensure.as_ref().filter(|found| *found != requested_ensure) {
         write!(out, " final={}", escape_control(found))?;
     }
-    // A skipped resource took no time.
+    // A skipped resource has no duration.
     if !matches!(outcome, Outcome::Skipped { .. }) {
         write!(out, " runtime={}", display_duration(transaction.duration))?;
     }
     if let Some(provider) = &transaction.provider {
         write!(out, " provider={}", escape_control(provider))?;
     }
-    // The cause is on the line of the level, for a search for ERROR in a long log.
+    // The cause is on the line of the level, so that a search for ERROR in a long log finds it.
     let cause = cause(transaction).unwrap_or_default();
     let (first, rest) = first_line(&cause);
     if !first.is_empty() {
@@ -88,7 +88,7 @@ pub(super) fn write(out: &mut String, transaction: &Transaction, verbosity: Verb
     details(out, transaction, verbosity)
 }
 
-/// Returns the cause of a failed or skipped resource, without the causes of the cause.
+/// Returns the cause of a failed or skipped resource, without deeper causes.
 fn cause(transaction: &Transaction) -> Option<Cow<'_, str>> {
     match &transaction.outcome {
         Outcome::Failed(failure) => failure.chain.first().map(Cow::from),
@@ -100,7 +100,7 @@ fn cause(transaction: &Transaction) -> Option<Cow<'_, str>> {
     }
 }
 
-/// Returns the cause of a skipped resource in the record of an earlier version of ccm, which holds only the
+/// Returns the cause of a skipped resource in the record of an earlier version of ccm, which holds only its
 /// text.
 fn recorded_cause(transaction: &Transaction) -> Option<&str> {
     let is_skipped = matches!(transaction.outcome, Outcome::Skipped { .. });
@@ -139,7 +139,7 @@ fn details(out: &mut String, transaction: &Transaction, verbosity: Verbosity) ->
     if let Some(text) = &transaction.diff {
         diff(out, text)?;
     }
-    // The state of an unchanged resource is that of the manifest.
+    // The state of an unchanged resource is the desired one.
     if let Some(state) = transaction.state.as_ref().filter(|_| verbosity == Verbosity::Everything)
         && *outcome != Outcome::Unchanged
     {

@@ -38,7 +38,7 @@ pub(super) fn write(
 fn refreshes(out: &mut String, refreshes: &RefreshSummary, noop: bool, is_record: bool) -> fmt::Result {
     for unfinished in &refreshes.pending {
         let mut line = pending_line(&unfinished.subscriber, &unfinished.refresh);
-        // In a run in noop, all pending refreshes have this cause.
+        // In noop, all pending refreshes have this cause.
         if unfinished.cause != (PendingCause::Noop { blocked_by: None }) {
             line += &format!("; {}", unfinished.cause);
         }
@@ -93,7 +93,7 @@ fn origin(refresh: &PendingRefresh) -> String {
     }
 }
 
-/// Returns the counts that are not zero, with the words of the lines above.
+/// Returns the counts that are not zero, in the words of the resource lines.
 pub(crate) fn counted(run: &RunSummary) -> String {
     let Counts {
         total: _,

@@ -40,7 +40,7 @@ fn transaction(outcome: Outcome) -> Transaction {
 }
 
 /// Builds the transaction of a skipped resource.
-fn without_turn(cause: SkipCause) -> Transaction {
+fn skipped(cause: SkipCause) -> Transaction {
     Transaction {
         duration: Duration::ZERO,
         provider: None,
@@ -64,7 +64,7 @@ fn summary(counts: Counts) -> RunSummary {
     }
 }
 
-/// The report as bytes that were written, codes included.
+/// Returns the report as bytes, with colour codes.
 fn raw(verbosity: Verbosity, events: &[Event]) -> String {
     let mut out = Vec::new();
     let mut report = TextReport::new(&mut out, verbosity);
@@ -75,7 +75,7 @@ fn raw(verbosity: Verbosity, events: &[Event]) -> String {
     String::from_utf8(out).expect("text")
 }
 
-/// The report without our own codes, and without those only.
+/// Returns the report without the colour codes of ccm.
 fn text(verbosity: Verbosity, events: &[Event]) -> String {
     let mut text = raw(verbosity, events);
     for code in ["\x1b[31m", "\x1b[32m", "\x1b[33m", "\x1b[1m", "\x1b[0m"] {
@@ -91,7 +91,7 @@ fn line(transaction: Transaction) -> String {
 #[test]
 fn every_outcome_has_its_line() {
     let message = || "Would have executed".to_owned();
-    let skipped = |cause| without_turn(cause);
+    let skipped = |cause| skipped(cause);
     for (transaction, expected) in [
         (
             transaction(Outcome::Unchanged),
@@ -240,10 +240,10 @@ fn reasons_are_shown_if_verbose_or_skipped() {
         transaction.state = Some(Fields::from([("exitcode", Value::Null)]));
         finished(transaction)
     };
-    let stable = reason(transaction(Outcome::Unchanged));
-    assert!(!text(Verbosity::Normal, std::slice::from_ref(&stable)).contains("reason"));
+    let unchanged = reason(transaction(Outcome::Unchanged));
+    assert!(!text(Verbosity::Normal, std::slice::from_ref(&unchanged)).contains("reason"));
     assert_eq!(
-        text(Verbosity::Verbose, &[stable]),
+        text(Verbosity::Verbose, &[unchanged]),
         "INFO  exec#job stable ensure=present runtime=1ms provider=posix\n      reason: every `creates` exists\n"
     );
 
@@ -258,14 +258,14 @@ fn reasons_are_shown_if_verbose_or_skipped() {
             .ends_with("\n      reason: every `creates` exists\n      state: {\"exitcode\":null}\n")
     );
 
-    let skipped = reason(without_turn(SkipCause::NotSelected));
+    let skipped = reason(skipped(SkipCause::NotSelected));
     assert_eq!(text(Verbosity::Normal, std::slice::from_ref(&skipped)), "");
     assert!(
         text(Verbosity::Verbose, &[skipped])
             .contains(": not selected\n      reason: every `creates` exists\n")
     );
 
-    // A reason that is also the message is said once.
+    // A reason that equals the message is written once.
     let mut noop =
         transaction(Outcome::WouldChange { message: "would change (not known before exec#a)".to_owned() });
     noop.reason = Some(Reason::new("rule", "would change (not known before exec#a)"));
@@ -295,12 +295,12 @@ fn quiet_shows_only_errors() {
         output,
         finished(transaction(Outcome::Unchanged)),
         finished(transaction(Outcome::Changed)),
-        finished(without_turn(SkipCause::NotSelected)),
+        finished(skipped(SkipCause::NotSelected)),
         Event::SessionFinished(Box::new(end.clone())),
     ];
     assert_eq!(text(Verbosity::Quiet, &calm), "");
 
-    let unmet = finished(without_turn(SkipCause::DependencyFailed { culprits: vec![id("exec#a")] }));
+    let unmet = finished(skipped(SkipCause::DependencyFailed { culprits: vec![id("exec#a")] }));
     let counts = Counts { total: 1, unmet: 1, ..Counts::default() };
     assert_eq!(
         text(Verbosity::Quiet, &[unmet, Event::SessionFinished(Box::new(summary(counts)))]),
@@ -414,7 +414,7 @@ fn only_level_and_outcome_are_coloured() {
     assert_eq!(raw(Verbosity::Normal, &[finished(transaction(Outcome::Changed))]), expected);
     let unmet = raw(
         Verbosity::Normal,
-        &[finished(without_turn(SkipCause::DependencyFailed { culprits: vec![id("a#b")] }))],
+        &[finished(skipped(SkipCause::DependencyFailed { culprits: vec![id("a#b")] }))],
     );
     assert!(
         unmet.starts_with("\x1b[1m\x1b[31mERROR\x1b[0m exec#job \x1b[1m\x1b[31munmet\x1b[0m "),
@@ -422,7 +422,7 @@ fn only_level_and_outcome_are_coloured() {
     );
 }
 
-/// A writer that fails from some write on, and notes what it was asked.
+/// Writer that fails from a given write on, and records the calls.
 struct Failing {
     writes_left: usize,
     log: Rc<RefCell<Vec<String>>>,
@@ -472,10 +472,10 @@ fn only_lines_about_unchanged_resources_wait() {
         TextReport::new(Failing { writes_left: usize::MAX, log: Rc::clone(&log) }, Verbosity::Normal);
     let flushes = || log.borrow().iter().filter(|entry| *entry == "flush").count();
 
-    let stable = finished(transaction(Outcome::Unchanged));
+    let unchanged = finished(transaction(Outcome::Unchanged));
     for _ in 0..20 {
         report.accept(&Event::ResourceStarted(ResourceStarted { id: id("exec#job") }));
-        report.accept(&stable);
+        report.accept(&unchanged);
     }
     assert_eq!(flushes(), 0);
     report.accept(&finished(transaction(Outcome::Changed)));
@@ -487,12 +487,12 @@ fn only_lines_about_unchanged_resources_wait() {
     let output = OutputLine { id: id("exec#job"), stream: Stream::Stdout, line: "hello".to_owned() };
     report.accept(&Event::OutputReceived(output));
     assert_eq!(flushes(), 3);
-    // Each tells of one millisecond; fifty are enough.
+    // Each runs for one millisecond, so fifty reach the limit.
     for _ in 0..49 {
-        report.accept(&stable);
+        report.accept(&unchanged);
     }
     assert_eq!(flushes(), 3);
-    report.accept(&stable);
+    report.accept(&unchanged);
     assert_eq!(flushes(), 4);
 
     let mut quick = transaction(Outcome::Unchanged);
@@ -527,7 +527,7 @@ proptest! {
         }
         let stopped = Some(StopCause::Failed { culprit: failed.id.clone() });
         let line = OutputLine { id: failed.id.clone(), stream: Stream::Stdout, line: one_line.clone() };
-        let unmet = without_turn(SkipCause::DependencyFailed { culprits: vec![failed.id.clone()] });
+        let unmet = skipped(SkipCause::DependencyFailed { culprits: vec![failed.id.clone()] });
         let message = Some(one_line);
         let events = [
             Event::SessionStarted(SessionStarted {
@@ -539,7 +539,7 @@ proptest! {
             Event::SessionFinished(Box::new(RunSummary { stopped, message, ..summary(Counts::default()) })),
         ];
         let text = text(Verbosity::Everything, &events);
-        // Failed: its line, cause, triggers, reason, warning, two of output, changed, hint, state.
+        // Failed: one line each for cause, triggers, reason and warning, two of output, changed, hint, state.
         prop_assert_eq!(text.matches('\n').count(), 1 + 1 + 10 + 1 + 1 + 3, "{}", text);
         let control = |character: char| character.is_control() && character != '\n' && character != '\t';
         prop_assert!(!text.contains(control), "{:?}", text);

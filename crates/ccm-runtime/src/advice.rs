@@ -1,4 +1,4 @@
-//! Advice about a state directory that can't be used, and next steps for pending refreshes.
+//! Advice for a state directory that can't be used, and next steps for pending refreshes.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -10,10 +10,10 @@ use ccm_host::InspectOptions;
 
 use crate::session::Session;
 
-/// Advice about a path in a state directory that can't be used.
+/// Advice for a path in a state directory that can't be used.
 ///
-/// It never leads to another directory: pending refreshes are in this one, and runs keep out of each other's
-/// way only here.
+/// The advice is never to use another directory: pending refreshes are in this one, and its lock separates
+/// runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StateAdvice {
@@ -28,9 +28,9 @@ pub enum StateAdvice {
         /// Name of the owner, if there is one.
         name: Option<String>,
     },
-    /// Another user owns it, who can't be found.
+    /// Another user, who can't be found, owns it.
     RunAsOwner,
-    /// Something else is at the path.
+    /// Another kind of file is at the path.
     MoveAway,
 }
 
@@ -55,23 +55,23 @@ impl fmt::Display for StateAdvice {
 pub enum NextStep {
     /// Apply the manifest at this path.
     Apply(String),
-    /// Apply the manifest of this key, whose path is not known.
+    /// Apply the manifest with this key. Its path is unknown.
     ApplyKey(String),
-    /// Apply the manifest, of which only the name of the ledger's file is known.
+    /// Apply the manifest. Only the name of its ledger is known.
     ApplyUnknown,
     /// Use the version of ccm that wrote the ledger, or a newer one.
     UseNewerVersion,
-    /// None: the manifest at this path does not exist, so that no run of it does the refresh.
+    /// None: the manifest at this path does not exist, so no run does the refresh.
     Gone {
         /// The path.
         manifest: String,
-        /// `true` if the whole ledger belongs to it, so that removing the ledger forgets the refreshes.
+        /// `true` if all refreshes of the ledger belong to this manifest, so that the ledger can be removed.
         is_whole_ledger: bool,
     },
 }
 
 impl Session {
-    /// Returns advice about a path in a state directory that can't be used because of this error.
+    /// Returns advice for a path in a state directory that can't be used because of this error.
     pub fn state_advice(&self, path: &Path, error: &io::Error) -> StateAdvice {
         match error.kind() {
             io::ErrorKind::ReadOnlyFilesystem => StateAdvice::MountWritable,
@@ -132,7 +132,7 @@ impl Session {
         }
     }
 
-    /// Returns `true` if a manifest exists, or if that can't be found out.
+    /// Returns `true` if a manifest exists, or if the check fails.
     fn exists(&self, manifest: &str) -> bool {
         self.doors.files.exists(Path::new(manifest)).unwrap_or(true)
     }
@@ -153,7 +153,7 @@ mod tests {
             (io::ErrorKind::IsADirectory, "move away what is at its path; ccm makes it anew"),
             (io::ErrorKind::Other, "move away what is at its path; ccm makes it anew"),
         ] {
-            // The path does not exist, and root owns what is around it.
+            // The path does not exist, and root owns its parent.
             let advice = session.state_advice(Path::new("/proc/nosuch/lock"), &kind.into());
             assert_eq!(advice.to_string(), expected, "{kind}");
         }

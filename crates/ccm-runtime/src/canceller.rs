@@ -1,4 +1,4 @@
-//! Ends of runs that come from outside.
+//! Cancellation of runs from outside.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -9,8 +9,8 @@ use ccm_model::StopCause;
 
 /// Handle that ends a run from any thread.
 ///
-/// A canceller belongs to one run: [`RunOptions::canceller`](crate::RunOptions::canceller) takes it, and
-/// copies of it end the same run. A run that begins with a canceller that was raised before ends at once.
+/// A canceller belongs to one run: [`RunOptions::canceller`](crate::RunOptions::canceller) takes it, and its
+/// copies end the same run. A canceller that is already raised ends its run at once.
 #[derive(Clone)]
 pub struct Canceller(Arc<CancellerState>);
 
@@ -21,13 +21,13 @@ struct CancellerState {
 }
 
 impl Canceller {
-    /// Makes a canceller that was not raised.
+    /// Creates a canceller that is not raised.
     pub fn new() -> Self {
         let (source, cancellation) = CancellationSource::new();
         Self(Arc::new(CancellerState { source, cancellation, cause: OnceLock::new() }))
     }
 
-    /// Makes the end of the run more urgent. The first cause is the one that is reported.
+    /// Makes the end of the run more urgent. Only the first cause is reported.
     pub fn raise(&self, level: CancellationLevel, cause: StopCause) {
         let _ = self.0.cause.set(cause);
         self.0.source.raise(level);
@@ -38,12 +38,12 @@ impl Canceller {
         self.0.cause.get()
     }
 
-    /// Waits until the end is at least that urgent.
+    /// Waits until the urgency is at least this level.
     pub async fn reached(&self, level: CancellationLevel) {
         self.0.cancellation.reached(level).await;
     }
 
-    /// Waits until the run is to end, and returns the cause.
+    /// Waits for the request to end the run, and returns the cause.
     pub async fn stopped(&self) -> StopCause {
         self.reached(CancellationLevel::Stop).await;
         match self.cause() {

@@ -14,7 +14,7 @@ use ccm_redaction::Secrets;
 /// Doors of a session to a machine.
 ///
 /// Each method defaults to the machine that the program runs on, so a program implements only the doors that
-/// it replaces or wraps. The state directory is no door:
+/// it replaces or wraps. The state directory is not a door:
 /// [`Config::state_directory`](crate::Config::state_directory) moves it.
 ///
 /// ```
@@ -48,8 +48,8 @@ pub trait Doors {
         Box::new(SystemMachine)
     }
 
-    /// Opens the door to commands, once for a session. It hides `secrets` in what commands print, and starts commands
-    /// that need another user or a sandbox through `launcher`.
+    /// Opens the door to commands, once per session. It hides `secrets` in the output of commands, and starts
+    /// commands with another user or a sandbox through `launcher`.
     fn commands(&self, secrets: &Secrets, launcher: Option<&Path>) -> Result<Box<dyn Commands>, RunnerError> {
         let runner = SystemRunner::new()?.redacting(secrets.clone());
         Ok(match launcher {
@@ -68,14 +68,13 @@ pub trait Doors {
         environment()
     }
 
-    /// Reads a text of at most `limit` bytes that the caller of the session names; standard input without a
-    /// path.
+    /// Reads a text of at most `limit` bytes from a path, or from standard input without a path.
     fn input(&self, path: Option<&Path>, limit: u64) -> io::Result<Vec<u8>> {
         read_at_most(path, limit)
     }
 }
 
-/// Door to the commands of a machine: their runner, and the accounts, programs and variables that they need.
+/// Door to the commands of a machine: the runner, accounts, programs and variables.
 pub trait Commands: Runner + LocalSystem {}
 
 impl<T: Runner + LocalSystem> Commands for T {}
@@ -93,7 +92,7 @@ pub(crate) struct OpenDoors {
     pub(crate) files: Box<dyn Files>,
     pub(crate) clock: Box<dyn Clock>,
     pub(crate) machine: Box<dyn Machine>,
-    /// Its runner holds what does not change between runs: its base environment and an empty network.
+    /// The runner keeps the constant parts of all runs: its base environment and an empty network.
     commands: OnceCell<Box<dyn Commands>>,
 }
 
@@ -104,7 +103,7 @@ impl OpenDoors {
         Self { doors, files, clock, machine, commands: OnceCell::new() }
     }
 
-    /// Returns the door to commands, which is opened when a session first needs it.
+    /// Returns the door to commands, which is opened on first use.
     pub(crate) fn commands(
         &self,
         secrets: &Secrets,

@@ -46,7 +46,7 @@ pub struct EvaluatedExpression {
 /// Settings for evaluating a file of values.
 #[derive(Clone, Debug, Default)]
 pub struct DataOptions {
-    /// Facts that are given.
+    /// Facts over those of this machine.
     pub facts: GivenFacts,
     /// Values over those of the file, each as `KEY=VALUE`.
     pub assignments: Vec<String>,
@@ -95,8 +95,7 @@ impl Session {
         find(path, &machine, &mut texts).map_err(|diagnostics| self.errors(diagnostics, &texts))
     }
 
-    /// Evaluates an expression as one of a manifest is before a run. `variables` is a file with names of its
-    /// own.
+    /// Evaluates an expression as in a manifest before a run. `variables` is a file with further names.
     pub fn evaluate(
         &self,
         expression: &str,
@@ -131,7 +130,7 @@ impl Session {
         }
     }
 
-    /// Finds what an expression names and when it can be evaluated, without evaluating it.
+    /// Finds the names in an expression and the earliest time of its evaluation, without evaluating it.
     pub fn explain_expression(&self, expression: &str) -> Result<ExpressionNames, ManifestErrors> {
         let machine = MachineSources::new(self, GivenFacts::default(), None);
         ccm_manifest::expression_names(expression, &machine).map_err(|found| {
@@ -149,11 +148,11 @@ impl Session {
         Ok(DataFile { name, text: text.into() })
     }
 
-    /// Evaluates the values of a file. Those that are marked as sensitive become secrets of the session.
+    /// Evaluates the values of a file. Values that are marked as sensitive become secrets of the session.
     pub fn data(&self, file: &DataFile, options: &DataOptions) -> Result<EvaluatedData, ManifestErrors> {
         let mut machine = MachineSources::new(self, options.facts.clone(), None);
         if !options.system_facts {
-            machine = machine.of_another();
+            machine = machine.for_other_machine();
         }
         if options.environment_facts {
             machine = machine.with_environment();
@@ -215,7 +214,7 @@ fn find(
     if let Ok(value) = at(path, &facts) {
         return Ok(value);
     }
-    // A suggestion may come from any fact.
+    // Suggestions may come from any fact.
     at(path, &machine.facts(&[Vec::new()], texts)?).map_err(|error| vec![error])
 }
 

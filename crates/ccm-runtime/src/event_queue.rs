@@ -8,7 +8,7 @@ use tokio::sync::Notify;
 
 use crate::sink::{Emitted, Sink};
 
-/// Number of events after which the receiver is woken at the latest.
+/// Maximum number of events before the receiver is woken.
 const MAX_BATCH: usize = 256;
 
 /// An event that left its run.
@@ -16,16 +16,14 @@ const MAX_BATCH: usize = 256;
 pub struct QueuedEvent {
     /// The event.
     pub event: Event,
-    /// Its line of JSON, if lines are wanted.
+    /// Its line of JSON, if lines are requested.
     pub line: Option<String>,
 }
 
-/// Makes a queue for the events of a run: the sink for the run, and the end for the thread that receives
-/// them.
+/// Creates a queue for the events of a run: the sink for the run, and the receiver for another thread.
 ///
-/// Waking a thread costs as much as finding several resources unchanged. So the receiver is woken for what it
-/// should see at once, such as a change, a failure or a line of output, when the run waits, and after some
-/// hundred events.
+/// Waking a thread costs as much as reading several unchanged resources. So the receiver is only woken for
+/// urgent events (a change, a failure, a line of output), when the run waits, and after some hundred events.
 pub fn event_queue() -> (QueueSink, EventQueue) {
     let queue = Arc::new(Queue::default());
     (QueueSink(Arc::clone(&queue)), EventQueue(queue))
@@ -48,7 +46,7 @@ struct Queue {
 #[derive(Debug, Default)]
 struct QueueState {
     events: Vec<QueuedEvent>,
-    /// The receiver should look.
+    /// The receiver should take the events now.
     is_due: bool,
     is_ended: bool,
 }
@@ -64,7 +62,7 @@ impl Queue {
         change(&mut state);
         let is_due = state.is_due;
         drop(state);
-        // Until it has looked, a receiver that was woken need not be woken again.
+        // A receiver that was woken need not be woken again before it takes the events.
         if is_due && !was_due {
             self.filled.notify_one();
         }
@@ -108,8 +106,8 @@ impl EventQueue {
         }
     }
 
-    /// Returns the events that came so far without waiting, for a receiver that looks from time to time: a
-    /// resource that blocks its thread has begun, although nobody was woken for that.
+    /// Returns the events so far without waiting. A resource that blocks its thread has begun, although its
+    /// event wakes nobody.
     pub fn take(&mut self) -> Vec<QueuedEvent> {
         let mut state = self.0.state();
         state.is_due = state.is_ended;

@@ -14,7 +14,7 @@ pub struct EventsFile {
 }
 
 impl EventsFile {
-    /// Opens the file, and makes it if it does not exist.
+    /// Opens the file, which is created if it does not exist.
     pub fn open(path: &Path) -> io::Result<Self> {
         let lines = JsonLines::new(AppendFile::open(path)?);
         Ok(Self { path: path.to_owned(), lines })
@@ -25,17 +25,17 @@ impl EventsFile {
         &self.path
     }
 
-    /// Takes a line. The first error is returned by [`Self::finish`].
+    /// Writes a line. [`Self::finish`] returns the first error.
     pub fn accept(&mut self, line: &JsonLine<'_>) {
         self.lines.accept(line);
     }
 
-    /// Writes out the lines that were collected.
+    /// Writes the collected lines.
     pub fn write_out(&mut self) {
         self.lines.write_out();
     }
 
-    /// Writes out the rest and brings the file to the disk.
+    /// Writes the rest and syncs the file.
     pub fn finish(self) -> Result<(), ReportError> {
         self.lines.finish()?.sync().map_err(ReportError::Write)
     }

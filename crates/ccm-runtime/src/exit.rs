@@ -9,12 +9,12 @@ pub enum ExitCode {
     Success,
     /// Failure before the run; nothing was run.
     NothingRun,
-    /// Changes, or in noop pending changes; only if details are asked for.
+    /// Changes, or in noop pending changes; only if details are requested.
     Changes,
     /// Failures: at least one resource failed, the time limit ended the run, or its record could not be
     /// written.
     Failures,
-    /// Changes and failures; only if details are asked for.
+    /// Changes and failures; only if details are requested.
     ChangesAndFailures,
     /// Bad usage.
     Usage,
@@ -39,7 +39,7 @@ impl ExitCode {
         }
     }
 
-    /// Returns the exit code of the same run with one more failure, such as a record that could not be
+    /// Returns the exit code of the same run with another failure, such as a record that could not be
     /// written.
     #[must_use]
     pub fn and_failed(self) -> Self {

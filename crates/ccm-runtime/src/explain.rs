@@ -42,7 +42,7 @@ pub struct TypeReference {
     pub properties: Vec<PropertyReference>,
     /// Properties that every resource has.
     pub common: Vec<PropertyReference>,
-    /// Keys below `ccm` that belong to the type.
+    /// Keys of the type below `ccm`.
     pub settings: Vec<PropertyReference>,
 }
 
@@ -52,19 +52,19 @@ pub struct TypeReference {
 pub struct PropertyReference {
     /// Name in a manifest.
     pub name: &'static str,
-    /// Other names for it.
+    /// Aliases.
     pub aliases: Vec<&'static str>,
-    /// Values that it may have, in words.
+    /// Description of its values.
     pub kind: String,
     /// Documentation, as Markdown.
     pub meaning: String,
     /// Default in words, as Markdown.
     pub default: Option<&'static str>,
-    /// `true` if it must be given.
+    /// `true` if the property is required.
     pub required: bool,
-    /// `true` if a resource that is `sensitive` hides it.
+    /// `true` if a `sensitive` resource hides the property.
     pub sensitive: bool,
-    /// Properties of the map that it is.
+    /// Properties of the map, if the value is a map.
     pub properties: Vec<PropertyReference>,
 }
 
@@ -76,9 +76,9 @@ pub struct UnknownName {
     what: String,
     /// The name.
     pub name: String,
-    /// The nearest name that exists.
+    /// The nearest existing name.
     pub nearest: Option<String>,
-    /// Names that exist there.
+    /// Existing names.
     pub known: Vec<&'static str>,
 }
 
@@ -113,7 +113,7 @@ impl UnknownName {
     }
 }
 
-/// Finds a property among those of its owner. Returns it with its path, in which aliases are replaced.
+/// Finds a property of its owner. Returns the property and its path, in which aliases are replaced.
 fn property(
     owner: &str,
     known: &[&'static PropertySpec],
@@ -135,7 +135,7 @@ fn common() -> impl Iterator<Item = &'static PropertySpec> {
     std::iter::once(&NAME).chain(CommonProperty::ALL.map(CommonProperty::spec))
 }
 
-/// Returns the properties of the map that a value is or holds.
+/// Returns the properties of a map, or of the maps in a list.
 fn entries(kind: &PropertyKind) -> &'static [PropertySpec] {
     match kind {
         PropertyKind::Record { properties, .. } => properties,

@@ -11,9 +11,8 @@ use ccm_redaction::Secrets;
 
 /// Errors and warnings, with the texts that they point into. They hold no secret and can be shown.
 ///
-/// A sensitive value is replaced by `[redacted]` in messages and in texts, and spans point into the texts as
-/// they are here. Line numbers are those of the file. Only texts that a span points into are kept; the others
-/// are empty.
+/// Sensitive values are replaced by `[redacted]` in messages and in texts, and spans refer to the redacted
+/// texts. Line numbers are those of the file. Only texts with a span are kept; the others are empty.
 #[derive(Clone, Debug, Default)]
 pub struct Findings {
     /// Errors and warnings, in the order of the texts and each once.
@@ -23,7 +22,7 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// Hides the secrets that are known by now, and sensitive values in the texts.
+    /// Redacts the known secrets, and sensitive values in the texts.
     pub(crate) fn redacted(diagnostics: Vec<Diagnostic>, texts: &SourceMap, secrets: &Secrets) -> Self {
         redaction::redact(diagnostics, texts, &secrets.redactor())
     }
@@ -37,7 +36,7 @@ impl Findings {
     }
 }
 
-/// Errors in a manifest, in values, in facts or in an expression. Warnings may stand among them.
+/// Errors in a manifest, in values, in facts or in an expression. Warnings may be among them.
 #[derive(Clone, Debug)]
 pub struct ManifestErrors(pub(crate) Findings);
 

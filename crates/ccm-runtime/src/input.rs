@@ -19,7 +19,7 @@ pub const MAX_MANIFEST_SIZE: u64 = 64 << 20;
 pub struct GivenFacts {
     /// Files of facts, YAML or JSON, the lowest first.
     pub files: Vec<PathBuf>,
-    /// Facts over all of them, each as `KEY=VALUE`.
+    /// Facts over those of all files, each as `KEY=VALUE`.
     pub assignments: Vec<String>,
 }
 
@@ -28,7 +28,7 @@ pub struct GivenFacts {
 pub struct GivenData {
     /// Files of values, the lowest first.
     pub files: Vec<PathBuf>,
-    /// Values over all of them, each as `KEY=VALUE`.
+    /// Values over those of all files, each as `KEY=VALUE`.
     pub assignments: Vec<String>,
 }
 
@@ -39,7 +39,7 @@ pub struct GivenValues {
     pub facts: GivenFacts,
     /// Values.
     pub data: GivenData,
-    /// Leaves the file `.env` beside the manifest out of the environment.
+    /// Ignores the file `.env` beside the manifest.
     pub no_dotenv: bool,
 }
 
@@ -63,7 +63,7 @@ impl ManifestSource {
     /// Returns the name that records use: an absolute path with its links as they are.
     fn full_name(&self) -> String {
         let Some(path) = self.path() else { return "standard input".to_owned() };
-        // The path as given names it as well, if the current directory is gone.
+        // The given path is also a name, if the current directory does not exist any more.
         absolute(path).as_deref().unwrap_or(path).display().to_string()
     }
 
@@ -99,7 +99,7 @@ pub enum InputError {
     },
 }
 
-/// A manifest that was read, with the values that it can name. It was not checked yet.
+/// A manifest that was read but not checked, with the values that expressions can name.
 pub struct Input {
     pub(crate) machine: MachineSources,
     pub(crate) source: ManifestSource,
@@ -120,8 +120,8 @@ impl Session {
         self.read_with(source, values, max_size, None)
     }
 
-    /// Reads a manifest and its values once more, as a new run would. Standard input can't be read twice, so
-    /// its text is taken from the first time.
+    /// Reads a manifest and its values again, as a new run would. Standard input can't be read twice, so its
+    /// first text is reused.
     pub fn read_again(&self, input: &Input) -> Result<Input, InputError> {
         let text = (input.source == ManifestSource::StandardInput)
             .then(|| (input.request.name.clone(), Arc::clone(&input.request.text)));
@@ -171,7 +171,7 @@ impl Input {
     pub(crate) fn for_machine(&self, session: &Session, facts: GivenFacts) -> Self {
         let dotenv = (!self.values.no_dotenv).then(|| self.request.directory.join(".env"));
         Self {
-            machine: MachineSources::new(session, facts, dotenv).of_another(),
+            machine: MachineSources::new(session, facts, dotenv).for_other_machine(),
             source: self.source.clone(),
             full_name: self.full_name.clone(),
             request: self.request(),

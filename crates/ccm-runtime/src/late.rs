@@ -39,7 +39,7 @@ impl LateValues for CatalogLate<'_, '_> {
     }
 }
 
-/// Builds the failure for errors that only a late value showed, each with its location.
+/// Builds the failure for errors that only a late value revealed, each with its location.
 fn failure(errors: &[Diagnostic], texts: &SourceMap) -> Failure {
     let mut failure = Failure::new(FailureKind::Value, "its properties can't be worked out");
     for error in errors {

@@ -11,14 +11,14 @@ use crate::input::ManifestSource;
 use crate::manifest::LoadedManifest;
 use crate::session::Notice;
 
-/// Error of a manifest from standard input that has `subscribe` and no name under which pending refreshes
-/// could be remembered.
+/// Error of a manifest from standard input with `subscribe` but without a name, under which pending refreshes
+/// would be stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a manifest from standard input that has `subscribe` needs a name")]
 pub struct NameMissing;
 
 impl LoadedManifest<'_> {
-    /// Checks that pending refreshes of the manifest can be remembered.
+    /// Checks that pending refreshes of the manifest can be stored.
     pub fn check_name(&self) -> Result<(), NameMissing> {
         let is_file = self.input.source != ManifestSource::StandardInput;
         let asks = |catalog: &ccm_model::Catalog| {
@@ -50,7 +50,7 @@ impl LoadedManifest<'_> {
         let ledger = match (state, state_path) {
             (Some(directory), _) => Ledger::open(directory, run)?,
             (None, Some(path)) => Ledger::inspect(path, run)?,
-            // Without a path of the state, nothing was ever remembered.
+            // Without a state path, no refresh was ever stored.
             (None, None) => return Ok(None),
         };
         if let Some(error) = ledger.untrusted() {
@@ -63,8 +63,8 @@ impl LoadedManifest<'_> {
     }
 }
 
-/// Returns a path without `..`. Links stay as they are, so that nothing changes if a link leads elsewhere
-/// later. The parent of a link is the parent of its target, as for the kernel.
+/// Returns a path without `..`. Links are kept, because their targets may change later. The parent of a link
+/// is the parent of its target, as for the kernel.
 fn without_parents(path: &str, files: &dyn Files) -> String {
     let mut plain = PathBuf::new();
     for component in Path::new(path).components() {
@@ -80,9 +80,9 @@ fn without_parents(path: &str, files: &dyn Files) -> String {
     plain.display().to_string()
 }
 
-/// Returns the parent of a directory; `None` if it is not known, so that the path stays as it was given.
+/// Returns the parent of a directory; `None` if it is unknown, so that the path stays as it was given.
 fn above(path: &Path, files: &dyn Files) -> Option<PathBuf> {
-    // The root is its own parent. A parent that was not known before is not known now.
+    // The root is its own parent. Above an unknown parent, everything is unknown.
     if path.parent().is_none() {
         return Some(path.to_owned());
     }
@@ -114,7 +114,7 @@ mod tests {
         for (path, expected) in [
             ("near/m.yaml", "near/m.yaml"),
             ("near/../far/./m.yaml", "far/m.yaml"),
-            // A link that may lead elsewhere tomorrow keeps its name.
+            // A link that may get another target keeps its name.
             ("near/link/m.yaml", "near/link/m.yaml"),
             ("far/../near/link/m.yaml", "near/link/m.yaml"),
             ("near/link/../m.yaml", "far/m.yaml"),

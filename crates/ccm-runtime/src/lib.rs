@@ -1,5 +1,4 @@
-//! ccm as a library: everything that a program needs to bring a machine to the state that a manifest
-//! declares.
+//! ccm as a library: loads manifests, and brings a machine to the declared state.
 //!
 //! # Applying a manifest
 //!
@@ -41,17 +40,17 @@
 //! [`process::prepare_process`]. Without the first, [`Config::launcher`] has to name another program, or
 //! commands can have neither a user of their own nor a sandbox.
 //!
-//! Nothing else here touches the process: no function prints, exits or listens to signals. Events go to the
-//! [`Sink`] of a run, notices to [`Session::on_notice`]. One thing sessions do share: a process runs one
-//! command at a time, and other sessions wait for their turn, because the kernel gives orphans to a process
+//! Nothing else here affects the process: no function prints, exits or listens to signals. Events go to the
+//! [`Sink`] of a run, notices to [`Session::on_notice`]. Sessions share only one thing: a process runs one
+//! command at a time, and commands of other sessions wait, because the kernel assigns orphans to a process
 //! and not to a session.
 //!
 //! # Sessions
 //!
 //! A session owns secrets, [resource types](Config::types), [doors to the machine](Doors), caches and the
-//! path of the state directory. Two sessions of one process see nothing of each other, one after another or
-//! side by side on threads of their own. A session stays on its thread; [`spawn()`] gives it one beside the
-//! reactor of the program, so that work on files holds up no timer and no connection.
+//! path of the state directory. Sessions of one process are isolated from each other, one after another or in
+//! parallel on their own threads. A session stays on its thread; [`spawn()`] starts a thread for a session
+//! beside the reactor of the program, so that work on files delays no timer and no connection.
 //!
 //! - [`Session::load`], [`Session::validate`] and [`Session::validate_for`] check a manifest.
 //! - [`LoadedManifest::plan`], [`LoadedManifest::apply`] and, step by step, [`LoadedManifest::begin`] run it.

@@ -25,8 +25,8 @@ pub(crate) struct MachineSources {
     now: Timestamp,
     given: GivenFacts,
     notices: Notices,
-    /// The given facts stand for another machine, so that no fact of this one is gathered.
-    is_another: bool,
+    /// The given facts describe another machine, so that no fact of this machine is gathered.
+    is_other_machine: bool,
     /// The variables of the environment are facts as well.
     has_environment: bool,
     /// File of variables beside the manifest, if it is read.
@@ -34,11 +34,11 @@ pub(crate) struct MachineSources {
     gathered: Cell<Subtrees>,
     of_machine: RefCell<Value>,
     /// Facts in files, and given facts.
-    written: OnceCell<Result<Value, Vec<Diagnostic>>>,
+    file_facts: OnceCell<Result<Value, Vec<Diagnostic>>>,
 }
 
 impl MachineSources {
-    /// Makes the sources of this machine. `dotenv` is the file of variables beside the manifest, which need
+    /// Creates the sources of this machine. `dotenv` is the file of variables beside the manifest, which need
     /// not exist.
     pub(crate) fn new(session: &Session, given: GivenFacts, dotenv: Option<PathBuf>) -> Self {
         let doors = Rc::clone(&session.doors);
@@ -48,22 +48,22 @@ impl MachineSources {
             now,
             given,
             notices: Notices::clone(&session.notices),
-            is_another: false,
+            is_other_machine: false,
             has_environment: false,
             dotenv,
             gathered: Cell::new(Subtrees::NONE),
             of_machine: RefCell::new(Value::map::<&str>([])),
-            written: OnceCell::new(),
+            file_facts: OnceCell::new(),
         }
     }
 
-    /// Takes the given facts for those of another machine.
-    pub(crate) fn of_another(mut self) -> Self {
-        self.is_another = true;
+    /// Uses the given facts as those of another machine.
+    pub(crate) fn for_other_machine(mut self) -> Self {
+        self.is_other_machine = true;
         self
     }
 
-    /// Takes the variables of the environment for facts as well.
+    /// Adds the variables of the environment to the facts.
     pub(crate) fn with_environment(mut self) -> Self {
         self.has_environment = true;
         self
@@ -71,18 +71,18 @@ impl MachineSources {
 
     /// Gathers the facts at or below these paths that were not gathered before.
     fn gather(&self, needed: &[FactPath]) {
-        if self.is_another {
+        if self.is_other_machine {
             return;
         }
         let needed = needed.iter().map(|path| {
             let path: Vec<&str> = path.iter().map(String::as_str).collect();
             Subtree::needed_for(&path)
         });
-        let wanted = needed.fold(Subtrees::NONE, Subtrees::union);
+        let desired = needed.fold(Subtrees::NONE, Subtrees::union);
         let gathered = self.gathered.get();
         let missing: Subtrees = Subtree::ALL
             .into_iter()
-            .filter(|subtree| wanted.contains(*subtree) && !gathered.contains(*subtree))
+            .filter(|subtree| desired.contains(*subtree) && !gathered.contains(*subtree))
             .collect();
         if missing.is_empty() {
             return;
@@ -93,30 +93,30 @@ impl MachineSources {
         merge::deep(&mut self.of_machine.borrow_mut(), &Value::from(found));
     }
 
-    /// Reads the facts in files of this machine, in given files, and of assignments.
-    fn written(&self, texts: &mut SourceMap) -> Result<Value, Vec<Diagnostic>> {
-        let mut written = Value::map::<&str>([]);
+    /// Reads the facts in files of this machine, in given files, and in assignments.
+    fn file_facts(&self, texts: &mut SourceMap) -> Result<Value, Vec<Diagnostic>> {
+        let mut facts_in_files = Value::map::<&str>([]);
         if self.has_environment {
             let variables =
                 self.doors.doors.environment().into_iter().map(|(name, value)| (name, Value::text(value)));
-            written = Value::map(variables);
+            facts_in_files = Value::map(variables);
         }
         let mut errors = Vec::new();
-        if !self.is_another {
+        if !self.is_other_machine {
             let (custom, warnings) = self.doors.doors.custom_facts().read();
             self.warn(&warnings);
             for file in custom {
                 match read_facts(&file.path, &file.text, texts) {
-                    Ok(found) => merge::deep(&mut written, &found),
+                    Ok(found) => merge::deep(&mut facts_in_files, &found),
                     Err(found) => errors.extend(found),
                 }
             }
         }
         match self.given(texts) {
-            Ok(given) => given.iter().for_each(|found| merge::deep(&mut written, found)),
+            Ok(given) => given.iter().for_each(|found| merge::deep(&mut facts_in_files, found)),
             Err(found) => errors.extend(found),
         }
-        if errors.is_empty() { Ok(written) } else { Err(errors) }
+        if errors.is_empty() { Ok(facts_in_files) } else { Err(errors) }
     }
 
     /// Reads the given facts, the lowest first.
@@ -159,9 +159,9 @@ impl MachineSources {
         }
     }
 
-    /// Returns the errors in given facts that no expression asked for. Gathers no fact of this machine.
+    /// Returns the errors in given facts that no expression names. Gathers no fact of this machine.
     pub(crate) fn errors_of_unread(&self, texts: &mut SourceMap) -> Vec<Diagnostic> {
-        match self.written.get() {
+        match self.file_facts.get() {
             Some(_) => Vec::new(),
             None => self.given(texts).err().unwrap_or_default(),
         }
@@ -185,10 +185,10 @@ impl Sources for MachineSources {
 
     fn facts(&self, needed: &[FactPath], texts: &mut SourceMap) -> Result<Value, Vec<Diagnostic>> {
         self.gather(needed);
-        let written = self.written.get_or_init(|| self.written(texts)).clone()?;
-        self.gather(&misspelt(needed, &written));
+        let facts_in_files = self.file_facts.get_or_init(|| self.file_facts(texts)).clone()?;
+        self.gather(&misspelt(needed, &facts_in_files));
         let mut facts = self.of_machine.borrow().clone();
-        merge::deep(&mut facts, &written);
+        merge::deep(&mut facts, &facts_in_files);
         Ok(facts)
     }
 
@@ -215,11 +215,11 @@ impl Sources for MachineSources {
     }
 }
 
-/// Returns the facts beside paths that lead nowhere, among which a suggestion can be found.
-fn misspelt(needed: &[FactPath], written: &Value) -> Vec<FactPath> {
+/// Returns the facts near paths that don't exist, as candidates for a suggestion.
+fn misspelt(needed: &[FactPath], facts_in_files: &Value) -> Vec<FactPath> {
     let leads_nowhere = |path: &&FactPath| {
         let names: Vec<&str> = path.iter().map(String::as_str).collect();
-        let mut value = Some(written);
+        let mut value = Some(facts_in_files);
         for name in &names {
             value = value.and_then(|value| value.get(name));
         }
@@ -243,7 +243,7 @@ pub(crate) fn format_of(name: &str) -> facts::FactFormat {
     if is_json { facts::FactFormat::Json } else { facts::FactFormat::Yaml }
 }
 
-/// Returns the error of the system without the file, which the caller names.
+/// Returns the error of the system without the file, because the caller names the file.
 fn as_io(error: FileError) -> io::Error {
     let mut source: Option<&(dyn std::error::Error + 'static)> = Some(&error);
     while let Some(cause) = source {

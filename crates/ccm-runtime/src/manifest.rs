@@ -69,7 +69,7 @@ impl LoadedManifest<'_> {
         self.warnings
     }
 
-    /// Finds resources by their names or aliases; `None` stands for all of them.
+    /// Finds resources by their names or aliases; `None` selects all.
     pub(crate) fn select(&self, ids: &[ResourceId]) -> Result<Option<Vec<ResourceIndex>>, UnknownResources> {
         if ids.is_empty() {
             return Ok(None);

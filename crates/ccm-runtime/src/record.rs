@@ -7,7 +7,7 @@ use ccm_host::{Clock, random};
 use ccm_model::{Event, RunSummary};
 use ccm_report::{Ids, JsonLine, LineEncoder, Recorded, RunIdentity, RunStore, StoredSummary};
 
-/// Ids of a run and its events, their lines, and the file of the recorded ones.
+/// Ids of a run and its events, their lines, and the file with recorded lines.
 pub(crate) struct RunRecord {
     encoder: LineEncoder,
     began: SystemTime,
@@ -15,7 +15,7 @@ pub(crate) struct RunRecord {
 }
 
 impl RunRecord {
-    /// Makes the id of a run. A later run has a greater one, also if the clock was set back.
+    /// Creates the id of a run. A later run has a greater id, even if the clock was set back.
     pub(crate) fn new(manifest: &str, state: Option<&Directory>, clock: &dyn Clock) -> Self {
         let ids = Ids::new(random());
         let ids = match state.and_then(RunStore::newest) {
@@ -27,12 +27,12 @@ impl RunRecord {
         Self { encoder, began, store: None }
     }
 
-    /// Begins to write. A run without a state directory is not recorded.
+    /// Starts writing. A run without a state directory is not recorded.
     pub(crate) fn begin(&mut self, state: Option<&Directory>, keep_runs: usize) {
         self.store = state.map(|state| RunStore::begin(state, self.encoder.identity(), keep_runs));
     }
 
-    /// Makes the id of a second run, which verifies that the first one is idempotent.
+    /// Creates the id of a second run, which verifies that the first one is idempotent.
     pub(crate) fn begin_verification(&mut self, clock: &dyn Clock) {
         self.began = clock.now();
         self.encoder.begin_verification(self.began);
@@ -42,7 +42,7 @@ impl RunRecord {
         self.encoder.identity()
     }
 
-    /// Records an event. Returns its line if the line was recorded or is asked for.
+    /// Records an event. Returns its line if the line was recorded or is requested.
     pub(crate) fn accept(&mut self, event: &Event, with_line: bool) -> Option<JsonLine<'_>> {
         if let Event::ArtifactsLeft(artifacts) = event {
             if let Some(store) = &mut self.store {
@@ -53,7 +53,7 @@ impl RunRecord {
         if let Event::SessionStarted(session) = event {
             self.began = session.at;
         }
-        // The store takes few events of a steady run, and the JSON of the others would cost time.
+        // The store records few events of an unchanged machine, and encoding the others would cost time.
         let is_stored = self.store.as_ref().is_some_and(|store| store.wants(event));
         if !is_stored && !with_line {
             return None;

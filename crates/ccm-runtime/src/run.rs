@@ -48,10 +48,10 @@ pub struct RunOptions {
     pub json_lines: bool,
     /// Time to wait for another run to end.
     pub lock_wait: Duration,
-    /// Number of recorded runs to keep, this one among them.
+    /// Number of recorded runs to keep, including this one.
     pub keep_runs: usize,
-    /// Handle that ends the run from outside. Copies of options share it, so a program that runs again after
-    /// a run was cancelled puts a new one in.
+    /// Handle that ends the run from outside. Copies of options share it, so a program replaces it after a
+    /// cancelled run.
     pub canceller: Canceller,
 }
 
@@ -74,7 +74,7 @@ impl Default for RunOptions {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BeginError {
-    /// The canceller was raised while the run waited for another one to end.
+    /// The canceller was raised while the run waited for another run to end.
     #[error("the wait for another run was cancelled")]
     Cancelled(StopCause),
     /// [`RunOptions::only`] names a resource that is not in the manifest.
@@ -117,7 +117,7 @@ pub struct ActiveRun<'m> {
 pub struct RunReport {
     /// Name of the run in the record.
     pub identity: RunIdentity,
-    /// Outcomes, counted, and pending refreshes.
+    /// Counted outcomes and pending refreshes.
     pub summary: RunSummary,
     /// End of the record.
     pub record: RecordEnd,
@@ -127,13 +127,13 @@ pub struct RunReport {
 #[derive(Debug)]
 #[must_use]
 pub struct RecordEnd {
-    /// Exit code of the run: a record that is not complete counts as a failure.
+    /// Exit code of the run: an incomplete record counts as a failure.
     pub code: ExitCode,
     /// `true` if the run was recorded. A plan is not.
     pub is_recorded: bool,
-    /// Reason for which the record is not complete.
+    /// Reason why the record is not complete.
     pub error: Option<StoreError>,
-    /// Reasons for which old runs could not be removed.
+    /// Reasons why old runs could not be removed.
     pub not_removed: Vec<StoreError>,
 }
 
@@ -145,7 +145,7 @@ impl LoadedManifest<'_> {
         let only = self.select(&options.only)?;
         let doors = &session.doors;
         let commands = doors.commands(&session.secrets, session.launcher.as_deref())?;
-        // A plan only has to know where the state would be.
+        // A plan only needs the path of the state directory.
         let state_path = session.state_path().ok();
         let state = match mode {
             RunMode::Plan => None,
@@ -157,7 +157,7 @@ impl LoadedManifest<'_> {
             let holder = LockHolder { manifest: self.input.full_name().to_owned(), since: doors.clock.now() };
             let mut on_wait = |other: &str| (session.notices)(&Notice::Waiting(other));
             lock = Some(tokio::select! {
-                // A lock that is free is taken, so that a run that was cancelled before it began leaves a
+                // A free lock is taken even if the run is already cancelled, so that such a run leaves a
                 // record.
                 biased;
                 taken = Lock::take(state, &holder, options.lock_wait, &mut on_wait) => taken?,
@@ -184,7 +184,7 @@ impl LoadedManifest<'_> {
         })
     }
 
-    /// Reports what would be changed, and changes nothing.
+    /// Reports the changes that a run would make, and changes nothing.
     pub async fn plan(&self, options: RunOptions, sink: &mut dyn Sink) -> Result<RunReport, BeginError> {
         self.run(RunMode::Plan, options, sink).await
     }
@@ -208,12 +208,12 @@ impl LoadedManifest<'_> {
 }
 
 impl ActiveRun<'_> {
-    /// Applies the manifest, and returns the outcomes, counted.
+    /// Applies the manifest, and returns the summary.
     pub async fn apply(&mut self, sink: &mut dyn Sink) -> RunSummary {
         self.apply_as(self.manifest, sink).await
     }
 
-    /// Applies the manifest of the run, or the same one read again.
+    /// Applies the manifest of the run, or a copy that was read again.
     pub(crate) async fn apply_as(
         &mut self,
         manifest: &LoadedManifest<'_>,
@@ -254,8 +254,7 @@ impl ActiveRun<'_> {
         let mut applied = pin!(run.apply(&mut on_event).instrument(span));
         poll_fn(|context| {
             let polled = applied.as_mut().poll(context);
-            // While the run waits, for a command as a rule, no more events come that could be handed on
-            // together.
+            // While the run waits, usually for a command, no events come that could be passed on together.
             if polled.is_pending() {
                 sink.borrow_mut().flush();
             }
@@ -269,7 +268,7 @@ impl ActiveRun<'_> {
         self.record.identity()
     }
 
-    /// Ends the record with the exit code of the run. A record that was ended before stays as it is.
+    /// Ends the record with the exit code of the run. An ended record stays unchanged.
     pub fn end(&mut self, summary: &RunSummary, code: ExitCode) -> RecordEnd {
         let mut code = if self.record.failed() { code.and_failed() } else { code };
         let Some(Recorded { record, kept }) = self.record.end(summary, code.number()) else {
@@ -282,8 +281,8 @@ impl ActiveRun<'_> {
         RecordEnd { code, is_recorded: true, error, not_removed: kept }
     }
 
-    /// Begins another run under the same lock, which verifies that the one before is idempotent. The record
-    /// of that one has to be ended.
+    /// Begins another run under the same lock, which verifies that the previous run is idempotent. The record
+    /// of the previous run has to be ended.
     pub(crate) fn begin_verification(&mut self, again: &LoadedManifest<'_>) -> Result<(), LedgerError> {
         self.record.begin_verification(&*again.session.doors.clock);
         self.record.begin(self.state.as_ref(), self.options.keep_runs);

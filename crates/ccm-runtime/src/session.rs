@@ -16,15 +16,14 @@ use crate::findings::{Findings, ManifestErrors};
 
 /// Settings of a [`Session`].
 pub struct Config {
-    /// Values that nothing may show. Copies of it share what the session comes to know.
+    /// Values that must not be shown. Copies share the secrets that the session adds.
     pub secrets: Secrets,
     /// State directory; the default is `/var/lib/ccm` as root, and the user's own otherwise.
     pub state_directory: Option<PathBuf>,
     /// Program that starts commands as another user or in a sandbox: one whose `main` begins with
     /// [`ccm_host::launcher::begin`]. Without it, resources that need it fail.
     pub launcher: Option<PathBuf>,
-    /// Resource types of the program's own, beside the built-in ones. A type with the name of a built-in one
-    /// takes its place.
+    /// Further resource types of the program. A type replaces a built-in one of the same name.
     pub types: Vec<&'static dyn ResourceType>,
     /// Doors to the machine.
     pub doors: Box<dyn Doors + Send>,
@@ -57,7 +56,7 @@ impl fmt::Debug for Config {
     }
 }
 
-/// Something that deserves attention and is no error.
+/// Notice that is not an error.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Notice<'a> {
@@ -71,7 +70,7 @@ pub enum Notice<'a> {
     DamagedLedger {
         /// The damage.
         damage: &'a LedgerDamage,
-        /// `true` if the ledger was put aside, `false` in noop.
+        /// `true` if the ledger was set aside, `false` in noop.
         is_kept: bool,
     },
 }
@@ -79,7 +78,7 @@ pub enum Notice<'a> {
 /// Receiver of notices.
 pub(crate) type Notices = Rc<dyn Fn(&Notice<'_>)>;
 
-/// Everything that one user of ccm owns: secrets, types, doors to the machine and the path of the state.
+/// State of one user of ccm: secrets, types, doors to the machine and the path of the state directory.
 ///
 /// A session stays on its thread. Sessions of one process do not see each other's secrets, caches or
 /// catalogs.
@@ -94,7 +93,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// Opens a session. Nothing is read or written before it is used.
+    /// Opens a session. Nothing is read or written yet.
     pub fn open(config: Config) -> Self {
         let Config { secrets, state_directory, launcher, types, doors, gate } = config;
         let mut known = ccm_resources::types();
@@ -111,14 +110,14 @@ impl Session {
         }
     }
 
-    /// Hands notices on as they come.
+    /// Sets the receiver of notices.
     #[must_use]
     pub fn on_notice(mut self, notices: impl Fn(&Notice<'_>) + 'static) -> Self {
         self.notices = Rc::new(notices);
         self
     }
 
-    /// Returns the values that nothing may show.
+    /// Returns the values that must not be shown.
     pub fn secrets(&self) -> &Secrets {
         &self.secrets
     }
@@ -139,7 +138,7 @@ impl Session {
         absolute(named).map_err(|source| StateError::Open { path: named.clone(), source })
     }
 
-    /// Returns the state directory that the configuration names.
+    /// Returns the state directory from the configuration.
     pub fn named_state_directory(&self) -> Option<&Path> {
         self.state_directory.as_deref()
     }

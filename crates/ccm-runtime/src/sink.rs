@@ -8,8 +8,8 @@ use ccm_report::JsonLine;
 pub struct Emitted<'a> {
     /// The event.
     pub event: Event,
-    /// Its line of JSON, if lines are wanted ([`RunOptions::json_lines`](crate::RunOptions::json_lines)) and
-    /// the event has one.
+    /// Its line of JSON, if lines are requested ([`RunOptions::json_lines`](crate::RunOptions::json_lines))
+    /// and the event has one.
     pub line: Option<JsonLine<'a>>,
 }
 
@@ -18,8 +18,7 @@ pub trait Sink {
     /// Takes an event.
     fn accept(&mut self, emitted: Emitted<'_>);
 
-    /// Hands on what was collected, because no more events come for now: the run waits, for a command as a
-    /// rule.
+    /// Passes on the collected events, because the run waits, usually for a command.
     fn flush(&mut self) {}
 }
 

@@ -18,7 +18,7 @@ const STACK_SIZE: usize = 8 << 20;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JobError {
-    /// The tokio runtime of the thread can't be made.
+    /// The tokio runtime of the thread can't be created.
     #[error("the runtime of a session's thread can't be made")]
     Runtime(#[source] io::Error),
     /// The job panicked.
@@ -26,15 +26,15 @@ pub enum JobError {
     Panicked,
 }
 
-/// Job on a thread of its own. As a future it waits for the result; without anybody waiting, the job goes on.
+/// Job on its own thread. As a future it waits for the result; a dropped job continues.
 #[derive(Debug)]
 pub struct Job<T>(oneshot::Receiver<Result<T, JobError>>);
 
-/// Runs a job with a session on a thread of its own, beside the reactor of the program.
+/// Runs a job with a session on its own thread, beside the reactor of the program.
 ///
-/// Work on files blocks the thread that it runs on. On a thread of its own it holds up neither timers and
-/// connections of the program nor the signals that it listens to. A [`Canceller`](crate::Canceller) ends the
-/// run from there, and [`event_queue`](crate::event_queue()) brings the events there:
+/// Work on files blocks its thread. On its own thread it delays neither timers and connections of the program
+/// nor its signals. A [`Canceller`](crate::Canceller) ends the run from another thread, and
+/// [`event_queue`](crate::event_queue()) passes on the events:
 ///
 /// ```
 /// use ccm_runtime::{
@@ -66,7 +66,7 @@ where
     let work = move || {
         let runtime = Builder::new_current_thread().enable_all().build();
         let result = runtime.map(|runtime| runtime.block_on(job(Session::open(config))));
-        // If nobody waits for the result, it is of no use.
+        // Without a receiver the result is dropped.
         let _ = sender.send(result.map_err(JobError::Runtime));
     };
     thread::Builder::new().name("ccm-session".to_owned()).stack_size(STACK_SIZE).spawn(work)?;

@@ -11,7 +11,7 @@ use crate::session::Session;
 pub struct PendingRefreshes {
     /// Ledgers with pending refreshes.
     pub ledgers: Vec<PendingLedger>,
-    /// Names of damaged ledgers that were put aside.
+    /// Names of damaged ledgers that were set aside.
     pub damaged: Vec<String>,
     /// `true` while a run holds the lock of the state directory.
     pub is_locked: bool,
@@ -42,14 +42,14 @@ pub enum StatusError {
 }
 
 impl SessionStatus {
-    /// Returns `true` while the last run goes on.
+    /// Returns `true` if the last run is still running.
     pub fn is_going_on(&self) -> bool {
         self.pending.is_locked && self.history.runs().first().is_some_and(StoredRun::is_unfinished)
     }
 }
 
 impl Session {
-    /// Reads the pending refreshes. It takes no lock, because a ledger is replaced as a whole.
+    /// Reads the pending refreshes. No lock is needed, because a ledger is replaced as a whole.
     pub fn pending(&self) -> Result<PendingRefreshes, StatusError> {
         let state = self.state_path()?;
         let ledgers = pending(&state)?;

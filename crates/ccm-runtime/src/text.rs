@@ -1,4 +1,4 @@
-//! Texts that a caller names.
+//! Texts from files and standard input.
 
 use std::io;
 use std::path::Path;
@@ -38,18 +38,18 @@ pub enum TextError {
         what: &'static str,
         /// Name of the text.
         name: String,
-        /// Location of the first byte that is part of no character.
+        /// Location of the first byte that is not part of a character.
         source: InvalidByte,
     },
 }
 
-/// A byte that is part of no UTF-8 character.
+/// Byte that is not part of a UTF-8 character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: byte {offset} is not part of a UTF-8 character")]
 pub struct InvalidByte {
     /// Line, counted from 1.
     pub line: usize,
-    /// Number of bytes before it in the text.
+    /// Number of bytes before the invalid one.
     pub offset: usize,
 }
 

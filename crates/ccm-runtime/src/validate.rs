@@ -18,7 +18,7 @@ pub struct Validation {
     pub warnings: Findings,
 }
 
-/// Reason for which a manifest is not valid.
+/// Reason why a manifest is not valid.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ValidationError {
@@ -35,16 +35,16 @@ pub enum ValidationError {
 pub struct SharedFinding<'v> {
     /// The error or warning.
     pub diagnostic: &'v Diagnostic,
-    /// Findings that it is one of, which hold its texts.
+    /// Findings that contain the error or warning, with its texts.
     pub findings: &'v Findings,
-    /// Positions of the validations that have it.
+    /// Positions of the validations with this error or warning.
     pub machines: Vec<usize>,
 }
 
 impl Session {
     /// Validates a manifest. Nothing is run.
     ///
-    /// Files of facts stand for another machine: if the input has one, no fact of this machine is taken.
+    /// Given files of facts describe another machine: no fact of this machine is gathered then.
     pub fn validate(&self, input: &Input) -> Result<Validation, ValidationError> {
         if input.facts().files.is_empty() {
             return self.validate_here(input);
@@ -52,7 +52,7 @@ impl Session {
         self.validate_here(&input.for_machine(self, input.facts().clone()))
     }
 
-    /// Validates a manifest for several machines, each with these facts and no other ones.
+    /// Validates a manifest for several machines, each with only these facts.
     pub fn validate_for(
         &self,
         input: &Input,
@@ -70,8 +70,8 @@ impl Session {
     }
 }
 
-/// Collects the errors and warnings of several validations, each once: those that concern most machines
-/// first.
+/// Collects the errors and warnings of several validations, each once, sorted by the number of affected
+/// machines.
 pub fn shared_findings(validations: &[Result<Validation, ValidationError>]) -> Vec<SharedFinding<'_>> {
     let mut all: Vec<SharedFinding<'_>> = Vec::new();
     let mut known = HashMap::new();
@@ -97,12 +97,12 @@ pub fn shared_findings(validations: &[Result<Validation, ValidationError>]) -> V
     all
 }
 
-/// A diagnostic as a user sees it. The same text may have another number for another machine.
+/// A diagnostic as a user sees it. One text may have different ids for different machines.
 #[derive(PartialEq, Eq, Hash)]
 struct DiagnosticKey<'d> {
     severity: Severity,
     message: &'d str,
-    /// Name of the text, line, column and what stands there.
+    /// Name of the text, line, column and text of each label.
     labels: Vec<(&'d str, usize, usize, &'d str)>,
     hints: &'d [String],
 }

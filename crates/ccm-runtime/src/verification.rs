@@ -22,9 +22,9 @@ pub struct Verification {
     pub first: RecordEnd,
     /// Resources that the second run changed again.
     pub changed_again: Vec<ChangedAgain>,
-    /// Pending refreshes that a third run would do.
+    /// Pending refreshes that the next run does.
     pub due: Vec<UnfinishedRefresh>,
-    /// Pending refreshes that no such run would do.
+    /// Pending refreshes that the next run does not do.
     pub not_due: Vec<UnfinishedRefresh>,
     /// Advice of the types whose resources were changed again.
     pub advice: Vec<&'static str>,
@@ -43,7 +43,7 @@ impl Verification {
     }
 }
 
-/// Reason for which there was no second run.
+/// Reason why there is no second run.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum VerificationError {
@@ -53,13 +53,13 @@ pub enum VerificationError {
     /// The manifest can't be read again.
     #[error(transparent)]
     Input(#[from] InputError),
-    /// The manifest has errors by now.
+    /// The manifest has become invalid.
     #[error(transparent)]
     Manifest(#[from] ManifestErrors),
-    /// The manifest lacks a selected resource by now.
+    /// A selected resource was removed from the manifest.
     #[error(transparent)]
     Selection(#[from] UnknownResources),
-    /// The ledger can't be used by now.
+    /// The ledger can't be used any more.
     #[error("the ledger can't be used for a second run")]
     Ledger {
         /// The reason.
@@ -70,9 +70,8 @@ pub enum VerificationError {
 }
 
 impl ActiveRun<'_> {
-    /// Applies the manifest once more as a new run would: it is read again, with everything that it is made
-    /// of, and so is the machine. `first` and `code` are the results of the first run, whose record is ended
-    /// here.
+    /// Reads the manifest and the machine again, as a new run would, and applies the manifest once more. Ends
+    /// the record of the first run, whose results are `first` and `code`.
     pub async fn verify_idempotent(
         &mut self,
         first: &RunSummary,
@@ -94,7 +93,7 @@ impl ActiveRun<'_> {
         let summary = self.apply_as(&manifest, &mut listener).await;
         let changed_again = listener.idempotence.changed_again().to_vec();
         let (due, not_due): (Vec<_>, Vec<_>) =
-            summary.refreshes.pending.iter().cloned().partition(|owed| owed.cause.is_for_next_run());
+            summary.refreshes.pending.iter().cloned().partition(|pending| pending.cause.is_for_next_run());
         let mut code = match ExitCode::of(&summary, false) {
             ExitCode::Success => first.code,
             signal @ ExitCode::Signal(_) => signal,
@@ -103,12 +102,12 @@ impl ActiveRun<'_> {
         if !changed_again.is_empty() || !due.is_empty() {
             code = code.and_failed();
         }
-        // A resource that was triggered does its work again by right; its source is the one to look at.
+        // A triggered resource is expected to change again; only its source needs advice.
         let is_own = |changed: &&ChangedAgain| changed.triggered_by.is_empty();
-        let advised = session.types.iter().filter(|found| {
-            changed_again.iter().filter(is_own).any(|changed| *changed.id.type_name == *found.name())
+        let advised = session.types.iter().filter(|resource_type| {
+            changed_again.iter().filter(is_own).any(|changed| *changed.id.type_name == *resource_type.name())
         });
-        let advice = advised.filter_map(|found| found.idempotence_advice()).collect();
+        let advice = advised.filter_map(|resource_type| resource_type.idempotence_advice()).collect();
         Ok(Verification { summary, code, first, changed_again, due, not_due, advice })
     }
 }
@@ -117,7 +116,7 @@ fn is_success(code: ExitCode) -> bool {
     matches!(code, ExitCode::Success | ExitCode::Changes)
 }
 
-/// Sink that notes changes on the way to another one.
+/// Sink that records changes and passes the events on.
 struct VerifyingSink<'s> {
     idempotence: Idempotence,
     sink: &'s mut dyn Sink,

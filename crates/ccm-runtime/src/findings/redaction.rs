@@ -9,7 +9,7 @@ use ccm_redaction::{REDACTED, Redactor};
 use super::Findings;
 use super::sensitive_text::SensitiveText;
 
-/// Hides sensitive values and what the redactor knows.
+/// Redacts sensitive values and the secrets of the redactor.
 pub(super) fn redact(diagnostics: Vec<Diagnostic>, texts: &SourceMap, secrets: &Redactor) -> Findings {
     let mut sources: BTreeMap<SourceId, RedactedSource> = BTreeMap::new();
     for label in diagnostics.iter().flat_map(|found| &found.labels) {
@@ -61,7 +61,7 @@ fn diagnostic(
 struct RedactedSource {
     text: String,
     sensitive: SensitiveText,
-    /// Parts of the original that were replaced, in order.
+    /// Replaced ranges of the original, in order.
     replaced: Vec<Range<usize>>,
 }
 
@@ -74,7 +74,7 @@ impl RedactedSource {
         let mut redacted = Self { text: String::with_capacity(whole.len()), sensitive, replaced: Vec::new() };
         let mut at = 0;
         for part in hidden {
-            // A part that goes over a line end is replaced up to there, so that lines keep their numbers.
+            // A range over several lines is replaced up to each line end, so that lines keep their numbers.
             let mut start = part.start.max(at);
             for line in whole.get(start..part.end).unwrap_or_default().split_inclusive('\n') {
                 let end = start + line.trim_end_matches(['\r', '\n']).len();
@@ -91,8 +91,8 @@ impl RedactedSource {
         redacted
     }
 
-    /// Returns the offset in the redacted text. An offset inside a part that was replaced becomes the
-    /// beginning of its replacement.
+    /// Converts an offset to the redacted text. An offset inside a replaced range becomes the beginning of
+    /// its replacement.
     fn moved(&self, offset: usize) -> usize {
         let mut moved = offset;
         for part in &self.replaced {
@@ -159,7 +159,7 @@ mod tests {
     fn spans_of_any_manifest_point_into_its_redacted_text() {
         for input in ccm_fuzz::mutations(ccm_fuzz::target("manifest"), 200) {
             let (diagnostics, texts) = ccm_fuzz::manifest_errors(&input);
-            // Everything that a diagnostic may point at is tried as a secret.
+            // Each range that a diagnostic may point at is tried as a secret.
             let words: Vec<String> = diagnostics
                 .iter()
                 .filter_map(Diagnostic::span)

@@ -1,7 +1,7 @@
 //! Sensitive values in a source: values that are marked `# @sensitive`, and values of resources that are
 //! `sensitive`.
 //!
-//! They are found in the text alone, because a manifest with errors may not have been read any further.
+//! Only the text is searched, because a manifest with errors may not have been read any further.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ use ccm_yaml::{Limits, parse};
 
 /// Sensitive values of one source.
 pub(super) struct SensitiveText {
-    /// Parts of the source that hold them, in no order.
+    /// Ranges of the sensitive values, not sorted.
     pub(super) parts: Vec<Range<usize>>,
     /// Words that are hidden in messages about a range of the source.
     words: Vec<(Range<usize>, Redactor)>,
@@ -28,8 +28,8 @@ impl SensitiveText {
         }
         match parse(SourceId(0), source, &Limits::default()) {
             Ok(Some(root)) => {
-                // Values in data are known by now.
-                hidden.look_through(&root, false);
+                // Values in data are already known.
+                hidden.collect(&root, false);
             }
             Ok(None) => {}
             Err(_) => {
@@ -43,13 +43,13 @@ impl SensitiveText {
         hidden
     }
 
-    /// Hides them in a message about that offset of the source.
+    /// Redacts the sensitive words in a message about an offset of the source.
     pub(super) fn redact(&self, text: &str, offset: usize) -> String {
         let about = self.words.iter().filter(|(range, _)| range.contains(&offset));
         about.fold(text.to_owned(), |text, (_, redactor)| redactor.redact(&text).into_owned())
     }
 
-    fn look_through(&mut self, node: &Node, is_default: bool) {
+    fn collect(&mut self, node: &Node, is_default: bool) {
         match &node.value {
             NodeValue::Scalar(_) => {}
             NodeValue::List(elements) => {
@@ -57,7 +57,7 @@ impl SensitiveText {
                     elements.iter().filter_map(|element| element.as_map()?.get("defaults")?.as_map());
                 let by_default = defaults.into_iter().any(|defaults| is_marked(defaults) == Some(true));
                 for element in elements {
-                    self.look_through(element, by_default);
+                    self.collect(element, by_default);
                 }
             }
             NodeValue::Map(map) if is_marked(map).unwrap_or_default() => self.hide(map, node.span.range()),
@@ -68,7 +68,7 @@ impl SensitiveText {
                         Some(properties) if is_marked(properties).unwrap_or(is_default) => {
                             self.hide(properties, range);
                         }
-                        _ => self.look_through(&entry.value, false),
+                        _ => self.collect(&entry.value, false),
                     }
                 }
             }
@@ -78,7 +78,7 @@ impl SensitiveText {
     fn hide(&mut self, properties: &NodeMap, range: Range<usize>) {
         let mut texts = Vec::new();
         let entries = properties.entries().iter();
-        // A misspelt property may hold what another one hides.
+        // A misspelt property may stand for one that is hidden.
         let is_harmless =
             |name: &str| name == NAME.name || name == SENSITIVE || CommonProperty::of(name).is_some();
         for entry in entries.filter(|entry| !is_harmless(&entry.key.text)) {
@@ -141,7 +141,7 @@ fn parts_of_resources(source: &str) -> Vec<Range<usize>> {
             while first > 0 && belongs(lines[first - 1].1) {
                 first -= 1;
             }
-            // What it all stands in may begin in the line before.
+            // The enclosing value may begin in the line before.
             first = first.saturating_sub(1);
             while last + 1 < lines.len() && belongs(lines[last + 1].1) {
                 last += 1;
@@ -160,7 +160,7 @@ fn parts_of_resources(source: &str) -> Vec<Range<usize>> {
     parts
 }
 
-/// Returns what an error may quote of a text: all of it, and its words.
+/// Returns the parts of a text that an error may quote: the whole text, and its words.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let is_between = |part: char| part.is_whitespace() || ",{}[]\"'".contains(part);
     let words =
@@ -191,7 +191,7 @@ mod tests {
                 &["x"],
             ),
             ("- a: {command: x, sensitive: false}\n", &[]),
-            // These can't be read.
+            // Such texts can't be parsed.
             (
                 "- a:\n    command: x\n    sensitive: true\n    stdin: \"b\n- c: {command: z}\n",
                 &["x", "true", "\"b"],

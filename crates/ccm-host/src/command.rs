@@ -47,9 +47,9 @@ pub struct Command {
     pub environment: Vec<(String, String)>,
     /// Text of standard input; `None` is the null device.
     pub stdin: Option<String>,
-    /// Time after which it is ended; `None` is never.
+    /// Time limit; `None` is no limit.
     pub timeout: Option<Duration>,
-    /// User and groups to run as; `None` is those of ccm. Only root can run a command as another user.
+    /// User and groups to run as; `None` is the identity of ccm. Only root can run a command as another user.
     pub identity: Option<Identity>,
     /// Permissions that its new files do not get; `None` is the umask of ccm.
     pub umask: Option<u32>,
@@ -130,10 +130,10 @@ pub enum Exit {
     },
     /// The command was ended at its deadline.
     TimedOut {
-        /// Time that the command had.
+        /// Time limit of the command.
         after: Duration,
     },
-    /// The command was ended because the run was.
+    /// The command was ended because the run was cancelled.
     Cancelled,
 }
 
@@ -160,8 +160,8 @@ impl CapturedOutput {
     }
 }
 
-/// Output of a command as it was printed, secrets included. It is for evaluation and for captures; it must
-/// never be shown or stored as it is.
+/// Output of a command as printed, with secrets. It is for evaluation and captures, and must never be shown
+/// or stored.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Unredacted {
     /// Standard output.
@@ -427,7 +427,7 @@ pub enum StartError {
         /// The path.
         path: PathBuf,
     },
-    /// The gate of the run did not let it start.
+    /// The gate of the run refused the command.
     #[serde(skip)]
     #[error("{refusal}")]
     Refused {
@@ -458,7 +458,7 @@ impl StartError {
         Failure { property: self.property().map(Into::into), ..failure }
     }
 
-    /// Returns the property of the resource that asked for the step that failed.
+    /// Returns the property of the resource that caused the failed step.
     pub fn property(&self) -> Option<&'static str> {
         match self {
             Self::NotRoot { property, .. }
@@ -486,11 +486,11 @@ pub enum CancellationLevel {
     Kill,
 }
 
-/// Request to end a run, as the parts of the run see it.
+/// Request to end a run, for the parts of the run that observe it.
 #[derive(Clone, Debug)]
 pub struct Cancellation(watch::Receiver<CancellationLevel>);
 
-/// Request to end a run, as its cause sees it.
+/// Request to end a run, for the code that makes it.
 #[derive(Debug)]
 pub struct CancellationSource(watch::Sender<CancellationLevel>);
 
@@ -522,7 +522,7 @@ impl Cancellation {
         *self.0.borrow()
     }
 
-    /// Waits until the level is at least that; for ever, if the source is gone.
+    /// Waits until the level is reached; for ever, if the source is dropped.
     pub async fn reached(&self, level: CancellationLevel) {
         let mut receiver = self.0.clone();
         if receiver.wait_for(|current| *current >= level).await.is_err() {
@@ -531,7 +531,7 @@ impl Cancellation {
     }
 }
 
-/// Way to run complete commands, one at a time.
+/// Runs complete commands, one at a time.
 pub trait Runner {
     /// Takes all steps before the start of a command, without running it, and returns the enforced parts of
     /// its sandbox. The error is the reason why the command would not start. Must not be called while a

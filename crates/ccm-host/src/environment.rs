@@ -33,7 +33,7 @@ pub fn random() -> u128 {
     if getrandom(&mut bytes[..], GetRandomFlags::empty()) == Ok(bytes.len()) {
         return u128::from_ne_bytes(bytes);
     }
-    // For a kernel that forbids the call.
+    // Fallback for a kernel that forbids the call.
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     now.as_nanos() << 32 | u128::from(std::process::id())
 }

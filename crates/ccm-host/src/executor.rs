@@ -1,4 +1,4 @@
-//! Starting commands somewhere: on this machine, or in another place that follows the same contract.
+//! Starting commands in a place: on this machine, or elsewhere under the same contract.
 //!
 //! A [`Launch`] is the request of a manifest, in names. An [`Executor`] resolves it into a [`LaunchPlan`]
 //! with the numbers, programs and directories of its place, which runs the commands of one resource there.
@@ -49,8 +49,8 @@ pub trait Executor {
     }
 }
 
-/// Resolved launch. It starts the commands of one resource, one after the other, and owns the directories
-/// that were made for them.
+/// Resolved launch. It starts the commands of one resource, one after the other, and owns their temporary
+/// directories.
 pub trait LaunchPlan: Runner {
     /// Returns the working directory of its commands.
     fn cwd(&self) -> &Path;
@@ -61,7 +61,7 @@ pub trait LaunchPlan: Runner {
     /// Looks a program up, and returns the complete command.
     fn command(&self, program: &str, args: &[String]) -> Result<Command, StartError>;
 
-    /// Removes the directories that were made, and returns a warning for each that could not be removed.
+    /// Removes the temporary directories, and returns a warning for each that could not be removed.
     fn close<'p>(self: Box<Self>) -> Local<'p, Vec<String>>
     where
         Self: 'p;
@@ -72,7 +72,7 @@ pub trait LaunchPlan: Runner {
 pub enum Purpose {
     /// Commands are run.
     Run,
-    /// Commands are only [checked](Runner::preflight), as in noop. Nothing is made.
+    /// Commands are only [checked](Runner::preflight), as in noop. No directory is made.
     Preflight,
 }
 
@@ -81,22 +81,22 @@ pub enum Purpose {
 /// ccm.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Launch {
-    /// User, by name or in digits; else the one who runs ccm.
+    /// User, by name or in digits; the default is the one who runs ccm.
     pub user: Option<String>,
-    /// Primary group, by name or in digits; else the one of the user.
+    /// Primary group, by name or in digits; the default is that of the user.
     pub group: Option<String>,
-    /// Permissions that new files do not get; else those that ccm keeps from its own.
+    /// Permissions that new files do not get; the default is the umask of ccm.
     pub umask: Option<u32>,
-    /// Working directory; else the `workdir` of the sandbox, else the root directory.
+    /// Working directory; the default is the `workdir` of the sandbox, or else the root directory.
     pub cwd: Option<PathBuf>,
     /// Variables that the environment begins with.
     pub base: BaseEnvironment,
     /// Variables laid over the base environment; of several values of one name the last counts. A PATH among
     /// them is also where programs are looked up.
     pub environment: Vec<(String, String)>,
-    /// Time that each command has; `None` is without an end.
+    /// Time limit of each command; `None` is no limit.
     pub timeout: Option<Duration>,
-    /// Confinement of the commands; else only the permissions of their user limit them.
+    /// Confinement of the commands; by default only the permissions of their user limit them.
     pub sandbox: Option<SandboxRequest>,
     /// Keeps arguments out of debug messages.
     pub sensitive: bool,

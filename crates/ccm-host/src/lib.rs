@@ -123,7 +123,7 @@ pub struct Host<'a> {
 }
 
 impl Host<'_> {
-    /// Waits, but not longer than the run goes on. Returns `true` if all of the time has passed.
+    /// Waits, but no longer than the run lasts. Returns `true` if the whole time has passed.
     pub async fn pause(&self, duration: Duration, cancellation: &Cancellation) -> bool {
         tokio::select! {
             biased;
@@ -132,9 +132,9 @@ impl Host<'_> {
         }
     }
 
-    /// Runs a tool that does harm if it is ended half way, such as one that installs packages. A stop lets
-    /// the tool go on for `patience` before it is ended, and does not keep it from being started. A kill ends
-    /// the tool at once. If `on_line` breaks, the tool is ended as at a stop without patience.
+    /// Runs a tool that must not be interrupted, such as one that installs packages. A stop gives the tool
+    /// `patience` before it is ended, and does not prevent its start. A kill ends the tool at once. If
+    /// `on_line` breaks, the tool is ended as at a stop without patience.
     pub async fn run_patiently(
         &self,
         command: &Command,

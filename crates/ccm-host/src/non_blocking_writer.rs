@@ -128,8 +128,7 @@ impl Shared {
             }
             _ => state.pieces.push_back((stream, bytes.to_vec())),
         }
-        // A thread that is awake looks for more before it waits again. To wake it costs two switches between
-        // threads.
+        // An awake thread looks for more before it waits again. Waking it would cost two thread switches.
         let wakes = std::mem::take(&mut state.is_idle);
         drop(state);
         if wakes {

@@ -25,11 +25,11 @@ use crate::random;
 
 const PREFIX: &str = "ccm-private-";
 const WORK: &str = "work";
-/// Maximum time to remove one: processes that a command left running could go on filling it for ever.
+/// Maximum time to remove one: processes that a command left running could fill it for ever.
 const REMOVE_TIMEOUT: Duration = Duration::from_secs(10);
 const DIRECTORY: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
-/// Other users may pass through the outer directory to `work`, if they are given its name. They can't list or
+/// Other users may pass through the outer directory to `work`, if they know its name. They can't list or
 /// guess names.
 const OUTER: Mode = Mode::RWXU.union(Mode::XGRP).union(Mode::XOTH);
 const WRITABLE_BY_OTHERS: u32 = 0o022;
@@ -59,8 +59,8 @@ impl PrivateDirectory {
         loop {
             let name = OsString::from(format!("{PREFIX}{:032x}", random()));
             mkdirat(&directory, &name, OUTER)?;
-            // From here on it is removed, also if the rest fails. Until the lock is held, another run may
-            // take it for one that a killed run left, and remove it.
+            // From here on it is removed, even if the rest fails. Until the lock is held, another run may
+            // take it for a leftover of a killed run, and remove it.
             let outer = match openat(&directory, &name, DIRECTORY, Mode::empty()) {
                 Ok(outer) => outer,
                 Err(Errno::NOENT) => continue,
@@ -94,7 +94,7 @@ impl PrivateDirectory {
         Ok(parent)
     }
 
-    /// Returns the value for a directory that does not exist.
+    /// Returns a value for a directory that does not exist.
     #[cfg(feature = "testing")]
     pub fn fake(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into(), held: None }

@@ -19,7 +19,7 @@ pub enum PrepareError {
         /// Error of the system.
         source: io::Error,
     },
-    /// An inherited file could not be kept from the commands to come.
+    /// An inherited file could not be closed for later commands.
     #[error("inherited open files could not be hidden from commands")]
     Inherited {
         /// Error of the system.
@@ -33,7 +33,7 @@ pub enum PrepareError {
     },
 }
 
-/// Frees the process from inherited state: the umask, open files, an ignored `SIGCHLD`. Ignores `SIGXFSZ`, so
+/// Resets inherited state of the process: the umask, open files, an ignored `SIGCHLD`. Ignores `SIGXFSZ`, so
 /// that a file at its size limit is an error of the write and does not end the process.
 ///
 /// Call this at the start of a program, before it opens a file or starts a thread.
@@ -56,7 +56,7 @@ pub fn prepare_process() -> Result<(), PrepareError> {
 /// before as many are needed for the catalog, and a page costs as much as a system call. Other allocators
 /// ignore the call.
 fn keep_freed_blocks() {
-    /// A little below the maximum of glibc's threshold.
+    /// Slightly below the maximum of glibc's threshold.
     const LARGEST: usize = (32 << 20) - (64 << 10);
     let mut block: Vec<u8> = Vec::new();
     // The memory is never touched, so that none is used. A failure loses nothing but speed.

@@ -11,7 +11,7 @@ use super::StartError;
 use crate::account::{self, Identity};
 use crate::files::is_absence;
 
-/// Finds the program of that name as a shell would.
+/// Finds a program by name, as a shell would.
 pub(super) fn find(name: &str, path: &str, cwd: &Path) -> Result<PathBuf, StartError> {
     let not_found = || StartError::NotFound { name: name.to_owned(), path: path.to_owned() };
     if name.contains('/') {
@@ -32,7 +32,7 @@ pub(super) fn find(name: &str, path: &str, cwd: &Path) -> Result<PathBuf, StartE
         .ok_or_else(not_found)
 }
 
-/// Finds a program as another user sees the files.
+/// Finds a program with the file permissions of another user.
 pub(super) fn find_as(
     identity: &Identity,
     name: &str,
@@ -69,7 +69,7 @@ pub(crate) fn diagnose(program: &Path, cwd: &Path, path: &str, source: io::Error
     if let Err(error) = executable(&program, &found) {
         return error;
     }
-    // The program is sound, so the error concerns its interpreter.
+    // The program itself is executable, so the error concerns its interpreter.
     match interpreter(&program).map(|name| name.escape_debug().to_string()) {
         Some(interpreter) if is_absence(&source) => StartError::InterpreterMissing { program, interpreter },
         Some(interpreter) => {

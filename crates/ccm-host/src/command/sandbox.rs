@@ -34,7 +34,7 @@ pub struct Sandbox {
     pub advisory: bool,
 }
 
-/// Returns the reason why no sandbox opens a path, as far as the path alone shows one.
+/// Returns the reason why no sandbox opens a path, if the path alone shows one.
 ///
 /// Paths below `/proc`, `/sys` and `/dev`, except `/dev/shm`, are never opened for writing: a write would act
 /// on the kernel and its devices.
@@ -95,8 +95,8 @@ pub struct Enforced {
     pub signals: Vec<Means>,
     /// Requested parts that could not be enforced, in words. Then only an advisory sandbox runs.
     pub missing: Vec<String>,
-    /// Facts that this kernel does not hide from the command, in words. No property asks for that, so that no
-    /// sandbox is refused for it.
+    /// Facts that this kernel does not hide from the command, in words. No property requires hiding them, so
+    /// no sandbox is refused because of them.
     pub not_hidden: Vec<String>,
 }
 

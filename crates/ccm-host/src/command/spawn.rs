@@ -84,8 +84,8 @@ fn start(
     reads: bool,
     launched: Option<(&[u8], Option<BorrowedFd<'_>>)>,
 ) -> io::Result<Spawned> {
-    // Each gets the lowest free number, so that later ones have higher numbers. Moved to their final numbers
-    // in this order, none overwrites one that is still needed, even if a standard stream of ccm is closed.
+    // Each gets the lowest free number, so that later ones have higher numbers. Moving them to their final
+    // numbers in this order overwrites none that is still needed, even if a standard stream of ccm is closed.
     let (its_stdin, stdin) = if reads {
         pipe_with(PipeFlags::CLOEXEC).map(|(its, ours)| (its, Some(ours)))?
     } else {

@@ -64,8 +64,8 @@ impl<'a> Streams<'a> {
         }
     }
 
-    /// Reads the rest of the output after the end of the command, for a limited time: a process that it left
-    /// running may hold the pipes open for ever.
+    /// Reads the rest of the output after the end of the command, for a limited time: a process that the
+    /// command left running may hold the pipes open for ever.
     pub(super) async fn drain(&mut self) {
         self.stdin.pipe = None;
         let end = Instant::now() + DRAIN_TIME;

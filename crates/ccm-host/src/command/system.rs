@@ -35,11 +35,11 @@ use crate::executor::LocalSystem;
 use crate::private::PrivateDirectory;
 use crate::{Local, after, raw};
 
-/// Lock of the running command: with two at once, a process that lost its parent could belong to either.
+/// Lock of the running command: with two at once, an orphan could belong to either.
 ///
-/// This is the only global state of the libraries of ccm. The kernel assigns orphans to a process and not to
-/// a part of it.
-static TURN: Mutex<()> = Mutex::const_new(());
+/// This is the only global state of the libraries of ccm, because the kernel assigns orphans to a process and
+/// not to a part of it.
+static RUN_LOCK: Mutex<()> = Mutex::const_new(());
 
 /// Error that keeps this process from running commands.
 #[derive(Debug, thiserror::Error)]
@@ -70,10 +70,9 @@ pub enum RunnerError {
 
 /// Runs commands on this machine.
 ///
-/// Only one command runs at a time in a process, whatever the number of runners; others wait for their turn.
-/// A runner makes its process a subreaper: a process of a command that loses its parent becomes a child of
-/// this one. A runner must be polled in a runtime with I/O and time, in a process that ignores `SIGPIPE`, as
-/// Rust programs do.
+/// Only one command runs at a time in a process, whatever the number of runners; other commands wait. A
+/// runner makes its process a subreaper: orphans of a command become children of this process. A runner must
+/// be polled in a runtime with I/O and time, in a process that ignores `SIGPIPE`, as Rust programs do.
 #[derive(Debug)]
 pub struct SystemRunner {
     environment: OnceLock<Vec<(String, String)>>,
@@ -108,7 +107,7 @@ impl SystemRunner {
         })
     }
 
-    /// Sets the program that starts commands with a user, a umask or a sandbox. It has to begin with
+    /// Sets the program that starts commands with a user, a umask or a sandbox. Its `main` has to begin with
     /// [`launcher::begin`](crate::launcher::begin). `/proc/self/exe` is this program itself.
     #[must_use]
     pub fn with_launcher(self, path: impl Into<PathBuf>) -> Self {
@@ -208,7 +207,7 @@ async fn run(
     cancellation: &Cancellation,
     on_line: &mut dyn FnMut(Stream, &str),
 ) -> Result<Finished, StartError> {
-    let _turn = TURN.lock().await;
+    let _turn = RUN_LOCK.lock().await;
     if cancellation.level() > CancellationLevel::Go {
         return Ok(Finished {
             exit: Exit::Cancelled,
@@ -227,7 +226,7 @@ async fn run(
     result
 }
 
-/// Starts a command that has the turn, and waits for its end.
+/// Starts a command after it has got the lock, and waits for its end.
 async fn run_started(
     runner: &SystemRunner,
     command: &Command,
@@ -270,7 +269,7 @@ async fn run_started(
         // The launcher was ended before its reply.
         Some(None) if interruption.is_some() => None,
         Some(reply) => {
-            // The command never began, so nothing is left of it.
+            // The command never began, so it left nothing behind.
             let _left_running = tree.left_running().await;
             return Err(refusal(runner, command, reply));
         }

@@ -10,7 +10,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use super::Process;
 use crate::raw;
 
-/// Key of one process. Its number alone may be given to another process after its end.
+/// Key of one process. The number alone is not enough, because another process may get it later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct ProcessKey {
     pub(super) pid: i32,
@@ -84,16 +84,16 @@ impl ProcessEntry {
     pub(super) async fn ended(&self) {
         let Ok(handle) = self.open() else { return };
         if let Ok(handle) = raw::watch(handle) {
-            // An error means that the runtime ends, and then nobody waits.
+            // An error means that the runtime ends, so nobody waits any more.
             let _ended = handle.readable().await;
         }
     }
 
-    /// Opens a handle of this very process, whatever becomes of its number.
+    /// Opens a handle of exactly this process.
     fn open(&self) -> Result<OwnedFd, Errno> {
         let pid = Pid::from_raw(self.key.pid).ok_or(Errno::SRCH)?;
         let handle = pidfd_open(pid, PidfdFlags::empty())?;
-        // The number may belong to another process by now; the handle stays with the one it was opened for.
+        // The number may belong to another process by now, but the handle stays with its process.
         match read_one(self.key.pid) {
             Some(entry) if entry.key == self.key => Ok(handle),
             _ => Err(Errno::SRCH),

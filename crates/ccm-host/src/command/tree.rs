@@ -21,7 +21,7 @@ const GRACE: Duration = Duration::from_secs(2);
 const KILL_TIMEOUT: Duration = Duration::from_secs(5);
 /// Time that one pass waits for the killed processes; a process in the middle of a disk access takes longer.
 const PASS_TIMEOUT: Duration = Duration::from_millis(100);
-/// Time for processes left running to end before they are reported: they may be ending just now.
+/// Time for remaining processes to end before they are reported, because they may be ending already.
 const SETTLE_TIME: Duration = Duration::from_millis(100);
 /// Interval at which ended orphans of a running command are reaped: a long build makes many.
 const REAP_INTERVAL: Duration = Duration::from_secs(1);
@@ -102,11 +102,11 @@ impl Baseline {
         baseline
     }
 
-    /// Adds the processes that survivors of earlier commands have started since, so that they do not count as
-    /// the command's if they lose their parent later.
+    /// Adds the processes that survivors of earlier commands have started since, so that they are not taken
+    /// for processes of the command if they lose their parent later.
     ///
-    /// A process that moves to a session of its own and loses its parent between two reads counts as the
-    /// command's.
+    /// A process that moves to its own session and loses its parent between two reads is taken for a process
+    /// of the command.
     fn track(&mut self, table: &[ProcessEntry], own: SelfProcess) {
         if self.processes.is_empty() {
             return;
@@ -144,8 +144,8 @@ fn below<'t>(table: &'t [ProcessEntry], kinds: &[&dyn Fn(&ProcessEntry) -> bool]
     found
 }
 
-/// Returns the processes that belong to the command of that leader, parents first. `None` stands for a leader
-/// that is reaped: its number may be another process's, and every process it left is a child of this process.
+/// Returns the processes that belong to the command of a leader, parents first. `None` stands for a reaped
+/// leader: its number may be reused, and every process it left is a child of this process.
 fn members<'t>(
     table: &'t [ProcessEntry],
     own: SelfProcess,
@@ -183,14 +183,14 @@ impl ProcessTree {
         loop {
             sleep(REAP_INTERVAL).await;
             if !self.baseline.processes.is_empty() || matches!(ended_child(), Ok(Some(_))) {
-                // A failure is made up for the next time.
+                // The next pass makes up for a failure.
                 let _alive = self.alive();
             }
         }
     }
 
     /// Returns the processes that still run after the leader ended by itself and was reaped. They may be
-    /// daemons, and go on.
+    /// daemons, and are not ended.
     pub(super) async fn left_running(mut self) -> Vec<Process> {
         self.leader = None;
         self.is_over = true;
@@ -228,11 +228,11 @@ impl ProcessTree {
                 return;
             }
             let new: Vec<&ProcessEntry> = alive.iter().filter(|entry| signalled.insert(entry.key)).collect();
-            // A stopped process handles TERM only after CONT; woken first, it could go on as if nothing had
-            // happened.
+            // A stopped process handles TERM only after CONT. Sent before TERM, CONT could let it continue
+            // its work.
             for signal in [Signal::TERM, Signal::CONT] {
                 for entry in &new {
-                    // A process that refuses is found again by the passes of KILL.
+                    // The passes of KILL find a process that ignores TERM.
                     let _refused = entry.signal(signal);
                 }
             }
@@ -265,7 +265,7 @@ impl ProcessTree {
             }
             refusing.extend(kill_pass(&targets));
             let dying = targets.iter().filter(|entry| !refusing.contains(&entry.key));
-            // A process that takes longer is found again by the next pass.
+            // The next pass finds a process that takes longer.
             let _all_ended = timeout_at(end.min(Instant::now() + PASS_TIMEOUT), all_ended(dying)).await;
             tokio::task::yield_now().await;
         }
@@ -314,7 +314,7 @@ impl Drop for ProcessTree {
 /// Stops all, so that none starts another one meanwhile, then kills all. Returns those that can't be killed.
 fn kill_pass(targets: &[ProcessEntry]) -> Vec<ProcessKey> {
     for entry in targets {
-        // A process that refuses this one refuses KILL too.
+        // A process that refuses STOP refuses KILL too.
         let _refused = entry.signal(Signal::STOP);
     }
     let refuses = |entry: &&ProcessEntry| entry.signal(Signal::KILL) == Err(Errno::PERM);

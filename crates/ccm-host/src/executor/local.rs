@@ -21,8 +21,8 @@ use confined::Confined;
 
 /// Accounts, programs and variables of this machine, as commands that run on it need them.
 pub trait LocalSystem {
-    /// Finds the program of that name as a shell would: a name with a slash is a path, relative to `cwd`,
-    /// any other is looked for in the absolute directories of `path`, with `:` between them.
+    /// Finds a program by name, as a shell would: a name with a slash is a path, relative to `cwd`; any other
+    /// name is searched for in the absolute directories of `path`, separated by `:`.
     fn find(&self, name: &str, path: &str, cwd: &Path) -> Result<PathBuf, StartError>;
 
     /// Finds a program for a command that runs as another user, who may see less.
@@ -50,7 +50,7 @@ pub trait LocalSystem {
     /// Returns the user and the groups that ccm runs as.
     fn own_identity(&self) -> io::Result<Identity>;
 
-    /// Checks that a command can run as that user.
+    /// Checks that commands can run as this user.
     fn may_become(&self, identity: &Identity) -> Result<(), StartError>;
 
     /// Makes the private directory of a command for the user it runs as; `None` is the user who runs ccm.
@@ -69,7 +69,7 @@ pub struct LocalExecutor<'a> {
 }
 
 impl<'a> LocalExecutor<'a> {
-    /// Makes the executor whose commands that runner starts.
+    /// Creates the executor whose commands the runner starts.
     pub fn new(runner: &'a dyn Runner, system: &'a dyn LocalSystem, files: &'a dyn Files) -> Self {
         Self { runner, system, files }
     }
@@ -149,9 +149,9 @@ impl<'a> LocalPlan<'a> {
         }
     }
 
-    /// Finds a program that a sandbox may start, and the path that has to be opened for it: a bare name on
-    /// the search path, a relative path below the directory of the manifest, an absolute one there or in the
-    /// working directory.
+    /// Finds a program that a sandbox may start, and the path to open for it: a bare name on the search path,
+    /// a relative path below the directory of the manifest, an absolute path there or in the working
+    /// directory.
     fn find_inside(&self, confined: &Confined, name: &str) -> Result<(PathBuf, Option<PathBuf>), StartError> {
         if !name.contains('/') {
             return Ok((self.find(name)?, None));
@@ -239,7 +239,7 @@ impl Runner for LocalPlan<'_> {
     }
 }
 
-/// Returns the account and the numbers that commands run as; `None` are those of ccm.
+/// Returns the account and the identity of commands; `None` is the identity of ccm.
 fn principal(
     launch: &Launch,
     system: &dyn LocalSystem,

@@ -1,4 +1,4 @@
-//! Something done around each command of an executor.
+//! Middleware around the commands of an executor.
 
 use std::path::Path;
 
@@ -8,8 +8,8 @@ use super::{Executor, Launch, LaunchPlan, Purpose};
 use crate::Local;
 use crate::command::{Cancellation, Command, Enforced, Finished, Runner, StartError};
 
-/// Executor around another one that does something more where a command is run. No command of the inner
-/// executor escapes it, whether of a manifest or of a tool.
+/// Wrapper around an executor that sees every command. No command of the inner executor bypasses it, whether
+/// of a manifest or of a tool.
 pub trait RunnerMiddleware {
     /// Returns the executor that starts the commands.
     fn inner(&self) -> &dyn Executor;

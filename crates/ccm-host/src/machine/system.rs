@@ -147,7 +147,7 @@ mod tests {
         assert_eq!(SystemMachine.read_start(&path, 3).expect("the start"), b"123");
         let error = SystemMachine.read(&path, 4).expect_err("it is too long");
         assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
-        // The kernel reports length 0 for its files, and this one has no end.
+        // The kernel reports length 0 for its files, and this file has no end.
         let error = SystemMachine.read(Path::new("/dev/zero"), 4096).expect_err("it has no end");
         assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
     }

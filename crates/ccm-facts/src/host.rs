@@ -25,8 +25,8 @@ pub(crate) fn info(reader: &mut FactReader<'_>, clock: &dyn Clock) -> Value {
     let since_boot = reader.machine.since_boot();
     let now = clock.now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let booted = now.saturating_sub(since_boot).as_secs();
-    // Some containers have an uptime of their own, which only `/proc/uptime` holds. A difference
-    // of a second means only that time passed between the readings.
+    // Some containers have their own uptime, which only `/proc/uptime` holds. A difference of a second is the
+    // time between the two reads.
     let own = virtualization.is_container().then(|| container_uptime(reader)).flatten();
     let own = own.filter(|seconds| seconds.abs_diff(since_boot.as_secs()) > 1);
     let uptime = own.unwrap_or(since_boot.as_secs());

@@ -12,7 +12,7 @@ use crate::Warning;
 use crate::reader::FactReader;
 use routes::Route;
 
-/// Public addresses, used only to look up a route; nothing is ever sent there. A virtual private network may
+/// Public addresses, used only to look up a route; nothing is sent there. A virtual private network may
 /// replace the default route by others.
 const OUTSIDE_IPV4: Ipv4Addr = Ipv4Addr::new(1, 1, 1, 1);
 const OUTSIDE_IPV6: Ipv6Addr = Ipv6Addr::new(0x2606, 0x4700, 0x4700, 0, 0, 0, 0, 0x1111);

@@ -268,7 +268,7 @@ mod tests {
         let paths: Vec<&str> =
             usages.as_array().expect("a list").iter().filter_map(|one| one["path"].as_str()).collect();
         assert_eq!(paths, ["/", "/tank", "/var/my data", "/etc/hosts", "/srv/shared", "/run/disk", "/boot"]);
-        let asked = machine.asked.borrow();
+        let asked = machine.reads.borrow();
         for path in [
             "/srv/share",
             "/srv/share/disk",

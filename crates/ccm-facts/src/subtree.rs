@@ -50,7 +50,7 @@ impl Subtree {
     /// The empty path needs all, and so does a path that is not known yet. A path that leads to no gathered
     /// fact needs none.
     pub fn needed_for(path: &[&str]) -> Subtrees {
-        let meets = |subtree: &Self| subtree.path().iter().zip(path).all(|(own, asked)| own == asked);
+        let meets = |subtree: &Self| subtree.path().iter().zip(path).all(|(own, requested)| own == requested);
         Self::ALL.into_iter().filter(meets).collect()
     }
 }

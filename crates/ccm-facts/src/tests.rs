@@ -138,14 +138,14 @@ fn no_subtree_reads_no_file() {
     let machine = machine();
     let (facts, warnings) = gather(&machine, &clock(), Subtrees::NONE);
     assert_eq!(facts, Value::Object(serde_json::Map::new()));
-    assert!(warnings.is_empty() && machine.asked.borrow().is_empty());
+    assert!(warnings.is_empty() && machine.reads.borrow().is_empty());
 }
 
 #[test]
 fn the_host_takes_few_reads() {
     let machine = machine();
     let _facts = gather(&machine, &clock(), Subtree::HostInfo.into());
-    let reads = machine.asked.borrow();
+    let reads = machine.reads.borrow();
     assert!(reads.len() <= 30, "{} reads: {reads:?}", reads.len());
     let distinct: BTreeSet<&PathBuf> = reads.iter().collect();
     assert_eq!(distinct.len(), reads.len(), "read twice: {reads:?}");
@@ -153,7 +153,7 @@ fn the_host_takes_few_reads() {
 
 #[test]
 fn only_requested_subtrees_are_gathered() {
-    let asked = |path: &str, machine: &FakeMachine| machine.asked.borrow().contains(&PathBuf::from(path));
+    let was_read = |path: &str, machine: &FakeMachine| machine.reads.borrow().contains(&PathBuf::from(path));
     for subtree in Subtree::ALL {
         let machine = machine();
         let (facts, _) = gather(&machine, &clock(), subtree.into());
@@ -163,8 +163,8 @@ fn only_requested_subtrees_are_gathered() {
             inner = &inner[name];
         }
         let memory = matches!(subtree, Subtree::MemoryVirtual | Subtree::MemorySwap);
-        assert_eq!(asked("/proc/meminfo", &machine), memory, "{subtree:?}");
-        assert_eq!(asked("/", &machine), subtree == Subtree::PartitionUsage, "{subtree:?}");
+        assert_eq!(was_read("/proc/meminfo", &machine), memory, "{subtree:?}");
+        assert_eq!(was_read("/", &machine), subtree == Subtree::PartitionUsage, "{subtree:?}");
     }
 }
 
@@ -217,8 +217,8 @@ fn invalid_files_are_warnings() {
         .with("/proc/meminfo", "nothing")
         .with("/etc/os-release", endless)
         .with("/proc/self/mountinfo", "\0\0\0");
-    let wanted = [Subtree::HostInfo, Subtree::CpuInfo, Subtree::MemoryVirtual, Subtree::PartitionUsage];
-    let (_, warnings) = gather(&nonsense, &clock(), wanted.into_iter().collect());
+    let subtrees = [Subtree::HostInfo, Subtree::CpuInfo, Subtree::MemoryVirtual, Subtree::PartitionUsage];
+    let (_, warnings) = gather(&nonsense, &clock(), subtrees.into_iter().collect());
     let messages: Vec<String> = warnings.iter().map(ToString::to_string).collect();
     assert_eq!(
         messages,
@@ -271,7 +271,7 @@ proptest! {
     fn any_text_yields_facts_of_the_reference(texts in prop::collection::vec(kernel_like_text(), 64)) {
         let mut machine = machine();
         let (_, _) = gather(&machine, &clock(), Subtrees::all());
-        let read: BTreeSet<PathBuf> = machine.asked.take().into_iter().collect();
+        let read: BTreeSet<PathBuf> = machine.reads.take().into_iter().collect();
         let files = read.into_iter().filter(|path| path.parent().is_some_and(Path::is_absolute));
         for (path, text) in files.zip(&texts) {
             machine.files.insert(path, text.clone());

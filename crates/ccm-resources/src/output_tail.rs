@@ -14,7 +14,7 @@ pub(crate) fn tail(stream: Stream, captured: &CapturedOutput) -> Option<StreamTa
     let bytes: &[u8] = if captured.tail.is_empty() {
         &captured.head
     } else if captured.dropped > 0 {
-        // The head does not end the stream, and the first line after the gap has lost its beginning.
+        // The gap lies between head and tail, so the first line after it lacks its beginning.
         &captured.tail
     } else {
         contiguous = [&captured.head[..], &captured.tail[..]].concat();

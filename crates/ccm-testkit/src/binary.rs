@@ -71,7 +71,7 @@ impl Ccm {
         self
     }
 
-    /// Does not name a state directory, so that ccm uses its default. As root, that is the machine's.
+    /// Passes no state directory, so that ccm uses its default: as root, that of the machine.
     #[must_use]
     pub fn default_state(mut self) -> Self {
         self.own_state = false;
@@ -128,8 +128,8 @@ impl Ccm {
     /// Returns the command without streams and environment. A subcommand with state gets the scratch state
     /// directory, unless the test names another: as root, ccm would use the machine's.
     fn command(&self) -> Command {
-        // The caller of the tests may ignore signals, as a shell does for its background jobs. A test expects
-        // the defaults of a terminal.
+        // The caller of the tests may ignore signals, as a shell does for its background jobs. The tests
+        // expect the defaults of a terminal.
         let mut command = Command::new("/usr/bin/env");
         command.arg("--default-signal=INT,TERM,HUP,QUIT");
         if let Some(preparation) = &self.preparation {
@@ -306,7 +306,7 @@ fn steady_word(word: &str) -> String {
     }
 }
 
-/// Replaces the characters after a word by an ellipsis, as long as `goes_on` holds.
+/// Replaces the characters after a word by an ellipsis, as long as `is_part` holds.
 fn replace_after(line: &str, word: &str, goes_on: impl Fn(char) -> bool) -> String {
     match line.split_once(word) {
         Some((before, behind)) => format!("{before}{word}…{}", behind.trim_start_matches(goes_on)),

@@ -19,7 +19,7 @@ mod calls;
 mod trace;
 
 /// Fault of a run. Calls are counted from 1, and only calls whose effect outlives the run or that wait for
-/// others: writing, syncing, naming, making, removing, starting, reaping, locking.
+/// other processes: writing, syncing, naming, making, removing, starting, reaping, locking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// No fault; the calls are only counted.
@@ -49,27 +49,27 @@ pub enum Fault {
 pub struct Faulted {
     /// Exit code and output; the code is 137 if the process was killed.
     pub called: Called,
-    /// Calls that were counted for this kind of fault, in words.
+    /// Counted calls for this kind of fault, in words.
     pub calls: Vec<String>,
     /// Call with the fault, in words; `None` if the run made fewer calls.
     pub struck: Option<String>,
 }
 
-/// Processes that tests have started and wait for themselves. It is locked while one starts, and during a
+/// Processes that tests have started and wait for themselves. The lock is held while one starts, and during a
 /// sweep.
-static OURS: Mutex<Vec<u32>> = Mutex::new(Vec::new());
+static OWN_PROCESSES: Mutex<Vec<u32>> = Mutex::new(Vec::new());
 
 /// Starts a process that a sweep does not kill.
 pub(crate) fn start(command: &mut Command) -> io::Result<Child> {
-    let mut ours = OURS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut ours = OWN_PROCESSES.lock().unwrap_or_else(PoisonError::into_inner);
     let child = command.spawn()?;
     ours.push(child.id());
     Ok(child)
 }
 
-/// Removes a process that has ended and was reaped from the list.
+/// Removes an ended and reaped process from the list.
 pub(crate) fn ended(pid: u32) {
-    OURS.lock().unwrap_or_else(PoisonError::into_inner).retain(|ours| *ours != pid);
+    OWN_PROCESSES.lock().unwrap_or_else(PoisonError::into_inner).retain(|ours| *ours != pid);
 }
 
 /// Returns the reason why faults are not possible here; `None` if they are.
@@ -118,14 +118,14 @@ pub fn wait_until_executed() {
         program.is_ok_and(|program| program.file_name().is_some_and(|name| name == "ccm"))
     };
     wait_until("the orphans of a killed run are their commands", || {
-        let ours = OURS.lock().unwrap_or_else(PoisonError::into_inner);
+        let ours = OWN_PROCESSES.lock().unwrap_or_else(PoisonError::into_inner);
         !children_of(std::process::id()).filter(|pid| !ours.contains(pid)).any(is_ccm)
     });
 }
 
 /// Kills and reaps the orphans of killed runs, and their descendants.
 pub fn sweep() {
-    let ours = OURS.lock().unwrap_or_else(PoisonError::into_inner);
+    let ours = OWN_PROCESSES.lock().unwrap_or_else(PoisonError::into_inner);
     loop {
         let mut none = true;
         for pid in children_of(std::process::id()).filter(|pid| !ours.contains(pid)) {

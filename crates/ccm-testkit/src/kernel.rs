@@ -1,9 +1,9 @@
-//! Simulation of kernels that offer less.
+//! Simulation of kernels with fewer features.
 
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, apply_filter};
 
-/// Runs the body with these system calls refused, as in many containers. The refusal holds for the processes
-/// that the body starts as well, and for nothing outside of the body.
+/// Runs the body with these system calls refused, as in many containers. The refusal also holds for processes
+/// that the body starts, and for nothing else.
 pub fn without_system_calls<T: Send>(calls: &[i64], body: impl FnOnce() -> T + Send) -> T {
     let rules = calls.iter().map(|call| (*call, Vec::new())).collect();
     let refused = SeccompAction::Errno(libc::EPERM.unsigned_abs());

@@ -1,4 +1,4 @@
-//! Resource type for tests of readers of manifests.
+//! Resource type for tests that load manifests.
 
 use ccm_model::{Claim, Diagnostic, Node, PathKind, Properties, Resource, ScalarKind};
 use ccm_properties::{CheckInput, OwnProperties, PropertySpec, Text, TextSyntax, TypeSpec};

@@ -227,8 +227,8 @@ fn no_executor(name: &str, error: SettingsError) -> PropertyError {
     }
 }
 
-/// Returns the error of a command that an executor does not allow. The error is placed at the part that may
-/// depend on a late value, so that nothing is reported while that value is not known.
+/// Returns the error of a command that an executor does not allow. Its location is the part that may depend
+/// on a late value, so that nothing is reported while the value is unknown.
 fn not_allowed(executor: &ExecutorSettings, text: &str, args: Option<&[Text]>) -> Option<PropertyError> {
     let words = args.map(|args| std::iter::once(text).chain(args.iter().map(|arg| &**arg)));
     let command = words.map_or_else(|| text.to_owned(), quote_words);
@@ -301,7 +301,7 @@ fn all_guards(
     let one = |(element, text): (usize, Text)| match command_line(syntax, &text, property) {
         Ok(line) => Some(Guard { text: text.0, line }),
         Err(error) => {
-            // A single guard is in no list. Its element is not found then, and the error is placed at the
+            // A single guard is not in a list. Without its element, the location of the error is the
             // property.
             errors.push(error.at_element(Some(element)));
             None

@@ -70,14 +70,14 @@ pub(crate) struct ExecutorSettings {
 
 /// Reason why an executor can't be used.
 pub(crate) enum SettingsError {
-    /// The manifest has none of that name; with advice.
+    /// The manifest has no executor of this name; with advice.
     Unknown(String),
-    /// The executor is not valid, which the check of all executors reports.
+    /// The executor is invalid, which the check of all executors reports.
     Invalid,
 }
 
 impl ExecutorSettings {
-    /// Finds the executor of that name among the settings of the manifest.
+    /// Finds an executor by name among the settings of the manifest.
     pub(crate) fn find(settings: &NodeMap, name: &str) -> Result<Self, SettingsError> {
         let empty = NodeMap::default();
         let executors = settings.get(SETTINGS[0].name).and_then(Node::as_map).unwrap_or(&empty);
@@ -100,7 +100,7 @@ impl ExecutorSettings {
         })
     }
 
-    /// Lays the launch of an exec over these settings.
+    /// Applies the launch of an exec on top of these settings.
     pub(crate) fn complete(&self, launch: &mut Launch) {
         let own = std::mem::replace(&mut launch.environment, self.environment.clone());
         launch.environment.extend(own);
@@ -114,7 +114,7 @@ impl ExecutorSettings {
         }
     }
 
-    /// Returns message and hint if the whitelist does not have a command.
+    /// Returns message and hint if a command is not in the whitelist.
     pub(crate) fn refusal(&self, command: &str) -> Option<(String, String)> {
         let whitelist = self.whitelist.as_ref()?;
         if whitelist.iter().any(|allowed| allowed == command) {
@@ -137,7 +137,7 @@ fn read(node: &Node) -> Result<(ExecutorKind, ExecutorProperties), Vec<Diagnosti
         let message = format!("expected a map with `kind`, found {}", node.describe());
         return Err(vec![Diagnostic::error(node.span, message)]);
     };
-    // The properties of another kind are unknown, and would each be an error.
+    // The properties of another kind are unknown, and each would be an error.
     if let Some(kind) =
         map.get("kind").filter(|kind| kind.as_text().is_some_and(|text| LATER.contains(&text)))
     {

@@ -155,12 +155,12 @@ impl Expectations {
 /// Name of the expectation of JSON.
 const JSON: &str = "stdout_json";
 
-/// Difference between what was expected and what a command did.
+/// Difference between the expected and the actual result of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Mismatch {
     /// Expectation.
     part: &'static str,
-    /// Path in it: keys and indexes of JSON, each after a dot.
+    /// Path of the difference: keys and indexes of JSON, each after a dot.
     path: String,
     /// Expected and found value.
     difference: String,
@@ -171,7 +171,7 @@ impl Mismatch {
         Self { part, path: path.to_owned(), difference }
     }
 
-    /// Returns the difference in one line; for a sensitive exec only the expectation that was not met.
+    /// Returns the difference in one line; for a sensitive exec, only the expectation.
     pub(crate) fn shown(&self, is_sensitive: bool) -> String {
         let Self { part, path, difference } = self;
         if is_sensitive {
@@ -409,7 +409,7 @@ mod tests {
             parse("another").unwrap().mismatch(&printed, shown).as_deref(),
             Some("expected \"another\", found \"[redacted]\\n\"")
         );
-        // Redacted before it is shortened.
+        // Redaction comes before shortening.
         let long = captured(&format!("{}S3cr3tPassword", "x".repeat(195)));
         let mismatch = parse("no").unwrap().mismatch(&long, shown).unwrap();
         assert!(!mismatch.contains("S3"), "{mismatch}");

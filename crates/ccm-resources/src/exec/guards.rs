@@ -68,7 +68,7 @@ fn broken(failure: Failure) -> GuardVerdict {
     GuardVerdict::Broken(Failure { kind, ..failure })
 }
 
-/// Runs a guard. Returns `None` for one that noop does not run, because somebody would have to approve it first.
+/// Runs a guard. Returns `None` for a guard that noop does not run, because it would need an approval.
 async fn exit_code(
     exec: &Exec,
     plan: &dyn LaunchPlan,

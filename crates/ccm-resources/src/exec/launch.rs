@@ -10,7 +10,7 @@ use super::command::{CommandLine, CommandSyntax, Exec};
 use super::sandbox::SandboxProperties;
 
 impl Exec {
-    /// Returns the launch of its command and its guards. `directory` is that of the manifest.
+    /// Returns the launch of the command and its guards. `directory` is that of the manifest.
     pub(crate) fn launch(&self, directory: &Path) -> Launch {
         let path = self.path.iter().map(|path| ("PATH".to_owned(), path.clone()));
         let mut launch = Launch {
@@ -35,8 +35,8 @@ impl Exec {
         launch
     }
 
-    /// Returns the failure of a command that did not start, with advice. `program_base` is where the relative
-    /// path of its program starts.
+    /// Returns the failure of a command that did not start, with advice. `program_base` is the base of a
+    /// relative program path.
     pub(crate) fn start_failure(&self, error: &StartError, program_base: &Path) -> Failure {
         let mut failure = match error {
             // The name may be a secret.
@@ -115,7 +115,7 @@ impl Exec {
         failure
     }
 
-    /// Redacts the words of its commands.
+    /// Redacts the words of the commands.
     fn redact_texts(&self, failure: &mut Failure) {
         let redactor = Redactor::new(self.texts());
         for text in failure.chain.iter_mut().chain(&mut failure.hints) {
@@ -123,7 +123,7 @@ impl Exec {
         }
     }
 
-    /// Returns advice about a name that is probably not that of a program.
+    /// Returns advice for a name that is probably not a program.
     fn misuse_hint(&self, name: &str) -> Option<String> {
         const BUILTINS: [&str; 21] = [
             "cd", "export", "source", ".", "alias", "set", "unset", "eval", "exec", "trap", "ulimit",
@@ -141,7 +141,7 @@ impl Exec {
 }
 
 impl CommandLine {
-    /// Returns the command that is run, its program looked up.
+    /// Returns the command with its program looked up.
     pub(crate) fn command(&self, exec: &Exec, plan: &dyn LaunchPlan) -> Result<Command, Failure> {
         let command = plan.command(&self.program, &self.args);
         command.map_err(|error| exec.start_failure(&error, plan.program_base()))

@@ -1,7 +1,7 @@
 //! Output of a command: the tail for people, text, JSON.
 //!
-//! All output of a command leaves an exec through this module, except live lines. The output as it was
-//! printed is evaluated and captured; every quotation of it goes through [`Redacted`].
+//! Except for live lines, all output of a command leaves an exec through this module. The output as printed
+//! is evaluated and captured; every quotation of it goes through [`Redacted`].
 
 use ccm_host::{CapturedOutput, Finished};
 use ccm_model::{Stream, StreamTail};
@@ -43,7 +43,7 @@ impl Redacted<'_> {
         shorten(&self.0.redact(text), MAX_SHOWN)
     }
 
-    /// A text in quotes. One that is hidden, or that nobody could take for another one, has none.
+    /// A text in quotes, without them if the text is redacted or can't be taken for another value.
     pub(crate) fn quoted(self, text: &str) -> String {
         let shown = self.text(text);
         let is_plain = |part: char| part.is_alphanumeric() || "-_./:+".contains(part);
@@ -108,7 +108,7 @@ pub(crate) fn json(captured: &CapturedOutput) -> Result<Value, JsonError> {
     read(captured, |text| serde_json::from_str(text))
 }
 
-/// Reads a stream as JSON. A number that ccm would print differently becomes the text as it was printed.
+/// Reads a stream as JSON. A number that ccm would print differently becomes the printed text.
 pub(crate) fn json_with_numbers_as_printed(captured: &CapturedOutput) -> Result<Value, JsonError> {
     read(captured, |text| {
         // Errors have the positions of the text itself.
@@ -137,7 +137,7 @@ fn read(
     })
 }
 
-/// Puts quotes around numbers of a JSON text that would not be printed as they are written.
+/// Puts quotes around numbers of a JSON text that ccm would print differently.
 fn keep_numbers(json: &str) -> String {
     let mut kept = String::with_capacity(json.len());
     let mut rest = json;

@@ -74,7 +74,7 @@ async fn status(
     let mut state = ExecState::default();
     let mut missing = None;
     let failed = matches!(reading, ReadPurpose::After(ExecResult { outcome: Err(_), .. }));
-    // After a failure they do not matter.
+    // After a failure the guards do not matter.
     for path in exec.creates.iter().filter(|_| !failed) {
         let exists = context.host.files.exists(path).map_err(|error| {
             Failure::from_error(FailureKind::Read, &error)
@@ -279,14 +279,13 @@ fn not_found_name(line: &str) -> Option<&str> {
     Some(name.strip_prefix("exec: ").unwrap_or(name))
 }
 
-/// Reports what this kernel does not enforce, which only an advisory sandbox allows.
+/// Reports the parts of an advisory sandbox that this kernel does not enforce.
 pub(crate) fn not_enforced(enforced: Option<&Enforced>) -> impl Iterator<Item = String> {
     let missing = enforced.into_iter().flat_map(|enforced| &enforced.missing);
     missing.map(|missing| format!("this kernel does not enforce {missing}"))
 }
 
-/// Returns warnings about what the sandbox of the command would not be kept from. An error is what would keep
-/// the command from starting now.
+/// Returns warnings about gaps of the sandbox. An error is the reason why the command can't start now.
 async fn preflight(exec: &Exec, context: &Context<'_>) -> Result<Vec<String>, Failure> {
     let launch = exec.launch(context.directory);
     let plan = context.host.executor.resolve(&launch, Purpose::Preflight).await;

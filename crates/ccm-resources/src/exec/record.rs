@@ -12,7 +12,7 @@ use super::command::Exec;
 use super::output;
 use super::provider::exit_code;
 
-/// Returns the files; none for a success without output. For a sensitive exec, they hold only how it ended.
+/// Returns the files; none for a success without output. For a sensitive exec, they only hold its result.
 /// `cwd` is the working directory, if it is known.
 pub(crate) fn files(
     exec: &Exec,

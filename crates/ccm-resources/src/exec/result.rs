@@ -32,7 +32,7 @@ pub(crate) struct Success {
     pub captured: Option<Value>,
 }
 
-/// Evaluates the end of one try, by its output as it was printed.
+/// Evaluates the end of one try, with its output as printed.
 pub(crate) fn evaluate_exit(
     exec: &Exec,
     finished: &Finished,

@@ -23,11 +23,11 @@ pub(crate) enum ExecRule {
     Prevented(Prevention),
     /// All guards allow it.
     GuardsAllow,
-    /// Noop did not run a guard that somebody would have to approve first.
+    /// Noop did not run a guard that would need an approval.
     GuardUnknown {
         /// The property that holds the guard.
         property: &'static str,
-        /// The guard as it may be shown.
+        /// The redacted guard.
         command: String,
     },
     /// Not every file in `creates` exists.
@@ -43,7 +43,7 @@ pub(crate) enum ExecRule {
 pub(crate) struct Prevention {
     /// The property that holds the guard.
     pub property: &'static str,
-    /// The guard as it may be shown.
+    /// The redacted guard.
     pub command: String,
     pub exit_code: i32,
 }

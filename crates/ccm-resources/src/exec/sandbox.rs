@@ -8,7 +8,7 @@ use ccm_properties::{PropertyKind, TextKind, TextValue, ValueError, properties};
 use serde_json::{Value, json};
 
 properties! {
-    /// Sandbox of a command. Everything that is not opened here is closed.
+    /// Sandbox of a command. The command has no access except for what is opened here.
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     pub(crate) struct SandboxProperties {
         /// Means of confinement: `process`, the kernel of this host.
@@ -58,7 +58,7 @@ impl SandboxProperties {
         self.workdir.as_ref().is_none_or(|workdir| workdir.0 == Workdir::Private)
     }
 
-    /// Returns what is asked of the executor.
+    /// Returns the request to the executor.
     pub(crate) fn request(&self) -> SandboxRequest {
         SandboxRequest {
             workdir: self.workdir.clone().unwrap_or_default().0,
@@ -76,7 +76,7 @@ impl SandboxProperties {
     }
 }
 
-/// Returns the error of a word that is none of these.
+/// Returns the error of an unexpected word.
 fn word(property: &str, text: &str, words: &[&'static str]) -> ValueError {
     let error = ValueError::new(format!("`{property}` can't be `{}`", escape_control(text)));
     match closest(text, words.iter().copied()) {

@@ -48,11 +48,11 @@ pub(crate) enum GuardVerdict {
     Allowed,
     /// A guard prevents the command.
     Prevented(Prevention),
-    /// No guard prevents the command, and this one was not run, because noop approves nothing.
+    /// No guard prevents the command, but noop did not run this guard, because it would need an approval.
     Unknown {
         /// Property that holds the guard.
         property: &'static str,
-        /// The guard as it may be shown.
+        /// The redacted guard.
         command: String,
     },
     /// A guard failed to run: it did not start, was killed or took too long.

@@ -18,9 +18,9 @@ pub(crate) struct Attempt {
     pub error: Option<String>,
 }
 
-/// Returns the pause after the try of that number, counted from 1. The pause doubles up to a minute and is
-/// randomly up to a quarter longer, so that many machines do not try again at the same moment. A first pause
-/// of more than a minute stays as it is.
+/// Returns the pause after a try, counted from 1. The pause doubles up to a minute and is randomly up to a
+/// quarter longer, so that many machines do not retry at the same moment. A first pause of more than a minute
+/// stays as it is.
 pub(crate) fn pause(first: Duration, after: usize, chance: u128) -> Duration {
     let doublings = u32::try_from(after.saturating_sub(1)).unwrap_or(u32::MAX);
     let factor = 2_u32.checked_pow(doublings).unwrap_or(u32::MAX);

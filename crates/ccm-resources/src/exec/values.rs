@@ -36,7 +36,7 @@ impl TextValue for SearchPath {
     }
 }
 
-/// Checks that no entry is relative or empty: the result of a lookup in one depends on the working directory.
+/// Checks that no entry is relative or empty: lookups would depend on the working directory.
 fn absolute_entries(search_path: &str) -> Result<(), ValueError> {
     match search_path.split(':').find(|directory| !directory.starts_with('/')) {
         None => Ok(()),
@@ -123,7 +123,7 @@ pub(crate) enum LogOutput {
     Always,
     /// No lines.
     Never,
-    /// No lines, but a failure quotes the last ones, as it does in any case.
+    /// No lines. A failure still quotes the last ones.
     #[default]
     OnFailure,
 }

@@ -10,7 +10,7 @@ use super::decide::{Install, PackageEffect, PackagePlan, mismatch, plan};
 use super::desired::Package;
 use super::provider::{Packages, is_index_relevant, is_root};
 use super::state::{Availability, PackageState, Presence};
-use super::tool::{ChangeKind, PackageTarget, Tool, own_is_older, remember_refresh};
+use super::tool::{ChangeKind, PackageTarget, Tool, own_refresh_is_older, remember_refresh};
 use super::tool_command::{CommandLimits, ToolCommand, run_waiting_for_locks};
 
 /// Package to change, with its known state.
@@ -99,7 +99,7 @@ impl<T: Tool> Packages<T> {
                 Ok((state, _)) if state.is_stale => true,
                 // An emptied index counts as recent, but knows no packages.
                 Ok((_, PackagePlan::Install(Install { version: Err(_), .. }))) => {
-                    own_is_older(&self.0, context, age)
+                    own_refresh_is_older(&self.0, context, age)
                 }
                 _ => false,
             }

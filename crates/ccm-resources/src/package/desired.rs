@@ -85,7 +85,8 @@ impl Package {
                 update_cache: written.update_cache,
                 recommends: written.recommends.unwrap_or_default(),
                 purge,
-                timeout: Some(written.timeout.unwrap_or(DEFAULT_TIMEOUT)).filter(|length| !length.is_zero()),
+                timeout: Some(written.timeout.unwrap_or(DEFAULT_TIMEOUT))
+                    .filter(|timeout| !timeout.is_zero()),
                 lock_timeout: written.lock_timeout.unwrap_or(DEFAULT_LOCK_TIMEOUT),
             })
         } else {
@@ -94,9 +95,7 @@ impl Package {
     }
 }
 
-/// Default of `timeout`.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(3600);
-/// Default of `lock_timeout`.
 const DEFAULT_LOCK_TIMEOUT: Duration = Duration::from_secs(300);
 
 fn read_ensure(written: Option<&str>) -> Result<PackageEnsure, PropertyError> {
@@ -107,7 +106,7 @@ fn read_ensure(written: Option<&str>) -> Result<PackageEnsure, PropertyError> {
         "latest" => return Ok(PackageEnsure::Latest),
         _ => {}
     }
-    // A word without a digit was hardly meant as a version.
+    // A word without a digit was probably not meant as a version.
     if written.contains(|c: char| c.is_ascii_digit()) {
         return match version_error(written) {
             Some(message) => Err(PropertyError::of_ensure(message)),

@@ -14,7 +14,7 @@ use super::change::change_kind;
 use super::decide::{Install, PackageEffect, PackageKind, PackagePlan, plan};
 use super::desired::{Package, PackageEnsure};
 use super::state::{Availability, PackageState};
-use super::tool::{IndexResponse, QueryScope, Tool, is_older, own_is_older};
+use super::tool::{IndexResponse, QueryScope, Tool, own_refresh_is_older, refresh_is_older};
 
 /// Maximum number of packages read or changed in one batch.
 const MAX_BATCH: usize = 256;
@@ -33,7 +33,7 @@ struct QueriedNames<D>(RefCell<BTreeSet<String>>, PhantomData<D>);
 /// True if the index contains anything; kept as long as the database.
 struct HasIndex<D>(bool, PhantomData<D>);
 
-/// Packages read so far in the run, by name without architecture.
+/// Packages requested so far in the run, by name without architecture.
 struct ClaimedPackages<D>(RefCell<HashMap<String, Vec<Package>>>, PhantomData<D>);
 
 impl<D> Default for ClaimedPackages<D> {
@@ -60,12 +60,12 @@ impl<T: Tool> Provider<PackageKind> for Packages<T> {
     fn status<'a>(
         &'a self,
         package: &'a Package,
-        reading: ReadPurpose<'a, PackageEffect>,
+        purpose: ReadPurpose<'a, PackageEffect>,
         context: &'a mut Context<'_>,
     ) -> Local<'a, Result<PackageState, Failure>> {
         Box::pin(async move {
             let database = self.database(context).await?;
-            let is_before = matches!(reading, ReadPurpose::Before { .. });
+            let is_before = matches!(purpose, ReadPurpose::Before { .. });
             let duplicate = if is_before { self.claim(package, &database, context)? } else { None };
             let mut state = PackageState { duplicate, ..self.state(package, &database, context).await };
             let is_latest = package.ensure == PackageEnsure::Latest && state.installed().is_some();
@@ -114,7 +114,7 @@ impl<T: Tool> Provider<PackageKind> for Packages<T> {
                     }
                     states
                 }
-                // Only packages that cannot be decided without the index fail.
+                // Only packages that can't be decided without the index fail.
                 Err(failure) => {
                     let needs_index = |package: &Package, state: &PackageState| {
                         package.ensure == PackageEnsure::Latest
@@ -183,7 +183,7 @@ impl<T: Tool> Provider<PackageKind> for Packages<T> {
                     Err(failure) => warnings.push(failure.one_line()),
                 }
             }
-            let is_due = |age| state.is_stale || own_is_older(&self.0, context, age);
+            let is_due = |age| state.is_stale || own_refresh_is_older(&self.0, context, age);
             let refreshes = package.update_cache.is_some_and(is_due);
             match plan(package, &state) {
                 PackagePlan::Install(Install { version: Err(failure), .. })
@@ -223,9 +223,9 @@ impl<T: Tool> Packages<T> {
         let claims = claims.entry(self.0.base(&package.name).to_owned()).or_default();
         let earlier = claims.iter().take_while(|earlier| earlier.name != package.name);
         let mut duplicates = earlier.filter(|earlier| self.0.are_same(database, earlier, package));
-        let is_undone = |duplicate: &&Package| duplicate.ensure.excludes(&package.ensure, self.0.scheme());
-        if let Some(undone) = duplicates.clone().find(is_undone) {
-            let (own, other) = (&package.name, &undone.name);
+        let contradicts = |duplicate: &&Package| duplicate.ensure.excludes(&package.ensure, self.0.scheme());
+        if let Some(contradicting) = duplicates.clone().find(contradicts) {
+            let (own, other) = (&package.name, &contradicting.name);
             let message = format!(
                 "package#{own} and package#{other} are the same package on this machine and contradict each other"
             );
@@ -253,7 +253,7 @@ impl<T: Tool> Packages<T> {
         // The age of the index matters only if the package is looked up there.
         let age = package.update_cache.filter(|_| is_index_relevant(package, &state));
         let is_stale = match age {
-            Some(age) => is_older(&self.0, context, age) || !self.has_index(context).await,
+            Some(age) => refresh_is_older(&self.0, context, age) || !self.has_index(context).await,
             None => false,
         };
         PackageState { is_stale, ..state }

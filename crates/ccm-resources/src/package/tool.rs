@@ -151,14 +151,14 @@ fn own_stamp(tool: &str, state_directory: Option<&Path>) -> Option<PathBuf> {
 }
 
 /// Returns `true` if nothing refreshed the index within `age`.
-pub(crate) fn is_older(tool: &impl Tool, context: &Context<'_>, age: Duration) -> bool {
+pub(crate) fn refresh_is_older(tool: &impl Tool, context: &Context<'_>, age: Duration) -> bool {
     let stamps = tool.stamps().iter().map(PathBuf::from);
     let all = stamps.chain(own_stamp(tool.name(), context.state_directory));
     all.into_iter().all(|stamp| is_old(&stamp, context.host, age))
 }
 
 /// Returns `true` if ccm itself did not refresh the index within `age`.
-pub(crate) fn own_is_older(tool: &impl Tool, context: &Context<'_>, age: Duration) -> bool {
+pub(crate) fn own_refresh_is_older(tool: &impl Tool, context: &Context<'_>, age: Duration) -> bool {
     own_stamp(tool.name(), context.state_directory).is_none_or(|stamp| is_old(&stamp, context.host, age))
 }
 

@@ -58,8 +58,8 @@ fn compared_content_has_a_checksum() {
     let (message, transaction) = apply(&scratch, "f", &[("content", "one\n"), ("mode", "0600")]);
     assert_eq!(message, "Would have updated mode");
     assert_eq!(transaction.state.expect("a state")["checksum"], sha256(b"one\n"));
-    let wanted = file(&scratch.at("f"), &[("content", "one\n"), ("mode", "0600")]);
-    let transaction = Runs::here(&scratch).apply(wanted);
+    let desired = file(&scratch.at("f"), &[("content", "one\n"), ("mode", "0600")]);
+    let transaction = Runs::here(&scratch).apply(desired);
     assert_eq!(transaction.outcome, Outcome::Unchanged);
     assert_eq!(transaction.state.expect("a state")["checksum"], sha256(b"one\n"));
 }

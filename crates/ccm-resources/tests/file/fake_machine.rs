@@ -135,7 +135,7 @@ fn unmanaged_content_is_read_only_for_a_reported_checksum() {
 #[test]
 fn failure_on_a_link_reports_the_checksum_of_its_target() {
     let files = machine();
-    let link = FakeFile { link: true, mode: 0o600, ..FakeFile::of("behind") };
+    let link = FakeFile { is_link: true, mode: 0o600, ..FakeFile::of("behind") };
     files.entries.borrow_mut().insert("/etc/f".into(), link);
     let runs = Runs { describe_unchanged: false, ..runs(&files) };
     let transaction = runs.apply(file("/etc/f", &[("mode", "0640")]));

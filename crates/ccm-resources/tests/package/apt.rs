@@ -165,7 +165,7 @@ fn mentioned_name_is_not_a_virtual_package() {
 #[test]
 fn versions_are_installed_upgraded_and_downgraded() {
     let policy = policy(&["zsh 5.9-5 5.9-4 5.8-1"]);
-    for (before, wanted, after, noop, chosen) in [
+    for (before, desired, after, noop, chosen) in [
         (None, "5.9", "5.9-5", "Would have installed version 5.9", "zsh=5.9-5"),
         (None, "5.8-1", "5.8-1", "Would have installed version 5.8-1", "zsh=5.8-1"),
         (Some("5.8-1"), "5.9-4", "5.9-4", "Would have upgraded to 5.9-4", "zsh=5.9-4"),
@@ -175,7 +175,7 @@ fn versions_are_installed_upgraded_and_downgraded() {
         let before: Vec<&str> = before.iter().map(String::as_str).collect();
         let machine = Machine::debian(&before);
         machine.index(&policy);
-        let resource = || vec![package("zsh", &[("ensure", wanted)])];
+        let resource = || vec![package("zsh", &[("ensure", desired)])];
         assert_eq!(told(&machine.noop(resource())), [noop]);
         let machine = Machine::debian(&before);
         machine.index(&policy);

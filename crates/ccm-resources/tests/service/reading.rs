@@ -250,7 +250,7 @@ fn noop_cannot_judge_a_unit_before_its_mask_is_removed() {
     let mut machine = Machine::new();
     let mask = "/etc/systemd/system/web.service";
     machine.files.directories.insert("/etc/systemd/system".into());
-    machine.files.entries.borrow_mut().insert(mask.into(), FakeFile { link: true, ..FakeFile::of("") });
+    machine.files.entries.borrow_mut().insert(mask.into(), FakeFile { is_link: true, ..FakeFile::of("") });
     machine.has("inactive dead", &["LoadState=masked", "UnitFileState=masked"]);
     let file = crate::build::resource("file", mask, &[("ensure", "absent")]);
     let transactions = machine.run(vec![file, service("web", &[])], true);

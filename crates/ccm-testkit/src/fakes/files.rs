@@ -25,11 +25,11 @@ pub struct FakeFiles {
     pub modified: BTreeMap<PathBuf, SystemTime>,
     /// Mount points.
     pub mounts: BTreeSet<PathBuf>,
-    /// Files with content and attributes. Every change is made to these.
+    /// Files with content and attributes. Only these are ever changed.
     pub entries: RefCell<BTreeMap<PathBuf, FakeFile>>,
     /// Numbers of users and groups, besides root and names in digits.
     pub names: RefCell<BTreeMap<String, u32>>,
-    /// Number of the next lookups of users and groups that fail.
+    /// Number of upcoming lookups of users and groups that fail.
     pub failing_lookups: Cell<usize>,
     /// Users and groups that were looked up, in order.
     pub lookups: RefCell<Vec<String>>,
@@ -49,18 +49,18 @@ pub struct FakeFile {
     /// Number of the group.
     pub gid: u32,
     /// The path is a link to the file.
-    pub link: bool,
+    pub is_link: bool,
 }
 
 impl FakeFile {
     /// Returns a file of root with mode 0644.
     pub fn of(content: &str) -> Self {
-        Self { content: Some(content.into()), mode: 0o644, uid: 0, gid: 0, link: false }
+        Self { content: Some(content.into()), mode: 0o644, uid: 0, gid: 0, is_link: false }
     }
 
     /// Returns a directory of root with mode 0755.
     pub fn directory() -> Self {
-        Self { content: None, mode: 0o755, uid: 0, gid: 0, link: false }
+        Self { content: None, mode: 0o755, uid: 0, gid: 0, is_link: false }
     }
 
     fn apply(&mut self, attributes: FileAttributes) {
@@ -142,7 +142,7 @@ impl Files for FakeFiles {
         let Some(entry) = self.entry(path) else {
             return Ok(PathInfo { parent_missing: self.parent_is_missing(path), ..PathInfo::default() });
         };
-        let FakeFile { content, mode, uid, gid, link } = entry;
+        let FakeFile { content, mode, uid, gid, is_link } = entry;
         let size = content.as_ref().map_or(0, Vec::len) as u64;
         let kind = match content {
             Some(_) => FileKind::File,
@@ -158,7 +158,7 @@ impl Files for FakeFiles {
             read.as_ref().filter(|_| options.hash != HashPolicy::Never).map(|content| sha256(content));
         let content = read.filter(|_| size <= options.keep_up_to);
         let target = Some(FileInfo { kind, mode, uid, gid, size, sha256, content, is_same });
-        Ok(PathInfo { link, target, ..PathInfo::default() })
+        Ok(PathInfo { link: is_link, target, ..PathInfo::default() })
     }
 
     fn read(&self, path: &Path, keep_up_to: u64) -> Result<ReadContent, FileError> {
@@ -184,7 +184,7 @@ impl Files for FakeFiles {
         let sha256 = sha256(&content);
         let mut entry = self.entry(path).unwrap_or_else(|| FakeFile::of(""));
         entry.content = Some(content);
-        entry.link = false;
+        entry.is_link = false;
         entry.apply(new.attributes);
         self.entries.borrow_mut().insert(path.to_owned(), entry);
         Ok(sha256)

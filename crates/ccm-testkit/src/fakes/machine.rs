@@ -28,7 +28,7 @@ pub struct FakeMachine {
     /// Network interfaces.
     pub interfaces: Vec<Interface>,
     /// Paths that were read, in order.
-    pub asked: RefCell<Vec<PathBuf>>,
+    pub reads: RefCell<Vec<PathBuf>>,
 }
 
 impl FakeMachine {
@@ -39,8 +39,8 @@ impl FakeMachine {
         self
     }
 
-    fn ask(&self, path: impl Into<PathBuf>) {
-        self.asked.borrow_mut().push(path.into());
+    fn record_read(&self, path: impl Into<PathBuf>) {
+        self.reads.borrow_mut().push(path.into());
     }
 }
 
@@ -51,7 +51,7 @@ impl Machine for FakeMachine {
     }
 
     fn read_start(&self, path: &Path, length: u64) -> io::Result<Vec<u8>> {
-        self.ask(path);
+        self.record_read(path);
         if self.denied.iter().any(|denied| denied == path) {
             return Err(io::ErrorKind::PermissionDenied.into());
         }
@@ -61,17 +61,17 @@ impl Machine for FakeMachine {
     }
 
     fn exists(&self, path: &Path) -> bool {
-        self.ask(path);
+        self.record_read(path);
         self.files.keys().chain(&self.denied).any(|known| known.starts_with(path))
     }
 
     fn link(&self, path: &Path) -> io::Result<PathBuf> {
-        self.ask(path);
+        self.record_read(path);
         self.links.get(path).cloned().ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
     fn processes(&self) -> io::Result<u64> {
-        self.ask("/proc");
+        self.record_read("/proc");
         Ok(self.processes)
     }
 
@@ -88,12 +88,12 @@ impl Machine for FakeMachine {
     }
 
     fn space(&self, path: &Path) -> io::Result<Space> {
-        self.ask(path);
+        self.record_read(path);
         self.space.get(path).copied().ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
     fn interfaces(&self) -> io::Result<Vec<Interface>> {
-        self.ask("interfaces");
+        self.record_read("interfaces");
         Ok(self.interfaces.clone())
     }
 }

@@ -9,7 +9,7 @@ use nix::unistd::Pid;
 
 use super::Fault;
 
-/// Effect of a call, as far as it matters for faults.
+/// Effect of a call that matters for faults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CallKind {
     /// Writes to an open file.
@@ -18,7 +18,7 @@ enum CallKind {
     Make,
     /// Syncs to the disk.
     Sync,
-    /// Changes or removes without a need for space.
+    /// Changes or removes without needing space.
     Change,
     /// Starts or reaps a process, or takes a lock.
     Process,
@@ -34,7 +34,7 @@ pub(super) struct SystemCall {
 }
 
 impl SystemCall {
-    /// Reads a call at its beginning; `None` if it has no effect that matters.
+    /// Reads a call at its beginning; `None` if its effect does not matter.
     pub(super) fn read(thread: Pid, registers: &user_regs_struct) -> Option<Self> {
         let number = i64::try_from(registers.orig_rax).ok()?;
         let descriptor = |value: u64| describe(thread, value);

@@ -67,7 +67,7 @@ impl DpkgDatabase {
         if entry.name.is_empty() {
             return;
         }
-        // The three words are the wanted state, an error flag and the present state.
+        // The three words are the desired state, an error flag and the present state.
         let status = &self.text[entry.status.clone()];
         entry.is_held = status.split(' ').next() == Some("hold");
         let word = status.rfind(' ').map_or(0, |space| space + 1);
@@ -101,7 +101,7 @@ impl DpkgDatabase {
         self.text[entry.status.clone()] == *"installed"
     }
 
-    /// Looks up a package. A name without architecture stands for that of the machine or `all`.
+    /// Looks up a package. A name without architecture means that of the machine or `all`.
     pub(crate) fn find(&self, name: &str) -> Installation {
         let (base, arch) = split(name);
         let entries = self.named(base);

@@ -20,7 +20,7 @@ pub(crate) fn satisfies(desired: &str, version: &str) -> bool {
     let epoch =
         !desired.has_epoch || compare_digits(desired.epoch.as_bytes(), found.epoch.as_bytes()).is_eq();
     let revision = !desired.has_revision || desired.revision == found.revision;
-    // A version without a revision may also be that of a native package, which has none.
+    // A version without a revision may also be that of a native package, which has no revisions.
     epoch && desired.upstream == found.upstream && revision
 }
 

@@ -54,12 +54,12 @@ fn excluded(configuration: &str) -> Vec<String> {
     let mut is_value = false;
     let mut found = Vec::new();
     for line in configuration.lines() {
-        let goes_on = line.starts_with([' ', '\t']);
+        let is_continuation = line.starts_with([' ', '\t']);
         let value = if line.starts_with('[') {
             is_main = line.trim() == "[main]";
             is_value = false;
             continue;
-        } else if goes_on && is_value {
+        } else if is_continuation && is_value {
             line
         } else {
             let Some((key, value)) = line.split_once('=') else { continue };
@@ -77,28 +77,28 @@ fn excluded(configuration: &str) -> Vec<String> {
 /// Matches a name against a pattern with `*` and `?`.
 fn matches(pattern: &str, name: &str) -> bool {
     let (pattern, name) = (pattern.as_bytes(), name.as_bytes());
-    let (mut at, mut of_name) = (0, 0);
+    let (mut pattern_at, mut name_at) = (0, 0);
     let mut retry = None;
-    while of_name < name.len() {
-        match pattern.get(at) {
+    while name_at < name.len() {
+        match pattern.get(pattern_at) {
             Some(b'*') => {
-                retry = Some((at, of_name));
-                at += 1;
+                retry = Some((pattern_at, name_at));
+                pattern_at += 1;
             }
-            Some(desired) if *desired == b'?' || *desired == name[of_name] => {
-                at += 1;
-                of_name += 1;
+            Some(desired) if *desired == b'?' || *desired == name[name_at] => {
+                pattern_at += 1;
+                name_at += 1;
             }
             _ => {
                 // Backtrack: the last star takes one more character.
                 let Some((star, taken)) = retry else { return false };
                 retry = Some((star, taken + 1));
-                at = star + 1;
-                of_name = taken + 1;
+                pattern_at = star + 1;
+                name_at = taken + 1;
             }
         }
     }
-    pattern[at..].iter().all(|byte| *byte == b'*')
+    pattern[pattern_at..].iter().all(|byte| *byte == b'*')
 }
 
 #[cfg(test)]

@@ -75,8 +75,8 @@ impl Tool for Dnf {
                 return Ok(DnfState { database, locks: Locks::default() });
             }
             let [list, toml, configuration] = VERSION_LOCKS.map(|path| text(scope.host, path, MAX_FILE_SIZE));
-            let given = |text: Result<Option<String>, Failure>| text.map(Option::unwrap_or_default);
-            let locks = Locks::parse(&given(list)?, &given(toml)?, &given(configuration)?);
+            let or_empty = |text: Result<Option<String>, Failure>| text.map(Option::unwrap_or_default);
+            let locks = Locks::parse(&or_empty(list)?, &or_empty(toml)?, &or_empty(configuration)?);
             Ok(DnfState { database, locks })
         })
     }
@@ -103,11 +103,11 @@ impl Tool for Dnf {
 
     fn are_same(&self, state: &DnfState, one: &Package, other: &Package) -> bool {
         let native = state.database.native();
-        let of_machine = |arch: &str| arch == "noarch" || native == Some(arch);
-        let ends_all = |package: &Package| package.ensure == PackageEnsure::Absent;
+        let is_native = |arch: &str| arch == "noarch" || native == Some(arch);
+        let removes_all = |package: &Package| package.ensure == PackageEnsure::Absent;
         match (split_arch(&one.name).1, split_arch(&other.name).1) {
-            (None, Some(arch)) => ends_all(one) || of_machine(arch),
-            (Some(arch), None) => ends_all(other) || of_machine(arch),
+            (None, Some(arch)) => removes_all(one) || is_native(arch),
+            (Some(arch), None) => removes_all(other) || is_native(arch),
             (one, other) => one == other,
         }
     }

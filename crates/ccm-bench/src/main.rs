@@ -152,8 +152,8 @@ fn events(scratch: &Path) {
     }
 }
 
-/// Checks that time grows no faster than the number of files. A separate process loads each manifest, because
-/// a process that has loaded one before has its memory at hand.
+/// Checks that time grows no faster than the number of files. Each manifest is loaded by a fresh process,
+/// because a used process can reuse its memory.
 fn growth(scratch: &Path) {
     let Some(ccm) = binary::ccm_for("growth") else { return };
     let validated = |count: u32, text: &str| {

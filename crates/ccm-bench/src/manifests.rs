@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-fn with(lines: impl Iterator<Item = String>) -> String {
+fn execs(lines: impl Iterator<Item = String>) -> String {
     let mut text = "ccm:\n  resources:\n    - exec:\n".to_owned();
     for line in lines {
         // Writing to a `String` can't fail.
@@ -59,7 +59,7 @@ fn files_with(directory: &str, count: u32, properties: &str) -> String {
 
 /// Returns a manifest of execs whose `creates` exists.
 pub(crate) fn satisfied(count: u32) -> String {
-    with((0..count).map(|number| {
+    execs((0..count).map(|number| {
         format!("task-{number}:\n            command: /bin/true\n            creates: /etc/passwd")
     }))
 }
@@ -75,7 +75,7 @@ pub(crate) fn three_values(count: u32, are_expressions: bool) -> String {
     } else {
         ["run web here-N", "bench-N", "30s"]
     };
-    let resources = with((0..count).map(|number| {
+    let resources = execs((0..count).map(|number| {
         let [command, stdin, timeout] = three.map(|value| value.replace('N', &number.to_string()));
         format!("task-{number}: {{command: '{command}', stdin: '{stdin}', timeout: '{timeout}'}}")
     }));
@@ -100,12 +100,12 @@ pub(crate) fn hierarchy(levels: u32, keys: u32) -> String {
 
 /// Returns a manifest of execs that run.
 pub(crate) fn commands(count: u32) -> String {
-    with((0..count).map(|number| format!("task-{number}: {{command: /bin/true}}")))
+    execs((0..count).map(|number| format!("task-{number}: {{command: /bin/true}}")))
 }
 
 /// Returns a manifest of execs that each require the previous one.
 pub(crate) fn chain(count: u32) -> String {
-    with((0..count).map(|number| match number.checked_sub(1) {
+    execs((0..count).map(|number| match number.checked_sub(1) {
         None => "task-0: {command: /bin/true, creates: /etc/passwd}".to_owned(),
         Some(before) => {
             format!(
@@ -117,10 +117,10 @@ pub(crate) fn chain(count: u32) -> String {
 
 /// Returns a manifest of execs: every eleventh is a source, and the next ten subscribe to it.
 pub(crate) fn fans(count: u32) -> String {
-    with((0..count).map(|number| match number % 11 {
+    execs((0..count).map(|number| match number % 11 {
         0 => format!("task-{number}: {{command: /bin/true, creates: /etc/passwd}}"),
-        behind => {
-            let source = number - behind;
+        distance => {
+            let source = number - distance;
             format!(
                 "task-{number}: {{command: /bin/true, creates: /etc/passwd, subscribe: [exec#task-{source}]}}"
             )

@@ -15,7 +15,7 @@ const MEBIBYTES: u32 = 100;
 
 /// Number of sensitive files.
 const FILES: u32 = 100;
-/// Number of their lines, of 64 bytes each.
+/// Number of lines per file, of 64 bytes each.
 const LINES: u32 = 256;
 
 /// Measures time and memory of whole runs with unchanged sensitive files.
@@ -72,16 +72,16 @@ pub(crate) fn measure() {
     for count in [1, 100] {
         let secrets: Vec<String> = (0..count).map(secret).collect();
         let redactor = Arc::new(Redactor::new(secrets.iter().map(String::as_str)));
-        let took = time(3, || pass(&redactor, &printed));
+        let took = time(3, || redact_stream(&redactor, &printed));
         let speed = f64::from(MEBIBYTES) / took.as_secs_f64();
         println!("{:<54} {speed:>6.0} MiB/s", format!("redaction: {count} secrets over {MEBIBYTES} MiB"));
     }
     let secrets: Vec<String> = (0..100).map(secret).collect();
     let built = time(9, || drop(Redactor::new(secrets.iter().map(String::as_str))));
-    println!("{:<54} {:>6.1} ms", "redaction: to get ready for 100 secrets", built.as_secs_f64() * 1e3);
+    println!("{:<54} {:>6.1} ms", "redaction: redactor for 100 secrets", built.as_secs_f64() * 1e3);
 }
 
-fn pass(redactor: &Arc<Redactor>, printed: &[u8]) {
+fn redact_stream(redactor: &Arc<Redactor>, printed: &[u8]) {
     let mut stream = StreamRedactor::new(Arc::clone(redactor));
     let mut shown = 0;
     let mut count = |bytes: &[u8]| shown += bytes.len();

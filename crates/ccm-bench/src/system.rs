@@ -80,8 +80,8 @@ pub(crate) fn services(scratch: &Path) {
     with_systemd(scratch, "services-steady", services_here);
 }
 
-/// Measures a first run in noop, before the units are installed: every read fails, and an earlier resource
-/// that may provide the unit is named. The time for each unit must not grow with their number.
+/// Measures a first run in noop, before the units are installed: every read fails, and the message names an
+/// earlier resource that may provide the unit. The time for each unit must not grow with their number.
 pub(crate) fn missing_services(scratch: &Path) {
     with_systemd(scratch, "services-missing", missing_here);
 }
@@ -122,7 +122,7 @@ fn services_here() {
         let _ = writeln!(lines, "        - {name}: {{ensure: {ensure}}}");
         names.push(&**name);
     }
-    // Noop, so that a unit that starts by itself meanwhile is not stopped.
+    // Noop, so that a unit that starts by itself in the meantime is not stopped.
     let loaded = BenchManifest::new(&format!("ccm:\n  resources:\n    - service:\n{lines}")).in_noop();
     let bare = || {
         let printed = show(PROPERTIES, &names);

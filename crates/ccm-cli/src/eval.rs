@@ -12,7 +12,7 @@ pub(crate) fn run(arguments: &EvalArguments, console: &Console) -> ExitCode {
     let session = session::open(console);
     if arguments.explain {
         return match session.explain_expression(&arguments.expression) {
-            Ok(named) => show::print(console, &explanation(&named)),
+            Ok(names_used) => show::print(console, &explanation(&names_used)),
             Err(errors) => refused(console, &errors),
         };
     }
@@ -36,8 +36,8 @@ fn refused(console: &Console, errors: &ManifestErrors) -> ExitCode {
 }
 
 /// Returns the names in an expression and the earliest time of its evaluation, a line for each kind.
-fn explanation(named: &ExpressionNames) -> String {
-    let anything = |names: &[String], all: &str| -> Vec<String> {
+fn explanation(names_used: &ExpressionNames) -> String {
+    let names_or_all = |names: &[String], all: &str| -> Vec<String> {
         let shown =
             |name: &String| if name.is_empty() { all.to_owned() } else { escape_control(name).into_owned() };
         names.iter().map(shown).collect()
@@ -50,26 +50,26 @@ fn explanation(named: &ExpressionNames) -> String {
         names.iter().map(shown).collect()
     };
     let lines = [
-        ("facts", anything(&named.facts, "any of them")),
-        ("data", anything(&named.data, "any value")),
-        ("environment", anything(&named.environment, "any variable")),
-        ("captures", anything(&named.captures, "any of them")),
-        ("files", files(&named.files)),
-        ("templates", files(&named.templates)),
-        ("other names", anything(&named.others, "")),
+        ("facts", names_or_all(&names_used.facts, "any of them")),
+        ("data", names_or_all(&names_used.data, "any value")),
+        ("environment", names_or_all(&names_used.environment, "any variable")),
+        ("captures", names_or_all(&names_used.captures, "any of them")),
+        ("files", files(&names_used.files)),
+        ("templates", files(&names_used.templates)),
+        ("other names", names_or_all(&names_used.others, "")),
     ];
     let mut text = String::new();
     for (what, names) in lines.iter().filter(|(_, names)| !names.is_empty()) {
         text += &format!("{what}: {}\n", names.join(", "));
     }
-    text + &when(named)
+    text + &evaluation_time(names_used)
 }
 
-fn when(named: &ExpressionNames) -> String {
+fn evaluation_time(names_used: &ExpressionNames) -> String {
     let first = |path: &String| path.split('.').next().unwrap_or_default().to_owned();
-    let mut after: Vec<String> = named.captures.iter().map(first).collect();
+    let mut after: Vec<String> = names_used.captures.iter().map(first).collect();
     after.dedup();
-    if !named.is_early() {
+    if !names_used.is_early() {
         let of: Vec<String> = after
             .iter()
             .map(|name| match &**name {
@@ -79,7 +79,7 @@ fn when(named: &ExpressionNames) -> String {
             .collect();
         return format!("evaluated: during a run, after {}\n", of.join(" and "));
     }
-    let files: Vec<String> = named
+    let files: Vec<String> = names_used
         .files
         .iter()
         .map(|file| match file {
@@ -87,7 +87,7 @@ fn when(named: &ExpressionNames) -> String {
             None => "the file".to_owned(),
         })
         .collect();
-    match (files.is_empty(), named.templates.is_empty()) {
+    match (files.is_empty(), names_used.templates.is_empty()) {
         (true, true) => "evaluated: when the manifest is loaded\n".to_owned(),
         (true, false) => {
             "evaluated: when the manifest is loaded, unless a template names a value that is known only during a run\n"

@@ -72,8 +72,11 @@ fn variables(value: &Value, prefix: &str) -> Result<String, Vec<Diagnostic>> {
     let mut errors = Vec::new();
     let mut taken: HashMap<String, String> = HashMap::new();
     for (path, value) in found {
-        let name =
-            std::iter::once(prefix).chain(path.iter().copied()).map(part).collect::<Vec<_>>().join("_");
+        let name = std::iter::once(prefix)
+            .chain(path.iter().copied())
+            .map(variable_name_part)
+            .collect::<Vec<_>>()
+            .join("_");
         let path = path.join(".");
         if let Some(earlier) = taken.get(&name) {
             let message = format!("`{earlier}` and `{path}` are both called {name}");
@@ -104,7 +107,7 @@ fn leaves<'v>(value: &'v Value, path: &mut Vec<&'v str>, found: &mut Vec<(Vec<&'
 }
 
 /// Returns a key as a part of the name of a variable.
-fn part(key: &str) -> String {
+fn variable_name_part(key: &str) -> String {
     let part = |character: char| {
         if character.is_ascii_alphanumeric() { character.to_ascii_uppercase() } else { '_' }
     };
@@ -118,14 +121,14 @@ fn explanation(data: &EvaluatedData) -> String {
         rows.push((escape_control(entry).into_owned(), outcome_in_words(outcome)));
     }
     let mut text = String::from("hierarchy:\n");
-    text += &if rows.is_empty() { "  none\n".to_owned() } else { table(&rows) };
+    text += &if rows.is_empty() { "  none\n".to_owned() } else { columns(&rows) };
     rows.clear();
     for origin in data.origins() {
         let sources: Vec<String> = origin.sources.iter().map(source_in_words).collect();
         rows.push((escape_control(&origin.path.join(".")).into_owned(), sources.join(" + ")));
     }
     text += "values:\n";
-    text + &if rows.is_empty() { "  none\n".to_owned() } else { table(&rows) }
+    text + &if rows.is_empty() { "  none\n".to_owned() } else { columns(&rows) }
 }
 
 fn outcome_in_words(outcome: &EntryOutcome) -> String {
@@ -152,9 +155,9 @@ fn source_in_words(source: &ValueSource) -> String {
 }
 
 /// Returns rows of two columns.
-fn table(rows: &[(String, String)]) -> String {
-    const WIDEST: usize = 50;
-    let width = rows.iter().map(|(first, _)| first.chars().count()).max().unwrap_or(0).min(WIDEST);
+fn columns(rows: &[(String, String)]) -> String {
+    const MAX_WIDTH: usize = 50;
+    let width = rows.iter().map(|(first, _)| first.chars().count()).max().unwrap_or(0).min(MAX_WIDTH);
     rows.iter().fold(String::new(), |text, (first, second)| text + &format!("  {first:width$}  {second}\n"))
 }
 

@@ -129,7 +129,7 @@ fn best<K: ResourceKind>(
     })
 }
 
-/// Properties bound to a provider, and what was read and done so far.
+/// Properties bound to a provider, with the results of reading and executing so far.
 struct TypedBinding<K: ResourceKind> {
     properties: K::Properties,
     provider: &'static dyn Provider<K>,

@@ -18,7 +18,7 @@ use crate::rules::EngineRule;
 use crate::state_cache::{InvalidatingExecutor, Prefetched};
 use crate::step::{ResourceStep, StepResult, WouldChange};
 
-/// Takes a resource through its step. Every error in it, a bug included, is a failure of this resource.
+/// Processes a resource. Every error, including a bug, is a failure of this resource.
 pub(crate) async fn handle(
     step: &ResourceStep<'_>,
     on_line: &mut dyn FnMut(Stream, &str),
@@ -49,7 +49,7 @@ pub(crate) async fn handle(
     let mut result = StepResult::default();
     let outcome = {
         // After a panic, only values that the step reported before the panic are used.
-        match catch_panic(attempt(step, &mut result, &mut context)).await {
+        match catch_panic(outcome_of(step, &mut result, &mut context)).await {
             Ok(outcome) => outcome,
             Err(panic) => Outcome::Failed(Box::new(from_panic(&*panic))),
         }
@@ -77,18 +77,19 @@ pub(crate) async fn catch_panic<T>(future: impl Future<Output = T>) -> std::thre
 
 /// Builds the failure for a panic.
 fn from_panic(panic: &(dyn std::any::Any + Send)) -> Failure {
-    let said = panic.downcast_ref::<&str>().copied();
-    let said = said.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
+    let message = panic.downcast_ref::<&str>().copied();
+    let message =
+        message.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
     let mut failure =
-        Failure::new(FailureKind::Internal, said).because_of("internal error, this is a bug in ccm");
+        Failure::new(FailureKind::Internal, message).because_of("internal error, this is a bug in ccm");
     // The panic may have interrupted an execution.
     failure.changed = true;
     failure
 }
 
-/// Takes a resource to its outcome, failures included.
-async fn attempt(step: &ResourceStep<'_>, result: &mut StepResult, context: &mut Context<'_>) -> Outcome {
-    let failure = match manage(step, result, context).await {
+/// Determines the outcome of a resource, failures included.
+async fn outcome_of(step: &ResourceStep<'_>, result: &mut StepResult, context: &mut Context<'_>) -> Outcome {
+    let failure = match read_and_act(step, result, context).await {
         Ok(outcome) => return outcome,
         Err(failure) => failure,
     };
@@ -131,13 +132,13 @@ fn not_known(
 }
 
 /// Resolves the late values of a resource, reads its state and acts on it.
-async fn manage(
+async fn read_and_act(
     step: &ResourceStep<'_>,
     result: &mut StepResult,
     context: &mut Context<'_>,
 ) -> Result<Outcome, Failure> {
     if let Some(executed) = step.host.batch().take(step.index) {
-        return conclude(step, executed, result, context).await;
+        return verify_batched(step, executed, result, context).await;
     }
     let run = step.host.run();
     let progress: &dyn RunProgress = step.host;
@@ -175,7 +176,7 @@ async fn manage(
         None => prefetch::read(step, &mut *bound, context).await,
     };
     let outcome = match read {
-        Ok(()) => drive(step, &mut *bound, result, context).await,
+        Ok(()) => decide_and_change(step, &mut *bound, result, context).await,
         Err(failure) => Err(failure),
     };
     describe(step, &*bound, &outcome, result);
@@ -196,7 +197,7 @@ fn describe(
 }
 
 /// Ends the step of a resource that was changed in the batch of an earlier one.
-async fn conclude(
+async fn verify_batched(
     step: &ResourceStep<'_>,
     executed: Executed,
     result: &mut StepResult,
@@ -213,7 +214,7 @@ async fn conclude(
 }
 
 /// Decides on the state that was read, and makes the change if one is needed.
-async fn drive(
+async fn decide_and_change(
     step: &ResourceStep<'_>,
     bound: &mut dyn BoundResource,
     result: &mut StepResult,
@@ -233,10 +234,10 @@ async fn drive(
         }
         Decision::Change { reason, noop_message, diff } => {
             debug!(%reason, "decided to change the state");
-            let asked = step.before_change(bound.provider(), &reason, &noop_message, diff.as_deref()).await;
+            let verdict = step.before_change(bound.provider(), &reason, &noop_message, diff.as_deref()).await;
             result.reason = Some(reason);
             result.diff = step.reported_diff(diff);
-            asked?;
+            verdict?;
             noop_message
         }
     };

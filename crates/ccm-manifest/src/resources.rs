@@ -162,7 +162,7 @@ impl Collector<'_, '_> {
     fn only_entry(&mut self, index: usize, element: Node) -> Option<NodeEntry> {
         let span = element.span;
         let NodeValue::Map(map) = element.value else {
-            self.diagnostics.push(shape_errors::no_map(&element, index, self.types));
+            self.diagnostics.push(shape_errors::not_a_map(&element, index, self.types));
             self.record_names(&element);
             return None;
         };
@@ -200,7 +200,7 @@ impl Collector<'_, '_> {
             return Some(map);
         }
         let has_property = |key: &str| self.types.has_property(index, key);
-        self.diagnostics.push(shape_errors::no_properties(key, &value, has_property));
+        self.diagnostics.push(shape_errors::not_properties(key, &value, has_property));
         if &*key.text == "name" {
             self.record_names(&value);
         }

@@ -469,15 +469,15 @@ impl<'a, 'e, 's> ExpressionScope<'a, 'e, 's> {
     /// Converts a template error, and records its locations.
     fn refuse(&self, written: &str, source: SourceId, error: &TemplateError) -> FunctionError {
         let mut locations = self.locations.borrow_mut();
-        for place in &error.locations {
-            let source = if place.template == written {
+        for location in &error.locations {
+            let source = if location.template == written {
                 source
             } else {
-                let path = self.evaluator.manifest.directory.join(&place.template);
+                let path = self.evaluator.manifest.directory.join(&location.template);
                 let Ok(text) = self.evaluator.context.read(&path) else { continue };
                 self.evaluator.context.template_source(&path, &path.display().to_string(), &text)
             };
-            locations.push((Span::new(source, place.range.start, place.range.end), String::new()));
+            locations.push((Span::new(source, location.range.start, location.range.end), String::new()));
         }
         // Of nested templates, the message names only the outermost and the innermost.
         let passed_on = match (&error.fault, &*self.last_template_error.borrow()) {
@@ -520,7 +520,7 @@ impl Rendering<'_, '_, '_, '_> {
             if !seen.insert(include) {
                 continue;
             }
-            // The render refuses so many includes.
+            // Rendering refuses this many includes.
             if seen.len() > MAX_INCLUDES {
                 self.mentions.borrow_mut().push(Vec::new());
                 return;

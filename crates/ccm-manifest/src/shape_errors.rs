@@ -6,7 +6,7 @@ use crate::messages::{as_key, expected, shown};
 use crate::reserved::{self, not_supported};
 use crate::types::Types;
 
-/// Returns the error for an item of `resources` that is no map.
+/// Returns the error for an item of `resources` that is not a map.
 pub(crate) fn item_without_type(item: &Node, types: &Types<'_>) -> Diagnostic {
     if item.is_null() {
         return empty_item(item.span);
@@ -86,8 +86,8 @@ pub(crate) fn unknown_type(key: &NodeKey, types: &Types<'_>) -> Diagnostic {
     error.with_hint(format!("known here: {}", listed(&known, "and")))
 }
 
-/// Returns the error for an element of a list of resources that is no map.
-pub(crate) fn no_map(element: &Node, index: usize, types: &Types<'_>) -> Diagnostic {
+/// Returns the error for an element of a list of resources that is not a map.
+pub(crate) fn not_a_map(element: &Node, index: usize, types: &Types<'_>) -> Diagnostic {
     if element.is_null() {
         return Diagnostic::error(element.span, "this entry is empty").with_hint("write `- NAME:`");
     }
@@ -144,8 +144,8 @@ pub(crate) fn not_one_resource(
     error.with_hint("write `- NAME:` for each resource, with its properties indented below it")
 }
 
-/// Returns the error for properties that are no map.
-pub(crate) fn no_properties(key: &NodeKey, value: &Node, has_property: impl Fn(&str) -> bool) -> Diagnostic {
+/// Returns the error for properties that are not a map.
+pub(crate) fn not_properties(key: &NodeKey, value: &Node, has_property: impl Fn(&str) -> bool) -> Diagnostic {
     let name = shown(&key.text);
     let error = expected(&format!("the properties of `{name}`"), value);
     match &value.value {

@@ -16,8 +16,8 @@ pub(crate) fn evaluate(text: &str, value: &Value, now: Timestamp) -> Result<bool
         hints: error.hints,
     };
     let expression = Expression::parse_with(text, &known).map_err(refused)?;
-    match expression.evaluate(&Validating { value, now }).map_err(refused)? {
-        Value::Bool(answer) => Ok(answer),
+    match expression.evaluate(&ValidationScope { value, now }).map_err(refused)? {
+        Value::Bool(is_valid) => Ok(is_valid),
         other => Err(EvaluationError {
             message: format!("a validation must be true or false, found {}", other.kind()),
             range: None,
@@ -26,12 +26,12 @@ pub(crate) fn evaluate(text: &str, value: &Value, now: Timestamp) -> Result<bool
     }
 }
 
-struct Validating<'a> {
+struct ValidationScope<'a> {
     value: &'a Value,
     now: Timestamp,
 }
 
-impl Scope for Validating<'_> {
+impl Scope for ValidationScope<'_> {
     fn name(&self, name: &str) -> Option<Value> {
         (name == "value").then(|| self.value.clone())
     }

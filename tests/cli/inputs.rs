@@ -3,7 +3,7 @@
 
 use std::os::unix::fs::symlink;
 
-use ccm_testkit::{Called, Scratch};
+use ccm_testkit::{Called, Scratch, is_root, skipped};
 use insta::assert_snapshot;
 
 use crate::expect::{Expected, expect_errors, expect_warnings};
@@ -188,4 +188,53 @@ fn variables_come_from_the_env_file_unless_no_env_is_given() {
     std::fs::remove_file(other.path().join(".env")).expect("it was there");
     std::fs::create_dir(other.path().join(".env")).expect("a directory");
     refused(&other, &text, &[], &[("", &["\"[dir]/.env\" is a directory"], &["`--no-env`"])]);
+}
+
+#[test]
+fn root_takes_no_variables_that_another_user_wrote() {
+    if !is_root() {
+        skipped("only root can give a file to another user");
+        return;
+    }
+    let plant = |plant: &str| {
+        let scratch = Scratch::new();
+        scratch.write(
+            "m.yaml",
+            "ccm: {resources: [{exec: {name: 'echo at ${ Environ.TARGET }', logoutput: true}}]}\n",
+        );
+        scratch.write("own", "TARGET=the-root\n");
+        let apply = ccm(&scratch, &["apply", "m.yaml"]).variable("TARGET", "the-caller");
+        let called = apply.after(&format!("chmod 1777 .; {plant}")).run();
+        assert_eq!(called.code, 0, "{}", called.shown());
+        called
+    };
+    let write = "echo TARGET=the-stranger >.env; chown 65534 .env";
+    for (script, reason) in [
+        (write, "belongs to the user 65534, not to root"),
+        ("mkfifo .env; chown 65534 .env", "belongs to the user 65534, not to root"),
+        ("ln -s own .env; chown -h 65534 .env", "belongs to the user 65534, not to root"),
+        ("echo TARGET=the-stranger >.env; chmod 666 .env", "may be written by everybody (mode 0666)"),
+        (
+            "echo TARGET=the-stranger >x; chown 65534 x; ln -s x .env",
+            "belongs to the user 65534, not to root",
+        ),
+    ] {
+        let called = plant(script);
+        assert!(called.stdout.contains("at the-caller"), "{script}: {}", called.shown());
+        assert!(
+            called
+                .stderr
+                .contains(&format!("warning: a file of variables is left out: \"[dir]/.env\" {reason}")),
+            "{script}: {}",
+            called.shown()
+        );
+    }
+    for script in ["cp own .env; chmod 600 .env", "chmod 644 own; ln -s own .env"] {
+        let called = plant(script);
+        assert!(
+            called.stdout.contains("at the-root") && called.stderr.is_empty(),
+            "{script}: {}",
+            called.shown()
+        );
+    }
 }

@@ -153,22 +153,59 @@ impl ConfigurationDirectory {
             Ok(descriptor) => descriptor,
             Err(error) => return refused(error, &path, || self.inspect(name)),
         };
-        // The file may have been replaced before it was opened.
-        let found = fstat(&descriptor).map_err(reading(&path))?;
-        check(&path, &found, FileType::RegularFile, root)?;
-        let too_long = || ConfigurationError::TooLong { path: path.clone(), limit };
-        if u64::try_from(found.st_size).unwrap_or_default() > limit {
-            return Err(too_long());
-        }
-        let mut bytes = Vec::new();
-        let read = File::from(descriptor).take(limit.saturating_add(1)).read_to_end(&mut bytes);
-        read.map_err(|source| ConfigurationError::Read { path: path.clone(), source })?;
-        if bytes.len() as u64 > limit { Err(too_long()) } else { Ok(Some(bytes)) }
+        content(descriptor, &path, limit, root).map(Some)
     }
 
     fn inspect(&self, name: &OsStr) -> Result<Stat, Errno> {
         statat(&self.descriptor, name, AtFlags::SYMLINK_NOFOLLOW)
     }
+}
+
+/// Reads a regular file that was not named to ccm; `None` if it does not exist.
+///
+/// A link is followed if it belongs to root or to the user who runs ccm. As root, a file or link that belongs to
+/// another user or that everybody may write is an error, because its writer would decide what root does.
+pub fn read_unnamed(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, ConfigurationError> {
+    let user = rustix::process::geteuid();
+    let absent = |error: Errno| refused(error, path, || Err(error));
+    let found = match statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(found) => found,
+        Err(error) => return absent(error),
+    };
+    let is_own = found.st_uid == user.as_raw();
+    // A pipe or device of another user is left alone like a file.
+    if user.is_root() && !is_own {
+        return Err(ConfigurationError::Foreign { path: path.to_owned(), owner: found.st_uid });
+    }
+    if FileType::from_raw_mode(found.st_mode) == FileType::Symlink && !is_own && found.st_uid != 0 {
+        return Err(ConfigurationError::Link(path.to_owned()));
+    }
+    // The check comes before opening, because opening a device could have an effect.
+    let descriptor = match statat(CWD, path, AtFlags::empty()) {
+        Ok(found) => {
+            check(path, &found, FileType::RegularFile, user.is_root())?;
+            openat(CWD, path, READ.difference(OFlags::NOFOLLOW), Mode::empty())
+        }
+        Err(error) => Err(error),
+    };
+    match descriptor {
+        Ok(descriptor) => content(descriptor, path, limit, user.is_root()).map(Some),
+        Err(error) => absent(error),
+    }
+}
+
+/// Reads an open file. It may have been replaced before it was opened, so it is checked again.
+fn content(descriptor: OwnedFd, path: &Path, limit: u64, root: bool) -> Result<Vec<u8>, ConfigurationError> {
+    let found = fstat(&descriptor).map_err(reading(path))?;
+    check(path, &found, FileType::RegularFile, root)?;
+    let too_long = || ConfigurationError::TooLong { path: path.to_owned(), limit };
+    if u64::try_from(found.st_size).unwrap_or_default() > limit {
+        return Err(too_long());
+    }
+    let mut bytes = Vec::new();
+    let read = File::from(descriptor).take(limit.saturating_add(1)).read_to_end(&mut bytes);
+    read.map_err(|source| ConfigurationError::Read { path: path.to_owned(), source })?;
+    if bytes.len() as u64 > limit { Err(too_long()) } else { Ok(bytes) }
 }
 
 /// Converts an error of opening. A path that does not exist is no error.

@@ -82,7 +82,7 @@ pub use command::{
     Exit, Finished, Means, Process, Role, Runner, RunnerError, Sandbox, StartError, SystemRunner, Unredacted,
     never_opened,
 };
-pub use configuration::{ConfigurationDirectory, ConfigurationError};
+pub use configuration::{ConfigurationDirectory, ConfigurationError, read_unnamed};
 pub use environment::{Terminal, absolute, environment, random, variable};
 pub use executor::{
     BaseEnvironment, Executor, Launch, LaunchPlan, LocalExecutor, LocalSystem, Purpose, RunnerMiddleware,

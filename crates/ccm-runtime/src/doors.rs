@@ -6,8 +6,8 @@ use std::path::Path;
 
 use ccm_facts::CustomFacts;
 use ccm_host::{
-    Cancellation, Clock, Files, LocalSystem, Machine, Runner, RunnerError, SystemClock, SystemFiles,
-    SystemMachine, SystemRunner, environment, read_at_most,
+    Cancellation, Clock, ConfigurationError, Files, LocalSystem, Machine, Runner, RunnerError, SystemClock,
+    SystemFiles, SystemMachine, SystemRunner, environment, read_at_most, read_unnamed,
 };
 use ccm_redaction::Secrets;
 
@@ -68,7 +68,13 @@ pub trait Doors {
         environment()
     }
 
-    /// Reads a text of at most `limit` bytes from a path, or from standard input without a path.
+    /// Reads the file of variables beside a manifest, of at most `limit` bytes; `None` if it does not exist.
+    fn dotenv(&self, path: &Path, limit: u64) -> Result<Option<Vec<u8>>, ConfigurationError> {
+        read_unnamed(path, limit)
+    }
+
+    /// Reads a text of at most `limit` bytes that the caller of the session names; standard input without a
+    /// path.
     fn input(&self, path: Option<&Path>, limit: u64) -> io::Result<Vec<u8>> {
         read_at_most(path, limit)
     }

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use ccm_data::{assignment, dotenv, facts, merge};
 use ccm_expr::{Timestamp, Value};
 use ccm_facts::{Subtree, Subtrees};
-use ccm_host::FileError;
+use ccm_host::{ConfigurationError, FileError};
 use ccm_manifest::{FactPath, Sources};
 use ccm_model::{Diagnostic, SourceMap};
 
@@ -195,17 +195,22 @@ impl Sources for MachineSources {
     fn environment(&self, texts: &mut SourceMap) -> Result<Vec<(String, String)>, Vec<Diagnostic>> {
         let mut variables = self.doors.doors.environment();
         let Some(path) = &self.dotenv else { return Ok(variables) };
-        match self.read(path) {
-            Ok(text) => {
+        let refused = |reason: &dyn std::fmt::Display| {
+            let error = Diagnostic::without_location(format!("{} can't be read: {reason}", path.display()));
+            vec![error.with_hint("leave it out with `--no-env`")]
+        };
+        match self.doors.doors.dotenv(path, MAX_FILE_SIZE) {
+            Ok(Some(bytes)) => {
+                let text = String::from_utf8(bytes).map_err(|_| refused(&"it is not UTF-8 text"))?;
                 let source = texts.add(path.display().to_string(), text.as_str());
                 variables.extend(dotenv::read(source, &text)?);
             }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => {
-                let message = format!("{} can't be read: {error}", path.display());
-                let error = Diagnostic::without_location(message);
-                return Err(vec![error.with_hint("leave it out with `--no-env`")]);
+            Ok(None) => {}
+            Err(error @ (ConfigurationError::Foreign { .. } | ConfigurationError::Exposed { .. })) => {
+                (self.notices)(&Notice::Environment(&error));
             }
+            Err(ConfigurationError::Read { source, .. }) => return Err(refused(&source)),
+            Err(error) => return Err(refused(&error)),
         }
         Ok(variables)
     }

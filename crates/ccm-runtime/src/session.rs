@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use ccm_engine::{Gate, LedgerDamage, LedgerError, OpenGate, ResourceType};
-use ccm_host::absolute;
 use ccm_host::state::{StateError, default_state_directory};
+use ccm_host::{ConfigurationError, absolute};
 use ccm_model::{Diagnostic, SourceMap};
 use ccm_properties::TypeSpec;
 use ccm_redaction::Secrets;
@@ -62,6 +62,8 @@ impl fmt::Debug for Config {
 pub enum Notice<'a> {
     /// Facts of this machine that could not be gathered.
     Facts(&'a ccm_facts::Warning),
+    /// File of variables beside a manifest that another user may have written. It was not read.
+    Environment(&'a ConfigurationError),
     /// Another run holds the lock, as its holder describes it.
     Waiting(&'a str),
     /// A ledger that a run would refuse.

@@ -178,10 +178,10 @@ fn data_and_templates_determine_the_content() {
     for (path, content) in [
         ("generated/www.example.net.conf", "listen 8001\n"),
         ("generated/shop.example.net.conf", "listen 8002\nalias store.example.net\nalias buy.example.net\n"),
-        ("include/motd", "WEB\n# kept by ccm for web; changes are overwritten\n"),
+        ("include/motd", "WEB\n# managed by ccm for web; changes are overwritten\n"),
         (
             "include/upstream.conf",
-            "# kept by ccm for web; changes are overwritten\nupstream web {\n    server 192.0.2.11;  # web1\n    \
+            "# managed by ccm for web; changes are overwritten\nupstream web {\n    server 192.0.2.11;  # web1\n    \
              server 192.0.2.12;  # web2\n}\n",
         ),
         ("late/about.txt", "release 4.2 of the application\n"),

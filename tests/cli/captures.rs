@@ -82,7 +82,7 @@ ccm:
     let called = apply(&scratch, text, &["-v"]);
     assert_eq!(called.code, 4, "{}", called.shown());
     let shown = called.shown();
-    assert_eq!(shown.matches("the command did not do what `expect` says").count(), 2, "{shown}");
+    assert_eq!(shown.matches("the result of the command differs from `expect`").count(), 2, "{shown}");
     assert!(shown.contains(r#"expected text that contains "\") or matches(\"", found"#), "{shown}");
     assert!(shown.contains(r#"expected text that contains "it's \"a\\b\"\n(c.!", found"#), "{shown}");
     // What is rendered says the same.
@@ -90,7 +90,7 @@ ccm:
     assert_eq!(rendered.code, 0, "{}", rendered.shown());
     let again = apply(&scratch, &rendered.stdout, &["-v"]);
     assert_eq!(
-        again.shown().matches("the command did not do what `expect` says").count(),
+        again.shown().matches("the result of the command differs from `expect`").count(),
         2,
         "{}",
         again.shown()

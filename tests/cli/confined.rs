@@ -126,7 +126,7 @@ fn an_unknown_user_is_named() {
         let said = failed(&scratch, &exec);
         assert!(said.contains("exec#a failed"), "{said}");
         assert!(
-            said.contains(&format!("`{property}` can't be taken on\n      caused by: {expected}\n")),
+            said.contains(&format!("`{property}` can't be used\n      caused by: {expected}\n")),
             "{said}"
         );
         let noop = apply_private(&scratch, &exec, &["--noop"]);
@@ -160,7 +160,7 @@ fn only_root_can_run_as_another_user() {
     for (properties, property) in [("user: root", "user"), ("group: root", "group")] {
         let said = failed(&scratch, &format!("        - a: {{command: 'true', {properties}}}\n"));
         assert!(said.contains(&format!("`{property}` can't be changed: only root can")), "{said}");
-        assert!(said.contains("it is written at manifest.yaml:5:32\n"), "{said}");
+        assert!(said.contains("      at manifest.yaml:5:32\n"), "{said}");
     }
     assert_eq!(lines(&scratch, "umask", "umask: '077'"), ["0077"]);
 }
@@ -269,9 +269,18 @@ fn a_sandbox_starts_programs_of_the_manifest_directory() {
         ("bin/tool y", Ok("tool y")),
         ("[dir]/bin/tool z", Ok("tool z")),
         ("./bin/none", Err("\"./bin/none\" not found")),
-        ("./bin/link", Err("\"./bin/link\" lies outside of what a sandbox may start")),
-        ("bin/../../../../../../../../usr/bin/env", Err("lies outside of what a sandbox may start")),
-        ("/usr/bin/env", Err("\"/usr/bin/env\" lies outside of what a sandbox may start")),
+        (
+            "./bin/link",
+            Err("\"./bin/link\" is outside the directories from which this sandbox may start programs"),
+        ),
+        (
+            "bin/../../../../../../../../usr/bin/env",
+            Err("is outside the directories from which this sandbox may start programs"),
+        ),
+        (
+            "/usr/bin/env",
+            Err("\"/usr/bin/env\" is outside the directories from which this sandbox may start programs"),
+        ),
     ] {
         let exec = format!("        - a: {{command: '{command}', logoutput: true, sandbox: {{}}}}\n");
         let called = apply_private(&scratch, &exec, &[]);
@@ -280,7 +289,11 @@ fn a_sandbox_starts_programs_of_the_manifest_directory() {
         assert!(called.stdout.contains(text), "{command}: {}", called.shown());
     }
     let said = failed(&scratch, "        - a: {command: /usr/bin/env, sensitive: true, sandbox: {}}\n");
-    assert!(said.contains("lies outside of what a sandbox may start") && !said.contains("bin/env"), "{said}");
+    assert!(
+        said.contains("is outside the directories from which this sandbox may start programs")
+            && !said.contains("bin/env"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -290,10 +303,10 @@ fn missing_paths_are_named_with_their_property() {
         [("read: [/no/such]", "read"), ("write: [/no/such]", "write"), ("workdir: /no/such", "workdir")]
     {
         let said = failed(&scratch, &format!("        - a: {{command: 'true', sandbox: {{{sandbox}}}}}\n"));
-        let expected = format!("`{property}` of the sandbox: \"/no/such\" can't be opened to it\n");
+        let expected = format!("`{property}` of the sandbox: \"/no/such\" can't be opened\n");
         assert!(said.contains("exec#a failed") && said.contains(&expected), "{said}");
         assert!(said.contains("No such file or directory"), "{said}");
-        assert!(said.contains("it is written at manifest.yaml:5:32\n"), "{said}");
+        assert!(said.contains("      at manifest.yaml:5:32\n"), "{said}");
     }
 }
 
@@ -339,7 +352,7 @@ fn noop_reports_a_private_directory_that_can_not_be_created() {
     scratch.write("manifest.yaml", "ccm: {resources: [{exec: [{a: {command: 'true', sandbox: {}}}]}]}\n");
     let noop =
         ccm(&scratch, &["apply", "manifest.yaml", "--noop"]).variable("TMPDIR", &scratch.at("gone")).run();
-    let expected = "as things are now it would fail: no private directory can be made for the sandbox";
+    let expected = "as things are now it would fail: the private directory of the sandbox can't be created";
     assert!(noop.stdout.contains(expected), "{}", noop.shown());
 }
 
@@ -388,8 +401,8 @@ fn working_directories_of_the_caller_are_not_inherited() {
 fn errors_in_a_sandbox_are_found_before_anything_runs() {
     let scratch = Scratch::new();
     for (properties, expected) in [
-        ("sandbox: {read: ['/']}", "`/` can't be opened to a sandbox"),
-        ("sandbox: {write: [/proc]}", "`/proc` can't be opened to a sandbox"),
+        ("sandbox: {read: ['/']}", "`/` can't be opened in a sandbox"),
+        ("sandbox: {write: [/proc]}", "`/proc` can't be opened in a sandbox"),
         ("environment: {PATH: 'bin:/bin'}", "`bin` in the search path is not an absolute path"),
         ("cwd: /, sandbox: {workdir: private}", "`cwd` and `workdir` of the sandbox are both given"),
         ("sandbox: {mode: docker}", "`docker` is not supported in this version"),
@@ -585,7 +598,11 @@ fn a_kernel_that_can_not_enforce_a_sandbox_runs_nothing() {
         let called = apply_private(&scratch, exec, &[]);
         assert_eq!(called.code, 4, "{}", called.shown());
         assert!(called.stdout.contains(said), "{}", called.shown());
-        assert!(called.stdout.contains("with `advisory: true` it runs"), "{}", called.shown());
+        assert!(
+            called.stdout.contains("set `advisory: true` to run the command anyway"),
+            "{}",
+            called.shown()
+        );
         assert!(called.stdout.contains("exec#b changed"), "{}", called.shown());
     });
     assert!(!scratch.has("place/made"));

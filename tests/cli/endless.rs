@@ -29,7 +29,7 @@ fn environment_file_that_is_too_long_is_not_read() {
     scratch.write("manifest.yaml", "ccm: {resources: [{exec: [{'echo ${ Environ.HOME }': {}}]}]}\n");
     let called = ccm(&scratch, &["apply", "manifest.yaml"]).after(CPU_LIMIT).run();
     assert_eq!(called.code, 1, "{called:?}");
-    assert!(called.stderr.contains(".env can't be read: file too large"), "{called:?}");
+    assert!(called.stderr.contains(".env\" is longer than 67108864 bytes"), "{called:?}");
 }
 
 #[test]

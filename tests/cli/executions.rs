@@ -73,7 +73,7 @@ fn history_prints_recorded_output() {
     assert_eq!(shown["stdout_json"], Value::from(vec![1]));
     let called = ccm(&scratch, &["history", "01", "silent"]).run();
     assert_eq!(called.code, 1, "{}", called.shown());
-    assert!(called.stderr.contains("these did: 2-printing, 3-json"), "{}", called.shown());
+    assert!(called.stderr.contains("the record has results of: 2-printing, 3-json"), "{}", called.shown());
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn tries_are_reported_and_the_last_one_is_recorded() {
                  provider: shell, tries: 5, try_sleep: 1ms}\n";
     let called = apply_execs(&scratch, execs, &[]);
     assert_eq!(called.code, 0, "{}", called.shown());
-    assert!(called.stdout.contains("succeeded at the 3rd of 5 tries"), "{}", called.shown());
+    assert!(called.stdout.contains("succeeded on the 3rd of 5 tries"), "{}", called.shown());
     let kept = kept(&scratch);
     assert_eq!(fs::read_to_string(kept[0].join("stdout.txt")).expect("text"), "x\nx\nx\n");
 }
@@ -143,8 +143,8 @@ fn a_failure_has_the_location_of_its_property_or_resource() {
     let called = ccm(&scratch, &["apply", "manifest.yaml"]).run();
     assert_eq!(called.code, 4, "{}", called.shown());
     for place in ["manifest.yaml:5:13", "manifest.yaml:6:11"] {
-        assert!(called.stdout.contains(&format!("it is written at {place}")), "{}", called.shown());
+        assert!(called.stdout.contains(&format!("      at {place}\n")), "{}", called.shown());
     }
     // A command that was started has no location.
-    assert_eq!(called.stdout.matches("it is written at").count(), 2, "{}", called.shown());
+    assert_eq!(called.stdout.matches("      at ").count(), 2, "{}", called.shown());
 }

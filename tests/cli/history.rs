@@ -65,7 +65,7 @@ fn an_unknown_or_ambiguous_id_is_an_error() {
     expect_error(&unknown, 1, "", &["\"[state]/runs\"", "`ffff`"], &["`ccm history`"]);
     apply_execs(&scratch, "        - 'true':\n", &[]);
     let ambiguous = ccm(&scratch, &["history", "01"]).run();
-    expect_error(&ambiguous, 1, "", &["2 runs", "`01`"], &["more of the id"]);
+    expect_error(&ambiguous, 1, "", &["2 runs", "`01`"], &["more characters"]);
     let listed = ccm(&scratch, &["history"]).run();
     let short = listed.stdout.lines().nth(1).and_then(|line| line.split_whitespace().nth(1)).expect("an id");
     let called = ccm(&scratch, &["history", short]).run();

@@ -272,7 +272,7 @@ fn status_reads_the_intact_part_of_a_damaged_ledger() {
     assert!(of_none.contains("  next: apply its manifest, which does every refresh"), "{of_none}");
     let garbage = shown("garbage\n");
     assert!(garbage.starts_with(&format!("({name})\n")), "{garbage}");
-    assert!(garbage.contains("  next: apply its manifest; the name of the file is made of "), "{garbage}");
+    assert!(garbage.contains("  next: apply its manifest; the file name is derived from "), "{garbage}");
 }
 
 #[test]
@@ -318,7 +318,7 @@ fn a_refresh_that_no_further_run_does_is_no_failed_verification() {
     scratch.write("manifest.yaml", manifest);
     let called = apply(&scratch, &["--verify-idempotent", "--only", "exec#source"]);
     assert!(
-        called.code == 0 && called.stdout.contains("a run without `--only` does it"),
+        called.code == 0 && called.stdout.contains("a run without `--only` refreshes it"),
         "{}",
         called.shown()
     );
@@ -359,7 +359,7 @@ fn status_prints_a_command_for_the_refresh_if_there_is_one() {
     fs::write(&path, off).expect("a manifest");
     assert_eq!(run(&["apply", "it's mine/m.yaml"]).code, 0);
     let shown = status();
-    assert!(shown.contains("; the resource is not managed; it is refreshed once it is\n"), "{shown}");
+    assert!(shown.contains("; the resource is not managed; it is refreshed once it is managed\n"), "{shown}");
     assert!(!shown.contains("next:"), "{shown}");
     let json = run(&["status", "--pending", "--output", "json"]).stdout;
     let json: Value = serde_json::from_str(&json).expect("a document");
@@ -380,7 +380,7 @@ fn an_unreadable_record_does_not_suggest_another_state_directory() {
     for command in ["history", "status"] {
         let called = ccm(&scratch, &[command]).args(&["--state-dir", "state"]).run();
         assert_eq!(called.code, 1, "{}", called.shown());
-        assert!(called.stderr.contains("\nhint: move away what is at its path"), "{}", called.shown());
+        assert!(called.stderr.contains("\nhint: move it away"), "{}", called.shown());
     }
 }
 
@@ -415,7 +415,7 @@ fn a_full_disk_keeps_the_source_from_running() {
     let called =
         ccm(&scratch, &["apply", "manifest.yaml", "--state-dir", &state]).after_mounting(&script).run();
     assert_eq!(called.code, 4, "{}", called.shown());
-    assert!(called.stdout.contains("can't be remembered"), "{}", called.shown());
+    assert!(called.stdout.contains("can't be recorded"), "{}", called.shown());
     assert!(called.stdout.contains("No space left on device"), "{}", called.shown());
     assert!(!scratch.has("began-source") && !scratch.has("began-subscriber"));
 }
@@ -465,7 +465,7 @@ fn ledgers_that_others_can_write_are_not_trusted() {
             called.shown()
         );
         assert!(called.stderr.contains("it can be written by others (mode 0777)"), "{}", called.shown());
-        assert!(called.stderr.contains("note: a run refuses it; inspect it"), "{}", called.shown());
+        assert!(called.stderr.contains("note: a run refuses it; read the file"), "{}", called.shown());
         let called = ccm(&scratch, &["status", "--pending"]).run();
         let said = "can't be trusted: it can be written by others (mode 0777); a run refuses it\n";
         assert!(called.code == 0 && called.stdout.contains(said), "{}", called.shown());

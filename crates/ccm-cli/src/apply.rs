@@ -160,7 +160,7 @@ fn end_record(console: &Console, run: &mut ActiveRun<'_>, summary: &RunSummary, 
 /// Reports why a record is not complete, and why old runs could not be removed.
 pub(crate) fn record_ended(console: &Console, ended: &RecordEnd) {
     if let Some(error) = &ended.error {
-        console.error_of(error, "the run itself went on to its end", &[]);
+        console.error_of(error, "the run itself was completed", &[]);
     }
     for error in &ended.not_removed {
         console.error_of(error, "the run itself is not affected", &["remove it by hand".to_owned()]);

@@ -11,9 +11,9 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Args, CommandFactory as _, Error, Parser, Subcommand, ValueEnum};
 
 const AFTER_HELP: &str = "\
-Exit codes: 0 converged (in noop: looked), 1 nothing was run, 4 something failed or was not
-recorded, 64 bad usage, 129/130/131/143 ended by HUP/INT/QUIT/TERM. With --detailed-exitcodes also 2
-(changes) and 6 (changes and failures).
+Exit codes: 0 success (in noop: everything could be read), 1 nothing was run, 4 something failed or
+was not recorded, 64 bad usage, 129/130/131/143 ended by HUP/INT/QUIT/TERM. With
+--detailed-exitcodes also 2 (changes) and 6 (changes and failures).
 
 Try it first:  ccm apply --noop manifest.yaml";
 
@@ -302,11 +302,11 @@ pub(crate) enum HieraCommand {
 }
 
 const VARIABLES: &str = "\
-Only the given facts are taken, unless --system-facts or --env-facts adds others.
+Expressions get only the facts given here. --system-facts and --env-facts add others.
 
-With --env, the keys that lead to a value make its name, in capitals, with `_` between them and in
-place of characters that a name can't have. Two values of one name are an error. Lists are JSON, and
-null is empty.";
+With --env, the name of a variable consists of the keys of the value, in capitals and joined by `_`.
+Characters that a name can't have become `_`. Two values with the same name are an error. Lists are
+JSON, and null is empty.";
 
 #[derive(Debug, Args)]
 #[command(after_help = VARIABLES)]
@@ -419,7 +419,7 @@ pub(crate) enum GraphFormat {
 fn duration(text: &str) -> Result<Duration, String> {
     match parse_duration(text) {
         Ok(duration) if duration.is_zero() => {
-            Err("a run needs some time; leave out --timeout for no limit".to_owned())
+            Err("--timeout must be longer than 0; leave it out for no limit".to_owned())
         }
         Ok(duration) => Ok(duration),
         Err(error) => Err(format!("{error}; {}", error.hint())),
@@ -507,7 +507,7 @@ fn variable_name(text: &str) -> Result<String, String> {
     if is_variable_name(text) {
         Ok(text.to_owned())
     } else {
-        Err("a name has letters, digits and `_`, no digit first".to_owned())
+        Err("use letters, digits and `_`, and don't begin with a digit".to_owned())
     }
 }
 

@@ -90,11 +90,11 @@ fn evaluation_time(names_used: &ExpressionNames) -> String {
     match (files.is_empty(), names_used.templates.is_empty()) {
         (true, true) => "evaluated: when the manifest is loaded\n".to_owned(),
         (true, false) => {
-            "evaluated: when the manifest is loaded, unless a template names a value that is known only during a run\n"
+            "evaluated: when the manifest is loaded, unless a template uses a value that is known only during a run\n"
                 .to_owned()
         }
         (false, _) => format!(
-            "evaluated: when the manifest is loaded; where the manifest manages {}, during the run, after that \
+            "evaluated: when the manifest is loaded; if the manifest manages {}, during the run, after that \
              resource\n",
             files.join(" or ")
         ),

@@ -71,7 +71,7 @@ fn of_property(name: &str, property: &PropertyReference) -> String {
     let mut facts = Vec::new();
     facts.extend(property.default.map(|default| format!("default: {default}")));
     if property.required {
-        facts.push("it must be given".to_owned());
+        facts.push("required".to_owned());
     }
     if !property.aliases.is_empty() {
         facts.push(format!("other names: {}", property.aliases.join(", ")));

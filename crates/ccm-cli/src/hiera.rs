@@ -86,7 +86,7 @@ fn variables(value: &Value, prefix: &str) -> Result<String, Vec<Diagnostic>> {
         }
         let shown = printed::word(value);
         if shown.contains('\0') {
-            let message = format!("`{path}` holds a NUL byte, which a variable can't");
+            let message = format!("`{path}` contains a NUL byte, which is not allowed in a variable");
             errors.push(Diagnostic::without_location(escape_control(&message).into_owned()));
             continue;
         }
@@ -201,7 +201,10 @@ HIERA_9LIVES=''
         let messages: Vec<_> = errors.iter().map(|error| &*error.message).collect();
         assert_eq!(
             messages,
-            ["`a-b` and `a.b` are both called X_A_B", "`c` holds a NUL byte, which a variable can't"]
+            [
+                "`a-b` and `a.b` are both called X_A_B",
+                "`c` contains a NUL byte, which is not allowed in a variable"
+            ]
         );
     }
 }

@@ -39,7 +39,7 @@ fn list(history: &History, output: DocumentFormat) -> String {
 fn find_run<'h>(console: &Console, history: &'h History, prefix: &str) -> Result<&'h StoredRun, ExitCode> {
     history.find(prefix).map_err(|error| {
         let hint = match &error {
-            FindError::Ambiguous { .. } => "write more of the id".to_owned(),
+            FindError::Ambiguous { .. } => "write more characters of the id".to_owned(),
             FindError::Unknown { .. } => match history.runs().first() {
                 Some(newest) => format!("the newest is {}; `ccm history` lists all", newest.id),
                 None => "no runs are recorded there".to_owned(),
@@ -64,9 +64,13 @@ fn execution(
     })?;
     let execution = execution.map_err(|error| {
         let hint = match &error {
-            ExecutionError::Unknown { known, .. } if known.is_empty() => "no exec of that run did".to_owned(),
-            ExecutionError::Unknown { known, .. } => format!("these did: {}", known.join(", ")),
-            ExecutionError::Ambiguous { .. } => "write its position as well".to_owned(),
+            ExecutionError::Unknown { known, .. } if known.is_empty() => {
+                "the record has no results of any exec".to_owned()
+            }
+            ExecutionError::Unknown { known, .. } => {
+                format!("the record has results of: {}", known.join(", "))
+            }
+            ExecutionError::Ambiguous { .. } => "add the position of the resource".to_owned(),
         };
         console.error_of(&error, "", &[hint]);
         ExitCode::NothingRun

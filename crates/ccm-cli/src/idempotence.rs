@@ -49,7 +49,7 @@ pub(crate) fn show(console: &Console, verification: &Verification) {
             count => format!("{count} refreshes stay"),
         };
         console.note(&format!(
-            "{refreshes} pending, and another such run would not change that; `ccm status --pending` lists them"
+            "{refreshes} pending even after another run with these options; see `ccm status --pending`"
         ));
     }
     if verification.is_idempotent() {

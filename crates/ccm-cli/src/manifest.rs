@@ -80,7 +80,7 @@ pub(crate) fn text_not_read(console: &Console, error: &TextError) -> ExitCode {
                 "check the path, which is relative to the current directory"
             }
             ErrorKind::PermissionDenied => "run ccm as a user who can read it",
-            ErrorKind::IsADirectory => "name the file in it",
+            ErrorKind::IsADirectory => "give the path of a file in this directory",
             _ => "",
         },
         TextError::NotUtf8 { .. } => "save the file as UTF-8",

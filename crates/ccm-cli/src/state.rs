@@ -12,7 +12,7 @@ use crate::reactor::signal_code;
 
 /// Hint for a ledger that others can write.
 pub(crate) const UNTRUSTED_HINT: &str =
-    "inspect it; then make sure that only you own and can write it, or remove it";
+    "read the file; then remove it, or make yourself its owner and the only one who can write it";
 
 /// Reports why a run can't begin.
 pub(crate) fn not_begun(console: &Console, session: &Session, error: &BeginError) -> ExitCode {
@@ -26,10 +26,11 @@ pub(crate) fn not_begun(console: &Console, session: &Session, error: &BeginError
             LockError::Held { .. } => "wait until it ends, or wait longer with `--lock-wait`".to_owned(),
             // The parent directory belongs to the user who runs ccm.
             LockError::Use { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
-                "give it to the owner of the directory with chown, or remove it".to_owned()
+                "change the owner of the lock file to that of its directory with `chown`, or remove the file"
+                    .to_owned()
             }
             LockError::Use { path, source } => session.state_advice(path, source).to_string(),
-            _ => "inspect the state directory".to_owned(),
+            _ => "check owner and permissions of the state directory".to_owned(),
         }]),
         BeginError::Name(error) => return name_missing(console, *error),
         BeginError::Ledger(error) => ledger_refused(console, session, error),
@@ -65,7 +66,7 @@ pub(crate) fn not_selected(console: &Console, unknown: &UnknownResources) -> Exi
 
 /// Reports that a manifest needs a name.
 pub(crate) fn name_missing(console: &Console, error: NameMissing) -> ExitCode {
-    let cause = "pending refreshes are remembered for the next run under its name".to_owned();
+    let cause = "ccm records pending refreshes under the name of the manifest".to_owned();
     console.error(&format!("{error}; nothing was run"), &[cause], &["add `name` below `ccm`".to_owned()]);
     ExitCode::NothingRun
 }
@@ -95,6 +96,6 @@ fn ledger_hint(session: &Session, error: &LedgerError) -> String {
         LedgerError::Newer { .. } => "use that version of ccm or a newer one".to_owned(),
         LedgerError::Directory { path, source } => session.state_advice(path, source).to_string(),
         LedgerError::Untrusted { .. } => UNTRUSTED_HINT.to_owned(),
-        _ => "inspect the state directory".to_owned(),
+        _ => "check owner and permissions of the state directory".to_owned(),
     }
 }

@@ -80,7 +80,9 @@ fn text(session: &Session, pending: &PendingRefreshes, named: Option<&Path>) -> 
         for RecordedRefresh { subscriber, refresh, blocked_by, .. } in refreshes {
             let kept = match blocked_by {
                 None => "",
-                Some(RefreshBlocker::Control) => "; the resource is not managed; it is refreshed once it is",
+                Some(RefreshBlocker::Control) => {
+                    "; the resource is not managed; it is refreshed once it is managed"
+                }
                 Some(RefreshBlocker::NoopManifest) => {
                     "; its manifest is in noop; it is refreshed once noop is removed"
                 }
@@ -109,7 +111,7 @@ fn next(step: &NextStep, file: &str, named: Option<&Path>) -> String {
             "  next: apply its manifest, which does every refresh that may be pending\n".to_owned()
         }
         NextStep::ApplyUnknown => {
-            "  next: apply its manifest; the name of the file is made of its name or path\n".to_owned()
+            "  next: apply its manifest; the file name is derived from its name or path\n".to_owned()
         }
         NextStep::UseNewerVersion => "  next: use that version of ccm or a newer one\n".to_owned(),
         NextStep::Gone { manifest, is_whole_ledger } => {
@@ -117,7 +119,7 @@ fn next(step: &NextStep, file: &str, named: Option<&Path>) -> String {
             let gone = format!("  {manifest} does not exist any more, so no run does this");
             let file = escape_control(file);
             gone + &if *is_whole_ledger {
-                format!("; remove refreshes/{file} to forget it\n")
+                format!("; remove refreshes/{file} to drop the refreshes\n")
             } else {
                 "\n".to_owned()
             }

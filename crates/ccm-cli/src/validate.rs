@@ -53,7 +53,8 @@ fn matrix(console: &Console, arguments: &ValidateArguments, session: &Session, i
     match validations.iter().filter(|validation| validation.is_err()).count() {
         0 => printed,
         failed => {
-            let message = format!("{} is not valid for {failed} of {}", input.name(), validations.len());
+            let message =
+                format!("{} is not valid for {failed} of {} machines", input.name(), validations.len());
             console.error(&message, &[], &[]);
             ExitCode::NothingRun
         }

@@ -89,7 +89,7 @@ impl<'t> DotenvParser<'t> {
             self.error(start, end, "the name before the `=` is missing")
         } else {
             self.error(start, end, "this is not a valid variable name")
-                .with_hint("use letters, digits and underscores, and begin with no digit")
+                .with_hint("use letters, digits and underscores, and don't begin with a digit")
         }))
     }
 
@@ -140,7 +140,7 @@ impl<'t> DotenvParser<'t> {
         }
         let at = end + after.len() - after.trim_start().len();
         let error = self.error(at, at + rest.len(), "unexpected text after the closing quote");
-        Err(error.with_hint("put all of the value in quotes, with `\\\"` for a quote in it").into())
+        Err(error.with_hint("put the whole value in quotes, with `\\\"` for a quote in it").into())
     }
 
     fn skip_blanks(&mut self) {

@@ -140,12 +140,12 @@ struct TypedBinding<K: ResourceKind> {
 /// Builds the failure of a step in the wrong order: the harness reads before it decides, and executes before
 /// it verifies.
 fn out_of_order(step: &str) -> Failure {
-    Failure::new(FailureKind::Internal, format!("internal error: {step} was asked for too early"))
+    Failure::new(FailureKind::Internal, format!("internal error: {step} was called too early"))
 }
 
 /// Builds the failure of a resource for which a provider returned no effect.
 pub(crate) fn without_effect() -> Failure {
-    let message = "internal error: it was executed, and nothing is known of that";
+    let message = "internal error: the resource was executed, but no result was recorded";
     let mut failure = Failure::new(FailureKind::Internal, message);
     failure.changed = true;
     failure

@@ -217,7 +217,7 @@ impl<'a> RefreshTracker<'a> {
         }
         self.write_pending(ledger, &new).map_err(|error| {
             let failure = Failure::from_error(FailureKind::Ledger, &error).because_of(not_written(ledger));
-            failure.because_of("the refreshes that a change of it would owe can't be remembered")
+            failure.because_of("the refreshes that its change would trigger can't be recorded")
         })?;
         self.tracked
             .extend(new.into_iter().map(|(refresh, pending)| (refresh, Tracked::new(pending, false))));

@@ -236,7 +236,7 @@ impl<'t> Lexer<'t> {
                 self.at += character.len_utf8();
             }
             return Err(Error::compile(start..self.at, "this is neither a number nor a name")
-                .with_hint("begin a name with a letter, a number in another base with 0x, 0o or 0b"));
+                .with_hint("begin a name with a letter, and a number in another base with 0x, 0o or 0b"));
         }
         Ok(TokenKind::Number)
     }

@@ -153,7 +153,7 @@ impl StaticType {
             return "a list";
         }
         match self.base {
-            Base::Unknown => "a value of unknown kind",
+            Base::Unknown => "a value of unknown type",
             Base::Nil => "nothing",
             Base::Bool => "a boolean",
             Base::Int => "an integer",

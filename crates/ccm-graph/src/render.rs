@@ -44,10 +44,7 @@ fn picture_id(index: ResourceIndex) -> String {
 }
 
 fn dot(out: &mut String, catalog: &Catalog, graph: &Graph) -> std::fmt::Result {
-    writeln!(
-        out,
-        "// An arrow points from a dependency to what depends on it: what stands at its tail runs first."
-    )?;
+    writeln!(out, "// An arrow points from a dependency to the resource that depends on it.")?;
     writeln!(out, "// Solid: require. Dashed: subscribe.")?;
     writeln!(out, "digraph ccm {{")?;
     writeln!(out, "  node [shape=box];")?;
@@ -73,10 +70,7 @@ fn dot_label(label: &str) -> String {
 }
 
 fn mermaid(out: &mut String, catalog: &Catalog, graph: &Graph) -> std::fmt::Result {
-    writeln!(
-        out,
-        "%% An arrow points from a dependency to what depends on it: what stands at its tail runs first."
-    )?;
+    writeln!(out, "%% An arrow points from a dependency to the resource that depends on it.")?;
     writeln!(out, "%% Solid: require. Dotted: subscribe.")?;
     writeln!(out, "flowchart TD")?;
     for index in catalog.indices() {
@@ -190,7 +184,7 @@ mod tests {
 
     #[test]
     fn dot_shows_the_direction_of_time() {
-        let expected = r#"// An arrow points from a dependency to what depends on it: what stands at its tail runs first.
+        let expected = r#"// An arrow points from a dependency to the resource that depends on it.
 // Solid: require. Dashed: subscribe.
 digraph ccm {
   node [shape=box];
@@ -209,7 +203,7 @@ digraph ccm {
 
     #[test]
     fn mermaid_shows_the_direction_of_time() {
-        let expected = r#"%% An arrow points from a dependency to what depends on it: what stands at its tail runs first.
+        let expected = r#"%% An arrow points from a dependency to the resource that depends on it.
 %% Solid: require. Dotted: subscribe.
 flowchart TD
   r1["exec#reload"]

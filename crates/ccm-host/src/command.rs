@@ -267,7 +267,7 @@ pub enum StartError {
         program: PathBuf,
     },
     /// The program is a script whose interpreter is missing.
-    #[error("\"{}\" needs the interpreter \"{interpreter}\", which is not there", program.display())]
+    #[error("\"{}\" needs the interpreter \"{interpreter}\", which does not exist", program.display())]
     InterpreterMissing {
         /// Path of the script.
         #[serde(with = "path")]
@@ -330,7 +330,7 @@ pub enum StartError {
     },
     /// The launcher ended before it replied.
     #[serde(skip)]
-    #[error("the launcher \"{}\" ended without an answer", launcher.display())]
+    #[error("the launcher \"{}\" ended without a reply", launcher.display())]
     NoReply {
         /// Path of the launcher.
         launcher: PathBuf,
@@ -347,7 +347,7 @@ pub enum StartError {
         source: std::io::Error,
     },
     /// A path of the sandbox can't be opened to the command.
-    #[error("`{property}` of the sandbox: \"{}\" can't be opened to it", path.display())]
+    #[error("`{property}` of the sandbox: \"{}\" can't be opened", path.display())]
     SandboxPath {
         /// Property with the path: `workdir`, `read` or `write`.
         property: String,
@@ -380,7 +380,7 @@ pub enum StartError {
     },
     /// The user or the group is not known.
     #[serde(skip)]
-    #[error("`{property}` can't be taken on")]
+    #[error("`{property}` can't be used")]
     Account {
         /// Property with the name: `user` or `group`.
         #[serde(skip)] // Else serde borrows the static text from its input.
@@ -406,14 +406,14 @@ pub enum StartError {
     },
     /// The private directory of a sandbox can't be made.
     #[serde(skip)]
-    #[error("no private directory can be made for the sandbox")]
+    #[error("the private directory of the sandbox can't be created")]
     PrivateDirectory {
         /// Error of the step that failed.
         source: std::io::Error,
     },
     /// The program lies where a sandbox may start none.
     #[serde(skip)]
-    #[error("\"{name}\" lies outside of what a sandbox may start")]
+    #[error("\"{name}\" is outside the directories from which this sandbox may start programs")]
     NotAllowedInSandbox {
         /// Name of the program, as the command has it.
         name: String,
@@ -556,7 +556,7 @@ mod tests {
     fn a_step_names_its_property_unless_it_is_of_the_launcher() {
         let step = |property: &str| StartError::Step {
             property: property.to_owned(),
-            step: "it can't be taken on".to_owned(),
+            step: "the user can't be set".to_owned(),
             source: std::io::Error::from_raw_os_error(1),
         };
         for property in ["user", "group", "umask", "sandbox"] {

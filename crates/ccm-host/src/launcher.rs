@@ -53,7 +53,7 @@ pub fn begin() -> Option<ExitCode> {
     let (Ok(request), Ok(replies)) = (raw::inherited(REQUEST), raw::inherited(REPLIES)) else {
         // There is no other way to report it.
         let _best_effort =
-            writeln!(io::stderr(), "this is how commands are started, and nothing to call by hand");
+            writeln!(io::stderr(), "ccm starts commands with this program; don't call it directly");
         return Some(FAILED.into());
     };
     let mut replies = File::from(replies);
@@ -96,7 +96,7 @@ fn prepare(request: &LaunchRequest, replies: &mut File) -> Result<(), StartError
     let confinement =
         request.sandbox.as_ref().map(|sandbox| Confinement::enter(sandbox, request)).transpose()?;
     if confinement.is_some() {
-        privileges::forbid_new().map_err(step("sandbox", "privileges can't be given up for good"))?;
+        privileges::forbid_new().map_err(step("sandbox", "privileges can't be dropped permanently"))?;
     }
     if let Some(identity) = &request.identity {
         privileges::take_on(identity)?;
@@ -193,7 +193,7 @@ impl<'s> Confinement<'s> {
         let mut allowlist = Allowlist::open(sandbox)?;
         if available.no_namespaces.is_none() {
             mount_view::enter(&mut allowlist)?;
-            own_null_device().map_err(step("sandbox", "its standard input can't be opened in it"))?;
+            own_null_device().map_err(step("sandbox", "the null device in the sandbox can't be opened"))?;
         }
         Ok(Self { sandbox, available, enforced, allowlist })
     }
@@ -206,12 +206,12 @@ impl<'s> Confinement<'s> {
         privileges::drop_all().map_err(step("sandbox", "capabilities can't be dropped"))?;
         if self.available.landlock > 0 {
             rules::restrict(self.available.landlock, &self.allowlist)
-                .map_err(step("sandbox", "Landlock can't be put into force"))?;
+                .map_err(step("sandbox", "the Landlock rules can't be applied"))?;
         }
         if self.available.seccomp {
             let has_view = self.available.no_namespaces.is_none();
             filter::install(self.sandbox, has_view)
-                .map_err(step("sandbox", "the filter of system calls can't be put into force"))?;
+                .map_err(step("sandbox", "the filter of system calls can't be installed"))?;
         }
         Ok(self.enforced)
     }

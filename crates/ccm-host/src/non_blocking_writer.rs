@@ -80,7 +80,7 @@ impl NonBlockingWriter {
         match (state.error, unread) {
             (Some(code), _) => Err(io::Error::from_raw_os_error(code)),
             (None, 0) => Ok(()),
-            (None, unread) => Err(io::Error::other(format!("{unread} bytes of it were not read"))),
+            (None, unread) => Err(io::Error::other(format!("the reader did not read {unread} bytes"))),
         }
     }
 }

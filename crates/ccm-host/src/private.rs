@@ -175,7 +175,7 @@ fn remove_within(timeout: Duration, parent: &OwnedFd, name: &OsString, outer: &O
     };
     let refused = |error| match cancellation.level() {
         CancellationLevel::Go => io::Error::other(error),
-        _ => io::Error::new(io::ErrorKind::TimedOut, "it does not become empty"),
+        _ => io::Error::new(io::ErrorKind::TimedOut, "new files keep appearing in the directory"),
     };
     match openat(outer, WORK, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty()) {
         Ok(work) => {
@@ -236,7 +236,7 @@ mod tests {
         let held = made.held.as_ref().expect("it is held");
         let error =
             remove_within(Duration::ZERO, &held.parent, &held.name, &held.outer).expect_err("too late");
-        assert_eq!(error.to_string(), "it does not become empty");
+        assert_eq!(error.to_string(), "new files keep appearing in the directory");
         made.remove().expect("in time");
     }
 

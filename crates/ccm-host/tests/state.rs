@@ -143,7 +143,7 @@ fn strangers_links_among_the_parents_are_not_followed() {
         assert_eq!(error, format!("state directory {name:?} {refused}"));
     }
     let error = AppendFile::open(&at("theirs/events")).expect_err("a link of a stranger").to_string();
-    let refused = "it leads over \"theirs\", a symbolic link of another user (uid 65534)";
+    let refused = "it leads through \"theirs\", a symbolic link of another user (uid 65534)";
     assert_eq!(error.replace(&scratch.at(""), ""), refused);
     scratch.write("f", "old");
     SystemFiles::new(Cancellation::never())

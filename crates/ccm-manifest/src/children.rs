@@ -106,7 +106,7 @@ pub(crate) fn read(
     let refused = |message: String| Diagnostic::error(span, message);
     if outer.forbids_apply {
         let message =
-            "this manifest may not apply others, because of `allow_apply: false` where it is applied";
+            "this manifest may not apply others, because its parent applies it with `allow_apply: false`";
         loader.diagnostics.push(refused(message.to_owned()));
         return;
     }

@@ -94,7 +94,7 @@ fn add(own: &mut NodeMap, mut entry: NodeEntry, spec: &dyn TypeSpec, diagnostics
         let name = &entry.key.text;
         let message = match written {
             Some(written) => format!("`{written}` is an alias of `{name}`, which is also given"),
-            None => format!("`{name}` is given twice, here and by another name"),
+            None => format!("`{name}` is given twice, here and under another name"),
         };
         let error = Diagnostic::error(entry.key.span, message);
         diagnostics.push(error.with_label(other.key.span, "the first"));

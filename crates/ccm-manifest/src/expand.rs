@@ -571,9 +571,9 @@ fn syntax_error(span: Span, what: OccurrenceKind, written: &str, language: TextL
     match (what, language.shell_provider) {
         (OccurrenceKind::OpenBraces, _) => error.with_hint("close it with `}}`"),
         (OccurrenceKind::OpenDollar, _) if is_shell => error.with_hint("close it with `}`"),
-        (OccurrenceKind::ShellParameter, Some(provider)) if !is_shell => {
-            error.with_hint(LITERAL).with_hint(format!("set `provider: {provider}` if a shell is to read it"))
-        }
+        (OccurrenceKind::ShellParameter, Some(provider)) if !is_shell => error
+            .with_hint(LITERAL)
+            .with_hint(format!("set `provider: {provider}` if a shell should read this text")),
         (OccurrenceKind::OpenDollar | OccurrenceKind::ShellParameter, _) => error.with_hint(LITERAL),
         (OccurrenceKind::NotPosix, _) => {
             error.with_hint("use a POSIX parameter expansion, such as `${NAME:-default}`")

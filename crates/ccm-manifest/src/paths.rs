@@ -47,7 +47,7 @@ fn contradiction(catalog: &Catalog, directory: ResourceIndex, inside: ResourceIn
         Some(edge) => ("requires", edge.span),
         None => ("depends on", directory.span),
     };
-    let message = format!("`{}` {verb} `{}`, which is in it", directory.id, inner.id);
+    let message = format!("`{}` {verb} `{}`, which is inside that directory", directory.id, inner.id);
     Diagnostic::warning(span, message)
         .with_label(inner.span, "this would come after the directory")
         .with_hint("remove this dependency: ccm manages a directory before the paths in it")

@@ -26,7 +26,7 @@ impl DurationError {
             Self::NoUnit(number) => format!("write `{number}s` for seconds or `{number}m` for minutes"),
             Self::Unit(unit) if unit == "M" => "write `m` for minutes".to_owned(),
             Self::Unit(_) => "the units are ns, us, ms, s, m, h, d and w".to_owned(),
-            Self::TooLong(_) => "write `0` where no limit is meant".to_owned(),
+            Self::TooLong(_) => "write `0` for no limit".to_owned(),
             Self::Malformed(_) => "write it like `30s`, `5m`, `1h30m` or `1.5h`".to_owned(),
         }
     }
@@ -152,7 +152,7 @@ mod tests {
             ("1h30", "write it like `30s`, `5m`, `1h30m` or `1.5h`"),
             ("1..5s", "write it like `30s`, `5m`, `1h30m` or `1.5h`"),
             ("99999999999999999999s", "write it like `30s`, `5m`, `1h30m` or `1.5h`"),
-            ("9999999999999w", "write `0` where no limit is meant"),
+            ("9999999999999w", "write `0` for no limit"),
         ] {
             let error = parse_duration(text).err();
             assert_eq!(error.map(|error| error.hint()).as_deref(), Some(hint), "{text}");

@@ -155,7 +155,7 @@ impl fmt::Display for StopCause {
             Self::Signal { name, .. } => write!(formatter, "the run was stopped by {name}"),
             Self::Timeout { after } => {
                 let after = display_duration(*after);
-                write!(formatter, "the run was stopped after {after}, the time it was given")
+                write!(formatter, "the run was stopped after {after} by --timeout")
             }
         }
     }

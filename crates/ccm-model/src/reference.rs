@@ -28,7 +28,7 @@ pub enum ReferenceError {
     #[error("`{0}` is not a reference: the type before `#` is empty")]
     NoType(String),
     /// The name after the `#` is empty.
-    #[error("`{0}` is not a reference: the name behind `#` is empty")]
+    #[error("`{0}` is not a reference: the name after `#` is empty")]
     NoName(String),
 }
 

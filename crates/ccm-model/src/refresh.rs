@@ -108,18 +108,18 @@ impl fmt::Display for PendingCause {
         match self {
             Self::Failed => formatter.write_str("it failed"),
             Self::Skipped { skip: skip @ SkipCause::NotManaged { .. }, .. } => {
-                write!(formatter, "{skip}; a run does it once it is managed")
+                write!(formatter, "{skip}; a run refreshes it once it is managed")
             }
             Self::Skipped { skip: SkipCause::NotSelected, .. } => {
-                formatter.write_str("not selected; a run without `--only` does it")
+                formatter.write_str("not selected; a run without `--only` refreshes it")
             }
             Self::Skipped { skip: SkipCause::Unknown, .. } => formatter.write_str("it was skipped"),
             Self::Skipped { skip, .. } => write!(formatter, "{skip:#}"),
             Self::Noop { blocked_by: None } => formatter.write_str("it is in noop"),
             Self::Noop { .. } => {
-                formatter.write_str("its manifest is in noop; a run does it once that is not so")
+                formatter.write_str("its manifest is in noop; a run refreshes it once noop is removed")
             }
-            Self::NoValue => formatter.write_str("a value it needs is not there"),
+            Self::NoValue => formatter.write_str("a value that it needs is missing"),
             Self::OtherManifest { manifest } => write!(
                 formatter,
                 "it is for {manifest}, which has the same name; give each manifest its own `ccm.name`"

@@ -86,7 +86,7 @@ impl<W: Write> TextReport<W> {
     /// verbose.
     pub fn begin_verification(&mut self) {
         if self.verbosity > Verbosity::Quiet {
-            self.out.push("Verifying: once more, which should change nothing\n", Duration::ZERO, true);
+            self.out.push("Verifying: a second run, which should change nothing\n", Duration::ZERO, true);
         }
         if self.verbosity == Verbosity::Normal {
             self.verbosity = Verbosity::Quiet;

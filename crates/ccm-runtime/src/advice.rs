@@ -37,14 +37,14 @@ pub enum StateAdvice {
 impl fmt::Display for StateAdvice {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::MountWritable => formatter.write_str("mount its file system so that it can be written"),
-            Self::FreeSpace => formatter.write_str("make room on its disk"),
+            Self::MountWritable => formatter.write_str("remount its file system read-write"),
+            Self::FreeSpace => formatter.write_str("free space on its file system"),
             Self::RunAs { uid, name: Some(name) } => {
                 write!(formatter, "run ccm as its owner {name} (uid {uid})")
             }
             Self::RunAs { uid, name: None } => write!(formatter, "run ccm as its owner (uid {uid})"),
             Self::RunAsOwner => formatter.write_str("run ccm as its owner"),
-            Self::MoveAway => formatter.write_str("move away what is at its path; ccm makes it anew"),
+            Self::MoveAway => formatter.write_str("move it away; ccm creates a new one"),
         }
     }
 }
@@ -147,11 +147,11 @@ mod tests {
     fn advice_leads_to_no_other_directory() {
         let session = Session::open(Config::default());
         for (kind, expected) in [
-            (io::ErrorKind::ReadOnlyFilesystem, "mount its file system so that it can be written"),
-            (io::ErrorKind::StorageFull, "make room on its disk"),
+            (io::ErrorKind::ReadOnlyFilesystem, "remount its file system read-write"),
+            (io::ErrorKind::StorageFull, "free space on its file system"),
             (io::ErrorKind::PermissionDenied, "run ccm as its owner root (uid 0)"),
-            (io::ErrorKind::IsADirectory, "move away what is at its path; ccm makes it anew"),
-            (io::ErrorKind::Other, "move away what is at its path; ccm makes it anew"),
+            (io::ErrorKind::IsADirectory, "move it away; ccm creates a new one"),
+            (io::ErrorKind::Other, "move it away; ccm creates a new one"),
         ] {
             // The path does not exist, and root owns its parent.
             let advice = session.state_advice(Path::new("/proc/nosuch/lock"), &kind.into());

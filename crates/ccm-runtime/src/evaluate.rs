@@ -165,7 +165,7 @@ impl Session {
         parsed.diagnostics.extend(unread);
         if !options.system_facts {
             for found in parsed.diagnostics.iter_mut().filter(|found| lacks_system_fact(found)) {
-                found.hints.push("`--system-facts` takes the facts of this machine as well".to_owned());
+                found.hints.push("add `--system-facts` to use the facts of this machine as well".to_owned());
             }
         }
         let findings = Findings::redacted(parsed.diagnostics, &parsed.texts, &self.secrets);
@@ -231,7 +231,7 @@ fn at(text: &str, whole: &Value) -> Result<Value, Diagnostic> {
                 |first: &str| text.starts_with(first) && whole.get(first.trim_end_matches('.')).is_none();
             Err(if begins("facts.") || begins("data.") {
                 let (_, rest) = shown.split_once('.').unwrap_or_default();
-                error.with_hint(format!("the path begins within: write `{rest}`"))
+                error.with_hint(format!("leave out the first part: write `{rest}`"))
             } else {
                 error.with_suggestion(path.closest(whole).as_deref())
             })

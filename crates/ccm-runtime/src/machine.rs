@@ -239,7 +239,7 @@ pub fn url_hint(path: &Path) -> Option<String> {
     let (scheme, _) = text.split_once("://")?;
     let is_url =
         !scheme.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'+');
-    is_url.then(|| "fetch it into a file first, and name that".to_owned())
+    is_url.then(|| "download the file first, and use its path".to_owned())
 }
 
 /// Returns the format of a file of facts by its name.

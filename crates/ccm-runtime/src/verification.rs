@@ -48,7 +48,7 @@ impl Verification {
 #[non_exhaustive]
 pub enum VerificationError {
     /// The first run did not succeed.
-    #[error("the run did not succeed, so there was no second one to verify that it is idempotent")]
+    #[error("the first run failed, so there was no second run to verify that the manifest is idempotent")]
     NotSuccessful,
     /// The manifest can't be read again.
     #[error(transparent)]

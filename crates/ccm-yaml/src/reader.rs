@@ -105,7 +105,7 @@ impl<'t> EventReader<'t> {
             let end = range.end.max(range.start + excerpt::word_length(self.text, range.start));
             let span = self.span(&(range.start..end));
             return Err(Diagnostic::error(span, "a second document begins here")
-                .with_hint("remove the `---`, or split the file: a text holds one document only"));
+                .with_hint("remove the `---`, or split the file: only one document is allowed"));
         }
         if explicit {
             self.cursor = range.end;

@@ -149,10 +149,7 @@ impl<'t> TreeBuilder<'t> {
     fn expand(&mut self, events: &[TreeEvent<'t>], anchor: usize, written: Span) -> Result<(), Diagnostic> {
         let Some(range) = self.anchors.get(anchor).cloned().flatten() else {
             let name = shown(self.text.get(written.range()).unwrap_or_default());
-            return Err(Diagnostic::error(
-                written,
-                format!("the alias `{name}` stands inside its own anchor"),
-            ));
+            return Err(Diagnostic::error(written, format!("the alias `{name}` is inside its own anchor")));
         };
         if let [TreeEvent::Scalar { text, style, span }] = &events[range.clone()] {
             self.count(copied(text), written, self.expanding.or(Some(written)))?;

@@ -42,7 +42,7 @@ pub enum TemplateFault {
     #[error("the template is nested too deep")]
     TooDeep,
     /// Templates render one another through `template(path)`, usually by infinite recursion.
-    #[error("more than {0} templates render one another")]
+    #[error("more than {0} templates are nested by `template()`")]
     TooManyRenders(usize),
     /// Too many steps.
     #[error("the template takes more than {0} steps")]

@@ -207,7 +207,7 @@ fn read(directory: &Directory, name: &str, run: &LedgerRun) -> Result<Option<Led
         Ok(LedgerContent { key, salt, pending }) if key == run.key => {
             return Ok(Some(LedgerState { salt, earlier: pending, damage: None }));
         }
-        Ok(LedgerContent { key, .. }) => format!("it is of the manifest `{key}`"),
+        Ok(LedgerContent { key, .. }) => format!("it belongs to the manifest `{key}`"),
         Err(Unreadable::Newer { version }) => return Err(LedgerError::Newer { path, version }),
         Err(Unreadable::Damaged { reason }) => reason,
     };

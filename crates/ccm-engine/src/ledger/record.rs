@@ -148,9 +148,9 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<LedgerContent, Unreadable> {
         serde_json::from_slice(head).map_err(|_| damaged("line 1 is not a header".to_owned()))?;
     match header {
         Header { protocol, .. } if protocol != PROTOCOL => {
-            return Err(damaged("line 1 is the header of something else".to_owned()));
+            return Err(damaged("line 1 is the header of another format".to_owned()));
         }
-        Header { version: 0, .. } => return Err(damaged("there is no version 0".to_owned())),
+        Header { version: 0, .. } => return Err(damaged("version 0 does not exist".to_owned())),
         Header { version, .. } if version > VERSION => return Err(Unreadable::Newer { version }),
         Header { .. } => {}
     }

@@ -160,5 +160,5 @@ fn panic_in_a_batch_fails_each_member() {
     assert_eq!(ran.lines[3], "d stable");
     let ran = run_four(&["a needs", "b needs breaks=execute-miscounts"]);
     assert_eq!(ran.lines[0], "a changed");
-    assert!(ran.lines[1].ends_with("nothing is known of that (changed)"), "{:?}", ran.lines);
+    assert!(ran.lines[1].ends_with("no result was recorded (changed)"), "{:?}", ran.lines);
 }

@@ -103,7 +103,7 @@ impl Evaluator<'_, '_> {
         match operator {
             Operator::Add if one_text => error.with_hint("turn the other side into text with string(…)"),
             _ if left.is_null() || right.is_null() => {
-                error.with_hint("write `value ?? default` to replace nothing")
+                error.with_hint("write `value ?? default` to replace nil")
             }
             _ => error,
         }

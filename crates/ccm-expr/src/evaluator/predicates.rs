@@ -179,7 +179,7 @@ impl Evaluator<'_, '_> {
             None => false,
             Some(order) => match self.value(*order)? {
                 Value::Text(written) => lists::order(&written, 2).map_err(|_| {
-                    Error::run(self.range(*order), "expected \"asc\" or \"desc\", found another text")
+                    Error::run(self.range(*order), "expected \"asc\" or \"desc\", found other text")
                 })?,
                 other => return Err(self.expected(*order, "\"asc\" or \"desc\"", &other)),
             },

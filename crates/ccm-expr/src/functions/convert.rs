@@ -32,7 +32,7 @@ pub(super) fn int(call: &mut FunctionCall<'_>) -> ValueResult {
         Value::Calendar(CalendarPart::Month(number) | CalendarPart::Weekday(number)) => (*number).into(),
         Value::Text(text) => text
             .parse()
-            .map_err(|_| CallError::Argument(0, "expected a whole number, found another text".to_owned()))?,
+            .map_err(|_| CallError::Argument(0, "expected a whole number, found other text".to_owned()))?,
         _ => return Err(call.expected(0, "a number or text")),
     }))
 }
@@ -48,7 +48,7 @@ pub(super) fn float(call: &mut FunctionCall<'_>) -> ValueResult {
                 .ok()
                 // A number too large for the format is refused, not taken for infinity.
                 .filter(|number: &f64| number.is_finite() || !digits)
-                .ok_or_else(|| CallError::Argument(0, "expected a number, found another text".to_owned()))?
+                .ok_or_else(|| CallError::Argument(0, "expected a number, found other text".to_owned()))?
         }
         _ => return Err(call.expected(0, "a number or text")),
     }))

@@ -30,7 +30,7 @@ pub(super) fn duration(call: &mut FunctionCall<'_>) -> ValueResult {
     durations::parse(call.text(0)?).map(Value::Duration).ok_or_else(|| {
         CallError::Hinted(
             0,
-            "expected a duration, found another text".to_owned(),
+            "expected a duration, found other text".to_owned(),
             "write a duration as \"1h30m\" or \"1.5s\", with h, m, s, ms, us or ns".to_owned(),
         )
     })
@@ -54,11 +54,11 @@ pub(super) fn date(call: &mut FunctionCall<'_>) -> ValueResult {
     parsed.map(Value::DateTime).ok_or_else(|| {
         let (message, hint) = match layout {
             Some(_) => (
-                "expected a date of the given layout, found another text",
+                "expected a date of the given layout, found other text",
                 "write the layout as the date 2006-01-02 15:04:05 would look",
             ),
             None => (
-                "expected a date, found another text",
+                "expected a date, found other text",
                 "give the layout of the date: date(text, \"02.01.2006\")",
             ),
         };

@@ -108,7 +108,7 @@ pub(super) fn sort(call: &mut FunctionCall<'_>) -> ValueResult {
 /// Parses the order argument at an index: `true` for descending.
 pub(crate) fn order(written: &str, at: usize) -> Result<bool, CallError> {
     sorting::descending(written)
-        .ok_or_else(|| CallError::Argument(at, "expected \"asc\" or \"desc\", found another text".to_owned()))
+        .ok_or_else(|| CallError::Argument(at, "expected \"asc\" or \"desc\", found other text".to_owned()))
 }
 
 pub(super) fn join(call: &mut FunctionCall<'_>) -> ValueResult {

@@ -84,9 +84,7 @@ impl Parser<'_, '_> {
             TokenKind::Number => {
                 Err(self.unexpected("a name").with_hint("write `[0]` for an element of a list"))
             }
-            _ => {
-                Err(self.unexpected("a name").with_hint("a key that is no name is asked for as `[\"key\"]`"))
-            }
+            _ => Err(self.unexpected("a name").with_hint("write `[\"key\"]` for a key that is not a name")),
         }
     }
 

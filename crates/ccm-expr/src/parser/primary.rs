@@ -102,7 +102,7 @@ impl Parser<'_, '_> {
                     (true, false) => &["index"],
                     _ => &[],
                 };
-                let message = format!("`#{unknown}` is no variable of this predicate");
+                let message = format!("`#{unknown}` is not a variable of this predicate");
                 return Err(Error::compile(whole.range(), message)
                     .did_you_mean(unknown, known.iter().copied())
                     .with_hint(
@@ -215,7 +215,7 @@ impl Parser<'_, '_> {
                 _ => {
                     return Err(self.unexpected("a key or `}`").with_hint(
                         "a key is a name, text, a number, or an expression in parentheses; \
-                         a word of the language is put in quotes",
+                         put a keyword in quotes",
                     ));
                 }
             };

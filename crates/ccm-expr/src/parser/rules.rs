@@ -82,7 +82,7 @@ impl Parser<'_, '_> {
         let (expected, right_kind) = match whole.base() {
             Some(Base::Map) => ("text as the key of a map", needle.is_unknown() || needle.is_text()),
             Some(Base::Groups | Base::Unknown) => ("", true),
-            _ if whole.is_list() => ("an element of the list's kind", needle.comparable(whole.element())),
+            _ if whole.is_list() => ("an element of the list's type", needle.comparable(whole.element())),
             Some(Base::Text) if needle.is_unknown() => ("", true),
             _ => {
                 let error = self.mismatch(Operator::In, token, left, right);

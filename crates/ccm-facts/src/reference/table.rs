@@ -5,7 +5,7 @@ use super::FactKind::{self, Boolean, Integer, Number, Text};
 
 /// Every gathered fact.
 pub(super) const FACTS: &[Fact] = &[
-    fact("host.info.hostname", Text, "name of the machine, as the kernel knows it", r#""web1.example.net""#),
+    fact("host.info.hostname", Text, "host name that the kernel reports", r#""web1.example.net""#),
     fact("host.info.uptime", Integer, "seconds since the machine was started", "86400"),
     fact("host.info.bootTime", Integer, "time of the last start, in seconds since 1970", "1700000000"),
     fact("host.info.procs", Integer, "number of processes", "142"),

@@ -52,10 +52,10 @@ pub fn never_opened(path: &Path, to_write: bool) -> Option<&'static str> {
         return Some("it is the whole file system");
     }
     if to_write && is_in(&["/proc", "/sys", "/dev"]) && !is_in(&["/dev/shm"]) {
-        return Some("nothing of the kernel and its devices is written in a sandbox");
+        return Some("a sandbox never opens files of the kernel or devices for writing");
     }
     let is_process = is_in(&["/proc"]) && whole.components().nth(2).is_some_and(is_number);
-    is_process.then_some("a sandbox has a /proc of its own, which is open anyway")
+    is_process.then_some("a sandbox has its own /proc, which is always open")
 }
 
 /// Means of the kernel that enforces a part of a sandbox.
@@ -153,14 +153,14 @@ impl AvailableMeans {
         let mut missing = Vec::new();
         let landlock = |needed| match self.landlock {
             0 => "it has no Landlock".to_owned(),
-            version => format!("its Landlock (version {version}, needed is {needed})"),
+            version => format!("its Landlock is too old (version {version}, {needed} is needed)"),
         };
         if let Some(reason) = &self.no_namespaces {
             let no_namespaces = format!("it offers no namespaces ({reason})");
             if self.landlock < MIN_LANDLOCK {
                 let mut landlock = landlock(MIN_LANDLOCK);
                 if self.landlock > 0 {
-                    landlock.push_str(" can't protect all files");
+                    landlock.push_str(" to protect all files");
                 }
                 missing.push(format!("`read` and `write`: {no_namespaces} and {landlock}"));
             } else if !self.seccomp {
@@ -170,12 +170,12 @@ impl AvailableMeans {
             }
             if sandbox.unix_sockets {
                 missing.push(format!(
-                    "`unix_sockets`, which are its own alone: {no_namespaces}, and those of the machine can be reached"
+                    "`unix_sockets`, limited to its own sockets: {no_namespaces}, so sockets of the machine can be reached"
                 ));
             }
         } else if sandbox.unix_sockets && sandbox.network && self.landlock < LANDLOCK_FOR_ABSTRACT_SOCKETS {
             missing.push(format!(
-                "`unix_sockets` together with `network`: {}, and abstract sockets of the machine can be reached",
+                "`unix_sockets` together with `network`: {}, so abstract sockets of the machine can be reached",
                 landlock(LANDLOCK_FOR_ABSTRACT_SOCKETS)
             ));
         }
@@ -185,12 +185,12 @@ impl AvailableMeans {
         }
         if !self.seccomp {
             let what = match (sandbox.network, sandbox.unix_sockets) {
-                (true, _) => "`network`: kinds of sockets",
+                (true, _) => "the limit of `network` to IPv4 and IPv6",
                 (false, true) => "`network: false`",
                 (false, false) => "`network: false` and `unix_sockets: false`",
             };
             missing.push(format!("{what}: it has no seccomp"));
-            missing.push("that no file is made that runs as its owner: it has no seccomp".to_owned());
+            missing.push("the ban on creating setuid and setgid files: it has no seccomp".to_owned());
         }
         missing
     }
@@ -261,20 +261,22 @@ mod tests {
                 true,
                 5,
                 true,
-                Some("`unix_sockets` together with `network`: its Landlock (version 5, needed is 6)"),
+                Some(
+                    "`unix_sockets` together with `network`: its Landlock is too old (version 5, 6 is needed)",
+                ),
             ),
             (true, 0, true, Some("`unix_sockets` together with `network`: it has no Landlock")),
             (
                 false,
                 7,
                 false,
-                Some("`unix_sockets`, which are its own alone: it offers no namespaces (refused)"),
+                Some("`unix_sockets`, limited to its own sockets: it offers no namespaces (refused)"),
             ),
             (
                 false,
                 7,
                 true,
-                Some("`unix_sockets`, which are its own alone: it offers no namespaces (refused)"),
+                Some("`unix_sockets`, limited to its own sockets: it offers no namespaces (refused)"),
             ),
         ] {
             let no_namespaces = (!namespaces).then(|| "refused".to_owned());
@@ -289,7 +291,7 @@ mod tests {
 
     #[test]
     fn what_is_never_opened_is_known_by_its_path() {
-        let (whole, kernel) = ("it is the whole", "nothing of the kernel");
+        let (whole, kernel) = ("it is the whole", "a sandbox never opens files of the kernel");
         for (path, to_write, expected) in [
             ("/", false, Some(whole)),
             ("/usr/../.", true, Some(whole)),
@@ -299,7 +301,7 @@ mod tests {
             ("/dev/shm/mine", true, None),
             ("/dev", false, None),
             ("/process", true, None),
-            ("/proc/1", false, Some("a sandbox has a /proc of its own")),
+            ("/proc/1", false, Some("a sandbox has its own /proc")),
             ("/proc/sys", false, None),
             ("/srv", true, None),
         ] {

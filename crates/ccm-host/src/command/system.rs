@@ -46,7 +46,7 @@ static RUN_LOCK: Mutex<()> = Mutex::const_new(());
 #[non_exhaustive]
 pub enum RunnerError {
     /// This process can't become a subreaper.
-    #[error("this process can't adopt what its commands leave behind")]
+    #[error("this process can't adopt the processes that its commands leave running")]
     Subreaper {
         /// Error of the kernel.
         source: io::Error,

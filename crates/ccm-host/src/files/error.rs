@@ -61,7 +61,7 @@ pub enum FileError {
     #[error("\"{}\" was changed by another process meanwhile", .0.display())]
     Changed(PathBuf),
     /// The run was cancelled during the operation.
-    #[error("it was stopped because the run was")]
+    #[error("it was stopped together with the run")]
     Cancelled {
         /// `true` if something was changed before.
         changed: bool,
@@ -130,7 +130,7 @@ impl FileStep {
             Self::Mode => format!("\"{path}\" could not be given its mode"),
             Self::Content => format!("\"{path}\" could not be written"),
             Self::Sync => format!("\"{path}\" could not be synced to the disk"),
-            Self::Rename => format!("\"{path}\" could not be put in its place"),
+            Self::Rename => format!("\"{path}\" could not be moved into place"),
             Self::Remove => format!("\"{path}\" could not be removed"),
             Self::Lookup => format!("\"{path}\" can't be looked up among users and groups"),
         }

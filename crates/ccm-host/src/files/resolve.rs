@@ -225,7 +225,7 @@ pub(crate) fn as_io(error: FileError) -> io::Error {
         FileError::NotADirectory { .. } => Errno::NOTDIR.into(),
         FileError::Step { source, .. } => source,
         FileError::UntrustedLink { link, owner, .. } => io::Error::other(format!(
-            "it leads over \"{}\", a symbolic link of another user (uid {owner})",
+            "it leads through \"{}\", a symbolic link of another user (uid {owner})",
             link.display()
         )),
         other => io::Error::other(other),

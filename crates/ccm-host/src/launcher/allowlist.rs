@@ -174,7 +174,7 @@ fn open_named(path: &Path, to_write: bool, must_be_directory: bool) -> io::Resul
     let no_links = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     let opened = openat2(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), no_links);
     let file = opened.map_err(|error| match error {
-        Errno::LOOP => refuse("it leads over a symbolic link; name what the link leads to"),
+        Errno::LOOP => refuse("it leads through a symbolic link; use the path that the link leads to"),
         other => other.into(),
     })?;
     let is_directory = FileType::from_raw_mode(fstat(&file)?.st_mode).is_dir();
@@ -208,9 +208,9 @@ mod tests {
             ("relative", "it is not an absolute path"),
             ("/usr/../etc", "it is not an absolute path"),
             ("/", "it is the whole file system"),
-            ("/proc/1", "a sandbox has a /proc of its own"),
+            ("/proc/1", "a sandbox has its own /proc"),
             ("/no/such", "No such file"),
-            ("/proc/self/cwd", "it leads over a symbolic link"),
+            ("/proc/self/cwd", "it leads through a symbolic link"),
         ] {
             let error =
                 open_named(Path::new(path), false, false).expect_err("a path that is refused").to_string();

@@ -72,7 +72,7 @@ pub(super) fn enter(allowlist: &mut Allowlist) -> Result<(), StartError> {
 
 fn build(allowlist: &mut Allowlist) -> Result<(), StartError> {
     let failed = |path: &Path| {
-        let step = format!("\"{}\" can't be mounted in it", path.display());
+        let step = format!("\"{}\" can't be mounted in the sandbox", path.display());
         move |source| StartError::Step { property: "sandbox".to_owned(), step: step.clone(), source }
     };
     // All mounts are copied first, because the new root will cover a part of the old view.
@@ -80,7 +80,7 @@ fn build(allowlist: &mut Allowlist) -> Result<(), StartError> {
     for allowed in &allowlist.paths {
         trees.push(tree(allowed).map_err(failed(&allowed.path))?);
     }
-    let root = root().map_err(step("sandbox", "its root can't be made"))?;
+    let root = root().map_err(step("sandbox", "its root can't be created"))?;
     for path in PRIVATE.map(Path::new) {
         private(&root, path).map_err(failed(path))?;
     }

@@ -30,9 +30,9 @@ pub(super) fn leave_session_keyring() -> io::Result<()> {
 pub(super) fn take_on(identity: &Identity) -> Result<(), StartError> {
     let groups: Vec<Gid> = identity.groups.iter().map(|gid| Gid::from_raw(*gid)).collect();
     let (uid, gid) = (Uid::from_raw(identity.uid), Gid::from_raw(identity.gid));
-    setgroups(&groups).map_err(step("user", "its groups can't be taken on"))?;
-    setresgid(gid, gid, gid).map_err(step("group", "it can't be taken on"))?;
-    setresuid(uid, uid, uid).map_err(step("user", "it can't be taken on"))
+    setgroups(&groups).map_err(step("user", "the groups of the user can't be set"))?;
+    setresgid(gid, gid, gid).map_err(step("group", "the group can't be set"))?;
+    setresuid(uid, uid, uid).map_err(step("user", "the user can't be set"))
 }
 
 /// Keeps every program that starts from here on from getting a capability, whether from its file or because

@@ -40,7 +40,7 @@ pub(super) fn restrict(version: u32, allowlist: &Allowlist) -> io::Result<()> {
         rules = rules.add_rule(PathBeneath::new(&path.file, access)).map_err(refuse)?;
     }
     match rules.restrict_self().map_err(refuse)?.ruleset {
-        RulesetStatus::NotEnforced => Err(io::Error::other("the kernel has not taken the rules on")),
+        RulesetStatus::NotEnforced => Err(io::Error::other("the kernel did not apply the rules")),
         _ => Ok(()),
     }
 }

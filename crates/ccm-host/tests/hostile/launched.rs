@@ -255,7 +255,7 @@ fn start_errors_of_a_launched_command_are_reported() {
             ),
             (
                 Command { program: script.clone(), ..launched() },
-                format!("\"{at}\" needs the interpreter \"/no/such/interpreter\", which is not there"),
+                format!("\"{at}\" needs the interpreter \"/no/such/interpreter\", which does not exist"),
             ),
             (
                 Command { cwd: "/no/such".into(), ..launched() },
@@ -320,7 +320,7 @@ fn program_that_is_no_launcher_is_reported() {
                 "/no/such/launcher",
                 "the launcher \"/no/such/launcher\" could not be started: No such file or directory (os error 2)",
             ),
-            ("/bin/true", "the launcher \"/bin/true\" ended without an answer"),
+            ("/bin/true", "the launcher \"/bin/true\" ended without a reply"),
         ] {
             let runner = SystemRunner::new().expect("a runner").with_launcher(launcher);
             let command = Command { umask: Some(0), timeout: Some(Duration::from_secs(9)), ..shell("true") };

@@ -113,7 +113,7 @@ fn paths_of_a_sandbox_must_exist() {
         std::os::unix::fs::symlink(place.at("outside"), &link).expect("a link");
         let none = place.at("none");
         let gone = "No such file or directory (os error 2)";
-        let over_link = "it leads over a symbolic link; name what the link leads to";
+        let over_link = "it leads through a symbolic link; use the path that the link leads to";
         for (sandbox, property, path, cause) in [
             (Sandbox { workdir: none.clone(), ..place.sandbox() }, "workdir", &none, gone),
             (Sandbox { read: vec![none.clone()], ..place.sandbox() }, "read", &none, gone),
@@ -135,7 +135,7 @@ fn paths_of_a_sandbox_must_exist() {
                 Sandbox { write: vec!["/sys/power".into()], ..place.sandbox() },
                 "write",
                 &PathBuf::from("/sys/power"),
-                "nothing of the kernel and its devices is written in a sandbox",
+                "a sandbox never opens files of the kernel or devices for writing",
             ),
             (
                 Sandbox { workdir: place.at("work/own"), ..place.sandbox() },
@@ -147,10 +147,8 @@ fn paths_of_a_sandbox_must_exist() {
             for advisory in [false, true] {
                 let sandbox = Sandbox { advisory, ..sandbox.clone() };
                 let error = start_error(runner, &place.shell_in(sandbox, "true")).await;
-                let expected = format!(
-                    "`{property}` of the sandbox: \"{}\" can't be opened to it: {cause}",
-                    path.display()
-                );
+                let expected =
+                    format!("`{property}` of the sandbox: \"{}\" can't be opened: {cause}", path.display());
                 assert_eq!(chain(&error), expected);
             }
         }

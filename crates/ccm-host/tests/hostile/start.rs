@@ -67,18 +67,21 @@ fn program_that_can_not_run_is_diagnosed() {
             (
                 &script,
                 format!(
-                    "\"{}\" needs the interpreter \"/no/such/interpreter\", which is not there",
+                    "\"{}\" needs the interpreter \"/no/such/interpreter\", which does not exist",
                     script.display()
                 ),
             ),
             (
                 &windows,
-                format!("\"{}\" needs the interpreter \"/bin/sh\\r\", which is not there", windows.display()),
+                format!(
+                    "\"{}\" needs the interpreter \"/bin/sh\\r\", which does not exist",
+                    windows.display()
+                ),
             ),
             (
                 &spaced,
                 format!(
-                    "\"{}\" needs the interpreter \"/no/such/env\", which is not there",
+                    "\"{}\" needs the interpreter \"/no/such/env\", which does not exist",
                     spaced.display()
                 ),
             ),

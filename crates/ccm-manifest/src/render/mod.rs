@@ -52,7 +52,7 @@ pub fn render(catalog: &Catalog, loaded: &LoadResult<'_>) -> Result<String, Vec<
         return Err(errors);
     }
     if !catalog.fail_on_error && catalog.groups.iter().any(|group| group.fail_on_error && !group.noop) {
-        text += "# `fail_on_error` of a child manifest is not kept\n";
+        text += "# `fail_on_error` of a child manifest is left out\n";
     }
     let mut settings = Vec::new();
     let messages = [
@@ -115,8 +115,9 @@ impl Renderer<'_> {
                     let name = literal::escape(&self.redaction.text(&entry.key.text), TextSyntax::Plain);
                     match named.iter().find(|(known, _)| *known == name) {
                         Some((_, known)) if *known != value => {
-                            let message =
-                                format!("`{name}` of `{key}` differs between the manifests that are applied");
+                            let message = format!(
+                                "`{name}` of `{key}` is defined differently in another manifest of this run"
+                            );
                             let error = Diagnostic::error(entry.key.span, escape_control(&message));
                             return Err(error.with_hint("rename one of them"));
                         }

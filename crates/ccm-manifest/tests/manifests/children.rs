@@ -216,7 +216,7 @@ fn errors_of_children_point_into_their_text() {
     "/m/within.yaml:3:28 dependency cycle: note#c → apply#within.yaml → note#c (/m/within.yaml:3:28 `note#c` requires `apply#within.yaml`) (3:15 `apply#within.yaml` requires `note#c`)",
 ]),
         (&manifest("- apply: [one.yaml: {allow_apply: false}]"), &[
-    "/m/one.yaml:3:15 this manifest may not apply others, because of `allow_apply: false` where it is applied",
+    "/m/one.yaml:3:15 this manifest may not apply others, because its parent applies it with `allow_apply: false`",
 ]),
         (&manifest("- apply: [same.yaml: {noop: x, data: [a], health_check_only: '{{ 5 }}', nop: true}]"), &[
     "3:33 expected a boolean, found the text `x`",
@@ -296,7 +296,7 @@ fn invalid_child_data_is_reported_once() {
         ("{data: [1]}", "3:30 expected a map, found a list"),
         (
             "{allow_apply: false, data: {x: 2}}",
-            "/m/c.yaml:4:15 this manifest may not apply others, because of `allow_apply: false` where it is applied",
+            "/m/c.yaml:4:15 this manifest may not apply others, because its parent applies it with `allow_apply: false`",
         ),
     ] {
         assert_eq!(of(properties), [expected], "{properties}");

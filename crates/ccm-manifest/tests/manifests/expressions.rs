@@ -157,7 +157,7 @@ fn without_a_shell_a_parameter_needs_a_backslash() {
         (
             "- task: [a: {command: 'echo ${HOME}'}]",
             &[
-                "3:33 unknown name `HOME` | write `${ Environ.HOME }` for the environment variable | write `\\${` for a literal `${` | set `provider: shell` if a shell is to read it",
+                "3:33 unknown name `HOME` | write `${ Environ.HOME }` for the environment variable | write `\\${` for a literal `${` | set `provider: shell` if a shell should read this text",
             ],
         ),
         (
@@ -169,7 +169,7 @@ fn without_a_shell_a_parameter_needs_a_backslash() {
         (
             "- task:\n    - defaults: {command: 'echo ${HOME}'}\n    - a: {provider: shell}\n    - b:",
             &[
-                "4:37 unknown name `HOME` | write `${ Environ.HOME }` for the environment variable | write `\\${` for a literal `${` | set `provider: shell` if a shell is to read it",
+                "4:37 unknown name `HOME` | write `${ Environ.HOME }` for the environment variable | write `\\${` for a literal `${` | set `provider: shell` if a shell should read this text",
             ],
         ),
     ]);

@@ -45,7 +45,7 @@ fn written_edges_take_precedence_over_implied_ones() {
         edges_of(items),
         ["note#/a after task#t", "note#/a/g after note#/a", "task#t hears note#/a/f"]
     );
-    let rest = "which is in it (5:11 this would come after the directory) | remove this dependency: \
+    let rest = "which is inside that directory (5:11 this would come after the directory) | remove this dependency: \
                 ccm manages a directory before the paths in it";
     let indirect = format!("4:11 warning: `note#/a` depends on `note#/a/f`, {rest}");
     assert_eq!(reported(&manifest(items)), [indirect]);

@@ -60,7 +60,7 @@ fn aliases_set_the_property() {
     check_items(&[
         (
             "- task:\n    - a: {refreshonly: true, refresh_only: true}",
-            &["4:34 `refresh_only` is given twice, here and by another name (4:15 the first)"],
+            &["4:34 `refresh_only` is given twice, here and under another name (4:15 the first)"],
         ),
         (
             "- task:\n    - a: {refresh_only: true, refreshonly: true}",

@@ -48,7 +48,7 @@ fn references_are_valid_and_exist() {
             &[
                 "3:28 `n` is not a reference: expected `type#name` | did you mean `note#n`?",
                 "3:31 `#n` is not a reference: the type before `#` is empty",
-                "3:37 `note#` is not a reference: the name behind `#` is empty",
+                "3:37 `note#` is not a reference: the name after `#` is empty",
                 "3:46 `7` is not a reference: expected `type#name`",
                 "3:49 expected `type#name`, found nothing",
                 "3:52 expected `type#name`, found a list",

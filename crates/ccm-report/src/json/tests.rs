@@ -135,7 +135,7 @@ fn ids_ascend_although_the_clock_goes_back() {
     assert!(*encoder.identity().run_id < *ids[0]);
     assert_eq!(lines[0]["message"], "two\nlines");
     assert_eq!(lines[2]["timestamp"], "1970-01-01T00:00:11.000000Z");
-    assert_eq!(lines[2]["stopped"]["message"], "the run was stopped after 2s, the time it was given");
+    assert_eq!(lines[2]["stopped"]["message"], "the run was stopped after 2s by --timeout");
 }
 
 #[test]
@@ -291,7 +291,7 @@ fn a_line_is_read_as_its_event() {
             alias: Some("alias".to_owned()),
             properties: Properties::new(NodeMap::new(vec![property("command", "make")]), None),
             final_ensure: Some("absent".to_owned()),
-            reason: Some(Reason::new("always", "nothing says that it need not run")),
+            reason: Some(Reason::new("always", "it has no `creates` and no guards")),
             triggered_by: vec![id("a")],
             pending_refreshes: vec![refresh(false), refresh(true)],
             warnings: vec!["look".to_owned()],

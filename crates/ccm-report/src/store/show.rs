@@ -128,8 +128,8 @@ impl StoredRun {
         text += &String::from_utf8_lossy(&report.into_inner().unwrap_or_default());
         text += match &self.summary {
             Some(_) => "",
-            None if self.ended => "the run came to its end, and its summary is missing or damaged\n",
-            None => "unfinished: ccm was killed during this run, or is still at it\n",
+            None if self.ended => "the run ended, but its summary is missing or damaged\n",
+            None => "unfinished: ccm was killed during this run, or the run is still going on\n",
         };
         text
     }

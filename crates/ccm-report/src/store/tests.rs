@@ -140,7 +140,7 @@ fn a_damaged_record_does_not_hide_others() {
     );
     assert!(line(2).contains("  -     unfinished  "), "{text}");
     let shown = found(&broken).text_with(Vec::new());
-    assert!(shown.ends_with("the run came to its end, and its summary is missing or damaged\n"), "{shown}");
+    assert!(shown.ends_with("the run ended, but its summary is missing or damaged\n"), "{shown}");
     // A full disk may leave a run without a summary, but with the event of its end.
     let end = format!("{{\"protocol\":\"{}\"}}\n", ccm_model::SUMMARY_PROTOCOL);
     scratch.write(&at(&cut, EVENTS), end);

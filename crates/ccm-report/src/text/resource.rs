@@ -153,7 +153,11 @@ fn aftermath(out: &mut String, failure: &Failure) -> fmt::Result {
     for tail in &failure.output {
         let stream = tail.stream.name();
         if tail.bytes_before > 0 {
-            below(out, "", &format!("{stream}: {} bytes before these lines", tail.bytes_before))?;
+            below(
+                out,
+                "",
+                &format!("{stream}: {} bytes before these lines are not shown", tail.bytes_before),
+            )?;
         }
         tail.lines.iter().try_for_each(|line| output(out, stream, line))?;
     }
@@ -161,9 +165,7 @@ fn aftermath(out: &mut String, failure: &Failure) -> fmt::Result {
     failure.hints.iter().try_for_each(|hint| below(out, "hint: ", hint))?;
     match &failure.location {
         // Each layer of such a failure names its own location.
-        Some(location) if failure.kind != FailureKind::Value => {
-            below(out, "hint: ", &format!("it is written at {location}"))
-        }
+        Some(location) if failure.kind != FailureKind::Value => below(out, "", &format!("at {location}")),
         _ => Ok(()),
     }
 }

@@ -50,24 +50,29 @@ fn refreshes(out: &mut String, refreshes: &RefreshSummary, noop: bool, is_record
     if total > 0 && !is_record {
         let run = if noop { "a run" } else { "the next run of the manifest" };
         match next {
-            0 => writeln!(out, "  `ccm status --pending` lists what is owed"),
-            _ if next == total => writeln!(out, "  {run} does what is owed; `ccm status --pending` lists it"),
-            _ => writeln!(out, "  {run} does {next} of these; `ccm status --pending` lists what is owed"),
+            0 => writeln!(out, "  `ccm status --pending` lists the pending refreshes"),
+            _ if next == total => {
+                writeln!(out, "  {run} does the pending refreshes; `ccm status --pending` lists them")
+            }
+            _ => writeln!(
+                out,
+                "  {run} does {next} of these; `ccm status --pending` lists the pending refreshes"
+            ),
         }?;
     }
     if let Some(damage) = &refreshes.damage {
-        writeln!(out, "  {}; every refresh of this manifest counted as owed", escape_control(damage))?;
+        writeln!(out, "  {}; every refresh of this manifest counted as pending", escape_control(damage))?;
     }
     for cancelled in &refreshes.cancelled {
         let CancelledRefresh { subscriber, refresh, .. } = cancelled;
         let why = cancelled.explanation();
-        let more = if noop { "owed no more after a run" } else { "owed no more" };
+        let more = if noop { "no longer pending after a run" } else { "no longer pending" };
         let (subscriber, source) = (name(subscriber), name(&refresh.source));
         let why = escape_control(&why);
-        writeln!(out, "  {more}: the refresh of {subscriber} that {source} asked for: {why}")?;
+        writeln!(out, "  {more}: the refresh of {subscriber} that {source} triggered: {why}")?;
     }
     if let [first, rest @ ..] = &refreshes.unwritten[..] {
-        writeln!(out, "  {}; what was refreshed may be refreshed again", escape_control(first))?;
+        writeln!(out, "  {}; the next run may repeat refreshes of this run", escape_control(first))?;
         rest.iter().try_for_each(|layer| writeln!(out, "    caused by: {}", escape_control(layer)))?;
     }
     Ok(())
@@ -75,19 +80,19 @@ fn refreshes(out: &mut String, refreshes: &RefreshSummary, noop: bool, is_record
 
 /// Returns a line about a pending refresh.
 pub fn pending_line(subscriber: &ResourceId, refresh: &PendingRefresh) -> String {
-    format!("{subscriber} has still to be refreshed: {}", origin(refresh))
+    format!("{subscriber} still needs a refresh: {}", origin(refresh))
 }
 
 /// Writes a detail about the pending refresh that triggered a resource.
 pub(super) fn pending_detail(out: &mut String, refresh: &PendingRefresh) -> fmt::Result {
-    below(out, if refresh.is_assumed { "" } else { "owed from an earlier run: " }, &origin(refresh))
+    below(out, if refresh.is_assumed { "" } else { "pending from an earlier run: " }, &origin(refresh))
 }
 
 /// Returns the source of a pending refresh, and the run that triggered it.
 fn origin(refresh: &PendingRefresh) -> String {
     let PendingRefresh { source, run_id, since, is_assumed } = refresh;
     if *is_assumed {
-        format!("{source} may have changed (counted as owed, because the ledger was damaged)")
+        format!("{source} may have changed (counted as pending, because the ledger was damaged)")
     } else {
         format!("{source} changed (run {run_id}, since {})", display_timestamp(*since, 0))
     }
@@ -176,20 +181,20 @@ mod tests {
         write(&mut text, &run, &[], false).expect("a string takes everything");
         let expected = "\
 Summary: 0 resources in 1s
-  exec#b has still to be refreshed: file#/etc/a changed (run 01a1, since 1970-01-01T00:00:00Z); it failed
-  exec#b has still to be refreshed: file#/etc/a changed (run 01a1, since 1970-01-01T00:00:00Z); not managed: `if` is false; a run does it once it is managed
-  exec#b has still to be refreshed: file#/etc/a changed (run 01a1, since 1970-01-01T00:00:00Z); exec#c failed
-  exec#b has still to be refreshed: file#/etc/a changed (run 01a1, since 1970-01-01T00:00:00Z); not selected; a run without `--only` does it
-  exec#b has still to be refreshed: file#/etc/a changed (run 01a1, since 1970-01-01T00:00:00Z)
-  exec#b has still to be refreshed: file#/etc/a changed (run 01a1, since 1970-01-01T00:00:00Z); its manifest is in noop; a run does it once that is not so
-  exec#b has still to be refreshed: file#/etc/a changed (run 01a1, since 1970-01-01T00:00:00Z); a value it needs is not there
-  exec#b has still to be refreshed: file#/etc/a changed (run 01a1, since 1970-01-01T00:00:00Z); it is for /m.yaml, which has the same name; give each manifest its own `ccm.name`
-  the next run of the manifest does 4 of these; `ccm status --pending` lists what is owed
-  the ledger /l is damaged: it has no header; every refresh of this manifest counted as owed
-  owed no more: the refresh of exec#b\\n that file#/etc/a asked for: exec#b\\n is not in the manifest
-  owed no more: the refresh of exec#b\\n that file#/etc/a asked for: file#/etc/a is not in the manifest
-  owed no more: the refresh of exec#b\\n that file#/etc/a asked for: exec#b\\n does not subscribe to file#/etc/a
-  the ledger /l can't be written; what was refreshed may be refreshed again
+  exec#b still needs a refresh: file#/etc/a changed (run 01a1, since 1970-01-01T00:00:00Z); it failed
+  exec#b still needs a refresh: file#/etc/a changed (run 01a1, since 1970-01-01T00:00:00Z); not managed: `if` is false; a run refreshes it once it is managed
+  exec#b still needs a refresh: file#/etc/a changed (run 01a1, since 1970-01-01T00:00:00Z); exec#c failed
+  exec#b still needs a refresh: file#/etc/a changed (run 01a1, since 1970-01-01T00:00:00Z); not selected; a run without `--only` refreshes it
+  exec#b still needs a refresh: file#/etc/a changed (run 01a1, since 1970-01-01T00:00:00Z)
+  exec#b still needs a refresh: file#/etc/a changed (run 01a1, since 1970-01-01T00:00:00Z); its manifest is in noop; a run refreshes it once noop is removed
+  exec#b still needs a refresh: file#/etc/a changed (run 01a1, since 1970-01-01T00:00:00Z); a value that it needs is missing
+  exec#b still needs a refresh: file#/etc/a changed (run 01a1, since 1970-01-01T00:00:00Z); it is for /m.yaml, which has the same name; give each manifest its own `ccm.name`
+  the next run of the manifest does 4 of these; `ccm status --pending` lists the pending refreshes
+  the ledger /l is damaged: it has no header; every refresh of this manifest counted as pending
+  no longer pending: the refresh of exec#b\\n that file#/etc/a triggered: exec#b\\n is not in the manifest
+  no longer pending: the refresh of exec#b\\n that file#/etc/a triggered: file#/etc/a is not in the manifest
+  no longer pending: the refresh of exec#b\\n that file#/etc/a triggered: exec#b\\n does not subscribe to file#/etc/a
+  the ledger /l can't be written; the next run may repeat refreshes of this run
     caused by: No space left
 ";
         assert_eq!(text, expected);

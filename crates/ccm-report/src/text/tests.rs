@@ -149,7 +149,7 @@ fn every_outcome_has_its_line() {
         ),
         (
             skipped(SkipCause::Stopped { by: StopCause::Timeout { after: Duration::from_secs(90) } }),
-            "WARN  exec#job skipped ensure=present: the run was stopped after 1m30s, the time it was given\n",
+            "WARN  exec#job skipped ensure=present: the run was stopped after 1m30s by --timeout\n",
         ),
     ] {
         assert_eq!(line(transaction), expected);
@@ -200,7 +200,7 @@ fn a_failure_shows_causes_output_and_hints() {
       | of all
       triggered by: file#/etc/x, exec#y
       warning: left running: 42 daemon
-      stdout: 512 bytes before these lines
+      stdout: 512 bytes before these lines are not shown
       stdout | INFO  exec#job stable
       stdout |
       stderr | a<TAB>b\u{1b}[2J

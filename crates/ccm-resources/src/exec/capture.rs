@@ -64,9 +64,8 @@ impl TextValue for CaptureSource {
         let known = SOURCES.iter().map(|(known, _)| *known).chain(["stdout.json"]);
         let error = ValueError::new(format!("`{}` can't be captured", escape_control(path)));
         Err(match closest(path, known) {
-            None => error.with_hint(
-                "it is `stdout.json.KEY`, `stdout.raw`, `stderr.raw`, `exit_code` or `duration_ms`",
-            ),
+            None => error
+                .with_hint("use `stdout.json.KEY`, `stdout.raw`, `stderr.raw`, `exit_code` or `duration_ms`"),
             near => error.with_suggestion(near),
         })
     }
@@ -83,7 +82,7 @@ fn parts(path: &str) -> Result<Vec<String>, ValueError> {
             '\\' => part.push(rest.next().ok_or_else(|| ValueError::new("the path ends with a backslash"))?),
             '#' | '*' | '?' | '|' | '@' | '[' | ']' | '(' | ')' | '{' | '}' | '!' => {
                 return Err(ValueError::new(format!("`{next}` in a path")).with_hint(format!(
-                    "a path has keys and indexes with dots between them, such as `stdout.json.list.0.name`; write \
+                    "separate keys and indexes with dots, as in `stdout.json.list.0.name`; write \
                      `\\{next}` for the character itself"
                 )));
             }
@@ -210,7 +209,7 @@ mod tests {
         }
         let refused = source("stdout.json.list.#.a").unwrap_err();
         assert!(refused.starts_with("`#` in a path"), "{refused}");
-        assert!(source("nothing").unwrap_err().contains(" | it is `stdout.json.KEY`"));
+        assert!(source("nothing").unwrap_err().contains(" | use `stdout.json.KEY`"));
     }
 
     #[test]

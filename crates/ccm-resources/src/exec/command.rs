@@ -78,7 +78,7 @@ pub(crate) struct Exec {
 fn split_error(property: &'static str, error: SplitError) -> PropertyError {
     let hint = match error.kind {
         SplitErrorKind::SingleQuote | SplitErrorKind::DoubleQuote => "close it, or put a backslash before it",
-        SplitErrorKind::Backslash => "write two of them for one",
+        SplitErrorKind::Backslash => "write `\\\\` for a backslash",
     };
     PropertyError::new(property, error.to_string()).with_hint(hint).at_byte(error.at)
 }
@@ -140,7 +140,7 @@ impl Exec {
         if written.path.is_some() && environment.iter().any(|(name, _)| name == "PATH") {
             errors.push(
                 PropertyError::new("environment", "PATH is given twice, here and as `path`")
-                    .with_hint("keep `path`: it is for the lookup of the command and for the command itself"),
+                    .with_hint("keep `path`: ccm finds the command with it, and passes it to the command"),
             );
         }
         let names_workdir = written.sandbox.as_ref().is_some_and(|sandbox| sandbox.workdir.is_some());
@@ -204,8 +204,8 @@ impl Exec {
 /// Returns an error for each of `expect` and `capture` that is empty.
 fn empty_properties(written: &ExecProperties) -> impl Iterator<Item = PropertyError> {
     let expect = written.expect.as_ref().filter(|expect| expect.is_empty()).map(|_| {
-        PropertyError::new("expect", "`expect` says nothing that could be checked")
-            .with_hint("it knows `exit_code`, `stdout`, `stderr` and `stdout_json`")
+        PropertyError::new("expect", "`expect` is empty")
+            .with_hint("use `exit_code`, `stdout`, `stderr` or `stdout_json`")
     });
     let capture = written.capture.as_ref().filter(|capture| capture.0.is_empty()).map(|_| {
         PropertyError::new("capture", "`capture` names nothing")

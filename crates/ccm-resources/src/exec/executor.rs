@@ -85,7 +85,7 @@ impl ExecutorSettings {
             let names = || executors.entries().iter().map(|entry| &*entry.key.text);
             let hint = match (closest(name, names()), executors.is_empty()) {
                 (Some(near), _) => format!("did you mean `{near}`?"),
-                (None, true) => "declare it below `ccm` and `executors` of this manifest: it inherits none from one that applies it".to_owned(),
+                (None, true) => "declare it below `ccm` and `executors` of this manifest: a child does not inherit executors".to_owned(),
                 (None, false) => format!("known here: {}", names().collect::<Vec<_>>().join(", ")),
             };
             return Err(SettingsError::Unknown(hint));
@@ -124,7 +124,7 @@ impl ExecutorSettings {
         let message = format!("`{shown}` is not in the whitelist of the executor `{}`", self.name);
         let hint = match closest(command, whitelist.iter().map(String::as_str)) {
             Some(near) => {
-                format!("the whitelist has `{}`; it has to be exactly the same", escape_control(near))
+                format!("the whitelist has `{}`; write the command exactly like that", escape_control(near))
             }
             None => "add it to `command_whitelist`, exactly as it is written here".to_owned(),
         };

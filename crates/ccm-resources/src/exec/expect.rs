@@ -95,14 +95,14 @@ fn quoted(form: &str) -> Result<String, &'static str> {
     let mut text = String::new();
     let mut rest = inner[1..].chars();
     loop {
-        match rest.next().ok_or("a quote without its partner")? {
+        match rest.next().ok_or("a quote is not closed")? {
             end if end == quote => break,
             '\\' if quote == '"' => match rest.next() {
                 Some(escaped @ ('"' | '\\')) => text.push(escaped),
                 Some('n') => text.push('\n'),
                 Some('t') => text.push('\t'),
                 Some(other) => text.extend(['\\', other]),
-                None => return Err("a quote without its partner"),
+                None => return Err("a quote is not closed"),
             },
             other => text.push(other),
         }
@@ -110,9 +110,9 @@ fn quoted(form: &str) -> Result<String, &'static str> {
     let after = rest.as_str().trim_start();
     match after.strip_prefix(')').map(str::trim) {
         Some("") => Ok(text),
-        Some(_) => Err("something behind the end"),
+        Some(_) => Err("unexpected text after the end"),
         None if after.is_empty() => Err("no closing `)`"),
-        None => Err("something behind the quoted text"),
+        None => Err("unexpected text after the quoted text"),
     }
 }
 
@@ -175,7 +175,7 @@ impl Mismatch {
     pub(crate) fn shown(&self, is_sensitive: bool) -> String {
         let Self { part, path, difference } = self;
         if is_sensitive {
-            format!("{part}: not as expected; the exec is `sensitive`, so that no more is shown")
+            format!("{part}: not as expected; details are hidden, because the exec is `sensitive`")
         } else {
             format!("{part}{path}: {difference}")
         }
@@ -199,9 +199,9 @@ impl ExpectedText {
         if is_met {
             return None;
         }
-        let more = if captured.truncated() { ", of which only the beginning was looked at" } else { "" };
+        let more = if captured.truncated() { ", of which only the beginning was compared" } else { "" };
         let line_end = match (self, found.strip_suffix('\n')) {
-            (Self::Equal(expected), Some(text)) if text == expected => " (they differ in the line end alone)",
+            (Self::Equal(expected), Some(text)) if text == expected => " (only the line end differs)",
             (Self::Matches(regex), Some(text)) if regex.is_match(text) => " (the text ends with a line end)",
             _ => "",
         };
@@ -294,13 +294,13 @@ mod tests {
             (r#"contains("a\"b\\c\n")"#, r#"contains "a\"b\\c\n""#),
             (r#"matches("^v\d+\.")"#, r#"matches "^v\\d+\\.""#),
             ("contains(ok)", "no quoted text in `contains(…)` | write `contains(\"TEXT\")`"),
-            ("contains(\"ok)", "a quote without its partner in `contains(…)` | write `contains(\"TEXT\")`"),
+            ("contains(\"ok)", "a quote is not closed in `contains(…)` | write `contains(\"TEXT\")`"),
             ("matches('a'", "no closing `)` in `matches(…)` | write `matches(\"TEXT\")`"),
             (
                 "matches('a' b)",
-                "something behind the quoted text in `matches(…)` | write `matches(\"TEXT\")`",
+                "unexpected text after the quoted text in `matches(…)` | write `matches(\"TEXT\")`",
             ),
-            ("matches('a') b", "something behind the end in `matches(…)` | write `matches(\"TEXT\")`"),
+            ("matches('a') b", "unexpected text after the end in `matches(…)` | write `matches(\"TEXT\")`"),
             ("matches('(')", "`(` is not a regular expression: unclosed group"),
             (
                 "contain('x')",
@@ -319,7 +319,7 @@ mod tests {
         assert_eq!(mismatch("ok\n", "ok\n"), None);
         assert_eq!(
             mismatch("ok", "ok\n").as_deref(),
-            Some("expected \"ok\", found \"ok\\n\" (they differ in the line end alone)")
+            Some("expected \"ok\", found \"ok\\n\" (only the line end differs)")
         );
         assert_eq!(mismatch("contains('k')", "ok\n"), None);
         assert_eq!(
@@ -392,7 +392,7 @@ mod tests {
             mismatches(&captured("no")),
             ["stdout_json: stdout is not JSON from line 1, column 2 on; it begins with \"no\""]
         );
-        assert_eq!(mismatches(&captured("")), ["stdout_json: stdout is empty, and so no JSON"]);
+        assert_eq!(mismatches(&captured("")), ["stdout_json: stdout is empty and therefore not JSON"]);
         let long = CapturedOutput { head: vec![b' '; 1 << 20], tail: b"{}".to_vec(), dropped: 0 };
         assert_eq!(mismatches(&long), ["stdout_json: stdout is longer than 1 MiB, and was not read as JSON"]);
         assert_eq!(mismatches_of(3, &captured("{}")), ["exit_code: expected 0, found 3"]);

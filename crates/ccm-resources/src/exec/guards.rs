@@ -95,19 +95,16 @@ async fn exit_code(
     };
     match &finished.exit {
         Exit::Code(127) => match not_found_by_shell(exec, &finished) {
-            Some(failure) => {
-                Err(failure.with_hint("to ask whether a program is there, use `command -v NAME`"))
-            }
+            Some(failure) => Err(failure.with_hint("to test for a program, use `command -v NAME`")),
             None => Ok(Some(127)),
         },
         Exit::Code(code) => Ok(Some(*code)),
         Exit::Signal { name, .. } => Err(with_output(format!("it was killed by {name}"))),
         Exit::TimedOut { after } => {
             let failure = with_output(format!("it timed out after {}", display_duration(*after)));
-            Err(failure
-                .with_hint("`timeout` is that of each guard too; a guard should only look, and be quick"))
+            Err(failure.with_hint("make the guard faster, or raise `timeout`, which limits each guard too"))
         }
-        Exit::Cancelled => Err(with_output("it was stopped because the run was".to_owned())),
+        Exit::Cancelled => Err(with_output("it was stopped together with the run".to_owned())),
     }
 }
 

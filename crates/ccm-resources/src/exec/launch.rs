@@ -60,7 +60,7 @@ impl Exec {
             }
             StartError::NotFound { name, path } => {
                 failure.missing = Some(MissingPrerequisite::Program(name.clone()).into());
-                failure.hints.push(format!("looked in {path}"));
+                failure.hints.push(format!("check the name of the program, or add its directory to PATH (now {path})"));
                 failure.hints.extend(self.misuse_hint(name));
             }
             StartError::InterpreterMissing { interpreter, .. } => {
@@ -78,7 +78,7 @@ impl Exec {
             StartError::SandboxPath { path, source, .. } => {
                 failure.missing = Some(MissingPrerequisite::Path(path.clone()).into());
                 if source.kind() == std::io::ErrorKind::NotFound {
-                    let hint = "what a sandbox opens has to be there before; an earlier resource can make it";
+                    let hint = "create the path with an earlier resource: a sandbox opens only existing paths";
                     failure.hints.push(hint.to_owned());
                 }
             }
@@ -86,16 +86,16 @@ impl Exec {
                 failure.hints.push("add it to `read`, or use `workdir`".to_owned());
             }
             StartError::OutsideSandbox { .. } => {
-                failure.hints.push("open the directory that it is in with `read` of the sandbox".to_owned());
+                failure.hints.push("open its directory with `read` of the sandbox".to_owned());
             }
             StartError::NotAllowedInSandbox { directory, .. } => failure.hints.push(format!(
-                "name a program of the system without its path; others have to lie below \"{}\" or in `workdir`",
+                "use a program of the system by its name; other programs must be below \"{}\" or in `workdir`",
                 directory.display()
             )),
             StartError::NotEnforceable { .. } => {
                 failure
                     .hints
-                    .push("with `advisory: true` it runs, and what was not enforced is reported".to_owned());
+                    .push("set `advisory: true` to run the command anyway, with a warning".to_owned());
             }
             StartError::Account { source, .. } => {
                 if let Some((name, hint)) = unknown_principal(source) {
@@ -130,7 +130,7 @@ impl Exec {
             "umask", "command", "type", "if", "for", "while", "case", "!", "{", "[[",
         ];
         if self.syntax == CommandSyntax::Words && BUILTINS.contains(&name) {
-            return Some(format!("`{name}` is of the shell: add `provider: shell`"));
+            return Some(format!("`{name}` is a shell builtin: add `provider: shell`"));
         }
         if name.contains('=') {
             return Some("use `environment` to set variables".to_owned());
@@ -152,10 +152,10 @@ impl CommandLine {
 fn unknown_principal(error: &AccountError) -> Option<(String, &'static str)> {
     match error {
         AccountError::NoUser { name } | AccountError::NoGroup { name } => {
-            Some((name.clone(), "look for a misspelling, or make it in an earlier resource"))
+            Some((name.clone(), "check the spelling, or create it with an earlier resource"))
         }
         AccountError::NoEntry { number } => {
-            Some((number.to_string(), "name a user that has an entry, or make one in an earlier resource"))
+            Some((number.to_string(), "use a user that has an entry, or create one with an earlier resource"))
         }
         _ => None,
     }

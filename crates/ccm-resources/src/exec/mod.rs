@@ -40,7 +40,7 @@ impl TypeSpec for ExecType {
     }
 
     fn summary(&self) -> &'static str {
-        "Runs a command when it has to be run."
+        "Runs a command if it is needed."
     }
 
     fn planned(&self) -> &'static [&'static str] {
@@ -77,8 +77,8 @@ impl TypeSpec for ExecType {
 
     fn idempotence_advice(&self) -> Option<&'static str> {
         Some(
-            "an exec says when it need not run by `creates`, `onlyif` or `unless`, and that it changed nothing by \
-             `unchanged_returns`",
+            "use `creates`, `onlyif` or `unless` to skip an exec that is not needed, or `unchanged_returns` if its \
+             exit code shows that nothing changed",
         )
     }
 
@@ -142,7 +142,8 @@ fn shell_syntax_warning(checked: &CheckInput<'_>) -> Option<Diagnostic> {
         }
         _ => "these lines are one command to the posix provider".to_owned(),
     };
-    let hint = "add `provider: shell` if a shell is to read it, or quote it if it is meant as it is";
+    let hint =
+        "add `provider: shell` if a shell should read this text, or put it in quotes if it is an argument";
     Some(Diagnostic::warning(span, what).with_hint(hint))
 }
 
@@ -151,6 +152,6 @@ fn never_runs_warning(exec: &Exec, resource: &Resource) -> Option<Diagnostic> {
     let span = resource.properties.entry("refresh_only").map_or(resource.span, |entry| entry.key.span);
     (exec.refresh_only && resource.subscribe.is_empty()).then(|| {
         Diagnostic::warning(span, format!("{} will never run", resource.id))
-            .labelled("only a change of a resource in `subscribe` triggers it, and there is none")
+            .labelled("without `subscribe`, nothing triggers it")
     })
 }

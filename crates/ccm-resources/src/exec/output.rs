@@ -66,7 +66,7 @@ impl Redacted<'_> {
     pub(crate) fn json_error(self, error: &JsonError) -> String {
         match error {
             JsonError::TooLong => "stdout is longer than 1 MiB, and was not read as JSON".to_owned(),
-            JsonError::Empty => "stdout is empty, and so no JSON".to_owned(),
+            JsonError::Empty => "stdout is empty and therefore not JSON".to_owned(),
             JsonError::Unfinished { line, column } => {
                 format!("stdout is not JSON: it ends too early, at line {line}, column {column}")
             }
@@ -214,7 +214,7 @@ mod tests {
         };
         for (text, message) in [
             ("no", "stdout is not JSON from line 1, column 2 on; it begins with \"no\""),
-            ("\n", "stdout is empty, and so no JSON"),
+            ("\n", "stdout is empty and therefore not JSON"),
             ("{\"a\": 1", "stdout is not JSON: it ends too early, at line 1, column 7"),
             (
                 "{}\nS3cr3tPassword",

@@ -100,7 +100,7 @@ async fn status(
             if let Some(path) = missing.filter(|_| result.outcome.is_ok()) {
                 let path = path.display();
                 context.warn(format!(
-                    "`creates: {path}` is still not there after the command, so the next run will run it again"
+                    "`creates: {path}` does not exist after the command, so the next run will run the command again"
                 ));
             }
         }
@@ -230,7 +230,7 @@ async fn run(
     if show {
         for (stream, captured) in [("stdout", &finished.stdout), ("stderr", &finished.stderr)] {
             if let Some(more) = captured.total().checked_sub(MAX_LIVE).filter(|more| *more > 0) {
-                context.warn(format!("{stream}: {more} bytes more, not shown"));
+                context.warn(format!("{stream}: {more} more bytes are not shown"));
             }
         }
     }
@@ -258,8 +258,8 @@ pub(crate) fn not_found_by_shell(exec: &Exec, finished: &Finished) -> Option<Fai
     let mut failure = Failure::from_error(FailureKind::Start, &StartError::NotFound { name, path });
     failure.missing = Some(missing.into());
     if is_relative && exec.sandbox.as_ref().is_some_and(SandboxProperties::is_private) && exec.cwd.is_none() {
-        let hint = "the shell starts in the private directory of the sandbox: `workdir: manifest` starts it beside \
-                    the manifest; or write the whole path, and open it with `read`";
+        let hint = "set `workdir: manifest` to start the shell beside the manifest, or write the whole path and open \
+                    it with `read`";
         failure.hints.push(hint.to_owned());
     }
     failure.output = output;

@@ -51,11 +51,13 @@ pub(crate) fn evaluate_exit(
             Err(Failure::new(FailureKind::Timeout, message)
                 .with_hint("raise `timeout`, or find out what the command waits for"))
         }
-        Exit::Cancelled => Err(Failure::new(FailureKind::Stopped, "command was stopped because the run was")),
+        Exit::Cancelled => {
+            Err(Failure::new(FailureKind::Stopped, "command was stopped together with the run"))
+        }
     };
     outcome.map_err(|mut failure| {
         for process in &finished.unkillable {
-            failure.chain.push(format!("could not be killed, and still runs: {process}"));
+            failure.chain.push(format!("could not be killed and is still running: {process}"));
         }
         // The command may have changed something before it failed.
         failure.changed = true;
@@ -74,7 +76,7 @@ fn success(exec: &Exec, finished: &Finished, code: i32, shown: Redacted<'_>) -> 
     let verified = match verified {
         Err(failure) if !expects_code => return Err(failure),
         _ if !mismatches.is_empty() => {
-            let message = "the command did not do what `expect` says";
+            let message = "the result of the command differs from `expect`";
             let mut failure = Failure::new(FailureKind::Expectation, message);
             failure.chain.extend(mismatches.iter().map(|mismatch| mismatch.shown(exec.sensitive)));
             failure.chain.dedup();
@@ -85,7 +87,7 @@ fn success(exec: &Exec, finished: &Finished, code: i32, shown: Redacted<'_>) -> 
     let captured = match &exec.capture {
         capture if capture.0.is_empty() => None,
         capture => Some(capture.extract(finished, code, shown).map_err(|missing| {
-            let message = "what `capture` names is not in what the command did";
+            let message = "values of `capture` are missing from the result of the command";
             let mut failure = Failure::new(FailureKind::Capture, message);
             failure.chain.extend(missing.into_iter().map(|(name, why)| {
                 if exec.sensitive { format!("`{name}` is not there") } else { format!("`{name}`: {why}") }
@@ -158,7 +160,7 @@ mod tests {
         assert_eq!(chain(&exec, 1, "{}").unwrap_err(), ["exit code 1 not in allowed returns [0]"]);
         assert_eq!(
             chain(&exec, 0, "{}").unwrap_err(),
-            ["the command did not do what `expect` says", "stdout_json.a: expected 1, found nothing"]
+            ["the result of the command differs from `expect`", "stdout_json.a: expected 1, found nothing"]
         );
         assert!(chain(&exec, 0, r#"{"a": 1}"#).is_ok());
         exec.expect.as_mut().unwrap().exit_code = Some(ExitCodeValue(0));

@@ -89,7 +89,7 @@ impl fmt::Display for ExecRule {
             Self::GuardFailed => "a guard failed to run",
             Self::GuardsAllow => "the guards allow it",
             Self::CreatesMissing => "not everything in `creates` exists",
-            Self::NothingPrevents => "nothing says that it need not run",
+            Self::NothingPrevents => "it has no `creates` and no guards",
         })
     }
 }

@@ -89,7 +89,7 @@ fn path(text: &str, to_write: bool) -> Result<PathBuf, ValueError> {
     // A relative path is checked by the launcher, because the directory of the manifest is not known here.
     if let Some(reason) = never_opened(Path::new(text), to_write).filter(|_| text.starts_with('/')) {
         let shown = escape_control(text);
-        return Err(ValueError::new(format!("`{shown}` can't be opened to a sandbox: {reason}")));
+        return Err(ValueError::new(format!("`{shown}` can't be opened in a sandbox: {reason}")));
     }
     match text {
         "" => Err(ValueError::new("the path is empty")),
@@ -144,7 +144,7 @@ impl TextValue for WorkdirText {
                 let message =
                     format!("`{shown}` is neither `private`, `manifest` nor a path with a `/` in it");
                 Err(ValueError::new(message)
-                    .with_hint(format!("write `./{shown}` for one beside the manifest")))
+                    .with_hint(format!("write `./{shown}` for a directory beside the manifest")))
             }
         }
     }

@@ -46,8 +46,8 @@ pub(crate) fn describe(attempts: &[Attempt]) -> Value {
 pub(crate) fn summary(succeeded: bool, attempts: usize, tries: usize) -> Option<String> {
     match (succeeded, attempts) {
         (_, 0 | 1) => None,
-        (true, _) => Some(format!("succeeded at the {} of {tries} tries", ordinal(attempts))),
-        (false, _) if attempts == tries => Some(format!("failed at each of {tries} tries")),
+        (true, _) => Some(format!("succeeded on the {} of {tries} tries", ordinal(attempts))),
+        (false, _) if attempts == tries => Some(format!("failed on each of {tries} tries")),
         (false, _) => Some(format!("given up after the {} of {tries} tries", ordinal(attempts))),
     }
 }
@@ -92,12 +92,12 @@ mod tests {
     fn the_summary_counts_the_tries() {
         for (succeeded, attempts, expected) in [
             (true, 1, None),
-            (true, 2, Some("succeeded at the 2nd of 25 tries")),
-            (true, 3, Some("succeeded at the 3rd of 25 tries")),
-            (true, 11, Some("succeeded at the 11th of 25 tries")),
-            (true, 21, Some("succeeded at the 21st of 25 tries")),
+            (true, 2, Some("succeeded on the 2nd of 25 tries")),
+            (true, 3, Some("succeeded on the 3rd of 25 tries")),
+            (true, 11, Some("succeeded on the 11th of 25 tries")),
+            (true, 21, Some("succeeded on the 21st of 25 tries")),
             (false, 4, Some("given up after the 4th of 25 tries")),
-            (false, 25, Some("failed at each of 25 tries")),
+            (false, 25, Some("failed on each of 25 tries")),
         ] {
             assert_eq!(summary(succeeded, attempts, 25).as_deref(), expected);
         }

@@ -89,7 +89,7 @@ impl PropertyValue for Tries {
         let tries = i64::decode(node, errors)?;
         let number = usize::try_from(tries).ok().filter(|_| (1..=Self::MAX).contains(&tries));
         if number.is_none() {
-            let message = format!("tries are 1 to {}, found {tries}", Self::MAX);
+            let message = format!("`tries` must be between 1 and {}, found {tries}", Self::MAX);
             errors.push(Diagnostic::error(node.span, message));
         }
         number.map(Self)
@@ -170,7 +170,9 @@ impl Environment {
             return Err(ValueError::new(format!("the environment entry `{shown}` has no value")));
         }
         if name.contains(['=', '\0']) || value.contains('\0') {
-            let message = format!("the environment entry `{shown}` holds a character that no variable can");
+            let message = format!(
+                "the environment entry `{shown}` contains a character that is not allowed in a variable"
+            );
             return Err(ValueError::new(message));
         }
         if name == "PATH" {

@@ -13,7 +13,7 @@ pub(crate) enum PackageRule {
     Latest(String),
     /// Installed, but not in the index.
     NotInIndex { installed: String, name: String },
-    /// Installed, but the index is too old to know the latest version.
+    /// Installed, but the index is too old to show the latest version.
     StaleIndex(String),
     /// Installed, and a newer version is available.
     Outdated { installed: String, latest: String },
@@ -60,7 +60,7 @@ impl fmt::Display for PackageRule {
             }
             Self::StaleIndex(version) => write!(
                 formatter,
-                "version {version} is installed, but the index is too old to know the latest"
+                "version {version} is installed, but the index is too old to show the latest"
             ),
             Self::Outdated { installed, latest } => {
                 write!(formatter, "version {installed} is installed, {latest} is available")

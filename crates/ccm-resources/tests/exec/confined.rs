@@ -75,10 +75,10 @@ fn who_is_not_there_may_come_from_an_earlier_resource() {
     {
         let transaction = machine().apply(exec("true", &[(property, "x")]));
         let failure = failure(&transaction);
-        assert_eq!(failure.chain, [format!("`{property}` can't be taken on").as_str(), expected]);
+        assert_eq!(failure.chain, [format!("`{property}` can't be used").as_str(), expected]);
         let missing = MissingPrerequisite::Principal("x".to_owned());
         assert_eq!((failure.missing.as_deref(), failure.changed), (Some(&missing), false));
-        assert_eq!(failure.hints, ["look for a misspelling, or make it in an earlier resource"]);
+        assert_eq!(failure.hints, ["check the spelling, or create it with an earlier resource"]);
     }
 }
 
@@ -147,20 +147,20 @@ fn an_executor_fills_the_environment_of_a_sandbox() {
 #[test]
 fn what_is_never_opened_is_a_mistake() {
     for (sandbox, expected) in [
-        ("{read=[/]}", "`/` can't be opened to a sandbox: it is the whole file system"),
-        ("{write=[/usr/..]}", "`/usr/..` can't be opened to a sandbox: it is the whole file system"),
-        ("{workdir=/}", "`/` can't be opened to a sandbox: it is the whole file system"),
+        ("{read=[/]}", "`/` can't be opened in a sandbox: it is the whole file system"),
+        ("{write=[/usr/..]}", "`/usr/..` can't be opened in a sandbox: it is the whole file system"),
+        ("{workdir=/}", "`/` can't be opened in a sandbox: it is the whole file system"),
         (
             "{write=[/proc]}",
-            "`/proc` can't be opened to a sandbox: nothing of the kernel and its devices is written in a sandbox",
+            "`/proc` can't be opened in a sandbox: a sandbox never opens files of the kernel or devices for writing",
         ),
         (
             "{workdir=/sys/power}",
-            "`/sys/power` can't be opened to a sandbox: nothing of the kernel and its devices is written in a sandbox",
+            "`/sys/power` can't be opened in a sandbox: a sandbox never opens files of the kernel or devices for writing",
         ),
         (
             "{read=[/proc/1]}",
-            "`/proc/1` can't be opened to a sandbox: a sandbox has a /proc of its own, which is open anyway",
+            "`/proc/1` can't be opened in a sandbox: a sandbox has its own /proc, which is always open",
         ),
     ] {
         assert_eq!(mistakes(&exec("true", &[("sandbox", sandbox)])), [expected]);
@@ -193,7 +193,7 @@ fn a_guard_that_takes_too_long_says_what_its_deadline_is() {
     let transaction = machine.apply(exec("true", &[("onlyif", "guard")]));
     assert_eq!(
         failure(&transaction).hints,
-        ["`timeout` is that of each guard too; a guard should only look, and be quick"]
+        ["make the guard faster, or raise `timeout`, which limits each guard too"]
     );
 }
 
@@ -205,7 +205,7 @@ fn a_shell_in_a_private_directory_says_where_it_stands() {
         machine.runner.answer_with("/bin/sh -c ./bin/tool", said);
         let transaction = machine.apply(exec("./bin/tool", &[("provider", "shell"), ("sandbox", sandbox)]));
         let hints = &failure(&transaction).hints;
-        assert_eq!(hints.iter().any(|hint| hint.contains("private directory")), expected, "{hints:?}");
+        assert_eq!(hints.iter().any(|hint| hint.contains("workdir: manifest")), expected, "{hints:?}");
     }
 }
 
@@ -227,7 +227,7 @@ fn what_is_not_there_is_named() {
         let resource = exec("true", &[("sandbox", sandbox)]);
         let machine = machine();
         let transaction = machine.apply(resource.clone());
-        let expected = format!("`{property}` of the sandbox: \"/x\" can't be opened to it");
+        let expected = format!("`{property}` of the sandbox: \"/x\" can't be opened");
         assert_eq!(failure(&transaction).chain[0], expected);
         assert_eq!(failure(&transaction).missing.as_deref(), Some(&MissingPrerequisite::Path("/x".into())));
         assert_eq!(failure(&transaction).property.as_deref(), Some("sandbox"));
@@ -288,7 +288,7 @@ fn mistakes_are_named() {
         (&[("sandbox", "{env=x}")], "`env` can't be `x` | it is `minimal` or `inherit`"),
         (
             &[("sandbox", "{workdir=scratch}")],
-            "`scratch` is neither `private`, `manifest` nor a path with a `/` in it | write `./scratch` for one beside the manifest",
+            "`scratch` is neither `private`, `manifest` nor a path with a `/` in it | write `./scratch` for a directory beside the manifest",
         ),
         (&[("umask", "0888")], "`0888` is not a umask in octal digits | write it like `0027`"),
         (&[("umask", "1022")], "`1022` is not a umask in octal digits | write it like `0027`"),

@@ -53,7 +53,10 @@ fn a_program_is_looked_for_on_the_path_of_the_executor_or_of_the_base() {
         let machine = Machine::new();
         machine.runner.without("make");
         let transaction = machine.apply(built(&[("executor", executor)]));
-        assert_eq!(failure(&transaction).hints[0], format!("looked in {looked_in}"));
+        assert_eq!(
+            failure(&transaction).hints[0],
+            format!("check the name of the program, or add its directory to PATH (now {looked_in})")
+        );
     }
 }
 
@@ -89,7 +92,7 @@ fn mistakes_are_named() {
         (&[("executor", "x")], "there is no executor `x` | known here: builder, plain"),
         (
             &[("executor", "builder"), ("command", "make bild")],
-            "`make bild` is not in the whitelist of the executor `builder` | the whitelist has `make build`; it has to be exactly the same",
+            "`make bild` is not in the whitelist of the executor `builder` | the whitelist has `make build`; write the command exactly like that",
         ),
         (
             &[("executor", "builder"), ("unless", "id")],
@@ -101,7 +104,7 @@ fn mistakes_are_named() {
     assert_eq!(
         mistakes(&exec("true", &[("executor", "x")])),
         [
-            "there is no executor `x` | declare it below `ccm` and `executors` of this manifest: it inherits none from one that applies it"
+            "there is no executor `x` | declare it below `ccm` and `executors` of this manifest: a child does not inherit executors"
         ]
     );
 }

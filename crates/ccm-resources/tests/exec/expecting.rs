@@ -38,7 +38,7 @@ fn what_is_expected_decides_over_success() {
             assert_eq!(transaction.outcome, Outcome::Changed, "{expect}");
         } else {
             let failure = failure(&transaction);
-            assert_eq!(failure.chain[0], "the command did not do what `expect` says");
+            assert_eq!(failure.chain[0], "the result of the command differs from `expect`");
             assert_eq!(failure.chain[1..], *misses, "{expect}");
             assert!(failure.changed && !failure.output.is_empty());
         }
@@ -62,7 +62,10 @@ fn what_can_not_be_captured_fails_the_resource() {
     let transaction = machine.apply(exec("verify", &[("capture", "{root=stdout.json.merkle.root}")]));
     assert_eq!(
         failure(&transaction).chain,
-        ["what `capture` names is not in what the command did", "`root`: there is no `stdout.json.merkle`"]
+        [
+            "values of `capture` are missing from the result of the command",
+            "`root`: there is no `stdout.json.merkle`"
+        ]
     );
     assert_eq!(transaction.state.unwrap_or_default()["captured"], json!([]));
 }
@@ -93,17 +96,14 @@ fn mistakes_are_named() {
             &[("capture", "{a=stdout.jso.b}")],
             "`stdout.jso.b` can't be captured | did you mean `stdout.json`?",
         ),
-        (
-            &[("expect", "{}")],
-            "`expect` says nothing that could be checked | it knows `exit_code`, `stdout`, `stderr` and `stdout_json`",
-        ),
+        (&[("expect", "{}")], "`expect` is empty | use `exit_code`, `stdout`, `stderr` or `stdout_json`"),
         (
             &[("expect", "{stdout_json=null}")],
-            "`expect` says nothing that could be checked | it knows `exit_code`, `stdout`, `stderr` and `stdout_json`",
+            "`expect` is empty | use `exit_code`, `stdout`, `stderr` or `stdout_json`",
         ),
         (&[("capture", "{}")], "`capture` names nothing | write `NAME: stdout.json.KEY`, or leave it out"),
         (&[("capture", "[a]")], "expected a map, found a list"),
-        (&[("tries", "0")], "tries are 1 to 1000, found 0"),
+        (&[("tries", "0")], "`tries` must be between 1 and 1000, found 0"),
         (&[("try_sleep", "5")], "`5` has no unit | write `5s` for seconds or `5m` for minutes"),
     ] {
         assert_eq!(mistakes(&exec("true", properties)), [expected], "{properties:?}");
@@ -168,6 +168,6 @@ fn a_sensitive_exec_names_what_was_not_as_expected() {
         ("capture", "{k=stdout.json.k}"),
     ];
     let transaction = machine.apply(exec("verify", &properties));
-    let rest = "not as expected; the exec is `sensitive`, so that no more is shown";
+    let rest = "not as expected; details are hidden, because the exec is `sensitive`";
     assert_eq!(failure(&transaction).chain[1..], [format!("stdout: {rest}"), format!("stdout_json: {rest}")]);
 }

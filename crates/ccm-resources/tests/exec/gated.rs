@@ -118,7 +118,7 @@ fn a_command_that_is_denied_is_not_run_and_noop_says_so() {
         let failure = failure(&done);
         assert_eq!((failure.kind, failure.changed), (FailureKind::Denied, false));
         assert_eq!(failure.chain, ["not allowed: rule 1"]);
-        assert_eq!(gate.asked(), ["change: nothing says that it need not run", "Command: argv make"]);
+        assert_eq!(gate.asked(), ["change: it has no `creates` and no guards", "Command: argv make"]);
         assert_eq!(machine.runner.lines(), [] as [&str; 0]);
     }
 }

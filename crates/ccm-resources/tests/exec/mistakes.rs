@@ -35,7 +35,7 @@ fn mistakes_are_named() {
     for (properties, expected) in [
         (&[("command", "echo 'a")][..], "Unterminated single quote | close it, or put a backslash before it"),
         (&[("command", "echo \"a")], "Unterminated double quote | close it, or put a backslash before it"),
-        (&[("command", "echo a\\")], "Unterminated backslash escape | write two of them for one"),
+        (&[("command", "echo a\\")], "Unterminated backslash escape | write `\\\\` for a backslash"),
         (&[("unless", "test 'a")], "Unterminated single quote | close it, or put a backslash before it"),
         (
             &[("onlyif", "[true|test \"a]")],
@@ -65,7 +65,7 @@ fn mistakes_are_named() {
         (&[("environment", "[A=1|A=2]")], "the environment entry `A` is given twice"),
         (
             &[("environment", "[PATH=/bin]"), ("path", "/bin")],
-            "PATH is given twice, here and as `path` | keep `path`: it is for the lookup of the command and for the command itself",
+            "PATH is given twice, here and as `path` | keep `path`: ccm finds the command with it, and passes it to the command",
         ),
         (&[("returns", "[256]")], "exit codes are 0 to 255, found 256"),
         (&[("returns", "[-1]")], "exit codes are 0 to 255, found -1"),
@@ -97,7 +97,8 @@ fn mistakes_are_named() {
 
 #[test]
 fn what_only_a_shell_acts_on_is_warned_of() {
-    let hint = "add `provider: shell` if a shell is to read it, or quote it if it is meant as it is";
+    let hint =
+        "add `provider: shell` if a shell should read this text, or put it in quotes if it is an argument";
     for (command, what) in [
         ("echo a > /tmp/x", Some("`>` is plain text to the posix provider")),
         ("cd /tmp; make", Some("`;` is plain text to the posix provider")),

@@ -57,7 +57,7 @@ fn creates_is_looked_at_before_and_after() {
     let missing = machine.apply(resource());
     assert_eq!(
         missing.warnings,
-        ["`creates: /a` is still not there after the command, so the next run will run it again"]
+        ["`creates: /a` does not exist after the command, so the next run will run the command again"]
     );
     assert_eq!(missing.outcome, Outcome::Changed);
     machine.files.files.extend(["/a".into(), "/b".into()]);
@@ -112,7 +112,7 @@ fn a_guard_that_can_not_be_asked_fails_the_resource() {
     for (exit, message) in [
         (Exit::Signal { number: 9, name: "SIGKILL".to_owned() }, "it was killed by SIGKILL"),
         (Exit::TimedOut { after: Duration::from_secs(90) }, "it timed out after 1m30s"),
-        (Exit::Cancelled, "it was stopped because the run was"),
+        (Exit::Cancelled, "it was stopped together with the run"),
     ] {
         let machine = Machine::new();
         machine.runner.answer_with("slow", FakeRunner::finished(exit));
@@ -138,7 +138,7 @@ fn the_state_is_that_of_the_protocol() {
             "creates_satisfied": false,
             "onlyif_satisfied": null,
             "unless_satisfied": null,
-            "decision": "nothing says that it need not run",
+            "decision": "it has no `creates` and no guards",
         })
     );
     assert_eq!(transaction.final_ensure.as_deref(), Some("present"));
@@ -156,8 +156,8 @@ fn an_end_has_its_words() {
             FakeRunner::finished(Exit::Signal { number: 11, name: "SIGSEGV".to_owned() }),
             &["command was killed by SIGSEGV"],
         ),
-        (unkillable, &["command timed out after 1m0s", "could not be killed, and still runs: 7 stuck"]),
-        (FakeRunner::finished(Exit::Cancelled), &["command was stopped because the run was"]),
+        (unkillable, &["command timed out after 1m0s", "could not be killed and is still running: 7 stuck"]),
+        (FakeRunner::finished(Exit::Cancelled), &["command was stopped together with the run"]),
     ] {
         let machine = Machine::new();
         machine.runner.answer_with("run", finished);
@@ -189,10 +189,16 @@ fn what_is_not_found_has_the_same_words_in_both_providers() {
         machine.apply(exec("x", &[("command", "nosuch"), ("provider", "shell"), ("returns", "[0|127]")]));
     assert_eq!(failure(&posix).chain, ["\"nosuch\" not found in PATH"]);
     assert_eq!(failure(&shell).chain, failure(&posix).chain);
-    assert_eq!(failure(&posix).hints, ["looked in /usr/bin:/bin"]);
+    assert_eq!(
+        failure(&posix).hints,
+        ["check the name of the program, or add its directory to PATH (now /usr/bin:/bin)"]
+    );
     let named = machine.apply(exec("nosuch", &[]));
     let hint = "no `command` is given, so the name of the resource is the command";
-    assert_eq!(failure(&named).hints, ["looked in /usr/bin:/bin", hint]);
+    assert_eq!(
+        failure(&named).hints,
+        ["check the name of the program, or add its directory to PATH (now /usr/bin:/bin)", hint]
+    );
     let relative = machine.apply(exec("./nosuch", &[("cwd", "/tmp")]));
     assert_eq!(
         failure(&relative).hints.last().map(String::as_str),
@@ -207,7 +213,10 @@ fn a_word_of_the_shell_is_hinted_at() {
     let transaction = machine.apply(exec("cd /tmp && make", &[]));
     assert_eq!(
         failure(&transaction).hints,
-        ["looked in /usr/bin:/bin", "`cd` is of the shell: add `provider: shell`"]
+        [
+            "check the name of the program, or add its directory to PATH (now /usr/bin:/bin)",
+            "`cd` is a shell builtin: add `provider: shell`"
+        ]
     );
 }
 

@@ -20,7 +20,7 @@ fn a_command_is_tried_until_it_succeeds() {
     machine.runner.answer("fetch", 0);
     let transaction = machine.apply(exec("fetch", &[("tries", "5"), ("try_sleep", "2s")]));
     assert_eq!(transaction.outcome, Outcome::Changed);
-    assert_eq!(transaction.notes, ["succeeded at the 3rd of 5 tries"]);
+    assert_eq!(transaction.notes, ["succeeded on the 3rd of 5 tries"]);
     assert_eq!(machine.runner.lines(), ["fetch"; 3]);
     let waited = machine.clock.monotonic();
     assert!((Duration::from_secs(6)..=Duration::from_millis(7500)).contains(&waited), "{waited:?}");
@@ -45,7 +45,7 @@ fn the_last_try_is_the_one_that_is_told() {
     let transaction = machine.apply(exec("fetch", &[("tries", "2")]));
     assert_eq!(failure(&transaction).chain, ["exit code 2 not in allowed returns [0]"]);
     assert_eq!(failure(&transaction).output[0].lines, ["second"]);
-    assert_eq!(transaction.notes, ["failed at each of 2 tries"]);
+    assert_eq!(transaction.notes, ["failed on each of 2 tries"]);
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn every_try_says_what_was_not_as_expected() {
     let transaction = machine.apply(exec("fetch", &[("tries", "3"), ("expect", "{stdout=three}")]));
     let state = transaction.state.unwrap_or_default();
     let errors: Vec<&str> = (0..2).filter_map(|at| state["attempts"][at]["error"].as_str()).collect();
-    let told = "the command did not do what `expect` says: stdout: expected \"three\", found";
+    let told = "the result of the command differs from `expect`: stdout: expected \"three\", found";
     assert_eq!(errors, [format!("{told} \"one\""), format!("{told} \"two\"")]);
 }
 

@@ -97,7 +97,7 @@ fn it_is_checked() {
     assert_eq!(errors("{copies: 0, colour: red}").len(), 2);
     assert_eq!(
         errors("{color: white, colour: yellow}"),
-        ["`colour` is given twice, here and by another name"]
+        ["`colour` is given twice, here and under another name"]
     );
 }
 

@@ -68,11 +68,8 @@ impl SyntaxError<'_> {
         }
         if before.trim_start().starts_with("- ") && before.trim_matches([' ', '-']).is_empty() {
             let dash = line_start + line.len() - line.trim_start().len();
-            return Diagnostic::error(
-                self.span(dash, dash + 1),
-                "a list element stands among the keys of a map",
-            )
-            .with_hint("align the `-` with its list");
+            return Diagnostic::error(self.span(dash, dash + 1), "a list element is among the keys of a map")
+                .with_hint("align the `-` with its list");
         }
         self.error("unexpected text after a value").with_hint("quote the whole value if it is meant as text")
     }

@@ -252,8 +252,8 @@ fn aliases_without_an_anchor() {
                 r#"1:4 "*x": unknown alias `*x` | hint: define the anchor `&x` above or, if this is text, quote it: `"*x y"`"#,
             ],
         ),
-        ("- &x [*x]", &[r#"1:7 "*x": the alias `*x` stands inside its own anchor"#]),
-        ("&x a: &y {b: *y}", &[r#"1:14 "*y": the alias `*y` stands inside its own anchor"#]),
+        ("- &x [*x]", &[r#"1:7 "*x": the alias `*x` is inside its own anchor"#]),
+        ("&x a: &y {b: *y}", &[r#"1:14 "*y": the alias `*y` is inside its own anchor"#]),
         (
             "a: &x &y z",
             &[
@@ -272,7 +272,7 @@ fn aliases_without_an_anchor() {
 #[test]
 fn documents_directives_and_control_characters() {
     check_same(
-        "a second document begins here | hint: remove the `---`, or split the file: a text holds one document only",
+        "a second document begins here | hint: remove the `---`, or split the file: only one document is allowed",
         &[
             ("a: 1\n---\nb: 2", r#"2:1 "---""#),
             ("a: 1\n...\nb: 2", r#"3:1 "b:""#),

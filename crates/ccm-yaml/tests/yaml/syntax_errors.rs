@@ -49,9 +49,7 @@ fn wrong_indentation_is_reported() {
         ),
         (
             "a: 1\n- b",
-            &[
-                r#"2:1 "-": a list element stands among the keys of a map | hint: align the `-` with its list"#,
-            ],
+            &[r#"2:1 "-": a list element is among the keys of a map | hint: align the `-` with its list"#],
         ),
         (
             "- a: 1\n    b: 2",

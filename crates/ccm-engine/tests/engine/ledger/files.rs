@@ -12,7 +12,7 @@ fn a_ledger_that_can_not_be_written_keeps_its_resource_from_executing() {
     let ran = run_with(&catalog, &Options { ledger: Some(&ledger), ..Options::default() });
     assert!(
         ran.lines[0].starts_with(
-            "a failed: the refreshes that a change of it would owe can't be remembered < the ledger "
+            "a failed: the refreshes that its change would trigger can't be recorded < the ledger "
         ) && ran.lines[0]
             .ends_with("refreshes/site-fbae041b.ledger can't be written < Not a directory (os error 20)"),
         "{:?}",
@@ -90,7 +90,7 @@ fn a_ledger_of_another_manifest_is_not_believed() {
         .replace("\"manifest\":\"site\"", "\"manifest\":\"other\"");
     fs::write(&file, text).expect("a ledger");
     let ledger = machine.open(machine.named("site", "/site.yaml")).expect("a ledger");
-    assert_eq!(ledger.damage().map(|damage| &*damage.reason), Some("it is of the manifest `other`"));
+    assert_eq!(ledger.damage().map(|damage| &*damage.reason), Some("it belongs to the manifest `other`"));
 }
 
 #[test]

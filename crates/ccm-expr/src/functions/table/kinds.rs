@@ -7,7 +7,7 @@ use crate::static_type::Base;
 pub(super) static ROWS: &[Builtin] = &[
     row(
         doc(
-            "Kinds",
+            "Types and encodings",
             "type",
             "type(value)",
             "The name of the value's type.",
@@ -21,7 +21,7 @@ pub(super) static ROWS: &[Builtin] = &[
     ),
     row(
         doc(
-            "Kinds",
+            "Types and encodings",
             "int",
             "int(value)",
             "Converts a number or a text to a whole number.",
@@ -35,7 +35,7 @@ pub(super) static ROWS: &[Builtin] = &[
     ),
     row(
         doc(
-            "Kinds",
+            "Types and encodings",
             "float",
             "float(value)",
             "Converts a number or a text to a floating-point number.",
@@ -49,7 +49,7 @@ pub(super) static ROWS: &[Builtin] = &[
     ),
     row(
         doc(
-            "Kinds",
+            "Types and encodings",
             "string",
             "string(value)",
             "Converts any value to text.",
@@ -63,7 +63,7 @@ pub(super) static ROWS: &[Builtin] = &[
     ),
     row(
         doc(
-            "Kinds",
+            "Types and encodings",
             "toJSON",
             "toJSON(value)",
             "The value as JSON, indented.",
@@ -77,7 +77,7 @@ pub(super) static ROWS: &[Builtin] = &[
     ),
     row(
         doc(
-            "Kinds",
+            "Types and encodings",
             "fromJSON",
             "fromJSON(text)",
             "The value of a JSON text; its numbers are never integers.",
@@ -91,7 +91,7 @@ pub(super) static ROWS: &[Builtin] = &[
     ),
     row(
         doc(
-            "Kinds",
+            "Types and encodings",
             "toBase64",
             "toBase64(text)",
             "The text in Base64.",
@@ -105,7 +105,7 @@ pub(super) static ROWS: &[Builtin] = &[
     ),
     row(
         doc(
-            "Kinds",
+            "Types and encodings",
             "fromBase64",
             "fromBase64(text)",
             "The text of a Base64 text.",

@@ -122,7 +122,10 @@ fn not_removed(path: &str, left_running: &[Process], error: &io::Error) -> Strin
     let left: Vec<String> = left_running.iter().map(Process::to_string).collect();
     let cause = match &left[..] {
         [] => String::new(),
-        left => format!(", because what is left running may still write into it ({})", left.join(", ")),
+        left => format!(
+            ", because processes that were left running may still write into it ({})",
+            left.join(", ")
+        ),
     };
     format!("the private directory \"{path}\" could not be removed{cause}: {error}; the next run removes it")
 }
@@ -134,14 +137,15 @@ mod tests {
     #[test]
     fn what_may_hold_a_private_directory_is_named() {
         let daemon = Process { pid: 7, name: "daemon".to_owned() };
-        let error = io::Error::other("it does not become empty");
-        for (left, cause) in
-            [(&[][..], ""), (&[daemon], ", because what is left running may still write into it (7 daemon)")]
-        {
+        let error = io::Error::other("new files keep appearing in the directory");
+        for (left, cause) in [
+            (&[][..], ""),
+            (&[daemon], ", because processes that were left running may still write into it (7 daemon)"),
+        ] {
             assert_eq!(
                 not_removed("/tmp/x", left, &error),
                 format!(
-                    "the private directory \"/tmp/x\" could not be removed{cause}: it does not become empty; the next \
+                    "the private directory \"/tmp/x\" could not be removed{cause}: new files keep appearing in the directory; the next \
                      run removes it"
                 )
             );

@@ -19,7 +19,7 @@ fn without(layers: &[SandboxLayer], test: &str, body: impl AsyncFnOnce(&SystemRu
 
 const NO_SECCOMP: [&str; 2] = [
     "`network: false` and `unix_sockets: false`: it has no seccomp",
-    "that no file is made that runs as its owner: it has no seccomp",
+    "the ban on creating setuid and setgid files: it has no seccomp",
 ];
 
 /// Runs the body with all layers, without namespaces and without Landlock. It gets the missing layers.
@@ -143,8 +143,8 @@ fn sandbox_without_enough_layers_is_refused_by_name() {
     let old = [SandboxLayer::Namespaces, SandboxLayer::LandlockNewerThan(2)];
     without(&old, test, async |runner| {
         let place = Place::new();
-        let expected = "`read` and `write`: it offers no namespaces (switched off) and its Landlock (version 2, \
-                        needed is 3) can't protect all files";
+        let expected = "`read` and `write`: it offers no namespaces (switched off) and its Landlock is too old \
+                        (version 2, 3 is needed) to protect all files";
         let error = start_error(runner, &place.shell("true")).await;
         assert_eq!(chain(&error), format!("this kernel can't enforce the sandbox: {expected}"));
         let advisory = Sandbox { advisory: true, ..place.sandbox() };
@@ -159,8 +159,8 @@ fn unix_sockets_that_would_be_shared_are_refused_by_name() {
     without(&[SandboxLayer::Namespaces], test, async |runner| {
         let place = Place::new();
         let sandbox = Sandbox { unix_sockets: true, ..place.sandbox() };
-        let expected = "`unix_sockets`, which are its own alone: it offers no namespaces (switched off), and those of \
-                        the machine can be reached";
+        let expected = "`unix_sockets`, limited to its own sockets: it offers no namespaces (switched off), so \
+                        sockets of the machine can be reached";
         let error = start_error(runner, &place.shell_in(sandbox.clone(), "true")).await;
         assert_eq!(chain(&error), format!("this kernel can't enforce the sandbox: {expected}"));
         let advisory = Sandbox { advisory: true, ..sandbox };

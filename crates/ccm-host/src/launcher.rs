@@ -7,7 +7,8 @@
 //! failure is returned through a pipe, which is closed when the program begins.
 //!
 //! The order of the steps: a new session keyring, namespaces, the view of the file system, capabilities, groups and user, umask and
-//! working directory, Landlock, the filter of system calls.
+//! working directory, Landlock, the filter of system calls. Without Landlock, root's sandbox also gets a user
+//! namespace once the view is entered.
 
 mod allowlist;
 mod filter;
@@ -20,6 +21,7 @@ use std::convert::Infallible;
 use std::ffi::CStr;
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
+use std::os::fd::OwnedFd;
 use std::process::ExitCode;
 
 use nix::sys::signal::Signal;
@@ -30,6 +32,7 @@ use crate::command::sandbox::{AvailableMeans, SandboxLayer};
 use crate::process::hide_inherited_files;
 use crate::{Enforced, Sandbox, StartError, raw};
 use allowlist::Allowlist;
+use namespaces::Users;
 
 /// The only argument of a launcher.
 pub(crate) const ARGUMENT: &CStr = c"become-the-command";
@@ -142,6 +145,11 @@ fn step<E: Into<io::Error>>(property: &'static str, step: &'static str) -> impl 
     }
 }
 
+fn open_directory(path: &CStr) -> io::Result<OwnedFd> {
+    let flags = rustix::fs::OFlags::PATH | rustix::fs::OFlags::DIRECTORY | rustix::fs::OFlags::CLOEXEC;
+    Ok(rustix::fs::open(path, flags, rustix::fs::Mode::empty())?)
+}
+
 /// Opens the null device anew if it is standard input: through the descriptor from outside, its owner could
 /// change the device.
 fn own_null_device() -> io::Result<()> {
@@ -169,11 +177,13 @@ impl<'s> Confinement<'s> {
         let is_off = |layer| request.switched_off.contains(&layer);
         let empty = request.has_network.then(|| raw::inherited(NETWORK)).transpose();
         let empty = empty.map_err(step("launcher", "its network can't be found"))?;
-        let no_namespaces = if is_off(SandboxLayer::Namespaces) {
-            Some("switched off".to_owned())
+        // The view will have a /proc in which nothing can be written.
+        let proc = open_directory(c"/proc").map_err(step("sandbox", "/proc can't be opened"))?;
+        let users = if is_off(SandboxLayer::Namespaces) {
+            Err("switched off".to_owned())
         } else {
             let entered = namespaces::enter(sandbox.network, empty.as_ref(), request.identity.is_some());
-            entered.err().map(|error| error.to_string())
+            entered.map_err(|error| error.to_string())
         };
         let newest = request.switched_off.iter().find_map(|layer| match layer {
             SandboxLayer::LandlockNewerThan(version) => Some(*version),
@@ -181,12 +191,12 @@ impl<'s> Confinement<'s> {
         });
         let landlock = if is_off(SandboxLayer::Landlock) { 0 } else { raw::landlock_version() };
         let available = AvailableMeans {
-            no_namespaces,
+            no_namespaces: users.as_ref().err().cloned(),
             landlock: newest.map_or(landlock, |newest| landlock.min(newest)),
             seccomp: !is_off(SandboxLayer::Seccomp) && filter::is_available(),
             exposed: request.exposed.clone(),
         };
-        let enforced = available.enforce(sandbox);
+        let mut enforced = available.enforce(sandbox);
         if !enforced.missing.is_empty() && !sandbox.advisory {
             return Err(StartError::NotEnforceable { missing: enforced.missing });
         }
@@ -194,6 +204,19 @@ impl<'s> Confinement<'s> {
         if available.no_namespaces.is_none() {
             mount_view::enter(&mut allowlist)?;
             own_null_device().map_err(step("sandbox", "the null device in the sandbox can't be opened"))?;
+        }
+        if users == Ok(Users::Shared) && available.landlock == 0 {
+            let separated = if is_off(SandboxLayer::Users) {
+                Err(io::Error::other("switched off"))
+            } else {
+                namespaces::separate_users(&proc)
+            };
+            if let Err(error) = separated {
+                enforced.missing.push(AvailableMeans::users_are_shared(&error));
+                if !sandbox.advisory {
+                    return Err(StartError::NotEnforceable { missing: enforced.missing });
+                }
+            }
         }
         Ok(Self { sandbox, available, enforced, allowlist })
     }

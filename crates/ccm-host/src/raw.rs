@@ -53,6 +53,15 @@ pub(crate) fn posix_spawn(start: &Start<'_>) -> io::Result<Pid> {
     Pid::from_raw(pid).ok_or_else(|| io::Error::from_raw_os_error(libc::ESRCH))
 }
 
+/// Starts a copy of this process, which must have no other thread. Returns `None` in the copy.
+pub(crate) fn fork() -> io::Result<Option<Pid>> {
+    // SAFETY: without other threads, nothing in the copy is locked or half changed.
+    match unsafe { libc::fork() } {
+        ..0 => Err(io::Error::last_os_error()),
+        pid => Ok(Pid::from_raw(pid)),
+    }
+}
+
 /// Sets close-on-exec on every descriptor from a number on.
 pub(crate) fn close_on_exec_from(first: RawFd) -> io::Result<()> {
     // SAFETY: the call takes three numbers; it closes nothing, it only sets a flag.

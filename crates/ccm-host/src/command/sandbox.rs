@@ -149,6 +149,14 @@ impl AvailableMeans {
         enforced
     }
 
+    /// Returns the missing part of a sandbox without Landlock and without a user namespace of its own.
+    pub(crate) fn users_are_shared(error: &std::io::Error) -> String {
+        format!(
+            "`read` and `write`: it has no Landlock and no user namespace ({error}), and other processes of its user \
+             lead out of the mounts"
+        )
+    }
+
     fn missing(&self, sandbox: &Sandbox) -> Vec<String> {
         let mut missing = Vec::new();
         let landlock = |needed| match self.landlock {
@@ -208,6 +216,8 @@ pub enum SandboxLayer {
     LandlockNewerThan(u32),
     /// Filter of system calls.
     Seccomp,
+    /// User namespace of a sandbox without Landlock.
+    Users,
 }
 
 #[cfg(test)]

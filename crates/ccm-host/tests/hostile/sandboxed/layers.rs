@@ -7,7 +7,7 @@ use ccm_host::{Command, Exit, Means, Runner as _, Sandbox, SandboxLayer, SystemR
 use ccm_testkit::{isolated, wait_until};
 
 use super::{Place, chain, fail, start_error, succeed};
-use crate::launched::launcher;
+use crate::launched::{launcher, only_as_root};
 use crate::{block_on, end, run};
 
 fn without(layers: &[SandboxLayer], test: &str, body: impl AsyncFnOnce(&SystemRunner)) {
@@ -149,6 +149,24 @@ fn sandbox_without_enough_layers_is_refused_by_name() {
         assert_eq!(chain(&error), format!("this kernel can't enforce the sandbox: {expected}"));
         let advisory = Sandbox { advisory: true, ..place.sandbox() };
         let finished = run(runner, &place.shell_in(advisory, "cat $OUTSIDE/secret")).await;
+        assert_eq!(finished.enforced.expect("what was enforced").missing, [expected]);
+    });
+}
+
+#[test]
+fn sandbox_of_root_without_landlock_needs_a_user_namespace() {
+    let test = "sandboxed::layers::sandbox_of_root_without_landlock_needs_a_user_namespace";
+    without(&[SandboxLayer::Landlock, SandboxLayer::Users], test, async |runner| {
+        let place = Place::new();
+        if !only_as_root() {
+            return;
+        }
+        let expected = "`read` and `write`: it has no Landlock and no user namespace (switched off), and other \
+                        processes of its user lead out of the mounts";
+        let error = start_error(runner, &place.shell("true")).await;
+        assert_eq!(chain(&error), format!("this kernel can't enforce the sandbox: {expected}"));
+        let advisory = Sandbox { advisory: true, ..place.sandbox() };
+        let finished = run(runner, &place.shell_in(advisory, "true")).await;
         assert_eq!(finished.enforced.expect("what was enforced").missing, [expected]);
     });
 }

@@ -5,7 +5,7 @@ use ccm_testkit::wait_until;
 
 use super::layers::in_every_way;
 use super::{Place, fail, launched, succeed};
-use crate::launched::{own_sleep, running};
+use crate::launched::{only_as_root, own_sleep, running};
 use crate::paused::DEADLINE;
 use crate::{is_root, run};
 
@@ -213,5 +213,49 @@ fn sandbox_is_reported_with_its_means() {
         assert!(enforced.network.is_empty());
         let free = Command { sandbox: None, ..place.shell("true") };
         assert_eq!(run(runner, &free).await.enforced, None);
+    });
+}
+
+#[test]
+fn other_processes_of_the_same_user_do_not_lead_outside() {
+    let test = "sandboxed::processes::other_processes_of_the_same_user_do_not_lead_outside";
+    in_every_way(test, async |runner, off| {
+        let place = Place::new();
+        if !only_as_root() {
+            return;
+        }
+        let nobody = runner.account("nobody").expect("nobody").identity;
+        let (uid, gid) = (nobody.uid.to_string(), nobody.gid.to_string());
+        let of_nobody = ["--reuid", &uid, "--regid", &gid, "--clear-groups"];
+        // Root without a capability, like the command in the sandbox.
+        let of_root = ["--bounding-set=-all", "--inh-caps=-all"];
+        for (options, identity) in [(&of_nobody[..], Some(nobody)), (&of_root, None)] {
+            let mut outside = std::process::Command::new("setpriv");
+            let mut outside = outside.args(options).args(["sleep", "88"]).spawn().expect("a process");
+            let pid = outside.id();
+            let is_ready =
+                || std::fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|name| name == "sleep\n");
+            wait_until("it has given up its privileges", is_ready);
+            for attempt in [
+                "cat /proc/PID/root/etc/hosts",
+                "cat /proc/PID/environ",
+                "readlink /proc/PID/exe",
+                "readlink /proc/PID/fd/0",
+            ] {
+                let attempt = attempt.replace("PID", &pid.to_string());
+                let said =
+                    fail(runner, &Command { identity: identity.clone(), ..place.shell(&attempt) }).await;
+                assert!(!said.contains("not found"), "{attempt} {off:?}: {said}");
+            }
+            // Users and groups stay what they are outside.
+            let command = Command {
+                identity: identity.clone(),
+                ..place.shell("id -u; id -G; stat -c %u:%g /etc/passwd")
+            };
+            let free = Command { sandbox: None, cwd: "/".into(), ..command.clone() };
+            assert_eq!(succeed(runner, &command).await, succeed(runner, &free).await);
+            outside.kill().expect("to end it");
+            outside.wait().expect("its end");
+        }
     });
 }

@@ -5,7 +5,8 @@ use std::error::Error;
 use std::process::ExitCode;
 
 use ccm_host::{
-    Cancellation, Command, LocalSystem as _, Runner as _, Sandbox, SystemRunner, launcher, prepare_process,
+    Cancellation, Command, LocalSystem as _, Runner as _, Sandbox, SandboxLimits, SystemRunner, launcher,
+    prepare_process,
 };
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
@@ -28,6 +29,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
             write: Vec::new(),
             network: false,
             unix_sockets: false,
+            limits: SandboxLimits::default(),
             advisory: false,
         }),
         ..Command::new("/bin/sh")

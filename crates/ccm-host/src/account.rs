@@ -116,9 +116,7 @@ fn numeric(name: &str) -> Option<u32> {
     name.parse().ok().filter(|number| is_number && *number != u32::MAX)
 }
 
-/// Runs a function that sees files as another user does.
-///
-/// The function runs in a thread of its own that takes on the user for file access only. With the full
+/// Runs a function in a thread of its own that takes on another user for file access only: with the full
 /// identity, that user could send signals to this process meanwhile.
 pub(crate) fn seeing_as<T: Send>(identity: &Identity, run: impl FnOnce() -> T + Send) -> io::Result<T> {
     let run_as = || {

@@ -3,10 +3,13 @@
 
 pub(crate) mod base_environment;
 mod capture;
+mod control_group;
 pub(crate) mod launch_protocol;
 mod launcher_program;
+pub(crate) mod limits;
 mod lines;
 pub(crate) mod lookup;
+mod mark;
 mod network;
 pub(crate) mod sandbox;
 mod spawn;
@@ -30,6 +33,9 @@ use crate::account::{AccountError, Identity};
 use launch_protocol::{io_error, path};
 
 #[cfg(feature = "testing")]
+pub use launch_protocol::launch_messages_again;
+pub use limits::{ReachedLimit, SandboxLimit, SandboxLimits};
+#[cfg(feature = "testing")]
 pub use sandbox::SandboxLayer;
 pub use sandbox::{Enforced, Means, Sandbox, never_opened};
 pub use system::{RunnerError, SystemRunner};
@@ -39,6 +45,8 @@ pub use system::{RunnerError, SystemRunner};
 pub struct Command {
     /// Program, an absolute path.
     pub program: PathBuf,
+    /// Name that the program is called by and may print, `argv[0]`; `None` is its path.
+    pub called_as: Option<String>,
     /// Arguments, without the name of the program.
     pub args: Vec<OsString>,
     /// Working directory.
@@ -96,6 +104,7 @@ impl Command {
     pub fn new(program: impl Into<PathBuf>) -> Self {
         Self {
             program: program.into(),
+            called_as: None,
             args: Vec::new(),
             cwd: "/".into(),
             environment: Vec::new(),
@@ -208,10 +217,13 @@ pub struct Finished {
     pub duration: Duration,
     /// Processes that still ran after the command had ended by itself.
     pub left_running: Vec<Process>,
-    /// Processes that could not be killed at the deadline: those of another user, if ccm is not root.
+    /// Processes that could not be killed at the deadline: those of another user, if ccm is not root, or the
+    /// last one that was seen of processes that kept starting others.
     pub unkillable: Vec<Process>,
     /// Enforced parts of the sandbox; `None` without a sandbox.
     pub enforced: Option<Enforced>,
+    /// Limits of the sandbox that the command ran into.
+    pub reached: Vec<ReachedLimit>,
 }
 
 impl Finished {

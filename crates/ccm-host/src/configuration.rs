@@ -23,10 +23,8 @@ const READ: OFlags = OFlags::RDONLY
 const WRITABLE_BY_ALL: u32 = 0o002;
 
 /// Open configuration directory. Its files are read through the descriptor, so that a replaced path has no
-/// effect.
-///
-/// Links are not followed, neither to the directory nor in it. As root, a file or directory that belongs to
-/// another user or that everybody may write is an error, because its writer would decide what root does.
+/// effect, and no link is followed. As root, a file or directory that belongs to another user or that
+/// everybody may write is an error, because its writer would decide what root does.
 #[derive(Debug)]
 pub struct ConfigurationDirectory {
     descriptor: OwnedFd,
@@ -121,8 +119,7 @@ impl ConfigurationDirectory {
         &self.path
     }
 
-    /// Returns the names of the entries, sorted. More than `limit` are an error, because their order is
-    /// random.
+    /// Returns the sorted names of the entries. More than `limit` are an error: their order is random.
     pub fn names(&self, limit: usize) -> Result<Vec<OsString>, ConfigurationError> {
         let mut names = Vec::new();
         for entry in Dir::read_from(&self.descriptor).map_err(reading(&self.path))? {
@@ -161,10 +158,9 @@ impl ConfigurationDirectory {
     }
 }
 
-/// Reads a regular file that was not named to ccm; `None` if it does not exist.
-///
-/// A link is followed if it belongs to root or to the user who runs ccm. As root, a file or link that belongs to
-/// another user or that everybody may write is an error, because its writer would decide what root does.
+/// Reads a regular file that was not named to ccm; `None` if it does not exist. A link is followed if it
+/// belongs to root or to the user who runs ccm. As root, a file or link of another user or that everybody may
+/// write is an error, because its writer would decide what root does.
 pub fn read_unnamed(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, ConfigurationError> {
     let user = rustix::process::geteuid();
     let absent = |error: Errno| refused(error, path, || Err(error));
@@ -180,7 +176,6 @@ pub fn read_unnamed(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, Configur
     if FileType::from_raw_mode(found.st_mode) == FileType::Symlink && !is_own && found.st_uid != 0 {
         return Err(ConfigurationError::Link(path.to_owned()));
     }
-    // The check comes before opening, because opening a device could have an effect.
     let descriptor = match statat(CWD, path, AtFlags::empty()) {
         Ok(found) => {
             check(path, &found, FileType::RegularFile, user.is_root())?;
@@ -224,7 +219,6 @@ fn refused<T>(
     }
 }
 
-/// Returns [`ConfigurationError::Read`] as a closure for `map_err`.
 fn reading(path: &Path) -> impl FnOnce(Errno) -> ConfigurationError {
     move |source| ConfigurationError::Read { path: path.to_owned(), source: source.into() }
 }
@@ -265,7 +259,6 @@ fn what(kind: FileType) -> &'static str {
 mod tests {
     use super::*;
 
-    /// Returns the state of a file with this kind, mode and owner.
     fn state(mode: u32, owner: u32) -> Stat {
         let mut state = rustix::fs::stat("/").expect("the root");
         state.st_mode = mode;

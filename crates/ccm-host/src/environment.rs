@@ -2,9 +2,11 @@
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal as _};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use rustix::fs::stat;
 use rustix::rand::{GetRandomFlags, getrandom};
 use rustix::termios::tcgetwinsize;
 
@@ -22,9 +24,29 @@ pub fn environment() -> Vec<(String, String)> {
     variables
 }
 
-/// Returns the absolute path, with links as they are.
+/// Returns `true` if the value of a variable of the environment is not UTF-8 text.
+pub fn is_not_utf8(name: &str) -> bool {
+    variable(name).is_some_and(|value| value.to_str().is_none())
+}
+
+/// Returns the absolute path, with links as they are. For a relative path, this includes the links through which
+/// the shell entered the working directory.
 pub fn absolute(path: &Path) -> io::Result<PathBuf> {
-    std::path::absolute(path)
+    match entered_directory().filter(|_| path.is_relative()) {
+        Some(directory) => std::path::absolute(directory.join(path)),
+        None => std::path::absolute(path),
+    }
+}
+
+/// Returns the working directory as the shell entered it, from the variable `PWD`; `None` if the variable names
+/// another directory.
+fn entered_directory() -> Option<PathBuf> {
+    let named = variable("PWD")?;
+    let is_normal = named.as_bytes().split(|byte| *byte == b'/').all(|name| name != b"." && name != b"..");
+    let (entered, working) = (stat(&*named).ok()?, stat(".").ok()?);
+    let is_same = (entered.st_dev, entered.st_ino) == (working.st_dev, working.st_ino);
+    let path = PathBuf::from(named);
+    (path.is_absolute() && is_normal && is_same).then_some(path)
 }
 
 /// Returns a random number.

@@ -1,10 +1,8 @@
 //! Starting commands in a place: on this machine, or elsewhere under the same contract.
 //!
-//! A [`Launch`] is the request of a manifest, in names. An [`Executor`] resolves it into a [`LaunchPlan`]
-//! with the numbers, programs and directories of its place, which runs the commands of one resource there.
-//!
-//! A run has one executor. An executor for another place stands in front of the one of this machine and hands
-//! on the launches that are not meant for it, so that a [`RunnerMiddleware`] around the first executor sees
+//! A [`Launch`] is the request of a manifest, in names. An [`Executor`] resolves it into a [`LaunchPlan`],
+//! which runs the commands of one resource there. An executor for another place stands in front of the one of
+//! this machine and hands on other launches, so that a [`RunnerMiddleware`] around the first executor sees
 //! every command.
 
 mod local;
@@ -16,7 +14,7 @@ use std::time::Duration;
 use ccm_model::Stream;
 
 use crate::Local;
-use crate::command::{Cancellation, Command, Finished, Runner, StartError};
+use crate::command::{Cancellation, Command, Finished, Runner, SandboxLimits, StartError};
 
 pub use local::{LocalExecutor, LocalSystem};
 pub use middleware::RunnerMiddleware;
@@ -42,15 +40,13 @@ pub trait Executor {
             let launch = Launch::default();
             let plan = self.resolve(&launch, Purpose::Run).await?;
             let finished = plan.run(command, cancellation, on_line).await;
-            // Nothing is made for the default launch.
             let _no_warnings = plan.close().await;
             finished
         })
     }
 }
 
-/// Resolved launch. It starts the commands of one resource, one after the other, and owns their temporary
-/// directories.
+/// Resolved launch: starts the commands of one resource in turn, and owns their temporary directories.
 pub trait LaunchPlan: Runner {
     /// Returns the working directory of its commands.
     fn cwd(&self) -> &Path;
@@ -76,9 +72,8 @@ pub enum Purpose {
     Preflight,
 }
 
-/// Request of a manifest for the commands of one resource, in names: the user, the group and the program that
-/// a name stands for depend on the executor. By default a command runs on this machine as the user who runs
-/// ccm.
+/// Request of a manifest for the commands of one resource. Its user, group and program are names that the
+/// executor resolves. By default a command runs on this machine as the user who runs ccm.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Launch {
     /// User, by name or in digits; the default is the one who runs ccm.
@@ -91,8 +86,7 @@ pub struct Launch {
     pub cwd: Option<PathBuf>,
     /// Variables that the environment begins with.
     pub base: BaseEnvironment,
-    /// Variables laid over the base environment; of several values of one name the last counts. A PATH among
-    /// them is also where programs are looked up.
+    /// Variables laid over the base environment; the last of one name counts. Programs are found by PATH.
     pub environment: Vec<(String, String)>,
     /// Time limit of each command; `None` is no limit.
     pub timeout: Option<Duration>,
@@ -134,6 +128,8 @@ pub struct SandboxRequest {
     pub network: bool,
     /// Allows Unix sockets.
     pub unix_sockets: bool,
+    /// Limits of what the commands use.
+    pub limits: SandboxLimits,
     /// Runs commands also if not all of this can be enforced.
     pub advisory: bool,
 }

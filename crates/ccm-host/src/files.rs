@@ -23,16 +23,15 @@ pub use backup::slug;
 pub use content::sha256;
 pub use error::{FileError, FileStep};
 pub use middleware::{FileChange, FilesMiddleware};
-pub use read::{read_at_most, unescape};
+pub use read::{is_transient, read_at_most, unescape};
 pub(crate) use remove::empty as empty_directory;
 pub(crate) use resolve::{ResolvedPath, as_io as resolution_error};
 pub use system::SystemFiles;
+pub use write::is_temp_path;
 
-/// Inspects and changes files.
-///
-/// Paths are absolute and canonical unless a method says otherwise. A link among the parents of a path is
-/// followed if it belongs to root, to the user who runs ccm or to the owner of the file. Any other link is an
-/// error, because its owner could lead ccm to any file.
+/// Inspects and changes files. Paths are absolute and canonical unless a method says otherwise. A link among
+/// the parents of a path is followed if it belongs to root, to the user who runs ccm or to the owner of the
+/// file. Any other link is an error, because its owner could lead ccm to any file.
 pub trait Files {
     /// Returns `true` if the path exists, links followed. A path that can't be inspected is an error.
     fn exists(&self, path: &Path) -> io::Result<bool>;
@@ -49,12 +48,10 @@ pub trait Files {
     /// Reads the state of a path.
     fn inspect(&self, path: &Path, options: InspectOptions<'_>) -> Result<PathInfo, FileError>;
 
-    /// Reads a file to copy it. The path need not be canonical. The rule for links among parents holds for
-    /// the last part too.
+    /// Reads a file to copy it. The path need not be canonical; the link rule holds for its last part too.
     fn read(&self, path: &Path, keep_up_to: u64) -> Result<ReadContent, FileError>;
 
-    /// Reads the content of a file as [`Files::read`] does, without a checksum. Returns `None` for a longer file,
-    /// whose rest is not read.
+    /// Reads a file as [`Files::read`] does, without a checksum; `None` if the file is longer.
     fn content(&self, path: &Path, max_length: u64) -> Result<Option<Vec<u8>>, FileError> {
         self.read(path, max_length).map(|read| read.content)
     }
@@ -64,13 +61,17 @@ pub trait Files {
     /// Attributes that are not given are those of the old file: owner, access control list, extended
     /// attributes, capabilities, mode. An attribute that can't be kept is an error, and the old file stays.
     /// Returns the sha256 of the new content.
+    ///
+    /// In a directory that everybody may write, a file or link is an error if it belongs neither to root nor to
+    /// the user who runs ccm nor to the given owner.
     fn write(&self, path: &Path, new: &NewFile<'_>) -> Result<String, FileError>;
 
     /// Makes a directory.
     fn make_directory(&self, path: &Path, attributes: FileAttributes) -> Result<(), FileError>;
 
     /// Changes owner, group and mode of anything but a link. In a directory of a user who is neither root nor
-    /// the user who runs ccm, a file of another user is an error if the change gives anybody more rights.
+    /// the user who runs ccm, a file of another user is an error if the change gives anybody more rights. The
+    /// rule of [`Files::write`] for a directory that everybody may write holds too.
     fn set_attributes(&self, path: &Path, attributes: FileAttributes) -> Result<(), FileError>;
 
     /// Returns the error that [`Files::set_attributes`] would return before a change, as far as it is known.
@@ -79,7 +80,7 @@ pub trait Files {
         Ok(())
     }
 
-    /// Removes a file, a link or an empty directory; with `force` a directory and everything in it. The root
+    /// Removes a file, a link or an empty directory; with `force` a directory with its content. The root
     /// directory, a mount point and a directory with a mount point in it are errors.
     fn remove(&self, path: &Path, force: bool) -> Result<(), FileError>;
 
@@ -89,7 +90,13 @@ pub trait Files {
 
     /// Copies a file to `backups` in the state directory, readable only by the user who runs ccm. Returns the
     /// path of the copy.
-    fn back_up(&self, path: &Path, state: &Path, at: SystemTime) -> Result<PathBuf, FileError>;
+    fn back_up(
+        &self,
+        path: &Path,
+        state: &Path,
+        at: SystemTime,
+        name: BackupName,
+    ) -> Result<PathBuf, FileError>;
 
     /// Returns `true` if ccm may give a file to this owner and group; `None` is the user or group of ccm.
     fn can_chown(&self, uid: Option<u32>, gid: Option<u32>) -> bool;
@@ -107,6 +114,15 @@ pub trait Files {
     fn group_name(&self, gid: u32) -> Result<Option<String>, FileError>;
 }
 
+/// Name of a backup up to the time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BackupName {
+    /// The path of the file, with a part of its checksum.
+    Path,
+    /// The same for every file, because the path holds a secret. Even a checksum of the path could reveal it.
+    Anonymous,
+}
+
 /// Options of [`Files::inspect`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InspectOptions<'a> {
@@ -114,8 +130,7 @@ pub struct InspectOptions<'a> {
     pub hash: HashPolicy,
     /// Maximum length of content to keep, in bytes.
     pub keep_up_to: u64,
-    /// Content to compare a regular file with. If it is equal and short, only [`FileInfo::is_same`] is set:
-    /// the content is neither hashed nor kept.
+    /// Content to compare with. If the file is equal and short, only [`FileInfo::is_same`] is set.
     pub compare: Option<&'a [u8]>,
 }
 

@@ -12,16 +12,18 @@
 
 mod allowlist;
 mod filter;
+mod limits;
 mod mount_view;
 mod namespaces;
 mod privileges;
 mod rules;
 
 use std::convert::Infallible;
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt as _;
 use std::process::ExitCode;
 
 use nix::sys::signal::Signal;
@@ -30,8 +32,9 @@ use crate::command::launch_protocol::{LaunchReply, LaunchRequest, MAX_REQUEST};
 use crate::command::lookup;
 use crate::command::sandbox::{AvailableMeans, SandboxLayer};
 use crate::process::hide_inherited_files;
-use crate::{Enforced, Sandbox, StartError, raw};
+use crate::{Enforced, Means, Sandbox, StartError, raw};
 use allowlist::Allowlist;
+use limits::OwnLimits;
 use namespaces::Users;
 
 /// The only argument of a launcher.
@@ -42,7 +45,8 @@ const REQUEST: i32 = 3;
 const REPLIES: i32 = 4;
 const NETWORK: i32 = 5;
 
-/// Runs the launcher if this process was started as one. Returns if it was not, or if the launcher failed.
+/// Becomes the command, if this process was started as a launcher. Returns `None` if it was not, and else the
+/// exit code that `main` has to return at once.
 ///
 /// Call this at the very start of `main`: a launcher has one thread and no open files of its own.
 pub fn begin() -> Option<ExitCode> {
@@ -125,15 +129,15 @@ fn find_program(request: &LaunchRequest) -> Result<(), StartError> {
 }
 
 fn diagnose(request: &LaunchRequest, error: io::Error) -> StartError {
-    let is_path = |variable: &&std::ffi::CString| variable.to_bytes().starts_with(b"PATH=");
+    let is_path = |variable: &&CString| variable.to_bytes().starts_with(b"PATH=");
     let path = request.environment.iter().find(is_path).map(|path| path.to_string_lossy());
     let path = path.as_deref().and_then(|path| path.strip_prefix("PATH=")).unwrap_or_default();
     lookup::diagnose(&request.program, &request.cwd, path, error)
 }
 
 fn execute(request: &LaunchRequest) -> io::Result<Infallible> {
-    let program = request.arguments.first().ok_or(io::ErrorKind::InvalidInput)?;
-    Ok(nix::unistd::execve(program, &request.arguments, &request.environment)?)
+    let program = CString::new(request.program.as_os_str().as_bytes())?;
+    Ok(nix::unistd::execve(&program, &request.arguments, &request.environment)?)
 }
 
 /// Returns a function that adds property and step to an error.
@@ -175,6 +179,9 @@ struct Confinement<'s> {
 impl<'s> Confinement<'s> {
     fn enter(sandbox: &'s Sandbox, request: &LaunchRequest) -> Result<Self, StartError> {
         let is_off = |layer| request.switched_off.contains(&layer);
+        // The namespaces and the view would hide the files through which a group is joined.
+        limits::join(&request.control_group.memberships)
+            .map_err(step("sandbox", "its control group can't be joined"))?;
         let empty = request.has_network.then(|| raw::inherited(NETWORK)).transpose();
         let empty = empty.map_err(step("launcher", "its network can't be found"))?;
         // The view will have a /proc in which nothing can be written.
@@ -195,6 +202,16 @@ impl<'s> Confinement<'s> {
             landlock: newest.map_or(landlock, |newest| landlock.min(newest)),
             seccomp: !is_off(SandboxLayer::Seccomp) && filter::is_available(),
             exposed: request.exposed.clone(),
+            processes: if request.control_group.limits_processes {
+                Some(Means::ControlGroup)
+            } else {
+                namespaces::count_processes(users.as_ref().ok().copied()).then_some(Means::ResourceLimit)
+            },
+            memory: if request.control_group.limits_memory {
+                Means::ControlGroup
+            } else {
+                Means::ResourceLimit
+            },
         };
         let mut enforced = available.enforce(sandbox);
         if !enforced.missing.is_empty() && !sandbox.advisory {
@@ -236,6 +253,12 @@ impl<'s> Confinement<'s> {
             filter::install(self.sandbox, has_view)
                 .map_err(step("sandbox", "the filter of system calls can't be installed"))?;
         }
+        let own = OwnLimits {
+            limits: &self.sandbox.limits,
+            processes: self.available.processes == Some(Means::ResourceLimit),
+            memory: self.available.memory == Means::ResourceLimit,
+        };
+        own.set().map_err(step("sandbox", "its limits can't be set"))?;
         Ok(self.enforced)
     }
 }

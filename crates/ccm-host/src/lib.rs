@@ -75,23 +75,23 @@ pub mod state;
 
 pub use account::{Account, AccountError, Identity};
 pub use clock::{Clock, SystemClock, after};
-#[cfg(feature = "testing")]
-pub use command::SandboxLayer;
 pub use command::{
     Cancellation, CancellationLevel, CancellationSource, CapturedOutput, Command, CommandOrigin, Enforced,
-    Exit, Finished, Means, Process, Role, Runner, RunnerError, Sandbox, StartError, SystemRunner, Unredacted,
-    never_opened,
+    Exit, Finished, Means, Process, ReachedLimit, Role, Runner, RunnerError, Sandbox, SandboxLimit,
+    SandboxLimits, StartError, SystemRunner, Unredacted, never_opened,
 };
+#[cfg(feature = "testing")]
+pub use command::{SandboxLayer, launch_messages_again};
 pub use configuration::{ConfigurationDirectory, ConfigurationError, read_unnamed};
-pub use environment::{Terminal, absolute, environment, random, variable};
+pub use environment::{Terminal, absolute, environment, is_not_utf8, random, variable};
 pub use executor::{
     BaseEnvironment, Executor, Launch, LaunchPlan, LocalExecutor, LocalSystem, Purpose, RunnerMiddleware,
     SandboxRequest, Workdir,
 };
 pub use files::{
-    FileAttributes, FileChange, FileError, FileInfo, FileKind, FileStep, Files, FilesMiddleware, HashPolicy,
-    InspectOptions, NewContent, NewFile, PathInfo, ReadContent, SystemFiles, read_at_most, sha256, slug,
-    unescape,
+    BackupName, FileAttributes, FileChange, FileError, FileInfo, FileKind, FileStep, Files, FilesMiddleware,
+    HashPolicy, InspectOptions, NewContent, NewFile, PathInfo, ReadContent, SystemFiles, is_temp_path,
+    is_transient, read_at_most, sha256, slug, unescape,
 };
 pub use machine::{Interface, InterfaceFlag, Kernel, Machine, Space, SystemMachine};
 pub use non_blocking_writer::NonBlockingWriter;

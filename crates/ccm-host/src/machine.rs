@@ -11,9 +11,8 @@ pub use system::SystemMachine;
 
 /// Reads facts of the machine. Except for [`Machine::space`], no method blocks.
 pub trait Machine {
-    /// Reads a file of the kernel or of the system, links followed.
-    ///
-    /// A file with more than `limit` bytes is an error of kind [`io::ErrorKind::FileTooLarge`].
+    /// Reads a file of the kernel or of the system, links followed. More than `limit` bytes are an error of
+    /// kind [`io::ErrorKind::FileTooLarge`].
     fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>>;
 
     /// Reads the first bytes of a file, at most `length`. The kernel then generates no more than these.
@@ -37,9 +36,7 @@ pub trait Machine {
     /// Returns the size of a page of memory in bytes.
     fn page_size(&self) -> u64;
 
-    /// Returns the space of the file system at a path.
-    ///
-    /// A network file system whose server does not respond can block this for ever.
+    /// Returns the space of the file system at a path. A dead network file system can block this for ever.
     fn space(&self, path: &Path) -> io::Result<Space>;
 
     /// Returns the network interfaces with their addresses, in the order of the kernel.

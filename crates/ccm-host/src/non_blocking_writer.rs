@@ -1,8 +1,7 @@
-//! Writing to the standard streams without waiting for their readers.
+//! Writing to the standard streams, a pipe or a device without waiting for the reader.
 //!
-//! A reader may stop: a paused pager, a terminal after Ctrl-S, a stuck connection. A run must not stop with
-//! it, because deadlines and signals would be missed. So a thread does the writing. Output beyond a limit
-//! that no one reads is dropped and counted.
+//! A reader may stop: a paused pager, a stuck connection. A run must not stop with it, because deadlines and
+//! signals would be missed. So a thread does the writing, and output beyond a limit is dropped and counted.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -12,19 +11,20 @@ use std::thread;
 
 use tokio::sync::Notify;
 
+use crate::state::AppendFile;
+
 /// Maximum number of bytes that wait to be read. Later output is dropped.
 const BACKLOG: usize = 16 << 20;
 /// Size below which pieces are written together.
 const PIECE: usize = 64 << 10;
 
-/// Stream to write to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum StandardStream {
     Output,
     Error,
 }
 
-/// Writer for one of the standard streams whose writes never wait. A thread does the writing.
+/// Writer whose writes never wait. A thread does the writing.
 #[derive(Clone, Debug)]
 pub struct NonBlockingWriter {
     shared: Arc<Shared>,
@@ -43,7 +43,6 @@ struct WriterState {
     pieces: VecDeque<(StandardStream, Vec<u8>)>,
     /// Number of bytes in the pieces and in the one that is being written.
     waiting: usize,
-    /// Number of dropped bytes.
     dropped: u64,
     /// Error that ended writing to standard output.
     error: Option<i32>,
@@ -52,14 +51,20 @@ struct WriterState {
 }
 
 impl NonBlockingWriter {
-    /// Starts the thread, and returns the writers for standard output and standard error. Writes keep their
-    /// order across the two.
+    /// Starts the thread, and returns writers for standard output and error. Writes to both stay in order.
     pub fn open() -> io::Result<(Self, Self)> {
-        let shared = Arc::new(Shared::default());
-        let for_thread = Arc::clone(&shared);
-        thread::Builder::new().name("ccm-output".to_owned()).spawn(move || for_thread.work())?;
+        let shared = Shared::start(|shared| {
+            let (output, error) = (io::stdout(), io::stderr());
+            shared.work(output.as_fd(), error.as_fd());
+        })?;
         let writer = |stream| Self { shared: Arc::clone(&shared), stream };
         Ok((writer(StandardStream::Output), writer(StandardStream::Error)))
+    }
+
+    /// Starts the thread, and returns the writer for a pipe or a device.
+    pub fn to_file(file: AppendFile) -> io::Result<Self> {
+        let shared = Shared::start(move |shared| shared.work(file.as_fd(), file.as_fd()))?;
+        Ok(Self { shared, stream: StandardStream::Output })
     }
 
     /// Waits until all output was written or dropped.
@@ -106,6 +111,14 @@ impl WriterState {
 }
 
 impl Shared {
+    /// Starts a thread that writes until the process ends.
+    fn start(work: impl FnOnce(&Self) + Send + 'static) -> io::Result<Arc<Self>> {
+        let shared = Arc::new(Self::default());
+        let for_thread = Arc::clone(&shared);
+        thread::Builder::new().name("ccm-output".to_owned()).spawn(move || work(&for_thread))?;
+        Ok(shared)
+    }
+
     /// Locks the state. After a panic of the thread that held the lock, the state is still consistent.
     fn state(&self) -> MutexGuard<'_, WriterState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -138,8 +151,7 @@ impl Shared {
     }
 
     /// Writes pieces until the process ends.
-    fn work(&self) {
-        let (output, error) = (io::stdout(), io::stderr());
+    fn work(&self, output: BorrowedFd<'_>, error: BorrowedFd<'_>) {
         let mut state = self.state();
         loop {
             let Some((stream, piece)) = state.next() else {
@@ -150,9 +162,9 @@ impl Shared {
             drop(state);
             let result = match stream {
                 StandardStream::Output if failed => Ok(()),
-                StandardStream::Output => write_to(output.as_fd(), &piece),
+                StandardStream::Output => write_to(output, &piece),
                 // An error of standard error can't be reported.
-                StandardStream::Error => write_to(error.as_fd(), &piece).or(Ok(())),
+                StandardStream::Error => write_to(error, &piece).or(Ok(())),
             };
             state = self.state();
             state.waiting -= piece.len();

@@ -1,7 +1,7 @@
-//! Private directories of commands. Each is removed once its command has ended, whatever its result.
+//! Private directories of commands, each removed once its command has ended.
 //!
-//! A private directory is `ccm-private-NUMBER` in the system's directory for temporary files. It belongs to
-//! the user who runs ccm, and holds `work` for the command. ccm keeps a lock on it; one without a lock was
+//! A private directory is `ccm-private-NUMBER` in the directory for temporary files. It belongs to the user
+//! who runs ccm, and holds `work` for the command. ccm keeps a lock on it; one without a lock was
 //! left by a killed run.
 
 use std::ffi::OsString;
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{
     Access, AtFlags, CWD, Dir, FileType, FlockOperation, Gid, Mode, OFlags, Stat, Uid, accessat, fchown,
-    flock, fstat, mkdirat, openat, statat, unlinkat,
+    flock, fstat, mkdirat, openat, stat, statat, unlinkat,
 };
 use rustix::io::Errno;
 use rustix::process::geteuid;
@@ -29,8 +29,7 @@ const WORK: &str = "work";
 const REMOVE_TIMEOUT: Duration = Duration::from_secs(10);
 const DIRECTORY: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
-/// Other users may pass through the outer directory to `work`, if they know its name. They can't list or
-/// guess names.
+/// Other users may pass through the outer directory to `work`, if they know its name, but not list it.
 const OUTER: Mode = Mode::RWXU.union(Mode::XGRP).union(Mode::XOTH);
 const WRITABLE_BY_OTHERS: u32 = 0o022;
 
@@ -42,12 +41,10 @@ pub struct PrivateDirectory {
     held: Option<Held>,
 }
 
-/// Open descriptors of a private directory.
 #[derive(Debug)]
 struct Held {
     parent: OwnedFd,
     name: OsString,
-    /// Holds the lock.
     outer: OwnedFd,
 }
 
@@ -60,7 +57,7 @@ impl PrivateDirectory {
             let name = OsString::from(format!("{PREFIX}{:032x}", random()));
             mkdirat(&directory, &name, OUTER)?;
             // From here on it is removed, even if the rest fails. Until the lock is held, another run may
-            // take it for a leftover of a killed run, and remove it.
+            // remove it as a leftover of a killed run.
             let outer = match openat(&directory, &name, DIRECTORY, Mode::empty()) {
                 Ok(outer) => outer,
                 Err(Errno::NOENT) => continue,
@@ -124,13 +121,10 @@ impl Held {
     }
 }
 
-/// Removes private directories that killed runs of this user have left. Those that can't be removed are left
-/// for the next time.
+/// Removes private directories that killed runs of this user have left, as far as possible.
 pub fn remove_private_leftovers() {
-    let Ok(parent) = openat(CWD, std::env::temp_dir(), OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
-    else {
-        return;
-    };
+    let Ok(parent) = parent() else { return };
+    let Ok(parent) = openat(CWD, parent, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()) else { return };
     let Ok(entries) = Dir::read_from(&parent) else { return };
     for entry in entries.flatten().filter(|entry| entry.file_name().to_bytes().starts_with(PREFIX.as_bytes()))
     {
@@ -147,8 +141,24 @@ pub fn remove_private_leftovers() {
     }
 }
 
+/// Returns the directory that holds private directories, without links.
 fn parent() -> io::Result<PathBuf> {
-    std::env::temp_dir().canonicalize()
+    parent_for(&std::env::temp_dir())
+}
+
+/// Returns the path of a directory for temporary files without links; that of `/tmp`, if another user could
+/// exchange a private directory in the named one.
+fn parent_for(named: &Path) -> io::Result<PathBuf> {
+    let path = named.canonicalize()?;
+    if path.ancestors().all(keeps_entries) { Ok(path) } else { Path::new("/tmp").canonicalize() }
+}
+
+/// Returns `true` if no third user can rename entries of root or of the user who runs ccm in a directory.
+fn keeps_entries(directory: &Path) -> bool {
+    let Ok(found) = stat(directory) else { return false };
+    let is_trusted = found.st_uid == 0 || found.st_uid == geteuid().as_raw();
+    let is_sticky = Mode::from_raw_mode(found.st_mode).contains(Mode::SVTX);
+    is_trusted && (is_sticky || found.st_mode & WRITABLE_BY_OTHERS == 0)
 }
 
 fn is_at(parent: &OwnedFd, name: &OsString, directory: &OwnedFd) -> io::Result<bool> {
@@ -193,8 +203,7 @@ fn remove_within(timeout: Duration, parent: &OwnedFd, name: &OsString, outer: &O
     Ok(unlinkat(parent, name, AtFlags::REMOVEDIR)?)
 }
 
-/// Allows the owner to use a directory, so that a command can't keep its directory by removing its own
-/// permissions.
+/// Allows the owner to use a directory: a command may have removed its own permissions to keep it.
 fn open_up(directory: &OwnedFd) {
     // Root needs no permission. A directory of another user is an error of the next step.
     if !geteuid().is_root() {
@@ -247,14 +256,47 @@ mod tests {
     }
 
     #[test]
+    fn directory_in_which_others_can_rename_is_not_used() {
+        let place = tempfile::tempdir_in("/tmp").expect("a directory");
+        let at = |name: &str| place.path().canonicalize().expect("it").join(name);
+        for (name, mode) in
+            [("own", 0o700), ("open", 0o777), ("group", 0o770), ("sticky", 0o1777), ("strangers", 0o1777)]
+        {
+            std::fs::create_dir_all(at(name).join("below")).expect("directories");
+            std::fs::set_permissions(at(name), PermissionsExt::from_mode(mode)).expect("a mode");
+        }
+        std::os::unix::fs::symlink(at("own"), at("link")).expect("a link");
+        if geteuid().is_root() {
+            std::os::unix::fs::chown(at("strangers"), Some(54_321), None).expect("another owner");
+        }
+        let root_only = geteuid().is_root().then_some("/tmp");
+        for (name, expected) in [
+            ("own", None),
+            ("own/below", None),
+            ("sticky", None),
+            ("sticky/below", None),
+            ("open", Some("/tmp")),
+            ("open/below", Some("/tmp")),
+            ("group", Some("/tmp")),
+            ("strangers", root_only),
+            ("strangers/below", root_only),
+        ] {
+            let expected = expected.map_or_else(|| at(name), PathBuf::from);
+            assert_eq!(parent_for(&at(name)).expect("a directory"), expected, "{name}");
+        }
+        assert_eq!(parent_for(&at("link")).expect("a directory"), at("own"));
+        assert!(parent_for(&at("missing")).is_err());
+    }
+
+    #[test]
     fn leftover_is_removed_and_directory_in_use_is_kept() {
         let used = PrivateDirectory::make(None).expect("a directory");
         // Renamed when it is complete: another test may clean up at any moment.
         let number = random();
-        let made = std::env::temp_dir().join(format!("ccm-test-{number:032x}"));
+        let made = parent().expect("a directory").join(format!("ccm-test-{number:032x}"));
         std::fs::DirBuilder::new().mode(0o711).create(&made).expect("a directory");
         std::fs::create_dir_all(made.join("work/deep")).expect("a directory");
-        let left = std::env::temp_dir().join(format!("{PREFIX}{number:032x}"));
+        let left = made.with_file_name(format!("{PREFIX}{number:032x}"));
         std::fs::rename(&made, &left).expect("it is left");
         remove_private_leftovers();
         // A run beside this test may remove it.

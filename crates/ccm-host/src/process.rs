@@ -34,9 +34,8 @@ pub enum PrepareError {
 }
 
 /// Resets inherited state of the process: the umask, open files, an ignored `SIGCHLD`. Ignores `SIGXFSZ`, so
-/// that a file at its size limit is an error of the write and does not end the process.
-///
-/// Call this at the start of a program, before it opens a file or starts a thread.
+/// that a file at its size limit is an error of the write and does not end the process. It must be called
+/// before the program opens a file or starts a thread.
 pub fn prepare_process() -> Result<(), PrepareError> {
     open_standard_streams().map_err(|source| PrepareError::NullDevice { source })?;
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
@@ -45,6 +44,7 @@ pub fn prepare_process() -> Result<(), PrepareError> {
     raw::set_default(Signal::SIGCHLD).map_err(|source| PrepareError::ChildSignal { source })?;
     // After a failure the process ends at the limit, as other programs do.
     let _best_effort = raw::ignore(Signal::SIGXFSZ);
+    raw::share_memory_of_main_thread();
     keep_freed_blocks();
     Ok(())
 }
@@ -52,9 +52,8 @@ pub fn prepare_process() -> Result<(), PrepareError> {
 /// Lets the allocator reuse large blocks after they were freed.
 ///
 /// glibc maps each block of more than 128 KiB by itself and returns its pages when it is freed, until a
-/// larger mapped block was freed once. Without this call the pages of a manifest's text are returned just
-/// before as many are needed for the catalog, and a page costs as much as a system call. Other allocators
-/// ignore the call.
+/// larger mapped block was freed once: the pages of a manifest's text would be returned just before the
+/// catalog needs as many. Other allocators ignore the call.
 fn keep_freed_blocks() {
     /// Slightly below the maximum of glibc's threshold.
     const LARGEST: usize = (32 << 20) - (64 << 10);
@@ -65,7 +64,7 @@ fn keep_freed_blocks() {
 }
 
 /// Opens the null device for each closed standard stream. Else the next opened file would get its number, and
-/// output meant for the terminal would be written to the file.
+/// receive output meant for the terminal.
 fn open_standard_streams() -> io::Result<()> {
     let is_closed = |stream: &dyn AsFd| fcntl_getfd(stream.as_fd()) == Err(Errno::BADF);
     for closed in [is_closed(&io::stdin()), is_closed(&io::stdout()), is_closed(&io::stderr())] {

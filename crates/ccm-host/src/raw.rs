@@ -1,6 +1,5 @@
-//! System calls that no safe crate offers: the one module with `unsafe`.
-//!
-//! Each function wraps one call, or a few that belong together, in safe types, and makes no decisions.
+//! System calls that no safe crate offers: the one module with `unsafe`. Each function wraps one call, or a
+//! few that belong together, in safe types, and makes no decisions.
 #![expect(unsafe_code, reason = "no safe crate offers these calls")]
 
 use std::ffi::{CStr, CString, c_char, c_int};
@@ -14,24 +13,20 @@ use rustix::process::Pid;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-/// Parts of a new process.
 pub(crate) struct Start<'a> {
-    /// Path of the program.
     pub(crate) program: &'a CStr,
     /// All arguments, the name of the program first.
     pub(crate) arguments: &'a [CString],
     /// All variables of the environment, as `NAME=VALUE`.
     pub(crate) environment: &'a [CString],
-    /// Working directory.
     pub(crate) cwd: &'a CStr,
-    /// Descriptors for the numbers 0, 1, 2 and so on. They are duplicated in this order, so none may have a
-    /// number lower than its position.
+    /// Descriptors for the numbers 0, 1, 2 and so on, duplicated in this order: none may be lower than its
+    /// position.
     pub(crate) descriptors: &'a [BorrowedFd<'a>],
 }
 
-/// Starts a process in a session of its own, with every signal at its default and none blocked.
-///
-/// An error in the child is returned: that of the working directory or of the program.
+/// Starts a process in a session of its own, with every signal at its default and none blocked. Returns the
+/// error of the child at its working directory or program.
 pub(crate) fn posix_spawn(start: &Start<'_>) -> io::Result<Pid> {
     let attributes = SpawnAttributes::new()?;
     let actions = Actions::new(start)?;
@@ -62,6 +57,16 @@ pub(crate) fn fork() -> io::Result<Option<Pid>> {
     }
 }
 
+/// Lets all threads of this process allocate from the memory of the main thread. That of other threads grows by
+/// a system call for every 128 KiB, and one thread does nearly all the work.
+pub(crate) fn share_memory_of_main_thread() {
+    #[cfg(target_env = "gnu")]
+    // SAFETY: the call takes two numbers and changes a setting of the allocator.
+    unsafe {
+        libc::mallopt(libc::M_ARENA_MAX, 1);
+    }
+}
+
 /// Sets close-on-exec on every descriptor from a number on.
 pub(crate) fn close_on_exec_from(first: RawFd) -> io::Result<()> {
     // SAFETY: the call takes three numbers; it closes nothing, it only sets a flag.
@@ -77,8 +82,7 @@ pub(crate) fn close_on_exec(descriptor: RawFd) -> io::Result<()> {
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Takes ownership of an inherited descriptor, which must be open, and sets close-on-exec on it. It must be
-/// called only at the start of a program.
+/// Takes ownership of an inherited, open descriptor, at the start of a program, and sets close-on-exec on it.
 pub(crate) fn inherited(descriptor: RawFd) -> io::Result<OwnedFd> {
     close_on_exec(descriptor)?;
     // SAFETY: it is open, and nothing in this program has opened it, so nobody else owns it.

@@ -25,13 +25,18 @@ pub struct Signals(SignalFd);
 impl Signals {
     /// Starts to catch the signals. Call this before the first thread starts, which could get one.
     ///
-    /// A signal that was ignored when ccm started (`nohup`) stays ignored.
+    /// `SIGHUP` and `SIGINT` stay ignored if they were ignored when ccm started: by `nohup`, or by a shell for
+    /// a background job. `SIGTERM` and `SIGQUIT` are always caught.
     pub fn listen() -> io::Result<Self> {
         let mut caught = SigSet::empty();
         for number in [Number::SIGINT, Number::SIGTERM, Number::SIGHUP, Number::SIGQUIT] {
-            if !raw::is_ignored(number)? {
-                caught.add(number);
+            if raw::is_ignored(number)? {
+                if matches!(number, Number::SIGINT | Number::SIGHUP) {
+                    continue;
+                }
+                raw::set_default(number)?;
             }
+            caught.add(number);
         }
         // A blocked signal waits in the descriptor instead of interrupting a thread.
         caught.thread_block()?;

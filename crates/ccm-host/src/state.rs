@@ -20,7 +20,7 @@ use crate::files::{FileError, FileStep, resolution_error};
 #[non_exhaustive]
 pub enum StateError {
     /// No directory is named, and there is no default.
-    #[error("there is no default state directory: HOME is not an absolute path")]
+    #[error("there is no default state directory: HOME is not set to an absolute path")]
     NoDirectory,
     /// The directory does not exist and can't be created.
     #[error("state directory {path:?} can't be created")]

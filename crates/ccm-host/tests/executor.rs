@@ -91,3 +91,17 @@ fn preflight_makes_no_directory_and_opens_no_more_than_a_run() {
         }
     });
 }
+
+#[test]
+fn program_is_called_by_the_bare_name_that_was_looked_up() {
+    block_on(async {
+        let (runner, files) = (FakeRunner::default(), FakeFiles::default());
+        let executor = LocalExecutor::new(&runner, &runner, &files);
+        let launch = Launch::default();
+        let plan = planned(&executor, &launch, Purpose::Run).await;
+        for (name, expected) in [("guard", Some("guard")), ("bin/guard", None), ("/bin/guard", None)] {
+            let command = plan.command(name, &[]).expect("a program");
+            assert_eq!(command.called_as.as_deref(), expected, "{name}");
+        }
+    });
+}

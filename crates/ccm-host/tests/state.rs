@@ -4,13 +4,13 @@
 
 use std::fs;
 use std::io::{Read as _, Write as _};
-use std::os::unix::fs::{PermissionsExt as _, lchown, symlink};
+use std::os::unix::fs::{PermissionsExt as _, chown, lchown, symlink};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, UNIX_EPOCH};
 
 use ccm_host::state::{AppendFile, Directory, Lock, LockError, LockHolder};
-use ccm_host::{Cancellation, Files as _, SystemFiles};
+use ccm_host::{BackupName, Cancellation, Files as _, SystemFiles};
 use ccm_testkit::Scratch;
 
 fn state(scratch: &Scratch) -> Directory {
@@ -147,9 +147,21 @@ fn strangers_links_among_the_parents_are_not_followed() {
     assert_eq!(error.replace(&scratch.at(""), ""), refused);
     scratch.write("f", "old");
     SystemFiles::new(Cancellation::never())
-        .back_up(&at("f"), &at("theirs/state"), UNIX_EPOCH)
+        .back_up(&at("f"), &at("theirs/state"), UNIX_EPOCH, BackupName::Path)
         .expect_err("a link of a stranger");
     assert_eq!(fs::read_dir(at("real")).expect("a directory").count(), 0, "root made something there");
+    scratch.write("real/state/lock", "");
+    symlink("real/state", at("final")).expect("a link");
+    lchown(at("final"), Some(65534), None).expect("its owner");
+    for name in ["theirs/state", "final"] {
+        let error = Directory::open(&at(name)).expect_err("a link of a stranger").to_string();
+        assert!(error.contains(" of another user (uid 65534)"), "{error}");
+    }
+    // His own directory is his to show.
+    chown(at("real/state"), Some(65534), None).expect("its owner");
+    assert!(Directory::open(&at("final")).expect("a directory").is_some());
+    fs::remove_dir_all(at("real/state")).expect("a removal");
+    assert!(Directory::open(&at("ours/state")).expect("nothing").is_none());
     Directory::open_private(&at("ours/deep/state")).expect("a directory");
     AppendFile::open(&at("ours/events")).expect("a file");
     assert!(scratch.has("real/deep/state") && scratch.has("real/events"));

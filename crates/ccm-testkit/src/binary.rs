@@ -40,8 +40,8 @@ pub struct Called {
 }
 
 impl Ccm {
-    /// Prepares a call. `binary` is `env!("CARGO_BIN_EXE_ccm")`. The variable `CCM_TEST_BINARY` replaces it
-    /// if the tests run on another machine.
+    /// Prepares a call. `CCM_TEST_BINARY` replaces `binary`, which is `env!("CARGO_BIN_EXE_ccm")`, if the
+    /// tests run on another machine.
     pub fn new(binary: &str, scratch: &Scratch) -> Self {
         let binary = std::env::var_os("CCM_TEST_BINARY").map_or_else(|| PathBuf::from(binary), PathBuf::from);
         Self {
@@ -128,8 +128,8 @@ impl Ccm {
     /// Returns the command without streams and environment. A subcommand with state gets the scratch state
     /// directory, unless the test names another: as root, ccm would use the machine's.
     fn command(&self) -> Command {
-        // The caller of the tests may ignore signals, as a shell does for its background jobs. The tests
-        // expect the defaults of a terminal.
+        // The caller may ignore signals, as a shell does for background jobs. The tests expect a terminal's
+        // defaults.
         let mut command = Command::new("/usr/bin/env");
         command.arg("--default-signal=INT,TERM,HUP,QUIT");
         if let Some(preparation) = &self.preparation {
@@ -144,7 +144,6 @@ impl Ccm {
         command
     }
 
-    /// Returns the command without a shell around it.
     #[cfg(target_arch = "x86_64")]
     pub(crate) fn plain_command(self) -> Command {
         let mut command = Command::new(&self.binary);
@@ -153,7 +152,6 @@ impl Ccm {
         command
     }
 
-    /// Returns the working directory and the state directory.
     #[cfg(target_arch = "x86_64")]
     pub(crate) fn directories(&self) -> (PathBuf, PathBuf) {
         (self.directory.clone(), self.state.clone())
@@ -253,8 +251,7 @@ impl Called {
         Self { code: code(status), stdout: text(stdout), stderr: text(stderr) }
     }
 
-    /// Returns the result as text for a snapshot, without parts that differ between runs: times, ids, process
-    /// numbers.
+    /// Returns the result as text for a snapshot, without times, ids and process numbers.
     pub fn shown(&self) -> String {
         let section = |name: &str, text: &str| match text {
             "" => String::new(),
@@ -269,7 +266,6 @@ impl Called {
     }
 }
 
-/// Replaces times, ids and process numbers.
 fn steady(text: &str) -> String {
     let mut lines = Vec::new();
     for line in text.lines() {

@@ -1,6 +1,5 @@
-//! Runs of `ccm` with a fault at a chosen system call: the process is killed there, or the call fails.
-//!
-//! The binary is the real one. Its threads are traced by ptrace; its commands are not.
+//! Runs of `ccm` with a fault at a chosen system call: the process is killed there, or the call fails. The
+//! threads of the real binary are traced by ptrace; its commands are not.
 
 use std::io;
 use std::process::{Child, Command, Stdio};
@@ -55,8 +54,7 @@ pub struct Faulted {
     pub struck: Option<String>,
 }
 
-/// Processes that tests have started and wait for themselves. The lock is held while one starts, and during a
-/// sweep.
+/// Processes that tests have started and wait for themselves. Locked while one starts, and during a sweep.
 static OWN_PROCESSES: Mutex<Vec<u32>> = Mutex::new(Vec::new());
 
 /// Starts a process that a sweep does not kill.
@@ -89,9 +87,8 @@ pub fn no_faults() -> Option<String> {
 }
 
 impl Ccm {
-    /// Runs the call to its end, or to the fault. Orphans of a killed run go on until [`sweep`].
-    ///
-    /// The test needs its own test program, because its process adopts the orphans of killed runs.
+    /// Runs the call to its end, or to the fault. Orphans of a killed run go on until [`sweep`]. The test
+    /// needs its own test program, because its process adopts the orphans of killed runs.
     #[cfg(target_arch = "x86_64")]
     pub fn run_with(self, fault: Fault) -> Faulted {
         let (directory, state) = self.directories();
@@ -110,16 +107,24 @@ impl Ccm {
     }
 }
 
-/// Waits until every orphan of a killed run has executed its command. Until then it is a copy of ccm, and
-/// holds the files and locks of the run.
+/// Waits until every orphan of a killed run has executed its command, and no longer holds the files and locks
+/// of the run as a copy of ccm.
 pub fn wait_until_executed() {
     let is_ccm = |pid: u32| {
         let program = std::fs::read_link(format!("/proc/{pid}/exe"));
         program.is_ok_and(|program| program.file_name().is_some_and(|name| name == "ccm"))
     };
+    // The kernel shows the new program before it closes the files of the old one.
+    let has_lock = |pid: u32| {
+        let open = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+        let mut open = open.filter_map(|entry| std::fs::read_link(entry.path()).ok());
+        open.any(|path| path.file_name().is_some_and(|name| name == "lock"))
+    };
     wait_until("the orphans of a killed run are their commands", || {
         let ours = OWN_PROCESSES.lock().unwrap_or_else(PoisonError::into_inner);
-        !children_of(std::process::id()).filter(|pid| !ours.contains(pid)).any(is_ccm)
+        !children_of(std::process::id())
+            .filter(|pid| !ours.contains(pid))
+            .any(|pid| is_ccm(pid) || has_lock(pid))
     });
 }
 

@@ -1,7 +1,5 @@
-//! Running a test alone in its own process.
-//!
-//! State of a whole process (adopted orphans, signals, umask, user) can't be tested beside other tests, which
-//! run in threads of one process.
+//! Running a test alone in its own process: state of a whole process (adopted orphans, signals, umask, user)
+//! can't be tested beside other tests, which run in threads of one process.
 
 use std::collections::{HashMap, HashSet};
 use std::env;
@@ -21,14 +19,11 @@ const LIMIT: Duration = Duration::from_secs(180);
 /// Maximum time for which the output may stay open after the end of the process that ran the body.
 const OUTPUT_LIMIT: Duration = Duration::from_secs(60);
 
-/// Runs the body of a test alone in its own process.
-///
-/// `test` is the name of the test as the test binary lists it. The test fails if the body panics, hangs, or
-/// leaves a child behind.
+/// Runs the body of a test alone in its own process; `test` is its name as the test binary lists it.
 ///
 /// # Panics
 ///
-/// If the test fails.
+/// If the body panics, hangs, or leaves a child behind.
 pub fn isolated(test: &str, body: impl FnOnce()) {
     isolated_after("", test, body);
 }
@@ -142,7 +137,6 @@ fn kill_with_descendants(pid: u32) {
     let _status = Command::new("/bin/sh").args(["-c", &kill]).stderr(Stdio::null()).status();
 }
 
-/// Returns the children of this process, including those that were not reaped.
 fn children() -> Vec<(u32, String)> {
     let us = std::process::id();
     let ours = processes().into_iter().filter(|(_, parent, _)| *parent == us);

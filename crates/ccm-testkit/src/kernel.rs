@@ -2,8 +2,7 @@
 
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, apply_filter};
 
-/// Runs the body with these system calls refused, as in many containers. The refusal also holds for processes
-/// that the body starts, and for nothing else.
+/// Runs the body, and processes that it starts, with these system calls refused, as in many containers.
 pub fn without_system_calls<T: Send>(calls: &[i64], body: impl FnOnce() -> T + Send) -> T {
     let rules = calls.iter().map(|call| (*call, Vec::new())).collect();
     let refused = SeccompAction::Errno(libc::EPERM.unsigned_abs());

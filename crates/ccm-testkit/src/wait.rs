@@ -2,9 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-/// Polls a condition until it holds. Fails the test if it never does.
-///
-/// This is for state without events, such as the state of another process or a file that it makes.
+/// Polls a condition without events, such as the state of another process, until it holds. Fails the test if
+/// it never does.
 pub fn wait_until(condition: &str, mut holds: impl FnMut() -> bool) {
     // Only a hanging process takes this long, even on a busy machine.
     const LIMIT: Duration = Duration::from_secs(60);

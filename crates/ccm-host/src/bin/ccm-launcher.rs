@@ -1,5 +1,4 @@
-//! The launcher as a program of its own, for programs that run commands through this crate and are no
-//! launcher themselves.
+//! The launcher as a program, for programs that run commands through this crate but are no launchers.
 
 use std::process::ExitCode;
 

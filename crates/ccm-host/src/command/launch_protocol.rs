@@ -21,7 +21,7 @@ pub(crate) const MAX_REPLIES: u64 = 64 << 10;
 pub(crate) struct LaunchRequest {
     #[serde(with = "path")]
     pub(crate) program: PathBuf,
-    /// The first one is the name of the program.
+    /// The first one is the name that the program is called by.
     pub(crate) arguments: Vec<CString>,
     pub(crate) environment: Vec<CString>,
     #[serde(with = "path")]
@@ -35,8 +35,20 @@ pub(crate) struct LaunchRequest {
     pub(crate) has_network: bool,
     /// Reason why the sandbox could change the program of the launcher; `None` if it can't.
     pub(crate) exposed: Option<String>,
+    /// Control group of the sandbox.
+    pub(crate) control_group: ControlGroupRequest,
     /// The launcher does everything except become the program.
     pub(crate) is_preflight: bool,
+}
+
+/// Control group that a launcher joins.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ControlGroupRequest {
+    /// Files through which a process joins.
+    #[serde(with = "paths")]
+    pub(crate) memberships: Vec<PathBuf>,
+    pub(crate) limits_processes: bool,
+    pub(crate) limits_memory: bool,
 }
 
 /// Result of a launcher.
@@ -68,6 +80,14 @@ impl LaunchReply {
     pub(crate) fn decode_last(bytes: &[u8]) -> Option<Self> {
         serde_json::Deserializer::from_slice(bytes).into_iter().last()?.ok()
     }
+}
+
+/// Decodes bytes as a request and as replies, and encodes them again, for tests.
+#[cfg(feature = "testing")]
+pub fn launch_messages_again(bytes: &[u8]) -> [Option<Vec<u8>>; 2] {
+    let request = LaunchRequest::decode(bytes).and_then(|request| request.encode().ok());
+    let reply = LaunchReply::decode_last(bytes).and_then(|reply| reply.encode().ok());
+    [request, reply]
 }
 
 /// Path that need not be UTF-8.
@@ -125,7 +145,7 @@ mod tests {
     use std::os::unix::ffi::OsStringExt as _;
 
     use super::*;
-    use crate::Means;
+    use crate::{Means, SandboxLimits};
 
     fn not_utf8() -> PathBuf {
         OsString::from_vec(vec![b'/', 0xff]).into()
@@ -147,11 +167,17 @@ mod tests {
                 write: Vec::new(),
                 network: false,
                 unix_sockets: true,
+                limits: SandboxLimits { file_size: Some(1), ..SandboxLimits::default() },
                 advisory: false,
             }),
             switched_off: vec![SandboxLayer::Namespaces, SandboxLayer::LandlockNewerThan(2)],
             has_network: true,
             exposed: Some("no memory".to_owned()),
+            control_group: ControlGroupRequest {
+                memberships: vec![not_utf8()],
+                limits_processes: true,
+                limits_memory: false,
+            },
             is_preflight: true,
         }
     }

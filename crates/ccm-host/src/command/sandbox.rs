@@ -6,6 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::launch_protocol::{path, paths};
+use super::limits::SandboxLimits;
 
 /// Confinement of a command.
 ///
@@ -30,6 +31,8 @@ pub struct Sandbox {
     pub network: bool,
     /// Allows Unix sockets. The command sees only its own.
     pub unix_sockets: bool,
+    /// Limits of what the command uses.
+    pub limits: SandboxLimits,
     /// Runs the command also if not all of this can be enforced.
     pub advisory: bool,
 }
@@ -69,6 +72,10 @@ pub enum Means {
     Landlock,
     /// Filter of system calls.
     Seccomp,
+    /// Limits of all processes together.
+    ControlGroup,
+    /// Limits of each process, or of the processes in a user namespace.
+    ResourceLimit,
 }
 
 impl fmt::Display for Means {
@@ -78,6 +85,8 @@ impl fmt::Display for Means {
             Self::Namespace => "namespace",
             Self::Landlock => "landlock",
             Self::Seccomp => "seccomp",
+            Self::ControlGroup => "cgroup",
+            Self::ResourceLimit => "rlimit",
         })
     }
 }
@@ -93,11 +102,15 @@ pub struct Enforced {
     pub shared_memory: Vec<Means>,
     /// No signals to processes outside. Not every kernel can, and no sandbox asks for it.
     pub signals: Vec<Means>,
+    /// The maximum number of processes.
+    pub processes: Vec<Means>,
+    /// The maximum memory.
+    pub memory: Vec<Means>,
     /// Requested parts that could not be enforced, in words. Then only an advisory sandbox runs.
     pub missing: Vec<String>,
-    /// Facts that this kernel does not hide from the command, in words. No property requires hiding them, so
-    /// no sandbox is refused because of them.
-    pub not_hidden: Vec<String>,
+    /// Limits that no manifest requested and that could not be enforced, and facts that this kernel does not
+    /// hide from the command, in words. No sandbox is refused because of them.
+    pub not_required: Vec<String>,
 }
 
 /// Means that this kernel offers.
@@ -111,6 +124,10 @@ pub(crate) struct AvailableMeans {
     pub(crate) seccomp: bool,
     /// Reason why the command could change the program of its launcher; `None` if it can't.
     pub(crate) exposed: Option<String>,
+    /// Means that limits the number of processes.
+    pub(crate) processes: Option<Means>,
+    /// Means that limits the memory.
+    pub(crate) memory: Means,
 }
 
 /// First version of Landlock that keeps files from being truncated.
@@ -118,6 +135,9 @@ const MIN_LANDLOCK: u32 = 3;
 /// First versions of Landlock that keep signals inside and abstract sockets outside.
 const LANDLOCK_FOR_SIGNALS: u32 = 6;
 const LANDLOCK_FOR_ABSTRACT_SOCKETS: u32 = 6;
+
+const NO_PROCESS_LIMIT: &str =
+    "`processes`: it offers neither a control group nor a user namespace that counts processes";
 
 impl AvailableMeans {
     /// Returns the parts of a sandbox that these means enforce, and those that they do not.
@@ -134,6 +154,8 @@ impl AvailableMeans {
                 (!namespaces && self.seccomp, Means::Seccomp),
             ]),
             signals: chosen(&[(self.landlock >= LANDLOCK_FOR_SIGNALS, Means::Landlock)]),
+            processes: self.processes.into_iter().collect(),
+            memory: vec![self.memory],
             ..Enforced::default()
         };
         if !sandbox.network {
@@ -141,10 +163,16 @@ impl AvailableMeans {
         }
         enforced.missing = self.missing(sandbox);
         if let Some(reason) = &self.no_namespaces {
-            let hidden =
-                ["names, sizes, modes and times of files", "other processes", "files of the kernel in /proc"];
+            let hidden = [
+                "names, sizes, modes, times and extended attributes of files",
+                "other processes",
+                "files of the kernel in /proc",
+            ];
             let without = |what| format!("hiding {what}: it offers no namespaces ({reason})");
-            enforced.not_hidden = hidden.map(without).into();
+            enforced.not_required = hidden.map(without).into();
+        }
+        if self.processes.is_none() && !sandbox.limits.processes.is_requested {
+            enforced.not_required.push(NO_PROCESS_LIMIT.to_owned());
         }
         enforced
     }
@@ -176,6 +204,16 @@ impl AvailableMeans {
                     "`read` and `write`: {no_namespaces} and no seccomp to protect modes and owners"
                 ));
             }
+            // Landlock adds the rights of a path to those of the directories above it.
+            let is_writable = |read: &&PathBuf| {
+                sandbox.write.iter().chain([&sandbox.workdir]).any(|path| read.starts_with(path))
+            };
+            if let Some(read) = sandbox.read.iter().find(is_writable) {
+                missing.push(format!(
+                    "`read` of \"{}\", which lies in a directory that may be written: {no_namespaces}",
+                    read.display()
+                ));
+            }
             if sandbox.unix_sockets {
                 missing.push(format!(
                     "`unix_sockets`, limited to its own sockets: {no_namespaces}, so sockets of the machine can be reached"
@@ -190,6 +228,9 @@ impl AvailableMeans {
         // Without mounts, Landlock and seccomp refuse every change outside.
         if let (None, Some(reason)) = (&self.no_namespaces, &self.exposed) {
             missing.push(format!("`write`: the program that starts sandboxes can't be protected ({reason})"));
+        }
+        if self.processes.is_none() && sandbox.limits.processes.is_requested {
+            missing.push(NO_PROCESS_LIMIT.to_owned());
         }
         if !self.seccomp {
             let what = match (sandbox.network, sandbox.unix_sockets) {
@@ -218,11 +259,14 @@ pub enum SandboxLayer {
     Seccomp,
     /// User namespace of a sandbox without Landlock.
     Users,
+    /// Control groups.
+    ControlGroups,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::command::limits::SandboxLimit;
 
     fn sandbox(network: bool) -> Sandbox {
         Sandbox {
@@ -231,7 +275,19 @@ mod tests {
             write: Vec::new(),
             network,
             unix_sockets: false,
+            limits: SandboxLimits::default(),
             advisory: false,
+        }
+    }
+
+    fn all() -> AvailableMeans {
+        AvailableMeans {
+            no_namespaces: None,
+            landlock: 7,
+            seccomp: true,
+            exposed: None,
+            processes: Some(Means::ControlGroup),
+            memory: Means::ControlGroup,
         }
     }
 
@@ -250,12 +306,12 @@ mod tests {
             (false, 0, false, &[], &[], 3),
         ] {
             let no_namespaces = (!namespaces).then(|| "refused".to_owned());
-            let available = AvailableMeans { no_namespaces, landlock, seccomp, exposed: None };
+            let available = AvailableMeans { no_namespaces, landlock, seccomp, exposed: None, ..all() };
             let enforced = available.enforce(&sandbox(false));
             assert_eq!(enforced.filesystem, filesystem, "{available:?}");
             assert_eq!(enforced.network, network, "{available:?}");
             assert_eq!(enforced.missing.len(), missing, "{available:?}: {enforced:?}");
-            assert_eq!(enforced.not_hidden.is_empty(), namespaces);
+            assert_eq!(enforced.not_required.is_empty(), namespaces);
             let open = available.enforce(&sandbox(true));
             assert!(open.network.is_empty());
             assert_eq!(open.missing.len(), missing, "{available:?}: {open:?}");
@@ -290,7 +346,7 @@ mod tests {
             ),
         ] {
             let no_namespaces = (!namespaces).then(|| "refused".to_owned());
-            let available = AvailableMeans { no_namespaces, landlock, seccomp: true, exposed: None };
+            let available = AvailableMeans { no_namespaces, landlock, seccomp: true, exposed: None, ..all() };
             let asked = Sandbox { unix_sockets: true, ..sandbox(network) };
             let missing = available.enforce(&asked).missing;
             assert_eq!(missing.len(), usize::from(expected.is_some()), "{available:?}: {missing:?}");
@@ -328,7 +384,7 @@ mod tests {
             (Some("refused".to_owned()), &[]),
         ] {
             let exposed = Some("no memory".to_owned());
-            let available = AvailableMeans { no_namespaces, landlock: 7, seccomp: true, exposed };
+            let available = AvailableMeans { no_namespaces, landlock: 7, seccomp: true, exposed, ..all() };
             assert_eq!(available.enforce(&sandbox(false)).missing, expected, "{available:?}");
         }
     }
@@ -336,8 +392,35 @@ mod tests {
     #[test]
     fn signals_stay_inside_from_a_version_on() {
         for (landlock, expected) in [(0, 0), (5, 0), (6, 1), (7, 1)] {
-            let available = AvailableMeans { no_namespaces: None, landlock, seccomp: true, exposed: None };
+            let available =
+                AvailableMeans { no_namespaces: None, landlock, seccomp: true, exposed: None, ..all() };
             assert_eq!(available.enforce(&sandbox(false)).signals.len(), expected);
         }
+    }
+
+    #[test]
+    fn readable_path_in_a_writable_one_needs_namespaces() {
+        let asked =
+            |read: &str| Sandbox { read: vec![read.into()], write: vec!["/srv".into()], ..sandbox(false) };
+        for (read, no_namespaces, expected) in [
+            ("/srv/app", Some("refused".to_owned()), 1),
+            ("/work/lib", Some("refused".to_owned()), 1),
+            ("/srv2", Some("refused".to_owned()), 0),
+            ("/srv/app", None, 0),
+        ] {
+            let available = AvailableMeans { no_namespaces, ..all() };
+            assert_eq!(available.enforce(&asked(read)).missing.len(), expected, "{read}");
+        }
+    }
+
+    #[test]
+    fn limit_that_is_not_enforced_is_missing_if_it_was_requested() {
+        let available = AvailableMeans { processes: None, ..all() };
+        let by_default = available.enforce(&sandbox(false));
+        assert_eq!((by_default.missing.len(), by_default.not_required.len()), (0, 1), "{by_default:?}");
+        let limits = SandboxLimits { processes: SandboxLimit::requested(3), ..SandboxLimits::default() };
+        let requested = available.enforce(&Sandbox { limits, ..sandbox(false) });
+        assert_eq!((requested.missing.len(), requested.not_required.len()), (1, 0), "{requested:?}");
+        assert_eq!(all().enforce(&sandbox(false)).processes, [Means::ControlGroup]);
     }
 }

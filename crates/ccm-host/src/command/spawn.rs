@@ -32,6 +32,7 @@ pub(super) struct Spawned {
 
 /// Arguments, environment and working directory of a process, as the kernel takes them.
 pub(super) struct ExecArguments {
+    /// The first one is the name that the program is called by.
     pub(super) arguments: Vec<CString>,
     pub(super) environment: Vec<CString>,
     pub(super) cwd: CString,
@@ -39,8 +40,8 @@ pub(super) struct ExecArguments {
 
 impl ExecArguments {
     pub(super) fn of(command: &Command) -> io::Result<Self> {
-        let arguments =
-            [command.program.as_os_str()].into_iter().chain(command.args.iter().map(AsRef::as_ref));
+        let name = command.called_as.as_ref().map_or(command.program.as_os_str(), OsStr::new);
+        let arguments = [name].into_iter().chain(command.args.iter().map(AsRef::as_ref));
         let arguments =
             arguments.map(|argument| text(argument, "an argument")).collect::<io::Result<Vec<_>>>()?;
         let variables = command.environment.iter().map(|(name, value)| format!("{name}={value}"));
@@ -52,9 +53,8 @@ impl ExecArguments {
 }
 
 /// Starts a program. With `reads`, its standard input is a pipe.
-pub(super) fn spawn(words: &ExecArguments, reads: bool) -> io::Result<Spawned> {
-    let none = CString::default();
-    start(words.arguments.first().unwrap_or(&none), words, reads, None)
+pub(super) fn spawn(program: &Path, words: &ExecArguments, reads: bool) -> io::Result<Spawned> {
+    start(&text(program.as_os_str(), "the program's path")?, words, reads, None)
 }
 
 /// Starts a launcher, which becomes the program. `start_path` leads to the launcher of that name. The

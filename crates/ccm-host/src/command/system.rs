@@ -20,26 +20,29 @@ use tokio::io::unix::AsyncFd;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
-use super::launch_protocol::{LaunchReply, LaunchRequest, MAX_REPLIES};
+use super::control_group::{ControlGroup, ControlGroups};
+use super::launch_protocol::{ControlGroupRequest, LaunchReply, LaunchRequest, MAX_REPLIES};
 use super::launcher_program::LauncherProgram;
+use super::mark::Mark;
 use super::sandbox::SandboxLayer;
 use super::spawn::{ExecArguments, Spawned, launch, spawn};
 use super::streams::Streams;
 use super::tree::{Baseline, ProcessTree};
 use super::{
-    Cancellation, CancellationLevel, CapturedOutput, Command, Enforced, Exit, Finished, Runner, Sandbox,
-    StartError, base_environment, lookup, network, table, trace,
+    Cancellation, CancellationLevel, CapturedOutput, Command, Enforced, Exit, Finished, ReachedLimit, Runner,
+    Sandbox, StartError, base_environment, lookup, network, table, trace,
 };
 use crate::account::{self, Account, AccountError, Identity};
 use crate::executor::LocalSystem;
 use crate::private::PrivateDirectory;
 use crate::{Local, after, raw};
 
-/// Lock of the running command: with two at once, an orphan could belong to either.
+/// Lock of the running command, with the mark of the last one. With two commands at once, an orphan could
+/// belong to either.
 ///
-/// This is the only global state of the libraries of ccm, because the kernel assigns orphans to a process and
-/// not to a part of it.
-static RUN_LOCK: Mutex<()> = Mutex::const_new(());
+/// This is the only global state of the libraries of ccm, because the kernel assigns orphans and limits to a
+/// process and not to a part of it.
+static RUN_LOCK: Mutex<Option<Mark>> = Mutex::const_new(None);
 
 /// Error that keeps this process from running commands.
 #[derive(Debug, thiserror::Error)]
@@ -71,8 +74,10 @@ pub enum RunnerError {
 /// Runs commands on this machine.
 ///
 /// Only one command runs at a time in a process, whatever the number of runners; other commands wait. A
-/// runner makes its process a subreaper: orphans of a command become children of this process. A runner must
-/// be polled in a runtime with I/O and time, in a process that ignores `SIGPIPE`, as Rust programs do.
+/// runner makes its process a subreaper: orphans of a command become children of this process. Each command
+/// lowers the limit of file locks (`RLIMIT_LOCKS`) of this process, which Linux does not enforce, so that
+/// processes can be told from those of other commands. A runner must be polled in a runtime with I/O and time,
+/// in a process that ignores `SIGPIPE`, as Rust programs do.
 #[derive(Debug)]
 pub struct SystemRunner {
     environment: OnceLock<Vec<(String, String)>>,
@@ -81,6 +86,8 @@ pub struct SystemRunner {
     sandbox_launcher: OnceLock<LauncherProgram>,
     /// Empty network, made for the first sandbox; `None` if that is not possible.
     network: OnceLock<Option<OwnedFd>>,
+    /// Directories of control groups, found for the first sandbox.
+    control_groups: OnceLock<ControlGroups>,
     switched_off: Vec<SandboxLayer>,
     secrets: Secrets,
 }
@@ -102,6 +109,7 @@ impl SystemRunner {
             launcher: None,
             sandbox_launcher: OnceLock::new(),
             network: OnceLock::new(),
+            control_groups: OnceLock::new(),
             switched_off: Vec::new(),
             secrets: Secrets::new(),
         })
@@ -127,6 +135,15 @@ impl SystemRunner {
     fn network(&self, sandbox: Option<&Sandbox>) -> Option<BorrowedFd<'_>> {
         sandbox.filter(|sandbox| !sandbox.network && !sandbox.unix_sockets)?;
         self.network.get_or_init(network::empty).as_ref().map(AsFd::as_fd)
+    }
+
+    /// Makes the control group of a sandbox. Without root there is none, and it limits nothing.
+    fn control_group(&self, sandbox: Option<&Sandbox>) -> ControlGroup {
+        let is_off = self.switched_off.contains(&SandboxLayer::ControlGroups);
+        let sandbox = sandbox.filter(|_| !is_off && nix::unistd::geteuid().is_root());
+        let make =
+            |sandbox: &Sandbox| self.control_groups.get_or_init(ControlGroups::find).make(&sandbox.limits);
+        sandbox.map(make).unwrap_or_default()
     }
 
     /// Redacts these values in the output of commands before anyone reads it. Values added later count for
@@ -207,7 +224,7 @@ async fn run(
     cancellation: &Cancellation,
     on_line: &mut dyn FnMut(Stream, &str),
 ) -> Result<Finished, StartError> {
-    let _turn = RUN_LOCK.lock().await;
+    let mut last_mark = RUN_LOCK.lock().await;
     if cancellation.level() > CancellationLevel::Go {
         return Ok(Finished {
             exit: Exit::Cancelled,
@@ -218,10 +235,13 @@ async fn run(
             left_running: Vec::new(),
             unkillable: Vec::new(),
             enforced: None,
+            reached: Vec::new(),
         });
     }
     trace::starting(command, &runner.secrets);
-    let result = run_started(runner, command, cancellation, on_line).await;
+    let mark = Mark::set_next(*last_mark);
+    *last_mark = mark.or(*last_mark);
+    let result = run_started(runner, command, mark, cancellation, on_line).await;
     trace::ended(command, &result);
     result
 }
@@ -230,12 +250,14 @@ async fn run(
 async fn run_started(
     runner: &SystemRunner,
     command: &Command,
+    mark: Option<Mark>,
     cancellation: &Cancellation,
     on_line: &mut dyn FnMut(Stream, &str),
 ) -> Result<Finished, StartError> {
-    let baseline = Baseline::now();
+    let baseline = Baseline::now(mark);
     let started = Instant::now();
-    let Spawned { pid, stdin, stdout, stderr, reply } = start(runner, command)?;
+    let control_group = runner.control_group(command.sandbox.as_ref());
+    let Spawned { pid, stdin, stdout, stderr, reply } = start(runner, command, &control_group)?;
     let mut tree = ProcessTree::new(pid, baseline);
     let failed = |source| StartError::Spawn { program: command.program.clone(), source };
     let leader = Leader::new(pid).map_err(failed)?;
@@ -281,22 +303,31 @@ async fn run_started(
         let lost = || StartError::StatusLost { program: command.program.clone() };
         (exit_of(status.ok_or_else(lost)?), left_running)
     };
-    Ok(Finished { exit, stdout, stderr, unredacted, duration, left_running, unkillable, enforced })
+    let mut reached = control_group.reached();
+    if let (Some(_), Exit::Signal { number, .. }) = (&enforced, &exit) {
+        let own = [(libc::SIGXFSZ, ReachedLimit::FileSize), (libc::SIGXCPU, ReachedLimit::Cpu)];
+        reached.extend(own.iter().filter(|(signal, _)| signal == number).map(|(_, limit)| *limit));
+    }
+    Ok(Finished { exit, stdout, stderr, unredacted, duration, left_running, unkillable, enforced, reached })
 }
 
 /// Starts the command, through the launcher only if that is needed.
-fn start(runner: &SystemRunner, command: &Command) -> Result<Spawned, StartError> {
+fn start(
+    runner: &SystemRunner,
+    command: &Command,
+    control_group: &ControlGroup,
+) -> Result<Spawned, StartError> {
     let failed = |source| StartError::Spawn { program: command.program.clone(), source };
     let arguments = ExecArguments::of(command).map_err(failed)?;
     let reads = command.stdin.is_some();
     let Some((property, identity)) = launcher_need(command)? else {
-        return spawn(&arguments, reads).map_err(|source| {
+        return spawn(&command.program, &arguments, reads).map_err(|source| {
             let path = command.environment.iter().find(|(name, _)| name == "PATH");
             let path = path.map_or("", |(_, path)| path);
             lookup::diagnose(&command.program, &command.cwd, path, source)
         });
     };
-    let request = request(runner, command, arguments, identity);
+    let request = request(runner, command, arguments, identity, control_group);
     start_launcher(runner, command, property, request, reads)
 }
 
@@ -331,6 +362,7 @@ fn request(
     command: &Command,
     arguments: ExecArguments,
     identity: Option<Identity>,
+    control_group: &ControlGroup,
 ) -> LaunchRequest {
     LaunchRequest {
         program: command.program.clone(),
@@ -343,6 +375,11 @@ fn request(
         switched_off: runner.switched_off.clone(),
         has_network: runner.network(command.sandbox.as_ref()).is_some(),
         exposed: None,
+        control_group: ControlGroupRequest {
+            memberships: control_group.memberships(),
+            limits_processes: control_group.limits_processes(),
+            limits_memory: control_group.limits_memory(),
+        },
         is_preflight: false,
     }
 }
@@ -355,7 +392,9 @@ fn preflight(runner: &SystemRunner, command: &Command) -> Result<Option<Enforced
     let Some((property, identity)) = launcher_need(command)? else { return Ok(None) };
     let failed = |source| StartError::Spawn { program: command.program.clone(), source };
     let arguments = ExecArguments::of(command).map_err(failed)?;
-    let request = LaunchRequest { is_preflight: true, ..request(runner, command, arguments, identity) };
+    let control_group = runner.control_group(command.sandbox.as_ref());
+    let request =
+        LaunchRequest { is_preflight: true, ..request(runner, command, arguments, identity, &control_group) };
     let started = start_launcher(runner, command, property, request, false)?;
     let handle = pidfd_open(started.pid, PidfdFlags::empty()).map_err(|error| failed(error.into()))?;
     let has_ended = |within: &Timespec| {

@@ -3,6 +3,7 @@
 use std::fs::{File, read_dir};
 use std::io::{self, Read as _};
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::FileExt as _;
 
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
@@ -38,6 +39,17 @@ pub(super) fn read() -> io::Result<Vec<ProcessEntry>> {
         table.extend(pid.and_then(read_one));
     }
     Ok(table)
+}
+
+/// File that ends with the number of the newest process.
+pub(super) const LOADS: &str = "/proc/loadavg";
+
+/// Reads the number of the newest process from the open file [`LOADS`].
+pub(super) fn newest(loads: &File) -> Option<Pid> {
+    let mut row = [0; 128];
+    let length = loads.read_at(&mut row, 0).ok()?;
+    let row = std::str::from_utf8(&row[..length]).ok()?;
+    row.split_ascii_whitespace().next_back()?.parse().ok().and_then(Pid::from_raw)
 }
 
 /// Reads one row; `None` if there is no such process any more.
@@ -157,6 +169,14 @@ mod tests {
     fn a_row_that_is_none_is_survived() {
         for bytes in ["", "42", "42 (x", "42 x)", ")(", "42 (x) S 1 2", "x (x) S 1 2 3 4"] {
             assert_eq!(parse(bytes.as_bytes()), None, "{bytes}");
+        }
+    }
+
+    #[test]
+    fn newest_process_has_a_number() {
+        let loads = File::open(LOADS).expect("the file");
+        for _ in 0..2 {
+            assert!(newest(&loads).is_some(), "{loads:?}");
         }
     }
 

@@ -5,13 +5,20 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::convert::Infallible;
+use std::fs::File;
 use std::io;
 use std::time::Duration;
 
+use nix::sys::wait::{Id, WaitPidFlag, WaitStatus};
+use nix::unistd::getsid;
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, getpid, kill_process_group, waitid};
+use rustix::process::{
+    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, WaitIdStatus, getpid, kill_process_group, pidfd_open,
+    pidfd_send_signal, waitid,
+};
 use tokio::time::{Instant, sleep, timeout_at};
 
+use super::mark::{Mark, limit_of};
 use super::table::{self, ProcessEntry, ProcessKey};
 use super::{Cancellation, CancellationLevel, Process};
 
@@ -23,17 +30,29 @@ const KILL_TIMEOUT: Duration = Duration::from_secs(5);
 const PASS_TIMEOUT: Duration = Duration::from_millis(100);
 /// Time for remaining processes to end before they are reported, because they may be ending already.
 const SETTLE_TIME: Duration = Duration::from_millis(100);
-/// Interval at which ended orphans of a running command are reaped: a long build makes many.
-const REAP_INTERVAL: Duration = Duration::from_secs(1);
-/// Number of passes in a row that must find nothing. The table is read while it changes, so one pass may miss
-/// a process whose parent ended meanwhile.
-const EMPTY_PASSES: u32 = 2;
+/// Interval at which ended orphans of a command are reaped. A command can make thousands in this time, and
+/// unreaped ones use up the process numbers of the machine.
+const REAP_INTERVAL: Duration = Duration::from_millis(100);
+/// Maximum number of orphans that are reaped in one go, so that output and the deadline are not kept waiting.
+const MAX_REAPED: u32 = 16_384;
+/// Number of passes in a row that must find no process of the command, neither alive nor ended.
+///
+/// A process of the command is below the leader or below an orphan, and the table is read while it changes. If
+/// the leader ends meanwhile, the first pass may miss the processes that it leaves. From then on, an orphan
+/// that the second pass misses has ended meanwhile, and waits in the table of the third to be reaped.
+const EMPTY_PASSES: u32 = 3;
+/// Number of passes after which an ended orphan means that processes go on starting others.
+const USUAL_PASSES: u32 = 2;
 
-/// Processes that were below this process before a command was started, and so do not belong to it.
+/// State before a command was started, by which the processes of earlier commands are told from its own.
 #[derive(Debug, Default)]
 pub(super) struct Baseline {
+    /// Processes that were below this process.
     processes: HashSet<ProcessKey>,
+    /// Sessions of these processes.
     sessions: HashSet<i32>,
+    /// Mark of the command.
+    mark: Option<Mark>,
 }
 
 /// The process of ccm.
@@ -47,7 +66,7 @@ impl SelfProcess {
     fn now() -> Self {
         let pid = getpid();
         // Number 0 is a session outside of the container of ccm, and the table has the same number.
-        Self { pid: number(pid), session: nix::unistd::getsid(None).map_or(0, nix::unistd::Pid::as_raw) }
+        Self { pid: number(pid), session: getsid(None).map_or(0, nix::unistd::Pid::as_raw) }
     }
 
     /// Returns `true` for a child that lost its parent and became a child of this process. A child in the
@@ -55,6 +74,30 @@ impl SelfProcess {
     /// every command has a session of its own.
     fn has_adopted(self, entry: &ProcessEntry) -> bool {
         entry.parent == self.pid && entry.session != self.session
+    }
+
+    /// Returns `true` if a process is in another session than this process.
+    fn is_in_other_session(self, pid: i32) -> bool {
+        getsid(Some(nix::unistd::Pid::from_raw(pid))).is_ok_and(|session| session.as_raw() != self.session)
+    }
+
+    /// Reaps orphans that have ended, without reading the table. An error means that the table is needed: the
+    /// kernel shows one ended child at a time, and that one is no orphan.
+    fn reap_ended(self, leader: Option<i32>) -> Result<(), Errno> {
+        let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
+        for _ in 0..MAX_REAPED {
+            match nix::sys::wait::waitid(Id::All, flags) {
+                Ok(WaitStatus::StillAlive) | Err(nix::errno::Errno::ECHILD) => break,
+                Ok(status) => {
+                    let orphan = status.pid().map(nix::unistd::Pid::as_raw);
+                    let is_orphan = |pid: &i32| leader != Some(*pid) && self.is_in_other_session(*pid);
+                    reap(orphan.filter(is_orphan).ok_or(Errno::CHILD)?);
+                }
+                // A real-time signal ended it, which the library does not know.
+                Err(_) => return Err(Errno::INVAL),
+            }
+        }
+        Ok(())
     }
 }
 
@@ -81,9 +124,9 @@ fn reap(pid: i32) {
 
 impl Baseline {
     /// Reads the processes that exist now, and reaps those that earlier commands left and that have ended
-    /// since.
-    pub(super) fn now() -> Self {
-        let mut baseline = Self::default();
+    /// since. `mark` is the mark of the command.
+    pub(super) fn now(mark: Option<Mark>) -> Self {
+        let mut baseline = Self { mark, ..Self::default() };
         if is_childless() {
             return baseline;
         }
@@ -102,26 +145,26 @@ impl Baseline {
         baseline
     }
 
-    /// Adds the processes that survivors of earlier commands have started since, so that they are not taken
-    /// for processes of the command if they lose their parent later.
-    ///
-    /// A process that moves to its own session and loses its parent between two reads is taken for a process
-    /// of the command.
-    fn track(&mut self, table: &[ProcessEntry], own: SelfProcess) {
+    /// Returns `true` if an orphan belongs to an earlier command.
+    fn has_left(&self, orphan: &ProcessEntry, limit_of: LimitOf<'_>) -> bool {
+        // Without processes at the start, a look at the marks is not needed.
         if self.processes.is_empty() {
-            return;
+            return false;
         }
-        let survives = |entry: &ProcessEntry| self.processes.contains(&entry.key);
-        let theirs: Vec<(ProcessKey, i32)> =
-            below(table, &[&survives]).into_iter().map(|entry| (entry.key, entry.session)).collect();
-        for (key, session) in theirs {
-            self.processes.insert(key);
-            if session != own.session {
-                self.sessions.insert(session);
-            }
+        if self.processes.contains(&orphan.key) {
+            return true;
+        }
+        match self.mark.zip(limit_of(orphan.key.pid)) {
+            Some((mark, limit)) if mark.is_own(limit) => false,
+            Some((mark, limit)) if mark.is_earlier(limit) => true,
+            // The kernel does not show limits, or the process has changed its own.
+            _ => self.sessions.contains(&orphan.session),
         }
     }
 }
+
+/// Lookup of the limit that holds the mark of a process.
+type LimitOf<'a> = &'a dyn Fn(i32) -> Option<u64>;
 
 /// Returns the roots of the first kind and all their descendants, parents first, then those that the further
 /// kinds of roots add.
@@ -151,15 +194,22 @@ fn members<'t>(
     own: SelfProcess,
     leader: Option<i32>,
     baseline: &Baseline,
+    limit_of: LimitOf<'_>,
 ) -> Vec<&'t ProcessEntry> {
-    let was_there = |entry: &ProcessEntry| {
-        baseline.processes.contains(&entry.key) || baseline.sessions.contains(&entry.session)
-    };
     let is_leader = |entry: &ProcessEntry| leader == Some(entry.key.pid);
-    let is_adopted = |entry: &ProcessEntry| own.has_adopted(entry) && !was_there(entry);
+    let is_adopted = |entry: &ProcessEntry| own.has_adopted(entry) && !baseline.has_left(entry, limit_of);
     // A row read before its parent ended names a parent that is no longer in the table.
     let is_in_session = |entry: &ProcessEntry| leader == Some(entry.session);
     below(table, &[&is_leader, &is_adopted, &is_in_session])
+}
+
+/// Processes of a command in the table.
+#[derive(Debug, Default)]
+struct Found {
+    /// Processes that have not ended, parents first.
+    alive: Vec<ProcessEntry>,
+    /// Last one of the orphans that had ended, and were reaped.
+    ended: Option<ProcessEntry>,
 }
 
 /// Processes of one command.
@@ -177,14 +227,13 @@ impl ProcessTree {
         Self { own: SelfProcess::now(), leader: Some(leader), baseline, is_over: false }
     }
 
-    /// Reaps ended orphans of the command and tracks the processes that survivors start, for as long as it is
-    /// polled.
-    pub(super) async fn reap_orphans(&mut self) -> Infallible {
+    /// Reaps orphans that have ended, for as long as it is polled.
+    pub(super) async fn reap_orphans(&self) -> Infallible {
         loop {
             sleep(REAP_INTERVAL).await;
-            if !self.baseline.processes.is_empty() || matches!(ended_child(), Ok(Some(_))) {
-                // The next pass makes up for a failure.
-                let _alive = self.alive();
+            if self.own.reap_ended(self.leader.map(number)).is_err() {
+                // The next time makes up for a failure.
+                let _found = self.find();
             }
         }
     }
@@ -197,13 +246,13 @@ impl ProcessTree {
         if is_childless() {
             return Vec::new();
         }
-        let alive = self.alive().unwrap_or_default();
+        let alive = self.find().unwrap_or_default().alive;
         if alive.is_empty() {
             return Vec::new();
         }
         // A timeout is the usual case: a daemon.
         let _all_ended = timeout_at(Instant::now() + SETTLE_TIME, all_ended(&alive)).await;
-        self.alive().unwrap_or_default().iter().map(ProcessEntry::process).collect()
+        self.find().unwrap_or_default().alive.iter().map(ProcessEntry::process).collect()
     }
 
     /// Ends all processes: TERM, a wait, KILL. Returns those that could not be killed.
@@ -219,11 +268,11 @@ impl ProcessTree {
     }
 
     /// Sends TERM to all processes, later ones included, until all have ended or the time is over.
-    async fn terminate(&mut self) {
+    async fn terminate(&self) {
         let end = Instant::now() + GRACE;
         let mut signalled = HashSet::new();
         loop {
-            let Ok(alive) = self.alive() else { return self.signal_group(Signal::TERM) };
+            let Ok(Found { alive, .. }) = self.find() else { return self.signal_group(Signal::TERM) };
             if alive.is_empty() {
                 return;
             }
@@ -236,20 +285,24 @@ impl ProcessTree {
                     let _refused = entry.signal(signal);
                 }
             }
-            if timeout_at(end, all_ended(&alive)).await.is_err() || Instant::now() >= end {
+            // The next round reaps what has ended, and finds the rest.
+            let _all_ended = timeout_at(end.min(Instant::now() + REAP_INTERVAL), all_ended(&alive)).await;
+            if Instant::now() >= end {
                 return;
             }
             tokio::task::yield_now().await;
         }
     }
 
-    /// Makes passes of KILL until only processes are left that can't be killed.
-    async fn kill(&mut self) -> Vec<Process> {
+    /// Makes passes of KILL until only processes are left that can't be killed. If processes start
+    /// others until the time is over, the last one that was seen is returned.
+    async fn kill(&self) -> Vec<Process> {
         let end = Instant::now() + KILL_TIMEOUT;
         let mut refusing = HashSet::new();
-        let mut empty = 0;
+        let mut last_ended = None;
+        let (mut passes, mut empty) = (0, 0);
         loop {
-            let Ok(alive) = self.alive() else {
+            let Ok(Found { alive, ended }) = self.find() else {
                 self.signal_group(Signal::KILL);
                 sleep(PASS_TIMEOUT).await;
                 if Instant::now() < end {
@@ -259,11 +312,21 @@ impl ProcessTree {
             };
             let (refused, targets): (Vec<ProcessEntry>, Vec<ProcessEntry>) =
                 alive.into_iter().partition(|entry| refusing.contains(&entry.key));
-            empty = if targets.is_empty() { empty + 1 } else { 0 };
-            if empty == EMPTY_PASSES || Instant::now() >= end {
-                return refused.iter().chain(&targets).map(ProcessEntry::process).collect();
+            let is_renewed = ended.is_some();
+            empty = if targets.is_empty() && !is_renewed { empty + 1 } else { 0 };
+            last_ended = ended.or(last_ended);
+            if empty == EMPTY_PASSES {
+                return refused.iter().map(ProcessEntry::process).collect();
+            }
+            if Instant::now() >= end {
+                let unseen = last_ended.filter(|_| targets.is_empty());
+                return refused.iter().chain(&targets).chain(&unseen).map(ProcessEntry::process).collect();
             }
             refusing.extend(kill_pass(&targets));
+            passes += 1;
+            if passes > USUAL_PASSES && is_renewed {
+                self.kill_newest();
+            }
             let dying = targets.iter().filter(|entry| !refusing.contains(&entry.key));
             // The next pass finds a process that takes longer.
             let _all_ended = timeout_at(end.min(Instant::now() + PASS_TIMEOUT), all_ended(dying)).await;
@@ -271,21 +334,40 @@ impl ProcessTree {
         }
     }
 
-    /// Returns the processes of the command that have not ended, parents first. Reaps those that have ended
-    /// and are children of this process.
-    fn alive(&mut self) -> io::Result<Vec<ProcessEntry>> {
-        let table = table::read()?;
-        self.baseline.track(&table, self.own);
-        let leader = self.leader.map(number);
-        let mut alive = Vec::new();
-        for entry in members(&table, self.own, leader, &self.baseline) {
-            if entry.is_alive {
-                alive.push(entry.clone());
-            } else if self.own.has_adopted(entry) && leader != Some(entry.key.pid) {
-                reap(entry.key.pid);
+    /// Kills a process of the command that is the newest of the machine.
+    ///
+    /// A process may start another one and end before a pass comes to its row, and so may the other one.
+    /// Looking at the newest process alone takes less time than its life.
+    fn kill_newest(&self) {
+        const ATTEMPTS: u32 = 1000;
+        let (Some(mark), Ok(loads)) = (self.baseline.mark, File::open(table::LOADS)) else { return };
+        for _ in 0..ATTEMPTS {
+            let Some(newest) = table::newest(&loads) else { return };
+            let Ok(handle) = pidfd_open(newest, PidfdFlags::empty()) else { continue };
+            let pid = number(newest);
+            if limit_of(pid).is_some_and(|limit| mark.is_own(limit))
+                && self.own.is_in_other_session(pid)
+                && pidfd_send_signal(handle, Signal::KILL).is_ok()
+            {
+                return;
             }
         }
-        Ok(alive)
+    }
+
+    /// Finds the processes of the command. Reaps those that have ended and are children of this process.
+    fn find(&self) -> io::Result<Found> {
+        let table = table::read()?;
+        let leader = self.leader.map(number);
+        let mut found = Found::default();
+        for entry in members(&table, self.own, leader, &self.baseline, &limit_of) {
+            if entry.is_alive {
+                found.alive.push(entry.clone());
+            } else if self.own.has_adopted(entry) && leader != Some(entry.key.pid) {
+                reap(entry.key.pid);
+                found.ended = Some(entry.clone());
+            }
+        }
+        Ok(found)
     }
 
     /// Signals the group of the leader, for when the table can't be read (no descriptor is free).
@@ -302,9 +384,9 @@ impl Drop for ProcessTree {
     fn drop(&mut self) {
         const ATTEMPTS: u32 = 10;
         for _ in 0..if self.is_over { 0 } else { ATTEMPTS } {
-            match self.alive() {
-                Ok(alive) if alive.is_empty() => break,
-                Ok(alive) => drop(kill_pass(&alive)),
+            match self.find() {
+                Ok(Found { alive, ended: None }) if alive.is_empty() => break,
+                Ok(Found { alive, .. }) => drop(kill_pass(&alive)),
                 Err(_) => self.signal_group(Signal::KILL),
             }
         }
@@ -382,6 +464,9 @@ mod tests {
                 &[20],
             ),
             ("a survivor's number with another process", &[(20, 10, 20), (42, 10, 99)], Some(20), &[20, 42]),
+            ("an earlier mark in a session of its own", &[(20, 10, 20), (51, 10, 51)], Some(20), &[20]),
+            ("the mark of this command", &[(20, 10, 20), (52, 10, 52)], Some(20), &[20, 52]),
+            ("the mark of this command in the session of a survivor", &[(53, 10, 40)], None, &[53]),
             ("strangers only", &[(6, 5, 5)], None, &[]),
         ] {
             let rows = [&always[..], rows].concat();
@@ -389,8 +474,16 @@ mod tests {
             let baseline = Baseline {
                 processes: HashSet::from([key(40), key(41), survivor]),
                 sessions: HashSet::from([40]),
+                mark: Some(Mark::of(70, 90)),
             };
-            assert_eq!(pids(&members(&table(&rows), OWN, leader, &baseline)), expected, "{what}");
+            let limit_of = |pid| match pid {
+                51 => Some(71),
+                52 | 53 => Some(70),
+                _ => None,
+            };
+            let rows = table(&rows);
+            let found = members(&rows, OWN, leader, &baseline, &limit_of);
+            assert_eq!(pids(&found), expected, "{what}");
         }
     }
 
@@ -398,6 +491,8 @@ mod tests {
     fn a_table_that_changed_while_it_was_read_is_survived() {
         // Two rows that are each other's parents, and one that is its own.
         let rows = table(&[(20, 21, 20), (21, 20, 20), (22, 22, 20)]);
-        assert_eq!(pids(&members(&rows, OWN, Some(20), &Baseline::default())), [20, 21, 22]);
+        let baseline = Baseline::default();
+        let found = members(&rows, OWN, Some(20), &baseline, &|_| None);
+        assert_eq!(pids(&found), [20, 21, 22]);
     }
 }

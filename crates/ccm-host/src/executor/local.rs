@@ -21,8 +21,8 @@ use confined::Confined;
 
 /// Accounts, programs and variables of this machine, as commands that run on it need them.
 pub trait LocalSystem {
-    /// Finds a program by name, as a shell would: a name with a slash is a path, relative to `cwd`; any other
-    /// name is searched for in the absolute directories of `path`, separated by `:`.
+    /// Finds a program by name, as a shell would: a name with a slash is relative to `cwd`; any other name is
+    /// searched for in the absolute directories of `path`, separated by `:`.
     fn find(&self, name: &str, path: &str, cwd: &Path) -> Result<PathBuf, StartError>;
 
     /// Finds a program for a command that runs as another user, who may see less.
@@ -35,8 +35,7 @@ pub trait LocalSystem {
     /// Looks a group up by its name or its number.
     fn group(&self, name: &str) -> Result<u32, AccountError>;
 
-    /// Returns the environment that every command starts from: `PATH`, the variables of the user who runs
-    /// ccm, and the language.
+    /// Returns the base environment of commands: `PATH`, variables of the user who runs ccm, language.
     fn base_environment(&self) -> Vec<(String, String)>;
 
     /// Returns the environment that a command of that account starts from.
@@ -86,7 +85,6 @@ impl Executor for LocalExecutor<'_> {
     }
 }
 
-/// Launch resolved for this machine.
 struct LocalPlan<'a> {
     executor: LocalExecutor<'a>,
     launch: &'a Launch,
@@ -122,12 +120,9 @@ impl<'a> LocalPlan<'a> {
         for (_, value) in environment.iter_mut().filter(|(name, value)| name == "PWD" && value.is_empty()) {
             *value = cwd.display().to_string();
         }
-        if confined.is_none() && cwd.as_os_str() != "/" && !files.is_directory(&cwd).unwrap_or(true) {
-            let (kind, cause) = match files.exists(&cwd) {
-                Ok(true) => (ErrorKind::NotADirectory, "it is not a directory"),
-                _ => (ErrorKind::NotFound, "there is no such directory"),
-            };
-            return Err(StartError::WorkingDirectory { path: cwd, source: io::Error::new(kind, cause) });
+        if confined.is_none() && cwd.as_os_str() != "/" {
+            check_enterable(&cwd, files)
+                .map_err(|source| StartError::WorkingDirectory { path: cwd.clone(), source })?;
         }
         Ok(Self {
             executor,
@@ -150,8 +145,7 @@ impl<'a> LocalPlan<'a> {
     }
 
     /// Finds a program that a sandbox may start, and the path to open for it: a bare name on the search path,
-    /// a relative path below the directory of the manifest, an absolute path there or in the working
-    /// directory.
+    /// another path in the directory of the manifest or, if absolute, in the working directory.
     fn find_inside(&self, confined: &Confined, name: &str) -> Result<(PathBuf, Option<PathBuf>), StartError> {
         if !name.contains('/') {
             return Ok((self.find(name)?, None));
@@ -188,11 +182,13 @@ impl LaunchPlan for LocalPlan<'_> {
     }
 
     fn command(&self, program: &str, args: &[String]) -> Result<Command, StartError> {
+        let called_as = (!program.contains('/')).then(|| program.to_owned());
         let (program, opened) = match &self.confined {
             Some(confined) if !self.launch.is_interpreted => self.find_inside(confined, program)?,
             _ => (self.find(program)?, None),
         };
         let mut command = Command {
+            called_as,
             args: args.iter().map(OsString::from).collect(),
             cwd: self.cwd.clone(),
             environment: self.environment.clone(),
@@ -239,6 +235,18 @@ impl Runner for LocalPlan<'_> {
     }
 }
 
+/// Checks that a directory can be entered, as far as the user who runs ccm can see.
+fn check_enterable(directory: &Path, files: &dyn Files) -> io::Result<()> {
+    // `.` in the directory is found only if the directory can be entered.
+    let (kind, cause) = match (files.is_directory(&directory.join(".")), files.exists(directory)) {
+        (Err(error), _) if error.kind() == ErrorKind::PermissionDenied => return Err(error),
+        (Ok(true) | Err(_), _) => return Ok(()),
+        (_, Ok(true)) => (ErrorKind::NotADirectory, "it is not a directory"),
+        _ => (ErrorKind::NotFound, "there is no such directory"),
+    };
+    Err(io::Error::new(kind, cause))
+}
+
 /// Returns the account and the identity of commands; `None` is the identity of ccm.
 fn principal(
     launch: &Launch,
@@ -262,8 +270,7 @@ fn principal(
     Ok((account, identity))
 }
 
-/// Returns the environment of ccm without the variables that describe the process that had it. PWD is left
-/// empty until the working directory is known.
+/// Returns the environment of ccm without the variables of its process. PWD is set later.
 fn inherited(system: &dyn LocalSystem) -> Vec<(String, String)> {
     const OF_A_PROCESS: [&str; 3] = ["PWD", "OLDPWD", "_"];
     let mut environment = system.inherited_environment();

@@ -8,8 +8,7 @@ use super::{Executor, Launch, LaunchPlan, Purpose};
 use crate::Local;
 use crate::command::{Cancellation, Command, Enforced, Finished, Runner, StartError};
 
-/// Wrapper around an executor that sees every command. No command of the inner executor bypasses it, whether
-/// of a manifest or of a tool.
+/// Wrapper around an executor that sees every command, whether of a manifest or of a tool.
 pub trait RunnerMiddleware {
     /// Returns the executor that starts the commands.
     fn inner(&self) -> &dyn Executor;
@@ -37,7 +36,6 @@ impl<T: RunnerMiddleware> Executor for T {
     }
 }
 
-/// Plan whose commands are run by a middleware.
 struct PlanWithin<'a, T> {
     plan: Box<dyn LaunchPlan + 'a>,
     middleware: &'a T,

@@ -11,10 +11,8 @@ use super::resolve::ResolvedPath;
 use super::write::{attribute_error, changed_owners, owner_names, remove_leftover};
 use super::{FileAttributes, FileError, FileStep, extended};
 
-/// Set-user-id and set-group-id bit.
 pub(super) const SET_ID: u32 = 0o6000;
 
-/// Changes owner, group and mode of anything but a link.
 pub(super) fn set_attributes(path: &Path, attributes: FileAttributes) -> Result<(), FileError> {
     let (resolved, named) = checked(path, attributes)?;
     apply(&resolved, named.as_fd(), attributes)?;
@@ -32,6 +30,7 @@ fn checked(path: &Path, attributes: FileAttributes) -> Result<(ResolvedPath, Own
     let resolved = ResolvedPath::find(path)?;
     let entry =
         resolved.entry.as_ref().ok_or_else(|| FileError::step(path, FileStep::Inspect, Errno::NOENT))?;
+    resolved.check_shared_directory(attributes.uid)?;
     if entry.is_link() {
         return Err(FileError::IsLink(path.to_owned()));
     }
@@ -56,15 +55,14 @@ fn may_be_planted(stat: &Stat, directory_owner: u32, attributes: FileAttributes)
     let is_directory = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
     let (uid, gid) = changed_owners(stat, attributes.uid, attributes.gid);
     let adds_rights = attributes.mode.is_some_and(|mode| mode & !stat.st_mode & 0o7777 != 0);
-    // The kernel lets a user move a directory of another user only within its parent, and directories are
-    // only ever changed in place.
+    // A user can move another user's directory only within its parent, and ccm changes directories in place.
     let gives_rights = uid.is_some() || !is_directory && (gid.is_some() || adds_rights);
     !is_trusted && (gives_rights || !is_directory && stat.st_nlink > 1)
 }
 
-/// Changes attributes through a descriptor that only names the file. Attributes that are not given are kept,
-/// but for those that [`chownat`] removes (capabilities and, except from a directory, the set-id bits), and
-/// for an access control list that a stranger may have set.
+/// Changes attributes through a descriptor that only names the file. Other attributes are kept, but for those
+/// that [`chownat`] removes (capabilities and, except from a directory, the set-id bits), and for an access
+/// control list that a stranger may have set.
 pub(super) fn apply(
     resolved: &ResolvedPath,
     named: BorrowedFd<'_>,
@@ -74,7 +72,7 @@ pub(super) fn apply(
     let stat = fstat(named).map_err(FileError::at(path, FileStep::Inspect))?;
     let directory_owner = resolved.directory_owner()?;
     let (uid, gid) = changed_owners(&stat, attributes.uid, attributes.gid);
-    // No call changes mode and extended attributes through such a descriptor, but its path in /proc can be
+    // No call changes mode and extended attributes through this descriptor, but its path in /proc can be
     // used.
     let descriptor = format!("/proc/self/fd/{}", named.as_raw_fd());
     let changes_owner = (uid, gid) != (None, None);
@@ -95,8 +93,8 @@ pub(super) fn apply(
     }
 }
 
-/// Returns `true` if an access control list stays with a file. The owner of the file could have set it, and
-/// the owner of its directory could have had the file inherit it: neither may be a stranger to the new owner.
+/// Returns `true` if an access control list stays. Neither the owner of the file, who could have set it, nor
+/// that of its directory, from which it may be inherited, may be a stranger to the new owner.
 pub(super) fn acl_is_kept(owner: u32, directory_owner: u32, new_owner: u32) -> bool {
     let trusted = [0, geteuid().as_raw(), new_owner];
     trusted.contains(&owner) && trusted.contains(&directory_owner)

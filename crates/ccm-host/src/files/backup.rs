@@ -7,21 +7,24 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use rustix::fs::{AtFlags, FileType, Mode, statat};
 use rustix::io::Errno;
 
-use super::content::{Readable, sha256};
+use super::content::sha256;
 use super::inspect::open_regular;
 use super::resolve::ResolvedPath;
 use super::write::write_private_copy;
-use super::{FileError, FileStep};
+use super::{BackupName, FileError, FileStep};
 use crate::command::Cancellation;
 
-/// Maximum length of the path in the name of a backup.
 const SLUG: usize = 120;
+
+/// Name of a backup whose file has a secret in its path.
+const ANONYMOUS: &str = "secret-path";
 
 /// Copies a regular file to `backups` in the state directory.
 pub(super) fn back_up(
     path: &Path,
     state: &Path,
     at: SystemTime,
+    name: BackupName,
     cancellation: &Cancellation,
 ) -> Result<PathBuf, FileError> {
     let directory = state.join("backups");
@@ -29,19 +32,21 @@ pub(super) fn back_up(
     let resolved = ResolvedPath::find(path)?;
     let entry = resolved.entry.as_ref().filter(|entry| entry.kind() == FileType::RegularFile);
     let entry = entry.ok_or_else(|| FileError::Changed(path.to_owned()))?;
-    let content =
-        Readable { file: open_regular(&resolved, entry)?, path, expected: None, max_length: u64::MAX };
+    let file = open_regular(&resolved, entry)?;
     let seconds = at.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     // An incomplete copy of a killed run has a name that the next run finds again: only a complete copy is
     // named after the time. No part of the name depends on the content, which could be guessed from its sha256.
-    let name = format!(
-        "{}.{}",
-        slug(path.to_string_lossy().trim_start_matches('/'), SLUG),
-        &sha256(path.as_os_str().as_bytes())[..8]
-    );
+    let name = match name {
+        BackupName::Path => format!(
+            "{}.{}",
+            slug(path.to_string_lossy().trim_start_matches('/'), SLUG),
+            &sha256(path.as_os_str().as_bytes())[..8]
+        ),
+        BackupName::Anonymous => ANONYMOUS.to_owned(),
+    };
     let beside = ResolvedPath::find(&directory.join(&name))?;
     let complete = unused_name(&beside, format!("{name}.{seconds}"))?;
-    write_private_copy(&beside, content, complete.as_ref(), cancellation)?;
+    write_private_copy(&beside, (file, path), complete.as_ref(), cancellation)?;
     Ok(directory.join(complete))
 }
 

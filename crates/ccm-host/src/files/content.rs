@@ -2,12 +2,16 @@
 
 use std::fs::File;
 use std::io::{self, Read as _};
+use std::ops::Range;
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
 use ccm_model::hexadecimal;
 pub use ccm_model::sha256;
 use rustix::buffer::spare_capacity;
+use rustix::fs::{SeekFrom, fstat, fstatvfs, seek};
+use rustix::io::Errno;
 use sha2::{Digest as _, Sha256};
 
 use super::{FileError, FileStep, ReadContent};
@@ -15,10 +19,8 @@ use crate::command::{Cancellation, CancellationLevel};
 
 const CHUNK: usize = 128 * 1024;
 
-/// Open file to read.
 pub(super) struct Readable<'a> {
     pub file: OwnedFd,
-    /// Path, for messages.
     pub path: &'a Path,
     /// Expected length. A file of this length needs no further read to find its end.
     pub expected: Option<u64>,
@@ -69,6 +71,73 @@ pub(super) fn read(
     Ok(ReadContent { sha256: hexadecimal(&hash.finalize()), size, content })
 }
 
+/// File that a copy is written to.
+pub(super) struct Writable<'a> {
+    pub file: File,
+    /// Path, for messages.
+    pub path: &'a Path,
+}
+
+/// Copies a file to an empty one, unless the run is cancelled. Holes stay holes, because the owner of a file can
+/// make it longer than the disk. A copy for which there is no space is not begun.
+pub(super) fn copy(
+    from: OwnedFd,
+    from_path: &Path,
+    to: &Writable<'_>,
+    cancellation: &Cancellation,
+) -> Result<(), FileError> {
+    /// Unit of the number of blocks of a file.
+    const BLOCK: u64 = 512;
+    let unread = |error: io::Error| FileError::step(from_path, FileStep::Read, error);
+    let unwritten = |error: io::Error| FileError::step(to.path, FileStep::Content, error);
+    let stat = fstat(&from).map_err(|error| unread(error.into()))?;
+    let length = u64::try_from(stat.st_size).unwrap_or_default();
+    let allocated = u64::try_from(stat.st_blocks).unwrap_or_default().saturating_mul(BLOCK);
+    let disk = fstatvfs(&to.file).map_err(|error| unwritten(error.into()))?;
+    // Some filesystems do not report their size.
+    if disk.f_blocks > 0 && length.min(allocated) > disk.f_bavail.saturating_mul(disk.f_frsize) {
+        return Err(unwritten(Errno::NOSPC.into()));
+    }
+    let from = File::from(from);
+    let mut chunk = vec![0; CHUNK];
+    let mut copy_part = |part: Range<u64>| {
+        let mut at = part.start;
+        while at < part.end {
+            check_cancelled(cancellation)?;
+            let most = usize::try_from(part.end - at).map_or(CHUNK, |length| length.min(CHUNK));
+            match from.read_at(&mut chunk[..most], at) {
+                Ok(0) => break,
+                Ok(length) => {
+                    to.file.write_all_at(&chunk[..length], at).map_err(unwritten)?;
+                    at += length as u64;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(unread(error)),
+            }
+        }
+        Ok(())
+    };
+    if allocated >= length {
+        return copy_part(0..u64::MAX);
+    }
+    let mut copied = 0;
+    while let Some(data) = next_data(&from, copied).map_err(unread)? {
+        copied = data.end;
+        copy_part(data)?;
+    }
+    // The file may end with a hole.
+    to.file.set_len(length).map_err(unwritten)
+}
+
+/// Returns the next part of a file that is no hole; `None` after the last one.
+fn next_data(file: &File, from: u64) -> io::Result<Option<Range<u64>>> {
+    match seek(file, SeekFrom::Data(from)) {
+        Ok(start) => Ok(Some(start..seek(file, SeekFrom::Hole(start))?)),
+        Err(Errno::NXIO) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
 /// Reads the content without a checksum; `None` if it is longer than `max_length`.
 pub(super) fn read_bounded(
     file: OwnedFd,
@@ -87,13 +156,12 @@ pub(super) fn read_bounded(
     Ok((length.max(content.len() as u64) <= max_length).then_some(content))
 }
 
-/// Returns `true` if one read shows that the content is equal to `bytes`. Long content, and a file that needs
-/// several reads, counts as different. The position in the file stays at its beginning.
+/// Returns `true` if one read shows that the content is equal to `bytes`. Content that needs several reads
+/// counts as different. The position in the file stays at its beginning.
 pub(super) fn is(file: &OwnedFd, bytes: &[u8]) -> bool {
     if bytes.len() >= CHUNK {
         return false;
     }
-    // With one byte more, the end is found.
     let mut read = Vec::with_capacity(bytes.len() + 1);
     rustix::io::pread(file, spare_capacity(&mut read), 0).is_ok() && read == bytes
 }

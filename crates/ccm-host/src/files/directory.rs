@@ -11,7 +11,6 @@ use super::resolve::ResolvedPath;
 use super::write::sync;
 use super::{FileAttributes, FileError, FileStep};
 
-/// Default mode of a new directory.
 const MODE: u32 = 0o755;
 
 const SET_GROUP_ID: u32 = 0o2000;

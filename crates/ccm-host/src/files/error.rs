@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use ccm_model::{Failure, FailureKind, MissingPrerequisite};
 use rustix::io::Errno;
 
 /// Error of a file operation.
@@ -42,6 +43,14 @@ pub enum FileError {
         owner: u32,
         /// Number of the owner of the directory that it is in.
         directory_owner: u32,
+    },
+    /// A stranger could have created the file, because everybody can create files in its directory.
+    #[error("\"{}\" is not changed: it belongs to user {owner}, and everybody can create files in its directory", .path.display())]
+    SharedDirectory {
+        /// Path of the file.
+        path: PathBuf,
+        /// Number of the owner of the file.
+        owner: u32,
     },
     /// The path is not a regular file.
     #[error("\"{}\" is {what}", .path.display())]
@@ -148,9 +157,34 @@ impl FileError {
         move |source| Self::step(path, step, source)
     }
 
-    /// Returns a hint, if there is one.
-    pub fn advice(&self) -> Option<&'static str> {
-        let Self::Step { source, .. } = self else { return None };
+    /// Builds the failure of a resource whose file could not be read or changed.
+    pub fn failure(&self) -> Failure {
+        let kind = match self {
+            Self::Cancelled { .. } => FailureKind::Stopped,
+            Self::Step { step: FileStep::Inspect | FileStep::Read | FileStep::Lookup, .. } => {
+                FailureKind::Read
+            }
+            Self::Step { .. } => FailureKind::Change,
+            _ => FailureKind::Conflict,
+        };
+        let mut failure = Failure { changed: self.changed(), ..Failure::from_error(kind, self) };
+        if let Self::ParentMissing(path) | Self::NotADirectory { part: path, .. } = self {
+            failure.missing = Some(MissingPrerequisite::Path(path.clone()).into());
+        }
+        failure.hints.extend(self.hint().map(str::to_owned));
+        failure
+    }
+
+    fn hint(&self) -> Option<&'static str> {
+        let source = match self {
+            Self::Step { source, .. } => source,
+            Self::UntrustedLink { .. } => {
+                return Some(
+                    "make root, the user who runs ccm, or the owner of the target the owner of the link",
+                );
+            }
+            _ => return None,
+        };
         let error = Errno::from_io_error(source)?;
         match (error, rustix::process::geteuid().is_root()) {
             (Errno::PERM, true) => Some("check with `lsattr` whether it is immutable"),

@@ -1,9 +1,12 @@
-//! Extended attributes: access control lists, labels, capabilities and attributes of users.
+//! Extended attributes: access control lists, labels, capabilities, attributes of users and inode flags.
 
 use std::ffi::{CStr, CString};
 use std::os::fd::AsFd;
 
-use rustix::fs::{XattrFlags, fgetxattr, flistxattr, fremovexattr, fsetxattr, removexattr};
+use rustix::fs::{
+    IFlags, XattrFlags, fgetxattr, flistxattr, fremovexattr, fsetxattr, ioctl_getflags, ioctl_setflags,
+    removexattr,
+};
 use rustix::io::Errno;
 
 /// Attribute for capabilities. A change of owner or content removes it, so it is set last.
@@ -18,20 +21,31 @@ const ACL: &str = "system.posix_acl_access";
 /// Access control list that what is created in a directory inherits.
 const DEFAULT_ACL: &str = "system.posix_acl_default";
 
+/// Inode flags that `chattr` sets and that a new file keeps. Of the others, the filesystem sets some, and the
+/// rest prevent ccm from replacing the file.
+const KEPT_FLAGS: IFlags = IFlags::NOATIME
+    .union(IFlags::NODUMP)
+    .union(IFlags::SYNC)
+    .union(IFlags::COMPRESSED)
+    .union(IFlags::NOCOW)
+    .union(IFlags::JOURNALING);
+
 /// Extended attributes of a file.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct ExtendedAttributes {
     first: Vec<(CString, Vec<u8>)>,
     capability: Option<(CString, Vec<u8>)>,
+    flags: IFlags,
 }
 
 /// Name of an attribute that could not be set, and the error.
 pub(super) type AttributeError = (String, Errno);
 
 impl ExtendedAttributes {
-    /// Reads the attributes of a file.
     pub(super) fn of(file: impl AsFd) -> Result<Self, AttributeError> {
-        let mut extended = Self::default();
+        // Many filesystems have no flags.
+        let flags = ioctl_getflags(&file).unwrap_or(IFlags::empty()) & KEPT_FLAGS;
+        let mut extended = Self { first: Vec::new(), capability: None, flags };
         for name in names(&file)? {
             let text = name.to_string_lossy().into_owned();
             if KERNEL_ATTRIBUTES.contains(&&*text) {
@@ -52,8 +66,15 @@ impl ExtendedAttributes {
         Ok(extended)
     }
 
-    /// Sets the attributes of a new file, except for capabilities, which a change of content would remove.
+    /// Sets the attributes of a new file, except for capabilities, which a change of content would remove. The
+    /// file must be empty, because some flags decide how its content is stored.
     pub(super) fn apply(&self, file: impl AsFd) -> Result<(), AttributeError> {
+        if !self.flags.is_empty()
+            && let Ok(inherited) = ioctl_getflags(&file)
+        {
+            // Flags are hints. Not every user may set each of them.
+            let _ = ioctl_setflags(&file, inherited | self.flags);
+        }
         for (name, value) in &self.first {
             set(&file, name, value)?;
         }
@@ -73,13 +94,11 @@ impl ExtendedAttributes {
         self.capability = None;
     }
 
-    /// Sets the capabilities of a new file.
     pub(super) fn apply_capability(&self, file: impl AsFd) -> Result<(), AttributeError> {
         self.capability.iter().try_for_each(|(name, value)| set(&file, name, value))
     }
 }
 
-/// Removes the access control list of a file.
 pub(super) fn remove_acl(file: impl AsFd) -> Result<(), AttributeError> {
     unless_absent(ACL, fremovexattr(file, ACL))
 }

@@ -28,7 +28,6 @@ impl HashPolicy {
     }
 }
 
-/// Reads the state of a path.
 pub(super) fn inspect(
     path: &Path,
     options: InspectOptions<'_>,
@@ -60,8 +59,7 @@ pub(super) fn inspect(
     Ok(PathInfo { link, target, ..PathInfo::default() })
 }
 
-/// Inspects a regular file without links on its path, in few system calls. Returns `None` in every other
-/// case, errors included.
+/// Inspects a regular file without links on its path, in few system calls; `None` in every other case.
 fn inspect_directly(
     path: &Path,
     options: InspectOptions<'_>,
@@ -165,8 +163,8 @@ pub(super) fn open_regular(resolved: &ResolvedPath, entry: &PathEntry) -> Result
     Ok(descriptor)
 }
 
-/// Opens a regular file to copy it. The rule for links among parents holds for the last part too: else a user
-/// could lead root to a file that only root may read, and see the copy.
+/// Opens a regular file to copy it. The link rule holds for the last part too: else a user could lead root to
+/// a file that only root may read, and see the copy.
 pub(super) fn open_source(path: &Path) -> Result<OwnedFd, FileError> {
     let refused = |error: Errno| FileError::step(path, FileStep::Read, error);
     if let Ok(file) = openat2(CWD, path, READ, Mode::empty(), ResolveFlags::NO_SYMLINKS) {

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::{FileAttributes, FileError, Files, InspectOptions, NewFile, PathInfo, ReadContent};
+use super::{BackupName, FileAttributes, FileError, Files, InspectOptions, NewFile, PathInfo, ReadContent};
 
 /// Change of a file, as a [`FilesMiddleware`] sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,9 +87,15 @@ impl<T: FilesMiddleware> Files for T {
         self.inner().blocking_mount(path, below)
     }
 
-    fn back_up(&self, path: &Path, state: &Path, at: SystemTime) -> Result<PathBuf, FileError> {
+    fn back_up(
+        &self,
+        path: &Path,
+        state: &Path,
+        at: SystemTime,
+        name: BackupName,
+    ) -> Result<PathBuf, FileError> {
         self.before_change(path, FileChange::BackUp)?;
-        self.inner().back_up(path, state, at)
+        self.inner().back_up(path, state, at, name)
     }
 
     fn can_chown(&self, uid: Option<u32>, gid: Option<u32>) -> bool {

@@ -3,6 +3,9 @@
 use std::io::{self, Read as _};
 use std::path::Path;
 
+use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat2, stat};
+use rustix::io::Errno;
+
 /// Reads at most `limit` bytes of a file, or of standard input if there is no path.
 ///
 /// A longer text is an error of kind [`io::ErrorKind::FileTooLarge`], found without reading the rest.
@@ -32,6 +35,24 @@ pub fn read_at_most(path: Option<&Path>, limit: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// Returns `true` for a path that may lead to something else in another process, or when it is read again:
+/// the path of a pipe, of a device, or of an open file such as `/dev/stdin`.
+pub fn is_transient(path: &Path) -> bool {
+    let is_regular = |mode: u32| FileType::from_raw_mode(mode) == FileType::RegularFile;
+    // Magic links lead to the open files of a process.
+    let no_magic = ResolveFlags::NO_MAGICLINKS;
+    match openat2(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), no_magic) {
+        Ok(file) => fstat(&file).is_ok_and(|found| !is_regular(found.st_mode)),
+        Err(Errno::LOOP) => true,
+        // An old kernel, or a filter of system calls.
+        Err(Errno::NOSYS | Errno::PERM) => {
+            let is_named = ["/dev", "/proc"].iter().any(|root| path.starts_with(root));
+            is_named || stat(path).is_ok_and(|found| !is_regular(found.st_mode))
+        }
+        Err(_) => false,
+    }
+}
+
 /// Decodes the octal escapes of the kernel's tables, such as `\040` for a space.
 pub fn unescape(text: &[u8]) -> Vec<u8> {
     let mut plain = Vec::with_capacity(text.len());
@@ -51,6 +72,17 @@ pub fn unescape(text: &[u8]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn open_files_pipes_and_devices_are_transient() {
+        let own = std::env::current_exe().expect("a path");
+        let open = std::fs::File::open(&own).expect("a file");
+        let descriptor = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&open));
+        for path in ["/dev/stdin", "/dev/null", &*descriptor, "/proc/self/cwd/Cargo.toml"] {
+            assert!(is_transient(Path::new(path)), "{path}");
+        }
+        assert!(!is_transient(&own) && !is_transient(Path::new("/nowhere/at/all")));
+    }
 
     #[test]
     fn octal_escapes_are_decoded() {

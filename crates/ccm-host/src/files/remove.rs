@@ -20,7 +20,6 @@ use crate::command::Cancellation;
 const DIRECTORY: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// Removes a file or a directory; a directory that is not empty only with `force`.
 pub(super) fn remove(path: &Path, force: bool, cancellation: &Cancellation) -> Result<(), FileError> {
     let resolved = ResolvedPath::find(path)?;
     if resolved.name.is_empty() {
@@ -79,8 +78,8 @@ struct ParentDirectory {
     parent: Stat,
 }
 
-/// Removes everything in a directory. Only one directory is open at a time, however deep the tree. `before`
-/// is called with each directory before it is opened to be read.
+/// Removes everything in a directory, with only one directory open at a time. `before` gets each directory
+/// before it is read.
 pub(crate) fn empty(
     top: OwnedFd,
     path: &Path,
@@ -122,7 +121,7 @@ pub(crate) fn empty(
     }
 }
 
-/// Removes files up to the first directory, and returns the name of that directory.
+/// Removes files up to the first directory, and returns its name.
 fn remove_files(
     directory: &OwnedFd,
     path: &Path,

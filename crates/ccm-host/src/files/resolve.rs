@@ -25,16 +25,13 @@ const PARENT: Mode = Mode::RWXU.union(Mode::RGRP).union(Mode::XGRP).union(Mode::
 /// Flags for a descriptor that only names a file: opening a device or a pipe could have an effect.
 const NAME_ONLY: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// Parent directory and last part of a path.
 #[derive(Debug)]
 pub(crate) struct ResolvedPath {
-    /// Path, for messages.
     pub path: PathBuf,
     /// Parent directory. The descriptor can only be used to name files in the directory.
     pub parent: OwnedFd,
     /// Name in the parent directory; empty for the root directory.
     pub name: OsString,
-    /// State, if the path exists.
     pub entry: Option<PathEntry>,
     links: Vec<FollowedLink>,
 }
@@ -42,7 +39,6 @@ pub(crate) struct ResolvedPath {
 /// Existing file of any kind.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PathEntry {
-    /// State, as the kernel returned it.
     pub stat: Stat,
 }
 
@@ -66,7 +62,6 @@ impl PathEntry {
         self.kind() == FileType::Symlink
     }
 
-    /// Returns the permissions and the special bits.
     pub(super) fn mode(&self) -> u32 {
         self.stat.st_mode & 0o7777
     }
@@ -136,8 +131,8 @@ impl ResolvedPath {
         }
     }
 
-    /// Resolves the path of a file to read, following every link. The path may be relative.
-    pub(super) fn find_source(path: &Path) -> Result<Self, FileError> {
+    /// Resolves the path of a file or directory to read, following every link. The path may be relative.
+    pub(crate) fn find_source(path: &Path) -> Result<Self, FileError> {
         let resolved = resolve(path, true)?;
         resolved.check_links()?;
         Ok(resolved)
@@ -177,22 +172,35 @@ impl ResolvedPath {
         if self.name.is_empty() { OsStr::new(".") } else { &self.name }
     }
 
-    /// Opens the parent directory so that it can be synced.
     pub(super) fn open_parent(&self) -> Result<OwnedFd, FileError> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         openat(&self.parent, ".", flags, Mode::empty())
             .map_err(FileError::at(&self.parent_path(), FileStep::Inspect))
     }
 
-    /// Returns the path of the parent directory.
     pub(super) fn parent_path(&self) -> PathBuf {
         self.path.parent().unwrap_or(Path::new("/")).to_owned()
     }
 
-    /// Returns the owner of the parent directory.
     pub(super) fn directory_owner(&self) -> Result<u32, FileError> {
         let parent = fstat(&self.parent).map_err(FileError::at(&self.path, FileStep::Inspect))?;
         Ok(parent.st_uid)
+    }
+
+    /// Returns an error for a file of a stranger in a directory where everybody can create files. The stranger
+    /// could still write the file, or lead ccm elsewhere. A file of its desired owner is no error.
+    pub(super) fn check_shared_directory(&self, desired_owner: Option<u32>) -> Result<(), FileError> {
+        const WRITABLE_BY_ALL: u32 = 0o002;
+        let Some(entry) = &self.entry else { return Ok(()) };
+        let owner = entry.stat.st_uid;
+        if [0, geteuid().as_raw()].contains(&owner) || desired_owner == Some(owner) {
+            return Ok(());
+        }
+        let parent = fstat(&self.parent).map_err(FileError::at(&self.path, FileStep::Inspect))?;
+        if parent.st_mode & WRITABLE_BY_ALL == 0 {
+            return Ok(());
+        }
+        Err(FileError::SharedDirectory { path: self.path.clone(), owner })
     }
 
     /// Returns an error for a mount point.
@@ -232,7 +240,6 @@ pub(crate) fn as_io(error: FileError) -> io::Error {
     }
 }
 
-/// Returns `true` for a mount point.
 pub(super) fn is_mount_point(descriptor: impl AsFd, stat: &Stat, parent: &Stat) -> Result<bool, Errno> {
     let result = statx(descriptor, "", AtFlags::EMPTY_PATH | AtFlags::SYMLINK_NOFOLLOW, StatxFlags::TYPE);
     match result {
@@ -306,7 +313,7 @@ fn resolve(path: &Path, follow_last: bool) -> Result<ResolvedPath, FileError> {
     })
 }
 
-/// Opens the file that was found, only to name it. A file that replaced it is an error.
+/// Opens the file that was found, as [`ResolvedPath::pin`] does.
 fn pin(parent: &OwnedFd, name: &OsStr, entry: &PathEntry, path: &Path) -> Result<OwnedFd, FileError> {
     let held = openat(parent, name, NAME_ONLY, Mode::empty());
     let held = held.map_err(FileError::at(path, FileStep::Inspect))?;

@@ -8,8 +8,8 @@ use rustix::process::{getegid, geteuid, getgroups};
 
 use super::content::{self, Readable};
 use super::{
-    FileAttributes, FileError, Files, InspectOptions, NewFile, PathInfo, ReadContent, attributes, backup,
-    directory, inspect, is_absence, names, remove, resolve, write,
+    BackupName, FileAttributes, FileError, Files, InspectOptions, NewFile, PathInfo, ReadContent, attributes,
+    backup, directory, inspect, is_absence, names, remove, resolve, write,
 };
 use crate::command::Cancellation;
 
@@ -97,8 +97,14 @@ impl Files for SystemFiles {
         }
     }
 
-    fn back_up(&self, path: &Path, state: &Path, at: SystemTime) -> Result<PathBuf, FileError> {
-        backup::back_up(path, state, at, &self.cancellation)
+    fn back_up(
+        &self,
+        path: &Path,
+        state: &Path,
+        at: SystemTime,
+        name: BackupName,
+    ) -> Result<PathBuf, FileError> {
+        backup::back_up(path, state, at, name, &self.cancellation)
     }
 
     fn can_chown(&self, uid: Option<u32>, gid: Option<u32>) -> bool {

@@ -14,29 +14,29 @@ use rustix::fs::{
 use rustix::io::Errno;
 
 use super::attributes::{SET_ID, acl_is_kept};
-use super::content::{self, Readable, sha256};
+use super::content::{self, Readable, Writable, sha256};
 use super::extended::{self, AttributeError, ExtendedAttributes};
 use super::inspect::{open_regular, open_source};
 use super::resolve::{PathEntry, ResolvedPath};
 use super::{FileAttributes, FileError, FileStep, NewContent, NewFile, names};
 use crate::command::Cancellation;
 
-/// Default mode of a new file.
 const MODE: u32 = 0o644;
 
 /// Maximum length of a name on nearly every filesystem, in bytes.
 const MAX_NAME_LENGTH: usize = 255;
 
+/// End of the name of a temporary file.
+const TEMP_ENDING: &str = ".ccm-new";
+
 /// Special bits of the mode. They are set last, so that an incomplete program never runs with them.
 const SPECIAL: u32 = 0o7000;
 
-/// Source of the content of a new file.
 enum ContentSource<'a> {
     Bytes(&'a [u8]),
     File(Readable<'a>),
 }
 
-/// Replaces a file or a link by a new file.
 pub(super) fn write(
     path: &Path,
     new: &NewFile<'_>,
@@ -66,6 +66,7 @@ fn replace(
         return Err(FileError::Root);
     }
     resolved.check_mount_point()?;
+    resolved.check_shared_directory(attributes.uid)?;
     let old = OldFile::of(&resolved)?;
     let temp = TempFile::make(&resolved)?;
     let sha256 = temp.fill(source, attributes, old, cancellation)?;
@@ -73,31 +74,34 @@ fn replace(
     Ok(sha256)
 }
 
-/// Copies an open file to a new file that only the user who runs ccm can read. Until the copy is complete, it
-/// is the temporary file of `resolved`.
+/// Copies an open file to a new file that only the user who runs ccm can read: until the copy is complete,
+/// the temporary file of `resolved`.
 pub(super) fn write_private_copy(
     resolved: &ResolvedPath,
-    content: Readable<'_>,
+    (from, from_path): (OwnedFd, &Path),
     name: &OsStr,
     cancellation: &Cancellation,
 ) -> Result<(), FileError> {
     let temp = TempFile::make(resolved)?;
-    let private = FileAttributes { mode: Some(0o600), ..FileAttributes::default() };
-    temp.fill(ContentSource::File(content), private, None, cancellation)?;
+    let at = |step| FileError::at(&temp.path, step);
+    fchmod(&temp.file, Mode::RUSR | Mode::WUSR).map_err(at(FileStep::Mode))?;
+    let unwritten = |error: io::Error| FileError::step(&temp.path, FileStep::Content, error);
+    let file = File::from(temp.file.try_clone().map_err(unwritten)?);
+    content::copy(from, from_path, &Writable { file, path: &temp.path }, cancellation)?;
+    fsync(&temp.file).map_err(at(FileStep::Sync))?;
     temp.rename_into_place(resolved, name)
 }
 
 /// State of the regular file that is replaced, or of the target of the link that is replaced.
 struct OldFile {
     stat: Stat,
-    /// Owner of the directory that it is in.
     directory_owner: u32,
     extended: ExtendedAttributes,
 }
 
 impl OldFile {
-    /// Returns the attributes of a new file. As with `chown`, a new owner or group does not get the set-id bits
-    /// and capabilities of the old file: its owner could have chosen the program that runs with them.
+    /// Returns the attributes of a new file. As with `chown`, a new owner or group does not get the set-id
+    /// bits and capabilities of the old file: its owner could have chosen the program that runs with them.
     fn inherited_by(&mut self, given: FileAttributes) -> FileAttributes {
         let mut mode = PathEntry { stat: self.stat }.mode();
         if changed_owners(&self.stat, given.uid, given.gid) != (None, None) {
@@ -148,7 +152,6 @@ impl OldFile {
 /// Temporary file beside the file that it replaces. It is removed with this value unless it was renamed.
 struct TempFile<'p> {
     path: PathBuf,
-    /// Path of the file that it replaces.
     target: &'p Path,
     name: OsString,
     parent: &'p OwnedFd,
@@ -263,12 +266,18 @@ fn leftover(resolved: &ResolvedPath, path: PathBuf, name: &OsStr, error: Errno) 
     }
 }
 
+/// Returns `true` if the path is one of a temporary file, which ccm replaces or removes.
+pub fn is_temp_path(path: &Path) -> bool {
+    let name = path.file_name().map(OsStr::as_bytes).unwrap_or_default();
+    name.starts_with(b".") && name.ends_with(TEMP_ENDING.as_bytes())
+}
+
 /// Returns the name of the temporary file.
 fn temp_name(name: &OsStr) -> OsString {
     let temp = |name: &OsStr| {
         let mut temp = OsString::from(".");
         temp.push(name);
-        temp.push(".ccm-new");
+        temp.push(TEMP_ENDING);
         temp
     };
     match temp(name) {
@@ -283,7 +292,6 @@ pub(super) fn remove_leftover(resolved: &ResolvedPath) {
     let _ = unlinkat(&resolved.parent, temp_name(&resolved.name), AtFlags::empty());
 }
 
-/// Syncs a directory to the disk.
 pub(super) fn sync(directory: &OwnedFd, path: &Path) -> Result<(), FileError> {
     match fsync(directory) {
         // Some filesystems have nothing to sync for a directory.

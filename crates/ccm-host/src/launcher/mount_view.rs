@@ -25,7 +25,7 @@ use super::step;
 use crate::{StartError, raw};
 
 /// Size of the private `/tmp` and `/dev/shm` together.
-const MEMORY: &str = "256m";
+const MEMORY: &str = "1g";
 /// Private directories that the command may write.
 const PRIVATE: [&str; 2] = ["/dev/shm", "/tmp"];
 /// Files about the kernel, its memory and keys that no program needs. They are empty in the view. Most of them

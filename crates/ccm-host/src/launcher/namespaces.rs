@@ -55,6 +55,16 @@ pub(super) fn enter(network: bool, empty: Option<&OwnedFd>, becomes_another: boo
     Ok(users)
 }
 
+/// Returns `true` if the limit of processes of a user counts those in the user namespace alone, as Linux does
+/// since 5.14. Root has no such limit.
+pub(super) fn count_processes(users: Option<Users>) -> bool {
+    let release = rustix::system::uname();
+    let release = release.release().to_string_lossy();
+    let mut numbers = release.split(['.', '-']).map(|number| number.parse::<u32>().unwrap_or_default());
+    let version = (numbers.next(), numbers.next());
+    users == Some(Users::Own) && !geteuid().is_root() && version >= (Some(5), Some(14))
+}
+
 /// Enters a user namespace in which every user and group has the same number as outside. Without a capability
 /// outside, processes in it can't look into those outside, whatever their users.
 ///

@@ -2,20 +2,19 @@
 
 use std::fs::File;
 use std::io::{self, Seek as _, Write};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
 
 use rustix::fs::{Mode, OFlags, fcntl_getfl, fcntl_setfl, openat};
 
 use crate::files::{ResolvedPath, resolution_error};
 
-/// Append-only file.
-///
-/// A write that fails half way is undone, so that a full disk leaves no incomplete record behind.
+/// Append-only file. A write that fails half way is undone, so that a full disk leaves no incomplete record.
 #[derive(Debug)]
 pub struct AppendFile(File);
 
 impl AppendFile {
-    /// Opens a file to append to. A missing file is made for its owner alone, and a link is not followed. A link
+    /// Opens a file to append to, which may not be a link. A missing file is made for its owner alone. A link
     /// among the parents is followed if it belongs to root, to this user or to the owner of the file.
     pub fn open(path: &Path) -> io::Result<Self> {
         let resolved = ResolvedPath::find(path).map_err(resolution_error)?;
@@ -38,6 +37,11 @@ impl AppendFile {
         Self(file)
     }
 
+    /// Returns `true` for a regular file, and `false` for a pipe or a device, whose reader may block writers.
+    pub fn is_regular(&self) -> io::Result<bool> {
+        Ok(self.0.metadata()?.is_file())
+    }
+
     /// Syncs the file to the disk.
     pub fn sync(&self) -> io::Result<()> {
         match self.0.sync_data() {
@@ -55,6 +59,12 @@ impl AppendFile {
             self.0.set_len(end - written)?;
         }
         Ok(())
+    }
+}
+
+impl AsFd for AppendFile {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
     }
 }
 

@@ -6,13 +6,13 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{
-    AtFlags, Dir, FileType, Mode, OFlags, Stat, fstat, fsync, linkat, mkdirat, open, openat, renameat,
-    statat, unlinkat,
+    AtFlags, Dir, FileType, Mode, OFlags, Stat, fstat, fsync, linkat, mkdirat, openat, renameat, statat,
+    unlinkat,
 };
 use rustix::io::Errno;
 
 use super::{AppendFile, StateError, not_a_link};
-use crate::files::ResolvedPath;
+use crate::files::{FileError, ResolvedPath, resolution_error};
 
 const PRIVATE_DIRECTORY: Mode = Mode::RWXU;
 const PRIVATE_FILE: Mode = Mode::RUSR.union(Mode::WUSR);
@@ -27,8 +27,8 @@ pub struct Directory {
 }
 
 impl Directory {
-    /// Opens a directory that only this user can write. A missing directory is made. A link among its parents
-    /// is followed if it belongs to root or to this user.
+    /// Opens a directory that only this user can write, and makes a missing one. A link among its parents is
+    /// followed if it belongs to root or to this user.
     pub fn open_private(path: &Path) -> Result<Self, StateError> {
         let at = || path.to_owned();
         let refused = |error| StateError::of_path(path, error);
@@ -44,27 +44,33 @@ impl Directory {
             Some(_) => {}
             None => resolved.make_directory(PRIVATE_DIRECTORY).map_err(refused)?,
         }
-        let opened =
-            openat(&resolved.parent, resolved.entry_name(), DIRECTORY | OFlags::NOFOLLOW, Mode::empty());
-        let descriptor = opened.map_err(|error| match error {
-            Errno::NOTDIR => StateError::NotADirectory { path: at() },
-            error => StateError::Open { path: at(), source: error.into() },
-        })?;
-        let found =
-            fstat(&descriptor).map_err(|error| StateError::Open { path: at(), source: error.into() })?;
+        let directory = Self::open_resolved(&resolved)?;
+        let found = fstat(&directory.descriptor)
+            .map_err(|error| StateError::Open { path: at(), source: error.into() })?;
         check_owner(path, &found)?;
         if found.st_mode & WRITABLE_BY_OTHERS != 0 {
             return Err(StateError::Exposed { path: at(), mode: found.st_mode & 0o7777 });
         }
-        Ok(Self { descriptor, path: at() })
+        Ok(directory)
     }
 
-    /// Opens a directory to read it; `None` if it does not exist.
-    pub fn open(path: &Path) -> io::Result<Option<Self>> {
-        match open(path, DIRECTORY, Mode::empty()) {
-            Ok(descriptor) => Ok(Some(Self { descriptor, path: path.to_owned() })),
-            Err(Errno::NOENT) => Ok(None),
-            Err(error) => Err(error.into()),
+    /// Opens a directory to read it; `None` if it does not exist. A link to it or among its parents is followed
+    /// if it belongs to root, to this user or to the owner of the directory.
+    pub fn open(path: &Path) -> Result<Option<Self>, StateError> {
+        match ResolvedPath::find_source(path) {
+            Ok(resolved) if resolved.entry.is_some() => Self::open_resolved(&resolved).map(Some),
+            Ok(_) | Err(FileError::ParentMissing(_)) => Ok(None),
+            Err(error @ FileError::UntrustedLink { .. }) => Err(StateError::of_path(path, error)),
+            Err(error) => Err(StateError::Open { path: path.to_owned(), source: resolution_error(error) }),
+        }
+    }
+
+    fn open_resolved(resolved: &ResolvedPath) -> Result<Self, StateError> {
+        let path = resolved.path.clone();
+        match openat(&resolved.parent, resolved.entry_name(), DIRECTORY | OFlags::NOFOLLOW, Mode::empty()) {
+            Ok(descriptor) => Ok(Self { descriptor, path }),
+            Err(Errno::NOTDIR) => Err(StateError::NotADirectory { path }),
+            Err(error) => Err(StateError::Open { path, source: error.into() }),
         }
     }
 
@@ -92,8 +98,7 @@ impl Directory {
         Ok(Self { descriptor, path: self.path.join(name) })
     }
 
-    /// Checks that an entry belongs to this user and that no other user can write it. A link has no
-    /// permissions.
+    /// Checks that an entry belongs to this user and, unless it is a link, that no other user can write it.
     pub fn only_ours(&self, name: &str) -> io::Result<()> {
         let found = statat(&self.descriptor, name, AtFlags::SYMLINK_NOFOLLOW)?;
         let owner = found.st_uid;
@@ -201,8 +206,8 @@ impl Directory {
         regular(File::from(file.map_err(|error| not_a_link(error.into()))?))
     }
 
-    /// Renames an entry to an unused name. A file, or a link itself, is hard-linked instead and keeps the old
-    /// name until something replaces it, so that the old name never disappears.
+    /// Renames an entry to an unused name. A file, or a link itself, is hard-linked instead, so that its old
+    /// name does not disappear before something replaces it.
     pub fn set_aside(&self, name: &str, aside: &str) -> io::Result<()> {
         match linkat(&self.descriptor, name, &self.descriptor, aside, AtFlags::empty()) {
             Err(Errno::PERM) if self.type_of(name)? == FileType::Directory => {
@@ -289,8 +294,8 @@ fn regular(file: File) -> io::Result<File> {
     }
 }
 
-/// Checks that a directory, or the link to it, belongs to this user. That holds for root as well, because
-/// another owner could replace the directory.
+/// Checks that a directory, or the link to it, belongs to this user, also as root: another owner could
+/// replace the directory.
 fn check_owner(path: &Path, found: &Stat) -> Result<(), StateError> {
     let owner = found.st_uid;
     let link_of_root = file_type(found) == FileType::Symlink && owner == 0;

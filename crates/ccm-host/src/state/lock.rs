@@ -64,16 +64,15 @@ fn waited(after: Duration) -> String {
     if after.is_zero() { String::new() } else { format!("; waited {}", display_duration(after)) }
 }
 
-/// Lock on a state directory. The kernel releases it when its holder ends for any reason.
+/// Lock on a state directory, which the kernel releases when its holder ends for any reason.
 ///
-/// It consists of two locks. The first one (`flock`) excludes other runs. The second one (OFD) lets `status`
-/// test for a running apply without taking the first.
+/// The first of its two locks (`flock`) excludes other runs. The second one (OFD) lets `status` test for a
+/// running apply without taking the first.
 #[derive(Debug)]
 pub struct Lock(LockedFile);
 
 impl Lock {
-    /// Takes the lock, and waits for it at most `wait`. A wait is reported once, with the description of the
-    /// holder.
+    /// Takes the lock, waiting at most `wait`. A wait is reported once, with the description of the holder.
     pub async fn take(
         directory: &Directory,
         holder: &LockHolder,
@@ -114,8 +113,7 @@ impl Lock {
         }
     }
 
-    /// Returns `true` if a run holds the lock of a state directory at this moment, and `false` if the
-    /// directory can't be read.
+    /// Returns `true` if a run holds the lock of a state directory; `false` if the directory can't be read.
     pub fn is_held(directory: &Path) -> bool {
         let Ok(Some(directory)) = Directory::open(directory) else { return false };
         let Ok(file) = directory.open_plain(NAME) else { return false };
@@ -142,24 +140,22 @@ impl Drop for Lock {
     }
 }
 
-/// File with the lock that excludes other runs.
-///
-/// The locks are released explicitly. Closing the file alone would leave them to a child that another thread
-/// has just started: until the child executes its program, it holds a copy of every descriptor.
+/// File with the lock that excludes other runs. The locks are released explicitly: if the file were only
+/// closed, a child that another thread has just started would keep them until it executes its program,
+/// because it holds a copy of every descriptor.
 #[derive(Debug)]
 struct LockedFile(File);
 
 impl Drop for LockedFile {
     fn drop(&mut self) {
-        // If a release fails, closing the file still releases the locks. The mark is released first, because
-        // the next holder sets its own.
+        // Closing the file releases the locks even if this fails. The mark goes first: the next holder sets
+        // its own.
         let _ = fcntl(&self.0, FcntlArg::F_OFD_SETLK(&mark(libc::F_UNLCK)));
         let _ = flock(&self.0, FlockOperation::Unlock);
     }
 }
 
-/// Returns the second lock, to set or release: a write lock on the whole file that belongs to the open file,
-/// as the first lock does.
+/// Returns the second lock, to set or release: a write lock that belongs to the open file, as the first does.
 #[expect(clippy::cast_possible_truncation, reason = "the constants are small")]
 fn mark(kind: libc::c_int) -> libc::flock {
     libc::flock {
@@ -171,8 +167,8 @@ fn mark(kind: libc::c_int) -> libc::flock {
     }
 }
 
-/// Waits for a lock in the queue of the kernel, which is fair and costs nothing while it waits. Only a thread
-/// can wait there. If the receiver is dropped, the lock is released as soon as it is taken.
+/// Waits in the queue of the kernel, which is fair and costs nothing. Only a thread can wait there. If the
+/// receiver is dropped, the lock is released as soon as it is taken.
 fn queue(file: &File) -> io::Result<oneshot::Receiver<io::Result<LockedFile>>> {
     let file = file.try_clone()?;
     let (sender, receiver) = oneshot::channel();
@@ -190,7 +186,6 @@ fn queue(file: &File) -> io::Result<oneshot::Receiver<io::Result<LockedFile>>> {
     Ok(receiver)
 }
 
-/// Reads the description of the holder.
 fn description(file: &File) -> String {
     let mut bytes = [0; 4096];
     let length = file.read_at(&mut bytes, 0).unwrap_or_default();

@@ -1,9 +1,11 @@
 //! Owners, modes and extended attributes, changed and kept.
 
 use std::os::unix::fs::chown;
+use std::path::Path;
 
 use ccm_host::{FileAttributes, Files as _};
 use ccm_testkit::Scratch;
+use rustix::fs::{IFlags, ioctl_getflags};
 
 use crate::extended::{ACL, acl, capability, extended, set_extended};
 use crate::{
@@ -22,6 +24,24 @@ fn attributes_of_a_user_are_kept() {
         (scratch.read("f").as_deref(), extended(&path, "user.origin")),
         (Some("new"), Some(b"here".to_vec()))
     );
+}
+
+#[test]
+fn flags_are_kept() {
+    let scratch = Scratch::new();
+    let path = scratch.write("f", "old");
+    if !chattr("+dA", &path) {
+        println!("skipped: this filesystem has no flags");
+        return;
+    }
+    write(&path, "new").expect("a write");
+    let flags = ioctl_getflags(std::fs::File::open(&path).expect("a file")).expect("its flags");
+    assert!(flags.contains(IFlags::NODUMP | IFlags::NOATIME), "{flags:?}");
+}
+
+fn chattr(flags: &str, path: &Path) -> bool {
+    let output = std::process::Command::new("chattr").arg(flags).arg(path).output();
+    output.is_ok_and(|output| output.status.success())
 }
 
 #[test]

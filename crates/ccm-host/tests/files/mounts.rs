@@ -1,8 +1,9 @@
 //! Mount points and full disks, in mounts of the test's own.
 
 use std::path::Path;
+use std::time::UNIX_EPOCH;
 
-use ccm_host::{Files as _, NewContent, NewFile};
+use ccm_host::{BackupName, Files as _, NewContent, NewFile};
 use ccm_testkit::{Scratch, isolated_after};
 use nix::mount::{MsFlags, mount, umount};
 
@@ -55,6 +56,21 @@ fn full_disk_leaves_the_old_file() {
         assert_eq!((scratch.read("disk/f").as_deref(), mode(&path)), (Some("old"), 0o644));
         let left = std::fs::read_dir(&disk).expect("the disk").count();
         assert_eq!(left, 1);
+        umount(&disk).expect("an end");
+    });
+}
+
+#[test]
+fn backup_that_does_not_fit_is_not_begun() {
+    with_own_mounts("mounts::backup_that_does_not_fit_is_not_begun", |scratch| {
+        let disk = scratch.path().join("disk");
+        mount_tmpfs(&disk, "64k");
+        let path = scratch.write("big", "x".repeat(1 << 20));
+        let error = error_text(files().back_up(&path, &disk, UNIX_EPOCH, BackupName::Path));
+        let (start, end) = ("\"disk/backups/.", ".ccm-new\" could not be written: No space left on device");
+        let error = error.replace(&scratch.at(""), "");
+        assert!(error.starts_with(start) && error.contains(end), "{error}");
+        assert_eq!(std::fs::read_dir(disk.join("backups")).expect("the backups").count(), 0);
         umount(&disk).expect("an end");
     });
 }

@@ -1,9 +1,9 @@
 //! Files that another user prepared before ccm gives them a new owner or group.
 
-use std::os::unix::fs::chown;
+use std::os::unix::fs::{chown, lchown};
 use std::path::{Path, PathBuf};
 
-use ccm_host::{FileAttributes, Files as _};
+use ccm_host::{FileAttributes, FileError, Files as _};
 use ccm_testkit::Scratch;
 
 use crate::extended::{ACL, acl, capability, extended, set_extended};
@@ -232,4 +232,48 @@ fn directory_of_another_user_in_a_strangers_directory_is_not_given_away() {
     let made = scratch.path().join("home/made");
     files().make_directory(&made, owner(Some(12), None, None)).expect("a directory");
     assert_eq!(owner_ids(&made).0, 12);
+}
+
+#[test]
+fn file_of_a_stranger_in_a_shared_directory_is_not_taken_over() {
+    if !needs_root("changing owners") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let shared = scratch.path().join("shared");
+    std::fs::create_dir(&shared).expect("a directory");
+    set_mode(&shared, 0o1777);
+    let root = scratch.at("");
+    let path = shared.join("f");
+    let refused = |result: Result<(), FileError>| {
+        let error = result.expect_err("a refusal").to_string().replace(&root, "");
+        let why = "it belongs to user 65534, and everybody can create files in its directory";
+        assert_eq!(error, format!("\"shared/f\" is not changed: {why}"));
+    };
+    let make_file = || drop(program_of_nobody(&scratch, "shared/f", 0o644));
+    let make_link = || {
+        std::os::unix::fs::symlink("elsewhere", &path).expect("a link");
+        lchown(&path, Some(NOBODY), None).expect("its owner");
+    };
+    for make in [&make_file as &dyn Fn(), &make_link] {
+        make();
+        for given in [owner(None, None, None), owner(Some(0), None, None), owner(None, None, Some(0o600))] {
+            refused(files().check_attributes(&path, given));
+            refused(files().set_attributes(&path, given));
+            refused(write_with(&path, "new", given).map(drop));
+        }
+        assert_eq!(owner_ids(&path).0, NOBODY);
+        files().remove(&path, false).expect("a removal");
+    }
+    // The file of its desired owner is changed, like one of root.
+    make_file();
+    files().set_attributes(&path, owner(Some(NOBODY), None, Some(0o600))).expect("a change");
+    write_with(&path, "new", owner(Some(NOBODY), None, None)).expect("a write");
+    assert_eq!((owner_ids(&path).0, mode(&path)), (NOBODY, 0o600));
+    chown(&path, Some(0), None).expect("its owner");
+    write_with(&path, "new", owner(Some(12), None, None)).expect("a write");
+    assert_eq!(owner_ids(&path).0, 12);
+    // In a directory of root alone, nobody else can have made the file.
+    set_mode(&shared, 0o755);
+    files().set_attributes(&path, owner(Some(0), None, None)).expect("a change");
 }

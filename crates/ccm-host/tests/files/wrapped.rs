@@ -6,8 +6,8 @@ use std::io;
 use std::path::Path;
 
 use ccm_host::{
-    FileAttributes, FileChange, FileError, FileStep, Files, FilesMiddleware, InspectOptions, NewContent,
-    NewFile, SystemFiles,
+    BackupName, FileAttributes, FileChange, FileError, FileStep, Files, FilesMiddleware, InspectOptions,
+    NewContent, NewFile, SystemFiles,
 };
 use ccm_testkit::Scratch;
 
@@ -46,7 +46,7 @@ fn middleware_sees_every_change_and_can_prevent_it() {
     wrapped.set_attributes(&file, FileAttributes::default()).expect("attributes");
     wrapped.make_directory(&scratch.path().join("d"), FileAttributes::default()).expect("a directory");
     fs::create_dir(&state).expect("a directory");
-    wrapped.back_up(&file, &state, std::time::SystemTime::UNIX_EPOCH).expect("a backup");
+    wrapped.back_up(&file, &state, std::time::SystemTime::UNIX_EPOCH, BackupName::Path).expect("a backup");
     wrapped.remove(&file, false).expect("a removal");
     let change = |name: &str, change| (name.to_owned(), change);
     let expected = [

@@ -3,7 +3,8 @@
 use ccm_host::{Command, Identity, SystemRunner, prepare_process};
 use ccm_testkit::{isolated_after, skipped};
 
-use crate::launched::{launcher, only_as_root, stranger};
+use crate::launched::{launched, launcher, only_as_root, stranger};
+use crate::sandboxed::Place;
 use crate::{alone, alone_after, block_on, run, shell, text};
 
 #[test]
@@ -26,6 +27,25 @@ fn arguments_and_directory_are_exactly_the_given_ones() {
         command.cwd.clone_from(&place);
         let expected = format!("{}\nzero\n[a b]\n[]\n[$HOME]\n[*]\n", place.display());
         assert_eq!(text(&run(runner, &command).await.stdout), expected);
+    });
+}
+
+#[test]
+fn program_is_called_by_its_name() {
+    launched("inheritance::program_is_called_by_its_name", async |runner| {
+        let place = Place::new();
+        for (called_as, expected) in [(None, "/bin/cat"), (Some("cat".to_owned()), "cat")] {
+            let command =
+                Command { program: "/bin/cat".into(), called_as, args: vec!["/no/such".into()], ..shell("") };
+            for command in [
+                command.clone(),
+                Command { umask: Some(0o022), ..command.clone() },
+                Command { sandbox: Some(place.sandbox()), cwd: place.at("work"), ..command },
+            ] {
+                let printed = text(&run(runner, &command).await.stderr);
+                assert_eq!(printed, format!("{expected}: /no/such: No such file or directory\n"));
+            }
+        }
     });
 }
 

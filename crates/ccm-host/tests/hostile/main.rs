@@ -17,6 +17,7 @@ mod launched;
 mod output;
 mod paused;
 mod preparation;
+mod renewal;
 mod sandboxed;
 mod secrets;
 mod signals;

@@ -3,12 +3,13 @@
 mod attributes;
 mod files;
 mod layers;
+mod limits;
 mod network;
 mod processes;
 
 use std::path::{Path, PathBuf};
 
-use ccm_host::{Command, Exit, Finished, Runner as _, Sandbox, SystemRunner};
+use ccm_host::{Command, Exit, Finished, Runner as _, Sandbox, SandboxLimits, SystemRunner};
 use ccm_testkit::Scratch;
 
 use crate::launched::{chain, launched, start_error};
@@ -39,6 +40,7 @@ impl Place {
             write: Vec::new(),
             network: false,
             unix_sockets: false,
+            limits: SandboxLimits::default(),
             advisory: false,
         }
     }

@@ -3,14 +3,14 @@
 use std::process::{Command as Other, Stdio};
 use std::time::Duration;
 
-use ccm_host::{Command, Exit};
+use ccm_host::Exit;
 use ccm_testkit::{Scratch, wait_until};
 
 use crate::paused::{DEADLINE, GRACE, alone_paused, pass, run_beside, run_stepwise, with_deadline};
 use crate::{alone, end, has_ended, names, run, shell, text, until_executed, until_present};
 
-/// Time between two reads of the processes of a running command.
-const TIDYING: Duration = Duration::from_secs(1);
+/// Time between two looks for orphans of a running command that have ended.
+const TIDYING: Duration = Duration::from_millis(100);
 
 #[test]
 fn process_that_holds_the_pipes_is_not_waited_for() {
@@ -148,38 +148,37 @@ fn later_children_of_a_daemon_are_not_touched() {
     alone_paused("survivors::later_children_of_a_daemon_are_not_touched", async |runner| {
         let scratch = Scratch::new();
         let until = |file: &str| until_present(&scratch.at(file));
-        // During the second command the daemon starts a job in a session of its own, which then loses its
-        // parent.
-        let job = format!("#!/bin/sh\nsleep 301 & echo $! > {}\n{}\n", scratch.at("job"), until("leave"));
-        let job = scratch.write_program("start-job", &job).display().to_string();
+        // During the second command the daemon starts jobs in sessions of their own, which lose their parent.
+        let job =
+            format!("setsid sleep 301 & echo $! >> {}; {}", scratch.at("jobs"), until_executed("sleep"));
         let daemon = format!(
-            "echo $$ > {}; {}; setsid {job}; touch {}; exec sleep 302",
-            scratch.at("daemon"),
+            "echo $$ >> {}; {}; for job in 1 2 3 4 5; do ({job}) & wait; done; touch {}; exec sleep 302",
+            scratch.at("jobs"),
             until("start"),
-            scratch.at("left")
+            scratch.at("started")
         );
         let daemon = shell(&format!("setsid sh -c '{daemon}' >/dev/null 2>&1 </dev/null &"));
         // The wait for processes that are just ending needs the time.
         tokio::time::resume();
         run(runner, &daemon).await;
         tokio::time::pause();
-        let timeout = 2 * TIDYING;
-        let second = Command { timeout: Some(timeout), ..shell("echo begun; sleep 999") };
+        let second = with_deadline("echo begun; sleep 999");
         let second = run_beside(runner, &second, async |printed| {
             printed.line("begun").await;
             scratch.write("start", "");
-            wait_until("the job", || scratch.read("job").is_some_and(|pid| pid.ends_with('\n')));
-            pass(TIDYING * 3 / 2).await;
-            scratch.write("leave", "");
-            wait_until("the job has lost its parent", || scratch.has("left"));
-            pass(timeout).await;
+            wait_until("the jobs have lost their parents", || scratch.has("started"));
+            pass(2 * DEADLINE).await;
         });
-        assert_eq!(second.await.exit, Exit::TimedOut { after: timeout });
-        let pid: i32 = scratch.read("job").and_then(|pid| pid.trim().parse().ok()).expect("a number");
-        assert!(!has_ended(pid), "the job was killed");
+        assert_eq!(second.await.exit, Exit::TimedOut { after: DEADLINE });
+        let jobs = scratch.read("jobs").expect("the numbers");
+        let jobs: Vec<i32> = jobs.lines().map(|pid| pid.parse().expect("a number")).collect();
+        let ended: Vec<&i32> = jobs.iter().filter(|pid| has_ended(pid)).collect();
         let third = run(runner, &shell("true")).await;
+        end(&jobs
+            .iter()
+            .map(|pid| ccm_host::Process { pid: *pid, name: "sleep".to_owned() })
+            .collect::<Vec<_>>());
+        assert_eq!((ended.len(), jobs.len()), (0, 6), "jobs were killed");
         assert!(third.left_running.is_empty(), "{third:?}");
-        let daemon = scratch.read("daemon").and_then(|pid| pid.trim().parse().ok()).expect("a number");
-        end(&[pid, daemon].map(|pid| ccm_host::Process { pid, name: "sleep".to_owned() }));
     });
 }

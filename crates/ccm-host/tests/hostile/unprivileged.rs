@@ -3,7 +3,10 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
-use ccm_host::{Cancellation, Command, LocalSystem as _, Runner as _, StartError, SystemRunner};
+use ccm_host::{
+    Cancellation, Command, Executor as _, Launch, LocalExecutor, LocalSystem as _, Purpose, Runner as _,
+    StartError, SystemFiles, SystemRunner,
+};
 use ccm_testkit::isolated_after;
 use nix::unistd::{Gid, Uid, setgid, setgroups, setuid};
 
@@ -52,6 +55,12 @@ fn permissions_of_other_users_do_not_count() {
         let never = Cancellation::never();
         let command = Command { cwd: locked.clone(), ..shell("true") };
         let error = runner.run(&command, &never, &mut |_, _| {}).await.expect_err("a locked directory");
+        assert!(matches!(error, StartError::WorkingDirectory { .. }), "{error}");
+        // In noop, the directory is not entered.
+        let files = SystemFiles::new(never.clone());
+        let executor = LocalExecutor::new(runner, runner, &files);
+        let launch = Launch { cwd: Some(locked.clone()), ..Launch::default() };
+        let error = executor.resolve(&launch, Purpose::Preflight).await.map(drop).expect_err("the same");
         assert!(matches!(error, StartError::WorkingDirectory { .. }), "{error}");
 
         let found = runner.find("private", place.path().to_str().expect("a path"), place.path());

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use ccm_host::{
-    FileAttributes, FileError, FileInfo, FileKind, FileStep, Files, HashPolicy, InspectOptions, NewContent,
-    NewFile, PathInfo, ReadContent, sha256,
+    BackupName, FileAttributes, FileError, FileInfo, FileKind, FileStep, Files, HashPolicy, InspectOptions,
+    NewContent, NewFile, PathInfo, ReadContent, sha256,
 };
 use nix::errno::Errno;
 
@@ -221,7 +221,7 @@ impl Files for FakeFiles {
         Ok(mounts.find(|mount| *mount == path || (below && mount.starts_with(path))).cloned())
     }
 
-    fn back_up(&self, path: &Path, state: &Path, _: SystemTime) -> Result<PathBuf, FileError> {
+    fn back_up(&self, path: &Path, state: &Path, _: SystemTime, _: BackupName) -> Result<PathBuf, FileError> {
         let kept = state.join("backups").join(path.file_name().unwrap_or_default());
         if let Some(entry) = self.entry(path) {
             self.entries.borrow_mut().insert(kept.clone(), entry);

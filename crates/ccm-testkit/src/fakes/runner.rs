@@ -25,8 +25,7 @@ pub struct FakeRunner {
 }
 
 impl FakeRunner {
-    /// Adds an exit code for a command line: program and arguments with spaces between. Each run takes the
-    /// next one, and the last one stays.
+    /// Adds an exit code for a command line. Each run takes the next one, and the last one stays.
     pub fn answer(&self, line: &str, code: i32) {
         self.answer_with(line, Self::finished(Exit::Code(code)));
     }
@@ -72,6 +71,7 @@ impl FakeRunner {
             left_running: Vec::new(),
             unkillable: Vec::new(),
             enforced: None,
+            reached: Vec::new(),
         }
     }
 

@@ -9,14 +9,10 @@ use nix::unistd::Pid;
 
 use super::Fault;
 
-/// Effect of a call that matters for faults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CallKind {
-    /// Writes to an open file.
     Write,
-    /// Makes a file, a name or an attribute.
     Make,
-    /// Syncs to the disk.
     Sync,
     /// Changes or removes without needing space.
     Change,
@@ -24,7 +20,6 @@ enum CallKind {
     Process,
 }
 
-/// Call that a thread is about to make.
 #[derive(Clone, Debug)]
 pub(super) struct SystemCall {
     kind: CallKind,
@@ -93,13 +88,11 @@ impl SystemCall {
         }
     }
 
-    /// Returns the call in words: name and file.
     pub(super) fn words(&self) -> &str {
         &self.words
     }
 }
 
-/// Returns the error of a call with a fault.
 pub(super) fn error(fault: Fault) -> Option<Errno> {
     match fault {
         Fault::None | Fault::KillBefore(_) | Fault::KillAfter(_) => None,
@@ -108,13 +101,11 @@ pub(super) fn error(fault: Fault) -> Option<Errno> {
     }
 }
 
-/// Returns the path of a descriptor of a thread.
 fn describe(thread: Pid, descriptor: u64) -> String {
     let link = std::fs::read_link(format!("/proc/{thread}/fd/{descriptor}"));
     link.map_or_else(|_| format!("{descriptor}"), |path| path.display().to_string())
 }
 
-/// Reads the string at an address of a thread.
 fn string(thread: Pid, address: u64) -> String {
     let mut bytes = [0; 512];
     let memory = File::open(format!("/proc/{thread}/mem"));

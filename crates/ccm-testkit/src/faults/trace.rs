@@ -16,7 +16,6 @@ use nix::unistd::Pid;
 use super::calls::{SystemCall, error};
 use super::{Fault, ended, start};
 
-/// Result of a traced process.
 pub(super) struct Traced {
     pub(super) status: ExitStatus,
     pub(super) stdout: Vec<u8>,
@@ -25,7 +24,6 @@ pub(super) struct Traced {
     pub(super) struck: Option<String>,
 }
 
-/// Runs a command to its end, or to the fault.
 pub(super) fn run(mut command: Command, fault: Fault) -> io::Result<Traced> {
     // SAFETY: the closure makes one system call and touches no memory that another thread could have locked.
     unsafe { command.pre_exec(|| ptrace::traceme().map_err(io::Error::from)) };
@@ -58,7 +56,6 @@ fn read_all(mut stream: impl Read) -> Vec<u8> {
     bytes
 }
 
-/// Position of a thread.
 #[derive(Default)]
 enum Thread {
     /// Outside of any call, or about to enter one.
@@ -84,7 +81,6 @@ struct Tracer {
 }
 
 impl Tracer {
-    /// Follows the process to its end.
     fn follow(&mut self) -> io::Result<ExitStatus> {
         // The process stops by itself after it has executed the program.
         match waitpid(self.process, Some(WaitPidFlag::__WALL))? {

@@ -15,14 +15,11 @@ const ALWAYS_OPEN: &str = "/usr";
 /// Sandbox of a plan, and its directories on this machine.
 pub(super) struct Confined {
     pub(super) sandbox: Sandbox,
-    /// The directory of the manifest, without links.
     pub(super) manifest_directory: PathBuf,
     pub(super) private: Private,
 }
 
-/// Private directory of the commands of a plan.
 pub(super) enum Private {
-    /// The directory exists until the plan is closed.
     Made(PrivateDirectory),
     /// The directory does not exist; a run would make it.
     Planned(PathBuf),
@@ -87,16 +84,20 @@ impl Confined {
             write,
             network: request.network,
             unix_sockets: request.unix_sockets,
+            limits: request.limits,
             advisory: request.advisory,
         };
         Ok(Some(Self { sandbox, manifest_directory, private }))
     }
 
-    /// Confines a command, and opens one more path to it. For a preflight, the directory that only a run
-    /// would make is left out or replaced by one that every sandbox opens anyway, so that no more can be seen
-    /// from inside than in a run.
+    /// Confines a command, and opens one more path to it. In a preflight, a directory that only a run makes
+    /// is left out or replaced by one that every sandbox opens, so that no more can be seen than in a run.
     pub(super) fn apply_to(&self, command: &mut Command, opened: Option<PathBuf>) {
         let mut sandbox = self.sandbox.clone();
+        let is_open = |path: &PathBuf| {
+            sandbox.write.iter().chain([&sandbox.workdir]).any(|directory| path.starts_with(directory))
+        };
+        let opened = opened.filter(|path| !is_open(path));
         sandbox.read.extend(opened);
         if let Private::Planned(planned) = &self.private {
             sandbox.write.retain(|path| path != planned);

@@ -8,9 +8,9 @@ use ccm_testkit::{isolated, wait_until};
 
 use super::{Place, chain, fail, start_error, succeed};
 use crate::launched::{launcher, only_as_root};
-use crate::{block_on, end, run};
+use crate::{block_on, end, is_root, run};
 
-fn without(layers: &[SandboxLayer], test: &str, body: impl AsyncFnOnce(&SystemRunner)) {
+pub(super) fn without(layers: &[SandboxLayer], test: &str, body: impl AsyncFnOnce(&SystemRunner)) {
     isolated(test, || {
         let runner = SystemRunner::new().expect("a runner").with_launcher(launcher());
         block_on(body(&layers.iter().fold(runner, |runner, layer| runner.without(*layer))));
@@ -78,10 +78,13 @@ fn other_layers_hold_without_namespaces() {
         let enforced = finished.enforced.expect("what was enforced");
         assert_eq!(enforced.filesystem, [Means::Landlock]);
         assert_eq!(enforced.network, [Means::Seccomp]);
+        // Without namespaces, only a control group of root limits the number of processes.
+        let (hidden, limits) = enforced.not_required.split_at(3);
+        assert_eq!(limits.len(), usize::from(!is_root()), "{limits:?}");
         assert_eq!(
-            enforced.not_hidden,
+            hidden,
             [
-                "hiding names, sizes, modes and times of files: it offers no namespaces (switched off)",
+                "hiding names, sizes, modes, times and extended attributes of files: it offers no namespaces (switched off)",
                 "hiding other processes: it offers no namespaces (switched off)",
                 "hiding files of the kernel in /proc: it offers no namespaces (switched off)"
             ]

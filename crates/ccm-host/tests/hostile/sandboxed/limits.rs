@@ -1,0 +1,128 @@
+//! Limits of processes, memory, file size and processor time.
+
+use std::time::Duration;
+
+use ccm_host::{Exit, Means, ReachedLimit, Sandbox, SandboxLayer, SandboxLimit, SandboxLimits};
+
+use super::layers::without;
+use super::{Place, launched, succeed};
+use crate::launched::start_error;
+use crate::{is_root, run, text};
+
+fn limited(place: &Place, limits: SandboxLimits) -> Sandbox {
+    Sandbox { limits, ..place.sandbox() }
+}
+
+/// Perl that starts processes until it is refused, and then ends with the number of those that it started.
+const MANY: &str = "my $n = 0; while ($n < 200) { my $p = fork; last if !defined $p; if (!$p) { sleep 60; exit } \
+                    push @p, $p; $n++ } kill 'KILL', @p; print $n";
+
+#[test]
+fn number_of_processes_is_limited() {
+    launched("sandboxed::limits::number_of_processes_is_limited", async |runner| {
+        let place = Place::new();
+        let limits = SandboxLimits { processes: SandboxLimit::requested(10), ..SandboxLimits::default() };
+        let finished = run(runner, &place.perl_in(limited(&place, limits), MANY)).await;
+        assert_eq!(finished.exit, Exit::Code(0), "{finished:?}");
+        // The program itself is one of them.
+        assert_eq!(text(&finished.stdout), "9");
+        let means = if is_root() { Means::ControlGroup } else { Means::ResourceLimit };
+        assert_eq!(finished.enforced.expect("what was enforced").processes, [means]);
+        assert_eq!(finished.reached.contains(&ReachedLimit::Processes), is_root());
+        let default = limited(&place, SandboxLimits::default());
+        let started = succeed(runner, &place.perl_in(default, MANY)).await;
+        assert_eq!(started, "200");
+    });
+}
+
+#[test]
+fn processes_of_others_are_not_counted() {
+    launched("sandboxed::limits::processes_of_others_are_not_counted", async |runner| {
+        let place = Place::new();
+        let mut other = std::process::Command::new("sleep").arg("77").spawn().expect("a child");
+        let limits = SandboxLimits { processes: SandboxLimit::requested(2), ..SandboxLimits::default() };
+        let finished = run(runner, &place.shell_in(limited(&place, limits), "/bin/true; echo both")).await;
+        other.kill().expect("to end it");
+        other.wait().expect("its end");
+        assert_eq!(text(&finished.stdout), "both\n", "{finished:?}");
+    });
+}
+
+#[test]
+fn memory_is_limited() {
+    launched("sandboxed::limits::memory_is_limited", async |runner| {
+        let place = Place::new();
+        let limits = SandboxLimits { memory: SandboxLimit::requested(64 << 20), ..SandboxLimits::default() };
+        let need = "my $x = 'x' x (200 << 20); print length $x";
+        let finished = run(runner, &place.perl_in(limited(&place, limits), need)).await;
+        assert_ne!(finished.exit, Exit::Code(0), "{finished:?}");
+        assert_eq!(finished.reached, if is_root() { vec![ReachedLimit::Memory] } else { Vec::new() });
+        let plain = succeed(runner, &place.perl_in(limited(&place, SandboxLimits::default()), need)).await;
+        assert_eq!(plain, (200 << 20).to_string());
+    });
+}
+
+#[test]
+fn file_size_and_processor_time_are_limited() {
+    launched("sandboxed::limits::file_size_and_processor_time_are_limited", async |runner| {
+        let place = Place::new();
+        for (limits, command, reached) in [
+            (
+                SandboxLimits { file_size: Some(1 << 20), ..SandboxLimits::default() },
+                "exec dd if=/dev/zero of=big bs=1M count=2 status=none",
+                ReachedLimit::FileSize,
+            ),
+            (
+                SandboxLimits { cpu: Some(Duration::from_secs(1)), ..SandboxLimits::default() },
+                "while :; do :; done",
+                ReachedLimit::Cpu,
+            ),
+        ] {
+            let finished = run(runner, &place.shell_in(limited(&place, limits), command)).await;
+            assert!(matches!(finished.exit, Exit::Signal { .. }), "{command}: {finished:?}");
+            assert_eq!(finished.reached, [reached], "{command}");
+        }
+    });
+}
+
+#[test]
+fn limit_that_is_not_enforced_is_refused_only_if_it_was_requested() {
+    let test = "sandboxed::limits::limit_that_is_not_enforced_is_refused_only_if_it_was_requested";
+    without(&[SandboxLayer::ControlGroups, SandboxLayer::Namespaces], test, async |runner| {
+        let place = Place::new();
+        let finished = run(runner, &place.shell("true")).await;
+        let enforced = finished.enforced.expect("what was enforced");
+        assert!(enforced.processes.is_empty(), "{enforced:?}");
+        assert_eq!(enforced.memory, [Means::ResourceLimit]);
+        assert!(enforced.not_required.iter().any(|part| part.starts_with("`processes`")), "{enforced:?}");
+        let limits = SandboxLimits { processes: SandboxLimit::requested(10), ..SandboxLimits::default() };
+        let error = start_error(runner, &place.shell_in(limited(&place, limits), "true")).await;
+        assert!(error.to_string().contains("can't enforce the sandbox"), "{error}");
+        // Each process has the limit of memory by itself.
+        let limits = SandboxLimits { memory: SandboxLimit::requested(64 << 20), ..SandboxLimits::default() };
+        let need = "my $x = 'x' x (200 << 20); print length $x";
+        let finished = run(runner, &place.perl_in(limited(&place, limits), need)).await;
+        assert_ne!(finished.exit, Exit::Code(0), "{finished:?}");
+    });
+}
+
+#[test]
+fn control_group_is_removed_with_its_sandbox() {
+    launched("sandboxed::limits::control_group_is_removed_with_its_sandbox", async |runner| {
+        if !is_root() {
+            return;
+        }
+        let place = Place::new();
+        let groups = || {
+            let ours = format!("ccm-sandbox-{}-", std::process::id());
+            let found = std::process::Command::new("find")
+                .args(["/sys/fs/cgroup", "-maxdepth", "5", "-name", &format!("{ours}*")])
+                .output()
+                .expect("find");
+            String::from_utf8_lossy(&found.stdout).into_owned()
+        };
+        let inside = succeed(runner, &place.shell("cat /proc/self/cgroup")).await;
+        assert!(inside.contains("/ccm-sandbox-"), "{inside}");
+        assert_eq!(groups(), "");
+    });
+}

@@ -48,7 +48,7 @@ impl ValueError {
     }
 }
 
-/// Error in a name, or in properties that do not go groups.
+/// Error in the name, `ensure` or a property of a resource.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{message}")]
 pub struct PropertyError {
@@ -118,9 +118,9 @@ impl PropertyError {
     /// Returns `true` if the error may follow from one of the `undecodable` properties. All properties of one
     /// of the `groups` depend on each other.
     pub fn may_follow_from(&self, undecodable: &[&str], groups: &[&[&str]]) -> bool {
-        let is_about = |group: &&&[&str]| self.property().is_some_and(|property| group.contains(&property));
-        let about = groups.iter().find(is_about);
-        self.follows || about.is_some_and(|group| group.iter().any(|property| undecodable.contains(property)))
+        let Some(property) = self.property() else { return self.follows };
+        let group = groups.iter().find(|group| group.contains(&property)).copied().unwrap_or_default();
+        self.follows || undecodable.iter().any(|found| *found == property || group.contains(found))
     }
 
     /// Returns the property with the error.
@@ -154,5 +154,20 @@ impl PropertyError {
         let property = self.property().map(Cow::Borrowed);
         let error = Diagnostic { property, ..Diagnostic::without_location(self.message) };
         self.hint.into_iter().fold(error, Diagnostic::with_hint)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_follows_from_its_own_property_and_from_those_of_its_group() {
+        let missing = PropertyError::new("line", "the line is missing");
+        let groups: &[&[&str]] = &[&["content", "source"]];
+        assert!(missing.may_follow_from(&["line"], groups));
+        assert!(!missing.may_follow_from(&["content"], groups));
+        assert!(PropertyError::new("source", "exclude each other").may_follow_from(&["content"], groups));
+        assert!(!PropertyError::of_name("is not absolute").may_follow_from(&["line"], groups));
     }
 }

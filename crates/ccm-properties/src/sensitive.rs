@@ -4,7 +4,10 @@ use ccm_model::{Properties, Scalar, ScalarKind};
 
 use crate::{PropertySpec, find};
 
-/// Property that makes a resource sensitive.
+/// Property that makes a resource sensitive: a boolean that a type declares like its others.
+///
+/// Properties that are [`PropertySpec::sensitive`] are then shown as `[redacted]`. The type keeps their values
+/// out of diffs, states and messages; a provider adds those that can turn up elsewhere to the run's secrets.
 pub const SENSITIVE: &str = "sensitive";
 
 /// Returns `true` if a resource hides the properties that are [`PropertySpec::sensitive`].

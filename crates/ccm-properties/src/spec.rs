@@ -42,7 +42,8 @@ pub trait TypeSpec: OwnProperties {
         &[]
     }
 
-    /// The values that `ensure` may have, the default first.
+    /// The values that `ensure` may have, the default first. The loader refuses others, unless there is a
+    /// [pattern](Self::ensure_pattern).
     fn ensures(&self) -> &'static [&'static str];
 
     /// Regular expression of other values of `ensure`, for the schema. The loader then accepts any text, and
@@ -112,8 +113,8 @@ pub trait TypeSpec: OwnProperties {
         None
     }
 
-    /// Claims of a resource. A resource below a directory that another resource claims comes after that
-    /// resource.
+    /// Claims of a resource. Conflicting claims of two resources are an error, and a resource below a
+    /// directory that another resource claims comes after that resource.
     fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
         let _ = resource;
         Vec::new()

@@ -4,7 +4,7 @@ use ccm_model::{Diagnostic, Resource};
 
 use crate::{CheckInput, PropertyError, PropertySet, PropertySpec, decode};
 
-/// Own properties of a resource type. [`TypedProperties`] provides both functions.
+/// Own properties of a resource type. [`TypedProperties`] implements it.
 pub trait OwnProperties {
     /// Table of the type's own properties.
     fn properties(&self) -> &'static [PropertySpec];
@@ -15,17 +15,21 @@ pub trait OwnProperties {
 
 /// Typed properties of a resource type.
 pub trait TypedProperties {
-    /// Properties as the manifest writes them.
+    /// Properties as the manifest writes them, declared by [`properties!`](crate::properties!).
     type Written: PropertySet;
 
     /// Desired properties, complete and checked.
     type Desired;
 
-    /// Groups of interdependent properties: if one can't be decoded, errors about the others of its group are
-    /// not reported.
+    /// Groups of interdependent properties: if one can't be decoded, errors about its group are not reported.
+    /// A property outside of them is a group of its own.
     const INTERDEPENDENT: &'static [&'static [&'static str]] = &[];
 
-    /// Builds the desired properties, or finds every error.
+    /// Builds the desired properties, or finds every error. Applies the defaults, and refuses a resource
+    /// without a required property.
+    ///
+    /// Called before the run, when a value that only the run yields is still an expression (errors in such a
+    /// value are not reported), and again when the resource is reached.
     fn build(resource: &Resource, written: Self::Written) -> Result<Self::Desired, Vec<PropertyError>>;
 
     /// Returns warnings about a resource without an error.

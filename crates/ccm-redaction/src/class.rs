@@ -19,6 +19,8 @@ pub(super) const RESERVED: u16 = 1 << 11;
 pub(super) const HEX_LETTER: u16 = 1 << 12;
 /// Letter among the two hexadecimal digits of a byte that percent-encoding may escape.
 pub(super) const PERCENT_LETTER: u16 = 1 << 13;
+/// `<`, `>` and `&`.
+pub(super) const MARKUP: u16 = 1 << 15;
 /// Class of a value with blanks after it, not of a byte.
 pub(super) const BLANKS_BEHIND: u16 = 1 << 14;
 
@@ -45,6 +47,7 @@ const fn of(byte: u8) -> u16 {
         b' ' => BLANK,
         b'~' => TILDE,
         b'*' => STAR,
+        b'<' | b'>' | b'&' => MARKUP | RESERVED,
         0..0x20 => CONTROL | RESERVED,
         0x7f => DELETE | RESERVED,
         0x80.. => NON_ASCII | RESERVED,
@@ -58,7 +61,6 @@ const fn of(byte: u8) -> u16 {
     ANY | own | letter | escaped
 }
 
-/// Returns all classes of bytes.
 pub(super) fn all(text: &[u8]) -> u16 {
     text.iter().fold(0, |classes, byte| classes | OF[usize::from(*byte)])
 }

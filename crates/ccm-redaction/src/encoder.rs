@@ -18,7 +18,6 @@ pub(super) fn encoders(part: SecretPart<'_>, set: EncodingSet) -> impl Iterator<
     indices(set).map(move |index| FormEncoder::new(part, index))
 }
 
-/// A part in one encoding, byte by byte.
 pub(super) struct FormEncoder<'t> {
     part: SecretPart<'t>,
     /// Index of the encoding in [`ENCODINGS`].
@@ -46,12 +45,10 @@ impl<'t> FormEncoder<'t> {
         Self { part, index, escapes, offset, written: 0, unit: [0; MAX_UNIT], taken: 0, filled: 0 }
     }
 
-    /// Returns the set with only this encoding.
-    pub(super) fn set(&self) -> u32 {
+    pub(super) fn set(&self) -> u64 {
         1 << self.index
     }
 
-    /// Skips the first bytes.
     pub(super) fn skip_bytes(mut self, written: usize) -> Self {
         while self.written + CHUNK <= written && self.chunk().is_some() {}
         let rest = written.saturating_sub(self.written);
@@ -76,8 +73,8 @@ impl<'t> FormEncoder<'t> {
         is_complete && !self.is_in_mark()
     }
 
-    /// Returns the next 8 bytes, the first one lowest. Returns `None` near the end, where a form may be
-    /// complete within these bytes or right after them.
+    /// Returns the next 8 bytes, the first one lowest; `None` where a form may end within or right after
+    /// them.
     pub(super) fn chunk(&mut self) -> Option<u64> {
         let SecretPart { text, body } = self.part;
         if let Encoding::Base64 { shift, url, .. } = ENCODINGS[usize::from(self.index)].0 {
@@ -148,24 +145,12 @@ impl<'t> FormEncoder<'t> {
         let mut length = 1;
         match ENCODINGS[usize::from(self.index)].0 {
             Encoding::Raw | Encoding::Base64 { .. } => self.put([byte]),
-            Encoding::Json { upper, .. } => match byte {
-                b'\x08' => self.put(*b"\\b"),
-                b'\t' => self.put(*b"\\t"),
-                b'\n' => self.put(*b"\\n"),
-                b'\x0c' => self.put(*b"\\f"),
-                b'\r' => self.put(*b"\\r"),
-                _ if byte.is_ascii_control() || !byte.is_ascii() => {
-                    let character = self.character();
-                    length = character.len_utf8();
-                    for unit in character.encode_utf16(&mut [0; 2]) {
-                        self.put(*b"\\u");
-                        let [high, low] = unit.to_be_bytes();
-                        self.put(hex(high, upper));
-                        self.put(hex(low, upper));
-                    }
-                }
-                _ => self.put([b'\\', byte]),
-            },
+            Encoding::Json { upper, .. } => length = self.escape_in_json(byte, upper),
+            Encoding::JsonInHtml if matches!(byte, b'<' | b'>' | b'&') => {
+                self.put(*b"\\u00");
+                self.put(hex(byte, false));
+            }
+            Encoding::JsonInHtml => length = self.escape_in_json(byte, false),
             Encoding::Debug => {
                 // A combining character at the beginning of a text is escaped, but within a text it is not.
                 let before = if self.offset == 0 { "" } else { "a" };
@@ -190,6 +175,29 @@ impl<'t> FormEncoder<'t> {
             }
         }
         self.offset += length;
+    }
+
+    /// Escapes a character as in JSON, and returns its length in the text.
+    fn escape_in_json(&mut self, byte: u8, upper: bool) -> usize {
+        match byte {
+            b'\x08' => self.put(*b"\\b"),
+            b'\t' => self.put(*b"\\t"),
+            b'\n' => self.put(*b"\\n"),
+            b'\x0c' => self.put(*b"\\f"),
+            b'\r' => self.put(*b"\\r"),
+            _ if byte.is_ascii_control() || !byte.is_ascii() => {
+                let character = self.character();
+                for unit in character.encode_utf16(&mut [0; 2]) {
+                    self.put(*b"\\u");
+                    let [high, low] = unit.to_be_bytes();
+                    self.put(hex(high, upper));
+                    self.put(hex(low, upper));
+                }
+                return character.len_utf8();
+            }
+            _ => self.put([b'\\', byte]),
+        }
+        1
     }
 
     fn character(&self) -> char {

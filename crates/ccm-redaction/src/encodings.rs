@@ -1,12 +1,11 @@
 //! Encodings in which programs write a value.
 
 use std::iter;
-use std::num::NonZeroU32;
+use std::num::NonZeroU64;
 
 use super::trie::CHUNK;
 use super::{REDACTED, class};
 
-/// Form in which programs write a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Encoding {
     Raw,
@@ -16,13 +15,12 @@ pub(super) enum Encoding {
         ascii: bool,
         upper: bool,
     },
-    /// Rust's `{:?}`.
+    /// JSON string that may stand in a page of HTML, as Go and `toJSON` write it.
+    JsonInHtml,
     Debug,
     /// Form of [`ccm_model::escape_control`].
     Control,
-    /// Single quotes of a shell.
     SingleQuoted,
-    /// Double quotes of a shell.
     DoubleQuoted,
     Hex {
         upper: bool,
@@ -33,7 +31,7 @@ pub(super) enum Encoding {
         plus: bool,
         upper: bool,
     },
-    /// Base64 after `shift` other bytes. Digits that depend on text around the value are left out. `blanks`
+    /// Base64 after `shift` other bytes, with only the digits that no text around the value changes. `blanks`
     /// includes the blanks after the value.
     Base64 {
         shift: u8,
@@ -47,15 +45,14 @@ const UNRESERVED: u16 = class::RESERVED | class::SLASH | class::STAR | class::BL
 const PATH: u16 = class::RESERVED | class::STAR | class::BLANK;
 const FORM: u16 = class::RESERVED | class::SLASH | class::TILDE | class::BLANK;
 
-/// Number of encodings.
-pub(super) const COUNT: usize = 32;
+pub(super) const COUNT: usize = 33;
 
 /// Every encoding with two sets of classes. Its form of a text differs from all earlier forms only if the
 /// text has a byte of each set.
 pub(super) const ENCODINGS: [(Encoding, u16, u16); COUNT] = {
     use class::{
-        ANY, APOSTROPHE, BLANK, BLANKS_BEHIND, CONTROL, DELETE, HEX_LETTER, NON_ASCII, PERCENT_LETTER, QUOTE,
-        SHELL, SLASH, STAR, TILDE,
+        ANY, APOSTROPHE, BLANK, BLANKS_BEHIND, CONTROL, DELETE, HEX_LETTER, MARKUP, NON_ASCII,
+        PERCENT_LETTER, QUOTE, SHELL, SLASH, STAR, TILDE,
     };
     const fn json(slash: bool, ascii: bool, upper: bool) -> Encoding {
         Encoding::Json { slash, ascii, upper }
@@ -73,6 +70,7 @@ pub(super) const ENCODINGS: [(Encoding, u16, u16); COUNT] = {
         (json(false, true, false), NON_ASCII, ANY),
         (json(true, true, false), NON_ASCII, SLASH),
         (json(false, true, true), NON_ASCII | CONTROL, ANY),
+        (Encoding::JsonInHtml, MARKUP, ANY),
         (Encoding::Debug, APOSTROPHE | CONTROL | DELETE | NON_ASCII, ANY),
         (Encoding::Control, CONTROL | DELETE | NON_ASCII, ANY),
         (Encoding::SingleQuoted, APOSTROPHE, ANY),
@@ -103,7 +101,6 @@ pub(super) const ENCODINGS: [(Encoding, u16, u16); COUNT] = {
 };
 
 impl Encoding {
-    /// Returns the classes of the bytes that are escaped.
     pub(super) const fn escapes(self) -> u16 {
         match self {
             Self::Raw => 0,
@@ -112,6 +109,7 @@ impl Encoding {
                 let ascii = if ascii { class::NON_ASCII } else { 0 };
                 class::QUOTE | class::CONTROL | slash | ascii
             }
+            Self::JsonInHtml => class::QUOTE | class::CONTROL | class::MARKUP,
             Self::Debug => {
                 class::QUOTE | class::APOSTROPHE | class::CONTROL | class::DELETE | class::NON_ASCII
             }
@@ -126,25 +124,25 @@ impl Encoding {
 
 /// Encodings by class, as bits at their index: those with the class in the first set, in the second set, and
 /// among the escaped classes.
-const ONE: [u32; 16] = by_class(0);
-const OTHER: [u32; 16] = by_class(1);
-const ESCAPES: [u32; 16] = by_class(2);
+const ONE: [u64; 16] = by_class(0);
+const OTHER: [u64; 16] = by_class(1);
+const ESCAPES: [u64; 16] = by_class(2);
 
-const fn by_class(column: usize) -> [u32; 16] {
+const fn by_class(column: usize) -> [u64; 16] {
     let mut by_class = [0; 16];
     let mut cell = 0;
     while cell < COUNT * 16 {
         let (number, bit) = (cell / 16, cell % 16);
         let (encoding, one, other) = ENCODINGS[number];
         let classes = [one, other, encoding.escapes()][column];
-        by_class[bit] |= ((classes >> bit & 1) as u32) << number;
+        by_class[bit] |= ((classes >> bit & 1) as u64) << number;
         cell += 1;
     }
     by_class
 }
 
 /// Returns the encodings that a table holds for any of these classes.
-fn any(table: &[u32; 16], classes: u16) -> u32 {
+fn any(table: &[u64; 16], classes: u16) -> u64 {
     let (mut rest, mut set) = (classes, 0);
     while rest != 0 {
         set |= table[rest.trailing_zeros() as usize & 15];
@@ -161,8 +159,7 @@ pub(super) struct SecretPart<'t> {
     pub body: usize,
 }
 
-/// Set of encodings, never empty.
-pub(super) type EncodingSet = NonZeroU32;
+pub(super) type EncodingSet = NonZeroU64;
 
 /// Returns the encodings in which a part has different forms.
 pub(super) fn distinct(part: SecretPart<'_>) -> Option<EncodingSet> {
@@ -175,12 +172,12 @@ pub(super) fn distinct(part: SecretPart<'_>) -> Option<EncodingSet> {
     if REDACTED.contains(part.text) {
         set &= !1;
     }
-    NonZeroU32::new(set)
+    NonZeroU64::new(set)
 }
 
-/// Returns the first chunk of a part, and the encodings that copy the chunk unchanged. Returns `None` for a
-/// part so short that a form may end within the chunk or right after it.
-pub(super) fn copied_head(part: SecretPart<'_>, set: EncodingSet) -> Option<(u64, u32)> {
+/// Returns the first chunk of a part, and the encodings that copy it unchanged; `None` for a part so short
+/// that a form may end within the chunk or right after it.
+pub(super) fn copied_head(part: SecretPart<'_>, set: EncodingSet) -> Option<(u64, u64)> {
     let head: &[u8; CHUNK] = part.text.as_bytes().first_chunk().filter(|_| part.body > CHUNK)?;
     let copied = set.get() & !any(&ESCAPES, class::all(head));
     Some((u64::from_le_bytes(*head), copied))

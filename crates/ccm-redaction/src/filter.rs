@@ -58,7 +58,6 @@ fn position(key: u64, words: usize) -> (usize, u64, u64) {
 /// Hasher for keys that no attacker can choose.
 pub(super) type KeyHash = BuildHasherDefault<KeyHasher>;
 
-/// Hashes by multiplication.
 #[derive(Default)]
 pub(super) struct KeyHasher(u64);
 

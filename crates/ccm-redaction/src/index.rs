@@ -8,15 +8,14 @@ use super::trie::{CHUNK, Reach, Trie};
 /// Limit that includes all parts.
 pub(super) const ALL: u32 = u32::MAX;
 
-/// Secrets, and the search for their forms. The cost of adding a secret, or of searching a text, depends on
-/// its own size and not on the number of secrets.
+/// Secrets, and the search for their forms. The cost of adding a secret, or of searching a text, depends
+/// on its own size and not on the number of secrets.
 #[derive(Default)]
 pub(super) struct FormIndex {
     parts: Parts,
     trie: Trie,
 }
 
-/// Secrets in a text.
 pub(super) struct FoundForms {
     /// Ranges of forms, in order. Ranges that overlap are united.
     pub hidden: Vec<Range<usize>>,
@@ -46,8 +45,8 @@ impl FormIndex {
         offsets.any(|offset| self.reach(limit, text, offset..text.len(), false).complete > 0)
     }
 
-    /// Finds forms of the parts before `limit` in a text, and unfinished forms before each of the `ends`,
-    /// which are sorted.
+    /// Finds forms of the parts before `limit` in a text, and unfinished forms before each of the sorted
+    /// `ends`.
     pub(super) fn search(&mut self, limit: u32, text: &[u8], ends: &[usize]) -> FoundForms {
         let mut hidden: Vec<Range<usize>> = Vec::new();
         let mut unfinished = ends.to_vec();

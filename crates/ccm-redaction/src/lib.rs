@@ -1,8 +1,7 @@
 //! Redaction of secret values.
 //!
 //! A [`Redactor`] finds values in every form in which programs may write them: in texts, in streams that come
-//! in pieces ([`StreamRedactor`]) and in events. All parts of a run share [`Secrets`], to which values can be
-//! added at any time.
+//! in pieces ([`StreamRedactor`]) and in events. All parts of a run share [`Secrets`].
 
 mod class;
 mod encoder;
@@ -35,9 +34,8 @@ pub use ccm_model::REDACTED;
 /// Marks at the end of a shortened text. A value before the mark may lack its end.
 const CUTS: [&str; 2] = ["…", "..."];
 
-/// Replaces secret values by [`REDACTED`].
-///
-/// A value of less than 4 bytes is not redacted, because too many other words contain it.
+/// Replaces secret values by [`REDACTED`], except for those of less than 4 bytes, which too many words
+/// contain.
 pub struct Redactor {
     /// Index, shared with redactors of earlier and later values.
     index: Arc<Mutex<FormIndex>>,
@@ -51,8 +49,8 @@ impl Redactor {
         Self::default().with(values).unwrap_or_default()
     }
 
-    /// Builds a redactor for more values. The cost does not depend on the number of known values. Returns
-    /// `None` if all values are known.
+    /// Builds a redactor for more values, at a cost that does not depend on the known ones. `None` if all are
+    /// known.
     fn with<'v>(&self, values: impl IntoIterator<Item = &'v str>) -> Option<Self> {
         let mut index = self.index();
         values.into_iter().for_each(|value| index.add(value));
@@ -80,13 +78,11 @@ impl Redactor {
         self.index().search(self.limit, bytes, &[]).hidden
     }
 
-    /// Returns a text with redacted values. If the text was cut (`…`, `...`), the beginning of a value at the
-    /// cut is redacted as well.
+    /// Returns a text with redacted values, and without the beginning of a value at a cut (`…`, `...`).
     pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
         replace(text, self.hidden_in_text(text))
     }
 
-    /// Returns a text with redacted values, for a text that was not cut.
     pub(crate) fn redact_uncut<'t>(&self, text: &'t str) -> Cow<'t, str> {
         replace(text, self.hidden(text.as_bytes()))
     }
@@ -110,8 +106,8 @@ impl Redactor {
         hidden
     }
 
-    /// Returns a text in which every line with a value is replaced. The first character of such a line is
-    /// kept, because it is the mark of the line in a diff.
+    /// Returns a text in which every line with a value is replaced, except its first character, which may be
+    /// the mark of the line in a diff.
     pub fn redact_lines<'t>(&self, text: &'t str) -> Cow<'t, str> {
         if self.hidden_in_text(text).is_empty() {
             return Cow::Borrowed(text);
@@ -131,7 +127,6 @@ impl Redactor {
     }
 }
 
-/// Replaces ranges of a text.
 fn replace(text: &str, hidden: Vec<Range<usize>>) -> Cow<'_, str> {
     if hidden.is_empty() {
         return Cow::Borrowed(text);

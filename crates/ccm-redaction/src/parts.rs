@@ -19,7 +19,6 @@ const OVERLAP: usize = 4;
 /// Maximum number of trailing blank bytes that belong to a value.
 const MAX_BLANKS: usize = 64;
 
-/// All secrets, and their distinct parts.
 #[derive(Default)]
 pub(super) struct Parts {
     secrets: Vec<Box<str>>,
@@ -29,7 +28,6 @@ pub(super) struct Parts {
     hasher: KeyHash,
 }
 
-/// Position of a part in its secret.
 #[derive(Clone, Copy)]
 struct StoredPart {
     secret: usize,
@@ -51,7 +49,6 @@ impl Parts {
         new
     }
 
-    /// Returns the part with this id.
     pub(super) fn get(&self, id: u32) -> SecretPart<'_> {
         let part = usize::try_from(id).ok().and_then(|id| self.stored.get(id));
         part.map_or(SecretPart { text: "", body: 0 }, |part| self.read(*part))
@@ -63,7 +60,6 @@ impl Parts {
         SecretPart { text: text.unwrap_or_default(), body: usize::from(part.body) }
     }
 
-    /// Returns the id of the next part.
     pub(super) fn next_id(&self) -> u32 {
         // Memory runs out before the ids do.
         u32::try_from(self.stored.len()).unwrap_or(u32::MAX)

@@ -4,13 +4,12 @@
 type Chunk = (u32, u64, u8);
 
 /// Sorted runs, each at least twice as long as the next one, which makes adding cheap on average. They are
-/// first built on first use, which never happens in a run without commands.
+/// built on first use, which never happens in a run without commands.
 #[derive(Default)]
 pub(super) struct Prefixes {
     is_used: bool,
     /// With the first byte highest.
     runs: Vec<Vec<Chunk>>,
-    /// Chunks that are in no run yet.
     new: Vec<Chunk>,
 }
 
@@ -22,8 +21,8 @@ impl Prefixes {
         }
     }
 
-    /// Returns `true` if these bytes are a proper prefix of a chunk of the node. `all` returns the chunks
-    /// added so far.
+    /// Returns `true` if these bytes are a proper prefix of a chunk of the node. `all` returns the chunks so
+    /// far.
     pub(super) fn has_prefix<I: Iterator<Item = Chunk>>(
         &mut self,
         node: u32,

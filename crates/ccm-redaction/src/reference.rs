@@ -50,6 +50,7 @@ fn part_forms(text: &str, keep: &mut dyn FnMut(String)) {
         keep(in_ascii);
     }
     keep(in_json.replace('/', "\\/"));
+    keep(in_json.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026"));
     keep(in_json);
     keep(text.escape_debug().to_string());
     keep(escape_control(text).into_owned());
@@ -69,7 +70,6 @@ fn part_forms(text: &str, keep: &mut dyn FnMut(String)) {
     }
 }
 
-/// Returns the form in a JSON string.
 fn json(text: &str) -> String {
     let written = serde_json::Value::from(text).to_string();
     written[1..written.len() - 1].to_owned()
@@ -98,7 +98,6 @@ fn ascii(json: &str, upper: bool) -> String {
     written
 }
 
-/// Returns the form in the double quotes of a shell.
 fn in_double_quotes(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len());
     for character in text.chars() {
@@ -110,9 +109,9 @@ fn in_double_quotes(text: &str) -> String {
     quoted
 }
 
-/// Returns the forms in base64: at the beginning of the encoded text, and after one or two bytes. Digits that
-/// depend on bytes around the value are left out. The last digit may end the text, so there is a form with it
-/// and one without.
+/// Returns the forms in base64: at the beginning of the encoded text, and after one or two bytes, without the
+/// digits that depend on bytes around the value. The last digit may end the text: there are forms with and
+/// without it.
 fn base64_forms(bytes: &[u8], alphabet: &[u8; 64], keep: &mut dyn FnMut(String)) {
     for (before, foreign) in [(0, 0), (1, 2), (2, 3)] {
         let mut shifted = vec![0; before];
@@ -125,7 +124,6 @@ fn base64_forms(bytes: &[u8], alphabet: &[u8; 64], keep: &mut dyn FnMut(String))
     }
 }
 
-/// Base64 without padding.
 fn base64(bytes: &[u8], alphabet: &[u8; 64]) -> String {
     let mut encoded = String::with_capacity(bytes.len() * 4 / 3 + 4);
     for group in bytes.chunks(3) {

@@ -5,14 +5,12 @@ use std::sync::Arc;
 use super::index::{ALL, FoundForms};
 use super::{MIN_SECRET_LENGTH, REDACTED, Redactor};
 
-/// Redactor of a stream. The result does not depend on how the stream is cut into pieces.
-///
-/// The end of a piece is held back while it may be the beginning of a value. If the stream ends with the
-/// first four or more bytes of a value, these bytes are redacted.
+/// Redactor of a stream. The result does not depend on how the stream is cut into pieces: the end of a piece
+/// is held back while it may begin a value. If the stream ends with the first four or more bytes of a value,
+/// these bytes are redacted.
 #[derive(Debug)]
 pub struct StreamRedactor {
     redactor: Arc<Redactor>,
-    /// Bytes that may be the beginning of a value.
     held: Vec<u8>,
     /// Number of these bytes that belong to a value that was redacted before.
     covered: usize,

@@ -239,7 +239,6 @@ fn no_part_of_an_event_keeps_a_value() {
     }
 }
 
-/// A transaction with these properties and nothing else.
 fn transaction_of(properties: Properties) -> Transaction {
     Transaction {
         id: ResourceId::new("exec", "a"),

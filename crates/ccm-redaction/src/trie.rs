@@ -1,6 +1,6 @@
 //! Tree of all forms of all parts, searched from the beginning of a text.
 //!
-//! A form is a part in one encoding. The nodes of the tree are chunks of 8 bytes. The tree is only built as
+//! A form is a part in one encoding; the nodes of the tree are chunks of 8 bytes. The tree is only built as
 //! deep as a text matches: until then, forms wait at a node. Where only one part is left, its forms are
 //! encoded for each comparison.
 
@@ -14,7 +14,6 @@ use super::filter::{Filter, KeyHash};
 use super::parts::Parts;
 use super::prefixes::Prefixes;
 
-/// Number of bytes of a chunk.
 pub(super) const CHUNK: usize = 8;
 /// The node at which every form begins.
 const ROOT: u32 = 0;
@@ -22,7 +21,6 @@ const ROOT: u32 = 0;
 /// Continuation of the forms with the same beginning.
 #[derive(Clone, Copy)]
 enum Branch {
-    /// Forms of one part.
     SecretPart(u32, EncodingSet),
     /// Forms of several parts, which continue at a node.
     TrieNode(u32),
@@ -37,7 +35,6 @@ struct TrieNode {
     waiting: Vec<(u32, EncodingSet)>,
 }
 
-/// Result of comparing a text with forms.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Reach {
     /// Length of the longest form at the beginning of the text, or zero.
@@ -48,7 +45,6 @@ pub(super) struct Reach {
     pub compared: usize,
 }
 
-/// Forms by their beginnings.
 #[derive(Default)]
 pub(super) struct Trie {
     roots: HashMap<u64, Branch, KeyHash>,
@@ -72,7 +68,6 @@ impl Trie {
         self.first_chunks.is_empty() && self.first_halves.is_empty()
     }
 
-    /// Adds every form of some parts.
     pub(super) fn add(&mut self, parts: &Parts, ids: Range<u32>) {
         if self.nodes.is_empty() {
             self.nodes.push(TrieNode::default());
@@ -117,8 +112,8 @@ impl Trie {
         }
     }
 
-    /// Encodes the next chunk of a form, and records ends of the form within the chunk. Returns `None` if the
-    /// form ends before the end of the chunk.
+    /// Encodes the next chunk of a form, and records ends of the form within it; `None` if there is no
+    /// further chunk.
     fn next_chunk(&mut self, node: u32, id: u32, form: &mut FormEncoder<'_>) -> Option<u64> {
         #[cfg(test)]
         {
@@ -193,8 +188,8 @@ impl Trie {
         }
     }
 
-    /// Compares the beginning of a text with every form of the parts before `limit`. `at_end` also finds
-    /// forms that are longer than the text.
+    /// Compares a text with every form of the parts before `limit`; `at_end` also with forms longer than the
+    /// text.
     pub(super) fn reach(&mut self, parts: &Parts, limit: u32, text: &[u8], at_end: bool) -> Reach {
         let mut reach = Reach::default();
         let mut node = ROOT;
@@ -307,17 +302,14 @@ fn tail(bytes: u64, length: u8) -> u64 {
     bytes | u64::from(length) << 56
 }
 
-/// Returns the length of an encoded end.
 fn length_of(tail: u64) -> u8 {
     tail.to_be_bytes()[0]
 }
 
-/// Returns the bytes of an encoded end.
 fn bytes_of(tail: u64) -> u64 {
     tail & (u64::MAX >> 8)
 }
 
-/// Returns the first half of a chunk.
 fn half(chunk: u64) -> u64 {
     chunk & u64::from(u32::MAX)
 }

@@ -114,8 +114,8 @@ pub fn check<'a>(
     failures
 }
 
-/// Returns the texts and numbers below sensitive keys as text, each once. If JSON escapes a text, the escaped
-/// form is included, because a list or map may become part of a text.
+/// Returns the texts and numbers below sensitive keys as text, each once, and also as JSON escapes them:
+/// a list or map may become part of a text.
 pub fn sensitive_texts(data: &Value, annotations: &[Annotation]) -> Vec<String> {
     let mut texts = Vec::new();
     let mut seen = HashSet::new();
@@ -219,7 +219,6 @@ fn has_fewer_parts(value: &Value, left: &mut usize) -> bool {
     }
 }
 
-/// Reports an expression that can't be evaluated.
 fn evaluation_failure(
     annotation: &Annotation,
     expression: &str,

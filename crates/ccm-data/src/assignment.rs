@@ -39,8 +39,8 @@ impl AssignmentError {
 const MAX_DEPTH: usize = 64;
 
 /// Parses `KEY=VALUE` to a map. Dots in the key lead into maps, `\.` is a dot in a key. The value is typed as
-/// a YAML scalar: `5` is a number, `true` a boolean, `~` null, `"5"` and anything else text. A missing value
-/// is an empty text.
+/// a YAML scalar: `5` is a number, `true` a boolean, `~` null, `"5"` and anything else text; nothing is an
+/// empty text.
 pub fn read(text: &str) -> Result<Value, AssignmentError> {
     let (key, written) = text.split_once('=').ok_or(AssignmentError::NoEquals)?;
     if key.is_empty() {
@@ -57,7 +57,6 @@ pub fn read(text: &str) -> Result<Value, AssignmentError> {
     Ok(parts.into_iter().rev().fold(value(written), within))
 }
 
-/// Splits a key at its dots.
 fn parts(key: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut characters = key.chars().peekable();

@@ -114,7 +114,6 @@ impl<'t> DotenvParser<'t> {
             match characters.next() {
                 None => {
                     let length = self.rest_of_line().trim_end().len();
-                    // The rest of the text is in the quotes.
                     self.at = self.text.len();
                     return Err(self.error(start, start + length.min(1), "the quote is not closed").into());
                 }
@@ -153,7 +152,6 @@ impl<'t> DotenvParser<'t> {
         self.at += rest.find('\n').map_or(rest.len(), |end| end + 1);
     }
 
-    /// Returns the rest of the line without its end.
     fn rest_of_line(&self) -> &'t str {
         let rest = &self.text[self.at..];
         let line = rest.find('\n').map_or(rest, |end| &rest[..end]);

@@ -1,6 +1,4 @@
-//! Facts from JSON and YAML files, merged.
-//!
-//! Facts are literal: a text that looks like an expression stays text.
+//! Facts from JSON and YAML files, merged. A text that looks like an expression stays text.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -31,9 +29,8 @@ pub struct FactFile<'a> {
     pub format: FactFormat,
 }
 
-/// Reads files and merges them deep, each over those before, or returns the errors of all files.
-///
-/// An empty YAML file is valid and holds no facts.
+/// Reads files and merges them deep, each over those before, or returns the errors of all files. An empty
+/// YAML file is valid and holds no facts.
 pub fn merge(files: &[FactFile<'_>]) -> Result<Value, Vec<Diagnostic>> {
     let mut facts = Value::map::<&str>([]);
     let mut errors = Vec::new();

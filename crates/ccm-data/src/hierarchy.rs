@@ -1,7 +1,5 @@
-//! Selection and order of overrides.
-//!
-//! [`read`] reads `hierarchy`, [`Overrides::read`] the overrides. The caller expands the entries of `order`
-//! and the selected overrides; overrides for other machines are never expanded.
+//! Selection and order of overrides. [`read`] reads `hierarchy`, [`Overrides::read`] the overrides. The
+//! caller expands the entries of `order` and the selected overrides; others are never expanded.
 
 mod read;
 
@@ -117,8 +115,7 @@ pub struct Resolution {
     pub layers: Layers,
 }
 
-/// Selects the overrides that apply. `expanded` holds the entries of `order`; `to_value` converts the node of
-/// an override that applies.
+/// Selects the overrides that apply. `expanded` holds the entries of `order`; `to_value` converts overrides.
 pub fn resolve(
     data: Value,
     merge: Merge,

@@ -164,7 +164,6 @@ fn without(text: &str, range: Range<usize>, escapes: &[usize]) -> String {
     unescaped
 }
 
-/// Result of a scan.
 struct ScanResult {
     occurrences: Vec<Occurrence>,
     /// Offsets of backslashes that escape.

@@ -29,7 +29,6 @@ enum MergeDepth {
     Shallow,
 }
 
-/// Layer of data.
 #[derive(Clone, Debug)]
 struct Layer {
     source: ValueSource,
@@ -136,8 +135,8 @@ pub struct LayerSources<'l> {
 }
 
 impl<'l> LayerSources<'l> {
-    /// Returns the sources of the values at and below a path, each once. If a value takes the place of a map on
-    /// the way, its sources are returned.
+    /// Returns the sources of the values at and below a path, or of a value in place of a map on the way,
+    /// each once.
     pub fn at(&self, path: &[Arc<str>]) -> Vec<&'l ValueSource> {
         let mut trace = &self.trace;
         for key in path {
@@ -146,7 +145,6 @@ impl<'l> LayerSources<'l> {
                     Some(trace) => trace,
                     None => return Vec::new(),
                 },
-                // A root that is no map has no key.
                 _ if std::ptr::eq(trace, &raw const self.trace) => return Vec::new(),
                 _ => break,
             };

@@ -1,6 +1,5 @@
-//! Preparation of data: hierarchies, annotations, interpolation and templates.
-//!
-//! Values in, values out: files come in as text, and the caller evaluates expressions.
+//! Preparation of data: hierarchies, annotations, interpolation and templates. Files come in as text, and the
+//! caller evaluates expressions.
 
 pub mod annotations;
 pub mod assignment;

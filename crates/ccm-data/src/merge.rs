@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use ccm_expr::Value;
 
-/// Merges `over` into `base`: maps are merged, lists appended, other values replaced, also by null.
-///
-/// Takes time in proportion to `over`, and copies what `base` shares once.
+/// Merges `over` into `base`: maps are merged, lists appended, other values replaced, also by null. Takes
+/// time in proportion to `over`, and copies what `base` shares once.
 pub fn deep(base: &mut Value, over: &Value) {
     match (base, over) {
         (Value::Map(base), Value::Map(over)) => {

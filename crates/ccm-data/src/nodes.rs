@@ -7,10 +7,8 @@ use ccm_model::{Node, NodeEntry, NodeKey, Scalar, ScalarKind, ScalarStyle, Span}
 
 use crate::printed;
 
-/// Converts a node to a value.
-///
-/// A number that would be printed differently (`0644`, `5.10`, `1e3`, `0x1F`, or an integer beyond 64 bits)
-/// becomes text, so that it keeps its form. `yes` and `on` are text.
+/// Converts a node to a value. A number that would be printed differently (`0644`, `5.10`, `1e3`, `0x1F`, or
+/// an integer beyond 64 bits) becomes text, so that it keeps its form. `yes` and `on` are text.
 pub fn to_value(node: &Node) -> Value {
     match &node.value {
         ccm_model::NodeValue::Scalar(scalar) => of_scalar(scalar),
@@ -45,9 +43,8 @@ pub fn of_scalar(scalar: &Scalar) -> Value {
     }
 }
 
-/// Converts the value of an expression to a node; all its spans are that of the expression.
-///
-/// Text is quoted, so that it stays text. Numbers, booleans and null are computed.
+/// Converts the value of an expression to a node whose spans are that of the expression. Text is quoted, so
+/// that it stays text. Numbers, booleans and null are computed.
 pub fn from_value(value: &Value, span: Span) -> Node {
     let computed =
         |text: &str| ccm_model::NodeValue::Scalar(Scalar { text: text.into(), style: ScalarStyle::Computed });

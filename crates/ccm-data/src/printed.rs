@@ -44,8 +44,7 @@ pub fn to_json(value: &Value) -> serde_json::Value {
     }
 }
 
-/// Formats a number with the fewest digits that identify it: `1.5`, and `2` for a whole one. NaN and
-/// infinities are written as in YAML.
+/// Formats a number with the fewest digits that identify it; NaN and infinities as in YAML.
 pub(crate) fn float(number: f64) -> String {
     if number.is_nan() {
         ".nan".to_owned()

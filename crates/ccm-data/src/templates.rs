@@ -1,9 +1,8 @@
 //! Templates: Jinja text rendered with facts, data, environment and captured values.
 //!
 //! The engine is minijinja, which appears in no signature. The caller provides names, functions and includes
-//! through [`TemplateScope`], and nothing is compiled before it is rendered. Steps, depth and output are
-//! limited; exceeding a limit is a [`TemplateError`]. Values that a template builds without output are
-//! limited only where a filter can be checked first.
+//! through [`TemplateScope`]. Exceeding a limit of steps, depth or output is a [`TemplateError`]. Values that
+//! a template builds without output are limited only where a filter can be checked first.
 
 mod dependencies;
 mod error;
@@ -29,19 +28,14 @@ const NAMES: [&str; 4] = ["Facts", "Data", "Environ", "Captures"];
 /// Functions in templates besides those of the engine.
 const FUNCTIONS: [&str; 3] = ["lookup", "file", "template"];
 
-/// Maximum size of a template in bytes.
 const MAX_TEMPLATE: usize = 1 << 20;
 
-/// Maximum size of the output in bytes.
 const MAX_OUTPUT: usize = 16 << 20;
 
-/// Names, functions and includes of a template.
-///
-/// The methods are called one at a time, on the thread that called [`render()`]. They may render the template
-/// that `template(path)` names.
+/// Names, functions and includes of a template. The methods are called one at a time, on the thread that
+/// called [`render()`], and may render the template that `template(path)` names.
 pub trait TemplateScope {
-    /// Returns the number of renders that wait for another template. Scopes of templates that render one
-    /// another share the counter.
+    /// Returns the number of renders that wait for another template, shared by all their scopes.
     fn renders(&self) -> &Cell<usize>;
 
     /// Returns the value of `Facts`, `Data`, `Environ` or `Captures`; called at most once per render.
@@ -50,8 +44,8 @@ pub trait TemplateScope {
     /// Calls `lookup`, `file` or `template`, with arguments of any number as the template passes them.
     fn call(&self, function: &str, arguments: &[Value]) -> Result<Value, ScopeError>;
 
-    /// Returns the text of a template to include, by its path below the directory of the manifest; `None` if
-    /// there is no such file. The path is relative and has no `.` or `..`.
+    /// Returns the text of a template to include, by its relative, normalized path below the directory of the
+    /// manifest; `None` if there is no such file.
     fn include(&self, path: &str) -> Result<Option<String>, ScopeError>;
 }
 

@@ -6,13 +6,11 @@ use proptest::prelude::*;
 
 use crate::nodes::to_value;
 
-/// Parses a valid YAML text to a node.
 pub(crate) fn node(yaml: &str) -> Node {
     let parsed = ccm_yaml::parse(SourceId(0), yaml, &ccm_yaml::Limits::default());
     parsed.expect("no error").unwrap_or_else(|| crate::nodes::from_value(&Value::Null, Span::default()))
 }
 
-/// Parses a valid YAML text to a value.
 pub(crate) fn value(yaml: &str) -> Value {
     to_value(&node(yaml))
 }

@@ -1,7 +1,5 @@
-//! Functions for `@validate` and other expressions that test the form of a value.
-//!
-//! Numbers and booleans are tested as text, so that `isInt(value)` holds for `5` and for `"5"`. Lists, maps
-//! and null have none of the forms.
+//! Functions for `@validate` and other expressions that test the form of a value. Numbers and booleans are
+//! tested as text, so that `isInt(value)` holds for `5` and `"5"`. Lists, maps and null never match.
 
 use std::borrow::Cow;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};

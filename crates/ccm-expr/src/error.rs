@@ -16,11 +16,12 @@ pub enum Stage {
 /// Cause of an error, for callers that react to it.
 #[derive(Debug)]
 pub enum Cause {
-    /// The expression breaks a rule of the language: its syntax, or the kinds that operators and functions
-    /// take.
+    /// The expression breaks a rule of the language: its syntax, or the kinds that an operation takes.
     Language,
     /// The scope has no such name.
     UnknownName(String),
+    /// Neither the language nor the scope has a function of this name.
+    UnknownFunction(String),
     /// A map lacks a key. The path ends before the first computed key: `Facts`, `host`, `inof`.
     MissingKey(Vec<String>),
     /// A function of the embedding program refused its arguments.
@@ -75,10 +76,13 @@ impl Error {
         error
     }
 
-    /// Adds a hint.
     pub(crate) fn with_hint(mut self: Box<Self>, hint: impl Into<String>) -> Box<Self> {
         self.hints.push(hint.into());
         self
+    }
+
+    pub(crate) fn with_hint_if(self: Box<Self>, applies: bool, hint: impl Into<String>) -> Box<Self> {
+        if applies { self.with_hint(hint) } else { self }
     }
 
     /// Suggests the candidate nearest to `word`, if one is near.
@@ -96,7 +100,6 @@ impl Error {
         }
     }
 
-    /// Sets the cause.
     pub(crate) fn with_cause(mut self: Box<Self>, cause: Cause) -> Box<Self> {
         self.cause = cause;
         self

@@ -18,7 +18,6 @@ use crate::scope::Scope;
 use crate::tree::{ChildRange, NodeId, NodeKind, Operator, Prefix, SyntaxTree};
 use crate::{Map, Value, pattern};
 
-/// State of a predicate during its iteration over a list.
 struct Iteration {
     element: Value,
     index: usize,
@@ -33,7 +32,6 @@ pub(crate) struct Evaluator<'t, 's> {
     iterations: Vec<Iteration>,
 }
 
-/// Evaluates an expression.
 pub(crate) fn evaluate(tree: &SyntaxTree, scope: &dyn Scope) -> ExprResult<Value> {
     let mut evaluator = Evaluator {
         tree,
@@ -53,11 +51,19 @@ impl Evaluator<'_, '_> {
         self.tree.node(id).span.range()
     }
 
+    fn charge(
+        &mut self,
+        id: NodeId,
+        cost: impl FnOnce(&mut Budget) -> Result<(), Exhausted>,
+    ) -> ExprResult<()> {
+        let charged = cost(&mut self.budget);
+        self.within(id, charged)
+    }
+
     fn within<T>(&self, id: NodeId, result: Result<T, Exhausted>) -> ExprResult<T> {
         result.map_err(|exhausted| exhausted.at(self.range(id)))
     }
 
-    /// Evaluates a node.
     fn value(&mut self, id: NodeId) -> ExprResult<Value> {
         let tree = self.tree;
         let node = tree.node(id);
@@ -106,8 +112,7 @@ impl Evaluator<'_, '_> {
             NodeKind::Call { name, arguments } => {
                 let values = self.values(*arguments)?;
                 for (argument, child) in values.iter().zip(tree.children(*arguments)) {
-                    let charged = self.budget.walk(argument);
-                    self.within(*child, charged)?;
+                    self.charge(*child, |budget| budget.walk(argument))?;
                 }
                 let name = tree.text(*name);
                 self.scope.call(name, &values).map_err(|error| {
@@ -223,8 +228,7 @@ impl Evaluator<'_, '_> {
         };
         // The cost grows with both lengths.
         let work = (text.len() / 64).saturating_mul(pattern.as_str().len() / 8 + 1);
-        let charged = self.budget.steps(work);
-        self.within(id, charged)?;
+        self.charge(id, |budget| budget.steps(work))?;
         Ok(Value::Bool(pattern.is_match(text)))
     }
 
@@ -237,8 +241,7 @@ impl Evaluator<'_, '_> {
         pattern_id: NodeId,
         written: &str,
     ) -> ExprResult<Value> {
-        let charged = self.budget.steps(written.len() + 100);
-        self.within(id, charged)?;
+        self.charge(id, |budget| budget.steps(written.len() + 100))?;
         let pattern = pattern::compile(written).map_err(|refused| {
             let error = Error::run(self.range(pattern_id), refused.message);
             if refused.limit { error.with_cause(Cause::Limit) } else { error }
@@ -253,16 +256,14 @@ impl Evaluator<'_, '_> {
 
     fn list(&mut self, id: NodeId, children: ChildRange) -> ExprResult<Value> {
         let elements = self.values(children)?;
-        let charged = self.budget.elements(elements.len());
-        self.within(id, charged)?;
+        self.charge(id, |budget| budget.elements(elements.len()))?;
         Ok(Value::List(Arc::new(elements)))
     }
 
     fn map(&mut self, id: NodeId, children: ChildRange) -> ExprResult<Value> {
         let tree = self.tree;
         let children = tree.children(children);
-        let charged = self.budget.elements(children.len() / 2);
-        self.within(id, charged)?;
+        self.charge(id, |budget| budget.elements(children.len() / 2))?;
         let mut map = Map::with_capacity(children.len() / 2);
         for pair in children.chunks_exact(2) {
             let key = match self.value(pair[0])? {
@@ -282,8 +283,7 @@ impl Evaluator<'_, '_> {
             Implementation::Plain(run) => {
                 let values = self.values(arguments)?;
                 // Every function reads its texts at least once.
-                let charged = values.iter().try_for_each(|value| self.budget.read_value(value));
-                self.within(id, charged)?;
+                self.charge(id, |budget| values.iter().try_for_each(|value| budget.read_value(value)))?;
                 let scope = self.scope;
                 let now = || -> Timestamp { scope.now() };
                 let mut call =
@@ -293,7 +293,6 @@ impl Evaluator<'_, '_> {
         }
     }
 
-    /// Adds the span to an error of a function.
     fn call_error(&self, id: NodeId, name: &str, arguments: ChildRange, error: CallError) -> Box<Error> {
         let argument_range = |at: usize| {
             let argument = self.tree.children(arguments).get(at);

@@ -6,7 +6,7 @@ pub(crate) mod base64;
 mod bits;
 mod convert;
 mod dates;
-pub(crate) mod lists;
+mod lists;
 pub(crate) mod maps;
 mod numbers;
 pub(crate) mod sorting;
@@ -46,7 +46,6 @@ pub fn reference() -> &'static [FunctionDoc] {
     &DOCS
 }
 
-/// Function with a predicate, evaluated by the evaluator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Predicate {
     All,
@@ -66,7 +65,6 @@ pub(crate) enum Predicate {
     Reduce,
 }
 
-/// Implementation of a function.
 #[derive(Clone, Copy)]
 pub(crate) enum Implementation {
     Predicate(Predicate),
@@ -89,25 +87,20 @@ pub(crate) struct Builtin {
     pub(crate) run: Implementation,
 }
 
-/// Call in progress.
 pub(crate) struct FunctionCall<'a> {
     pub(crate) arguments: &'a [Value],
     pub(crate) budget: &'a mut Budget,
     pub(crate) now: &'a dyn Fn() -> Timestamp,
 }
 
-/// Error of a function of the language.
 #[derive(Debug)]
 pub(crate) enum CallError {
-    /// Error in the argument at an index.
     Argument(usize, String),
-    /// Error in the argument at an index, with a hint.
     Hinted(usize, String, String),
     /// A budget is used up.
     Limit(Exhausted),
 }
 
-/// The result of a call of a function of the language.
 type ValueResult = Result<Value, CallError>;
 
 impl From<Exhausted> for CallError {
@@ -116,7 +109,6 @@ impl From<Exhausted> for CallError {
     }
 }
 
-/// Finds a function by name, and its index.
 pub(crate) fn find(name: &str) -> Option<(u16, &'static Builtin)> {
     static INDEX: LazyLock<HashMap<&'static str, u16>> = LazyLock::new(|| {
         (0..).zip(table::TABLE.iter()).map(|(at, function)| (function.doc.name, at)).collect()
@@ -126,10 +118,15 @@ pub(crate) fn find(name: &str) -> Option<(u16, &'static Builtin)> {
 }
 
 pub(crate) fn by_index(at: u16) -> &'static Builtin {
-    table::TABLE[usize::from(at)]
+    &table::TABLE[usize::from(at)]
 }
 
-/// Returns the names of all functions.
+/// Returns the number of `what` in the argument at an index.
+fn not_negative(number: i64, at: usize, what: &str) -> Result<usize, CallError> {
+    let message = || format!("expected a number of {what}, found a negative number");
+    usize::try_from(number).map_err(|_| CallError::Argument(at, message()))
+}
+
 pub(crate) fn names<'a>() -> impl Iterator<Item = &'a str> {
     table::TABLE.iter().map(|function| function.doc.name)
 }
@@ -165,22 +162,14 @@ impl<'a> FunctionCall<'a> {
     }
 
     fn list(&self, at: usize) -> Result<Arc<Vec<Value>>, CallError> {
-        match self.arguments.get(at) {
-            Some(Value::List(list)) => Ok(Arc::clone(list)),
-            Some(Value::Bytes(bytes)) => {
-                Ok(Arc::new(bytes.iter().map(|byte| Value::Int((*byte).into())).collect()))
-            }
-            _ => Err(self.expected(at, "a list")),
-        }
+        self.arguments.get(at).and_then(Value::elements).ok_or_else(|| self.expected(at, "a list"))
     }
 
-    /// Charges for a text and returns it.
     fn new_text(&mut self, text: String) -> ValueResult {
         self.budget.bytes(text.len())?;
         Ok(Value::text(text))
     }
 
-    /// Charges for a list and returns it.
     fn new_list(&mut self, elements: Vec<Value>) -> ValueResult {
         self.budget.elements(elements.len())?;
         Ok(Value::List(Arc::new(elements)))

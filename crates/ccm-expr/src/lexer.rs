@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use crate::error::{Error, ExprResult};
+use crate::tree::{Operator, TextSpan};
 
-/// Kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TokenKind {
     End,
@@ -30,40 +30,16 @@ pub(crate) enum TokenKind {
     Dot,
     OptionalDot,
     Question,
-    Coalesce,
     Assign,
     Pipe,
-    Range,
-    Plus,
-    Minus,
-    Star,
-    Slash,
-    Percent,
-    /// `**` or `^`.
-    Power,
     Bang,
-    Equal,
-    NotEqual,
-    Less,
-    LessOrEqual,
-    Greater,
-    GreaterOrEqual,
-    /// `&&` or `and`.
-    And,
-    /// `||` or `or`.
-    Or,
+    Operator(Operator),
     Not,
-    In,
-    Matches,
-    Contains,
-    StartsWith,
-    EndsWith,
     Let,
     If,
     Else,
 }
 
-/// Token with its span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Token {
     pub(crate) kind: TokenKind,
@@ -73,7 +49,11 @@ pub(crate) struct Token {
 
 impl Token {
     pub(crate) fn range(self) -> Range<usize> {
-        self.start as usize..self.end as usize
+        self.span().range()
+    }
+
+    pub(crate) fn span(self) -> TextSpan {
+        TextSpan { start: self.start, end: self.end }
     }
 }
 
@@ -124,7 +104,6 @@ impl<'t> Lexer<'t> {
         self.text[self.at..].chars().next()
     }
 
-    /// Skips white space and comments.
     fn skip_blanks(&mut self) -> ExprResult<()> {
         loop {
             match self.peek(0) {
@@ -247,7 +226,6 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// Reads a name or a keyword.
     fn word(&mut self, start: usize) -> TokenKind {
         loop {
             match self.peek(0) {
@@ -264,14 +242,14 @@ impl<'t> Lexer<'t> {
             return TokenKind::Name;
         }
         match &self.text[start..self.at] {
-            "and" => TokenKind::And,
-            "or" => TokenKind::Or,
+            "and" => TokenKind::Operator(Operator::And),
+            "or" => TokenKind::Operator(Operator::Or),
             "not" => TokenKind::Not,
-            "in" => TokenKind::In,
-            "matches" => TokenKind::Matches,
-            "contains" => TokenKind::Contains,
-            "startsWith" => TokenKind::StartsWith,
-            "endsWith" => TokenKind::EndsWith,
+            "in" => TokenKind::Operator(Operator::In),
+            "matches" => TokenKind::Operator(Operator::Matches),
+            "contains" => TokenKind::Operator(Operator::Contains),
+            "startsWith" => TokenKind::Operator(Operator::StartsWith),
+            "endsWith" => TokenKind::Operator(Operator::EndsWith),
             "let" => TokenKind::Let,
             "if" => TokenKind::If,
             "else" => TokenKind::Else,
@@ -293,29 +271,29 @@ impl<'t> Lexer<'t> {
             (b'#', _) => (1, TokenKind::Hash),
             (b':', Some(b':')) => (2, TokenKind::DoubleColon),
             (b':', _) => (1, TokenKind::Colon),
-            (b'.', Some(b'.')) => (2, TokenKind::Range),
+            (b'.', Some(b'.')) => (2, TokenKind::Operator(Operator::Range)),
             (b'.', _) => (1, TokenKind::Dot),
             (b'?', Some(b'.')) => (2, TokenKind::OptionalDot),
-            (b'?', Some(b'?')) => (2, TokenKind::Coalesce),
+            (b'?', Some(b'?')) => (2, TokenKind::Operator(Operator::Coalesce)),
             (b'?', _) => (1, TokenKind::Question),
-            (b'|', Some(b'|')) => (2, TokenKind::Or),
+            (b'|', Some(b'|')) => (2, TokenKind::Operator(Operator::Or)),
             (b'|', _) => (1, TokenKind::Pipe),
-            (b'&', Some(b'&')) => (2, TokenKind::And),
-            (b'=', Some(b'=')) => (2, TokenKind::Equal),
+            (b'&', Some(b'&')) => (2, TokenKind::Operator(Operator::And)),
+            (b'=', Some(b'=')) => (2, TokenKind::Operator(Operator::Equal)),
             (b'=', _) => (1, TokenKind::Assign),
-            (b'!', Some(b'=')) => (2, TokenKind::NotEqual),
+            (b'!', Some(b'=')) => (2, TokenKind::Operator(Operator::NotEqual)),
             (b'!', _) => (1, TokenKind::Bang),
-            (b'<', Some(b'=')) => (2, TokenKind::LessOrEqual),
-            (b'<', _) => (1, TokenKind::Less),
-            (b'>', Some(b'=')) => (2, TokenKind::GreaterOrEqual),
-            (b'>', _) => (1, TokenKind::Greater),
-            (b'*', Some(b'*')) => (2, TokenKind::Power),
-            (b'*', _) => (1, TokenKind::Star),
-            (b'^', _) => (1, TokenKind::Power),
-            (b'+', _) => (1, TokenKind::Plus),
-            (b'-', _) => (1, TokenKind::Minus),
-            (b'/', _) => (1, TokenKind::Slash),
-            (b'%', _) => (1, TokenKind::Percent),
+            (b'<', Some(b'=')) => (2, TokenKind::Operator(Operator::LessOrEqual)),
+            (b'<', _) => (1, TokenKind::Operator(Operator::Less)),
+            (b'>', Some(b'=')) => (2, TokenKind::Operator(Operator::GreaterOrEqual)),
+            (b'>', _) => (1, TokenKind::Operator(Operator::Greater)),
+            (b'*', Some(b'*')) => (2, TokenKind::Operator(Operator::Power)),
+            (b'*', _) => (1, TokenKind::Operator(Operator::Multiply)),
+            (b'^', _) => (1, TokenKind::Operator(Operator::Power)),
+            (b'+', _) => (1, TokenKind::Operator(Operator::Add)),
+            (b'-', _) => (1, TokenKind::Operator(Operator::Subtract)),
+            (b'/', _) => (1, TokenKind::Operator(Operator::Divide)),
+            (b'%', _) => (1, TokenKind::Operator(Operator::Modulo)),
             (b'&', _) => return Err(self.unknown_character(start).with_hint("did you mean `&&`?")),
             _ => return Err(self.unknown_character(start)),
         };

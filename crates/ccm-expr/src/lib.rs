@@ -1,7 +1,5 @@
-//! The expression language and path lookup.
-//!
-//! An [`Expression`] is parsed once, against a [`ParseContext`] of names and functions, and evaluated any
-//! number of times in a [`Scope`]. Every evaluation is bounded in time and memory, and never panics.
+//! The expression language and path lookup. An [`Expression`] is parsed once, against a [`ParseContext`], and
+//! evaluated any number of times in a [`Scope`], bounded in time and memory and without panics.
 
 #![allow(clippy::unnecessary_box_returns, reason = "errors travel boxed until they reach the caller")]
 

@@ -5,10 +5,8 @@ use std::ops::Range;
 use crate::Value;
 use crate::error::{Cause, Error, ExprResult};
 
-/// Maximum length of an expression, in bytes.
 pub(crate) const MAX_TEXT: usize = 1 << 24;
 
-/// Maximum nesting of an expression.
 pub(crate) const MAX_DEPTH: u16 = 200;
 
 /// Maximum nesting of a value that an expression walks through: data as JSON, lists in lists.
@@ -26,7 +24,6 @@ const MAX_BYTES: u64 = 16 << 20;
 /// Bytes of text that are read in one step.
 const BYTES_PER_STEP: usize = 256;
 
-/// Remaining budget of one evaluation.
 #[derive(Debug)]
 pub(crate) struct Budget {
     steps: u64,
@@ -34,7 +31,6 @@ pub(crate) struct Budget {
     bytes: u64,
 }
 
-/// Budget that is used up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exhausted {
     Steps,
@@ -94,7 +90,6 @@ impl Budget {
         self.read(bytes(value))
     }
 
-    /// Charges for reading text.
     pub(crate) fn read(&mut self, bytes: usize) -> Result<(), Exhausted> {
         self.steps(bytes / BYTES_PER_STEP)
     }
@@ -118,7 +113,6 @@ fn spend(left: &mut u64, count: usize, exhausted: Exhausted) -> Result<(), Exhau
     rest.map(|_| ()).ok_or(exhausted)
 }
 
-/// Length of a text; 0 for any other value.
 fn bytes(value: &Value) -> usize {
     match value {
         Value::Text(text) => text.len(),

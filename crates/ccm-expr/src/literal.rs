@@ -4,13 +4,11 @@ use std::borrow::Cow;
 
 use crate::error::{Error, ExprResult};
 
-/// Number of a literal.
 pub(crate) enum Number {
     Int(i64),
     Float(f64),
 }
 
-/// Parses a number; `at` is its offset in the expression.
 pub(crate) fn number(written: &str, at: usize) -> ExprResult<Number> {
     let range = at..at + written.len();
     let digits: Cow<'_, str> =
@@ -46,7 +44,6 @@ pub(crate) fn number(written: &str, at: usize) -> ExprResult<Number> {
     integer(&lowercase, 10)
 }
 
-/// Parses text in backticks.
 pub(crate) fn raw_text(written: &str) -> Cow<'_, str> {
     let inner = &written[1..written.len() - 1];
     if inner.contains('`') { Cow::Owned(inner.replace("``", "`")) } else { Cow::Borrowed(inner) }

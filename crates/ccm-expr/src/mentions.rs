@@ -53,7 +53,6 @@ pub(crate) fn collect(tree: &SyntaxTree) -> Mentions {
             }
             NodeKind::Environment => mentions.environment.push(range),
             NodeKind::Chain(inner) => {
-                // A chain continues its inner node.
                 if let Some(at) = tips.get(inner).copied() {
                     tips.insert(id, at);
                 }

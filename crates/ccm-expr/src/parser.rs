@@ -20,7 +20,6 @@ use crate::tree::{ChildRange, ExprNode, NodeId, NodeKind, Operator, Prefix, Synt
 struct Operand {
     node: NodeId,
     static_type: StaticType,
-    /// Depth of the evaluation.
     depth: u16,
 }
 
@@ -56,33 +55,21 @@ const SIGN: u8 = 90;
 
 /// Returns the operator of a token with its precedence. Only the power binds to the right.
 fn operator(kind: TokenKind) -> Option<(Operator, u8)> {
-    Some(match kind {
-        TokenKind::Or => (Operator::Or, 10),
-        TokenKind::And => (Operator::And, 15),
-        TokenKind::Equal => (Operator::Equal, 20),
-        TokenKind::NotEqual => (Operator::NotEqual, 20),
-        TokenKind::Less => (Operator::Less, 20),
-        TokenKind::LessOrEqual => (Operator::LessOrEqual, 20),
-        TokenKind::Greater => (Operator::Greater, 20),
-        TokenKind::GreaterOrEqual => (Operator::GreaterOrEqual, 20),
-        TokenKind::In => (Operator::In, 20),
-        TokenKind::Matches => (Operator::Matches, 20),
-        TokenKind::Contains => (Operator::Contains, 20),
-        TokenKind::StartsWith => (Operator::StartsWith, 20),
-        TokenKind::EndsWith => (Operator::EndsWith, 20),
-        TokenKind::Range => (Operator::Range, 25),
-        TokenKind::Plus => (Operator::Add, 30),
-        TokenKind::Minus => (Operator::Subtract, 30),
-        TokenKind::Star => (Operator::Multiply, 60),
-        TokenKind::Slash => (Operator::Divide, 60),
-        TokenKind::Percent => (Operator::Modulo, 60),
-        TokenKind::Power => (Operator::Power, 100),
-        TokenKind::Coalesce => (Operator::Coalesce, 200),
-        _ => return None,
-    })
+    let TokenKind::Operator(operator) = kind else { return None };
+    let precedence = match operator {
+        Operator::Or => 10,
+        Operator::And => 15,
+        Operator::Range => 25,
+        Operator::Add | Operator::Subtract => 30,
+        Operator::Multiply | Operator::Divide | Operator::Modulo => 60,
+        Operator::Power => 100,
+        Operator::Coalesce => 200,
+        // Comparisons and tests.
+        _ => 20,
+    };
+    Some((operator, precedence))
 }
 
-/// Parses an expression.
 pub(crate) fn parse(text: &str, context: &ParseContext<'_>) -> ExprResult<SyntaxTree> {
     if text.len() > limits::MAX_TEXT {
         let message = format!("this expression is longer than {} bytes", limits::MAX_TEXT);
@@ -121,7 +108,6 @@ impl<'t> Parser<'t, '_> {
         self.current.kind == kind
     }
 
-    /// Consumes the token if it is of that kind.
     fn take(&mut self, kind: TokenKind) -> ExprResult<bool> {
         let there = self.at(kind);
         if there {
@@ -134,24 +120,17 @@ impl<'t> Parser<'t, '_> {
         if self.at(kind) { self.advance() } else { Err(self.unexpected(name)) }
     }
 
-    /// Builds the error for the current token.
     fn unexpected(&self, expected: &str) -> Box<Error> {
         let range = self.current.range();
-        if self.at(TokenKind::End) {
-            return Error::compile(range, format!("expected {expected}, found the end of the expression"));
-        }
         // A text may be a secret; a name or an operator is not.
-        let error = match self.current.kind {
-            TokenKind::Text | TokenKind::RawText => {
-                Error::compile(range, format!("expected {expected}, found text"))
-            }
-            TokenKind::Bytes => Error::compile(range, format!("expected {expected}, found bytes")),
-            TokenKind::Number => Error::compile(range, format!("expected {expected}, found a number")),
-            _ => {
-                let found = &self.text[range.clone()];
-                Error::compile(range, format!("expected {expected}, found `{found}`"))
-            }
+        let found = match self.current.kind {
+            TokenKind::End => "the end of the expression",
+            TokenKind::Text | TokenKind::RawText => "text",
+            TokenKind::Bytes => "bytes",
+            TokenKind::Number => "a number",
+            _ => &format!("`{}`", &self.text[range.clone()]),
         };
+        let error = Error::compile(range, format!("expected {expected}, found {found}"));
         match self.current.kind {
             TokenKind::Assign => error.with_hint("compare values with `==`; `=` belongs to `let`"),
             TokenKind::Hash | TokenKind::Dot => {
@@ -173,7 +152,6 @@ impl<'t> Parser<'t, '_> {
         self.nodes[node as usize].span.range()
     }
 
-    /// Adds a node.
     fn push(
         &mut self,
         kind: NodeKind,
@@ -190,7 +168,6 @@ impl<'t> Parser<'t, '_> {
         Ok(Operand { node, static_type: static_type.into(), depth })
     }
 
-    /// Returns the span from the beginning of one node to the end of another.
     fn span(&self, from: NodeId, to: NodeId) -> TextSpan {
         TextSpan { start: self.nodes[from as usize].span.start, end: self.nodes[to as usize].span.end }
     }
@@ -266,15 +243,11 @@ impl<'t> Parser<'t, '_> {
                     .with_hint("put parentheses around one of them"));
             }
             after_coalesce = operator == Operator::Coalesce;
-            left = match operator {
-                Operator::Less | Operator::LessOrEqual | Operator::Greater | Operator::GreaterOrEqual => {
-                    self.comparison(left, token, operator, binding)?
-                }
-                _ => {
-                    let right =
-                        self.expression(if operator == Operator::Power { binding } else { binding + 1 })?;
-                    self.binary(operator, token, left, right)?
-                }
+            left = if operator.is_order() {
+                self.comparison(left, token, operator, binding)?
+            } else {
+                let right = self.expression(binding + u8::from(operator != Operator::Power))?;
+                self.binary(operator, token, left, right)?
             };
             if negated {
                 let span = self.nodes[left.node as usize].span;
@@ -290,11 +263,13 @@ impl<'t> Parser<'t, '_> {
         let mut ahead = self.lexer;
         let token = ahead.next()?;
         match token.kind {
-            TokenKind::In
-            | TokenKind::Matches
-            | TokenKind::Contains
-            | TokenKind::StartsWith
-            | TokenKind::EndsWith => Ok(token),
+            TokenKind::Operator(
+                Operator::In
+                | Operator::Matches
+                | Operator::Contains
+                | Operator::StartsWith
+                | Operator::EndsWith,
+            ) => Ok(token),
             _ => Err(Error::compile(self.current.range(), "expected an operator, found `not`")
                 .with_hint("write `not in`, `not contains`, `not startsWith` or similar between two values")),
         }
@@ -317,13 +292,7 @@ impl<'t> Parser<'t, '_> {
                 Some(earlier) => self.binary(Operator::And, token, earlier, one)?,
             };
             match self::operator(self.current.kind) {
-                Some((
-                    next @ (Operator::Less
-                    | Operator::LessOrEqual
-                    | Operator::Greater
-                    | Operator::GreaterOrEqual),
-                    _,
-                )) => operator = next,
+                Some((next, _)) if next.is_order() => operator = next,
                 _ => return Ok(joined),
             }
             all = Some(joined);
@@ -348,19 +317,16 @@ impl<'t> Parser<'t, '_> {
         // The evaluator walks a chain of operators in a loop, so that only the right operand adds depth.
         let chained = matches!(self.nodes[left.node as usize].kind, NodeKind::Binary(..));
         let depth = (left.depth + u16::from(!chained)).max(right.depth + 1);
-        let kind = match operator {
-            Operator::Matches => match self.constant_pattern(right)? {
-                Some(pattern) => NodeKind::Matches(left.node, Box::new(pattern)),
-                None => NodeKind::Binary(operator, left.node, right.node),
-            },
-            Operator::Coalesce => {
-                self.make_lenient(left.node);
-                NodeKind::Binary(operator, left.node, right.node)
-            }
-            _ => NodeKind::Binary(operator, left.node, right.node),
-        };
-        let depth = if matches!(kind, NodeKind::Matches(..)) { left.depth + 1 } else { depth };
-        self.push(kind, span, static_type, depth)
+        if operator == Operator::Coalesce {
+            self.make_lenient(left.node);
+        }
+        if operator == Operator::Matches
+            && let Some(pattern) = self.constant_pattern(right)?
+        {
+            let kind = NodeKind::Matches(left.node, Box::new(pattern));
+            return self.push(kind, span, static_type, left.depth + 1);
+        }
+        self.push(NodeKind::Binary(operator, left.node, right.node), span, static_type, depth)
     }
 
     /// Allows missing keys along a chain of accesses.
@@ -379,19 +345,17 @@ impl<'t> Parser<'t, '_> {
         }
     }
 
-    /// Parses `? :` after a condition.
     fn ternary(&mut self, mut condition: Operand) -> ExprResult<Operand> {
         while self.at(TokenKind::Question) {
             self.advance()?;
             let then = if self.at(TokenKind::Colon) { condition } else { self.expression(LOOSEST)? };
             self.expect(TokenKind::Colon, "`:` and the other value")?;
             let otherwise = self.expression(LOOSEST)?;
-            condition = self.conditional(condition.node, condition, then, otherwise, otherwise.node)?;
+            condition = self.conditional(condition, then, otherwise)?;
         }
         Ok(condition)
     }
 
-    /// Parses `if … { … } else { … }`.
     fn branches(&mut self) -> ExprResult<Operand> {
         let keyword = self.advance()?;
         let condition = self.expression(LOOSEST)?;
@@ -407,28 +371,20 @@ impl<'t> Parser<'t, '_> {
             self.expect(TokenKind::RightBrace, "`}`")?;
             otherwise
         };
-        let read = self.conditional(condition.node, condition, then, otherwise, otherwise.node)?;
+        let read = self.conditional(condition, then, otherwise)?;
         self.nodes[read.node as usize].span.start = keyword.start;
         Ok(read)
     }
 
-    fn conditional(
-        &mut self,
-        from: NodeId,
-        condition: Operand,
-        then: Operand,
-        otherwise: Operand,
-        to: NodeId,
-    ) -> ExprResult<Operand> {
+    fn conditional(&mut self, condition: Operand, then: Operand, otherwise: Operand) -> ExprResult<Operand> {
         let static_type = self.check_conditional(condition, then, otherwise)?;
         let depth = deepest(&[condition, then, otherwise]) + 1;
-        let span = self.span(from, to);
+        let span = self.span(condition.node, otherwise.node);
         let kind =
             NodeKind::Conditional { condition: condition.node, then: then.node, otherwise: otherwise.node };
         self.push(kind, span, static_type, depth)
     }
 
-    /// Parses `let name = value; …`.
     fn variable(&mut self) -> ExprResult<Operand> {
         let keyword = self.advance()?;
         let name = self.expect(TokenKind::Name, "a name for the variable")?;
@@ -439,10 +395,7 @@ impl<'t> Parser<'t, '_> {
         #[allow(clippy::cast_possible_truncation, reason = "variables nest no deeper than expressions")]
         let slot = self.variables.len() as u32;
         self.slots = self.slots.max(slot + 1);
-        self.variables.push(Variable {
-            name: TextSpan { start: name.start, end: name.end },
-            static_type: value.static_type,
-        });
+        self.variables.push(Variable { name: name.span(), static_type: value.static_type });
         let body = self.sequence()?;
         self.variables.pop();
         let span = TextSpan { start: keyword.start, end: self.nodes[body.node as usize].span.end };
@@ -450,7 +403,6 @@ impl<'t> Parser<'t, '_> {
         self.push(NodeKind::Let { slot, value: value.node, body: body.node }, span, body.static_type, depth)
     }
 
-    /// Returns the value of a constant node.
     fn constant(&self, operand: Operand) -> Option<&Value> {
         match &self.nodes[operand.node as usize].kind {
             NodeKind::Constant(value) => Some(value),

@@ -1,23 +1,17 @@
-//! Translation of RE2 patterns for the `regex` crate.
-//!
-//! In RE2, `\d`, `\w`, `\s` and `\b` are ASCII, and a bracket or an ampersand in a class has no special
-//! meaning.
+//! Translation of RE2 patterns for the `regex` crate. In RE2, `\d`, `\w`, `\s` and `\b` are ASCII, and a
+//! bracket or an ampersand in a class has no special meaning.
 
 use regex::{Regex, RegexBuilder};
 
-/// Maximum size of a compiled pattern, in bytes.
 const MAX_SIZE: usize = 1 << 20;
 
-/// Maximum count of a repetition.
 const MAX_REPETITIONS: u32 = 1000;
 
-/// Error of a pattern.
 pub(crate) struct PatternError {
     pub(crate) message: String,
     pub(crate) limit: bool,
 }
 
-/// Compiles a pattern.
 pub(crate) fn compile(written: &str) -> Result<Regex, PatternError> {
     let refused =
         |message: &str| PatternError { message: format!("this regular expression {message}"), limit: false };

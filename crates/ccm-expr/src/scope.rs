@@ -85,7 +85,7 @@ pub trait Scope {
     fn now(&self) -> Timestamp;
 
     /// Returns `true` if a missing key of a map is an error, for constant keys (`Facts.host.inof`) and
-    /// computed ones (`Facts[key]`). After `?.`, before `??`, in `get()` and with `in` it never is.
+    /// computed ones. After `?.`, before `??`, in `get()` and with `in` it never is.
     fn strict(&self) -> bool {
         false
     }

@@ -57,20 +57,16 @@ impl From<NameKind> for StaticType {
 
 impl StaticType {
     pub(crate) const UNKNOWN: Self = Self { base: Base::Unknown, lists: 0 };
-    /// List of anything.
     pub(crate) const LIST: Self = Self { base: Base::Unknown, lists: 1 };
 
-    /// Type of a base outside any list.
     pub(crate) const fn of(base: Base) -> Self {
         Self { base, lists: 0 }
     }
 
-    /// Type of a list of this type.
     pub(crate) fn in_list(self) -> Self {
         self.lists.checked_add(1).map_or(Self::LIST, |lists| Self { lists, ..self })
     }
 
-    /// Type of the elements of a list or map.
     pub(crate) fn element(self) -> Self {
         match self.base {
             _ if self.lists > 0 => Self { lists: self.lists - 1, ..self },
@@ -147,7 +143,6 @@ impl StaticType {
             || self.fits(other)
     }
 
-    /// Name in messages.
     pub(crate) fn name(self) -> &'static str {
         if self.lists > 0 {
             return "a list";

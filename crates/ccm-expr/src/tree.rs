@@ -6,7 +6,6 @@ use regex::Regex;
 
 use crate::Value;
 
-/// Index of a node.
 pub(crate) type NodeId = u32;
 
 /// Children of a node: a range of `SyntaxTree::children`.
@@ -16,7 +15,6 @@ pub(crate) struct ChildRange {
     pub(crate) end: u32,
 }
 
-/// Bytes of the expression's text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TextSpan {
     pub(crate) start: u32,
@@ -29,7 +27,6 @@ impl TextSpan {
     }
 }
 
-/// Binary operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operator {
     Or,
@@ -56,6 +53,10 @@ pub(crate) enum Operator {
 }
 
 impl Operator {
+    pub(crate) fn is_order(self) -> bool {
+        matches!(self, Self::Less | Self::LessOrEqual | Self::Greater | Self::GreaterOrEqual)
+    }
+
     /// Hint for text beside a number, for operators on numbers.
     pub(crate) fn hint_for_text(self) -> Option<&'static str> {
         match self {
@@ -76,7 +77,6 @@ impl Operator {
     }
 }
 
-/// Unary operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Prefix {
     Not,
@@ -193,7 +193,6 @@ impl SyntaxTree {
         &self.text[span.range()]
     }
 
-    /// Returns the text of a constant text node.
     pub(crate) fn constant_text(&self, id: NodeId) -> Option<&str> {
         match &self.node(id).kind {
             NodeKind::Constant(Value::Text(text)) => Some(text),

@@ -117,6 +117,17 @@ impl Value {
         matches!(self, Self::Null)
     }
 
+    /// Returns the elements of a list, or bytes as integers.
+    pub(crate) fn elements(&self) -> Option<Arc<Vec<Self>>> {
+        match self {
+            Self::List(list) => Some(Arc::clone(list)),
+            Self::Bytes(bytes) => {
+                Some(Arc::new(bytes.iter().map(|byte| Self::Int((*byte).into())).collect()))
+            }
+            _ => None,
+        }
+    }
+
     /// Builds a map from keys of any kind; if all keys are text, the result is a `Map`.
     pub(crate) fn from_entries(entries: Vec<(Self, Self)>) -> Self {
         if !entries.iter().all(|(key, _)| matches!(key, Self::Text(_))) {

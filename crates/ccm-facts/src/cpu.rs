@@ -8,7 +8,6 @@ use crate::reader::FactReader;
 
 const PROCESSORS: &str = "/proc/cpuinfo";
 
-/// Thread of a processor.
 #[derive(Debug, Default)]
 struct Processor {
     number: u64,
@@ -25,7 +24,6 @@ struct Processor {
     microcode: String,
 }
 
-/// Gathers `cpu.info`.
 pub(crate) fn info(reader: &mut FactReader<'_>) -> Value {
     let Some(text) = reader.text(PROCESSORS) else { return json!([]) };
     let processors = parse(&text);
@@ -127,7 +125,6 @@ impl Processor {
     }
 }
 
-/// Parses a frequency.
 fn frequency(text: &str) -> Option<f64> {
     text.trim().parse().ok().filter(|number: &f64| number.is_finite() && *number >= 0.0)
 }

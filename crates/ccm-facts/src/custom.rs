@@ -8,13 +8,10 @@ use tracing::debug;
 
 use crate::Warning;
 
-/// Maximum number of bytes per file.
 const MAX_FILE: u64 = 1024 * 1024;
 
-/// Maximum number of bytes of all files.
 const MAX_TOTAL: u64 = 16 * 1024 * 1024;
 
-/// Maximum number of entries in `facts.d`.
 const MAX_NAMES: usize = 1000;
 
 /// Directories of custom facts.
@@ -47,9 +44,9 @@ impl CustomFacts {
     /// Reads the files, in order of increasing precedence.
     ///
     /// Each directory holds `facts.json`, `facts.yaml`, and in `facts.d` files that end in `.json` or
-    /// `.yaml`, sorted by name. All other files are ignored, including hidden ones, and no file is ever run.
-    /// A matching file that is not read is a warning: a link or special file, a file of more than 1 MiB, and
-    /// for root a file that another user owns or everybody may write.
+    /// `.yaml`, sorted by name; other and hidden files are ignored, and no file is ever run. Not read, with
+    /// a warning, are links and special files, files of more than 1 MiB, and for root files that another user
+    /// owns or everybody may write.
     pub fn read(&self) -> (Vec<CustomFile>, Vec<Warning>) {
         let mut reader = CustomFactReader { files: Vec::new(), warnings: Vec::new(), left: MAX_TOTAL };
         for directory in [Some(&self.system), self.user.as_ref()].into_iter().flatten() {
@@ -64,7 +61,6 @@ impl CustomFacts {
 struct CustomFactReader {
     files: Vec<CustomFile>,
     warnings: Vec<Warning>,
-    /// Remaining number of bytes.
     left: u64,
 }
 

@@ -7,10 +7,8 @@ use tracing::debug;
 use crate::reader::FactReader;
 use crate::{Subtree, Subtrees, Warning, cpu, host, memory, network, partition};
 
-/// Gathers the facts of some subtrees.
-///
-/// A fact whose source can't be read is null or an empty list, with a warning. Nothing here waits for the
-/// network; [`Subtree::PartitionUsage`] queries only local file systems.
+/// Gathers the facts of some subtrees. A fact whose source can't be read is null or an empty list, with a
+/// warning. Nothing here waits for the network; [`Subtree::PartitionUsage`] queries only local file systems.
 pub fn gather(machine: &dyn Machine, clock: &dyn Clock, subtrees: Subtrees) -> (Value, Vec<Warning>) {
     let mut reader = FactReader::new(machine);
     let mut facts = Map::new();

@@ -17,7 +17,6 @@ const MACHINE_ID: &str = "/etc/machine-id";
 const PRODUCT_ID: &str = "/sys/class/dmi/id/product_uuid";
 const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
 
-/// Gathers `host.info`.
 pub(crate) fn info(reader: &mut FactReader<'_>, clock: &dyn Clock) -> Value {
     let kernel = reader.machine.kernel();
     let Platform { name, family, version } = Platform::detect(reader);
@@ -61,8 +60,7 @@ fn container_uptime(reader: &mut FactReader<'_>) -> Option<u64> {
     line.split(['.', ' ']).next()?.parse().ok()
 }
 
-/// Returns the identifier of the hardware, which only root may read, or else of the installation, or else of
-/// this boot.
+/// Returns the identifier of the hardware, which only root may read, or else of the installation or boot.
 fn host_id(reader: &mut FactReader<'_>) -> String {
     if let Some(id) = reader.line(PRODUCT_ID) {
         return id.to_lowercase();

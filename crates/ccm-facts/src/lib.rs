@@ -1,8 +1,8 @@
 //! System facts, gathered by subtree and only on request.
 //!
-//! [`gather`] reads them through `ccm_host::Machine` and returns JSON under the names in [`reference()`];
-//! [`Subtree`] maps paths to subtrees. [`CustomFacts`] reads files of custom facts, whose text the caller
-//! parses. A source that can't be read is a [`Warning`], and never ends a run.
+//! [`gather`] reads them and returns JSON under the names in [`reference()`]; [`Subtree`] maps paths to
+//! subtrees. [`CustomFacts`] reads files of custom facts, whose text the caller parses. A source that can't
+//! be read is a [`Warning`], and never ends a run.
 
 mod cpu;
 mod custom;

@@ -37,7 +37,6 @@ impl<'a> MemoryInfo<'a> {
     }
 }
 
-/// Gathers `memory.virtual`.
 pub(crate) fn virtual_memory(reader: &mut FactReader<'_>) -> Value {
     let Some(text) = reader.text(MEMORY) else { return Value::Null };
     let info = MemoryInfo::parse(&text);
@@ -92,7 +91,6 @@ pub(crate) fn virtual_memory(reader: &mut FactReader<'_>) -> Value {
     })
 }
 
-/// Gathers `memory.swap`.
 pub(crate) fn swap(reader: &mut FactReader<'_>) -> Value {
     let info = swap_info(reader);
     let devices = swap_devices(reader);

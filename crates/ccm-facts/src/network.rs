@@ -23,7 +23,6 @@ const FAILED: u32 = 0x08;
 const DEPRECATED: u32 = 0x20;
 const TENTATIVE: u32 = 0x40;
 
-/// Gathers `network`.
 pub(crate) fn network(reader: &mut FactReader<'_>) -> Value {
     let interfaces = reader.machine.interfaces().unwrap_or_else(|source| {
         reader.warnings.push(Warning::QueryFailed { what: "the network interfaces", source });
@@ -102,8 +101,8 @@ fn is_reachable(address: IpAddr) -> bool {
     !(local || address.is_loopback() || address.is_multicast() || address.is_unspecified())
 }
 
-/// Returns the source address of packets on a route, chosen as the kernel does: on the interface of the
-/// route, the first in the gateway's network, or else the first; or else one of another interface.
+/// Returns the source address of packets on a route, chosen as the kernel does: on the interface of the route
+/// the first in the gateway's network, or else the first; or else one of another interface.
 fn source_ipv4(interfaces: &[Interface], route: &Route) -> Option<IpAddr> {
     let candidates = || all(interfaces).filter(|(_, address, _)| address.is_ipv4() && is_reachable(*address));
     let own = || candidates().filter(|(interface, ..)| interface.name == route.interface);
@@ -113,8 +112,8 @@ fn source_ipv4(interfaces: &[Interface], route: &Route) -> Option<IpAddr> {
     near.or_else(|| own().next()).or_else(|| candidates().next()).map(|(_, address, _)| address)
 }
 
-/// Returns the source address for IPv6: prefers addresses that are not deprecated, then the interface of the
-/// route, global addresses, permanent addresses, then the longest common prefix with the destination.
+/// Returns the source address for IPv6: prefers, in this order, addresses that are not deprecated, on the
+/// interface of the route, global, permanent, and with the longest common prefix with the destination.
 fn source_ipv6(interfaces: &[Interface], route: &Route, flags: &HashMap<Ipv6Addr, u32>) -> Option<IpAddr> {
     let candidates = all(interfaces).filter_map(|(interface, address, _)| match address {
         IpAddr::V6(v6) if is_reachable(address) => {

@@ -1,14 +1,11 @@
-//! Mounts of local file systems and their space.
-//!
-//! File systems on devices of this machine and ZFS are listed. File systems of the kernel (`proc`, `tmpfs`,
-//! `overlay` and others) and of a network (`nfs`, `cifs`, `9p`, `ceph` and others) are not.
+//! Mounts of local file systems and their space. File systems on devices of this machine and ZFS are listed;
+//! those of the kernel (`proc`, `tmpfs`, `overlay` and others) and of a network (`nfs`, `cifs`, `9p`, `ceph`
+//! and others) are not.
 //!
 //! Querying the space of a file system resolves its path, which blocks if a server on the way does not
-//! respond. The following are therefore listed but not queried:
-//!
-//! - file systems served by a process (`fuseblk`) or shared with other machines (`gfs2`, `ocfs2`),
-//! - mounts below them or below a network file system,
-//! - mounts below an automount point (`autofs`).
+//! respond. So mounts are listed but not queried if a process (`fuseblk`) serves them, if other machines
+//! share them (`gfs2`, `ocfs2`), or if they are below one of these, a network file system or an automount
+//! point (`autofs`).
 
 use std::path::Path;
 
@@ -82,7 +79,6 @@ impl Mounts {
     }
 }
 
-/// Gathers `partition.partitions`.
 pub(crate) fn list(reader: &mut FactReader<'_>, mounts: &mut Mounts) -> Value {
     let show = |mount: &Mount| {
         json!({
@@ -95,7 +91,6 @@ pub(crate) fn list(reader: &mut FactReader<'_>, mounts: &mut Mounts) -> Value {
     mounts.read(reader).iter().filter(|mount| mount.local).map(show).collect()
 }
 
-/// Gathers `partition.usage`.
 pub(crate) fn usage(reader: &mut FactReader<'_>, mounts: &mut Mounts) -> Value {
     let mounts = mounts.read(reader);
     let slow: Vec<&Mount> = mounts.iter().filter(|mount| may_hang(mount)).collect();
@@ -142,8 +137,7 @@ fn space_of(reader: &mut FactReader<'_>, mount: &Mount) -> Option<Value> {
     }))
 }
 
-/// Returns the type of a file system on devices from a line of `/proc/filesystems`. ZFS is listed there as
-/// `nodev`.
+/// Returns the type of a file system on devices from a line of `/proc/filesystems`, where ZFS is `nodev`.
 fn kind_on_devices(line: &str) -> Option<&str> {
     match line.split_once('\t') {
         Some(("", kind)) => Some(kind.trim()),

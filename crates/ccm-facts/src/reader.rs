@@ -10,7 +10,6 @@ use crate::Warning;
 /// Maximum number of bytes per file, enough for thousands of processors, mounts or routes.
 const MAX_FILE: u64 = 8 * 1024 * 1024;
 
-/// Reader of one gathering.
 pub(crate) struct FactReader<'a> {
     pub(crate) machine: &'a dyn Machine,
     pub(crate) warnings: Vec<Warning>,
@@ -38,7 +37,6 @@ impl<'a> FactReader<'a> {
         self.unless_absent(path, result)
     }
 
-    /// Reads the first bytes of an optional file.
     pub(crate) fn start(&mut self, path: &str, length: u64) -> Option<String> {
         let result = self.machine.read_start(Path::new(path), length);
         self.unless_absent(path, result)

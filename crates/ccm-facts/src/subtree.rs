@@ -45,10 +45,8 @@ impl Subtree {
         }
     }
 
-    /// Returns the subtrees that a path below `facts` needs.
-    ///
-    /// The empty path needs all, and so does a path that is not known yet. A path that leads to no gathered
-    /// fact needs none.
+    /// Returns the subtrees that a path below `facts` needs: all for an empty path or one that is not known
+    /// yet, none for one that leads to no gathered fact.
     pub fn needed_for(path: &[&str]) -> Subtrees {
         let meets = |subtree: &Self| subtree.path().iter().zip(path).all(|(own, requested)| own == requested);
         Self::ALL.into_iter().filter(meets).collect()

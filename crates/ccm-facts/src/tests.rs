@@ -16,7 +16,6 @@ const MEMORY: &str = "MemTotal: 8000 kB\nMemFree: 2000 kB\nMemAvailable: 5000 kB
     Cached: 3000 kB\n\
     SReclaimable: 500 kB\nSwapTotal: 1000 kB\nSwapFree: 750 kB\nHugePages_Total: 3\nHugepagesize: 2048 kB\n";
 
-/// Machine with every source of facts.
 fn machine() -> FakeMachine {
     let mut machine = FakeMachine::default()
         .with("/etc/debian_version", "12.5\n")
@@ -242,7 +241,6 @@ fn unreadable_files_outside_proc_and_sys_are_warnings() {
     assert_eq!(messages, ["no facts from \"/etc/os-release\": the file can't be read"]);
 }
 
-/// Random lines of the kernel's words and signs.
 fn kernel_like_text() -> impl Strategy<Value = Vec<u8>> {
     let word = prop_oneof![
         "[ -~]{0,12}",

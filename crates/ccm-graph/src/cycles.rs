@@ -17,16 +17,14 @@ pub struct Cycle {
     /// that depend on each other, `[a, a]` for a resource that depends on itself.
     ///
     /// Each is the shortest path through the first member that no earlier path passes, and begins at its own
-    /// first member in manifest order. Together they pass every member; a plain circle has one path. They end
-    /// early only in a cycle that is too large to read, with thousands of members that each have a path of
-    /// their own.
+    /// first member in manifest order. Together they pass every member, except in a cycle too large to read,
+    /// with thousands of such paths.
     pub paths: Vec<Vec<ResourceIndex>>,
 }
 
-/// Maximum number of edges that the search for paths looks at in one graph.
-///
-/// The paths of some graphs of 50,000 resources would fill gigabytes: a chain that ends in a fan whose every
-/// leaf leads back to its beginning. The members of such a cycle are reported all the same.
+/// Maximum number of edges that the search for paths looks at in one graph. The paths of some graphs of
+/// 50,000 resources would fill gigabytes: a chain that ends in a fan whose every leaf leads back to its
+/// beginning. The members of such a cycle are reported all the same.
 const MAX_SEARCHED_EDGES: usize = 10_000_000;
 
 impl Graph {
@@ -61,14 +59,13 @@ impl Graph {
 /// Search for shortest closed paths. Its tables are as long as the graph and built once.
 struct CycleSearch<'graph> {
     graph: &'graph Graph,
-    /// Number of the last search that reached each resource, so that no table has to be wiped between
-    /// searches.
+    /// Number of the last search that reached each resource, which saves wiping a table between searches.
     reached_by: Vec<usize>,
     searches: usize,
     /// Resource from which that search reached each resource.
     reached_from: Vec<ResourceIndex>,
-    /// First member of the component of each resource. A closed path never leaves its component, and the rest
-    /// of the graph may be far larger.
+    /// First member of the component of each resource, which a closed path never leaves. The rest of the
+    /// graph may be far larger.
     component: Vec<Option<ResourceIndex>>,
     passed: Vec<bool>,
     searched: usize,

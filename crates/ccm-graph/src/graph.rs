@@ -25,12 +25,11 @@ pub struct Edge {
     pub kind: EdgeKind,
 }
 
-/// Resources of a catalog and their dependencies.
+/// Resources of a catalog and their dependencies. Members of a group come after everything that the node of
+/// the group depends on, and before the node.
 ///
-/// Members of a group come after everything that the node of the group depends on, and before the node.
-///
-/// Two resources have at most one edge between them in a direction, however often it was given. The edge is a
-/// subscription if any of the given edges is.
+/// Two resources have at most one edge between them in a direction: a subscription if any of the given edges
+/// is.
 #[derive(Clone, Debug)]
 pub struct Graph {
     /// Edges point from a resource to its dependency. See [`Graph::new`] for their order.
@@ -61,8 +60,8 @@ impl Graph {
     /// If an edge names a resource that is not among them.
     pub fn new(count: usize, edges: impl IntoIterator<Item = Edge>) -> Self {
         let mut sorted: Vec<Edge> = edges.into_iter().collect();
-        // petgraph gives a node's edges back last added first, in both directions: descending here makes
-        // every iteration ascend, which is the order of the manifest.
+        // petgraph gives a node's edges back last added first: descending here makes every iteration ascend,
+        // which is the order of the manifest.
         sorted.sort_unstable_by_key(|edge| std::cmp::Reverse((edge.resource, edge.depends_on, edge.kind)));
         // A subscription now comes before an equal edge that is only a requirement, and is kept.
         sorted.dedup_by_key(|edge| (edge.resource, edge.depends_on));
@@ -77,7 +76,6 @@ impl Graph {
         Self { edges: graph }
     }
 
-    /// Returns the number of resources.
     pub(crate) fn count(&self) -> usize {
         self.edges.node_count()
     }

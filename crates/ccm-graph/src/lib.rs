@@ -1,8 +1,8 @@
 //! Graph of a catalog: its order, its cycles, its groups, and pictures of it.
 //!
-//! petgraph stores the edges and finds strongly connected components. No signature shows it. The order of a
-//! run is computed here, because the topological sort of a library does not keep manifest order among
-//! resources that are free to run.
+//! petgraph, which no signature shows, stores the edges and finds strongly connected components. The order of
+//! a run is computed here, because a library's topological sort does not keep manifest order among resources
+//! that are free to run.
 
 mod cycles;
 mod graph;

@@ -9,9 +9,7 @@ use crate::Graph;
 
 impl Graph {
     /// Returns the order of a run: dependencies first, and manifest order among resources that are free to
-    /// run.
-    ///
-    /// Members of a cycle, and resources that depend on one, are left out.
+    /// run. Members of a cycle, and resources that depend on one, are left out.
     pub fn order(&self) -> Vec<ResourceIndex> {
         let all = (0..self.count()).map(ResourceIndex::from_usize);
         let mut unmet: Vec<usize> = all.clone().map(|index| self.dependencies(index).count()).collect();

@@ -17,10 +17,8 @@ pub enum RenderFormat {
     Text,
 }
 
-/// Writes the graph of a catalog.
-///
-/// In pictures, arrows point in the direction of time: from a dependency to its dependants. Only pictures
-/// show a cycle; the text leaves out resources that could never run.
+/// Writes the graph of a catalog. In pictures, arrows point in the direction of time: from a dependency to
+/// its dependants. Only pictures show a cycle; the text leaves out resources that could never run.
 pub fn render(catalog: &Catalog, format: RenderFormat) -> String {
     let graph = Graph::of(catalog);
     let mut out = String::new();
@@ -33,7 +31,6 @@ pub fn render(catalog: &Catalog, format: RenderFormat) -> String {
     out
 }
 
-/// Returns the name of a resource on one line.
 fn label(catalog: &Catalog, index: ResourceIndex) -> String {
     escape_control(&catalog.resource(index).id.to_string()).into_owned()
 }
@@ -63,8 +60,7 @@ fn dot(out: &mut String, catalog: &Catalog, graph: &Graph) -> std::fmt::Result {
     writeln!(out, "}}")
 }
 
-/// Escapes the sequences that Graphviz reads in a quoted label: its own `\N` and `\l`, and entities as in
-/// HTML.
+/// Escapes what Graphviz reads in a quoted label: its own `\N` and `\l`, and entities as in HTML.
 fn dot_label(label: &str) -> String {
     label.replace('\\', r"\\").replace('"', "\\\"").replace('&', "&amp;")
 }
@@ -88,11 +84,9 @@ fn mermaid(out: &mut String, catalog: &Catalog, graph: &Graph) -> std::fmt::Resu
     Ok(())
 }
 
-/// Escapes every character that is not known to be harmless, as in `#34;`.
-///
-/// Mermaid has no quoting that keeps everything: it reads HTML, Markdown, formulas, `%%{directives}%%` and
-/// its own entities inside quotes too. A `#` may stay, because every `;` that could make an entity of it is
-/// escaped.
+/// Escapes every character that is not known to be harmless, as in `#34;`. Mermaid has no quoting that keeps
+/// everything: it reads HTML, Markdown, formulas, `%%{directives}%%` and its own entities inside quotes too.
+/// A `#` may stay, because every `;` that could make an entity of it is escaped.
 fn mermaid_label(label: &str) -> String {
     let harmless = |character: char| character.is_alphanumeric() || " /.,-_=+@~()#".contains(character);
     let escape = |character: char| {

@@ -1,8 +1,6 @@
-//! Expressions in a text that may be a call with a quoted argument, such as `contains("…")`.
-//!
-//! The value of an expression stays within the argument, whatever characters it has.
+//! Expressions in a text that may be a call with a quoted argument, such as `contains("…")`. Their values
+//! stay within the argument, whatever characters they have.
 
-/// Position in such a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Argument {
     /// Before the text.

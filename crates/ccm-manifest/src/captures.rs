@@ -34,12 +34,10 @@ impl CaptureTable {
         captures
     }
 
-    /// Returns all names and aliases, each with its resource.
     pub(crate) fn names(&self) -> impl Iterator<Item = (&str, ResourceIndex)> {
         self.by_name.iter().map(|(name, index)| (&**name, *index))
     }
 
-    /// Returns the resource with this name or alias.
     pub(crate) fn find(&self, name: &str) -> Option<(ResourceIndex, &ResourceId)> {
         let index = self.by_name.get(name)?;
         self.resources.get(index).map(|(id, _)| (*index, id))

@@ -16,7 +16,6 @@ use crate::load::{Loader, Manifest};
 use crate::messages::shown_path;
 use crate::paths::normalize;
 
-/// Maximum nesting of manifests.
 const MAX_DEPTH: usize = 10;
 
 /// Child manifests, each a group of the catalog.
@@ -48,7 +47,6 @@ pub(crate) struct OuterContext {
 enum PassedData {
     #[default]
     None,
-    /// Merged over its own data.
     Over(Value),
     /// Defaults for keys without a value.
     Defaults(Value),
@@ -71,7 +69,6 @@ impl OuterContext {
         passed.into_iter().chain(given.iter().cloned()).collect()
     }
 
-    /// Returns the values for keys without a value.
     pub(crate) fn defaults(&self) -> Option<&Value> {
         match &self.data {
             PassedData::Defaults(value) => Some(value),

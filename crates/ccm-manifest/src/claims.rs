@@ -11,8 +11,8 @@ use crate::types::Types;
 /// Resource with one of its claims.
 pub(crate) type Claimed<'c> = (ResourceIndex, Claim<'c>);
 
-/// Returns the claims of all resources in manifest order. An unmanaged resource claims too, so that a
-/// manifest is valid on all machines or on none.
+/// Returns the claims of all resources in manifest order, also of unmanaged ones: a manifest is valid on all
+/// machines or on none.
 pub(crate) fn collect<'c>(catalog: &'c Catalog, types: &Types<'_>) -> Vec<Claimed<'c>> {
     let claims = |index: ResourceIndex| {
         let resource = catalog.resource(index);

@@ -7,13 +7,11 @@ use ccm_properties::CommonProperty;
 
 use crate::messages::{expected, is_blank};
 
-/// Common properties of one resource or of the defaults of a list, as written. A list, because most resources
-/// have few.
+/// Common properties of one resource or of the defaults of a list. Most have too few for a map.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CommonNodes(Vec<(CommonProperty, Node)>);
 
 impl CommonNodes {
-    /// Adds a property that is not set yet.
     pub(crate) fn add(&mut self, property: CommonProperty, node: Node) {
         self.0.push((property, node));
     }
@@ -38,7 +36,6 @@ impl CommonNodes {
         own
     }
 
-    /// Removes null properties.
     pub(crate) fn without_nulls(mut self) -> Self {
         self.0.retain(|(_, node)| !node.is_null());
         self
@@ -51,7 +48,6 @@ pub(crate) struct SplitProperties {
     pub(crate) common: CommonNodes,
     /// Properties of the type.
     pub(crate) own: NodeMap,
-    /// An error in the properties was reported.
     pub(crate) has_errors: bool,
 }
 

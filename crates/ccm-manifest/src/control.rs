@@ -8,29 +8,24 @@ use crate::expand::diagnostic;
 use crate::messages::{expected, shown};
 use crate::scope::{DeferredOn, EvalError, ManifestEvaluator};
 
-/// Conditions of a resource and of the outer manifests.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Conditions {
     conditions: Vec<Condition>,
 }
 
-/// One condition.
 #[derive(Clone, Debug)]
 struct Condition {
     /// `true` for `if`, `false` for `unless`.
     desired: bool,
     node: Node,
-    /// Index of the manifest that holds the condition.
     manifest: usize,
     /// The `apply` resource that the condition belongs to, if not to the resource itself.
     apply: Option<String>,
 }
 
-/// Result of evaluating conditions.
 #[derive(Debug)]
 pub(crate) struct ControlDecision {
     pub(crate) control: Control,
-    /// Values that the conditions wait for.
     pub(crate) deferred_on: Vec<(DeferredOn, Span)>,
     /// A condition read a file before the managed files were known.
     pub(crate) needs_recheck: bool,

@@ -33,8 +33,7 @@ fn large_cycle_error(catalog: &Catalog, members: &[ResourceIndex]) -> Diagnostic
     Diagnostic::error_at(span, format!("dependency cycle among {}", names.join(", ")))
 }
 
-/// Returns the span and label of the edge between two members. The edge may belong to a group around the
-/// first.
+/// Returns span and label of the edge between two members, which may belong to a group around the first.
 fn step(catalog: &Catalog, from: ResourceIndex, to: ResourceIndex) -> (Span, String) {
     let resource = catalog.resource(from);
     let written = |dependencies: &[Dependency]| {

@@ -15,7 +15,6 @@ use crate::messages::{expected, shown};
 use crate::scope::{ManifestEvaluator, ManifestScope, Phase};
 use crate::validation;
 
-/// Nodes of a manifest that hold its data.
 #[derive(Debug, Default)]
 pub(crate) struct DataNodes {
     pub(crate) data: Option<NodeEntry>,

@@ -29,21 +29,16 @@ properties! {
     }
 }
 
-/// Keys below `ccm`, without those of resource types.
 const SETTINGS: [&str; 6] =
     ["name", "pre_message", "post_message", "fail_on_error", "resources", "resources_template"];
 
-/// Keys of the top level.
 const TOP_LEVEL: [&str; 4] = ["ccm", "data", "hierarchy", "overrides"];
 
-/// Parts of a manifest.
 #[derive(Debug, Default)]
 pub(crate) struct Document {
-    /// Nodes of the data.
     pub(crate) data: DataNodes,
     /// Settings of the manifest, not expanded.
     pub(crate) settings: NodeMap,
-    /// Settings of resource types, not expanded.
     pub(crate) type_settings: NodeMap,
     /// Items of `resources`.
     pub(crate) items: Vec<Node>,
@@ -51,7 +46,6 @@ pub(crate) struct Document {
     pub(crate) template: Option<NodeEntry>,
 }
 
-/// Splits a manifest into its parts.
 pub(crate) fn read(
     source: SourceId,
     text: &str,
@@ -203,11 +197,7 @@ impl DocumentReader<'_, '_> {
     }
 
     fn resources(&mut self, resources: NodeEntry) -> Vec<Node> {
-        let is_empty = match &resources.value.value {
-            NodeValue::List(items) => items.is_empty(),
-            _ => resources.value.is_null(),
-        };
-        if is_empty {
+        if resources.value.is_null() {
             let error = Diagnostic::error(resources.key.span, "`resources` is empty");
             self.diagnostics.push(error.with_hint(smallest_manifest(self.types)));
             return Vec::new();

@@ -18,7 +18,6 @@ use crate::resources::Declaration;
 use crate::scope::{DeferredOn, ManifestEvaluator};
 use crate::types::Types;
 
-/// Resource whose references are not resolved.
 #[derive(Debug)]
 pub(crate) struct ResourceDraft {
     pub(crate) type_index: usize,
@@ -27,13 +26,9 @@ pub(crate) struct ResourceDraft {
     pub(crate) alias_span: Span,
     pub(crate) require: Vec<Reference>,
     pub(crate) subscribe: Vec<Reference>,
-    /// The name is valid and known.
     pub(crate) has_name: bool,
-    /// An error of this resource was reported.
     pub(crate) has_errors: bool,
-    /// Index of its manifest.
     pub(crate) manifest: usize,
-    /// Conditions that decide whether the resource is managed.
     pub(crate) conditions: Conditions,
     /// Values that the conditions wait for.
     pub(crate) control_deferred_on: Vec<(DeferredOn, Span)>,
@@ -53,7 +48,6 @@ pub(crate) struct ResourceDraft {
 /// Builds drafts for the declarations of one manifest.
 pub(crate) struct DraftBuilder<'a, 'w, 's> {
     pub(crate) types: &'a Types<'a>,
-    /// Index of the manifest.
     pub(crate) manifest: usize,
     /// Conditions of the outer manifests.
     pub(crate) outer_conditions: &'a Conditions,
@@ -108,8 +102,8 @@ impl DraftBuilder<'_, '_, '_> {
             let language = language_of(spec, "name", &choice, &properties);
             let mut quoted = name.clone();
             if idle {
-                // The name of an unmanaged resource may use values that this machine lacks. Such a name
-                // stays unknown, which is no error.
+                // The name of an unmanaged resource may use values that this machine lacks, which is no
+                // error.
                 let mut trial = self.expander();
                 trial.key(&mut name, language.unquoted());
                 if trial.found.is_unknown(name.span) {
@@ -119,7 +113,7 @@ impl DraftBuilder<'_, '_, '_> {
                 expander.key(&mut name, language.unquoted());
                 self.expander().key(&mut quoted, language);
             }
-            // References name the resource without quotes, but the property needs quotes to stay one word per
+            // References have the name without quotes, but the property needs them to stay one word per
             // value.
             if let Some(property) = spec.named_property().filter(|_| language.is_words() && !idle)
                 && quoted.text != name.text
@@ -234,8 +228,7 @@ fn report_unknown_nulls(
     }
 }
 
-/// Reads the provider. For a misspelt provider returns the closest one, so that the other properties are
-/// checked against it.
+/// Reads the provider; for a misspelt one the closest, against which the other properties are checked.
 fn read_provider(node: &Node, spec: &dyn TypeSpec, diagnostics: &mut Diagnostics) -> Option<Spanned<String>> {
     let text = node.as_text().unwrap_or_default();
     let error = match one_of(node, spec.providers()) {
@@ -274,9 +267,7 @@ impl ResourceDraft {
         self.control_deferred_on = decision.deferred_on;
     }
 
-    /// Lets the type check the resource, whose references are resolved.
-    ///
-    /// A resource with errors gets no warnings, because the error may be their cause.
+    /// Lets the type check the resource. A resource with errors gets no warnings: an error may cause them.
     pub(crate) fn check(
         &self,
         types: &Types<'_>,
@@ -301,8 +292,8 @@ impl ResourceDraft {
         diagnostics.extend(explained);
     }
 
-    /// Returns `true` if the value at a span comes from an expression. In a text that is split into words
-    /// this holds only if the whole text is one expression, because a value never leaves its word.
+    /// Returns `true` if the value at a span comes from an expression. A text that is split into words must
+    /// be a single expression, because a value never leaves its word.
     fn is_computed(&self, span: Span, types: &Types<'_>, source_text: &str) -> bool {
         let Some(written) = source_text.get(span.range()).filter(|text| may_hold_any(text)) else {
             return false;

@@ -7,10 +7,8 @@ use crate::common_properties::{CommonNodes, SplitProperties};
 use crate::messages::shown;
 use crate::reserved::{self, not_supported};
 
-/// Owner of the properties.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Holder<'a> {
-    /// Resource with this name, in a list.
     Entry(&'a str),
     /// Resource written as one map, without its `name`.
     Single,
@@ -76,7 +74,6 @@ fn refused(entry: &NodeEntry, spec: &dyn TypeSpec, holder: Holder<'_>) -> Option
     }
 }
 
-/// Adds a property of the type under its canonical name.
 fn add(own: &mut NodeMap, mut entry: NodeEntry, spec: &dyn TypeSpec, diagnostics: &mut Diagnostics) {
     let mut aliases = aliases(spec.properties());
     let alias = aliases.clone().find(|(alias, _)| *alias == &*entry.key.text);

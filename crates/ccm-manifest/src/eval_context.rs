@@ -37,7 +37,6 @@ const MAX_CACHED_FILE_BYTES: usize = 1 << 20;
 /// Maximum total size of the values of all expressions before a run.
 const MAX_COMPUTED_BYTES: usize = 256 << 20;
 
-/// Parsed path of a `lookup`.
 type LookupPath = Rc<Result<ccm_expr::path::Path, PathError>>;
 
 /// State that all evaluations share. Each part is fetched once, when first needed.
@@ -89,7 +88,6 @@ pub(crate) enum LimitCheck {
 /// Parsed expression with the names that it mentions.
 pub(crate) struct ParsedExpression {
     pub(crate) expression: Result<Expression, ccm_expr::Error>,
-    /// Paths of facts.
     pub(crate) facts: Vec<FactPath>,
     /// Constant prefixes of paths into `Captures`, each with its byte range in the expression.
     pub(crate) captures: Vec<(Vec<String>, Range<usize>)>,
@@ -120,7 +118,6 @@ impl<'s> EvalContext<'s> {
         }
     }
 
-    /// Parses an expression, with a cache.
     pub(crate) fn expression(&self, text: &str) -> Rc<ParsedExpression> {
         if let Some(read) = self.expressions.borrow().get(text) {
             return Rc::clone(read);
@@ -131,7 +128,6 @@ impl<'s> EvalContext<'s> {
         read
     }
 
-    /// Parses a path of `lookup`, with a cache.
     pub(crate) fn path(&self, text: &str) -> LookupPath {
         if let Some(path) = self.paths.borrow().get(text) {
             return Rc::clone(path);
@@ -183,7 +179,6 @@ impl<'s> EvalContext<'s> {
         self.environment.get_or_init(fetch).clone()
     }
 
-    /// Reads a file, with a cache.
     pub(crate) fn read(&self, path: &Path) -> std::io::Result<Arc<str>> {
         if let Some(text) = self.files.borrow().get(path) {
             return Ok(Arc::clone(text));
@@ -239,13 +234,11 @@ impl<'s> EvalContext<'s> {
         !std::mem::take(&mut *self.early_reads.borrow_mut()).is_empty()
     }
 
-    /// Removes and returns the files read before the managed files were known, each with the span that uses
-    /// it.
+    /// Takes the files read before the managed files were known, each with the span that uses it.
     pub(crate) fn take_early_uses(&self) -> Vec<(PathBuf, Span)> {
         self.early_uses.take()
     }
 
-    /// Returns `true` if fetching facts or environment failed.
     pub(crate) fn has_errors(&self) -> bool {
         !self.errors.borrow().is_empty()
     }

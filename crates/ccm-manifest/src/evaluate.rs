@@ -174,8 +174,7 @@ fn hints(expression: &str, hints: Vec<String>) -> Vec<String> {
 }
 
 impl ExpressionNames {
-    /// Returns `true` if the value is known at load time, unless it depends on files that the manifest
-    /// manages.
+    /// Returns `true` if the value is known at load time, unless it depends on managed files.
     pub fn is_early(&self) -> bool {
         self.captures.is_empty()
     }
@@ -196,7 +195,6 @@ impl ExpressionNames {
         }
     }
 
-    /// Adds all facts, data and variables.
     fn all(&mut self) {
         for names in [&mut self.facts, &mut self.data, &mut self.environment] {
             add(names, String::new());

@@ -1,8 +1,7 @@
-//! Replaces expressions in texts by their values.
-//!
-//! A text with an invalid expression is recorded as refused, and a text that waits for a resource as late.
-//! Later steps report no other errors within such texts.
+//! Replaces expressions in texts by their values. A text with an invalid expression is recorded as refused,
+//! and one that waits for a resource as late. Later steps report no other errors in such texts.
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
@@ -61,7 +60,6 @@ pub(crate) enum ProviderChoice {
 pub(crate) struct SpanSet(BTreeSet<Span>);
 
 impl SpanSet {
-    /// Returns `true` if the span is within a span of this set.
     pub(crate) fn covers(&self, span: Span) -> bool {
         let before = self.0.range(..=Span { end: u32::MAX, ..span }).next_back();
         before.is_some_and(|other| other.contains(span))
@@ -71,7 +69,6 @@ impl SpanSet {
         self.0.is_empty()
     }
 
-    /// Returns `true` if the error is within a span of this set.
     pub(crate) fn explains(&self, error: &Diagnostic) -> bool {
         error.span().is_some_and(|span| self.covers(span))
     }
@@ -80,7 +77,6 @@ impl SpanSet {
 /// Result of expanding texts.
 #[derive(Debug, Default)]
 pub(crate) struct Expansion {
-    /// Texts that could not be expanded, which was reported.
     pub(crate) refused: SpanSet,
     /// Texts that wait for resources.
     pub(crate) late: SpanSet,
@@ -109,12 +105,10 @@ impl Expansion {
         self.diagnostics.extend(before.diagnostics);
     }
 
-    /// Returns `true` if the error is within an unknown text.
     pub(crate) fn explains(&self, error: &Diagnostic) -> bool {
         self.refused.explains(error) || self.late.explains(error)
     }
 
-    /// Returns `true` if the value at this span is unknown.
     pub(crate) fn is_unknown(&self, span: Span) -> bool {
         self.refused.covers(span) || self.late.covers(span)
     }
@@ -130,26 +124,22 @@ pub(crate) fn needed_before_run(on: &DeferredOn, span: Span) -> Diagnostic {
     error.with_hint(format!("{what} only after its resource ran"))
 }
 
-/// Result of expanding one text.
 enum ExpandedText {
-    /// Text without expressions.
     Unchanged,
     /// Expanded text.
-    Text(Box<str>),
+    Text(String),
     /// Value of a text that is a single expression.
     Value(Computed),
     /// The text is refused or late.
     Unknown,
 }
 
-/// Expands texts of one manifest.
 pub(crate) struct Expander<'a, 's> {
     evaluator: ManifestEvaluator<'a, 's>,
     /// The resource is not managed, so that nothing is evaluated.
     pub(crate) idle: bool,
     /// Texts to expand. All others are expanded already, and their values may look like expressions.
     only: Option<&'a SpanSet>,
-    /// Leaves every text as it is.
     verbatim: bool,
     /// A missing fact counts as null.
     tolerates_missing_facts: bool,
@@ -168,13 +158,11 @@ impl<'a, 's> Expander<'a, 's> {
         }
     }
 
-    /// Sets whether all texts stay as they are.
     pub(crate) fn verbatim(mut self, verbatim: bool) -> Self {
         self.verbatim = verbatim;
         self
     }
 
-    /// Limits the expansion to these texts.
     pub(crate) fn only(mut self, places: &'a SpanSet) -> Self {
         self.only = Some(places);
         self
@@ -235,7 +223,6 @@ impl<'a, 's> Expander<'a, 's> {
         }
     }
 
-    /// Expands a node and its descendants.
     pub(crate) fn node(&mut self, node: &mut Node, language: TextLanguage<'_>) {
         match &mut node.value {
             NodeValue::Scalar(scalar) => match self.text(&scalar.text, node.span, language) {
@@ -288,7 +275,7 @@ impl<'a, 's> Expander<'a, 's> {
     pub(crate) fn key(&mut self, key: &mut NodeKey, language: TextLanguage<'_>) {
         match self.text(&key.text, key.span, language) {
             ExpandedText::Unchanged | ExpandedText::Unknown => {}
-            ExpandedText::Text(text) => key.text = text,
+            ExpandedText::Text(text) => key.text = text.into(),
             ExpandedText::Value(value @ (Computed::List(_) | Computed::Map(_) | Computed::Groups(_))) => {
                 self.found.refused.0.insert(key.span);
                 let message = format!("expected text, found {}", value.kind());
@@ -303,7 +290,7 @@ impl<'a, 's> Expander<'a, 's> {
         match &node.value {
             NodeValue::Scalar(scalar) => match self.text(&scalar.text, node.span, TextLanguage::PLAIN) {
                 ExpandedText::Unchanged => nodes::of_scalar(scalar),
-                ExpandedText::Text(text) => Computed::text(&*text),
+                ExpandedText::Text(text) => Computed::text(text),
                 ExpandedText::Value(value) => value,
                 ExpandedText::Unknown => Computed::Null,
             },
@@ -357,12 +344,11 @@ impl<'a, 's> Expander<'a, 's> {
             };
         }
         match self.concatenate(text, span, &parts, language.syntax, &mut |_| {}) {
-            Some(text) => ExpandedText::Text(text.into()),
+            Some(text) => ExpandedText::Text(text),
             None => ExpandedText::Unknown,
         }
     }
 
-    /// Joins literals and the values of expressions.
     fn concatenate(
         &mut self,
         text: &str,
@@ -383,13 +369,16 @@ impl<'a, 's> Expander<'a, 's> {
                         TextSyntax::Call(functions) => {
                             argument = argument.literal(literal, functions, &mut whole);
                         }
-                        _ => whole += literal,
+                        _ => append(&mut whole, literal),
                     }
                 }
                 TextPart::Expression { inner, .. } => match self.evaluate(text, inner.clone(), span) {
                     None => known = false,
                     Some(value) => {
-                        let shown = value.to_string();
+                        let shown: Cow<'_, str> = match &value {
+                            Computed::Text(text) => Cow::Borrowed(text),
+                            other => Cow::Owned(other.to_string()),
+                        };
                         if whole.len() + shown.len() > MAX_TEXT_BYTES {
                             self.found.refused.0.insert(span);
                             let message = "this text would exceed 16 MiB";
@@ -399,7 +388,7 @@ impl<'a, 's> Expander<'a, 's> {
                         match syntax {
                             TextSyntax::Argv => quotes = quotes.write(&shown, &mut whole),
                             TextSyntax::Call(_) => argument = argument.value(&shown, &mut whole),
-                            _ => whole += &shown,
+                            _ => append(&mut whole, &shown),
                         }
                         each(value);
                     }
@@ -409,8 +398,7 @@ impl<'a, 's> Expander<'a, 's> {
         (known && self.count_bytes(whole.len(), span)).then_some(whole)
     }
 
-    /// Counts memory that stays in use until the run. Reports the first value above the limit and refuses all
-    /// further ones.
+    /// Counts memory that stays in use until the run. Only the first value above the limit is reported.
     fn count_bytes(&mut self, bytes: usize, span: Span) -> bool {
         if matches!(self.evaluator.phase, Phase::Runtime(_)) {
             return true;
@@ -488,7 +476,6 @@ impl<'a, 's> Expander<'a, 's> {
         }
     }
 
-    /// Reports syntax errors of a text.
     fn refuse(&mut self, text: &str, span: Span, language: TextLanguage<'_>, places: Vec<Occurrence>) {
         self.found.refused.0.insert(span);
         let node = Node::text(text, span);
@@ -498,6 +485,14 @@ impl<'a, 's> Expander<'a, 's> {
             self.found.diagnostics.push(syntax_error(span, place.kind, written, language));
         }
     }
+}
+
+/// Appends to a text, which may be large: doubling its memory would leave gaps as large as the text.
+fn append(whole: &mut String, more: &str) {
+    if whole.capacity() - whole.len() < more.len() {
+        whole.reserve_exact(more.len().max(whole.len() / 8));
+    }
+    whole.push_str(more);
 }
 
 /// Returns `true` if the path is that of a template.
@@ -515,7 +510,6 @@ pub(crate) fn diagnostic(error: InvalidExpression, span: Span) -> Diagnostic {
     error.hints.into_iter().fold(diagnostic, Diagnostic::with_hint)
 }
 
-/// Returns `true` if a text in the node may hold an expression.
 fn node_may_hold_any(node: &Node) -> bool {
     match &node.value {
         NodeValue::Scalar(scalar) => may_hold_any(&scalar.text),
@@ -526,7 +520,6 @@ fn node_may_hold_any(node: &Node) -> bool {
     }
 }
 
-/// Returns the syntax of a property.
 pub(crate) fn language_of<'a>(
     spec: &'a dyn TypeSpec,
     property: &str,

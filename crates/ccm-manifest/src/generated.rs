@@ -10,8 +10,7 @@ use crate::messages::expected;
 use crate::paths::normalize;
 use crate::scope::{EvalError, ManifestEvaluator};
 
-/// Renders the template and returns the generated text and its items. Errors in the items point into that
-/// text.
+/// Renders the template and returns its text and items, whose errors point into that text.
 pub(crate) fn generate(
     template: &NodeEntry,
     evaluator: &ManifestEvaluator<'_, '_>,
@@ -40,10 +39,13 @@ pub(crate) fn generate(
     let path = normalize(&evaluator.manifest.directory.join(name));
     let shown = format!("{} (rendered)", path.display());
     let source = evaluator.context.texts.borrow_mut().add(shown, Arc::clone(&text));
-    let nodes = match ccm_yaml::parse(source, &text, &ccm_yaml::Limits::default()) {
-        Ok(None) => Vec::new(),
-        Ok(Some(Node { value: ccm_model::NodeValue::List(items), .. })) => items,
-        Ok(Some(other)) => {
+    let (root, errors) = ccm_yaml::parse_with_duplicates(source, &text, &ccm_yaml::Limits::default())
+        .unwrap_or_else(|errors| (None, errors));
+    diagnostics.extend(errors);
+    let nodes = match root {
+        None => Vec::new(),
+        Some(Node { value: ccm_model::NodeValue::List(items), .. }) => items,
+        Some(other) => {
             let error = expected("a list of resources", &other);
             let is_manifest = other.as_map().is_some_and(|map| map.entry("ccm").is_some());
             diagnostics.push(if is_manifest {
@@ -51,10 +53,6 @@ pub(crate) fn generate(
             } else {
                 error
             });
-            Vec::new()
-        }
-        Err(errors) => {
-            diagnostics.extend(errors);
             Vec::new()
         }
     };

@@ -92,8 +92,11 @@ fn read(
 ) -> Option<ResolvedData> {
     const KEYS: [&str; 4] = ["data", "hierarchy", "overrides", "ccm"];
     let source = context.texts.borrow_mut().add(file.name.clone(), Arc::clone(&file.text));
-    let root = match ccm_yaml::parse(source, &file.text, &ccm_yaml::Limits::default()) {
-        Ok(root) => root,
+    let root = match ccm_yaml::parse_with_duplicates(source, &file.text, &ccm_yaml::Limits::default()) {
+        Ok((root, duplicates)) => {
+            diagnostics.extend(duplicates);
+            root
+        }
         Err(errors) => {
             diagnostics.extend(errors);
             return None;

@@ -30,7 +30,6 @@ pub struct LateResources<'s> {
     pub(crate) waiting: HashMap<ResourceIndex, LateResource>,
 }
 
-/// Resource with late values.
 pub(crate) struct LateResource {
     /// A template wrote the texts, so that they are not expanded.
     verbatim: bool,
@@ -38,7 +37,6 @@ pub(crate) struct LateResource {
     pub(crate) manifest: usize,
     provider: ProviderChoice,
     pub(crate) conditions: Conditions,
-    /// Texts to expand.
     pub(crate) texts: SpanSet,
     /// Resources that manage files whose content is needed.
     pub(crate) files: Vec<ResourceIndex>,
@@ -171,8 +169,7 @@ impl<'s> LateResources<'s> {
     }
 }
 
-/// Returns the completion for late values that stay unknown. A noop resource takes precedence over a missing
-/// value.
+/// Returns the completion for late values that stay unknown; noop takes precedence.
 fn stop_reason(deferred_on: &[(DeferredOn, Span)]) -> Option<Completion> {
     let before = deferred_on.iter().find_map(|(on, _)| match on {
         DeferredOn::File(index) | DeferredOn::Execution(index) => Some(Completion::NotBefore(*index)),

@@ -8,7 +8,7 @@ use ccm_graph::Graph;
 use ccm_model::MIN_SECRET_LENGTH;
 use ccm_model::{
     Catalog, ClaimKind, Control, Dependency, Diagnostic, Diagnostics, Node, Resource, ResourceIndex,
-    Severity, SourceId, SourceMap, Span,
+    Severity, SourceId, SourceMap,
 };
 use ccm_properties::TypeSpec;
 use tracing::{debug, debug_span};
@@ -17,7 +17,7 @@ use crate::captures::CaptureTable;
 use crate::children::{self, ChildManifests, OuterContext};
 use crate::control::Conditions;
 use crate::data::{self, OuterLayers, Overlay, ResolvedData};
-use crate::document::{self, Document, Settings, smallest_manifest};
+use crate::document::{self, Document, Settings};
 use crate::draft::{DraftBuilder, ResourceDraft};
 use crate::eval_context::EvalContext;
 use crate::expand::needed_before_run;
@@ -29,7 +29,7 @@ use crate::resources::{Nameless, collect};
 use crate::scope::{DeferredOn, ManagedPaths, ManifestEvaluator, ManifestScope, Phase};
 use crate::sources::Sources;
 use crate::types::Types;
-use crate::{claims, cycles, messages, paths};
+use crate::{claims, cycles, paths};
 
 /// Manifest to load.
 pub struct Request {
@@ -92,7 +92,7 @@ pub fn load<'s>(request: Request, types: &[&'s dyn TypeSpec], sources: &'s dyn S
     let outer = OuterContext::root(own);
     let manifest = Manifest { source, text: request.text, directory: request.directory, outer };
     let read = loader.manifest(manifest);
-    loader.finish(read, source)
+    loader.finish(read)
 }
 
 /// Manifest to read, the given one or a child.
@@ -103,13 +103,10 @@ pub(crate) struct Manifest {
     pub(crate) outer: OuterContext,
 }
 
-/// Settings and data of a manifest whose resources have been collected.
 #[derive(Default)]
 pub(crate) struct ReadManifest {
     pub(crate) settings: Settings,
     pub(crate) data: ResolvedData,
-    /// Start of the resources.
-    items_span: Option<Span>,
 }
 
 /// Reads a manifest and the manifests that it applies.
@@ -131,12 +128,15 @@ pub(crate) struct Loader<'s, 't> {
 }
 
 impl<'s> Loader<'s, '_> {
-    /// Reads a manifest up to the names of its resources. The resources of a child come before the resource
-    /// that applies it.
+    /// Reads a manifest up to the names of its resources, those of a child before the resource that applies
+    /// it.
     pub(crate) fn manifest(&mut self, manifest: Manifest) -> ReadManifest {
         let Manifest { source, text, directory, outer } = manifest;
-        let root = match ccm_yaml::parse(source, &text, &ccm_yaml::Limits::default()) {
-            Ok(root) => root,
+        let root = match ccm_yaml::parse_with_duplicates(source, &text, &ccm_yaml::Limits::default()) {
+            Ok((root, duplicates)) => {
+                self.diagnostics.extend(duplicates);
+                root
+            }
             Err(errors) => {
                 self.diagnostics.extend(errors);
                 return ReadManifest::default();
@@ -176,7 +176,6 @@ impl<'s> Loader<'s, '_> {
         // Errors in generated resources point into the generated text, which therefore gets its own scope.
         let mut items_manifest = own;
         let mut verbatim = false;
-        let written_at = template.as_ref().map(|template| template.value.span);
         if let Some(template) = template {
             let evaluator = self.evaluator(own, Phase::Drafts);
             if let Some((text, nodes)) = generated::generate(&template, &evaluator, &mut diagnostics) {
@@ -187,9 +186,8 @@ impl<'s> Loader<'s, '_> {
             }
         }
         self.diagnostics = diagnostics;
-        let items_span = items.first().map(|item| messages::start_of(item.span)).or(written_at);
         self.collect(items, items_manifest, verbatim, &outer, &data);
-        ReadManifest { settings, data, items_span }
+        ReadManifest { settings, data }
     }
 
     /// Collects the resources of a manifest, and reads the manifests that they apply.
@@ -237,7 +235,7 @@ impl<'s> Loader<'s, '_> {
     }
 
     /// Completes all resources, once all names are known.
-    fn finish(mut self, read: ReadManifest, source: SourceId) -> LoadResult<'s> {
+    fn finish(mut self, read: ReadManifest) -> LoadResult<'s> {
         let mut diagnostics = std::mem::take(&mut self.diagnostics);
         let mut drafts = std::mem::take(&mut self.drafts);
         let mut secrets = std::mem::take(&mut self.secrets);
@@ -312,12 +310,8 @@ impl<'s> Loader<'s, '_> {
         let mut claims = claims::collect(&catalog, self.types);
         claims.retain(|(index, _)| has_name[index.get()]);
         claims::find_conflicts(&catalog, &claims, &mut diagnostics);
+        paths::find_below_files(&catalog, &claims, &mut diagnostics);
         cycles::find(&catalog, &graph, &mut diagnostics);
-        if catalog.resources.is_empty() && !diagnostics.has_errors() {
-            let span = read.items_span.unwrap_or(Span::new(source, 0, 0));
-            let error = Diagnostic::error(span, "the manifest has no resource");
-            diagnostics.push(error.with_hint(smallest_manifest(self.types)));
-        }
         let is_valid = !diagnostics.has_errors();
         if is_valid {
             paths::warn_below_absent(&catalog, &claims, &mut diagnostics);
@@ -336,7 +330,6 @@ impl<'s> Loader<'s, '_> {
         }
     }
 
-    /// Returns the paths that resources manage.
     fn managed(&self, drafts: &[ResourceDraft]) -> ManagedPaths {
         let mut managed = ManagedPaths::with_capacity(drafts.len());
         for (index, draft) in drafts.iter().enumerate() {
@@ -355,7 +348,6 @@ impl<'s> Loader<'s, '_> {
     }
 }
 
-/// Returns the number of dependencies in a catalog.
 fn edges(catalog: &Catalog) -> usize {
     catalog.resources.iter().map(|resource| resource.require.len() + resource.subscribe.len()).sum()
 }
@@ -406,8 +398,7 @@ fn refuse_early_uses(context: &EvalContext<'_>, managed: &ManagedPaths, diagnost
     }
 }
 
-/// Checks properties without a resource, and returns the errors within those properties. Errors about the
-/// placeholder resource and warnings don't count.
+/// Returns the errors in properties without a resource, except those about the placeholder resource.
 fn errors_within(
     nameless: Nameless,
     names: &mut NameTable<'_, '_>,

@@ -40,7 +40,6 @@ pub(crate) fn start_of(span: Span) -> Span {
     Span { end: span.start, ..span }
 }
 
-/// Returns `true` if a name is empty or only whitespace.
 pub(crate) fn is_blank(name: &str) -> bool {
     name.trim().is_empty()
 }

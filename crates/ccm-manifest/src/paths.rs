@@ -7,10 +7,10 @@ use ccm_graph::Graph;
 use ccm_model::{Catalog, Claim, ClaimKind, Dependency, Diagnostic, Diagnostics, PathKind, ResourceIndex};
 
 use crate::claims::Claimed;
+use crate::messages::shown;
 
-/// Adds a dependency from each path to the nearest managed directory above it.
-///
-/// An edge that would close a cycle is skipped with a warning, because written dependencies take precedence.
+/// Adds a dependency from each path to the nearest managed directory above it. An edge that would close a
+/// cycle is skipped with a warning: written dependencies take precedence.
 pub(crate) fn require_directories(
     catalog: &mut Catalog,
     graph: &Graph,
@@ -39,7 +39,6 @@ pub(crate) fn require_directories(
     }
 }
 
-/// Returns the warning for a directory that depends on a path within it.
 fn contradiction(catalog: &Catalog, directory: ResourceIndex, inside: ResourceIndex) -> Diagnostic {
     let (directory, inner) = (catalog.resource(directory), catalog.resource(inside));
     let edges = || directory.require.iter().chain(&directory.subscribe);
@@ -65,6 +64,19 @@ pub(crate) fn warn_below_absent(catalog: &Catalog, claims: &[Claimed<'_>], diagn
         let message = format!("`{}` is below `{}`, which must be absent", resource.id, above.id);
         let warning = Diagnostic::warning(resource.span, message).with_label(above.span, "the absent path");
         diagnostics.push(warning.with_hint("remove one of them: each run would undo the other"));
+    }
+}
+
+/// Reports paths below a path that is not a directory.
+pub(crate) fn find_below_files(catalog: &Catalog, claims: &[Claimed<'_>], diagnostics: &mut Diagnostics) {
+    let files = claimed_as(claims, PathKind::Other);
+    for (index, claim) in claims.iter().filter(|(_, claim)| claim.desired != PathKind::Nothing) {
+        let Some(above) = nearest(&files, claim) else { continue };
+        let (resource, above) = (catalog.resource(*index), catalog.resource(above));
+        let [inner, outer] = [resource, above].map(|resource| shown(&resource.id.to_string()));
+        let message = format!("`{inner}` is below `{outer}`, which is not a directory");
+        let error = Diagnostic::error(resource.span, message).with_label(above.span, "not a directory");
+        diagnostics.push(error.with_hint("choose another path for one of them"));
     }
 }
 
@@ -106,8 +118,7 @@ fn require(catalog: &mut Catalog, from: ResourceIndex, to: ResourceIndex) {
     resource.require.push(Dependency { on: to, span: resource.span });
 }
 
-/// Returns `true` if one resource depends on another, directly or not, by edges of the graph or of the
-/// catalog.
+/// Returns `true` if one resource depends on another, directly or not, in graph or catalog.
 fn depends(catalog: &Catalog, graph: &Graph, from: ResourceIndex, on: ResourceIndex) -> bool {
     let mut seen = vec![false; catalog.resources.len()];
     let mut ahead = vec![from];

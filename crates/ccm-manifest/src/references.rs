@@ -14,11 +14,10 @@ use crate::messages::shown;
 use crate::reserved;
 use crate::types::Types;
 
-/// Maximum number of name comparisons for suggestions. Each bad reference is compared with all names of its
-/// type: without a limit, 40,000 of both would take half an hour.
+/// Maximum number of name comparisons for suggestions: each bad reference is compared with all names of its
+/// type, which would take half an hour for 40,000 of both.
 const MAX_COMPARISONS: usize = 200_000;
 
-/// Names and aliases of all resources.
 pub(crate) struct NameTable<'a, 't> {
     types: &'a Types<'t>,
     by_type: Vec<TypeNames>,
@@ -40,7 +39,6 @@ struct NameOwner {
 }
 
 impl<'a, 't> NameTable<'a, 't> {
-    /// Creates an empty table with capacity for the names of the drafts.
     pub(crate) fn new(
         types: &'a Types<'t>,
         drafts: &[ResourceDraft],
@@ -154,8 +152,7 @@ impl<'a, 't> NameTable<'a, 't> {
         named.filter(move |(_, of_type)| of_type.owners.contains_key(name)).map(|(type_name, _)| type_name)
     }
 
-    /// Returns the closest resource for an unknown reference: one of another type with this name, or one of
-    /// this type with a similar name.
+    /// Returns the closest resource for an unknown reference: of another type, or with a similar name.
     fn suggestion(&mut self, id: &ResourceId) -> Option<String> {
         if let Some(type_name) = self.types_with(&id.name).next() {
             return Some(shown(&format!("{type_name}#{}", id.name)));
@@ -176,7 +173,6 @@ impl<'a, 't> NameTable<'a, 't> {
 }
 
 impl TypeNames {
-    /// Adds a name, or returns its first owner.
     fn add(&mut self, name: &Arc<str>, owner: NameOwner) -> Option<&NameOwner> {
         match self.owners.entry(Arc::clone(name)) {
             std::collections::hash_map::Entry::Occupied(earlier) => Some(earlier.into_mut()),

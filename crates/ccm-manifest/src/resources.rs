@@ -1,7 +1,5 @@
-//! Collects the resources that the items of `resources` declare.
-//!
-//! An invalid resource is reported and skipped. Its possible names are recorded, so that references to it are
-//! not reported as well.
+//! Collects the resources that the items of `resources` declare. An invalid resource is reported and skipped.
+//! Its possible names are recorded, so that references to it are not reported as well.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -15,7 +13,6 @@ use crate::messages::{as_key, expected, is_blank};
 use crate::shape_errors;
 use crate::types::Types;
 
-/// Resource as written.
 #[derive(Debug)]
 pub(crate) struct Declaration {
     pub(crate) type_index: usize,
@@ -24,7 +21,6 @@ pub(crate) struct Declaration {
     pub(crate) defaults: Option<Arc<Defaults>>,
 }
 
-/// Defaults of one list.
 #[derive(Debug)]
 pub(crate) struct Defaults {
     pub(crate) common: CommonNodes,
@@ -32,18 +28,16 @@ pub(crate) struct Defaults {
     pub(crate) has_errors: bool,
 }
 
-/// Properties without a resource: the name is invalid, or they are the defaults of an empty list. They are
-/// checked like those of a resource, and errors within this span are reported.
+/// Properties without a resource: the name is invalid, or they are the defaults of an empty list. Errors
+/// within this span are reported.
 #[derive(Debug)]
 pub(crate) struct Nameless {
     pub(crate) declaration: Declaration,
     pub(crate) within: Span,
 }
 
-/// Resources of one manifest.
 #[derive(Debug, Default)]
 pub(crate) struct Collected {
-    /// Valid resources in manifest order.
     pub(crate) declarations: Vec<Declaration>,
     pub(crate) nameless: Vec<Nameless>,
     /// Possible names of invalid resources.
@@ -92,7 +86,6 @@ impl Collector<'_, '_> {
         }
     }
 
-    /// Collects the resources of one type.
     fn resources_of_type(&mut self, index: usize, entry: NodeEntry) {
         let NodeEntry { key, value } = entry;
         let is_empty = value.as_list().map_or(value.is_null(), <[Node]>::is_empty);
@@ -262,8 +255,7 @@ impl Collector<'_, '_> {
         self.found.nameless.push(Nameless { declaration, within });
     }
 
-    /// Records every possible name in an invalid resource. A text that is not a name at worst hides a bad
-    /// reference until the resource is valid.
+    /// Records every possible name in an invalid resource; a wrong one at worst hides a bad reference.
     fn record_names(&mut self, node: &Node) {
         match &node.value {
             NodeValue::Scalar(scalar) => self.record_name(&scalar.text),

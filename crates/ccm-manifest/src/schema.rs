@@ -1,6 +1,5 @@
-//! JSON schema of a manifest.
-//!
-//! The schema covers names, kinds of values and required keys, but no references, duplicates or cycles.
+//! JSON schema of a manifest: names, kinds of values and required keys, but no references, duplicates or
+//! cycles.
 
 use ccm_properties::{CommonProperty, NAME, PropertySet as _, TypeSpec, aliases, schemas};
 use serde_json::{Map, Value, json};
@@ -23,7 +22,6 @@ pub fn schema(types: &[&dyn TypeSpec]) -> Value {
         "description": "Resources, managed in this order unless dependencies change it. Each item holds \
                         resources of one type.",
         "type": "array",
-        "minItems": 1,
         "items": {
             "type": "object",
             "minProperties": 1,
@@ -79,7 +77,6 @@ pub fn schema(types: &[&dyn TypeSpec]) -> Value {
     })
 }
 
-/// Returns the schema of `hierarchy`.
 fn hierarchy() -> Value {
     json!({
         "description": "Overrides to merge over the data, and how to merge them.",
@@ -131,8 +128,8 @@ fn below_type(spec: &dyn TypeSpec) -> Value {
     })
 }
 
-/// Defines the properties of a type below a name, in a map with `name`, and as defaults. The last two point
-/// to the first.
+/// Defines the properties of a type below a name, with `name`, and as defaults; the last two point to the
+/// first.
 fn define(spec: &dyn TypeSpec, definitions: &mut Map<String, Value>) {
     let type_name = spec.name();
     let mut below_name = common_properties(spec);

@@ -2,13 +2,11 @@
 
 use serde_json::{Map, Value, json};
 
-/// Reference to the definition of a text with an expression.
 const REFERENCE: &str = "#/$defs/expression";
 
 /// Pattern of a text that is not blank. Every text with an expression matches.
 pub(crate) const VISIBLE: &str = "\\S";
 
-/// Returns the definition of a text with an expression.
 pub(crate) fn definition() -> Value {
     json!({
         "description": "Text with an expression: `{{ … }}` or `${ … }`.",
@@ -36,7 +34,6 @@ pub(crate) fn allowed(mut schema: Value) -> Value {
     schema
 }
 
-/// Allows expressions in place of the parts of a value.
 pub(crate) fn within(schema: &mut Value) {
     let Value::Object(keywords) = schema else { return };
     for (keyword, value) in keywords {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use ccm_data::templates::{self, ScopeError, TemplateError, TemplateFault, TemplateScope};
 use ccm_expr::{Cause, FunctionError, Scope, Timestamp, Value};
-use ccm_model::{NodeMap, ResourceIndex, SYSTEM_FACTS, SourceId, Span, closest};
+use ccm_model::{NodeMap, ResourceIndex, SYSTEM_FACTS, SourceId, Span, closest, escape_control};
 
 use crate::eval_context::{EvalContext, NAMES};
 use crate::messages::shown_path;
@@ -22,15 +22,12 @@ const TOO_EARLY: &str = "values in `data`, `hierarchy` and `overrides` can use o
 /// Maximum number of included templates that are scanned for names.
 const MAX_INCLUDES: usize = 64;
 
-/// Maximum number of template locations in one error.
 const MAX_LOCATIONS: usize = 5;
 
-/// Manifest as its expressions see it.
 #[derive(Clone, Debug)]
 pub(crate) struct ManifestScope {
     pub(crate) text: Arc<str>,
     pub(crate) directory: PathBuf,
-    /// Resolved data.
     pub(crate) data: Value,
     /// Settings below `ccm`, by type index.
     pub(crate) settings: Vec<Arc<NodeMap>>,
@@ -43,8 +40,7 @@ pub(crate) struct ManifestScope {
 pub(crate) enum Phase<'a> {
     /// Resolving data. Expressions may use facts and environment.
     Data,
-    /// Reading names of resources. Expressions may use data too. Files that they read are recorded, because
-    /// the managed files are not known yet.
+    /// Reading names of resources. Expressions may use data too. The files that they read are recorded.
     Drafts,
     /// Reading all other properties. The content of these managed files is late.
     BeforeRun(&'a ManagedPaths),
@@ -76,7 +72,6 @@ pub(crate) enum CaptureState {
     Missing(String),
 }
 
-/// Reason why an expression has no value.
 #[derive(Debug)]
 pub(crate) enum EvalError {
     Invalid(InvalidExpression),
@@ -86,10 +81,8 @@ pub(crate) enum EvalError {
     Reported,
 }
 
-/// Error in an expression.
 #[derive(Debug)]
 pub(crate) struct InvalidExpression {
-    /// Byte range in the expression.
     pub(crate) range: Range<usize>,
     pub(crate) message: String,
     pub(crate) hints: Vec<String>,
@@ -124,8 +117,7 @@ impl InvalidExpression {
         matches!(root.map(String::as_str), Some("Data" | "data"))
     }
 
-    /// Returns `true` if the error is a missing fact that not every machine has. Names below facts of every
-    /// machine are never optional.
+    /// Returns `true` if the error is a missing fact, unless every machine has the fact.
     pub(crate) fn is_missing_fact(&self, known: &Value) -> bool {
         let Some([root, path @ ..]) = self.missing.as_deref() else { return false };
         let is_system_fact = |fact: &String| SYSTEM_FACTS.contains(&&**fact) && known.get(fact).is_some();
@@ -136,9 +128,7 @@ impl InvalidExpression {
 /// Reason why a value is late.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum DeferredOn {
-    /// Content of the file that a resource manages.
     File(ResourceIndex),
-    /// Captured value.
     Capture {
         /// Name or alias of the resource. `None` for a computed name.
         name: Option<String>,
@@ -194,7 +184,6 @@ impl ManifestEvaluator<'_, '_> {
         }
     }
 
-    /// Renders a template.
     pub(crate) fn template(&self, path: &str) -> Result<String, EvalError> {
         let scope = ExpressionScope::new(self);
         let rendered = scope.template(path);
@@ -225,11 +214,30 @@ impl ManifestEvaluator<'_, '_> {
             Cause::UnknownName(_) if hints.is_empty() => {
                 hints.push("use `Facts`, `Data`, `Environ` or `Captures`".to_owned());
             }
+            Cause::UnknownFunction(_) if hints.is_empty() => {
+                hints.push(
+                    "use `lookup`, `file`, `template` or a function of the expression language".to_owned(),
+                );
+            }
             _ => {}
         }
         let Range { start, end } = error.range;
-        let (message, nearest) = (error.message.clone(), error.nearest.clone());
+        let (mut message, nearest) = (error.message.clone(), error.nearest.clone());
+        if let Cause::MissingKey(path) = &error.cause
+            && let Some(reason) = self.not_utf8("Environ", path)
+        {
+            (message, hints) = (reason, Vec::new());
+        }
         InvalidExpression { range: start..end, message, hints, nearest, locations: Vec::new(), missing }
+    }
+}
+
+impl ManifestEvaluator<'_, '_> {
+    /// Returns the error of a path to a variable of the environment that is not UTF-8 text.
+    fn not_utf8(&self, root: &str, path: &[String]) -> Option<String> {
+        let name = path.strip_prefix(&[root.to_owned()])?.first()?;
+        let is_not_utf8 = self.context.sources.is_not_utf8(name);
+        is_not_utf8.then(|| format!("the environment variable `{}` is not UTF-8 text", escape_control(name)))
     }
 }
 
@@ -248,9 +256,7 @@ struct ExpressionScope<'a, 'e, 's> {
     missing: RefCell<Option<Box<[String]>>>,
     /// Templates in rendering, outermost first.
     rendering: RefCell<Vec<PathBuf>>,
-    /// Error message of the template that failed last.
     last_template_error: RefCell<Option<String>>,
-    /// Locations in templates that led to the error.
     locations: RefCell<Vec<(Span, String)>>,
 }
 
@@ -371,6 +377,9 @@ impl<'a, 'e, 's> ExpressionScope<'a, 'e, 's> {
             (None, Some(default)) => Ok(default.clone()),
             (None, None) => {
                 self.missing.replace(Some(prefix.as_slice().into()));
+                if let Some(reason) = self.evaluator.not_utf8("environ", &prefix) {
+                    return Err(FunctionError::new(reason));
+                }
                 let mut error = FunctionError::new(format!("there is no `{}`", text.escape_debug()));
                 let roots = ["facts", "data", "environ", "captures"];
                 let near = match prefix.first() {
@@ -496,7 +505,6 @@ impl<'a, 'e, 's> ExpressionScope<'a, 'e, 's> {
     }
 }
 
-/// Template in rendering.
 struct Rendering<'a, 'c, 'e, 's> {
     scope: &'a ExpressionScope<'c, 'e, 's>,
     /// Paths of facts that the template uses.

@@ -70,7 +70,6 @@ fn examples(types: &Types<'_>) -> String {
     listed(&known, "or")
 }
 
-/// Returns the error for an unknown resource type.
 pub(crate) fn unknown_type(key: &NodeKey, types: &Types<'_>) -> Diagnostic {
     if reserved::TYPES.contains(&&*key.text) {
         return not_supported(&key.text, key.span);
@@ -144,7 +143,6 @@ pub(crate) fn not_one_resource(
     error.with_hint("write `- NAME:` for each resource, with its properties indented below it")
 }
 
-/// Returns the error for properties that are not a map.
 pub(crate) fn not_properties(key: &NodeKey, value: &Node, has_property: impl Fn(&str) -> bool) -> Diagnostic {
     let name = shown(&key.text);
     let error = expected(&format!("the properties of `{name}`"), value);
@@ -180,7 +178,6 @@ pub(crate) fn is_list_without_dashes(entries: &[NodeEntry], has_property: impl F
     !entries.is_empty() && entries.iter().all(is_resource)
 }
 
-/// Returns the error for resources without dashes.
 pub(crate) fn list_without_dashes(type_key: &NodeKey, entries: &[NodeEntry]) -> Diagnostic {
     let first = entries.first().map_or(type_key, |entry| &entry.key);
     Diagnostic::error(first.span, format!("the resources below `{}` are not a list", type_key.text))

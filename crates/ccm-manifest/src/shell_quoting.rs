@@ -1,10 +1,8 @@
-//! Expressions in a text that is split into words by shell quoting.
-//!
-//! The value of an expression stays within its word, because it is quoted as its position requires.
+//! Expressions in a text that is split into words by shell quoting. Each value is quoted as its position
+//! requires, so that it stays within its word.
 
 use ccm_model::quote_words;
 
-/// Open quote at a position in a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Quotes {
     #[default]
@@ -18,7 +16,6 @@ pub(crate) enum Quotes {
 }
 
 impl Quotes {
-    /// Returns the open quote behind a text.
     pub(crate) fn after(self, text: &str) -> Self {
         text.chars().fold(self, |open, character| match (open, character) {
             (Self::None, '\\') => Self::Escape,
@@ -30,9 +27,8 @@ impl Quotes {
         })
     }
 
-    /// Appends a value with quoting, and returns the open quote behind it.
-    ///
-    /// A pending backslash keeps its meaning before a letter: itself in double quotes, nothing elsewhere.
+    /// Appends a value with quoting, and returns the open quote behind it. A pending backslash keeps its
+    /// meaning before a letter: itself in double quotes, nothing elsewhere.
     pub(crate) fn write(self, value: &str, text: &mut String) -> Self {
         match self {
             Self::None | Self::Escape => {

@@ -14,14 +14,17 @@ pub trait Sources {
     /// Reads a file that a manifest refers to: another manifest, a template, any other file.
     fn read(&self, path: &Path) -> io::Result<String>;
 
-    /// Returns the facts, at least those at or below these paths that exist.
-    ///
-    /// Called again when more facts are needed. The result then includes the earlier facts. Texts with errors
-    /// are added to `texts`.
+    /// Returns the facts, at least those at or below these paths that exist. Called again when more facts are
+    /// needed; the result then includes the earlier ones. Texts with errors are added to `texts`.
     fn facts(&self, needed: &[FactPath], texts: &mut SourceMap) -> Result<Value, Vec<Diagnostic>>;
 
     /// Returns the environment, including the variables of the `.env` file. Called at most once.
     fn environment(&self, texts: &mut SourceMap) -> Result<Vec<(String, String)>, Vec<Diagnostic>>;
+
+    /// Returns `true` if a variable is missing in the environment because its value is not UTF-8 text.
+    fn is_not_utf8(&self, _variable: &str) -> bool {
+        false
+    }
 
     /// Returns the time of `now()` in expressions, the same for each call.
     fn now(&self) -> Timestamp;

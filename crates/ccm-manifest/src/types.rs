@@ -23,7 +23,6 @@ impl<'t> Types<'t> {
         Self { types: specs.iter().map(entry).collect() }
     }
 
-    /// Returns the index of a type.
     pub(crate) fn find(&self, name: &str) -> Option<usize> {
         self.types.iter().position(|entry| &*entry.name == name)
     }
@@ -32,7 +31,6 @@ impl<'t> Types<'t> {
         self.types[index].spec
     }
 
-    /// Returns all types in the order of their indices.
     pub(crate) fn specs(&self) -> Vec<&'t dyn TypeSpec> {
         self.types.iter().map(|entry| entry.spec).collect()
     }

@@ -7,8 +7,7 @@ pub(crate) fn line_around(text: &str, at: usize) -> (usize, &str) {
     (start, &text[start..end])
 }
 
-/// Returns the rest of the line from `at`, without a trailing comment and blanks. A very long line is cut,
-/// because it may hold many errors.
+/// Returns the rest of the line from `at`, without a trailing comment and blanks, cut if very long.
 pub(crate) fn rest_of_line(text: &str, at: usize) -> &str {
     const MAX_LENGTH: usize = 2048;
     let mut limit = text.len().min(at + MAX_LENGTH);
@@ -29,7 +28,6 @@ pub(crate) fn word_length(text: &str, at: usize) -> usize {
     end.map_or(text.len() - at, |(offset, _)| offset)
 }
 
-/// Cuts and escapes text for a message.
 pub(crate) fn shown(text: &str) -> String {
     const MAX_LENGTH: usize = 40;
     match text.char_indices().nth(MAX_LENGTH) {

@@ -4,8 +4,7 @@ use ccm_model::{Diagnostic, SourceId, Span};
 
 use crate::excerpt::{line_around, quote_it, rest_of_line};
 
-/// Error of an expression without quotes. `in_flow` marks an expression in brackets, whose end is not the end
-/// of the line.
+/// Error of an expression without quotes, which in brackets (`in_flow`) does not end with the line.
 pub(crate) fn unquoted(source: SourceId, text: &str, start: usize, in_flow: bool) -> Diagnostic {
     let rest = rest_of_line(text, start);
     let closed = rest.find("}}").map(|at| &rest[..at + 2]);
@@ -19,8 +18,7 @@ pub(crate) fn unquoted(source: SourceId, text: &str, start: usize, in_flow: bool
         .with_hint(quote_it(value))
 }
 
-/// Finds an expression without quotes that causes an error at `at`: a `{{` that begins a value earlier on the
-/// line.
+/// Finds an unquoted expression that causes an error at `at`: a `{{` that begins a value earlier on the line.
 pub(crate) fn before(text: &str, at: usize) -> Option<usize> {
     let (line_start, line) = line_around(text, at);
     let until_error = (at - line_start + 1).min(line.len());

@@ -2,10 +2,9 @@
 
 use std::ops::Range;
 
-/// Extent of a block scalar: header and content, without trailing lines that hold no text.
-///
-/// `from` lies after everything read earlier and before the header; `content` is the parser's extent of the
-/// scalar: the content lines, or the header if there are none.
+/// Extent of a block scalar: header and content, without trailing lines that hold no text. `from` lies after
+/// everything read earlier and before the header; `content` is the parser's extent of the scalar: the content
+/// lines, or the header if there are none.
 pub(crate) fn block_scalar(text: &str, from: usize, content: &Range<usize>) -> Range<usize> {
     let start = skip_to_content(text, from);
     let header = text[start..].bytes().take_while(|byte| b"|>+-123456789".contains(byte)).count();
@@ -30,7 +29,6 @@ pub(crate) fn skip_to_content(text: &str, from: usize) -> usize {
     skip(text, from, b" \t\r\n:-?,[{")
 }
 
-/// Skips comments, anchors, tags and the given bytes.
 fn skip(text: &str, from: usize, skipped: &[u8]) -> usize {
     let bytes = text.as_bytes();
     let mut at = from;

@@ -1,9 +1,9 @@
-//! A parser for the syntax that nearly every manifest is limited to.
+//! A parser for the syntax that nearly every manifest is limited to: lists and maps by indentation, values on
+//! one line, blocks with `|`.
 //!
-//! Most texts use little of YAML: lists and maps by indentation, values on one line, blocks with `|`. This
-//! parser builds their nodes in one pass, without tokens. At any other syntax, and at anything that might be
-//! an error, it gives up, and the full parser starts from the beginning. It therefore reports no errors and
-//! never changes a result: its tree equals that of the full parser, which tests check.
+//! This parser builds the nodes in one pass, without tokens. At any other syntax, and at anything that might
+//! be an error, it gives up, and the full parser starts from the beginning. It therefore never reports an
+//! error or changes a result, which tests check.
 //!
 //! A whole `ccm apply` of 1000 unchanged files with 1 KiB of content each takes 22 ms with this parser and 44
 //! ms without.
@@ -57,11 +57,9 @@ struct FastPath<'t> {
     source: SourceId,
     text: &'t str,
     bytes: &'t [u8],
-    /// Offset of the next byte.
     at: usize,
     /// Column of the next byte, if it is the first of its line or of a nested entry; `None` at the end.
     column: Option<usize>,
-    /// Remaining levels of lists and maps.
     depth: usize,
     /// Remaining scalars, lists and maps.
     nodes: usize,
@@ -72,7 +70,6 @@ struct FastPath<'t> {
 }
 
 impl FastPath<'_> {
-    /// Parses the list or map at `column`.
     fn block(&mut self, column: usize) -> Option<Node> {
         if self.is_dash() {
             return self.list(column);
@@ -81,7 +78,6 @@ impl FastPath<'_> {
         self.map(column, key)
     }
 
-    /// Parses a list at its first dash.
     fn list(&mut self, column: usize) -> Option<Node> {
         self.open()?;
         let (start, first) = (self.at, self.elements.len());
@@ -143,7 +139,6 @@ impl FastPath<'_> {
         Some(Node { value: NodeValue::Map(map), span: Span { end, ..self.span(start, start) } })
     }
 
-    /// Parses the colon after a scalar, and returns the key.
     fn key(&mut self, written: ScannedScalar) -> Option<NodeKey> {
         // The full parser limits the length of keys.
         const MAX_LENGTH: usize = 1000;
@@ -193,7 +188,6 @@ impl FastPath<'_> {
         (self.column <= Some(column)).then_some(())
     }
 
-    /// Skips trailing blanks, a comment and the line end.
     fn end_line(&mut self) -> Option<()> {
         self.skip_blanks();
         match self.bytes.get(self.at) {
@@ -233,7 +227,6 @@ impl FastPath<'_> {
         }
     }
 
-    /// Offset of the end of a line.
     fn line_end(&self, at: usize) -> usize {
         memchr::memchr(b'\n', &self.bytes[at..]).map_or(self.bytes.len(), |length| at + length)
     }
@@ -256,7 +249,6 @@ impl FastPath<'_> {
         matches!(self.bytes.get(at), None | Some(b' ' | b'\n'))
     }
 
-    /// Opens a list or map.
     fn open(&mut self) -> Option<()> {
         self.depth = self.depth.checked_sub(1)?;
         self.count()

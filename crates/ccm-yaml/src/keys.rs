@@ -1,14 +1,13 @@
 //! Keys of maps: each is a scalar and unique.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry as Slot;
+use std::collections::{BTreeSet, HashMap};
 
-use ccm_model::{Diagnostic, Node, NodeEntry, NodeKey, NodeValue, Scalar, ScalarStyle, Span};
+use ccm_model::{Diagnostic, Node, NodeEntry, NodeKey, NodeMap, NodeValue, Scalar, ScalarStyle, Span};
 
 use crate::excerpt::shown;
 
-/// Converts a node to a key. `written` is the span of the key, which for an alias is not the span of the
-/// node.
+/// Converts a node to a key. `written` is the span of the key, not that of an alias's node.
 pub(crate) fn key_of(node: Node, written: Span) -> Result<NodeKey, Diagnostic> {
     match node.value {
         NodeValue::Scalar(Scalar { style: ScalarStyle::Plain, text }) if &*text == "<<" => {
@@ -60,4 +59,33 @@ fn duplicate(first: &NodeKey, again: &NodeKey) -> Diagnostic {
     Diagnostic::error(again.span, format!("the key `{}` is given twice", shown(&again.text)))
         .labelled("given again here")
         .with_label(first.span, "first given here")
+}
+
+/// Makes keys unique, so that the values of a duplicate key can be checked: lists and maps are joined, and of
+/// other values the first is kept.
+pub(crate) fn joined(entries: Vec<NodeEntry>) -> Vec<NodeEntry> {
+    let mut positions: HashMap<Box<str>, usize> = HashMap::with_capacity(entries.len());
+    let mut unique: Vec<NodeEntry> = Vec::with_capacity(entries.len());
+    let mut joined_maps = BTreeSet::new();
+    for entry in entries {
+        let position = *positions.entry(entry.key.text.clone()).or_insert(unique.len());
+        let Some(first) = unique.get_mut(position) else {
+            unique.push(entry);
+            continue;
+        };
+        match (&mut first.value.value, entry.value.value) {
+            (NodeValue::List(elements), NodeValue::List(more)) => elements.extend(more),
+            (NodeValue::Map(map), NodeValue::Map(more)) => {
+                more.into_entries().into_iter().for_each(|entry| map.push(entry));
+                joined_maps.insert(position);
+            }
+            _ => {}
+        }
+    }
+    for position in joined_maps {
+        if let NodeValue::Map(map) = &mut unique[position].value.value {
+            *map = NodeMap::new(joined(std::mem::take(map).into_entries()));
+        }
+    }
+    unique
 }

@@ -1,8 +1,6 @@
-//! YAML text to nodes that keep their spans and styles, and values to YAML text.
-//!
-//! The parser and its events are private. The result is the tree of `ccm-model`, with aliases expanded and
-//! unique keys, or every error with its span. Scalars keep their text: `Scalar::kind` and the loader
-//! interpret them. Comments are dropped.
+//! YAML text to nodes that keep their spans and styles, and values to YAML text. The result is the tree of
+//! `ccm-model`, with aliases expanded and unique keys, or every error with its span. Scalars keep their text:
+//! `Scalar::kind` and the loader interpret them. Comments are dropped.
 
 mod excerpt;
 mod expression;
@@ -24,9 +22,11 @@ pub use write::{YamlValue, write};
 pub struct Limits {
     /// Maximum nesting of lists and maps; at most 512.
     pub depth: usize,
-    /// Maximum number of scalars, lists and maps in the tree after aliases are expanded. Every 64 bytes of a
-    /// text that an alias repeats count as one more.
+    /// Maximum number of scalars, lists and maps in the tree after aliases are expanded.
     pub nodes: usize,
+    /// Maximum number of values that aliases repeat, so that a small text can't fill the memory. Every 64
+    /// bytes of a repeated text count as one more.
+    pub repeated: usize,
 }
 
 impl Limits {
@@ -39,20 +39,31 @@ impl Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { depth: 64, nodes: 4_000_000 }
+        Self { depth: 64, nodes: 4_000_000, repeated: 250_000 }
     }
 }
 
-/// Parses one document; `None` for a text without a document, or with a null document.
-///
-/// Spans count bytes of `text`. A span holds the quotes of a quoted scalar, the header of a block, and no
-/// trailing blank lines; a missing value has an empty span. The nodes of an alias have the spans of its
-/// anchor. Errors are sorted by position, at most a thousand of them.
+/// Parses one document; `None` for a text without a document, or with a null document. Spans count bytes of
+/// `text`: with the quotes of a quoted scalar and the header of a block, but no trailing blank lines, and
+/// empty for a missing value. The nodes of an alias have the spans of its anchor. Errors are sorted by
+/// position, at most a thousand of them.
 pub fn parse(source: SourceId, text: &str, limits: &Limits) -> Result<Option<Node>, Vec<Diagnostic>> {
-    match parse_fast(source, text, limits) {
-        Some(root) => Ok(Some(root)),
-        None => parse_any(source, text, limits),
+    let (root, duplicates) = parse_with_duplicates(source, text, limits)?;
+    if duplicates.is_empty() { Ok(root) } else { Err(duplicates) }
+}
+
+/// Parses like [`parse`], but returns the errors of duplicate keys beside the tree. The lists and maps of a
+/// duplicate key are joined; of its other values, the first is kept.
+pub fn parse_with_duplicates(
+    source: SourceId,
+    text: &str,
+    limits: &Limits,
+) -> Result<(Option<Node>, Vec<Diagnostic>), Vec<Diagnostic>> {
+    if let Some(root) = parse_fast(source, text, limits) {
+        return Ok((Some(root), Vec::new()));
     }
+    let (root, duplicates) = reader::read(source, text, limits.bounded())?;
+    Ok((root.filter(|node| !node.is_null()), duplicates))
 }
 
 /// Parses a document of common syntax in less time; `None` if [`parse_any`] has to parse the text.
@@ -62,6 +73,6 @@ pub fn parse_fast(source: SourceId, text: &str, limits: &Limits) -> Option<Node>
 
 /// Parses any document, and reports its errors.
 pub fn parse_any(source: SourceId, text: &str, limits: &Limits) -> Result<Option<Node>, Vec<Diagnostic>> {
-    let root = reader::read(source, text, limits.bounded())?;
-    Ok(root.filter(|node| !node.is_null()))
+    let (root, duplicates) = reader::read(source, text, limits.bounded())?;
+    if duplicates.is_empty() { Ok(root.filter(|node| !node.is_null())) } else { Err(duplicates) }
 }

@@ -3,15 +3,15 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use ccm_model::{Diagnostic, Node, ScalarStyle, SourceId, Span};
+use ccm_model::{Diagnostic, ScalarStyle, SourceId, Span};
 use granit_parser::{Event, Marker, Options, Parser, ScanError, StructureStyle, Tag as ParsedTag};
 
 use crate::syntax::{self, PrecedingScalar, SyntaxError};
-use crate::tree::{Form, Opening, TreeBuilder, TreeEvent};
+use crate::tree::{Form, Opening, Tree, TreeBuilder, TreeEvent};
 use crate::{Limits, excerpt, extent, tags};
 
 /// Reads a text to its end, or to the first error that ends parsing.
-pub(crate) fn read(source: SourceId, text: &str, limits: Limits) -> Result<Option<Node>, Vec<Diagnostic>> {
+pub(crate) fn read(source: SourceId, text: &str, limits: Limits) -> Result<Tree, Vec<Diagnostic>> {
     let mut options = Options::default();
     options.set_emit_comments(false);
     options.emit_unresolved_aliases = true;
@@ -35,10 +35,10 @@ pub(crate) fn read(source: SourceId, text: &str, limits: Limits) -> Result<Optio
             Err(error) => return reader.syntax_error(&error),
         };
         if last.is_some() || reader.tree.has_max_errors() {
-            return reader.tree.finish(last);
+            return Err(reader.tree.into_errors(last));
         }
     }
-    reader.tree.finish(None)
+    reader.tree.finish()
 }
 
 struct EventReader<'t> {
@@ -47,7 +47,6 @@ struct EventReader<'t> {
     limits: Limits,
     tree: TreeBuilder<'t>,
     documents: usize,
-    /// End of the last event.
     cursor: usize,
     /// Last scalar, for the message of an error right after it.
     last_scalar: Option<PrecedingScalar>,
@@ -226,7 +225,7 @@ impl<'t> EventReader<'t> {
     }
 
     /// Converts an error of the parser and ends the tree.
-    fn syntax_error(self, error: &ScanError) -> Result<Option<Node>, Vec<Diagnostic>> {
+    fn syntax_error(self, error: &ScanError) -> Result<Tree, Vec<Diagnostic>> {
         let mut at = offset(error.marker()).min(self.text.len());
         while !self.text.is_char_boundary(at) {
             at -= 1;
@@ -234,7 +233,7 @@ impl<'t> EventReader<'t> {
         let same_line = |start: usize| start <= at && !self.text[start..at].contains(['\n', '\r']);
         // A refused alias, tag or expression causes the errors after it on its line.
         if self.tree.reported_expression().into_iter().chain(self.suspect).any(same_line) {
-            return self.tree.finish(None);
+            return Err(self.tree.into_errors(None));
         }
         let error = SyntaxError {
             source: self.source,
@@ -247,7 +246,7 @@ impl<'t> EventReader<'t> {
             last_scalar: self.last_scalar,
         };
         let explained = error.explain();
-        self.tree.finish(Some(explained))
+        Err(self.tree.into_errors(Some(explained)))
     }
 
     fn span(&self, range: &Range<usize>) -> Span {

@@ -20,7 +20,6 @@ pub(crate) struct PrecedingScalar {
     pub(crate) is_value: bool,
 }
 
-/// Error that ended parsing, with its context.
 pub(crate) struct SyntaxError<'a> {
     pub(crate) source: SourceId,
     pub(crate) text: &'a str,
@@ -30,13 +29,11 @@ pub(crate) struct SyntaxError<'a> {
     pub(crate) at: usize,
     /// End of the text read without an error.
     pub(crate) read: usize,
-    /// Innermost open bracket.
     pub(crate) bracket: Option<Span>,
     pub(crate) last_scalar: Option<PrecedingScalar>,
 }
 
 impl SyntaxError<'_> {
-    /// Builds the diagnostic.
     pub(crate) fn explain(&self) -> Diagnostic {
         if let Some(diagnostic) = self.control_character() {
             return diagnostic;
@@ -164,13 +161,11 @@ impl SyntaxError<'_> {
         )
     }
 
-    /// Error of a character that can't begin a plain value.
     fn begins_value(&self, character: char) -> Diagnostic {
         let shown = if character == '`' { "a backtick".to_owned() } else { format!("`{character}`") };
         self.error(format!("a value can't begin with {shown}")).with_hint(self.quote_rest())
     }
 
-    /// Error of a missing value.
     fn no_value(&self) -> Diagnostic {
         match self.text[self.at..].chars().next() {
             None => self.error("the text ends too early"),
@@ -213,7 +208,6 @@ impl SyntaxError<'_> {
     }
 }
 
-/// Error of a tab in an indentation.
 pub(crate) fn tab(span: Span) -> Diagnostic {
     Diagnostic::error(span, "a tab is used as indentation")
         .with_hint("indent with spaces: YAML allows no tabs")

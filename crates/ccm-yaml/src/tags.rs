@@ -5,7 +5,6 @@ use granit_parser::Tag as ParsedTag;
 
 use crate::excerpt::shown;
 
-/// Tag with its span.
 pub(crate) struct YamlTag<'a> {
     pub(crate) parsed: &'a ParsedTag,
     pub(crate) span: Span,
@@ -51,7 +50,6 @@ impl YamlTag<'_> {
     }
 }
 
-/// Error of an unsupported tag.
 pub(crate) fn unsupported(span: Span, text: &str) -> Diagnostic {
     Diagnostic::error(span, format!("tags such as `{}` are not supported", shown(text)))
         .with_hint("quote the value if its `!` is meant as text")

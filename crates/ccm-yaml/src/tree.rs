@@ -11,6 +11,9 @@ use crate::{Limits, expression, keys};
 /// Maximum number of errors: nobody reads more, and a hostile text could hold millions.
 const MAX_ERRORS: usize = 1_000;
 
+/// Root of a document, and the errors of its duplicate keys.
+pub(crate) type Tree = (Option<Node>, Vec<Diagnostic>);
+
 /// Event that builds the tree.
 #[derive(Clone)]
 pub(crate) enum TreeEvent<'t> {
@@ -20,7 +23,6 @@ pub(crate) enum TreeEvent<'t> {
     Alias { anchor: usize, written: Span },
 }
 
-/// Start of a list or map.
 #[derive(Clone, Copy)]
 pub(crate) struct Opening {
     pub(crate) is_map: bool,
@@ -34,13 +36,11 @@ pub(crate) struct Opening {
 pub(crate) enum Form {
     /// Indentation.
     Block,
-    /// Brackets.
     Brackets,
     /// None: the map in `[key: value]`.
     Bare,
 }
 
-/// Open list or map.
 struct Frame {
     opening: Opening,
     /// End of its content so far.
@@ -55,7 +55,6 @@ enum FrameContent {
     Map { entries: Vec<NodeEntry>, next: MapState },
 }
 
-/// State of an open map.
 enum MapState {
     Key,
     Value(NodeKey),
@@ -70,6 +69,8 @@ pub(crate) struct TreeBuilder<'t> {
     root: Option<Node>,
     frames: Vec<Frame>,
     nodes: usize,
+    /// Number of the nodes that aliases repeat.
+    repeated: usize,
     /// Events of all anchored nodes, which aliases repeat.
     events: Vec<TreeEvent<'t>>,
     /// Number of open anchored lists and maps.
@@ -81,6 +82,7 @@ pub(crate) struct TreeBuilder<'t> {
     /// Start of the last expression without quotes.
     expression: Option<u32>,
     diagnostics: Vec<Diagnostic>,
+    duplicates: Vec<Diagnostic>,
 }
 
 impl<'t> TreeBuilder<'t> {
@@ -91,17 +93,18 @@ impl<'t> TreeBuilder<'t> {
             root: None,
             frames: Vec::new(),
             nodes: 0,
+            repeated: 0,
             events: Vec::new(),
             recording: 0,
             anchors: Vec::new(),
             expanding: None,
             expression: None,
             diagnostics: Vec::new(),
+            duplicates: Vec::new(),
         }
     }
 
-    /// Applies the next event; `anchor` is the number of its anchor, 0 for none. A returned error ends
-    /// parsing.
+    /// Applies the next event; `anchor` numbers its anchor, 0 for none. A returned error ends parsing.
     pub(crate) fn take(&mut self, event: TreeEvent<'t>, anchor: usize) -> Result<(), Diagnostic> {
         let first_event = self.events.len();
         let anchored = (anchor != 0).then_some((anchor, first_event));
@@ -207,15 +210,15 @@ impl<'t> TreeBuilder<'t> {
             FrameContent::List(elements) => NodeValue::List(elements),
             FrameContent::Map { entries, .. } => {
                 self.report_duplicates(&entries);
-                NodeValue::Map(NodeMap::new(entries))
+                let is_unique = self.duplicates.is_empty() || self.has_max_errors();
+                NodeValue::Map(NodeMap::new(if is_unique { entries } else { keys::joined(entries) }))
             }
         };
         self.attach(Node { value, span }, span);
         frame.anchor
     }
 
-    /// Adds a finished node to the innermost list or map. `written` is its span in the text, which for an
-    /// alias differs from the node's own.
+    /// Adds a finished node, written at `written`, to the innermost list or map.
     fn attach(&mut self, node: Node, written: Span) {
         let needs_key = self.needs_key();
         let Some(frame) = self.frames.last_mut() else {
@@ -276,23 +279,28 @@ impl<'t> TreeBuilder<'t> {
 
     /// Counts nodes at `written`, or repeated by `alias`.
     fn count(&mut self, nodes: usize, written: Span, alias: Option<Span>) -> Result<(), Diagnostic> {
+        let Limits { nodes: most, repeated: most_repeated, .. } = self.limits;
         self.nodes = self.nodes.saturating_add(nodes);
-        if self.nodes <= self.limits.nodes {
+        if alias.is_some() {
+            self.repeated = self.repeated.saturating_add(nodes);
+        }
+        if self.nodes <= most && self.repeated <= most_repeated {
             return Ok(());
         }
-        let limit = self.limits.nodes;
-        Err(match alias {
-            Some(alias) => {
-                Diagnostic::error(alias, format!("aliases make this text larger than {limit} values"))
+        let message = match alias {
+            Some(_) if self.repeated > most_repeated => {
+                format!("aliases repeat more than {most_repeated} values")
             }
-            None => Diagnostic::error(written, format!("more than {limit} values in one text")),
-        })
+            Some(_) => format!("aliases make this text larger than {most} values"),
+            None => format!("more than {most} values in one text"),
+        };
+        Err(Diagnostic::error(alias.unwrap_or(written), message))
     }
 
     fn report_duplicates(&mut self, entries: &[NodeEntry]) {
         if self.expanding.is_none() {
-            let room = MAX_ERRORS.saturating_sub(self.diagnostics.len());
-            self.diagnostics.extend(keys::duplicates(entries, room));
+            let room = MAX_ERRORS.saturating_sub(self.diagnostics.len() + self.duplicates.len());
+            self.duplicates.extend(keys::duplicates(entries, room));
         }
     }
 
@@ -303,12 +311,10 @@ impl<'t> TreeBuilder<'t> {
         }
     }
 
-    /// Returns `true` once there are enough errors to stop.
     pub(crate) fn has_max_errors(&self) -> bool {
-        self.diagnostics.len() >= MAX_ERRORS
+        self.diagnostics.len() + self.duplicates.len() >= MAX_ERRORS
     }
 
-    /// Returns `true` if the next node is a key.
     pub(crate) fn needs_key(&self) -> bool {
         matches!(
             self.frames.last(),
@@ -316,30 +322,35 @@ impl<'t> TreeBuilder<'t> {
         )
     }
 
-    /// Returns `true` if the next node is the value of a key.
     pub(crate) fn needs_value(&self) -> bool {
         !self.needs_key()
             && matches!(self.frames.last(), Some(Frame { content: FrameContent::Map { .. }, .. }))
     }
 
-    /// Returns the form of the innermost open list or map.
     pub(crate) fn form(&self) -> Option<Form> {
         self.frames.last().map(|frame| frame.opening.form)
     }
 
-    /// Returns the innermost open bracket.
     pub(crate) fn open_bracket(&self) -> Option<Span> {
         let brackets = |frame: &&Frame| frame.opening.form == Form::Brackets;
         self.frames.iter().rev().find(brackets).map(|frame| frame.opening.span)
     }
 
-    /// Returns the start of the last reported expression without quotes.
     pub(crate) fn reported_expression(&self) -> Option<usize> {
         self.expression.map(|start| start as usize)
     }
 
-    /// Returns the tree, or all errors sorted by position. `last` is the error that ended parsing.
-    pub(crate) fn finish(mut self, last: Option<Diagnostic>) -> Result<Option<Node>, Vec<Diagnostic>> {
+    /// Returns the tree after the last event, or all errors.
+    pub(crate) fn finish(mut self) -> Result<Tree, Vec<Diagnostic>> {
+        if self.diagnostics.is_empty() {
+            Ok((self.root.take(), sorted(self.duplicates)))
+        } else {
+            Err(self.into_errors(None))
+        }
+    }
+
+    /// Returns all errors. `last` is the error that ended parsing.
+    pub(crate) fn into_errors(mut self, last: Option<Diagnostic>) -> Vec<Diagnostic> {
         self.expanding = None;
         for frame in std::mem::take(&mut self.frames) {
             if let FrameContent::Map { entries, .. } = frame.content {
@@ -347,14 +358,17 @@ impl<'t> TreeBuilder<'t> {
             }
         }
         let mut errors = self.diagnostics;
+        errors.append(&mut self.duplicates);
         errors.extend(last);
-        if errors.is_empty() {
-            return Ok(self.root);
-        }
-        errors.sort_by_key(|error| error.span().map(|span| span.start));
-        errors.dedup();
-        Err(errors)
+        sorted(errors)
     }
+}
+
+/// Sorts errors by position and removes duplicates.
+fn sorted(mut errors: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    errors.sort_by_key(|error| error.span().map(|span| span.start));
+    errors.dedup();
+    errors
 }
 
 fn scalar(text: Cow<'_, str>, style: ScalarStyle, span: Span) -> Node {
@@ -366,7 +380,6 @@ fn copied(text: &str) -> usize {
     1 + text.len() / 64
 }
 
-/// Error of lists and maps nested too deep.
 pub(crate) fn too_deep(span: Span, limits: &Limits) -> Diagnostic {
     Diagnostic::error(span, format!("nested deeper than {} levels", limits.depth))
 }

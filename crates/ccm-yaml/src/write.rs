@@ -1,6 +1,5 @@
-//! Values to YAML text that every reader interprets alike.
-//!
-//! Text that some reader might take for another type is quoted: `yes` and `on`, dates, `1:30`, `0644`.
+//! Values to YAML text that every reader interprets alike. Text that some reader might take for another type
+//! is quoted: `yes` and `on`, dates, `1:30`, `0644`.
 
 use std::fmt::Write as _;
 
@@ -19,7 +18,6 @@ pub enum YamlValue {
     Map(Vec<(String, YamlValue)>),
 }
 
-/// Columns per level of nesting.
 const INDENTATION: usize = 2;
 /// Some readers refuse longer keys without a `?`.
 const MAX_KEY: usize = 1000;
@@ -101,7 +99,6 @@ fn inline(out: &mut String, value: &YamlValue, indentation: usize) {
     }
 }
 
-/// Writes a block text, without the last line end.
 fn block(out: &mut String, text: &str, indentation: usize) {
     let body = text.trim_end_matches('\n');
     out.push_str(match text.len() - body.len() {
@@ -130,7 +127,6 @@ fn is_printable(character: char) -> bool {
     !steers_terminal(character) && !matches!(character, '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }
 
-/// Writes a text on one line.
 fn on_one_line(text: &str) -> String {
     if is_plain(text) {
         return text.to_owned();
@@ -160,8 +156,7 @@ fn on_one_line(text: &str) -> String {
 
 /// Returns `true` if every reader takes the unquoted text for that text.
 fn is_plain(text: &str) -> bool {
-    // A text that begins with a letter is no number, no date and no indicator; only these words have a
-    // meaning.
+    // A text that begins with a letter is no number, date or indicator; only these words have a meaning.
     const WORDS: [&str; 9] = ["y", "n", "yes", "no", "on", "off", "true", "false", "null"];
     let begins = text.starts_with(|first: char| first.is_ascii_alphabetic() || matches!(first, '/' | '_'));
     let is_usual =

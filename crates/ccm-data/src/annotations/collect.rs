@@ -12,7 +12,7 @@ use super::{Annotation, AnnotationKind};
 const NAMES: [&str; 4] = ["require", "required", "validate", "sensitive"];
 
 /// Collects the annotations in `data`, given by its key and value. An annotation is a comment that has the
-/// line directly above a key to itself; several may follow each other, also on one line.
+/// line above a key to itself; several may follow each other, also on one line.
 pub fn collect(
     source_text: &str,
     data: &NodeKey,
@@ -57,13 +57,11 @@ fn may_follow(key: &NodeKey, source_text: &str) -> bool {
     memchr::memchr(b'@', rest_of_text).is_some()
 }
 
-/// Annotation in a comment.
 struct ParsedAnnotation {
     span: Span,
     what: Result<AnnotationKind, AnnotationError>,
 }
 
-/// Error of an annotation.
 #[derive(Clone, Copy)]
 enum AnnotationError {
     /// Unknown name; the field is the name that was probably meant.

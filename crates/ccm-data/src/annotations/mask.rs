@@ -8,15 +8,13 @@ pub fn sensitive_parts(source_text: &str) -> Vec<Range<usize>> {
     find(source_text, &HashSet::new()).0
 }
 
-/// Finds the values of sensitive keys in an invalid source, which may give such a key again: the values of
-/// all keys that have the name of a sensitive key.
+/// Finds the values of sensitive keys in an invalid source, which may repeat a key: of all keys of that name.
 pub fn sensitive_parts_of_invalid(source_text: &str) -> Vec<Range<usize>> {
     let (_, names) = find(source_text, &HashSet::new());
     find(source_text, &names).0
 }
 
-/// Finds the values of sensitive keys and of keys with these names. Returns the names of the sensitive keys,
-/// too.
+/// Finds the values of sensitive keys and of keys with these names. Returns the sensitive keys' names, too.
 fn find<'t>(source_text: &'t str, names: &HashSet<&str>) -> (Vec<Range<usize>>, HashSet<&'t str>) {
     let mut parts = Vec::new();
     let mut found = HashSet::new();
@@ -92,7 +90,6 @@ fn keys(line: &str) -> impl Iterator<Item = (&str, usize)> {
     })
 }
 
-/// Offset of the value on a line with a key.
 fn value_of(line: &str) -> Option<usize> {
     let after = line.find(':')? + 1;
     Some(after + line[after..].len() - line[after..].trim_start().len())

@@ -66,7 +66,6 @@ fn expressions_are_found_in_any_text() {
         ("$$${ a }", vec!["Expression ${ a }"]),
         ("$${{ a }}", vec!["Expression {{ a }}"]),
         ("${{ a }}", vec!["Expression ${{ a }}"]),
-        // Inner braces and quotes.
         (r#"{{ {"a": {"b": 1}} }} x"#, vec![r#"Expression {{ {"a": {"b": 1}} }}"#]),
         (r#"${ {"a": 1}["a"] } }"#, vec![r#"Expression ${ {"a": 1}["a"] }"#]),
         ("{{ '}}' }} x", vec!["Expression {{ '}}' }}"]),
@@ -74,10 +73,8 @@ fn expressions_are_found_in_any_text() {
         (r"{{ `\` }} x", vec![r"Expression {{ `\` }}"]),
         ("{{ a } }} x", vec!["Expression {{ a } }}"]),
         ("{{{a}}}", vec!["Expression {{{a}}}"]),
-        // An open quote does not hide the end.
         ("{{ it's }} {{ b }}", vec!["Expression {{ it's }}"]),
         ("${ it's } x", vec!["Expression ${ it's }"]),
-        // Open expressions.
         ("a {{ b", vec!["OpenBraces {{"]),
         ("a {{ b } ${ c }", vec!["OpenBraces {{"]),
         ("a ${ b", vec!["OpenDollar ${"]),

@@ -6,9 +6,8 @@ use super::include_name::normalized;
 use super::scan::{TagToken, TemplateTag, scan};
 use super::{FUNCTIONS, NAMES};
 
-/// Names, functions and includes that a template uses.
-///
-/// The list is complete unless `dynamic` is set. Dependencies of includes are not part of it.
+/// Names, functions and includes that a template uses, without those of its includes; incomplete if `dynamic`
+/// is set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TemplateDependencies {
     /// Paths of names and constant members, such as `facts`, `host`, `info`; the first part in lower case.
@@ -22,8 +21,7 @@ pub struct TemplateDependencies {
     pub templates: BTreeSet<String>,
     /// Names in `include`, `import`, `from` and `extends`, as passed to [`super::TemplateScope::include`].
     pub includes: BTreeSet<String>,
-    /// `true` if a path or the name of an include is computed, or the text is no template: anything may be
-    /// used then.
+    /// `true` if a path or the name of an include is computed, or the text is no template.
     pub dynamic: bool,
 }
 
@@ -107,8 +105,7 @@ impl TemplateDependencies {
     }
 }
 
-/// Returns the path at the start of an expression: the constant members up to the first that is computed or
-/// called.
+/// Returns the path at the start of an expression, up to the first computed or called member.
 pub(super) fn path(tokens: &[TagToken<'_>]) -> Vec<String> {
     let mut path = Vec::new();
     let mut rest = tokens;

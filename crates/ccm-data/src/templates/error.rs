@@ -84,7 +84,6 @@ pub enum TemplateFault {
 }
 
 impl TemplateError {
-    /// Builds an error without a location.
     pub(super) fn new(fault: TemplateFault) -> Self {
         Self { fault, locations: Vec::new(), hints: Vec::new() }
     }

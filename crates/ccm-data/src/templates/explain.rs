@@ -3,7 +3,7 @@
 use std::fmt;
 
 use ccm_expr::Value;
-use ccm_model::closest;
+use ccm_model::{closest, listed};
 use minijinja::{Error, ErrorKind};
 
 use super::dependencies::path;
@@ -45,10 +45,8 @@ impl From<Raised> for Error {
     }
 }
 
-/// Converts an error of the engine.
-///
-/// The engine's error is a chain: one link per include, then the error. Text that may hold a value is
-/// dropped.
+/// Converts an error of the engine: a chain of one link per include, then the error. Text that may hold a
+/// value is dropped.
 pub(super) fn explain(error: &Error, state: &RenderState) -> TemplateError {
     let mut locations = Vec::new();
     let mut innermost = error;
@@ -105,8 +103,11 @@ fn fault(
         }
         ErrorKind::UnknownTest => return unknown("test", last_word, None),
         ErrorKind::UnknownFunction => {
-            let near = || closest(last_word, FUNCTIONS.into_iter().chain(ENGINE_FUNCTIONS));
-            return unknown("function", last_word, is_a_filter(last_word).or_else(|| did_you_mean(near())));
+            let known: Vec<&str> = FUNCTIONS.into_iter().chain(ENGINE_FUNCTIONS).collect();
+            let near = closest(last_word, known.iter().copied());
+            let hint = is_a_filter(last_word).or_else(|| did_you_mean(near));
+            let hint = hint.unwrap_or_else(|| format!("use {}", listed(&known, "or")));
+            return unknown("function", last_word, Some(hint));
         }
         ErrorKind::UnknownMethod => return unknown("method", last_word, is_a_filter(last_word)),
         ErrorKind::TemplateNotFound => {
@@ -179,7 +180,6 @@ fn did_you_mean(word: Option<&str>) -> Option<String> {
 
 const ENGINE_FUNCTIONS: [&str; 3] = ["range", "dict", "namespace"];
 
-/// Filters of the engine.
 const FILTERS: &str = "\
     abs attr batch bool capitalize chain count d default dictsort e escape first float format groupby \
     indent int items join last length lines list lower map max min pprint reject rejectattr replace \

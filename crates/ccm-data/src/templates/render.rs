@@ -21,10 +21,8 @@ use super::values::{from_engine, map_method, text_of, to_engine};
 use super::{FUNCTIONS, MAX_OUTPUT, MAX_TEMPLATE, NAMES, TemplateScope};
 
 /// Stack sizes to try for the rendering thread, in MiB. Only the used part takes memory, but a small machine
-/// may refuse the first.
-///
-/// The engine walks expressions and values by recursion, so the stack limits the steps: every step may nest a
-/// value once more, and dropping one level takes up to half a KiB.
+/// may refuse the first. The engine recurses, so the stack limits the steps: every step may nest a value once
+/// more, and dropping one level takes up to half a KiB.
 const STACKS: [usize; 2] = [1 << 10, 1 << 6];
 
 /// Number of engine steps per MiB of stack. Most expressions take two or three steps.
@@ -99,7 +97,6 @@ fn check(text: &str) -> Result<(), TemplateError> {
     Ok(())
 }
 
-/// State of a render.
 pub(super) struct RenderState {
     client: ScopeClient,
     names: [OnceLock<Option<Value>>; NAMES.len()],

@@ -1,8 +1,8 @@
 //! Channel between the rendering thread and the caller's.
 //!
-//! The engine keeps its objects, so they can't borrow the caller's scope, and rendering needs a larger stack
-//! than the caller's thread may have. The template is therefore rendered on a thread of its own, and the
-//! scope is called on the caller's. The scope needs no lock, and may render other templates meanwhile.
+//! The engine keeps its objects, so they can't borrow the caller's scope, and rendering needs a large stack:
+//! a template is rendered on a thread of its own, and the scope is called on the caller's. The scope needs no
+//! lock, and may render other templates meanwhile.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, PoisonError};

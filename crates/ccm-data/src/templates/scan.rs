@@ -1,10 +1,9 @@
 //! Scanner for the tags of a template, without compiling it.
 //!
 //! The engine's syntax tree is no stable interface, and little is needed: the names that a template uses, and
-//! the depth of expressions, which could exhaust the stack of the compiler. If a text is no template, the
-//! scan is incomplete and the engine reports the error.
+//! the depth of expressions, which could exhaust the compiler's stack. If a text is no template, the scan is
+//! incomplete.
 
-/// Tags of a template, in order.
 #[derive(Debug, Default)]
 pub(super) struct Scan<'text> {
     pub(super) tags: Vec<TemplateTag<'text>>,
@@ -12,7 +11,6 @@ pub(super) struct Scan<'text> {
     pub(super) complete: bool,
 }
 
-/// Tag other than a comment.
 #[derive(Debug)]
 pub(super) enum TemplateTag<'text> {
     /// Content of `{{ … }}`.
@@ -21,7 +19,6 @@ pub(super) enum TemplateTag<'text> {
     Statement(Vec<TagToken<'text>>),
 }
 
-/// Token of a tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TagToken<'text> {
     Name(&'text str),
@@ -32,7 +29,6 @@ pub(super) enum TagToken<'text> {
     Symbol(u8),
 }
 
-/// Scans a template.
 pub(super) fn scan(text: &str) -> Scan<'_> {
     let mut scanner = TagScanner { text, at: 0, open_brackets: 0, scan: Scan::default() };
     scanner.scan.complete = scanner.run().is_some();

@@ -257,7 +257,10 @@ fn errors_have_message_location_and_hint() {
         ("{{ 'x'|replace }}", "missing argument @ t.j2:1:8 `replace`"),
         ("{{ 'x'|indent(zz=1) }}", "too many arguments @ t.j2:1:8 `indent(zz=1)`"),
         ("{% endfor %}", "unknown statement endfor @ t.j2:1:4 `endfor`"),
-        ("{{ debug() }}", "unknown function `debug` @ t.j2:1:4 `debug()`"),
+        (
+            "{{ debug() }}",
+            "unknown function `debug` @ t.j2:1:4 `debug()` ? use `lookup`, `file`, `template`, `range`, `dict` or `namespace`",
+        ),
     ] {
         assert_eq!(explained(text, &scope), expected, "{text}");
     }

@@ -39,7 +39,6 @@ pub(crate) fn fetch(value: &Value, key: &Value) -> Result<Value, Cow<'static, st
     }
 }
 
-/// Returns `true` if a map lacks a key.
 fn lacks(whole: &Value, key: &Value) -> bool {
     match (whole, key) {
         (Value::Map(map), Value::Text(key)) => !map.contains_key(key),
@@ -96,8 +95,7 @@ impl Evaluator<'_, '_> {
                 }
                 let key = self.value(key_id)?;
                 let candidates = if let Value::Groups(groups) = &whole { groups.len() } else { 1 };
-                let charged = self.budget.compare(&key, candidates);
-                self.within(id, charged)?;
+                self.charge(id, |budget| budget.compare(&key, candidates))?;
                 if self.scope.strict() && !access.optional && !access.lenient && lacks(&whole, &key) {
                     return Err(self.no_such_key(id, base, key_id));
                 }
@@ -149,7 +147,11 @@ impl Evaluator<'_, '_> {
             Value::Map(map) => match map.get(name) {
                 Some(value) => Ok(value.clone()),
                 None if self.scope.strict() && !access.optional && !access.lenient => {
-                    Err(Error::run(span.range(), format!("there is no `{}`", self.path(id)))
+                    let message = match self.path(id) {
+                        path if path.starts_with('…') => format!("this map has no key `{name}`"),
+                        path => format!("there is no `{path}`"),
+                    };
+                    Err(Error::run(span.range(), message)
                         .did_you_mean(name, map.keys().map(|key| &**key))
                         .with_cause(Cause::MissingKey(self.segments(id))))
                 }
@@ -157,9 +159,11 @@ impl Evaluator<'_, '_> {
             },
             Value::Groups(_) => Ok(whole.get(name).cloned().unwrap_or_default()),
             Value::Null => {
-                let path = self.path(id);
-                let error = Error::run(span.range(), format!("`{path}`: nil has no key `{name}`"));
-                Err(error.with_hint("write `?.` instead of `.` to get nil"))
+                let message = match self.path(id) {
+                    path if path.starts_with('…') => format!("nil has no key `{name}`"),
+                    path => format!("`{path}`: nil has no key `{name}`"),
+                };
+                Err(Error::run(span.range(), message).with_hint("write `?.` instead of `.` to get nil"))
             }
             other => {
                 let error = Error::run(span.range(), format!("{} has no field `{name}`", other.kind()));
@@ -177,8 +181,7 @@ impl Evaluator<'_, '_> {
         }
     }
 
-    /// Builds the error for a computed key that a map lacks. The message hides the key, which may hold a
-    /// secret.
+    /// Builds the error for a computed key that a map lacks. The key is hidden: it may hold a secret.
     fn no_such_key(&self, id: NodeId, base: NodeId, key: NodeId) -> Box<Error> {
         let whole = self.path(base);
         let whole = if whole.starts_with('…') { "this map".to_owned() } else { format!("`{whole}`") };
@@ -187,7 +190,6 @@ impl Evaluator<'_, '_> {
             .with_cause(Cause::MissingKey(self.segments(id)))
     }
 
-    /// Formats the names and keys that lead to a part.
     fn path(&self, id: NodeId) -> String {
         let parts = self.parts(id).into_iter().enumerate();
         let shown = parts.map(|(at, part)| match (at, part) {

@@ -26,8 +26,7 @@ impl Evaluator<'_, '_> {
                 Operator::Contains => one.len() + two.len(),
                 _ => one.len().min(two.len()),
             };
-            let charged = self.budget.read(read);
-            self.within(id, charged)?;
+            self.charge(id, |budget| budget.read(read))?;
         }
         let meaningless = |this: &Self| this.meaningless(id, operator, &left, &right);
         let value = match operator {
@@ -52,19 +51,14 @@ impl Evaluator<'_, '_> {
             Operator::Range => return self.range_of_integers(id, (left_id, &left), (right_id, &right)),
             Operator::Add => match (&left, &right) {
                 (Value::Text(one), Value::Text(two)) => {
-                    let charged = self.budget.bytes(one.len() + two.len());
-                    self.within(id, charged)?;
-                    let mut joined = String::with_capacity(one.len() + two.len());
-                    joined.push_str(one);
-                    joined.push_str(two);
-                    Some(Value::text(joined))
+                    self.charge(id, |budget| budget.bytes(one.len() + two.len()))?;
+                    Some(Value::text([&**one, &**two].concat()))
                 }
                 (Value::DateTime(date_time), Value::Duration(span))
                 | (Value::Duration(span), Value::DateTime(date_time)) => {
                     Some(self.moved(id, date_time.plus(*span))?)
                 }
-                (Value::Duration(one), Value::Duration(two)) => Some(Value::Duration(one.wrapping_add(*two))),
-                _ => numeric(&left, &right, i64::wrapping_add, |one, two| one + two),
+                _ => sum(&left, &right),
             },
             Operator::Subtract => match (&left, &right) {
                 (Value::DateTime(date_time), Value::Duration(span)) => {
@@ -115,16 +109,13 @@ impl Evaluator<'_, '_> {
             .ok_or_else(|| Error::run(self.range(id), "this date is outside the supported years"))
     }
 
-    /// Returns `true` if two values are equal; elements count as steps. Texts of unequal length differ at
-    /// once.
+    /// Returns `true` if two values are equal; elements count as steps.
     fn equal(&mut self, id: NodeId, one: &Value, two: &Value) -> ExprResult<bool> {
         if let (Value::Text(one), Value::Text(two)) = (one, two) {
-            let charged = self.budget.read(if one.len() == two.len() { one.len() } else { 0 });
-            self.within(id, charged)?;
+            self.charge(id, |budget| budget.read(if one.len() == two.len() { one.len() } else { 0 }))?;
         }
         if is_large(one) && is_large(two) {
-            let charged = self.budget.walk(one);
-            self.within(id, charged)?;
+            self.charge(id, |budget| budget.walk(one))?;
         }
         Ok(one == two || one.is_null() && two.is_null())
     }
@@ -140,8 +131,7 @@ impl Evaluator<'_, '_> {
         let found = match (whole, needle) {
             (Value::Null, _) => false,
             (Value::List(list), needle) => {
-                let charged = self.budget.steps(list.len());
-                self.within(id, charged)?;
+                self.charge(id, |budget| budget.steps(list.len()))?;
                 if is_large(needle) || matches!(needle, Value::Text(_)) {
                     let mut found = false;
                     for element in list.iter() {
@@ -157,8 +147,7 @@ impl Evaluator<'_, '_> {
             }
             (Value::Bytes(bytes), needle) => bytes.iter().any(|byte| Value::Int((*byte).into()) == *needle),
             (Value::Map(map), Value::Text(key)) => {
-                let charged = self.budget.read(key.len());
-                self.within(id, charged)?;
+                self.charge(id, |budget| budget.read(key.len()))?;
                 map.contains_key(key)
             }
             (Value::Map(map), Value::Null) => map.contains_key(""),
@@ -166,18 +155,13 @@ impl Evaluator<'_, '_> {
                 return Err(self.expected(needle_id, "text as the key of a map", other));
             }
             (Value::Groups(groups), key) => {
-                let charged = self.budget.compare(key, groups.len());
-                self.within(id, charged)?;
+                self.charge(id, |budget| budget.compare(key, groups.len()))?;
                 groups.iter().any(|(held, _)| held == key)
             }
             (other, _) => {
                 let error = self.expected(whole_id, "a list or a map", other);
                 let is_text = matches!(other, Value::Text(_));
-                return Err(if is_text {
-                    error.with_hint("write `whole contains part` to search a text")
-                } else {
-                    error
-                });
+                return Err(error.with_hint_if(is_text, "write `whole contains part` to search a text"));
             }
         };
         Ok(Value::Bool(found))
@@ -223,8 +207,7 @@ impl Evaluator<'_, '_> {
             return Ok(Value::list([]));
         }
         let count = usize::try_from(i128::from(last) - i128::from(first) + 1).unwrap_or(usize::MAX);
-        let charged = self.budget.elements(count);
-        self.within(id, charged)?;
+        self.charge(id, |budget| budget.elements(count))?;
         Ok(Value::List(Arc::new((first..=last).map(Value::Int).collect())))
     }
 }
@@ -233,7 +216,6 @@ fn is_large(value: &Value) -> bool {
     matches!(value, Value::List(_) | Value::Map(_) | Value::Groups(_))
 }
 
-/// Adds numbers of any kind.
 pub(super) fn sum(left: &Value, right: &Value) -> Option<Value> {
     match (left, right) {
         (Value::Duration(one), Value::Duration(two)) => Some(Value::Duration(one.wrapping_add(*two))),

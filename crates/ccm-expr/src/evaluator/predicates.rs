@@ -8,7 +8,7 @@ use super::{Evaluator, Iteration};
 use crate::Value;
 use crate::error::{Error, ExprResult};
 use crate::functions::maps::{is_key, same_key};
-use crate::functions::{Predicate, lists, sorting};
+use crate::functions::{Predicate, sorting};
 use crate::limits;
 use crate::tree::{ChildRange, NodeId};
 use crate::value::hash;
@@ -23,13 +23,9 @@ impl Evaluator<'_, '_> {
         let tree = self.tree;
         let arguments = tree.children(arguments);
         let list_id = arguments[0];
-        let list = match self.value(list_id)? {
-            Value::List(list) => list,
-            Value::Bytes(bytes) => Arc::new(bytes.iter().map(|byte| Value::Int((*byte).into())).collect()),
-            other => return Err(self.expected(list_id, "a list", &other)),
-        };
-        let charged = self.budget.steps(list.len());
-        self.within(id, charged)?;
+        let value = self.value(list_id)?;
+        let Some(list) = value.elements() else { return Err(self.expected(list_id, "a list", &value)) };
+        self.charge(id, |budget| budget.steps(list.len()))?;
         let body = arguments.get(1).copied();
         match predicate {
             Predicate::SortBy => return self.sort_by(id, &list, arguments),
@@ -42,7 +38,6 @@ impl Evaluator<'_, '_> {
         result
     }
 
-    /// Applies the predicate to an element; without a predicate, returns the element.
     fn apply_predicate(&mut self, list: &[Value], at: usize, body: Option<NodeId>) -> ExprResult<Value> {
         let Some(body) = body else { return Ok(list[at].clone()) };
         if let Some(iteration) = self.iterations.last_mut() {
@@ -102,30 +97,20 @@ impl Evaluator<'_, '_> {
                 self.made(id, kept)
             }
             Predicate::Map => {
-                let charged = self.budget.elements(list.len());
-                self.within(id, charged)?;
+                self.charge(id, |budget| budget.elements(list.len()))?;
                 let mut made = Vec::with_capacity(list.len());
                 for at in 0..list.len() {
                     made.push(self.apply_predicate(list, at, body)?);
                 }
                 Ok(Value::List(Arc::new(made)))
             }
-            Predicate::Find | Predicate::FindIndex => {
-                for at in 0..list.len() {
+            Predicate::Find | Predicate::FindIndex | Predicate::FindLast | Predicate::FindLastIndex => {
+                let is_backward = matches!(predicate, Predicate::FindLast | Predicate::FindLastIndex);
+                let is_element = matches!(predicate, Predicate::Find | Predicate::FindLast);
+                for step in 0..list.len() {
+                    let at = if is_backward { list.len() - 1 - step } else { step };
                     if self.holds(id, list, at, body)? {
-                        return Ok(if predicate == Predicate::Find { list[at].clone() } else { place(at) });
-                    }
-                }
-                Ok(Value::Null)
-            }
-            Predicate::FindLast | Predicate::FindLastIndex => {
-                for at in (0..list.len()).rev() {
-                    if self.holds(id, list, at, body)? {
-                        return Ok(if predicate == Predicate::FindLast {
-                            list[at].clone()
-                        } else {
-                            place(at)
-                        });
+                        return Ok(if is_element { list[at].clone() } else { place(at) });
                     }
                 }
                 Ok(Value::Null)
@@ -146,14 +131,12 @@ impl Evaluator<'_, '_> {
     }
 
     fn made(&mut self, id: NodeId, elements: Vec<Value>) -> ExprResult<Value> {
-        let charged = self.budget.elements(elements.len());
-        self.within(id, charged)?;
+        self.charge(id, |budget| budget.elements(elements.len()))?;
         Ok(Value::List(Arc::new(elements)))
     }
 
     fn group_by(&mut self, id: NodeId, list: &[Value], body: Option<NodeId>) -> ExprResult<Value> {
-        let charged = self.budget.elements(list.len());
-        self.within(id, charged)?;
+        self.charge(id, |budget| budget.elements(list.len()))?;
         let mut groups: Vec<(Value, Vec<Value>)> = Vec::new();
         let mut places: HashMap<u64, Vec<usize>> = HashMap::new();
         for at in 0..list.len() {
@@ -162,8 +145,7 @@ impl Evaluator<'_, '_> {
                 return Err(self.expected(body.unwrap_or(id), "a key to group by", &key));
             }
             let alike = places.entry(hash(&key)).or_default();
-            let charged = self.budget.compare(&key, 1 + alike.len());
-            charged.map_err(|exhausted| exhausted.at(self.tree.node(id).span.range()))?;
+            self.charge(id, |budget| budget.compare(&key, 1 + alike.len()))?;
             if let Some(group) = alike.iter().find(|at| same_key(&groups[**at].0, &key)) {
                 groups[*group].1.push(list[at].clone());
             } else {
@@ -178,9 +160,8 @@ impl Evaluator<'_, '_> {
         let descending = match arguments.get(2) {
             None => false,
             Some(order) => match self.value(*order)? {
-                Value::Text(written) => lists::order(&written, 2).map_err(|_| {
-                    Error::run(self.range(*order), "expected \"asc\" or \"desc\", found other text")
-                })?,
+                Value::Text(written) => sorting::descending(&written)
+                    .ok_or_else(|| Error::run(self.range(*order), sorting::OTHER_ORDER))?,
                 other => return Err(self.expected(*order, "\"asc\" or \"desc\"", &other)),
             },
         };
@@ -190,8 +171,7 @@ impl Evaluator<'_, '_> {
             (0..list.len()).map(|at| self.apply_predicate(list, at, body)).collect();
         self.iterations.pop();
         let ranks = ranks?;
-        let charged = sorting::charge(&ranks, &mut self.budget);
-        self.within(id, charged)?;
+        self.charge(id, |budget| sorting::charge(&ranks, budget))?;
         let keys = sorting::keys(&ranks).map_err(|(one, two)| {
             let message = format!("expected results with an order, found {one} and {two}");
             Error::run(self.range(body.unwrap_or(id)), message)
@@ -230,8 +210,7 @@ impl Evaluator<'_, '_> {
             // Only here a value can grow deeper with every round.
             if !same(&next, &accumulator) {
                 let weight = self.within(id, limits::weigh(&next))?;
-                let charged = self.budget.steps(weight.elements / 8);
-                self.within(id, charged)?;
+                self.charge(id, |budget| budget.steps(weight.elements / 8))?;
             }
             accumulator = next;
         }

@@ -59,7 +59,6 @@ fn each(value: &Value, at: usize, left: usize, show: &mut dyn FnMut(&Value)) -> 
     Ok(())
 }
 
-/// Collects the numbers of all arguments.
 #[allow(clippy::cast_precision_loss, reason = "an average is a float")]
 fn numbers(call: &mut FunctionCall<'_>) -> Result<Vec<f64>, CallError> {
     let mut all = Vec::new();

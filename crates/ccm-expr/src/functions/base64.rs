@@ -1,10 +1,8 @@
-//! Base64 of whole values, with the usual alphabet and padding.
-//!
-//! ccm-redaction computes single digits at any bit offset, so the two have no code in common.
+//! Base64 of whole values, with the usual alphabet and padding. ccm-redaction computes single digits at any
+//! bit offset, so the two have no code in common.
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// Encodes bytes.
 pub(crate) fn encode(bytes: &[u8]) -> String {
     let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for chunk in bytes.chunks(3) {

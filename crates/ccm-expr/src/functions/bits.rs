@@ -1,6 +1,6 @@
 //! Functions on the bits of integers.
 
-use super::{CallError, FunctionCall, ValueResult};
+use super::{FunctionCall, ValueResult, not_negative};
 use crate::Value;
 
 fn two(call: &FunctionCall<'_>, of: fn(i64, i64) -> i64) -> ValueResult {
@@ -9,10 +9,7 @@ fn two(call: &FunctionCall<'_>, of: fn(i64, i64) -> i64) -> ValueResult {
 
 /// Shifts bits; a shift past the width yields only the bits shifted in.
 fn shift(call: &FunctionCall<'_>, of: fn(i64, u32) -> Option<i64>, beyond: fn(i64) -> i64) -> ValueResult {
-    let (number, count) = (call.integer(0)?, call.integer(1)?);
-    if count < 0 {
-        return Err(CallError::Argument(1, "expected a number of bits, found a negative number".to_owned()));
-    }
+    let (number, count) = (call.integer(0)?, not_negative(call.integer(1)?, 1, "bits")?);
     let moved = u32::try_from(count).ok().and_then(|count| of(number, count));
     Ok(Value::Int(moved.unwrap_or_else(|| beyond(number))))
 }

@@ -64,7 +64,6 @@ pub(super) fn string(call: &mut FunctionCall<'_>) -> ValueResult {
     call.new_text(text)
 }
 
-/// Refuses a value that is too large or too deep to be written.
 fn writable(call: &FunctionCall<'_>) -> Result<(), CallError> {
     limits::weigh(&call.arguments[0])?;
     Ok(())

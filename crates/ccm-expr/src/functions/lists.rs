@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{CallError, FunctionCall, ValueResult, sorting};
+use super::{CallError, FunctionCall, ValueResult, not_negative, sorting};
 use crate::Value;
 use crate::evaluator::fetch;
 use crate::limits::{self, Exhausted};
@@ -20,12 +20,7 @@ pub(super) fn last(call: &mut FunctionCall<'_>) -> ValueResult {
 
 pub(super) fn take(call: &mut FunctionCall<'_>) -> ValueResult {
     let list = call.list(0)?;
-    let Ok(count) = usize::try_from(call.integer(1)?) else {
-        return Err(CallError::Argument(
-            1,
-            "expected a number of elements, found a negative number".to_owned(),
-        ));
-    };
+    let count = not_negative(call.integer(1)?, 1, "elements")?;
     if count >= list.len() {
         return Ok(call.arguments[0].clone());
     }
@@ -96,19 +91,14 @@ pub(super) fn sort(call: &mut FunctionCall<'_>) -> ValueResult {
     let list = call.list(0)?;
     let descending = match call.arguments.get(1) {
         None => false,
-        Some(_) => order(call.text(1)?, 1)?,
+        Some(_) => sorting::descending(call.text(1)?)
+            .ok_or_else(|| CallError::Argument(1, sorting::OTHER_ORDER.to_owned()))?,
     };
     sorting::charge(&list, call.budget)?;
     let keys = sorting::keys(&list).map_err(|(one, two)| {
         CallError::Argument(0, format!("expected elements with an order, found {one} and {two}"))
     })?;
     call.new_list(sorting::sort(&list, &keys, descending))
-}
-
-/// Parses the order argument at an index: `true` for descending.
-pub(crate) fn order(written: &str, at: usize) -> Result<bool, CallError> {
-    sorting::descending(written)
-        .ok_or_else(|| CallError::Argument(at, "expected \"asc\" or \"desc\", found other text".to_owned()))
 }
 
 pub(super) fn join(call: &mut FunctionCall<'_>) -> ValueResult {

@@ -6,7 +6,6 @@ use super::{CallError, FunctionCall, ValueResult};
 use crate::Value;
 use crate::evaluator::fetch;
 
-/// Returns the entries of a map argument.
 fn entries(call: &FunctionCall<'_>) -> Result<Vec<(Value, Value)>, CallError> {
     match call.arguments.first() {
         Some(Value::Map(map)) => {
@@ -66,7 +65,6 @@ pub(super) fn from_pairs(call: &mut FunctionCall<'_>) -> ValueResult {
     Ok(Value::from_entries(entries))
 }
 
-/// Returns `true` if a value can be a key.
 pub(crate) fn is_key(value: &Value) -> bool {
     !matches!(value, Value::List(_) | Value::Map(_) | Value::Groups(_) | Value::Bytes(_))
 }

@@ -15,7 +15,6 @@ pub(crate) enum SortKey {
     Number(f64),
     Text(Arc<str>),
     DateTime(Timestamp),
-    /// Kind without an order.
     Other,
 }
 
@@ -46,7 +45,6 @@ impl Ord for SortKey {
     }
 }
 
-/// Returns the sort key of a value.
 pub(crate) fn key(value: &Value) -> SortKey {
     match value {
         Value::Int(number) | Value::Duration(number) => SortKey::Integer(*number),
@@ -87,6 +85,9 @@ pub(crate) fn charge(values: &[Value], budget: &mut Budget) -> Result<(), Exhaus
     budget.steps(values.len())?;
     budget.read(bytes.saturating_mul(values.len().checked_ilog2().unwrap_or_default() as usize))
 }
+
+/// Message for an order other than `asc` and `desc`.
+pub(crate) const OTHER_ORDER: &str = "expected \"asc\" or \"desc\", found other text";
 
 /// Parses an order: `true` for descending.
 pub(crate) fn descending(order: &str) -> Option<bool> {

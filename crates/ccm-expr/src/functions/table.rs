@@ -11,7 +11,7 @@ mod text;
 
 use std::sync::LazyLock;
 
-use super::{Accepts, Builtin, FunctionDoc, Implementation, Signature};
+use super::{Accepts, Builtin, FunctionCall, FunctionDoc, Implementation, Predicate, Signature, ValueResult};
 use crate::static_type::{Base, StaticType};
 
 const MANY: usize = usize::MAX;
@@ -20,7 +20,6 @@ fn unknown(_: &[StaticType]) -> StaticType {
     StaticType::UNKNOWN
 }
 
-/// Kind of the first argument.
 fn first(arguments: &[StaticType]) -> StaticType {
     arguments.first().copied().unwrap_or(StaticType::UNKNOWN)
 }
@@ -39,38 +38,65 @@ fn taken(arguments: &[StaticType]) -> StaticType {
     if list.base().is_some() { list } else { StaticType::LIST }
 }
 
+/// Row of the table: a function of a group.
+struct Row {
+    signature: &'static str,
+    description: &'static str,
+    examples: &'static [(&'static str, &'static str)],
+    call: Signature,
+    run: Implementation,
+}
+
 const fn row(
-    doc: FunctionDoc,
+    signature: &'static str,
+    description: &'static str,
+    examples: &'static [(&'static str, &'static str)],
+    (call, run): (Signature, Implementation),
+) -> Row {
+    Row { signature, description, examples, call, run }
+}
+
+const fn plain(
     least: usize,
     most: usize,
     accepts: &'static [Accepts],
     result: fn(&[StaticType]) -> StaticType,
-    run: Implementation,
-) -> Builtin {
-    Builtin { doc, signature: Signature { least, most, accepts, result }, run }
+    run: fn(&mut FunctionCall<'_>) -> ValueResult,
+) -> (Signature, Implementation) {
+    (Signature { least, most, accepts, result }, Implementation::Plain(run))
 }
 
-const fn doc(
-    group: &'static str,
-    name: &'static str,
-    signature: &'static str,
-    description: &'static str,
-    examples: &'static [(&'static str, &'static str)],
-) -> FunctionDoc {
-    FunctionDoc { name, group, signature, description, examples }
+const fn predicate(
+    least: usize,
+    most: usize,
+    accepts: &'static [Accepts],
+    result: fn(&[StaticType]) -> StaticType,
+    run: Predicate,
+) -> (Signature, Implementation) {
+    (Signature { least, most, accepts, result }, Implementation::Predicate(run))
 }
 
-/// Every function, by index.
-pub(super) static TABLE: LazyLock<Vec<&'static Builtin>> = LazyLock::new(|| {
-    let groups: [&[Builtin]; 8] = [
-        text::ROWS,
-        dates::ROWS,
-        numbers::ROWS,
-        predicates::ROWS,
-        lists::ROWS,
-        maps::ROWS,
-        kinds::ROWS,
-        bits::ROWS,
+pub(super) static TABLE: LazyLock<Vec<Builtin>> = LazyLock::new(|| {
+    let groups: [(&str, &[Row]); 9] = [
+        ("Text", text::ROWS),
+        ("Dates and durations", dates::ROWS),
+        ("Numbers", numbers::ROWS),
+        ("Lists", predicates::ROWS),
+        ("Lists", lists::ROWS),
+        ("Maps", maps::ROWS),
+        ("Types and encodings", kinds::TYPES),
+        ("Any values", kinds::ANY),
+        ("Bits", bits::ROWS),
     ];
-    groups.into_iter().flatten().collect()
+    let functions = groups.into_iter().flat_map(|(group, rows)| {
+        rows.iter().map(move |&Row { signature, description, examples, call, run }| {
+            let name = signature.split('(').next().unwrap_or_default();
+            Builtin {
+                doc: FunctionDoc { name, group, signature, description, examples },
+                signature: call,
+                run,
+            }
+        })
+    });
+    functions.collect()
 });

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{CallError, FunctionCall, ValueResult};
+use super::{CallError, FunctionCall, ValueResult, not_negative};
 use crate::Value;
 
 pub(super) fn trim(call: &mut FunctionCall<'_>) -> ValueResult {
@@ -19,7 +19,6 @@ pub(super) fn trim(call: &mut FunctionCall<'_>) -> ValueResult {
     call.new_text(trimmed)
 }
 
-/// Returns the prefix or suffix to remove.
 fn affix<'a>(call: &'a FunctionCall<'_>) -> Result<&'a str, CallError> {
     if call.arguments.len() > 1 { call.text(1) } else { Ok(" ") }
 }
@@ -62,10 +61,15 @@ pub(super) fn split_after(call: &mut FunctionCall<'_>) -> ValueResult {
     parts(call, true)
 }
 
+/// Returns the maximum in the argument at an index; a missing or negative argument is no maximum.
+fn most(call: &FunctionCall<'_>, at: usize) -> Result<usize, CallError> {
+    let most = if call.arguments.len() > at { call.count(at)? } else { -1 };
+    Ok(usize::try_from(most).unwrap_or(usize::MAX))
+}
+
 fn parts(call: &mut FunctionCall<'_>, keep: bool) -> ValueResult {
     let (text, separator) = (call.text(0)?, call.text(1)?);
-    let most = if call.arguments.len() > 2 { call.count(2)? } else { -1 };
-    let most = usize::try_from(most).unwrap_or(usize::MAX);
+    let most = most(call, 2)?;
     if most == 0 {
         return Ok(Value::list([]));
     }
@@ -94,8 +98,7 @@ fn parts(call: &mut FunctionCall<'_>, keep: bool) -> ValueResult {
 
 pub(super) fn replace(call: &mut FunctionCall<'_>) -> ValueResult {
     let (text, old, new) = (call.text(0)?, call.text(1)?, call.text(2)?);
-    let most = if call.arguments.len() > 3 { call.count(3)? } else { -1 };
-    let most = usize::try_from(most).unwrap_or(usize::MAX);
+    let most = most(call, 3)?;
     // Charge for the size before building the text.
     let found = text.matches(old).count().min(most);
     let length = (text.len() - found * old.len()).saturating_add(found.saturating_mul(new.len()));
@@ -106,13 +109,7 @@ pub(super) fn replace(call: &mut FunctionCall<'_>) -> ValueResult {
 
 pub(super) fn repeat(call: &mut FunctionCall<'_>) -> ValueResult {
     let text = call.text(0)?.to_owned();
-    let times = call.count(1)?;
-    let Ok(times) = usize::try_from(times) else {
-        return Err(CallError::Argument(
-            1,
-            "expected a number of repetitions, found a negative number".to_owned(),
-        ));
-    };
+    let times = not_negative(call.count(1)?, 1, "repetitions")?;
     call.budget.bytes(text.len().saturating_mul(times))?;
     Ok(Value::text(text.repeat(times)))
 }

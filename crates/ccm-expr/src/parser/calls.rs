@@ -9,7 +9,7 @@ use crate::static_type::{Base, StaticType};
 use crate::tree::{NodeKind, TextSpan};
 
 impl Parser<'_, '_> {
-    /// Parses a call after its name. `piped` is the operand before `|`. `built_in` marks `::name`, which
+    /// Parses a call after its name. `piped` is the operand before `|`; `built_in` marks `::name`, which
     /// never calls a function of the embedding program.
     pub(super) fn call(
         &mut self,
@@ -26,7 +26,7 @@ impl Parser<'_, '_> {
             check_count(word, name, own.min_arguments, own.max_arguments, arguments.len())?;
             let depth = deepest(&arguments) + 1;
             let arguments = self.adopt(&arguments);
-            let kind = NodeKind::Call { name: TextSpan { start: name.start, end: name.end }, arguments };
+            let kind = NodeKind::Call { name: name.span(), arguments };
             return self.push(kind, TextSpan { start, end }, StaticType::UNKNOWN, depth);
         }
         let Some((index, function)) = functions::find(word) else { return Err(self.unknown_function(name)) };
@@ -53,7 +53,7 @@ impl Parser<'_, '_> {
         let own = self.context.functions.iter().map(|function| function.name);
         let known: Vec<&str> = own.chain(functions::names()).collect();
         let error = Error::compile(name.range(), format!("there is no function `{word}`"))
-            .with_cause(crate::Cause::UnknownName(word.to_owned()));
+            .with_cause(crate::Cause::UnknownFunction(word.to_owned()));
         if self.variables.iter().any(|variable| self.slice(variable.name) == word) {
             return error.with_hint(format!("`{word}` is a variable, not a function"));
         }
@@ -67,27 +67,13 @@ impl Parser<'_, '_> {
         error.did_you_mean(word, known)
     }
 
-    /// Parses arguments in parentheses, and returns the end of the list.
     pub(super) fn arguments(&mut self, piped: Option<Operand>) -> ExprResult<(Vec<Operand>, u32)> {
         self.expect(TokenKind::LeftParenthesis, "`(` and the function's arguments")?;
-        let mut arguments: Vec<Operand> = piped.into_iter().collect();
-        let mut first = true;
-        while !self.at(TokenKind::RightParenthesis) {
-            if !first {
-                self.expect(TokenKind::Comma, "`,` or `)`")?;
-                if self.at(TokenKind::RightParenthesis) {
-                    break;
-                }
-            }
-            first = false;
-            arguments.push(self.expression(LOOSEST)?);
-        }
-        let close = self.advance()?;
-        Ok((arguments, close.end))
+        let (written, close) = self.expressions(TokenKind::RightParenthesis, "`,` or `)`")?;
+        Ok((piped.into_iter().chain(written).collect(), close.end))
     }
 
-    /// Parses the arguments of a function with a predicate: a list, the predicate, for some functions one
-    /// more.
+    /// Parses the arguments of a function with a predicate: a list, the predicate and an optional third.
     fn predicate_call(
         &mut self,
         predicate: Predicate,
@@ -140,7 +126,6 @@ impl Parser<'_, '_> {
         Ok((arguments, close.end, result(predicate, list.static_type, static_type)))
     }
 
-    /// Parses a predicate, with or without braces.
     fn predicate(&mut self, predicate: Predicate, collection: StaticType) -> ExprResult<Operand> {
         let braces = self.take(TokenKind::LeftBrace)?;
         self.predicates.push(PredicateScope {

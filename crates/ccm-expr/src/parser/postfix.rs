@@ -37,7 +37,6 @@ impl Parser<'_, '_> {
             _ => (operand.node, false),
         };
         let base = Operand { node: base, ..operand };
-        let span = TextSpan { start: name.start, end: name.end };
         let access = Access { optional, lenient: false };
         let start = self.nodes[base.node as usize].span.start;
         let read = if self.at(TokenKind::LeftParenthesis) {
@@ -45,11 +44,11 @@ impl Parser<'_, '_> {
             let static_type = self.check_method(base, name, &arguments)?;
             let depth = deepest(&arguments).max(base.depth) + 1;
             let children = self.adopt(&arguments);
-            let kind = NodeKind::Method { base: base.node, name: span, access, arguments: children };
+            let kind = NodeKind::Method { base: base.node, name: name.span(), access, arguments: children };
             self.push(kind, TextSpan { start, end }, static_type, depth)?
         } else {
             let static_type = self.check_member(base, name)?;
-            let kind = NodeKind::Member { base: base.node, name: span, access };
+            let kind = NodeKind::Member { base: base.node, name: name.span(), access };
             self.push(kind, TextSpan { start, end: name.end }, static_type, base.depth + 1)?
         };
         if optional || chained { self.chain(read) } else { Ok(read) }
@@ -64,14 +63,8 @@ impl Parser<'_, '_> {
     fn member_name(&mut self) -> ExprResult<Token> {
         match self.current.kind {
             TokenKind::Name
-            | TokenKind::And
-            | TokenKind::Or
+            | TokenKind::Operator(_)
             | TokenKind::Not
-            | TokenKind::In
-            | TokenKind::Matches
-            | TokenKind::Contains
-            | TokenKind::StartsWith
-            | TokenKind::EndsWith
             | TokenKind::Let
             | TokenKind::If
             | TokenKind::Else
@@ -88,7 +81,6 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// Parses `[key]` or `[from:to]`.
     fn item(&mut self, base: Operand, optional: bool) -> ExprResult<Operand> {
         let open = self.advance()?;
         let from = if self.at(TokenKind::Colon) { None } else { Some(self.expression(LOOSEST)?) };
@@ -116,7 +108,6 @@ impl Parser<'_, '_> {
         if optional { self.chain(read) } else { Ok(read) }
     }
 
-    /// Static type of `base.name`.
     fn check_member(&self, base: Operand, token: Token) -> ExprResult<StaticType> {
         let name = &self.text[token.range()];
         if matches!(self.nodes[base.node as usize].kind, NodeKind::Environment) {
@@ -139,11 +130,10 @@ impl Parser<'_, '_> {
                     token.range(),
                     format!("{} has no field `{name}`", base.static_type.name()),
                 );
-                Err(if base.static_type.is_list() {
-                    error.with_hint("write `[0]` for an element, map(list, .field) for a field of each")
-                } else {
-                    error
-                })
+                Err(error.with_hint_if(
+                    base.static_type.is_list(),
+                    "write `[0]` for an element, map(list, .field) for a field of each",
+                ))
             }
         }
     }
@@ -174,11 +164,7 @@ impl Parser<'_, '_> {
             _ => {
                 let range = open.start as usize..self.range_of(key.node).end;
                 let error = Error::compile(range, format!("{} has no elements", base.static_type.name()));
-                Err(if base.static_type.is_text() {
-                    error.with_hint("write `[from:to]` for a part of a text")
-                } else {
-                    error
-                })
+                Err(error.with_hint_if(base.static_type.is_text(), "write `[from:to]` for a part of a text"))
             }
         }
     }

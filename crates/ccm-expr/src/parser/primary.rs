@@ -6,57 +6,42 @@ use crate::error::{Error, ExprResult};
 use crate::lexer::{Token, TokenKind};
 use crate::literal;
 use crate::static_type::{Base, StaticType};
-use crate::tree::{NodeKind, Prefix, TextSpan};
+use crate::tree::{NodeKind, Operator, Prefix, TextSpan};
 
 impl Parser<'_, '_> {
     /// Parses an operand with its prefixes and suffixes.
     pub(super) fn primary(&mut self) -> ExprResult<Operand> {
         let token = self.current;
-        match token.kind {
-            TokenKind::Not | TokenKind::Bang => self.prefixed(Prefix::Not, NOT),
-            TokenKind::Minus => self.prefixed(Prefix::Minus, SIGN),
-            TokenKind::Plus => self.prefixed(Prefix::Plus, SIGN),
+        let operand = match token.kind {
+            TokenKind::Not | TokenKind::Bang => self.prefixed(Prefix::Not, NOT)?,
+            TokenKind::Operator(Operator::Subtract) => self.prefixed(Prefix::Minus, SIGN)?,
+            TokenKind::Operator(Operator::Add) => self.prefixed(Prefix::Plus, SIGN)?,
             TokenKind::LeftParenthesis => {
                 self.advance()?;
                 let inner = self.sequence()?;
                 self.expect(TokenKind::RightParenthesis, "an operator or `)`")?;
-                self.postfix(inner)
+                inner
             }
-            TokenKind::Hash | TokenKind::Dot if !self.predicates.is_empty() => {
-                let element = self.pointer()?;
-                self.postfix(element)
-            }
+            TokenKind::Hash | TokenKind::Dot if !self.predicates.is_empty() => self.pointer()?,
             TokenKind::DoubleColon => {
                 self.advance()?;
                 let name = self.expect(TokenKind::Name, "the name of a function")?;
-                let call = self.call(name, None, true)?;
-                self.postfix(call)
+                self.call(name, None, true)?
             }
-            TokenKind::Name => self.name(),
-            TokenKind::Number => self.number(),
-            TokenKind::Text | TokenKind::RawText => {
-                let text = self.text_of(token)?;
-                self.advance()?;
-                let node = self.push(NodeKind::Constant(text), span(token), Base::Text, 1)?;
-                self.postfix(node)
-            }
+            TokenKind::Name => return self.name(),
+            TokenKind::Number => return self.number(),
+            TokenKind::Text | TokenKind::RawText => self.text()?,
             TokenKind::Bytes => {
                 let bytes = literal::bytes(&self.text[token.range()], token.start as usize)?;
                 self.advance()?;
                 let constant = NodeKind::Constant(Value::Bytes(bytes.into()));
-                let node = self.push(constant, span(token), Base::Bytes, 1)?;
-                self.postfix(node)
+                self.push(constant, token.span(), Base::Bytes, 1)?
             }
-            TokenKind::LeftBracket => {
-                let list = self.list()?;
-                self.postfix(list)
-            }
-            TokenKind::LeftBrace => {
-                let map = self.map()?;
-                self.postfix(map)
-            }
-            _ => Err(self.unexpected("a value")),
-        }
+            TokenKind::LeftBracket => self.list()?,
+            TokenKind::LeftBrace => self.map()?,
+            _ => return Err(self.unexpected("a value")),
+        };
+        self.postfix(operand)
     }
 
     fn prefixed(&mut self, prefix: Prefix, binding: u8) -> ExprResult<Operand> {
@@ -73,8 +58,7 @@ impl Parser<'_, '_> {
             Some(value) => (NodeKind::Constant(value), 1),
             None => (NodeKind::Prefix(prefix, operand.node), operand.depth + 1),
         };
-        let node = self.push(kind, whole, static_type, depth)?;
-        self.postfix(node)
+        self.push(kind, whole, static_type, depth)
     }
 
     /// Parses `#`, `#index`, `#acc`, or a `.name` of the element.
@@ -117,9 +101,9 @@ impl Parser<'_, '_> {
         let token = self.advance()?;
         let name = &self.text[token.range()];
         let (kind, static_type) = match name {
-            "true" => return self.push(NodeKind::Constant(Value::Bool(true)), span(token), Base::Bool, 1),
-            "false" => return self.push(NodeKind::Constant(Value::Bool(false)), span(token), Base::Bool, 1),
-            "nil" => return self.push(NodeKind::Constant(Value::Null), span(token), Base::Nil, 1),
+            "true" => return self.push(NodeKind::Constant(Value::Bool(true)), token.span(), Base::Bool, 1),
+            "false" => return self.push(NodeKind::Constant(Value::Bool(false)), token.span(), Base::Bool, 1),
+            "nil" => return self.push(NodeKind::Constant(Value::Null), token.span(), Base::Nil, 1),
             _ if self.at(TokenKind::LeftParenthesis) => {
                 let call = self.call(token, None, false)?;
                 return self.postfix(call);
@@ -136,11 +120,10 @@ impl Parser<'_, '_> {
                 }
             }
         };
-        let node = self.push(kind, span(token), static_type, 1)?;
+        let node = self.push(kind, token.span(), static_type, 1)?;
         self.postfix(node)
     }
 
-    /// Static type of a top-level name.
     pub(super) fn known_type(&self, name: &str) -> StaticType {
         let known = self.context.names.iter().find(|(known, _)| *known == name);
         known.map_or(StaticType::UNKNOWN, |(_, kind)| (*kind).into())
@@ -154,31 +137,42 @@ impl Parser<'_, '_> {
             literal::Number::Int(number) => (Value::Int(number), Base::Int),
             literal::Number::Float(number) => (Value::Float(number), Base::Float),
         };
-        self.push(NodeKind::Constant(value), span(token), base, 1)
+        self.push(NodeKind::Constant(value), token.span(), base, 1)
     }
 
-    /// Value of a text token.
-    fn text_of(&self, token: Token) -> ExprResult<Value> {
+    fn text(&mut self) -> ExprResult<Operand> {
+        let token = self.current;
         let written = &self.text[token.range()];
-        Ok(Value::text(match token.kind {
+        let text = Value::text(match token.kind {
             TokenKind::RawText => literal::raw_text(written),
             _ => literal::text(written, token.start as usize)?,
-        }))
+        });
+        self.advance()?;
+        self.push(NodeKind::Constant(text), token.span(), Base::Text, 1)
+    }
+
+    /// Parses expressions separated by commas up to the closing token, which is returned too.
+    pub(super) fn expressions(
+        &mut self,
+        close: TokenKind,
+        separator: &str,
+    ) -> ExprResult<(Vec<Operand>, Token)> {
+        let mut all = Vec::new();
+        while !self.at(close) {
+            if !all.is_empty() {
+                self.expect(TokenKind::Comma, separator)?;
+                if self.at(close) {
+                    break;
+                }
+            }
+            all.push(self.expression(LOOSEST)?);
+        }
+        Ok((all, self.advance()?))
     }
 
     fn list(&mut self) -> ExprResult<Operand> {
         let open = self.advance()?;
-        let mut elements: Vec<Operand> = Vec::new();
-        while !self.at(TokenKind::RightBracket) {
-            if !elements.is_empty() {
-                self.expect(TokenKind::Comma, "`,` or `]`")?;
-                if self.at(TokenKind::RightBracket) {
-                    break;
-                }
-            }
-            elements.push(self.expression(LOOSEST)?);
-        }
-        let close = self.advance()?;
+        let (elements, close) = self.expressions(TokenKind::RightBracket, "`,` or `]`")?;
         let alike = elements.windows(2).all(|pair| pair[0].static_type.same_kind(pair[1].static_type));
         let static_type = match elements.last() {
             Some(last) if alike => last.static_type.in_list(),
@@ -204,13 +198,9 @@ impl Parser<'_, '_> {
                 TokenKind::Name | TokenKind::Number => {
                     self.advance()?;
                     let text = Value::text(&self.text[token.range()]);
-                    self.push(NodeKind::Constant(text), span(token), Base::Text, 1)?
+                    self.push(NodeKind::Constant(text), token.span(), Base::Text, 1)?
                 }
-                TokenKind::Text | TokenKind::RawText => {
-                    let text = self.text_of(token)?;
-                    self.advance()?;
-                    self.push(NodeKind::Constant(text), span(token), Base::Text, 1)?
-                }
+                TokenKind::Text | TokenKind::RawText => self.text()?,
                 TokenKind::LeftParenthesis => self.expression(LOOSEST)?,
                 _ => {
                     return Err(self.unexpected("a key or `}`").with_hint(
@@ -228,8 +218,4 @@ impl Parser<'_, '_> {
         let whole = TextSpan { start: open.start, end: close.end };
         self.push(NodeKind::Map(children), whole, Base::Map, deepest(&parts) + 1)
     }
-}
-
-fn span(token: Token) -> TextSpan {
-    TextSpan { start: token.start, end: token.end }
 }

@@ -86,11 +86,9 @@ impl Parser<'_, '_> {
             Some(Base::Text) if needle.is_unknown() => ("", true),
             _ => {
                 let error = self.mismatch(Operator::In, token, left, right);
-                return Err(if whole.is_text() {
-                    error.with_hint("write `whole contains part` to search a text")
-                } else {
-                    error
-                });
+                return Err(
+                    error.with_hint_if(whole.is_text(), "write `whole contains part` to search a text")
+                );
             }
         };
         if right_kind {
@@ -110,11 +108,8 @@ impl Parser<'_, '_> {
             let message =
                 format!("expected a boolean as the condition, found {}", condition.static_type.name());
             let error = Error::compile(self.range_of(condition.node), message);
-            return Err(if condition.static_type.is_nil() {
-                error
-            } else {
-                error.with_hint("compare the value with another")
-            });
+            let is_nil = condition.static_type.is_nil();
+            return Err(error.with_hint_if(!is_nil, "compare the value with another"));
         }
         let (then, otherwise) = (then.static_type, otherwise.static_type);
         Ok(match (then.is_nil(), otherwise.is_nil()) {
@@ -144,7 +139,6 @@ impl Parser<'_, '_> {
             .with_hint("give the variable another name"))
     }
 
-    /// Checks a call of a function of the language.
     pub(super) fn check_call(
         &self,
         function: &Builtin,
@@ -204,7 +198,6 @@ impl Parser<'_, '_> {
         Err(Error::compile(self.range_of(key.node), message))
     }
 
-    /// Checks the arguments of a method.
     pub(super) fn check_parameters(
         &self,
         name: &str,
@@ -328,7 +321,6 @@ fn operation(operator: Operator, left: StaticType, right: StaticType) -> Option<
     }
 }
 
-/// Type of `left ?? right`.
 fn coalesced(left: StaticType, right: StaticType) -> StaticType {
     match (left.is_nil(), right.is_nil()) {
         (true, _) => right,

@@ -5,19 +5,16 @@ use super::limits::{LookupBudget, PathLimit, check_depth};
 use super::syntax::{Chain, PathPart, PathStage, Query};
 use crate::{Map, Value};
 
-/// Value between two stages.
 #[derive(Clone, Debug)]
 pub(super) struct FoundValue {
     pub(super) value: Value,
     pub(super) layout: Layout,
 }
 
-/// State of one lookup.
 pub(super) struct Evaluation {
     pub(super) budget: LookupBudget,
 }
 
-/// Result of a search for parts.
 enum SearchResult {
     Found(FoundValue),
     /// The parent exists and lacks the last part; the next stage gets nothing, which some modifiers accept.
@@ -101,7 +98,6 @@ impl Evaluation {
         Ok(FoundValue { value: Value::Map(map.into()), layout })
     }
 
-    /// Collects values into a list.
     pub(super) fn collect(&mut self, elements: Vec<FoundValue>) -> Result<FoundValue, PathLimit> {
         elements.iter().try_for_each(|element| self.budget.include(&element.value))?;
         let layout = elements.first().map_or(Layout::DATA, |first| first.layout.clone()).outer();
@@ -229,7 +225,6 @@ impl Evaluation {
     }
 }
 
-/// Parses an index.
 pub(super) fn index(name: &str) -> Option<usize> {
     if name.bytes().all(|byte| byte.is_ascii_digit()) { name.parse().ok() } else { None }
 }

@@ -8,14 +8,12 @@ use crate::{Map, Value};
 /// JSON layout of a value.
 #[derive(Clone, Debug)]
 pub(super) enum Layout {
-    /// One line. Data has spaces after commas and colons; the outermost `compact` levels, built by the path
-    /// itself, have none.
+    /// One line. Data has spaces after commas and colons; the outermost `compact` levels have none.
     Line { compact: u8 },
     /// Any number of lines.
     Pretty(Box<Pretty>),
 }
 
-/// Options of `@pretty`.
 #[derive(Clone, Debug)]
 pub(super) struct Pretty {
     pub(super) sort_keys: bool,
@@ -52,7 +50,6 @@ impl Layout {
         self.inner(1).outer()
     }
 
-    /// Writes a value.
     pub(super) fn write(&self, value: &Value) -> Result<String, PathLimit> {
         let mut text = String::new();
         match self {

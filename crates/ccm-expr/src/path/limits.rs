@@ -2,7 +2,6 @@
 
 use crate::Value;
 
-/// Maximum number of steps per lookup.
 const MAX_STEPS: u64 = 10_000_000;
 /// Steps for an element of a new list or map, because it takes memory.
 const STEPS_PER_ELEMENT: u64 = 8;
@@ -25,7 +24,6 @@ pub enum PathLimit {
     Text,
 }
 
-/// Remaining budget of one lookup.
 pub(super) struct LookupBudget {
     steps: u64,
 }
@@ -46,10 +44,8 @@ impl LookupBudget {
         Ok(())
     }
 
-    /// Charges for a value that becomes part of a new one.
-    ///
-    /// The charge is for the written size, because shared parts take little memory but can be written very
-    /// often.
+    /// Charges for a value that becomes part of a new one, by its written size: shared parts take little
+    /// memory but can be written very often.
     pub(super) fn include(&mut self, value: &Value) -> Result<(), PathLimit> {
         self.build(1)?;
         self.weigh(value, 1)

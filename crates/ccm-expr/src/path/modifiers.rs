@@ -7,7 +7,6 @@ use super::syntax::{Chain, Modifier};
 use crate::{Map, Value};
 
 impl Evaluation {
-    /// Applies a modifier to a value, or to nothing.
     pub(super) fn modify(
         &mut self,
         modifier: &Modifier,
@@ -53,30 +52,21 @@ impl Evaluation {
                 };
                 found(values, rebuilt)
             }
-            Modifier::Flatten { deep } => match &value {
-                Value::List(elements) => {
-                    let mut flat = Vec::new();
-                    flatten_into(
-                        &mut flat,
-                        elements,
-                        if *deep { usize::MAX } else { 1 },
-                        0,
-                        &mut self.budget,
-                    )?;
-                    found(Value::List(flat.into()), rebuilt)
-                }
-                _ => found(value, layout),
-            },
-            Modifier::Join { preserve } => match &value {
-                Value::List(elements) => {
-                    found(joined(elements, *preserve, &mut self.budget)?, layout.inner(2).outer())
-                }
-                _ => found(value, layout),
-            },
-            Modifier::Group => match &value {
-                Value::Map(map) => found(grouped(map, &mut self.budget)?, layout.inner(2).outer().outer()),
-                _ => Ok(None),
-            },
+            Modifier::Flatten { deep } => {
+                let Value::List(elements) = &value else { return found(value, layout) };
+                let levels = if *deep { usize::MAX } else { 1 };
+                let mut flat = Vec::new();
+                flatten_into(&mut flat, elements, levels, 0, &mut self.budget)?;
+                found(Value::List(flat.into()), rebuilt)
+            }
+            Modifier::Join { preserve } => {
+                let Value::List(elements) = &value else { return found(value, layout) };
+                found(joined(elements, *preserve, &mut self.budget)?, layout.inner(2).outer())
+            }
+            Modifier::Group => {
+                let Value::Map(map) = &value else { return Ok(None) };
+                found(grouped(map, &mut self.budget)?, layout.inner(2).outer().outer())
+            }
         }
     }
 
@@ -174,8 +164,7 @@ fn flatten_into(
     Ok(())
 }
 
-/// Merges the maps of a list. The last of equal keys wins; with `preserve` the first, which is the one that a
-/// lookup in duplicate keys finds.
+/// Merges the maps of a list. The last of equal keys wins; with `preserve` the first, as in a lookup.
 fn joined(elements: &[Value], preserve: bool, budget: &mut LookupBudget) -> Result<Value, PathLimit> {
     let mut joined = Map::new();
     for element in elements {

@@ -16,7 +16,6 @@ use bounds::{bracketed, name_end, query_bounds, selectors, stage_end};
 
 /// Maximum nesting of paths in paths.
 const MAX_DEPTH: usize = 64;
-/// Maximum length of a path.
 const MAX_LENGTH: usize = 64 << 10;
 
 pub(super) fn parse(text: &str) -> Result<Chain, PathError> {
@@ -167,7 +166,6 @@ impl<'a> PathParser<'a> {
         Ok((Query { subject, test, all, rest }, after))
     }
 
-    /// Parses an operator and its operand.
     fn test(&self, range: Range<usize>) -> Result<Test, PathError> {
         const OPERATORS: [(&str, QueryOperator); 9] = [
             ("==", QueryOperator::Equal),
@@ -310,7 +308,6 @@ fn is_modifier(text: &str) -> bool {
     text.starts_with('@') && MODIFIERS.contains(&modifier_name(text))
 }
 
-/// Returns `true` if an option is on, in any spelling.
 fn is_true(option: Option<&Json>) -> bool {
     match option {
         Some(Json::Bool(boolean)) => *boolean,

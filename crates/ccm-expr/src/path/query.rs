@@ -4,12 +4,9 @@ use super::limits::{LookupBudget, PathLimit};
 use super::pattern::Pattern;
 use crate::Value;
 
-/// Condition on a value.
 #[derive(Clone, Debug)]
 pub(super) enum Test {
-    /// The value exists.
     Exists,
-    /// The value compares with an operand.
     Compare(QueryOperator, Box<QueryOperand>),
     /// The value, converted to a boolean, compares with true: the operand has a `~`.
     Truth(QueryOperator, TruthTest),
@@ -140,7 +137,6 @@ impl TruthTest {
     }
 }
 
-/// Truth value of a value, if it has one.
 fn truth(value: &Value) -> Option<bool> {
     match value {
         Value::Null => Some(false),

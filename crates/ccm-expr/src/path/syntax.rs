@@ -13,7 +13,6 @@ pub(super) struct Chain {
     pub(super) stages: Vec<PathStage>,
 }
 
-/// Stage: the syntax between two pipes.
 #[derive(Clone, Debug)]
 pub(super) enum PathStage {
     /// Parts separated by dots, at least one.
@@ -43,7 +42,6 @@ pub(super) enum PathPart {
     Query(Box<Query>),
 }
 
-/// Condition on the elements of a list.
 #[derive(Clone, Debug)]
 pub(super) struct Query {
     /// Path to test in each element; `None` tests the element itself.
@@ -55,7 +53,6 @@ pub(super) struct Query {
     pub(super) rest: Option<Chain>,
 }
 
-/// Transformation of a whole value.
 #[derive(Clone, Debug)]
 pub(super) enum Modifier {
     Dig(Chain),

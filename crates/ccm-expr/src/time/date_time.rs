@@ -66,7 +66,6 @@ impl DateTime {
         &self.0.zoned
     }
 
-    /// Returns the abbreviation of the zone.
     pub(crate) fn abbreviation(&self) -> String {
         if let Some(read) = &self.0.abbreviation {
             return read.to_string();
@@ -86,7 +85,6 @@ impl DateTime {
         layout::format(self, "2006-01-02T15:04:05.999999999Z07:00")
     }
 
-    /// Adds nanoseconds, in the same zone.
     pub(crate) fn plus(&self, span: i64) -> Option<Self> {
         let timestamp = self.timestamp().checked_add(jiff::SignedDuration::from_nanos(span)).ok()?;
         let zoned = timestamp.to_zoned(self.0.zoned.time_zone().clone());

@@ -9,7 +9,6 @@ use jiff::tz::{Offset, TimeZone};
 use super::DateTime;
 use super::date_time::{MONTHS, WEEKDAYS};
 
-/// Part of a layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LayoutPart {
     Year,
@@ -39,7 +38,6 @@ enum LayoutPart {
     Second {
         padded: bool,
     },
-    /// `.000` or `.999`, with its separator.
     Fraction {
         digits: usize,
         fixed: bool,
@@ -141,7 +139,6 @@ fn part_at(rest: &str) -> Option<(LayoutPart, usize)> {
     Some((*part, written.len()))
 }
 
-/// Formats a date.
 pub(crate) fn format(date_time: &DateTime, layout: &str) -> String {
     let mut out = String::with_capacity(layout.len() + 8);
     let mut rest = layout;
@@ -223,7 +220,6 @@ pub(crate) fn offset(seconds: i32) -> String {
     format!("{sign}{:02}{:02}", minutes / 60, minutes % 60)
 }
 
-/// Fields parsed so far.
 struct ParsedDate {
     year: i16,
     month: i8,

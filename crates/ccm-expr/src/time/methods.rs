@@ -10,7 +10,6 @@ use crate::static_type::{Base, StaticType};
 /// Implementation: from a value and the arguments.
 pub(crate) type MethodImplementation = fn(&Value, &[Value]) -> Option<Value>;
 
-/// Method of a kind of value.
 pub(crate) struct Method {
     of: Base,
     name: &'static str,
@@ -149,12 +148,10 @@ static METHODS: &[Method] = &[
     method_row(Base::Zone, "String", NONE, Base::Text, shown),
 ];
 
-/// Finds a method of a kind of value.
 pub(crate) fn method(of: StaticType, name: &str) -> Option<&'static Method> {
     METHODS.iter().find(|method| Some(method.of) == of.base() && method.name == name)
 }
 
-/// Returns the names of all methods of a kind of value.
 pub(crate) fn methods(of: StaticType) -> impl Iterator<Item = &'static str> + Clone {
     METHODS.iter().filter(move |method| Some(method.of) == of.base()).map(|method| method.name)
 }

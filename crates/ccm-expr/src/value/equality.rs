@@ -5,8 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::Value;
 
-/// Equality as `==` defines it: numbers by value whatever their kind, lists and maps by their elements. The
-/// order of keys doesn't matter.
+/// Equality by `==`: numbers by value, lists by elements, maps regardless of the order of keys.
 impl PartialEq for Value {
     #[allow(clippy::cast_precision_loss, reason = "the language compares mixed numbers as floats")]
     fn eq(&self, other: &Self) -> bool {
@@ -35,7 +34,6 @@ impl PartialEq for Value {
     }
 }
 
-/// Result of an ordered comparison.
 pub(crate) enum Compared {
     Ordered(Ordering),
     /// One value is NaN.
@@ -45,7 +43,6 @@ pub(crate) enum Compared {
 }
 
 impl Value {
-    /// Compares for `<`, `<=`, `>` and `>=`.
     #[allow(clippy::cast_precision_loss, reason = "the language compares mixed numbers as floats")]
     pub(crate) fn compare(&self, other: &Self) -> Compared {
         let floats =

@@ -73,8 +73,7 @@ impl Value {
     }
 }
 
-/// Formats as indented JSON with sorted keys, as `toJSON` of the language does. `None` for NaN and
-/// infinities.
+/// Formats as indented JSON with sorted keys, as `toJSON` does. `None` for NaN and infinities.
 pub(crate) fn indented(value: &Value) -> Option<String> {
     if has_no_number(value) {
         return None;

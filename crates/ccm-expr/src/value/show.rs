@@ -5,8 +5,7 @@ use std::fmt;
 use super::Value;
 use crate::time::duration;
 
-/// Text form within other text: text verbatim, null as nothing, lists and maps as JSON, whole numbers without
-/// a fraction.
+/// Text form within other text: null as nothing, lists and maps as JSON, whole numbers without a fraction.
 impl fmt::Display for Value {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

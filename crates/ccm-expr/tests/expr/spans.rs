@@ -20,6 +20,10 @@ fn errors_carry_span_message_and_hint() {
         ("Facts.host.inof", "inof", "there is no `Facts.host.inof`", "did you mean `info`?"),
         ("Facts[\"hots\"].x", "\"hots\"", "there is no `Facts.hots`", "did you mean `host`?"),
         ("1 + lookpu('a')", "lookpu", "there is no function `lookpu`", "did you mean `lookup`?"),
+        ("{a: 1}.b", "b", "this map has no key `b`", ""),
+        ("{a: {bat: 1}}.a.bta", "bta", "this map has no key `bta`", "did you mean `bat`?"),
+        ("{a: nil}.a.b", "b", "nil has no key `b`", "write `?.` instead of `.` to get nil"),
+        ("nothing(1)", "nothing", "there is no function `nothing`", ""),
         ("Data.n.x", "x", "`Data.n.x`: nil has no key `x`", "write `?.` instead of `.` to get nil"),
         (
             "Data.t + 1",
@@ -79,6 +83,7 @@ fn errors_carry_their_cause() {
         assert!(matches!(cause(text), Cause::MissingKey(path) if path == expected), "{text}");
     }
     assert!(matches!(cause("nobody"), Cause::UnknownName(name) if name == "nobody"));
+    assert!(matches!(cause("nothing(1)"), Cause::UnknownFunction(name) if name == "nothing"));
     assert!(matches!(cause("lookup('x')"), Cause::Function { name, .. } if name == "lookup"));
     assert!(matches!(cause("1 +"), Cause::Language));
 }

@@ -78,7 +78,6 @@ pub(super) fn vendor(number: &str) -> &'static str {
     find(&VENDORS, number).unwrap_or_default()
 }
 
-/// Returns the name of a model of ARM.
 pub(super) fn model(number: &str) -> &'static str {
     find(&MODELS, number).unwrap_or("Undefined")
 }

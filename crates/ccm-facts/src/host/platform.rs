@@ -1,16 +1,13 @@
-//! Distribution of the host, in the names that manifests use.
-//!
-//! The distributions' own files are older than `/etc/os-release` and hold more: only Debian's own has the
-//! point release. Their order puts derived distributions before the original.
+//! Distribution of the host, in the names that manifests use. The distributions' own files are older than
+//! `/etc/os-release` and hold more: only Debian's has the point release. Their order puts derived
+//! distributions before the original.
 
 use std::collections::HashMap;
 
 use crate::reader::FactReader;
 
-/// Distribution.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Platform {
-    /// Name.
     pub(super) name: String,
     /// Family; empty if the distribution has none.
     pub(super) family: String,
@@ -18,7 +15,6 @@ pub(super) struct Platform {
     pub(super) version: String,
 }
 
-/// Distributions of each family.
 const FAMILIES: [(&str, &[&str]); 12] = [
     ("debian", &["debian", "ubuntu", "linuxmint", "raspbian", "Kylin", "cumuluslinux"]),
     ("fedora", &["fedora"]),
@@ -63,7 +59,6 @@ const FAMILIES: [(&str, &[&str]); 12] = [
 ];
 
 impl Platform {
-    /// Detects the distribution.
     pub(super) fn detect(reader: &mut FactReader<'_>) -> Self {
         let release = reader.optional("/etc/os-release").or_else(|| reader.optional("/usr/lib/os-release"));
         let release = assignments(release.as_deref().unwrap_or_default());
@@ -116,7 +111,6 @@ fn name_and_version(reader: &mut FactReader<'_>, release: &HashMap<String, Strin
     }
 }
 
-/// Detects Debian and its derivatives.
 fn debian(
     reader: &mut FactReader<'_>,
     release: &HashMap<String, String>,
@@ -191,7 +185,6 @@ fn red_hat_version(text: &str) -> String {
     version[..length.map_or(version.len(), |(at, _)| at)].to_owned()
 }
 
-/// Returns the content of a file that is not empty.
 fn content(reader: &mut FactReader<'_>, path: &str) -> Option<String> {
     reader.optional(path).filter(|text| !text.trim().is_empty())
 }

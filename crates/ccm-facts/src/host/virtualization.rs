@@ -1,10 +1,8 @@
-//! Virtualization: the host as a virtual machine, as a container, or with guests of its own.
-//!
-//! The innermost system counts: a container in a virtual machine is a container.
+//! Virtualization: the host as a virtual machine, as a container, or with guests of its own. The innermost
+//! system counts: a container in a virtual machine is a container.
 
 use crate::reader::FactReader;
 
-/// Virtualization of the host, as a guest or with guests.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Virtualization {
     /// Virtualization system; empty if unknown.
@@ -61,15 +59,11 @@ impl Virtualization {
         self.role == GUEST && matches!(self.system.as_str(), "docker" | "lxc")
     }
 
-    /// Detects the virtualization.
     pub(super) fn detect(reader: &mut FactReader<'_>, release: &str) -> Self {
         if let Some(system) = container(reader, release) {
             return Self::new(system, GUEST);
         }
-        if let Some(found) = shared_kernel(reader) {
-            return found;
-        }
-        if let Some(found) = xen(reader) {
+        if let Some(found) = shared_kernel(reader).or_else(|| xen(reader)) {
             return found;
         }
         let processor = reader.start("/proc/cpuinfo", ONE_PROCESSOR).unwrap_or_default();
@@ -84,7 +78,6 @@ impl Virtualization {
     }
 }
 
-/// Detects the container around this host.
 fn container(reader: &mut FactReader<'_>, release: &str) -> Option<String> {
     if reader.exists("/.dockerenv") {
         return Some("docker".to_owned());
@@ -113,7 +106,6 @@ fn container(reader: &mut FactReader<'_>, release: &str) -> Option<String> {
     (lower.contains("microsoft") || lower.contains("wsl")).then(|| "wsl".to_owned())
 }
 
-/// Detects a container by the control groups of the process.
 fn container_of_groups(groups: &str) -> Option<&'static str> {
     // `12:pids:/docker/0123…`, `0::/system.slice/docker-0123….scope`, `1:name=systemd:/lxc.payload.web`
     let paths = groups.lines().filter_map(|line| line.splitn(3, ':').nth(2));
@@ -153,7 +145,6 @@ fn xen(reader: &mut FactReader<'_>) -> Option<Virtualization> {
     Some(Virtualization::new("xen", if capabilities.contains("control_d") { HOST } else { GUEST }))
 }
 
-/// Detects the virtual machine.
 fn virtual_machine(reader: &mut FactReader<'_>, processor: &str) -> Option<&'static str> {
     let hypervisor = has_hypervisor(processor);
     let old = ["QEMU Virtual CPU", "Common KVM processor", "Common 32-bit KVM processor"];
@@ -187,7 +178,6 @@ fn virtual_machine(reader: &mut FactReader<'_>, processor: &str) -> Option<&'sta
     firmware.contains("qemu").then_some(if hypervisor { "kvm" } else { "qemu" })
 }
 
-/// Returns `true` if the processor reports a hypervisor.
 fn has_hypervisor(processor: &str) -> bool {
     let flags = processor.lines().find(|line| line.starts_with("flags"));
     flags.is_some_and(|flags| flags.split_whitespace().any(|flag| flag == "hypervisor"))

@@ -5,7 +5,6 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 const UP: u32 = 0x1;
 const REJECT: u32 = 0x200;
 
-/// Usable route.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Route {
     pub(super) interface: String,
@@ -35,7 +34,6 @@ pub(super) fn ipv4(text: &str) -> Vec<Route> {
     text.lines().skip(1).filter_map(route).collect()
 }
 
-/// Parses `/proc/net/ipv6_route`.
 pub(super) fn ipv6(text: &str) -> Vec<Route> {
     let address = |word: &str| Some(Ipv6Addr::from_bits(u128::from_str_radix(word, 16).ok()?));
     let route = |line: &str| {

@@ -27,7 +27,6 @@ fn machine() -> FakeMachine {
     FakeMachine { interfaces, ..FakeMachine::default() }
 }
 
-/// Formats a line of `/proc/net/route`.
 fn route_4(name: &str, to: [u8; 4], mask: [u8; 4], gateway: [u8; 4], flags: u32, metric: u32) -> String {
     let word = |bytes: [u8; 4]| u32::from_ne_bytes(bytes);
     format!(
@@ -38,7 +37,6 @@ fn route_4(name: &str, to: [u8; 4], mask: [u8; 4], gateway: [u8; 4], flags: u32,
     )
 }
 
-/// Formats a line of `/proc/net/ipv6_route`.
 fn route_6(name: &str, to: &str, prefix: u32, gateway: &str, flags: u32, metric: u32) -> String {
     let word = |text: &str| format!("{:032x}", text.parse::<Ipv6Addr>().expect("an address").to_bits());
     let (to, none, gateway) = (word(to), word("::"), word(gateway));

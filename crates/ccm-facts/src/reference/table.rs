@@ -3,7 +3,6 @@
 use super::Fact;
 use super::FactKind::{self, Boolean, Integer, Number, Text};
 
-/// Every gathered fact.
 pub(super) const FACTS: &[Fact] = &[
     fact("host.info.hostname", Text, "host name that the kernel reports", r#""web1.example.net""#),
     fact("host.info.uptime", Integer, "seconds since the machine was started", "86400"),

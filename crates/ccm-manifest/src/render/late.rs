@@ -12,11 +12,9 @@ use crate::late::LateResources;
 use crate::redaction::Redaction;
 use crate::scope::{EvalError, ManifestEvaluator, ManifestScope, Phase};
 
-/// Writes the late texts of one manifest.
 pub(super) struct LateTexts<'a> {
     pub(super) late: &'a LateResources<'a>,
     pub(super) manifest: &'a ManifestScope,
-    /// Directory of the rendered manifest.
     pub(super) root: &'a Path,
     pub(super) redaction: &'a Redaction,
 }

@@ -6,7 +6,6 @@ use ccm_data::interpolation::{SplitText, split};
 use ccm_expr::Value;
 use ccm_properties::TextSyntax;
 
-/// Escapes the expressions in a text.
 pub(super) fn escape(text: &str, syntax: TextSyntax) -> String {
     if split(text, syntax == TextSyntax::Shell) == SplitText::Literal {
         return text.to_owned();
@@ -61,7 +60,6 @@ pub(super) fn expression(value: &Value) -> Option<String> {
     }
 }
 
-/// Returns a text as a literal.
 pub(super) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

@@ -27,7 +27,7 @@ use late::LateTexts;
 ///
 /// One list holds the resources of all manifests, with every dependency as `require`. Comments name the
 /// omitted resources: those that are not managed or in noop. Secrets and properties that `sensitive` hides
-/// are redacted. Late values stay expressions. Returns an error for each resource that can't be rendered.
+/// are redacted, late values stay expressions. A resource that can't be rendered is an error.
 pub fn render(catalog: &Catalog, loaded: &LoadResult<'_>) -> Result<String, Vec<Diagnostic>> {
     let graph = Graph::of(catalog);
     let renderer = Renderer { catalog, graph, loaded, redaction: Redaction::new(&loaded.data.secrets) };
@@ -139,8 +139,8 @@ impl Renderer<'_> {
         resource.require.iter().map(on).chain(of_groups).chain(resource.subscribe.iter().map(on))
     }
 
-    /// Returns the rendered dependencies of a resource. The dependencies of an omitted or `apply` resource
-    /// replace that resource.
+    /// Returns the rendered dependencies of a resource, with those of omitted and `apply` resources in their
+    /// place.
     fn effective_dependencies(&self, index: ResourceIndex) -> Vec<ResourceIndex> {
         let mut dependencies = Vec::new();
         let mut seen = HashSet::new();
@@ -258,7 +258,6 @@ impl Renderer<'_> {
         YamlValue::Text(literal::escape(&self.redaction.text(text), syntax))
     }
 
-    /// Writes a node and its descendants.
     fn node(
         &self,
         node: &Node,
@@ -376,19 +375,16 @@ fn is_late(waiting: Option<&LateResource>, node: &Node) -> bool {
     waiting.is_some_and(|waiting| waiting.texts.covers(node.span))
 }
 
-/// Returns the error for a template that can't be rendered.
 fn late_template(resource: &Resource, what: &str) -> Diagnostic {
     unrenderable(resource, &format!("{what} is rendered only during the run"))
 }
 
-/// Returns the error for a resource that can't be rendered.
 fn unrenderable(resource: &Resource, why: &str) -> Diagnostic {
     let message = format!("`{}` can't be written: {why}", resource.id);
     Diagnostic::error(resource.span, escape_control(&message))
 }
 
-/// Returns a value with its numbers in canonical form. In a text property, a number such as `0644` keeps its
-/// text.
+/// Returns a value with canonical numbers; in a text property, a number such as `0644` keeps its text.
 fn canonical(kind: Option<&PropertyKind>, node: &Node) -> Node {
     let value = match &node.value {
         NodeValue::Scalar(scalar) => NodeValue::Scalar(match nodes::of_scalar(scalar) {

@@ -1,5 +1,4 @@
-//! Finds all late values of an expression or a template before evaluating it, so that it waits for all of
-//! them and not only for the first.
+//! Finds all late values of an expression or a template before evaluation, to wait for all of them at once.
 
 use std::collections::HashSet;
 use std::ops::Range;

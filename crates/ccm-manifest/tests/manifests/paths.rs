@@ -21,7 +21,7 @@ fn paths_require_the_nearest_directory() {
 #[test]
 fn only_directories_imply_edges() {
     assert_eq!(
-        edges_of("- note:\n    - /a/f:\n    - /a: {text: gone}\n- task:\n    - /a/b:"),
+        edges_of("- note:\n    - /a/f:\n    - /a: {text: part}\n- task:\n    - /a/b:"),
         Vec::<String>::new()
     );
 }
@@ -62,6 +62,18 @@ fn implied_edges_close_no_cycle() {
     assert_eq!(
         edges_of(items),
         ["note#/a after note#/b/f", "note#/a/g after note#/a", "note#/b after note#/a/g"]
+    );
+}
+
+#[test]
+fn a_path_below_a_file_is_an_error() {
+    let items = "- note:\n    - /a/b/f:\n    - /a:\n    - /a/g: {text: nothing}\n    - /ab/c:";
+    assert_eq!(
+        reported(&manifest(items)),
+        [
+            "4:11 `note#/a/b/f` is below `note#/a`, which is not a directory (5:11 not a directory) | choose another \
+          path for one of them"
+        ]
     );
 }
 

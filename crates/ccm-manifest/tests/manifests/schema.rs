@@ -170,7 +170,7 @@ fn the_schema_refuses_what_the_loader_refuses() {
         "ccm:",
         "ccm: {}",
         "ccm: {resources: }",
-        "ccm: {resources: []}",
+        "ccm: {resources: }",
         "ccm: {name: '', resources: [task: [a: ]]}",
         "ccm: {name: [x], resources: [task: [a: ]]}",
         "ccm: {fail_on_error: 'yes', resources: [task: [a: ]]}",

@@ -5,7 +5,6 @@ use ccm_model::ScalarStyle;
 use super::FastPath;
 use super::scalar::ScannedScalar;
 
-/// Lines of a block.
 struct Lines {
     start: usize,
     /// End of the last line with text.
@@ -13,9 +12,7 @@ struct Lines {
     /// Start of the first line after the block.
     end: usize,
     indentation: usize,
-    /// Number of bytes of indentation.
     indented: usize,
-    /// Number of trailing blank lines.
     blank_at_end: usize,
     /// `true` if an inner line is blank or indented deeper than the first.
     is_uneven: bool,

@@ -6,7 +6,6 @@ use super::FastPath;
 use super::scalar::ScalarContext;
 
 impl FastPath<'_> {
-    /// Parses a list or map from its opening to its closing bracket.
     pub(super) fn flow(&mut self) -> Option<Node> {
         self.open()?;
         let start = self.at;

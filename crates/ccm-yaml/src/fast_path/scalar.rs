@@ -4,7 +4,6 @@ use ccm_model::ScalarStyle;
 
 use super::FastPath;
 
-/// Scalar with its range.
 pub(super) struct ScannedScalar {
     pub(super) text: Box<str>,
     pub(super) style: ScalarStyle,
@@ -24,12 +23,10 @@ impl ScannedScalar {
 pub(super) enum ScalarContext {
     /// A line, after a dash or a key.
     Line,
-    /// Brackets.
     Brackets,
 }
 
 impl FastPath<'_> {
-    /// Parses a scalar with or without quotes.
     pub(super) fn scalar(&mut self, context: ScalarContext) -> Option<ScannedScalar> {
         match self.bytes.get(self.at)? {
             b'\'' => self.single_quoted(),

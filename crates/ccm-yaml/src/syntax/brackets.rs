@@ -51,7 +51,6 @@ impl SyntaxError<'_> {
         }
     }
 
-    /// Returns the bracket that closes the innermost one.
     fn closing_bracket(&self) -> char {
         let open = self.bracket.and_then(|bracket| self.text.get(bracket.range()));
         if open == Some("{") { '}' } else { ']' }

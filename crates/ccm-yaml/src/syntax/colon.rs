@@ -47,7 +47,6 @@ impl SyntaxError<'_> {
             .with_label(self.span(start, self.at), "this is a key")
     }
 
-    /// Error of a key without `: `.
     pub(super) fn key_without_colon(&self) -> Diagnostic {
         let rest = self.rest();
         let span = self.span(self.at, self.at + rest.len());

@@ -92,7 +92,6 @@ impl SyntaxError<'_> {
     }
 }
 
-/// Number of hexadecimal digits of an escape.
 fn hex_digits(letter: char) -> usize {
     match letter {
         'x' => 2,

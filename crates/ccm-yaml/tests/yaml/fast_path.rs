@@ -123,7 +123,7 @@ fn limits_equal_those_of_the_full_parser() {
         (0..levels).flat_map(|level| [" ".repeat(level), "a:\n".to_owned()]).collect()
     };
     let brackets = |levels: usize| format!("a: {}{}\n", "[".repeat(levels - 1), "]".repeat(levels - 1));
-    let limits = Limits { depth: 5, nodes: 100 };
+    let limits = Limits { depth: 5, nodes: 100, ..Limits::default() };
     for text in [deep(5), brackets(5)] {
         assert!(parse_fast(SOURCE, &text, &limits).is_some(), "{text:?}");
         assert!(parse_any(SOURCE, &text, &limits).is_ok(), "{text:?}");
@@ -132,7 +132,7 @@ fn limits_equal_those_of_the_full_parser() {
         assert_eq!(parse_fast(SOURCE, &text, &limits), None, "{text:?}");
         assert!(parse_any(SOURCE, &text, &limits).is_err(), "{text:?}");
     }
-    let deepest = Limits { depth: 100_000, nodes: 1_000_000 };
+    let deepest = Limits { depth: 100_000, nodes: 1_000_000, ..Limits::default() };
     for text in [deep(512), brackets(512), "- ".repeat(512) + "a\n"] {
         assert!(parse_fast(SOURCE, &text, &deepest).is_some());
     }

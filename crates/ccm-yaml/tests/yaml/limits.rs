@@ -109,8 +109,8 @@ fn nodes_are_counted_after_aliases_are_expanded() {
 
 #[test]
 fn exponential_aliases_end_in_an_error() {
-    let limits = Limits { nodes: 100_000, ..Limits::default() };
-    let expected = "aliases make this text larger than 100000 values";
+    let limits = Limits { repeated: 100_000, ..Limits::default() };
+    let expected = "aliases repeat more than 100000 values";
     let mut laughs = "a0: &a0 [lol]\n".to_owned();
     for level in 1..60 {
         laughs.push_str(&format!(

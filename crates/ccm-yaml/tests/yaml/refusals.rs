@@ -1,6 +1,9 @@
 //! Valid YAML that ccm refuses: position, message and hint.
 
-use crate::render::{check, check_same};
+use ccm_model::SourceId;
+use ccm_yaml::{Limits, parse, parse_with_duplicates};
+
+use crate::render::{check, check_same, show};
 
 #[test]
 fn expressions_need_quotes() {
@@ -330,4 +333,28 @@ fn documents_directives_and_control_characters() {
             ],
         ),
     ]);
+}
+
+#[test]
+fn duplicate_keys_leave_a_tree_of_all_values() {
+    let limits = Limits::default();
+    for (text, expected, count) in [
+        ("a: 1\na: 2\nb: 3", "{a: 1, b: 3}", 1),
+        ("a: [1]\nb: 2\na: [3]\na: 4", "{a: [1, 3], b: 2}", 2),
+        ("a: {b: 1, c: {d: 1}}\na: {b: 2, c: {e: 3}, f: 4}", "{a: {b: 1, c: {d: 1, e: 3}, f: 4}}", 1),
+        ("x: &x {a: [1], a: [2]}\ny: *x", "{x: {a: [1, 2]}, y: {a: [1, 2]}}", 1),
+        ("a: 1\nb: 2", "{a: 1, b: 2}", 0),
+    ] {
+        let (tree, duplicates) = parse_with_duplicates(SourceId(0), text, &limits).expect("a tree");
+        assert_eq!((&*show(&tree.expect("a map")), duplicates.len()), (expected, count), "{text}");
+        assert_eq!(
+            parse(SourceId(0), text, &limits).map_err(|errors| errors.len()).err(),
+            (count > 0).then_some(count)
+        );
+    }
+    // Other errors leave no tree, and neither do more errors than are kept.
+    for text in ["a: 1\na: 2\nb: !no 1".to_owned(), "a: 1\n".repeat(2_000)] {
+        let errors = parse_with_duplicates(SourceId(0), &text, &limits).expect_err("no tree");
+        assert!(errors.len() > 1, "{errors:?}");
+    }
 }

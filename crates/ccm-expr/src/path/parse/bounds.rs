@@ -73,16 +73,12 @@ fn closing_quote(bytes: &[u8], open: usize, end: usize) -> Option<usize> {
     None
 }
 
-/// Positions in a query.
 pub(super) struct QueryBounds {
-    /// Beginning of the operator, if the query has one.
     pub(super) operator: Option<usize>,
-    /// Closing bracket.
     pub(super) close: usize,
 }
 
-/// Finds the operator and the closing bracket of a query whose `#` begins the range; `None` if the query is
-/// not closed.
+/// Finds operator and closing bracket of a query whose `#` begins the range; `None` if it is not closed.
 pub(super) fn query_bounds(text: &str, range: Range<usize>) -> Option<QueryBounds> {
     let bytes = text.as_bytes();
     let Range { start, end } = range;

@@ -40,6 +40,9 @@ pub trait ResourceKind: 'static {
     type Rule: Rule;
 
     /// Decides what to do and why. Pure.
+    ///
+    /// A type that has nothing to refresh ignores the trigger. A change with a trigger is reported as a
+    /// refresh, whatever the reason.
     fn decide(
         properties: &Self::Properties,
         state: &Self::State,
@@ -66,7 +69,8 @@ pub trait ResourceKind: 'static {
         None
     }
 
-    /// Describes a state for events. `decision` is the text of the rule that [`Self::decide`] applied.
+    /// Describes a state for events. `decision` is the text of the rule that [`Self::decide`] applied. Not
+    /// called for an unchanged resource, unless [`Context::describe_unchanged`] is set.
     fn describe(properties: &Self::Properties, state: &Self::State, decision: &str) -> Described;
 }
 
@@ -87,6 +91,8 @@ pub trait Provider<K: ResourceKind>: Sync {
     ) -> Local<'a, Result<K::State, Failure>>;
 
     /// Changes the system. Is never called in noop.
+    ///
+    /// A provider sets [`Failure::changed`] if a part of the change was made before the failure.
     fn execute<'a>(
         &'a self,
         properties: &'a K::Properties,
@@ -149,7 +155,8 @@ pub trait Provider<K: ResourceKind>: Sync {
     }
 
     /// Checks in noop whether a change could be made. Returns warnings; an error is the failure that an
-    /// execution would end with as things are now.
+    /// execution would end with as things are now. The engine only warns, because an earlier change may
+    /// prevent the failure; only a refusal by the gate fails the resource.
     fn preflight<'a>(
         &'a self,
         properties: &'a K::Properties,
@@ -217,12 +224,12 @@ impl fmt::Display for Trigger {
         } else {
             let since = display_timestamp(*since, 0);
             let because = "a refresh is pending from an earlier run";
-            write!(formatter, "{because} ({source} changed in {run_id}, since {since}{more})")
+            write!(formatter, "{because} (triggered by {source} in {run_id}, since {since}{more})")
         }
     }
 }
 
-/// Decision on a resource. `R` is the rule of the type, or [`Reason`] where the type does not matter.
+/// Decision on a resource. `R` is the rule of the type; the engine turns it into a [`Reason`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Decision<R = Reason> {
     /// Keep the state.
@@ -236,7 +243,7 @@ pub enum Decision<R = Reason> {
         reason: R,
         /// Message for noop, in the form `Would have executed`.
         noop_message: String,
-        /// Change of content as a unified diff, if [`Context::diff`] asks for one.
+        /// Change of content as a unified diff, if [`Context::diff`] asks for one. Secrets in it are redacted.
         diff: Option<String>,
     },
     /// The state allows no decision.
@@ -304,7 +311,7 @@ pub struct Context<'a> {
     pub directory: &'a Path,
     /// Directory for files that outlive a run. `None` if there is none.
     pub state_directory: Option<&'a Path>,
-    /// `true` if decisions are to have diffs.
+    /// `true` if decisions are to have diffs. A provider passes it on in the state.
     pub diff: bool,
     /// `true` if unchanged states are described as well. If not, a provider need not read what only serves a
     /// description.
@@ -388,11 +395,11 @@ mod tests {
         assert_eq!(Trigger::Changed.to_string(), "a resource it subscribes to changed");
         assert_eq!(
             pending(false, false),
-            "a refresh is pending from an earlier run (file#/a changed in 01a1, since 1970-01-01T00:00:00Z)"
+            "a refresh is pending from an earlier run (triggered by file#/a in 01a1, since 1970-01-01T00:00:00Z)"
         );
         assert_eq!(
             pending(false, true),
-            "a refresh is pending from an earlier run (file#/a changed in 01a1, since 1970-01-01T00:00:00Z, and more)"
+            "a refresh is pending from an earlier run (triggered by file#/a in 01a1, since 1970-01-01T00:00:00Z, and more)"
         );
         assert_eq!(
             pending(true, false),

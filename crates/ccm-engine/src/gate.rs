@@ -86,7 +86,7 @@ pub struct CommandRequest<'a> {
     /// `true` if the resource is in noop.
     pub noop: bool,
     /// The command, not redacted, because the gate has to judge it as it is. A gate that shows or stores the
-    /// command has to redact it first.
+    /// command has to redact it first, by the [`Secrets`](ccm_redaction::Secrets) of its session.
     pub command: &'a Command,
     /// Change of the resource that was decided on. `None` while its state is read.
     pub change: Option<&'a PlannedChange>,
@@ -141,7 +141,7 @@ impl<'a> GatedResource<'a> {
         self.resource.ensure.as_ref().map(|ensure| ensure.value.as_str())
     }
 
-    /// Returns the properties without secrets, and without those that a `sensitive` resource hides.
+    /// Returns the properties; secrets, and those that a `sensitive` resource hides, are `[redacted]`.
     pub fn properties(&self) -> Properties {
         let table = self.run.resource_type(self.resource).map(OwnProperties::properties).unwrap_or_default();
         self.run.secrets.redactor().redact_properties(shown::properties(table, &self.resource.properties))

@@ -24,7 +24,7 @@
 //! A type implements [`TypedResource`]: its properties, its [`ResourceKind`] with the pure decision, and its
 //! providers. Only the engine handles noop, failure, refresh and verification, so that a provider can't get
 //! noop wrong: [`Provider::execute`] is never called in noop.
-#![doc = include_str!("resource_type.md")]
+//! `ccm_runtime::resource_type` has a whole type as an example.
 
 mod batch;
 mod bound_resource;

@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
-/// Claim of a resource on an object that it manages. Two exclusive claims on one object are an error.
+/// Claim of a resource on an object that it manages. Claims of two resources on one object are an error,
+/// unless both are shared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim<'a> {
     /// Kind of the object.
@@ -20,7 +21,7 @@ pub struct Claim<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum ClaimKind {
-    /// A path of the file system, absolute and in its shortest form.
+    /// A path of the file system, absolute and without `.`, `..`, `//` or a slash at its end.
     Path,
     /// A systemd unit of the system, with its suffix.
     Unit,

@@ -138,7 +138,7 @@ pub struct Transaction {
     pub final_ensure: Option<String>,
     /// Outcome.
     pub outcome: Outcome,
-    /// Properties of the type as they were written, without those that `sensitive` hides.
+    /// Properties of the type as they were written; those that `sensitive` hides are `[redacted]`.
     pub properties: Properties,
     /// Forms of properties that are not shown as they were written.
     pub presentation: Vec<(&'static str, Presentation)>,

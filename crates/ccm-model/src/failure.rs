@@ -24,7 +24,7 @@ pub struct Failure {
     pub chain: Vec<String>,
     /// Advice on what to do about it.
     pub hints: Vec<String>,
-    /// `true` if the system may have been changed before the failure.
+    /// `true` if the system may have been changed before the failure. The failure then has no location.
     pub changed: bool,
     /// Last lines that a command printed.
     pub output: Vec<StreamTail>,
@@ -168,7 +168,8 @@ impl Failure {
         self
     }
 
-    /// Sets the prerequisite that an earlier resource could have provided or removed.
+    /// Sets the prerequisite that an earlier resource could have provided or removed. In noop the failure
+    /// does not count if that resource would be changed.
     #[must_use]
     pub fn with_missing(mut self, missing: MissingPrerequisite) -> Self {
         self.missing = Some(Box::new(missing));

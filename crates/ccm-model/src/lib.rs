@@ -42,9 +42,10 @@
 //! ```
 //! use ccm_model::{Event, OutputLine, ResourceId, Stream};
 //!
-//! let line = OutputLine { id: ResourceId::new("exec", "build"), stream: Stream::Stdout, line:
-//! "done".to_owned() }; let text = serde_json::to_string(&Event::OutputReceived(line.clone()))?;
-//! assert_eq!(serde_json::from_str::<Event>(&text)?, Event::OutputReceived(line));
+//! let id = ResourceId::new("exec", "build");
+//! let event = Event::OutputReceived(OutputLine { id, stream: Stream::Stdout, line: "done".to_owned() });
+//! let text = serde_json::to_string(&event)?;
+//! assert_eq!(serde_json::from_str::<Event>(&text)?, event);
 //! # Ok::<(), serde_json::Error>(())
 //! ```
 

@@ -108,7 +108,7 @@ impl fmt::Display for PendingCause {
         match self {
             Self::Failed => formatter.write_str("it failed"),
             Self::Skipped { skip: skip @ SkipCause::NotManaged { .. }, .. } => {
-                write!(formatter, "{skip}; a run refreshes it once it is managed")
+                write!(formatter, "{skip}; it is refreshed once it is managed")
             }
             Self::Skipped { skip: SkipCause::NotSelected, .. } => {
                 formatter.write_str("not selected; a run without `--only` refreshes it")
@@ -117,7 +117,7 @@ impl fmt::Display for PendingCause {
             Self::Skipped { skip, .. } => write!(formatter, "{skip:#}"),
             Self::Noop { blocked_by: None } => formatter.write_str("it is in noop"),
             Self::Noop { .. } => {
-                formatter.write_str("its manifest is in noop; a run refreshes it once noop is removed")
+                formatter.write_str("its manifest is in noop; it is refreshed once noop is removed")
             }
             Self::NoValue => formatter.write_str("a value that it needs is missing"),
             Self::OtherManifest { manifest } => write!(

@@ -1,6 +1,6 @@
 //! Source texts, and locations in them.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
@@ -55,17 +55,36 @@ pub struct Source {
     pub name: String,
     /// The text.
     pub text: Arc<str>,
+    /// Number of line ends before each block of [`BLOCK`] bytes.
+    lines_before: OnceLock<Vec<usize>>,
 }
+
+/// Size of the parts of a text whose lines are counted once, because a long text may have many errors.
+const BLOCK: usize = 64 << 10;
 
 impl Source {
     /// Returns line and column of a byte offset.
     pub fn position(&self, offset: usize) -> Position {
         let before = self.before(offset);
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-        Position {
-            line: before.bytes().filter(|byte| *byte == b'\n').count() + 1,
-            column: before[line_start..].chars().count() + 1,
-        }
+        Position { line: self.lines_before(before) + 1, column: before[line_start..].chars().count() + 1 }
+    }
+
+    /// Returns the number of line ends in a part at the beginning of the text.
+    fn lines_before(&self, part: &str) -> usize {
+        let line_ends = |bytes: &[u8]| bytes.iter().copied().filter(|byte| *byte == b'\n').count();
+        let blocks = self.lines_before.get_or_init(|| {
+            let mut before = 0;
+            let blocks = self.text.as_bytes().chunks(BLOCK).map(|block| {
+                let after = before + line_ends(block);
+                std::mem::replace(&mut before, after)
+            });
+            blocks.collect()
+        });
+        let block = part.len() / BLOCK;
+        // A text of whole blocks has none after its end.
+        let block = block.min(blocks.len().saturating_sub(1));
+        blocks.get(block).map_or(0, |before| before + line_ends(&part.as_bytes()[block * BLOCK..]))
     }
 
     /// Returns the text before an offset. The offset may be past the end or inside a character.
@@ -88,7 +107,7 @@ impl SourceMap {
     /// Adds a text. Returns its number, for spans.
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<Arc<str>>) -> SourceId {
         let id = SourceId(u32::try_from(self.sources.len()).unwrap_or(u32::MAX));
-        self.sources.push(Source { name: name.into(), text: text.into() });
+        self.sources.push(Source { name: name.into(), text: text.into(), lines_before: OnceLock::new() });
         id
     }
 
@@ -136,5 +155,21 @@ mod tests {
         let mut sources = SourceMap::default();
         let id = sources.add("m.yaml", "ä");
         assert_eq!(sources.locate(Span::new(id, 1, 2)), Some(("m.yaml", Position { line: 1, column: 1 })));
+    }
+
+    #[test]
+    fn positions_in_long_texts_count_all_lines() {
+        let line = "0123456789abcde\n";
+        for length in [0, 1, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK, 3 * BLOCK + 17] {
+            let text: String = line.chars().cycle().take(length).collect();
+            let mut sources = SourceMap::default();
+            let id = sources.add("m.yaml", text);
+            for offset in [0, 15, 16, BLOCK - 1, BLOCK, BLOCK + 16, 2 * BLOCK, 3 * BLOCK, usize::MAX] {
+                let end = offset.min(length);
+                let position = sources.get(id).map(|source| source.position(offset));
+                let expected = Position { line: end / line.len() + 1, column: end % line.len() + 1 };
+                assert_eq!(position, Some(expected), "{offset} of {length}");
+            }
+        }
     }
 }

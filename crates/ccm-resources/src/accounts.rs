@@ -8,15 +8,13 @@ use std::rc::Rc;
 use ccm_engine::Context;
 use ccm_host::{FileError, Files};
 
-/// Users and groups of this machine.
-/// A lookup parses `/etc/passwd` or queries a server, which costs more than comparing a file. The results are
-/// kept in the engine's cache, which every executed command invalidates: it may add, rename or remove a user.
+/// Users and groups of this machine. A lookup parses `/etc/passwd` or queries a server, which costs more than
+/// comparing a file, so results stay in the engine's cache until a command is executed: it may change users.
 pub(crate) struct Accounts<'a> {
     files: &'a dyn Files,
     cache: Rc<AccountCache>,
 }
 
-/// Results of lookups, without the failed ones.
 #[derive(Default)]
 struct AccountCache {
     users: Lookups,
@@ -32,7 +30,6 @@ struct Lookups {
 }
 
 impl<'a> Accounts<'a> {
-    /// Returns the accounts with the cache of this run.
     pub(crate) async fn of(context: &Context<'a>) -> Self {
         let cache = context.state_cache(async || Ok::<_, Infallible>(AccountCache::default())).await;
         Self { files: context.host.files, cache: cache.unwrap_or_else(|never| match never {}) }
@@ -48,7 +45,6 @@ impl<'a> Accounts<'a> {
         self.cache.groups.number(name, |name| self.files.group(name))
     }
 
-    /// Returns the name of a user, or the digits.
     pub(crate) fn user_name(&self, uid: u32) -> Rc<str> {
         self.cache.users.name(uid, |uid| self.files.user_name(uid))
     }

@@ -3,12 +3,9 @@
 use ccm_host::CapturedOutput;
 use ccm_model::{Stream, StreamTail};
 
-/// Maximum number of quoted lines of a stream.
 const LINES: usize = 20;
-/// Maximum number of quoted characters of a stream.
 const CHARACTERS: usize = 10_000;
 
-/// Returns the last lines of a stream as text.
 pub(crate) fn tail(stream: Stream, captured: &CapturedOutput) -> Option<StreamTail> {
     let contiguous;
     let bytes: &[u8] = if captured.tail.is_empty() {

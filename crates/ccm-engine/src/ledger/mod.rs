@@ -12,7 +12,7 @@ use std::cell::RefCell;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use ccm_host::state::Directory;
+use ccm_host::state::{Directory, StateError};
 
 pub(crate) use file::LedgerFile;
 pub use pending::{PendingLedger, RecordedRefresh, damaged, pending};
@@ -44,6 +44,9 @@ pub enum LedgerError {
         /// Cause of the error.
         source: io::Error,
     },
+    /// The state directory can't be read.
+    #[error(transparent)]
+    State(#[from] StateError),
     /// The directory of all ledgers can't be used.
     #[error("the ledgers in {path:?} can't be read")]
     Directory {
@@ -109,8 +112,7 @@ impl Ledger {
 
     /// Opens a ledger for a run that writes nothing, even if a run that writes would refuse it.
     pub fn inspect(state: &Path, run: LedgerRun) -> Result<Self, LedgerError> {
-        let failed = |source| LedgerError::Directory { path: state.join(DIRECTORY), source };
-        let state = Directory::open(state).map_err(failed)?;
+        let state = Directory::open(state)?;
         let directory = state.as_ref().map_or(Ok(None), open_ledgers)?;
         let name = file::name(&run.key);
         let untrusted = state.as_ref().and_then(|state| untrusted(state, directory.as_ref(), &name));

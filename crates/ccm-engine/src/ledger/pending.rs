@@ -47,7 +47,7 @@ pub struct RecordedRefresh {
 /// out, unless no run would trust them.
 pub fn pending(state: &Path) -> Result<Vec<PendingLedger>, LedgerError> {
     let failed = |source| LedgerError::Directory { path: state.join(DIRECTORY), source };
-    let Some(state) = Directory::open(state).map_err(failed)? else { return Ok(Vec::new()) };
+    let Some(state) = Directory::open(state)? else { return Ok(Vec::new()) };
     let Some(directory) = open_ledgers(&state)? else { return Ok(Vec::new()) };
     let mut names = directory.names().map_err(failed)?;
     names.retain(|name| name.ends_with(ENDING) && !name.starts_with('.'));
@@ -63,7 +63,7 @@ pub fn pending(state: &Path) -> Result<Vec<PendingLedger>, LedgerError> {
 /// Returns the names of damaged ledgers that runs have kept.
 pub fn damaged(state: &Path) -> Result<Vec<String>, LedgerError> {
     let failed = |source| LedgerError::Directory { path: state.join(DIRECTORY), source };
-    let Some(state) = Directory::open(state).map_err(failed)? else { return Ok(Vec::new()) };
+    let Some(state) = Directory::open(state)? else { return Ok(Vec::new()) };
     let Some(directory) = open_ledgers(&state)? else { return Ok(Vec::new()) };
     let mut names = directory.names().map_err(failed)?;
     names.retain(|name| name.contains(&format!("{ENDING}.damaged-")));

@@ -1,7 +1,5 @@
-//! The apply resource: a manifest within a manifest.
-//!
-//! The loader makes a group of the resources of the child and makes the resource its node. The engine runs groups itself, so
-//! there is nothing to read or to change here.
+//! The apply resource: a manifest within a manifest. The loader makes it the node of a group of the child's
+//! resources, and the engine runs groups itself, so there is nothing to read or to change here.
 
 mod properties;
 
@@ -11,7 +9,6 @@ use ccm_properties::{ChildManifest, PropertyError, TypeSpec, TypedProperties, de
 
 use properties::ApplyProperties;
 
-/// The type `apply`.
 #[derive(Debug)]
 pub(crate) struct ApplyType;
 

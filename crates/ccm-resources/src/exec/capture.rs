@@ -7,27 +7,23 @@ use ccm_model::{Diagnostic, Node, closest, escape_control};
 use ccm_properties::{NamedValues, PropertyKind, PropertyValue, TextKind, TextValue, ValueError};
 use serde_json::{Map, Value};
 
-use super::output::{self, Redacted};
+use super::output::{self, NumbersAsText, Redacted};
 use crate::output_tail;
 
 /// Names with their sources, in the order of the manifest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Captures(pub Vec<(String, CaptureSource)>);
 
-/// Source of a captured value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum CaptureSource {
     /// Part of standard output, read as JSON, by the parts of its path.
     StdoutJson(Vec<String>),
-    /// Standard output as it is.
     Stdout,
-    /// Standard error as it is.
     Stderr,
     /// `true` if standard output was too long to be kept whole.
     StdoutTruncated,
     /// `true` if standard error was too long to be kept whole.
     StderrTruncated,
-    /// Exit code.
     ExitCode,
     /// Duration in milliseconds.
     Duration,
@@ -50,7 +46,6 @@ impl TextValue for CaptureSource {
         "^(stdout\\.json(\\..+)?|std(out|err)\\.(raw|truncated)|(exec\\.)?(exit_code|duration_ms))$",
     ));
 
-    /// Parses a path.
     fn from_text(path: &str) -> Result<Self, ValueError> {
         if let Some((_, source)) = SOURCES.iter().find(|(known, _)| *known == path) {
             return Ok(source.clone());
@@ -97,8 +92,7 @@ fn parts(path: &str) -> Result<Vec<String>, ValueError> {
 }
 
 impl Captures {
-    /// Extracts the values from the output as it was printed, or returns the name of each missing one with
-    /// the reason.
+    /// Extracts the values from the output as printed, or returns each missing name with the reason.
     pub(crate) fn extract(
         &self,
         finished: &Finished,
@@ -106,15 +100,26 @@ impl Captures {
         shown: Redacted<'_>,
     ) -> Result<Value, Vec<(String, String)>> {
         let (stdout, stderr) = (finished.printed_stdout(), finished.printed_stderr());
-        let mut json = None;
+        let (mut json, mut exact) = (None, None);
         let mut values = Map::new();
         let mut missing = Vec::new();
         for (name, source) in &self.0 {
             let value = match source {
                 CaptureSource::StdoutJson(parts) => {
-                    let read = json.get_or_insert_with(|| output::json_with_numbers_as_printed(stdout));
-                    let root = read.as_ref().map_err(|error| shown.json_error(error));
-                    root.and_then(|root| at(root, parts).cloned().ok_or_else(|| not_there(root, parts)))
+                    let read = |which| output::json_with_text(stdout, which);
+                    let root = json.get_or_insert_with(|| read(NumbersAsText::PrintedDifferently));
+                    let root = root.as_ref().map_err(|error| shown.json_error(error));
+                    let found =
+                        root.and_then(|root| at(root, parts).cloned().ok_or_else(|| not_there(root, parts)));
+                    found.map(|found| match found {
+                        // Within a list or map, a number stays a number.
+                        Value::Array(_) | Value::Object(_) => {
+                            let root = exact.get_or_insert_with(|| read(NumbersAsText::Inexact));
+                            let found_again = root.as_ref().ok().and_then(|root| at(root, parts)).cloned();
+                            found_again.unwrap_or(found)
+                        }
+                        found => found,
+                    })
                 }
                 CaptureSource::Stdout => Ok(output_tail::text(stdout).into()),
                 CaptureSource::Stderr => Ok(output_tail::text(stderr).into()),
@@ -131,13 +136,11 @@ impl Captures {
         if missing.is_empty() { Ok(Value::Object(values)) } else { Err(missing) }
     }
 
-    /// Returns the names.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|(name, _)| &**name)
     }
 }
 
-/// Returns a duration in whole milliseconds.
 pub(crate) fn milliseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
@@ -182,7 +185,6 @@ mod tests {
 
     use super::*;
 
-    /// Parses a path, or returns the error and its hint.
     fn source(path: &str) -> Result<CaptureSource, String> {
         CaptureSource::from_text(path).map_err(|error| {
             let error = error.at(ccm_model::Span::default());
@@ -244,6 +246,7 @@ mod tests {
             ("stdout.json.n.0", Ok(json!("1.50"))),
             ("stdout.json.n.1", Ok(json!("12345678901234567890123"))),
             ("stdout.json.n.2", Ok(json!(-7))),
+            ("stdout.json.n", Ok(json!([1.5, "12345678901234567890123", -7]))),
         ] {
             assert_eq!(extract(path), expected.map_err(str::to_owned), "{path}");
         }

@@ -13,17 +13,12 @@ use super::properties::ExecProperties;
 use super::sandbox::SandboxProperties;
 use super::values::{AbsolutePath, ExitCodeValue, LogOutput, Timeout, Tries};
 
-/// Time limit of a command without `timeout`.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(3600);
-/// Pause after the first try without `try_sleep`.
 const DEFAULT_TRY_SLEEP: Duration = Duration::from_secs(1);
 
-/// Syntax of the text of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CommandSyntax {
-    /// Words, split by shell quoting.
     Words,
-    /// Text for `/bin/sh`.
     Shell,
 }
 
@@ -41,7 +36,6 @@ pub(crate) struct Guard {
     pub line: CommandLine,
 }
 
-/// Valid exec.
 #[derive(Clone, Debug)]
 pub(crate) struct Exec {
     pub name: String,
@@ -67,7 +61,6 @@ pub(crate) struct Exec {
     pub expect: Option<Expectations>,
     pub capture: Captures,
     pub executor: Option<ExecutorSettings>,
-    /// Hides the output of the command and its guards.
     pub sensitive: bool,
     pub user: Option<String>,
     pub group: Option<String>,
@@ -182,8 +175,7 @@ impl Exec {
         })
     }
 
-    /// Returns the words of the command and its guards, the values of its variables and its input, for
-    /// redaction.
+    /// Returns the texts to redact: words of the command and its guards, values of variables, input.
     pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
         let values = self.environment.iter().map(|(_, value)| value);
         let guards = self.onlyif.iter().chain(&self.unless).map(|guard| &guard.line);
@@ -228,7 +220,7 @@ fn no_executor(name: &str, error: SettingsError) -> PropertyError {
 }
 
 /// Returns the error of a command that an executor does not allow. Its location is the part that may depend
-/// on a late value, so that nothing is reported while the value is unknown.
+/// on a late value, so that the error is not reported while the value is unknown.
 fn not_allowed(executor: &ExecutorSettings, text: &str, args: Option<&[Text]>) -> Option<PropertyError> {
     let words = args.map(|args| std::iter::once(text).chain(args.iter().map(|arg| &**arg)));
     let command = words.map_or_else(|| text.to_owned(), quote_words);

@@ -8,7 +8,6 @@ use super::result::ExecResult;
 use super::rules::ExecRule;
 use super::state::{ExecState, GuardVerdict, describe};
 
-/// Types of exec.
 pub(crate) struct ExecKind;
 
 impl ResourceKind for ExecKind {
@@ -122,7 +121,6 @@ mod tests {
             let creates_satisfied = creates == "yes";
             assert_eq!(needs_guards(&exec, creates_satisfied, triggered), asked == "yes", "asked: {row}");
             let verdict = match guards {
-                // Guards that are not run have no verdict.
                 _ if asked == "no" => GuardVerdict::NotRun,
                 "allow" => GuardVerdict::Allowed,
                 "prevent" => {

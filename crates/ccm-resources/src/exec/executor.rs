@@ -10,7 +10,6 @@ use ccm_properties::{
 
 use super::values::{AbsolutePath, Environment};
 
-/// Settings below `ccm`.
 pub(crate) const SETTINGS: &[PropertySpec] = &[PropertySpec::new::<NamedValues<ExecutorProperties>>(
     "executors",
     &["Ways to start commands, by name: an exec names one with `executor`."],
@@ -31,10 +30,8 @@ properties! {
     }
 }
 
-/// Kind of an executor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ExecutorKind {
-    /// Commands are started directly on this host.
     Native,
 }
 
@@ -58,7 +55,6 @@ impl TextValue for ExecutorKind {
     }
 }
 
-/// Valid settings of an executor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ExecutorSettings {
     pub name: String,

@@ -12,7 +12,6 @@ use crate::output_tail;
 
 /// Forms of an expected text besides equality.
 const FORMS: [&str; 2] = ["contains", "matches"];
-/// Maximum number of differences in JSON that are shown.
 const MAX_DIFFERENCES: usize = 10;
 
 properties! {
@@ -31,14 +30,11 @@ properties! {
     }
 }
 
-/// Expected text.
 #[derive(Clone, Debug)]
 pub(crate) enum ExpectedText {
     /// The whole text, its last line end included.
     Equal(String),
-    /// Part of the text.
     Contains(String),
-    /// Regular expression that matches a part of the text.
     Matches(Regex),
 }
 
@@ -88,7 +84,7 @@ fn parse(text: &str) -> Result<ExpectedText, FormError> {
 }
 
 /// Returns the text of `("…")` or `('…')`. Between double quotes `\"`, `\\`, `\n` and `\t` are one character
-/// each, and a backslash before anything else stays; between single quotes everything stays.
+/// each. Every other backslash stays, and so does everything between single quotes.
 fn quoted(form: &str) -> Result<String, &'static str> {
     let inner = form.strip_prefix('(').map(str::trim_start).unwrap_or_default();
     let quote = inner.chars().next().filter(|first| matches!(first, '"' | '\'')).ok_or("no quoted text")?;
@@ -117,7 +113,6 @@ fn quoted(form: &str) -> Result<String, &'static str> {
 }
 
 impl Expectations {
-    /// Returns `true` if nothing is expected.
     pub(crate) fn is_empty(&self) -> bool {
         self.exit_code.is_none()
             && self.stdout.is_none()
@@ -125,7 +120,7 @@ impl Expectations {
             && self.stdout_json.is_none()
     }
 
-    /// Compares with the output as it was printed, and returns every difference, redacted.
+    /// Returns every difference from the output as printed, redacted.
     pub(crate) fn mismatches(
         &self,
         code: i32,
@@ -152,13 +147,10 @@ impl Expectations {
     }
 }
 
-/// Name of the expectation of JSON.
 const JSON: &str = "stdout_json";
 
-/// Difference between the expected and the actual result of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Mismatch {
-    /// Expectation.
     part: &'static str,
     /// Path of the difference: keys and indexes of JSON, each after a dot.
     path: String,
@@ -209,8 +201,7 @@ impl ExpectedText {
     }
 }
 
-/// Adds the differences between two values. A found map may have more keys; lists have the same length and
-/// are compared element by element, numbers by value.
+/// Adds the differences between two values. A found map may have more keys; numbers are compared by value.
 fn json_mismatches(
     expected: &Value,
     found: &Value,

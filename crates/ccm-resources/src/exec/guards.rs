@@ -42,8 +42,12 @@ async fn run_all(exec: &Exec, plan: &dyn LaunchPlan, guards: &mut Guards, contex
             }
             Err(failure) => {
                 let shown = shown(exec, guard);
-                let failure = failure.because_of(format!("`{property}` `{shown}` failed to run"));
-                guards.verdict = broken(failure.of_property(property));
+                let mut failure = failure.because_of(format!("`{property}` `{shown}` failed to run"));
+                // Another property, such as `cwd`, holds for the guard as well.
+                if failure.property.as_deref().is_none_or(|named| named == "command") {
+                    failure = failure.of_property(property);
+                }
+                guards.verdict = broken(failure);
                 return;
             }
         };
@@ -108,7 +112,6 @@ async fn exit_code(
     }
 }
 
-/// Returns the text of a guard as it may be shown.
 fn shown(exec: &Exec, guard: &Guard) -> String {
     if exec.sensitive { REDACTED.to_owned() } else { shorten(&guard.text) }
 }

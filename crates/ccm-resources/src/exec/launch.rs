@@ -35,8 +35,8 @@ impl Exec {
         launch
     }
 
-    /// Returns the failure of a command that did not start, with advice. `program_base` is the base of a
-    /// relative program path.
+    /// Returns the failure of a command that did not start, with advice. `program_base` is the base
+    /// of a relative program path.
     pub(crate) fn start_failure(&self, error: &StartError, program_base: &Path) -> Failure {
         let mut failure = match error {
             // The name may be a secret.
@@ -106,6 +106,7 @@ impl Exec {
             StartError::OwnIdentity { .. } => failure.kind = FailureKind::Read,
             _ => {}
         }
+        failure.property = failure.property.or_else(|| property(error).map(Into::into));
         if self.sensitive {
             self.redact_texts(&mut failure);
             if let StartError::NotFound { .. } = error {
@@ -115,7 +116,6 @@ impl Exec {
         failure
     }
 
-    /// Redacts the words of the commands.
     fn redact_texts(&self, failure: &mut Failure) {
         let redactor = Redactor::new(self.texts());
         for text in failure.chain.iter_mut().chain(&mut failure.hints) {
@@ -141,10 +141,27 @@ impl Exec {
 }
 
 impl CommandLine {
-    /// Returns the command with its program looked up.
     pub(crate) fn command(&self, exec: &Exec, plan: &dyn LaunchPlan) -> Result<Command, Failure> {
         let command = plan.command(&self.program, &self.args);
         command.map_err(|error| exec.start_failure(&error, plan.program_base()))
+    }
+}
+
+/// Returns the property that caused an error, for a failure that names none.
+fn property(error: &StartError) -> Option<&'static str> {
+    match error {
+        StartError::WorkingDirectory { .. } | StartError::DirectoryOutsideSandbox { .. } => Some("cwd"),
+        StartError::NotFound { .. }
+        | StartError::IsDirectory { .. }
+        | StartError::NotExecutable { .. }
+        | StartError::MountedNoexec { .. }
+        | StartError::NoInterpreter { .. }
+        | StartError::InterpreterMissing { .. }
+        | StartError::LoaderMissing { .. }
+        | StartError::OutsideSandbox { .. }
+        | StartError::NotAllowedInSandbox { .. }
+        | StartError::Spawn { .. } => Some("command"),
+        _ => None,
     }
 }
 

@@ -30,7 +30,6 @@ use posix::POSIX;
 use properties::ExecProperties;
 use shell::SHELL;
 
-/// The type `exec`.
 #[derive(Debug)]
 pub(crate) struct ExecType;
 

@@ -1,7 +1,6 @@
 //! Output of a command: the tail for people, text, JSON.
 //!
-//! Except for live lines, all output of a command leaves an exec through this module. The output as printed
-//! is evaluated and captured; every quotation of it goes through [`Redacted`].
+//! Except for live lines, all output leaves an exec through this module, quoted through [`Redacted`].
 
 use ccm_host::{CapturedOutput, Finished};
 use ccm_model::{Stream, StreamTail};
@@ -12,15 +11,12 @@ use serde_json::Value;
 use super::command::Exec;
 use crate::output_tail::{self, tail};
 
-/// Maximum size of output that is read as JSON.
 const MAX_JSON: u64 = 1 << 20;
 
-/// Maximum number of characters shown of a value.
 const MAX_SHOWN: usize = 200;
 /// Maximum number of characters shown of text that is not JSON.
 const MAX_BEGINNING: usize = 40;
 
-/// Error of reading standard output as JSON.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum JsonError {
     /// The output is longer than 1 MiB.
@@ -38,7 +34,6 @@ pub(crate) enum JsonError {
 pub(crate) struct Redacted<'r>(pub &'r Redactor);
 
 impl Redacted<'_> {
-    /// Quotes a text.
     pub(crate) fn text(self, text: &str) -> String {
         shorten(&self.0.redact(text), MAX_SHOWN)
     }
@@ -52,7 +47,6 @@ impl Redacted<'_> {
         if is_bare || is_hidden() { shown } else { format!("{shown:?}") }
     }
 
-    /// A value, as JSON.
     pub(crate) fn value(self, value: &Value) -> String {
         self.text(&value.to_string())
     }
@@ -62,7 +56,6 @@ impl Redacted<'_> {
         escaped(&self.text(key))
     }
 
-    /// Returns the message of an error.
     pub(crate) fn json_error(self, error: &JsonError) -> String {
         match error {
             JsonError::TooLong => "stdout is longer than 1 MiB, and was not read as JSON".to_owned(),
@@ -103,17 +96,25 @@ pub(crate) fn kept(captured: &CapturedOutput) -> Vec<u8> {
     [&captured.head[..], gap.as_bytes(), &captured.tail[..]].concat()
 }
 
-/// Reads a stream as JSON.
 pub(crate) fn json(captured: &CapturedOutput) -> Result<Value, JsonError> {
     read(captured, |text| serde_json::from_str(text))
 }
 
-/// Reads a stream as JSON. A number that ccm would print differently becomes the printed text.
-pub(crate) fn json_with_numbers_as_printed(captured: &CapturedOutput) -> Result<Value, JsonError> {
+/// Numbers of a JSON text that become text, because ccm has no number for them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum NumbersAsText {
+    /// Those that ccm would print differently, such as `1.50`.
+    PrintedDifferently,
+    /// Those that would lose digits.
+    Inexact,
+}
+
+/// Reads a stream as JSON. Some numbers become the printed text.
+pub(crate) fn json_with_text(captured: &CapturedOutput, which: NumbersAsText) -> Result<Value, JsonError> {
     read(captured, |text| {
         // Errors have the positions of the text itself.
         serde_json::from_str::<IgnoredAny>(text)?;
-        serde_json::from_str(&keep_numbers(text))
+        serde_json::from_str(&with_text(text, which))
     })
 }
 
@@ -137,8 +138,12 @@ fn read(
     })
 }
 
-/// Puts quotes around numbers of a JSON text that ccm would print differently.
-fn keep_numbers(json: &str) -> String {
+/// Puts quotes around some numbers of a JSON text.
+fn with_text(json: &str, which: NumbersAsText) -> String {
+    let is_kept = match which {
+        NumbersAsText::PrintedDifferently => is_printed_alike,
+        NumbersAsText::Inexact => is_exact,
+    };
     let mut kept = String::with_capacity(json.len());
     let mut rest = json;
     while let Some(first) = rest.chars().next() {
@@ -152,7 +157,7 @@ fn keep_numbers(json: &str) -> String {
         };
         let (token, after) = rest.split_at(length);
         let is_number = first == '-' || first.is_ascii_digit();
-        if is_number && !is_printed_alike(token) {
+        if is_number && !is_kept(token) {
             kept.extend(["\"", token, "\""]);
         } else {
             kept += token;
@@ -167,19 +172,38 @@ fn string_length(json: &str) -> usize {
     let mut is_escaped = true;
     let end = json.bytes().position(|byte| {
         let ends = byte == b'"' && !is_escaped;
-        // The first quote begins the string.
         is_escaped = byte == b'\\' && !is_escaped;
         ends
     });
     end.map_or(json.len(), |end| end + 1)
 }
 
-/// Returns `true` if a number is printed as it is written: a whole one of 64 bits, or one with as few digits
-/// as possible.
+/// Returns `true` if a number is printed as written: a whole one of 64 bits, or the shortest form.
 fn is_printed_alike(number: &str) -> bool {
     let is_whole = number.parse::<i64>().is_ok_and(|whole| whole.to_string() == number);
     let is_alike = |float: f64| (1e-5..1e17).contains(&float.abs()) && float.to_string() == number;
     is_whole || (number.contains('.') && number.parse::<f64>().is_ok_and(is_alike))
+}
+
+/// Returns `true` if ccm has a number of the same value.
+fn is_exact(number: &str) -> bool {
+    let shortest =
+        number.parse::<f64>().ok().filter(|float| float.is_finite()).map(|float| format!("{float:e}"));
+    number.parse::<i64>().is_ok() || shortest.is_some_and(|shortest| digits(number) == digits(&shortest))
+}
+
+/// Returns the sign, the digits and the exponent of a number. Numbers of one value have the same.
+fn digits(number: &str) -> Option<(bool, String, i64)> {
+    let (mantissa, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let is_negative = whole.starts_with('-');
+    let all = format!("{}{fraction}", whole.trim_start_matches('-'));
+    let significant = all.trim_start_matches('0');
+    let exponent = exponent.parse::<i64>().ok()?.checked_sub(i64::try_from(fraction.len()).ok()?)?;
+    let bare = significant.trim_end_matches('0');
+    let zeros = i64::try_from(significant.len() - bare.len()).ok()?;
+    let exponent = if bare.is_empty() { 0 } else { exponent.checked_add(zeros)? };
+    Some((is_negative, bare.to_owned(), exponent))
 }
 
 /// Returns a key as a part of a path: dots and backslashes in it get a backslash.
@@ -202,7 +226,21 @@ mod tests {
             ("100000000000000000000", "\"100000000000000000000\""),
             ("\"1.50 \\\" 2.0 \\\\\"", "\"1.50 \\\" 2.0 \\\\\""),
         ] {
-            assert_eq!(keep_numbers(printed), kept);
+            assert_eq!(with_text(printed, NumbersAsText::PrintedDifferently), kept);
+        }
+    }
+
+    #[test]
+    fn numbers_within_lists_and_maps_keep_their_value() {
+        for (printed, kept) in [
+            ("{\"a\":1.50,\"b\":1.0}", "{\"a\":1.50,\"b\":1.0}"),
+            ("[1e3,-0,0.00,-1.25E-7,2,0.1]", "[1e3,-0,0.00,-1.25E-7,2,0.1]"),
+            ("[100000000000000000000]", "[100000000000000000000]"),
+            ("[12345678901234567890123]", "[\"12345678901234567890123\"]"),
+            ("[0.1234567890123456789]", "[\"0.1234567890123456789\"]"),
+            ("[1e400,1e-400]", "[\"1e400\",\"1e-400\"]"),
+        ] {
+            assert_eq!(with_text(printed, NumbersAsText::Inexact), kept);
         }
     }
 

@@ -4,6 +4,5 @@ use ccm_engine::Suitability;
 
 use super::provider::ExecProvider;
 
-/// Provider that starts commands directly. It suits every host.
 pub(crate) static POSIX: ExecProvider =
     ExecProvider { name: "posix", suitability: |_| Suitability::Suits(1) };

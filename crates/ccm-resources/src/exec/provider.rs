@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
 use ccm_host::{Command, Enforced, Exit, Finished, Host, LaunchPlan, Local, Purpose, StartError, random};
-use ccm_model::{Failure, FailureKind, MissingPrerequisite};
+use ccm_model::{Failure, FailureKind, MIN_SECRET_LENGTH, MissingPrerequisite, escape_control};
 use ccm_redaction::Redactor;
 
 use super::command::{CommandSyntax, Exec};
@@ -14,15 +14,14 @@ use super::output::{Redacted, tails};
 use super::record;
 use super::result::{ExecResult, Success, evaluate_exit};
 use super::sandbox::SandboxProperties;
-use super::state::ExecState;
+use super::state::{ExecState, Guards};
 use super::tries::{Attempt, pause, summary};
 use super::values::LogOutput;
 
-/// Maximum number of bytes of each stream that the runner hands on line by line.
 const MAX_LIVE: u64 = 1 << 20;
 
-/// Provider of exec. The command is complete when the exec is built, so that providers differ only in their
-/// names and requirements.
+/// Provider of exec. The exec itself holds the command, so that providers differ only in names and
+/// requirements.
 pub(crate) struct ExecProvider {
     pub name: &'static str,
     pub suitability: fn(Host<'_>) -> Suitability,
@@ -49,10 +48,10 @@ impl Provider<ExecKind> for ExecProvider {
     fn execute<'a>(
         &'a self,
         exec: &'a Exec,
-        _: &'a ExecState,
+        state: &'a ExecState,
         context: &'a mut Context<'_>,
     ) -> Local<'a, Result<ExecResult, Failure>> {
-        Box::pin(execute(exec, context))
+        Box::pin(execute(exec, state, context))
     }
 
     fn preflight<'a>(
@@ -96,6 +95,7 @@ async fn status(
             state.exit_code = result.code;
             state.attempts.clone_from(&result.attempts);
             state.enforced.clone_from(&result.enforced);
+            state.guards.clone_from(&result.guards);
             state.captured = result.outcome.as_ref().is_ok_and(|success| success.captured.is_some());
             if let Some(path) = missing.filter(|_| result.outcome.is_ok()) {
                 let path = path.display();
@@ -110,13 +110,13 @@ async fn status(
 
 /// Runs the command until it succeeds or its tries are used up. A missing program and a cancelled run end the
 /// tries, because waiting would not help.
-async fn execute(exec: &Exec, context: &mut Context<'_>) -> Result<ExecResult, Failure> {
+async fn execute(exec: &Exec, state: &ExecState, context: &mut Context<'_>) -> Result<ExecResult, Failure> {
     let launch = exec.launch(context.directory);
     let plan = context.host.executor.resolve(&launch, Purpose::Run).await.map_err(|error| {
         context.record_artifacts(record::files(exec, None, None, true));
         exec.start_failure(&error, context.directory)
     })?;
-    let result = try_all(exec, &*plan, context).await;
+    let result = try_all(exec, &*plan, &state.guards, context).await;
     plan.close().await.into_iter().for_each(|warning| context.warn(warning));
     result
 }
@@ -124,6 +124,7 @@ async fn execute(exec: &Exec, context: &mut Context<'_>) -> Result<ExecResult, F
 async fn try_all(
     exec: &Exec,
     plan: &dyn LaunchPlan,
+    guards: &Guards,
     context: &mut Context<'_>,
 ) -> Result<ExecResult, Failure> {
     let cwd = Some(plan.cwd());
@@ -146,7 +147,6 @@ async fn try_all(
                 let again = outcome.as_ref().is_err_and(|failure| failure.missing.is_none());
                 (exit_code(&finished), finished.duration, outcome, again && finished.exit != Exit::Cancelled)
             }
-            // No try has run yet.
             Err(failure) if attempts.is_empty() => {
                 context.record_artifacts(record::files(exec, cwd, None, true));
                 return Err(failure);
@@ -164,7 +164,7 @@ async fn try_all(
         if let Some(summary) = summary(outcome.is_ok(), attempts.len(), exec.tries) {
             context.note(summary);
         }
-        return Ok(ExecResult { code, attempts, outcome, enforced });
+        return Ok(ExecResult { code, attempts, outcome, enforced, guards: guards.clone() });
     }
 }
 
@@ -185,10 +185,20 @@ fn one_line(failure: &Failure) -> String {
 }
 
 /// Adds captured values to the secrets: all values of a sensitive exec, else each line that holds a secret.
-fn add_secrets(exec: &Exec, captured: &serde_json::Value, redactor: &Redactor, context: &Context<'_>) {
+fn add_secrets(exec: &Exec, captured: &serde_json::Value, redactor: &Redactor, context: &mut Context<'_>) {
     let mut texts = Vec::new();
     leaves(captured, &mut texts);
     if exec.sensitive {
+        for (name, value) in captured.as_object().into_iter().flatten() {
+            let mut own = Vec::new();
+            leaves(value, &mut own);
+            if own.iter().any(|text| (1..MIN_SECRET_LENGTH).contains(&text.trim().len())) {
+                let name = escape_control(name);
+                context.warn(format!(
+                    "`{name}` of `capture` is sensitive, but too short to be redacted everywhere"
+                ));
+            }
+        }
         context.secrets.add(texts);
     } else if !redactor.is_empty() {
         let lines = texts.iter().flat_map(|text| text.lines());
@@ -207,7 +217,6 @@ fn leaves(value: &serde_json::Value, texts: &mut Vec<String>) {
     }
 }
 
-/// Runs the command once to its end.
 async fn run(
     exec: &Exec,
     plan: &dyn LaunchPlan,
@@ -266,8 +275,8 @@ pub(crate) fn not_found_by_shell(exec: &Exec, finished: &Finished) -> Option<Fai
     Some(failure)
 }
 
-/// Returns the name in `/bin/sh: 1: NAME: not found` (dash), `/bin/sh: line 1: NAME: command not found`
-/// (bash) or `/bin/sh: NAME: not found` (busybox).
+/// Returns the name in `/bin/sh: 1: NAME: not found` (dash), `… line 1: NAME: command not found` (bash) or
+/// `/bin/sh: NAME: not found` (busybox).
 fn not_found_name(line: &str) -> Option<&str> {
     let line = line.strip_prefix("/bin/sh: ").or_else(|| line.strip_prefix("sh: "))?;
     let line = line.strip_suffix(": command not found").or_else(|| line.strip_suffix(": not found"))?;

@@ -1,6 +1,5 @@
-//! The files of an execution in the record of the run.
-//!
-//! They never hold values of the environment, values of arguments or standard input.
+//! The files of an execution in the record of the run. They never hold values of the environment, values of
+//! arguments or standard input.
 
 use std::path::Path;
 
@@ -12,8 +11,7 @@ use super::command::Exec;
 use super::output;
 use super::provider::exit_code;
 
-/// Returns the files; none for a success without output. For a sensitive exec, they only hold its result.
-/// `cwd` is the working directory, if it is known.
+/// Returns the files; none for a success without output, and only the result of a sensitive exec.
 pub(crate) fn files(
     exec: &Exec,
     cwd: Option<&Path>,

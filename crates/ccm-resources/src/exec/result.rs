@@ -9,6 +9,7 @@ use super::command::Exec;
 use super::output::{Redacted, tails};
 use super::provider::not_found_by_shell;
 use super::rules::ExecRule;
+use super::state::Guards;
 use super::tries::Attempt;
 
 /// Result of an exec after all its tries.
@@ -16,15 +17,14 @@ use super::tries::Attempt;
 pub(crate) struct ExecResult {
     /// Exit code of the last try; `None` if it did not end by itself.
     pub code: Option<i32>,
-    /// Result of each try.
     pub attempts: Vec<Attempt>,
-    /// Outcome of the last try.
     pub outcome: Result<Success, Failure>,
     /// Enforced parts of the sandbox; `None` without a sandbox.
     pub enforced: Option<Enforced>,
+    /// Results of the guards before the first try.
+    pub guards: Guards,
 }
 
-/// Success of a command.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Success {
     pub verified: Verified<ExecRule>,
@@ -58,6 +58,10 @@ pub(crate) fn evaluate_exit(
     outcome.map_err(|mut failure| {
         for process in &finished.unkillable {
             failure.chain.push(format!("could not be killed and is still running: {process}"));
+        }
+        for limit in &finished.reached {
+            failure.chain.push(format!("its sandbox reached the limit `{limit}`"));
+            failure.hints.push(format!("raise `{limit}` of the sandbox if the command needs more"));
         }
         // The command may have changed something before it failed.
         failure.changed = true;

@@ -13,24 +13,18 @@ pub(crate) enum ExecRule {
         /// The guards were run, and allow it.
         guards_allow: bool,
     },
-    /// Every file in `creates` exists.
     CreatesExist,
     /// `refresh_only`, and nothing triggered it.
     NotTriggered,
-    /// A guard failed to run.
     GuardFailed,
     /// A guard prevents it.
     Prevented(Prevention),
-    /// All guards allow it.
     GuardsAllow,
     /// Noop did not run a guard that would need an approval.
     GuardUnknown {
-        /// The property that holds the guard.
         property: &'static str,
-        /// The redacted guard.
         command: String,
     },
-    /// Not every file in `creates` exists.
     CreatesMissing,
     /// No property keeps it from running.
     NothingPrevents,
@@ -38,12 +32,9 @@ pub(crate) enum ExecRule {
     UnchangedReturn(i32),
 }
 
-/// Guard that keeps a command from running.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Prevention {
-    /// The property that holds the guard.
     pub property: &'static str,
-    /// The redacted guard.
     pub command: String,
     pub exit_code: i32,
 }

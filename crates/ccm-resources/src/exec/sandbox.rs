@@ -1,10 +1,14 @@
 //! The sandbox of a command as it is written in a manifest.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use ccm_host::{BaseEnvironment, Enforced, Means, SandboxRequest, Workdir, never_opened};
-use ccm_model::{closest, escape_control};
-use ccm_properties::{PropertyKind, TextKind, TextValue, ValueError, properties};
+use bytesize::ByteSize;
+use ccm_host::{
+    BaseEnvironment, Enforced, Means, SandboxLimit, SandboxLimits, SandboxRequest, Workdir, never_opened,
+};
+use ccm_model::{Diagnostic, Node, closest, escape_control};
+use ccm_properties::{PropertyKind, PropertyValue, TextKind, TextValue, ValueError, properties};
 use serde_json::{Value, json};
 
 properties! {
@@ -26,13 +30,21 @@ properties! {
         write: Vec<WrittenPath> { default: Some("none") },
         /// Allow Unix sockets that it can see.
         unix_sockets: bool { default: Some("`false`") },
+        /// Largest number of processes and threads at one time.
+        processes: ProcessCount { default: Some("`512`") },
+        /// Largest amount of memory, such as `512MiB`: of all processes together if ccm runs as root, else
+        /// of each process.
+        memory: MemorySize { default: Some("`2GiB`") },
+        /// Largest size of a file that it writes, such as `100MiB`.
+        file_size: ByteCount { default: Some("none") },
+        /// Largest processor time of each process, in whole seconds.
+        cpu: CpuTime { default: Some("none") },
         /// Run the command even if this kernel can't enforce all of the sandbox, and report the missing
         /// parts.
         advisory: bool { default: Some("`false`") },
     }
 }
 
-/// Mode of a sandbox, which is always `process`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SandboxMode;
 
@@ -48,17 +60,15 @@ pub(crate) struct BaseText(pub BaseEnvironment);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OpenedPath(pub PathBuf);
 
-/// Path that is opened for writing; a relative one starts in the directory of the manifest.
+/// Path like [`OpenedPath`] that is opened for writing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct WrittenPath(pub PathBuf);
 
 impl SandboxProperties {
-    /// Returns `true` if the command works in a directory of its own.
     pub(crate) fn is_private(&self) -> bool {
         self.workdir.as_ref().is_none_or(|workdir| workdir.0 == Workdir::Private)
     }
 
-    /// Returns the request to the executor.
     pub(crate) fn request(&self) -> SandboxRequest {
         SandboxRequest {
             workdir: self.workdir.clone().unwrap_or_default().0,
@@ -66,13 +76,93 @@ impl SandboxProperties {
             write: self.write.iter().flatten().map(|path| path.0.clone()).collect(),
             network: self.network.unwrap_or_default(),
             unix_sockets: self.unix_sockets.unwrap_or_default(),
+            limits: self.limits(),
             advisory: self.advisory.unwrap_or_default(),
+        }
+    }
+
+    fn limits(&self) -> SandboxLimits {
+        let default = SandboxLimits::default();
+        SandboxLimits {
+            processes: self.processes.map_or(default.processes, |count| SandboxLimit::requested(count.0)),
+            memory: self.memory.map_or(default.memory, |bytes| SandboxLimit::requested(bytes.0)),
+            file_size: self.file_size.map(|bytes| bytes.0),
+            cpu: self.cpu.map(|cpu| cpu.0),
         }
     }
 
     /// Returns the variables that the environment of the command begins with.
     pub(crate) fn base_environment(&self) -> BaseEnvironment {
         self.env.map_or(BaseEnvironment::Minimal, |base| base.0)
+    }
+}
+
+/// Number of processes; at least one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ProcessCount(pub u64);
+
+/// Number of bytes, with or without a unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ByteCount(pub u64);
+
+/// Number of bytes that a program can start with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct MemorySize(pub u64);
+
+/// Processor time of at least a second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CpuTime(pub Duration);
+
+impl PropertyValue for ProcessCount {
+    const KIND: PropertyKind = PropertyKind::Integer { min: Some(1), max: None };
+
+    fn decode(node: &Node, errors: &mut Vec<Diagnostic>) -> Option<Self> {
+        let count = i64::decode(node, errors)?;
+        let number = u64::try_from(count).ok().filter(|count| *count > 0);
+        if number.is_none() {
+            errors
+                .push(Diagnostic::error(node.span, format!("`processes` must be at least 1, found {count}")));
+        }
+        number.map(Self)
+    }
+}
+
+impl TextValue for ByteCount {
+    const KIND: PropertyKind =
+        PropertyKind::Text(TextKind::DIGITS.matching("^[0-9]+(\\.[0-9]+)? ?([KMGT]i?)?B?$"));
+
+    fn from_text(text: &str) -> Result<Self, ValueError> {
+        let bytes = text.parse::<ByteSize>().map(|bytes| Self(bytes.0));
+        bytes.map_err(|_| wrong_bytes(text, "is not a number of bytes"))
+    }
+}
+
+impl TextValue for MemorySize {
+    const KIND: PropertyKind = <ByteCount as TextValue>::KIND;
+
+    fn from_text(text: &str) -> Result<Self, ValueError> {
+        /// A smaller number probably lacks its unit.
+        const MIN: u64 = 1 << 20;
+        let ByteCount(bytes) = ByteCount::from_text(text)?;
+        if bytes < MIN { Err(wrong_bytes(text, "is less than 1MiB")) } else { Ok(Self(bytes)) }
+    }
+}
+
+fn wrong_bytes(text: &str, reason: &str) -> ValueError {
+    let message = format!("`{}` {reason}", escape_control(text));
+    ValueError::new(message).with_hint("write it like `512MiB` or `2GiB`")
+}
+
+impl TextValue for CpuTime {
+    const KIND: PropertyKind = PropertyKind::Duration;
+
+    fn from_text(text: &str) -> Result<Self, ValueError> {
+        let time = Duration::from_text(text)?;
+        if time < Duration::from_secs(1) || time.subsec_nanos() > 0 {
+            let message = format!("`{}` is not a number of whole seconds", escape_control(text));
+            return Err(ValueError::new(message).with_hint("write whole seconds, such as `30s`"));
+        }
+        Ok(Self(time))
     }
 }
 
@@ -169,15 +259,16 @@ impl TextValue for WrittenPath {
     }
 }
 
-/// Returns the enforced parts for events.
 pub(crate) fn describe(enforced: &Enforced) -> Value {
     let names = |means: &[Means]| means.iter().map(ToString::to_string).collect::<Vec<_>>();
-    let not_enforced = [&enforced.missing[..], &enforced.not_hidden].concat();
+    let not_enforced = [&enforced.missing[..], &enforced.not_required].concat();
     json!({
         "filesystem": names(&enforced.filesystem),
         "network": names(&enforced.network),
         "shared_memory": names(&enforced.shared_memory),
         "signals": names(&enforced.signals),
+        "processes": names(&enforced.processes),
+        "memory": names(&enforced.memory),
         "not_enforced": not_enforced,
     })
 }

@@ -1,5 +1,5 @@
-//! Provider shell: the whole command is given to `/bin/sh -c`. Posix suits every host and has a better
-//! priority, so that shell is used only if a resource names it.
+//! Provider shell: the whole command is given to `/bin/sh -c`. Posix has a better priority, so that only
+//! resources that name shell use it.
 
 use std::path::Path;
 
@@ -8,7 +8,6 @@ use ccm_host::Host;
 
 use super::provider::ExecProvider;
 
-/// Provider that starts commands through the shell.
 pub(crate) static SHELL: ExecProvider = ExecProvider { name: "shell", suitability };
 
 fn suitability(host: Host<'_>) -> Suitability {

@@ -15,11 +15,9 @@ use super::tries::{self, Attempt};
 pub(crate) struct ExecState {
     /// `creates` is not empty and every file in it exists.
     pub creates_satisfied: bool,
-    /// Results of the guards.
     pub guards: Guards,
     /// Exit code of the command, once it has run.
     pub exit_code: Option<i32>,
-    /// Result of each try, once it has run.
     pub attempts: Vec<Attempt>,
     /// All values of `capture` were captured.
     pub captured: bool,
@@ -27,39 +25,31 @@ pub(crate) struct ExecState {
     pub enforced: Option<Enforced>,
 }
 
-/// Results of the guards.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Guards {
     /// `true` if every `onlyif` exited with 0; `None` if that is not known.
     pub onlyif_satisfied: Option<bool>,
     /// `true` if no `unless` exited with 0; `None` if that is not known.
     pub unless_satisfied: Option<bool>,
-    /// Verdict of all guards.
     pub verdict: GuardVerdict,
 }
 
-/// Verdict of the guards.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) enum GuardVerdict {
     /// The guards were not run: there are none, or they do not matter.
     #[default]
     NotRun,
-    /// The command may run.
     Allowed,
-    /// A guard prevents the command.
     Prevented(Prevention),
     /// No guard prevents the command, but noop did not run this guard, because it would need an approval.
     Unknown {
-        /// Property that holds the guard.
         property: &'static str,
-        /// The redacted guard.
         command: String,
     },
     /// A guard failed to run: it did not start, was killed or took too long.
     Broken(Failure),
 }
 
-/// Returns the state for events.
 pub(crate) fn describe(exec: &Exec, state: &ExecState, decision: &str) -> Described {
     let ensure = "present";
     let mut described = Described {

@@ -7,20 +7,17 @@ use serde_json::{Value, json};
 /// Maximum pause between two tries, unless the first one is longer.
 const MAX_PAUSE: Duration = Duration::from_secs(60);
 
-/// Result of one try.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Attempt {
     /// Exit code; `None` if the command did not end by itself.
     pub exit_code: Option<i32>,
-    /// Time that the command ran.
     pub duration: Duration,
     /// Failure in one line; `None` for a success.
     pub error: Option<String>,
 }
 
 /// Returns the pause after a try, counted from 1. The pause doubles up to a minute and is randomly up to a
-/// quarter longer, so that many machines do not retry at the same moment. A first pause of more than a minute
-/// stays as it is.
+/// quarter longer, so that many machines do not retry at once. A longer first pause stays as it is.
 pub(crate) fn pause(first: Duration, after: usize, chance: u128) -> Duration {
     let doublings = u32::try_from(after.saturating_sub(1)).unwrap_or(u32::MAX);
     let factor = 2_u32.checked_pow(doublings).unwrap_or(u32::MAX);
@@ -29,7 +26,6 @@ pub(crate) fn pause(first: Duration, after: usize, chance: u128) -> Duration {
     doubled.saturating_add(doubled / 4000 * parts)
 }
 
-/// Returns the tries for events.
 pub(crate) fn describe(attempts: &[Attempt]) -> Value {
     let one = |(at, attempt): (usize, &Attempt)| {
         json!({

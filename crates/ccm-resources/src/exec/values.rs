@@ -6,7 +6,6 @@ use std::time::Duration;
 use ccm_model::{Diagnostic, Node, Scalar, ScalarKind, escape_control};
 use ccm_properties::{PropertyKind, PropertyValue, Text, TextKind, TextValue, ValueError, expected, octal};
 
-/// Absolute path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct AbsolutePath(pub PathBuf);
 
@@ -48,7 +47,6 @@ fn absolute_entries(search_path: &str) -> Result<(), ValueError> {
     }
 }
 
-/// Exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ExitCodeValue(pub u8);
 
@@ -74,7 +72,6 @@ impl TextValue for Timeout {
     }
 }
 
-/// Number of tries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tries(pub usize);
 
@@ -119,9 +116,7 @@ impl PropertyValue for Umask {
 /// Lines of output that are logged while the command runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum LogOutput {
-    /// All lines.
     Always,
-    /// No lines.
     Never,
     /// No lines. A failure still quotes the last ones.
     #[default]
@@ -185,7 +180,6 @@ impl Environment {
         Ok(())
     }
 
-    /// Adds an element `KEY=VALUE`.
     fn add_assignment(&mut self, text: &str) -> Result<(), ValueError> {
         let assignment = text.split_once('=').ok_or_else(|| {
             ValueError::new(format!("`{}` is not of the form KEY=VALUE", escape_control(text)))

@@ -12,10 +12,8 @@ use super::diff;
 use super::rules::FileRule;
 use super::state::{FileState, describe, mode};
 
-/// Set-user-id and set-group-id bit.
 const SET_ID: u32 = 0o6000;
 
-/// Resource kind of file.
 pub(crate) struct FileResource;
 
 /// Effect of an execution, used for verification.
@@ -27,22 +25,16 @@ pub(crate) struct FileEffect {
     pub size: u64,
 }
 
-/// Change that a path needs.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum FilePlan {
-    /// No change.
     Keep(FileRule),
-    /// A new file.
     Create,
     /// A new file in place of a link.
     ReplaceLink(Differences),
     /// Changed attributes, or a new file if the content differs.
     Update(Differences),
-    /// A new directory.
     MakeDirectory,
-    /// Removal.
     Remove(Removal),
-    /// Impossible.
     Fail(Failure),
 }
 
@@ -51,7 +43,6 @@ pub(crate) enum FilePlan {
 pub(crate) enum Removal {
     Link,
     EmptyDirectory,
-    /// A directory with its content.
     Tree,
     /// A directory with unreadable content.
     Directory,
@@ -104,7 +95,6 @@ impl Differences {
         *self == Self::default()
     }
 
-    /// Lists the differing attributes.
     fn names(&self) -> String {
         let all = [
             ("content", self.content),
@@ -122,15 +112,13 @@ impl Differences {
     }
 }
 
-/// Returns the difference of a mode that is not managed: a new owner or group removes the set-id bits, except
-/// from a directory.
+/// Returns the difference of an unmanaged mode: a new owner or group removes the set-id bits of a file.
 fn loses_set_id(target: &FileInfo, changes_owner: bool) -> Option<String> {
     let is_directory = matches!(target.kind, FileKind::Directory { .. });
     let loses = changes_owner && !is_directory && target.mode & SET_ID != 0;
     loses.then(|| format!("{}, which a new owner or group does not keep", mode(target.mode)))
 }
 
-/// Joins the differences with `; `.
 impl fmt::Display for Differences {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let content = self.content.then(|| "the content differs".to_owned());
@@ -176,7 +164,6 @@ impl ResourceKind for FileResource {
     }
 }
 
-/// Turns the plan into a decision.
 pub(crate) fn decide(file: &DesiredFile, state: &FileState) -> Decision<FileRule> {
     let change = |reason, message: String, diff: Option<String>| Decision::Change {
         reason,
@@ -210,7 +197,6 @@ pub(crate) fn decide(file: &DesiredFile, state: &FileState) -> Decision<FileRule
     }
 }
 
-/// Plans the change of a path.
 pub(crate) fn plan(file: &DesiredFile, state: &FileState) -> FilePlan {
     let plan = match file.ensure {
         FileEnsure::Present => present(file, state),

@@ -1,12 +1,12 @@
 //! The desired file, complete and checked.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use ccm_host::is_temp_path;
 use ccm_properties::PropertyError;
 
 use super::properties::FileProperties;
 
-/// Desired kind of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FileEnsure {
     Present,
@@ -17,19 +17,16 @@ pub(crate) enum FileEnsure {
 /// Origin of the content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum FileContent {
-    /// Text in the manifest.
     Text(String),
     /// Path of a local file, absolute or relative to the directory of the manifest.
     Source(PathBuf),
 }
 
-/// Desired file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DesiredFile {
     pub path: PathBuf,
     pub ensure: FileEnsure,
     pub content: Option<FileContent>,
-    /// Name or digits.
     pub owner: Option<String>,
     pub group: Option<String>,
     pub mode: Option<u32>,
@@ -52,6 +49,12 @@ impl DesiredFile {
             _ => FileEnsure::Present,
         };
         let mut errors: Vec<PropertyError> = name_error(name).into_iter().collect();
+        if ensure != FileEnsure::Absent && is_temp_path(Path::new(name)) {
+            let message = format!("`{}` is the name of a temporary file of ccm", name.escape_debug());
+            let hint =
+                "choose a name that does not end with `.ccm-new`: ccm writes new content to such names";
+            errors.push(PropertyError::of_name(message).with_hint(hint));
+        }
         let (force, backup) = (written.force.unwrap_or_default(), written.backup.unwrap_or_default());
         if written.content.is_some() && written.source.is_some() {
             let message = "`content` and `source` exclude each other";
@@ -113,7 +116,6 @@ fn redundant_part(path: &str) -> Option<&str> {
     str::from_utf8(odd).ok()
 }
 
-/// Returns the error in a name that is not a manageable path.
 fn name_error(name: &str) -> Option<PropertyError> {
     let shown = name.escape_debug();
     let (message, hint) = if !name.starts_with('/') {

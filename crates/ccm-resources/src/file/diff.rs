@@ -12,14 +12,11 @@ use super::state::FileState;
 
 /// Maximum content size for a diff in bytes.
 pub(crate) const MAX_CONTENT: u64 = 1 << 20;
-/// Maximum number of lines of a diff.
 const MAX_LINES: usize = 400;
-/// Maximum number of characters of a line.
 const MAX_LINE_LENGTH: usize = 1_000;
 /// Time to search for the shortest diff; after that any correct diff is used.
 const DIFF_TIMEOUT: Duration = Duration::from_millis(300);
 
-/// One side of a diff.
 #[derive(Clone, Copy)]
 struct Side<'a> {
     exists: bool,
@@ -124,7 +121,6 @@ fn unified(
     bounded(&text)
 }
 
-/// Line of a diff.
 struct DiffLine<'a> {
     tag: char,
     text: &'a str,

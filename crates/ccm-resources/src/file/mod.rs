@@ -18,7 +18,6 @@ use desired::{DesiredFile, FileContent};
 use posix::Posix;
 use properties::FileProperties;
 
-/// The type `file`.
 #[derive(Debug)]
 pub(crate) struct FileType;
 

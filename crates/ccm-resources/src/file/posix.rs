@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
 use ccm_host::{
-    FileAttributes, FileError, FileStep, Files, HashPolicy, Host, InspectOptions, Local, NewContent, NewFile,
-    PathInfo, sha256,
+    BackupName, FileAttributes, FileError, FileStep, Files, HashPolicy, Host, InspectOptions, Local,
+    NewContent, NewFile, PathInfo, sha256,
 };
 use ccm_model::{Failure, FailureKind, MissingPrerequisite};
 use ccm_redaction::Secrets;
@@ -23,9 +23,8 @@ const MAX_REPORTED_HASH: u64 = 16 << 20;
 /// Maximum size of content that is redacted everywhere.
 const MAX_SECRET: usize = 64 << 10;
 
-/// Manages local files.
-/// Files are read one at a time. Prefetching 256 files with two threads was no faster on an idle two-core
-/// machine, and several times slower on a busy one, because each batch waits for a thread to start.
+/// Manages local files, one at a time: prefetching 256 files with two threads was no faster on an idle
+/// two-core machine, and several times slower on a busy one, because each batch waits for a thread to start.
 pub(crate) struct Posix;
 
 impl Provider<FileResource> for Posix {
@@ -56,12 +55,7 @@ impl Provider<FileResource> for Posix {
         context: &'a mut Context<'_>,
     ) -> Local<'a, Result<Vec<String>, Failure>> {
         Box::pin(async move {
-            let is_in_place = matches!(plan(file, state), FilePlan::Update(it) if !it.content);
-            // A file with managed content is replaced instead.
-            if is_in_place && file.content.is_none() {
-                let checked = context.host.files.check_attributes(&file.path, attributes(file, state));
-                checked.map_err(|error| failure(&error))?;
-            }
+            check_takeover(file, state, context.host.files)?;
             let accounts = Accounts::of(context).await;
             Ok(cannot_chown(file, context.host.files, &accounts).into_iter().collect())
         })
@@ -74,6 +68,20 @@ impl Provider<FileResource> for Posix {
         context: &'a mut Context<'_>,
     ) -> Local<'a, Result<FileEffect, Failure>> {
         Box::pin(async move { execute(file, state, context) })
+    }
+}
+
+/// Checks that no stranger could have prepared an existing file that is to be changed.
+fn check_takeover(file: &DesiredFile, state: &FileState, files: &dyn Files) -> Result<(), Failure> {
+    if !matches!(plan(file, state), FilePlan::Update(_) | FilePlan::ReplaceLink(_)) {
+        return Ok(());
+    }
+    match files.check_attributes(&file.path, attributes(file, state)) {
+        Err(error) if file.content.is_none() || matches!(error, FileError::SharedDirectory { .. }) => {
+            Err(failure(&error))
+        }
+        // A file with managed content is replaced instead.
+        _ => Ok(()),
     }
 }
 
@@ -213,8 +221,8 @@ fn status(
     Ok(state)
 }
 
-/// Returns the state of a file without managed content if nothing changes. Its content is not read, because
-/// the checksum would only be reported and a log may be long.
+/// Returns the state of an unchanged file without managed content. The content is not read: the checksum
+/// would only be reported, and a log may be long.
 fn unchanged_by_attributes(file: &DesiredFile, desired: &Desired, files: &dyn Files) -> Option<FileState> {
     if file.content.is_some() {
         return None;
@@ -279,6 +287,7 @@ fn execute(file: &DesiredFile, state: &FileState, context: &mut Context<'_>) -> 
             done.sha256 = write(file, attributes, context)?.filter(|_| file.content.is_some());
         }
         FilePlan::Update(differences) if differences.content => {
+            check_takeover(file, state, files)?;
             back_up(file, context)?;
             done.sha256 = write(file, attributes, context)?;
         }
@@ -304,7 +313,6 @@ fn execute(file: &DesiredFile, state: &FileState, context: &mut Context<'_>) -> 
     Ok(done)
 }
 
-/// Returns the desired attributes.
 fn attributes(file: &DesiredFile, state: &FileState) -> FileAttributes {
     FileAttributes { uid: state.desired.uid, gid: state.desired.gid, mode: file.mode }
 }
@@ -330,7 +338,10 @@ fn write(
 fn back_up(file: &DesiredFile, context: &mut Context<'_>) -> Result<(), Failure> {
     let Some(directory) = context.state_directory.filter(|_| file.backup) else { return Ok(()) };
     let host = context.host;
-    let kept = host.files.back_up(&file.path, directory, host.clock.now());
+    let path = file.path.to_string_lossy();
+    let is_secret = context.secrets.redactor().finds(path.as_bytes());
+    let name = if is_secret { BackupName::Anonymous } else { BackupName::Path };
+    let kept = host.files.back_up(&file.path, directory, host.clock.now(), name);
     let kept = kept.map_err(|error| {
         let mut failure = failure(&error).because_of("cannot back up the old content");
         // Only the copy can be incomplete; the managed file is unchanged.
@@ -341,7 +352,6 @@ fn back_up(file: &DesiredFile, context: &mut Context<'_>) -> Result<(), Failure>
     Ok(())
 }
 
-/// Converts the error of an unreadable source.
 fn source_failure(error: &FileError) -> Failure {
     if let FileError::Cancelled { .. } = error {
         return failure(error);
@@ -355,36 +365,15 @@ fn source_failure(error: &FileError) -> Failure {
     failure
 }
 
-/// Returns the kind of failure for an error.
-fn kind(error: &FileError) -> FailureKind {
-    match error {
-        FileError::Cancelled { .. } => FailureKind::Stopped,
-        FileError::Step { step: FileStep::Inspect | FileStep::Read | FileStep::Lookup, .. } => {
-            FailureKind::Read
-        }
-        FileError::Step { .. } => FailureKind::Change,
-        _ => FailureKind::Conflict,
-    }
-}
-
-/// Converts an error with its hints.
 fn failure(error: &FileError) -> Failure {
-    let mut failure = Failure::from_error(kind(error), error);
-    failure.changed = error.changed();
+    let failure = error.failure();
     match error {
-        FileError::ParentMissing(path) | FileError::NotADirectory { part: path, .. } => {
-            failure.missing = Some(MissingPrerequisite::Path(path.clone()).into());
-        }
-        FileError::UntrustedLink { .. } => {
-            let hint = "make root, the user who runs ccm, or the owner of the target the owner of the link";
-            failure = failure.with_hint(hint);
-        }
-        FileError::UntrustedDirectory { .. } => {
-            let hint = "make root the owner of the directory, or manage the content of the file as well";
-            failure = failure.with_hint(hint);
-        }
-        FileError::MountPoint(path) => return Failure { changed: failure.changed, ..mount_point(path) },
-        _ => failure.hints.extend(error.advice().map(str::to_owned)),
+        FileError::UntrustedDirectory { .. } => failure
+            .with_hint("make root the owner of the directory, or manage the content of the file as well"),
+        FileError::SharedDirectory { .. } => failure.with_hint(
+            "look at the file and move it away, or manage a file in a directory that only root may write",
+        ),
+        FileError::MountPoint(path) => Failure { changed: failure.changed, ..mount_point(path) },
+        _ => failure,
     }
-    failure
 }

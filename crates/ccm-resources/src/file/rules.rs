@@ -6,22 +6,15 @@ use ccm_engine::Rule;
 
 use super::decide::{Differences, Removal};
 
-/// Rule that decided about a file.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum FileRule {
-    /// In the desired state.
     AsDesired,
-    /// Absent, as desired.
     Absent,
-    /// File missing.
     NoFile,
-    /// Directory missing.
     NoDirectory,
-    /// Different from the desired state.
     Differs(Differences),
     /// Link whose target differs from the desired state.
     DiffersBehindLink(Differences),
-    /// Link without a target.
     DanglingLink,
     /// Link that is not followed because of its owner.
     UntrustedLink(u32),

@@ -15,11 +15,9 @@ use super::desired::{DesiredFile, FileContent};
 /// State of a path, with the desired values that depend on the machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FileState {
-    /// File system entry at the path.
     pub found: PathInfo,
     /// Names of owner and group, if they are reported.
     pub names: Option<(Rc<str>, Rc<str>)>,
-    /// Desired values in numbers.
     pub desired: Desired,
     /// Mount point that the change would replace or remove.
     pub mount: Option<PathBuf>,
@@ -27,7 +25,6 @@ pub(crate) struct FileState {
     pub needed_by_ccm: bool,
     /// True if backups can be stored.
     pub can_back_up: bool,
-    /// True if a diff is requested.
     pub diff: bool,
     /// True if the old or new content holds a secret.
     pub holds_secret: bool,
@@ -48,8 +45,8 @@ pub(crate) struct Desired {
     pub content: Option<Vec<u8>>,
 }
 
-/// Returns the state in the form of events: without content, and for secret content also without size and
-/// checksum, from which it could be guessed.
+/// Returns the state for events, without content; size and checksum of secret content are left out too,
+/// because it could be guessed from them.
 pub(crate) fn describe(file: &DesiredFile, state: &FileState) -> Described {
     let target = state.found.target.as_ref();
     let ensure = match target.map(|target| target.kind) {
@@ -88,7 +85,6 @@ fn checksum<'a>(file: &DesiredFile, target: &'a FileInfo) -> Option<Cow<'a, str>
     }
 }
 
-/// Formats a mode in octal.
 pub(crate) fn mode(mode: u32) -> String {
     format!("{mode:04o}")
 }

@@ -3,7 +3,6 @@
 use ccm_model::{Diagnostic, Node};
 use ccm_properties::{PropertyKind, PropertyValue, TextKind, TextValue, ValueError, octal};
 
-/// Permissions and special bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileMode(pub u32);
 
@@ -49,7 +48,6 @@ fn mode(text: &str) -> Result<FileMode, ValueError> {
     }
 }
 
-/// Path of a local file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SourcePath(pub String);
 

@@ -13,11 +13,9 @@ use super::state::{Availability, PackageState, Presence};
 use super::tool::{ChangeKind, PackageTarget, Tool, own_refresh_is_older, remember_refresh};
 use super::tool_command::{CommandLimits, ToolCommand, run_waiting_for_locks};
 
-/// Package to change, with its known state.
 struct PendingChange<'a> {
     package: &'a Package,
     state: PackageState,
-    /// Chosen version.
     version: Option<String>,
 }
 
@@ -258,8 +256,7 @@ impl<T: Tool> Packages<T> {
         judged
     }
 
-    /// Runs a command. If an interrupted change is in its way, finishes that first, which is tried once per
-    /// batch.
+    /// Runs a command. If an interrupted change is in its way, finishes that first, once per batch.
     async fn run_with_repair(
         &self,
         call: &ToolCommand,
@@ -325,14 +322,12 @@ impl<T: Tool> Packages<T> {
     }
 }
 
-/// Warns of repositories that could not be read.
 fn warn_of_skipped(state: &PackageState, context: &mut Context<'_>) {
     for sentence in &state.skipped_repositories {
         context.warn(sentence.clone());
     }
 }
 
-/// Returns the quoted output of a failed command as text.
 fn printed(failure: &Failure) -> String {
     let lines = failure.output.iter().flat_map(|tail| &tail.lines);
     lines.map(String::as_str).collect::<Vec<_>>().join("\n")

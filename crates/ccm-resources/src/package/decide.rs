@@ -9,7 +9,6 @@ use super::desired::{Package, PackageEnsure};
 use super::rules::PackageRule;
 use super::state::{Availability, PackageState, Presence, describe};
 
-/// Resource kind of package.
 pub(crate) struct PackageKind;
 
 /// Effect of an execution, used for verification.
@@ -20,34 +19,25 @@ pub(crate) enum PackageEffect {
         /// Reason for keeping the package.
         reason: PackageRule,
     },
-    /// Packages were changed.
     Changed {
         /// Version that should be installed now, if one was chosen.
         version: Option<String>,
     },
 }
 
-/// Change that a package needs.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum PackagePlan {
-    /// No change.
     Keep(PackageRule),
-    /// Impossible.
     Fail(PackageRule, Failure),
     /// Refresh of the index, followed by a new plan.
     Refresh(PackageRule),
-    /// Installation.
     Install(Install),
-    /// Removal.
     Remove(PackageRule),
 }
 
-/// Installation, upgrade or downgrade.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Install {
-    /// Reason for the installation.
     pub reason: PackageRule,
-    /// Message in noop.
     pub noop_message: String,
     /// Chosen version; `None` leaves the choice to the tool. A failure if no version fits.
     pub version: Result<Option<String>, Failure>,
@@ -114,7 +104,6 @@ impl ResourceKind for PackageKind {
     }
 }
 
-/// Plans the change of a package.
 pub(crate) fn plan(package: &Package, state: &PackageState) -> PackagePlan {
     let plan = match &package.ensure {
         PackageEnsure::Absent => plan_removal(package, state),
@@ -287,7 +276,6 @@ fn no_such_version(package: &Package, state: &PackageState, desired: &str) -> Fa
 
 /// Lists the first few names and the number of the others.
 fn listed<S: AsRef<str>>(all: &[S]) -> String {
-    /// Maximum number of listed names.
     const NAMED: usize = 5;
     let named: Vec<&str> = all.iter().take(NAMED).map(AsRef::as_ref).collect();
     match all.len().saturating_sub(NAMED) {
@@ -296,8 +284,7 @@ fn listed<S: AsRef<str>>(all: &[S]) -> String {
     }
 }
 
-/// Returns the difference to the desired package as a failure. `chosen` is the version that was to be
-/// installed.
+/// Returns the difference to the desired package as a failure; `chosen` was to be installed.
 pub(crate) fn mismatch(package: &Package, state: &PackageState, chosen: Option<&str>) -> Option<Failure> {
     let scheme = state.scheme;
     let still = |what: String| Some(Failure::new(FailureKind::Verification, what));

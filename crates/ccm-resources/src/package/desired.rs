@@ -12,7 +12,6 @@ use super::values::{name_error, version_error};
 /// Values of `ensure` besides versions, the default first.
 pub(crate) const ENSURES: [&str; 3] = ["present", "absent", "latest"];
 
-/// Desired package.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Package {
     pub name: String,
@@ -26,16 +25,11 @@ pub(crate) struct Package {
     pub lock_timeout: Duration,
 }
 
-/// Desired presence of a package.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum PackageEnsure {
-    /// Installed in any version.
     Present,
-    /// Not installed.
     Absent,
-    /// Installed in the latest version.
     Latest,
-    /// Installed in this version.
     Version(String),
 }
 

@@ -24,8 +24,7 @@ use desired::{ENSURES, Package};
 use dnf::DNF_PACKAGES;
 use properties::PackageProperties;
 
-/// Advice for packages of another tool: an `exec` with the command that installs a package and the guard that
-/// finds an installed one.
+/// Advice for packages of another tool: an `exec` that installs a package, with its guard.
 macro_rules! exec_instead {
     ($command:literal, $guard:literal) => {
         concat!(
@@ -38,7 +37,6 @@ macro_rules! exec_instead {
     };
 }
 
-/// The type `package`.
 #[derive(Debug)]
 pub(crate) struct PackageType;
 

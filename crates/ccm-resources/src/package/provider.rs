@@ -1,5 +1,4 @@
-//! The provider of package, shared by all tools: reads all packages from one database, queries the index once
-//! and changes packages with one call.
+//! The provider of package, shared by all tools.
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
@@ -16,18 +15,14 @@ use super::desired::{Package, PackageEnsure};
 use super::state::{Availability, PackageState};
 use super::tool::{IndexResponse, QueryScope, Tool, own_refresh_is_older, refresh_is_older};
 
-/// Maximum number of packages read or changed in one batch.
 const MAX_BATCH: usize = 256;
 
-/// Provider on top of a package tool.
 pub(crate) struct Packages<T>(pub T);
 
-/// Response of the index, kept as long as the database. The type parameter gives each tool a cache of its
-/// own.
+/// Response of the index, kept as long as the database. The type parameter gives each tool its own cache.
 struct ResponseCache<D>(RefCell<IndexResponse>, PhantomData<D>);
 
-/// Names queried so far in the run. After a change they are queried again in one call, which costs hardly
-/// more than one name.
+/// Names queried so far in the run. After a change, one call for all costs hardly more than one name.
 struct QueriedNames<D>(RefCell<BTreeSet<String>>, PhantomData<D>);
 
 /// True if the index contains anything; kept as long as the database.
@@ -210,8 +205,8 @@ impl<T: Tool> Packages<T> {
         context.state_cache(async || self.0.read(scope).await).await
     }
 
-    /// Records the desired package and returns the name of an earlier resource for the same package under
-    /// another name. Fails if the two contradict each other.
+    /// Records the desired package and returns an earlier resource of the same package under another name, or
+    /// fails if the two contradict each other.
     fn claim(
         &self,
         package: &Package,
@@ -259,8 +254,7 @@ impl<T: Tool> Packages<T> {
         PackageState { is_stale, ..state }
     }
 
-    /// Returns `false` if the index is known to be empty. A failed check counts as filled; the query that
-    /// follows reports the error.
+    /// Returns `false` if the index is known to be empty. After a failed check the query reports the error.
     async fn has_index(&self, context: &Context<'_>) -> bool {
         let scope = QueryScope::of(context);
         let has_index = async || {

@@ -13,9 +13,7 @@ use super::{apt, dnf};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PackageState {
     pub found: Installation,
-    /// Version scheme of the package tool.
     pub scheme: VersionScheme,
-    /// Availability in the index.
     pub availability: Availability,
     /// Name of another resource for the same package.
     pub duplicate: Option<String>,
@@ -25,7 +23,6 @@ pub(crate) struct PackageState {
     pub is_stale: bool,
 }
 
-/// Entry of a package in the tool's database.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Installation {
     pub presence: Presence,
@@ -47,11 +44,9 @@ pub(crate) enum Presence {
     ConfigFiles,
     /// Partially, with the status of the package tool.
     Unfinished(String),
-    /// Fully, in this version.
     Installed(String),
 }
 
-/// A hold on a package.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Hold {
     /// Description of what holds the package.
@@ -60,24 +55,20 @@ pub(crate) struct Hold {
     pub release: String,
 }
 
-/// Availability of a package in the index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Availability {
     /// Not queried because it does not matter.
     #[default]
     NotQueried,
-    /// Not in the index.
     Unknown,
     /// Virtual: only provided by other packages.
     Virtual {
         /// Providing packages, sorted.
         by: Vec<String>,
     },
-    /// Available in some versions.
     Versions {
         /// Version installed by default; `None` if all are excluded.
         candidate: Option<String>,
-        /// All versions.
         all: Vec<String>,
     },
 }
@@ -90,7 +81,6 @@ pub(crate) enum VersionScheme {
 }
 
 impl VersionScheme {
-    /// Compares two versions.
     pub(crate) fn compare(self, left: &str, right: &str) -> Ordering {
         match self {
             Self::Debian => apt::version::compare(left, right),
@@ -98,8 +88,7 @@ impl VersionScheme {
         }
     }
 
-    /// Compares a desired version with a found one. A desired version without an epoch takes that of the
-    /// found one.
+    /// Compares a desired version, which takes the epoch of the found one if it has none.
     pub(crate) fn compare_desired(self, desired: &str, found: &str) -> Ordering {
         match found.split_once(':').filter(|_| !desired.contains(':')) {
             Some((epoch, _)) => self.compare(&format!("{epoch}:{desired}"), found),
@@ -107,7 +96,6 @@ impl VersionScheme {
         }
     }
 
-    /// Returns `true` if `version` is one that `desired` stands for.
     pub(crate) fn satisfies(self, desired: &str, version: &str) -> bool {
         match self {
             Self::Debian => apt::version::satisfies(desired, version),
@@ -132,7 +120,6 @@ impl PackageState {
         meant.max_by(|left, right| self.scheme.compare(left, right)).map(String::as_str)
     }
 
-    /// Returns the installed version.
     pub(crate) fn installed(&self) -> Option<&str> {
         match &self.found.presence {
             Presence::Installed(version) => Some(version),
@@ -141,7 +128,6 @@ impl PackageState {
     }
 }
 
-/// Returns the state in the form of events.
 pub(crate) fn describe(package: &Package, state: &PackageState) -> Described {
     let version = state.installed().map(|version| state.scheme.shown(version));
     let ensure = version.unwrap_or("absent");

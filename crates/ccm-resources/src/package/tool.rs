@@ -12,27 +12,20 @@ use super::desired::Package;
 use super::state::{Availability, Installation, VersionScheme};
 use super::tool_command::ToolCommand;
 
-/// A package tool.
 pub(crate) trait Tool: Sync {
-    /// Installed packages as the tool records them.
     type Database: 'static;
 
-    /// Name of the tool, a value of `provider`.
     fn name(&self) -> &'static str;
 
-    /// Version scheme of the tool.
     fn scheme(&self) -> VersionScheme;
 
     /// Suitability for this machine: the tool exists and the system belongs to its family.
     fn suitability(&self, host: Host<'_>) -> Suitability;
 
-    /// Reads the installed packages.
     fn read<'a>(&'a self, scope: QueryScope<'a>) -> Local<'a, Result<Self::Database, Failure>>;
 
-    /// Looks up a package.
     fn find(&self, database: &Self::Database, name: &str) -> Installation;
 
-    /// Names of all installed packages.
     fn installed<'d>(&self, database: &'d Self::Database) -> Box<dyn Iterator<Item = &'d str> + 'd>;
 
     /// Returns `true` if a change may remove packages that no resource names.
@@ -47,7 +40,6 @@ pub(crate) trait Tool: Sync {
     /// Names that can be queried together with others at no cost.
     fn also_queried(&self, database: &Self::Database) -> Vec<String>;
 
-    /// Queries the index.
     fn query_index<'a>(
         &'a self,
         scope: QueryScope<'a>,
@@ -92,7 +84,6 @@ pub(crate) trait Tool: Sync {
     fn advice(&self, printed: &str, database: Option<&Self::Database>) -> Vec<String>;
 }
 
-/// Machine access for queries.
 #[derive(Clone, Copy)]
 pub(crate) struct QueryScope<'a> {
     pub host: Host<'a>,
@@ -107,17 +98,14 @@ impl<'a> QueryScope<'a> {
     }
 }
 
-/// Response of the index.
 #[derive(Debug, Default)]
 pub(crate) struct IndexResponse {
-    /// Availability by package name.
     pub by_name: HashMap<String, Availability>,
     /// Sentences about the repositories that the tool could not read.
     pub skipped_repositories: Vec<String>,
 }
 
 impl IndexResponse {
-    /// Merges another response.
     pub(crate) fn add(&mut self, more: Self) {
         self.by_name.extend(more.by_name);
         let skipped_repositories = more
@@ -179,7 +167,6 @@ pub(crate) fn remember_refresh(tool: &impl Tool, context: &mut Context<'_>) {
     }
 }
 
-/// File that names the distribution.
 const OS_RELEASE: &str = "/etc/os-release";
 
 /// Returns `true` if `os-release` names one of these families.
@@ -193,8 +180,7 @@ pub(crate) fn is_family(host: Host<'_>, families: &[&str]) -> bool {
     })
 }
 
-/// Suitability of an existing tool: the tool of the system's family is preferred. `os-release` is read only
-/// if a rival exists.
+/// Suitability of an existing tool: that of the system's family is preferred.
 pub(crate) fn suits(host: Host<'_>, families: &[&str], rivals: &[&str]) -> Suitability {
     let has_rival = rivals.iter().any(|rival| exists(host, rival));
     Suitability::Suits(if has_rival && !is_family(host, families) { 2 } else { 1 })
@@ -210,7 +196,6 @@ pub(crate) fn text(host: Host<'_>, path: &str, max_length: u64) -> Result<Option
     Ok(bytes(host, path, max_length)?.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
 }
 
-/// Reads a system file; `None` if it does not exist.
 pub(crate) fn bytes(host: Host<'_>, path: &str, max_length: u64) -> Result<Option<Vec<u8>>, Failure> {
     let path = Path::new(path);
     let failed = |error: &dyn std::error::Error| {

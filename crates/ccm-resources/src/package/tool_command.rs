@@ -26,7 +26,6 @@ const ENVIRONMENT: [(&str, &str); 3] = [
     ("APT_LISTCHANGES_FRONTEND", "none"),
 ];
 
-/// Time limits of a command that downloads or changes packages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CommandLimits {
     /// Limit while the command works; `None` for no limit.
@@ -44,7 +43,6 @@ impl CommandLimits {
     }
 }
 
-/// Command of a package tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ToolCommand {
     pub program: &'static str,
@@ -77,14 +75,12 @@ impl ToolCommand {
     }
 }
 
-/// Output of a successful command.
 pub(crate) struct CommandOutput {
     pub stdout: String,
     pub stderr: String,
 }
 
-/// Runs a query and returns its output. A short query runs even after a stop was requested, so that the
-/// effect of a change can be verified.
+/// Runs a query. A short query runs even after a stop, so that the effect of a change can be verified.
 pub(crate) async fn query(
     call: &ToolCommand,
     scope: QueryScope<'_>,
@@ -106,8 +102,8 @@ pub(crate) async fn query(
     Ok(CommandOutput { stdout: text(&finished.stdout), stderr: text(&finished.stderr) })
 }
 
-/// Runs a command, retrying with the full work timeout while another program holds a lock.
-/// Failures report whether something may have changed.
+/// Runs a command, again while another program holds a lock, each time with the full work timeout. Failures
+/// report whether something may have changed.
 pub(crate) async fn run_waiting_for_locks(
     call: &ToolCommand,
     limits: CommandLimits,
@@ -256,11 +252,9 @@ fn evaluate_exit(call: &ToolCommand, finished: Finished) -> Result<Finished, Fai
     Err(failure)
 }
 
-/// Maximum number of quoted lines of each kind.
 const MAX_QUOTED: usize = 3;
 
-/// Returns the errors that the tool printed: the first reasons of an unsolvable request, else the last
-/// errors.
+/// Returns the errors printed: the first reasons of an unsolvable request, else the last errors.
 fn errors(stderr: &str) -> Vec<String> {
     let problem = stderr.lines().skip_while(|line| !line.trim_start().starts_with(PROBLEM));
     let reasons: Vec<String> = problem.filter_map(error).take(MAX_QUOTED).map(str::to_owned).collect();
@@ -287,11 +281,9 @@ fn unmet_dependencies(stdout: &str) -> Vec<String> {
     unmet_dependencies.take(MAX_QUOTED).map(|line| line.trim().to_owned()).collect()
 }
 
-/// Prefix of errors of dpkg.
 const DPKG_ERROR: &str = "dpkg: error";
 
-/// Prefix of the reason of an unsolvable request in dnf, `Problem: …` or `Problem 1: …`; indented reasons
-/// with dashes follow.
+/// Prefix of the reason of an unsolvable request in dnf; indented reasons with dashes follow.
 const PROBLEM: &str = "Problem";
 
 /// Returns the error in a line of apt, dpkg or dnf.

@@ -55,5 +55,4 @@ pub(crate) fn version_error(version: &str) -> Option<String> {
     None
 }
 
-/// Maximum length of a name or version in bytes.
 const MAX_LENGTH: usize = 255;

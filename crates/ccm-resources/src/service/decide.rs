@@ -11,10 +11,8 @@ use super::rules::{Difference, KeepReason, ServiceRule};
 use super::show::{Activity, Load, Unit};
 use super::state::{MaskObstacle, ServiceState, describe};
 
-/// Resource kind of service.
 pub(crate) struct ServiceKind;
 
-/// Command of systemctl for a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verb {
     Start,
@@ -25,7 +23,6 @@ pub(crate) enum Verb {
 }
 
 impl Verb {
-    /// Name of the command.
     pub(crate) fn command(self) -> &'static str {
         match self {
             Self::Start => "start",
@@ -59,9 +56,7 @@ impl Verb {
 /// Effect of an execution, used for verification.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ServiceEffect {
-    /// Primary name of the unit.
     pub unit: String,
-    /// Command that was run for the unit.
     pub verb: Option<Verb>,
     /// True if nothing was left to do after systemd reloaded its unit files.
     pub nothing: bool,
@@ -69,14 +64,10 @@ pub(crate) struct ServiceEffect {
     pub since: Duration,
 }
 
-/// Change that a service needs.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ServicePlan {
-    /// No change.
     Keep(KeepReason),
-    /// Some steps.
     Change(Steps),
-    /// Impossible.
     Fail(Failure),
 }
 

@@ -7,17 +7,14 @@ use ccm_properties::PropertyError;
 use super::decide::Verb;
 use super::properties::ServiceProperties;
 
-/// Desired activity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ServiceEnsure {
     Running,
     Stopped,
 }
 
-/// Desired service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Service {
-    /// Name in the manifest.
     pub name: String,
     /// Full name of the unit.
     pub unit: String,

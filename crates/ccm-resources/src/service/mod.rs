@@ -21,7 +21,6 @@ use desired::{Service, unit_name};
 use properties::ServiceProperties;
 use systemd::Systemd;
 
-/// The type `service`.
 #[derive(Debug)]
 pub(crate) struct ServiceType;
 
@@ -67,8 +66,7 @@ impl TypeSpec for ServiceType {
     }
 
     fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
-        // A unit of a user differs from the system unit of the same name; a `user` that is not known yet may
-        // select either.
+        // A unit of a user is not the system unit of that name; a `user` not known yet may select either.
         let is_system_unit = resource.properties.get("user").is_none_or(Node::is_null);
         let unit = unit_name(&resource.id.name).ok().filter(|_| is_system_unit);
         unit.map(|unit| Claim::exclusive(ClaimKind::Unit, unit)).into_iter().collect()

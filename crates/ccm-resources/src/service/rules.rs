@@ -4,7 +4,6 @@ use std::fmt;
 
 use ccm_engine::{Rule, Trigger};
 
-/// Rule that decided about a service.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ServiceRule {
     /// No change.
@@ -17,7 +16,6 @@ pub(crate) enum ServiceRule {
     AsDesiredAfterReload,
 }
 
-/// Reason for leaving a service unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum KeepReason {
     AsDesired,
@@ -27,7 +25,6 @@ pub(crate) enum KeepReason {
     StaysStopped,
 }
 
-/// Difference between a service and its desired state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Difference {
     Masked,

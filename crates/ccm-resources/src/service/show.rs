@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-/// Queried properties.
 pub(crate) const PROPERTIES: &str = "Id,Names,LoadState,LoadError,ActiveState,SubState,UnitFileState,\
     NeedDaemonReload,CanReload,Type,RemainAfterExit,Result,ExecMainCode,ExecMainStatus,DropInPaths,\
     TimeoutStartUSec,TimeoutStopUSec,Triggers";
@@ -12,12 +11,10 @@ const INFINITE_TIMEOUT: Duration = Duration::from_secs(3600);
 /// Time limit if systemd reports none.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(90);
 
-/// Load state of a unit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Load {
     #[default]
     Loaded,
-    /// The unit does not exist.
     NotFound,
     /// The unit cannot be started.
     Masked,
@@ -25,13 +22,11 @@ pub(crate) enum Load {
     Bad(String),
 }
 
-/// Activity of a unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Activity {
     Running,
     #[default]
     Stopped,
-    /// Exited with an error.
     Failed,
     /// Exited; systemd restarts the unit after a delay.
     Restarting,
@@ -40,10 +35,8 @@ pub(crate) enum Activity {
     Reloading,
 }
 
-/// Unit as reported by systemd.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Unit {
-    /// Primary name.
     pub id: String,
     /// All names, with aliases.
     pub names: Vec<String>,
@@ -63,7 +56,6 @@ pub(crate) struct Unit {
     /// True for a oneshot that stays active after a successful exit.
     pub remains_after_exit: bool,
     pub result: String,
-    /// Description of how the main process exited.
     pub main_process: Option<String>,
     pub drop_ins: Vec<String>,
     /// Units that a timer, socket and the like starts.
@@ -177,7 +169,6 @@ fn setup_failure(status: &str) -> Option<&'static str> {
     }
 }
 
-/// Parses a time limit of systemd.
 fn limit(value: &str) -> Duration {
     match value {
         "" => DEFAULT_TIMEOUT,

@@ -18,7 +18,6 @@ pub(crate) struct ServiceState {
     pub triggered: bool,
     /// True if a file of the unit exists that systemd has not read yet.
     pub has_new_file: bool,
-    /// Similar unit names, if the unit does not exist.
     pub suggestions: Vec<String>,
     /// Obstacle to masking, if the unit is to be masked.
     pub mask_obstacle: Option<MaskObstacle>,
@@ -36,7 +35,6 @@ pub(crate) struct MaskObstacle {
     pub is_link: bool,
 }
 
-/// Returns the state in the form of events.
 pub(crate) fn describe(service: &Service, state: &ServiceState) -> Described {
     let unit = &state.unit;
     let ensure = match unit.activity {

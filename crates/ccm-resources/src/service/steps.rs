@@ -17,7 +17,6 @@ const UNIT_FILE_TIMEOUT: Duration = Duration::from_secs(90);
 /// Time allowed in addition to the limits of the unit, for the units that it waits for.
 const DEPENDENCY_TIME: Duration = Duration::from_secs(90);
 
-/// Brings a unit to the desired state.
 pub(crate) async fn execute(
     service: &Service,
     state: &ServiceState,

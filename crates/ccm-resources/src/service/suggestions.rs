@@ -2,11 +2,10 @@
 
 use ccm_model::closest;
 
-/// Maximum number of suggestions.
 const MAX_SUGGESTIONS: usize = 3;
 
-/// Returns existing units with a name similar to `unit`: the same name with another type, the template of an
-/// instance, names that share a prefix, and a likely misspelling.
+/// Returns existing units similar to `unit`: of another type, its template, with a common prefix, a
+/// misspelling.
 pub(crate) fn suggestions(unit: &str, unit_names: &[String]) -> Vec<String> {
     let Some((stem, suffix)) = unit.rsplit_once('.') else { return Vec::new() };
     let parts = || unit_names.iter().filter_map(|name| name.rsplit_once('.').map(|parts| (name, parts)));

@@ -11,7 +11,6 @@ use crate::output_tail::{tail, text};
 
 /// Timeout of a query; systemd does not answer while it re-executes itself.
 const QUERY_TIMEOUT: Duration = Duration::from_secs(90);
-/// Number of journal lines quoted in a failure.
 const JOURNAL_LINES: &str = "10";
 
 /// Service manager of the machine, or of the user who runs ccm.
@@ -31,7 +30,6 @@ impl Systemctl {
         Ok(Self { user, program: find("systemctl", host)?, environment })
     }
 
-    /// Runs a query and returns its output.
     pub(crate) async fn query(&self, arguments: &[&str], context: &Context<'_>) -> Result<String, Failure> {
         let what = arguments.first().copied().unwrap_or_default();
         let printed = self.call(arguments, QUERY_TIMEOUT, Role::Query, context).await;
@@ -76,8 +74,7 @@ impl Systemctl {
         }
     }
 
-    /// Returns the last journal lines of a unit since a time after 1970; `None` if there are none or the
-    /// query fails.
+    /// Returns the last journal lines of a unit since a time; `None` if there are none or the query fails.
     pub(crate) async fn journal(
         &self,
         unit: &str,

@@ -25,7 +25,6 @@ const WATCH_TIME: Duration = Duration::from_millis(250);
 /// First and longest interval between two reads of a changing unit.
 const POLL_INTERVALS: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(2));
 
-/// Manages systemd units.
 pub(crate) struct Systemd;
 
 impl Provider<ServiceKind> for Systemd {
@@ -219,7 +218,6 @@ pub(crate) async fn show_one(
     })
 }
 
-/// Reads units in order.
 async fn show(names: &[&str], systemctl: &Systemctl, context: &Context<'_>) -> Result<Vec<Unit>, Failure> {
     if names.is_empty() {
         return Ok(Vec::new());
@@ -254,8 +252,8 @@ async fn unit_names(user: bool, systemctl: &Systemctl, context: &Context<'_>) ->
     names.unwrap_or_default()
 }
 
-/// Returns `true` if systemd has not read all files of a unit. systemd reports changed files itself; some
-/// versions miss new unit files, and all miss new drop-in directories.
+/// Returns `true` if systemd has not read all files of a unit. systemd reports changed files; some versions
+/// miss new unit files, and all miss new drop-in directories.
 pub(crate) async fn has_unread_files(
     service: &Service,
     unit: &Unit,
@@ -286,8 +284,7 @@ async fn mask_obstacle(
     systemctl: &Systemctl,
     context: &Context<'_>,
 ) -> Result<Option<MaskObstacle>, Failure> {
-    // Directories before this one have another suffix (`system.control`), those after it belong to the system
-    // or to packages.
+    // Directories before this one end in `system.control`, those after it belong to the system or packages.
     let ending = if service.user { "systemd/user" } else { "systemd/system" };
     let directories = directories(service.user, systemctl, context).await?;
     let Some(directory) = directories.iter().find(|directory| directory.ends_with(ending)) else {

@@ -1,8 +1,11 @@
 //! Commands that run as another user or in a sandbox.
 
 use std::path::Path;
+use std::time::Duration;
 
-use ccm_host::{Account, Command, Enforced, Exit, Identity, Means};
+use ccm_host::{
+    Account, Command, Enforced, Exit, Identity, Means, ReachedLimit, SandboxLimit, SandboxLimits,
+};
 use ccm_model::{MissingPrerequisite, Outcome, Resource};
 
 use crate::build::{mistakes, with_settings};
@@ -107,13 +110,21 @@ fn a_sandbox_is_closed_but_for_what_it_opens() {
         ["PATH=/usr/bin:/bin", "HOME=/tmp/private/work", "TMPDIR=/tmp/private/work"]
     );
 
-    let written = "{workdir=/data|env=inherit|network=true|read=[bin/tool]|write=[/tmp]|unix_sockets=true|advisory=true}";
+    let written = "{workdir=/data|env=inherit|network=true|read=[bin/tool]|write=[/tmp]|unix_sockets=true|advisory=true|\
+                   processes=20|memory=512MiB|file_size=64KiB|cpu=90s}";
     let command = ran(exec("true", &[("sandbox", written), ("environment", "{HOME=/x}")]));
     let sandbox = command.sandbox.clone().expect("a sandbox");
     assert_eq!((command.cwd.as_path(), sandbox.workdir.as_path()), (Path::new("/data"), Path::new("/data")));
     assert_eq!(sandbox.read, [Path::new("/bin/tool")]);
     assert_eq!(sandbox.write, [Path::new("/tmp"), private]);
     assert!(sandbox.network && sandbox.unix_sockets && sandbox.advisory);
+    let limits = SandboxLimits {
+        processes: SandboxLimit::requested(20),
+        memory: SandboxLimit::requested(512 << 20),
+        file_size: Some(64 << 10),
+        cpu: Some(Duration::from_secs(90)),
+    };
+    assert_eq!(sandbox.limits, limits);
     assert_eq!(
         variables(&command),
         ["PATH=/usr/bin:/bin", "HOME=/x", "INHERITED=yes", "TMPDIR=/tmp/private/work"]
@@ -188,7 +199,7 @@ fn every_search_path_is_checked() {
 #[test]
 fn a_guard_that_takes_too_long_says_what_its_deadline_is() {
     let machine = machine();
-    let after = std::time::Duration::from_secs(1);
+    let after = Duration::from_secs(1);
     machine.runner.answer_with("guard", printed(Exit::TimedOut { after }, "", ""));
     let transaction = machine.apply(exec("true", &[("onlyif", "guard")]));
     assert_eq!(
@@ -250,10 +261,22 @@ fn what_was_not_enforced_is_told() {
     let transaction = machine.apply(exec("true", &[("sandbox", "{advisory=true}")]));
     assert_eq!(transaction.warnings, ["this kernel does not enforce `network: false`: it has no seccomp"]);
     let state = serde_json::json!({
-        "filesystem": ["landlock"], "network": [], "shared_memory": [], "signals": [],
+        "filesystem": ["landlock"], "network": [], "shared_memory": [], "signals": [], "processes": [], "memory": [],
         "not_enforced": ["`network: false`: it has no seccomp"],
     });
     assert_eq!(transaction.state.expect("a state")["sandbox"], state);
+}
+
+#[test]
+fn failure_names_the_limit_that_was_reached() {
+    let machine = machine();
+    let killed = Exit::Signal { number: 9, name: "SIGKILL".to_owned() };
+    let finished = ccm_host::Finished { reached: vec![ReachedLimit::Memory], ..printed(killed, "", "") };
+    machine.runner.answer_with("true", finished);
+    let transaction = machine.apply(exec("true", &[("sandbox", "{memory=1GiB}")]));
+    let failure = failure(&transaction);
+    assert_eq!(failure.chain, ["command was killed by SIGKILL", "its sandbox reached the limit `memory`"]);
+    assert_eq!(failure.hints, ["raise `memory` of the sandbox if the command needs more"]);
 }
 
 #[test]
@@ -298,7 +321,18 @@ fn mistakes_are_named() {
         ),
         (
             &[("sandbox", "{foo=1}")],
-            "unknown property `foo` | known here: mode, workdir, env, network, read, write, unix_sockets, advisory",
+            "unknown property `foo` | known here: mode, workdir, env, network, read, write, unix_sockets, processes, memory, file_size, cpu, \
+             advisory",
+        ),
+        (
+            &[("sandbox", "{memory=2 apples}")],
+            "`2 apples` is not a number of bytes | write it like `512MiB` or `2GiB`",
+        ),
+        (&[("sandbox", "{memory=512}")], "`512` is less than 1MiB | write it like `512MiB` or `2GiB`"),
+        (&[("sandbox", "{processes=0}")], "`processes` must be at least 1, found 0"),
+        (
+            &[("sandbox", "{cpu=500ms}")],
+            "`500ms` is not a number of whole seconds | write whole seconds, such as `30s`",
         ),
         (&[("user", "")], "the name of a user or group is empty"),
     ] {

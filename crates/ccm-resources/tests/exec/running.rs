@@ -100,6 +100,22 @@ fn a_guard_that_prevents_says_why() {
 }
 
 #[test]
+fn the_state_keeps_the_results_of_the_guards() {
+    let machine = Machine::new();
+    machine.runner.answer("test -e /y", 1);
+    for (command, code) in [("run", 0), ("fail", 1)] {
+        machine.runner.answer(command, code);
+        let guards = [("command", command), ("onlyif", "test -e /x"), ("unless", "test -e /y")];
+        let state = machine.apply(exec("x", &guards)).state.expect("a state");
+        assert_eq!((&state["exitcode"], &state["onlyif_satisfied"]), (&code.into(), &true.into()));
+        assert_eq!(
+            (&state["unless_satisfied"], &state["decision"]),
+            (&true.into(), &"the guards allow it".into())
+        );
+    }
+}
+
+#[test]
 fn a_guard_that_can_not_be_asked_fails_the_resource() {
     let machine = Machine::new();
     machine.runner.without("nosuch");

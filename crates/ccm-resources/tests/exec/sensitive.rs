@@ -57,6 +57,21 @@ fn a_guard_of_a_sensitive_exec_is_not_told() {
 }
 
 #[test]
+fn captured_value_that_is_too_short_is_a_warning() {
+    for (sensitive, printed_text, warnings) in [
+        ("true", "ab\n", &["`pin` of `capture` is sensitive, but too short to be redacted everywhere"][..]),
+        ("true", "abcd\n", &[]),
+        ("true", "\n", &[]),
+        ("false", "ab\n", &[]),
+    ] {
+        let machine = Machine::new();
+        machine.runner.answer_with("run", printed(Exit::Code(0), printed_text, ""));
+        let properties = [("command", "run"), ("sensitive", sensitive), ("capture", "{pin=stdout.raw}")];
+        assert_eq!(machine.apply(exec("x", &properties)).warnings, warnings, "{sensitive} {printed_text:?}");
+    }
+}
+
+#[test]
 fn a_sensitive_exec_that_does_not_start_keeps_its_words() {
     let machine = Machine::new();
     machine.runner.without("word=value");

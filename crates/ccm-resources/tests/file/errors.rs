@@ -18,6 +18,8 @@ fn valid_files_have_no_errors() {
         ("/srv/old", &[("ensure", "absent"), ("force", "true")]),
         ("/srv/old", &[("ensure", "absent"), ("backup", "true"), ("owner", "4294967294")]),
         ("/srv/name with blanks", &[("force", "false")]),
+        ("/srv/.old.ccm-new", &[("ensure", "absent")]),
+        ("/srv/old.ccm-new", &[]),
     ] {
         assert_eq!(mistakes(&file(name, properties)), Vec::<String>::new(), "{name} {properties:?}");
     }
@@ -159,6 +161,12 @@ fn invalid_names_are_rejected() {
         ("/etc/./motd", format!("the path `/etc/./motd` contains the part `.` | {shortest}")),
         ("/etc/../motd", format!("the path `/etc/../motd` contains the part `..` | {shortest}")),
         ("/etc/..", format!("the path `/etc/..` contains the part `..` | {shortest}")),
+        (
+            "/etc/.motd.ccm-new",
+            "`/etc/.motd.ccm-new` is the name of a temporary file of ccm | choose a name that does not end with \
+             `.ccm-new`: ccm writes new content to such names"
+                .to_owned(),
+        ),
         ("/etc/\0", "the name contains a NUL character".to_owned()),
     ] {
         assert_eq!(mistakes(&file(name, &[])), [expected], "{name:?}");

@@ -71,3 +71,29 @@ fn file_that_a_stranger_moved_to_the_path_stays_as_it_is() {
     assert_eq!((owner, mode, scratch.read("home/app.conf").as_deref()), (NOBODY, 0o644, Some("managed")));
     assert_ne!(old_file, new_file);
 }
+
+#[test]
+fn file_of_a_stranger_in_a_shared_directory_is_not_taken_over() {
+    if !is_root() {
+        skipped("root is needed to change owners");
+        return;
+    }
+    let scratch = Scratch::new();
+    let path = scratch.write("shared/f", "theirs");
+    chown(&path, Some(NOBODY), None).expect("its owner");
+    set_mode(&scratch.path().join("shared"), 0o1777);
+    let state = scratch.state();
+    let refused = "\"shared/f\" is not changed: it belongs to user 65534, and everybody can create files in its directory";
+    for properties in [&[("content", "ours"), ("backup", "true")][..], &[("owner", "root")]] {
+        let resource = || file(&scratch.at("shared/f"), properties);
+        let run =
+            |noop| Runs { noop, state_directory: Some(&state), ..Runs::here(&scratch) }.apply(resource());
+        let noop = run(true);
+        assert_eq!(noop.warnings.len(), 1, "{noop:?}");
+        assert!(noop.warnings[0].replace(&scratch.at(""), "").contains(refused), "{noop:?}");
+        assert_eq!(told(&run(false), &scratch), refused);
+    }
+    assert_eq!((scratch.read("shared/f").as_deref(), state.exists()), (Some("theirs"), false));
+    let resource = file(&scratch.at("shared/f"), &[("content", "ours"), ("owner", "65534")]);
+    assert_eq!(Runs::here(&scratch).apply(resource).outcome, Outcome::Changed);
+}

@@ -6,7 +6,6 @@ use memchr::memchr_iter;
 
 use crate::package::state::{Hold, Installation, Presence};
 
-/// All packages in dpkg's database.
 #[derive(Debug, Default)]
 pub(crate) struct DpkgDatabase {
     /// Fields of all packages in one buffer, which saves an allocation per field.
@@ -19,7 +18,6 @@ pub(crate) struct DpkgDatabase {
     unfinished: Vec<Box<str>>,
 }
 
-/// Positions of the fields of a package in the buffer.
 #[derive(Debug, Default)]
 struct DpkgEntry {
     name: Range<usize>,
@@ -81,7 +79,6 @@ impl DpkgDatabase {
         self.packages.push(entry);
     }
 
-    /// Returns the entries of a name.
     fn named(&self, name: &str) -> &[DpkgEntry] {
         let behind =
             &self.packages[self.packages.partition_point(|entry| self.text[entry.name.clone()] < *name)..];
@@ -143,13 +140,11 @@ impl DpkgDatabase {
         }
     }
 
-    /// Names of partially installed packages.
     pub(crate) fn unfinished(&self) -> &[Box<str>] {
         &self.unfinished
     }
 }
 
-/// Splits the architecture from a name.
 fn split(name: &str) -> (&str, Option<&str>) {
     match name.split_once(':') {
         Some((base, "native")) => (base, None),

@@ -27,7 +27,6 @@ const DPKG_QUERY: &str = "/usr/bin/dpkg-query";
 const FORMAT: &str =
     "Package: ${Package}\\nStatus: ${Status}\\nArchitecture: ${Architecture}\\nVersion: ${Version}\\n\\n";
 
-/// Status file of dpkg.
 const STATUS: &str = "/var/lib/dpkg/status";
 /// Directory of updates that are not in the status file yet.
 const UPDATES: &str = "/var/lib/dpkg/updates";
@@ -35,15 +34,11 @@ const UPDATES: &str = "/var/lib/dpkg/updates";
 const FIRST_UPDATE: &str = "/var/lib/dpkg/updates/0000";
 /// Message of apt about an interrupted dpkg.
 const INTERRUPTED: &str = "dpkg was interrupted";
-/// Maximum size of the status file.
 const MAX_STATUS_SIZE: u64 = 256 << 20;
-/// Maximum number of names in one query.
 const MAX_NAMES_PER_QUERY: usize = 1500;
 
-/// Provider apt.
 pub(crate) static APT_PACKAGES: Packages<Apt> = Packages(Apt);
 
-/// Package tools of Debian.
 pub(crate) struct Apt;
 
 impl Tool for Apt {
@@ -71,8 +66,8 @@ impl Tool for Apt {
             let is_between = kind == Some(FileKind::Directory { empty: Some(false) });
             let is_to_end = scope.cancellation.level() > CancellationLevel::Go;
             let status = if is_between || is_to_end {
-                // While dpkg runs, or after it was killed, only dpkg-query reads the true state. It is also
-                // used while the run stops, because files can no longer be read then.
+                // While dpkg runs, or after it was killed, only dpkg-query reads the true state. A stopping
+                // run can't read files.
                 let call = ToolCommand::new(DPKG_QUERY, "dpkg-query", &["--show", "--showformat", FORMAT]);
                 query(&call, scope, true).await?.stdout.into_bytes()
             } else {

@@ -9,8 +9,7 @@ use crate::package::state::Availability;
 pub(crate) struct AptPolicy(HashMap<String, Availability>);
 
 impl AptPolicy {
-    /// Parses paragraphs: the name, then the candidate, then a table of versions, each followed by its
-    /// sources.
+    /// Parses paragraphs: name, candidate, then a table of versions, each followed by its sources.
     pub(crate) fn parse(text: &str) -> Self {
         let mut by_name: HashMap<String, Availability> = HashMap::new();
         let mut name = "";
@@ -39,7 +38,6 @@ impl AptPolicy {
         Self(by_name)
     }
 
-    /// Returns the availability of a package by its apt name.
     pub(crate) fn availability(&self, apt_name: &str) -> Availability {
         self.0
             .get(apt_name)
@@ -80,7 +78,6 @@ impl<'t> Providers<'t> {
         Self(providers)
     }
 
-    /// Returns the availability of a package without a version.
     pub(crate) fn availability(&self, apt_name: &str) -> Availability {
         match self.0.get(apt_name) {
             Some(by) => {

@@ -13,8 +13,7 @@ pub(crate) fn compare(left: &str, right: &str) -> Ordering {
         .then_with(|| compare_part(left.revision, right.revision))
 }
 
-/// Returns `true` if `desired` stands for `version`. Without a revision it stands for every revision, without
-/// an epoch for every epoch.
+/// Returns `true` if `desired` stands for `version`; a missing epoch or revision stands for all.
 pub(crate) fn satisfies(desired: &str, version: &str) -> bool {
     let (desired, found) = (DebianVersion::of(desired), DebianVersion::of(version));
     let epoch =
@@ -47,8 +46,7 @@ impl<'a> DebianVersion<'a> {
     }
 }
 
-/// Compares upstream versions or revisions: runs of non-digits as text and runs of digits as numbers, in
-/// turn.
+/// Compares upstream versions or revisions: runs of non-digits as text, runs of digits as numbers.
 fn compare_part(left: &str, right: &str) -> Ordering {
     let (mut left, mut right) = (left.as_bytes(), right.as_bytes());
     while !left.is_empty() || !right.is_empty() {

@@ -2,7 +2,6 @@
 
 use crate::package::state::Hold;
 
-/// Locked and excluded packages.
 #[derive(Debug, Default)]
 pub(crate) struct Locks {
     /// Names in the lists of the plugin versionlock.
@@ -22,8 +21,7 @@ impl Locks {
         Self { locked: of_list.chain(of_toml).collect(), excluded: excluded(configuration) }
     }
 
-    /// Returns the hold on a package. A lock does not prevent the installation of the locked version, an
-    /// exclusion does.
+    /// Returns the hold on a package. An exclusion prevents even an installation, a lock does not.
     pub(crate) fn hold(&self, name: &str, is_installed: bool) -> Option<Hold> {
         if is_installed && self.locked.iter().any(|locked| locked == name) {
             let release = format!("release the lock with `dnf versionlock delete {name}`");
@@ -37,8 +35,7 @@ impl Locks {
     }
 }
 
-/// Returns the name in `NAME-EPOCH:VERSION-RELEASE.ARCH`. A line that begins with `!` excludes one version
-/// and holds nothing.
+/// Returns the name in `NAME-EPOCH:VERSION-RELEASE.ARCH`; `!` excludes one version and holds nothing.
 fn locked_name(line: &str) -> Option<&str> {
     let line = line.trim();
     if line.is_empty() || line.starts_with(['#', '!']) {

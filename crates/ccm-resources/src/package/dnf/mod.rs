@@ -30,16 +30,12 @@ pub(crate) const PROGRAMS: [&str; 2] = [DNF, DNF5];
 /// Files with locks and exclusions: of version 4, of version 5 and of both.
 const VERSION_LOCKS: [&str; 3] =
     ["/etc/dnf/plugins/versionlock.list", "/etc/dnf/versionlock.toml", "/etc/dnf/dnf.conf"];
-/// Maximum size of these files.
 const MAX_FILE_SIZE: u64 = 1 << 20;
 
-/// Provider dnf.
 pub(crate) static DNF_PACKAGES: Packages<Dnf> = Packages(Dnf);
 
-/// Package tools of the Red Hat family.
 pub(crate) struct Dnf;
 
-/// Installed packages and their locks.
 pub(crate) struct DnfState {
     database: RpmDatabase,
     locks: Locks,
@@ -186,8 +182,7 @@ fn program(host: Host<'_>) -> &'static str {
     if exists(host, DNF5) { DNF5 } else { DNF }
 }
 
-/// Makes version 4 fail at once if a lock is held. Version 5 has no such setting; ccm stops it when it
-/// reports the wait.
+/// Makes version 4 fail at once if a lock is held. Version 5 can't; ccm ends it when it reports the wait.
 fn lock(host: Host<'_>) -> &'static [&'static str] {
     if program(host) == DNF { &["--setopt=exit_on_lock=True"] } else { &[] }
 }

@@ -23,7 +23,6 @@ impl RepoqueryOutput {
         Self(packages)
     }
 
-    /// Returns the availability of a package.
     pub(crate) fn availability(&self, name: &str) -> Availability {
         let (base, arch) = split_arch(name);
         let Some(versions) = self.0.get(base) else { return Availability::Unknown };

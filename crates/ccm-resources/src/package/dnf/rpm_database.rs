@@ -8,7 +8,6 @@ use crate::package::state::{Installation, Presence};
 /// Output format for rpm.
 pub(crate) const FORMAT: &str = "%{NAME} %{EPOCHNUM} %{VERSION} %{RELEASE} %{ARCH}\n";
 
-/// All packages in rpm's database.
 #[derive(Debug, Default)]
 pub(crate) struct RpmDatabase(HashMap<Box<str>, Vec<RpmEntry>>);
 
@@ -30,7 +29,6 @@ impl RpmDatabase {
         Self(packages)
     }
 
-    /// Names of all packages.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(|name| &**name)
     }
@@ -40,8 +38,8 @@ impl RpmDatabase {
         self.0.get("rpm").and_then(|entries| entries.first()).map(|entry| &*entry.arch)
     }
 
-    /// Looks up a package, whose name may end in an architecture (`glibc.i686`). Of several installed
-    /// versions the newest counts.
+    /// Looks up a package, whose name may end in an architecture. Of several installed versions the newest
+    /// counts.
     pub(crate) fn find(&self, name: &str) -> Installation {
         let (base, arch) = split_arch(name);
         let Some(entries) = self.0.get(base) else { return Installation::default() };
@@ -57,7 +55,6 @@ impl RpmDatabase {
     }
 }
 
-/// Splits the architecture from a name.
 pub(super) fn split_arch(name: &str) -> (&str, Option<&str>) {
     const ARCHITECTURES: [&str; 11] = [
         "x86_64",

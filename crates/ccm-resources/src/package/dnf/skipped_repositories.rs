@@ -29,8 +29,8 @@ fn of_version_4(stderr: &str) -> Vec<String> {
     ignored.map(|name| sentence(name, reasons.get(name).copied())).collect()
 }
 
-/// Version 5 prints the errors of a repository below its progress, and does not report that it skips the
-/// repository: the last error decides, unless it is that of a single mirror.
+/// Version 5 prints the errors of a repository below its progress, and not that it skips the repository: the
+/// last error decides, unless it is that of a single mirror.
 fn of_version_5(stderr: &str) -> Vec<String> {
     /// Prefixes of errors of a single mirror.
     const MIRROR: [&str; 3] =

@@ -17,8 +17,7 @@ pub(crate) fn compare<'a>(left: &'a str, right: &'a str) -> Ordering {
         .then_with(releases)
 }
 
-/// Returns `true` if `desired` stands for `version`. Without a release it stands for every release, without
-/// an epoch for every epoch.
+/// Returns `true` if `desired` stands for `version`; a missing epoch or release stands for all.
 pub(crate) fn satisfies(desired: &str, version: &str) -> bool {
     let (desired, found) = (RpmVersion::of(desired), RpmVersion::of(version));
     let found_epoch = found.epoch.unwrap_or_default().as_bytes();
@@ -53,9 +52,9 @@ impl<'a> RpmVersion<'a> {
     }
 }
 
-/// Compares versions or releases by their segments of digits or letters; other characters only separate.
-/// Digits are newer than letters, and more segments are newer than fewer. `~` is older than the end, `^`
-/// newer than the end and older than anything else.
+/// Compares versions or releases by their segments of digits or letters. Digits are newer than letters, and
+/// more segments are newer than fewer. `~` is older than the end, `^` newer than the end and older than the
+/// rest.
 fn compare_segments(left: &str, right: &str) -> Ordering {
     let (mut left, mut right) = (left.as_bytes(), right.as_bytes());
     loop {

@@ -103,8 +103,7 @@ fn fail_on_error_stops_the_run() {
 fn only_applies_what_is_named_and_what_it_requires() {
     let scratch = Scratch::new();
     let called = apply_execs(&scratch, CHAIN, &["--only", "exec#file"]);
-    let parts =
-        ["exec#directory changed", "exec#file changed", "exec#reload ", "exec#file changed", "`--only`"];
+    let parts = ["exec#directory changed", "exec#file changed", "exec#reload ", "by exec#file ", "`--only`"];
     expect_output(&called, 0, &parts);
     assert!(scratch.has("d/f"));
 }
@@ -332,4 +331,25 @@ fn validate_counts_the_resources_of_a_valid_manifest() {
     scratch.write("manifest.yaml", "ccm: {resources: [{exec: {name: 'false'}}]}");
     let called = ccm(&scratch, &["validate", "manifest.yaml"]).run();
     assert_eq!(called.shown(), "exit code 0\n--- stdout\nmanifest.yaml is valid: 1 resource\n");
+}
+
+#[test]
+fn a_command_that_does_not_start_is_located_at_its_property() {
+    let scratch = Scratch::new();
+    let execs = "
+        - a: {command: nosuch-program}
+        - b: {cwd: /nosuch, command: 'true'}
+        - c: {command: 'true', onlyif: nosuch-guard}
+        - d: {cwd: /nosuch, command: 'true', onlyif: 'true'}
+        - nosuch-name: {}
+        - e: {command: 'true', user: nosuch-user}
+";
+    let called = apply_execs(&scratch, execs, &[]);
+    let locations = called.stdout.lines().filter_map(|line| line.trim().strip_prefix("at manifest.yaml:"));
+    assert_eq!(
+        locations.collect::<Vec<_>>(),
+        ["5:15", "6:15", "7:32", "8:15", "9:11", "10:32"],
+        "{}",
+        called.shown()
+    );
 }

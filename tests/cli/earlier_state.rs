@@ -70,7 +70,7 @@ fn recorded_runs_are_listed_and_shown() {
         "failed: exec#build\n",
         "failed: exec#reload\n",
         "exec#reload ",
-        "exec#write-config changed",
+        "triggered by exec#write-config ",
     ];
     expect_output(&history(&[FAILED_RUN]), 0, &parts);
     let parts = [
@@ -83,7 +83,7 @@ fn recorded_runs_are_listed_and_shown() {
         "5 resources",
         "failed: exec#write-config\n",
         "exec#reload ",
-        "exec#write-config changed",
+        "triggered by exec#write-config ",
     ];
     expect_output(&history(&["01a20141-1f0"]), 0, &parts);
     let shown = document(&scratch, &["history", FAILED_RUN, "--output", "json"]);

@@ -120,10 +120,13 @@ fn a_manifest_without_resources_is_refused_with_the_smallest_one() {
         ("", "1:1", "manifest is empty"),
         ("# nothing here\n", "1:1", "manifest is empty"),
         ("ccm:\n  name: x\n", "1:1", "`ccm` has no `resources`"),
-        ("ccm:\n  resources: []\n", "2:3", "`resources` is empty"),
+        ("ccm:\n  resources:\n", "2:3", "`resources` is empty"),
     ] {
         expect_one(manifest, location, &[message], &["- NAME:"]);
     }
+    let scratch = Scratch::new();
+    let nothing_to_do = apply(&scratch, "ccm: {resources: []}\n", &["--output", "json"]);
+    assert_eq!((nothing_to_do.code, &*nothing_to_do.stderr), (0, ""), "{}", nothing_to_do.shown());
     let top = "resources:\n  - exec:\n      - a: {}\n";
     expect_one(top, "1:1", &["`resources` must be below `ccm`"], &["`ccm:`"]);
 }
@@ -178,6 +181,24 @@ fn all_errors_are_reported_at_once() {
 }
 
 #[test]
+fn a_duplicate_key_hides_no_other_error() {
+    let manifest = "ccm:\n  resources:\n    - exec:\n        - a: {timeout: soon, cwd: /, cwd: /tmp}\n        - b: {require: [exec#nowhere]}\n  resources:\n    - exec:\n        - c: {comand: x, require: [exec#a]}\n";
+    expect_all(
+        manifest,
+        &[
+            ("4:24", &["`soon`", "duration"], &["`30s`"]),
+            ("4:38", &["key `cwd`", "twice"], &[]),
+            ("5:25", &["`exec#nowhere`"], &[]),
+            ("6:3", &["key `resources`", "twice"], &[]),
+            ("8:15", &["`comand`"], &["`command`"]),
+        ],
+    );
+    // A value whose key is given again stays hidden.
+    let manifest = "data:\n  db: {a: 1}\n  # @sensitive\n  db:\n    # @validate len(value) > 99\n    pw: hunter2hunter2\nccm: {resources: [{exec: {name: a}}]}\n";
+    assert!(!refused(manifest).stderr.contains("hunter2"));
+}
+
+#[test]
 fn warnings_do_not_stop_a_run() {
     let scratch = Scratch::new();
     let called = apply(
@@ -208,6 +229,33 @@ fn bombs_are_refused_with_a_short_error() {
         assert!(called.stderr.len() < 5000, "{name}: {}", called.stderr.len());
         assert!(called.stderr.contains("manifest.yaml:"), "{name}: {}", called.stderr);
     }
+}
+
+/// Manifests that would grow beyond a limit end at it, without twice its memory on the way.
+#[test]
+fn memory_stays_near_the_limits() {
+    let scratch = Scratch::new();
+    let refused_within = |mebibytes: u32, manifest: &str, message: &str| {
+        scratch.write("manifest.yaml", manifest);
+        let limit = format!("ulimit -d {}", mebibytes * 1024);
+        let facts = ["validate", "manifest.yaml", "--facts", "facts.yaml"];
+        let called = ccm(&scratch, &facts).after(&limit).run();
+        assert_eq!(called.code, 1, "{}", called.shown());
+        assert!(called.stderr.contains(message), "{}", called.shown());
+    };
+    scratch.write("facts.yaml", "text: x\n");
+    let mut bomb = "data:\n  a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n".to_owned();
+    for level in 1..12 {
+        let aliases = vec![format!("*a{}", level - 1); 10].join(",");
+        bomb += &format!("  a{level}: &a{level} [{aliases}]\n");
+    }
+    refused_within(96, &bomb, "aliases repeat more than 250000 values");
+    scratch.write("facts.yaml", format!("text: {}\n", "x".repeat(10_000_000)));
+    let mut values = "data:\n".to_owned();
+    for index in 0..60 {
+        values += &format!("  v{index}: 'a{{{{ Facts.text }}}}b'\n");
+    }
+    refused_within(384, &values, "exceed 256 MiB");
 }
 
 #[test]
@@ -257,4 +305,32 @@ fn a_long_line_is_located_but_not_printed() {
     assert_eq!(called.code, 1);
     assert!(called.stderr.len() < 1000, "{}", called.stderr.len());
     assert!(called.stderr.contains("manifest.yaml:1:100035"), "{}", called.stderr);
+    // Of a shorter line, the part with the error is printed.
+    for before in [600, 10_000] {
+        let text = format!("ccm: {{resources: [{{exec: {{name: {}, comand: y}}}}]}}", "x".repeat(before));
+        let called = apply(&scratch, &text, &[]);
+        let location = format!("manifest.yaml:1:{}", before + 35);
+        expect_error(&called, 1, &location, &["`comand`"], &["`command`"]);
+        assert!(called.stderr.contains(", comand: y}"), "{}", called.shown());
+        assert!(called.stderr.lines().all(|line| line.chars().count() <= 200), "{}", called.shown());
+    }
+    // Neither a long value nor what lies between two labels is printed whole.
+    let long = "x".repeat(1000);
+    for properties in [format!("cwd: {long}"), format!("umask: '022', args: [{long}], umask: '022'")] {
+        let text = format!("ccm: {{resources: [{{exec: {{name: a, command: b, {properties}}}}}]}}");
+        let called = apply(&scratch, &text, &[]);
+        assert_eq!(called.code, 1, "{}", called.shown());
+        let excerpt = called.stderr.lines().filter(|line| line.starts_with("1 |"));
+        assert!(excerpt.clone().count() > 0, "{}", called.shown());
+        assert!(excerpt.clone().all(|line| line.chars().count() <= 400), "{}", called.shown());
+    }
+}
+
+#[test]
+fn a_thousand_errors_are_printed_and_the_others_counted() {
+    let entries: Vec<String> = (0..1003).map(|index| format!("- a{index}: {{comand: x}}")).collect();
+    let entries: Vec<&str> = entries.iter().map(String::as_str).collect();
+    let stderr = refused(&execs(&entries)).stderr;
+    assert_eq!(stderr.matches("error: unknown property `comand`").count(), 1000);
+    assert!(stderr.contains("\n... and 3 more: ") && stderr.contains("error: 1003 errors in"));
 }

@@ -63,10 +63,25 @@ fn errors_are_located_in_the_expression() {
     expect(&["prots", "--vars", "vars.json"], 1, &["no `prots`"], &["`ports`"]);
     expect(&["1 + 'x'"], 3, &["`+`", "integer", "text"], &["string(…)"]);
     expect(&["Captures.verify.root"], 1, &["captured values", "during a run"], &[]);
+    expect(&["nosuch(1)"], 1, &["function `nosuch`"], &["`lookup`, `file`, `template`"]);
+    expect(&["{a: 1}.b"], 8, &["this map", "`b`"], &[]);
     expect(&["file('missing')"], 1, &["`[dir]/missing`", "No such file"], &[]);
     let data = eval(&["Data.web.prot", "--hiera", "values.yaml"]);
     assert_eq!((data.code, &*data.stdout), (1, ""), "{}", data.shown());
     assert_snapshot!("unknown_value", data.shown());
+}
+
+#[test]
+fn a_variable_that_is_no_text_is_named() {
+    let scratch = Scratch::new();
+    for (expression, column) in [("Environ.ODD", 9), ("lookup('environ.ODD')", 1), ("Environ['ODD']", 9)] {
+        let eval = ccm(&scratch, &["eval", expression]).after("export ODD=\"$(printf 'a\\377b')\"");
+        let location = format!("expression:1:{column}");
+        expect_error(&eval.run(), 1, &location, &["variable `ODD` is not UTF-8"], &[]);
+    }
+    let default =
+        ccm(&scratch, &["eval", "Environ.ODD ?? 1"]).after("export ODD=\"$(printf '\\377')\"").run();
+    assert_eq!(default.stdout, "1\n", "{}", default.shown());
 }
 
 #[test]

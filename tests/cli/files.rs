@@ -4,7 +4,7 @@ use ccm_testkit::{Scratch, can_mount, skipped};
 use insta::assert_snapshot;
 
 use crate::expect::{Expected, expect_errors, expect_output, json_lines, outcomes};
-use crate::{apply, apply_files, ccm};
+use crate::{apply, apply_files, ccm, in_place};
 
 /// A directory, a file in it that stands before it, and one that has to go.
 const SITE: &str = "
@@ -215,6 +215,23 @@ fn a_backup_is_kept_in_a_linked_state_directory() {
     let called = apply_files(&scratch, files, &["--state-dir", "link/state"]);
     assert_eq!(called.code, 0, "{}", called.shown());
     assert_eq!(std::fs::read_dir(scratch.path().join("real/state/backups")).expect("backups").count(), 1);
+}
+
+#[test]
+fn a_backup_of_a_file_with_a_secret_name_can_be_found() {
+    let scratch = Scratch::new();
+    scratch.write("hunter2hunter2", "one\n");
+    let manifest = "
+data:
+  # @sensitive
+  name: hunter2hunter2
+ccm: {resources: [{file: [{'[dir]/hunter2hunter2': {content: two, backup: true}}]}]}
+";
+    let called = apply(&scratch, &in_place(&scratch, manifest), &[]);
+    let mut kept = std::fs::read_dir(scratch.state().join("backups")).expect("the backups").flatten();
+    let name = kept.next().expect("a backup").file_name().into_string().expect("a name");
+    let note = format!("backed up the old content to [state]/backups/{name}\n");
+    assert!(called.stdout.contains(&note), "{}", called.shown());
 }
 
 #[test]

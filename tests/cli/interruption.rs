@@ -124,6 +124,31 @@ fn a_blocked_reader_delays_neither_deadlines_nor_signals() {
     assert!(called.stderr.contains("the reader did not read "), "{}", called.shown());
 }
 
+#[test]
+fn a_blocked_reader_of_the_events_file_delays_no_signal() {
+    let scratch = Scratch::new();
+    let fifo = scratch.path().join("fifo");
+    assert!(std::process::Command::new("mkfifo").arg(&fifo).status().expect("mkfifo").success());
+    let reader = std::fs::File::options().read(true).write(true).open(&fifo).expect("a pipe");
+    // The event of the first resource is longer than a pipe can hold.
+    let long = "x".repeat(120_000);
+    let manifest = format!(
+        "ccm: {{resources: [{{exec: [{{first: {{command: 'true', args: [{long}]}}}}, \
+         {{second: {{provider: shell, command: 'touch {}; exec sleep 3600'}}}}, {{touch {}: }}]}}]}}",
+        scratch.at("begun"),
+        scratch.at("went-on"),
+    );
+    scratch.write("manifest.yaml", manifest);
+    let running = ccm(&scratch, &["apply", "manifest.yaml", "--events-file", "fifo"]).start();
+    wait_until("the second resource begins", || scratch.has("begun"));
+    running.signal("TERM");
+    let called = running.finish();
+    drop(reader);
+    assert_eq!((called.code, scratch.has("went-on")), (143, false), "{}", called.shown());
+    let incomplete = "error: events file fifo is not complete\n  caused by: the reader did not read ";
+    assert!(called.stderr.starts_with(incomplete), "{}", called.shown());
+}
+
 /// Returns the recorded events of the only run.
 fn events_so_far(scratch: &Scratch) -> String {
     let runs = std::fs::read_dir(scratch.state().join("runs")).into_iter().flatten().flatten();

@@ -116,7 +116,8 @@ fn a_refresh_survives_a_run_that_is_killed_while_its_subscriber_runs() {
     assert_eq!(event["owed"][0]["run_id"], refresh["run_id"]);
     let reason = event["reason"].as_str().expect("a text");
     let run = refresh["run_id"].as_str().expect("an id");
-    let because = format!("a refresh is pending from an earlier run (exec#source changed in {run}, since ");
+    let because =
+        format!("a refresh is pending from an earlier run (triggered by exec#source in {run}, since ");
     assert!(reason.starts_with(&because), "{reason}");
     assert_eq!(event["status"]["decision"], reason);
     assert_eq!(document["summary"]["owed"].as_array().map(Vec::len), Some(0));
@@ -481,6 +482,63 @@ fn a_path_with_dots_has_the_same_ledger() {
     let called = ccm(&scratch, &["apply", "d/../manifest.yaml"]).run();
     assert!(called.stdout.contains("exec#subscriber refreshed"), "{}", called.shown());
     assert!(ledgers(&scratch).is_empty());
+}
+
+/// The descriptor of a process substitution, and the alias of standard input, are paths that lead elsewhere in
+/// the next run.
+#[test]
+fn a_manifest_from_a_descriptor_or_pipe_needs_a_name() {
+    let scratch = prepared();
+    let manifest = scratch.read("manifest.yaml").expect("a manifest");
+    scratch.write("named.yaml", manifest.replace("ccm:\n", "ccm:\n  name: site\n"));
+    for (script, path) in [
+        ("exec 5<manifest.yaml", "/proc/self/fd/5"),
+        ("exec </dev/null 5<manifest.yaml", "/dev/fd/5"),
+        ("exec <manifest.yaml", "/dev/stdin"),
+        ("mkfifo pipe; cat manifest.yaml > pipe &", "pipe"),
+    ] {
+        let run = || ccm(&scratch, &["apply", "--verify-idempotent", path]).after(script).run();
+        let called = run();
+        let message = format!("from {path} that has `subscribe`");
+        expect_error(&called, 1, "", &[&message, "name"], &["`name`"]);
+        assert!(!scratch.has("done-source"), "{}", called.shown());
+        let _ = fs::remove_file(scratch.at("pipe"));
+        let script = script.replace("manifest.yaml", "named.yaml");
+        let called = ccm(&scratch, &["apply", "--verify-idempotent", path]).after(&script).run();
+        assert_eq!((called.code, scratch.has("done-subscriber")), (0, true), "{}", called.shown());
+        for done in ["done-source", "done-subscriber", "pipe"] {
+            let _ = fs::remove_file(scratch.at(done));
+        }
+    }
+    // Without a subscriber, there is nothing to remember.
+    scratch.write("manifest.yaml", "ccm: {resources: [{exec: {name: 'true'}}]}");
+    assert_eq!(ccm(&scratch, &["apply", "/dev/stdin"]).after("exec <manifest.yaml").run().code, 0);
+}
+
+#[test]
+fn a_directory_entered_over_a_link_has_the_ledger_of_the_link() {
+    let scratch = Scratch::new();
+    scratch.write(
+        "r1/manifest.yaml",
+        "ccm: {resources: [{exec: {name: a, command: 'true'}}, {exec: {name: b, command: 'false', subscribe: [exec#a]}}]}",
+    );
+    std::os::unix::fs::symlink("r1", scratch.at("current")).expect("a link");
+    let key = |variable: &str, path: &str| {
+        let enter = format!("cd current; export PWD={}", scratch.at(variable));
+        let called = ccm(&scratch, &["apply", path]).after(&enter).run();
+        assert_eq!(called.code, 4, "{}", called.shown());
+        let key = pending(&scratch)["pending"][0]["key"].as_str().map(ToOwned::to_owned);
+        fs::remove_file(&ledgers(&scratch)[0]).expect("a ledger");
+        key.expect("a key")
+    };
+    let (over_link, resolved) = ("[dir]/current/manifest.yaml", "[dir]/r1/manifest.yaml");
+    assert_eq!(key("nowhere", &scratch.at("current/manifest.yaml")), over_link);
+    assert_eq!(key("current", "manifest.yaml"), over_link);
+    assert_eq!(key("current", "../current/./manifest.yaml"), over_link);
+    // The variable counts only as a normal path of the working directory.
+    for other in ["r1", "r1/../current", "./current", "nowhere"] {
+        assert_eq!(key(other, "manifest.yaml"), resolved, "{other}");
+    }
 }
 
 #[test]

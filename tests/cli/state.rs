@@ -65,6 +65,13 @@ fn the_directory_of_another_user_is_refused() {
     symlink(scratch.at("ours"), scratch.at("their-link")).expect("a link");
     std::os::unix::fs::lchown(scratch.at("their-link"), Some(65534), None).expect("a new owner");
     expect_refused(&scratch, "their-link", "another user (uid 65534)");
+    for read in
+        [&["history"][..], &["status"], &["status", "--pending"], &["apply", "manifest.yaml", "--noop"]]
+    {
+        let called = ccm(&scratch, read).args(&["--state-dir", "their-link"]).run();
+        let link = "\"[dir]/their-link\" lies behind the link \"[dir]/their-link\"";
+        expect_error(&called, 1, "", &[link, "another user (uid 65534)"], &["--state-dir"]);
+    }
 }
 
 #[test]

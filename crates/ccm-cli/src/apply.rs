@@ -1,5 +1,6 @@
 //! `ccm apply`: the wiring of a run.
 
+use std::mem::ManuallyDrop;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -60,7 +61,8 @@ impl ApplyContext {
             Err(code) => return code,
         };
         let manifest = match session.load(&input) {
-            Ok(manifest) => manifest,
+            // The process ends with this run. Freeing 10000 resources would be 8 percent of its work.
+            Ok(manifest) => ManuallyDrop::new(manifest),
             Err(errors) => return manifest::not_loaded(console, &errors, &input),
         };
         if !arguments.quiet {
@@ -118,7 +120,13 @@ impl ApplyContext {
         let ended = shared.listeners().take().map(Listeners::end_report);
         tokio::select! {
             biased;
-            () = output.drained() => log.write_at_once(),
+            () = async {
+                output.drained().await;
+                log.write_at_once();
+                if let Some(ended) = &ended {
+                    ended.events_drained().await;
+                }
+            } => {}
             () = reader_is_given_up(&shared.canceller) => {}
         }
         let code = ended.map_or(code, |ended| ended.finish(console, output.result(), code));

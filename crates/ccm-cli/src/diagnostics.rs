@@ -11,10 +11,13 @@ use crate::console::Console;
 
 /// Maximum number of lines between two labels in one excerpt.
 const MAX_GAP: usize = 60;
-/// Maximum length of a line in bytes. Of a longer line only the location is shown.
-const MAX_LINE: usize = 500;
+/// Maximum number of columns between two labels in one excerpt.
+const MAX_WIDTH: usize = 100;
+/// Maximum length in bytes of an excerpt, which the renderer cuts to the parts around the labels. Of a longer
+/// excerpt only the location is shown.
+const MAX_EXCERPT: usize = 32 << 10;
 /// Maximum number of errors and warnings to show; the others are counted.
-const MAX_SHOWN: usize = 100;
+const MAX_SHOWN: usize = 1000;
 
 /// Shows errors and warnings on standard error.
 pub(crate) fn print(console: &Console, findings: &Findings) {
@@ -30,7 +33,7 @@ pub(crate) fn print(console: &Console, findings: &Findings) {
         text += "\n\n";
     }
     if let Some(more) = diagnostics.len().checked_sub(MAX_SHOWN).filter(|more| *more > 0) {
-        text += &format!("... and {more} more\n\n");
+        text += &format!("... and {more} more: fix some of the above to see them\n\n");
     }
     console.write(&text);
 }
@@ -76,6 +79,8 @@ struct Excerpt<'a> {
     labels: Vec<&'a Label>,
     /// Lines from the first label to the last.
     lines: RangeInclusive<usize>,
+    /// Columns at which the labels begin, from the leftmost to the rightmost.
+    columns: RangeInclusive<usize>,
     /// `true` if the first label is the location of the error.
     has_primary: bool,
 }
@@ -84,24 +89,33 @@ fn excerpts<'a>(diagnostic: &'a Diagnostic, sources: &'a SourceMap) -> Vec<Excer
     let mut excerpts: Vec<Excerpt<'a>> = Vec::new();
     for (position, label) in diagnostic.labels.iter().enumerate() {
         let Some(source) = sources.get(label.span.source) else { continue };
-        let line = source.position(label.span.start as usize).line;
+        let at = source.position(label.span.start as usize);
         let near = excerpts.iter_mut().find(|excerpt| {
-            let (first, last) = (line.min(*excerpt.lines.start()), line.max(*excerpt.lines.end()));
-            std::ptr::eq(excerpt.source, source) && last - first <= MAX_GAP
+            let (lines, columns) = (with(&excerpt.lines, at.line), with(&excerpt.columns, at.column));
+            let is_near =
+                lines.end() - lines.start() <= MAX_GAP && columns.end() - columns.start() <= MAX_WIDTH;
+            std::ptr::eq(excerpt.source, source) && is_near
         });
         if let Some(excerpt) = near {
             excerpt.labels.push(label);
-            excerpt.lines = line.min(*excerpt.lines.start())..=line.max(*excerpt.lines.end());
+            excerpt.lines = with(&excerpt.lines, at.line);
+            excerpt.columns = with(&excerpt.columns, at.column);
         } else {
             excerpts.push(Excerpt {
                 source,
                 labels: vec![label],
-                lines: line..=line,
+                lines: at.line..=at.line,
+                columns: at.column..=at.column,
                 has_primary: position == 0,
             });
         }
     }
     excerpts
+}
+
+/// Extends a range to a number.
+fn with(range: &RangeInclusive<usize>, number: usize) -> RangeInclusive<usize> {
+    number.min(*range.start())..=number.max(*range.end())
 }
 
 impl<'a> Excerpt<'a> {
@@ -117,7 +131,7 @@ impl<'a> Excerpt<'a> {
             text.as_bytes()[end..].iter().position(|byte| *byte == b'\n').map_or(text.len(), |at| end + at);
         let piece = text.get(from..to).unwrap_or_default();
         let first = self.source.position(start);
-        if piece.lines().any(|line| line.len() > MAX_LINE) {
+        if piece.len() > MAX_EXCERPT {
             let origin = Origin::path(Cow::Borrowed(&*self.source.name));
             return origin.line(first.line).char_column(first.column).into();
         }

@@ -119,8 +119,11 @@ impl Listeners {
         }
     }
 
-    /// Passes on the rest of the report.
-    pub(crate) fn end_report(self) -> EndedReport {
+    /// Passes on the rest of the report and of the events.
+    pub(crate) fn end_report(mut self) -> EndedReport {
+        if let Some(file) = &mut self.events_file {
+            file.write_out();
+        }
         let report = match self.report {
             ReportWriter::Text(report) => report.finish(),
             ReportWriter::Lines(lines) => lines.finish().map(|_| ()),
@@ -163,6 +166,13 @@ pub(crate) struct EndedReport {
 }
 
 impl EndedReport {
+    /// Waits until the reader of the events file has read all lines.
+    pub(crate) async fn events_drained(&self) {
+        if let Some(file) = &self.events_file {
+            file.drained().await;
+        }
+    }
+
     /// Ends the other listeners, reports failures, and returns the exit code. `output` is the result of
     /// writing the report.
     pub(crate) fn finish(self, console: &Console, output: io::Result<()>, code: ExitCode) -> ExitCode {

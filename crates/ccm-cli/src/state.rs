@@ -3,8 +3,8 @@
 use std::io;
 
 use ccm_runtime::{
-    BeginError, ExitCode, LedgerError, LockError, NameMissing, Session, StatusError, StopCause, StoreError,
-    UnknownResource, UnknownResources,
+    BeginError, ExitCode, LedgerError, LockError, NameMissing, Session, StateError, StatusError, StopCause,
+    StoreError, UnknownResource, UnknownResources,
 };
 
 use crate::console::Console;
@@ -32,7 +32,7 @@ pub(crate) fn not_begun(console: &Console, session: &Session, error: &BeginError
             LockError::Use { path, source } => session.state_advice(path, source).to_string(),
             _ => "check owner and permissions of the state directory".to_owned(),
         }]),
-        BeginError::Name(error) => return name_missing(console, *error),
+        BeginError::Name(error) => return name_missing(console, error),
         BeginError::Ledger(error) => ledger_refused(console, session, error),
         _ => nothing(&[]),
     }
@@ -65,7 +65,7 @@ pub(crate) fn not_selected(console: &Console, unknown: &UnknownResources) -> Exi
 }
 
 /// Reports that a manifest needs a name.
-pub(crate) fn name_missing(console: &Console, error: NameMissing) -> ExitCode {
+pub(crate) fn name_missing(console: &Console, error: &NameMissing) -> ExitCode {
     let cause = "ccm records pending refreshes under the name of the manifest".to_owned();
     console.error(&format!("{error}; nothing was run"), &[cause], &["add `name` below `ccm`".to_owned()]);
     ExitCode::NothingRun
@@ -79,7 +79,9 @@ pub(crate) fn ledger_refused(console: &Console, session: &Session, error: &Ledge
 /// Reports why a state directory can't be read.
 pub(crate) fn not_read(console: &Console, session: &Session, error: &StatusError) -> ExitCode {
     let hints = match error {
-        StatusError::State(error) => vec![error.hint()],
+        StatusError::State(error) | StatusError::Store(StoreError::State(error)) => {
+            vec![state_hint(session, error)]
+        }
         StatusError::Ledger(error) => vec![ledger_hint(session, error)],
         StatusError::Store(StoreError::Read { path, source }) => {
             vec![session.state_advice(path, source).to_string()]
@@ -90,9 +92,18 @@ pub(crate) fn not_read(console: &Console, session: &Session, error: &StatusError
     ExitCode::NothingRun
 }
 
+/// Returns advice about a state directory that can't be read.
+fn state_hint(session: &Session, error: &StateError) -> String {
+    match error {
+        StateError::Open { path, source } => session.state_advice(path, source).to_string(),
+        error => error.hint(),
+    }
+}
+
 /// Returns advice about a ledger that can't be used.
 fn ledger_hint(session: &Session, error: &LedgerError) -> String {
     match error {
+        LedgerError::State(error) => state_hint(session, error),
         LedgerError::Newer { .. } => "use that version of ccm or a newer one".to_owned(),
         LedgerError::Directory { path, source } => session.state_advice(path, source).to_string(),
         LedgerError::Untrusted { .. } => UNTRUSTED_HINT.to_owned(),

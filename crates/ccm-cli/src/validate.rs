@@ -26,7 +26,7 @@ pub(crate) fn run(arguments: &ValidateArguments, console: &Console) -> ExitCode 
             show::print(console, &format!("{} is valid: {}\n", input.name(), resources(count)))
         }
         Err(ValidationError::Manifest(errors)) => manifest::not_loaded(console, &errors, &input),
-        Err(ValidationError::Name(error)) => state::name_missing(console, error),
+        Err(ValidationError::Name(error)) => state::name_missing(console, &error),
         Err(error) => state::cannot_start(console, &error),
     }
 }

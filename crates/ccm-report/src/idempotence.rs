@@ -42,8 +42,7 @@ impl Idempotence {
     }
 }
 
-/// Returns `true` if a resource was changed or refreshed. A resource in noop would change in each run, but
-/// was not changed.
+/// Returns `true` if a resource was changed or refreshed. A resource in noop never was.
 pub(crate) fn changed_again(outcome: &Outcome) -> bool {
     matches!(outcome, Outcome::Changed | Outcome::Refreshed)
 }

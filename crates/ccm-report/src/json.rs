@@ -37,7 +37,6 @@ pub struct LineEncoder {
     ids: Ids,
     began: SystemTime,
     verifies: Option<VerifiedRun>,
-    /// The last line.
     buffer: Vec<u8>,
 }
 
@@ -48,7 +47,6 @@ struct VerifiedRun {
     changed_again: Vec<ResourceId>,
 }
 
-/// Kind of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LineKind {
     Start,
@@ -59,7 +57,6 @@ pub(crate) enum LineKind {
 /// A line, with its metadata for a writer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JsonLine<'a> {
-    /// Kind of the line.
     pub(crate) kind: LineKind,
     /// The JSON, with a line end.
     pub text: &'a str,

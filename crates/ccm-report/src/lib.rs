@@ -1,7 +1,7 @@
 //! Listeners on the events of a run.
 //!
-//! A listener receives each [`ccm_model::Event`] as it happens and never stops the run: an error while it
-//! writes is returned when the listener is finished. Exit codes are computed elsewhere.
+//! A listener receives each [`ccm_model::Event`] as it happens and never stops the run: the first error of
+//! its writer is returned when the listener is finished.
 
 mod error;
 mod idempotence;

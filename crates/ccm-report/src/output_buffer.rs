@@ -3,15 +3,12 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-/// Limits of buffered text: its length, and the duration of its resources.
-///
-/// Without the buffer, a run of thousands of unchanged resources would cost a system call for each. Only text
-/// about unchanged resources is buffered, so only such text can be lost in a crash. The owner calls
-/// [`OutputBuffer::write_out`] where the run waits, as for a command.
+/// Limits of buffered text: its length, and the duration of its resources. Without the buffer, a run of
+/// thousands of unchanged resources would cost a system call for each. Only text about unchanged resources is
+/// buffered, so only such text can be lost in a crash.
 const PENDING_BYTES: usize = 8 * 1024;
 const PENDING_RUNTIME: Duration = Duration::from_millis(50);
 
-/// Buffer that writes its text when a limit is reached.
 #[derive(Debug)]
 pub(crate) struct OutputBuffer<W> {
     out: W,
@@ -27,7 +24,6 @@ impl<W: Write> OutputBuffer<W> {
         Self { out, pending: String::new(), runtime: Duration::ZERO, error: None }
     }
 
-    /// Returns `true` if a write has failed.
     pub(crate) fn failed(&self) -> bool {
         self.error.is_some()
     }
@@ -44,7 +40,7 @@ impl<W: Write> OutputBuffer<W> {
         }
     }
 
-    /// Writes the buffered text.
+    /// Writes the buffered text. The owner calls this where the run waits, as for a command.
     pub(crate) fn write_out(&mut self) {
         self.runtime = Duration::ZERO;
         if self.pending.is_empty() || self.failed() {
@@ -55,7 +51,6 @@ impl<W: Write> OutputBuffer<W> {
         self.error = written.err();
     }
 
-    /// Writes the buffered text. Returns the writer or the first error.
     pub(crate) fn finish(mut self) -> io::Result<W> {
         self.write_out();
         match self.error {

@@ -4,14 +4,11 @@ use std::time::Duration;
 
 use ccm_model::{Event, display_duration, escape_control};
 
-/// Time after which a running resource is shown.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Control codes that go to the beginning of the line and clear it.
 const ERASE: &str = "\r\u{1b}[K";
 
-/// Last line of a terminal while a resource runs.
-///
-/// The owner of the terminal writes the returned text.
+/// Last line of a terminal while a resource runs. The owner of the terminal writes the returned text.
 #[derive(Clone, Debug, Default)]
 pub struct ProgressLine {
     running: Option<RunningResource>,
@@ -58,8 +55,7 @@ impl ProgressLine {
     }
 }
 
-/// Shortens a text to a number of columns. A character that is not ASCII counts as two columns, because some
-/// are wide.
+/// Shortens a text to a number of columns, two for each character that is not ASCII: some are wide.
 fn fitting(text: &str, columns: usize) -> String {
     let wide = |character: char| if character.is_ascii() { 1 } else { 2 };
     if text.chars().map(wide).sum::<usize>() <= columns {

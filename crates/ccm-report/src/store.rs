@@ -9,7 +9,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
-use ccm_host::state::{AppendFile, Directory};
+use ccm_host::state::{AppendFile, Directory, StateError};
 use ccm_model::{
     Counts, Event, Nanoseconds, Outcome, RunSummary, StopLine, display_timestamp, escape_json, known,
 };
@@ -45,6 +45,9 @@ pub enum StoreError {
         /// Cause.
         source: io::Error,
     },
+    /// The state directory can't be read.
+    #[error(transparent)]
+    State(#[from] StateError),
     /// The records can't be read.
     #[error("the runs in {path:?} can't be read")]
     Read {
@@ -137,8 +140,7 @@ struct Open {
 }
 
 impl RunStore {
-    /// Returns the greatest name of a recorded run. Returns `None` if there is no run, or the runs can't be
-    /// read.
+    /// Returns the greatest name of a recorded run; `None` also if the runs can't be read.
     pub fn newest(state: &Directory) -> Option<String> {
         let names = state.enter(RUNS).and_then(|runs| runs.directories()).ok()?;
         names.into_iter().filter(|name| is_run_id(name)).max()
@@ -215,8 +217,7 @@ fn close(open: Open, summary: &StoredSummary) -> io::Result<()> {
     lines.and(open.failed.map_or(Ok(()), Err)).and(artifacts).and(written)
 }
 
-/// Removes the oldest runs. Returns the errors of those that could not be removed. Other directories are not
-/// touched.
+/// Removes the oldest runs, but no other directories. Returns the errors of those that remain.
 fn retain(runs: &Directory, keep: usize) -> Vec<StoreError> {
     let names = match runs.directories() {
         Ok(names) => names,
@@ -231,7 +232,6 @@ fn retain(runs: &Directory, keep: usize) -> Vec<StoreError> {
     names.iter().take(too_many).filter_map(failed).collect()
 }
 
-/// Returns `true` if a name has the form of the name of a run.
 fn is_run_id(name: &str) -> bool {
     let form = |(at, byte)| match at {
         8 | 13 | 18 | 23 => byte == b'-',

@@ -12,6 +12,7 @@ use ccm_model::{
     Event, FailureKind, Outcome, OutputLine, PendingCause, RefreshSummary, ResourceId, SkipCause,
 };
 
+pub(crate) use self::layout::few;
 use self::resource::LogLevel;
 pub use self::summary::pending_line;
 use crate::ReportError;
@@ -31,15 +32,12 @@ pub enum Verbosity {
     Everything,
 }
 
-/// Report of a run as text.
-///
-/// Level and outcome are coloured by ANSI codes, which the writer has to remove if they are not wanted. All
-/// other control characters in names, messages and output are escaped, except line ends and the tabs of
-/// output lines.
+/// Report of a run as text. Level and outcome are coloured by ANSI codes, which the writer has to remove if
+/// they are not wanted. All other control characters in names, messages and output are escaped, except line
+/// ends and the tabs of output lines.
 pub struct TextReport<W: Write> {
     out: OutputBuffer<W>,
     verbosity: Verbosity,
-    /// `true` for a recorded run.
     is_record: bool,
     /// `true` if the report is quiet only because this is a second run.
     verifying: bool,
@@ -59,14 +57,12 @@ impl<W: Write> TextReport<W> {
         }
     }
 
-    /// Builds a report on a recorded run.
     pub(crate) fn of_record(out: W) -> Self {
         Self { is_record: true, ..Self::new(out, Verbosity::Verbose) }
     }
 
-    /// Writes the lines of an event.
-    ///
-    /// [`TextReport::finish`] returns the first error. After an error nothing is written.
+    /// Writes the lines of an event. [`TextReport::finish`] returns the first error, after which nothing is
+    /// written.
     pub fn accept(&mut self, event: &Event) {
         if self.out.failed() {
             return;
@@ -82,8 +78,7 @@ impl<W: Write> TextReport<W> {
         self.out.push(&text, runtime, urgent.unwrap_or(true));
     }
 
-    /// Continues with a second run, of which only failures and warnings are reported unless the report is
-    /// verbose.
+    /// Continues with a second run, of which only failures and warnings are reported, unless verbose.
     pub fn begin_verification(&mut self) {
         if self.verbosity > Verbosity::Quiet {
             self.out.push("Verifying: a second run, which should change nothing\n", Duration::ZERO, true);

@@ -7,14 +7,14 @@ use std::path::Path;
 use ccm_facts::CustomFacts;
 use ccm_host::{
     Cancellation, Clock, ConfigurationError, Files, LocalSystem, Machine, Runner, RunnerError, SystemClock,
-    SystemFiles, SystemMachine, SystemRunner, environment, read_at_most, read_unnamed,
+    SystemFiles, SystemMachine, SystemRunner, environment, is_not_utf8, read_at_most, read_unnamed,
 };
 use ccm_redaction::Secrets;
 
 /// Doors of a session to a machine.
 ///
 /// Each method defaults to the machine that the program runs on, so a program implements only the doors that
-/// it replaces or wraps. The state directory is not a door:
+/// it replaces or wraps, with the types of `ccm_host`. The state directory is not a door:
 /// [`Config::state_directory`](crate::Config::state_directory) moves it.
 ///
 /// ```
@@ -66,6 +66,11 @@ pub trait Doors {
     /// Returns the variables of the environment that manifests see.
     fn environment(&self) -> Vec<(String, String)> {
         environment()
+    }
+
+    /// Returns `true` if a variable is missing in [`Self::environment`] because its value is not UTF-8 text.
+    fn is_not_utf8(&self, variable: &str) -> bool {
+        is_not_utf8(variable)
     }
 
     /// Reads the file of variables beside a manifest, of at most `limit` bytes; `None` if it does not exist.

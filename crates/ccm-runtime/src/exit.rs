@@ -2,23 +2,22 @@
 
 use ccm_model::{RunSummary, StopCause};
 
-/// Exit code of ccm, which the record of a run keeps as well.
+/// Exit code of ccm, which the record of a run keeps as well. Converts into [`std::process::ExitCode`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExitCode {
-    /// Success: everything is in the desired state; in noop, everything was read.
+    /// 0: everything is in the desired state; in noop, everything was read.
     Success,
-    /// Failure before the run; nothing was run.
+    /// 1: failure before the run; nothing was run.
     NothingRun,
-    /// Changes, or in noop pending changes; only if details are requested.
+    /// 2: changes, or in noop pending changes; only if details are requested.
     Changes,
-    /// Failures: at least one resource failed, the time limit ended the run, or its record could not be
-    /// written.
+    /// 4: at least one resource failed, the time limit ended the run, or its record could not be written.
     Failures,
-    /// Changes and failures; only if details are requested.
+    /// 6: changes and failures; only if details are requested.
     ChangesAndFailures,
-    /// Bad usage.
+    /// 64: bad usage.
     Usage,
-    /// End by the signal of this number.
+    /// 128 and more: end by the signal of this number.
     Signal(u8),
 }
 

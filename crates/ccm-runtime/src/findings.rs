@@ -6,7 +6,7 @@ mod sensitive_text;
 use std::fmt;
 use std::ops::Deref;
 
-use ccm_model::{Diagnostic, Severity, SourceMap};
+use ccm_model::{Diagnostic, Severity, SourceMap, escape_control};
 use ccm_redaction::Secrets;
 
 /// Errors and warnings, with the texts that they point into. They hold no secret and can be shown.
@@ -27,6 +27,22 @@ impl Findings {
         redaction::redact(diagnostics, texts, &secrets.redactor())
     }
 
+    /// Returns a line for each error, warning and hint: `error: site.yaml:4:11: unknown property`.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        for found in &self.diagnostics {
+            let location = found.span().and_then(|span| self.texts.location(span));
+            let location = location.map(|location| format!("{location}: ")).unwrap_or_default();
+            let severity = match found.severity {
+                Severity::Error => "error",
+                Severity::Warning => "warning",
+            };
+            text += &format!("{severity}: {}\n", escape_control(&format!("{location}{}", found.message)));
+            text.extend(found.hints.iter().map(|hint| format!("hint: {}\n", escape_control(hint))));
+        }
+        text
+    }
+
     /// Returns the number of errors in words. Warnings do not count.
     pub fn count(&self) -> String {
         match self.diagnostics.iter().filter(|found| found.severity == Severity::Error).count() {
@@ -36,7 +52,8 @@ impl Findings {
     }
 }
 
-/// Errors in a manifest, in values, in facts or in an expression. Warnings may be among them.
+/// Errors in a manifest, in values, in facts or in an expression, displayed as their number. Warnings may be
+/// among them. [`Findings::text`] lists them.
 #[derive(Clone, Debug)]
 pub struct ManifestErrors(pub(crate) Findings);
 

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ccm_host::absolute;
+use ccm_host::{absolute, is_transient};
 use ccm_manifest::{DataFile, Request, Sources as _};
 
 use crate::machine::{MachineSources, url_hint};
@@ -13,6 +13,9 @@ use crate::text::TextError;
 
 /// Default limit of the size of a manifest, in bytes.
 pub const MAX_MANIFEST_SIZE: u64 = 64 << 20;
+
+/// Name of a manifest without a path in records.
+pub(crate) const STANDARD_INPUT: &str = "standard input";
 
 /// Facts over those of this machine.
 #[derive(Clone, Debug, Default)]
@@ -62,7 +65,7 @@ impl ManifestSource {
 
     /// Returns the name that records use: an absolute path with its links as they are.
     fn full_name(&self) -> String {
-        let Some(path) = self.path() else { return "standard input".to_owned() };
+        let Some(path) = self.path() else { return STANDARD_INPUT.to_owned() };
         // The given path is also a name, if the current directory does not exist any more.
         absolute(path).as_deref().unwrap_or(path).display().to_string()
     }
@@ -102,8 +105,10 @@ pub enum InputError {
 /// A manifest that was read but not checked, with the values that expressions can name.
 pub struct Input {
     pub(crate) machine: MachineSources,
-    pub(crate) source: ManifestSource,
+    source: ManifestSource,
     pub(crate) full_name: String,
+    /// `true` if another run, or another reading, may find a different manifest at the same place.
+    is_transient: bool,
     request: Request,
     values: GivenValues,
     max_size: u64,
@@ -120,11 +125,10 @@ impl Session {
         self.read_with(source, values, max_size, None)
     }
 
-    /// Reads a manifest and its values again, as a new run would. Standard input can't be read twice, so its
-    /// first text is reused.
+    /// Reads a manifest and its values again, as a new run would. Standard input and pipes can't be read twice,
+    /// so their first text is reused.
     pub fn read_again(&self, input: &Input) -> Result<Input, InputError> {
-        let text = (input.source == ManifestSource::StandardInput)
-            .then(|| (input.request.name.clone(), Arc::clone(&input.request.text)));
+        let text = input.is_transient.then(|| (input.request.name.clone(), Arc::clone(&input.request.text)));
         self.read_with(input.source.clone(), &input.values, input.max_size, text)
     }
 
@@ -138,6 +142,7 @@ impl Session {
         let directory = source.directory().map_err(InputError::Directory)?;
         let dotenv = (!values.no_dotenv).then(|| directory.join(".env"));
         let machine = MachineSources::new(self, values.facts.clone(), dotenv);
+        let is_transient = source.path().is_none_or(is_transient);
         let (name, text) = if let Some(kept) = text {
             kept
         } else {
@@ -148,7 +153,7 @@ impl Session {
         let assignments = values.data.assignments.clone();
         let full_name = source.full_name();
         let request = Request { name, text, directory, hiera, assignments };
-        Ok(Input { machine, source, full_name, request, values: values.clone(), max_size })
+        Ok(Input { machine, source, full_name, is_transient, request, values: values.clone(), max_size })
     }
 }
 
@@ -163,6 +168,11 @@ impl Input {
         &self.full_name
     }
 
+    /// Returns `true` if another run may find a different manifest at the same place, such as a pipe.
+    pub(crate) fn is_transient(&self) -> bool {
+        self.is_transient
+    }
+
     pub(crate) fn facts(&self) -> &GivenFacts {
         &self.values.facts
     }
@@ -174,6 +184,7 @@ impl Input {
             machine: MachineSources::new(session, facts, dotenv).for_other_machine(),
             source: self.source.clone(),
             full_name: self.full_name.clone(),
+            is_transient: self.is_transient,
             request: self.request(),
             values: self.values.clone(),
             max_size: self.max_size,

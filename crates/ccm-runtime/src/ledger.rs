@@ -7,24 +7,27 @@ use ccm_host::state::Directory;
 use ccm_host::{Files, InspectOptions};
 use ccm_report::RunIdentity;
 
-use crate::input::ManifestSource;
+use crate::input::STANDARD_INPUT;
 use crate::manifest::LoadedManifest;
 use crate::session::Notice;
 
-/// Error of a manifest from standard input with `subscribe` but without a name, under which pending refreshes
-/// would be stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a manifest from standard input that has `subscribe` needs a name")]
-pub struct NameMissing;
+/// Error of a manifest from standard input, a pipe or a descriptor with `subscribe` but without a name, under
+/// which pending refreshes would be stored.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a manifest from {0} that has `subscribe` needs a name")]
+pub struct NameMissing(String);
 
 impl LoadedManifest<'_> {
     /// Checks that pending refreshes of the manifest can be stored.
     pub fn check_name(&self) -> Result<(), NameMissing> {
-        let is_file = self.input.source != ManifestSource::StandardInput;
+        let is_file = !self.input.is_transient();
         let asks = |catalog: &ccm_model::Catalog| {
             catalog.resources.iter().any(|resource| !resource.subscribe.is_empty())
         };
-        if is_file || self.catalog.name.is_some() || !asks(&self.catalog) { Ok(()) } else { Err(NameMissing) }
+        if is_file || self.catalog.name.is_some() || !asks(&self.catalog) {
+            return Ok(());
+        }
+        Err(NameMissing(self.input.name().to_owned()))
     }
 
     /// Opens the ledger; `None` if the manifest can have no pending refresh. Without a state directory, the
@@ -35,11 +38,12 @@ impl LoadedManifest<'_> {
         state: Option<&Directory>,
         state_path: Option<&Path>,
     ) -> Result<Option<Ledger>, LedgerError> {
-        let is_file = self.input.source != ManifestSource::StandardInput;
+        let is_file = !self.input.is_transient();
         let manifest = if is_file {
             without_parents(&run.manifest, &*self.session.doors.files)
         } else {
-            run.manifest.clone()
+            // The path of a descriptor would name a file that never existed.
+            STANDARD_INPUT.to_owned()
         };
         let key = match &self.catalog.name {
             Some(name) => self.session.secrets.redact(name).into_owned(),

@@ -7,38 +7,44 @@
 //!
 //! ```
 //! use ccm_runtime::{
-//!     Config, Emitted, Event, GivenValues, MAX_MANIFEST_SIZE, ManifestSource, RunOptions, Session,
+//!     Config, Emitted, Event, ExitCode, GivenValues, MAX_MANIFEST_SIZE, ManifestSource, RunOptions, Session,
 //! };
 //!
-//! # async fn apply() -> Result<(), Box<dyn std::error::Error>> {
+//! # async fn apply() -> Result<ExitCode, Box<dyn std::error::Error>> {
 //! let session = Session::open(Config::default());
 //! let source = ManifestSource::File("site.yaml".into());
 //! let input = session.read(source, &GivenValues::default(), MAX_MANIFEST_SIZE)?;
-//! let manifest = session.load(&input)?;
-//!
+//! let manifest = match session.load(&input) {
+//!     Ok(manifest) => manifest,
+//!     Err(errors) => {
+//!         eprint!("{}", errors.text());
+//!         return Ok(ExitCode::NothingRun);
+//!     }
+//! };
 //! let mut print = |emitted: Emitted<'_>| {
 //!     if let Event::ResourceFinished(transaction) = emitted.event {
-//!         println!("{}: {:?}", transaction.id, transaction.outcome);
+//!         println!("{}: {}", transaction.id, transaction.outcome.word());
 //!     }
 //! };
 //! let plan = manifest.plan(RunOptions::default(), &mut print).await?;
-//! if plan.summary.counts.failed == 0 {
-//!     let report = manifest.apply(RunOptions::default(), &mut print).await?;
-//!     println!("{} resources changed", report.summary.counts.changed);
+//! if plan.summary.counts.failed > 0 {
+//!     return Ok(plan.record.code);
 //! }
-//! # Ok(())
+//! let report = manifest.apply(RunOptions::default(), &mut print).await?;
+//! Ok(report.record.code)
 //! # }
 //! ```
 //!
-//! A run needs a tokio runtime with time and I/O; one for the current thread is enough. `examples/apply.rs`
-//! is a whole program.
+//! A run needs a tokio runtime with time and I/O (`enable_all`); one for the current thread is enough.
+//! `crates/ccm-runtime/examples/apply.rs` is a whole program. A failed resource is no `Err`: the
+//! [`RunReport`] counts it and has the exit code.
 //!
 //! # What the process does first
 //!
 //! A run starts commands, and a command inherits what its process has. A program therefore begins with two
 //! calls, before it opens a file or starts a thread: [`process::launcher::begin`] and
-//! [`process::prepare_process`]. Without the first, [`Config::launcher`] has to name another program, or
-//! commands can have neither a user of their own nor a sandbox.
+//! [`process::prepare_process`]. With the first, [`Config::launcher`] can name the program itself; without a
+//! launcher, commands can have neither a user of their own nor a sandbox.
 //!
 //! Nothing else here affects the process: no function prints, exits or listens to signals. Events go to the
 //! [`Sink`] of a run, notices to [`Session::on_notice`]. Sessions share only one thing: a process runs one
@@ -74,10 +80,31 @@
 //! [`Config::gate`] takes a [`Gate`]: a program's own policy, which is asked before each command and each change,
 //! sees the resource, the reason and the diff, and allows, denies or waits for an approval.
 //!
+//! ```
+//! use ccm_runtime::{ChangeRequest, CommandRequest, Config, Gate, Local, Verdict};
+//!
+//! struct NoShell;
+//!
+//! impl Gate for NoShell {
+//!     fn before_command<'a>(&'a self, request: &'a CommandRequest<'a>) -> Local<'a, Verdict> {
+//!         let (reason, hints) = ("a shell is not allowed".to_owned(), Vec::new());
+//!         let is_shell = request.command.shell_text().is_some();
+//!         let verdict = if is_shell { Verdict::Deny { reason, hints } } else { Verdict::Allow };
+//!         Box::pin(async { verdict })
+//!     }
+//!
+//!     fn before_change<'a>(&'a self, _: &'a ChangeRequest<'a>) -> Local<'a, Verdict> {
+//!         Box::pin(async { Verdict::Allow })
+//!     }
+//! }
+//!
+//! let config = Config { gate: Box::new(NoShell), ..Config::default() };
+//! ```
+//!
 //! # Resource types of a program's own
 //!
-//! [`Config::types`] takes resource types beside the built-in ones. The documentation of `ccm_engine` has a
-//! whole one as an example.
+//! [`Config::types`] takes resource types beside the built-in ones. The module [`resource_type`] has
+//! everything that a type needs, and a whole type as an example.
 
 mod advice;
 mod canceller;
@@ -96,6 +123,7 @@ mod manifest;
 pub mod printed;
 pub mod process;
 mod record;
+pub mod resource_type;
 mod run;
 mod session;
 mod sink;
@@ -117,12 +145,14 @@ pub use ccm_facts::{CustomFacts, Warning as FactWarning};
 pub use ccm_graph::RenderFormat;
 pub use ccm_host::state::{LockError, StateError};
 pub use ccm_host::{
-    Cancellation, CancellationLevel, Clock, Command, Files, Local, Machine, Runner, RunnerError,
+    Cancellation, CancellationLevel, Clock, Command, CommandOrigin, Files, Local, Machine, Role, Runner,
+    RunnerError,
 };
 pub use ccm_manifest::{DataFile, ExpressionNames};
 pub use ccm_model::{
-    Counts, Diagnostic, Event, Failure, Outcome, Reason, ResourceId, RunSummary, SkipCause, StopCause,
-    Transaction,
+    Artifacts, Catalog, Claim, ClaimKind, Counts, Diagnostic, Event, Failure, FailureKind, Intent, Location,
+    Outcome, OutputLine, Reason, RefreshSummary, ResourceId, ResourceStarted, RunSummary, SessionStarted,
+    Severity, SkipCause, SourceMap, StopCause, Stream, Transaction, error_layers,
 };
 pub use ccm_redaction::Secrets;
 pub use ccm_report::{

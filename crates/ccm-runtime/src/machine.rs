@@ -192,6 +192,10 @@ impl Sources for MachineSources {
         Ok(facts)
     }
 
+    fn is_not_utf8(&self, variable: &str) -> bool {
+        self.doors.doors.is_not_utf8(variable)
+    }
+
     fn environment(&self, texts: &mut SourceMap) -> Result<Vec<(String, String)>, Vec<Diagnostic>> {
         let mut variables = self.doors.doors.environment();
         let Some(path) = &self.dotenv else { return Ok(variables) };

@@ -46,9 +46,9 @@ pub struct RunOptions {
     pub describe_unchanged: bool,
     /// Emits each event with its line of JSON.
     pub json_lines: bool,
-    /// Time to wait for another run to end.
+    /// Time to wait for another run to end, 30 seconds by default.
     pub lock_wait: Duration,
-    /// Number of recorded runs to keep, including this one.
+    /// Number of recorded runs to keep, including this one, 50 by default.
     pub keep_runs: usize,
     /// Handle that ends the run from outside. Copies of options share it, so a program replaces it after a
     /// cancelled run.
@@ -119,7 +119,7 @@ pub struct RunReport {
     pub identity: RunIdentity,
     /// Counted outcomes and pending refreshes.
     pub summary: RunSummary,
-    /// End of the record.
+    /// End of the record, with the exit code.
     pub record: RecordEnd,
 }
 
@@ -127,7 +127,7 @@ pub struct RunReport {
 #[derive(Debug)]
 #[must_use]
 pub struct RecordEnd {
-    /// Exit code of the run: an incomplete record counts as a failure.
+    /// Exit code of the run or plan, without details: an incomplete record counts as a failure.
     pub code: ExitCode,
     /// `true` if the run was recorded. A plan is not.
     pub is_recorded: bool,

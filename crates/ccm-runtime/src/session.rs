@@ -18,10 +18,12 @@ use crate::findings::{Findings, ManifestErrors};
 pub struct Config {
     /// Values that must not be shown. Copies share the secrets that the session adds.
     pub secrets: Secrets,
-    /// State directory; the default is `/var/lib/ccm` as root, and the user's own otherwise.
+    /// State directory; the default is `/var/lib/ccm` as root, and the user's own otherwise. A run creates it.
+    /// Sessions with one state directory wait for each other's runs.
     pub state_directory: Option<PathBuf>,
-    /// Program that starts commands as another user or in a sandbox: one whose `main` begins with
-    /// [`ccm_host::launcher::begin`]. Without it, resources that need it fail.
+    /// Program that starts commands as another user, with a umask or in a sandbox: one whose `main` begins with
+    /// [`launcher::begin`](crate::process::launcher::begin), such as this program as `/proc/self/exe`. Without
+    /// it, resources that need it fail.
     pub launcher: Option<PathBuf>,
     /// Further resource types of the program. A type replaces a built-in one of the same name.
     pub types: Vec<&'static dyn ResourceType>,

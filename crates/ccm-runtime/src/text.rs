@@ -3,6 +3,7 @@
 use std::io;
 use std::path::Path;
 
+use crate::input::STANDARD_INPUT;
 use crate::session::Session;
 
 /// Error of reading a text.
@@ -62,7 +63,7 @@ impl Session {
         limit: u64,
         what: &'static str,
     ) -> Result<(String, String), TextError> {
-        let name = path.map_or_else(|| "standard input".to_owned(), |path| path.display().to_string());
+        let name = path.map_or_else(|| STANDARD_INPUT.to_owned(), |path| path.display().to_string());
         let bytes = self.doors.doors.input(path, limit).map_err(|source| match source.kind() {
             io::ErrorKind::FileTooLarge => TextError::TooLong { what, name: name.clone(), limit },
             _ => TextError::Read {

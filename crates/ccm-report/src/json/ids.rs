@@ -2,10 +2,8 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Generator of ids of the form UUID version 7.
-///
-/// Each id of a generator is greater than the previous one. If the clock stands still or goes back, the id
-/// repeats the time of the previous one, and the twelve bits after the time are a counter.
+/// Generator of ids of the form UUID version 7, each greater than the previous one. If the clock stands still
+/// or goes back, the id repeats the previous time, and the twelve bits after the time are a counter.
 #[derive(Clone, Debug)]
 pub struct Ids {
     milliseconds: u64,
@@ -62,7 +60,6 @@ impl Ids {
     }
 }
 
-/// Formats a number as an id.
 fn written(number: u128) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let mut text = [b'-'; 36];

@@ -31,14 +31,13 @@ impl<W: Write> JsonLines<W> {
         self.0.finish().map_err(ReportError::Write)
     }
 
-    /// Returns `true` if a write has failed.
     pub(crate) fn failed(&self) -> bool {
         self.0.failed()
     }
 }
 
-/// Writer of one document with all lines: `start`, `events`, `summary`. A second run, which verifies the
-/// first, is a document in the field `verification`.
+/// Writer of one document with all lines: `start`, `events`, `summary`, and for a second run, which verifies
+/// the first, a document in the field `verification`.
 #[derive(Debug)]
 pub struct JsonDocument<W> {
     out: W,
@@ -46,7 +45,6 @@ pub struct JsonDocument<W> {
     verification: Option<SessionLines>,
 }
 
-/// Lines of a run.
 #[derive(Debug, Default)]
 struct SessionLines {
     start: Option<String>,

@@ -102,12 +102,10 @@ pub enum ExecutionError {
     },
 }
 
-/// Directory of an execution in the record of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct ExecutionDirectory {
     /// Type of the resource, which is the name of the parent directory.
     type_name: String,
-    /// Name of the directory.
     name: String,
 }
 
@@ -118,8 +116,7 @@ impl ExecutionDirectory {
 }
 
 impl History {
-    /// Reads an execution: by the name of its directory, by its position, or by the name or alias of its
-    /// resource.
+    /// Reads an execution: by the name or position of its directory, or by the name or alias of its resource.
     pub fn execution(
         &self,
         run: &StoredRun,

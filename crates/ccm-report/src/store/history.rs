@@ -8,12 +8,12 @@ use ccm_model::{EventLine, SUMMARY_PROTOCOL, StartLine};
 use serde::Deserialize;
 
 use super::{EVENTS, RUNS, SUMMARY, StoreError, StoredSummary, is_run_id};
+use crate::text::few;
 
 /// Maximum size of a summary. ccm writes shorter ones.
 const MAX_SUMMARY_BYTES: u64 = 1 << 20;
 /// Maximum length of a line of events. ccm writes shorter ones: most of a line is at most a diff.
 const MAX_LINE_BYTES: u64 = 64 << 20;
-/// Minimum length of a shown id.
 const MIN_ID_LENGTH: usize = 8;
 
 /// Recorded runs of a state directory, the newest first.
@@ -49,7 +49,7 @@ pub enum FindError {
         path: PathBuf,
     },
     /// Several runs match.
-    #[error("{} runs have an id that begins with `{prefix}`: {}", ids.len(), ids.join(", "))]
+    #[error("{} runs have an id that begins with `{prefix}`: {}", ids.len(), few(ids))]
     Ambiguous {
         /// Beginning of the id, as the user gave it.
         prefix: String,
@@ -63,7 +63,7 @@ impl History {
     pub fn open(state: &Path) -> Result<Self, StoreError> {
         let path = state.join(RUNS);
         let failed = |source| StoreError::Read { path: path.clone(), source };
-        let state = Directory::open(state).map_err(failed)?;
+        let state = Directory::open(state)?;
         let directory = match state.map(|state| state.enter(RUNS)) {
             Some(Ok(directory)) => directory,
             Some(Err(error)) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),

@@ -141,7 +141,6 @@ fn time_of_id(id: &str) -> Option<String> {
     Some(display_timestamp(UNIX_EPOCH.checked_add(Duration::from_millis(milliseconds))?, 2))
 }
 
-/// Returns a timestamp without decimals.
 fn seconds(timestamp: &str) -> String {
     timestamp.split_once('.').map_or_else(|| timestamp.to_owned(), |(seconds, _)| format!("{seconds}Z"))
 }
@@ -161,7 +160,6 @@ fn counted(stored: &StoredSummary) -> String {
     format!("{}: {}", stored.counts.total, summary::counted(&summary_of(stored)))
 }
 
-/// Returns the lines of the resources.
 fn transactions(events: &[EventLine]) -> impl Iterator<Item = &TransactionLine<'static>> {
     events.iter().filter_map(|event| match event {
         EventLine::Transaction(line) => Some(&**line),

@@ -221,7 +221,10 @@ fn a_recorded_run_shows_hints_but_no_next_step() {
     let run = StoredRun { id: "01a1".to_owned(), start: None, summary: None, ended: true };
     let text = run.text_with(lines);
     assert!(text.contains("\n      hint: look at the log\n"), "{text}");
-    assert!(text.contains("file#/a changed (run 01a1, since 1970-01-01T00:00:00Z); it failed\n"), "{text}");
+    assert!(
+        text.contains("triggered by file#/a (run 01a1, since 1970-01-01T00:00:00Z); it failed\n"),
+        "{text}"
+    );
     assert!(!text.contains("the next run"), "{text}");
 }
 

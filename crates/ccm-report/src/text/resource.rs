@@ -12,7 +12,6 @@ use super::Verbosity;
 use super::layout::{below, continued, diff, first_line, name, names, output};
 use super::summary::pending_detail;
 
-/// Level of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LogLevel {
     Info,
@@ -60,7 +59,6 @@ impl LogLevel {
     }
 }
 
-/// Writes the line of a resource, and its details below.
 pub(super) fn write(out: &mut String, transaction: &Transaction, verbosity: Verbosity) -> fmt::Result {
     let Transaction { outcome, requested_ensure, .. } = transaction;
     let level = LogLevel::of(outcome);
@@ -100,8 +98,7 @@ fn cause(transaction: &Transaction) -> Option<Cow<'_, str>> {
     }
 }
 
-/// Returns the cause of a skipped resource in the record of an earlier version of ccm, which holds only its
-/// text.
+/// Returns the cause of a skipped resource in the record of an earlier version, which holds only its text.
 fn recorded_cause(transaction: &Transaction) -> Option<&str> {
     let is_skipped = matches!(transaction.outcome, Outcome::Skipped { .. });
     let recorded =
@@ -148,7 +145,6 @@ fn details(out: &mut String, transaction: &Transaction, verbosity: Verbosity) ->
     Ok(())
 }
 
-/// Writes the output and the hints of a failure.
 fn aftermath(out: &mut String, failure: &Failure) -> fmt::Result {
     for tail in &failure.output {
         let stream = tail.stream.name();

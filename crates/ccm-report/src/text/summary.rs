@@ -7,7 +7,7 @@ use ccm_model::{
     display_duration, display_timestamp, escape_control,
 };
 
-use super::layout::{below, name};
+use super::layout::{below, few, name};
 
 /// Writes the summary of a run. It repeats the failed resources, which may be far above.
 pub(super) fn write(
@@ -45,7 +45,8 @@ fn refreshes(out: &mut String, refreshes: &RefreshSummary, noop: bool, is_record
         writeln!(out, "  {}", escape_control(&line))?;
     }
     let total = refreshes.pending.len();
-    let next = refreshes.pending.iter().filter(|unfinished| unfinished.cause.is_for_next_run()).count();
+    let for_next = refreshes.pending.iter().filter(|unfinished| unfinished.cause.is_for_next_run());
+    let next = for_next.clone().count();
     // A later run may have done the refreshes of a recorded run.
     if total > 0 && !is_record {
         let run = if noop { "a run" } else { "the next run of the manifest" };
@@ -54,10 +55,13 @@ fn refreshes(out: &mut String, refreshes: &RefreshSummary, noop: bool, is_record
             _ if next == total => {
                 writeln!(out, "  {run} does the pending refreshes; `ccm status --pending` lists them")
             }
-            _ => writeln!(
-                out,
-                "  {run} does {next} of these; `ccm status --pending` lists the pending refreshes"
-            ),
+            _ => {
+                let mut names: Vec<String> =
+                    for_next.map(|unfinished| name(&unfinished.subscriber)).collect();
+                names.dedup();
+                let names = few(&names);
+                writeln!(out, "  {run} refreshes {names}; `ccm status --pending` lists the pending refreshes")
+            }
         }?;
     }
     if let Some(damage) = &refreshes.damage {
@@ -94,7 +98,8 @@ fn origin(refresh: &PendingRefresh) -> String {
     if *is_assumed {
         format!("{source} may have changed (counted as pending, because the ledger was damaged)")
     } else {
-        format!("{source} changed (run {run_id}, since {})", display_timestamp(*since, 0))
+        // The source may have failed, or the run may have been killed before it changed anything.
+        format!("triggered by {source} (run {run_id}, since {})", display_timestamp(*since, 0))
     }
 }
 
@@ -181,15 +186,15 @@ mod tests {
         write(&mut text, &run, &[], false).expect("a string takes everything");
         let expected = "\
 Summary: 0 resources in 1s
-  exec#b still needs a refresh: file#/etc/a changed (run 01a1, since 1970-01-01T00:00:00Z); it failed
-  exec#b still needs a refresh: file#/etc/a changed (run 01a1, since 1970-01-01T00:00:00Z); not managed: `if` is false; a run refreshes it once it is managed
-  exec#b still needs a refresh: file#/etc/a changed (run 01a1, since 1970-01-01T00:00:00Z); exec#c failed
-  exec#b still needs a refresh: file#/etc/a changed (run 01a1, since 1970-01-01T00:00:00Z); not selected; a run without `--only` refreshes it
-  exec#b still needs a refresh: file#/etc/a changed (run 01a1, since 1970-01-01T00:00:00Z)
-  exec#b still needs a refresh: file#/etc/a changed (run 01a1, since 1970-01-01T00:00:00Z); its manifest is in noop; a run refreshes it once noop is removed
-  exec#b still needs a refresh: file#/etc/a changed (run 01a1, since 1970-01-01T00:00:00Z); a value that it needs is missing
-  exec#b still needs a refresh: file#/etc/a changed (run 01a1, since 1970-01-01T00:00:00Z); it is for /m.yaml, which has the same name; give each manifest its own `ccm.name`
-  the next run of the manifest does 4 of these; `ccm status --pending` lists the pending refreshes
+  exec#b still needs a refresh: triggered by file#/etc/a (run 01a1, since 1970-01-01T00:00:00Z); it failed
+  exec#b still needs a refresh: triggered by file#/etc/a (run 01a1, since 1970-01-01T00:00:00Z); not managed: `if` is false; it is refreshed once it is managed
+  exec#b still needs a refresh: triggered by file#/etc/a (run 01a1, since 1970-01-01T00:00:00Z); exec#c failed
+  exec#b still needs a refresh: triggered by file#/etc/a (run 01a1, since 1970-01-01T00:00:00Z); not selected; a run without `--only` refreshes it
+  exec#b still needs a refresh: triggered by file#/etc/a (run 01a1, since 1970-01-01T00:00:00Z)
+  exec#b still needs a refresh: triggered by file#/etc/a (run 01a1, since 1970-01-01T00:00:00Z); its manifest is in noop; it is refreshed once noop is removed
+  exec#b still needs a refresh: triggered by file#/etc/a (run 01a1, since 1970-01-01T00:00:00Z); a value that it needs is missing
+  exec#b still needs a refresh: triggered by file#/etc/a (run 01a1, since 1970-01-01T00:00:00Z); it is for /m.yaml, which has the same name; give each manifest its own `ccm.name`
+  the next run of the manifest refreshes exec#b; `ccm status --pending` lists the pending refreshes
   the ledger /l is damaged: it has no header; every refresh of this manifest counted as pending
   no longer pending: the refresh of exec#b\\n that file#/etc/a triggered: exec#b\\n is not in the manifest
   no longer pending: the refresh of exec#b\\n that file#/etc/a triggered: file#/etc/a is not in the manifest

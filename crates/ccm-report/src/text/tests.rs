@@ -16,7 +16,6 @@ fn id(text: &str) -> ResourceId {
     ResourceId::parse(text).expect("a reference")
 }
 
-/// Builds the transaction of an ordinary exec.
 fn transaction(outcome: Outcome) -> Transaction {
     Transaction {
         id: id("exec#job"),
@@ -39,7 +38,6 @@ fn transaction(outcome: Outcome) -> Transaction {
     }
 }
 
-/// Builds the transaction of a skipped resource.
 fn skipped(cause: SkipCause) -> Transaction {
     Transaction {
         duration: Duration::ZERO,

@@ -28,7 +28,13 @@ impl SensitiveText {
         }
         match parse(SourceId(0), source, &Limits::default()) {
             Ok(Some(root)) => {
-                // Values in data are already known.
+                // Values in data are already known, but not the words in them that look like names.
+                for part in &hidden.parts {
+                    let names = source.get(part.clone()).map(names_in_expressions).unwrap_or_default();
+                    if !names.is_empty() {
+                        hidden.words.push((part.clone(), Redactor::new(names)));
+                    }
+                }
                 hidden.collect(&root, false);
             }
             Ok(None) => {}
@@ -168,6 +174,20 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     std::iter::once(text.trim()).chain(words.filter(|word| word.chars().any(char::is_alphanumeric)))
 }
 
+/// Returns the names in what looks like expressions, because a secret may hold a `${`. Names and functions that
+/// lead to a value of ccm are left out.
+fn names_in_expressions(text: &str) -> Vec<&str> {
+    const KNOWN: [&str; 8] =
+        ["Facts", "Data", "Environ", "Captures", "lookup", "file", "readFile", "template"];
+    let is_part = |part: char| part.is_alphanumeric() || matches!(part, '_' | '.');
+    let expressions = text.split("${").skip(1).chain(text.split("{{").skip(1));
+    let inner = expressions.map(|rest| rest.split('}').next().unwrap_or_default());
+    let unquoted = inner.flat_map(|inner| inner.split(['"', '\'', '`']).step_by(2));
+    let paths = unquoted.flat_map(|piece| piece.split(move |part: char| !is_part(part)));
+    let names = paths.map(|path| path.split('.').next().unwrap_or_default());
+    names.filter(|name| !name.is_empty() && !KNOWN.contains(name)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -213,6 +233,10 @@ mod tests {
         assert_eq!(hidden.redact(text, source.len() - 3), text);
         let alias = "# @sensitive\npw: *S3cr3tPassword\n";
         assert_eq!(SensitiveText::of(alias).redact("no `&S3cr3tPassword`", 18), "no `&[redacted]`");
+        let literal = "# @sensitive\npw: \"x${hunter2} {{ Environ.PASSWORD }}\"\nother: 1\n";
+        let hidden = SensitiveText::of(literal);
+        assert_eq!(hidden.redact("unknown name `hunter2`", 20), "unknown name `[redacted]`");
+        assert_eq!(hidden.redact("there is no `Environ.PASSWORD`", 30), "there is no `Environ.PASSWORD`");
         let broken = "# @sensitive\npw: S3cr3tPassword: x\n";
         assert_eq!(
             SensitiveText::of(broken).redact("quote it: `\"S3cr3tPassword: x\"`", 17),

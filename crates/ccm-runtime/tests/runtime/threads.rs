@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use ccm_host::{
-    Cancellation, FileAttributes, FileError, Files, InspectOptions, NewFile, PathInfo, ReadContent,
-    SystemFiles,
+    BackupName, Cancellation, FileAttributes, FileError, Files, InspectOptions, NewFile, PathInfo,
+    ReadContent, SystemFiles,
 };
 use ccm_model::{Event, Outcome, StopCause};
 use ccm_runtime::{
@@ -76,8 +76,14 @@ impl Files for BlockingFiles {
         self.inner.blocking_mount(path, below)
     }
 
-    fn back_up(&self, path: &Path, state: &Path, at: SystemTime) -> Result<PathBuf, FileError> {
-        self.inner.back_up(path, state, at)
+    fn back_up(
+        &self,
+        path: &Path,
+        state: &Path,
+        at: SystemTime,
+        name: BackupName,
+    ) -> Result<PathBuf, FileError> {
+        self.inner.back_up(path, state, at, name)
     }
 
     fn can_chown(&self, uid: Option<u32>, gid: Option<u32>) -> bool {

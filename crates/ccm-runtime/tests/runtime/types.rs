@@ -3,14 +3,12 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use ccm_engine::{
-    Context, Decision, Described, Provider, ReadPurpose, ResourceKind, Rule, Suitability, Trigger,
-    TypedResource, Verified,
+use ccm_runtime::resource_type::{
+    Context, Decision, Described, Failure, FailureKind, Fields, FileAttributes, Host, Local, NewContent,
+    NewFile, PropertyError, Provider, ReadPurpose, Resource, ResourceKind, Rule, Suitability, Text, Trigger,
+    TypeSpec, TypedProperties, TypedResource, Verified, properties,
 };
-use ccm_host::{FileAttributes, Host, Local, NewContent, NewFile};
-use ccm_model::{Failure, FailureKind, Fields, Outcome, Resource};
-use ccm_properties::{PropertyError, Text, TypeSpec, TypedProperties, properties};
-use ccm_runtime::{Config, RunMode, Session};
+use ccm_runtime::{Config, Outcome, RunMode, Session};
 use ccm_testkit::Scratch;
 
 use crate::{config, manifest_of, read, run};
@@ -191,6 +189,10 @@ fn a_type_of_the_program_is_checked_and_documented() {
     let errors = session.load(&read(&session, &manifest)).map(drop).expect_err("two errors");
     let messages: Vec<&str> = errors.diagnostics.iter().map(|found| &*found.message).collect();
     assert_eq!(messages, ["the name of a greeting must be an absolute path", "unknown property `txt`"]);
+    let manifest = scratch.at("manifest.yaml");
+    let text = errors.text();
+    assert!(text.starts_with(&format!("error: {manifest}:3:19: the name of a greeting")), "{text}");
+    assert!(text.ends_with("unknown property `txt`\nhint: did you mean `text`?\n"), "{text}");
     let described = &session.schema()["$defs"]["greeting"]["properties"]["text"]["description"];
     assert_eq!(described, "Text of the greeting. Default: `hello`.");
 }

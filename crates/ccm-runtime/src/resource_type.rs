@@ -1,0 +1,19 @@
+//! Everything that a program needs to define its own resource types.
+#![doc = include_str!("resource_type.md")]
+
+pub use ccm_engine::{
+    Context, Decision, Described, Provider, ReadPurpose, ResourceKind, ResourceType, Rule, Suitability,
+    Trigger, TypedResource, Verified,
+};
+pub use ccm_host::{
+    Command, Executor, Exit, FileAttributes, FileError, FileInfo, FileKind, Files, Finished, HashPolicy,
+    Host, InspectOptions, Local, NewContent, NewFile, PathInfo, Role, StartError,
+};
+pub use ccm_model::{
+    Claim, ClaimKind, Diagnostic, Failure, FailureKind, Fields, MissingPrerequisite, PathKind, Presentation,
+    Properties, Resource, Stream,
+};
+pub use ccm_properties::{
+    CheckInput, NamedValues, OneOrMany, OwnProperties, PropertyError, PropertyKind, PropertyValue, Text,
+    TextKind, TextSyntax, TextValue, TypeSpec, TypedProperties, ValueError, properties,
+};

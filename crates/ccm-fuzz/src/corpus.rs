@@ -5,8 +5,7 @@ use std::path::Path;
 
 use ccm_testkit::repository;
 
-/// Returns the corpus of a target, in the order of the file names. Real manifests are part of the corpus of
-/// `manifest`.
+/// Returns the corpus of a target, sorted by file name; for `manifest`, with real manifests.
 pub fn corpus(target: &str) -> Vec<Vec<u8>> {
     let mut inputs = files(&repository("tests/fuzz/corpus").join(target));
     assert!(!inputs.is_empty(), "there is no corpus of {target}");

@@ -8,7 +8,6 @@ use crate::corpus::corpus;
 use crate::mutation::{Random, mutated};
 use crate::watch::Watch;
 
-/// Default seed.
 const SEED: u64 = 1;
 
 /// Length of a run.
@@ -21,8 +20,8 @@ pub enum Effort {
 }
 
 impl Effort {
-    /// Returns the share of one target of the seconds in `CCM_FUZZ_SECONDS`, which all targets share in
-    /// parallel. Without the variable, returns a number of inputs.
+    /// Returns one target's share of the seconds in `CCM_FUZZ_SECONDS`, which all targets share in parallel,
+    /// or without the variable a number of inputs.
     pub fn from_environment(inputs: u64) -> Self {
         let Some(seconds) = number("CCM_FUZZ_SECONDS") else { return Self::Inputs(inputs) };
         let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
@@ -46,9 +45,8 @@ pub fn mutations(target: &Target, inputs: u64) -> Vec<Vec<u8>> {
     corpus.into_iter().chain(mutated).collect()
 }
 
-/// Runs a target with its corpus, and with mutated inputs after that. `CCM_FUZZ_SEED` sets the seed.
-///
-/// An input that fails is written to a file. The path and the seed are printed.
+/// Runs a target with its corpus and then with mutations; `CCM_FUZZ_SEED` sets the seed. An input that fails
+/// is written to a file, whose path is printed with the seed.
 pub fn endure(target: &Target, effort: Effort) {
     let seed = number("CCM_FUZZ_SEED").unwrap_or(SEED);
     let corpus = corpus(target.name);

@@ -1,8 +1,7 @@
 //! Fuzz targets for every reader of untrusted input.
 //!
-//! A [`Target`] takes any bytes and panics if an invariant does not hold. Two drivers call it: `cargo fuzz`,
-//! which is guided by coverage (`tests/fuzz`), and [`endure`], a plain loop over mutations of the corpus that
-//! is part of every `cargo test`.
+//! A [`Target`] takes any bytes and panics if an invariant does not hold. `cargo fuzz` calls it, guided by
+//! coverage (`tests/fuzz`), and [`endure`], a plain loop over mutations of the corpus in every `cargo test`.
 #![expect(
     clippy::disallowed_methods,
     clippy::disallowed_types,

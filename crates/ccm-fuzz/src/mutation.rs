@@ -93,7 +93,6 @@ impl Random {
     }
 }
 
-/// Returns an input of the corpus with a few mutations.
 pub(crate) fn mutated(corpus: &[Vec<u8>], words: &[&str], random: &mut Random) -> Vec<u8> {
     let mut input = random.of(corpus).clone();
     for _ in 0..=random.below(6) {
@@ -115,7 +114,6 @@ fn change(input: &mut Vec<u8>, corpus: &[Vec<u8>], words: &[&str], random: &mut 
         2 => drop(input.drain(random.range(input.len(), 8))),
         3 => drop(input.drain(random.range(input.len(), usize::MAX))),
         4 => input.truncate(at),
-        // The beginning of one input and the end of another.
         5 => {
             let other = random.of(corpus);
             input.truncate(at);

@@ -4,8 +4,10 @@ mod assignments;
 mod dotenv;
 mod expression;
 mod facts;
+mod granted_path;
 mod history;
 mod interpolation;
+mod launcher;
 mod ledger;
 mod manifest;
 mod path;
@@ -35,8 +37,10 @@ pub const TARGETS: &[Target] = &[
     Target { name: "dotenv", run: dotenv::run, words: dotenv::WORDS },
     Target { name: "expression", run: expression::run, words: expression::WORDS },
     Target { name: "facts", run: facts::run, words: facts::WORDS },
+    Target { name: "granted", run: granted_path::run, words: granted_path::WORDS },
     Target { name: "history", run: history::run, words: history::WORDS },
     Target { name: "interpolation", run: interpolation::run, words: interpolation::WORDS },
+    Target { name: "launcher", run: launcher::run, words: launcher::WORDS },
     Target { name: "ledger", run: ledger::run, words: ledger::WORDS },
     Target { name: "manifest", run: manifest::run, words: manifest::WORDS },
     Target { name: "path", run: path::run, words: path::WORDS },

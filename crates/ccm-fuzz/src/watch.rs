@@ -25,10 +25,8 @@ const KEEPER: &str = r#"exec 3>&1; read -r word; [ "$word" = ended ] && exit
 echo "the process ended while $0 was given this, in base64 (of nothing: before the first input):" >&2
 base64 /proc/self/fd/3 >&2"#;
 
-/// Watchdog, active until it is dropped.
-///
-/// The current input is in memory that the keeper process shares, so that the input survives a stack overflow
-/// or a kill of this process, and a kill leaves no file behind.
+/// Watchdog, active until it is dropped. The current input is in memory that the keeper process shares, so
+/// that it survives a stack overflow or a kill of this process, and no file is left behind.
 pub(crate) struct Watch {
     name: &'static str,
     input: Arc<fs::File>,
@@ -63,14 +61,12 @@ impl Watch {
         Self { name, input, keeper, begun, end: Some(end), watching: Some(watching) }
     }
 
-    /// Records the next input.
     pub(crate) fn begin(&self, input: &[u8]) {
         self.begun.fetch_add(1, Ordering::Relaxed);
         let written = self.input.set_len(0).and_then(|()| self.input.write_all_at(input, 0));
         written.expect("room in memory");
     }
 
-    /// Checks the peak memory so far.
     pub(crate) fn check_memory(&self) {
         let status = fs::read_to_string("/proc/self/status").expect("a process");
         let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -79,7 +75,6 @@ impl Watch {
         assert!(peak < MAX_MEMORY, "{peak} bytes of memory while {} was tested", self.name);
     }
 
-    /// Writes the current input to a file.
     pub(crate) fn keep(&self) -> PathBuf {
         keep(self.name, &self.input)
     }

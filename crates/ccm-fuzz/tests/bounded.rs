@@ -28,8 +28,10 @@ endured! {
     dotenv: 2000,
     expression: 2000,
     facts: 1000,
+    granted: 3000,
     history: 500,
     interpolation: 2000,
+    launcher: 2000,
     ledger: 1000,
     manifest: 200,
     path: 2000,
@@ -66,10 +68,14 @@ fn killed_loop_prints_its_input_and_leaves_no_file() {
         .spawn()
         .expect("a process");
     let pid = running.id();
-    wait_until("the loop has begun", || {
-        let open = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
-        let mut open = open.filter_map(|entry| std::fs::read_link(entry.path()).ok());
-        open.any(|path| path.starts_with("/memfd:input (deleted)") || path.starts_with(scratch.path()))
+    // Before the first input, the process that prints it may not have started yet.
+    wait_until("the loop has an input", || {
+        let mut open = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+        open.any(|entry| {
+            let path = std::fs::read_link(entry.path()).unwrap_or_default();
+            let is_filled = || std::fs::metadata(entry.path()).is_ok_and(|file| file.len() > 0);
+            path.starts_with(scratch.path()) || path.starts_with("/memfd:input (deleted)") && is_filled()
+        })
     });
     running.kill().expect("it runs");
     let output = running.wait_with_output().expect("its output");

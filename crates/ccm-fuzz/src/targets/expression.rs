@@ -68,7 +68,6 @@ pub(super) const WORDS: &[&str] = &[
     "int('9')",
 ];
 
-/// Maximum size of a value in bytes.
 const MAX_VALUE: usize = 256 << 20;
 
 struct SampleScope;

@@ -27,8 +27,7 @@ thread_local! {
     static STATE: OnceCell<Scratch> = const { OnceCell::new() };
 }
 
-/// Runs the target. The parts of an input, with a line of dashes between, are the events, the summary, the
-/// metadata of an execution, and its output.
+/// Runs an input of parts, with a line of dashes between: events, summary, metadata and output of an exec.
 pub(super) fn run(input: &[u8]) {
     const BETWEEN: &[u8] = b"\n---\n";
     let mut rest = input;
@@ -62,7 +61,6 @@ fn show(state: &Scratch) {
     execution.json();
 }
 
-/// Checks that a text holds no control characters.
 fn plain(text: &str) {
     let steers = |character: &char| character.is_control() && !matches!(character, '\n' | '\t');
     assert_eq!(text.chars().find(steers), None, "{text:?}");

@@ -30,11 +30,10 @@ pub(super) const WORDS: &[&str] = &[
 const MAX_SECRET: usize = 100;
 /// Maximum length of a text in bytes. Every form of every secret is searched in it.
 const MAX_TEXT: usize = 2000;
-/// Number of characters of the text around each form.
 const AROUND: usize = 20;
 
-/// Runs the target. An input holds up to three secrets, one per line, and bytes to redact. If its length is
-/// odd, the first two lines are one secret.
+/// An input holds up to three secrets, one per line, and bytes to redact. If its length is odd, the first two
+/// lines are one secret.
 pub(super) fn run(input: &[u8]) {
     let lines: Vec<&[u8]> = input.splitn(4, |byte| *byte == b'\n').collect();
     let (secrets, behind) = match &lines[..] {
@@ -64,7 +63,6 @@ pub(super) fn run(input: &[u8]) {
     }
 }
 
-/// Returns the beginning of a text.
 fn cut(text: &str) -> String {
     text.chars().take(MAX_SECRET).collect()
 }
@@ -96,8 +94,7 @@ fn in_text(redactor: &Redactor, text: &str, forms: &[&str]) {
     none_between_marks(redactor.redact_lines(text).as_bytes(), forms);
 }
 
-/// Checks a redacted stream in chunks of any size. Its end may be the beginning of a form, and is then
-/// redacted.
+/// Checks a redacted stream in chunks of any size, whose end is redacted if it may begin a form.
 fn in_stream(redactor: &Arc<Redactor>, bytes: &[u8], forms: &[&str]) {
     let pieces = |size: &mut dyn FnMut() -> usize| {
         let mut shown = Vec::new();

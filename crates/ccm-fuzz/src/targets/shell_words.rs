@@ -22,8 +22,8 @@ pub(super) fn run(input: &[u8]) {
             assert!(text.as_bytes().get(error.at).is_some_and(|byte| b"'\"\\".contains(byte)), "{error:?}");
         }
     }
-    // Two differences are intended: for the other splitter, a `#` at the beginning of a word begins a
-    // comment, and a backslash at the very end is literal.
+    // Two differences are intended: the other splitter has comments, begun by a `#` at the beginning of a
+    // word, and takes a backslash at the very end literally.
     let may_comment =
         text.match_indices('#').any(|(at, _)| at == 0 || text[..at].ends_with([' ', '\t', '\n']));
     match (ours, shell_words::split(&text)) {

@@ -10,7 +10,6 @@ use ccm_manifest::{DataFile, FactPath, Request, Sources};
 use ccm_model::{Diagnostic, SourceMap};
 use serde_json::json;
 
-/// Directory of all files.
 pub(super) const DIRECTORY: &str = "/m";
 
 /// Beginning of a line with the name of the next file.

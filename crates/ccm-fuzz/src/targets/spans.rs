@@ -2,10 +2,8 @@
 
 use ccm_model::{Diagnostic, SourceMap, escape_control};
 
-/// Maximum length of a message in bytes.
 const MAX_MESSAGE: usize = 4 << 10;
 
-/// Maximum number of diagnostics of one input.
 const MAX_DIAGNOSTICS: usize = 20_000;
 
 pub(super) fn check(diagnostics: &[Diagnostic], texts: &SourceMap) {

@@ -85,8 +85,7 @@ impl TemplateScope for IncludeScope {
     }
 }
 
-/// Runs the target. An input is a template, and the templates that it may include, each after a line `#---
-/// NAME`.
+/// An input is a template and the templates that it may include, each after a line `#--- NAME`.
 pub(super) fn run(input: &[u8]) {
     let text = super::text(input);
     let mut parts = text.split("#--- ");

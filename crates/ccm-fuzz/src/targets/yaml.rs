@@ -31,7 +31,7 @@ pub(super) const WORDS: &[&str] = &[
     "{{ x }}",
 ];
 
-const SMALL: Limits = Limits { depth: 40, nodes: 20_000 };
+const SMALL: Limits = Limits { depth: 40, nodes: 20_000, repeated: 20_000 };
 
 pub(super) fn run(input: &[u8]) {
     let text = super::text(input);

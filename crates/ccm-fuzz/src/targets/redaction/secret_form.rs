@@ -1,5 +1,4 @@
-//! Forms in which programs print a secret, as the documentation lists them, built independently of the code
-//! under test.
+//! Forms in which programs print a secret, as documented, built independently of the code under test.
 
 use std::ops::Range;
 
@@ -10,7 +9,6 @@ const MIN_LENGTH: usize = 4;
 /// Minimum length of a line of a secret that is redacted by itself.
 const MIN_LINE_LENGTH: usize = 8;
 
-/// Form of a secret.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum SecretForm {
     /// Text that does not depend on its surroundings.
@@ -45,7 +43,6 @@ pub(super) fn counts(form: &str) -> bool {
     form.len() >= MIN_LENGTH && !REDACTED.contains(form)
 }
 
-/// Returns all forms of a secret that are redacted.
 pub(super) fn all(secret: &str) -> Vec<SecretForm> {
     let whole = [secret, secret.trim()].into_iter().filter(|whole| whole.len() >= MIN_LENGTH);
     let lines = secret.lines().filter(|line| secret.contains('\n') && !line.trim().is_empty());

@@ -16,16 +16,11 @@ use ccm_redaction::Secrets;
 use ccm_report::{Ids, JsonLines, LineEncoder, RunStore, TextReport, Verbosity};
 use ccm_resources::types;
 
-/// Listener of a run.
 #[derive(Clone, Copy)]
 pub(crate) enum Listener {
-    /// No listener.
     None,
-    /// Text report, which is discarded.
     Text,
-    /// JSON of every event, which is discarded.
     Events,
-    /// Record of the run in a directory.
     Store,
 }
 
@@ -51,7 +46,6 @@ impl Sources for OneMachine {
     }
 }
 
-/// Loaded manifest.
 pub(crate) struct BenchManifest {
     catalog: Catalog,
     noop: bool,
@@ -72,12 +66,10 @@ impl BenchManifest {
         Self { catalog: loaded.catalog.expect("a manifest without errors"), noop: false }
     }
 
-    /// Sets noop.
     pub(crate) fn in_noop(self) -> Self {
         Self { noop: true, ..self }
     }
 
-    /// Applies the manifest.
     pub(crate) fn apply(&self, listener: Listener) {
         let runner = SystemRunner::new().expect("a runner");
         let (files, clock) = (SystemFiles::new(Cancellation::never()), SystemClock::new());

@@ -93,7 +93,6 @@ pub(crate) fn fill(directory: &Path, desired: &[String]) {
     }
 }
 
-/// Returns the names of the owner and the group of a directory.
 pub(crate) fn owners(directory: &Path) -> (String, String) {
     let metadata = std::fs::metadata(directory).expect("the directory");
     let files = SystemFiles::new(Cancellation::never());
@@ -102,7 +101,6 @@ pub(crate) fn owners(directory: &Path) -> (String, String) {
     (user, group)
 }
 
-/// Stats a file `count` times.
 pub(crate) fn stat(count: u32) {
     for _ in 0..count {
         std::fs::metadata("/etc/passwd").expect("/etc/passwd");

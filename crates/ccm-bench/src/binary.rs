@@ -18,7 +18,6 @@ pub(crate) fn ccm_for(part: &str) -> Option<PathBuf> {
     ccm
 }
 
-/// Applies a manifest.
 pub(crate) fn run(ccm: &Path, scratch: &Path, manifest: &Path) {
     let status = apply(ccm, scratch, manifest).status();
     assert!(status.is_ok_and(|status| status.success()), "ccm failed");
@@ -33,7 +32,6 @@ pub(crate) fn report(ccm: &Path, scratch: &Path, manifest: &Path) -> Vec<u8> {
     output.stdout
 }
 
-/// Reads and checks a manifest.
 pub(crate) fn validate(ccm: &Path, manifest: &Path) {
     let status =
         Command::new(ccm).arg("validate").arg(manifest).stdin(Stdio::null()).stdout(Stdio::null()).status();

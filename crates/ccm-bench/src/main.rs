@@ -1,9 +1,7 @@
-//! Benchmarks of ccm against bare programs that do the same work.
-//!
-//! Build the binary first (`cargo build --release`), because start-up and memory are those of
-//! `target/release/ccm`. Then run `cargo run --release --package ccm-bench`. Each figure is the median of
-//! several rounds: a ratio, whose two sides take turns, or a time per resource. Some have an aim, which is a
-//! maximum. Arguments such as `load growth` select parts.
+//! Benchmarks of ccm against bare programs that do the same work: first `cargo build --release`, because
+//! start-up and memory are those of `target/release/ccm`, then `cargo run --release --package ccm-bench`.
+//! Each figure is the median of several rounds: a ratio, whose two sides take turns, or a time per resource.
+//! Some have an aim, which is a maximum. Arguments such as `load growth` select parts.
 #![expect(
     clippy::disallowed_methods,
     clippy::disallowed_types,
@@ -113,8 +111,7 @@ fn files_attributes(scratch: &Path) {
     print_within(name, large.as_secs_f64() / tiny.as_secs_f64(), 1.2);
 }
 
-/// Compares a whole process for files of 1 KiB with owner and group, with its report in a pipe that is read,
-/// with a process that does nothing and the bare calls.
+/// Compares a whole process for files of 1 KiB, whose report is read from a pipe, with the bare calls.
 fn files_applied(scratch: &Path) {
     let Some(ccm) = binary::ccm_for("files-applied") else { return };
     for count in [1_000, 5_000] {
@@ -152,8 +149,8 @@ fn events(scratch: &Path) {
     }
 }
 
-/// Checks that time grows no faster than the number of files. Each manifest is loaded by a fresh process,
-/// because a used process can reuse its memory.
+/// Checks that time grows no faster than the number of files, each time in a fresh process, because a used
+/// process can reuse its memory.
 fn growth(scratch: &Path) {
     let Some(ccm) = binary::ccm_for("growth") else { return };
     let validated = |count: u32, text: &str| {
@@ -232,7 +229,6 @@ fn load() {
     print("load: cost of one at 10000 against at 1000", each[1] / each[0]);
 }
 
-/// Measures expressions.
 fn expressions() {
     for count in [1_000, 10_000] {
         let (with, without) = (manifests::three_values(count, true), manifests::three_values(count, false));
@@ -253,7 +249,6 @@ fn hierarchy() {
     print("hierarchy: cost of one, ten times as many", each[2] / each[0].max(each[1]));
 }
 
-/// Measures commands that run.
 fn exec_run() {
     for count in [100, 1_000] {
         let loaded = BenchManifest::new(&manifests::commands(count));
@@ -295,7 +290,6 @@ fn shapes() {
     }
 }
 
-/// Measures the peak memory of the binary.
 fn memory(scratch: &Path) {
     let Some(ccm) = binary::ccm_for("memory") else { return };
     let mut used = Vec::new();
@@ -306,7 +300,6 @@ fn memory(scratch: &Path) {
         std::fs::write(&manifest, manifests::files(&directory.display().to_string(), count))
             .expect("a manifest");
         let kibibytes = bare::peak_memory(binary::apply(&ccm, scratch, &manifest));
-        // Every figure fits.
         let mebibytes = i32::try_from(kibibytes).map_or(f64::NAN, f64::from) / 1024.0;
         number_within(&format!("memory: {count} files of 1 KiB"), mebibytes, "MiB", aim);
         used.push(mebibytes);

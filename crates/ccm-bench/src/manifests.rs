@@ -15,7 +15,6 @@ fn execs(lines: impl Iterator<Item = String>) -> String {
 pub(crate) fn content(number: u32) -> String {
     let mut content = String::new();
     for line in 0..16 {
-        // 63 characters and a line end.
         let _ = writeln!(content, "{:<63}", format!("file {number} line {line}: key = value"));
     }
     content
@@ -64,7 +63,6 @@ pub(crate) fn satisfied(count: u32) -> String {
     }))
 }
 
-/// Returns a manifest of execs with three expressions each, or with their values.
 pub(crate) fn three_values(count: u32, are_expressions: bool) -> String {
     let three = if are_expressions {
         [
@@ -103,7 +101,6 @@ pub(crate) fn commands(count: u32) -> String {
     execs((0..count).map(|number| format!("task-{number}: {{command: /bin/true}}")))
 }
 
-/// Returns a manifest of execs that each require the previous one.
 pub(crate) fn chain(count: u32) -> String {
     execs((0..count).map(|number| match number.checked_sub(1) {
         None => "task-0: {command: /bin/true, creates: /etc/passwd}".to_owned(),

@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 /// Width of the first column.
 pub(crate) const NAME: usize = 54;
 
-/// Returns the median time of several rounds.
 pub(crate) fn time<T>(rounds: usize, mut work: impl FnMut() -> T) -> Duration {
     let mut taken: Vec<Duration> = (0..rounds).map(|_| once(&mut work)).collect();
     median(&mut taken)
@@ -34,13 +33,11 @@ fn once<T>(work: &mut impl FnMut() -> T) -> Duration {
     took
 }
 
-/// Returns the median.
 pub(crate) fn median(taken: &mut [Duration]) -> Duration {
     taken.sort_unstable();
     taken[taken.len() / 2]
 }
 
-/// Prints two times and their ratio.
 pub(crate) fn ratio(name: &str, ours: Duration, theirs: Duration) {
     ratio_within(name, ours, theirs, None);
 }
@@ -52,7 +49,6 @@ pub(crate) fn ratio_within(name: &str, ours: Duration, theirs: Duration, aim: im
     row(name, &columns, ratio, aim.into());
 }
 
-/// Prints the time for each of `count`.
 pub(crate) fn per(name: &str, all: Duration, count: u32) {
     per_within(name, all, count, None);
 }
@@ -68,12 +64,10 @@ pub(crate) fn number_within(name: &str, value: f64, unit: &str, aim: f64) {
     row(name, &format!("{value:>9.2} {unit}"), value, Some(aim));
 }
 
-/// Prints a bare number.
 pub(crate) fn print(name: &str, value: f64) {
     print_within(name, value, None);
 }
 
-/// Prints a bare number with its aim.
 pub(crate) fn print_within(name: &str, value: f64, aim: impl Into<Option<f64>>) {
     row(name, &format!("{value:>34.2}"), value, aim.into());
 }

@@ -9,11 +9,9 @@ use ccm_redaction::{Redactor, StreamRedactor};
 use crate::measure::{millis, number_within, time};
 use crate::{bare, binary};
 
-/// Size of one read from a pipe.
 const READ: usize = 64 * 1024;
 const MEBIBYTES: u32 = 100;
 
-/// Number of sensitive files.
 const FILES: u32 = 100;
 /// Number of lines per file, of 64 bytes each.
 const LINES: u32 = 256;
@@ -90,7 +88,6 @@ fn redact_stream(redactor: &Arc<Redactor>, printed: &[u8]) {
     assert!(shown > 0, "most of it is shown");
 }
 
-/// Returns a unique password of 24 characters.
 fn secret(number: u32) -> String {
     const CHARACTERS: &[u8] = b"ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789+/$-_!'";
     let mut state = u64::from(number) + 1;

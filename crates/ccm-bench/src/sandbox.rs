@@ -3,12 +3,11 @@
 use std::path::Path;
 use std::time::Duration;
 
-use ccm_host::{Cancellation, Command, Exit, Runner as _, Sandbox, SystemRunner};
+use ccm_host::{Cancellation, Command, Exit, Runner as _, Sandbox, SandboxLimits, SystemRunner};
 
 use crate::binary;
 use crate::measure::{median, per, ratio, time};
 
-/// Measures the launcher and the sandbox.
 pub(crate) fn run(scratch: &Path) {
     const COUNT: u32 = 100;
     const ROUNDS: usize = 9;
@@ -22,7 +21,9 @@ pub(crate) fn run(scratch: &Path) {
     let plain = Command { cwd: workdir.clone(), ..Command::new("/bin/true") };
     let launched = Command { umask: Some(0o022), ..plain.clone() };
     let (read, write) = (Vec::new(), Vec::new());
-    let sandbox = Sandbox { workdir, read, write, network: false, unix_sockets: false, advisory: false };
+    let limits = SandboxLimits::default();
+    let sandbox =
+        Sandbox { workdir, read, write, network: false, unix_sockets: false, limits, advisory: false };
     let sandboxed = Command { sandbox: Some(sandbox), ..plain.clone() };
 
     let runner = SystemRunner::new().expect("a runner").with_launcher(ccm);

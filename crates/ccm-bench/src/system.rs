@@ -16,8 +16,8 @@ const SYSTEMCTL: &str = "/usr/bin/systemctl";
 const COUNT: usize = 50;
 const ROUNDS: usize = 101;
 
-/// Compares installed packages with a program that reads the database of dpkg: within this process, and as a
-/// whole process against a run without packages and that program.
+/// Compares installed packages with a program that reads the database of dpkg, within this process and as a
+/// whole process.
 pub(crate) fn packages(scratch: &Path) {
     let status = std::fs::read_to_string(STATUS).unwrap_or_default();
     let all = installed(&status);
@@ -74,8 +74,7 @@ fn installed(status: &str) -> HashMap<&str, &str> {
     installed
 }
 
-/// Compares unchanged units with one call that reads all of them. Without systemd, a stand-in prints recorded
-/// output to both sides.
+/// Compares unchanged units with one call that reads all; without systemd, both read recorded output.
 pub(crate) fn services(scratch: &Path) {
     with_systemd(scratch, "services-steady", services_here);
 }
@@ -134,8 +133,7 @@ fn services_here() {
     if units.len() == COUNT { ratio_within(&name, ours, theirs, 1.5) } else { ratio(&name, ours, theirs) }
 }
 
-/// Returns installed units that are running or stopped, with their `ensure`. Units known by another name are
-/// left out.
+/// Returns installed, running or stopped units with their `ensure`, without those known by another name.
 fn units() -> Vec<(String, &'static str)> {
     let list =
         ["list-unit-files", "--type=service,timer,socket,path", "--plain", "--no-legend", "--no-pager"];

@@ -116,14 +116,12 @@ const RETIRED_MODULES: &[(&str, &str)] = &[
 /// Type names that each module may define for itself, with the reason.
 const ALLOWED_DUPLICATES: &[(&str, &str)] = &[];
 
-/// Doc comments of one crate.
 #[derive(Default)]
 struct DocCount {
     comments: usize,
     forbidden: Vec<String>,
 }
 
-/// Offences found in the workspace.
 struct Offences {
     docs: BTreeMap<String, DocCount>,
     duplicates: BTreeMap<String, Vec<String>>,

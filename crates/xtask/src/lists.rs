@@ -5,7 +5,6 @@ use ccm_expr::FunctionDoc;
 
 use crate::cell;
 
-/// Returns the table of that name.
 pub(crate) fn of(name: &str) -> Result<String, String> {
     match name {
         "operators" => Ok(operators()),

@@ -2,12 +2,13 @@
 //!
 //! `docs` writes the generated parts of docs/*.md, each between a marker and `<!-- end -->`. `<!-- properties of TYPE -->`
 //! marks the properties of a type; `<!-- list of THINGS -->` the operators or functions of expressions, validators or facts.
-//! `language` checks doc comments and names.
+//! With `--check` it also looks for the tests that SECURITY.md names. `language` checks doc comments and names.
 #![expect(clippy::disallowed_methods, reason = "a chore reads and writes files of this checkout")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a chore talks to a developer")]
 
 mod language;
 mod lists;
+mod promises;
 mod properties;
 
 use std::path::{Path, PathBuf};
@@ -18,7 +19,11 @@ fn main() -> ExitCode {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let done = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["docs"] => docs(false),
-        ["docs", "--check"] => docs(true),
+        ["docs", "--check"] => {
+            let root = crates.join("..");
+            docs(true)
+                .and_then(|()| promises::check(&root.join("SECURITY.md"), &[&crates, &root.join("tests")]))
+        }
         ["language"] => language::check(&crates, false).map(|report| print!("{report}")),
         ["language", "--report"] => language::check(&crates, true).map(|report| print!("{report}")),
         _ => {

@@ -4,7 +4,6 @@ use ccm_properties::{CommonProperty, NAME, PropertySpec};
 
 use crate::cell;
 
-/// Returns the table of a type's properties, or of those that every type has.
 pub(crate) fn of(name: &str) -> Result<String, String> {
     if name == "every resource" {
         return Ok(table([&NAME].into_iter().chain(CommonProperty::ALL.map(CommonProperty::spec))));

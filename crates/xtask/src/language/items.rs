@@ -2,18 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-/// One source file of a crate.
 pub(crate) struct SourceFile {
-    /// Name of the crate's directory.
     pub(crate) crate_name: String,
-    /// Path of the file.
     pub(crate) path: PathBuf,
-    /// Content of the file.
     pub(crate) text: String,
 }
 
 impl SourceFile {
-    /// Returns the path from the crate's directory on, with a line.
     pub(crate) fn at(&self, line: usize) -> String {
         let path = self.path.to_string_lossy();
         let from = path.rfind(&format!("{}/src/", self.crate_name)).unwrap_or_default();
@@ -36,14 +31,11 @@ pub(crate) fn doc_comments(text: &str) -> Vec<(usize, &str)> {
     comments
 }
 
-/// A declaration in source text.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Item {
-    /// Number of its line.
     pub(crate) line: usize,
     /// `struct`, `fn`, ….
     pub(crate) keyword: &'static str,
-    /// Name that it declares.
     pub(crate) name: String,
     /// `true` for `pub` with or without a scope.
     pub(crate) is_public: bool,

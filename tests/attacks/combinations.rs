@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use ccm_host::{
     Cancellation, Command, Enforced, Exit, Finished, Identity, Means, Runner as _, Sandbox, SandboxLayer,
-    SandboxLimits, StartError, SystemRunner,
+    StartError, SystemRunner,
 };
 use ccm_testkit::{Scratch, is_root, isolated, isolated_after, skipped};
 
@@ -94,13 +94,9 @@ pub(crate) fn run(runner: &SystemRunner, command: &Command) -> Result<Finished, 
 /// Returns a sandbox around a target.
 pub(crate) fn sandbox(program: &Path, target: &Target) -> Sandbox {
     Sandbox {
-        workdir: target.work(),
         read: vec![target.read(""), program.to_owned()],
         write: vec![target.write("")],
-        network: false,
-        unix_sockets: false,
-        limits: SandboxLimits::default(),
-        advisory: false,
+        ..Sandbox::new(target.work())
     }
 }
 

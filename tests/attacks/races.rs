@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use ccm_host::{Command, Exit, Sandbox, SandboxLayer, SandboxLimits, SystemRunner};
+use ccm_host::{Command, Exit, Sandbox, SandboxLayer, SystemRunner};
 use ccm_testkit::{Scratch, isolated, wait_until};
 use libc::c_int;
 
@@ -54,15 +54,7 @@ fn exchanged_parent_of_a_granted_path_opens_nothing_else() {
             std::os::unix::fs::symlink(at("closed"), at("link")).expect("a link");
             let runner = SystemRunner::new().expect("a runner").with_launcher(ccm());
             let runner = off.iter().fold(runner, |runner, layer| runner.without(*layer));
-            let sandbox = Sandbox {
-                workdir: at("work"),
-                read: Vec::new(),
-                write: vec![at("parent/open")],
-                network: false,
-                unix_sockets: false,
-                limits: SandboxLimits::default(),
-                advisory: false,
-            };
+            let sandbox = Sandbox { write: vec![at("parent/open")], ..Sandbox::new(at("work")) };
             // It looks until what it sees by its path could have been exchanged, and then writes.
             let script = "for i in 1 2 3 4 5 6 7 8; do cat parent/open/file closed/open/file; \
                           echo x > closed/open/new; echo x > parent/open/new; done; true";

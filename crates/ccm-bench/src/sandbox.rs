@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use ccm_host::{Cancellation, Command, Exit, Runner as _, Sandbox, SandboxLimits, SystemRunner};
+use ccm_host::{Cancellation, Command, Exit, Runner as _, Sandbox, SystemRunner};
 
 use crate::binary;
 use crate::measure::{median, per, ratio, time};
@@ -20,10 +20,8 @@ pub(crate) fn run(scratch: &Path) {
     let workdir = workdir.canonicalize().expect("its path");
     let plain = Command { cwd: workdir.clone(), ..Command::new("/bin/true") };
     let launched = Command { umask: Some(0o022), ..plain.clone() };
-    let (read, write) = (Vec::new(), Vec::new());
-    let limits = SandboxLimits::default();
-    let sandbox =
-        Sandbox { workdir, read, write, network: false, unix_sockets: false, limits, advisory: false };
+    // As in most runs, the working directory is private.
+    let sandbox = Sandbox { private: Some(workdir.clone()), ..Sandbox::new(workdir) };
     let sandboxed = Command { sandbox: Some(sandbox), ..plain.clone() };
 
     let runner = SystemRunner::new().expect("a runner").with_launcher(ccm);

@@ -5,8 +5,7 @@ use std::error::Error;
 use std::process::ExitCode;
 
 use ccm_host::{
-    Cancellation, Command, LocalSystem as _, Runner as _, Sandbox, SandboxLimits, SystemRunner, launcher,
-    prepare_process,
+    Cancellation, Command, LocalSystem as _, Runner as _, Sandbox, SystemRunner, launcher, prepare_process,
 };
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
@@ -23,15 +22,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
             .into(),
         cwd: workdir.path().into(),
         environment: runner.base_environment(),
-        sandbox: Some(Sandbox {
-            workdir: workdir.path().into(),
-            read: Vec::new(),
-            write: Vec::new(),
-            network: false,
-            unix_sockets: false,
-            limits: SandboxLimits::default(),
-            advisory: false,
-        }),
+        sandbox: Some(Sandbox::new(workdir.path())),
         ..Command::new("/bin/sh")
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

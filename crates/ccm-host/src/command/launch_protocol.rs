@@ -106,6 +106,25 @@ pub(crate) mod path {
     }
 }
 
+/// A path that need not be UTF-8 and may be missing.
+pub(crate) mod optional_path {
+    use std::ffi::OsString;
+    use std::path::{Path, PathBuf};
+
+    use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
+
+    #[expect(clippy::ref_option, reason = "serde passes a reference to the field")]
+    pub(crate) fn serialize<S: Serializer>(path: &Option<PathBuf>, serializer: S) -> Result<S::Ok, S::Error> {
+        path.as_deref().map(Path::as_os_str).serialize(serializer)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<PathBuf>, D::Error> {
+        Ok(Option::<OsString>::deserialize(deserializer)?.map(PathBuf::from))
+    }
+}
+
 /// Paths that need not be UTF-8.
 pub(crate) mod paths {
     use std::ffi::OsString;
@@ -162,13 +181,11 @@ mod tests {
             identity: Some(Identity { uid: 1, gid: 2, groups: vec![3, 4] }),
             umask: Some(0o77),
             sandbox: Some(Sandbox {
-                workdir: not_utf8(),
+                private: Some(not_utf8()),
                 read: vec!["/a".into(), not_utf8()],
-                write: Vec::new(),
-                network: false,
                 unix_sockets: true,
                 limits: SandboxLimits { file_size: Some(1), ..SandboxLimits::default() },
-                advisory: false,
+                ..Sandbox::new(not_utf8())
             }),
             switched_off: vec![SandboxLayer::Namespaces, SandboxLayer::LandlockNewerThan(2)],
             has_network: true,

@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::launch_protocol::{path, paths};
+use super::launch_protocol::{optional_path, path, paths};
 use super::limits::SandboxLimits;
 
 /// Confinement of a command.
@@ -21,6 +21,10 @@ pub struct Sandbox {
     /// Working directory, which the command may read and write.
     #[serde(with = "path")]
     pub workdir: PathBuf,
+    /// The working directory or a path of `write` that no one else uses. Where there are mounts, each command
+    /// gets an empty one in memory in its place, for at most 1 GiB and with the same owner.
+    #[serde(with = "optional_path")]
+    pub private: Option<PathBuf>,
     /// Further paths that the command may read and execute.
     #[serde(with = "paths")]
     pub read: Vec<PathBuf>,
@@ -35,6 +39,22 @@ pub struct Sandbox {
     pub limits: SandboxLimits,
     /// Runs the command also if not all of this can be enforced.
     pub advisory: bool,
+}
+
+impl Sandbox {
+    /// Returns the sandbox that opens only a working directory.
+    pub fn new(workdir: impl Into<PathBuf>) -> Self {
+        Self {
+            workdir: workdir.into(),
+            private: None,
+            read: Vec::new(),
+            write: Vec::new(),
+            network: false,
+            unix_sockets: false,
+            limits: SandboxLimits::default(),
+            advisory: false,
+        }
+    }
 }
 
 /// Returns the reason why no sandbox opens a path, if the path alone shows one.
@@ -170,6 +190,11 @@ impl AvailableMeans {
             ];
             let without = |what| format!("hiding {what}: it offers no namespaces ({reason})");
             enforced.not_required = hidden.map(without).into();
+            if sandbox.private.is_some() {
+                enforced.not_required.push(format!(
+                    "the limit of 1 GiB for the private directory: it offers no namespaces ({reason})"
+                ));
+            }
         }
         if self.processes.is_none() && !sandbox.limits.processes.is_requested {
             enforced.not_required.push(NO_PROCESS_LIMIT.to_owned());
@@ -269,15 +294,7 @@ mod tests {
     use crate::command::limits::SandboxLimit;
 
     fn sandbox(network: bool) -> Sandbox {
-        Sandbox {
-            workdir: "/work".into(),
-            read: Vec::new(),
-            write: Vec::new(),
-            network,
-            unix_sockets: false,
-            limits: SandboxLimits::default(),
-            advisory: false,
-        }
+        Sandbox { network, ..Sandbox::new("/work") }
     }
 
     fn all() -> AvailableMeans {

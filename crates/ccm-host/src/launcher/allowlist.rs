@@ -17,6 +17,8 @@ pub(super) enum PathAccess {
     Read,
     /// Read, execute and write.
     Write,
+    /// Read, execute and write what nobody else sees.
+    Private,
     /// Read and write a device.
     Device,
 }
@@ -120,6 +122,8 @@ impl Allowlist {
                 };
                 let opened = open_named(path, access == PathAccess::Write, property == "workdir");
                 let (file, is_directory) = opened.map_err(refuse)?;
+                let access =
+                    if sandbox.private.as_ref() == Some(path) { PathAccess::Private } else { access };
                 allowlist.paths.push(AllowedPath { path: path.clone(), file, access, is_directory });
             }
         }

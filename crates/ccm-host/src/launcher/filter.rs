@@ -269,19 +269,9 @@ fn none_of(allowed: &[i32]) -> Result<Vec<SeccompRule>, seccompiler::BackendErro
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::SandboxLimits;
 
     fn sandbox(network: bool, unix_sockets: bool) -> Sandbox {
-        let workdir = "/work".into();
-        Sandbox {
-            workdir,
-            read: Vec::new(),
-            write: Vec::new(),
-            network,
-            unix_sockets,
-            limits: SandboxLimits::default(),
-            advisory: false,
-        }
+        Sandbox { network, unix_sockets, ..Sandbox::new("/work") }
     }
 
     #[test]

@@ -11,7 +11,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{
-    AtFlags, CWD, Dir, Mode, OFlags, RawMode, ResolveFlags, chmodat, mkdirat, openat, openat2, symlinkat,
+    AtFlags, CWD, Dir, Mode, OFlags, RawMode, ResolveFlags, chmodat, fstat, mkdirat, openat, openat2,
+    symlinkat,
 };
 use rustix::io::Errno;
 use rustix::mount::{
@@ -24,7 +25,7 @@ use super::allowlist::{AllowedPath, Allowlist, PathAccess};
 use super::step;
 use crate::{StartError, raw};
 
-/// Size of the private `/tmp` and `/dev/shm` together.
+/// Size of the private `/tmp` and `/dev/shm` together, and of the private directory of the command.
 const MEMORY: &str = "1g";
 /// Private directories that the command may write.
 const PRIVATE: [&str; 2] = ["/dev/shm", "/tmp"];
@@ -100,8 +101,11 @@ fn build(allowlist: &mut Allowlist) -> Result<(), StartError> {
         let file = open(CWD, &path).map_err(failed(&path))?;
         allowlist.paths.push(AllowedPath { path, file, access: PathAccess::Write, is_directory: true });
     }
-    // The view may have another /proc than the one that was opened outside.
-    if let Some(allowed) = allowlist.paths.iter_mut().find(|allowed| allowed.path == Path::new("/proc")) {
+    // The view may have others than those that were opened outside.
+    let is_of_view = |allowed: &&mut AllowedPath| {
+        allowed.access == PathAccess::Private || allowed.path == Path::new("/proc")
+    };
+    for allowed in allowlist.paths.iter_mut().filter(is_of_view) {
         allowed.file = open(CWD, &allowed.path).map_err(failed(&allowed.path))?;
     }
     Ok(())
@@ -119,12 +123,17 @@ fn tree(allowed: &AllowedPath) -> io::Result<OwnedFd> {
             return Ok(own);
         }
     }
+    if allowed.access == PathAccess::Private {
+        let outside = fstat(&allowed.file)?;
+        let (user, group) = (outside.st_uid.to_string(), outside.st_gid.to_string());
+        return memory(&[("mode", "0700"), ("uid", &user), ("gid", &group)]);
+    }
     let recursive = OpenTreeFlags::AT_RECURSIVE | OpenTreeFlags::OPEN_TREE_CLONE;
     let flags = recursive | OpenTreeFlags::OPEN_TREE_CLOEXEC | OpenTreeFlags::AT_EMPTY_PATH;
     let tree = open_tree(&allowed.file, "", flags)?;
     let flags = match allowed.access {
         PathAccess::Read => libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV,
-        PathAccess::Write => libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV,
+        PathAccess::Write | PathAccess::Private => libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV,
         PathAccess::Device => OF_DEVICES,
     };
     raw::add_mount_flags(tree.as_fd(), flags, true)?;
@@ -145,15 +154,20 @@ fn own_processes() -> io::Result<OwnedFd> {
 
 /// Makes an empty root, mounted over `/proc`, which is not needed any more.
 fn root() -> io::Result<OwnedFd> {
+    let root = memory(&[("mode", "0755")])?;
+    move_mount(root.as_fd(), "", CWD, "/proc", MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?;
+    Ok(root)
+}
+
+/// Makes an empty file system in memory.
+fn memory(options: &[(&str, &str)]) -> io::Result<OwnedFd> {
     let context = fsopen("tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
-    for (key, value) in [("size", MEMORY), ("mode", "0755"), ("source", "sandbox")] {
-        fsconfig_set_string(context.as_fd(), key, value)?;
+    for (key, value) in options.iter().chain(&[("size", MEMORY), ("source", "sandbox")]) {
+        fsconfig_set_string(context.as_fd(), *key, *value)?;
     }
     fsconfig_create(context.as_fd())?;
     let flags = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
-    let root = fsmount(context.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, flags)?;
-    move_mount(root.as_fd(), "", CWD, "/proc", MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?;
-    Ok(root)
+    Ok(fsmount(context.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, flags)?)
 }
 
 /// Makes a directory that every user may write. It is a mount of its own, so that the root around it can be

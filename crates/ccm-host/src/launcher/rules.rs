@@ -31,7 +31,7 @@ pub(super) fn restrict(version: u32, allowlist: &Allowlist) -> io::Result<()> {
         let of_device: BitFlags<AccessFs> = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::IoctlDev;
         let mut access = match path.access {
             PathAccess::Read => AccessFs::from_read(abi),
-            PathAccess::Write => AccessFs::from_all(abi),
+            PathAccess::Write | PathAccess::Private => AccessFs::from_all(abi),
             PathAccess::Device => of_device & AccessFs::from_all(abi),
         };
         if !path.is_directory {

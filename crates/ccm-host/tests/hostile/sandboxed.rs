@@ -9,7 +9,7 @@ mod processes;
 
 use std::path::{Path, PathBuf};
 
-use ccm_host::{Command, Exit, Finished, Runner as _, Sandbox, SandboxLimits, SystemRunner};
+use ccm_host::{Command, Exit, Finished, Runner as _, Sandbox, SystemRunner};
 use ccm_testkit::Scratch;
 
 use crate::launched::{chain, launched, start_error};
@@ -34,15 +34,7 @@ impl Place {
     }
 
     pub(crate) fn sandbox(&self) -> Sandbox {
-        Sandbox {
-            workdir: self.at("work"),
-            read: Vec::new(),
-            write: Vec::new(),
-            network: false,
-            unix_sockets: false,
-            limits: SandboxLimits::default(),
-            advisory: false,
-        }
+        Sandbox::new(self.at("work"))
     }
 
     /// Returns a shell command in the sandbox, with `$OUTSIDE` for the files outside.

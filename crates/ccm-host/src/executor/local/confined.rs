@@ -80,6 +80,7 @@ impl Confined {
         }
         let sandbox = Sandbox {
             workdir: workdir.unwrap_or_else(|| private.path().to_owned()),
+            private: Some(private.path().to_owned()),
             read,
             write,
             network: request.network,
@@ -100,6 +101,7 @@ impl Confined {
         let opened = opened.filter(|path| !is_open(path));
         sandbox.read.extend(opened);
         if let Private::Planned(planned) = &self.private {
+            sandbox.private = None;
             sandbox.write.retain(|path| path != planned);
             for path in [&mut sandbox.workdir, &mut command.cwd] {
                 if path == planned {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use ccm_host::{Exit, Means, ReachedLimit, Sandbox, SandboxLayer, SandboxLimit, SandboxLimits};
 
 use super::layers::without;
-use super::{Place, launched, succeed};
+use super::{Place, fail, launched, succeed};
 use crate::launched::start_error;
 use crate::{is_root, run, text};
 
@@ -124,5 +124,43 @@ fn control_group_is_removed_with_its_sandbox() {
         let inside = succeed(runner, &place.shell("cat /proc/self/cgroup")).await;
         assert!(inside.contains("/ccm-sandbox-"), "{inside}");
         assert_eq!(groups(), "");
+    });
+}
+
+#[test]
+fn private_directory_is_limited_and_never_on_disk() {
+    launched("sandboxed::limits::private_directory_is_limited_and_never_on_disk", async |runner| {
+        let place = Place::new();
+        let private = || Sandbox { private: Some(place.at("work")), ..place.sandbox() };
+        let does = "pwd; ls; stat -f -c %S,%b .; stat -c %a,%u .; echo x > made; cat made";
+        let printed = succeed(runner, &place.shell_in(private(), does)).await;
+        let expected =
+            format!("{}\n4096,262144\n700,{}\nx\n", place.at("work").display(), nix::unistd::geteuid());
+        assert_eq!(printed, expected);
+        assert!(!place.at("work/made").exists());
+        let denied = fail(runner, &place.shell_in(private(), "fallocate -l 1025M big")).await;
+        assert!(denied.contains("No space left on device"), "{denied}");
+
+        let write = vec![place.at("outside/open")];
+        let temporary = Sandbox { private: Some(place.at("outside/open")), write, ..place.sandbox() };
+        let printed =
+            succeed(runner, &place.shell_in(temporary, "cat own; ls $OUTSIDE/open; echo > $OUTSIDE/open/x"))
+                .await;
+        assert_eq!(printed, "own\n");
+        assert_eq!((place.outside("open/x"), place.outside("open/file")), (None, Some("open\n".to_owned())));
+    });
+}
+
+#[test]
+fn private_directory_without_a_limit_is_reported() {
+    let test = "sandboxed::limits::private_directory_without_a_limit_is_reported";
+    without(&[SandboxLayer::Namespaces], test, async |runner| {
+        let place = Place::new();
+        let private = Sandbox { private: Some(place.at("work")), ..place.sandbox() };
+        let finished = run(runner, &place.shell_in(private, "echo x > made")).await;
+        assert_eq!(finished.exit, Exit::Code(0), "{finished:?}");
+        assert!(place.at("work/made").exists());
+        let not_enforced = finished.enforced.expect("what was enforced").not_required;
+        assert!(not_enforced.iter().any(|part| part.contains("1 GiB")), "{not_enforced:?}");
     });
 }

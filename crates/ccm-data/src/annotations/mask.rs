@@ -21,58 +21,49 @@ fn find<'t>(source_text: &'t str, names: &HashSet<&str>) -> (Vec<Range<usize>>, 
     if !source_text.contains("@sensitive") {
         return (parts, found);
     }
-    let mut state = MaskState::Nothing;
+    // Indentation of the sensitive key whose value may go on.
+    let mut value = None;
+    // The next key is sensitive.
+    let mut is_annotated = false;
     let mut start = 0;
     for line in source_text.split_inclusive('\n') {
         let end = start + line.trim_end().len();
         let indent = line.len() - line.trim_start().len();
         let text = line.trim();
         let first = start + indent;
-        state = match state {
-            MaskState::Nothing | MaskState::Value(_) if is_annotation(text) => MaskState::Annotation,
-            // The annotation may be meant for this line, or for the next key in braces.
-            MaskState::Nothing if ends_in_annotation(text) => {
-                found.extend(keys(text).next().map(|(name, _)| name));
-                parts.extend(value_of(text).map(|value| first + value..end));
-                match text.split('#').next().unwrap_or_default().trim_end() {
-                    before if before.ends_with(['{', ',', '[']) => MaskState::Annotation,
-                    _ => MaskState::Nothing,
-                }
-            }
-            MaskState::Annotation if text.is_empty() || text.starts_with('#') => MaskState::Annotation,
-            MaskState::Annotation => {
-                found.extend(keys(text).next().map(|(name, _)| name));
-                parts.extend(value_of(text).map(|value| first + value..end));
-                MaskState::Value(indent)
-            }
-            // List elements may have the indentation of their key, and so has a value after `? KEY`.
-            MaskState::Value(key) if text.is_empty() || indent > key || text.starts_with(['-', ':']) => {
-                parts.push(first..end);
-                MaskState::Value(key)
-            }
-            MaskState::Nothing | MaskState::Value(_) => {
-                match keys(text).find(|(name, _)| names.contains(name)) {
-                    Some((_, after)) => {
-                        parts.push(first + after..end);
-                        MaskState::Value(indent)
-                    }
-                    None => MaskState::Nothing,
-                }
-            }
-        };
         start += line.len();
+        let is_comment = text.starts_with('#');
+        // List elements may have the indentation of their key, and so has a value after `? KEY`.
+        if value.is_some_and(|key| text.is_empty() || indent > key || text.starts_with(['-', ':'])) {
+            parts.push(first..end);
+        } else if !text.is_empty() && !is_comment {
+            // A comment ends no value, whatever its indentation.
+            value = None;
+        }
+        if text.is_empty() || is_comment {
+            is_annotated |= is_annotation(text);
+            continue;
+        }
+        let is_annotated_here = ends_in_annotation(text);
+        if is_annotated || is_annotated_here {
+            found.extend(keys(text).next().map(|(name, _)| name));
+        }
+        if value.is_some() {
+            is_annotated = false;
+        } else if is_annotated {
+            parts.extend(value_of(text).map(|value| first + value..end));
+            (value, is_annotated) = (Some(indent), false);
+        } else if is_annotated_here {
+            parts.extend(value_of(text).map(|value| first + value..end));
+            // The annotation may be meant for this line, or for the next key in braces.
+            is_annotated = text.split('#').next().unwrap_or_default().trim_end().ends_with(['{', ',', '[']);
+        } else if let Some((_, after)) = keys(text).find(|(name, _)| names.contains(name)) {
+            parts.push(first + after..end);
+            value = Some(indent);
+        }
     }
     parts.retain(|part| !part.is_empty());
     (parts, found)
-}
-
-/// Result of the lines so far.
-enum MaskState {
-    Nothing,
-    /// The next key is sensitive.
-    Annotation,
-    /// Inside the value of a sensitive key with this indentation.
-    Value(usize),
 }
 
 /// Keys of a line as far as they can be told without parsing, each with the offset of what follows it.
@@ -140,6 +131,10 @@ mod tests {
             ("a: '@sensitive'\nb: c\n", &[]),
             ("a: {# @sensitive\n  b: c, d: [\n", &["{# @sensitive", "c, d: ["]),
             ("a: b # @sensitive\nc: d\n", &["b # @sensitive"]),
+            ("# @sensitive\na:\n  # @sensitive\n  b: c\n  d: e\nf: g\n", &["# @sensitive", "b: c", "d: e"]),
+            ("# @sensitive\na: |\n  b\n  # @sensitive c\n  d\n", &["|", "b", "# @sensitive c", "d"]),
+            ("# @sensitive\na:\n  b: c\n# note\n  d: e\nf: g\n", &["b: c", "d: e"]),
+            ("# @sensitive\na:\n  b: c\n# @sensitive\n  d: e\n  f: g\n", &["b: c", "d: e", "f: g"]),
         ] {
             let found: Vec<&str> = sensitive_parts(source).into_iter().map(|part| &source[part]).collect();
             assert_eq!(found, parts, "{source}");

@@ -143,6 +143,10 @@ impl Expectations {
                 Err(error) => mismatches.push(Mismatch::new(JSON, "", shown.json_error(&error))),
             }
         }
+        if mismatches.len() > MAX_DIFFERENCES {
+            mismatches.truncate(MAX_DIFFERENCES);
+            mismatches.push(Mismatch::new(JSON, "", "further differences are not shown".to_owned()));
+        }
         mismatches
     }
 }
@@ -163,7 +167,7 @@ impl Mismatch {
         Self { part, path: path.to_owned(), difference }
     }
 
-    /// Returns the difference in one line; for a sensitive exec, only the expectation.
+    /// Returns the difference in one line; for a sensitive exec, only the part that differs.
     pub(crate) fn shown(&self, is_sensitive: bool) -> String {
         let Self { part, path, difference } = self;
         if is_sensitive {
@@ -201,7 +205,8 @@ impl ExpectedText {
     }
 }
 
-/// Adds the differences between two values. A found map may have more keys; numbers are compared by value.
+/// Adds the differences between two values, at least one more than are shown if there are that many. A found
+/// map may have more keys; numbers are compared by value.
 fn json_mismatches(
     expected: &Value,
     found: &Value,
@@ -209,12 +214,12 @@ fn json_mismatches(
     shown: Redacted<'_>,
     mismatches: &mut Vec<Mismatch>,
 ) {
-    if mismatches.len() >= MAX_DIFFERENCES {
-        return;
-    }
     match (expected, found) {
         (Value::Object(expected), Value::Object(found)) => {
             for (key, expected) in expected {
+                if mismatches.len() > MAX_DIFFERENCES {
+                    break;
+                }
                 let path = format!("{path}.{}", shown.key(key));
                 if let Some(found) = found.get(key) {
                     json_mismatches(expected, found, &path, shown, mismatches);
@@ -230,6 +235,9 @@ fn json_mismatches(
         }
         (Value::Array(expected), Value::Array(found)) if expected.len() == found.len() => {
             for (at, (expected, found)) in expected.iter().zip(found).enumerate() {
+                if mismatches.len() > MAX_DIFFERENCES {
+                    break;
+                }
                 json_mismatches(expected, found, &format!("{path}.{at}"), shown, mismatches);
             }
         }
@@ -387,6 +395,16 @@ mod tests {
         let long = CapturedOutput { head: vec![b' '; 1 << 20], tail: b"{}".to_vec(), dropped: 0 };
         assert_eq!(mismatches(&long), ["stdout_json: stdout is longer than 1 MiB, and was not read as JSON"]);
         assert_eq!(mismatches_of(3, &captured("{}")), ["exit_code: expected 0, found 3"]);
+        let many: serde_json::Map<String, Value> = (0..12).map(|at| (format!("k{at}"), json!(at))).collect();
+        for expected in [json!(many), json!(many.values().collect::<Vec<_>>())] {
+            let found = expected.to_string().replace(|digit: char| digit.is_ascii_digit(), "9");
+            let expectations = Expectations { stdout_json: Some(expected), ..Expectations::default() };
+            let empty = CapturedOutput::default();
+            let mismatches = expectations.mismatches(0, &captured(&found), &empty, Redacted(&redactor));
+            let last = mismatches.last().map(|mismatch| mismatch.shown(false));
+            assert_eq!(last.as_deref(), Some("stdout_json: further differences are not shown"));
+            assert_eq!(mismatches.len(), 11);
+        }
     }
 
     #[test]

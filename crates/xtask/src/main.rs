@@ -14,6 +14,9 @@ mod properties;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+/// Pages whose promises name their tests.
+const PROMISES: [&str; 3] = ["SECURITY.md", "docs/safe-commands.md", "docs/secrets.md"];
+
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
@@ -21,8 +24,10 @@ fn main() -> ExitCode {
         ["docs"] => docs(false),
         ["docs", "--check"] => {
             let root = crates.join("..");
-            docs(true)
-                .and_then(|()| promises::check(&root.join("SECURITY.md"), &[&crates, &root.join("tests")]))
+            let promises = PROMISES
+                .iter()
+                .try_for_each(|page| promises::check(&root.join(page), &[&crates, &root.join("tests")]));
+            docs(true).and(promises)
         }
         ["language"] => language::check(&crates, false).map(|report| print!("{report}")),
         ["language", "--report"] => language::check(&crates, true).map(|report| print!("{report}")),

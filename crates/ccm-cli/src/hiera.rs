@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use ccm_model::{Diagnostic, escape_control, quote_words};
+use ccm_model::{Diagnostic, DiagnosticKind, escape_control, quote_words};
 use ccm_runtime::{
     DataOptions, EntryOutcome, EvaluatedData, ExitCode, GivenFacts, InputError, Value, ValueSource, printed,
     url_hint,
@@ -80,14 +80,18 @@ fn variables(value: &Value, prefix: &str) -> Result<String, Vec<Diagnostic>> {
         let path = path.join(".");
         if let Some(earlier) = taken.get(&name) {
             let message = format!("`{earlier}` and `{path}` are both called {name}");
-            let error = Diagnostic::without_location(escape_control(&message).into_owned());
+            let error =
+                Diagnostic::without_location(DiagnosticKind::Conflict, escape_control(&message).into_owned());
             errors.push(error.with_hint("print one of them with `--query`, or all of them with `--yaml`"));
             continue;
         }
         let shown = printed::word(value);
         if shown.contains('\0') {
             let message = format!("`{path}` contains a NUL byte, which is not allowed in a variable");
-            errors.push(Diagnostic::without_location(escape_control(&message).into_owned()));
+            errors.push(Diagnostic::without_location(
+                DiagnosticKind::InvalidValue,
+                escape_control(&message).into_owned(),
+            ));
             continue;
         }
         text += &format!("{name}={}\n", quote_words([&*shown]));

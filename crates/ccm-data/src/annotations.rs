@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use ccm_expr::Value;
 use ccm_model::MIN_SECRET_LENGTH;
-use ccm_model::{Diagnostic, Span, escape_control};
+use ccm_model::{Diagnostic, DiagnosticKind, Span, escape_control};
 
 use crate::printed;
 
@@ -53,6 +53,8 @@ pub enum AnnotationKind {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct EvaluationError {
+    /// Kind of the diagnostic.
+    pub kind: DiagnosticKind,
     /// Message; holds no values.
     pub message: String,
     /// Bytes of the expression with the error; `None` for all of them.
@@ -78,7 +80,7 @@ pub fn check<'a>(
             Some(_) => false,
         };
         if is_missing && missing.insert(&annotation.path) {
-            let failure = failure(annotation, "is required and has no value")
+            let failure = failure(DiagnosticKind::Missing, annotation, "is required and has no value")
                 .with_label(annotation.span, "required here")
                 .with_hint("set it in `data`, in an override, or with `--data`");
             failures.push((annotation, failure));
@@ -100,7 +102,7 @@ pub fn check<'a>(
             Ok(false) => {
                 let shown = if is_sensitive(&annotation.path) { None } else { shown(value) };
                 let what = format!("is not valid: `{}` is false", escape_control(expression));
-                let failure = failure(annotation, &what)
+                let failure = failure(DiagnosticKind::ValidationFailed, annotation, &what)
                     .labelled(shown.map_or_else(String::new, |shown| format!("its value is {shown}")))
                     .with_label(*span, "validated by this");
                 failures.push((annotation, failure));
@@ -145,7 +147,7 @@ pub fn warn_of_short_secrets(data: &Value, annotations: &[Annotation]) -> Vec<Di
             let path = annotation.path.join(".");
             let message =
                 format!("`{}` is sensitive, but too short to be redacted everywhere", escape_control(&path));
-            let warning = Diagnostic::warning(annotation.key_span, message);
+            let warning = Diagnostic::warning(DiagnosticKind::ExposedSecret, annotation.key_span, message);
             warnings.push(warning.with_hint(format!(
                 "use at least {MIN_SECRET_LENGTH} bytes: shorter values are not redacted"
             )));
@@ -188,9 +190,9 @@ fn at<'a>(data: &'a Value, path: &[Arc<str>]) -> Option<&'a Value> {
     path.iter().try_fold(data, |value, key| value.get(key))
 }
 
-fn failure(annotation: &Annotation, what: &str) -> Diagnostic {
+fn failure(kind: DiagnosticKind, annotation: &Annotation, what: &str) -> Diagnostic {
     let path = annotation.path.join(".");
-    Diagnostic::error(annotation.key_span, format!("`{}` {what}", escape_control(&path)))
+    Diagnostic::error(kind, annotation.key_span, format!("`{}` {what}", escape_control(&path)))
 }
 
 /// Formats a value for a message; `None` for a long one.
@@ -231,7 +233,7 @@ fn evaluation_failure(
         Span::new(span.source, span.start as usize + start, span.start as usize + end)
     };
     let error_span = error.range.as_ref().map_or(span, within);
-    let mut failure = failure(annotation, &format!("can't be validated: {}", error.message))
+    let mut failure = failure(error.kind, annotation, &format!("can't be validated: {}", error.message))
         .with_label(error_span, "validated by this");
     for hint in &error.hints {
         failure = failure.with_hint(hint);

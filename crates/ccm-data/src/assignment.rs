@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ccm_expr::Value;
-use ccm_model::{Scalar, ScalarStyle, SourceId};
+use ccm_model::{DiagnosticKind, Scalar, ScalarStyle, SourceId};
 
 use crate::nodes;
 
@@ -25,6 +25,14 @@ pub enum AssignmentError {
 }
 
 impl AssignmentError {
+    /// Returns the kind of the diagnostic.
+    pub fn kind(&self) -> DiagnosticKind {
+        match self {
+            Self::TooDeep => DiagnosticKind::LimitExceeded,
+            Self::NoEquals | Self::NoKey | Self::EmptyPart => DiagnosticKind::Syntax,
+        }
+    }
+
     /// Hint on the syntax.
     pub fn hint(&self) -> &'static str {
         match self {

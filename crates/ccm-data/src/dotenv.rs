@@ -13,7 +13,7 @@
 //!
 //! `$NAME` is never expanded.
 
-use ccm_model::{Diagnostic, SourceId, Span, is_variable_name};
+use ccm_model::{Diagnostic, DiagnosticKind, SourceId, Span, is_variable_name};
 
 /// Maximum number of errors: nobody reads more.
 const MAX_ERRORS: usize = 100;
@@ -159,7 +159,7 @@ impl<'t> DotenvParser<'t> {
     }
 
     fn error(&self, start: usize, end: usize, message: &str) -> Diagnostic {
-        Diagnostic::error(Span::new(self.source, start, end), message)
+        Diagnostic::error(DiagnosticKind::Syntax, Span::new(self.source, start, end), message)
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::fmt;
 
 use ccm_expr::Value;
-use ccm_model::{Diagnostic, SourceId, Span, escape_control};
+use ccm_model::{Diagnostic, DiagnosticKind, SourceId, Span, escape_control};
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
 use crate::{merge, nodes};
@@ -52,7 +52,7 @@ pub fn read(file: &FactFile<'_>) -> Result<Value, Vec<Diagnostic>> {
             let Some(root) = root else { return Ok(Value::map::<&str>([])) };
             if root.as_map().is_none() {
                 let message = format!("expected a map of facts, found {}", root.describe());
-                return Err(vec![Diagnostic::error(root.span, message)]);
+                return Err(vec![Diagnostic::error(DiagnosticKind::WrongType, root.span, message)]);
             }
             Ok(nodes::to_value(&root))
         }
@@ -72,12 +72,18 @@ fn json(file: &FactFile<'_>) -> Result<Value, Diagnostic> {
             let found = Value::from(other).kind();
             let start = skipped + text.len() - text.trim_start().len();
             let span = Span::new(file.source, start, (skipped + text.trim_end().len()).max(start));
-            Err(Diagnostic::error(span, format!("expected a map of facts, found {found}")))
+            Err(Diagnostic::error(
+                DiagnosticKind::WrongType,
+                span,
+                format!("expected a map of facts, found {found}"),
+            ))
         }
         Err(error) => {
             let at = skipped + offset(text, error.line(), error.column());
             let length = file.text[at..].chars().next().map_or(0, char::len_utf8);
-            Err(Diagnostic::error(Span::new(file.source, at, at + length), message_of(&error)))
+            // Of valid JSON, only duplicate keys are refused.
+            let kind = if error.is_data() { DiagnosticKind::DuplicateKey } else { DiagnosticKind::Syntax };
+            Err(Diagnostic::error(kind, Span::new(file.source, at, at + length), message_of(&error)))
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use ccm_model::DiagnosticKind;
+
 use crate::FunctionError;
 
 /// Stage at which an error is found.
@@ -16,8 +18,12 @@ pub enum Stage {
 /// Cause of an error, for callers that react to it.
 #[derive(Debug)]
 pub enum Cause {
-    /// The expression breaks a rule of the language: its syntax, or the kinds that an operation takes.
-    Language,
+    /// The expression breaks the syntax of the language.
+    Syntax,
+    /// An operator or a function does not accept its operands.
+    Operand,
+    /// A variable has the name of something else.
+    TakenName,
     /// The scope has no such name.
     UnknownName(String),
     /// Neither the language nor the scope has a function of this name.
@@ -33,6 +39,21 @@ pub enum Cause {
     },
     /// The expression exceeds a limit.
     Limit,
+}
+
+impl Cause {
+    /// Returns the kind of the diagnostic.
+    pub fn kind(&self) -> DiagnosticKind {
+        match self {
+            Self::Syntax => DiagnosticKind::ExpressionSyntax,
+            Self::Operand => DiagnosticKind::InvalidOperand,
+            Self::TakenName => DiagnosticKind::ReservedName,
+            Self::UnknownName(_) | Self::MissingKey(_) => DiagnosticKind::UnknownName,
+            Self::UnknownFunction(_) => DiagnosticKind::UnknownFunction,
+            Self::Function { error, .. } => error.kind,
+            Self::Limit => DiagnosticKind::LimitExceeded,
+        }
+    }
 }
 
 /// Error of an expression.
@@ -57,19 +78,24 @@ pub struct Error {
 pub(crate) type ExprResult<T> = Result<T, Box<Error>>;
 
 impl Error {
-    /// Builds an error found by parsing.
-    pub(crate) fn compile(range: Range<usize>, message: impl Into<String>) -> Box<Self> {
+    /// Builds an error in the syntax.
+    pub(crate) fn syntax(range: Range<usize>, message: impl Into<String>) -> Box<Self> {
         Box::new(Self {
             stage: Stage::Compile,
             range,
             message: message.into(),
             hints: Vec::new(),
             nearest: None,
-            cause: Cause::Language,
+            cause: Cause::Syntax,
         })
     }
 
-    /// Builds an error found by evaluation.
+    /// Builds an error in an operand, found by parsing.
+    pub(crate) fn compile(range: Range<usize>, message: impl Into<String>) -> Box<Self> {
+        Self::syntax(range, message).with_cause(Cause::Operand)
+    }
+
+    /// Builds an error in an operand, found by evaluation.
     pub(crate) fn run(range: Range<usize>, message: impl Into<String>) -> Box<Self> {
         let mut error = Self::compile(range, message);
         error.stage = Stage::Run;

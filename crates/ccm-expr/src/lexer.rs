@@ -115,7 +115,7 @@ impl<'t> Lexer<'t> {
                 Some(b'/') if self.peek(1) == Some(b'*') => match self.text[self.at + 2..].find("*/") {
                     Some(end) => self.at += end + 4,
                     None => {
-                        return Err(Error::compile(
+                        return Err(Error::syntax(
                             self.at..self.text.len(),
                             "this comment is not closed: its `*/` is missing",
                         ));
@@ -137,7 +137,7 @@ impl<'t> Lexer<'t> {
         loop {
             match self.peek(0) {
                 None | Some(b'\n') => {
-                    return Err(Error::compile(
+                    return Err(Error::syntax(
                         start..self.at,
                         "this text is not closed: its quote is missing",
                     )
@@ -165,7 +165,7 @@ impl<'t> Lexer<'t> {
             match self.text[self.at..].find('`') {
                 None => {
                     self.at = self.text.len();
-                    return Err(Error::compile(
+                    return Err(Error::syntax(
                         start..self.at,
                         "this text is not closed: its backtick is missing",
                     ));
@@ -214,7 +214,7 @@ impl<'t> Lexer<'t> {
             while let Some(character) = self.character().filter(|character| is_word(*character)) {
                 self.at += character.len_utf8();
             }
-            return Err(Error::compile(start..self.at, "this is neither a number nor a name")
+            return Err(Error::syntax(start..self.at, "this is neither a number nor a name")
                 .with_hint("begin a name with a letter, and a number in another base with 0x, 0o or 0b"));
         }
         Ok(TokenKind::Number)
@@ -304,7 +304,7 @@ impl<'t> Lexer<'t> {
     fn unknown_character(&self, start: usize) -> Box<Error> {
         let character = self.text[start..].chars().next().unwrap_or(char::REPLACEMENT_CHARACTER);
         let shown = character.escape_debug();
-        Error::compile(start..start + character.len_utf8(), format!("`{shown}` has no meaning here"))
+        Error::syntax(start..start + character.len_utf8(), format!("`{shown}` has no meaning here"))
     }
 }
 

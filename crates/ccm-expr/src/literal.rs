@@ -16,7 +16,7 @@ pub(crate) fn number(written: &str, at: usize) -> ExprResult<Number> {
     let lowercase = digits.to_ascii_lowercase();
     let integer = |digits: &str, base| {
         i64::from_str_radix(digits, base).map(Number::Int).map_err(|error| {
-            Error::compile(
+            Error::syntax(
                 range.clone(),
                 match error.kind() {
                     std::num::IntErrorKind::PosOverflow => "this integer is too large: it exceeds 2^63 - 1",
@@ -31,8 +31,8 @@ pub(crate) fn number(written: &str, at: usize) -> ExprResult<Number> {
     if lowercase.contains(['.', 'e']) {
         return match lowercase.parse::<f64>() {
             Ok(number) if number.is_finite() => Ok(Number::Float(number)),
-            Ok(_) => Err(Error::compile(range, "this number is too large")),
-            Err(_) => Err(Error::compile(range, "this is not a number")),
+            Ok(_) => Err(Error::syntax(range, "this number is too large")),
+            Err(_) => Err(Error::syntax(range, "this is not a number")),
         };
     }
     if let Some(digits) = lowercase.strip_prefix("0b") {
@@ -84,7 +84,7 @@ pub(crate) fn bytes(written: &str, at: usize) -> ExprResult<Vec<u8>> {
             Some(LiteralPiece::Code(code, Escape::Byte)) => read.push(u8::try_from(code).unwrap_or(u8::MAX)),
             Some(LiteralPiece::Code(_, Escape::Character)) => {
                 let range = at + 2 + start..at + 2 + rest.next;
-                return Err(Error::compile(range, "bytes have no escapes for characters")
+                return Err(Error::syntax(range, "bytes have no escapes for characters")
                     .with_hint("write the character itself, or each of its bytes as \\xHH"));
             }
         }
@@ -167,7 +167,7 @@ impl Escapes<'_> {
     fn unknown(&self, letter: Option<char>) -> Box<Error> {
         let start = self.at + self.next;
         let end = start + 1 + letter.map_or(0, char::len_utf8);
-        Error::compile(start..end, "this escape is unknown").with_hint(
+        Error::syntax(start..end, "this escape is unknown").with_hint(
             "use one of \\n \\t \\r \\a \\b \\f \\v \\\\, the quote of the text, \\xHH, \\NNN, \\uHHHH and \
              \\UHHHHHHHH, or text in backticks",
         )

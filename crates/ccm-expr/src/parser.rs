@@ -73,7 +73,7 @@ fn operator(kind: TokenKind) -> Option<(Operator, u8)> {
 pub(crate) fn parse(text: &str, context: &ParseContext<'_>) -> ExprResult<SyntaxTree> {
     if text.len() > limits::MAX_TEXT {
         let message = format!("this expression is longer than {} bytes", limits::MAX_TEXT);
-        return Err(Error::compile(0..0, message).with_cause(Cause::Limit));
+        return Err(Error::syntax(0..0, message).with_cause(Cause::Limit));
     }
     let mut lexer = Lexer::new(text);
     let current = lexer.next()?;
@@ -130,7 +130,7 @@ impl<'t> Parser<'t, '_> {
             TokenKind::Number => "a number",
             _ => &format!("`{}`", &self.text[range.clone()]),
         };
-        let error = Error::compile(range, format!("expected {expected}, found {found}"));
+        let error = Error::syntax(range, format!("expected {expected}, found {found}"));
         match self.current.kind {
             TokenKind::Assign => error.with_hint("compare values with `==`; `=` belongs to `let`"),
             TokenKind::Hash | TokenKind::Dot => {
@@ -239,7 +239,7 @@ impl<'t> Parser<'t, '_> {
             self.advance()?;
             if after_coalesce && operator != Operator::Coalesce {
                 let sign = &self.text[token.range()];
-                return Err(Error::compile(token.range(), format!("`??` and `{sign}` can't be mixed"))
+                return Err(Error::syntax(token.range(), format!("`??` and `{sign}` can't be mixed"))
                     .with_hint("put parentheses around one of them"));
             }
             after_coalesce = operator == Operator::Coalesce;
@@ -270,7 +270,7 @@ impl<'t> Parser<'t, '_> {
                 | Operator::StartsWith
                 | Operator::EndsWith,
             ) => Ok(token),
-            _ => Err(Error::compile(self.current.range(), "expected an operator, found `not`")
+            _ => Err(Error::syntax(self.current.range(), "expected an operator, found `not`")
                 .with_hint("write `not in`, `not contains`, `not startsWith` or similar between two values")),
         }
     }
@@ -416,7 +416,7 @@ fn deepest(operands: &[Operand]) -> u16 {
 }
 
 fn too_deep(range: Range<usize>) -> Box<Error> {
-    Error::compile(range, "this expression is nested too deeply")
+    Error::syntax(range, "this expression is nested too deeply")
         .with_hint(format!("name parts with `let`: at most {} levels are allowed", limits::MAX_DEPTH))
         .with_cause(Cause::Limit)
 }

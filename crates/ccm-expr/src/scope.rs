@@ -2,6 +2,7 @@
 
 use std::error::Error as StdError;
 
+use ccm_model::DiagnosticKind;
 use jiff::Timestamp;
 
 use crate::Value;
@@ -49,9 +50,11 @@ pub struct ParseContext<'a> {
 }
 
 /// Error of a function of the embedding program.
-#[derive(Debug, Default, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct FunctionError {
+    /// Kind of the diagnostic.
+    pub kind: DiagnosticKind,
     /// Message.
     pub message: String,
     /// Hints in the imperative.
@@ -64,9 +67,9 @@ pub struct FunctionError {
 }
 
 impl FunctionError {
-    /// Builds an error from a message alone.
-    pub fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), ..Self::default() }
+    /// Builds an error without hints.
+    pub fn new(kind: DiagnosticKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), hints: Vec::new(), nearest: None, source: None }
     }
 }
 

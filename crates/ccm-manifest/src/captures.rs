@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use ccm_model::{Diagnostic, ResourceId, ResourceIndex, Span, closest, listed};
+use ccm_model::{Diagnostic, DiagnosticKind, ResourceId, ResourceIndex, Span, closest, listed};
 
 use crate::draft::ResourceDraft;
 use crate::messages::shown;
@@ -51,11 +51,19 @@ impl CaptureTable {
         span: Span,
     ) -> Result<ResourceIndex, Diagnostic> {
         let Some(name) = name else {
-            let error = Diagnostic::error(span, "this reference to captured values names no resource");
+            let error = Diagnostic::error(
+                DiagnosticKind::UnknownReference,
+                span,
+                "this reference to captured values names no resource",
+            );
             return Err(error.with_hint("write `Captures.NAME.KEY`, with the name of the resource"));
         };
         let Some(index) = self.by_name.get(name) else {
-            let error = Diagnostic::error(span, format!("no resource `{}` captures values", shown(name)));
+            let error = Diagnostic::error(
+                DiagnosticKind::UnknownReference,
+                span,
+                format!("no resource `{}` captures values", shown(name)),
+            );
             let mut known: Vec<&str> = self.by_name.keys().map(String::as_str).collect();
             known.sort_unstable();
             return Err(match closest(name, known.iter().copied()) {
@@ -69,7 +77,7 @@ impl CaptureTable {
             Some(key) if !keys.iter().any(|known| known == key) => {
                 let message = format!("`{}` does not capture `{}`", shown(name), shown(key));
                 let known: Vec<&str> = keys.iter().map(String::as_str).collect();
-                let error = Diagnostic::error(span, message);
+                let error = Diagnostic::error(DiagnosticKind::UnknownReference, span, message);
                 Err(match closest(key, known.iter().copied()) {
                     None => error.with_hint(format!("known here: {}", listed(&known, "and"))),
                     near => error.with_suggestion(near),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use ccm_data::layers::ValueSource;
 use ccm_data::nodes;
 use ccm_expr::Value;
-use ccm_model::{Control, Diagnostic, Group, GroupIndex, Span};
+use ccm_model::{Control, Diagnostic, DiagnosticKind, Group, GroupIndex, Span};
 
 use crate::control::Conditions;
 use crate::data::{Overlay, ResolvedData};
@@ -100,11 +100,11 @@ pub(crate) fn read(
         Some(node) => PassedData::Over(nodes::to_value(node)),
         None => PassedData::Defaults(data.value.clone()),
     };
-    let refused = |message: String| Diagnostic::error(span, message);
+    let refused = |kind, message: String| Diagnostic::error(kind, span, message);
     if outer.forbids_apply {
         let message =
             "this manifest may not apply others, because its parent applies it with `allow_apply: false`";
-        loader.diagnostics.push(refused(message.to_owned()));
+        loader.diagnostics.push(refused(DiagnosticKind::Conflict, message.to_owned()));
         return;
     }
     if let Some(first) = outer.paths.iter().position(|before| *before == path) {
@@ -112,24 +112,28 @@ pub(crate) fn read(
         cycle.push(shown_path(&path));
         // Removes the name, so that no duplicate resource is reported too.
         draft.has_name = false;
-        loader.diagnostics.push(refused(format!("a manifest applies itself: {}", cycle.join(" -> "))));
+        let message = format!("a manifest applies itself: {}", cycle.join(" -> "));
+        loader.diagnostics.push(refused(DiagnosticKind::Cycle, message));
         return;
     }
     if let Some(first) = loader.children.applied.get(&path) {
-        let error = refused(format!("the manifest `{}` is applied twice", shown_path(&path)));
+        let message = format!("the manifest `{}` is applied twice", shown_path(&path));
+        let error = refused(DiagnosticKind::Conflict, message);
         draft.has_name = false;
         loader.diagnostics.push(error.with_label(*first, "the first"));
         return;
     }
     // The first path is the top manifest.
     if outer.paths.len() > MAX_DEPTH {
-        loader.diagnostics.push(refused(format!("manifests are nested more than {MAX_DEPTH} deep")));
+        let message = format!("manifests are nested more than {MAX_DEPTH} deep");
+        loader.diagnostics.push(refused(DiagnosticKind::LimitExceeded, message));
         return;
     }
     let text = match loader.context.read(&path) {
         Ok(text) => text,
         Err(source) => {
-            let error = refused(format!("the manifest `{}` can't be read: {source}", shown_path(&path)));
+            let message = format!("the manifest `{}` can't be read: {source}", shown_path(&path));
+            let error = refused(DiagnosticKind::Unreadable, message);
             let hint = (source.kind() == std::io::ErrorKind::NotFound && Path::new(child.path).is_relative())
                 .then(|| format!("a relative path starts from {}", shown_path(&directory)));
             loader.diagnostics.push(hint.into_iter().fold(error, Diagnostic::with_hint));

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use ccm_model::{Catalog, Claim, ClaimKind, Diagnostic, Diagnostics, ResourceIndex, Sharing};
+use ccm_model::{Catalog, Claim, ClaimKind, Diagnostic, DiagnosticKind, Diagnostics, ResourceIndex, Sharing};
 
 use crate::messages::shown;
 use crate::types::Types;
@@ -54,5 +54,9 @@ fn conflict(catalog: &Catalog, first: &Claimed<'_>, second: &Claimed<'_>) -> Opt
     };
     let Claim { kind, key, .. } = &first.1;
     let message = format!("`{one_name}` and `{other_name}` both manage the {kind} `{}`", shown(key));
-    Some(Diagnostic::error(other.span, message).with_label(one.span, "the first").with_hint(hint))
+    Some(
+        Diagnostic::error(DiagnosticKind::Conflict, other.span, message)
+            .with_label(one.span, "the first")
+            .with_hint(hint),
+    )
 }

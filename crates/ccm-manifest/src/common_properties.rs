@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ccm_model::{Diagnostic, Diagnostics, Node, NodeMap, Spanned, closest, listed};
+use ccm_model::{Diagnostic, DiagnosticKind, Diagnostics, Node, NodeMap, Spanned, closest, listed};
 use ccm_properties::CommonProperty;
 
 use crate::messages::{expected, is_blank};
@@ -53,7 +53,9 @@ pub(crate) struct SplitProperties {
 
 pub(crate) fn alias(node: &Node) -> Result<Spanned<Arc<str>>, Diagnostic> {
     match node.as_text() {
-        Some(text) if is_blank(text) => Err(Diagnostic::error(node.span, "the alias is empty")),
+        Some(text) if is_blank(text) => {
+            Err(Diagnostic::error(DiagnosticKind::Missing, node.span, "the alias is empty"))
+        }
         Some(text) => Ok(Spanned { value: text.into(), span: node.span }),
         None => Err(expected("text", node)),
     }
@@ -72,7 +74,8 @@ pub(crate) fn one_of(node: &Node, allowed: &[&str]) -> Result<Spanned<String>, D
         return Ok(read);
     }
     let suggestion = closest(&read.value, allowed.iter().copied());
-    Err(expected(&listed(allowed, "or"), node).with_suggestion(suggestion))
+    let error = expected(&listed(allowed, "or"), node);
+    Err(Diagnostic { kind: DiagnosticKind::InvalidValue, ..error }.with_suggestion(suggestion))
 }
 
 /// Reference as written, not resolved.

@@ -1,7 +1,7 @@
 //! Evaluates `control`, which decides whether a resource is managed.
 
 use ccm_expr::Value;
-use ccm_model::{Control, Diagnostic, Diagnostics, Node, ResourceId, Span, closest};
+use ccm_model::{Control, Diagnostic, DiagnosticKind, Diagnostics, Node, ResourceId, Span, closest};
 use ccm_properties::{IF, UNLESS};
 
 use crate::expand::diagnostic;
@@ -40,7 +40,11 @@ pub(crate) fn read(node: &Node, manifest: usize, diagnostics: &mut Diagnostics) 
     for entry in map.entries().iter().filter(|entry| !entry.value.is_null()) {
         let key = &*entry.key.text;
         if ![IF, UNLESS].contains(&key) {
-            let error = Diagnostic::error(entry.key.span, format!("unknown key `{}`", shown(key)));
+            let error = Diagnostic::error(
+                DiagnosticKind::UnknownKey,
+                entry.key.span,
+                format!("unknown key `{}`", shown(key)),
+            );
             diagnostics.push(match closest(key, [IF, UNLESS]) {
                 None => error.with_hint(format!("known here: `{IF}` and `{UNLESS}`")),
                 suggestion => error.with_suggestion(suggestion),
@@ -53,7 +57,11 @@ pub(crate) fn read(node: &Node, manifest: usize, diagnostics: &mut Diagnostics) 
         };
         let trimmed = text.trim();
         if trimmed.starts_with("{{") || trimmed.starts_with("${") {
-            let error = Diagnostic::error(entry.value.span, "a condition is an expression without braces");
+            let error = Diagnostic::error(
+                DiagnosticKind::ExpressionSyntax,
+                entry.value.span,
+                "a condition is an expression without braces",
+            );
             let inner = trimmed.trim_start_matches(['{', '$']).trim_end_matches('}').trim();
             diagnostics.push(error.with_hint(format!("write `{key}: {}`", shown(inner))));
             continue;
@@ -139,7 +147,11 @@ impl Condition {
             Ok(Value::Bool(value)) => Ok(value == self.desired),
             Ok(other) => {
                 let message = format!("a condition must be true or false, found {}", other.kind());
-                Err(ConditionError::Invalid(Diagnostic::error(self.node.span, message)))
+                Err(ConditionError::Invalid(Diagnostic::error(
+                    DiagnosticKind::WrongType,
+                    self.node.span,
+                    message,
+                )))
             }
             Err(EvalError::Deferred(on)) => Err(ConditionError::Deferred(on)),
             Err(EvalError::Reported) => Err(ConditionError::Reported),

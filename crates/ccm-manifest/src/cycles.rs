@@ -1,7 +1,7 @@
 //! Reports dependency cycles with the locations of their edges.
 
 use ccm_graph::Graph;
-use ccm_model::{Catalog, Dependency, Diagnostic, Diagnostics, ResourceIndex, Span};
+use ccm_model::{Catalog, Dependency, Diagnostic, DiagnosticKind, Diagnostics, ResourceIndex, Span};
 
 use crate::messages::shown;
 
@@ -21,8 +21,10 @@ fn cycle_error(catalog: &Catalog, path: &[ResourceIndex]) -> Diagnostic {
     let members: Vec<String> = path.iter().map(|index| name(catalog, *index)).collect();
     let message = format!("dependency cycle: {}", members.join(" → "));
     let mut steps = path.windows(2).take(STEPS_SHOWN).map(|pair| step(catalog, pair[0], pair[1]));
-    let Some((span, text)) = steps.next() else { return Diagnostic::without_location(message) };
-    let error = Diagnostic::error(span, message).labelled(text);
+    let Some((span, text)) = steps.next() else {
+        return Diagnostic::without_location(DiagnosticKind::Cycle, message);
+    };
+    let error = Diagnostic::error(DiagnosticKind::Cycle, span, message).labelled(text);
     steps.fold(error, |error, (span, text)| error.with_label(span, text))
 }
 
@@ -30,7 +32,7 @@ fn cycle_error(catalog: &Catalog, path: &[ResourceIndex]) -> Diagnostic {
 fn large_cycle_error(catalog: &Catalog, members: &[ResourceIndex]) -> Diagnostic {
     let span = members.first().map(|first| catalog.resource(*first).span);
     let names: Vec<String> = members.iter().map(|index| name(catalog, *index)).collect();
-    Diagnostic::error_at(span, format!("dependency cycle among {}", names.join(", ")))
+    Diagnostic::error_at(DiagnosticKind::Cycle, span, format!("dependency cycle among {}", names.join(", ")))
 }
 
 /// Returns span and label of the edge between two members, which may belong to a group around the first.

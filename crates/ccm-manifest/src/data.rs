@@ -7,7 +7,7 @@ use ccm_data::annotations::{self, Annotation, AnnotationKind};
 use ccm_data::hierarchy::{self, EntryOutcome, ExpandedEntry, Hierarchy, Overrides, Resolution};
 use ccm_data::layers::{LayerSources, Layers, ValueSource};
 use ccm_expr::Value;
-use ccm_model::{Diagnostic, Diagnostics, NodeEntry, NodeMap, Span};
+use ccm_model::{Diagnostic, DiagnosticKind, Diagnostics, NodeEntry, NodeMap, Span};
 
 use crate::eval_context::EvalContext;
 use crate::expand::Expander;
@@ -228,7 +228,8 @@ fn override_annotations(
 
 /// Returns a warning for an annotation outside of data.
 pub(crate) fn misplaced_annotation(span: Span) -> Diagnostic {
-    Diagnostic::warning(span, "this annotation has no effect here").with_hint("annotate the key in `data`")
+    Diagnostic::warning(DiagnosticKind::NoEffect, span, "this annotation has no effect here")
+        .with_hint("annotate the key in `data`")
 }
 
 /// Merges a value over defaults.

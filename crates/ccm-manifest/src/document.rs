@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use ccm_data::annotations;
 use ccm_model::{
-    Diagnostic, Diagnostics, Node, NodeEntry, NodeMap, NodeValue, SourceId, Span, closest, listed,
+    Diagnostic, DiagnosticKind, Diagnostics, Node, NodeEntry, NodeMap, NodeValue, SourceId, Span, closest,
+    listed,
 };
 use ccm_properties::{PropertyKind, Text, TextKind, decode_map, find, properties};
 
@@ -58,7 +59,7 @@ pub(crate) fn read(
         Some(root) if !root.is_null() => reader.root(root),
         _ => {
             let nowhere = Span::new(source, 0, 0);
-            let error = Diagnostic::error(nowhere, "the manifest is empty");
+            let error = Diagnostic::error(DiagnosticKind::Missing, nowhere, "the manifest is empty");
             reader.diagnostics.push(error.with_hint(smallest_manifest(types)));
             Document::default()
         }
@@ -103,7 +104,11 @@ impl DocumentReader<'_, '_> {
         }
         let Some(ccm) = ccm else {
             if !is_explained {
-                let error = Diagnostic::error(start_of(root_span), "the manifest has no `ccm`");
+                let error = Diagnostic::error(
+                    DiagnosticKind::Missing,
+                    start_of(root_span),
+                    "the manifest has no `ccm`",
+                );
                 self.diagnostics.push(error.with_hint(smallest_manifest(self.types)));
             }
             return Document { data, items: self.items(misplaced), ..Document::default() };
@@ -113,10 +118,18 @@ impl DocumentReader<'_, '_> {
 
     fn misplaced_or_unknown(&mut self, entry: &NodeEntry) {
         let key = &*entry.key.text;
-        let unknown = Diagnostic::error(entry.key.span, format!("unknown key `{}`", shown(key)));
+        let unknown = Diagnostic::error(
+            DiagnosticKind::UnknownKey,
+            entry.key.span,
+            format!("unknown key `{}`", shown(key)),
+        );
         self.diagnostics.push(if key == "resources" {
-            Diagnostic::error(entry.key.span, "`resources` must be below `ccm`, not beside it")
-                .with_hint("indent it and its items below `ccm:`")
+            Diagnostic::error(
+                DiagnosticKind::Misplaced,
+                entry.key.span,
+                "`resources` must be below `ccm`, not beside it",
+            )
+            .with_hint("indent it and its items below `ccm:`")
         } else if SETTINGS.contains(&key) || self.types.settings().any(|known| known == key) {
             unknown.with_hint(format!("put `{key}` below `ccm`"))
         } else if self.types.is_type(key) {
@@ -133,7 +146,7 @@ impl DocumentReader<'_, '_> {
         let NodeValue::Map(map) = ccm.value.value else {
             let is_null = ccm.value.is_null();
             let error = if is_null {
-                Diagnostic::error(ccm.key.span, "`ccm` is empty")
+                Diagnostic::error(DiagnosticKind::Missing, ccm.key.span, "`ccm` is empty")
             } else {
                 expected("a map", &ccm.value)
             };
@@ -162,13 +175,16 @@ impl DocumentReader<'_, '_> {
         let (settings, type_settings) = (NodeMap::new(settings), NodeMap::new(type_settings));
         let is_alone = resources.is_none();
         if let (Some(template), Some(resources)) = (&template, &resources) {
-            let error =
-                Diagnostic::error(template.key.span, "`resources` and `resources_template` are both given");
+            let error = Diagnostic::error(
+                DiagnosticKind::Conflict,
+                template.key.span,
+                "`resources` and `resources_template` are both given",
+            );
             let error = error.with_label(resources.key.span, "the list");
             self.diagnostics.push(error.with_hint("keep one of them"));
         }
         if resources.is_none() && template.is_none() && !is_explained {
-            let error = Diagnostic::error(ccm.key.span, "`ccm` has no `resources`");
+            let error = Diagnostic::error(DiagnosticKind::Missing, ccm.key.span, "`ccm` has no `resources`");
             self.diagnostics.push(error.with_hint(smallest_manifest(self.types)));
         }
         let items = match resources {
@@ -182,7 +198,11 @@ impl DocumentReader<'_, '_> {
     /// Reports an unknown key below `ccm`, and returns `true` if the key explains missing resources.
     fn unknown_setting(&mut self, entry: &NodeEntry) -> bool {
         let key = &*entry.key.text;
-        let unknown = Diagnostic::error(entry.key.span, format!("unknown key `{}`", shown(key)));
+        let unknown = Diagnostic::error(
+            DiagnosticKind::UnknownKey,
+            entry.key.span,
+            format!("unknown key `{}`", shown(key)),
+        );
         if self.types.is_type(key) {
             self.diagnostics.push(unknown.with_hint(format!("write `- {key}:` below `resources:`")));
             return true;
@@ -198,7 +218,8 @@ impl DocumentReader<'_, '_> {
 
     fn resources(&mut self, resources: NodeEntry) -> Vec<Node> {
         if resources.value.is_null() {
-            let error = Diagnostic::error(resources.key.span, "`resources` is empty");
+            let error =
+                Diagnostic::error(DiagnosticKind::Missing, resources.key.span, "`resources` is empty");
             self.diagnostics.push(error.with_hint(smallest_manifest(self.types)));
             return Vec::new();
         }
@@ -244,10 +265,10 @@ pub(crate) fn settings(
         && let Some(text) = name.as_text()
     {
         if is_blank(text) {
-            diagnostics.push(Diagnostic::error(name.span, "the name is empty"));
+            diagnostics.push(Diagnostic::error(DiagnosticKind::Missing, name.span, "the name is empty"));
         } else if text.trim() != text || text.contains(char::is_control) {
             let error = "the name begins or ends with whitespace, or has a control character";
-            diagnostics.push(Diagnostic::error(name.span, error));
+            diagnostics.push(Diagnostic::error(DiagnosticKind::InvalidValue, name.span, error));
         }
     }
     decode_map(&map).unwrap_or_else(|errors| {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use ccm_data::interpolation::{SplitText, lone, may_hold_any, split};
 use ccm_model::{
-    Control, Diagnostic, Diagnostics, Node, NodeEntry, NodeKey, Properties, Resource, ResourceId, Severity,
-    Span, Spanned, closest,
+    Control, Diagnostic, DiagnosticKind, Diagnostics, Node, NodeEntry, NodeKey, Properties, Resource,
+    ResourceId, Severity, Span, Spanned, closest,
 };
 use ccm_properties::{CheckInput, CommonProperty, TypeSpec};
 
@@ -126,7 +126,7 @@ impl DraftBuilder<'_, '_, '_> {
         let mut found = expander.found;
         found.refuse_late();
         if !found.is_unknown(name.span) && is_blank(&name.text) {
-            diagnostics.push(Diagnostic::error(name.span, "the name is empty"));
+            diagnostics.push(Diagnostic::error(DiagnosticKind::Missing, name.span, "the name is empty"));
             found.refuse(name.span);
         }
         diagnostics.append(&mut found.diagnostics);
@@ -222,7 +222,11 @@ fn report_unknown_nulls(
     for entry in properties.written().filter(|entry| entry.value.is_null()) {
         let key = &*entry.key.text;
         if !types.has_property(type_index, key) {
-            let error = Diagnostic::error(entry.key.span, format!("unknown property `{}`", shown(key)));
+            let error = Diagnostic::error(
+                DiagnosticKind::UnknownProperty,
+                entry.key.span,
+                format!("unknown property `{}`", shown(key)),
+            );
             diagnostics.push(error.with_suggestion(types.closest_property(type_index, key)));
         }
     }

@@ -1,6 +1,6 @@
 //! Splits the properties of one resource, or of the defaults of a list.
 
-use ccm_model::{Diagnostic, Diagnostics, NodeEntry, NodeMap};
+use ccm_model::{Diagnostic, DiagnosticKind, Diagnostics, NodeEntry, NodeMap};
 use ccm_properties::{CommonProperty, TypeSpec, aliases};
 
 use crate::common_properties::{CommonNodes, SplitProperties};
@@ -58,16 +58,22 @@ fn refused(entry: &NodeEntry, spec: &dyn TypeSpec, holder: Holder<'_>) -> Option
     }
     match (key, holder) {
         ("name" | "alias", Holder::Defaults) => {
-            let error = Diagnostic::error(span, format!("`{key}` can't be a default"));
+            let error =
+                Diagnostic::error(DiagnosticKind::Misplaced, span, format!("`{key}` can't be a default"));
             Some(error.with_hint("set it on each resource"))
         }
         ("name", Holder::Entry(name)) => {
             let name = shown(name);
-            let error = Diagnostic::error(span, format!("this resource already has the name `{name}`"));
+            let error = Diagnostic::error(
+                DiagnosticKind::Conflict,
+                span,
+                format!("this resource already has the name `{name}`"),
+            );
             Some(error.with_hint("use `alias` for a second name"))
         }
         ("defaults", Holder::Single) => {
-            let error = Diagnostic::error(span, "`defaults` needs a list of resources");
+            let error =
+                Diagnostic::error(DiagnosticKind::Misplaced, span, "`defaults` needs a list of resources");
             Some(error.with_hint("write the resources as `- NAME:` below the type"))
         }
         _ => None,
@@ -93,7 +99,7 @@ fn add(own: &mut NodeMap, mut entry: NodeEntry, spec: &dyn TypeSpec, diagnostics
             Some(written) => format!("`{written}` is an alias of `{name}`, which is also given"),
             None => format!("`{name}` is given twice, here and under another name"),
         };
-        let error = Diagnostic::error(entry.key.span, message);
+        let error = Diagnostic::error(DiagnosticKind::DuplicateKey, entry.key.span, message);
         diagnostics.push(error.with_label(other.key.span, "the first"));
         return;
     }

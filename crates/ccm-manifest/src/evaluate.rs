@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ccm_data::layers::Layers;
 use ccm_expr::{Map, Value};
-use ccm_model::{Diagnostic, Diagnostics, SourceMap, Span};
+use ccm_model::{Diagnostic, DiagnosticKind, Diagnostics, SourceMap, Span};
 
 use crate::data::{self, ResolvedData};
 use crate::eval_context::{EvalContext, NAMES};
@@ -50,7 +50,10 @@ pub fn evaluate(request: &EvaluationRequest, sources: &dyn Sources) -> Evaluatio
     let mut context = EvalContext::new(sources, texts);
     let mut diagnostics = Diagnostics::new();
     for name in request.variables.keys().filter(|name| NAMES.iter().any(|(usual, _)| *usual == &***name)) {
-        let error = Diagnostic::without_location(format!("a variable can't be called `{}`", shown(name)));
+        let error = Diagnostic::without_location(
+            DiagnosticKind::ReservedName,
+            format!("a variable can't be called `{}`", shown(name)),
+        );
         diagnostics.push(error.with_hint("choose another name, because expressions reserve this one"));
     }
     context.variables.clone_from(&request.variables);
@@ -84,7 +87,11 @@ pub fn evaluate(request: &EvaluationRequest, sources: &dyn Sources) -> Evaluatio
         }
         Err(EvalError::Deferred(_)) => {
             let whole = Span::new(source, 0, request.expression.len());
-            diagnostics.push(Diagnostic::error(whole, "captured values are known only during a run"));
+            diagnostics.push(Diagnostic::error(
+                DiagnosticKind::LateValue,
+                whole,
+                "captured values are known only during a run",
+            ));
             None
         }
         Err(EvalError::Reported) => None,
@@ -132,7 +139,7 @@ pub fn expression_names(
         Ok(expression) => expression,
         Err(error) => {
             let place = Span::new(source, error.range.start, error.range.end);
-            let diagnostic = Diagnostic::error(place, error.message.clone());
+            let diagnostic = Diagnostic::error(error.cause.kind(), place, error.message.clone());
             let hints = hints(text, error.hints.clone());
             return Err(Box::new((hints.into_iter().fold(diagnostic, Diagnostic::with_hint), texts)));
         }

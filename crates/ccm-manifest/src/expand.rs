@@ -8,7 +8,7 @@ use std::path::Path;
 use ccm_data::interpolation::{Occurrence, OccurrenceKind, SplitText, TextPart, lone, may_hold_any, split};
 use ccm_data::nodes;
 use ccm_expr::Value as Computed;
-use ccm_model::{Diagnostic, Node, NodeEntry, NodeKey, NodeMap, NodeValue, Properties, Span};
+use ccm_model::{Diagnostic, DiagnosticKind, Node, NodeEntry, NodeKey, NodeMap, NodeValue, Properties, Span};
 use ccm_properties::{TextSyntax, TypeSpec};
 
 use crate::call_argument::Argument;
@@ -120,7 +120,7 @@ pub(crate) fn needed_before_run(on: &DeferredOn, span: Span) -> Diagnostic {
         DeferredOn::File(_) => "the content of a managed file is known",
         _ => "a captured value is known",
     };
-    let error = Diagnostic::error(span, "this value must be known before the run");
+    let error = Diagnostic::error(DiagnosticKind::LateValue, span, "this value must be known before the run");
     error.with_hint(format!("{what} only after its resource ran"))
 }
 
@@ -260,8 +260,11 @@ impl<'a, 's> Expander<'a, 's> {
             }
             match first.entry(&key.text) {
                 std::collections::hash_map::Entry::Occupied(earlier) => {
-                    let error =
-                        Diagnostic::error(key.span, format!("the key `{}` is given twice", shown(&key.text)));
+                    let error = Diagnostic::error(
+                        DiagnosticKind::DuplicateKey,
+                        key.span,
+                        format!("the key `{}` is given twice", shown(&key.text)),
+                    );
                     self.found.diagnostics.push(error.with_label(*earlier.get(), "first given here"));
                 }
                 std::collections::hash_map::Entry::Vacant(free) => {
@@ -279,7 +282,7 @@ impl<'a, 's> Expander<'a, 's> {
             ExpandedText::Value(value @ (Computed::List(_) | Computed::Map(_) | Computed::Groups(_))) => {
                 self.found.refused.0.insert(key.span);
                 let message = format!("expected text, found {}", value.kind());
-                self.found.diagnostics.push(Diagnostic::error(key.span, message));
+                self.found.diagnostics.push(Diagnostic::error(DiagnosticKind::WrongType, key.span, message));
             }
             ExpandedText::Value(value) => key.text = value.to_string().into(),
         }
@@ -382,7 +385,11 @@ impl<'a, 's> Expander<'a, 's> {
                         if whole.len() + shown.len() > MAX_TEXT_BYTES {
                             self.found.refused.0.insert(span);
                             let message = "this text would exceed 16 MiB";
-                            self.found.diagnostics.push(Diagnostic::error(span, message));
+                            self.found.diagnostics.push(Diagnostic::error(
+                                DiagnosticKind::LimitExceeded,
+                                span,
+                                message,
+                            ));
                             return None;
                         }
                         match syntax {
@@ -406,7 +413,7 @@ impl<'a, 's> Expander<'a, 's> {
         let check = self.evaluator.context.count_bytes(bytes);
         if check == LimitCheck::JustExceeded {
             let message = "the values of the expressions in this manifest exceed 256 MiB";
-            let error = Diagnostic::error(span, message);
+            let error = Diagnostic::error(DiagnosticKind::LimitExceeded, span, message);
             self.found
                 .diagnostics
                 .push(error.with_hint("put large texts into files, and use `source: PATH`"));
@@ -437,7 +444,9 @@ impl<'a, 's> Expander<'a, 's> {
                     let (start, end) = (inner.start + error.range.start, inner.start + error.range.end);
                     let at = node.locate(&self.evaluator.manifest.text, start, end);
                     let message = format!("{}; it counts as null here", error.message);
-                    self.found.diagnostics.push(Diagnostic::warning(at, message).with_hint(suggestion));
+                    self.found
+                        .diagnostics
+                        .push(Diagnostic::warning(error.kind, at, message).with_hint(suggestion));
                 }
                 Some(Computed::Null)
             }
@@ -502,7 +511,7 @@ pub(crate) fn is_template(path: &str) -> bool {
 
 /// Builds the diagnostic for an invalid expression.
 pub(crate) fn diagnostic(error: InvalidExpression, span: Span) -> Diagnostic {
-    let mut diagnostic = Diagnostic::error(span, error.message);
+    let mut diagnostic = Diagnostic::error(error.kind, span, error.message);
     diagnostic.missing = error.missing;
     for (span, text) in error.locations {
         diagnostic = diagnostic.with_label(span, text);
@@ -557,8 +566,10 @@ fn syntax_error(span: Span, what: OccurrenceKind, written: &str, language: TextL
         OccurrenceKind::NotPosix => "this is neither an expression nor a POSIX parameter expansion",
         OccurrenceKind::Expression => "this expression is invalid",
     };
-    let mut error = Diagnostic::error(span, message);
-    if what == OccurrenceKind::ShellParameter && !name.is_empty() {
+    let is_name = what == OccurrenceKind::ShellParameter && !name.is_empty();
+    let kind = if is_name { DiagnosticKind::UnknownName } else { DiagnosticKind::ExpressionSyntax };
+    let mut error = Diagnostic::error(kind, span, message);
+    if is_name {
         error = error.with_hint(format!("write `${{ Environ.{name} }}` for the environment variable"));
     }
     match (what, language.shell_provider) {

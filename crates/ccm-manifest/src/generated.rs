@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use ccm_model::{Diagnostic, Diagnostics, Node, NodeEntry, Span};
+use ccm_model::{Diagnostic, DiagnosticKind, Diagnostics, Node, NodeEntry, Span};
 
 use crate::expand::{diagnostic, needed_before_run};
 use crate::messages::expected;
@@ -23,7 +23,11 @@ pub(crate) fn generate(
     };
     let is_beside = !name.is_empty() && Path::new(name).file_name() == Some(name.as_ref());
     if !is_beside {
-        let error = Diagnostic::error(span, "the template must be in the directory of the manifest");
+        let error = Diagnostic::error(
+            DiagnosticKind::InvalidValue,
+            span,
+            "the template must be in the directory of the manifest",
+        );
         diagnostics.push(error.with_hint("write its name without a directory"));
         return None;
     }

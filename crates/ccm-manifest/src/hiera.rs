@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ccm_data::assignment;
 use ccm_data::layers::ValueSource;
-use ccm_model::{Diagnostic, Diagnostics, NodeValue, SourceMap, Span, closest, listed};
+use ccm_model::{Diagnostic, DiagnosticKind, Diagnostics, NodeValue, SourceMap, Span, closest, listed};
 
 use crate::data::{self, DataNodes, OuterLayers, Overlay, ResolvedData};
 use crate::eval_context::EvalContext;
@@ -77,7 +77,7 @@ fn add_assignments(assignments: &[String], overlays: &mut Vec<Overlay>, diagnost
                 overlays.push(Overlay { source, value, annotations: Vec::new() });
             }
             Err(error) => {
-                let diagnostic = Diagnostic::without_location(format!("--data: {error}"));
+                let diagnostic = Diagnostic::without_location(error.kind(), format!("--data: {error}"));
                 diagnostics.push(diagnostic.with_hint(error.hint()));
             }
         }
@@ -105,7 +105,8 @@ fn read(
     let mut nodes = DataNodes::default();
     match root {
         None => {
-            let error = Diagnostic::error(Span::new(source, 0, 0), "the file has no values");
+            let error =
+                Diagnostic::error(DiagnosticKind::Missing, Span::new(source, 0, 0), "the file has no values");
             diagnostics.push(error.with_hint("put the values below `data:`"));
             return None;
         }
@@ -123,8 +124,11 @@ fn read(
                     // A manifest is a valid data file too.
                     "ccm" => {}
                     key => {
-                        let error =
-                            Diagnostic::error(entry.key.span, format!("unknown key `{}`", shown(key)));
+                        let error = Diagnostic::error(
+                            DiagnosticKind::UnknownKey,
+                            entry.key.span,
+                            format!("unknown key `{}`", shown(key)),
+                        );
                         diagnostics.push(match closest(key, KEYS) {
                             None => error
                                 .with_hint("put the values below `data:`")

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use ccm_graph::Graph;
 use ccm_model::MIN_SECRET_LENGTH;
 use ccm_model::{
-    Catalog, ClaimKind, Control, Dependency, Diagnostic, Diagnostics, Node, Resource, ResourceIndex,
-    Severity, SourceId, SourceMap,
+    Catalog, ClaimKind, Control, Dependency, Diagnostic, DiagnosticKind, Diagnostics, Node, Resource,
+    ResourceIndex, Severity, SourceId, SourceMap,
 };
 use ccm_properties::TypeSpec;
 use tracing::{debug, debug_span};
@@ -375,7 +375,9 @@ fn deferred_edges(
             DeferredOn::NoValue(_) => continue,
         };
         match found {
-            Ok(on) if on == index => diagnostics.push(Diagnostic::error(*span, itself)),
+            Ok(on) if on == index => {
+                diagnostics.push(Diagnostic::error(DiagnosticKind::Cycle, *span, itself));
+            }
             Ok(on) => {
                 let mut edges = draft.resource.require.iter().chain(&draft.resource.subscribe);
                 if !edges.any(|edge| edge.on == on) {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ccm_model::{Diagnostic, Node, Span, escape_control};
+use ccm_model::{Diagnostic, DiagnosticKind, Node, Span, escape_control};
 
 /// Returns a name for a message: on one line, and cut because a name may be a whole script.
 pub(crate) fn shown(name: &str) -> String {
@@ -32,7 +32,11 @@ pub(crate) fn as_key(text: &str) -> String {
 
 /// Returns the error for a value of the wrong kind.
 pub(crate) fn expected(what: &str, found: &Node) -> Diagnostic {
-    Diagnostic::error(found.span, format!("expected {what}, found {}", found.describe()))
+    Diagnostic::error(
+        DiagnosticKind::WrongType,
+        found.span,
+        format!("expected {what}, found {}", found.describe()),
+    )
 }
 
 /// Returns the empty span before another, for a missing part: a label over the whole section shows nothing.

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 
 use ccm_graph::Graph;
-use ccm_model::{Catalog, Claim, ClaimKind, Dependency, Diagnostic, Diagnostics, PathKind, ResourceIndex};
+use ccm_model::{
+    Catalog, Claim, ClaimKind, Dependency, Diagnostic, DiagnosticKind, Diagnostics, PathKind, ResourceIndex,
+};
 
 use crate::claims::Claimed;
 use crate::messages::shown;
@@ -47,7 +49,7 @@ fn contradiction(catalog: &Catalog, directory: ResourceIndex, inside: ResourceIn
         None => ("depends on", directory.span),
     };
     let message = format!("`{}` {verb} `{}`, which is inside that directory", directory.id, inner.id);
-    Diagnostic::warning(span, message)
+    Diagnostic::warning(DiagnosticKind::Conflict, span, message)
         .with_label(inner.span, "this would come after the directory")
         .with_hint("remove this dependency: ccm manages a directory before the paths in it")
 }
@@ -62,7 +64,8 @@ pub(crate) fn warn_below_absent(catalog: &Catalog, claims: &[Claimed<'_>], diagn
         let Some(above) = nearest(&absent, claim) else { continue };
         let (resource, above) = (catalog.resource(*index), catalog.resource(above));
         let message = format!("`{}` is below `{}`, which must be absent", resource.id, above.id);
-        let warning = Diagnostic::warning(resource.span, message).with_label(above.span, "the absent path");
+        let warning = Diagnostic::warning(DiagnosticKind::Conflict, resource.span, message)
+            .with_label(above.span, "the absent path");
         diagnostics.push(warning.with_hint("remove one of them: each run would undo the other"));
     }
 }
@@ -75,7 +78,8 @@ pub(crate) fn find_below_files(catalog: &Catalog, claims: &[Claimed<'_>], diagno
         let (resource, above) = (catalog.resource(*index), catalog.resource(above));
         let [inner, outer] = [resource, above].map(|resource| shown(&resource.id.to_string()));
         let message = format!("`{inner}` is below `{outer}`, which is not a directory");
-        let error = Diagnostic::error(resource.span, message).with_label(above.span, "not a directory");
+        let error = Diagnostic::error(DiagnosticKind::Conflict, resource.span, message)
+            .with_label(above.span, "not a directory");
         diagnostics.push(error.with_hint("choose another path for one of them"));
     }
 }

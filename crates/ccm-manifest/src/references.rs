@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use ccm_graph::EdgeKind;
 use ccm_model::{
-    Dependency, Diagnostic, Diagnostics, ResourceId, ResourceIndex, Span, closest, escape_control,
+    Dependency, Diagnostic, DiagnosticKind, Diagnostics, ResourceId, ResourceIndex, Span, closest,
+    escape_control,
 };
 
 use crate::common_properties::Reference;
@@ -66,7 +67,7 @@ impl<'a, 't> NameTable<'a, 't> {
                 } else {
                     format!("duplicate resource `{id}`")
                 };
-                let error = Diagnostic::error(resource.span, message);
+                let error = Diagnostic::error(DiagnosticKind::DuplicateResource, resource.span, message);
                 diagnostics.push(error.with_label(earlier.span, "the first"));
             }
         }
@@ -81,7 +82,7 @@ impl<'a, 't> NameTable<'a, 't> {
                 true => format!("duplicate alias `{shown_alias}`"),
                 false => format!("the alias `{shown_alias}` is the name of another resource"),
             };
-            let error = Diagnostic::error(draft.alias_span, message);
+            let error = Diagnostic::error(DiagnosticKind::DuplicateResource, draft.alias_span, message);
             diagnostics.push(error.with_label(earlier.span, "the first"));
         }
     }
@@ -125,13 +126,18 @@ impl<'a, 't> NameTable<'a, 't> {
         let span = reference.0.span;
         match ResourceId::parse(text) {
             Err(error) => {
-                let error = Diagnostic::error(span, escape_control(&error.to_string()));
+                let error =
+                    Diagnostic::error(DiagnosticKind::InvalidValue, span, escape_control(&error.to_string()));
                 let meant = self.types_with(text).next().map(|type_name| format!("{type_name}#{text}"));
                 diagnostics.push(error.with_suggestion(meant.as_deref()));
             }
             Ok(id) if self.invalid_names.contains(&*id.name) => {}
             Ok(id) => {
-                let error = Diagnostic::error(span, format!("unknown resource `{}`", shown(text)));
+                let error = Diagnostic::error(
+                    DiagnosticKind::UnknownReference,
+                    span,
+                    format!("unknown resource `{}`", shown(text)),
+                );
                 let suggestion = self.suggestion(&id);
                 let type_name = shown(&id.type_name);
                 diagnostics.push(if suggestion.is_some() || self.types.find(&id.type_name).is_some() {
@@ -189,5 +195,5 @@ fn self_dependency(id: &ResourceId, kind: EdgeKind, span: Span) -> Diagnostic {
         EdgeKind::Require => "requires",
         EdgeKind::Subscribe => "subscribes to",
     };
-    Diagnostic::error(span, format!("`{}` {verb} itself", shown(&id.to_string())))
+    Diagnostic::error(DiagnosticKind::Cycle, span, format!("`{}` {verb} itself", shown(&id.to_string())))
 }

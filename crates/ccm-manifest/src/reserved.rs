@@ -1,6 +1,6 @@
 //! Names reserved for later versions, with an error of their own instead of "unknown".
 
-use ccm_model::{Diagnostic, Span};
+use ccm_model::{Diagnostic, DiagnosticKind, Span};
 
 /// Resource types. A type that the loader knows is not reserved, even if it is in this list.
 pub(crate) const TYPES: [&str; 2] = ["archive", "scaffold"];
@@ -8,5 +8,5 @@ pub(crate) const TYPES: [&str; 2] = ["archive", "scaffold"];
 pub(crate) const PROPERTIES: [&str; 1] = ["health_checks"];
 
 pub(crate) fn not_supported(name: &str, span: Span) -> Diagnostic {
-    Diagnostic::error(span, format!("`{name}` is not supported in this version"))
+    Diagnostic::error(DiagnosticKind::Unsupported, span, format!("`{name}` is not supported in this version"))
 }

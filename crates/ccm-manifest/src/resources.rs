@@ -4,7 +4,9 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use ccm_model::{Diagnostic, Diagnostics, Node, NodeEntry, NodeKey, NodeMap, NodeValue, Span};
+use ccm_model::{
+    Diagnostic, DiagnosticKind, Diagnostics, Node, NodeEntry, NodeKey, NodeMap, NodeValue, Span,
+};
 use ccm_properties::CommonProperty;
 
 use crate::common_properties::{CommonNodes, SplitProperties};
@@ -90,7 +92,11 @@ impl Collector<'_, '_> {
         let NodeEntry { key, value } = entry;
         let is_empty = value.as_list().map_or(value.is_null(), <[Node]>::is_empty);
         if is_empty {
-            let warning = Diagnostic::warning(key.span, format!("`{}` lists no resource", key.text));
+            let warning = Diagnostic::warning(
+                DiagnosticKind::NoEffect,
+                key.span,
+                format!("`{}` lists no resource", key.text),
+            );
             self.diagnostics.push(warning);
             return;
         }
@@ -120,7 +126,11 @@ impl Collector<'_, '_> {
                 holds_resources = true;
                 self.resource(index, type_key, entry);
             } else if let Some(earlier) = &defaults {
-                let error = Diagnostic::error(entry.key.span, "a list can have only one `defaults`");
+                let error = Diagnostic::error(
+                    DiagnosticKind::DuplicateKey,
+                    entry.key.span,
+                    "a list can have only one `defaults`",
+                );
                 self.diagnostics.push(error.with_label(earlier.key.span, "the first"));
             } else {
                 defaults = Some(entry);
@@ -128,7 +138,11 @@ impl Collector<'_, '_> {
         }
         let Some(entry) = defaults else { return };
         if !holds_resources {
-            let warning = Diagnostic::warning(entry.key.span, "`defaults` applies to no resource");
+            let warning = Diagnostic::warning(
+                DiagnosticKind::NoEffect,
+                entry.key.span,
+                "`defaults` applies to no resource",
+            );
             self.diagnostics.push(warning.with_hint("move it into the list of its resources"));
         }
         self.defaults(index, type_key, entry, first);
@@ -177,7 +191,7 @@ impl Collector<'_, '_> {
         };
         let split = split_properties(map, self.types.spec(index), Holder::Entry(&key.text), self.diagnostics);
         if is_blank(&key.text) {
-            self.diagnostics.push(Diagnostic::error(key.span, "the name is empty"));
+            self.diagnostics.push(Diagnostic::error(DiagnosticKind::Missing, key.span, "the name is empty"));
             self.nameless(index, type_key, split, within);
             return;
         }
@@ -212,14 +226,20 @@ impl Collector<'_, '_> {
                 self.record_names(&Node { value: NodeValue::Map(NodeMap::new(others)), span });
                 return;
             }
-            let error = Diagnostic::error(type_key.span, format!("this `{}` has no `name`", type_key.text));
+            let error = Diagnostic::error(
+                DiagnosticKind::Missing,
+                type_key.span,
+                format!("this `{}` has no `name`", type_key.text),
+            );
             self.diagnostics.push(error.with_hint("add `name:`, or write a list of `- NAME:`"));
             self.nameless_single(index, type_key, others, span);
             return;
         };
         let error = match name.as_text() {
             None => expected("text", &name),
-            Some(text) if is_blank(text) => Diagnostic::error(name.span, "the name is empty"),
+            Some(text) if is_blank(text) => {
+                Diagnostic::error(DiagnosticKind::Missing, name.span, "the name is empty")
+            }
             Some(text) => {
                 let key = NodeKey { text: text.into(), span: name.span };
                 let split = split_properties(

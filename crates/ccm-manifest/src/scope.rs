@@ -10,7 +10,9 @@ use std::sync::Arc;
 
 use ccm_data::templates::{self, ScopeError, TemplateError, TemplateFault, TemplateScope};
 use ccm_expr::{Cause, FunctionError, Scope, Timestamp, Value};
-use ccm_model::{NodeMap, ResourceIndex, SYSTEM_FACTS, SourceId, Span, closest, escape_control};
+use ccm_model::{
+    DiagnosticKind, NodeMap, ResourceIndex, SYSTEM_FACTS, SourceId, Span, closest, escape_control,
+};
 
 use crate::eval_context::{EvalContext, NAMES};
 use crate::messages::shown_path;
@@ -83,8 +85,9 @@ pub(crate) enum EvalError {
 
 #[derive(Debug)]
 pub(crate) struct InvalidExpression {
+    pub(crate) kind: DiagnosticKind,
     pub(crate) range: Range<usize>,
-    pub(crate) message: String,
+    pub(crate) message: Box<str>,
     pub(crate) hints: Vec<String>,
     /// Closest valid name, which one of the hints mentions.
     pub(crate) nearest: Option<Box<str>>,
@@ -159,8 +162,9 @@ impl ManifestEvaluator<'_, '_> {
         };
         if matches!(self.phase, Phase::Data) && (read.data || !read.captures.is_empty()) {
             return Err(EvalError::Invalid(InvalidExpression {
+                kind: DiagnosticKind::LateValue,
                 range: 0..text.len(),
-                message: TOO_EARLY.to_owned(),
+                message: TOO_EARLY.into(),
                 hints: Vec::new(),
                 locations: Vec::new(),
                 nearest: None,
@@ -188,8 +192,9 @@ impl ManifestEvaluator<'_, '_> {
         let scope = ExpressionScope::new(self);
         let rendered = scope.template(path);
         let outcome = scope.outcome(rendered, |error| InvalidExpression {
+            kind: error.kind,
             range: 0..0,
-            message: error.message,
+            message: error.message.into(),
             hints: error.hints,
             nearest: error.nearest,
             locations: Vec::new(),
@@ -222,13 +227,21 @@ impl ManifestEvaluator<'_, '_> {
             _ => {}
         }
         let Range { start, end } = error.range;
-        let (mut message, nearest) = (error.message.clone(), error.nearest.clone());
+        let (mut kind, mut message) = (error.cause.kind(), error.message.clone());
         if let Cause::MissingKey(path) = &error.cause
             && let Some(reason) = self.not_utf8("Environ", path)
         {
-            (message, hints) = (reason, Vec::new());
+            (kind, message, hints) = (DiagnosticKind::Unreadable, reason, Vec::new());
         }
-        InvalidExpression { range: start..end, message, hints, nearest, locations: Vec::new(), missing }
+        InvalidExpression {
+            kind,
+            range: start..end,
+            message: message.into(),
+            hints,
+            nearest: error.nearest.clone(),
+            locations: Vec::new(),
+            missing,
+        }
     }
 }
 
@@ -283,7 +296,10 @@ impl Scope for ExpressionScope<'_, '_, '_> {
         let text = match &arguments[0] {
             Value::Text(text) => text,
             other => {
-                return Err(FunctionError::new(format!("expected a path, found {}", other.kind())));
+                return Err(FunctionError::new(
+                    DiagnosticKind::InvalidOperand,
+                    format!("expected a path, found {}", other.kind()),
+                ));
             }
         };
         match function {
@@ -358,7 +374,7 @@ impl<'a, 'e, 's> ExpressionScope<'a, 'e, 's> {
 
     fn defer(&self, on: DeferredOn) -> FunctionError {
         self.deferred.borrow_mut().push(on);
-        FunctionError::new("this value is known only during a run")
+        FunctionError::new(DiagnosticKind::LateValue, "this value is known only during a run")
     }
 
     fn lookup(&self, text: &str, default: Option<&Value>) -> Result<Value, FunctionError> {
@@ -366,21 +382,29 @@ impl<'a, 'e, 's> ExpressionScope<'a, 'e, 's> {
         let path = match &*read {
             Ok(path) => path,
             Err(error) => {
-                return Err(FunctionError::new(format!("the path is invalid: {}", error.message)));
+                return Err(FunctionError::new(
+                    DiagnosticKind::ExpressionSyntax,
+                    format!("the path is invalid: {}", error.message),
+                ));
             }
         };
         let prefix = path.constant_prefix();
         let root = self.root(&prefix)?;
-        let found = path.find(&root).map_err(|error| FunctionError::new(error.to_string()))?;
+        let found = path
+            .find(&root)
+            .map_err(|error| FunctionError::new(DiagnosticKind::LimitExceeded, error.to_string()))?;
         match (found, default) {
             (Some(found), _) => Ok(found),
             (None, Some(default)) => Ok(default.clone()),
             (None, None) => {
                 self.missing.replace(Some(prefix.as_slice().into()));
                 if let Some(reason) = self.evaluator.not_utf8("environ", &prefix) {
-                    return Err(FunctionError::new(reason));
+                    return Err(FunctionError::new(DiagnosticKind::Unreadable, reason));
                 }
-                let mut error = FunctionError::new(format!("there is no `{}`", text.escape_debug()));
+                let mut error = FunctionError::new(
+                    DiagnosticKind::UnknownName,
+                    format!("there is no `{}`", text.escape_debug()),
+                );
                 let roots = ["facts", "data", "environ", "captures"];
                 let near = match prefix.first() {
                     Some(first) if !roots.contains(&first.as_str()) => {
@@ -408,7 +432,7 @@ impl<'a, 'e, 's> ExpressionScope<'a, 'e, 's> {
         }
         if names("data") {
             if matches!(phase, Phase::Data) && !all {
-                return Err(FunctionError::new(TOO_EARLY));
+                return Err(FunctionError::new(DiagnosticKind::LateValue, TOO_EARLY));
             }
             roots.push(("data", manifest.data.clone()));
         }
@@ -449,7 +473,7 @@ impl<'a, 'e, 's> ExpressionScope<'a, 'e, 's> {
     fn read(&self, path: &Path) -> Result<Arc<str>, FunctionError> {
         self.evaluator.context.read(path).map_err(|source| {
             let message = format!("`{}` can't be read", shown_path(path));
-            FunctionError { message: format!("{message}: {source}"), ..FunctionError::default() }
+            FunctionError::new(DiagnosticKind::Unreadable, format!("{message}: {source}"))
         })
     }
 
@@ -459,12 +483,15 @@ impl<'a, 'e, 's> ExpressionScope<'a, 'e, 's> {
             // Templates have no parameters, so that the recursion would never end.
             let message = format!("the template `{written}` renders itself");
             self.last_template_error.replace(Some(message.clone()));
-            return Err(FunctionError::new(message));
+            return Err(FunctionError::new(DiagnosticKind::Cycle, message));
         }
         let text = self.read(&path)?;
         self.defer_on_template(written, &mut HashSet::new())?;
         if !self.deferred.borrow().is_empty() {
-            return Err(FunctionError::new("this value is known only during a run"));
+            return Err(FunctionError::new(
+                DiagnosticKind::LateValue,
+                "this value is known only during a run",
+            ));
         }
         let source = self.evaluator.context.template_source(&path, &path.display().to_string(), &text);
         let rendering = Rendering { scope: self, mentions: RefCell::default() };
@@ -490,7 +517,7 @@ impl<'a, 'e, 's> ExpressionScope<'a, 'e, 's> {
         }
         // Of nested templates, the message names only the outermost and the innermost.
         let passed_on = match (&error.fault, &*self.last_template_error.borrow()) {
-            (TemplateFault::Refused(message), Some(last)) if message == last => Some(last.clone()),
+            (TemplateFault::Refused(_, message), Some(last)) if message == last => Some(last.clone()),
             _ => None,
         };
         let message = match passed_on {
@@ -501,7 +528,7 @@ impl<'a, 'e, 's> ExpressionScope<'a, 'e, 's> {
         if let TemplateFault::Undefined { expression: Some(_), path } = &error.fault {
             self.missing.borrow_mut().get_or_insert_with(|| path.as_slice().into());
         }
-        FunctionError { message, hints: error.hints.clone(), ..FunctionError::default() }
+        FunctionError { hints: error.hints.clone(), ..FunctionError::new(error.fault.kind(), message) }
     }
 }
 
@@ -562,21 +589,28 @@ impl TemplateScope for Rendering<'_, '_, '_, '_> {
         let most = if function == "lookup" { 2 } else { 1 };
         if arguments.is_empty() || arguments.len() > most {
             let takes = if most == 2 { "one or two arguments" } else { "one argument" };
-            return Err(ScopeError::new(format!("`{function}` takes {takes}, found {}", arguments.len())));
+            return Err(ScopeError::new(
+                DiagnosticKind::InvalidOperand,
+                format!("`{function}` takes {takes}, found {}", arguments.len()),
+            ));
         }
         Scope::call(self.scope, function, arguments).map_err(|error| {
-            let mut refused = ScopeError::new(error.message);
+            let mut refused = ScopeError::new(error.kind, error.message);
             refused.hints = error.hints;
             refused
         })
     }
 
     fn include(&self, path: &str) -> Result<Option<String>, ScopeError> {
-        let path = self.scope.resolved_path(path).map_err(|error| ScopeError::new(error.message))?;
+        let path =
+            self.scope.resolved_path(path).map_err(|error| ScopeError::new(error.kind, error.message))?;
         match self.scope.evaluator.context.read(&path) {
             Ok(text) => Ok(Some(text.to_string())),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(ScopeError::new(format!("`{}` can't be read: {error}", shown_path(&path)))),
+            Err(error) => Err(ScopeError::new(
+                DiagnosticKind::Unreadable,
+                format!("`{}` can't be read: {error}", shown_path(&path)),
+            )),
         }
     }
 }

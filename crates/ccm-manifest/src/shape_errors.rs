@@ -1,6 +1,6 @@
 //! Errors in the shape of a manifest, each with a hint: wrong dashes, missing spaces or missing indentation.
 
-use ccm_model::{Diagnostic, Node, NodeEntry, NodeKey, NodeValue, Span, closest, listed};
+use ccm_model::{Diagnostic, DiagnosticKind, Node, NodeEntry, NodeKey, NodeValue, Span, closest, listed};
 
 use crate::messages::{as_key, expected, shown};
 use crate::reserved::{self, not_supported};
@@ -35,13 +35,13 @@ pub(crate) fn not_one_type(entries: &[NodeEntry], span: Span, types: &Types<'_>)
             let message =
                 format!("an item can have only one resource type, this one has {}", listed(&names, "and"));
             let hint = format!("write a dash before it: `- {}:`", next.key.text);
-            Diagnostic::error(next.key.span, message).with_hint(hint)
+            Diagnostic::error(DiagnosticKind::Misplaced, next.key.span, message).with_hint(hint)
         }
         [only] => {
             let stray = if only.key == first.key { second } else { first };
             let (kind, name) = (&only.key.text, shown(&stray.key.text));
             let message = format!("`{name}` must be below `{kind}`, not beside it");
-            let error = Diagnostic::error(stray.key.span, message);
+            let error = Diagnostic::error(DiagnosticKind::Misplaced, stray.key.span, message);
             let has_property =
                 |key: &str| types.find(kind).is_some_and(|index| types.has_property(index, key));
             if has_property(&stray.key.text) && only.value.is_null() {
@@ -54,14 +54,16 @@ pub(crate) fn not_one_type(entries: &[NodeEntry], span: Span, types: &Types<'_>)
         }
         [] => match types.closest(&first.key.text) {
             Some(_) => unknown_type(&first.key, types),
-            None => Diagnostic::error(first.key.span, "this item has no resource type")
-                .with_hint(format!("write {} first, and the resource below it", examples(types))),
+            None => {
+                Diagnostic::error(DiagnosticKind::Missing, first.key.span, "this item has no resource type")
+                    .with_hint(format!("write {} first, and the resource below it", examples(types)))
+            }
         },
     }
 }
 
 fn empty_item(span: Span) -> Diagnostic {
-    Diagnostic::error(span, "this item is empty")
+    Diagnostic::error(DiagnosticKind::Missing, span, "this item is empty")
 }
 
 fn examples(types: &Types<'_>) -> String {
@@ -74,7 +76,11 @@ pub(crate) fn unknown_type(key: &NodeKey, types: &Types<'_>) -> Diagnostic {
     if reserved::TYPES.contains(&&*key.text) {
         return not_supported(&key.text, key.span);
     }
-    let error = Diagnostic::error(key.span, format!("unknown resource type `{}`", shown(&key.text)));
+    let error = Diagnostic::error(
+        DiagnosticKind::UnknownType,
+        key.span,
+        format!("unknown resource type `{}`", shown(&key.text)),
+    );
     if let Some(suggestion) = types.closest(&key.text) {
         return error.with_suggestion(Some(suggestion));
     }
@@ -88,7 +94,8 @@ pub(crate) fn unknown_type(key: &NodeKey, types: &Types<'_>) -> Diagnostic {
 /// Returns the error for an element of a list of resources that is not a map.
 pub(crate) fn not_a_map(element: &Node, index: usize, types: &Types<'_>) -> Diagnostic {
     if element.is_null() {
-        return Diagnostic::error(element.span, "this entry is empty").with_hint("write `- NAME:`");
+        return Diagnostic::error(DiagnosticKind::Missing, element.span, "this entry is empty")
+            .with_hint("write `- NAME:`");
     }
     let error = expected("`NAME:` with its properties below it", element);
     let Some(text) = element.as_text() else { return error };
@@ -107,7 +114,8 @@ pub(crate) fn not_one_resource(
     has_property: impl Fn(&str) -> bool,
 ) -> Diagnostic {
     let [first, second, ..] = entries else {
-        return Diagnostic::error(span, "this entry is empty").with_hint("write `- NAME:`");
+        return Diagnostic::error(DiagnosticKind::Missing, span, "this entry is empty")
+            .with_hint("write `- NAME:`");
     };
     let is_map_or_null = |entry: &NodeEntry| entry.value.is_null() || entry.value.as_map().is_some();
     let mut others = entries.iter().skip(1);
@@ -115,6 +123,7 @@ pub(crate) fn not_one_resource(
         entries.iter().find(|entry| &*entry.key.text == "name").and_then(|entry| entry.value.as_text())
     {
         return Diagnostic::error(
+            DiagnosticKind::Misplaced,
             first.key.span,
             "a list entry must be `NAME:` with its properties below it",
         )
@@ -128,12 +137,14 @@ pub(crate) fn not_one_resource(
         || (first.value.is_null() && !others.clone().all(is_map_or_null))
     {
         return Diagnostic::error(
+            DiagnosticKind::Misplaced,
             second.key.span,
             format!("`{stray}` must be below `{name}`, not beside it"),
         )
         .with_hint(format!("indent the properties below `{name}`"));
     }
     let error = Diagnostic::error(
+        DiagnosticKind::Misplaced,
         second.key.span,
         format!("an entry can hold only one resource, this one has `{name}` and `{stray}`"),
     );
@@ -180,6 +191,10 @@ pub(crate) fn is_list_without_dashes(entries: &[NodeEntry], has_property: impl F
 
 pub(crate) fn list_without_dashes(type_key: &NodeKey, entries: &[NodeEntry]) -> Diagnostic {
     let first = entries.first().map_or(type_key, |entry| &entry.key);
-    Diagnostic::error(first.span, format!("the resources below `{}` are not a list", type_key.text))
-        .with_hint(format!("write a dash before each: `- {}:`", as_key(&first.text)))
+    Diagnostic::error(
+        DiagnosticKind::WrongType,
+        first.span,
+        format!("the resources below `{}` are not a list", type_key.text),
+    )
+    .with_hint(format!("write a dash before each: `- {}:`", as_key(&first.text)))
 }

@@ -3,6 +3,7 @@
 use ccm_data::annotations::EvaluationError;
 use ccm_data::validators::{self, VALIDATORS};
 use ccm_expr::{Expression, Function, FunctionError, NameKind, ParseContext, Scope, Timestamp, Value};
+use ccm_model::DiagnosticKind;
 
 /// Returns `true` if the expression holds for the value.
 pub(crate) fn evaluate(text: &str, value: &Value, now: Timestamp) -> Result<bool, EvaluationError> {
@@ -11,6 +12,7 @@ pub(crate) fn evaluate(text: &str, value: &Value, now: Timestamp) -> Result<bool
         names.map(|name| Function { name, min_arguments: 1, max_arguments: 2 }).collect();
     let known = ParseContext { names: &[("value", NameKind::Anything)], functions: &functions };
     let refused = |error: ccm_expr::Error| EvaluationError {
+        kind: error.cause.kind(),
         message: error.message,
         range: Some(error.range),
         hints: error.hints,
@@ -19,6 +21,7 @@ pub(crate) fn evaluate(text: &str, value: &Value, now: Timestamp) -> Result<bool
     match expression.evaluate(&ValidationScope { value, now }).map_err(refused)? {
         Value::Bool(is_valid) => Ok(is_valid),
         other => Err(EvaluationError {
+            kind: DiagnosticKind::WrongType,
             message: format!("a validation must be true or false, found {}", other.kind()),
             range: None,
             hints: vec!["compare the value, or call a validator such as `isIP(value)`".to_owned()],
@@ -42,10 +45,15 @@ impl Scope for ValidationScope<'_> {
 
     fn call(&self, function: &str, arguments: &[Value]) -> Result<Value, FunctionError> {
         let Some(validator) = validators::find(function) else {
-            return Err(FunctionError::new(format!("there is no validator `{function}`")));
+            return Err(FunctionError::new(
+                DiagnosticKind::UnknownFunction,
+                format!("there is no validator `{function}`"),
+            ));
         };
         let answer = validator.call(function, arguments);
-        answer.map(Value::Bool).map_err(|error| FunctionError::new(error.to_string()))
+        answer
+            .map(Value::Bool)
+            .map_err(|error| FunctionError::new(DiagnosticKind::InvalidOperand, error.to_string()))
     }
 
     fn now(&self) -> Timestamp {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::Span;
+use crate::{DiagnosticKind, Span};
 
 /// Severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -27,6 +27,8 @@ pub struct Label {
 pub struct Diagnostic {
     /// Severity of a diagnostic.
     pub severity: Severity,
+    /// Kind.
+    pub kind: DiagnosticKind,
     /// Message, in lower case and without a full stop.
     pub message: String,
     /// Spans. The first is the location of the error, the others explain it. Empty if the error has no
@@ -42,32 +44,33 @@ pub struct Diagnostic {
 
 impl Diagnostic {
     /// Builds an error with a location.
-    pub fn error(span: Span, message: impl Into<String>) -> Self {
-        Self::new(Severity::Error, span, message)
+    pub fn error(kind: DiagnosticKind, span: Span, message: impl Into<String>) -> Self {
+        Self::new(Severity::Error, kind, span, message)
     }
 
     /// Builds a warning with a location.
-    pub fn warning(span: Span, message: impl Into<String>) -> Self {
-        Self::new(Severity::Warning, span, message)
+    pub fn warning(kind: DiagnosticKind, span: Span, message: impl Into<String>) -> Self {
+        Self::new(Severity::Warning, kind, span, message)
     }
 
-    fn new(severity: Severity, span: Span, message: impl Into<String>) -> Self {
+    fn new(severity: Severity, kind: DiagnosticKind, span: Span, message: impl Into<String>) -> Self {
         let labels = vec![Label { span, text: String::new() }];
-        Self { severity, labels, ..Self::without_location(message) }
+        Self { severity, labels, ..Self::without_location(kind, message) }
     }
 
     /// Builds an error with or without a location.
-    pub fn error_at(place: Option<Span>, message: impl Into<String>) -> Self {
+    pub fn error_at(kind: DiagnosticKind, place: Option<Span>, message: impl Into<String>) -> Self {
         match place {
-            Some(span) => Self::error(span, message),
-            None => Self::without_location(message),
+            Some(span) => Self::error(kind, span, message),
+            None => Self::without_location(kind, message),
         }
     }
 
     /// Builds an error without a location.
-    pub fn without_location(message: impl Into<String>) -> Self {
+    pub fn without_location(kind: DiagnosticKind, message: impl Into<String>) -> Self {
         Self {
             severity: Severity::Error,
+            kind,
             message: message.into(),
             labels: Vec::new(),
             hints: Vec::new(),

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 
-use crate::{Diagnostic, Severity};
+use crate::{Diagnostic, DiagnosticKind, Severity};
 
 /// Maximum number of errors, and of warnings. More would not be read.
 pub(crate) const MAX_PER_SEVERITY: usize = 10_000;
@@ -43,7 +43,12 @@ impl Diagnostics {
             return;
         }
         let message = format!("more than {MAX_PER_SEVERITY} {what}: the others are not reported");
-        self.kept.push(Diagnostic { message, hints: Vec::new(), ..found });
+        self.kept.push(Diagnostic {
+            kind: DiagnosticKind::LimitExceeded,
+            message,
+            hints: Vec::new(),
+            ..found
+        });
     }
 
     /// Moves all diagnostics of a list into this one.
@@ -108,14 +113,16 @@ mod tests {
         let at = |place| Span::new(SourceId::default(), place, place + 1);
         let mut found = Diagnostics::new();
         for place in 0..MAX_PER_SEVERITY + 5 {
-            found.push(Diagnostic::warning(at(place), "odd"));
-            found.push(Diagnostic::error(at(0), "wrong"));
+            found.push(Diagnostic::warning(DiagnosticKind::InvalidValue, at(place), "odd"));
+            found.push(Diagnostic::error(DiagnosticKind::InvalidValue, at(0), "wrong"));
         }
         found.retain(|one| one.severity == Severity::Warning);
-        found.push(Diagnostic::error(at(0), "wrong"));
+        found.push(Diagnostic::error(DiagnosticKind::InvalidValue, at(0), "wrong"));
         assert!(!found.is_full() && found.has_errors());
         for place in 0..2 * MAX_PER_SEVERITY {
-            found.push(Diagnostic::error(at(place), "wrong").with_hint("do it right"));
+            found.push(
+                Diagnostic::error(DiagnosticKind::InvalidValue, at(place), "wrong").with_hint("do it right"),
+            );
         }
         assert!(found.is_full() && found.has_errors());
         let found = found.into_vec();

@@ -52,6 +52,7 @@
 mod catalog;
 mod claim;
 mod diagnostic;
+mod diagnostic_kind;
 mod diagnostics;
 mod digest;
 mod duration;
@@ -85,6 +86,7 @@ pub use catalog::{
 };
 pub use claim::{Claim, ClaimKind, PathKind, Sharing};
 pub use diagnostic::{Diagnostic, Label, Severity};
+pub use diagnostic_kind::DiagnosticKind;
 pub use diagnostics::Diagnostics;
 pub use digest::{hexadecimal, sha256};
 pub use duration::{DurationError, display_duration, parse_duration};

@@ -1,6 +1,9 @@
 //! Nodes to typed properties, with every error at its location.
 
-use ccm_model::{Diagnostic, Node, NodeEntry, NodeMap, Properties, Scalar, ScalarKind, ScalarStyle, closest};
+use ccm_model::{
+    Diagnostic, DiagnosticKind, Node, NodeEntry, NodeMap, Properties, Scalar, ScalarKind, ScalarStyle,
+    closest,
+};
 
 use crate::{CommonProperty, PropertyKind, PropertySpec, ValueError};
 
@@ -80,7 +83,7 @@ fn decode_entries<'e, T: PropertySet, I: Iterator<Item = &'static str>>(
         if !decoded.set(entry, &mut errors) {
             let names = || T::PROPERTIES.iter().map(|property| property.name).chain(also_known());
             let message = format!("unknown property `{}`", entry.key.text.escape_debug());
-            let error = Diagnostic::error(entry.key.span, message);
+            let error = Diagnostic::error(DiagnosticKind::UnknownProperty, entry.key.span, message);
             errors.push(match closest(&entry.key.text, names()) {
                 None => error.with_hint(format!("known here: {}", names().collect::<Vec<_>>().join(", "))),
                 near => error.with_suggestion(near),
@@ -95,7 +98,11 @@ fn decode_entries<'e, T: PropertySet, I: Iterator<Item = &'static str>>(
 
 /// Builds the error of a value of another kind, with a hint for a common error.
 pub fn expected(what: &str, node: &Node) -> Diagnostic {
-    let error = Diagnostic::error(node.span, format!("expected {what}, found {}", node.describe()));
+    let error = Diagnostic::error(
+        DiagnosticKind::WrongType,
+        node.span,
+        format!("expected {what}, found {}", node.describe()),
+    );
     let Some(scalar) = node.as_scalar() else { return error };
     match (what, &*scalar.text) {
         ("a boolean", "yes" | "on" | "Yes" | "On" | "YES" | "ON" | "y") => {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use ccm_model::{Diagnostic, Label, Node, Span, closest, listed};
+use ccm_model::{Diagnostic, DiagnosticKind, Label, Node, Span, closest, listed};
 use thiserror::Error;
 
 use crate::CheckInput;
@@ -11,14 +11,20 @@ use crate::CheckInput;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{message}")]
 pub struct ValueError {
+    kind: DiagnosticKind,
     message: String,
     hint: Option<String>,
 }
 
 impl ValueError {
-    /// Builds an error.
+    /// Builds the error of a value that is not allowed.
     pub fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), hint: None }
+        Self { kind: DiagnosticKind::InvalidValue, message: message.into(), hint: None }
+    }
+
+    /// Builds the error of a value that this version does not support.
+    pub fn unsupported(message: impl Into<String>) -> Self {
+        Self { kind: DiagnosticKind::Unsupported, ..Self::new(message) }
     }
 
     /// Builds the error of a text that is none of these words.
@@ -44,7 +50,7 @@ impl ValueError {
 
     /// Adds the location.
     pub fn at(self, span: Span) -> Diagnostic {
-        self.hint.into_iter().fold(Diagnostic::error(span, self.message), Diagnostic::with_hint)
+        self.hint.into_iter().fold(Diagnostic::error(self.kind, span, self.message), Diagnostic::with_hint)
     }
 }
 
@@ -52,6 +58,7 @@ impl ValueError {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{message}")]
 pub struct PropertyError {
+    kind: DiagnosticKind,
     part: PropertyPart,
     /// Element of a list.
     element: Option<usize>,
@@ -72,23 +79,23 @@ enum PropertyPart {
 }
 
 impl PropertyError {
-    fn of(part: PropertyPart, message: impl Into<String>) -> Self {
-        Self { part, element: None, byte: None, message: message.into(), hint: None, follows: false }
+    fn of(kind: DiagnosticKind, part: PropertyPart, message: impl Into<String>) -> Self {
+        Self { kind, part, element: None, byte: None, message: message.into(), hint: None, follows: false }
     }
 
     /// Builds an error in a property, or in the name if the property is not given.
-    pub fn new(property: &'static str, message: impl Into<String>) -> Self {
-        Self::of(PropertyPart::Property(property), message)
+    pub fn new(kind: DiagnosticKind, property: &'static str, message: impl Into<String>) -> Self {
+        Self::of(kind, PropertyPart::Property(property), message)
     }
 
-    /// Builds an error in the name.
+    /// Builds the error of an invalid name.
     pub fn of_name(message: impl Into<String>) -> Self {
-        Self::of(PropertyPart::Name, message)
+        Self::of(DiagnosticKind::InvalidValue, PropertyPart::Name, message)
     }
 
-    /// Builds an error in `ensure`.
+    /// Builds the error of an invalid `ensure`.
     pub fn of_ensure(message: impl Into<String>) -> Self {
-        Self::of(PropertyPart::Ensure, message)
+        Self::of(DiagnosticKind::InvalidValue, PropertyPart::Ensure, message)
     }
 
     /// Sets the advice.
@@ -152,7 +159,7 @@ impl PropertyError {
     /// Returns the error without its location.
     pub fn without_location(self) -> Diagnostic {
         let property = self.property().map(Cow::Borrowed);
-        let error = Diagnostic { property, ..Diagnostic::without_location(self.message) };
+        let error = Diagnostic { property, ..Diagnostic::without_location(self.kind, self.message) };
         self.hint.into_iter().fold(error, Diagnostic::with_hint)
     }
 }
@@ -163,11 +170,14 @@ mod tests {
 
     #[test]
     fn an_error_follows_from_its_own_property_and_from_those_of_its_group() {
-        let missing = PropertyError::new("line", "the line is missing");
+        let missing = PropertyError::new(DiagnosticKind::Missing, "line", "the line is missing");
         let groups: &[&[&str]] = &[&["content", "source"]];
         assert!(missing.may_follow_from(&["line"], groups));
         assert!(!missing.may_follow_from(&["content"], groups));
-        assert!(PropertyError::new("source", "exclude each other").may_follow_from(&["content"], groups));
+        assert!(
+            PropertyError::new(DiagnosticKind::Conflict, "source", "exclude each other")
+                .may_follow_from(&["content"], groups)
+        );
         assert!(!PropertyError::of_name("is not absolute").may_follow_from(&["line"], groups));
     }
 }

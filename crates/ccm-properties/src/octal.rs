@@ -1,6 +1,6 @@
 //! Octal digits.
 
-use ccm_model::{Diagnostic, Node, ScalarStyle};
+use ccm_model::{Diagnostic, DiagnosticKind, Node, ScalarStyle};
 
 use crate::{ValueError, expected};
 
@@ -16,7 +16,7 @@ pub fn octal<T>(
     if node.as_scalar().is_some_and(|scalar| scalar.style == ScalarStyle::Computed) {
         let message = format!("expected a {noun} as text, found {}", node.describe());
         let hint = format!("write it as text where it comes from, like `\"{example}\"`");
-        errors.push(Diagnostic::error(node.span, message).with_hint(hint));
+        errors.push(Diagnostic::error(DiagnosticKind::WrongType, node.span, message).with_hint(hint));
         return None;
     }
     let Some(text) = node.as_text() else {

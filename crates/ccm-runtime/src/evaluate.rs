@@ -10,7 +10,7 @@ use ccm_host::absolute;
 use ccm_manifest::{
     DataFile, EvaluationRequest, ExpressionNames, Redaction, ResolvedData, Sources as _, is_of_system_fact,
 };
-use ccm_model::{Diagnostic, SourceMap, escape_control};
+use ccm_model::{Diagnostic, DiagnosticKind, SourceMap, escape_control};
 
 use crate::findings::{Findings, ManifestErrors};
 use crate::input::{GivenData, GivenFacts, InputError, data_files};
@@ -185,7 +185,10 @@ impl Session {
         let name = path.display().to_string();
         let mut texts = SourceMap::default();
         let text = machine.read(path).map_err(|error| {
-            let error = Diagnostic::without_location(format!("--vars {name} can't be read: {error}"));
+            let error = Diagnostic::without_location(
+                DiagnosticKind::Unreadable,
+                format!("--vars {name} can't be read: {error}"),
+            );
             self.errors(vec![error], &texts)
         })?;
         let source = texts.add(name.clone(), text.as_str());
@@ -221,12 +224,18 @@ fn find(
 fn at(text: &str, whole: &Value) -> Result<Value, Diagnostic> {
     let shown = escape_control(text);
     let path = path::Path::parse(text).map_err(|error| {
-        Diagnostic::without_location(format!("the path `{shown}` can't be read: {}", error.message))
+        Diagnostic::without_location(
+            DiagnosticKind::ExpressionSyntax,
+            format!("the path `{shown}` can't be read: {}", error.message),
+        )
     })?;
     match path.find(whole) {
         Ok(Some(value)) => Ok(value),
         Ok(None) => {
-            let error = Diagnostic::without_location(format!("there is nothing at `{shown}`"));
+            let error = Diagnostic::without_location(
+                DiagnosticKind::UnknownName,
+                format!("there is nothing at `{shown}`"),
+            );
             let begins =
                 |first: &str| text.starts_with(first) && whole.get(first.trim_end_matches('.')).is_none();
             Err(if begins("facts.") || begins("data.") {
@@ -236,6 +245,9 @@ fn at(text: &str, whole: &Value) -> Result<Value, Diagnostic> {
                 error.with_suggestion(path.closest(whole).as_deref())
             })
         }
-        Err(limit) => Err(Diagnostic::without_location(format!("nothing was found at `{shown}`: {limit}"))),
+        Err(limit) => Err(Diagnostic::without_location(
+            DiagnosticKind::LimitExceeded,
+            format!("nothing was found at `{shown}`: {limit}"),
+        )),
     }
 }

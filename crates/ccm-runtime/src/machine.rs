@@ -10,7 +10,7 @@ use ccm_expr::{Timestamp, Value};
 use ccm_facts::{Subtree, Subtrees};
 use ccm_host::{ConfigurationError, FileError};
 use ccm_manifest::{FactPath, Sources};
-use ccm_model::{Diagnostic, SourceMap};
+use ccm_model::{Diagnostic, DiagnosticKind, SourceMap};
 
 use crate::doors::OpenDoors;
 use crate::input::GivenFacts;
@@ -126,7 +126,8 @@ impl MachineSources {
         for path in &self.given.files {
             if let Some(hint) = url_hint(path) {
                 let message = format!("the facts {}: a URL is not supported in this version", path.display());
-                errors.push(Diagnostic::without_location(message).with_hint(hint));
+                errors
+                    .push(Diagnostic::without_location(DiagnosticKind::Unsupported, message).with_hint(hint));
                 continue;
             }
             match self.read(path) {
@@ -136,7 +137,7 @@ impl MachineSources {
                 },
                 Err(error) => {
                     let message = format!("the facts {} can't be read: {error}", path.display());
-                    errors.push(Diagnostic::without_location(message));
+                    errors.push(Diagnostic::without_location(DiagnosticKind::Unreadable, message));
                 }
             }
         }
@@ -145,7 +146,7 @@ impl MachineSources {
                 Ok(value) => given.push(value),
                 Err(error) => {
                     let message = format!("a fact can't be read: {error}");
-                    errors.push(Diagnostic::without_location(message).with_hint(error.hint()));
+                    errors.push(Diagnostic::without_location(error.kind(), message).with_hint(error.hint()));
                 }
             }
         }
@@ -200,7 +201,10 @@ impl Sources for MachineSources {
         let mut variables = self.doors.doors.environment();
         let Some(path) = &self.dotenv else { return Ok(variables) };
         let refused = |reason: &dyn std::fmt::Display| {
-            let error = Diagnostic::without_location(format!("{} can't be read: {reason}", path.display()));
+            let error = Diagnostic::without_location(
+                DiagnosticKind::Unreadable,
+                format!("{} can't be read: {reason}", path.display()),
+            );
             vec![error.with_hint("leave it out with `--no-env`")]
         };
         match self.doors.doors.dotenv(path, MAX_FILE_SIZE) {

@@ -1,6 +1,6 @@
 //! Resource type for tests that load manifests.
 
-use ccm_model::{Claim, Diagnostic, Node, PathKind, Properties, Resource, ScalarKind};
+use ccm_model::{Claim, Diagnostic, DiagnosticKind, Node, PathKind, Properties, Resource, ScalarKind};
 use ccm_properties::{CheckInput, OwnProperties, PropertySpec, Text, TextSyntax, TypeSpec};
 use serde_json::Value as Json;
 
@@ -70,6 +70,9 @@ impl OwnProperties for Thing {
         let is_number =
             |node: &&Node| node.as_scalar().is_some_and(|scalar| matches!(scalar.kind(), ScalarKind::Int(_)));
         let wrong = count.filter(|node| !is_number(node));
-        wrong.map(|node| Diagnostic::error(node.span, "expected a number")).into_iter().collect()
+        wrong
+            .map(|node| Diagnostic::error(DiagnosticKind::WrongType, node.span, "expected a number"))
+            .into_iter()
+            .collect()
     }
 }

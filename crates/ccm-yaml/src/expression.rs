@@ -1,6 +1,6 @@
 //! Expressions without quotes, the most frequent error: YAML reads them as maps.
 
-use ccm_model::{Diagnostic, SourceId, Span};
+use ccm_model::{Diagnostic, DiagnosticKind, SourceId, Span};
 
 use crate::excerpt::{line_around, quote_it, rest_of_line};
 
@@ -14,8 +14,12 @@ pub(crate) fn unquoted(source: SourceId, text: &str, start: usize, in_flow: bool
         Some(_) => rest,
     };
     let end = start + closed.unwrap_or(rest).len();
-    Diagnostic::error(Span::new(source, start, end), "an expression without quotes is a map to YAML")
-        .with_hint(quote_it(value))
+    Diagnostic::error(
+        DiagnosticKind::Syntax,
+        Span::new(source, start, end),
+        "an expression without quotes is a map to YAML",
+    )
+    .with_hint(quote_it(value))
 }
 
 /// Finds an unquoted expression that causes an error at `at`: a `{{` that begins a value earlier on the line.

@@ -3,19 +3,21 @@
 use std::collections::hash_map::Entry as Slot;
 use std::collections::{BTreeSet, HashMap};
 
-use ccm_model::{Diagnostic, Node, NodeEntry, NodeKey, NodeMap, NodeValue, Scalar, ScalarStyle, Span};
+use ccm_model::{
+    Diagnostic, DiagnosticKind, Node, NodeEntry, NodeKey, NodeMap, NodeValue, Scalar, ScalarStyle, Span,
+};
 
 use crate::excerpt::shown;
 
 /// Converts a node to a key. `written` is the span of the key, not that of an alias's node.
 pub(crate) fn key_of(node: Node, written: Span) -> Result<NodeKey, Diagnostic> {
     match node.value {
-        NodeValue::Scalar(Scalar { style: ScalarStyle::Plain, text }) if &*text == "<<" => {
-            Err(Diagnostic::error(written, "merge keys (`<<`) are not supported")
-                .with_hint("use `defaults` for what a list of resources shares"))
-        }
+        NodeValue::Scalar(Scalar { style: ScalarStyle::Plain, text }) if &*text == "<<" => Err(
+            Diagnostic::error(DiagnosticKind::Unsupported, written, "merge keys (`<<`) are not supported")
+                .with_hint("use `defaults` for what a list of resources shares"),
+        ),
         NodeValue::Scalar(Scalar { style: ScalarStyle::Plain, text }) if text.is_empty() => {
-            Err(Diagnostic::error(written, "the key before this `:` is missing"))
+            Err(Diagnostic::error(DiagnosticKind::Missing, written, "the key before this `:` is missing"))
         }
         NodeValue::Scalar(Scalar { text, .. }) => Ok(NodeKey { text, span: written }),
         NodeValue::List(_) => Err(not_a_key(written, "a list")),
@@ -25,7 +27,7 @@ pub(crate) fn key_of(node: Node, written: Span) -> Result<NodeKey, Diagnostic> {
 
 /// Error of a list or map used as a key.
 pub(crate) fn not_a_key(written: Span, what: &str) -> Diagnostic {
-    Diagnostic::error(written, format!("{what} can't be a key"))
+    Diagnostic::error(DiagnosticKind::WrongType, written, format!("{what} can't be a key"))
         .with_hint("quote it if it is meant as text: a key is a scalar")
 }
 
@@ -56,9 +58,13 @@ pub(crate) fn duplicates(entries: &[NodeEntry], most: usize) -> Vec<Diagnostic> 
 }
 
 fn duplicate(first: &NodeKey, again: &NodeKey) -> Diagnostic {
-    Diagnostic::error(again.span, format!("the key `{}` is given twice", shown(&again.text)))
-        .labelled("given again here")
-        .with_label(first.span, "first given here")
+    Diagnostic::error(
+        DiagnosticKind::DuplicateKey,
+        again.span,
+        format!("the key `{}` is given twice", shown(&again.text)),
+    )
+    .labelled("given again here")
+    .with_label(first.span, "first given here")
 }
 
 /// Makes keys unique, so that the values of a duplicate key can be checked: lists and maps are joined, and of

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use ccm_model::{Diagnostic, ScalarStyle, SourceId, Span};
+use ccm_model::{Diagnostic, DiagnosticKind, ScalarStyle, SourceId, Span};
 use granit_parser::{Event, Marker, Options, Parser, ScanError, StructureStyle, Tag as ParsedTag};
 
 use crate::syntax::{self, PrecedingScalar, SyntaxError};
@@ -103,8 +103,12 @@ impl<'t> EventReader<'t> {
         if self.documents > 1 {
             let end = range.end.max(range.start + excerpt::word_length(self.text, range.start));
             let span = self.span(&(range.start..end));
-            return Err(Diagnostic::error(span, "a second document begins here")
-                .with_hint("remove the `---`, or split the file: only one document is allowed"));
+            return Err(Diagnostic::error(
+                DiagnosticKind::Unsupported,
+                span,
+                "a second document begins here",
+            )
+            .with_hint("remove the `---`, or split the file: only one document is allowed"));
         }
         if explicit {
             self.cursor = range.end;

@@ -5,7 +5,7 @@ mod colon;
 mod indentation;
 mod quotes;
 
-use ccm_model::{Diagnostic, SourceId, Span};
+use ccm_model::{Diagnostic, DiagnosticKind, SourceId, Span};
 use granit_parser::ErrorKind;
 
 use crate::excerpt::{line_around, quote_it, rest_of_line, shown, word_length};
@@ -66,17 +66,18 @@ impl SyntaxError<'_> {
                 ))
             }
             ErrorKind::InvalidBlockScalarIndent => self
-                .error("an empty line above is indented deeper than this first line of the block")
+                .indentation("an empty line above is indented deeper than this first line of the block")
                 .with_hint("remove the blanks on the empty line"),
             ErrorKind::InvalidBlockScalarHeader => self
                 .error(format!("unexpected text after `{}`", self.first_character()))
                 .with_hint("begin the text of the block on the next line")
                 .with_hint(quote_it(self.rest())),
-            ErrorKind::ZeroBlockScalarIndent => self.error("a block can't be indented by 0"),
+            ErrorKind::ZeroBlockScalarIndent => self.indentation("a block can't be indented by 0"),
 
             ErrorKind::UnclosedQuotedScalar => self.unclosed_quote(self.at),
             ErrorKind::InvalidQuotedScalarIndent => self.unfinished_quote(),
             ErrorKind::DocumentIndicatorInQuotedScalar => Diagnostic::error(
+                DiagnosticKind::Syntax,
                 self.character(),
                 "a quoted text can't hold a line that begins with `---` or `...`",
             )
@@ -126,7 +127,9 @@ impl SyntaxError<'_> {
                 .with_hint("quote the text if `#` is part of it"),
             ErrorKind::InvalidDocumentEnd => self.error("unexpected text after the end of the document"),
             ErrorKind::BomInsideDocument => self.error("a byte order mark is not allowed inside the text"),
-            ErrorKind::UnsupportedYamlMajorVersion => self.error("only YAML 1 is supported"),
+            ErrorKind::UnsupportedYamlMajorVersion => {
+                Diagnostic::error(DiagnosticKind::Unsupported, self.word(), "only YAML 1 is supported")
+            }
             ErrorKind::MissingDocumentEndBeforeDirective
             | ErrorKind::MissingDirectiveName
             | ErrorKind::InvalidDirectiveName
@@ -156,8 +159,12 @@ impl SyntaxError<'_> {
         let escape = if code <= 0xff { format!("\\x{code:02x}") } else { format!("\\u{code:04x}") };
         let message = format!("the control character U+{code:04X} is not allowed in YAML");
         Some(
-            Diagnostic::error(self.span(start, start + character.len_utf8()), message)
-                .with_hint(format!("write it as `{escape}` in double quotes")),
+            Diagnostic::error(
+                DiagnosticKind::Syntax,
+                self.span(start, start + character.len_utf8()),
+                message,
+            )
+            .with_hint(format!("write it as `{escape}` in double quotes")),
         )
     }
 
@@ -191,7 +198,12 @@ impl SyntaxError<'_> {
 
     /// Builds an error at the word where the parser stopped.
     fn error(&self, message: impl Into<String>) -> Diagnostic {
-        Diagnostic::error(self.word(), message)
+        Diagnostic::error(DiagnosticKind::Syntax, self.word(), message)
+    }
+
+    /// Builds an error of the indentation at the word where the parser stopped.
+    fn indentation(&self, message: &str) -> Diagnostic {
+        Diagnostic::error(DiagnosticKind::Indentation, self.word(), message)
     }
 
     fn word(&self) -> Span {
@@ -209,7 +221,7 @@ impl SyntaxError<'_> {
 }
 
 pub(crate) fn tab(span: Span) -> Diagnostic {
-    Diagnostic::error(span, "a tab is used as indentation")
+    Diagnostic::error(DiagnosticKind::Indentation, span, "a tab is used as indentation")
         .with_hint("indent with spaces: YAML allows no tabs")
 }
 
@@ -218,6 +230,6 @@ pub(crate) fn unknown_alias(text: &str, span: Span, in_brackets: bool) -> Diagno
     let name = text.get(span.range()).unwrap_or_default();
     let value = if in_brackets { name } else { rest_of_line(text, span.start as usize) };
     let anchor = shown(name.trim_start_matches('*'));
-    Diagnostic::error(span, format!("unknown alias `*{anchor}`"))
+    Diagnostic::error(DiagnosticKind::UnknownReference, span, format!("unknown alias `*{anchor}`"))
         .with_hint(format!("define the anchor `&{anchor}` above or, if this is text, {}", quote_it(value)))
 }

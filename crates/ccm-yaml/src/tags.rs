@@ -1,6 +1,6 @@
 //! Tags of the core schema; no others are supported.
 
-use ccm_model::{Diagnostic, Scalar, ScalarKind, ScalarStyle, Span};
+use ccm_model::{Diagnostic, DiagnosticKind, Scalar, ScalarKind, ScalarStyle, Span};
 use granit_parser::Tag as ParsedTag;
 
 use crate::excerpt::shown;
@@ -42,7 +42,11 @@ impl YamlTag<'_> {
     }
 
     fn misfit(&self, what: &str) -> Diagnostic {
-        Diagnostic::error(self.span, format!("the tag `{}` does not fit {what}", shown(self.text)))
+        Diagnostic::error(
+            DiagnosticKind::WrongType,
+            self.span,
+            format!("the tag `{}` does not fit {what}", shown(self.text)),
+        )
     }
 
     fn unsupported(&self) -> Diagnostic {
@@ -51,6 +55,10 @@ impl YamlTag<'_> {
 }
 
 pub(crate) fn unsupported(span: Span, text: &str) -> Diagnostic {
-    Diagnostic::error(span, format!("tags such as `{}` are not supported", shown(text)))
-        .with_hint("quote the value if its `!` is meant as text")
+    Diagnostic::error(
+        DiagnosticKind::Unsupported,
+        span,
+        format!("tags such as `{}` are not supported", shown(text)),
+    )
+    .with_hint("quote the value if its `!` is meant as text")
 }

@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use ccm_model::{Diagnostic, Node, NodeEntry, NodeKey, NodeMap, NodeValue, Scalar, ScalarStyle, Span};
+use ccm_model::{
+    Diagnostic, DiagnosticKind, Node, NodeEntry, NodeKey, NodeMap, NodeValue, Scalar, ScalarStyle, Span,
+};
 
 use crate::excerpt::shown;
 use crate::{Limits, expression, keys};
@@ -152,7 +154,11 @@ impl<'t> TreeBuilder<'t> {
     fn expand(&mut self, events: &[TreeEvent<'t>], anchor: usize, written: Span) -> Result<(), Diagnostic> {
         let Some(range) = self.anchors.get(anchor).cloned().flatten() else {
             let name = shown(self.text.get(written.range()).unwrap_or_default());
-            return Err(Diagnostic::error(written, format!("the alias `{name}` is inside its own anchor")));
+            return Err(Diagnostic::error(
+                DiagnosticKind::Cycle,
+                written,
+                format!("the alias `{name}` is inside its own anchor"),
+            ));
         };
         if let [TreeEvent::Scalar { text, style, span }] = &events[range.clone()] {
             self.count(copied(text), written, self.expanding.or(Some(written)))?;
@@ -294,7 +300,7 @@ impl<'t> TreeBuilder<'t> {
             Some(_) => format!("aliases make this text larger than {most} values"),
             None => format!("more than {most} values in one text"),
         };
-        Err(Diagnostic::error(alias.unwrap_or(written), message))
+        Err(Diagnostic::error(DiagnosticKind::LimitExceeded, alias.unwrap_or(written), message))
     }
 
     fn report_duplicates(&mut self, entries: &[NodeEntry]) {
@@ -381,5 +387,9 @@ fn copied(text: &str) -> usize {
 }
 
 pub(crate) fn too_deep(span: Span, limits: &Limits) -> Diagnostic {
-    Diagnostic::error(span, format!("nested deeper than {} levels", limits.depth))
+    Diagnostic::error(
+        DiagnosticKind::LimitExceeded,
+        span,
+        format!("nested deeper than {} levels", limits.depth),
+    )
 }

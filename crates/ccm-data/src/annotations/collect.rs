@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use ccm_model::{Diagnostic, Diagnostics, Node, NodeKey, NodeValue, Span, closest};
+use ccm_model::{Diagnostic, DiagnosticKind, Diagnostics, Node, NodeKey, NodeValue, Span, closest};
 
 use super::comments::{self, Comment};
 use super::{Annotation, AnnotationKind};
@@ -138,8 +138,12 @@ impl AnnotationCollector<'_> {
         for ParsedAnnotation { span, what } in self.above.get(&key.span.start).into_iter().flatten() {
             let diagnostic = match what {
                 Err(error) => error_at(*error, *span),
-                Ok(_) if is_in_list => Diagnostic::warning(*span, "an annotation in a list has no effect")
-                    .with_hint("write it above the key of the list"),
+                Ok(_) if is_in_list => Diagnostic::warning(
+                    DiagnosticKind::NoEffect,
+                    *span,
+                    "an annotation in a list has no effect",
+                )
+                .with_hint("write it above the key of the list"),
                 Ok(kind) => {
                     self.annotations.push(Annotation {
                         path: self.path.clone(),
@@ -161,15 +165,21 @@ impl AnnotationCollector<'_> {
 fn error_at(error: AnnotationError, span: Span) -> Diagnostic {
     match error {
         AnnotationError::Misspelt(meant) => {
-            Diagnostic::warning(span, "unknown annotation, which has no effect")
+            Diagnostic::warning(DiagnosticKind::NoEffect, span, "unknown annotation, which has no effect")
                 .with_suggestion(Some(&format!("@{meant}")))
         }
-        AnnotationError::NoExpression => Diagnostic::error(span, "`@validate` has no expression")
-            .with_hint("write an expression, such as `# @validate isInt(value)`"),
+        AnnotationError::NoExpression => {
+            Diagnostic::error(DiagnosticKind::Missing, span, "`@validate` has no expression")
+                .with_hint("write an expression, such as `# @validate isInt(value)`")
+        }
     }
 }
 
 fn without_key(written: &ParsedAnnotation) -> Diagnostic {
-    Diagnostic::warning(written.span, "no key follows this annotation, which has no effect")
-        .with_hint("put it on a line of its own directly above a key")
+    Diagnostic::warning(
+        DiagnosticKind::NoEffect,
+        written.span,
+        "no key follows this annotation, which has no effect",
+    )
+    .with_hint("put it on a line of its own directly above a key")
 }

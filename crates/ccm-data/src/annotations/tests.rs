@@ -1,4 +1,4 @@
-use ccm_model::{Diagnostic, Diagnostics, Severity};
+use ccm_model::{Diagnostic, DiagnosticKind, Diagnostics, Severity};
 use proptest::prelude::*;
 
 use super::*;
@@ -136,6 +136,7 @@ fn evaluate(expression: &str, value: &Value) -> Result<bool, EvaluationError> {
         "text" => Ok(matches!(value, Value::Text(_))),
         "never" => Ok(false),
         _ => Err(EvaluationError {
+            kind: DiagnosticKind::UnknownFunction,
             message: "unknown name `banana`".to_owned(),
             range: Some(1..7),
             hints: vec!["did you mean `value`?".to_owned()],

@@ -1,6 +1,8 @@
 //! Reading of `hierarchy` and `overrides`.
 
-use ccm_model::{Diagnostic, Diagnostics, Node, NodeKey, NodeValue, ScalarKind, closest, escape_control};
+use ccm_model::{
+    Diagnostic, DiagnosticKind, Diagnostics, Node, NodeKey, NodeValue, ScalarKind, closest, escape_control,
+};
 
 use super::{Hierarchy, Merge, OrderEntry, Override, Overrides};
 
@@ -27,8 +29,11 @@ pub fn read(key: &NodeKey, node: &Node, diagnostics: &mut Diagnostics) -> Hierar
             "order" => hierarchy.order = order(&entry.value, diagnostics),
             "merge" => hierarchy.merge = merge(&entry.value, diagnostics),
             unknown => {
-                let error =
-                    Diagnostic::error(entry.key.span, format!("unknown key `{}`", escape_control(unknown)));
+                let error = Diagnostic::error(
+                    DiagnosticKind::UnknownKey,
+                    entry.key.span,
+                    format!("unknown key `{}`", escape_control(unknown)),
+                );
                 let meant = closest(unknown, KEYS);
                 order_suggested |= meant == Some("order");
                 diagnostics.push(match meant {
@@ -40,7 +45,7 @@ pub fn read(key: &NodeKey, node: &Node, diagnostics: &mut Diagnostics) -> Hierar
     }
     if map.entry("order").is_none() && !order_suggested {
         diagnostics.push(
-            Diagnostic::error(key.span, "`hierarchy` has no `order`")
+            Diagnostic::error(DiagnosticKind::Missing, key.span, "`hierarchy` has no `order`")
                 .with_hint("write `order: [NAME, …]` with names of `overrides`"),
         );
     }
@@ -65,7 +70,11 @@ fn order(node: &Node, diagnostics: &mut Diagnostics) -> Vec<OrderEntry> {
     for element in elements {
         match element.as_text() {
             Some(name) if name.trim().is_empty() => {
-                diagnostics.push(Diagnostic::error(element.span, "the name of an override is empty"));
+                diagnostics.push(Diagnostic::error(
+                    DiagnosticKind::Missing,
+                    element.span,
+                    "the name of an override is empty",
+                ));
             }
             Some(name) => entries.push(OrderEntry { text: name.into(), span: element.span }),
             None => diagnostics.push(expected("the name of an override", element)),
@@ -80,7 +89,9 @@ fn merge(node: &Node, diagnostics: &mut Diagnostics) -> Merge {
         Some("deep") => return Merge::Deep,
         _ if node.is_null() => return Merge::First,
         Some(other) => {
-            diagnostics.push(expected("`first` or `deep`", node).with_suggestion(closest(other, MERGES)));
+            let error =
+                Diagnostic { kind: DiagnosticKind::InvalidValue, ..expected("`first` or `deep`", node) };
+            diagnostics.push(error.with_suggestion(closest(other, MERGES)));
         }
         None => diagnostics.push(expected("`first` or `deep`", node)),
     }
@@ -121,5 +132,9 @@ impl Overrides {
 }
 
 fn expected(what: &str, found: &Node) -> Diagnostic {
-    Diagnostic::error(found.span, format!("expected {what}, found {}", found.describe()))
+    Diagnostic::error(
+        DiagnosticKind::WrongType,
+        found.span,
+        format!("expected {what}, found {}", found.describe()),
+    )
 }

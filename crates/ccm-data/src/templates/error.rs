@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use ccm_model::DiagnosticKind;
+
 use super::{MAX_OUTPUT, MAX_TEMPLATE};
 
 /// Error of a template. Its text holds no values, because they may be secret.
@@ -76,11 +78,31 @@ pub enum TemplateFault {
     #[error("{0}")]
     Operation(String),
     /// The scope returned an error.
-    #[error("{0}")]
-    Refused(String),
+    #[error("{1}")]
+    Refused(DiagnosticKind, String),
     /// The engine failed.
     #[error("the template can't be rendered: {0}")]
     Engine(String),
+}
+
+impl TemplateFault {
+    /// Returns the kind of the diagnostic.
+    pub fn kind(&self) -> DiagnosticKind {
+        match self {
+            Self::TooLarge
+            | Self::TooDeep
+            | Self::TooManyRenders(_)
+            | Self::TooManySteps(_)
+            | Self::TooMuchOutput => DiagnosticKind::LimitExceeded,
+            Self::Syntax(_) => DiagnosticKind::ExpressionSyntax,
+            Self::Undefined { .. } => DiagnosticKind::UnknownName,
+            Self::Unknown { .. } => DiagnosticKind::UnknownFunction,
+            Self::NoTemplate(_) => DiagnosticKind::Unreadable,
+            Self::Outside | Self::Operation(_) => DiagnosticKind::InvalidOperand,
+            Self::Refused(kind, _) => *kind,
+            Self::Engine(_) => DiagnosticKind::EvaluationFailed,
+        }
+    }
 }
 
 impl TemplateError {
@@ -115,6 +137,8 @@ impl TemplateLocation {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct ScopeError {
+    /// Kind of the diagnostic.
+    pub kind: DiagnosticKind,
     /// Message: lower case, no full stop, one layer per line.
     pub message: String,
     /// Hints.
@@ -123,8 +147,8 @@ pub struct ScopeError {
 
 impl ScopeError {
     /// Builds an error without hints.
-    pub fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), hints: Vec::new() }
+    pub fn new(kind: DiagnosticKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), hints: Vec::new() }
     }
 }
 
@@ -142,6 +166,6 @@ impl From<TemplateError> for ScopeError {
         for location in error.locations.iter().skip(1) {
             message += &format!("\nincluded at {}", at(location));
         }
-        Self { message, hints: error.hints }
+        Self { kind: error.fault.kind(), message, hints: error.hints }
     }
 }

@@ -27,7 +27,7 @@ impl Raised {
 
 impl From<ScopeError> for Raised {
     fn from(error: ScopeError) -> Self {
-        Self { fault: TemplateFault::Refused(error.message), hints: error.hints }
+        Self { fault: TemplateFault::Refused(error.kind, error.message), hints: error.hints }
     }
 }
 

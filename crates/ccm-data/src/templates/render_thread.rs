@@ -8,6 +8,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 
 use ccm_expr::Value;
+use ccm_model::DiagnosticKind;
 
 use super::TemplateScope;
 use super::error::ScopeError;
@@ -73,7 +74,7 @@ impl ScopeClient {
 
 /// The other end was dropped during a request; the render is cancelled, and nobody reads this error.
 fn disconnected() -> ScopeError {
-    ScopeError::new("the render of the template was cancelled")
+    ScopeError::new(DiagnosticKind::EvaluationFailed, "the render of the template was cancelled")
 }
 
 impl ScopeServer {

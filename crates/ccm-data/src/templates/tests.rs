@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use ccm_expr::Value;
+use ccm_model::DiagnosticKind;
 use proptest::prelude::*;
 
 use super::*;
@@ -56,10 +57,13 @@ impl TemplateScope for Scope {
             }
             ("lookup", [Value::Text(_), default]) => Ok(default.clone()),
             ("template", [Value::Text(path)]) => {
-                let text = self.include(path)?.ok_or_else(|| ScopeError::new("no such file"))?;
+                let text = self
+                    .include(path)?
+                    .ok_or_else(|| ScopeError::new(DiagnosticKind::EvaluationFailed, "no such file"))?;
                 Ok(Value::text(render(path, &text, self)?))
             }
             _ => Err(ScopeError {
+                kind: DiagnosticKind::UnknownName,
                 message: "there is nothing\nat that path".to_owned(),
                 hints: vec!["look elsewhere".to_owned()],
             }),
@@ -68,7 +72,7 @@ impl TemplateScope for Scope {
 
     fn include(&self, path: &str) -> Result<Option<String>, ScopeError> {
         if path == "unreadable" {
-            return Err(ScopeError::new("permission denied"));
+            return Err(ScopeError::new(DiagnosticKind::EvaluationFailed, "permission denied"));
         }
         Ok(self.files.get(path).cloned())
     }
@@ -439,7 +443,7 @@ fn a_name_is_read_once_and_only_if_used() {
             Some(Value::map([("a", Value::Int(1))]))
         }
         fn call(&self, _: &str, _: &[Value]) -> Result<Value, ScopeError> {
-            Err(ScopeError::new("no"))
+            Err(ScopeError::new(DiagnosticKind::EvaluationFailed, "no"))
         }
         fn include(&self, _: &str) -> Result<Option<String>, ScopeError> {
             Ok(None)

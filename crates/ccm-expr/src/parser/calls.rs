@@ -85,7 +85,7 @@ impl Parser<'_, '_> {
         let third = matches!(predicate, Predicate::SortBy | Predicate::Reduce);
         let missing = |parser: &Self| {
             let message = format!("`{word}` needs a list and a predicate");
-            Error::compile(name.start as usize..parser.current.range().end, message)
+            Error::syntax(name.start as usize..parser.current.range().end, message)
                 .with_hint(format!("for example `{word}(list, # > 1)`"))
         };
         self.expect(TokenKind::LeftParenthesis, "`(` and the function's arguments")?;

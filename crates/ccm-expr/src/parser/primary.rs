@@ -87,7 +87,7 @@ impl Parser<'_, '_> {
                     _ => &[],
                 };
                 let message = format!("`#{unknown}` is not a variable of this predicate");
-                return Err(Error::compile(whole.range(), message)
+                return Err(Error::syntax(whole.range(), message)
                     .did_you_mean(unknown, known.iter().copied())
                     .with_hint(
                         "use `#` for the element, `#index` in map() and reduce(), `#acc` in reduce()",

@@ -136,6 +136,7 @@ impl Parser<'_, '_> {
             return Ok(());
         };
         Err(Error::compile(name.range(), format!("`{word}` is already {taken}"))
+            .with_cause(crate::Cause::TakenName)
             .with_hint("give the variable another name"))
     }
 

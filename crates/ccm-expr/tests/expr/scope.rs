@@ -1,6 +1,7 @@
 //! A scope for tests.
 
 use ccm_expr::{Error, Expression, Function, FunctionError, NameKind, ParseContext, Scope, Timestamp, Value};
+use ccm_model::DiagnosticKind;
 
 /// Names from a JSON document, and a `lookup` function.
 pub(crate) struct JsonScope {
@@ -56,11 +57,13 @@ impl Scope for JsonScope {
     }
 
     fn call(&self, _: &str, arguments: &[Value]) -> Result<Value, FunctionError> {
-        let Value::Text(path) = &arguments[0] else { return Err(FunctionError::new("expected a path")) };
+        let Value::Text(path) = &arguments[0] else {
+            return Err(FunctionError::new(DiagnosticKind::InvalidOperand, "expected a path"));
+        };
         let found = path.split('.').try_fold(&self.names, |value, key| value.get(key));
         match found.or(arguments.get(1)) {
             Some(value) => Ok(value.clone()),
-            None => Err(FunctionError::new("there is nothing at this path")),
+            None => Err(FunctionError::new(DiagnosticKind::UnknownName, "there is nothing at this path")),
         }
     }
 

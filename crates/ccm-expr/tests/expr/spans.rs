@@ -85,7 +85,9 @@ fn errors_carry_their_cause() {
     assert!(matches!(cause("nobody"), Cause::UnknownName(name) if name == "nobody"));
     assert!(matches!(cause("nothing(1)"), Cause::UnknownFunction(name) if name == "nothing"));
     assert!(matches!(cause("lookup('x')"), Cause::Function { name, .. } if name == "lookup"));
-    assert!(matches!(cause("1 +"), Cause::Language));
+    assert!(matches!(cause("1 +"), Cause::Syntax));
+    assert!(matches!(cause("1 + true"), Cause::Operand));
+    assert!(matches!(cause("let Data = 1; Data"), Cause::TakenName));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use ccm_expr::{Expression, Function, FunctionError, NameKind, ParseContext, Scope, Timestamp, Value};
+use ccm_model::DiagnosticKind;
 use serde_json::json;
 
 pub(super) const WORDS: &[&str] = &[
@@ -92,7 +93,9 @@ impl Scope for SampleScope {
     fn call(&self, function: &str, arguments: &[Value]) -> Result<Value, FunctionError> {
         match arguments {
             [first, ..] => Ok(first.clone()),
-            [] => Err(FunctionError::new(format!("{function} has no argument"))),
+            [] => {
+                Err(FunctionError::new(DiagnosticKind::InvalidOperand, format!("{function} has no argument")))
+            }
         }
     }
 

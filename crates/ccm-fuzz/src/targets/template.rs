@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 
 use ccm_data::templates::{ScopeError, TemplateScope, dependencies, render};
 use ccm_expr::Value;
+use ccm_model::DiagnosticKind;
 use serde_json::json;
 
 pub(super) const WORDS: &[&str] = &[
@@ -72,11 +73,16 @@ impl TemplateScope for IncludeScope {
     fn call(&self, function: &str, arguments: &[Value]) -> Result<Value, ScopeError> {
         match (function, arguments) {
             ("template", [Value::Text(name)]) => {
-                let text = self.included.get(&**name).ok_or_else(|| ScopeError::new("no such template"))?;
-                render(name, text, self).map(Value::text).map_err(|error| ScopeError::new(error.to_string()))
+                let text = self
+                    .included
+                    .get(&**name)
+                    .ok_or_else(|| ScopeError::new(DiagnosticKind::Unreadable, "no such template"))?;
+                render(name, text, self)
+                    .map(Value::text)
+                    .map_err(|error| ScopeError::new(error.fault.kind(), error.to_string()))
             }
             (_, [first, ..]) => Ok(first.clone()),
-            _ => Err(ScopeError::new("no argument")),
+            _ => Err(ScopeError::new(DiagnosticKind::InvalidOperand, "no argument")),
         }
     }
 

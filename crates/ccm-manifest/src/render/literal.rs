@@ -68,6 +68,7 @@ pub(super) fn quoted(text: &str) -> String {
 mod tests {
     use ccm_data::interpolation::TextPart;
     use ccm_expr::{Expression, FunctionError, Scope, Timestamp};
+    use ccm_model::DiagnosticKind;
     use proptest::prelude::*;
 
     use super::*;
@@ -84,7 +85,7 @@ mod tests {
         }
 
         fn call(&self, _: &str, _: &[Value]) -> Result<Value, FunctionError> {
-            Err(FunctionError::new("there is none"))
+            Err(FunctionError::new(DiagnosticKind::UnknownFunction, "there is none"))
         }
 
         fn now(&self) -> Timestamp {

@@ -11,8 +11,8 @@ use ccm_data::printed;
 use ccm_expr::Value as Computed;
 use ccm_graph::Graph;
 use ccm_model::{
-    Catalog, Control, Dependency, Diagnostic, Node, NodeValue, Presentation, Resource, ResourceIndex, Scalar,
-    ScalarKind, ScalarStyle, escape_control,
+    Catalog, Control, Dependency, Diagnostic, DiagnosticKind, Node, NodeValue, Presentation, Resource,
+    ResourceIndex, Scalar, ScalarKind, ScalarStyle, escape_control,
 };
 use ccm_properties::{CommonProperty, IF, PropertyKind, PropertySpec, TextSyntax, UNLESS, find, is_hidden};
 use ccm_redaction::REDACTED;
@@ -118,7 +118,11 @@ impl Renderer<'_> {
                             let message = format!(
                                 "`{name}` of `{key}` is defined differently in another manifest of this run"
                             );
-                            let error = Diagnostic::error(entry.key.span, escape_control(&message));
+                            let error = Diagnostic::error(
+                                DiagnosticKind::Conflict,
+                                entry.key.span,
+                                escape_control(&message),
+                            );
                             return Err(error.with_hint("rename one of them"));
                         }
                         Some(_) => {}
@@ -381,7 +385,7 @@ fn late_template(resource: &Resource, what: &str) -> Diagnostic {
 
 fn unrenderable(resource: &Resource, why: &str) -> Diagnostic {
     let message = format!("`{}` can't be written: {why}", resource.id);
-    Diagnostic::error(resource.span, escape_control(&message))
+    Diagnostic::error(DiagnosticKind::Unrenderable, resource.span, escape_control(&message))
 }
 
 /// Returns a value with canonical numbers; in a text property, a number such as `0644` keeps its text.

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use ccm_data::templates;
 use ccm_expr::FunctionError;
+use ccm_model::DiagnosticKind;
 
 use super::{CaptureState, DeferredOn, EvalError, ExpressionScope, InvalidExpression, MAX_INCLUDES, Phase};
 use crate::eval_context::{ParsedExpression, captured_path};
@@ -19,11 +20,18 @@ impl ExpressionScope<'_, '_, '_> {
             if let Err(error) = self.check_captures(path, Some(range))
                 && path.is_empty()
             {
-                let FunctionError { message, hints, .. } = error;
+                let FunctionError { kind, message, hints, .. } = error;
                 let locations = Vec::new();
-                let range = range.clone();
-                let error =
-                    InvalidExpression { range, message, hints, nearest: None, locations, missing: None };
+                let (range, message) = (range.clone(), message.into());
+                let error = InvalidExpression {
+                    kind,
+                    range,
+                    message,
+                    hints,
+                    nearest: None,
+                    locations,
+                    missing: None,
+                };
                 return Some(EvalError::Invalid(error));
             }
         }
@@ -82,7 +90,10 @@ impl ExpressionScope<'_, '_, '_> {
         match (self.evaluator.phase, path.first()) {
             (Phase::Data, _) => Ok(()),
             (_, None) => {
-                let mut error = FunctionError::new("this reference to captured values names no resource");
+                let mut error = FunctionError::new(
+                    DiagnosticKind::UnknownReference,
+                    "this reference to captured values names no resource",
+                );
                 error.hints.push("write `Captures.NAME.KEY`, with the name of the resource".to_owned());
                 Err(error)
             }

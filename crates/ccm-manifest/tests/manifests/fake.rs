@@ -6,8 +6,8 @@ use std::path::Path;
 use ccm_expr::{Timestamp, Value};
 use ccm_manifest::{FactPath, LoadResult, Request, Sources, load};
 use ccm_model::{
-    Catalog, Claim, ClaimKind, Diagnostic, Node, PathKind, Properties, Resource, ScalarKind, Severity,
-    SourceMap,
+    Catalog, Claim, ClaimKind, Diagnostic, DiagnosticKind, Node, PathKind, Properties, Resource, ScalarKind,
+    Severity, SourceMap,
 };
 use ccm_properties::{
     CheckInput, ChildManifest, JsonMap, NamedValues, OneOrMany, OwnProperties, PropertyKind, PropertySet,
@@ -125,13 +125,21 @@ impl OwnProperties for Task {
         let (_, mut found) = decode::<TaskProperties>(&resource.properties);
         let key = |name: &str| resource.properties.entry(name).map(|entry| entry.key.span);
         if let (Some(args), None) = (key("args"), key("command")) {
-            found.push(Diagnostic::error(args, "`args` needs a `command`"));
+            found.push(Diagnostic::error(DiagnosticKind::Missing, args, "`args` needs a `command`"));
         }
         if resource.id.name.contains('!') {
-            found.push(Diagnostic::error(resource.span, "a task is not shouted at"));
+            found.push(Diagnostic::error(
+                DiagnosticKind::Conflict,
+                resource.span,
+                "a task is not shouted at",
+            ));
         }
         if let (Some(refresh_only), true) = (key("refresh_only"), resource.subscribe.is_empty()) {
-            found.push(Diagnostic::warning(refresh_only, format!("{} will never run", resource.id)));
+            found.push(Diagnostic::warning(
+                DiagnosticKind::NoEffect,
+                refresh_only,
+                format!("{} will never run", resource.id),
+            ));
         }
         found
     }
@@ -229,7 +237,11 @@ impl OwnProperties for Copy {
         let properties = &checked.resource.properties;
         let (_, mut found) = decode::<CopyProperties>(properties);
         if let (Some(source), Some(_)) = (properties.entry("source"), properties.entry("content")) {
-            found.push(Diagnostic::error(source.key.span, "`source` and `content` are both given"));
+            found.push(Diagnostic::error(
+                DiagnosticKind::Conflict,
+                source.key.span,
+                "`source` and `content` are both given",
+            ));
         }
         found
     }

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 
 use ccm_expr::{Timestamp, Value};
 use ccm_manifest::{Completion, DataFile, FactPath, LoadResult, Request, Sources, load};
-use ccm_model::{Catalog, Diagnostic, Node, Resource, ResourceIndex, Severity, SourceId, SourceMap};
+use ccm_model::{
+    Catalog, Diagnostic, DiagnosticKind, Node, Resource, ResourceIndex, Severity, SourceId, SourceMap,
+};
 use ccm_properties::TypeSpec;
 
 use crate::fake::{Apply, Copy, Note, Task, line};
@@ -173,7 +175,11 @@ impl Sources for Machine {
         *self.requested.borrow_mut() = needed.to_vec();
         if self.facts_are_broken {
             let source = texts.add("facts.yaml", "a: [");
-            return Err(vec![Diagnostic::error(ccm_model::Span::new(source, 3, 4), "unclosed bracket")]);
+            return Err(vec![Diagnostic::error(
+                DiagnosticKind::Syntax,
+                ccm_model::Span::new(source, 3, 4),
+                "unclosed bracket",
+            )]);
         }
         Ok(self.facts.clone())
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ccm_host::Finished;
-use ccm_model::{Diagnostic, Node, closest, escape_control};
+use ccm_model::{Diagnostic, DiagnosticKind, Node, closest, escape_control};
 use ccm_properties::{NamedValues, PropertyKind, PropertyValue, TextKind, TextValue, ValueError};
 use serde_json::{Map, Value};
 
@@ -169,7 +169,11 @@ impl PropertyValue for Captures {
         let captures = NamedValues::decode(node, errors).map(|NamedValues(captures)| Self(captures));
         for entry in node.as_map().into_iter().flat_map(ccm_model::NodeMap::entries) {
             if entry.key.text.trim().is_empty() {
-                errors.push(Diagnostic::error(entry.value.span, "a captured value without a name"));
+                errors.push(Diagnostic::error(
+                    DiagnosticKind::Missing,
+                    entry.value.span,
+                    "a captured value without a name",
+                ));
             }
         }
         captures.filter(|_| errors.len() == before)

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ccm_model::{NodeMap, SplitError, SplitErrorKind, escape_control, quote_words, split_words};
+use ccm_model::{
+    DiagnosticKind, NodeMap, SplitError, SplitErrorKind, escape_control, quote_words, split_words,
+};
 use ccm_properties::{OneOrMany, PropertyError, Text};
 
 use super::capture::Captures;
@@ -73,7 +75,7 @@ fn split_error(property: &'static str, error: SplitError) -> PropertyError {
         SplitErrorKind::SingleQuote | SplitErrorKind::DoubleQuote => "close it, or put a backslash before it",
         SplitErrorKind::Backslash => "write `\\\\` for a backslash",
     };
-    PropertyError::new(property, error.to_string()).with_hint(hint).at_byte(error.at)
+    PropertyError::new(DiagnosticKind::Syntax, property, error.to_string()).with_hint(hint).at_byte(error.at)
 }
 
 impl Exec {
@@ -88,14 +90,17 @@ impl Exec {
         let executor = written.executor.as_deref().and_then(|name| {
             ExecutorSettings::find(settings, name).map_err(|error| errors.push(no_executor(name, error))).ok()
         });
+        let conflicts = conflicting_places(&written);
         let command_is_name = written.command.is_none();
         let text = written.command.as_deref().unwrap_or(name);
         let line = match (syntax, &written.args) {
             (CommandSyntax::Words, Some(args)) => program_alone(text, args),
-            (CommandSyntax::Shell, Some(_)) => {
-                Err(PropertyError::new("args", "`args` has no meaning for the shell provider")
-                    .with_hint("write the arguments into `command`, or drop `provider: shell`"))
-            }
+            (CommandSyntax::Shell, Some(_)) => Err(PropertyError::new(
+                DiagnosticKind::Conflict,
+                "args",
+                "`args` has no meaning for the shell provider",
+            )
+            .with_hint("write the arguments into `command`, or drop `provider: shell`")),
             (_, None) => command_line(syntax, text, "command"),
         };
         let line = line.map_err(|error| errors.push(error)).ok();
@@ -108,7 +113,11 @@ impl Exec {
             for (property, guards) in [("onlyif", &onlyif), ("unless", &unless)] {
                 errors.extend(guards.iter().enumerate().filter_map(|(element, guard)| {
                     let (message, hint) = executor.refusal(&guard.text)?;
-                    Some(PropertyError::new(property, message).with_hint(hint).at_element(Some(element)))
+                    Some(
+                        PropertyError::new(DiagnosticKind::InvalidValue, property, message)
+                            .with_hint(hint)
+                            .at_element(Some(element)),
+                    )
                 }));
             }
         }
@@ -121,7 +130,9 @@ impl Exec {
         ];
         if let (Some(_), Some((conflict, _))) = (expected, given.iter().find(|(_, given)| *given)) {
             let message = format!("`{conflict}` and `exit_code` of `expect` are both given");
-            errors.push(PropertyError::new(conflict, message).with_hint("keep one of them"));
+            errors.push(
+                PropertyError::new(DiagnosticKind::Conflict, conflict, message).with_hint("keep one of them"),
+            );
         }
         let returns: Vec<u8> =
             codes(written.returns).unwrap_or_else(|| vec![expected.map_or(0, |expected| expected.0)]);
@@ -130,19 +141,7 @@ impl Exec {
             errors.extend(exit_code_errors(&returns, &unchanged_returns));
         }
         let environment = written.environment.unwrap_or_default().0;
-        if written.path.is_some() && environment.iter().any(|(name, _)| name == "PATH") {
-            errors.push(
-                PropertyError::new("environment", "PATH is given twice, here and as `path`")
-                    .with_hint("keep `path`: ccm finds the command with it, and passes it to the command"),
-            );
-        }
-        let names_workdir = written.sandbox.as_ref().is_some_and(|sandbox| sandbox.workdir.is_some());
-        if written.cwd.is_some() && names_workdir {
-            errors.push(
-                PropertyError::new("cwd", "`cwd` and `workdir` of the sandbox are both given")
-                    .with_hint("keep `workdir`: the command starts there"),
-            );
-        }
+        errors.extend(conflicts);
         let line = line.filter(|_| errors.is_empty()).ok_or(errors)?;
         Ok(Self {
             name: name.to_owned(),
@@ -196,25 +195,45 @@ impl Exec {
 /// Returns an error for each of `expect` and `capture` that is empty.
 fn empty_properties(written: &ExecProperties) -> impl Iterator<Item = PropertyError> {
     let expect = written.expect.as_ref().filter(|expect| expect.is_empty()).map(|_| {
-        PropertyError::new("expect", "`expect` is empty")
+        PropertyError::new(DiagnosticKind::Missing, "expect", "`expect` is empty")
             .with_hint("use `exit_code`, `stdout`, `stderr` or `stdout_json`")
     });
     let capture = written.capture.as_ref().filter(|capture| capture.0.is_empty()).map(|_| {
-        PropertyError::new("capture", "`capture` names nothing")
+        PropertyError::new(DiagnosticKind::Missing, "capture", "`capture` names nothing")
             .with_hint("write `NAME: stdout.json.KEY`, or leave it out")
     });
     expect.into_iter().chain(capture)
 }
 
+/// Errors of a search path and of a working directory that are given twice.
+fn conflicting_places(written: &ExecProperties) -> Vec<PropertyError> {
+    let mut errors = Vec::new();
+    let environment = written.environment.as_ref();
+    if written.path.is_some() && environment.is_some_and(|all| all.0.iter().any(|(name, _)| name == "PATH")) {
+        let message = "PATH is given twice, here and as `path`";
+        let hint = "keep `path`: ccm finds the command with it, and passes it to the command";
+        errors.push(PropertyError::new(DiagnosticKind::Conflict, "environment", message).with_hint(hint));
+    }
+    let names_workdir = written.sandbox.as_ref().is_some_and(|sandbox| sandbox.workdir.is_some());
+    if written.cwd.is_some() && names_workdir {
+        let message = "`cwd` and `workdir` of the sandbox are both given";
+        let hint = "keep `workdir`: the command starts there";
+        errors.push(PropertyError::new(DiagnosticKind::Conflict, "cwd", message).with_hint(hint));
+    }
+    errors
+}
+
 fn no_executor(name: &str, error: SettingsError) -> PropertyError {
     match error {
-        SettingsError::Unknown(hint) => {
-            PropertyError::new("executor", format!("there is no executor `{}`", escape_control(name)))
-                .with_hint(hint)
-        }
+        SettingsError::Unknown(hint) => PropertyError::new(
+            DiagnosticKind::UnknownReference,
+            "executor",
+            format!("there is no executor `{}`", escape_control(name)),
+        )
+        .with_hint(hint),
         SettingsError::Invalid => {
             let message = format!("the executor `{}` is not valid", escape_control(name));
-            PropertyError::new("executor", message).following()
+            PropertyError::new(DiagnosticKind::InvalidValue, "executor", message).following()
         }
     }
 }
@@ -228,7 +247,11 @@ fn not_allowed(executor: &ExecutorSettings, text: &str, args: Option<&[Text]>) -
     let is_open = |text: &str| text.contains("{{") || text.contains("${");
     let element = args.filter(|_| !is_open(text)).and_then(|args| args.iter().position(|arg| is_open(arg)));
     let property = if element.is_some() { "args" } else { "command" };
-    Some(PropertyError::new(property, message).with_hint(hint).at_element(element))
+    Some(
+        PropertyError::new(DiagnosticKind::InvalidValue, property, message)
+            .with_hint(hint)
+            .at_element(element),
+    )
 }
 
 fn paths(written: Option<OneOrMany<AbsolutePath>>) -> Vec<PathBuf> {
@@ -238,11 +261,16 @@ fn paths(written: Option<OneOrMany<AbsolutePath>>) -> Vec<PathBuf> {
 fn exit_code_errors(returns: &[u8], unchanged_returns: &[u8]) -> Vec<PropertyError> {
     let mut errors = Vec::new();
     if returns.is_empty() && unchanged_returns.is_empty() {
-        errors.push(PropertyError::new("returns", "no exit code would mean success"));
+        errors.push(PropertyError::new(
+            DiagnosticKind::InvalidValue,
+            "returns",
+            "no exit code would mean success",
+        ));
     }
     for (element, code) in unchanged_returns.iter().enumerate().filter(|(_, code)| returns.contains(code)) {
         let message = format!("exit code {code} is in `returns` as well");
-        let error = PropertyError::new("unchanged_returns", message).at_element(Some(element));
+        let error = PropertyError::new(DiagnosticKind::Conflict, "unchanged_returns", message)
+            .at_element(Some(element));
         errors.push(error.with_hint("`returns` is `[0]` unless it is given"));
     }
     errors
@@ -250,12 +278,21 @@ fn exit_code_errors(returns: &[u8], unchanged_returns: &[u8]) -> Vec<PropertyErr
 
 fn program_alone(program: &str, args: &[Text]) -> Result<CommandLine, PropertyError> {
     if program.is_empty() {
-        return Err(PropertyError::new("command", Exec::nothing_to_run(CommandSyntax::Words)));
+        return Err(PropertyError::new(
+            DiagnosticKind::Missing,
+            "command",
+            Exec::nothing_to_run(CommandSyntax::Words),
+        ));
     }
     let nul = args.iter().position(|arg| arg.contains('\0'));
     if program.contains('\0') || nul.is_some() {
         let property = if nul.is_some() { "args" } else { "command" };
-        return Err(PropertyError::new(property, "the text holds a NUL character").at_element(nul));
+        return Err(PropertyError::new(
+            DiagnosticKind::InvalidValue,
+            property,
+            "the text holds a NUL character",
+        )
+        .at_element(nul));
     }
     Ok(CommandLine { program: program.to_owned(), args: args.iter().map(|arg| arg.0.clone()).collect() })
 }
@@ -265,9 +302,14 @@ fn command_line(
     text: &str,
     property: &'static str,
 ) -> Result<CommandLine, PropertyError> {
-    let nothing = || PropertyError::new(property, Exec::nothing_to_run(syntax));
+    let nothing = || PropertyError::new(DiagnosticKind::Missing, property, Exec::nothing_to_run(syntax));
     if let Some(byte) = text.find('\0') {
-        return Err(PropertyError::new(property, "the text holds a NUL character").at_byte(byte));
+        return Err(PropertyError::new(
+            DiagnosticKind::InvalidValue,
+            property,
+            "the text holds a NUL character",
+        )
+        .at_byte(byte));
     }
     match syntax {
         CommandSyntax::Shell if text.trim().is_empty() => Err(nothing()),

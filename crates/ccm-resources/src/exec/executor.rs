@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use ccm_host::{BaseEnvironment, Launch};
-use ccm_model::{Diagnostic, Node, NodeMap, closest, escape_control};
+use ccm_model::{Diagnostic, DiagnosticKind, Node, NodeMap, closest, escape_control};
 use ccm_properties::{
     NamedValues, PropertyKind, PropertySpec, Text, TextValue, ValueError, decode_map, properties,
 };
@@ -45,7 +45,7 @@ impl TextValue for ExecutorKind {
         match text {
             "native" | "exec.native" => Ok(Self::Native),
             later if LATER.contains(&later) => {
-                Err(ValueError::new(format!("`{later}` is not supported in this version")))
+                Err(ValueError::unsupported(format!("`{later}` is not supported in this version")))
             }
             other => {
                 let message = format!("there is no kind `{}`", escape_control(other));
@@ -131,7 +131,7 @@ impl ExecutorSettings {
 fn read(node: &Node) -> Result<(ExecutorKind, ExecutorProperties), Vec<Diagnostic>> {
     let Some(map) = node.as_map() else {
         let message = format!("expected a map with `kind`, found {}", node.describe());
-        return Err(vec![Diagnostic::error(node.span, message)]);
+        return Err(vec![Diagnostic::error(DiagnosticKind::WrongType, node.span, message)]);
     };
     // The properties of another kind are unknown, and each would be an error.
     if let Some(kind) =
@@ -139,11 +139,11 @@ fn read(node: &Node) -> Result<(ExecutorKind, ExecutorProperties), Vec<Diagnosti
     {
         let text = kind.as_text().unwrap_or_default();
         let message = format!("`{text}` is not supported in this version");
-        return Err(vec![Diagnostic::error(kind.span, message)]);
+        return Err(vec![Diagnostic::error(DiagnosticKind::Unsupported, kind.span, message)]);
     }
     let written = decode_map::<ExecutorProperties>(map)?;
     let kind = written.kind.ok_or_else(|| {
-        let error = Diagnostic::error(node.span, "the executor has no `kind`");
+        let error = Diagnostic::error(DiagnosticKind::Missing, node.span, "the executor has no `kind`");
         vec![error.with_hint("write `kind: native`")]
     })?;
     Ok((kind, written))
@@ -154,7 +154,7 @@ pub(crate) fn check(settings: &NodeMap) -> Vec<Diagnostic> {
     let Some(node) = settings.get(SETTINGS[0].name).filter(|node| !node.is_null()) else { return Vec::new() };
     let Some(executors) = node.as_map() else {
         let message = format!("expected a map of names to executors, found {}", node.describe());
-        return vec![Diagnostic::error(node.span, message)];
+        return vec![Diagnostic::error(DiagnosticKind::WrongType, node.span, message)];
     };
     executors.entries().iter().flat_map(|entry| read(&entry.value).err().unwrap_or_default()).collect()
 }

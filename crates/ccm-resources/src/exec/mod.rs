@@ -21,7 +21,7 @@ mod tries;
 mod values;
 
 use ccm_engine::{Provider, TypedResource};
-use ccm_model::{Diagnostic, Node, NodeMap, Properties, Resource, shell_operator};
+use ccm_model::{Diagnostic, DiagnosticKind, Node, NodeMap, Properties, Resource, shell_operator};
 use ccm_properties::{CheckInput, PropertyError, PropertySpec, TextSyntax, TypeSpec, TypedProperties};
 
 use command::{CommandSyntax, Exec};
@@ -143,14 +143,14 @@ fn shell_syntax_warning(checked: &CheckInput<'_>) -> Option<Diagnostic> {
     };
     let hint =
         "add `provider: shell` if a shell should read this text, or put it in quotes if it is an argument";
-    Some(Diagnostic::warning(span, what).with_hint(hint))
+    Some(Diagnostic::warning(DiagnosticKind::NoEffect, span, what).with_hint(hint))
 }
 
 /// Returns a warning about an exec that no trigger can run.
 fn never_runs_warning(exec: &Exec, resource: &Resource) -> Option<Diagnostic> {
     let span = resource.properties.entry("refresh_only").map_or(resource.span, |entry| entry.key.span);
     (exec.refresh_only && resource.subscribe.is_empty()).then(|| {
-        Diagnostic::warning(span, format!("{} will never run", resource.id))
+        Diagnostic::warning(DiagnosticKind::NoEffect, span, format!("{} will never run", resource.id))
             .labelled("without `subscribe`, nothing triggers it")
     })
 }

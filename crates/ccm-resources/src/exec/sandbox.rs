@@ -7,7 +7,7 @@ use bytesize::ByteSize;
 use ccm_host::{
     BaseEnvironment, Enforced, Means, SandboxLimit, SandboxLimits, SandboxRequest, Workdir, never_opened,
 };
-use ccm_model::{Diagnostic, Node, closest, escape_control};
+use ccm_model::{Diagnostic, DiagnosticKind, Node, closest, escape_control};
 use ccm_properties::{PropertyKind, PropertyValue, TextKind, TextValue, ValueError, properties};
 use serde_json::{Value, json};
 
@@ -120,8 +120,11 @@ impl PropertyValue for ProcessCount {
         let count = i64::decode(node, errors)?;
         let number = u64::try_from(count).ok().filter(|count| *count > 0);
         if number.is_none() {
-            errors
-                .push(Diagnostic::error(node.span, format!("`processes` must be at least 1, found {count}")));
+            errors.push(Diagnostic::error(
+                DiagnosticKind::InvalidValue,
+                node.span,
+                format!("`processes` must be at least 1, found {count}"),
+            ));
         }
         number.map(Self)
     }
@@ -197,7 +200,7 @@ impl TextValue for SandboxMode {
     fn from_text(text: &str) -> Result<Self, ValueError> {
         match text {
             "process" => Ok(Self),
-            "docker" => Err(ValueError::new("`docker` is not supported in this version")),
+            "docker" => Err(ValueError::unsupported("`docker` is not supported in this version")),
             other => Err(word("mode", other, &["process"])),
         }
     }

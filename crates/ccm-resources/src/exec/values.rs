@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ccm_model::{Diagnostic, Node, Scalar, ScalarKind, escape_control};
+use ccm_model::{Diagnostic, DiagnosticKind, Node, Scalar, ScalarKind, escape_control};
 use ccm_properties::{PropertyKind, PropertyValue, Text, TextKind, TextValue, ValueError, expected, octal};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,7 +55,13 @@ impl PropertyValue for ExitCodeValue {
 
     fn decode(node: &Node, errors: &mut Vec<Diagnostic>) -> Option<Self> {
         let code = i64::decode(node, errors)?;
-        let message = |_| Diagnostic::error(node.span, format!("exit codes are 0 to 255, found {code}"));
+        let message = |_| {
+            Diagnostic::error(
+                DiagnosticKind::InvalidValue,
+                node.span,
+                format!("exit codes are 0 to 255, found {code}"),
+            )
+        };
         u8::try_from(code).map(Self).map_err(|error| errors.push(message(error))).ok()
     }
 }
@@ -87,7 +93,7 @@ impl PropertyValue for Tries {
         let number = usize::try_from(tries).ok().filter(|_| (1..=Self::MAX).contains(&tries));
         if number.is_none() {
             let message = format!("`tries` must be between 1 and {}, found {tries}", Self::MAX);
-            errors.push(Diagnostic::error(node.span, message));
+            errors.push(Diagnostic::error(DiagnosticKind::InvalidValue, node.span, message));
         }
         number.map(Self)
     }

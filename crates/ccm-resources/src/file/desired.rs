@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use ccm_host::is_temp_path;
+use ccm_model::DiagnosticKind;
 use ccm_properties::PropertyError;
 
 use super::properties::FileProperties;
@@ -58,7 +59,9 @@ impl DesiredFile {
         let (force, backup) = (written.force.unwrap_or_default(), written.backup.unwrap_or_default());
         if written.content.is_some() && written.source.is_some() {
             let message = "`content` and `source` exclude each other";
-            errors.push(PropertyError::new("source", message).with_hint("keep one of them"));
+            errors.push(
+                PropertyError::new(DiagnosticKind::Conflict, "source", message).with_hint("keep one of them"),
+            );
         }
         let given = [("content", written.content.is_some()), ("source", written.source.is_some())];
         for (property, _) in given.into_iter().filter(|(_, given)| *given) {
@@ -69,19 +72,19 @@ impl DesiredFile {
             };
             let word = if ensure == FileEnsure::Absent { "absent" } else { "directory" };
             let message = format!("`{property}` is not allowed with `ensure: {word}`");
-            errors.push(PropertyError::new(property, message).with_hint(reason));
+            errors.push(PropertyError::new(DiagnosticKind::Conflict, property, message).with_hint(reason));
         }
         if force && ensure != FileEnsure::Absent {
             let message = "`force` is only allowed with `ensure: absent`";
             errors.push(
-                PropertyError::new("force", message)
+                PropertyError::new(DiagnosticKind::Conflict, "force", message)
                     .with_hint("remove it: it only lets a directory be removed with its content"),
             );
         }
         if force && backup {
             let message = "`backup` and `force` exclude each other";
             let hint = "remove one of them: `backup` keeps the content of a file, not of a directory";
-            errors.push(PropertyError::new("backup", message).with_hint(hint));
+            errors.push(PropertyError::new(DiagnosticKind::Conflict, "backup", message).with_hint(hint));
         }
         if !errors.is_empty() {
             return Err(errors);

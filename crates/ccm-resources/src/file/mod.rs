@@ -10,7 +10,7 @@ mod state;
 mod values;
 
 use ccm_engine::{Provider, TypedResource};
-use ccm_model::{Claim, ClaimKind, Diagnostic, PathKind, Resource};
+use ccm_model::{Claim, ClaimKind, Diagnostic, DiagnosticKind, PathKind, Resource};
 use ccm_properties::{CheckInput, PropertyError, TypeSpec, TypedProperties};
 
 use decide::FileResource;
@@ -97,5 +97,5 @@ fn world_readable_secret(file: &DesiredFile, checked: &CheckInput<'_>) -> Option
     };
     let span = checked.resource.properties.get(property).map_or(checked.resource.span, |node| node.span);
     let message = format!("{what}, but without `mode` everybody can read the new file (0644)");
-    Some(Diagnostic::warning(span, message).with_hint("set `mode: \"0600\"`"))
+    Some(Diagnostic::warning(DiagnosticKind::ExposedSecret, span, message).with_hint("set `mode: \"0600\"`"))
 }

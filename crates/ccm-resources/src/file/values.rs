@@ -62,7 +62,7 @@ impl TextValue for SourcePath {
                 Err(ValueError::new("`~` is not expanded").with_hint("write the full path"))
             }
             _ if text.contains("://") => {
-                let error = ValueError::new("a URL as `source` is not supported in this version");
+                let error = ValueError::unsupported("a URL as `source` is not supported in this version");
                 Err(error.with_hint("use the path of a local file"))
             }
             _ => Ok(Self(text.to_owned())),

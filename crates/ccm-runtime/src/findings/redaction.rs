@@ -32,7 +32,7 @@ fn diagnostic(
     sources: &BTreeMap<SourceId, RedactedSource>,
     secrets: &Redactor,
 ) -> Diagnostic {
-    let Diagnostic { severity, message, labels, hints, missing, property } = diagnostic;
+    let Diagnostic { severity, kind, message, labels, hints, missing, property } = diagnostic;
     let text = |text: &str| {
         let around = labels.iter().filter_map(|label| Some((sources.get(&label.span.source)?, label.span)));
         let text = around.fold(text.to_owned(), |text, (source, span)| {
@@ -49,6 +49,7 @@ fn diagnostic(
     };
     Diagnostic {
         severity,
+        kind,
         message: text(&message),
         labels: labels.iter().map(label).collect(),
         hints: hints.iter().map(|hint| text(hint)).collect(),
@@ -110,6 +111,8 @@ impl RedactedSource {
 
 #[cfg(test)]
 mod tests {
+    use ccm_model::DiagnosticKind;
+
     use super::*;
 
     fn redacted(
@@ -133,9 +136,13 @@ mod tests {
         let text = "a: hunter22\nb: {c: hunter22, d: x}\n";
         let (found, shown) = redacted(text, "hunter22", |id| {
             let at = text.find("d: x").unwrap_or_default();
-            let mut found = Diagnostic::error(Span::new(id, at, at + 1), "`hunter22` is wrong")
-                .labelled("not hunter22")
-                .with_hint("write hunter22");
+            let mut found = Diagnostic::error(
+                DiagnosticKind::InvalidValue,
+                Span::new(id, at, at + 1),
+                "`hunter22` is wrong",
+            )
+            .labelled("not hunter22")
+            .with_hint("write hunter22");
             found.missing = Some(["Data", "hunter22"].map(str::to_owned).into());
             found
         });
@@ -149,7 +156,7 @@ mod tests {
         let text = "k: |\n  first half\n  second half\nlast: x\n";
         let (found, shown) = redacted(text, "first half\n  second half", |id| {
             let at = text.find("second").unwrap_or_default();
-            Diagnostic::error(Span::new(id, at, text.len() - 1), "wrong")
+            Diagnostic::error(DiagnosticKind::InvalidValue, Span::new(id, at, text.len() - 1), "wrong")
         });
         assert_eq!(shown, "k: |\n  [redacted]\n[redacted]\nlast: x\n");
         assert_eq!(shown.get(found.labels[0].span.range()), Some("[redacted]\nlast: x"));

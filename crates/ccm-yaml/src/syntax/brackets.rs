@@ -1,6 +1,6 @@
 //! Errors of brackets and their content.
 
-use ccm_model::Diagnostic;
+use ccm_model::{Diagnostic, DiagnosticKind};
 use granit_parser::ErrorKind;
 
 use super::SyntaxError;
@@ -17,17 +17,23 @@ impl SyntaxError<'_> {
                 self.in_brackets("unexpected `:` in brackets")
             }
             ErrorKind::UnclosedFlowCollection { open } => {
-                Diagnostic::error(self.character(), "unclosed bracket")
+                Diagnostic::error(DiagnosticKind::Syntax, self.character(), "unclosed bracket")
                     .labelled(format!("this `{open}` is never closed"))
             }
-            ErrorKind::MismatchedFlowCollectionEnd { open, close } => {
-                Diagnostic::error(self.character(), format!("`{open}` is closed by `{close}`"))
-                    .labelled("opened here")
-            }
+            ErrorKind::MismatchedFlowCollectionEnd { open, close } => Diagnostic::error(
+                DiagnosticKind::Syntax,
+                self.character(),
+                format!("`{open}` is closed by `{close}`"),
+            )
+            .labelled("opened here"),
             ErrorKind::MisplacedFlowCollectionEnd => {
                 let bracket = self.first_character();
-                Diagnostic::error(self.character(), format!("this `{bracket}` closes nothing"))
-                    .with_hint(quote_it(self.rest()))
+                Diagnostic::error(
+                    DiagnosticKind::Syntax,
+                    self.character(),
+                    format!("this `{bracket}` closes nothing"),
+                )
+                .with_hint(quote_it(self.rest()))
             }
             ErrorKind::BlockEntryInFlowCollection => {
                 self.in_brackets("a list in brackets has no `-` before its elements")

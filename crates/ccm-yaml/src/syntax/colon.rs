@@ -1,6 +1,6 @@
 //! Errors of superfluous and missing colons.
 
-use ccm_model::{Diagnostic, Span};
+use ccm_model::{Diagnostic, DiagnosticKind, Span};
 
 use super::{PrecedingScalar, SyntaxError};
 use crate::excerpt::{line_around, quote_it, rest_of_line, shown};
@@ -29,9 +29,13 @@ impl SyntaxError<'_> {
                 .error("a map can't begin on the line of the `---`")
                 .with_hint("put its first key on the next line");
         }
-        Diagnostic::error(self.span(self.at, self.at + 1), "unexpected `:` in a value")
-            .with_label(span, "the value begins here")
-            .with_hint(quote_it(rest_of_line(self.text, start)))
+        Diagnostic::error(
+            DiagnosticKind::Syntax,
+            self.span(self.at, self.at + 1),
+            "unexpected `:` in a value",
+        )
+        .with_label(span, "the value begins here")
+        .with_hint(quote_it(rest_of_line(self.text, start)))
     }
 
     /// Error of a line that continues the text above but was meant as an entry.
@@ -43,8 +47,12 @@ impl SyntaxError<'_> {
         }
         let (line_start, line) = line_around(self.text, self.at);
         let start = line_start + line.len() - line.trim_start().len();
-        Diagnostic::error(above, format!("expected `:` after `{}`", shown(first_line)))
-            .with_label(self.span(start, self.at), "this is a key")
+        Diagnostic::error(
+            DiagnosticKind::Syntax,
+            above,
+            format!("expected `:` after `{}`", shown(first_line)),
+        )
+        .with_label(self.span(start, self.at), "this is a key")
     }
 
     pub(super) fn key_without_colon(&self) -> Diagnostic {
@@ -53,7 +61,11 @@ impl SyntaxError<'_> {
         if rest.find(": ").is_some_and(|colon| colon > MAX_KEY) || rest.len() > MAX_KEY {
             return self.key_too_long(span);
         }
-        let error = Diagnostic::error(span, format!("expected `key: value`, found `{}`", shown(rest)));
+        let error = Diagnostic::error(
+            DiagnosticKind::Syntax,
+            span,
+            format!("expected `key: value`, found `{}`", shown(rest)),
+        );
         match rest.split_once(':') {
             Some((key, value)) if !key.is_empty() && !value.is_empty() && !value.starts_with('/') => {
                 error.with_hint("add a blank after the `:`")
@@ -66,6 +78,7 @@ impl SyntaxError<'_> {
         let start = key.start as usize;
         let shown = self.text[start..].char_indices().nth(40).map_or(self.text.len() - start, |(end, _)| end);
         Diagnostic::error(
+            DiagnosticKind::LimitExceeded,
             self.span(start, start + shown),
             format!("a key is longer than {MAX_KEY} characters"),
         )

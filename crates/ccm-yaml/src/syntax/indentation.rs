@@ -1,6 +1,6 @@
 //! Errors of indentation.
 
-use ccm_model::{Diagnostic, Span};
+use ccm_model::{Diagnostic, DiagnosticKind, Span};
 use granit_parser::ErrorKind;
 
 use super::SyntaxError;
@@ -68,8 +68,12 @@ impl SyntaxError<'_> {
         }
         if before.trim_start().starts_with("- ") && before.trim_matches([' ', '-']).is_empty() {
             let dash = line_start + line.len() - line.trim_start().len();
-            return Diagnostic::error(self.span(dash, dash + 1), "a list element is among the keys of a map")
-                .with_hint("align the `-` with its list");
+            return Diagnostic::error(
+                DiagnosticKind::Indentation,
+                self.span(dash, dash + 1),
+                "a list element is among the keys of a map",
+            )
+            .with_hint("align the `-` with its list");
         }
         self.error("unexpected text after a value").with_hint("quote the whole value if it is meant as text")
     }
@@ -79,8 +83,12 @@ impl SyntaxError<'_> {
         let (line_start, line) = line_around(self.text, self.at);
         let start = line_start + line.len() - line.trim_start().len();
         let end = start + rest_of_line(self.text, start).len();
-        Diagnostic::error(self.span(start, end), "the line does not fit the indentation above")
-            .with_hint("indent all entries of a list or map alike")
+        Diagnostic::error(
+            DiagnosticKind::Indentation,
+            self.span(start, end),
+            "the line does not fit the indentation above",
+        )
+        .with_hint("indent all entries of a list or map alike")
     }
 
     /// Finds a line that the parser took for a directive, if it then found no document.
@@ -96,7 +104,7 @@ impl SyntaxError<'_> {
     pub(super) fn directive(&self, start: usize) -> Diagnostic {
         let line = rest_of_line(self.text, start);
         let span = self.span(start, start + line.len());
-        Diagnostic::error(span, "a line that begins with `%` is a directive to YAML")
+        Diagnostic::error(DiagnosticKind::Syntax, span, "a line that begins with `%` is a directive to YAML")
             .with_hint("quote the text if it is meant as a key or value")
     }
 }

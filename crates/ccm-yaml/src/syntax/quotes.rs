@@ -1,6 +1,6 @@
 //! Errors of quotes, text after quotes, and escapes.
 
-use ccm_model::Diagnostic;
+use ccm_model::{Diagnostic, DiagnosticKind};
 use granit_parser::ErrorKind;
 
 use super::SyntaxError;
@@ -10,7 +10,7 @@ use crate::extent;
 impl SyntaxError<'_> {
     pub(super) fn unclosed_quote(&self, quote: usize) -> Diagnostic {
         let quote_mark = self.text[quote..].chars().next().unwrap_or('"');
-        Diagnostic::error(self.span(quote, quote + 1), "unclosed quote")
+        Diagnostic::error(DiagnosticKind::Syntax, self.span(quote, quote + 1), "unclosed quote")
             .labelled(format!("this `{quote_mark}` is never closed"))
     }
 
@@ -87,7 +87,7 @@ impl SyntaxError<'_> {
             ErrorKind::InvalidUnicodeEscape => format!("the escape `{escape}` names no character"),
             _ => format!("the escape `{escape}` is half of a surrogate pair"),
         };
-        Diagnostic::error(self.span(start, end), message)
+        Diagnostic::error(DiagnosticKind::Syntax, self.span(start, end), message)
             .with_hint("write a backslash as `\\\\`, or use single quotes, where it is just a backslash")
     }
 }

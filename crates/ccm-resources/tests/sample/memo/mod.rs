@@ -10,7 +10,7 @@ use ccm_engine::{
     TypedResource, Verified,
 };
 use ccm_host::{Host, Local};
-use ccm_model::{Failure, Fields, Resource};
+use ccm_model::{DiagnosticKind, Failure, Fields, Resource};
 use ccm_properties::{PropertyError, TypeSpec, TypedProperties};
 
 use properties::{Colour, MemoProperties};
@@ -43,7 +43,11 @@ impl TypedProperties for MemoType {
     fn build(resource: &Resource, written: MemoProperties) -> Result<String, Vec<PropertyError>> {
         let copies = written.copies.unwrap_or(1);
         if copies < 1 {
-            return Err(vec![PropertyError::new("copies", "a memo has at least one copy")]);
+            return Err(vec![PropertyError::new(
+                DiagnosticKind::InvalidValue,
+                "copies",
+                "a memo has at least one copy",
+            )]);
         }
         let colour = written.colour.unwrap_or(Colour("white")).0;
         let [text, label] = [written.text, written.label].map(Option::unwrap_or_default);

@@ -14,27 +14,16 @@ fn check(cases: &[(&str, &[&str])]) {
 #[test]
 fn exclusive_claims_conflict() {
     check(&[
-        (
-            "- note:\n    - bob:\n    - bob+1:",
-            &[
-                "5:11 `note#bob` and `note#bob+1` both manage the user `bob` (4:11 the first) | keep one of them",
-            ],
-        ),
-        (
-            "- note: [/a: ]\n- copy: [/a: {content: x}]",
-            &["4:14 `note#/a` and `copy#/a` both manage the path `/a` (3:14 the first) | keep one of them"],
-        ),
+        ("- note:\n    - bob:\n    - bob+1:", &["5:11 conflict (4:11) | …"]),
+        ("- note: [/a: ]\n- copy: [/a: {content: x}]", &["4:14 conflict (3:14) | …"]),
         (
             "- copy: [/a+1: {source: x}]\n- note: [/a: {text: directory}, /a+2: {text: nothing}]",
-            &[
-                "4:14 `copy#/a+1` and `note#/a` both manage the path `/a` (3:14 the first) | keep one of them",
-                "4:37 `copy#/a+1` and `note#/a+2` both manage the path `/a` (3:14 the first) | keep one of them",
-            ],
+            &["4:14 conflict (3:14) | …", "4:37 conflict (3:14) | …"],
         ),
         // One name of two kinds is no conflict.
         ("- note: [bob: ]\n- copy: [bob: {content: x}]", &[]),
         // Duplicate resources are one error.
-        ("- note:\n    - /a:\n    - /a:", &["5:11 duplicate resource `note#/a` (4:11 the first)"]),
+        ("- note:\n    - /a:\n    - /a:", &["5:11 duplicate-resource (4:11)"]),
     ]);
 }
 
@@ -43,18 +32,10 @@ fn shared_claims_do_not_conflict() {
     let (part, whole) = ("{text: part}", "{content: x}");
     check(&[
         (&format!("- note: [/a: {part}, /a+1: {part}]\n- copy: [/a: , /a+1: ]"), &[]),
-        (
-            &format!("- copy: [/a: {whole}]\n- note: [/a: {part}]"),
-            &[
-                "4:14 `copy#/a` and `note#/a` both manage the path `/a` (3:14 the first) | let only `copy#/a` manage it",
-            ],
-        ),
+        (&format!("- copy: [/a: {whole}]\n- note: [/a: {part}]"), &["4:14 conflict (3:14) | copy#/a"]),
         (
             &format!("- note: [/a: {part}]\n- copy: [/a: {whole}, /a+1: ]"),
-            &[
-                "4:14 `note#/a` and `copy#/a` both manage the path `/a` (3:14 the first) | let only `copy#/a` manage it",
-                "4:32 `copy#/a` and `copy#/a+1` both manage the path `/a` (4:14 the first) | let only `copy#/a` manage it",
-            ],
+            &["4:14 conflict (3:14) | copy#/a", "4:32 conflict (4:14) | copy#/a"],
         ),
     ]);
 }
@@ -70,7 +51,7 @@ fn claims_use_expanded_properties() {
 fn an_unmanaged_resource_claims_too() {
     check(&[(
         "- note: [/a: {control: {if: 'false'}}]\n- copy: [/a: {content: x}]",
-        &["4:14 `note#/a` and `copy#/a` both manage the path `/a` (3:14 the first) | keep one of them"],
+        &["4:14 conflict (3:14) | …"],
     )]);
 }
 

@@ -337,13 +337,15 @@ pub(crate) fn catalog(text: &str) -> Catalog {
     loaded(text).catalog.unwrap_or_else(|| panic!("{text}\n{:#?}", reported(text)))
 }
 
-/// Returns the diagnostics, each as `line:column message (line:column label) | hint`.
+/// Returns the diagnostics, each as a [`line`].
 pub(crate) fn reported(text: &str) -> Vec<String> {
     let loaded = loaded(text);
     let sources = loaded.texts();
     loaded.diagnostics.iter().map(|diagnostic| line(diagnostic, &sources)).collect()
 }
 
+/// Returns a diagnostic as `LINE:COLUMN kind property (LINE:COLUMN of a label) | code in a hint`, without the
+/// wording. The path of a missing value follows the kind too, and `…` is a hint without code.
 pub(crate) fn line(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
     let place = |span| {
         let Some((name, position)) = sources.locate(span) else { return String::new() };
@@ -354,15 +356,19 @@ pub(crate) fn line(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
     if diagnostic.severity == Severity::Warning {
         line += " warning:";
     }
-    line += &format!(" {}", diagnostic.message);
-    let is_shown = |(index, label): &(usize, &ccm_model::Label)| *index > 0 || !label.text.is_empty();
-    for (_, label) in diagnostic.labels.iter().enumerate().filter(is_shown) {
-        line += format!(" ({} {}", place(label.span), label.text).trim_end();
-        line += ")";
+    line += &format!(" {}", diagnostic.kind);
+    if let Some(property) = &diagnostic.property {
+        line += &format!(" {property}");
+    }
+    if let Some(missing) = diagnostic.missing.as_ref().filter(|path| !path.is_empty()) {
+        line += &format!(" {}", missing.join("."));
+    }
+    for label in diagnostic.labels.iter().skip(1) {
+        line += &format!(" ({})", place(label.span));
     }
     for hint in &diagnostic.hints {
-        let is_manifest = hint.starts_with("the smallest manifest is");
-        line += &format!(" | {}", if is_manifest { "the smallest manifest" } else { hint });
+        let code: Vec<&str> = hint.split('`').skip(1).step_by(2).collect();
+        line += &format!(" | {}", if code.is_empty() { "…".to_owned() } else { code.join(", ") });
     }
     line
 }

@@ -83,36 +83,36 @@ fn a_late_value_adds_one_edge() {
 fn late_values_are_refused_before_the_run() {
     Machine::default().file("/x", "x").file("t.j2", "{{ file('/x') }}").check_all(&[
         (&manifest("- note: [n: {ensure: \"{{ file('/x') }}\", require: [\"{{ file('/x') }}\"]}]\n- copy: [/x: ]"), &[
-    "3:26 this value must be known before the run | the content of a managed file is known only after its resource ran",
-    "3:56 this value must be known before the run | the content of a managed file is known only after its resource ran",
+    "3:26 late-value | …",
+    "3:56 late-value | …",
 ]),
         (&manifest("- note: [\"{{ file('/x') }}\": {alias: \"{{ file('/x') }}\", provider: \"{{ file('/x') }}\"}]\n- copy: [/x: ]"), &[
-    "3:14 this value must be known before the run | the content of a managed file is known only after its resource ran",
-    "3:42 this value must be known before the run | the content of a managed file is known only after its resource ran",
-    "3:72 this value must be known before the run | the content of a managed file is known only after its resource ran",
+    "3:14 late-value | …",
+    "3:42 late-value | …",
+    "3:72 late-value | …",
 ]),
         (&manifest("- apply: [\"{{ file('/x') }}\": ]\n- copy: [/x: ]"), &[
-    "3:15 this value must be known before the run | the content of a managed file is known only after its resource ran",
+    "3:15 late-value | …",
 ]),
         (&manifest("- apply: [c.yaml: {data: {a: \"{{ file('/x') }}\"}}]\n- copy: [/x: ]"), &[
-    "3:15 the manifest `/m/c.yaml` can't be read: entity not found | a relative path starts from /m",
-    "3:34 this value must be known before the run | the content of a managed file is known only after its resource ran",
+    "3:15 unreadable | …",
+    "3:34 late-value | …",
 ]),
         ("data: {a: \"{{ file('/x') }}\"}\nccm: {name: \"{{ file('/x') }}\", resources: [copy: [/x: ]]}", &[
-    "1:11 this value must be known before the run | the content of a managed file is known only after its resource ran",
-    "2:13 this value must be known before the run | the content of a managed file is known only after its resource ran",
+    "1:11 late-value | …",
+    "2:13 late-value | …",
 ]),
         ("ccm: {resources_template: t.j2}", &[
-    "/m/t.j2 (rendered):1:1 expected a list of resources, found the text `x`",
+    "/m/t.j2 (rendered):1:1 wrong-type",
 ]),
         (&manifest("- copy: [/x: {content: \"{{ file('/x') }}\"}]"), &[
-    "3:28 this expression reads the file that its own resource manages",
+    "3:28 cycle",
 ]),
         (&manifest("- copy: [/x: {content: \"{{ file('/y') }}\"}, /y: {content: \"{{ file('/x') }}\"}]"), &[
-    "3:28 dependency cycle: copy#/x → copy#/y → copy#/x (3:28 `copy#/x` requires `copy#/y`) (3:63 `copy#/y` requires `copy#/x`)",
+    "3:28 cycle (3:63)",
 ]),
         (&manifest("- copy: [/x: {content: \"{{ file('/y') }}\"}, /y: {require: [copy#/x]}]"), &[
-    "3:28 dependency cycle: copy#/x → copy#/y → copy#/x (3:28 `copy#/x` requires `copy#/y`) (3:64 `copy#/y` requires `copy#/x`)",
+    "3:28 cycle (3:64)",
 ]),
     ]);
 }
@@ -120,24 +120,19 @@ fn late_values_are_refused_before_the_run() {
 #[test]
 fn late_errors_are_located() {
     let machine = Machine::default().file("/x", "1").file("t.j2", "a\n{{ file('/x').b.c }}\n");
-    for (text, expected, property) in [
-        ("- note: [n: {text: \"{{ file('/x').a }}\"}]", "3:39 ", Some("text")),
-        ("- note: [n: {text: \"{{ file('/x') + file('/gone') }}\"}]", "3:41 ", Some("text")),
-        ("- note: [n: {text: \"{{ lookup(file('/x')) }}\"}]", "3:28 ", Some("text")),
-        ("- note: [n: {control: {if: \"file('/x')\"}}]", "3:32 ", None),
-        ("- copy: [/n: {source: t.j2}]", "3:27 ", Some("source")),
-        (
-            "- task: [n: {timeout: \"{{ file('/x') + 'y' }}\"}]",
-            "3:27 expected a whole number",
-            Some("timeout"),
-        ),
+    for (text, expected) in [
+        ("- note: [n: {text: \"{{ file('/x').a }}\"}]", "3:39 invalid-operand text"),
+        ("- note: [n: {text: \"{{ file('/x') + file('/gone') }}\"}]", "3:41 unreadable text"),
+        ("- note: [n: {text: \"{{ lookup(file('/x')) }}\"}]", "3:28 unknown-name text 1 | lookup('1', '')"),
+        ("- note: [n: {control: {if: \"file('/x')\"}}]", "3:32 wrong-type"),
+        ("- copy: [/n: {source: t.j2}]", "3:27 unknown-name source (/m/t.j2:2:14)"),
+        ("- task: [n: {timeout: \"{{ file('/x') + 'y' }}\"}]", "3:27 wrong-type timeout"),
     ] {
         let loaded = machine.load(&manifest(&format!("{text}\n- copy: [/x: ]")));
         match completed(&loaded, 0) {
             Completion::Invalid(errors) => {
                 let told = line(&errors[0], &loaded.texts());
-                assert!(told.starts_with(expected), "{text}\n{told}");
-                assert_eq!(errors[0].property.as_deref(), property, "{text}");
+                assert_eq!(told, expected, "{text}");
             }
             other => panic!("{text} {other:?}"),
         }
@@ -200,9 +195,8 @@ fn a_managed_include_is_late() {
     assert_eq!(late_property(&loaded, 0, "text"), r#""new""#);
     let unchanged = completed_after(&loaded, 0, &|_| true);
     assert!(matches!(unchanged, Completion::NotBefore(ResourceIndex(1))), "{unchanged:?}");
-    machine.check_all(&[
-        (&manifest("- note: [\"{{ template('t.j2') }}\": ]\n- copy: [/m/part.j2: ]"), &[
-    "3:14 this value must be known before the run | the content of a managed file is known only after its resource ran",
-]),
-    ]);
+    machine.check_all(&[(
+        &manifest("- note: [\"{{ template('t.j2') }}\": ]\n- copy: [/m/part.j2: ]"),
+        &["3:14 late-value | …"],
+    )]);
 }

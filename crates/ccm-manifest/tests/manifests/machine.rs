@@ -96,8 +96,8 @@ impl Machine {
         self.load(text).catalog.unwrap_or_else(|| panic!("{text}\n{:#?}", self.reported(text)))
     }
 
-    /// Returns the diagnostics, each as `line:column message (line:column label) | hint`. A location in
-    /// another text begins with the name of that text.
+    /// Returns the diagnostics, each as a [`line`]. A location in another text begins with the name of that
+    /// text.
     pub(crate) fn reported(&self, text: &str) -> Vec<String> {
         let loaded = self.load(text);
         let sources = loaded.texts();

@@ -226,7 +226,7 @@ fn ensure_may_match_a_pattern() {
         let catalog = Machine::default().catalog(&text);
         assert_eq!(catalog.resources[0].ensure.as_ref().map(|ensure| &*ensure.value), expected, "{ensure}");
     }
-    for (ensure, expected) in [("[5.10]", Some("3:27 expected text, found a list")), ("absent", None)] {
+    for (ensure, expected) in [("[5.10]", Some("3:27 wrong-type")), ("absent", None)] {
         let text = manifest(&format!("- copy: [/a: {{ensure: {ensure}}}]"));
         assert!(!validator.is_valid(&parsed(&text)), "{ensure}");
         // The type refuses values that the pattern allows.

@@ -46,46 +46,46 @@ fn templates_are_rendered() {
 fn template_errors_point_into_the_template() {
     machine().check_all(&[
         (&manifest("- copy: [/a: {source: gone.j2}]"), &[
-    "3:27 `/m/gone.j2` can't be read: entity not found",
+    "3:27 unreadable",
 ]),
         (&manifest("- copy: [/a: {source: \"a\\tb.j2\"}]"), &[
-    "3:27 `/m/a\\tb.j2` can't be read: entity not found",
+    "3:27 unreadable",
 ]),
         (&manifest("- copy: [/a: {source: binary.j2}]"), &[
-    "3:27 `/m/binary.j2` can't be read: it is not UTF-8 text",
+    "3:27 unreadable",
 ]),
         (&manifest("- copy: [/a: {source: undefined.j2}]"), &[
-    "3:27 the template `undefined.j2` can't be rendered: `Facts.gone` does not exist (/m/undefined.j2:2:4)",
+    "3:27 unknown-name Facts.gone (/m/undefined.j2:2:4)",
 ]),
         (&manifest("- copy: [/a: {source: syntax.j2}]"), &[
-    "3:27 the template `syntax.j2` can't be rendered: unexpected end of block (/m/syntax.j2:2:7)",
+    "3:27 expression-syntax (/m/syntax.j2:2:7)",
 ]),
         (&manifest("- copy: [/a: {source: escaping.j2}]"), &[
-    "3:27 the template `escaping.j2` can't be rendered: a template can include only files in the directory of the manifest (/m/escaping.j2:1:4)",
+    "3:27 invalid-operand (/m/escaping.j2:1:4)",
 ]),
         (&manifest("- copy: [/a: {source: absent.j2}]"), &[
-    "3:27 the template `absent.j2` can't be rendered: there is no template `gone.j2` (/m/absent.j2:2:4)",
+    "3:27 unreadable (/m/absent.j2:2:4)",
 ]),
         (&manifest("- copy: [/a: {source: again.j2}]"), &[
-    "3:27 the template `again.j2` can't be rendered: the template is nested too deep (/m/again.j2:1:4)",
+    "3:27 limit-exceeded (/m/again.j2:1:4)",
 ]),
         (&manifest("- copy: [/a: {source: itself.j2}]"), &[
-    "3:27 the template `itself.j2` can't be rendered: the template `itself.j2` renders itself (/m/itself.j2:1:4)",
+    "3:27 cycle (/m/itself.j2:1:4)",
 ]),
         (&manifest("- copy: [/a: {source: ping.j2}]"), &[
-    "3:27 the template `ping.j2` can't be rendered: the template `ping.j2` renders itself (/m/pong.j2:1:4) (/m/ping.j2:1:4)",
+    "3:27 cycle (/m/pong.j2:1:4) (/m/ping.j2:1:4)",
 ]),
         (&manifest("- copy: [/a: {source: first.j2}]"), &[
-    "3:27 the template `first.j2` can't be rendered: the template `undefined.j2` can't be rendered: `Facts.gone` does not exist (/m/undefined.j2:2:4) (/m/third.j2:1:4) (/m/second.j2:1:4) (/m/first.j2:1:4)",
+    "3:27 unknown-name Facts.gone (/m/undefined.j2:2:4) (/m/third.j2:1:4) (/m/second.j2:1:4) (/m/first.j2:1:4)",
 ]),
         (&manifest("- copy: [/a: {source: outer_broken.j2}]"), &[
-    "3:27 the template `outer_broken.j2` can't be rendered: `Facts.gone` does not exist (/m/undefined.j2:2:4) (/m/outer_broken.j2:3:4)",
+    "3:27 unknown-name Facts.gone (/m/undefined.j2:2:4) (/m/outer_broken.j2:3:4)",
 ]),
         (&manifest("- note: [a: {text: \"{{ template('undefined.j2') }}\"}]"), &[
-    "3:28 the template `undefined.j2` can't be rendered: `Facts.gone` does not exist (/m/undefined.j2:2:4)",
+    "3:28 unknown-name Facts.gone (/m/undefined.j2:2:4)",
 ]),
         (&manifest("- copy: [/a: {source: hello.j2, content: x}]"), &[
-    "3:19 `source` and `content` are both given",
+    "3:19 conflict",
 ]),
     ]);
 }
@@ -121,46 +121,35 @@ fn errors_in_generated_resources_show_the_generated_text() {
         .file("nameless.j2", "- note: {text: '{{ Facts.evil }}', txet: x}\n")
         .file("escape.j2", "- note: [x: {text: '{{ Facts.yaml }}'}]\n");
     machine.check_all(&[
-        ("ccm: {resources_template: unknown.j2}", &[
-    "/m/unknown.j2 (rendered):3:11 unknown property `txet` | did you mean `text`?",
-    "/m/unknown.j2 (rendered):6:11 unknown property `txet` | did you mean `text`?",
-]),
-        ("ccm: {resources_template: yaml.j2}", &[
-    "/m/yaml.j2 (rendered):2:22 `[` is closed by `}` (/m/yaml.j2 (rendered):2:22 opened here)",
-]),
-        ("ccm: {resources_template: map.j2}", &[
-    "/m/map.j2 (rendered):1:1 expected a list of resources, found a map",
-]),
+        (
+            "ccm: {resources_template: unknown.j2}",
+            &[
+                "/m/unknown.j2 (rendered):3:11 unknown-property txet | text",
+                "/m/unknown.j2 (rendered):6:11 unknown-property txet | text",
+            ],
+        ),
+        ("ccm: {resources_template: yaml.j2}", &["/m/yaml.j2 (rendered):2:22 syntax"]),
+        ("ccm: {resources_template: map.j2}", &["/m/map.j2 (rendered):1:1 wrong-type"]),
         ("ccm: {resources_template: nothing.j2}", &[]),
-        ("ccm: {resources_template: cycle.j2}", &[
-    "/m/cycle.j2 (rendered):1:24 dependency cycle: note#a → note#b → note#a (/m/cycle.j2 (rendered):1:24 `note#a` requires `note#b`) (/m/cycle.j2 (rendered):2:24 `note#b` requires `note#a`)",
-]),
-        ("ccm: {resources_template: nameless.j2}", &[
-    "/m/nameless.j2 (rendered):1:3 this `note` has no `name` | add `name:`, or write a list of `- NAME:`",
-    "/m/nameless.j2 (rendered):1:38 unknown property `txet` | did you mean `text`?",
-]),
-        ("ccm: {resources_template: gone.j2}", &[
-    "1:27 `/m/gone.j2` can't be read: entity not found",
-]),
-        ("ccm: {resources_template: undefined.j2}", &[
-    "1:27 the template `undefined.j2` can't be rendered: `Facts.gone` does not exist (/m/undefined.j2:2:4)",
-]),
-        ("ccm: {resources_template: sub/inner.j2}", &[
-    "1:27 the template must be in the directory of the manifest | write its name without a directory",
-]),
-        ("ccm: {resources_template: ../x.j2}", &[
-    "1:27 the template must be in the directory of the manifest | write its name without a directory",
-]),
-        ("ccm: {resources_template: [a]}", &[
-    "1:27 expected the name of a template, found a list",
-]),
-        ("ccm: {resources_template: }", &[
-    "1:1 `ccm` has no `resources` | the smallest manifest",
-]),
+        (
+            "ccm: {resources_template: cycle.j2}",
+            &["/m/cycle.j2 (rendered):1:24 cycle (/m/cycle.j2 (rendered):2:24)"],
+        ),
+        (
+            "ccm: {resources_template: nameless.j2}",
+            &[
+                "/m/nameless.j2 (rendered):1:3 missing | name:, - NAME:",
+                "/m/nameless.j2 (rendered):1:38 unknown-property txet | text",
+            ],
+        ),
+        ("ccm: {resources_template: gone.j2}", &["1:27 unreadable"]),
+        ("ccm: {resources_template: undefined.j2}", &["1:27 unknown-name Facts.gone (/m/undefined.j2:2:4)"]),
+        ("ccm: {resources_template: sub/inner.j2}", &["1:27 invalid-value | …"]),
+        ("ccm: {resources_template: ../x.j2}", &["1:27 invalid-value | …"]),
+        ("ccm: {resources_template: [a]}", &["1:27 wrong-type"]),
+        ("ccm: {resources_template: }", &["1:1 missing | …"]),
         // The template must escape values for YAML, for example with `tojson`.
-        ("ccm: {resources_template: escape.j2}", &[
-    "/m/escape.j2 (rendered):2:17 unclosed quote (/m/escape.j2 (rendered):2:17 this `'` is never closed)",
-]),
+        ("ccm: {resources_template: escape.j2}", &["/m/escape.j2 (rendered):2:17 syntax"]),
     ]);
     let safe = Machine::with_facts("{yaml: \"x'}]\\n- task: [evil: ]\"}")
         .file("safe.j2", "- note: [x: {text: {{ Facts.yaml | tojson }}}]\n");
@@ -172,6 +161,5 @@ fn errors_in_generated_resources_show_the_generated_text() {
 fn a_template_must_write_a_list_and_no_manifest() {
     let machine = Machine::default().file("r.j2", "ccm:\n  resources:\n    - note: [n: ]\n");
     let actual = machine.reported("ccm: {resources_template: r.j2}");
-    assert_eq!(actual.len(), 1, "{actual:?}");
-    assert!(actual[0].ends_with("| write the list alone, without `ccm:` and `resources:`"), "{actual:?}");
+    assert_eq!(actual, ["/m/r.j2 (rendered):1:1 wrong-type | ccm:, resources:"]);
 }

@@ -53,24 +53,22 @@ pub(crate) fn written<'t>(node: &Node, text: &'t str) -> Vec<&'t str> {
     all
 }
 
-/// Formats each error on a line: position, marked text, message, further labels, hints.
+/// Formats each error on a line: position, marked text, kind, positions of further labels, code in the hints.
+/// `…` is a hint without code.
 pub(crate) fn errors(text: &str, diagnostics: &[Diagnostic]) -> String {
     let mut sources = SourceMap::default();
     sources.add("m.yaml", text);
     let place = |span| sources.locate(span).map_or("?".to_owned(), |(_, position)| position.display());
     let lines = diagnostics.iter().map(|diagnostic| {
-        let mut labels = diagnostic.labels.iter();
-        let first = labels.next().expect("every error has a place");
-        let marked = &text[first.span.range()];
-        let mut line = format!("{} {marked:?}: {}", place(first.span), diagnostic.message);
-        if !first.text.is_empty() {
-            line.push_str(&format!(": {}", first.text));
-        }
-        for label in labels {
-            line.push_str(&format!(" | {}: {}", place(label.span), label.text));
+        let span = diagnostic.span().expect("every error has a place");
+        let mut line = format!("{} {:?} {}", place(span), &text[span.range()], diagnostic.kind);
+        for label in &diagnostic.labels[1..] {
+            line.push_str(&format!(" ({})", place(label.span)));
         }
         for hint in &diagnostic.hints {
-            line.push_str(&format!(" | hint: {hint}"));
+            let code: Vec<&str> = hint.split('`').skip(1).step_by(2).collect();
+            line.push_str(" | ");
+            line.push_str(&if code.is_empty() { "…".to_owned() } else { code.join(", ") });
         }
         line
     });
@@ -86,8 +84,8 @@ pub(crate) fn check(table: &[(&str, &[&str])]) {
 }
 
 /// Checks that each text has the same error at its position.
-pub(crate) fn check_same(message: &str, table: &[(&str, &str)]) {
+pub(crate) fn check_same(error: &str, table: &[(&str, &str)]) {
     for (text, place) in table {
-        check(&[(text, &[&format!("{place}: {message}")])]);
+        check(&[(text, &[&format!("{place} {error}")])]);
     }
 }

@@ -220,25 +220,10 @@ mod tests {
     fn all_errors_are_reported_without_values() {
         let text = "A\nexport\nexport B\n1C=x\nD-E=x\n=x\nF='secret'x\nG=\"secret\" \"x\"\nH=a\0b\nI=ok\nJ='secret\nK=x";
         let errors = read(SourceId(0), text).expect_err("errors");
-        let found: Vec<String> = errors
-            .iter()
-            .map(|error| format!("{}: {}", &text[error.span().expect("a span").range()], error.message))
-            .collect();
-        assert_eq!(
-            found,
-            [
-                "A: expected `NAME=value`",
-                "export: expected `NAME=value`",
-                "B: expected `NAME=value`",
-                "1C: this is not a valid variable name",
-                "D-E: this is not a valid variable name",
-                ": the name before the `=` is missing",
-                "x: unexpected text after the closing quote",
-                "\"x\": unexpected text after the closing quote",
-                "a\0b: a value can't hold a NUL character",
-                "': the quote is not closed",
-            ]
-        );
+        let found: Vec<(&str, DiagnosticKind)> =
+            errors.iter().map(|error| (&text[error.span().expect("a span").range()], error.kind)).collect();
+        let places = ["A", "export", "B", "1C", "D-E", "", "x", "\"x\"", "a\0b", "'"];
+        assert_eq!(found, places.map(|place| (place, DiagnosticKind::Syntax)));
     }
 
     #[test]

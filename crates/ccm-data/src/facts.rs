@@ -81,9 +81,8 @@ fn json(file: &FactFile<'_>) -> Result<Value, Diagnostic> {
         Err(error) => {
             let at = skipped + offset(text, error.line(), error.column());
             let length = file.text[at..].chars().next().map_or(0, char::len_utf8);
-            // Of valid JSON, only duplicate keys are refused.
-            let kind = if error.is_data() { DiagnosticKind::DuplicateKey } else { DiagnosticKind::Syntax };
-            Err(Diagnostic::error(kind, Span::new(file.source, at, at + length), message_of(&error)))
+            let (kind, message) = explained(&error);
+            Err(Diagnostic::error(kind, Span::new(file.source, at, at + length), message))
         }
     }
 }
@@ -149,14 +148,20 @@ impl<'de> Visitor<'de> for UniqueKeys {
     }
 }
 
-/// Message of an error, without the position that the parser appends.
-fn message_of(error: &serde_json::Error) -> String {
+/// Kind and message of an error, without the position that the parser appends.
+fn explained(error: &serde_json::Error) -> (DiagnosticKind, String) {
     let text = error.to_string();
     let what = text.rsplit_once(" at line ").map_or(&*text, |(what, _)| what);
     match what {
-        "recursion limit exceeded" => "nested deeper than 127 levels".to_owned(),
-        what if what.starts_with("EOF") => "the JSON text ends too early".to_owned(),
-        what => what.to_owned(),
+        "recursion limit exceeded" => {
+            (DiagnosticKind::LimitExceeded, "nested deeper than 127 levels".to_owned())
+        }
+        what if what.starts_with("EOF") => {
+            (DiagnosticKind::Syntax, "the JSON text ends too early".to_owned())
+        }
+        // Of valid JSON, only duplicate keys are refused.
+        what if error.is_data() => (DiagnosticKind::DuplicateKey, what.to_owned()),
+        what => (DiagnosticKind::Syntax, what.to_owned()),
     }
 }
 
@@ -235,23 +240,23 @@ mod tests {
             .zip(texts)
             .map(|(error, text)| {
                 let span = error.span().expect("a span");
-                format!("{}@{} {}", &text[span.range()], span.start, error.message)
+                format!("{}@{} {}", &text[span.range()], span.start, error.kind)
             })
             .collect();
         assert_eq!(
             found,
             [
-                "x@15 expected value",
-                "1@6 the JSON text ends too early",
-                "@0 the JSON text ends too early",
-                "[1]@0 expected a map of facts, found a list",
-                "\"ä\"@1 expected a map of facts, found text",
-                "}@9 trailing characters",
-                "\n@8 control character (\\u0000-\\u001F) found while parsing a string",
-                "\"@20 the key `b` is given twice",
-                "a@5 the key `a` is given twice",
-                "- 1@0 expected a map of facts, found a list",
-                "text@0 expected a map of facts, found the text `text`",
+                "x@15 syntax",
+                "1@6 syntax",
+                "@0 syntax",
+                "[1]@0 wrong-type",
+                "\"ä\"@1 wrong-type",
+                "}@9 syntax",
+                "\n@8 syntax",
+                "\"@20 duplicate-key",
+                "a@5 duplicate-key",
+                "- 1@0 wrong-type",
+                "text@0 wrong-type",
             ]
         );
     }

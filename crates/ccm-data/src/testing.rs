@@ -1,7 +1,7 @@
 //! Values for the tests of this crate.
 
 use ccm_expr::Value;
-use ccm_model::{Node, SourceId, Span};
+use ccm_model::{Diagnostic, Node, SourceId, Span};
 use proptest::prelude::*;
 
 use crate::nodes::to_value;
@@ -13,6 +13,20 @@ pub(crate) fn node(yaml: &str) -> Node {
 
 pub(crate) fn value(yaml: &str) -> Value {
     to_value(&node(yaml))
+}
+
+/// Formats a diagnostic as `text: kind (text of a label) | code in a hint`; `…` is a hint without code.
+pub(crate) fn line(text: &str, diagnostic: &Diagnostic) -> String {
+    let covered = |span: Span| &text[span.range()];
+    let mut line = format!("{}: {}", diagnostic.span().map_or("", covered), diagnostic.kind);
+    for label in diagnostic.labels.iter().skip(1) {
+        line += &format!(" ({})", covered(label.span));
+    }
+    for hint in &diagnostic.hints {
+        let code: Vec<&str> = hint.split('`').skip(1).step_by(2).collect();
+        line += &format!(" | {}", if code.is_empty() { "…".to_owned() } else { code.join(", ") });
+    }
+    line
 }
 
 /// Compares two values, including the order of keys.

@@ -117,6 +117,7 @@ fn fault(
             let name = name.filter(|name| here().is_some_and(|text| text.contains(name)));
             TemplateFault::NoTemplate(name.map(str::to_owned))
         }
+        ErrorKind::BadEscape => TemplateFault::Syntax(error.kind().to_string()),
         ErrorKind::OutOfFuel => TemplateFault::TooManySteps(0),
         ErrorKind::InvalidOperation if detail == "recursion limit exceeded" => TemplateFault::TooDeep,
         ErrorKind::InvalidOperation if detail.starts_with("cycle in template inheritance") => {

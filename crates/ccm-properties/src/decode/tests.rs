@@ -70,12 +70,17 @@ fn map(entries: Vec<(&str, Node)>) -> NodeMap {
     NodeMap::new(entries.into_iter().map(entry).collect())
 }
 
+/// Decodes properties; formats each error as `OFFSET kind property | code in a hint`; `…` is a hint without code.
 fn decoded(entries: Vec<(&str, Node)>) -> (Sample, Vec<String>) {
     let (sample, errors) = decode(&Properties::new(map(entries), None));
     let shown = |error: &Diagnostic| {
         let start = error.span().map(|span| span.start).unwrap_or_default();
-        let line = [vec![error.message.clone()], error.hints.clone()].concat().join(" | ");
-        format!("{start} {line}")
+        let property = error.property.as_deref().unwrap_or_default();
+        let code = |hint: &String| match hint.split('`').skip(1).step_by(2).collect::<Vec<_>>().join(", ") {
+            code if code.is_empty() => " | …".to_owned(),
+            code => format!(" | {code}"),
+        };
+        format!("{start} {} {property}{}", error.kind, error.hints.iter().map(code).collect::<String>())
     };
     (sample, errors.iter().map(shown).collect())
 }
@@ -129,25 +134,32 @@ fn every_error_is_reported_at_its_location_and_the_rest_is_decoded() {
     assert_eq!(
         errors,
         [
-            "101 unknown property `mod` | did you mean `mode`?",
-            "2 expected a boolean, found the text `yes` | write `true`: `yes` is text",
-            "5 expected a whole number, found the text `x`",
-            "6 expected a whole number, found the text `y`",
-            "7 expected `on_failure` or `never`, found `on_failur` | did you mean `on_failure`?",
-            "8 `5 parsecs` is not a duration | write it like `30s`, `5m`, `1h30m` or `1.5h`",
-            "11 expected text, found a list",
-            "12 expected text, found nothing",
-            "21 expected text, found nothing",
-            "22 expected text, found a list",
-            "131 unknown property `cuont` | did you mean `count`?",
-            "32 expected a whole number, found the text `x`",
-            "33 expected a boolean, found the text `[`",
-            "140 unknown property `proivder` | did you mean `provider`?",
-            "141 unknown property `banana` | known here: mode, force, returns, level, pause, guards, variables, inner, \
-             any, alias, ensure, provider, require, subscribe, control",
+            "101 unknown-property mod | mode",
+            "2 wrong-type force | true, yes",
+            "5 wrong-type returns",
+            "6 wrong-type returns",
+            "7 invalid-value level | on_failure",
+            "8 invalid-value pause | 30s, 5m, 1h30m, 1.5h",
+            "11 wrong-type guards",
+            "12 wrong-type guards",
+            "21 wrong-type variables",
+            "22 wrong-type variables",
+            "131 unknown-property inner | count",
+            "32 wrong-type inner",
+            "33 wrong-type inner",
+            "140 unknown-property proivder | provider",
+            "141 unknown-property banana | …",
         ]
     );
     assert_eq!(sample, Sample { mode: Some("0600".into()), ..Sample::default() });
+    let (_, unknown) = decode::<Sample>(&Properties::new(map(vec![("banana", plain("x", 1))]), None));
+    assert_eq!(
+        unknown[0].hints,
+        [
+            "known here: mode, force, returns, level, pause, guards, variables, inner, any, alias, ensure, provider, \
+          require, subscribe, control"
+        ]
+    );
 }
 
 #[test]
@@ -161,10 +173,10 @@ fn hints_name_the_usual_slip() {
     assert_eq!(
         errors.1,
         [
-            "1 expected a list, found the number `3` | write `[3]`",
-            "1 expected a boolean, found the text `true` | write it without quotes",
-            "1 expected a whole number, found the text `7` | write it without quotes",
-            "1 expected a boolean, found the text `off` | write `false`: `off` is text",
+            "1 wrong-type returns | [3]",
+            "1 wrong-type force | …",
+            "1 wrong-type inner | …",
+            "1 wrong-type inner | false, off",
         ]
     );
 }

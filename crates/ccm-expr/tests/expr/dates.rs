@@ -71,5 +71,5 @@ fn date_errors_are_compile_errors() {
         assert_eq!(error.stage, ccm_expr::Stage::Compile, "{text}");
     }
     let error = scope.evaluate("now().Yaer()").expect_err("a misspelt method");
-    assert_eq!(error.hints, ["did you mean `Year`?"]);
+    assert_eq!(error.nearest.as_deref(), Some("Year"));
 }

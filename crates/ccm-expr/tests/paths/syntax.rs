@@ -329,29 +329,27 @@ fn multipaths_and_literals() {
 
 #[test]
 fn errors_carry_their_range() {
-    for (path, range, message) in [
-        ("..age", 0..2, "`..` is not supported: it selects lines of JSON Lines"),
-        ("a|..b", 2..4, "`..` is not supported: it selects lines of JSON Lines"),
-        ("a.#(b==1", 2..8, "the query is not closed: `)` is missing"),
-        ("a.#[b==1", 2..8, "the query is not closed: `]` is missing"),
-        ("a.#(b==1)x", 9..10, "expected `.`, `|` or the end of the path after the query"),
-        ("a.#(b!1)", 5..6, "expected an operator here: `==`, `!=`, `<`, `<=`, `>`, `>=`, `%` or `!%`"),
-        ("a.#(b==~yes)", 7..11, "expected `~true`, `~false`, `~null` or `~*`; text with a `~` needs quotes"),
-        ("{a,b", 0..4, "`}` is missing"),
-        ("a.[b", 2..4, "`]` is missing"),
-        ("{a}b", 3..4, "expected `.`, `|` or the end of the path here"),
-        (r"a.b\", 3..4, "the backslash at the end escapes nothing"),
-        (r"a.b*\", 4..5, "the backslash at the end escapes nothing"),
-        (r#"a.!"b"|!"c"#, 7..10, "the value after `!` is not closed"),
-        ("a.@flatten:{x", 11..13, "the argument of `@flatten` is not closed"),
+    for (path, range) in [
+        ("..age", 0..2),
+        ("a|..b", 2..4),
+        ("a.#(b==1", 2..8),
+        ("a.#[b==1", 2..8),
+        ("a.#(b==1)x", 9..10),
+        ("a.#(b!1)", 5..6),
+        ("a.#(b==~yes)", 7..11),
+        ("{a,b", 0..4),
+        ("a.[b", 2..4),
+        ("{a}b", 3..4),
+        (r"a.b\", 3..4),
+        (r"a.b*\", 4..5),
+        (r#"a.!"b"|!"c"#, 7..10),
+        ("a.@flatten:{x", 11..13),
+        ("a.@flatten:{x}", 11..14),
+        ("!5x", 1..3),
     ] {
         let error = Path::parse(path).expect_err(path);
-        assert_eq!((error.range, &*error.message), (range, message), "{path}");
+        assert_eq!(error.range, range, "{path}");
     }
-    let error = Path::parse("a.@flatten:{x}").unwrap_err();
-    assert!(error.to_string().starts_with("the argument is not JSON: "), "{error}");
-    let error = Path::parse("!5x").unwrap_err();
-    assert_eq!(error.range, 1..3);
 }
 
 #[test]

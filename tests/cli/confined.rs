@@ -133,11 +133,7 @@ fn an_unknown_user_is_named() {
         );
         let noop = apply_private(&scratch, &exec, &["--noop"]);
         assert_eq!(noop.code, 0, "{}", noop.shown());
-        assert!(
-            noop.stdout.contains(&format!("as things are now it would fail: `{property}`")),
-            "{}",
-            noop.shown()
-        );
+        assert!(noop.stdout.contains(&format!("a run would fail now: `{property}`")), "{}", noop.shown());
     }
     for guard in ["onlyif: 'true', ", ""] {
         let later = format!(
@@ -149,7 +145,7 @@ fn an_unknown_user_is_named() {
         assert!(!noop.stdout.contains("as things are now"), "{}", noop.shown());
     }
     let digits = failed(&scratch, "        - a: {command: 'true', user: '54321'}\n");
-    assert!(digits.contains("user 54321 has no entry in the user database"), "{digits}");
+    assert!(digits.contains("uid 54321 has no entry in the user database"), "{digits}");
 }
 
 #[test]
@@ -354,7 +350,7 @@ fn noop_reports_a_private_directory_that_can_not_be_created() {
     scratch.write("manifest.yaml", "ccm: {resources: [{exec: [{a: {command: 'true', sandbox: {}}}]}]}\n");
     let noop =
         ccm(&scratch, &["apply", "manifest.yaml", "--noop"]).variable("TMPDIR", &scratch.at("gone")).run();
-    let expected = "as things are now it would fail: the private directory of the sandbox can't be created";
+    let expected = "a run would fail now: the private directory of the sandbox can't be created";
     assert!(noop.stdout.contains(expected), "{}", noop.shown());
 }
 

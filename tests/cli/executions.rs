@@ -73,7 +73,7 @@ fn history_prints_recorded_output() {
     assert_eq!(shown["stdout_json"], Value::from(vec![1]));
     let called = ccm(&scratch, &["history", "01", "silent"]).run();
     assert_eq!(called.code, 1, "{}", called.shown());
-    assert!(called.stderr.contains("the record has results of: 2-printing, 3-json"), "{}", called.shown());
+    assert!(called.stderr.contains("use one of: 2-printing, 3-json"), "{}", called.shown());
 }
 
 #[test]

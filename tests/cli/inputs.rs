@@ -210,14 +210,11 @@ fn root_takes_no_variables_that_another_user_wrote() {
     };
     let write = "echo TARGET=the-stranger >.env; chown 65534 .env";
     for (script, reason) in [
-        (write, "belongs to the user 65534, not to root"),
-        ("mkfifo .env; chown 65534 .env", "belongs to the user 65534, not to root"),
-        ("ln -s own .env; chown -h 65534 .env", "belongs to the user 65534, not to root"),
+        (write, "belongs to uid 65534, not to root"),
+        ("mkfifo .env; chown 65534 .env", "belongs to uid 65534, not to root"),
+        ("ln -s own .env; chown -h 65534 .env", "belongs to uid 65534, not to root"),
         ("echo TARGET=the-stranger >.env; chmod 666 .env", "may be written by everybody (mode 0666)"),
-        (
-            "echo TARGET=the-stranger >x; chown 65534 x; ln -s x .env",
-            "belongs to the user 65534, not to root",
-        ),
+        ("echo TARGET=the-stranger >x; chown 65534 x; ln -s x .env", "belongs to uid 65534, not to root"),
     ] {
         let called = plant(script);
         assert!(called.stdout.contains("at the-caller"), "{script}: {}", called.shown());

@@ -241,7 +241,7 @@ fn properties_validation() {
             "environment needs a key",
             "        - x: {environment: [=b]}\n",
             1,
-            &["an environment entry without a name"],
+            &["an environment entry has no name"],
             &[],
         ),
         (

@@ -100,7 +100,7 @@ pub(crate) struct DataArguments {
     #[arg(long, value_name = "FILE")]
     pub hiera: Vec<PathBuf>,
 
-    /// Set a value over all others; dots in the key make maps
+    /// Set a value that overrides all others; dots nest keys
     #[arg(long, value_name = "KEY=VALUE", value_parser = AssignmentParser)]
     pub data: Vec<String>,
 }
@@ -311,12 +311,12 @@ JSON, and null is empty.";
 #[derive(Debug, Args)]
 #[command(after_help = VARIABLES)]
 pub(crate) struct HieraParseArguments {
-    /// File of values, YAML or JSON with `data`, and maybe `hierarchy` and `overrides`; a manifest is one,
-    /// and `-` is standard input
+    /// YAML or JSON file with `data` and optional `hierarchy` and `overrides`, or a manifest; `-` is standard
+    /// input
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
 
-    /// Facts over all others; dots in the key make maps
+    /// Facts that override all others; dots nest keys
     #[arg(value_name = "FACT=VALUE", value_parser = AssignmentParser)]
     pub given: Vec<String>,
 
@@ -336,23 +336,23 @@ pub(crate) struct HieraParseArguments {
     #[arg(long, value_name = "PREFIX", default_value = "HIERA", requires = "env", value_parser = variable_name)]
     pub env_prefix: String,
 
-    /// Take the facts of this machine as well
+    /// Use the facts of this machine as well
     #[arg(short = 'S', long)]
     pub system_facts: bool,
 
-    /// Take the variables of the environment as facts as well
+    /// Use environment variables as facts as well
     #[arg(short = 'E', long)]
     pub env_facts: bool,
 
-    /// Print instead which entries of the hierarchy matched, and the source of each value
+    /// Print the entries of the hierarchy that matched, and the source of each value, instead of the data
     #[arg(long, conflicts_with_all = ["yaml", "env", "query"])]
     pub explain: bool,
 
-    /// Take facts from this file, YAML or JSON; can be repeated
+    /// Read facts from this YAML or JSON file; can be repeated
     #[arg(long, value_name = "FILE")]
     pub facts: Vec<PathBuf>,
 
-    /// Set a value over all others; dots in the key make maps
+    /// Set a value that overrides all others; dots nest keys
     #[arg(long, value_name = "KEY=VALUE", value_parser = AssignmentParser)]
     pub data: Vec<String>,
 

@@ -23,7 +23,7 @@ pub(crate) fn run(arguments: &ExplainArguments, console: &Console) -> ExitCode {
 fn hint(error: &UnknownName) -> Option<String> {
     match &error.nearest {
         Some(nearest) => Some(format!("did you mean `{nearest}`?")),
-        None => (!error.known.is_empty()).then(|| format!("known here: {}", error.known.join(", "))),
+        None => (!error.known.is_empty()).then(|| format!("use one of: {}", error.known.join(", "))),
     }
 }
 

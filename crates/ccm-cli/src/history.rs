@@ -38,14 +38,15 @@ fn list(history: &History, output: DocumentFormat) -> String {
 
 fn find_run<'h>(console: &Console, history: &'h History, prefix: &str) -> Result<&'h StoredRun, ExitCode> {
     history.find(prefix).map_err(|error| {
-        let hint = match &error {
-            FindError::Ambiguous { .. } => "write more characters of the id".to_owned(),
-            FindError::Unknown { .. } => match history.runs().first() {
-                Some(newest) => format!("the newest is {}; `ccm history` lists all", newest.id),
-                None => "no runs are recorded there".to_owned(),
-            },
+        let hint = match (&error, history.runs().first()) {
+            (FindError::Ambiguous { .. }, _) => Some("write more characters of the id".to_owned()),
+            (FindError::Unknown { .. }, Some(newest)) => {
+                Some(format!("use a run that `ccm history` lists; the newest is {}", newest.id))
+            }
+            (FindError::Unknown { .. }, None) => None,
         };
-        console.error_of(&error, "", &[hint]);
+        let consequence = if history.runs().is_empty() { "no runs are recorded there" } else { "" };
+        console.error_of(&error, consequence, hint.as_slice());
         ExitCode::NothingRun
     })
 }
@@ -64,15 +65,13 @@ fn execution(
     })?;
     let execution = execution.map_err(|error| {
         let hint = match &error {
-            ExecutionError::Unknown { known, .. } if known.is_empty() => {
-                "the record has no results of any exec".to_owned()
-            }
-            ExecutionError::Unknown { known, .. } => {
-                format!("the record has results of: {}", known.join(", "))
-            }
-            ExecutionError::Ambiguous { .. } => "add the position of the resource".to_owned(),
+            ExecutionError::Unknown { known, .. } if known.is_empty() => None,
+            ExecutionError::Unknown { known, .. } => Some(format!("use one of: {}", known.join(", "))),
+            ExecutionError::Ambiguous { .. } => Some("add the position of the resource".to_owned()),
         };
-        console.error_of(&error, "", &[hint]);
+        let is_empty = matches!(&error, ExecutionError::Unknown { known, .. } if known.is_empty());
+        let consequence = if is_empty { "the record has no results of any exec" } else { "" };
+        console.error_of(&error, consequence, hint.as_slice());
         ExitCode::NothingRun
     })?;
     Ok(match output {

@@ -38,7 +38,7 @@ pub(crate) fn with_notices(session: Session, console: &Console) -> Session {
 fn show(notice: &Notice<'_>, console: &Console) {
     match notice {
         Notice::Facts(warning) => console.warning_of(warning),
-        Notice::Environment(error) => console.warning(&format!("a file of variables is left out: {error}")),
+        Notice::Environment(error) => console.warning(&format!("`.env` is left out: {error}")),
         Notice::Waiting(other) => console.note(&format!("waiting for another run to end ({other})")),
         Notice::UntrustedLedger(error) => {
             console.warning_of(error);

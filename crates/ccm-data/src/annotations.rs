@@ -148,9 +148,7 @@ pub fn warn_of_short_secrets(data: &Value, annotations: &[Annotation]) -> Vec<Di
             let message =
                 format!("`{}` is sensitive, but too short to be redacted everywhere", escape_control(&path));
             let warning = Diagnostic::warning(DiagnosticKind::ExposedSecret, annotation.key_span, message);
-            warnings.push(warning.with_hint(format!(
-                "use at least {MIN_SECRET_LENGTH} bytes: shorter values are not redacted"
-            )));
+            warnings.push(warning.with_hint(format!("use a value of at least {MIN_SECRET_LENGTH} bytes")));
         }
     }
     warnings

@@ -111,7 +111,7 @@ pub static VALIDATORS: &[Validator] = &[
     },
     Validator {
         names: &["isShellSafe", "is_shell_safe", "is_shellsafe"],
-        summary: "A text without characters that are special to a shell: no `` ` $ ; | & > < ( ) `` and no line end.",
+        summary: "A text without `` ` $ ; | & > < ( ) ``, NUL and line ends. Quotes and wildcards are allowed.",
         holds: &["", "a b", "/etc/app.conf", "it's", "a=b"],
         fails: &[
             "a;b", "$HOME", "`id`", "a|b", "a&b", "a>b", "a<b", "(a", "a)", "a\nb", "a\n", "a\rb", "a\0b",

@@ -99,7 +99,7 @@ async fn outcome_of(step: &ResourceStep<'_>, result: &mut StepResult, context: &
         }
         Some(WouldChange { resource, is_related: false }) => {
             // The failure and the change may be unrelated, and a misspelt name looks the same.
-            result.warnings.push(format!("as things are now: {}", failure.one_line()));
+            result.warnings.push(format!("a run would fail now: {}", failure.one_line()));
             not_known(step, result, &resource, None)
         }
         None if context.cancellation.level() > CancellationLevel::Go => Outcome::Failed(Box::new(failure)),
@@ -249,7 +249,7 @@ async fn decide_and_change(
             // A real run would end with the same refusal.
             Err(failure) if failure.kind.is_refusal() => return Err(failure),
             Err(failure) => {
-                result.warnings.push(format!("as things are now it would fail: {}", failure.one_line()));
+                result.warnings.push(format!("a run would fail now: {}", failure.one_line()));
             }
         }
         return Ok(if step.trigger.is_some() {

@@ -134,7 +134,7 @@ impl Evaluator<'_, '_> {
                 let error = Error::run(self.range(id), format!("there is no `{name}`"))
                     .with_cause(Cause::UnknownName(name.to_owned()));
                 if functions::find(name).is_some() {
-                    return Err(error.with_hint(format!("`{name}` is a function: `{name}(…)`")));
+                    return Err(error.with_hint(format!("call the function: `{name}(…)`")));
                 }
                 let names = self.scope.names();
                 Err(error.did_you_mean(name, names.iter().map(String::as_str)))

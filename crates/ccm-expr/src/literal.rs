@@ -84,7 +84,7 @@ pub(crate) fn bytes(written: &str, at: usize) -> ExprResult<Vec<u8>> {
             Some(LiteralPiece::Code(code, Escape::Byte)) => read.push(u8::try_from(code).unwrap_or(u8::MAX)),
             Some(LiteralPiece::Code(_, Escape::Character)) => {
                 let range = at + 2 + start..at + 2 + rest.next;
-                return Err(Error::syntax(range, "bytes have no escapes for characters")
+                return Err(Error::syntax(range, "a bytes literal can't contain `\\u` escapes")
                     .with_hint("write the character itself, or each of its bytes as \\xHH"));
             }
         }

@@ -417,6 +417,6 @@ fn deepest(operands: &[Operand]) -> u16 {
 
 fn too_deep(range: Range<usize>) -> Box<Error> {
     Error::syntax(range, "this expression is nested too deeply")
-        .with_hint(format!("name parts with `let`: at most {} levels are allowed", limits::MAX_DEPTH))
+        .with_hint(format!("use `let` to name parts: at most {} levels are allowed", limits::MAX_DEPTH))
         .with_cause(Cause::Limit)
 }

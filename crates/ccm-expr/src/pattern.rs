@@ -113,7 +113,7 @@ fn escape(rest: &str, in_class: bool, out: &mut String) -> Result<usize, &'stati
         ('0'..='7', _) => {
             let digits = rest[1..].bytes().take(3).take_while(|digit| (b'0'..=b'7').contains(digit)).count();
             if letter != '0' && digits < 2 {
-                return Err("refers back to a group, which is not supported");
+                return Err("uses a backreference, which is not supported");
             }
             let code = u32::from_str_radix(&rest[1..=digits], 8).unwrap_or_default();
             out.push_str(&format!("\\x{{{code:x}}}"));
@@ -143,7 +143,7 @@ fn repetition(rest: &str, out: &mut String) -> Result<usize, &'static str> {
     let too_many =
         |text: &str| !text.is_empty() && text.parse::<u32>().map_or(true, |count| count > MAX_REPETITIONS);
     if too_many(least) || too_many(most) {
-        return Err("repeats something more than 1000 times");
+        return Err("repeats an expression more than 1000 times");
     }
     out.push_str(&rest[..end]);
     Ok(end)

@@ -249,7 +249,7 @@ fn root_reads_only_its_own_files() {
     assert_eq!(
         warnings,
         [
-            "custom facts are left out: \"system/facts.d/a.json\" belongs to the user 65534, not to root",
+            "custom facts are left out: \"system/facts.d/a.json\" belongs to uid 65534, not to root",
             "custom facts are left out: \"system/facts.d/b.json\" may be written by everybody (mode 0666)",
         ]
     );
@@ -262,7 +262,7 @@ fn root_reads_only_its_own_files() {
         warnings,
         [
             "custom facts are left out: \"system/facts.d\" may be written by everybody (mode 1777)",
-            "custom facts are left out: \"user\" belongs to the user 65534, not to root",
+            "custom facts are left out: \"user\" belongs to uid 65534, not to root",
         ]
     );
 }

@@ -51,7 +51,7 @@ pub enum AccountError {
         name: String,
     },
     /// The number has no entry, so that its groups and its home are not known.
-    #[error("user {number} has no entry in the user database, so its groups are not known")]
+    #[error("uid {number} has no entry in the user database, so its groups are not known")]
     NoEntry {
         /// Number that was looked up.
         number: u32,
@@ -156,7 +156,7 @@ mod tests {
             (account("no-such-user").expect_err("nobody"), "user \"no-such-user\" does not exist"),
             (
                 account("54321").expect_err("nobody"),
-                "user 54321 has no entry in the user database, so its groups are not known",
+                "uid 54321 has no entry in the user database, so its groups are not known",
             ),
             (account("").expect_err("nobody"), "user \"\" does not exist"),
             (group("no-such-group").expect_err("no group"), "group \"no-such-group\" does not exist"),

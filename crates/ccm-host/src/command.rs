@@ -314,7 +314,7 @@ pub enum StartError {
     /// ccm is not root and can't run a command as another user.
     #[serde(skip)]
     #[error(
-        "`{property}` can't be changed: only root can run a command as another user, and ccm runs as user {uid}"
+        "`{property}` can't be changed: only root can run a command as another user, and ccm runs as uid {uid}"
     )]
     NotRoot {
         /// Property that can't be changed: `user` or `group`.

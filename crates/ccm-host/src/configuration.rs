@@ -47,7 +47,7 @@ pub enum ConfigurationError {
         found: &'static str,
     },
     /// ccm runs as root, and the path belongs to another user.
-    #[error("\"{}\" belongs to the user {owner}, not to root", path.display())]
+    #[error("\"{}\" belongs to uid {owner}, not to root", path.display())]
     Foreign {
         /// The path.
         path: PathBuf,
@@ -272,7 +272,7 @@ mod tests {
         for (mode, owner, root, expected) in [
             (file(0o644), 0, true, None),
             (file(0o664), 0, true, None),
-            (file(0o600), 1000, true, Some("\"/x\" belongs to the user 1000, not to root")),
+            (file(0o600), 1000, true, Some("\"/x\" belongs to uid 1000, not to root")),
             (file(0o646), 0, true, Some("\"/x\" may be written by everybody (mode 0646)")),
             (file(0o600), 1000, false, None),
             (file(0o666), 0, false, None),

@@ -86,20 +86,20 @@ impl StateError {
     /// Returns the hint.
     pub fn hint(&self) -> String {
         match self {
-            Self::NoDirectory => "set HOME, or name a directory with --state-dir".to_owned(),
+            Self::NoDirectory => "set HOME, or use --state-dir to name a directory".to_owned(),
             Self::Make { .. } | Self::Open { .. } => {
-                "name a directory that you can write with --state-dir".to_owned()
+                "use --state-dir to name a directory that you can write".to_owned()
             }
             Self::NotADirectory { .. } => {
-                "move it away, or name another directory with --state-dir".to_owned()
+                "move it away, or use --state-dir to name another directory".to_owned()
             }
             Self::UntrustedLink { .. } => {
-                "name the directory that the link leads to, or one of your own, with --state-dir".to_owned()
+                "use --state-dir to name the directory that the link leads to, or one of your own".to_owned()
             }
             Self::Foreign { .. } => {
-                "run ccm as that user, or name a directory of your own with --state-dir".to_owned()
+                "run ccm as that user, or use --state-dir to name a directory of your own".to_owned()
             }
-            Self::Exposed { .. } => "name a directory that only you can write with --state-dir".to_owned(),
+            Self::Exposed { .. } => "use --state-dir to name a directory that only you can write".to_owned(),
         }
     }
 }

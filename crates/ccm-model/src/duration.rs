@@ -25,9 +25,9 @@ impl DurationError {
         match self {
             Self::NoUnit(number) => format!("write `{number}s` for seconds or `{number}m` for minutes"),
             Self::Unit(unit) if unit == "M" => "write `m` for minutes".to_owned(),
-            Self::Unit(_) => "the units are ns, us, ms, s, m, h, d and w".to_owned(),
+            Self::Unit(_) => "use one of the units ns, us, ms, s, m, h, d and w".to_owned(),
             Self::TooLong(_) => "write `0` for no limit".to_owned(),
-            Self::Malformed(_) => "write it like `30s`, `5m`, `1h30m` or `1.5h`".to_owned(),
+            Self::Malformed(_) => "write a duration like `30s`, `5m`, `1h30m` or `1.5h`".to_owned(),
         }
     }
 }
@@ -145,13 +145,13 @@ mod tests {
         for (text, hint) in [
             ("30", "write `30s` for seconds or `30m` for minutes"),
             ("1M", "write `m` for minutes"),
-            ("2y", "the units are ns, us, ms, s, m, h, d and w"),
-            ("5 bananas", "write it like `30s`, `5m`, `1h30m` or `1.5h`"),
-            ("-5s", "write it like `30s`, `5m`, `1h30m` or `1.5h`"),
-            ("", "write it like `30s`, `5m`, `1h30m` or `1.5h`"),
-            ("1h30", "write it like `30s`, `5m`, `1h30m` or `1.5h`"),
-            ("1..5s", "write it like `30s`, `5m`, `1h30m` or `1.5h`"),
-            ("99999999999999999999s", "write it like `30s`, `5m`, `1h30m` or `1.5h`"),
+            ("2y", "use one of the units ns, us, ms, s, m, h, d and w"),
+            ("5 bananas", "write a duration like `30s`, `5m`, `1h30m` or `1.5h`"),
+            ("-5s", "write a duration like `30s`, `5m`, `1h30m` or `1.5h`"),
+            ("", "write a duration like `30s`, `5m`, `1h30m` or `1.5h`"),
+            ("1h30", "write a duration like `30s`, `5m`, `1h30m` or `1.5h`"),
+            ("1..5s", "write a duration like `30s`, `5m`, `1h30m` or `1.5h`"),
+            ("99999999999999999999s", "write a duration like `30s`, `5m`, `1h30m` or `1.5h`"),
             ("9999999999999w", "write `0` for no limit"),
         ] {
             let error = parse_duration(text).err();

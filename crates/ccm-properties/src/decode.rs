@@ -85,7 +85,7 @@ fn decode_entries<'e, T: PropertySet, I: Iterator<Item = &'static str>>(
             let message = format!("unknown property `{}`", entry.key.text.escape_debug());
             let error = Diagnostic::error(DiagnosticKind::UnknownProperty, entry.key.span, message);
             errors.push(match closest(&entry.key.text, names()) {
-                None => error.with_hint(format!("known here: {}", names().collect::<Vec<_>>().join(", "))),
+                None => error.with_hint(format!("use one of: {}", names().collect::<Vec<_>>().join(", "))),
                 near => error.with_suggestion(near),
             });
         }

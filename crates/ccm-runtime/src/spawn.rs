@@ -19,7 +19,7 @@ const STACK_SIZE: usize = 8 << 20;
 #[non_exhaustive]
 pub enum JobError {
     /// The tokio runtime of the thread can't be created.
-    #[error("the runtime of a session's thread can't be made")]
+    #[error("can't create the tokio runtime of a thread")]
     Runtime(#[source] io::Error),
     /// The job panicked.
     #[error("the thread of a session panicked")]

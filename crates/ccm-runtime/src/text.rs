@@ -46,7 +46,7 @@ pub enum TextError {
 
 /// Byte that is not part of a UTF-8 character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}: byte {offset} is not part of a UTF-8 character")]
+#[error("line {line}: byte {offset} is not valid UTF-8")]
 pub struct InvalidByte {
     /// Line, counted from 1.
     pub line: usize,

@@ -51,7 +51,7 @@ pub fn render(name: &str, text: &str, scope: &dyn TemplateScope) -> Result<Strin
     let started = start(STACKS[0]).or_else(|_| start(STACKS[1]));
     let (thread, server) = started.map_err(|error| engine(error.to_string()))?;
     server.serve(scope);
-    thread.join().unwrap_or_else(|_| Err(engine("the engine failed".to_owned())))
+    thread.join().unwrap_or_else(|_| Err(engine("minijinja failed".to_owned())))
 }
 
 /// Counts a render of a scope until dropped.

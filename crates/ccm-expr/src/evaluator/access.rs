@@ -160,8 +160,8 @@ impl Evaluator<'_, '_> {
             Value::Groups(_) => Ok(whole.get(name).cloned().unwrap_or_default()),
             Value::Null => {
                 let message = match self.path(id) {
-                    path if path.starts_with('…') => format!("nil has no key `{name}`"),
-                    path => format!("`{path}`: nil has no key `{name}`"),
+                    path if path.starts_with('…') => format!("nil (null) has no key `{name}`"),
+                    path => format!("`{path}`: nil (null) has no key `{name}`"),
                 };
                 Err(Error::run(span.range(), message).with_hint("write `?.` instead of `.` to get nil"))
             }

@@ -173,7 +173,7 @@ impl Evaluator<'_, '_> {
         let ranks = ranks?;
         self.charge(id, |budget| sorting::charge(&ranks, budget))?;
         let keys = sorting::keys(&ranks).map_err(|(one, two)| {
-            let message = format!("expected results with an order, found {one} and {two}");
+            let message = format!("expected results that can be sorted, found {one} and {two}");
             Error::run(self.range(body.unwrap_or(id)), message)
         })?;
         let sorted = sorting::sort(list, &keys, descending);

@@ -96,7 +96,7 @@ pub(super) fn sort(call: &mut FunctionCall<'_>) -> ValueResult {
     };
     sorting::charge(&list, call.budget)?;
     let keys = sorting::keys(&list).map_err(|(one, two)| {
-        CallError::Argument(0, format!("expected elements with an order, found {one} and {two}"))
+        CallError::Argument(0, format!("expected elements that can be sorted, found {one} and {two}"))
     })?;
     call.new_list(sorting::sort(&list, &keys, descending))
 }

@@ -55,7 +55,7 @@ impl Parser<'_, '_> {
         let error = Error::compile(name.range(), format!("there is no function `{word}`"))
             .with_cause(crate::Cause::UnknownFunction(word.to_owned()));
         if self.variables.iter().any(|variable| self.slice(variable.name) == word) {
-            return error.with_hint(format!("`{word}` is a variable, not a function"));
+            return error.with_hint(format!("remove the parentheses: `{word}` is a variable"));
         }
         if ccm_model::closest(word, known.iter().copied()).is_none() {
             // An abbreviation is too short to be close to a name, but may hold letters of the name in order.
@@ -86,7 +86,7 @@ impl Parser<'_, '_> {
         let missing = |parser: &Self| {
             let message = format!("`{word}` needs a list and a predicate");
             Error::syntax(name.start as usize..parser.current.range().end, message)
-                .with_hint(format!("for example `{word}(list, # > 1)`"))
+                .with_hint(format!("write for example `{word}(list, # > 1)`"))
         };
         self.expect(TokenKind::LeftParenthesis, "`(` and the function's arguments")?;
         let was_piped = piped.is_some();

@@ -204,7 +204,7 @@ impl Parser<'_, '_> {
         let error = Error::compile(token.range(), message);
         let error = error.did_you_mean(name, crate::time::methods(base.static_type));
         Err(if crate::functions::find(name).is_some() {
-            error.with_hint(format!("`{name}` is a function: `{name}(…)` or `… | {name}()`"))
+            error.with_hint(format!("call the function: `{name}(…)` or `… | {name}()`"))
         } else {
             error
         })

@@ -68,7 +68,7 @@ impl Parser<'_, '_> {
             Operator::Matches | Operator::Contains | Operator::StartsWith | Operator::EndsWith
                 if left.static_type.is_bool() =>
             {
-                error.with_hint(format!("`not` binds more tightly than `{sign}`: write `a not {sign} b`"))
+                error.with_hint(format!("write `a not {sign} b`: `not` binds more tightly than `{sign}`"))
             }
             Operator::Contains if left.static_type.is_list() => {
                 error.with_hint("write `element in list` to search a list")

@@ -22,7 +22,7 @@ pub enum FileError {
         part: PathBuf,
     },
     /// A parent is a link of a user who could lead ccm to any file.
-    #[error("the link \"{}\", on the way to \"{}\", belongs to user {owner} and is not followed", .link.display(), .path.display())]
+    #[error("the link \"{}\", on the way to \"{}\", belongs to uid {owner} and is not followed", .link.display(), .path.display())]
     UntrustedLink {
         /// Path of the file.
         path: PathBuf,
@@ -35,7 +35,7 @@ pub enum FileError {
     #[error("\"{}\" is a symbolic link", .0.display())]
     IsLink(PathBuf),
     /// The file may not be the one that the manifest means.
-    #[error("the attributes of \"{}\" are not changed: it belongs to user {owner}, but its directory to user {directory_owner}, who could have moved it there", .path.display())]
+    #[error("the attributes of \"{}\" are not changed: it belongs to uid {owner}, but its directory to uid {directory_owner}, who could have moved it there", .path.display())]
     UntrustedDirectory {
         /// Path of the file.
         path: PathBuf,
@@ -45,7 +45,7 @@ pub enum FileError {
         directory_owner: u32,
     },
     /// A stranger could have created the file, because everybody can create files in its directory.
-    #[error("\"{}\" is not changed: it belongs to user {owner}, and everybody can create files in its directory", .path.display())]
+    #[error("\"{}\" is not changed: it belongs to uid {owner}, and everybody can create files in its directory", .path.display())]
     SharedDirectory {
         /// Path of the file.
         path: PathBuf,
@@ -61,7 +61,7 @@ pub enum FileError {
         what: &'static str,
     },
     /// The path is a mount point.
-    #[error("\"{}\" is a mount point", .0.display())]
+    #[error("can't replace or remove mount point \"{}\"", .0.display())]
     MountPoint(PathBuf),
     /// The root directory can't be removed or replaced.
     #[error("\"/\" is never removed or replaced")]
@@ -180,7 +180,7 @@ impl FileError {
             Self::Step { source, .. } => source,
             Self::UntrustedLink { .. } => {
                 return Some(
-                    "make root, the user who runs ccm, or the owner of the target the owner of the link",
+                    "change the owner of the link to root, to the user who runs ccm, or to the owner of the target",
                 );
             }
             _ => return None,

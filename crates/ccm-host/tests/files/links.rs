@@ -53,15 +53,15 @@ fn untrusted_link_among_the_parents_is_refused() {
     link(&scratch, "real", "theirs", Some(NOBODY));
     let path = scratch.path().join("theirs/f");
     let expected =
-        "the link \"theirs\", on the way to \"theirs/f\", belongs to user 65534 and is not followed";
+        "the link \"theirs\", on the way to \"theirs/f\", belongs to uid 65534 and is not followed";
     let shown = |text: String| text.replace(&scratch.at(""), "");
     assert_eq!(shown(error_text(write(&path, "new"))), expected);
     assert_eq!(shown(error_text(files().inspect(&path, InspectOptions::default()))), expected);
     assert_eq!(shown(error_text(files().set_attributes(&path, attributes(0o666)))), expected);
     assert_eq!(shown(error_text(files().remove(&path, true))), expected);
     let fresh = scratch.path().join("theirs/fresh");
-    assert!(error_text(write(&fresh, "new")).contains("belongs to user 65534"));
-    assert!(error_text(files().make_directory(&fresh, attributes(0o755))).contains("belongs to user 65534"));
+    assert!(error_text(write(&fresh, "new")).contains("belongs to uid 65534"));
+    assert!(error_text(files().make_directory(&fresh, attributes(0o755))).contains("belongs to uid 65534"));
     assert_eq!((scratch.read("real/f").as_deref(), scratch.has("real/fresh")), (Some("old"), false));
 }
 
@@ -84,7 +84,7 @@ fn source_behind_an_untrusted_link_is_refused() {
     };
     for (name, link) in [("link", "link"), ("way/f", "way")] {
         let expected = format!(
-            "the link \"{link}\", on the way to \"{name}\", belongs to user 65534 and is not followed"
+            "the link \"{link}\", on the way to \"{name}\", belongs to uid 65534 and is not followed"
         );
         assert_eq!(shown(error_text(read(name))), expected);
         assert_eq!(shown(error_text(copy(name))), expected);

@@ -87,10 +87,16 @@ fn mount_point_is_neither_replaced_nor_removed() {
         for (path, mount) in [(&file, Some(&file)), (&disk, Some(&disk)), (&other, None)] {
             assert_eq!(files().blocking_mount(path, false).expect("a result").as_ref(), mount);
         }
-        assert_eq!(shown(error_text(write(&file, "new"))), "\"file\" is a mount point");
-        assert_eq!(shown(error_text(files().remove(&file, false))), "\"file\" is a mount point");
+        assert_eq!(shown(error_text(write(&file, "new"))), "can't replace or remove mount point \"file\"");
+        assert_eq!(
+            shown(error_text(files().remove(&file, false))),
+            "can't replace or remove mount point \"file\""
+        );
         for force in [false, true] {
-            assert_eq!(shown(error_text(files().remove(&disk, force))), "\"disk\" is a mount point");
+            assert_eq!(
+                shown(error_text(files().remove(&disk, force))),
+                "can't replace or remove mount point \"disk\""
+            );
         }
         // The attributes are those of the mounted file system, and can be changed.
         files().set_attributes(&disk, attributes(0o700)).expect("a change");
@@ -114,14 +120,17 @@ fn force_removes_nothing_if_a_mount_point_is_below() {
         assert_eq!((in_the_way(false), in_the_way(true)), (None, Some(disk.clone())));
         let error = files().remove(&top, true).expect_err("a refusal");
         assert!(!error.changed());
-        assert_eq!(error.to_string().replace(&scratch.at(""), ""), "\"a top/deep/disk\" is a mount point");
+        assert_eq!(
+            error.to_string().replace(&scratch.at(""), ""),
+            "can't replace or remove mount point \"a top/deep/disk\""
+        );
         let kept = ["a top/1", "a top/z", "a top/deep/disk/f"].map(|name| scratch.has(name));
         assert_eq!(kept, [true; 3]);
         umount(&disk).expect("an end");
         // A bind mount has the same device number.
         scratch.write("elsewhere/f", "kept");
         bind(&scratch.path().join("elsewhere"), &disk);
-        assert!(error_text(files().remove(&top, true)).contains("is a mount point"));
+        assert!(error_text(files().remove(&top, true)).contains("mount point"));
         assert!(scratch.has("elsewhere/f"));
         umount(&disk).expect("an end");
         files().remove(&top, true).expect("a removal");

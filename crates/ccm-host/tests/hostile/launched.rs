@@ -122,7 +122,7 @@ fn only_root_runs_a_command_as_another_user() {
         ] {
             let error = start_error(runner, &Command { identity: Some(identity), ..shell("true") }).await;
             let expected = format!(
-                "`{property}` can't be changed: only root can run a command as another user, and ccm runs as user {}",
+                "`{property}` can't be changed: only root can run a command as another user, and ccm runs as uid {}",
                 own.uid
             );
             assert_eq!(error.to_string(), expected);

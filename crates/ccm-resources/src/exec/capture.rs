@@ -76,10 +76,12 @@ fn parts(path: &str) -> Result<Vec<String>, ValueError> {
             '.' => parts.push(std::mem::take(&mut part)),
             '\\' => part.push(rest.next().ok_or_else(|| ValueError::new("the path ends with a backslash"))?),
             '#' | '*' | '?' | '|' | '@' | '[' | ']' | '(' | ')' | '{' | '}' | '!' => {
-                return Err(ValueError::new(format!("`{next}` in a path")).with_hint(format!(
-                    "separate keys and indexes with dots, as in `stdout.json.list.0.name`; write \
+                return Err(ValueError::new(format!("`{next}` is not allowed in a path")).with_hint(
+                    format!(
+                        "separate keys and indexes with dots, as in `stdout.json.list.0.name`; write \
                      `\\{next}` for the character itself"
-                )));
+                    ),
+                ));
             }
             other => part.push(other),
         }
@@ -172,7 +174,7 @@ impl PropertyValue for Captures {
                 errors.push(Diagnostic::error(
                     DiagnosticKind::Missing,
                     entry.value.span,
-                    "a captured value without a name",
+                    "a captured value has no name",
                 ));
             }
         }

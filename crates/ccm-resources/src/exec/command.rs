@@ -264,14 +264,14 @@ fn exit_code_errors(returns: &[u8], unchanged_returns: &[u8]) -> Vec<PropertyErr
         errors.push(PropertyError::new(
             DiagnosticKind::InvalidValue,
             "returns",
-            "no exit code would mean success",
+            "no exit code means success",
         ));
     }
     for (element, code) in unchanged_returns.iter().enumerate().filter(|(_, code)| returns.contains(code)) {
         let message = format!("exit code {code} is in `returns` as well");
         let error = PropertyError::new(DiagnosticKind::Conflict, "unchanged_returns", message)
             .at_element(Some(element));
-        errors.push(error.with_hint("`returns` is `[0]` unless it is given"));
+        errors.push(error.with_hint("set `returns` without this code"));
     }
     errors
 }

@@ -49,7 +49,7 @@ impl TextValue for ExecutorKind {
             }
             other => {
                 let message = format!("there is no kind `{}`", escape_control(other));
-                Err(ValueError::new(message).with_hint("it is `native`"))
+                Err(ValueError::new(message).with_hint("use `native`"))
             }
         }
     }
@@ -82,7 +82,7 @@ impl ExecutorSettings {
             let hint = match (closest(name, names()), executors.is_empty()) {
                 (Some(near), _) => format!("did you mean `{near}`?"),
                 (None, true) => "declare it below `ccm` and `executors` of this manifest: a child does not inherit executors".to_owned(),
-                (None, false) => format!("known here: {}", names().collect::<Vec<_>>().join(", ")),
+                (None, false) => format!("use one of: {}", names().collect::<Vec<_>>().join(", ")),
             };
             return Err(SettingsError::Unknown(hint));
         };
@@ -120,7 +120,7 @@ impl ExecutorSettings {
         let message = format!("`{shown}` is not in the whitelist of the executor `{}`", self.name);
         let hint = match closest(command, whitelist.iter().map(String::as_str)) {
             Some(near) => {
-                format!("the whitelist has `{}`; write the command exactly like that", escape_control(near))
+                format!("write the command exactly as in the whitelist: `{}`", escape_control(near))
             }
             None => "add it to `command_whitelist`, exactly as it is written here".to_owned(),
         };

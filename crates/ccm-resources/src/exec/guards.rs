@@ -99,7 +99,7 @@ async fn exit_code(
     };
     match &finished.exit {
         Exit::Code(127) => match not_found_by_shell(exec, &finished) {
-            Some(failure) => Err(failure.with_hint("to test for a program, use `command -v NAME`")),
+            Some(failure) => Err(failure.with_hint("use `command -v NAME` to test for a program")),
             None => Ok(Some(127)),
         },
         Exit::Code(code) => Ok(Some(*code)),

@@ -136,7 +136,7 @@ impl Exec {
             return Some("use `environment` to set variables".to_owned());
         }
         self.command_is_name
-            .then(|| "no `command` is given, so the name of the resource is the command".to_owned())
+            .then(|| "set `command`: without it, the name of the resource is the command".to_owned())
     }
 }
 

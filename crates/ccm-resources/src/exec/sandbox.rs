@@ -153,7 +153,7 @@ impl TextValue for MemorySize {
 
 fn wrong_bytes(text: &str, reason: &str) -> ValueError {
     let message = format!("`{}` {reason}", escape_control(text));
-    ValueError::new(message).with_hint("write it like `512MiB` or `2GiB`")
+    ValueError::new(message).with_hint("write a size like `512MiB` or `2GiB`")
 }
 
 impl TextValue for CpuTime {
@@ -173,7 +173,7 @@ impl TextValue for CpuTime {
 fn word(property: &str, text: &str, words: &[&'static str]) -> ValueError {
     let error = ValueError::new(format!("`{property}` can't be `{}`", escape_control(text)));
     match closest(text, words.iter().copied()) {
-        None => error.with_hint(format!("it is `{}`", words.join("` or `"))),
+        None => error.with_hint(format!("use `{}`", words.join("` or `"))),
         near => error.with_suggestion(near),
     }
 }

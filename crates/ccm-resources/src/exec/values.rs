@@ -39,7 +39,7 @@ impl TextValue for SearchPath {
 fn absolute_entries(search_path: &str) -> Result<(), ValueError> {
     match search_path.split(':').find(|directory| !directory.starts_with('/')) {
         None => Ok(()),
-        Some("") => Err(ValueError::new("a search path with an empty entry")),
+        Some("") => Err(ValueError::new("the search path has an empty entry")),
         Some(directory) => {
             let shown = escape_control(directory);
             Err(ValueError::new(format!("`{shown}` in the search path is not an absolute path")))
@@ -59,7 +59,7 @@ impl PropertyValue for ExitCodeValue {
             Diagnostic::error(
                 DiagnosticKind::InvalidValue,
                 node.span,
-                format!("exit codes are 0 to 255, found {code}"),
+                format!("an exit code must be between 0 and 255, found {code}"),
             )
         };
         u8::try_from(code).map(Self).map_err(|error| errors.push(message(error))).ok()
@@ -113,7 +113,7 @@ impl PropertyValue for Umask {
             let umask = u32::from_str_radix(digits, 8).ok().filter(|umask| is_octal && *umask <= 0o777);
             umask.map(Self).ok_or_else(|| {
                 let message = format!("`{}` is not a umask in octal digits", escape_control(text));
-                ValueError::new(message).with_hint("write it like `0027`")
+                ValueError::new(message).with_hint("write a umask like `0027`")
             })
         })
     }
@@ -165,7 +165,7 @@ impl Environment {
     fn add(&mut self, name: &str, value: &str) -> Result<(), ValueError> {
         let shown = escape_control(name);
         if name.is_empty() {
-            return Err(ValueError::new("an environment entry without a name"));
+            return Err(ValueError::new("an environment entry has no name"));
         }
         if value.is_empty() {
             return Err(ValueError::new(format!("the environment entry `{shown}` has no value")));

@@ -317,7 +317,7 @@ fn conflict(message: String) -> Failure {
 }
 
 pub(crate) fn mount_point(path: &Path) -> Failure {
-    conflict(format!("\"{}\" is a mount point", path.display()))
+    conflict(format!("can't replace or remove mount point \"{}\"", path.display()))
         .with_hint("unmount it, or manage the files in it")
 }
 
@@ -328,7 +328,7 @@ fn attributes_of_link(file: &DesiredFile) -> Failure {
 }
 
 fn untrusted_link(file: &DesiredFile, owner: u32) -> Failure {
-    let message = format!("\"{}\" is a link owned by user {owner} and is not followed", file.path.display());
+    let message = format!("\"{}\" is a link owned by uid {owner} and is not followed", file.path.display());
     conflict(message).with_hint("use the path that the link leads to, or make root the owner of the link")
 }
 

@@ -54,7 +54,7 @@ impl fmt::Display for FileRule {
             }
             Self::DanglingLink => formatter.write_str("it is a dangling link"),
             Self::UntrustedLink(owner) => {
-                write!(formatter, "it is a link owned by user {owner}, which is not followed")
+                write!(formatter, "it is a link owned by uid {owner}, which is not followed")
             }
             Self::Present(what) => write!(formatter, "{what} exists"),
             Self::Conflict => formatter.write_str("it cannot be brought to the desired state"),

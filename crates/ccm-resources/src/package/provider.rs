@@ -188,7 +188,7 @@ impl<T: Tool> Provider<PackageKind> for Packages<T> {
                     warnings.push(if refreshes {
                         format!("{message}; the index would be refreshed first")
                     } else {
-                        format!("it would fail: {message}")
+                        format!("a run would fail now: {message}")
                     });
                 }
                 _ => warnings.extend(state.skipped_repositories),

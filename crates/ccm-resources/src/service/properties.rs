@@ -18,7 +18,7 @@ properties! {
         on_refresh: OnRefresh { default: Some("`restart`") },
         /// Time limit to start, to stop, or to finish what the service is doing, such as `30s` or `5m`.
         timeout: Duration {
-            default: Some("the unit's own limit, or `90s`; for a start or stop, 90 seconds are added for dependencies"),
+            default: Some("the unit's own limit, else `90s`; plus 90 seconds for dependencies at a start or stop"),
         },
         /// Use the service manager of the user who runs ccm.
         user: bool { default: Some("`false`") },

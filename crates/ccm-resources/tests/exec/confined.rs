@@ -183,7 +183,7 @@ fn what_is_never_opened_is_a_mistake() {
 fn every_search_path_is_checked() {
     for (path, expected) in [
         ("bin:/bin", "`bin` in the search path is not an absolute path"),
-        ("/bin:", "a search path with an empty entry"),
+        ("/bin:", "the search path has an empty entry"),
     ] {
         for environment in [format!("{{PATH={path}}}"), format!("[PATH={path}]")] {
             assert_eq!(
@@ -243,7 +243,7 @@ fn what_is_not_there_is_named() {
         assert_eq!(failure(&transaction).missing.as_deref(), Some(&MissingPrerequisite::Path("/x".into())));
         assert_eq!(failure(&transaction).property.as_deref(), Some("sandbox"));
         let noop = machine.noop(resource);
-        assert!(noop.warnings[0].starts_with(&format!("as things are now it would fail: {expected}")));
+        assert!(noop.warnings[0].starts_with(&format!("a run would fail now: {expected}")));
         assert!(machine.runner.ran().is_empty());
     }
 }
@@ -287,7 +287,7 @@ fn what_can_not_be_enforced_is_foreseen_and_said_once() {
     let said = "this kernel can't enforce the sandbox: `network: false`: it has no seccomp";
     let noop = machine.noop(closed());
     assert_eq!(noop.outcome, Outcome::WouldChange { message: "Would have executed".to_owned() });
-    assert_eq!(noop.warnings, [format!("as things are now it would fail: {said}")]);
+    assert_eq!(noop.warnings, [format!("a run would fail now: {said}")]);
     assert_eq!(failure(&machine.apply(closed())).chain, [said]);
     assert!(machine.runner.ran().is_empty());
 
@@ -313,22 +313,22 @@ fn mistakes_are_named() {
             &[("sandbox", "{workdir=scratch}")],
             "`scratch` is neither `private`, `manifest` nor a path with a `/` in it | write `./scratch` for a directory beside the manifest",
         ),
-        (&[("umask", "0888")], "`0888` is not a umask in octal digits | write it like `0027`"),
-        (&[("umask", "1022")], "`1022` is not a umask in octal digits | write it like `0027`"),
+        (&[("umask", "0888")], "`0888` is not a umask in octal digits | write a umask like `0027`"),
+        (&[("umask", "1022")], "`1022` is not a umask in octal digits | write a umask like `0027`"),
         (
             &[("umask", "<18>")],
-            "expected a umask as text, found the number `18` | write it as text where it comes from, like `\"0027\"`",
+            "expected a umask as text, found the number `18` | write the value as text at its source, like `\"0027\"`",
         ),
         (
             &[("sandbox", "{foo=1}")],
-            "unknown property `foo` | known here: mode, workdir, env, network, read, write, unix_sockets, processes, memory, file_size, cpu, \
+            "unknown property `foo` | use one of: mode, workdir, env, network, read, write, unix_sockets, processes, memory, file_size, cpu, \
              advisory",
         ),
         (
             &[("sandbox", "{memory=2 apples}")],
-            "`2 apples` is not a number of bytes | write it like `512MiB` or `2GiB`",
+            "`2 apples` is not a number of bytes | write a size like `512MiB` or `2GiB`",
         ),
-        (&[("sandbox", "{memory=512}")], "`512` is less than 1MiB | write it like `512MiB` or `2GiB`"),
+        (&[("sandbox", "{memory=512}")], "`512` is less than 1MiB | write a size like `512MiB` or `2GiB`"),
         (&[("sandbox", "{processes=0}")], "`processes` must be at least 1, found 0"),
         (
             &[("sandbox", "{cpu=500ms}")],

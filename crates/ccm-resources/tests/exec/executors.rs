@@ -89,7 +89,7 @@ fn only_what_is_on_the_whitelist_is_run() {
 fn mistakes_are_named() {
     for (properties, expected) in [
         (&[("executor", "bilder")][..], "there is no executor `bilder` | did you mean `builder`?"),
-        (&[("executor", "x")], "there is no executor `x` | known here: builder, plain"),
+        (&[("executor", "x")], "there is no executor `x` | use one of: builder, plain"),
         (
             &[("executor", "builder"), ("command", "make bild")],
             "`make bild` is not in the whitelist of the executor `builder` | the whitelist has `make build`; write the command exactly like that",
@@ -114,7 +114,7 @@ fn mistakes_in_executors_are_named_once() {
     for (executors, expected) in [
         ("{it={kind=docker|image=x}}", "`docker` is not supported in this version"),
         ("{it={kind=exec.docker}}", "`exec.docker` is not supported in this version"),
-        ("{it={kind=podman}}", "there is no kind `podman` | it is `native`"),
+        ("{it={kind=podman}}", "there is no kind `podman` | use `native`"),
         ("{it={default_work_dir=/x}}", "the executor has no `kind` | write `kind: native`"),
         ("{it={kind=native|default_work_dir=x}}", "`x` is not an absolute path"),
         (

@@ -84,9 +84,9 @@ fn mistakes_are_named() {
         (&[("expect", "{exit_kode=0}")], "unknown property `exit_kode` | did you mean `exit_code`?"),
         (
             &[("expect", "{nothing=1}")],
-            "unknown property `nothing` | known here: exit_code, stdout, stderr, stdout_json",
+            "unknown property `nothing` | use one of: exit_code, stdout, stderr, stdout_json",
         ),
-        (&[("expect", "{exit_code=300}")], "exit codes are 0 to 255, found 300"),
+        (&[("expect", "{exit_code=300}")], "an exit code must be between 0 and 255, found 300"),
         (
             &[("expect", "{stdout=contains(ok)}")],
             "no quoted text in `contains(…)` | write `contains(\"TEXT\")`",

@@ -51,29 +51,29 @@ fn mistakes_are_named() {
         ),
         (
             &[("timeout", "5 bananas")],
-            "`5 bananas` is not a duration | write it like `30s`, `5m`, `1h30m` or `1.5h`",
+            "`5 bananas` is not a duration | write a duration like `30s`, `5m`, `1h30m` or `1.5h`",
         ),
         (&[("timeout", "30")], "`30` has no unit | write `30s` for seconds or `30m` for minutes"),
         (&[("cwd", "opt")], "`opt` is not an absolute path"),
         (&[("creates", "opt/x")], "`opt/x` is not an absolute path"),
         (&[("creates", "[/a|b]")], "`b` is not an absolute path"),
         (&[("path", "/bin:bin")], "`bin` in the search path is not an absolute path"),
-        (&[("path", "/bin::/usr/bin")], "a search path with an empty entry"),
+        (&[("path", "/bin::/usr/bin")], "the search path has an empty entry"),
         (&[("environment", "[A]")], "`A` is not of the form KEY=VALUE"),
-        (&[("environment", "[=b]")], "an environment entry without a name"),
+        (&[("environment", "[=b]")], "an environment entry has no name"),
         (&[("environment", "[A=]")], "the environment entry `A` has no value"),
         (&[("environment", "[A=1|A=2]")], "the environment entry `A` is given twice"),
         (
             &[("environment", "[PATH=/bin]"), ("path", "/bin")],
             "PATH is given twice, here and as `path` | keep `path`: ccm finds the command with it, and passes it to the command",
         ),
-        (&[("returns", "[256]")], "exit codes are 0 to 255, found 256"),
-        (&[("returns", "[-1]")], "exit codes are 0 to 255, found -1"),
+        (&[("returns", "[256]")], "an exit code must be between 0 and 255, found 256"),
+        (&[("returns", "[-1]")], "an exit code must be between 0 and 255, found -1"),
         (&[("returns", "0")], "expected a list, found the number `0` | write `[0]`"),
-        (&[("returns", "[]")], "no exit code would mean success"),
+        (&[("returns", "[]")], "no exit code means success"),
         (
             &[("returns", "[0|3]"), ("unchanged_returns", "[3]")],
-            "exit code 3 is in `returns` as well | `returns` is `[0]` unless it is given",
+            "exit code 3 is in `returns` as well | set `returns` without this code",
         ),
         (
             &[("logoutput", "onfailure")],
@@ -136,7 +136,7 @@ fn what_is_written_can_not_forge_a_hint() {
     let resource = exec("x", &[("timeout", "x\nhint: forged")]);
     assert_eq!(
         mistakes(&resource),
-        ["`x\\nhint: forged` is not a duration | write it like `30s`, `5m`, `1h30m` or `1.5h`"]
+        ["`x\\nhint: forged` is not a duration | write a duration like `30s`, `5m`, `1h30m` or `1.5h`"]
     );
 }
 

@@ -210,7 +210,7 @@ fn what_is_not_found_has_the_same_words_in_both_providers() {
         ["check the name of the program, or add its directory to PATH (now /usr/bin:/bin)"]
     );
     let named = machine.apply(exec("nosuch", &[]));
-    let hint = "no `command` is given, so the name of the resource is the command";
+    let hint = "set `command`: without it, the name of the resource is the command";
     assert_eq!(
         failure(&named).hints,
         ["check the name of the program, or add its directory to PATH (now /usr/bin:/bin)", hint]
@@ -258,7 +258,7 @@ fn noop_runs_guards_and_not_the_command_and_says_what_it_foresees() {
     let transaction = machine.noop(exec("nosuch", &[("onlyif", "guard")]));
     assert_eq!(machine.runner.lines(), ["guard"]);
     assert_eq!(transaction.outcome, Outcome::WouldChange { message: "Would have executed".to_owned() });
-    assert_eq!(transaction.warnings, ["as things are now it would fail: \"nosuch\" not found in PATH"]);
+    assert_eq!(transaction.warnings, ["a run would fail now: \"nosuch\" not found in PATH"]);
 }
 
 #[test]

@@ -79,11 +79,11 @@ fn invalid_properties_are_rejected() {
         ),
         (
             &[("mode", "<644>")],
-            "expected a mode as text, found the number `644` | write it as text where it comes from, like `\"0644\"`",
+            "expected a mode as text, found the number `644` | write the value as text at its source, like `\"0644\"`",
         ),
         (
             &[("mode", "<8>")],
-            "expected a mode as text, found the number `8` | write it as text where it comes from, like `\"0644\"`",
+            "expected a mode as text, found the number `8` | write the value as text at its source, like `\"0644\"`",
         ),
         (
             &[("mode", "u+x")],

@@ -76,7 +76,10 @@ fn noop_fails_on_a_mount_point_like_a_run() {
     ] {
         for noop in [true, false] {
             let transaction = Runs { noop, ..runs(&files) }.apply(file(name, properties));
-            assert_eq!(failure(&transaction).chain, [format!("\"{mount}\" is a mount point")]);
+            assert_eq!(
+                failure(&transaction).chain,
+                [format!("can't replace or remove mount point \"{mount}\"")]
+            );
         }
     }
     let attributes = runs(&files).apply(file("/etc/f", &[("mode", "0600")]));

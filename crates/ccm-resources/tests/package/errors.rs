@@ -49,8 +49,11 @@ fn names_that_could_be_options_are_rejected() {
         ),
         ("zsh;reboot", "`zsh;reboot` contains `;`, which is not allowed in a package name"),
         ("$(reboot)", "`$(reboot)` contains `$`, which is not allowed in a package name"),
-        ("zsh:native", "`native` is not an architecture | omit it for the architecture of the machine"),
-        ("zsh:any", "`any` is not an architecture | omit it for the architecture of the machine"),
+        (
+            "zsh:native",
+            "`native` is not an architecture | leave it out to get the architecture of the machine",
+        ),
+        ("zsh:any", "`any` is not an architecture | leave it out to get the architecture of the machine"),
         ("zsh\n", "`zsh\\n` contains `\\n`, which is not allowed in a package name"),
         ("zähler", "`zähler` contains `ä`, which is not allowed in a package name"),
     ] {

@@ -33,10 +33,10 @@ impl SyntaxError<'_> {
     pub(super) fn text_after_quote(&self) -> Diagnostic {
         let error = self.error("unexpected text after the closing quote");
         if self.text[..self.at].ends_with('\'') {
-            return error.with_hint("in single quotes, write a quote as `''`");
+            return error.with_hint("write a quote as `''` in single quotes");
         }
         if self.text[..self.at].ends_with('"') {
-            return error.with_hint("in double quotes, write a quote as `\\\"`");
+            return error.with_hint("write a quote in double quotes as `\\\"`");
         }
         let quote = extent::skip_to_content(self.text, self.read);
         let same_line = quote < self.at && !self.text[quote..self.at].contains(['\n', '\r']);
@@ -74,7 +74,8 @@ impl SyntaxError<'_> {
             }
             at = end;
         }
-        self.error("an escape in this text is not valid").with_hint("in single quotes, `\\` is just a `\\`")
+        self.error("an escape in this text is not valid")
+            .with_hint("use single quotes, where a `\\` is just a `\\`")
     }
 
     fn wrong_escape(&self, start: usize, end: usize, digits: usize) -> Diagnostic {

@@ -17,7 +17,7 @@ was not recorded, 64 bad usage, 129/130/131/143 ended by HUP/INT/QUIT/TERM. With
 
 Try it first:  ccm apply --noop manifest.yaml";
 
-/// Brings this machine to the state that a manifest declares, and says exactly what it did.
+/// Brings this machine to the state that a manifest declares, and reports exactly what it did.
 #[derive(Debug, Parser)]
 #[command(name = "ccm", version, after_help = AFTER_HELP)]
 pub(crate) struct Arguments {
@@ -76,7 +76,7 @@ pub(crate) struct ManifestArguments {
     #[arg(value_name = "MANIFEST")]
     pub path: PathBuf,
 
-    /// Maximum size of the manifest in bytes; K, M and G are understood
+    /// Maximum size of the manifest in bytes, such as 64M; K, M and G are units
     #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = size)]
     pub max_manifest_size: u64,
 }
@@ -84,11 +84,11 @@ pub(crate) struct ManifestArguments {
 /// Facts over those of this machine.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct FactArguments {
-    /// Take facts from this file, YAML or JSON, over those of this machine; can be repeated
+    /// Read facts from this YAML or JSON file, which override those of this machine; can be repeated
     #[arg(long, value_name = "FILE")]
     pub facts: Vec<PathBuf>,
 
-    /// Set a fact over all others; dots in the key make maps
+    /// Set a fact that overrides all others; dots nest keys
     #[arg(long, value_name = "KEY=VALUE", value_parser = AssignmentParser)]
     pub fact: Vec<String>,
 }
@@ -96,7 +96,7 @@ pub(crate) struct FactArguments {
 /// Values over those of the manifest.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct DataArguments {
-    /// Take values from this file, which has `data` and may have `hierarchy` and `overrides`; can be repeated
+    /// Read values from this file with `data` and optional `hierarchy` and `overrides`; can be repeated
     #[arg(long, value_name = "FILE")]
     pub hiera: Vec<PathBuf>,
 
@@ -273,7 +273,7 @@ pub(crate) struct ValidateArguments {
 }
 
 const CUSTOM_FACTS: &str = "\
-Custom facts come from these files, where later ones win and maps are merged:
+Custom facts come from these files. Later files override earlier ones, and maps are merged:
   /etc/ccm/facts.json, /etc/ccm/facts.yaml, /etc/ccm/facts.d/*.json and *.yaml
   the same in $XDG_CONFIG_HOME/ccm, else in ~/.config/ccm
   the files of --facts, then the facts of --fact
@@ -367,7 +367,7 @@ pub(crate) struct EvalArguments {
     #[arg(value_name = "EXPRESSION", allow_hyphen_values = true)]
     pub expression: String,
 
-    /// Take additional names from this file, JSON or YAML
+    /// Read additional names from this JSON or YAML file
     #[arg(long, value_name = "FILE")]
     pub vars: Option<PathBuf>,
 
@@ -377,7 +377,7 @@ pub(crate) struct EvalArguments {
     #[command(flatten)]
     pub data: DataArguments,
 
-    /// Print instead what the expression names, and when it can be evaluated
+    /// Print the names in the expression, and when it can be evaluated, instead of its value
     #[arg(long)]
     pub explain: bool,
 

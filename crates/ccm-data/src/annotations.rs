@@ -5,7 +5,7 @@
 
 mod collect;
 mod comments;
-mod mask;
+mod sensitive_ranges;
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -18,7 +18,7 @@ use ccm_model::{Diagnostic, DiagnosticKind, Span, escape_control};
 use crate::printed;
 
 pub use collect::{annotation_spans, collect};
-pub use mask::{sensitive_parts, sensitive_parts_of_invalid};
+pub use sensitive_ranges::{sensitive_parts, sensitive_parts_of_invalid};
 
 /// Annotation of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]

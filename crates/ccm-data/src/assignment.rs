@@ -47,7 +47,7 @@ impl AssignmentError {
 const MAX_DEPTH: usize = 64;
 
 /// Parses `KEY=VALUE` to a map. Dots in the key lead into maps, `\.` is a dot in a key. The value is typed as
-/// a YAML scalar: `5` is a number, `true` a boolean, `~` null, `"5"` and anything else text; nothing is an
+/// a YAML scalar: `5` is a number, `true` a boolean, `~` null, `"5"` and everything else text. An empty value is
 /// empty text.
 pub fn read(text: &str) -> Result<Value, AssignmentError> {
     let (key, written) = text.split_once('=').ok_or(AssignmentError::NoEquals)?;

@@ -9,7 +9,7 @@ use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Vis
 
 use crate::{merge, nodes};
 
-/// Format of a file.
+/// Format of a file of facts, by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FactFormat {
     /// JSON.
@@ -18,20 +18,20 @@ pub enum FactFormat {
     Yaml,
 }
 
-/// File of facts.
+/// Text of a file of facts.
 #[derive(Clone, Copy, Debug)]
 pub struct FactFile<'a> {
-    /// Source.
+    /// Source of the spans in errors.
     pub source: SourceId,
-    /// Text.
+    /// Content of the file.
     pub text: &'a str,
-    /// Format.
+    /// Format of the content.
     pub format: FactFormat,
 }
 
 /// Reads files and merges them deep, each over those before, or returns the errors of all files. An empty
 /// YAML file is valid and holds no facts.
-pub fn merge(files: &[FactFile<'_>]) -> Result<Value, Vec<Diagnostic>> {
+pub fn read_all(files: &[FactFile<'_>]) -> Result<Value, Vec<Diagnostic>> {
     let mut facts = Value::map::<&str>([]);
     let mut errors = Vec::new();
     for file in files {
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn facts_are_merged_in_order() {
-        let found = merge(&[
+        let found = read_all(&[
             json(
                 "\u{feff}{\"a\": {\"x\": 1, \"y\": 1.5}, \"l\": [1],\n\t\"t\": \"\\u00e4\\ud83d\\ude00\\/\"}",
             ),
@@ -207,13 +207,13 @@ mod tests {
         ]);
         let expected = value("{a: {x: 1, y: '0644', z: ~}, l: [1, 2], t: 'ä😀/'}");
         assert!(same(&found.expect("no error"), &expected));
-        assert!(same(&merge(&[]).expect("no error"), &value("{}")));
+        assert!(same(&read_all(&[]).expect("no error"), &value("{}")));
     }
 
     #[test]
     fn a_fact_that_looks_like_an_expression_is_text() {
         for file in [json(r#"{"a": "{{ Facts.b }} ${ x }"}"#), yaml("a: '{{ Facts.b }} ${ x }'")] {
-            let found = merge(&[file]).expect("no error");
+            let found = read_all(&[file]).expect("no error");
             assert!(same(&found, &Value::map([("a", Value::text("{{ Facts.b }} ${ x }"))])));
         }
     }
@@ -233,7 +233,7 @@ mod tests {
             yaml("- 1"),
             yaml("text"),
         ];
-        let errors = merge(&files).expect_err("errors");
+        let errors = read_all(&files).expect_err("errors");
         let texts = files.iter().map(|file| file.text);
         let found: Vec<String> = errors
             .iter()
@@ -264,24 +264,24 @@ mod tests {
     #[test]
     fn deep_and_broken_files_are_refused() {
         for text in ["[".repeat(1_000_000), "{\"a\":".repeat(1_000_000), "\"\\".repeat(1_000)] {
-            assert!(merge(&[json(&text)]).is_err());
-            assert!(merge(&[yaml(&text)]).is_err());
+            assert!(read_all(&[json(&text)]).is_err());
+            assert!(read_all(&[yaml(&text)]).is_err());
         }
         let deep = format!("{{\"a\": {}{}}}", "[".repeat(120), "]".repeat(120));
-        assert!(merge(&[json(&deep)]).is_ok());
+        assert!(read_all(&[json(&deep)]).is_ok());
     }
 
     proptest! {
         #[test]
         fn json_facts_are_read_back(facts in any_map()) {
             let text = crate::printed::to_json(&facts).to_string();
-            let found = merge(&[json(&text)]).expect("no error");
+            let found = read_all(&[json(&text)]).expect("no error");
             prop_assert_eq!(crate::printed::to_json(&found).to_string(), text);
         }
 
         #[test]
         fn any_text_is_facts_or_an_error(text in r#"([{}\[\]",:a1\\\n ]|ä)*"#) {
-            for error in merge(&[json(&text)]).err().unwrap_or_default() {
+            for error in read_all(&[json(&text)]).err().unwrap_or_default() {
                 let span = error.span().expect("a span");
                 prop_assert!(text.get(span.range()).is_some());
             }

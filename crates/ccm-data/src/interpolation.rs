@@ -9,7 +9,7 @@ mod shell;
 
 use std::ops::Range;
 
-use shell::{end_of_expansion, is_only_some_shells, parameter_expansion};
+use shell::{end_of_expansion, is_beyond_posix, parameter_expansion};
 
 /// Reserved names: `${Facts}` is an expression even in shell text.
 const RESERVED: [&str; 4] = ["Facts", "Data", "Environ", "Captures"];
@@ -238,7 +238,7 @@ impl<'a> ExpressionScanner<'a> {
         let start = self.at + 2;
         let inner = &self.text[start..];
         let dollar = closer == "}";
-        let is_not_posix = dollar && self.for_shell && is_only_some_shells(inner);
+        let is_not_posix = dollar && self.for_shell && is_beyond_posix(inner);
         let kind = |otherwise| if is_not_posix { OccurrenceKind::NotPosix } else { otherwise };
         if let Some(end) = end_of_expression(inner, closer) {
             self.found(start + end, kind(OccurrenceKind::Expression));

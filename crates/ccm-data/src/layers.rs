@@ -90,7 +90,7 @@ impl Layers {
         origins
     }
 
-    /// Returns the sources of merged values, to be searched by path.
+    /// Returns an index from paths to the sources of merged values.
     pub fn sources(&self) -> LayerSources<'_> {
         LayerSources { layers: self, trace: self.trace() }
     }
@@ -128,15 +128,15 @@ impl Layers {
     }
 }
 
-/// Sources of merged values.
+/// Index from paths to the sources of merged values.
 pub struct LayerSources<'l> {
     layers: &'l Layers,
     trace: Trace,
 }
 
 impl<'l> LayerSources<'l> {
-    /// Returns the sources of the values at and below a path, or of a value in place of a map on the way,
-    /// each once.
+    /// Returns the sources of the values at and below a path. If the path leads through a value that is no map,
+    /// returns the sources of that value.
     pub fn at(&self, path: &[Arc<str>]) -> Vec<&'l ValueSource> {
         let mut trace = &self.trace;
         for key in path {
@@ -161,7 +161,7 @@ impl<'l> LayerSources<'l> {
     }
 }
 
-/// Value of which only the layers are known.
+/// Shape of a merged value, with the layers of each part instead of its value.
 enum Trace {
     Scalar(usize),
     List(Vec<usize>),
@@ -202,7 +202,7 @@ impl Trace {
         }
     }
 
-    /// Mirrors [`merge`].
+    /// Follows `merge::deep` and `merge::shallow`, so that each part gets the layer that its value came from.
     fn merge(&mut self, over: &Value, layer: usize, depth: MergeDepth) {
         match (self, over, depth) {
             (Self::Map { entries, .. }, Value::Map(over), depth) => {

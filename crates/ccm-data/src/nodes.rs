@@ -7,8 +7,8 @@ use ccm_model::{Node, NodeEntry, NodeKey, Scalar, ScalarKind, ScalarStyle, Span}
 
 use crate::printed;
 
-/// Converts a node to a value. A number that would be printed differently (`0644`, `5.10`, `1e3`, `0x1F`, or
-/// an integer beyond 64 bits) becomes text, so that it keeps its form. `yes` and `on` are text.
+/// Converts a node to a value. A number becomes text if its form would be lost (`0644`, `5.10`, `0x1F`, more
+/// than 64 bits) or if it has an exponent. `yes` and `on` are text.
 pub fn to_value(node: &Node) -> Value {
     match &node.value {
         ccm_model::NodeValue::Scalar(scalar) => of_scalar(scalar),
@@ -28,13 +28,13 @@ pub fn of_scalar(scalar: &Scalar) -> Value {
         ScalarKind::Float(number) => Value::Float(number),
         ScalarKind::Text => return Value::text(&*scalar.text),
     };
-    // A computed number has its printed form, so that the `2` of a division is an integer.
-    let has_fraction = || scalar.text.contains('.') && !scalar.text.contains('e');
     match number {
         Value::Int(_) if printed::to_text(&number) == *scalar.text => number,
-        // A digit string beyond 64 bits stays text, because a float would lose digits.
+        // Text with an exponent stays text, even in its printed form (`1e300`).
         Value::Float(float)
-            if printed::float(float) == *scalar.text && has_fraction() && float.is_finite() =>
+            if float.is_finite()
+                && !scalar.text.contains('e')
+                && printed::format_float(float) == *scalar.text =>
         {
             number
         }
@@ -53,23 +53,24 @@ pub fn from_value(value: &Value, span: Span) -> Node {
         Value::List(elements) => {
             ccm_model::NodeValue::List(elements.iter().map(|element| from_value(element, span)).collect())
         }
-        Value::Map(map) => ccm_model::NodeValue::Map(of_map(map, span)),
-        Value::Groups(entries) => ccm_model::NodeValue::Map(of_map(&named(entries), span)),
+        Value::Map(map) => ccm_model::NodeValue::Map(map_to_nodes(map, span)),
+        Value::Groups(entries) => ccm_model::NodeValue::Map(map_to_nodes(&with_text_keys(entries), span)),
         Value::Bytes(_) | Value::Duration(_) | Value::DateTime(_) | Value::Calendar(_) => {
             return Node::text(&*printed::to_text(value), span);
         }
         Value::Null => computed("null"),
+        // A whole float is printed as an integer: the `2` of a division.
         Value::Bool(_) | Value::Int(_) | Value::Float(_) => computed(&printed::to_text(value)),
     };
     Node { value, span }
 }
 
 /// Converts a map with any keys to one with text keys.
-pub(crate) fn named(entries: &[(Value, Value)]) -> Map {
+pub(crate) fn with_text_keys(entries: &[(Value, Value)]) -> Map {
     entries.iter().map(|(key, value)| (Arc::from(&*printed::to_text(key)), value.clone())).collect()
 }
 
-fn of_map(map: &Map, span: Span) -> ccm_model::NodeMap {
+fn map_to_nodes(map: &Map, span: Span) -> ccm_model::NodeMap {
     let entry = |(key, value): (&Arc<str>, &Value)| NodeEntry {
         key: NodeKey { text: (&**key).into(), span },
         value: from_value(value, span),
@@ -101,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_in_another_form_is_text() {
+    fn a_number_in_another_form_or_with_an_exponent_is_text() {
         for text in [
             "0644",
             "5.10",
@@ -157,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn computed_values_keep_their_kind() {
+    fn computed_values_keep_their_kind_except_for_whole_floats() {
         let span = Span::new(SourceId(3), 5, 9);
         for (value, style, kind) in [
             (Value::text("5"), ScalarStyle::Quoted, ScalarKind::Text),

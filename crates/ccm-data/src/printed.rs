@@ -11,7 +11,7 @@ pub fn to_text(value: &Value) -> Cow<'_, str> {
         Value::Bool(true) => Cow::Borrowed("true"),
         Value::Bool(false) => Cow::Borrowed("false"),
         Value::Int(number) => Cow::Owned(number.to_string()),
-        Value::Float(number) => Cow::Owned(float(*number)),
+        Value::Float(number) => Cow::Owned(format_float(*number)),
         Value::Text(text) => Cow::Borrowed(text),
         Value::List(_) | Value::Map(_) | Value::Groups(_) => Cow::Owned(to_json(value).to_string()),
         // Kinds that only expressions have.
@@ -28,7 +28,7 @@ pub fn to_json(value: &Value) -> serde_json::Value {
         Value::Bool(boolean) => (*boolean).into(),
         Value::Int(number) => (*number).into(),
         // Whole numbers without a fraction, as everywhere else.
-        Value::Float(number) => match float(*number).parse::<i64>() {
+        Value::Float(number) => match format_float(*number).parse::<i64>() {
             Ok(whole) => whole.into(),
             Err(_) => (*number).into(),
         },
@@ -45,7 +45,7 @@ pub fn to_json(value: &Value) -> serde_json::Value {
 }
 
 /// Formats a number with the fewest digits that identify it; NaN and infinities as in YAML.
-pub(crate) fn float(number: f64) -> String {
+pub(crate) fn format_float(number: f64) -> String {
     if number.is_nan() {
         ".nan".to_owned()
     } else if number.is_infinite() {

@@ -6,7 +6,7 @@
 
 mod dependencies;
 mod error;
-mod explain;
+mod error_conversion;
 mod include_name;
 mod output_limits;
 mod render;

@@ -11,8 +11,8 @@ use super::{Annotation, AnnotationKind};
 /// Names of annotations; the second is an alias of the first.
 const NAMES: [&str; 4] = ["require", "required", "validate", "sensitive"];
 
-/// Collects the annotations in `data`, given by its key and value. An annotation is a comment that has the
-/// line above a key to itself; several may follow each other, also on one line.
+/// Collects the annotations in `data`, given by its key and value. An annotation is parsed in a comment on a
+/// line of its own above a key. A comment may hold several.
 pub fn collect(
     source_text: &str,
     data: &NodeKey,
@@ -24,10 +24,10 @@ pub fn collect(
     }
     let mut above: HashMap<u32, Vec<ParsedAnnotation>> = HashMap::new();
     for comment in comments::find(source_text, data.span.end, node) {
-        let written = read(source_text, &comment);
+        let parsed = read(source_text, &comment);
         match comment.above {
-            Some(key) => above.entry(key).or_default().extend(written),
-            None => diagnostics.extend(written.iter().filter(|one| one.what.is_ok()).map(without_key)),
+            Some(key) => above.entry(key).or_default().extend(parsed),
+            None => diagnostics.extend(parsed.iter().filter(|one| one.kind.is_ok()).map(without_key)),
         }
     }
     let mut collector = AnnotationCollector {
@@ -41,14 +41,14 @@ pub fn collect(
     collector.annotations
 }
 
-/// Returns the spans of annotations in a part of the manifest without values, given by its key and value.
+/// Returns the spans of annotations below a key other than `data`, where they have no effect.
 pub fn annotation_spans(source_text: &str, key: &NodeKey, node: &Node) -> Vec<Span> {
     if !may_follow(key, source_text) {
         return Vec::new();
     }
     let comments = comments::find(source_text, key.span.end, node);
-    let written = comments.iter().flat_map(|comment| read(source_text, comment));
-    written.filter(|one| one.what.is_ok()).map(|one| one.span).collect()
+    let parsed = comments.iter().flat_map(|comment| read(source_text, comment));
+    parsed.filter(|one| one.kind.is_ok()).map(|one| one.span).collect()
 }
 
 /// Returns `true` if there may be annotations after a key.
@@ -59,7 +59,7 @@ fn may_follow(key: &NodeKey, source_text: &str) -> bool {
 
 struct ParsedAnnotation {
     span: Span,
-    what: Result<AnnotationKind, AnnotationError>,
+    kind: Result<AnnotationKind, AnnotationError>,
 }
 
 #[derive(Clone, Copy)]
@@ -76,14 +76,14 @@ fn read(source_text: &str, comment: &Comment) -> Vec<ParsedAnnotation> {
     while let Some(after) = rest.strip_prefix('@') {
         let start = comment.span.end as usize - rest.len();
         let is_end = |character: char| !(character.is_alphanumeric() || matches!(character, '_' | '-'));
-        let (name, says) = after.split_at(after.find(is_end).unwrap_or(after.len()));
+        let (name, after_name) = after.split_at(after.find(is_end).unwrap_or(after.len()));
         let name_span = Span::new(comment.span.source, start, start + 1 + name.len());
-        rest = says.trim_start_matches([' ', '\t', ',', ';']);
-        let (span, what) = match name {
+        rest = after_name.trim_start_matches([' ', '\t', ',', ';']);
+        let (span, parsed_kind) = match name {
             "require" | "required" => (name_span, Ok(AnnotationKind::Require)),
             "sensitive" => (name_span, Ok(AnnotationKind::Sensitive)),
             "validate" => {
-                let expression = says.strip_prefix(':').unwrap_or(says).trim();
+                let expression = after_name.strip_prefix(':').unwrap_or(after_name).trim();
                 rest = "";
                 if expression.is_empty() {
                     (name_span, Err(AnnotationError::NoExpression))
@@ -99,7 +99,7 @@ fn read(source_text: &str, comment: &Comment) -> Vec<ParsedAnnotation> {
                 None => continue,
             },
         };
-        found.push(ParsedAnnotation { span, what });
+        found.push(ParsedAnnotation { span, kind: parsed_kind });
     }
     found
 }
@@ -135,8 +135,10 @@ impl AnnotationCollector<'_> {
     }
 
     fn key(&mut self, key: &NodeKey, is_in_list: bool) {
-        for ParsedAnnotation { span, what } in self.above.get(&key.span.start).into_iter().flatten() {
-            let diagnostic = match what {
+        for ParsedAnnotation { span, kind: parsed_kind } in
+            self.above.get(&key.span.start).into_iter().flatten()
+        {
+            let diagnostic = match parsed_kind {
                 Err(error) => error_at(*error, *span),
                 Ok(_) if is_in_list => Diagnostic::warning(
                     DiagnosticKind::NoEffect,
@@ -175,10 +177,10 @@ fn error_at(error: AnnotationError, span: Span) -> Diagnostic {
     }
 }
 
-fn without_key(written: &ParsedAnnotation) -> Diagnostic {
+fn without_key(parsed: &ParsedAnnotation) -> Diagnostic {
     Diagnostic::warning(
         DiagnosticKind::NoEffect,
-        written.span,
+        parsed.span,
         "no key follows this annotation, which has no effect",
     )
     .with_hint("put it on a line of its own directly above a key")

@@ -5,24 +5,24 @@ use ccm_model::leading_variable_name;
 use super::RESERVED;
 
 /// Start of a parameter expansion.
-pub(super) struct Parameter<'a> {
+pub(super) struct ExpansionStart<'a> {
     pub(super) name: &'a str,
     /// Length of the text before the operator or the closing brace.
     pub(super) head: usize,
 }
 
 /// Parses the text after `${` as a POSIX parameter expansion: `NAME}`, `#NAME}` or a name with an operator.
-pub(super) fn parameter_expansion(inner: &str) -> Option<Parameter<'_>> {
+pub(super) fn parameter_expansion(inner: &str) -> Option<ExpansionStart<'_>> {
     if let Some(name) = inner.strip_prefix('#').and_then(parameter_name)
         && inner[1 + name.len()..].starts_with('}')
     {
-        return Some(Parameter { name, head: 1 + name.len() });
+        return Some(ExpansionStart { name, head: 1 + name.len() });
     }
     let name = parameter_name(inner)?;
     let rest = &inner[name.len()..];
-    let is_default = rest.strip_prefix(':').unwrap_or(rest).starts_with(['-', '=', '?', '+']);
-    let is_expansion = is_default || rest.starts_with(['}', '%', '#']);
-    is_expansion.then_some(Parameter { name, head: name.len() })
+    let has_conditional = rest.strip_prefix(':').unwrap_or(rest).starts_with(['-', '=', '?', '+']);
+    let is_expansion = has_conditional || rest.starts_with(['}', '%', '#']);
+    is_expansion.then_some(ExpansionStart { name, head: name.len() })
 }
 
 /// Parses the parameter: a name, a number or one special character.
@@ -35,8 +35,9 @@ fn parameter_name(text: &str) -> Option<&str> {
     leading_variable_name(text).or_else(other)
 }
 
-/// Returns `true` for an expansion of bash and similar shells, such as `${NAME/a/b}` or `${NAME^^}`.
-pub(super) fn is_only_some_shells(inner: &str) -> bool {
+/// Returns `true` for an expansion that only bash and similar shells have, such as `${NAME/a/b}` or `${NAME^^}`.
+/// The caller has excluded POSIX expansions.
+pub(super) fn is_beyond_posix(inner: &str) -> bool {
     let rest = inner.strip_prefix('!').unwrap_or(inner);
     let Some(name) = leading_variable_name(rest) else { return false };
     !RESERVED.contains(&name) && rest[name.len()..].starts_with(['/', '^', ',', ':', '[', '@'])

@@ -1,6 +1,7 @@
 //! Names of included templates.
 
-/// Removes `.` parts and double slashes from a name; `None` if the name leads out of the directory.
+/// Removes `.` and empty parts from a name. Returns `None` for an empty or absolute name, or one with `..` or a
+/// NUL.
 pub(super) fn normalized(name: &str) -> Option<String> {
     if name.starts_with('/') || name.contains('\0') {
         return None;

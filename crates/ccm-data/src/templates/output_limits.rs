@@ -5,7 +5,7 @@ use minijinja::{Environment, Error, State, Value};
 
 use super::MAX_OUTPUT;
 use super::error::TemplateFault;
-use super::explain::Raised;
+use super::error_conversion::RaisedFault;
 
 /// Maximum number of parts of a list, and maximum length of a part.
 const MAX_PARTS: u64 = 100_000;
@@ -44,7 +44,7 @@ fn checked(
         let arguments = given.into_values();
         let named = arguments.last().and_then(|last| Kwargs::try_from(last.clone()).ok());
         if estimate(&arguments, named.as_ref()) > MAX_OUTPUT as u64 {
-            return Err(Raised::new(TemplateFault::TooMuchOutput).into());
+            return Err(RaisedFault::new(TemplateFault::TooMuchOutput).into());
         }
         state.apply_filter(engine, &arguments)
     };

@@ -12,7 +12,7 @@ use minijinja::value::{Enumerator, Object, Rest, ValueKind};
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior};
 
 use super::error::{TemplateError, TemplateFault};
-use super::explain::{Raised, explain};
+use super::error_conversion::{RaisedFault, convert_error};
 use super::include_name::normalized;
 use super::output_limits::bound;
 use super::render_thread::{ScopeClient, scope_channel};
@@ -123,9 +123,9 @@ impl RenderState {
     }
 
     fn include(&self, name: &str) -> Result<Option<String>, Error> {
-        let name = normalized(name).ok_or_else(|| Raised::new(TemplateFault::Outside))?;
-        let Some(text) = self.client.include(name).map_err(Raised::from)? else { return Ok(None) };
-        check(&text).map_err(|error| Raised::new(error.fault))?;
+        let name = normalized(name).ok_or_else(|| RaisedFault::new(TemplateFault::Outside))?;
+        let Some(text) = self.client.include(name).map_err(RaisedFault::from)? else { return Ok(None) };
+        check(&text).map_err(|error| RaisedFault::new(error.fault))?;
         Ok(Some(text))
     }
 
@@ -142,11 +142,11 @@ impl RenderState {
             }
             let refused = || {
                 let message = format!("`{function}` does not support this argument");
-                Raised::new(TemplateFault::Operation(message))
+                RaisedFault::new(TemplateFault::Operation(message))
             };
             read_arguments.push(from_engine(argument).ok_or_else(refused)?);
         }
-        let value = self.client.call(function, read_arguments).map_err(Raised::from)?;
+        let value = self.client.call(function, read_arguments).map_err(RaisedFault::from)?;
         Ok(to_engine(&value))
     }
 }
@@ -193,12 +193,9 @@ fn render_here(
             TemplateError::new(TemplateFault::Engine("the output is not UTF-8 text".to_owned()))
         }),
         Err(error) => {
-            let mut error = explain(&error, &state);
+            let mut error = convert_error(&error, &state, steps);
             if output.full {
                 error.fault = TemplateFault::TooMuchOutput;
-            }
-            if error.fault == TemplateFault::TooManySteps(0) {
-                error.fault = TemplateFault::TooManySteps(steps);
             }
             Err(error)
         }

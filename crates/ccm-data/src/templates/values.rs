@@ -8,7 +8,7 @@ use minijinja::value::{Enumerator, Object, ObjectRepr, ValueKind};
 use minijinja::{Error, ErrorKind};
 
 use super::error::TemplateFault;
-use super::explain::Raised;
+use super::error_conversion::RaisedFault;
 
 /// Maximum nesting of a list or map of a template where it is printed or passed to a function.
 const MAX_DEPTH: usize = 100;
@@ -24,7 +24,7 @@ pub(super) fn to_engine(value: &Value) -> minijinja::Value {
         Value::List(list) => minijinja::Value::from_object(List(Arc::clone(list))),
         Value::Map(map) => minijinja::Value::from_object(Entries(Arc::clone(map))),
         Value::Groups(entries) => {
-            minijinja::Value::from_object(Entries(Arc::new(crate::nodes::named(entries))))
+            minijinja::Value::from_object(Entries(Arc::new(crate::nodes::with_text_keys(entries))))
         }
         Value::Bytes(_) | Value::Duration(_) | Value::DateTime(_) | Value::Calendar(_) => {
             minijinja::Value::from(value.to_string())
@@ -76,7 +76,7 @@ pub(super) fn text_of(value: &minijinja::Value) -> Result<String, Error> {
         ValueKind::Seq | ValueKind::Map | ValueKind::Iterable => {
             let Some(value) = from_engine(value) else {
                 let message = "this value can't be written as text".to_owned();
-                return Err(Raised::new(TemplateFault::Operation(message)).into());
+                return Err(RaisedFault::new(TemplateFault::Operation(message)).into());
             };
             crate::printed::to_text(&value).into_owned()
         }

@@ -1,6 +1,6 @@
 //! Files of facts, as JSON and as YAML.
 
-use ccm_data::facts::{FactFile, FactFormat, merge, read};
+use ccm_data::facts::{FactFile, FactFormat, read, read_all};
 use ccm_expr::Value;
 use ccm_model::SourceMap;
 
@@ -18,9 +18,9 @@ pub(super) fn run(input: &[u8]) {
         match read(&file) {
             Ok(facts) => {
                 assert!(matches!(facts, Value::Map(_)), "{facts:?}");
-                let merged = merge(&[file]).expect("a file that was read");
+                let merged = read_all(&[file]).expect("a file that was read");
                 assert_eq!(merged.to_json(), facts.to_json());
-                merge(&[file, file]).expect("a file that was read");
+                read_all(&[file, file]).expect("a file that was read");
             }
             Err(errors) => {
                 assert!(!errors.is_empty());

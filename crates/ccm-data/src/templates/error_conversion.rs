@@ -1,4 +1,4 @@
-//! Conversion of the engine's errors: the frequent ones get a hint, the others keep the engine's message.
+//! Conversion of minijinja's errors: frequent ones get a hint, and messages that may quote a value are replaced.
 
 use std::fmt;
 
@@ -12,49 +12,49 @@ use super::render::RenderState;
 use super::scan::tokenize;
 use super::{FUNCTIONS, NAMES};
 
-/// Error of ccm that passes through the engine.
+/// Error of ccm that passes through minijinja.
 #[derive(Debug)]
-pub(super) struct Raised {
+pub(super) struct RaisedFault {
     fault: TemplateFault,
     hints: Vec<String>,
 }
 
-impl Raised {
+impl RaisedFault {
     pub(super) fn new(fault: TemplateFault) -> Self {
         Self { fault, hints: Vec::new() }
     }
 }
 
-impl From<ScopeError> for Raised {
+impl From<ScopeError> for RaisedFault {
     fn from(error: ScopeError) -> Self {
         Self { fault: TemplateFault::Refused(error.kind, error.message), hints: error.hints }
     }
 }
 
-impl fmt::Display for Raised {
+impl fmt::Display for RaisedFault {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.fault.fmt(formatter)
     }
 }
 
-impl std::error::Error for Raised {}
+impl std::error::Error for RaisedFault {}
 
-impl From<Raised> for Error {
-    fn from(raised: Raised) -> Self {
+impl From<RaisedFault> for Error {
+    fn from(raised: RaisedFault) -> Self {
         Self::new(ErrorKind::InvalidOperation, "").with_source(raised)
     }
 }
 
-/// Converts an error of the engine: a chain of one link per include, then the error. Text that may hold a
-/// value is dropped.
-pub(super) fn explain(error: &Error, state: &RenderState) -> TemplateError {
+/// Converts an error of minijinja: a chain of one link per include, then the error. Text that may hold a value
+/// is dropped. `steps` is the limit of the render.
+pub(super) fn convert_error(error: &Error, state: &RenderState, steps: u64) -> TemplateError {
     let mut locations = Vec::new();
     let mut innermost = error;
     let mut raised = None;
     loop {
         locations.extend(location(innermost, state));
         let Some(source) = std::error::Error::source(innermost) else { break };
-        raised = source.downcast_ref::<Raised>();
+        raised = source.downcast_ref::<RaisedFault>();
         match source.downcast_ref::<Error>() {
             Some(source) => innermost = source,
             None => break,
@@ -63,7 +63,7 @@ pub(super) fn explain(error: &Error, state: &RenderState) -> TemplateError {
     locations.reverse();
     let (fault, hints) = match raised {
         Some(raised) => (raised.fault.clone(), raised.hints.clone()),
-        None => fault(innermost, locations.first(), state),
+        None => fault(innermost, locations.first(), state, steps),
     };
     TemplateError { fault, locations, hints }
 }
@@ -85,6 +85,7 @@ fn fault(
     error: &Error,
     location: Option<&TemplateLocation>,
     state: &RenderState,
+    steps: u64,
 ) -> (TemplateFault, Vec<String>) {
     let detail = error.detail().unwrap_or_default();
     let last_word = detail.trim_end_matches(" is unknown").rsplit(' ').next().unwrap_or_default();
@@ -103,13 +104,13 @@ fn fault(
         }
         ErrorKind::UnknownTest => return unknown("test", last_word, None),
         ErrorKind::UnknownFunction => {
-            let known: Vec<&str> = FUNCTIONS.into_iter().chain(ENGINE_FUNCTIONS).collect();
+            let known: Vec<&str> = FUNCTIONS.into_iter().chain(BUILTIN_FUNCTIONS).collect();
             let near = closest(last_word, known.iter().copied());
-            let hint = is_a_filter(last_word).or_else(|| did_you_mean(near));
+            let hint = filter_hint(last_word).or_else(|| did_you_mean(near));
             let hint = hint.unwrap_or_else(|| format!("use {}", listed(&known, "or")));
             return unknown("function", last_word, Some(hint));
         }
-        ErrorKind::UnknownMethod => return unknown("method", last_word, is_a_filter(last_word)),
+        ErrorKind::UnknownMethod => return unknown("method", last_word, filter_hint(last_word)),
         ErrorKind::TemplateNotFound => {
             // A name that is not in the template's text is a value.
             let here = || Some(state.text(&location?.template)?.get(location?.range.clone())?.to_owned());
@@ -118,12 +119,12 @@ fn fault(
             TemplateFault::NoTemplate(name.map(str::to_owned))
         }
         ErrorKind::BadEscape => TemplateFault::Syntax(error.kind().to_string()),
-        ErrorKind::OutOfFuel => TemplateFault::TooManySteps(0),
+        ErrorKind::OutOfFuel => TemplateFault::TooManySteps(steps),
         ErrorKind::InvalidOperation if detail == "recursion limit exceeded" => TemplateFault::TooDeep,
         ErrorKind::InvalidOperation if detail.starts_with("cycle in template inheritance") => {
             TemplateFault::Operation("the template extends itself".to_owned())
         }
-        // Some messages of the engine show values.
+        // Some messages of minijinja show values.
         _ if !detail.is_empty()
             && !detail.contains(['"', '\'', '`'])
             && !detail.starts_with("unable to ") =>
@@ -142,7 +143,7 @@ fn unknown(kind: &'static str, name: &str, hint: Option<String>) -> (TemplateFau
     (TemplateFault::Unknown { kind, name: name.to_owned() }, hint.into_iter().collect())
 }
 
-fn is_a_filter(name: &str) -> Option<String> {
+fn filter_hint(name: &str) -> Option<String> {
     let mut filters = FILTERS.split_whitespace();
     filters.any(|filter| filter == name).then(|| format!("`{name}` is a filter: write `value | {name}`"))
 }
@@ -155,7 +156,7 @@ fn undefined(detail: &str, state: &RenderState) -> (TemplateFault, Vec<String>) 
         let (name, members) = path.split_first()?;
         if !NAMES.iter().any(|known| known.eq_ignore_ascii_case(name)) {
             let lower = NAMES.map(str::to_ascii_lowercase);
-            let lower = lower.iter().map(|name| &**name).chain(FUNCTIONS).chain(ENGINE_FUNCTIONS);
+            let lower = lower.iter().map(|name| &**name).chain(FUNCTIONS).chain(BUILTIN_FUNCTIONS);
             let in_lower_case = name.starts_with(char::is_lowercase);
             return did_you_mean(if in_lower_case { closest(name, lower) } else { closest(name, NAMES) });
         }
@@ -179,7 +180,7 @@ fn did_you_mean(word: Option<&str>) -> Option<String> {
     word.map(|word| format!("did you mean `{word}`?"))
 }
 
-const ENGINE_FUNCTIONS: [&str; 3] = ["range", "dict", "namespace"];
+const BUILTIN_FUNCTIONS: [&str; 3] = ["range", "dict", "namespace"];
 
 const FILTERS: &str = "\
     abs attr batch bool capitalize chain count d default dictsort e escape first float format groupby \
@@ -199,7 +200,7 @@ mod tests {
             let text = format!("{{{{ '{word}' is filter }}}}");
             assert_eq!(environment.render_str(&text, ()).expect(word), "True", "{word}");
         }
-        for word in ENGINE_FUNCTIONS {
+        for word in BUILTIN_FUNCTIONS {
             let text = format!("{{{{ {word} is defined }}}}");
             assert_eq!(environment.render_str(&text, ()).expect(word), "True", "{word}");
         }

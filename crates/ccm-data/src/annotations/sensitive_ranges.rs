@@ -8,13 +8,15 @@ pub fn sensitive_parts(source_text: &str) -> Vec<Range<usize>> {
     find(source_text, &HashSet::new()).0
 }
 
-/// Finds the values of sensitive keys in an invalid source, which may repeat a key: of all keys of that name.
+/// Finds the values of sensitive keys in an invalid source. Every key with the name of a sensitive key counts,
+/// because such a source may repeat a key.
 pub fn sensitive_parts_of_invalid(source_text: &str) -> Vec<Range<usize>> {
     let (_, names) = find(source_text, &HashSet::new());
     find(source_text, &names).0
 }
 
-/// Finds the values of sensitive keys and of keys with these names. Returns the sensitive keys' names, too.
+/// Finds the values of sensitive keys and of keys with these names. Returns the ranges of the values, and the
+/// names of the sensitive keys.
 fn find<'t>(source_text: &'t str, names: &HashSet<&str>) -> (Vec<Range<usize>>, HashSet<&'t str>) {
     let mut parts = Vec::new();
     let mut found = HashSet::new();
@@ -66,7 +68,7 @@ fn find<'t>(source_text: &'t str, names: &HashSet<&str>) -> (Vec<Range<usize>>, 
     (parts, found)
 }
 
-/// Keys of a line as far as they can be told without parsing, each with the offset of what follows it.
+/// Finds the keys of a line without parsing it, each with the offset after its colon.
 fn keys(line: &str) -> impl Iterator<Item = (&str, usize)> {
     const BETWEEN: [char; 6] = ['{', '[', ',', ':', '"', '\''];
     let mut start = 0;

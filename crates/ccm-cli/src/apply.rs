@@ -18,7 +18,7 @@ use crate::debug_log::DebugLog;
 use crate::listeners::{self, Listeners};
 use crate::reactor::{SharedRun, supervise};
 use crate::state::cannot_start;
-use crate::{diagnostics, idempotence, manifest, session, show, state};
+use crate::{diagnostics, idempotence, manifest, session, state};
 
 /// Applies a manifest, from the command line to the exit code.
 pub(crate) fn run(arguments: ApplyArguments, console: &Console, log: &DebugLog) -> ExitCode {
@@ -63,7 +63,7 @@ impl ApplyContext {
         let manifest = match session.load(&input) {
             // The process ends with this run. Freeing 10000 resources would be 8 percent of its work.
             Ok(manifest) => ManuallyDrop::new(manifest),
-            Err(errors) => return manifest::not_loaded(console, &errors, &input),
+            Err(errors) => return manifest::report_manifest_errors(console, &errors, &input),
         };
         if !arguments.quiet {
             diagnostics::print(console, manifest.warnings());
@@ -75,7 +75,7 @@ impl ApplyContext {
             Ok(events_file) => events_file,
             Err(code) => return code,
         };
-        shared.loaded();
+        shared.mark_loaded();
         let mode = if arguments.noop { RunMode::Plan } else { RunMode::Apply };
         let is_written = arguments.output != ReportFormat::Text || events_file.is_some();
         let options = RunOptions {
@@ -98,7 +98,7 @@ impl ApplyContext {
             Err(error) => return cannot_start(console, &error),
         };
         log.write_through(&screen);
-        shared.begun(Listeners::new(arguments, events_file, (output.clone(), screen)));
+        shared.mark_begun(Listeners::new(arguments, events_file, (output.clone(), screen)));
         let mut summary = run.apply(&mut ListenerSink { shared, verifies: false }).await;
         let mut code = ExitCode::of(&summary, arguments.detailed_exitcodes);
         if arguments.verify_idempotent {
@@ -178,7 +178,7 @@ pub(crate) fn record_ended(console: &Console, ended: &RecordEnd) {
 /// Prints the manifest with all values filled in.
 fn show_rendered(console: &Console, manifest: &LoadedManifest<'_>) -> ExitCode {
     match manifest.render() {
-        Ok(text) => show::print(console, &text),
+        Ok(text) => console.print(&text),
         Err(errors) => {
             diagnostics::print(console, &errors);
             console.error("the manifest can't be rendered; nothing was run", &[], &[]);

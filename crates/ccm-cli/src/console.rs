@@ -1,12 +1,13 @@
-//! Messages of ccm besides the report of a run: on standard error, in one form and without secrets.
+//! Output of ccm besides the report of a run: results on standard output; messages on standard error, in one form
+//! and without secrets.
 
 use std::borrow::Cow;
-use std::io::{Write as _, stderr};
+use std::io::{ErrorKind, Write as _, stderr, stdout};
 
 use anstream::adapter::strip_str;
 use anstream::{AutoStream, ColorChoice};
 use ccm_model::escape_control;
-use ccm_runtime::Secrets;
+use ccm_runtime::{ExitCode, Secrets};
 
 /// Standard error, with the secrets to redact.
 #[derive(Clone, Debug, Default)]
@@ -18,6 +19,19 @@ impl Console {
     /// Returns the secrets, which the sessions share.
     pub(crate) fn secrets(&self) -> &Secrets {
         &self.secrets
+    }
+
+    /// Prints the result of a command to standard output. A closed output is no error, as with `head`.
+    pub(crate) fn print(&self, text: &str) -> ExitCode {
+        let mut stdout = stdout().lock();
+        match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+            Ok(()) => ExitCode::Success,
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => ExitCode::Success,
+            Err(error) => {
+                self.error("standard output can't be written", &[error.to_string()], &[]);
+                ExitCode::NothingRun
+            }
+        }
     }
 
     /// Writes an error: the message, its causes, then hints.

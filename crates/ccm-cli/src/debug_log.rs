@@ -75,6 +75,7 @@ fn filter(text: &str) -> Result<Option<Targets>, String> {
     for directive in text.split(',').map(str::trim).filter(|directive| !directive.is_empty()) {
         let (target, level) = match (directive.split_once('='), level(directive)) {
             (Some((target, text)), _) => (Some(target), level(text)),
+            // A part of ccm without a level means all its messages.
             (None, None) => (Some(directive), Some(LevelFilter::TRACE)),
             (None, level) => (None, level),
         };

@@ -9,9 +9,9 @@ use ccm_runtime::Findings;
 
 use crate::console::Console;
 
-/// Maximum number of lines between two labels in one excerpt.
-const MAX_GAP: usize = 60;
-/// Maximum number of columns between two labels in one excerpt.
+/// Maximum number of lines from the first label of an excerpt to the last.
+const MAX_HEIGHT: usize = 60;
+/// Maximum number of columns from the leftmost label of an excerpt to the rightmost.
 const MAX_WIDTH: usize = 100;
 /// Maximum length in bytes of an excerpt, which the renderer cuts to the parts around the labels. Of a longer
 /// excerpt only the location is shown.
@@ -38,8 +38,8 @@ pub(crate) fn print(console: &Console, findings: &Findings) {
     console.write(&text);
 }
 
-/// Returns the text of one diagnostic.
-pub(crate) fn rendered(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
+/// Returns the text of one diagnostic, with colours.
+pub(crate) fn render_styled(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
     render(diagnostic, sources, &Renderer::styled())
 }
 
@@ -91,15 +91,16 @@ fn excerpts<'a>(diagnostic: &'a Diagnostic, sources: &'a SourceMap) -> Vec<Excer
         let Some(source) = sources.get(label.span.source) else { continue };
         let at = source.position(label.span.start as usize);
         let near = excerpts.iter_mut().find(|excerpt| {
-            let (lines, columns) = (with(&excerpt.lines, at.line), with(&excerpt.columns, at.column));
+            let (lines, columns) =
+                (extended_to(&excerpt.lines, at.line), extended_to(&excerpt.columns, at.column));
             let is_near =
-                lines.end() - lines.start() <= MAX_GAP && columns.end() - columns.start() <= MAX_WIDTH;
+                lines.end() - lines.start() <= MAX_HEIGHT && columns.end() - columns.start() <= MAX_WIDTH;
             std::ptr::eq(excerpt.source, source) && is_near
         });
         if let Some(excerpt) = near {
             excerpt.labels.push(label);
-            excerpt.lines = with(&excerpt.lines, at.line);
-            excerpt.columns = with(&excerpt.columns, at.column);
+            excerpt.lines = extended_to(&excerpt.lines, at.line);
+            excerpt.columns = extended_to(&excerpt.columns, at.column);
         } else {
             excerpts.push(Excerpt {
                 source,
@@ -114,23 +115,26 @@ fn excerpts<'a>(diagnostic: &'a Diagnostic, sources: &'a SourceMap) -> Vec<Excer
 }
 
 /// Extends a range to a number.
-fn with(range: &RangeInclusive<usize>, number: usize) -> RangeInclusive<usize> {
+fn extended_to(range: &RangeInclusive<usize>, number: usize) -> RangeInclusive<usize> {
     number.min(*range.start())..=number.max(*range.end())
 }
 
 impl<'a> Excerpt<'a> {
     fn element(&self) -> Element<'a> {
         let text = &*self.source.text;
-        let start =
+        let first_label =
             self.labels.iter().map(|label| label.span.start as usize).min().unwrap_or(0).min(text.len());
         // Ends at the beginning of the last label: a block of several pages is not shown whole.
-        let end =
+        let last_label =
             self.labels.iter().map(|label| label.span.start as usize).max().unwrap_or(0).min(text.len());
-        let from = text.as_bytes()[..start].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-        let to =
-            text.as_bytes()[end..].iter().position(|byte| *byte == b'\n').map_or(text.len(), |at| end + at);
-        let piece = text.get(from..to).unwrap_or_default();
-        let first = self.source.position(start);
+        let excerpt_start =
+            text.as_bytes()[..first_label].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        let excerpt_end = text.as_bytes()[last_label..]
+            .iter()
+            .position(|byte| *byte == b'\n')
+            .map_or(text.len(), |at| last_label + at);
+        let piece = text.get(excerpt_start..excerpt_end).unwrap_or_default();
+        let first = self.source.position(first_label);
         if piece.len() > MAX_EXCERPT {
             let origin = Origin::path(Cow::Borrowed(&*self.source.name));
             return origin.line(first.line).char_column(first.column).into();
@@ -144,7 +148,7 @@ impl<'a> Excerpt<'a> {
             } else {
                 AnnotationKind::Context
             };
-            let annotation = kind.span(within_line(piece, label, from));
+            let annotation = kind.span(within_line(piece, label, excerpt_start));
             snippet = snippet.annotation(if label.text.is_empty() {
                 annotation
             } else {

@@ -5,14 +5,14 @@ use ccm_runtime::{ExitCode, ExpressionError, ExpressionNames, ManifestErrors, pr
 
 use crate::arguments::EvalArguments;
 use crate::console::Console;
-use crate::{diagnostics, manifest, session, show, state};
+use crate::{diagnostics, manifest, session, state};
 
 /// Prints the value of an expression, or the names in it.
 pub(crate) fn run(arguments: &EvalArguments, console: &Console) -> ExitCode {
     let session = session::open(console);
     if arguments.explain {
         return match session.explain_expression(&arguments.expression) {
-            Ok(names_used) => show::print(console, &explanation(&names_used)),
+            Ok(names_used) => console.print(&explanation(&names_used)),
             Err(errors) => refused(console, &errors),
         };
     }
@@ -22,9 +22,9 @@ pub(crate) fn run(arguments: &EvalArguments, console: &Console) -> ExitCode {
         Ok(evaluated) => {
             diagnostics::print(console, &evaluated.warnings);
             let value = if arguments.show_sensitive { evaluated.value } else { evaluated.redacted };
-            show::print(console, &printed::json(&value))
+            console.print(&printed::json(&value))
         }
-        Err(ExpressionError::Input(error)) => manifest::not_read(console, &error),
+        Err(ExpressionError::Input(error)) => manifest::report_input_error(console, &error),
         Err(ExpressionError::Errors(errors)) => refused(console, &errors),
         Err(error) => state::cannot_start(console, &error),
     }

@@ -4,7 +4,7 @@ use ccm_runtime::{ExitCode, Explanation, PropertyReference, TypeReference, Unkno
 
 use crate::arguments::ExplainArguments;
 use crate::console::Console;
-use crate::{session, show};
+use crate::session;
 
 /// Width of the text in columns.
 const WIDTH: usize = 100;
@@ -12,7 +12,7 @@ const WIDTH: usize = 100;
 /// Prints the types, one type or one property.
 pub(crate) fn run(arguments: &ExplainArguments, console: &Console) -> ExitCode {
     match session::open(console).explain(arguments.name.as_deref()) {
-        Ok(explanation) => show::print(console, &text(&explanation)),
+        Ok(explanation) => console.print(&text(&explanation)),
         Err(error) => {
             console.error(&error.to_string(), &[], &hint(&error).into_iter().collect::<Vec<_>>());
             ExitCode::NothingRun
@@ -29,7 +29,7 @@ fn hint(error: &UnknownName) -> Option<String> {
 
 fn text(explanation: &Explanation) -> String {
     match explanation {
-        Explanation::Types(types) => list(types),
+        Explanation::Types(types) => type_list(types),
         Explanation::Type(found) => of_type(found),
         Explanation::Property { type_name, path, property } => {
             of_property(&format!("{type_name}.{path}"), property)
@@ -38,7 +38,7 @@ fn text(explanation: &Explanation) -> String {
     }
 }
 
-fn list(types: &[TypeReference]) -> String {
+fn type_list(types: &[TypeReference]) -> String {
     let width = types.iter().map(|found| found.name.len()).max().unwrap_or_default();
     let line = |found: &TypeReference| format!("{:width$}  {}\n", found.name, found.summary);
     let lines: String = types.iter().map(line).collect();
@@ -46,7 +46,7 @@ fn list(types: &[TypeReference]) -> String {
 }
 
 fn of_type(found: &TypeReference) -> String {
-    let mut text = format!("{}\n{}", found.name, filled(found.summary, 2));
+    let mut text = format!("{}\n{}", found.name, wrapped(found.summary, 2));
     if !found.ensures.is_empty() {
         text += &format!("\nensure: {}\n", found.ensures.join(", ").replacen(',', " (default),", 1));
     }
@@ -59,7 +59,7 @@ fn of_type(found: &TypeReference) -> String {
         ("Keys below `ccm` of a manifest", &found.settings),
     ] {
         if !properties.is_empty() {
-            text += &format!("\n{heading}:\n{}", listed(properties));
+            text += &format!("\n{heading}:\n{}", property_list(properties));
         }
     }
     text
@@ -67,56 +67,56 @@ fn of_type(found: &TypeReference) -> String {
 
 fn of_property(name: &str, property: &PropertyReference) -> String {
     let mut text = format!("{name}: {}\n", property.kind);
-    text += &filled(&property.meaning, 2);
-    let mut facts = Vec::new();
-    facts.extend(property.default.map(|default| format!("default: {default}")));
+    text += &wrapped(&property.meaning, 2);
+    let mut notes = Vec::new();
+    notes.extend(property.default.map(|default| format!("default: {default}")));
     if property.required {
-        facts.push("required".to_owned());
+        notes.push("required".to_owned());
     }
     if !property.aliases.is_empty() {
-        facts.push(format!("other names: {}", property.aliases.join(", ")));
+        notes.push(format!("other names: {}", property.aliases.join(", ")));
     }
     if property.sensitive {
-        facts.push("`sensitive: true` hides its value".to_owned());
+        notes.push("`sensitive: true` hides its value".to_owned());
     }
-    for (position, fact) in facts.iter().enumerate() {
+    for (position, note) in notes.iter().enumerate() {
         text += if position == 0 { "\n" } else { "" };
-        text += &filled(fact, 0);
+        text += &wrapped(note, 0);
     }
     if !property.properties.is_empty() {
-        text += &format!("\nKeys:\n{}", listed(&property.properties));
+        text += &format!("\nKeys:\n{}", property_list(&property.properties));
     }
     text
 }
 
-fn listed(properties: &[PropertyReference]) -> String {
+fn property_list(properties: &[PropertyReference]) -> String {
     let mut text = String::new();
     for property in properties {
-        text += &filled(&format!("{}: {}", property.name, property.kind), 2);
+        text += &wrapped(&format!("{}: {}", property.name, property.kind), 2);
         let default = property.default.map(|default| format!(" Default: {default}.")).unwrap_or_default();
-        text += &filled(&format!("{}{default}", property.meaning), 6);
+        text += &wrapped(&format!("{}{default}", property.meaning), 6);
     }
     text
 }
 
 /// Breaks a text into lines. Words that are longer than a line are not broken.
-fn filled(text: &str, indent: usize) -> String {
-    let mut filled = String::new();
+fn wrapped(text: &str, indent: usize) -> String {
+    let mut wrapped = String::new();
     let mut column = 0;
     for word in text.split_whitespace() {
         let width = word.chars().count();
         if column == 0 || column + 1 + width > WIDTH {
-            filled += if column == 0 { "" } else { "\n" };
-            filled += &" ".repeat(indent);
+            wrapped += if column == 0 { "" } else { "\n" };
+            wrapped += &" ".repeat(indent);
             column = indent;
         } else {
-            filled += " ";
+            wrapped += " ";
             column += 1;
         }
-        filled += word;
+        wrapped += word;
         column += width;
     }
-    filled + "\n"
+    wrapped + "\n"
 }
 
 #[cfg(test)]
@@ -139,7 +139,7 @@ mod tests {
                 ),
             ),
         ] {
-            assert_eq!(filled(&text, 2), expected, "{text}");
+            assert_eq!(wrapped(&text, 2), expected, "{text}");
         }
     }
 }

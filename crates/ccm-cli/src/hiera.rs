@@ -11,7 +11,7 @@ use ccm_runtime::{
 
 use crate::arguments::HieraParseArguments;
 use crate::console::Console;
-use crate::{diagnostics, manifest, session, show};
+use crate::{diagnostics, manifest, session};
 
 /// Prints the values of a file for some facts.
 pub(crate) fn run(arguments: &HieraParseArguments, console: &Console) -> ExitCode {
@@ -19,7 +19,7 @@ pub(crate) fn run(arguments: &HieraParseArguments, console: &Console) -> ExitCod
     let path = (arguments.file != Path::new("-")).then_some(&*arguments.file);
     let file = match session.read_data(path) {
         Ok(file) => file,
-        Err(InputError::Text(error)) => return manifest::text_not_read(console, &error),
+        Err(InputError::Text(error)) => return manifest::report_text_error(console, &error),
         Err(error) => {
             console.error_of(&error, "", &url_hint(&arguments.file).into_iter().collect::<Vec<_>>());
             return ExitCode::NothingRun;
@@ -41,7 +41,7 @@ pub(crate) fn run(arguments: &HieraParseArguments, console: &Console) -> ExitCod
     };
     diagnostics::print(console, &data.warnings);
     if arguments.explain {
-        return show::print(console, &explanation(&data));
+        return console.print(&explanation(&data));
     }
     let found = match &arguments.query {
         None => Ok(data.value().clone()),
@@ -57,11 +57,11 @@ pub(crate) fn run(arguments: &HieraParseArguments, console: &Console) -> ExitCod
     };
     if arguments.env {
         return match variables(&value, &arguments.env_prefix) {
-            Ok(text) => show::print(console, &text),
-            Err(errors) => manifest::refuse_all(console, errors),
+            Ok(text) => console.print(&text),
+            Err(errors) => manifest::print_without_location(console, errors),
         };
     }
-    show::print(console, &if arguments.yaml { printed::yaml(&value) } else { printed::json(&value) })
+    console.print(&if arguments.yaml { printed::yaml(&value) } else { printed::json(&value) })
 }
 
 /// Writes values as assignments that a shell reads.

@@ -10,12 +10,12 @@ use ccm_runtime::{ExitCode, printed};
 
 use crate::arguments::{self, DocumentFormat};
 use crate::console::Console;
-use crate::{session, show, state};
+use crate::{session, state};
 
 /// Lists the recorded runs, or shows one.
 pub(crate) fn run(arguments: &arguments::HistoryArguments, console: &Console) -> ExitCode {
     let session = session::open_with(console, &arguments.state);
-    let history = session.history().map_err(|error| state::not_read(console, &session, &error));
+    let history = session.history().map_err(|error| state::report_state_error(console, &session, &error));
     let shown = history.and_then(|history| match &arguments.run {
         None => Ok(list(&history, arguments.output)),
         Some(prefix) => find_run(console, &history, prefix).and_then(|run| match &arguments.exec {
@@ -24,7 +24,7 @@ pub(crate) fn run(arguments: &arguments::HistoryArguments, console: &Console) ->
         }),
     });
     match shown {
-        Ok(text) => show::print(console, &coloured_if_supported(text)),
+        Ok(text) => console.print(&coloured_if_supported(text)),
         Err(code) => code,
     }
 }

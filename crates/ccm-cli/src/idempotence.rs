@@ -21,7 +21,7 @@ pub(crate) fn not_verified(
             return code;
         }
         VerificationError::Input(error) => {
-            manifest::not_read(console, error);
+            manifest::report_input_error(console, error);
         }
         VerificationError::Manifest(errors) => {
             diagnostics::print(console, errors);

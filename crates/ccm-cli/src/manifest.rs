@@ -26,7 +26,7 @@ pub(crate) fn read(
     };
     session
         .read(source, &session::values(values), arguments.max_manifest_size)
-        .map_err(|error| not_read(console, &error))
+        .map_err(|error| report_input_error(console, &error))
 }
 
 /// Loads a manifest, and shows its warnings or its errors.
@@ -35,29 +35,29 @@ pub(crate) fn load<'s>(
     session: &'s Session,
     input: &'s Input,
 ) -> Result<LoadedManifest<'s>, ExitCode> {
-    let manifest = session.load(input).map_err(|errors| not_loaded(console, &errors, input))?;
+    let manifest = session.load(input).map_err(|errors| report_manifest_errors(console, &errors, input))?;
     diagnostics::print(console, manifest.warnings());
     Ok(manifest)
 }
 
 /// Shows the errors in a manifest.
-pub(crate) fn not_loaded(console: &Console, errors: &ManifestErrors, input: &Input) -> ExitCode {
+pub(crate) fn report_manifest_errors(console: &Console, errors: &ManifestErrors, input: &Input) -> ExitCode {
     diagnostics::print(console, errors);
     console.error(&format!("{errors} in {}; nothing was run", input.name()), &[], &[]);
     ExitCode::NothingRun
 }
 
-/// Shows errors that have no location.
-pub(crate) fn refuse_all(console: &Console, errors: Vec<Diagnostic>) -> ExitCode {
+/// Prints errors that have no source text.
+pub(crate) fn print_without_location(console: &Console, errors: Vec<Diagnostic>) -> ExitCode {
     diagnostics::print(console, &Findings { diagnostics: errors, ..Findings::default() });
     ExitCode::NothingRun
 }
 
 /// Reports why a manifest or values can't be read.
-pub(crate) fn not_read(console: &Console, error: &InputError) -> ExitCode {
+pub(crate) fn report_input_error(console: &Console, error: &InputError) -> ExitCode {
     match error {
         InputError::Directory(source) => return state::cannot_start(console, source),
-        InputError::Text(error) => return text_not_read(console, error),
+        InputError::Text(error) => return report_text_error(console, error),
         InputError::DataUrl(path) => {
             console.error(&format!("--hiera {error}"), &[], &url_hint(path).into_iter().collect::<Vec<_>>());
         }
@@ -70,7 +70,7 @@ pub(crate) fn not_read(console: &Console, error: &InputError) -> ExitCode {
 }
 
 /// Reports why a text can't be read.
-pub(crate) fn text_not_read(console: &Console, error: &TextError) -> ExitCode {
+pub(crate) fn report_text_error(console: &Console, error: &TextError) -> ExitCode {
     let hint = match error {
         TextError::TooLong { what: "manifest", .. } => {
             "raise `--max-manifest-size` if it is meant to be that long"

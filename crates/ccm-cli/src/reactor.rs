@@ -33,12 +33,12 @@ pub(crate) struct SharedRun {
 
 impl SharedRun {
     /// Marks the end of loading: from now on a signal cancels the run.
-    pub(crate) fn loaded(&self) {
+    pub(crate) fn mark_loaded(&self) {
         self.is_loaded.store(true, Ordering::SeqCst);
     }
 
     /// Marks the beginning of the run, with its listeners.
-    pub(crate) fn begun(&self, listeners: Listeners) {
+    pub(crate) fn mark_begun(&self, listeners: Listeners) {
         *self.listeners() = Some(listeners);
         self.has_begun.notify_one();
     }
@@ -58,7 +58,7 @@ pub(crate) async fn supervise(
     console: &Console,
 ) -> ExitCode {
     let mut job = pin!(job);
-    let mut time_is_up = pin!(async {
+    let mut time_limit = pin!(async {
         match timeout {
             // The time limit counts from the beginning of the run.
             Some(_) => shared.has_begun.notified().await,
@@ -66,9 +66,10 @@ pub(crate) async fn supervise(
         }
         after(timeout).await
     });
-    let mut is_time_up = false;
+    let mut has_expired = false;
     let mut level = CancellationLevel::Go;
     loop {
+        let mut is_urgent = level != CancellationLevel::Go;
         let stop = tokio::select! {
             biased;
             ended = &mut job => {
@@ -82,14 +83,12 @@ pub(crate) async fn supervise(
                     return stopped_before_run(console, signal);
                 }
                 // Ctrl-\ means that the user does not want to wait.
-                if signal.name == "SIGQUIT" {
-                    level = CancellationLevel::Kill;
-                }
+                is_urgent |= signal.name == "SIGQUIT";
                 StopCause::Signal { name: signal.name.to_owned(), number: signal.number }
             }
-            after = &mut time_is_up, if !is_time_up => {
-                is_time_up = true;
-                StopCause::Timeout { after }
+            elapsed = &mut time_limit, if !has_expired => {
+                has_expired = true;
+                StopCause::Timeout { after: elapsed }
             }
             _ = after(Some(TICK)) => {
                 if let Some(listeners) = &mut *shared.listeners() {
@@ -99,8 +98,7 @@ pub(crate) async fn supervise(
             }
         };
         // A second cause only makes the end more urgent; the first one is reported.
-        level =
-            if level == CancellationLevel::Go { CancellationLevel::Stop } else { CancellationLevel::Kill };
+        level = if is_urgent { CancellationLevel::Kill } else { CancellationLevel::Stop };
         shared.canceller.raise(level, stop);
     }
 }

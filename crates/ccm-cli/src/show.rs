@@ -1,6 +1,4 @@
-//! The commands that only show something: graph, schema.
-
-use std::io::Write as _;
+//! `ccm graph` and `ccm schema`.
 
 use ccm_model::event_schema;
 use ccm_runtime::{ExitCode, RenderFormat};
@@ -22,7 +20,7 @@ pub(crate) fn graph(arguments: &GraphArguments, console: &Console) -> ExitCode {
         Err(code) => return code,
     };
     match manifest::load(console, &session, &input) {
-        Ok(manifest) => print(console, &manifest.graph(format)),
+        Ok(manifest) => console.print(&manifest.graph(format)),
         Err(code) => code,
     }
 }
@@ -30,18 +28,5 @@ pub(crate) fn graph(arguments: &GraphArguments, console: &Console) -> ExitCode {
 /// `ccm schema`.
 pub(crate) fn schema(arguments: &SchemaArguments, console: &Console) -> ExitCode {
     let schema = if arguments.events { event_schema().to_value() } else { session::open(console).schema() };
-    print(console, &format!("{schema:#}\n"))
-}
-
-/// Prints to standard output. A closed output is no error, as with `head`.
-pub(crate) fn print(console: &Console, text: &str) -> ExitCode {
-    let mut stdout = std::io::stdout().lock();
-    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
-        Ok(()) => ExitCode::Success,
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::Success,
-        Err(error) => {
-            console.error("standard output can't be written", &[error.to_string()], &[]);
-            ExitCode::NothingRun
-        }
-    }
+    console.print(&format!("{schema:#}\n"))
 }

@@ -77,7 +77,7 @@ pub(crate) fn ledger_refused(console: &Console, session: &Session, error: &Ledge
 }
 
 /// Reports why a state directory can't be read.
-pub(crate) fn not_read(console: &Console, session: &Session, error: &StatusError) -> ExitCode {
+pub(crate) fn report_state_error(console: &Console, session: &Session, error: &StatusError) -> ExitCode {
     let hints = match error {
         StatusError::State(error) | StatusError::Store(StoreError::State(error)) => {
             vec![state_hint(session, error)]

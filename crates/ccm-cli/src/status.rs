@@ -12,27 +12,27 @@ use serde_json::{Value, json};
 
 use crate::arguments::{self, DocumentFormat};
 use crate::console::Console;
-use crate::{session, show, state};
+use crate::{session, state};
 
 /// Shows the last run and the pending refreshes, or only the refreshes.
 pub(crate) fn run(arguments: &arguments::StatusArguments, console: &Console) -> ExitCode {
     let session = session::open_with(console, &arguments.state);
-    match shown(arguments, &session) {
-        Ok(text) => show::print(console, &text),
-        Err(error) => state::not_read(console, &session, &error),
+    match render(arguments, &session) {
+        Ok(text) => console.print(&text),
+        Err(error) => state::report_state_error(console, &session, &error),
     }
 }
 
-fn shown(arguments: &arguments::StatusArguments, session: &Session) -> Result<String, StatusError> {
+fn render(arguments: &arguments::StatusArguments, session: &Session) -> Result<String, StatusError> {
     let state = session.state_path()?;
-    let named = session.named_state_directory().map(|_| &*state);
+    let state_dir = session.named_state_directory().map(|_| &*state);
     if arguments.pending {
         let pending = session.pending()?;
         return Ok(match arguments.output {
-            DocumentFormat::Text => text(session, &pending, named),
+            DocumentFormat::Text => pending_text(session, &pending, state_dir),
             DocumentFormat::Json => {
                 let PendingRefreshes { ledgers, damaged, is_locked } = &pending;
-                let pending = json(ledgers);
+                let pending = ledgers_json(ledgers);
                 printed::document(
                     &json!({ "is_going_on": is_locked, "pending": pending, "damaged": damaged }),
                 )
@@ -49,21 +49,21 @@ fn shown(arguments: &arguments::StatusArguments, session: &Session) -> Result<St
                 || "no run is recorded".to_owned(),
                 |run| format!("last run: {}", run.line(is_going_on)),
             );
-            format!("{last}\n{}", text(session, pending, named))
+            format!("{last}\n{}", pending_text(session, pending, state_dir))
         }
         DocumentFormat::Json => {
             let PendingRefreshes { ledgers, damaged, .. } = pending;
             let last = last.map(StoredRun::json);
             printed::document(&json!({
-                "last_run": last, "is_going_on": is_going_on, "pending": json(ledgers), "damaged": damaged
+                "last_run": last, "is_going_on": is_going_on, "pending": ledgers_json(ledgers), "damaged": damaged
             }))
         }
     })
 }
 
-/// Returns the pending refreshes, with their next steps. `named` is the state directory if the command line
+/// Returns the pending refreshes, with their next steps. `state_dir` is set if the command line
 /// names it.
-fn text(session: &Session, pending: &PendingRefreshes, named: Option<&Path>) -> String {
+fn pending_text(session: &Session, pending: &PendingRefreshes, state_dir: Option<&Path>) -> String {
     let PendingRefreshes { ledgers, damaged, is_locked } = pending;
     let mut text = if ledgers.is_empty() { "no refresh is pending\n".to_owned() } else { String::new() };
     for ledger in ledgers {
@@ -89,7 +89,7 @@ fn text(session: &Session, pending: &PendingRefreshes, named: Option<&Path>) -> 
             };
             text += &format!("  {}{kept}\n", escape_control(&pending_line(subscriber, refresh)));
         }
-        text.extend(session.next_steps(ledger).iter().map(|step| next(step, file, named)));
+        text.extend(session.next_steps(ledger).iter().map(|step| next_step_line(step, file, state_dir)));
     }
     if *is_locked && !ledgers.is_empty() {
         text += "a run is going on; refreshes that it has not done yet are listed\n";
@@ -104,9 +104,9 @@ fn text(session: &Session, pending: &PendingRefreshes, named: Option<&Path>) -> 
 }
 
 /// Returns the line of a next step for a ledger in that file.
-fn next(step: &NextStep, file: &str, named: Option<&Path>) -> String {
+fn next_step_line(step: &NextStep, file: &str, state_dir: Option<&Path>) -> String {
     match step {
-        NextStep::Apply(manifest) => apply(manifest, named),
+        NextStep::Apply(manifest) => apply_line(manifest, state_dir),
         NextStep::ApplyKey(_) => {
             "  next: apply its manifest, which does every refresh that may be pending\n".to_owned()
         }
@@ -129,15 +129,15 @@ fn next(step: &NextStep, file: &str, named: Option<&Path>) -> String {
 }
 
 /// Returns the line with the command that applies a manifest.
-fn apply(manifest: &str, named: Option<&Path>) -> String {
-    let state = named.map_or_else(String::new, |state| {
+fn apply_line(manifest: &str, state_dir: Option<&Path>) -> String {
+    let state = state_dir.map_or_else(String::new, |state| {
         format!(" --state-dir {}", quote_words([&*state.display().to_string()]))
     });
     let line = format!("ccm apply {}{state}", quote_words([manifest]));
     format!("  next: {}\n", escape_control(&line))
 }
 
-fn json(ledgers: &[PendingLedger]) -> Value {
+fn ledgers_json(ledgers: &[PendingLedger]) -> Value {
     let refresh = |pending: &RecordedRefresh| {
         json!({
             "subscriber": pending.subscriber.to_string(),

@@ -8,7 +8,7 @@ use ccm_runtime::{
 
 use crate::arguments::ValidateArguments;
 use crate::console::Console;
-use crate::{diagnostics, manifest, session, show, state};
+use crate::{diagnostics, manifest, session, state};
 
 /// Checks a manifest.
 pub(crate) fn run(arguments: &ValidateArguments, console: &Console) -> ExitCode {
@@ -23,9 +23,9 @@ pub(crate) fn run(arguments: &ValidateArguments, console: &Console) -> ExitCode 
     match session.validate(&input) {
         Ok(Validation { resources: count, warnings }) => {
             diagnostics::print(console, &warnings);
-            show::print(console, &format!("{} is valid: {}\n", input.name(), resources(count)))
+            console.print(&format!("{} is valid: {}\n", input.name(), resources(count)))
         }
-        Err(ValidationError::Manifest(errors)) => manifest::not_loaded(console, &errors, &input),
+        Err(ValidationError::Manifest(errors)) => manifest::report_manifest_errors(console, &errors, &input),
         Err(ValidationError::Name(error)) => state::name_missing(console, &error),
         Err(error) => state::cannot_start(console, &error),
     }
@@ -48,8 +48,7 @@ fn matrix(console: &Console, arguments: &ValidateArguments, session: &Session, i
         Ok(validation) => format!("{}: valid, {}\n", file.display(), resources(validation.resources)),
         Err(error) => format!("{}: {error}\n", file.display()),
     };
-    let printed =
-        show::print(console, &arguments.matrix.iter().zip(&validations).map(line).collect::<String>());
+    let printed = console.print(&arguments.matrix.iter().zip(&validations).map(line).collect::<String>());
     match validations.iter().filter(|validation| validation.is_err()).count() {
         0 => printed,
         failed => {
@@ -76,6 +75,6 @@ fn show_shared(console: &Console, shared: &[SharedFinding<'_>], files: &[PathBuf
             console.write(&format!("{heading}:\n\n"));
             before = machines;
         }
-        console.write(&format!("{}\n\n", diagnostics::rendered(diagnostic, &findings.texts)));
+        console.write(&format!("{}\n\n", diagnostics::render_styled(diagnostic, &findings.texts)));
     }
 }

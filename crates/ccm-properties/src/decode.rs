@@ -146,7 +146,7 @@ fn looks_quoted(scalar: &Scalar) -> bool {
 ///     }
 /// }
 ///
-/// assert_eq!(GreetingProperties::PROPERTIES[1].description(), "Say it twice. Default: `false`.");
+/// assert_eq!(GreetingProperties::PROPERTIES[1].full_documentation(), "Say it twice. Default: `false`.");
 /// ```
 #[macro_export]
 macro_rules! properties {

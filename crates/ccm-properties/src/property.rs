@@ -4,7 +4,7 @@ use ccm_model::Presentation;
 
 use crate::{PropertyKind, PropertyValue, TextSyntax};
 
-/// Version of ccm that introduced all properties without another version.
+/// Default of `since`, which documentation does not show.
 const FIRST_VERSION: &str = "0.1.0";
 
 /// Property of a resource type.
@@ -30,7 +30,7 @@ pub struct PropertySpec {
     pub presentation: Presentation,
     /// Syntax of its text.
     pub syntax: TextSyntax,
-    /// First version of ccm that has the property. Documentation names every version but the first.
+    /// Version of ccm that introduced the property.
     pub since: &'static str,
 }
 
@@ -55,17 +55,17 @@ impl PropertySpec {
         }
     }
 
-    /// Returns the documentation without the default.
-    pub fn meaning(&self) -> String {
+    /// Returns the documentation, with the version but without the default.
+    pub fn documentation_without_default(&self) -> String {
         let lines: Vec<&str> = self.documentation.iter().map(|line| line.trim()).collect();
         let since = Some(self.since).filter(|since| *since != FIRST_VERSION);
         lines.join("\n") + &since.map(|since| format!(" Since version {since}.")).unwrap_or_default()
     }
 
-    /// Returns the documentation.
-    pub fn description(&self) -> String {
+    /// Returns the documentation, with the version and the default.
+    pub fn full_documentation(&self) -> String {
         let default = self.default.map(|default| format!(" Default: {default}.")).unwrap_or_default();
-        self.meaning() + &default
+        self.documentation_without_default() + &default
     }
 }
 

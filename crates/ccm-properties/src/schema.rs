@@ -8,7 +8,7 @@ use crate::{PropertyKind, PropertySpec};
 pub fn schemas<'p>(properties: impl IntoIterator<Item = &'p PropertySpec>) -> Map<String, Value> {
     let described = |property: &PropertySpec| {
         let mut schema = or_null(of(&property.kind));
-        schema["description"] = property.description().into();
+        schema["description"] = property.full_documentation().into();
         (property.name.to_owned(), schema)
     };
     properties.into_iter().map(described).collect()

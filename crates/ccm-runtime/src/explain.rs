@@ -173,7 +173,7 @@ impl PropertyReference {
             name,
             aliases: aliases.to_vec(),
             kind: kind.to_string(),
-            meaning: spec.meaning(),
+            meaning: spec.documentation_without_default(),
             default: *default,
             required: *required,
             sensitive: *sensitive,

@@ -16,7 +16,7 @@ fn table<'p>(properties: impl IntoIterator<Item = &'p PropertySpec>) -> String {
     let mut table = "| Property | Type | Default | Meaning |\n|---|---|---|---|\n".to_owned();
     for property in properties {
         let PropertySpec { name, kind, default, sensitive, .. } = property;
-        let mut meaning = property.meaning().replace('\n', " ");
+        let mut meaning = property.documentation_without_default().replace('\n', " ");
         if *sensitive {
             meaning += " `sensitive: true` hides its value.";
         }

@@ -61,7 +61,7 @@ fn list(elements: Vec<Node>, at: usize) -> Node {
     node(NodeValue::List(elements), at)
 }
 
-/// A map; the key of an entry is 100 behind its value.
+/// Returns a map. The key of a value at offset N is at N + 100.
 fn map(entries: Vec<(&str, Node)>) -> NodeMap {
     let entry = |(key, value): (&str, Node)| NodeEntry {
         key: NodeKey { text: key.into(), span: Span::new(SourceId(0), value.span.start as usize + 100, 0) },
@@ -163,7 +163,7 @@ fn every_error_is_reported_at_its_location_and_the_rest_is_decoded() {
 }
 
 #[test]
-fn hints_name_the_usual_slip() {
+fn hints_name_the_usual_error() {
     let quoted = |text: &str| Node::text(text, Span::new(SourceId(0), 1, 2));
     let errors = decoded(vec![
         ("returns", plain("3", 1)),
@@ -182,11 +182,11 @@ fn hints_name_the_usual_slip() {
 }
 
 #[test]
-fn a_table_says_all_that_was_declared() {
+fn a_table_lists_every_declaration() {
     let [mode, .., inner, _] = Sample::PROPERTIES else { panic!("properties") };
     assert_eq!((mode.name, mode.sensitive, mode.required), ("mode", true, false));
-    assert_eq!(mode.meaning(), "Permissions,\nin octal digits.");
-    assert_eq!(mode.description(), "Permissions,\nin octal digits. Default: `0644`.");
+    assert_eq!(mode.documentation_without_default(), "Permissions,\nin octal digits.");
+    assert_eq!(mode.full_documentation(), "Permissions,\nin octal digits. Default: `0644`.");
     assert_eq!(inner.syntax, TextSyntax::Record(Inner::PROPERTIES));
     let aliases: Vec<_> = crate::aliases(Sample::PROPERTIES).collect();
     assert_eq!(aliases, [("guard", "guards")]);

@@ -19,12 +19,12 @@ pub(crate) fn ccm_for(part: &str) -> Option<PathBuf> {
 }
 
 pub(crate) fn run(ccm: &Path, scratch: &Path, manifest: &Path) {
-    let status = apply(ccm, scratch, manifest).status();
+    let status = apply_command(ccm, scratch, manifest).status();
     assert!(status.is_ok_and(|status| status.success()), "ccm failed");
 }
 
 /// Applies a manifest, and reads the text report from a pipe.
-pub(crate) fn report(ccm: &Path, scratch: &Path, manifest: &Path) -> Vec<u8> {
+pub(crate) fn apply_and_read(ccm: &Path, scratch: &Path, manifest: &Path) -> Vec<u8> {
     let output =
         apply_with(ccm, &[], scratch, manifest).stdout(Stdio::piped()).stderr(Stdio::inherit()).output();
     let output = output.expect("ccm");
@@ -39,7 +39,7 @@ pub(crate) fn validate(ccm: &Path, manifest: &Path) {
 }
 
 /// Returns the command that applies a manifest, with its state in the scratch directory.
-pub(crate) fn apply(ccm: &Path, scratch: &Path, manifest: &Path) -> Command {
+pub(crate) fn apply_command(ccm: &Path, scratch: &Path, manifest: &Path) -> Command {
     apply_with(ccm, &["-q"], scratch, manifest)
 }
 

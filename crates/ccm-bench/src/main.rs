@@ -1,5 +1,6 @@
-//! Benchmarks of ccm against bare programs that do the same work: first `cargo build --release`, because
-//! start-up and memory are those of `target/release/ccm`, then `cargo run --release --package ccm-bench`.
+//! Benchmarks of ccm against bare programs that do the same work. Run `cargo build --release` first: start-up and
+//! memory are measured with `target/release/ccm`. Then run `cargo run --release --package ccm-bench`.
+//!
 //! Each figure is the median of several rounds: a ratio, whose two sides take turns, or a time per resource.
 //! Some have an aim, which is a maximum. Arguments such as `load growth` select parts.
 #![expect(
@@ -32,7 +33,7 @@ use measure::{
 type BenchmarkPart = (&'static str, fn(&Path));
 
 const PARTS: [BenchmarkPart; 20] = [
-    // Memory is measured first: a child has the memory of this process until it executes ccm.
+    // First those that measure the memory of a child: it has the memory of this process until it executes ccm.
     ("redaction", redaction::files),
     ("memory", memory),
     ("start-up", start_up),
@@ -57,7 +58,7 @@ const PARTS: [BenchmarkPart; 20] = [
 
 fn main() {
     let mut selected: Vec<String> = std::env::args().skip(1).collect();
-    // A part that continues in another process has its heading already.
+    // With `--rows` (see system.rs), the parent process has printed the heading.
     let rows_alone = selected.first().is_some_and(|first| first == "--rows");
     if rows_alone {
         selected.remove(0);
@@ -104,7 +105,12 @@ fn files_attributes(scratch: &Path) {
             let file = std::fs::File::create(directory.join(number.to_string())).expect("a file");
             file.set_len(length).expect("a length");
         }
-        BenchManifest::new(&manifests::attributes(&directory.display().to_string(), COUNT, &owner, &group))
+        BenchManifest::new(&manifests::files_without_content(
+            &directory.display().to_string(),
+            COUNT,
+            &owner,
+            &group,
+        ))
     });
     let (large, tiny) = times(15, || large.apply(Listener::None), || tiny.apply(Listener::None));
     let name = "files-attributes: 1000 of 64 MiB against of 1 byte";
@@ -121,7 +127,7 @@ fn files_applied(scratch: &Path) {
         let manifest = scratch.join(format!("applied-{count}.yaml"));
         let text = manifests::owned_files(&directory.display().to_string(), count, &owner, &group);
         std::fs::write(&manifest, text).expect("a manifest");
-        let apply = || binary::report(&ccm, scratch, &manifest);
+        let apply = || binary::apply_and_read(&ccm, scratch, &manifest);
         let bare = || {
             binary::run_true();
             bare::compare(&directory, &desired);
@@ -153,23 +159,23 @@ fn events(scratch: &Path) {
 /// process can reuse its memory.
 fn growth(scratch: &Path) {
     let Some(ccm) = binary::ccm_for("growth") else { return };
-    let validated = |count: u32, text: &str| {
+    let time_to_validate = |count: u32, text: &str| {
         let manifest = scratch.join(format!("{count}.yaml"));
         std::fs::write(&manifest, text).expect("a manifest");
         time(7, || binary::validate(&ccm, &manifest))
     };
-    let of_one = validated(1, &manifests::files("/srv", 1));
-    let mut each = Vec::new();
+    let base_time = time_to_validate(1, &manifests::files("/srv", 1));
+    let mut per_file = Vec::new();
     for count in [10_000, 40_000] {
         let (directory, desired) = files_in(scratch, &format!("growth-{count}"), count);
         bare::fill(&directory, &desired);
         let text = manifests::files(&directory.display().to_string(), count);
-        let load = validated(count, &text).saturating_sub(of_one);
+        let load = time_to_validate(count, &text).saturating_sub(base_time);
         let loaded = BenchManifest::new(&text);
         let (ours, theirs) =
             times(5, || loaded.apply(Listener::None), || bare::compare(&directory, &desired));
-        let one = |all: Duration| all.as_secs_f64() / f64::from(count);
-        each.push([one(load), one(ours), one(theirs)]);
+        let seconds_per_file = |all: Duration| all.as_secs_f64() / f64::from(count);
+        per_file.push([seconds_per_file(load), seconds_per_file(ours), seconds_per_file(theirs)]);
     }
     for (kind, name) in ["to load", "to find as it should be", "for the bare program"].into_iter().enumerate()
     {
@@ -177,7 +183,7 @@ fn growth(scratch: &Path) {
         let aim = [Some(1.3), Some(1.2), None][kind];
         print_within(
             &format!("growth: one file of 40000 against of 10000 {name}"),
-            each[1][kind] / each[0][kind],
+            per_file[1][kind] / per_file[0][kind],
             aim,
         );
     }
@@ -218,7 +224,7 @@ fn start_up(scratch: &Path) {
 fn load() {
     let mut each = Vec::new();
     for count in [1_000, 10_000] {
-        let text = manifests::satisfied(count);
+        let text = manifests::satisfied_execs(count);
         let took = time(7, || BenchManifest::new(&text));
         per_within(&format!("load: {count} small execs, each"), took, count, 5.0);
         each.push(took.as_secs_f64() / f64::from(count));
@@ -231,7 +237,10 @@ fn load() {
 
 fn expressions() {
     for count in [1_000, 10_000] {
-        let (with, without) = (manifests::three_values(count, true), manifests::three_values(count, false));
+        let (with, without) = (
+            manifests::execs_with_three_values(count, true),
+            manifests::execs_with_three_values(count, false),
+        );
         let (ours, theirs) = times(9, || BenchManifest::new(&with), || BenchManifest::new(&without));
         ratio(&format!("load: {count}, three expressions each, or none"), ours, theirs);
     }
@@ -261,7 +270,7 @@ fn exec_run() {
 /// Measures commands that `creates` prevents.
 fn exec_steady() {
     for count in [1_000, 10_000] {
-        let loaded = BenchManifest::new(&manifests::satisfied(count));
+        let loaded = BenchManifest::new(&manifests::satisfied_execs(count));
         let (ours, theirs) = times(9, || loaded.apply(Listener::None), || bare::stat(count));
         ratio(&format!("exec-steady: {count} with creates"), ours, theirs);
         per("  each", ours, count);
@@ -299,7 +308,7 @@ fn memory(scratch: &Path) {
         let manifest = scratch.join("many.yaml");
         std::fs::write(&manifest, manifests::files(&directory.display().to_string(), count))
             .expect("a manifest");
-        let kibibytes = bare::peak_memory(binary::apply(&ccm, scratch, &manifest));
+        let kibibytes = bare::peak_memory(binary::apply_command(&ccm, scratch, &manifest));
         let mebibytes = i32::try_from(kibibytes).map_or(f64::NAN, f64::from) / 1024.0;
         number_within(&format!("memory: {count} files of 1 KiB"), mebibytes, "MiB", aim);
         used.push(mebibytes);

@@ -31,7 +31,7 @@ pub(crate) fn owned_files(directory: &str, count: u32, owner: &str, group: &str)
 }
 
 /// Returns a manifest of files without `content`.
-pub(crate) fn attributes(directory: &str, count: u32, owner: &str, group: &str) -> String {
+pub(crate) fn files_without_content(directory: &str, count: u32, owner: &str, group: &str) -> String {
     let mut text = "ccm:\n  resources:\n    - file:\n".to_owned();
     for number in 0..count {
         let _ = writeln!(
@@ -57,13 +57,13 @@ fn files_with(directory: &str, count: u32, properties: &str) -> String {
 }
 
 /// Returns a manifest of execs whose `creates` exists.
-pub(crate) fn satisfied(count: u32) -> String {
+pub(crate) fn satisfied_execs(count: u32) -> String {
     execs((0..count).map(|number| {
         format!("task-{number}:\n            command: /bin/true\n            creates: /etc/passwd")
     }))
 }
 
-pub(crate) fn three_values(count: u32, are_expressions: bool) -> String {
+pub(crate) fn execs_with_three_values(count: u32, are_expressions: bool) -> String {
     let three = if are_expressions {
         [
             "run {{ Facts.role }} {{ Data.site }}-N",

@@ -37,7 +37,7 @@ pub(crate) fn files(scratch: &Path) {
     binary::run(&ccm, scratch, &manifest);
     for (kind, options) in [("noop", &["--noop"][..]), ("steady", &[])] {
         let run = || {
-            let mut command = binary::apply(&ccm, scratch, &manifest);
+            let mut command = binary::apply_command(&ccm, scratch, &manifest);
             command.args(options);
             command
         };

@@ -45,7 +45,7 @@ pub(crate) fn packages(scratch: &Path) {
         if let Some(ccm) = binary::ccm() {
             let (many, one) = (scratch.join("many.yaml"), scratch.join("one.yaml"));
             std::fs::write(&many, text).expect("a manifest");
-            std::fs::write(&one, manifests::satisfied(1)).expect("a manifest");
+            std::fs::write(&one, manifests::satisfied_execs(1)).expect("a manifest");
             let start_up_and_bare = || {
                 binary::run(&ccm, scratch, &one);
                 bare();

@@ -18,10 +18,12 @@ pub(super) fn encoders(part: SecretPart<'_>, set: EncodingSet) -> impl Iterator<
     indices(set).map(move |index| FormEncoder::new(part, index))
 }
 
+/// Iterator over the bytes of a part in one encoding, its form.
 pub(super) struct FormEncoder<'t> {
     part: SecretPart<'t>,
     /// Index of the encoding in [`ENCODINGS`].
     index: u8,
+    /// Classes of bytes that the encoding escapes.
     escapes: u16,
     /// Offset in the text; in base64, the number of the next digit.
     offset: usize,
@@ -29,7 +31,9 @@ pub(super) struct FormEncoder<'t> {
     pub written: usize,
     /// The escaped character that is being returned.
     unit: [u8; MAX_UNIT],
+    /// Number of bytes of `unit` that were returned.
     taken: u8,
+    /// Number of bytes in `unit`.
     filled: u8,
 }
 
@@ -70,15 +74,15 @@ impl<'t> FormEncoder<'t> {
             }
             _ => self.offset == body || self.offset == text.len(),
         };
-        is_complete && !self.is_in_mark()
+        is_complete && !self.occurs_in_placeholder()
     }
 
-    /// Returns the next 8 bytes, the first one lowest; `None` where a form may end within or right after
+    /// Returns the next 8 bytes, the first one lowest. Returns `None` if a form may end within or right after
     /// them.
     pub(super) fn chunk(&mut self) -> Option<u64> {
         let SecretPart { text, body } = self.part;
         if let Encoding::Base64 { shift, url, .. } = ENCODINGS[usize::from(self.index)].0 {
-            // The digits depend on one byte before the first and on 7 after it.
+            // 8 digits depend on at most 7 bytes. With 12 bytes left, no form ends within them or right after them.
             let byte = self.offset * 6 / 8;
             let start = byte.checked_sub(usize::from(shift));
             let bytes = match start {
@@ -118,7 +122,8 @@ impl<'t> FormEncoder<'t> {
         Some(u64::from_le_bytes(chunk))
     }
 
-    fn is_in_mark(&self) -> bool {
+    /// Returns `true` if `[redacted]` contains the form, which then must not be hidden.
+    fn occurs_in_placeholder(&self) -> bool {
         let again = || Self::new(self.part, self.index).take(self.written);
         REDACTED.as_bytes().windows(self.written).any(|window| window.iter().copied().eq(again()))
     }

@@ -3,12 +3,13 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-/// Limits of buffered text: its length, and the duration of its resources. Without the buffer, a run of
-/// thousands of unchanged resources would cost a system call for each. Only text about unchanged resources is
-/// buffered, so only such text can be lost in a crash.
-const PENDING_BYTES: usize = 8 * 1024;
-const PENDING_RUNTIME: Duration = Duration::from_millis(50);
+/// Maximum length of buffered text.
+const MAX_PENDING_BYTES: usize = 8 * 1024;
+/// Maximum duration of the resources in buffered text.
+const MAX_PENDING_RUNTIME: Duration = Duration::from_millis(50);
 
+/// Buffer for text about unchanged resources, so that a run of thousands of them does not cost a system call for
+/// each. Other text is written at once, so only text about unchanged resources can be lost in a crash.
 #[derive(Debug)]
 pub(crate) struct OutputBuffer<W> {
     out: W,
@@ -35,12 +36,12 @@ impl<W: Write> OutputBuffer<W> {
         }
         self.pending.push_str(text);
         self.runtime = self.runtime.saturating_add(runtime);
-        if urgent || self.pending.len() >= PENDING_BYTES || self.runtime >= PENDING_RUNTIME {
+        if urgent || self.pending.len() >= MAX_PENDING_BYTES || self.runtime >= MAX_PENDING_RUNTIME {
             self.write_out();
         }
     }
 
-    /// Writes the buffered text. The owner calls this where the run waits, as for a command.
+    /// Writes the buffered text. To be called before the run waits, for example for a command.
     pub(crate) fn write_out(&mut self) {
         self.runtime = Duration::ZERO;
         if self.pending.is_empty() || self.failed() {

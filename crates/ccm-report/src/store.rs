@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 
 use ccm_host::state::{AppendFile, Directory, StateError};
 use ccm_model::{
-    Counts, Event, Nanoseconds, Outcome, RunSummary, StopLine, display_timestamp, escape_json, known,
+    Counts, Event, Nanoseconds, Outcome, RunSummary, StopRecord, display_timestamp, escape_json, known,
 };
 use serde::{Deserialize, Serialize};
 
@@ -81,7 +81,7 @@ pub struct StoredSummary {
     pub counts: Counts,
     /// Cause of the early end of the run.
     #[serde(deserialize_with = "known")]
-    pub stopped: Option<StopLine>,
+    pub stopped: Option<StopRecord>,
     /// Exit code of ccm.
     pub exit_code: u8,
 }
@@ -99,7 +99,7 @@ impl StoredSummary {
             end: display_timestamp(ended, 2),
             duration: summary.duration,
             counts: summary.counts,
-            stopped: summary.stopped.as_ref().map(StopLine::from),
+            stopped: summary.stopped.as_ref().map(StopRecord::from),
             exit_code,
         }
     }

@@ -28,7 +28,7 @@ pub(crate) fn read(source: SourceId, text: &str, limits: Limits) -> Option<Node>
         bytes: text.as_bytes(),
         at: 0,
         column: None,
-        depth: limits.depth,
+        remaining_depth: limits.depth,
         nodes: limits.nodes,
         elements: Vec::new(),
         entries: Vec::new(),
@@ -60,7 +60,8 @@ struct FastPath<'t> {
     at: usize,
     /// Column of the next byte, if it is the first of its line or of a nested entry; `None` at the end.
     column: Option<usize>,
-    depth: usize,
+    /// Levels that may still be opened.
+    remaining_depth: usize,
     /// Remaining scalars, lists and maps.
     nodes: usize,
     /// Elements of all open lists, those of the innermost last.
@@ -250,13 +251,13 @@ impl FastPath<'_> {
     }
 
     fn open(&mut self) -> Option<()> {
-        self.depth = self.depth.checked_sub(1)?;
+        self.remaining_depth = self.remaining_depth.checked_sub(1)?;
         self.count()
     }
 
     /// Closes a list or map at `column`; the next line must not be deeper.
     fn close(&mut self, column: usize) -> Option<()> {
-        self.depth += 1;
+        self.remaining_depth += 1;
         (self.column <= Some(column)).then_some(())
     }
 

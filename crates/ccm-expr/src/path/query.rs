@@ -8,7 +8,8 @@ use crate::Value;
 pub(super) enum Test {
     Exists,
     Compare(QueryOperator, Box<QueryOperand>),
-    /// The value, converted to a boolean, compares with true: the operand has a `~`.
+    /// `~` before the operand: tests whether the value matches the [`TruthTest`], then compares the result with
+    /// true.
     Truth(QueryOperator, TruthTest),
 }
 
@@ -47,7 +48,7 @@ impl QueryOperand {
         Self {
             text: text.into(),
             integer: text.parse().ok(),
-            // The reference implementation reads text that is not a number as 0.
+            // gjson reads text that is not a number as 0.
             number: text.parse().unwrap_or(0.0),
             pattern: Pattern::parse(text),
         }
@@ -76,7 +77,7 @@ impl Test {
                 }
                 #[expect(
                     clippy::cast_precision_loss,
-                    reason = "fractions are compared as the numbers that they are"
+                    reason = "the operand is no integer, so both are compared as floats"
                 )]
                 Value::Int(integer) => match operand.integer {
                     Some(other) => ordered(*operator, Some(integer.cmp(&other))),
@@ -102,7 +103,7 @@ fn ordered(operator: QueryOperator, ordering: Option<std::cmp::Ordering>) -> boo
     }
 }
 
-/// False is less than true; a boolean is at least and at most itself, whatever the other operand is.
+/// Compares as gjson does: `true >= x` and `false <= x` hold for every `x`, `true <= x` and `false >= x` for none.
 fn compare_booleans(operator: QueryOperator, boolean: bool, other: &str) -> bool {
     let (same, opposite) = if boolean { ("true", "false") } else { ("false", "true") };
     match operator {

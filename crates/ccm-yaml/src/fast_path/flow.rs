@@ -33,7 +33,7 @@ impl FastPath<'_> {
             }
         }
         self.at += 1;
-        self.depth += 1;
+        self.remaining_depth += 1;
         let value = if is_map {
             NodeValue::Map(self.take_entries(entries)?)
         } else {

@@ -67,7 +67,7 @@ impl FastPath<'_> {
             at += 1;
             end = at;
         }
-        // A blank between key and colon is rare.
+        // `key :` is left to the full parser.
         if self.bytes.get(at) == Some(&b':') && end < at {
             return None;
         }

@@ -104,9 +104,9 @@ pub use outcome::{Outcome, SkipCause, StopCause};
 pub use prerequisite::MissingPrerequisite;
 pub use presentation::Presentation;
 pub use protocol::{
-    CATALOG_PROTOCOL, CancelledRefreshLine, CatalogDocument, CatalogProtocol, EventDocument, EventLine,
-    FailureLine, LineError, OutcomeName, PROTOCOL_VERSION, PendingRefreshLine, PresentedProperties,
-    START_PROTOCOL, SUMMARY_PROTOCOL, StartLine, StartProtocol, StopLine, SummaryLine, SummaryProtocol,
+    CATALOG_PROTOCOL, CancelledRefreshRecord, CatalogDocument, CatalogProtocol, EventDocument, EventLine,
+    FailureLine, LineError, OutcomeName, PROTOCOL_VERSION, PendingRefreshRecord, PresentedProperties,
+    START_PROTOCOL, SUMMARY_PROTOCOL, StartLine, StartProtocol, StopRecord, SummaryLine, SummaryProtocol,
     TRANSACTION_PROTOCOL, TransactionLine, TransactionProtocol, event_schema,
 };
 pub use reason::Reason;

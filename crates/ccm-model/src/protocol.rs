@@ -23,7 +23,7 @@ use crate::Event;
 
 pub use document::{CatalogDocument, EventDocument};
 pub use properties::PresentedProperties;
-pub use session::{CancelledRefreshLine, PendingRefreshLine, StartLine, StopLine, SummaryLine};
+pub use session::{CancelledRefreshRecord, PendingRefreshRecord, StartLine, StopRecord, SummaryLine};
 pub use transaction::{FailureLine, OutcomeName, TransactionLine};
 
 /// Version of the JSON: the number in each protocol name.

@@ -57,7 +57,7 @@ fn the_root_directory_is_never_removed() {
 }
 
 #[test]
-fn incomplete_removal_reports_a_change() {
+fn failed_removal_with_force_counts_as_a_change() {
     if is_root() {
         println!("skipped: root may remove everything");
         return;

@@ -63,8 +63,13 @@ fn cancelled_run_starts_no_command() {
     });
 }
 
-/// Raises the level once a command has begun. The command prints again if it is not ended.
-async fn patiently(runner: &SystemRunner, level: CancellationLevel, patience: Duration) -> (Exit, String) {
+/// Raises the level once a command has begun, and returns its exit and output. The command prints `done` unless it
+/// is ended.
+async fn cancel_after_begin(
+    runner: &SystemRunner,
+    level: CancellationLevel,
+    patience: Duration,
+) -> (Exit, String) {
     let (source, cancellation) = CancellationSource::new();
     let (files, clock) = (SystemFiles::new(Cancellation::never()), SystemClock::new());
     let host = Host {
@@ -101,7 +106,7 @@ fn patient_command_goes_on_for_a_while_after_stop() {
             (CancellationLevel::Stop, Duration::ZERO, (Exit::Cancelled, "begun\n".to_owned())),
             (CancellationLevel::Kill, long, (Exit::Cancelled, "begun\n".to_owned())),
         ] {
-            assert_eq!(patiently(runner, level, patience).await, expected, "{level:?} {patience:?}");
+            assert_eq!(cancel_after_begin(runner, level, patience).await, expected, "{level:?} {patience:?}");
         }
     });
 }

@@ -10,11 +10,12 @@ use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
 use nix::unistd::{Uid, setresuid};
 use tokio::sync::Notify;
 
+use crate::launched::only_as_root;
 use crate::paused::{
     DEADLINE, GRACE, alone_paused, pass, run_beside, run_stepwise, run_to_deadline, run_to_kill,
     with_deadline,
 };
-use crate::{alone, end, is_root, names, run, shell, text, until_present};
+use crate::{alone, end, names, run, shell, text, until_present};
 
 const TIMED_OUT: Exit = Exit::TimedOut { after: DEADLINE };
 
@@ -191,9 +192,9 @@ fn daemon_of_an_earlier_command_is_not_touched() {
 }
 
 #[test]
-fn unkillable_process_is_named() {
-    alone_paused("deadline::unkillable_process_is_named", async |runner| {
-        if !is_root() {
+fn unkillable_process_is_reported() {
+    alone_paused("deadline::unkillable_process_is_reported", async |runner| {
+        if !only_as_root() {
             return;
         }
         // After the command has started as root, this process gives up its permission to kill it for a while.

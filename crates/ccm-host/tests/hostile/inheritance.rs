@@ -31,8 +31,8 @@ fn arguments_and_directory_are_exactly_the_given_ones() {
 }
 
 #[test]
-fn program_is_called_by_its_name() {
-    launched("inheritance::program_is_called_by_its_name", async |runner| {
+fn argv_zero_is_called_as_or_the_program() {
+    launched("inheritance::argv_zero_is_called_as_or_the_program", async |runner| {
         let place = Place::new();
         for (called_as, expected) in [(None, "/bin/cat"), (Some("cat".to_owned()), "cat")] {
             let command =
@@ -115,14 +115,15 @@ fn closed_standard_streams_of_ccm_do_no_harm() {
 
 #[test]
 #[cfg(target_arch = "x86_64")]
-fn another_user_has_no_key_of_the_session() {
+fn another_user_cannot_read_the_session_keyring() {
     // This process has a session keyring with a key, as after a login with Kerberos: the shell gets the
-    // keyring from its child.
+    // keyring from its child. System call 250 is keyctl (1: join, 10: search, 11: read, 18: session to parent),
+    // and 248 is add_key.
     let key = "my ($t, $n, $k) = ('user', 'ccm-test', 'key of root'); syscall(250, 1, 0) >= 0 or die $!; \
                syscall(248, $t, $n, $k, length $k, -3) >= 0 or die $!; syscall(250, 18) >= 0 or die $!";
     let search = "my ($t, $n) = ('user', 'ccm-test'); my $id = syscall(250, 10, -3, $t, $n, 0); \
                   $id >= 0 or die $!; my $b = ' ' x 11; syscall(250, 11, $id, $b, 11) >= 0 or die $!; print $b";
-    let test = "inheritance::another_user_has_no_key_of_the_session";
+    let test = "inheritance::another_user_cannot_read_the_session_keyring";
     isolated_after(&format!("perl -e \"{}\"", key.replace('$', "\\$")), test, || {
         if !only_as_root() {
             return;

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use super::{
-    CancelledRefreshLine, FailureLine, OutcomeName, PendingRefreshLine, PresentedProperties, StartLine,
-    StartProtocol, StopLine, SummaryLine, SummaryProtocol, TransactionLine, TransactionProtocol,
+    CancelledRefreshRecord, FailureLine, OutcomeName, PendingRefreshRecord, PresentedProperties, StartLine,
+    StartProtocol, StopRecord, SummaryLine, SummaryProtocol, TransactionLine, TransactionProtocol,
 };
 use crate::{Outcome, RunSummary, SessionStarted, SkipCause, StopCause, Transaction};
 
@@ -92,11 +92,11 @@ impl<'a> From<&'a Transaction> for TransactionLine<'a, PresentedProperties<'a>> 
 
 impl<'a> From<&'a RunSummary> for SummaryLine<'a> {
     fn from(summary: &'a RunSummary) -> Self {
-        let pending = summary.refreshes.pending.iter().map(|pending| PendingRefreshLine {
+        let pending = summary.refreshes.pending.iter().map(|pending| PendingRefreshRecord {
             pending: Cow::Borrowed(pending),
             message: pending.cause.to_string().into(),
         });
-        let cancelled = summary.refreshes.cancelled.iter().map(|cancelled| CancelledRefreshLine {
+        let cancelled = summary.refreshes.cancelled.iter().map(|cancelled| CancelledRefreshRecord {
             cancelled: Cow::Borrowed(cancelled),
             message: cancelled.explanation().into(),
         });
@@ -109,7 +109,7 @@ impl<'a> From<&'a RunSummary> for SummaryLine<'a> {
             noop: summary.noop,
             duration: summary.duration,
             counts: summary.counts,
-            stopped: summary.stopped.as_ref().map(StopLine::from),
+            stopped: summary.stopped.as_ref().map(StopRecord::from),
             message: summary.message.as_deref().map(Cow::from),
             pending: pending.collect(),
             cancelled: cancelled.collect(),
@@ -120,7 +120,7 @@ impl<'a> From<&'a RunSummary> for SummaryLine<'a> {
     }
 }
 
-impl From<&StopCause> for StopLine {
+impl From<&StopCause> for StopRecord {
     fn from(cause: &StopCause) -> Self {
         Self { cause: cause.clone(), message: cause.to_string() }
     }

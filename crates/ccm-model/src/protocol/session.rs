@@ -1,4 +1,7 @@
 //! The first and the last line of a run.
+//!
+//! Old records may lack fields with `serde(default)`. With `schemars(!default)`, the schema of new records requires
+//! them.
 
 use std::borrow::Cow;
 use std::time::{Duration, SystemTime};
@@ -16,14 +19,14 @@ use crate::{CancelledRefresh, Counts, ResourceId, StopCause, UnfinishedRefresh};
 pub struct StartLine<'a> {
     /// Name of the protocol, with its version.
     pub protocol: StartProtocol,
-    /// Name of the event, a UUID of version 7; sorted as text, the events of a run are in order.
+    /// ID of the event, a UUID of version 7; sorted as text, the events of a run are in order.
     #[serde(default, skip_serializing_if = "str::is_empty")]
     #[schemars(!default, !skip_serializing_if)]
     pub event_id: Cow<'a, str>,
     /// Time of the start.
     #[serde(with = "Timestamp")]
     pub timestamp: SystemTime,
-    /// Name of the run, a UUID of version 7.
+    /// ID of the run, a UUID of version 7.
     #[serde(default, skip_serializing_if = "str::is_empty")]
     #[schemars(!default, !skip_serializing_if)]
     pub run_id: Cow<'a, str>,
@@ -52,7 +55,7 @@ pub struct StartLine<'a> {
 pub struct SummaryLine<'a> {
     /// Name of the protocol, with its version.
     pub protocol: SummaryProtocol,
-    /// Name of the event, a UUID of version 7; sorted as text, the events of a run are in order.
+    /// ID of the event, a UUID of version 7; sorted as text, the events of a run are in order.
     #[serde(default, skip_serializing_if = "str::is_empty")]
     #[schemars(!default, !skip_serializing_if)]
     pub event_id: Cow<'a, str>,
@@ -60,7 +63,7 @@ pub struct SummaryLine<'a> {
     #[serde(default, skip_serializing_if = "Option::is_none", with = "OptionalTimestamp")]
     #[schemars(!default, !skip_serializing_if, with = "Timestamp")]
     pub timestamp: Option<SystemTime>,
-    /// Name of the run, a UUID of version 7.
+    /// ID of the run, a UUID of version 7.
     #[serde(default, skip_serializing_if = "str::is_empty")]
     #[schemars(!default, !skip_serializing_if)]
     pub run_id: Cow<'a, str>,
@@ -68,7 +71,7 @@ pub struct SummaryLine<'a> {
     #[serde(default, skip_serializing_if = "str::is_empty")]
     #[schemars(!default, !skip_serializing_if)]
     pub manifest: Cow<'a, str>,
-    /// `true` if the run changed nothing on purpose.
+    /// `true` for a noop run, which changes nothing.
     pub noop: bool,
     /// Duration of the run, in nanoseconds.
     #[serde(with = "Nanoseconds")]
@@ -77,15 +80,15 @@ pub struct SummaryLine<'a> {
     pub counts: Counts,
     /// Cause of the early end of the run.
     #[serde(default, deserialize_with = "known")]
-    pub stopped: Option<StopLine>,
+    pub stopped: Option<StopRecord>,
     /// The `post_message` of the manifest.
     pub message: Option<Cow<'a, str>>,
     /// Refreshes that are pending at the end of the run.
     #[serde(rename = "owed")]
-    pub pending: Vec<PendingRefreshLine<'a>>,
+    pub pending: Vec<PendingRefreshRecord<'a>>,
     /// Refreshes that were cancelled, because a part of the manifest was removed.
     #[serde(rename = "settled")]
-    pub cancelled: Vec<CancelledRefreshLine<'a>>,
+    pub cancelled: Vec<CancelledRefreshRecord<'a>>,
     /// Damage of the ledger, which made every refresh pending, and how the file is kept.
     pub ledger_damage: Option<Cow<'a, str>>,
     /// Error of writing the ledger, then its causes. Empty if the ledger is up to date.
@@ -97,8 +100,8 @@ pub struct SummaryLine<'a> {
 
 /// Cause of the early end of a run, with its text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
-pub struct StopLine {
+#[schemars(rename = "StopLine", deny_unknown_fields)]
+pub struct StopRecord {
     /// The cause.
     #[serde(flatten)]
     pub cause: StopCause,
@@ -108,8 +111,8 @@ pub struct StopLine {
 
 /// A refresh that is pending at the end of a run, with its text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
-pub struct PendingRefreshLine<'a> {
+#[schemars(rename = "PendingRefreshLine", deny_unknown_fields)]
+pub struct PendingRefreshRecord<'a> {
     /// The refresh.
     #[serde(flatten)]
     pub pending: Cow<'a, UnfinishedRefresh>,
@@ -120,7 +123,7 @@ pub struct PendingRefreshLine<'a> {
 /// A refresh that was cancelled, with its text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "SettledRefreshLine", deny_unknown_fields)]
-pub struct CancelledRefreshLine<'a> {
+pub struct CancelledRefreshRecord<'a> {
     /// The refresh.
     #[serde(flatten)]
     pub cancelled: Cow<'a, CancelledRefresh>,

@@ -175,7 +175,7 @@ impl Exec {
     }
 
     /// Returns the texts to redact: words of the command and its guards, values of variables, input.
-    pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn texts_to_redact(&self) -> impl Iterator<Item = &str> {
         let values = self.environment.iter().map(|(_, value)| value);
         let guards = self.onlyif.iter().chain(&self.unless).map(|guard| &guard.line);
         let lines = guards.chain([&self.line]);
@@ -238,14 +238,16 @@ fn no_executor(name: &str, error: SettingsError) -> PropertyError {
     }
 }
 
-/// Returns the error of a command that an executor does not allow. Its location is the part that may depend
-/// on a late value, so that the error is not reported while the value is unknown.
+/// Returns the error of a command that an executor does not allow. The error is located at
+/// the first property with an expression, because errors there wait until the value is known.
 fn not_allowed(executor: &ExecutorSettings, text: &str, args: Option<&[Text]>) -> Option<PropertyError> {
     let words = args.map(|args| std::iter::once(text).chain(args.iter().map(|arg| &**arg)));
     let command = words.map_or_else(|| text.to_owned(), quote_words);
     let (message, hint) = executor.refusal(&command)?;
-    let is_open = |text: &str| text.contains("{{") || text.contains("${");
-    let element = args.filter(|_| !is_open(text)).and_then(|args| args.iter().position(|arg| is_open(arg)));
+    let has_expression = |text: &str| text.contains("{{") || text.contains("${");
+    let element = args
+        .filter(|_| !has_expression(text))
+        .and_then(|args| args.iter().position(|arg| has_expression(arg)));
     let property = if element.is_some() { "args" } else { "command" };
     Some(
         PropertyError::new(DiagnosticKind::InvalidValue, property, message)
@@ -335,8 +337,6 @@ fn all_guards(
     let one = |(element, text): (usize, Text)| match command_line(syntax, &text, property) {
         Ok(line) => Some(Guard { text: text.0, line }),
         Err(error) => {
-            // A single guard is not in a list. Without its element, the location of the error is the
-            // property.
             errors.push(error.at_element(Some(element)));
             None
         }

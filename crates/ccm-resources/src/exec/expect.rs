@@ -12,18 +12,20 @@ use crate::output_tail;
 
 /// Forms of an expected text besides equality.
 const FORMS: [&str; 2] = ["contains", "matches"];
-const MAX_DIFFERENCES: usize = 10;
+/// Number of mismatches after which the comparison of JSON descends no further.
+const MAX_MISMATCHES: usize = 10;
 
 properties! {
     /// Expected result of a command.
     #[derive(Clone, Debug, Default)]
     pub(crate) struct Expectations {
-        /// Exit code. It replaces `returns`, so that only one of the two can be given.
+        /// Exit code, in place of `returns` and `unchanged_returns`, which must not be given.
         exit_code: ExitCodeValue,
         /// All of standard output, or `contains("…")` for a part of it, or `matches("…")` for a regular
         /// expression.
         stdout: ExpectedText { sensitive: true, syntax: TextSyntax::Call(&FORMS) },
-        /// All of standard error, or one of these two forms.
+        /// All of standard error, or `contains("…")` for a part of it, or `matches("…")` for a regular
+        /// expression.
         stderr: ExpectedText { sensitive: true, syntax: TextSyntax::Call(&FORMS) },
         /// Part of standard output, read as JSON.
         stdout_json: Value { sensitive: true },
@@ -120,13 +122,13 @@ impl Expectations {
             && self.stdout_json.is_none()
     }
 
-    /// Returns every difference from the output as printed, redacted.
+    /// Returns the differences between the expectations and the output, redacted.
     pub(crate) fn mismatches(
         &self,
         code: i32,
         stdout: &CapturedOutput,
         stderr: &CapturedOutput,
-        shown: Redacted<'_>,
+        redact: Redacted<'_>,
     ) -> Vec<Mismatch> {
         let mut mismatches = Vec::new();
         if let Some(expected) = self.exit_code.filter(|expected| i32::from(expected.0) != code) {
@@ -134,17 +136,17 @@ impl Expectations {
         }
         let streams = [("stdout", &self.stdout, stdout), ("stderr", &self.stderr, stderr)];
         for (name, expected, captured) in streams {
-            let mismatch = expected.as_ref().and_then(|expected| expected.mismatch(captured, shown));
+            let mismatch = expected.as_ref().and_then(|expected| expected.mismatch(captured, redact));
             mismatches.extend(mismatch.map(|mismatch| Mismatch::new(name, "", mismatch)));
         }
         if let Some(expected) = &self.stdout_json {
             match output::json(stdout) {
-                Ok(found) => json_mismatches(expected, &found, "", shown, &mut mismatches),
-                Err(error) => mismatches.push(Mismatch::new(JSON, "", shown.json_error(&error))),
+                Ok(found) => json_mismatches(expected, &found, "", redact, &mut mismatches),
+                Err(error) => mismatches.push(Mismatch::new(JSON, "", redact.json_error(&error))),
             }
         }
-        if mismatches.len() > MAX_DIFFERENCES {
-            mismatches.truncate(MAX_DIFFERENCES);
+        if mismatches.len() > MAX_MISMATCHES {
+            mismatches.truncate(MAX_MISMATCHES);
             mismatches.push(Mismatch::new(JSON, "", "further differences are not shown".to_owned()));
         }
         mismatches
@@ -167,8 +169,8 @@ impl Mismatch {
         Self { part, path: path.to_owned(), difference }
     }
 
-    /// Returns the difference in one line; for a sensitive exec, only the part that differs.
-    pub(crate) fn shown(&self, is_sensitive: bool) -> String {
+    /// Returns the difference on one line; for a sensitive exec, only the name of the part, such as `stdout`.
+    pub(crate) fn line(&self, is_sensitive: bool) -> String {
         let Self { part, path, difference } = self;
         if is_sensitive {
             format!("{part}: not as expected; details are hidden, because the exec is `sensitive`")
@@ -179,17 +181,17 @@ impl Mismatch {
 }
 
 impl ExpectedText {
-    fn mismatch(&self, captured: &CapturedOutput, shown: Redacted<'_>) -> Option<String> {
+    fn mismatch(&self, captured: &CapturedOutput, redact: Redacted<'_>) -> Option<String> {
         let found = output_tail::text(captured);
         let (is_met, expected) = match self {
             Self::Equal(expected) => {
-                (!captured.truncated() && *expected == found, format!("{:?}", shown.text(expected)))
+                (!captured.truncated() && *expected == found, format!("{:?}", redact.text(expected)))
             }
             Self::Contains(part) => {
-                (found.contains(part), format!("text that contains {:?}", shown.text(part)))
+                (found.contains(part), format!("text that contains {:?}", redact.text(part)))
             }
             Self::Matches(regex) => {
-                (regex.is_match(&found), format!("text that matches {:?}", shown.text(regex.as_str())))
+                (regex.is_match(&found), format!("text that matches {:?}", redact.text(regex.as_str())))
             }
         };
         if is_met {
@@ -201,7 +203,7 @@ impl ExpectedText {
             (Self::Matches(regex), Some(text)) if regex.is_match(text) => " (the text ends with a line end)",
             _ => "",
         };
-        Some(format!("expected {expected}, found {:?}{more}{line_end}", shown.text(&found)))
+        Some(format!("expected {expected}, found {:?}{more}{line_end}", redact.text(&found)))
     }
 }
 
@@ -211,20 +213,20 @@ fn json_mismatches(
     expected: &Value,
     found: &Value,
     path: &str,
-    shown: Redacted<'_>,
+    redact: Redacted<'_>,
     mismatches: &mut Vec<Mismatch>,
 ) {
     match (expected, found) {
         (Value::Object(expected), Value::Object(found)) => {
             for (key, expected) in expected {
-                if mismatches.len() > MAX_DIFFERENCES {
+                if mismatches.len() > MAX_MISMATCHES {
                     break;
                 }
-                let path = format!("{path}.{}", shown.key(key));
+                let path = format!("{path}.{}", redact.key(key));
                 if let Some(found) = found.get(key) {
-                    json_mismatches(expected, found, &path, shown, mismatches);
+                    json_mismatches(expected, found, &path, redact, mismatches);
                 } else {
-                    let expected = shown.value(expected);
+                    let expected = redact.value(expected);
                     mismatches.push(Mismatch::new(
                         JSON,
                         &path,
@@ -235,10 +237,10 @@ fn json_mismatches(
         }
         (Value::Array(expected), Value::Array(found)) if expected.len() == found.len() => {
             for (at, (expected, found)) in expected.iter().zip(found).enumerate() {
-                if mismatches.len() > MAX_DIFFERENCES {
+                if mismatches.len() > MAX_MISMATCHES {
                     break;
                 }
-                json_mismatches(expected, found, &format!("{path}.{at}"), shown, mismatches);
+                json_mismatches(expected, found, &format!("{path}.{at}"), redact, mismatches);
             }
         }
         (Value::Array(expected), Value::Array(found)) => {
@@ -247,12 +249,12 @@ fn json_mismatches(
         }
         (Value::Number(one), Value::Number(other)) if equal(one, other) => {}
         (Value::String(one), Value::String(other)) if one != other => {
-            let (one, other) = (shown.quoted(one), shown.quoted(other));
+            let (one, other) = (redact.quoted(one), redact.quoted(other));
             mismatches.push(Mismatch::new(JSON, path, format!("expected {one}, found {other}")));
         }
         _ if expected == found => {}
         _ => {
-            let (expected, found) = (shown.value(expected), shown.value(found));
+            let (expected, found) = (redact.value(expected), redact.value(found));
             mismatches.push(Mismatch::new(JSON, path, format!("expected {expected}, found {found}")));
         }
     }
@@ -340,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn json_is_a_subset_or_the_way_to_the_difference_is_shown() {
+    fn expected_json_must_be_a_subset_of_the_output() {
         for (expected, found, mismatches) in [
             (json!({}), json!({"a": 1}), &[][..]),
             (json!({"a": {"b": 1}}), json!({"a": {"b": 1.0, "c": 2}, "d": 3}), &[]),
@@ -368,13 +370,13 @@ mod tests {
         ] {
             let mut found_mismatches = Vec::new();
             json_mismatches(&expected, &found, "", Redacted(&Redactor::default()), &mut found_mismatches);
-            let shown: Vec<String> = found_mismatches.iter().map(|mismatch| mismatch.shown(false)).collect();
+            let shown: Vec<String> = found_mismatches.iter().map(|mismatch| mismatch.line(false)).collect();
             assert_eq!(shown, mismatches, "{expected} {found}");
         }
     }
 
     #[test]
-    fn json_that_is_none_or_too_much_is_named() {
+    fn output_that_is_empty_invalid_or_too_long_is_not_compared() {
         let expectations = Expectations {
             stdout_json: Some(json!({})),
             exit_code: Some(ExitCodeValue(0)),
@@ -384,7 +386,7 @@ mod tests {
         let mismatches_of = |code, captured: &CapturedOutput| -> Vec<String> {
             let mismatches =
                 expectations.mismatches(code, captured, &CapturedOutput::default(), Redacted(&redactor));
-            mismatches.iter().map(|mismatch| mismatch.shown(false)).collect()
+            mismatches.iter().map(|mismatch| mismatch.line(false)).collect()
         };
         let mismatches = |captured: &CapturedOutput| mismatches_of(0, captured);
         assert_eq!(
@@ -401,7 +403,7 @@ mod tests {
             let expectations = Expectations { stdout_json: Some(expected), ..Expectations::default() };
             let empty = CapturedOutput::default();
             let mismatches = expectations.mismatches(0, &captured(&found), &empty, Redacted(&redactor));
-            let last = mismatches.last().map(|mismatch| mismatch.shown(false));
+            let last = mismatches.last().map(|mismatch| mismatch.line(false));
             assert_eq!(last.as_deref(), Some("stdout_json: further differences are not shown"));
             assert_eq!(mismatches.len(), 11);
         }
@@ -424,6 +426,6 @@ mod tests {
         assert!(!mismatch.contains("S3"), "{mismatch}");
         let mut mismatches = Vec::new();
         json_mismatches(&json!({"a": "no"}), &json!({"a": "S3cr3tPassword"}), "", shown, &mut mismatches);
-        assert_eq!(mismatches[0].shown(false), "stdout_json.a: expected no, found [redacted]");
+        assert_eq!(mismatches[0].line(false), "stdout_json.a: expected no, found [redacted]");
     }
 }

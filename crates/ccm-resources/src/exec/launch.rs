@@ -117,7 +117,7 @@ impl Exec {
     }
 
     fn redact_texts(&self, failure: &mut Failure) {
-        let redactor = Redactor::new(self.texts());
+        let redactor = Redactor::new(self.texts_to_redact());
         for text in failure.chain.iter_mut().chain(&mut failure.hints) {
             *text = redactor.redact(text).into_owned();
         }

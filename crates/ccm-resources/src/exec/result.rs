@@ -82,7 +82,7 @@ fn success(exec: &Exec, finished: &Finished, code: i32, shown: Redacted<'_>) -> 
         _ if !mismatches.is_empty() => {
             let message = "the result of the command differs from `expect`";
             let mut failure = Failure::new(FailureKind::Expectation, message);
-            failure.chain.extend(mismatches.iter().map(|mismatch| mismatch.shown(exec.sensitive)));
+            failure.chain.extend(mismatches.iter().map(|mismatch| mismatch.line(exec.sensitive)));
             failure.chain.dedup();
             return Err(failure);
         }

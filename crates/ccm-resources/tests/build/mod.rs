@@ -69,7 +69,7 @@ pub(crate) fn with_settings(mut resource: Resource, settings: &[(&str, &str)]) -
 
 /// Returns the errors in such settings, as `message | hint`.
 #[allow(dead_code, reason = "not every type has such settings")]
-pub(crate) fn mistakes_in_settings(resource: &Resource) -> Vec<String> {
+pub(crate) fn errors_in_settings(resource: &Resource) -> Vec<String> {
     let found = types().into_iter().find(|found| found.name() == &*resource.id.type_name);
     let spec: &dyn TypeSpec = found.expect("a type of that name");
     spec.check_settings(&resource.settings).into_iter().map(shown).collect()
@@ -83,7 +83,7 @@ fn shown(diagnostic: Diagnostic) -> String {
 }
 
 /// Returns the errors that the type finds, as `message | hint`.
-pub(crate) fn mistakes(resource: &Resource) -> Vec<String> {
+pub(crate) fn errors_of(resource: &Resource) -> Vec<String> {
     let checked = CheckInput { resource, source_text: "", secrets: &["hunter22".to_owned()] };
     let found = types().into_iter().find(|found| found.name() == &*resource.id.type_name);
     let spec: &dyn TypeSpec = found.expect("a type of that name");

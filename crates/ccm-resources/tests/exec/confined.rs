@@ -8,7 +8,7 @@ use ccm_host::{
 };
 use ccm_model::{MissingPrerequisite, Outcome, Resource};
 
-use crate::build::{mistakes, with_settings};
+use crate::build::{errors_of, with_settings};
 use crate::exec;
 use crate::machine::Machine;
 use crate::run::{failure, printed};
@@ -156,7 +156,7 @@ fn an_executor_fills_the_environment_of_a_sandbox() {
 }
 
 #[test]
-fn what_is_never_opened_is_a_mistake() {
+fn a_path_that_is_never_opened_is_an_error() {
     for (sandbox, expected) in [
         ("{read=[/]}", "`/` can't be opened in a sandbox: it is the whole file system"),
         ("{write=[/usr/..]}", "`/usr/..` can't be opened in a sandbox: it is the whole file system"),
@@ -174,9 +174,9 @@ fn what_is_never_opened_is_a_mistake() {
             "`/proc/1` can't be opened in a sandbox: a sandbox has its own /proc, which is always open",
         ),
     ] {
-        assert_eq!(mistakes(&exec("true", &[("sandbox", sandbox)])), [expected]);
+        assert_eq!(errors_of(&exec("true", &[("sandbox", sandbox)])), [expected]);
     }
-    assert!(mistakes(&exec("true", &[("sandbox", "{read=[/dev|/proc]|write=[/dev/shm]}")])).is_empty());
+    assert!(errors_of(&exec("true", &[("sandbox", "{read=[/dev|/proc]|write=[/dev/shm]}")])).is_empty());
 }
 
 #[test]
@@ -187,13 +187,13 @@ fn every_search_path_is_checked() {
     ] {
         for environment in [format!("{{PATH={path}}}"), format!("[PATH={path}]")] {
             assert_eq!(
-                mistakes(&exec("true", &[("environment", &environment)])),
+                errors_of(&exec("true", &[("environment", &environment)])),
                 [expected],
                 "{environment}"
             );
         }
     }
-    assert!(mistakes(&exec("true", &[("environment", "{PATH=/bin:/x}")])).is_empty());
+    assert!(errors_of(&exec("true", &[("environment", "{PATH=/bin:/x}")])).is_empty());
 }
 
 #[test]
@@ -300,7 +300,7 @@ fn what_can_not_be_enforced_is_foreseen_and_said_once() {
 }
 
 #[test]
-fn mistakes_are_named() {
+fn invalid_properties_are_rejected() {
     for (properties, expected) in [
         (
             &[("cwd", "/"), ("sandbox", "{workdir=manifest}")][..],
@@ -336,6 +336,6 @@ fn mistakes_are_named() {
         ),
         (&[("user", "")], "the name of a user or group is empty"),
     ] {
-        assert_eq!(mistakes(&exec("true", properties)), [expected], "{properties:?}");
+        assert_eq!(errors_of(&exec("true", properties)), [expected], "{properties:?}");
     }
 }

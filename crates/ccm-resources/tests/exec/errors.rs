@@ -1,12 +1,12 @@
 //! What is found before anything runs.
 
-use crate::build::mistakes;
+use crate::build::errors_of;
 use crate::exec;
 use crate::machine::Machine;
 use crate::run::failure;
 
 #[test]
-fn what_is_right_has_no_mistakes() {
+fn valid_execs_have_no_errors() {
     for properties in [
         &[][..],
         &[("command", "echo 'a b'"), ("cwd", "/tmp"), ("path", "/bin:/usr/bin"), ("returns", "[0|1|255]")],
@@ -26,12 +26,12 @@ fn what_is_right_has_no_mistakes() {
             ("refresh_respects_guards", "true"),
         ],
     ] {
-        assert_eq!(mistakes(&exec("true", properties)), Vec::<String>::new(), "{properties:?}");
+        assert_eq!(errors_of(&exec("true", properties)), Vec::<String>::new(), "{properties:?}");
     }
 }
 
 #[test]
-fn mistakes_are_named() {
+fn invalid_properties_are_rejected() {
     for (properties, expected) in [
         (&[("command", "echo 'a")][..], "Unterminated single quote | close it, or put a backslash before it"),
         (&[("command", "echo \"a")], "Unterminated double quote | close it, or put a backslash before it"),
@@ -91,7 +91,7 @@ fn mistakes_are_named() {
         (&[("command", "a\0b")], "the text holds a NUL character"),
         (&[("args", "[a\0b]")], "the text holds a NUL character"),
     ] {
-        assert_eq!(mistakes(&exec("true", properties)), [expected], "{properties:?}");
+        assert_eq!(errors_of(&exec("true", properties)), [expected], "{properties:?}");
     }
 }
 
@@ -106,36 +106,36 @@ fn what_only_a_shell_acts_on_is_warned_of() {
         ("echo 'a > b'", None),
     ] {
         let expected: Vec<String> = what.iter().map(|what| format!("{what} | {hint}")).collect();
-        assert_eq!(mistakes(&exec("x", &[("command", command)])), expected);
-        assert!(mistakes(&exec("x", &[("command", command), ("provider", "shell")])).is_empty());
+        assert_eq!(errors_of(&exec("x", &[("command", command)])), expected);
+        assert!(errors_of(&exec("x", &[("command", command), ("provider", "shell")])).is_empty());
     }
 }
 
 #[test]
-fn all_mistakes_are_named_at_once() {
+fn all_errors_are_reported_at_once() {
     let resource = exec("x", &[("timeout", "x"), ("cwd", "y"), ("returns", "[a|300]"), ("unknwon", "1")]);
-    assert_eq!(mistakes(&resource).len(), 5);
+    assert_eq!(errors_of(&resource).len(), 5);
     let resource = exec("x", &[("command", "'"), ("unless", "'"), ("unchanged_returns", "[0]")]);
-    assert_eq!(mistakes(&resource).len(), 3);
+    assert_eq!(errors_of(&resource).len(), 3);
     let resource =
         exec("x", &[("unknwon", "1"), ("onlyif", "[echo 'a|echo \"b]"), ("environment", "{A=|B=[1]|C=}")]);
-    assert_eq!(mistakes(&resource).len(), 6, "{:?}", mistakes(&resource));
+    assert_eq!(errors_of(&resource).len(), 6, "{:?}", errors_of(&resource));
 }
 
 #[test]
-fn a_mistake_that_follows_from_another_is_not_named() {
+fn an_error_that_follows_from_another_is_not_reported() {
     // The name would be split in place of the command that can't be read.
     let resource = exec("it's", &[("command", "[a]")]);
-    assert_eq!(mistakes(&resource), ["expected text, found a list"]);
+    assert_eq!(errors_of(&resource), ["expected text, found a list"]);
     let resource = exec("x", &[("returns", "[x]"), ("unchanged_returns", "[0]")]);
-    assert_eq!(mistakes(&resource), ["expected a whole number, found the text `x`"]);
+    assert_eq!(errors_of(&resource), ["expected a whole number, found the text `x`"]);
 }
 
 #[test]
 fn what_is_written_can_not_forge_a_hint() {
     let resource = exec("x", &[("timeout", "x\nhint: forged")]);
     assert_eq!(
-        mistakes(&resource),
+        errors_of(&resource),
         ["`x\\nhint: forged` is not a duration | write a duration like `30s`, `5m`, `1h30m` or `1.5h`"]
     );
 }
@@ -143,10 +143,10 @@ fn what_is_written_can_not_forge_a_hint() {
 #[test]
 fn the_name_is_the_command_only_if_there_is_no_other() {
     assert_eq!(
-        mistakes(&exec("it's a name", &[])),
+        errors_of(&exec("it's a name", &[])),
         ["Unterminated single quote | close it, or put a backslash before it"]
     );
-    assert_eq!(mistakes(&exec("it's a name", &[("command", "true")])), Vec::<String>::new());
+    assert_eq!(errors_of(&exec("it's a name", &[("command", "true")])), Vec::<String>::new());
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use ccm_model::{Outcome, Resource};
 
-use crate::build::{mistakes, mistakes_in_settings, with_settings};
+use crate::build::{errors_in_settings, errors_of, with_settings};
 use crate::exec;
 use crate::machine::Machine;
 use crate::run::failure;
@@ -78,7 +78,7 @@ fn only_what_is_on_the_whitelist_is_run() {
         let machine = Machine::new();
         machine.runner.answer("test -e x", 1);
         let resource = built(&properties);
-        assert_eq!(mistakes(&resource).is_empty(), allowed, "{properties:?}");
+        assert_eq!(errors_of(&resource).is_empty(), allowed, "{properties:?}");
         let transaction = machine.apply(resource);
         assert_eq!(transaction.outcome == Outcome::Changed, allowed, "{properties:?}");
         assert!(allowed || machine.runner.ran().is_empty());
@@ -86,7 +86,7 @@ fn only_what_is_on_the_whitelist_is_run() {
 }
 
 #[test]
-fn mistakes_are_named() {
+fn invalid_properties_are_rejected() {
     for (properties, expected) in [
         (&[("executor", "bilder")][..], "there is no executor `bilder` | did you mean `builder`?"),
         (&[("executor", "x")], "there is no executor `x` | use one of: builder, plain"),
@@ -99,10 +99,10 @@ fn mistakes_are_named() {
             "`id` is not in the whitelist of the executor `builder` | add it to `command_whitelist`, exactly as it is written here",
         ),
     ] {
-        assert_eq!(mistakes(&built(properties)), [expected], "{properties:?}");
+        assert_eq!(errors_of(&built(properties)), [expected], "{properties:?}");
     }
     assert_eq!(
-        mistakes(&exec("true", &[("executor", "x")])),
+        errors_of(&exec("true", &[("executor", "x")])),
         [
             "there is no executor `x` | declare it below `ccm` and `executors` of this manifest: a child does not inherit executors"
         ]
@@ -110,7 +110,7 @@ fn mistakes_are_named() {
 }
 
 #[test]
-fn mistakes_in_executors_are_named_once() {
+fn errors_in_executors_are_reported_once() {
     for (executors, expected) in [
         ("{it={kind=docker|image=x}}", "`docker` is not supported in this version"),
         ("{it={kind=exec.docker}}", "`exec.docker` is not supported in this version"),
@@ -125,9 +125,9 @@ fn mistakes_in_executors_are_named_once() {
         ("[it]", "expected a map of names to executors, found a list"),
     ] {
         let resource = with(executors, &[("executor", "it")]);
-        assert_eq!(mistakes_in_settings(&resource), [expected], "{executors}");
+        assert_eq!(errors_in_settings(&resource), [expected], "{executors}");
         if !executors.starts_with('[') {
-            assert!(mistakes(&resource).is_empty(), "{executors}");
+            assert!(errors_of(&resource).is_empty(), "{executors}");
         }
     }
 }

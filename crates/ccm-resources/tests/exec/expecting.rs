@@ -4,7 +4,7 @@ use ccm_host::{Exit, Finished, Unredacted};
 use ccm_model::Outcome;
 use serde_json::json;
 
-use crate::build::mistakes;
+use crate::build::errors_of;
 use crate::exec;
 use crate::machine::Machine;
 use crate::run::{failure, printed};
@@ -71,7 +71,7 @@ fn what_can_not_be_captured_fails_the_resource() {
 }
 
 #[test]
-fn mistakes_are_named() {
+fn invalid_properties_are_rejected() {
     for (properties, expected) in [
         (
             &[("returns", "[0|1]"), ("expect", "{exit_code=0}")][..],
@@ -106,7 +106,7 @@ fn mistakes_are_named() {
         (&[("tries", "0")], "`tries` must be between 1 and 1000, found 0"),
         (&[("try_sleep", "5")], "`5` has no unit | write `5s` for seconds or `5m` for minutes"),
     ] {
-        assert_eq!(mistakes(&exec("true", properties)), [expected], "{properties:?}");
+        assert_eq!(errors_of(&exec("true", properties)), [expected], "{properties:?}");
     }
 }
 

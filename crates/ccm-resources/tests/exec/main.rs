@@ -4,13 +4,13 @@
 #[path = "../build/mod.rs"]
 mod build;
 mod confined;
+mod errors;
 mod executors;
 mod expecting;
 #[path = "../gate/mod.rs"]
 mod gate;
 mod gated;
 mod machine;
-mod mistakes;
 #[path = "../run/mod.rs"]
 mod run;
 mod running;

@@ -2,7 +2,7 @@
 
 use ccm_model::{Claim, ClaimKind, PathKind};
 
-use crate::build::mistakes;
+use crate::build::errors_of;
 use crate::file;
 
 #[test]
@@ -21,7 +21,7 @@ fn valid_files_have_no_errors() {
         ("/srv/.old.ccm-new", &[("ensure", "absent")]),
         ("/srv/old.ccm-new", &[]),
     ] {
-        assert_eq!(mistakes(&file(name, properties)), Vec::<String>::new(), "{name} {properties:?}");
+        assert_eq!(errors_of(&file(name, properties)), Vec::<String>::new(), "{name} {properties:?}");
     }
 }
 
@@ -45,7 +45,7 @@ fn world_readable_secret_is_warned_of() {
         (&[("sensitive", "true"), ("ensure", "absent")], &[]),
         (&[("content", "password=hunter2")], &[]),
     ] {
-        let found = mistakes(&file("/etc/token", properties));
+        let found = errors_of(&file("/etc/token", properties));
         assert_eq!(found.iter().collect::<Vec<_>>(), expected, "{properties:?}");
     }
 }
@@ -122,7 +122,7 @@ fn invalid_properties_are_rejected() {
         (&[("backup", "yes")], "expected a boolean, found the text `yes` | write `true`: `yes` is text"),
         (&[("contents", "a")], "unknown property `contents` | did you mean `content`?"),
     ] {
-        assert_eq!(mistakes(&file("/f", properties)), [expected], "{properties:?}");
+        assert_eq!(errors_of(&file("/f", properties)), [expected], "{properties:?}");
     }
 }
 
@@ -169,7 +169,7 @@ fn invalid_names_are_rejected() {
         ),
         ("/etc/\0", "the name contains a NUL character".to_owned()),
     ] {
-        assert_eq!(mistakes(&file(name, &[])), [expected], "{name:?}");
+        assert_eq!(errors_of(&file(name, &[])), [expected], "{name:?}");
     }
 }
 
@@ -177,5 +177,5 @@ fn invalid_names_are_rejected() {
 fn all_errors_are_reported_at_once() {
     let resource =
         file("a", &[("content", "a"), ("source", "b"), ("force", "true"), ("ensure", "directory")]);
-    assert_eq!(mistakes(&resource).len(), 5);
+    assert_eq!(errors_of(&resource).len(), 5);
 }

@@ -1,6 +1,6 @@
 //! Errors that are found before a run.
 
-use crate::build::mistakes;
+use crate::build::errors_of;
 use crate::package;
 
 #[test]
@@ -14,7 +14,7 @@ fn valid_packages_have_no_errors() {
         ("NetworkManager", &[("ensure", "absent"), ("purge", "true")]),
         ("7zip", &[("ensure", "absent"), ("purge", "false"), ("provider", "dnf")]),
     ] {
-        assert_eq!(mistakes(&package(name, properties)), Vec::<String>::new(), "{name} {properties:?}");
+        assert_eq!(errors_of(&package(name, properties)), Vec::<String>::new(), "{name} {properties:?}");
     }
 }
 
@@ -57,9 +57,9 @@ fn names_that_could_be_options_are_rejected() {
         ("zsh\n", "`zsh\\n` contains `\\n`, which is not allowed in a package name"),
         ("zähler", "`zähler` contains `ä`, which is not allowed in a package name"),
     ] {
-        assert_eq!(mistakes(&package(name, &[])), [expected], "{name}");
+        assert_eq!(errors_of(&package(name, &[])), [expected], "{name}");
     }
-    assert_eq!(mistakes(&package(&"a".repeat(300), &[])), ["a package name of 300 bytes is too long"]);
+    assert_eq!(errors_of(&package(&"a".repeat(300), &[])), ["a package name of 300 bytes is too long"]);
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn invalid_properties_are_rejected() {
         (&[("recommends", "yes")], "expected a boolean, found the text `yes` | write `true`: `yes` is text".to_owned()),
         (&[("recommend", "true")], "unknown property `recommend` | did you mean `recommends`?".to_owned()),
     ] {
-        assert_eq!(mistakes(&package("zsh", properties)), [expected], "{properties:?}");
+        assert_eq!(errors_of(&package("zsh", properties)), [expected], "{properties:?}");
     }
 }
 
@@ -120,7 +120,7 @@ fn other_tools_come_with_advice() {
 
 #[test]
 fn all_errors_are_reported_at_once() {
-    assert_eq!(mistakes(&package("-y", &[("ensure", "none"), ("purge", "true")])).len(), 2);
+    assert_eq!(errors_of(&package("-y", &[("ensure", "none"), ("purge", "true")])).len(), 2);
 }
 
 #[test]

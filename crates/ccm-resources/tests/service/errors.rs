@@ -2,21 +2,29 @@
 
 use ccm_model::{Claim, ClaimKind};
 
-use crate::build::mistakes;
+use crate::build::errors_of;
 use crate::service;
+
+#[test]
+fn valid_services_have_no_error() {
+    for (name, properties) in [
+        ("web", &[][..]),
+        ("web@one.service", &[("enable", "true"), ("masked", "false"), ("on_refresh", "reload")]),
+        ("web", &[("ensure", "stopped"), ("masked", "true"), ("enable", "false"), ("timeout", "5m")]),
+    ] {
+        assert!(errors_of(&service(name, properties)).is_empty(), "{name} {properties:?}");
+    }
+}
 
 #[test]
 fn invalid_services_are_rejected_with_hints() {
     for (name, properties, expected) in [
-        ("web", &[][..], &[][..]),
-        ("web@one.service", &[("enable", "true"), ("masked", "false"), ("on_refresh", "reload")], &[]),
-        ("web", &[("ensure", "stopped"), ("masked", "true"), ("enable", "false"), ("timeout", "5m")], &[]),
         (
             "/etc/systemd/system/web.service",
-            &[],
+            &[][..],
             &[
                 "`/etc/systemd/system/web.service` is a path, not a unit name | name the unit, like `nginx` or `backup.timer`",
-            ],
+            ][..],
         ),
         (
             "web one",
@@ -53,19 +61,19 @@ fn invalid_services_are_rejected_with_hints() {
             &["expected a boolean, found the text `yes` | write `true`: `yes` is text"],
         ),
     ] {
-        assert_eq!(mistakes(&service(name, properties)), expected, "{name} {properties:?}");
+        assert_eq!(errors_of(&service(name, properties)), expected, "{name} {properties:?}");
     }
 }
 
 #[test]
-fn other_init_systems_come_with_advice() {
+fn names_of_other_init_systems_get_advice() {
     let types = ccm_resources::types();
     let spec = types.iter().find(|found| found.name() == "service").expect("the type");
     for written in ["sysv", "init", "openrc", "upstart"] {
         let advice = spec.provider_advice(written).unwrap_or_default();
         assert!(advice.contains("only systemd") && advice.contains("an `exec`"), "{written}: {advice}");
     }
-    assert_eq!(spec.provider_advice("systemctl"), None, "it is near enough to what was meant");
+    assert_eq!(spec.provider_advice("systemctl"), None, "gets a spelling suggestion instead");
 }
 
 #[test]

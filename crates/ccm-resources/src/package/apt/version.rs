@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use crate::package::digits::{compare_digits, split};
+use crate::package::digits::{compare_digits, split_while};
 
 /// Compares two versions as dpkg does.
 pub(crate) fn compare(left: &str, right: &str) -> Ordering {
@@ -50,10 +50,10 @@ impl<'a> DebianVersion<'a> {
 fn compare_part(left: &str, right: &str) -> Ordering {
     let (mut left, mut right) = (left.as_bytes(), right.as_bytes());
     while !left.is_empty() || !right.is_empty() {
-        let (left_text, left_rest) = split(left, |byte| !byte.is_ascii_digit());
-        let (right_text, right_rest) = split(right, |byte| !byte.is_ascii_digit());
-        let (left_digits, left_rest) = split(left_rest, u8::is_ascii_digit);
-        let (right_digits, right_rest) = split(right_rest, u8::is_ascii_digit);
+        let (left_text, left_rest) = split_while(left, |byte| !byte.is_ascii_digit());
+        let (right_text, right_rest) = split_while(right, |byte| !byte.is_ascii_digit());
+        let (left_digits, left_rest) = split_while(left_rest, u8::is_ascii_digit);
+        let (right_digits, right_rest) = split_while(right_rest, u8::is_ascii_digit);
         let ordering =
             compare_text(left_text, right_text).then_with(|| compare_digits(left_digits, right_digits));
         if ordering.is_ne() {

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use crate::package::digits::{compare_digits, split};
+use crate::package::digits::{compare_digits, split_while};
 
 /// Compares two versions as rpm does. Releases count only if both versions have one.
 pub(crate) fn compare<'a>(left: &'a str, right: &'a str) -> Ordering {
@@ -59,8 +59,8 @@ fn compare_segments(left: &str, right: &str) -> Ordering {
     let (mut left, mut right) = (left.as_bytes(), right.as_bytes());
     loop {
         let separates = |byte: &u8| !byte.is_ascii_alphanumeric() && !matches!(byte, b'~' | b'^');
-        left = split(left, separates).1;
-        right = split(right, separates).1;
+        left = split_while(left, separates).1;
+        right = split_while(right, separates).1;
         match (left.first(), right.first()) {
             (Some(b'~'), Some(b'~')) | (Some(b'^'), Some(b'^')) => {
                 (left, right) = (&left[1..], &right[1..]);
@@ -77,8 +77,8 @@ fn compare_segments(left: &str, right: &str) -> Ordering {
         let belongs = |byte: &u8| {
             if is_number { byte.is_ascii_digit() } else { byte.is_ascii_alphabetic() }
         };
-        let (left_segment, left_rest) = split(left, belongs);
-        let (right_segment, right_rest) = split(right, belongs);
+        let (left_segment, left_rest) = split_while(left, belongs);
+        let (right_segment, right_rest) = split_while(right, belongs);
         if right_segment.is_empty() {
             return if is_number { Ordering::Greater } else { Ordering::Less };
         }

@@ -67,25 +67,31 @@ pub(crate) fn with_settings(mut resource: Resource, settings: &[(&str, &str)]) -
     resource
 }
 
-/// Returns the errors in such settings, as `message | hint`.
+/// Returns the errors in such settings, each as `kind property code | code in a hint`. The first code is that in
+/// the message, since these properties have no spans. `…` is a hint without code.
 #[allow(dead_code, reason = "not every type has such settings")]
 pub(crate) fn errors_in_settings(resource: &Resource) -> Vec<String> {
     let found = types().into_iter().find(|found| found.name() == &*resource.id.type_name);
     let spec: &dyn TypeSpec = found.expect("a type of that name");
-    spec.check_settings(&resource.settings).into_iter().map(shown).collect()
+    spec.check_settings(&resource.settings).iter().map(shown).collect()
 }
 
-fn shown(diagnostic: Diagnostic) -> String {
-    match diagnostic.hints.first() {
-        Some(hint) => format!("{} | {hint}", diagnostic.message),
-        None => diagnostic.message,
+fn shown(diagnostic: &Diagnostic) -> String {
+    let code = |text: &str| text.split('`').skip(1).step_by(2).collect::<Vec<_>>().join(", ");
+    let mut line = diagnostic.kind.to_string();
+    for part in [diagnostic.property.as_deref().unwrap_or_default(), &code(&diagnostic.message)] {
+        line += &if part.is_empty() { String::new() } else { format!(" {part}") };
     }
+    for hint in diagnostic.hints.iter().map(|hint| code(hint)) {
+        line += &format!(" | {}", if hint.is_empty() { "…" } else { &hint });
+    }
+    line
 }
 
-/// Returns the errors that the type finds, as `message | hint`.
+/// Returns the errors that the type finds, in the same format.
 pub(crate) fn errors_of(resource: &Resource) -> Vec<String> {
     let checked = CheckInput { resource, source_text: "", secrets: &["hunter22".to_owned()] };
     let found = types().into_iter().find(|found| found.name() == &*resource.id.type_name);
     let spec: &dyn TypeSpec = found.expect("a type of that name");
-    spec.check(&checked).into_iter().map(shown).collect()
+    spec.check(&checked).iter().map(shown).collect()
 }

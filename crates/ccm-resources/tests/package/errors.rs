@@ -21,73 +21,52 @@ fn valid_packages_have_no_errors() {
 #[test]
 fn names_that_could_be_options_are_rejected() {
     for (name, expected) in [
-        ("-y", "`-y` does not start like a package name"),
-        ("--purge", "`--purge` does not start like a package name"),
-        ("~i", "`~i` does not start like a package name"),
-        ("+", "`+` does not start like a package name"),
-        ("zsh-", "`zsh-` does not end like a package name"),
-        ("zsh:", "`zsh:` does not end like a package name"),
-        (
-            "zsh=5.9",
-            "`zsh=5.9` contains `=`, which is not allowed in a package name | set the version with `ensure`",
-        ),
-        (
-            "zsh bash",
-            "`zsh bash` contains ` `, which is not allowed in a package name | declare a resource for each package",
-        ),
-        (
-            "python3-*",
-            "`python3-*` contains `*`, which is not allowed in a package name | write each package name in full",
-        ),
-        (
-            "@core",
-            "`@core` contains `@`, which is not allowed in a package name | list each package: package groups are not supported",
-        ),
-        (
-            "./a.deb",
-            "`./a.deb` contains `/`, which is not allowed in a package name | name a package of the index: package files are not supported",
-        ),
-        ("zsh;reboot", "`zsh;reboot` contains `;`, which is not allowed in a package name"),
-        ("$(reboot)", "`$(reboot)` contains `$`, which is not allowed in a package name"),
-        (
-            "zsh:native",
-            "`native` is not an architecture | leave it out to get the architecture of the machine",
-        ),
-        ("zsh:any", "`any` is not an architecture | leave it out to get the architecture of the machine"),
-        ("zsh\n", "`zsh\\n` contains `\\n`, which is not allowed in a package name"),
-        ("zähler", "`zähler` contains `ä`, which is not allowed in a package name"),
+        ("-y", "invalid-value -y"),
+        ("--purge", "invalid-value --purge"),
+        ("~i", "invalid-value ~i"),
+        ("+", "invalid-value +"),
+        ("zsh-", "invalid-value zsh-"),
+        ("zsh:", "invalid-value zsh:"),
+        ("zsh=5.9", "invalid-value zsh=5.9, = | ensure"),
+        ("zsh bash", "invalid-value zsh bash,   | …"),
+        ("python3-*", "invalid-value python3-*, * | …"),
+        ("@core", "invalid-value @core, @ | …"),
+        ("./a.deb", "invalid-value ./a.deb, / | …"),
+        ("zsh;reboot", "invalid-value zsh;reboot, ;"),
+        ("$(reboot)", "invalid-value $(reboot), $"),
+        ("zsh:native", "invalid-value native | …"),
+        ("zsh:any", "invalid-value any | …"),
+        ("zsh\n", r"invalid-value zsh\n, \n"),
+        ("zähler", "invalid-value zähler, ä"),
     ] {
         assert_eq!(errors_of(&package(name, &[])), [expected], "{name}");
     }
-    assert_eq!(errors_of(&package(&"a".repeat(300), &[])), ["a package name of 300 bytes is too long"]);
+    assert_eq!(errors_of(&package(&"a".repeat(300), &[])), ["invalid-value"]);
 }
 
 #[test]
 fn invalid_properties_are_rejected() {
-    let words = "expected `present`, `absent`, `latest` or a version, found";
     for (properties, expected) in [
-        (&[("ensure", "installed")][..], format!("{words} `installed` | did you mean `present`?")),
-        (&[("ensure", "presnt")], format!("{words} `presnt` | did you mean `present`?")),
-        (&[("ensure", "Latest")], format!("{words} `Latest` | did you mean `latest`?")),
-        (&[("ensure", "purged")], format!("{words} `purged` | write `ensure: absent` and `purge: true`")),
-        (&[("ensure", "")], format!("{words} ``")),
-        (&[("ensure", "5.9 ")], "`5.9 ` contains ` `, which is not allowed in a version".to_owned()),
-        (&[("ensure", "5.9*")], "`5.9*` contains `*`, which is not allowed in a version".to_owned()),
-        (&[("ensure", ">=5")], "`>=5` contains `>`, which is not allowed in a version".to_owned()),
-        (&[("ensure", "-5")], "`-5` is not a package version".to_owned()),
+        (&[("ensure", "installed")][..], "invalid-value present, absent, latest, installed | present"),
+        (&[("ensure", "presnt")], "invalid-value present, absent, latest, presnt | present"),
+        (&[("ensure", "Latest")], "invalid-value present, absent, latest, Latest | latest"),
         (
-            &[("purge", "true")],
-            "`purge` is only allowed with `ensure: absent` | it removes configuration files with the package"
-                .to_owned(),
+            &[("ensure", "purged")],
+            "invalid-value present, absent, latest, purged | ensure: absent, purge: true",
         ),
+        (&[("ensure", "")], "invalid-value present, absent, latest, "),
+        (&[("ensure", "5.9 ")], "invalid-value 5.9 ,  "),
+        (&[("ensure", "5.9*")], "invalid-value 5.9*, *"),
+        (&[("ensure", ">=5")], "invalid-value >=5, >"),
+        (&[("ensure", "-5")], "invalid-value -5"),
+        (&[("purge", "true")], "conflict purge purge, ensure: absent | …"),
         (
             &[("purge", "true"), ("ensure", "absent"), ("provider", "dnf")],
-            "`purge` is not allowed with `provider: dnf` | remove `purge`: rpm always removes configuration files, and keeps changed ones as `.rpmsave`"
-                .to_owned(),
+            "conflict purge purge, provider: dnf | purge, .rpmsave",
         ),
-        (&[("update_cache", "60")], "`60` has no unit | write `60s` for seconds or `60m` for minutes".to_owned()),
-        (&[("recommends", "yes")], "expected a boolean, found the text `yes` | write `true`: `yes` is text".to_owned()),
-        (&[("recommend", "true")], "unknown property `recommend` | did you mean `recommends`?".to_owned()),
+        (&[("update_cache", "60")], "invalid-value update_cache 60 | 60s, 60m"),
+        (&[("recommends", "yes")], "wrong-type recommends yes | true, yes"),
+        (&[("recommend", "true")], "unknown-property recommend recommend | recommends"),
     ] {
         assert_eq!(errors_of(&package("zsh", properties)), [expected], "{properties:?}");
     }

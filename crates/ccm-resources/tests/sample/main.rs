@@ -63,7 +63,11 @@ fn loaded(memo: &str) -> LoadResult<'static> {
 }
 
 fn errors(memo: &str) -> Vec<String> {
-    let line = |found: &Diagnostic| [vec![found.message.clone()], found.hints.clone()].concat().join(" | ");
+    let line = |found: &Diagnostic| {
+        let code = found.hints.iter().flat_map(|hint| hint.split('`').skip(1).step_by(2));
+        let parts = [found.kind.as_str()].into_iter().chain(found.property.as_deref()).chain(code);
+        parts.collect::<Vec<_>>().join(" ")
+    };
     loaded(memo).diagnostics.iter().map(line).collect()
 }
 
@@ -88,17 +92,14 @@ fn it_is_checked() {
     assert_eq!(
         errors("{txt: x, colour: yelow, copies: few, sensitive: yes}"),
         [
-            "unknown property `txt` | did you mean `text`?",
-            "expected `white` or `yellow`, found `yelow` | did you mean `yellow`?",
-            "expected a whole number, found the text `few`",
-            "expected a boolean, found the text `yes` | write `true`: `yes` is text",
+            "unknown-property txt text",
+            "invalid-value colour yellow",
+            "wrong-type copies",
+            "wrong-type sensitive true yes",
         ]
     );
     assert_eq!(errors("{copies: 0, colour: red}").len(), 2);
-    assert_eq!(
-        errors("{color: white, colour: yellow}"),
-        ["`colour` is given twice, here and under another name"]
-    );
+    assert_eq!(errors("{color: white, colour: yellow}"), ["duplicate-key"]);
 }
 
 #[test]

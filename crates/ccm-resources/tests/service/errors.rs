@@ -21,45 +21,31 @@ fn invalid_services_are_rejected_with_hints() {
     for (name, properties, expected) in [
         (
             "/etc/systemd/system/web.service",
-            &[][..],
-            &[
-                "`/etc/systemd/system/web.service` is a path, not a unit name | name the unit, like `nginx` or `backup.timer`",
-            ][..],
-        ),
-        (
-            "web one",
             &[],
-            &[
-                "`web one` contains ` `, which is not allowed in a unit name | escape the text with `systemd-escape`",
-            ],
+            &["invalid-value /etc/systemd/system/web.service | nginx, backup.timer"],
         ),
-        ("web@", &[], &["`web@` is a template | name an instance of it, like `web@NAME`"]),
-        ("web", &[("masked", "true")], &["a masked service cannot be started | add `ensure: stopped`"]),
+        ("web one", &[], &["invalid-value web one,   | systemd-escape"]),
+        ("web@", &[], &["invalid-value web@ | web@NAME"]),
+        ("web", &[("masked", "true")], &["conflict masked | ensure: stopped"]),
         (
             "web",
             &[("ensure", "stopped"), ("masked", "true"), ("enable", "true")],
-            &["a masked service cannot be enabled | drop `enable` or `masked`"],
+            &["conflict enable | enable, masked"],
         ),
         (
             "web",
             &[("ensure", "stopped"), ("on_refresh", "reload")],
-            &[
-                "`on_refresh` is not allowed with `ensure: stopped` | remove it: a stopped service is not refreshed",
-            ],
+            &["conflict on_refresh on_refresh, ensure: stopped | …"],
         ),
         (
             "web",
             &[("on_refresh", "relaod")],
-            &["expected `restart`, `reload` or `reload-or-restart`, found `relaod` | did you mean `reload`?"],
+            &["invalid-value on_refresh restart, reload, reload-or-restart, relaod | reload"],
         ),
-        ("web", &[("timeout", "0")], &["`timeout` must not be zero | write a duration like `90s`"]),
-        ("web", &[("timeout", "30")], &["`30` has no unit | write `30s` for seconds or `30m` for minutes"]),
-        ("web", &[("enabled", "true")], &["unknown property `enabled` | did you mean `enable`?"]),
-        (
-            "web",
-            &[("enable", "yes")],
-            &["expected a boolean, found the text `yes` | write `true`: `yes` is text"],
-        ),
+        ("web", &[("timeout", "0")], &["invalid-value timeout timeout | 90s"]),
+        ("web", &[("timeout", "30")], &["invalid-value timeout 30 | 30s, 30m"]),
+        ("web", &[("enabled", "true")], &["unknown-property enabled enabled | enable"]),
+        ("web", &[("enable", "yes")], &["wrong-type enable yes | true, yes"]),
     ] {
         assert_eq!(errors_of(&service(name, properties)), expected, "{name} {properties:?}");
     }

@@ -61,7 +61,7 @@ fn invalid_properties_are_rejected() {
         (&[("returns", "[]")], "invalid-value returns"),
         (
             &[("returns", "[0|3]"), ("unchanged_returns", "[3]")],
-            "conflict unchanged_returns returns | returns, [0]",
+            "conflict unchanged_returns returns | returns",
         ),
         (
             &[("logoutput", "onfailure")],

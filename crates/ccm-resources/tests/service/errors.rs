@@ -21,8 +21,8 @@ fn invalid_services_are_rejected_with_hints() {
     for (name, properties, expected) in [
         (
             "/etc/systemd/system/web.service",
-            &[],
-            &["invalid-value /etc/systemd/system/web.service | nginx, backup.timer"],
+            &[][..],
+            &["invalid-value /etc/systemd/system/web.service | nginx, backup.timer"][..],
         ),
         ("web one", &[], &["invalid-value web one,   | systemd-escape"]),
         ("web@", &[], &["invalid-value web@ | web@NAME"]),

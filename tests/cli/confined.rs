@@ -142,7 +142,7 @@ fn an_unknown_user_is_named() {
         let noop = apply_private(&scratch, &later, &["--noop"]);
         assert_eq!(noop.code, 0, "{}", noop.shown());
         assert!(noop.stdout.contains("not known before exec#make"), "{}", noop.shown());
-        assert!(!noop.stdout.contains("as things are now"), "{}", noop.shown());
+        assert!(!noop.stdout.contains("would fail now"), "{}", noop.shown());
     }
     let digits = failed(&scratch, "        - a: {command: 'true', user: '54321'}\n");
     assert!(digits.contains("uid 54321 has no entry in the user database"), "{digits}");
@@ -318,7 +318,7 @@ fn paths_that_an_earlier_resource_creates_are_accepted() {
     let noop = apply_private(&scratch, exec, &["--noop"]);
     assert_eq!(noop.code, 0, "{}", noop.shown());
     assert!(noop.stdout.contains("not known before file#"), "{}", noop.shown());
-    assert!(!noop.stdout.contains("as things are now"), "{}", noop.shown());
+    assert!(!noop.stdout.contains("would fail now"), "{}", noop.shown());
 }
 
 #[test]
@@ -333,7 +333,7 @@ fn noop_creates_no_private_directory() {
         let exec = format!("        - a: {{command: 'true', sandbox: {properties}}}\n");
         let noop = apply_private(&scratch, &exec, &["--noop"]);
         assert_eq!(noop.code, 0, "{}", noop.shown());
-        assert!(!noop.stdout.contains("as things are now"), "{}", noop.shown());
+        assert!(!noop.stdout.contains("would fail now"), "{}", noop.shown());
         let modified =
             place.metadata().and_then(|found| found.modified()).expect("the time of the last change");
         assert_eq!(modified, SystemTime::UNIX_EPOCH, "something was made in the place, {properties}");
@@ -368,7 +368,7 @@ fn noop_reports_paths_that_a_sandbox_can_not_see() {
         let exec = format!("        - a: {{{properties}, sandbox: {{}}}}\n");
         let noop = apply_private(&scratch, &exec, &["--noop"]);
         assert_eq!(noop.code, 0, "{}", noop.shown());
-        assert!(noop.stdout.contains("as things are now it would fail"), "{}", noop.shown());
+        assert!(noop.stdout.contains("a run would fail now"), "{}", noop.shown());
         assert!(noop.stdout.contains(expected), "{}", noop.shown());
         let said = failed(&scratch, &exec);
         assert!(said.contains(expected) && said.contains("`read`"), "{said}");

@@ -219,9 +219,7 @@ fn root_takes_no_variables_that_another_user_wrote() {
         let called = plant(script);
         assert!(called.stdout.contains("at the-caller"), "{script}: {}", called.shown());
         assert!(
-            called
-                .stderr
-                .contains(&format!("warning: a file of variables is left out: \"[dir]/.env\" {reason}")),
+            called.stderr.contains(&format!("warning: `.env` is left out: \"[dir]/.env\" {reason}")),
             "{script}: {}",
             called.shown()
         );

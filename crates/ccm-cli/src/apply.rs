@@ -17,14 +17,14 @@ use crate::console::Console;
 use crate::debug_log::DebugLog;
 use crate::listeners::{self, Listeners};
 use crate::reactor::{SharedRun, supervise};
-use crate::state::cannot_start;
+use crate::state::report_setup_error;
 use crate::{diagnostics, idempotence, manifest, session, state};
 
 /// Applies a manifest, from the command line to the exit code.
 pub(crate) fn run(arguments: ApplyArguments, console: &Console, log: &DebugLog) -> ExitCode {
     match begin(arguments, console, log) {
         Ok(code) => code,
-        Err(error) => cannot_start(console, &error),
+        Err(error) => report_setup_error(console, &error),
     }
 }
 
@@ -91,11 +91,11 @@ impl ApplyContext {
         // The run holds the lock until everything is written.
         let mut run = match manifest.begin(mode, options).await {
             Ok(run) => run,
-            Err(error) => return state::not_begun(console, &session, &error),
+            Err(error) => return state::report_begin_error(console, &session, &error),
         };
         let (output, screen) = match NonBlockingWriter::open() {
             Ok(outlets) => outlets,
-            Err(error) => return cannot_start(console, &error),
+            Err(error) => return report_setup_error(console, &error),
         };
         log.write_through(&screen);
         shared.mark_begun(Listeners::new(arguments, events_file, (output.clone(), screen)));
@@ -114,7 +114,15 @@ impl ApplyContext {
                     }
                     (summary, code) = (verification.summary, verification.code);
                 }
-                Err(error) => code = idempotence::not_verified(console, &session, input.name(), &error, code),
+                Err(error) => {
+                    code = idempotence::report_missing_verification(
+                        console,
+                        &session,
+                        input.name(),
+                        &error,
+                        code,
+                    )
+                }
             }
         }
         let ended = shared.listeners().take().map(Listeners::end_report);

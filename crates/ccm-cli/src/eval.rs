@@ -26,7 +26,7 @@ pub(crate) fn run(arguments: &EvalArguments, console: &Console) -> ExitCode {
         }
         Err(ExpressionError::Input(error)) => manifest::report_input_error(console, &error),
         Err(ExpressionError::Errors(errors)) => refused(console, &errors),
-        Err(error) => state::cannot_start(console, &error),
+        Err(error) => state::report_setup_error(console, &error),
     }
 }
 

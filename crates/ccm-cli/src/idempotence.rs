@@ -8,7 +8,7 @@ use crate::console::Console;
 use crate::{diagnostics, manifest, state};
 
 /// Reports why there was no second run, and returns the exit code.
-pub(crate) fn not_verified(
+pub(crate) fn report_missing_verification(
     console: &Console,
     session: &Session,
     name: &str,
@@ -28,11 +28,11 @@ pub(crate) fn not_verified(
             console.error(&format!("{errors} in {name}"), &[], &[]);
         }
         VerificationError::Selection(unknown) => {
-            state::not_selected(console, unknown);
+            state::report_unknown_selection(console, unknown);
         }
         VerificationError::Ledger { source, first } => {
             record_ended(console, first);
-            state::ledger_refused(console, session, source);
+            state::report_ledger_error(console, session, source);
         }
         _ => console.error_of(error, "", &[]),
     }

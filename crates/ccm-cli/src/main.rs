@@ -37,7 +37,7 @@ fn main() -> process::ExitCode {
     }
     let console = Console::default();
     if let Err(error) = prepare_process() {
-        return state::cannot_start(&console, &error).into();
+        return state::report_setup_error(&console, &error).into();
     }
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,

@@ -56,7 +56,7 @@ pub(crate) fn print_without_location(console: &Console, errors: Vec<Diagnostic>)
 /// Reports why a manifest or values can't be read.
 pub(crate) fn report_input_error(console: &Console, error: &InputError) -> ExitCode {
     match error {
-        InputError::Directory(source) => return state::cannot_start(console, source),
+        InputError::Directory(source) => return state::report_setup_error(console, source),
         InputError::Text(error) => return report_text_error(console, error),
         InputError::DataUrl(path) => {
             console.error(&format!("--hiera {error}"), &[], &url_hint(path).into_iter().collect::<Vec<_>>());

@@ -15,12 +15,12 @@ pub(crate) const UNTRUSTED_HINT: &str =
     "read the file; then remove it, or make yourself its owner and the only one who can write it";
 
 /// Reports why a run can't begin.
-pub(crate) fn not_begun(console: &Console, session: &Session, error: &BeginError) -> ExitCode {
+pub(crate) fn report_begin_error(console: &Console, session: &Session, error: &BeginError) -> ExitCode {
     let nothing = |hints: &[String]| console.error_of(error, "nothing was run", hints);
     match error {
-        BeginError::Cancelled(cause) => return wait_ended(console, cause),
-        BeginError::Selection(unknown) => return not_selected(console, unknown),
-        BeginError::Runner(error) => return cannot_start(console, error),
+        BeginError::Cancelled(cause) => return report_wait_end(console, cause),
+        BeginError::Selection(unknown) => return report_unknown_selection(console, unknown),
+        BeginError::Runner(error) => return report_setup_error(console, error),
         BeginError::State(error) => nothing(&[error.hint()]),
         BeginError::Lock(error) => nothing(&[match error {
             LockError::Held { .. } => "wait until it ends, or wait longer with `--lock-wait`".to_owned(),
@@ -32,15 +32,15 @@ pub(crate) fn not_begun(console: &Console, session: &Session, error: &BeginError
             LockError::Use { path, source } => session.state_advice(path, source).to_string(),
             _ => "check owner and permissions of the state directory".to_owned(),
         }]),
-        BeginError::Name(error) => return name_missing(console, error),
-        BeginError::Ledger(error) => ledger_refused(console, session, error),
+        BeginError::Name(error) => return report_missing_name(console, error),
+        BeginError::Ledger(error) => report_ledger_error(console, session, error),
         _ => nothing(&[]),
     }
     ExitCode::NothingRun
 }
 
 /// Reports that a signal ended the wait for another run.
-fn wait_ended(console: &Console, cause: &StopCause) -> ExitCode {
+fn report_wait_end(console: &Console, cause: &StopCause) -> ExitCode {
     // The time limit counts from the beginning of a run, so only a signal ends the wait.
     let StopCause::Signal { name, number } = cause else { return ExitCode::NothingRun };
     console.error(&format!("{name} ended the wait for another run; nothing was run"), &[], &[]);
@@ -48,14 +48,14 @@ fn wait_ended(console: &Console, cause: &StopCause) -> ExitCode {
 }
 
 /// Reports that ccm itself could not be set up.
-pub(crate) fn cannot_start(console: &Console, error: &dyn std::error::Error) -> ExitCode {
+pub(crate) fn report_setup_error(console: &Console, error: &dyn std::error::Error) -> ExitCode {
     let causes = std::iter::successors(Some(error), |error| (*error).source());
     console.error("ccm can't start a run", &causes.map(ToString::to_string).collect::<Vec<_>>(), &[]);
     ExitCode::NothingRun
 }
 
 /// Reports names of `--only` that are not in the manifest.
-pub(crate) fn not_selected(console: &Console, unknown: &UnknownResources) -> ExitCode {
+pub(crate) fn report_unknown_selection(console: &Console, unknown: &UnknownResources) -> ExitCode {
     for UnknownResource { id, nearest } in &unknown.0 {
         let message = format!("--only names `{id}`, which is not in the manifest; nothing was run");
         let hint = nearest.as_ref().map(|nearest| format!("did you mean `{nearest}`?"));
@@ -65,14 +65,14 @@ pub(crate) fn not_selected(console: &Console, unknown: &UnknownResources) -> Exi
 }
 
 /// Reports that a manifest needs a name.
-pub(crate) fn name_missing(console: &Console, error: &NameMissing) -> ExitCode {
+pub(crate) fn report_missing_name(console: &Console, error: &NameMissing) -> ExitCode {
     let cause = "ccm records pending refreshes under the name of the manifest".to_owned();
     console.error(&format!("{error}; nothing was run"), &[cause], &["add `name` below `ccm`".to_owned()]);
     ExitCode::NothingRun
 }
 
 /// Reports why a ledger can't be used.
-pub(crate) fn ledger_refused(console: &Console, session: &Session, error: &LedgerError) {
+pub(crate) fn report_ledger_error(console: &Console, session: &Session, error: &LedgerError) {
     console.error_of(error, "nothing was run", &[ledger_hint(session, error)]);
 }
 

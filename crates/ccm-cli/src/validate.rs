@@ -26,8 +26,8 @@ pub(crate) fn run(arguments: &ValidateArguments, console: &Console) -> ExitCode 
             console.print(&format!("{} is valid: {}\n", input.name(), resources(count)))
         }
         Err(ValidationError::Manifest(errors)) => manifest::report_manifest_errors(console, &errors, &input),
-        Err(ValidationError::Name(error)) => state::name_missing(console, &error),
-        Err(error) => state::cannot_start(console, &error),
+        Err(ValidationError::Name(error)) => state::report_missing_name(console, &error),
+        Err(error) => state::report_setup_error(console, &error),
     }
 }
 

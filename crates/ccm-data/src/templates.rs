@@ -1,6 +1,6 @@
 //! Templates: Jinja text rendered with facts, data, environment and captured values.
 //!
-//! The engine is minijinja, which appears in no signature. The caller provides names, functions and includes
+//! The implementation is minijinja, which appears in no signature. The caller provides names, functions and includes
 //! through [`TemplateScope`]. Exceeding a limit of steps, depth or output is a [`TemplateError`]. Values that
 //! a template builds without output are limited only where a filter can be checked first.
 
@@ -25,7 +25,7 @@ pub use render::render;
 /// Names in templates, also accepted in lower case.
 const NAMES: [&str; 4] = ["Facts", "Data", "Environ", "Captures"];
 
-/// Functions in templates besides those of the engine.
+/// Functions in templates besides those of minijinja.
 const FUNCTIONS: [&str; 3] = ["lookup", "file", "template"];
 
 const MAX_TEMPLATE: usize = 1 << 20;

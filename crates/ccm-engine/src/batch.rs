@@ -80,7 +80,7 @@ pub(crate) async fn execute(
     let mut indices = Vec::with_capacity(neighbours.len());
     let mut others = Vec::with_capacity(neighbours.len());
     for BatchCandidate { index, bound, reason, diff, .. } in neighbours {
-        // This failure remains if a bug ends the execution, which may have changed any of them.
+        // The neighbour keeps this failure if a panic ends the execution, which may have changed any of them.
         let message = format!("it was changed together with {}", step.resource().id);
         let mut failure =
             Failure::new(FailureKind::Internal, message).because_of("internal error, this is a bug in ccm");

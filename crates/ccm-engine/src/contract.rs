@@ -155,7 +155,7 @@ pub trait Provider<K: ResourceKind>: Sync {
     }
 
     /// Checks in noop whether a change could be made. Returns warnings; an error is the failure that an
-    /// execution would end with as things are now. The engine only warns, because an earlier change may
+    /// execution would end with now. The engine only warns, because an earlier change may
     /// prevent the failure; only a refusal by the gate fails the resource.
     fn preflight<'a>(
         &'a self,

@@ -320,7 +320,7 @@ pub enum StartError {
         /// Property that can't be changed: `user` or `group`.
         #[serde(skip)] // Else serde borrows the static text from its input.
         property: &'static str,
-        /// Number of the user who runs ccm.
+        /// UID of the user who runs ccm.
         uid: u32,
     },
     /// The command needs a launcher, and the runner has none.

@@ -51,7 +51,7 @@ pub enum ConfigurationError {
     Foreign {
         /// The path.
         path: PathBuf,
-        /// Number of the owner.
+        /// UID of the owner.
         owner: u32,
     },
     /// ccm runs as root, and everybody may write the path.

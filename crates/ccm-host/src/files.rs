@@ -166,9 +166,9 @@ pub struct FileInfo {
     pub kind: FileKind,
     /// Permissions and special bits.
     pub mode: u32,
-    /// Number of the owner.
+    /// UID of the owner.
     pub uid: u32,
-    /// Number of the group.
+    /// GID.
     pub gid: u32,
     /// Length in bytes.
     pub size: u64,
@@ -208,9 +208,9 @@ pub struct ReadContent {
 /// Owner, group and mode. `None` leaves the old value, or the default of a new file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FileAttributes {
-    /// Number of the owner.
+    /// UID of the owner.
     pub uid: Option<u32>,
-    /// Number of the group.
+    /// GID.
     pub gid: Option<u32>,
     /// Permissions and the special bits.
     pub mode: Option<u32>,

@@ -14,7 +14,7 @@ use tokio::sync::Notify;
 use crate::state::AppendFile;
 
 /// Maximum number of bytes that wait to be read. Later output is dropped.
-const BACKLOG: usize = 16 << 20;
+const MAX_BACKLOG: usize = 16 << 20;
 /// Size below which pieces are written together.
 const PIECE: usize = 64 << 10;
 
@@ -130,7 +130,7 @@ impl Shared {
         if let (StandardStream::Output, Some(code)) = (stream, state.error) {
             return Err(io::Error::from_raw_os_error(code));
         }
-        if state.waiting > BACKLOG {
+        if state.waiting > MAX_BACKLOG {
             state.dropped += bytes.len() as u64;
             return Ok(bytes.len());
         }

@@ -49,7 +49,7 @@ pub enum StateError {
     Foreign {
         /// Path of the directory.
         path: PathBuf,
-        /// Number of the owner.
+        /// UID of the owner.
         owner: u32,
     },
     /// A link of another user leads to the directory.
@@ -59,7 +59,7 @@ pub enum StateError {
         path: PathBuf,
         /// Path of the link.
         link: PathBuf,
-        /// Number of the owner of the link.
+        /// UID of the owner of the link.
         owner: u32,
     },
     /// Users other than the owner can write the directory.

@@ -23,7 +23,7 @@ pub enum StateAdvice {
     FreeSpace,
     /// Another user owns it.
     RunAs {
-        /// Number of the owner.
+        /// UID of the owner.
         uid: u32,
         /// Name of the owner, if there is one.
         name: Option<String>,

@@ -11,7 +11,7 @@ use super::{Annotation, AnnotationKind};
 /// Names of annotations; the second is an alias of the first.
 const NAMES: [&str; 4] = ["require", "required", "validate", "sensitive"];
 
-/// Collects the annotations in `data`, given by its key and value. An annotation is parsed in a comment on a
+/// Collects the annotations in `data`, given by its key and value. An annotation is written in a comment on a
 /// line of its own above a key. A comment may hold several.
 pub fn collect(
     source_text: &str,

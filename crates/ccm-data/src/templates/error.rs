@@ -80,7 +80,7 @@ pub enum TemplateFault {
     /// The scope returned an error.
     #[error("{1}")]
     Refused(DiagnosticKind, String),
-    /// The engine failed.
+    /// minijinja failed.
     #[error("the template can't be rendered: {0}")]
     Engine(String),
 }

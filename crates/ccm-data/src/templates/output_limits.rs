@@ -1,4 +1,4 @@
-//! Limits for filters of the engine whose output a number or a long list can make huge.
+//! Limits for filters of minijinja whose output a number or a long list can make huge.
 
 use minijinja::value::{Kwargs, Rest, ValueKind, ValueOrKwargs};
 use minijinja::{Environment, Error, State, Value};

@@ -21,14 +21,14 @@ use super::values::{from_engine, map_method, text_of, to_engine};
 use super::{FUNCTIONS, MAX_OUTPUT, MAX_TEMPLATE, NAMES, TemplateScope};
 
 /// Stack sizes to try for the rendering thread, in MiB. Only the used part takes memory, but a small machine
-/// may refuse the first. The engine recurses, so the stack limits the steps: every step may nest a value once
+/// may refuse the first. minijinja recurses, so the stack limits the steps: every step may nest a value once
 /// more, and dropping one level takes up to half a KiB.
 const STACKS: [usize; 2] = [1 << 10, 1 << 6];
 
-/// Number of engine steps per MiB of stack. Most expressions take two or three steps.
+/// Number of minijinja steps per MiB of stack. Most expressions take two or three steps.
 const STEPS_PER_MIB: usize = 1 << 10;
 
-/// Maximum depth of the engine's tree of an expression, or of a chain of `elif`.
+/// Maximum depth of minijinja's tree of an expression, or of a chain of `elif`.
 const MAX_EXPRESSION_DEPTH: usize = 1000;
 
 /// Maximum number of templates that render one another through `template(path)`.
@@ -73,7 +73,7 @@ impl Drop for RenderGuard<'_> {
     }
 }
 
-/// Refuses a template that is too large or too deep for the engine to compile.
+/// Refuses a template that is too large or too deep for minijinja to compile.
 fn check(text: &str) -> Result<(), TemplateError> {
     if text.len() > MAX_TEMPLATE {
         return Err(TemplateError::new(TemplateFault::TooLarge));
@@ -214,7 +214,7 @@ fn environment(state: &Arc<RenderState>) -> Environment<'static> {
     environment.set_loader(move |name| {
         let Some(text) = state.include(name)? else { return Ok(None) };
         state.keep_text(name, Arc::from(&*text));
-        // The engine reports the including tag only for errors of the loader, not for one of the compiler.
+        // minijinja reports the including tag only for errors of the loader, not for one of the compiler.
         match bare_environment().template_from_named_str(name, &text) {
             Ok(_) => Ok(Some(text)),
             Err(error) => Err(Error::new(ErrorKind::BadInclude, "").with_source(error)),
@@ -223,7 +223,7 @@ fn environment(state: &Arc<RenderState>) -> Environment<'static> {
     environment
 }
 
-/// Builds the engine with ccm's settings, without functions and includes.
+/// Builds the environment of minijinja with ccm's settings, without functions and includes.
 fn bare_environment() -> Environment<'static> {
     let mut environment = Environment::new();
     // `debug` prints every value in reach.

@@ -1,6 +1,6 @@
 //! Channel between the rendering thread and the caller's.
 //!
-//! The engine keeps its objects, so they can't borrow the caller's scope, and rendering needs a large stack:
+//! minijinja keeps its objects, so they can't borrow the caller's scope, and rendering needs a large stack:
 //! a template is rendered on a thread of its own, and the scope is called on the caller's. The scope needs no
 //! lock, and may render other templates meanwhile.
 
@@ -27,7 +27,7 @@ enum ScopeReply {
 
 /// Rendering end of the channel.
 pub(super) struct ScopeClient {
-    // Only one thread sends; the engine requires `Sync`.
+    // Only one thread sends; minijinja requires `Sync`.
     ends: Mutex<(Sender<ScopeRequest>, Receiver<ScopeReply>)>,
 }
 

@@ -1,6 +1,6 @@
 //! Scanner for the tags of a template, without compiling it.
 //!
-//! The engine's syntax tree is no stable interface, and little is needed: the names that a template uses, and
+//! The syntax tree of minijinja is no stable interface, and little is needed: the names that a template uses, and
 //! the depth of expressions, which could exhaust the compiler's stack. If a text is no template, the scan is
 //! incomplete.
 
@@ -41,7 +41,7 @@ pub(super) fn tokenize(expression: &str) -> Option<Vec<TagToken<'_>>> {
     scanner.tokens(None)
 }
 
-/// Upper bound on the depth of the engine's tree of an expression: chains of operators nest as brackets do.
+/// Upper bound on the depth of minijinja's tree of an expression: chains of operators nest as brackets do.
 pub(super) fn depth(tokens: &[TagToken<'_>]) -> usize {
     let mut deepest = 0;
     let mut sum = 0;

@@ -1,4 +1,4 @@
-//! Conversion of values to those of the engine and back.
+//! Conversion of values to those of minijinja and back.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use super::error_conversion::RaisedFault;
 /// Maximum nesting of a list or map of a template where it is printed or passed to a function.
 const MAX_DEPTH: usize = 100;
 
-/// Converts to a value of the engine. Lists and maps are shared, not copied.
+/// Converts to a value of minijinja. Lists and maps are shared, not copied.
 pub(super) fn to_engine(value: &Value) -> minijinja::Value {
     match value {
         Value::Null => minijinja::Value::from(()),
@@ -32,7 +32,7 @@ pub(super) fn to_engine(value: &Value) -> minijinja::Value {
     }
 }
 
-/// Converts from a value of the engine; `None` for functions, undefined values and other engine types.
+/// Converts from a value of minijinja; `None` for functions, undefined values and its other types.
 pub(super) fn from_engine(value: &minijinja::Value) -> Option<Value> {
     read_within(value, MAX_DEPTH)
 }
@@ -113,7 +113,7 @@ pub(super) fn map_method(
 
 struct List(Arc<Vec<Value>>);
 
-/// The engine requires `Debug` of its objects; values may be secret.
+/// minijinja requires `Debug` of its objects; values may be secret.
 impl fmt::Debug for List {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("a list")

@@ -39,8 +39,8 @@ impl Pattern {
         1 + text.len().saturating_mul(longest_run) / 16
     }
 
-    /// Returns `true` if the whole text matches. The time is at worst the product of the lengths: only the
-    /// last `*` is ever extended, because once a later one matches, an earlier one needs no other length.
+    /// Returns `true` if the whole text matches. The time is at worst the product of the lengths: only the last
+    /// `*` is ever extended, because extending an earlier one can't help once the last one was reached.
     pub(super) fn matches(&self, text: &str) -> bool {
         let mut token = 0;
         let mut rest = text.chars();

@@ -7,7 +7,7 @@ use super::{Path, escape};
 use crate::Value;
 
 /// Maximum number of keys compared per map.
-const CANDIDATES: usize = 10_000;
+const MAX_CANDIDATES: usize = 10_000;
 
 pub(super) fn closest_path(path: &Path, root: &Value) -> Option<String> {
     let text = path.text();
@@ -18,7 +18,7 @@ pub(super) fn closest_path(path: &Path, root: &Value) -> Option<String> {
     for (name, range) in path.leading_names() {
         let child = match value {
             Value::Map(map) => map.get(name).or_else(|| {
-                let key = closest(name, map.keys().take(CANDIDATES).map(|key| &**key))?;
+                let key = closest(name, map.keys().take(MAX_CANDIDATES).map(|key| &**key))?;
                 suggestion += &text[taken..range.start];
                 suggestion += &escape(key);
                 taken = range.end;

@@ -10,8 +10,8 @@ use rustix::io::fcntl_dupfd_cloexec;
 use super::spawn::LOWEST_OWN_DESCRIPTOR;
 
 /// Makes an empty network for all sandboxes of a run, because making one takes longer than the rest of a
-/// sandbox. No sandbox has a socket in it, so that sandboxes do not meet. Returns `None` if only a user
-/// namespace allows a network, which each sandbox makes for itself.
+/// sandbox. No sandbox has a socket in the network, so sandboxes can't communicate through it. Returns `None` if
+/// this process may make a network only in a user namespace; each sandbox then makes its own.
 pub(super) fn empty() -> Option<OwnedFd> {
     if !geteuid().is_root() {
         return None;

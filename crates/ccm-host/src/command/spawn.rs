@@ -84,8 +84,9 @@ fn start(
     reads: bool,
     launched: Option<(&[u8], Option<BorrowedFd<'_>>)>,
 ) -> io::Result<Spawned> {
-    // Each gets the lowest free number, so that later ones have higher numbers. Moving them to their final
-    // numbers in this order overwrites none that is still needed, even if a standard stream of ccm is closed.
+    // Each descriptor gets the lowest free number, so that later descriptors have higher numbers. Moving them to
+    // their final numbers in this order overwrites no descriptor that is still needed, even if a standard stream
+    // of ccm is closed.
     let (its_stdin, stdin) = if reads {
         pipe_with(PipeFlags::CLOEXEC).map(|(its, ours)| (its, Some(ours)))?
     } else {

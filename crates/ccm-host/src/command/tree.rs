@@ -336,8 +336,8 @@ impl ProcessTree {
 
     /// Kills a process of the command that is the newest of the machine.
     ///
-    /// A process may start another one and end before a pass comes to its row, and so may the other one.
-    /// Looking at the newest process alone takes less time than its life.
+    /// A process may start another one and end before a pass reaches its row, and the other one may do the same.
+    /// Looking at the newest process alone takes less time than such a process lives.
     fn kill_newest(&self) {
         const ATTEMPTS: u32 = 1000;
         let (Some(mark), Ok(loads)) = (self.baseline.mark, File::open(table::LOADS)) else { return };

@@ -28,7 +28,7 @@ pub enum FileError {
         path: PathBuf,
         /// Path of the link.
         link: PathBuf,
-        /// Number of the owner of the link.
+        /// UID of the owner of the link.
         owner: u32,
     },
     /// The path is a link, which this operation does not take.
@@ -39,9 +39,9 @@ pub enum FileError {
     UntrustedDirectory {
         /// Path of the file.
         path: PathBuf,
-        /// Number of the owner of the file.
+        /// UID of the owner of the file.
         owner: u32,
-        /// Number of the owner of the directory that it is in.
+        /// UID of the owner of the directory that it is in.
         directory_owner: u32,
     },
     /// A stranger could have created the file, because everybody can create files in its directory.
@@ -49,7 +49,7 @@ pub enum FileError {
     SharedDirectory {
         /// Path of the file.
         path: PathBuf,
-        /// Number of the owner of the file.
+        /// UID of the owner of the file.
         owner: u32,
     },
     /// The path is not a regular file.

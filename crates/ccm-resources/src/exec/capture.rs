@@ -99,7 +99,7 @@ impl Captures {
         &self,
         finished: &Finished,
         code: i32,
-        shown: Redacted<'_>,
+        redact: Redacted<'_>,
     ) -> Result<Value, Vec<(String, String)>> {
         let (stdout, stderr) = (finished.printed_stdout(), finished.printed_stderr());
         let (mut json, mut exact) = (None, None);
@@ -110,7 +110,7 @@ impl Captures {
                 CaptureSource::StdoutJson(parts) => {
                     let read = |which| output::json_with_text(stdout, which);
                     let root = json.get_or_insert_with(|| read(NumbersAsText::PrintedDifferently));
-                    let root = root.as_ref().map_err(|error| shown.json_error(error));
+                    let root = root.as_ref().map_err(|error| redact.json_error(error));
                     let found =
                         root.and_then(|root| at(root, parts).cloned().ok_or_else(|| not_there(root, parts)));
                     found.map(|found| match found {
@@ -216,7 +216,7 @@ mod tests {
             assert_eq!(source(path), expected.map_err(str::to_owned), "{path}");
         }
         let refused = source("stdout.json.list.#.a").unwrap_err();
-        assert!(refused.starts_with("`#` in a path"), "{refused}");
+        assert!(refused.starts_with("`#` is not allowed in a path"), "{refused}");
         assert!(source("nothing").unwrap_err().contains(" | use `stdout.json.KEY`"));
     }
 

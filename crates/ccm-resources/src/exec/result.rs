@@ -36,12 +36,12 @@ pub(crate) struct Success {
 pub(crate) fn evaluate_exit(
     exec: &Exec,
     finished: &Finished,
-    shown: Redacted<'_>,
+    redact: Redacted<'_>,
 ) -> Result<Success, Failure> {
     let outcome = match &finished.exit {
         Exit::Code(code) => match not_found_by_shell(exec, finished) {
             Some(failure) => Err(failure),
-            None => success(exec, finished, *code, shown),
+            None => success(exec, finished, *code, redact),
         },
         Exit::Signal { name, .. } => {
             Err(Failure::new(FailureKind::Signal, format!("command was killed by {name}")))
@@ -71,10 +71,10 @@ pub(crate) fn evaluate_exit(
 }
 
 /// Evaluates a command that ended by itself: its exit code, then `expect`, then `capture`.
-fn success(exec: &Exec, finished: &Finished, code: i32, shown: Redacted<'_>) -> Result<Success, Failure> {
+fn success(exec: &Exec, finished: &Finished, code: i32, redact: Redacted<'_>) -> Result<Success, Failure> {
     let verified = evaluate_code(exec, code);
     let (stdout, stderr) = (finished.printed_stdout(), finished.printed_stderr());
-    let mismatches = exec.expect.as_ref().map(|expect| expect.mismatches(code, stdout, stderr, shown));
+    let mismatches = exec.expect.as_ref().map(|expect| expect.mismatches(code, stdout, stderr, redact));
     let expects_code = exec.expect.as_ref().is_some_and(|expect| expect.exit_code.is_some());
     let mismatches = mismatches.unwrap_or_default();
     let verified = match verified {
@@ -90,7 +90,7 @@ fn success(exec: &Exec, finished: &Finished, code: i32, shown: Redacted<'_>) -> 
     };
     let captured = match &exec.capture {
         capture if capture.0.is_empty() => None,
-        capture => Some(capture.extract(finished, code, shown).map_err(|missing| {
+        capture => Some(capture.extract(finished, code, redact).map_err(|missing| {
             let message = "values of `capture` are missing from the result of the command";
             let mut failure = Failure::new(FailureKind::Capture, message);
             failure.chain.extend(missing.into_iter().map(|(name, why)| {

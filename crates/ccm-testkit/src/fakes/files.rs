@@ -19,7 +19,7 @@ pub struct FakeFiles {
     pub files: BTreeSet<PathBuf>,
     /// Paths of directories.
     pub directories: BTreeSet<PathBuf>,
-    /// Number of the user and group that ccm runs as; `None` is root.
+    /// UID and GID that ccm runs as; `None` is root.
     pub runs_as: Option<u32>,
     /// Modification times; the default is the Unix epoch.
     pub modified: BTreeMap<PathBuf, SystemTime>,
@@ -44,9 +44,9 @@ pub struct FakeFile {
     pub content: Option<Vec<u8>>,
     /// Permissions and special bits.
     pub mode: u32,
-    /// Number of the owner.
+    /// UID of the owner.
     pub uid: u32,
-    /// Number of the group.
+    /// GID.
     pub gid: u32,
     /// The path is a link to the file.
     pub is_link: bool,

@@ -122,6 +122,7 @@ fn values_print_as_in_a_manifest() {
         ("{{ data.html }}", "<a href=\"x\">&</a>"),
         ("{{ environ.HOME }} {{ Environ['HOME'] }}", "/root /root"),
         ("{{ data.largest }}", "9223372036854775807"),
+        ("{{ 'abc'[::-1] }} {{ 'abc'[:8:-2] }}[{{ [1, 2][0:9:-1] }}]", "cba [[]]"),
         ("{% for user in data.users %}{{ loop.index }}{{ user }} {% endfor %}", "1zoe 2adam "),
         ("{% for name in data.ports %}{{ name }}={{ data.ports[name] }} {% endfor %}", "ssh=22 http=80 "),
         ("{% for name, port in data.ports|items %}{{ name }}{{ port }} {% endfor %}", "ssh22 http80 "),

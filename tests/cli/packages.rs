@@ -249,7 +249,7 @@ fn a_second_signal_kills_the_installation_with_a_hint() {
     for expected in [
         "apt-get install was stopped together with the run",
         "something may have been changed",
-        "hint: `dpkg --configure -a` finishes what was interrupted",
+        "hint: run `dpkg --configure -a` to finish the change",
     ] {
         assert!(called.stdout.contains(expected), "{expected}: {}", called.shown());
     }

@@ -26,7 +26,7 @@ pub enum PrepareError {
         source: io::Error,
     },
     /// Exit codes of commands could not be made readable.
-    #[error("the signal SIGCHLD could not be given its default effect")]
+    #[error("SIGCHLD could not be reset to its default action")]
     ChildSignal {
         /// Error of the system.
         source: io::Error,

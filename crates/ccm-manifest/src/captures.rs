@@ -68,7 +68,7 @@ impl CaptureTable {
             known.sort_unstable();
             return Err(match closest(name, known.iter().copied()) {
                 None if known.is_empty() => error.with_hint("no resource has `capture`"),
-                None => error.with_hint(format!("known here: {}", listed(&known, "and"))),
+                None => error.with_hint(format!("use {}", listed(&known, "or"))),
                 near => error.with_suggestion(near),
             });
         };
@@ -79,7 +79,7 @@ impl CaptureTable {
                 let known: Vec<&str> = keys.iter().map(String::as_str).collect();
                 let error = Diagnostic::error(DiagnosticKind::UnknownReference, span, message);
                 Err(match closest(key, known.iter().copied()) {
-                    None => error.with_hint(format!("known here: {}", listed(&known, "and"))),
+                    None => error.with_hint(format!("use {}", listed(&known, "or"))),
                     near => error.with_suggestion(near),
                 })
             }

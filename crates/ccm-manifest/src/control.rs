@@ -46,7 +46,7 @@ pub(crate) fn read(node: &Node, manifest: usize, diagnostics: &mut Diagnostics) 
                 format!("unknown key `{}`", shown(key)),
             );
             diagnostics.push(match closest(key, [IF, UNLESS]) {
-                None => error.with_hint(format!("known here: `{IF}` and `{UNLESS}`")),
+                None => error.with_hint(format!("use `{IF}` or `{UNLESS}`")),
                 suggestion => error.with_suggestion(suggestion),
             });
             continue;

@@ -137,7 +137,7 @@ impl DocumentReader<'_, '_> {
         } else if let Some(meant) = closest(key, TOP_LEVEL) {
             unknown.with_suggestion(Some(meant))
         } else {
-            unknown.with_hint(format!("known here: {}", listed(&TOP_LEVEL, "and")))
+            unknown.with_hint(format!("use {}", listed(&TOP_LEVEL, "or")))
         });
     }
 
@@ -210,7 +210,7 @@ impl DocumentReader<'_, '_> {
         let known: Vec<&str> = SETTINGS.into_iter().chain(self.types.settings()).collect();
         let suggestion = closest(key, known.iter().copied());
         self.diagnostics.push(match suggestion {
-            None => unknown.with_hint(format!("known here: {}", listed(&known, "and"))),
+            None => unknown.with_hint(format!("use {}", listed(&known, "or"))),
             Some(_) => unknown.with_suggestion(suggestion),
         });
         suggestion == Some("resources")

@@ -132,7 +132,7 @@ fn read(
                         diagnostics.push(match closest(key, KEYS) {
                             None => error
                                 .with_hint("put the values below `data:`")
-                                .with_hint(format!("known here: {}", listed(&KEYS, "and"))),
+                                .with_hint(format!("use {}", listed(&KEYS, "or"))),
                             suggestion => error.with_suggestion(suggestion),
                         });
                     }

@@ -88,7 +88,7 @@ pub(crate) fn unknown_type(key: &NodeKey, types: &Types<'_>) -> Diagnostic {
         return error.with_hint(format!("did you mean `{later}`? it is not supported in this version"));
     }
     let known: Vec<&str> = types.names().collect();
-    error.with_hint(format!("known here: {}", listed(&known, "and")))
+    error.with_hint(format!("use {}", listed(&known, "or")))
 }
 
 /// Returns the error for an element of a list of resources that is not a map.

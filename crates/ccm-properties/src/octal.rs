@@ -15,7 +15,7 @@ pub fn octal<T>(
 ) -> Option<T> {
     if node.as_scalar().is_some_and(|scalar| scalar.style == ScalarStyle::Computed) {
         let message = format!("expected a {noun} as text, found {}", node.describe());
-        let hint = format!("write the value as text at its source, like `\"{example}\"`");
+        let hint = format!("quote the value where it is set: `\"{example}\"`");
         errors.push(Diagnostic::error(DiagnosticKind::WrongType, node.span, message).with_hint(hint));
         return None;
     }

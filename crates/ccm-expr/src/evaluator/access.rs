@@ -163,7 +163,7 @@ impl Evaluator<'_, '_> {
                     path if path.starts_with('…') => format!("nil (null) has no key `{name}`"),
                     path => format!("`{path}`: nil (null) has no key `{name}`"),
                 };
-                Err(Error::run(span.range(), message).with_hint("write `?.` instead of `.` to get nil"))
+                Err(Error::run(span.range(), message).with_hint("use `?.`, with a default after `??`"))
             }
             other => {
                 let error = Error::run(span.range(), format!("{} has no field `{name}`", other.kind()));
@@ -186,7 +186,7 @@ impl Evaluator<'_, '_> {
         let whole = self.path(base);
         let whole = if whole.starts_with('…') { "this map".to_owned() } else { format!("`{whole}`") };
         Error::run(self.range(key), format!("{whole} has no such key"))
-            .with_hint("write `?.[` instead of `[` to get nil")
+            .with_hint("use `?.[…]`, with a default after `??`")
             .with_cause(Cause::MissingKey(self.segments(id)))
     }
 

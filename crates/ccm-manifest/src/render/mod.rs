@@ -384,7 +384,7 @@ fn late_template(resource: &Resource, what: &str) -> Diagnostic {
 }
 
 fn unrenderable(resource: &Resource, why: &str) -> Diagnostic {
-    let message = format!("`{}` can't be written: {why}", resource.id);
+    let message = format!("`{}` can't be rendered: {why}", resource.id);
     Diagnostic::error(DiagnosticKind::Unrenderable, resource.span, escape_control(&message))
 }
 

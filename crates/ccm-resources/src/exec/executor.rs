@@ -122,7 +122,7 @@ impl ExecutorSettings {
             Some(near) => {
                 format!("write the command exactly as in the whitelist: `{}`", escape_control(near))
             }
-            None => "add it to `command_whitelist`, exactly as it is written here".to_owned(),
+            None => "add it to `command_whitelist`, exactly as quoted above".to_owned(),
         };
         Some((message, hint))
     }

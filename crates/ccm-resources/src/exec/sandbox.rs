@@ -162,8 +162,8 @@ impl TextValue for CpuTime {
     fn from_text(text: &str) -> Result<Self, ValueError> {
         let time = Duration::from_text(text)?;
         if time < Duration::from_secs(1) || time.subsec_nanos() > 0 {
-            let message = format!("`{}` is not a number of whole seconds", escape_control(text));
-            return Err(ValueError::new(message).with_hint("write whole seconds, such as `30s`"));
+            let message = format!("expected whole seconds, at least `1s`, found `{}`", escape_control(text));
+            return Err(ValueError::new(message).with_hint("write for example `30s`"));
         }
         Ok(Self(time))
     }

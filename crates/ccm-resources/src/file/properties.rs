@@ -25,8 +25,8 @@ properties! {
         force: bool { default: Some("`false`") },
         /// Copy the old content to ccm's state directory before it is replaced or removed.
         backup: bool { default: Some("`false`") },
-        /// Show neither the content nor its size or checksum, not even in a diff. ccm also hides the content
-        /// everywhere else from then on, if it is no longer than 64 KiB.
+        /// Show neither the content nor its size or checksum, not even in a diff. Once the file is
+        /// reached, ccm hides content of at most 64 KiB everywhere else.
         sensitive: bool { default: Some("`false`") },
     }
 }

@@ -176,7 +176,7 @@ impl Tool for Apt {
     }
 
     fn repair(&self) -> &'static str {
-        "`dpkg --configure -a` finishes what was interrupted"
+        "run `dpkg --configure -a` to finish the change"
     }
 
     fn is_interrupted(&self, host: Host<'_>) -> bool {

@@ -162,7 +162,7 @@ impl Tool for Dnf {
     }
 
     fn repair(&self) -> &'static str {
-        "`dnf check` shows what was left half done"
+        "run `dnf check` to see what is incomplete"
     }
 
     fn advice(&self, printed: &str, _: Option<&DnfState>) -> Vec<String> {

@@ -56,7 +56,7 @@ fn failed_repair_is_tried_once_and_reported() {
             ]
         );
         assert_eq!(failed.output[0].lines, ["dpkg: error processing package half (--configure):"]);
-        assert_eq!(failed.hints, ["`dpkg --configure -a` finishes what was interrupted"]);
+        assert_eq!(failed.hints, ["run `dpkg --configure -a` to finish the change"]);
         assert!(failed.changed);
     }
     assert_eq!(machine.ran().iter().filter(|line| *line == FINISH).count(), 1);
@@ -85,9 +85,7 @@ fn noop_reports_an_interrupted_change() {
     let done = machine.noop(vec![package("a", &[])]);
     assert_eq!(
         done[0].warnings,
-        [
-            "a package change is running or was interrupted: `dpkg --configure -a` finishes what was interrupted"
-        ]
+        ["a package change is running or was interrupted: run `dpkg --configure -a` to finish the change"]
     );
     assert!(machine.ran().iter().all(|line| line != FINISH));
 }

@@ -121,7 +121,7 @@ impl ApplyContext {
                         input.name(),
                         &error,
                         code,
-                    )
+                    );
                 }
             }
         }

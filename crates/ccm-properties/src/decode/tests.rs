@@ -156,7 +156,7 @@ fn every_error_is_reported_at_its_location_and_the_rest_is_decoded() {
     assert_eq!(
         unknown[0].hints,
         [
-            "known here: mode, force, returns, level, pause, guards, variables, inner, any, alias, ensure, provider, \
+            "use one of: mode, force, returns, level, pause, guards, variables, inner, any, alias, ensure, provider, \
           require, subscribe, control"
         ]
     );

@@ -187,6 +187,51 @@ fn appending_extends_a_file_and_does_not_block_on_a_pipe() {
 }
 
 #[test]
+fn file_that_others_read_or_write_is_not_appended_to() {
+    let scratch = Scratch::new();
+    let prepare = |name: &str, mode: u32| {
+        let path = scratch.path().join(name);
+        if name.starts_with("pipe") {
+            let made = std::process::Command::new("mkfifo").arg(&path).status();
+            assert!(made.is_ok_and(|status| status.success()));
+        } else {
+            scratch.write(name, "");
+        }
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).expect("a mode");
+        path
+    };
+    let opened = |path: &Path| {
+        // Opening a pipe to write needs a reader.
+        let _reader = fs::File::options().read(true).write(true).open(path).expect("a reader");
+        AppendFile::open(path).map(drop).map_err(|error| error.to_string())
+    };
+    for (name, mode, refused) in [
+        ("own", 0o600, None),
+        ("read-by-group", 0o640, Some("others may read or write it (mode 0640)")),
+        ("read", 0o604, Some("others may read or write it (mode 0604)")),
+        ("written-by-group", 0o620, Some("others may read or write it (mode 0620)")),
+        ("written", 0o602, Some("others may read or write it (mode 0602)")),
+        ("pipe", 0o644, None),
+        ("pipe-of-group", 0o620, Some("others may write it (mode 0620)")),
+        ("pipe-of-all", 0o666, Some("others may write it (mode 0666)")),
+    ] {
+        let found = opened(&prepare(name, mode)).err();
+        assert_eq!(found.as_deref().and_then(|error| error.split(": ").next()), refused, "{name}: {found:?}");
+    }
+    if !ccm_testkit::is_root() {
+        ccm_testkit::skipped("root is needed to make a file of another user");
+        return;
+    }
+    for name in ["strangers", "pipe-of-stranger"] {
+        let path = prepare(name, 0o600);
+        chown(&path, Some(54_321), None).expect("its owner");
+        let error = opened(&path).expect_err("a file of a stranger");
+        assert!(error.starts_with("it belongs to another user (uid 54321): "), "{name}: {error}");
+        assert!(scratch.read("strangers").is_none_or(|text| text.is_empty()), "{name}");
+    }
+}
+
+#[test]
 fn failed_removal_names_the_cause() {
     let scratch = Scratch::new();
     let directory = state(&scratch);

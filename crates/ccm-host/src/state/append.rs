@@ -5,7 +5,8 @@ use std::io::{self, Seek as _, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
 
-use rustix::fs::{Mode, OFlags, fcntl_getfl, fcntl_setfl, openat};
+use rustix::fs::{FileType, Mode, OFlags, fcntl_getfl, fcntl_setfl, fstat, openat};
+use rustix::process::geteuid;
 
 use crate::files::{ResolvedPath, resolution_error};
 
@@ -14,8 +15,10 @@ use crate::files::{ResolvedPath, resolution_error};
 pub struct AppendFile(File);
 
 impl AppendFile {
-    /// Opens a file to append to, which may not be a link. A missing file is made for its owner alone. A link
-    /// among the parents is followed if it belongs to root, to this user or to the owner of the file.
+    /// Opens a file or a pipe to append to, which may not be a link. A missing file is made for its owner alone.
+    /// An existing one must belong to root or to this user, and others may neither write nor read it; with a
+    /// pipe, they may not write. A link among the parents is followed if it belongs to root, to this user or
+    /// to the owner of the file.
     pub fn open(path: &Path) -> io::Result<Self> {
         let resolved = ResolvedPath::find(path).map_err(resolution_error)?;
         // Without `NONBLOCK`, opening a pipe without a reader would block.
@@ -28,6 +31,7 @@ impl AppendFile {
             | OFlags::NOCTTY;
         let file = openat(&resolved.parent, resolved.entry_name(), flags, Mode::RUSR | Mode::WUSR);
         let file = File::from(file.map_err(|error| super::not_a_link(error.into()))?);
+        check_is_ours(&file)?;
         let status = fcntl_getfl(&file)?;
         fcntl_setfl(&file, status.difference(OFlags::NONBLOCK))?;
         Ok(Self(file))
@@ -60,6 +64,27 @@ impl AppendFile {
         }
         Ok(())
     }
+}
+
+/// Checks that no other user could have prepared the file to choose or to see what it holds. A device is
+/// always one of root.
+fn check_is_ours(file: &File) -> io::Result<()> {
+    let found = fstat(file)?;
+    let (refused, verb) = match FileType::from_raw_mode(found.st_mode) {
+        FileType::RegularFile => (0o066, "read or write"),
+        FileType::CharacterDevice | FileType::BlockDevice => return Ok(()),
+        _ => (0o022, "write"),
+    };
+    let (owner, mode) = (found.st_uid, found.st_mode & 0o7777);
+    if ![0, geteuid().as_raw()].contains(&owner) {
+        let advice = "name one of your own, in a directory that only you can write";
+        return Err(io::Error::other(format!("it belongs to another user (uid {owner}): {advice}")));
+    }
+    if mode & refused != 0 {
+        let advice = "remove it, or allow only its owner to";
+        return Err(io::Error::other(format!("others may {verb} it (mode {mode:04o}): {advice}")));
+    }
+    Ok(())
 }
 
 impl AsFd for AppendFile {

@@ -4,7 +4,7 @@ use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
 use ccm_host::state::Directory;
-use ccm_model::{EventLine, SUMMARY_PROTOCOL, StartLine};
+use ccm_model::{EventLine, LineError, SUMMARY_PROTOCOL, StartLine};
 use serde::Deserialize;
 
 use super::{EVENTS, RUNS, SUMMARY, StoreError, StoredSummary, is_run_id};
@@ -14,6 +14,10 @@ use crate::text::few;
 const MAX_SUMMARY_BYTES: u64 = 1 << 20;
 /// Maximum length of a line of events. ccm writes shorter ones: most of a line is at most a diff.
 const MAX_LINE_BYTES: u64 = 64 << 20;
+/// Maximum length of a record that is read. The lines of a hundred thousand changed resources are shorter.
+const MAX_RECORD_BYTES: u64 = 256 << 20;
+/// Maximum number of damaged lines. A killed run or a full disk damages one.
+const MAX_DAMAGED_LINES: usize = 100;
 const MIN_ID_LENGTH: usize = 8;
 
 /// Recorded runs of a state directory, the newest first.
@@ -110,7 +114,8 @@ impl History {
         neighbours.map(shared).max().map_or(MIN_ID_LENGTH, |shared| MIN_ID_LENGTH.max(shared + 1))
     }
 
-    /// Returns the events of a run. Incomplete lines and lines of an unknown form are left out.
+    /// Returns the events of a run. Damaged lines and lines of an unknown kind are left out. A record that is
+    /// too long, or has too many damaged lines, is an error: reading it could take for ever.
     pub fn events(&self, run: &StoredRun) -> Result<Vec<EventLine>, StoreError> {
         let Some(directory) = &self.directory else { return Ok(Vec::new()) };
         let failed = |source| StoreError::Read { path: self.path.join(&run.id), source };
@@ -120,26 +125,46 @@ impl History {
             Err(error) => return Err(failed(error)),
         };
         let mut events = Vec::new();
-        each_line(file, |line| events.extend(EventLine::read(line))).map_err(failed)?;
+        let mut damaged = 0;
+        let read = each_line(file, |line| {
+            match EventLine::read(line) {
+                Ok(event) => events.push(event),
+                Err(LineError::Version { .. } | LineError::Protocol { .. }) => {}
+                Err(_) => damaged += 1,
+            }
+            if damaged > MAX_DAMAGED_LINES {
+                return Err(io::Error::other(format!(
+                    "its file {EVENTS} is damaged: reading it ended after {damaged} damaged lines"
+                )));
+            }
+            Ok(())
+        });
+        read.map_err(failed)?;
         Ok(events)
     }
 }
 
-/// Reads the lines of a record. A line that is too long is skipped and takes no memory.
-fn each_line(file: impl io::Read, mut read: impl FnMut(&[u8])) -> io::Result<()> {
-    let mut file = BufReader::new(file);
+/// Reads the lines of a record. Instead of a line that is too long, which takes no memory, an empty one is read.
+fn each_line(file: impl io::Read, mut read: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+    let mut file = BufReader::new(file.take(MAX_RECORD_BYTES + 1));
     let mut line = Vec::new();
+    let mut total = 0;
     loop {
         line.clear();
-        let length = file.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut line)?;
+        let length = file.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut line)? as u64;
         if length == 0 {
             return Ok(());
         }
-        if length as u64 == MAX_LINE_BYTES && !line.ends_with(b"\n") {
-            file.skip_until(b'\n')?;
-        } else {
-            read(&line);
+        total += length;
+        if length == MAX_LINE_BYTES && !line.ends_with(b"\n") {
+            line.clear();
+            total += file.skip_until(b'\n')? as u64;
         }
+        if total > MAX_RECORD_BYTES {
+            let error = format!("its file {EVENTS} is longer than {MAX_RECORD_BYTES} bytes");
+            return Err(io::Error::other(error));
+        }
+        read(&line)?;
     }
 }
 
@@ -152,7 +177,10 @@ struct ProtocolField {
 fn holds_the_end(events: impl io::Read) -> bool {
     let mut last = Vec::new();
     // A line that can't be read is not the end.
-    let read = each_line(events, |line| line.clone_into(&mut last));
+    let read = each_line(events, |line| {
+        line.clone_into(&mut last);
+        Ok(())
+    });
     let last = read.ok().and_then(|()| serde_json::from_slice::<ProtocolField>(&last).ok());
     last.is_some_and(|line| line.protocol == SUMMARY_PROTOCOL)
 }

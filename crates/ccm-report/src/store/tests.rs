@@ -150,6 +150,33 @@ fn a_damaged_record_does_not_hide_others() {
 }
 
 #[test]
+fn reading_a_prepared_record_ends() {
+    let scratch = Scratch::new();
+    let directory = state(&scratch);
+    let events = |id: &str| scratch.path().join(format!("state/runs/{id}/{EVENTS}"));
+    let long = record(&directory, 1_000, None, 10);
+    std::fs::File::create(events(&long)).and_then(|file| file.set_len(1 << 40)).expect("a sparse file");
+    let lines = record(&directory, 2_000, None, 10);
+    std::fs::write(events(&lines), "{\"a\":\n".repeat(1 << 20)).expect("a file");
+    let tolerable = record(&directory, 3_000, None, 10);
+    let damaged = "{\"a\":\n".repeat(100) + &std::fs::read_to_string(events(&tolerable)).expect("a record");
+    std::fs::write(events(&tolerable), damaged).expect("a file");
+
+    let history = History::open(&scratch.path().join("state")).expect("a history");
+    let read = |id: &str| match history.events(history.find(id).expect("a run")) {
+        Ok(events) => Ok(events.len()),
+        Err(StoreError::Read { source, .. }) => Err(source.to_string()),
+        Err(error) => Err(error.to_string()),
+    };
+    assert_eq!(read(&tolerable), Ok(2));
+    let too_long = "its file events.jsonl is longer than 268435456 bytes";
+    assert_eq!(read(&long).expect_err("it is too long"), too_long);
+    let damaged = "its file events.jsonl is damaged: reading it ended after 101 damaged lines";
+    assert_eq!(read(&lines).expect_err("it is damaged"), damaged);
+    assert!(history.find(&long).expect("a run").is_unfinished());
+}
+
+#[test]
 fn other_directories_are_no_runs() {
     for (name, expected) in [
         ("01a1f93f-f74b-7000-9a02-92ff4b7e010b", true),

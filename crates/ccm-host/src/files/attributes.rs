@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, Stat, chmodat, chownat, fstat};
 use rustix::io::Errno;
-use rustix::process::geteuid;
+use rustix::process::{getegid, geteuid};
 
 use super::resolve::ResolvedPath;
 use super::write::{attribute_error, changed_owners, owner_names, remove_leftover};
@@ -98,6 +98,16 @@ pub(super) fn apply(
 pub(super) fn acl_is_kept(owner: u32, directory_owner: u32, new_owner: u32) -> bool {
     let trusted = [0, geteuid().as_raw(), new_owner];
     trusted.contains(&owner) && trusted.contains(&directory_owner)
+}
+
+/// Returns `true` if a new file takes group, set-group-id bit and access control list from its directory.
+pub(super) fn inherits(directory: &Stat, new: &Stat, attributes: FileAttributes) -> bool {
+    acl_is_kept(new.st_uid, directory.st_uid, attributes.uid.unwrap_or(new.st_uid))
+}
+
+/// Returns the attributes of a new file in a directory of a stranger, whose group could be one of his.
+pub(super) fn with_own_group(attributes: FileAttributes) -> FileAttributes {
+    FileAttributes { gid: attributes.gid.or_else(|| Some(getegid().as_raw())), ..attributes }
 }
 
 fn apply_mode(named: BorrowedFd<'_>, descriptor: &str, path: &Path, mode: u32) -> Result<(), FileError> {

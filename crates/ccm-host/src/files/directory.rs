@@ -3,10 +3,10 @@
 use std::os::fd::AsFd as _;
 use std::path::Path;
 
-use rustix::fs::{AtFlags, FileType, Mode, mkdirat, unlinkat};
+use rustix::fs::{AtFlags, FileType, Mode, fstat, mkdirat, unlinkat};
 use rustix::process::geteuid;
 
-use super::attributes::apply;
+use super::attributes::{apply, inherits, with_own_group};
 use super::resolve::ResolvedPath;
 use super::write::sync;
 use super::{FileAttributes, FileError, FileStep};
@@ -34,8 +34,13 @@ fn finish(resolved: &ResolvedPath, attributes: FileAttributes) -> Result<(), Fil
     if entry.kind() != FileType::Directory || entry.stat.st_uid != geteuid().as_raw() {
         return Err(FileError::Changed(path.clone()));
     }
+    let parent = fstat(&resolved.parent).map_err(FileError::at(path, FileStep::Inspect))?;
     // A directory inherits the set-group-id bit from its parent.
-    let inherited = entry.mode() & SET_GROUP_ID;
+    let (attributes, inherited) = if inherits(&parent, &entry.stat, attributes) {
+        (attributes, entry.mode() & SET_GROUP_ID)
+    } else {
+        (with_own_group(attributes), 0)
+    };
     let mode = Some(attributes.mode.unwrap_or(MODE | inherited));
     apply(resolved, resolved.pin(&entry)?.as_fd(), FileAttributes { mode, ..attributes })
 }

@@ -13,7 +13,7 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use super::attributes::{SET_ID, acl_is_kept};
+use super::attributes::{SET_ID, acl_is_kept, inherits, with_own_group};
 use super::content::{self, Readable, Writable, sha256};
 use super::extended::{self, AttributeError, ExtendedAttributes};
 use super::inspect::{open_regular, open_source};
@@ -181,8 +181,14 @@ impl<'p> TempFile<'p> {
         cancellation: &Cancellation,
     ) -> Result<String, FileError> {
         let at = |step| FileError::at(&self.path, step);
-        let desired = old.as_mut().map_or(attributes, |old| old.inherited_by(attributes));
         let stat = fstat(&self.file).map_err(at(FileStep::Inspect))?;
+        let directory = fstat(self.parent).map_err(at(FileStep::Inspect))?;
+        let inherits = inherits(&directory, &stat, attributes);
+        let desired = match &mut old {
+            Some(old) => old.inherited_by(attributes),
+            None if inherits => attributes,
+            None => with_own_group(attributes),
+        };
         let (uid, gid) = changed_owners(&stat, desired.uid, desired.gid);
         if uid.is_some() || gid.is_some() {
             let owner_names = owner_names(&stat, uid, gid);
@@ -194,11 +200,8 @@ impl<'p> TempFile<'p> {
         let refused = |refused| attribute_error(&self.path, refused);
         if let Some(old) = &old {
             old.extended.apply(&self.file).map_err(refused)?;
-        } else {
-            let directory = fstat(self.parent).map_err(at(FileStep::Inspect))?;
-            if !acl_is_kept(stat.st_uid, directory.st_uid, desired.uid.unwrap_or(stat.st_uid)) {
-                extended::remove_acl(&self.file).map_err(refused)?;
-            }
+        } else if !inherits {
+            extended::remove_acl(&self.file).map_err(refused)?;
         }
         let mode = desired.mode.unwrap_or(MODE);
         let plain = fchmod(&self.file, Mode::from_raw_mode(mode & !SPECIAL)).map_err(at(FileStep::Mode));

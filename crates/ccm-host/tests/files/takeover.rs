@@ -157,6 +157,31 @@ fn default_list_of_a_strangers_directory_is_not_inherited() {
 }
 
 #[test]
+fn group_of_a_strangers_directory_is_not_inherited() {
+    if !needs_root("changing owners") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let at = |name: &str| scratch.path().join(name);
+    std::fs::create_dir(at("d")).expect("a directory");
+    let inherits = |directory_owner, name: &str, given| {
+        chown(at("d"), Some(directory_owner), Some(NOBODY)).expect("its owner");
+        set_mode(&at("d"), 0o2777);
+        let (file, directory) = (at(&format!("d/{name}")), at(&format!("d/{name}.d")));
+        write_with(&file, "secret", given).expect("a write");
+        files().make_directory(&directory, given).expect("a directory");
+        [owner_ids(&file).1, mode(&file), owner_ids(&directory).1, mode(&directory)]
+    };
+    let own = nix::unistd::getegid().as_raw();
+    let none = owner(None, None, None);
+    assert_eq!(inherits(0, "trusted", none), [NOBODY, 0o644, NOBODY, 0o2755]);
+    assert_eq!(inherits(54_321, "planted", none), [own, 0o644, own, 0o755]);
+    assert_eq!(inherits(54_321, "with-mode", owner(None, None, Some(0o640))), [own, 0o640, own, 0o640]);
+    assert_eq!(inherits(54_321, "with-group", owner(None, Some(12), None)), [12, 0o644, 12, 0o755]);
+    assert_eq!(inherits(54_321, "his", owner(Some(54_321), None, None)), [NOBODY, 0o644, NOBODY, 0o2755]);
+}
+
+#[test]
 fn directory_taken_over_loses_the_lists_of_a_stranger() {
     if !needs_root("changing owners") {
         return;

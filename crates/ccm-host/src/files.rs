@@ -25,7 +25,7 @@ pub use error::{FileError, FileStep};
 pub use middleware::{FileChange, FilesMiddleware};
 pub use read::{is_transient, read_at_most, unescape};
 pub(crate) use remove::empty as empty_directory;
-pub(crate) use resolve::{ResolvedPath, as_io as resolution_error};
+pub(crate) use resolve::{ResolvedPath, as_io as resolution_error, canonical};
 pub use system::SystemFiles;
 pub use write::is_temp_path;
 

@@ -155,7 +155,11 @@ fn parent_for(named: &Path) -> io::Result<PathBuf> {
 
 /// Returns `true` if no third user can rename entries of root or of the user who runs ccm in a directory.
 fn keeps_entries(directory: &Path) -> bool {
-    let Ok(found) = stat(directory) else { return false };
+    stat(directory).is_ok_and(|found| keeps_entries_with(&found))
+}
+
+/// Returns what [`keeps_entries`] returns for a directory with this owner and mode.
+pub(crate) fn keeps_entries_with(found: &Stat) -> bool {
     let is_trusted = found.st_uid == 0 || found.st_uid == geteuid().as_raw();
     let is_sticky = Mode::from_raw_mode(found.st_mode).contains(Mode::SVTX);
     is_trusted && (is_sticky || found.st_mode & WRITABLE_BY_OTHERS == 0)

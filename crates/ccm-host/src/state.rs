@@ -62,6 +62,28 @@ pub enum StateError {
         /// UID of the owner of the link.
         owner: u32,
     },
+    /// A directory above belongs to a third user, who could exchange the state directory.
+    #[error("state directory {path:?} lies below {parent:?} of another user (uid {owner})")]
+    ForeignParent {
+        /// Path of the directory.
+        path: PathBuf,
+        /// Path of the directory above, without links.
+        parent: PathBuf,
+        /// UID of its owner.
+        owner: u32,
+    },
+    /// Others can write a directory above, and so exchange the state directory.
+    #[error(
+        "state directory {path:?} lies below {parent:?}, which can be written by others (mode {mode:04o})"
+    )]
+    ExposedParent {
+        /// Path of the directory.
+        path: PathBuf,
+        /// Path of the directory above, without links.
+        parent: PathBuf,
+        /// Mode of the directory above.
+        mode: u32,
+    },
     /// Users other than the owner can write the directory.
     #[error("state directory {path:?} can be written by others (mode {mode:04o})")]
     Exposed {
@@ -98,6 +120,10 @@ impl StateError {
             }
             Self::Foreign { .. } => {
                 "run ccm as that user, or use --state-dir to name a directory of your own".to_owned()
+            }
+            Self::ForeignParent { .. } | Self::ExposedParent { .. } => {
+                "use --state-dir to name a directory below which only you and root can rename directories"
+                    .to_owned()
             }
             Self::Exposed { .. } => "use --state-dir to name a directory that only you can write".to_owned(),
         }

@@ -168,6 +168,47 @@ fn strangers_links_among_the_parents_are_not_followed() {
 }
 
 #[test]
+fn directory_that_a_third_user_can_exchange_is_refused() {
+    let scratch = Scratch::new();
+    let at = |name: &str| scratch.path().join(name);
+    let own = nix::unistd::geteuid().as_raw();
+    let stranger = ccm_testkit::is_root().then_some(54_321);
+    if stranger.is_none() {
+        ccm_testkit::skipped("root is needed to make a directory of another user");
+    }
+    for (name, mode, uid, gid, refused) in [
+        ("own", 0o755, None, None, None),
+        ("sticky", 0o1777, None, None, None),
+        ("private-group", 0o775, None, stranger.map(|_| own), None),
+        ("group", 0o775, None, stranger, Some(", which can be written by others (mode 0775)")),
+        ("open", 0o777, None, None, Some(", which can be written by others (mode 0777)")),
+        ("theirs", 0o755, stranger, None, Some(" of another user (uid 54321)")),
+        ("theirs-sticky", 0o1777, stranger, None, Some(" of another user (uid 54321)")),
+    ] {
+        if stranger.is_none() && !["own", "sticky", "open"].contains(&name) {
+            continue;
+        }
+        fs::create_dir(at(name)).expect("a directory");
+        chown(at(name), uid, gid).expect("its owner");
+        fs::set_permissions(at(name), fs::Permissions::from_mode(mode)).expect("its mode");
+        let found = |below: &str| {
+            let path = at(&format!("{name}/{below}"));
+            Directory::open_private(&path).map(drop).map_err(|error| {
+                let start = format!("state directory {path:?} lies below {:?}", at(name));
+                error.to_string().replace(&start, "")
+            })
+        };
+        let made = found("st").and_then(|()| found("deep/st"));
+        assert_eq!(made.err().as_deref(), refused, "{name}");
+        assert!(refused.is_none() || fs::read_dir(at(name)).expect("it").count() == 0, "{name}");
+        fs::create_dir_all(at(name).join("made")).expect("a directory");
+        symlink(at(name).join("made"), at(&format!("link-{name}"))).expect("a link");
+        let made = Directory::open_private(&at(&format!("link-{name}"))).map(drop);
+        assert_eq!(made.is_err(), refused.is_some(), "{name}: {made:?}");
+    }
+}
+
+#[test]
 fn appending_extends_a_file_and_does_not_block_on_a_pipe() {
     let scratch = Scratch::new();
     let path = scratch.path().join("events");

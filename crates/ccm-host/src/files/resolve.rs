@@ -216,7 +216,7 @@ impl ResolvedPath {
 }
 
 /// Returns the path without links. A link of an untrusted user is an error.
-pub(super) fn canonical(path: &Path) -> io::Result<PathBuf> {
+pub(crate) fn canonical(path: &Path) -> io::Result<PathBuf> {
     let resolved = ResolvedPath::find_source(path).map_err(as_io)?;
     if resolved.entry.is_none() {
         return Err(Errno::NOENT.into());

@@ -2,17 +2,18 @@
 
 use std::fs::File;
 use std::io::{self, Read, Write as _};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{
-    AtFlags, Dir, FileType, Mode, OFlags, Stat, fstat, fsync, linkat, mkdirat, openat, renameat, statat,
-    unlinkat,
+    AtFlags, Dir, FileType, Mode, OFlags, Stat, fstat, fsync, linkat, mkdirat, openat, renameat, stat,
+    statat, unlinkat,
 };
 use rustix::io::Errno;
 
 use super::{AppendFile, StateError, not_a_link};
-use crate::files::{FileError, ResolvedPath, resolution_error};
+use crate::files::{FileError, ResolvedPath, canonical, resolution_error};
+use crate::private::keeps_entries_with;
 
 const PRIVATE_DIRECTORY: Mode = Mode::RWXU;
 const PRIVATE_FILE: Mode = Mode::RUSR.union(Mode::WUSR);
@@ -28,10 +29,14 @@ pub struct Directory {
 
 impl Directory {
     /// Opens a directory that only this user can write, and makes a missing one. A link among its parents is
-    /// followed if it belongs to root or to this user.
+    /// followed if it belongs to root or to this user. No third user may be able to exchange a parent.
     pub fn open_private(path: &Path) -> Result<Self, StateError> {
         let at = || path.to_owned();
         let refused = |error| StateError::of_path(path, error);
+        // Before parents are made there. The error of a path that can't be resolved comes next.
+        if let Some(parent) = path.ancestors().skip(1).find_map(|parent| canonical(parent).ok()) {
+            check_parents(path, &parent)?;
+        }
         let mut resolved = ResolvedPath::find_making_parents(path).map_err(refused)?;
         match &resolved.entry {
             // The owner of the link could change its target at any time.
@@ -51,6 +56,9 @@ impl Directory {
         if found.st_mode & WRITABLE_BY_OTHERS != 0 {
             return Err(StateError::Exposed { path: at(), mode: found.st_mode & 0o7777 });
         }
+        let real = std::fs::read_link(format!("/proc/self/fd/{}", directory.descriptor.as_raw_fd()));
+        let real = real.map_err(|source| StateError::Open { path: at(), source })?;
+        check_parents(path, real.parent().unwrap_or(Path::new("/")))?;
         Ok(directory)
     }
 
@@ -292,6 +300,30 @@ fn regular(file: File) -> io::Result<File> {
         FileType::Directory => Err(io::ErrorKind::IsADirectory.into()),
         _ => Err(io::Error::other("not a regular file")),
     }
+}
+
+/// Checks that no third user can rename something at or above a parent, a path without links.
+fn check_parents(path: &Path, parent: &Path) -> Result<(), StateError> {
+    const WRITABLE_BY_GROUP: u32 = 0o020;
+    let user = rustix::process::geteuid().as_raw();
+    for parent in parent.ancestors() {
+        let opening = |error: Errno| StateError::Open { path: path.to_owned(), source: error.into() };
+        let mut found = stat(parent).map_err(opening)?;
+        let (owner, mode) = (found.st_uid, found.st_mode & 0o7777);
+        // By convention, the group with the number of a user is his alone.
+        if found.st_gid == user {
+            found.st_mode &= !WRITABLE_BY_GROUP;
+        }
+        if keeps_entries_with(&found) {
+            continue;
+        }
+        let (path, parent) = (path.to_owned(), parent.to_owned());
+        return Err(match [0, user].contains(&owner) {
+            false => StateError::ForeignParent { path, parent, owner },
+            true => StateError::ExposedParent { path, parent, mode },
+        });
+    }
+    Ok(())
 }
 
 /// Checks that a directory, or the link to it, belongs to this user, also as root: another owner could

@@ -318,9 +318,10 @@ fn check_parents(path: &Path, parent: &Path) -> Result<(), StateError> {
             continue;
         }
         let (path, parent) = (path.to_owned(), parent.to_owned());
-        return Err(match [0, user].contains(&owner) {
-            false => StateError::ForeignParent { path, parent, owner },
-            true => StateError::ExposedParent { path, parent, mode },
+        return Err(if [0, user].contains(&owner) {
+            StateError::ExposedParent { path, parent, mode }
+        } else {
+            StateError::ForeignParent { path, parent, owner }
         });
     }
     Ok(())

@@ -9,6 +9,7 @@ use std::time::Duration;
 use ccm_model::Stream;
 use ccm_redaction::{Redactor, StreamRedactor};
 use tokio::net::unix::pipe::{Receiver, Sender};
+use tokio::task::yield_now;
 use tokio::time::{Instant, timeout_at};
 
 use super::capture::Capture;
@@ -86,9 +87,10 @@ impl<'a> Streams<'a> {
         (stdout, stderr, unredacted.map(|(stdout, stderr)| Box::new(Unredacted { stdout, stderr })))
     }
 
-    /// Reads or writes once; waits for ever when all pipes are closed. Output without end does not hold up
-    /// timers, because the runtime limits the work of a task between two pauses.
+    /// Reads or writes once; waits for ever when all pipes are closed. Looks at the clock before: the runtime
+    /// itself lets a task read a hundred times in a row, and redaction can make that take minutes.
     async fn step(&mut self) {
+        yield_now().await;
         tokio::select! {
             () = self.stdout.ready() => self.stdout.read(&mut self.buffer, self.on_line),
             () = self.stderr.ready() => self.stderr.read(&mut self.buffer, self.on_line),

@@ -1,6 +1,10 @@
 //! Output of commands.
 
-use ccm_host::Exit;
+use std::cell::Cell;
+
+use ccm_host::{Cancellation, Exit, Runner as _};
+use ccm_testkit::wait_until;
+use tokio::task::yield_now;
 
 use crate::{alone, run, run_with_lines, shell, text};
 
@@ -44,6 +48,40 @@ fn flood_without_a_listener_takes_a_few_mebibytes() {
         assert_eq!(finished.stdout.dropped, (1024 * MIB - MIB - 64 * 1024) as u64);
         let grown = peak_memory() - before;
         assert!(grown < 8 * MIB, "{grown}");
+    });
+}
+
+#[test]
+fn clock_is_looked_at_between_two_reads() {
+    alone("output::clock_is_looked_at_between_two_reads", async |runner| {
+        let (reads, most) = (Cell::new(0), Cell::new(0));
+        let mut writer = String::new();
+        // Lines without an end come in parts, each as long as the longest read.
+        let mut on_line = |_, line: &str| {
+            if writer.is_empty() {
+                writer = format!("/proc/{line}/stat");
+                return;
+            }
+            reads.set(reads.get() + 1);
+            most.set(reads.get().max(most.get()));
+            // The next read finds a full pipe.
+            let is_waiting = |row: String| !row.contains(") R ") && !row.contains(" (sh) ");
+            wait_until("the pipe is full", || std::fs::read_to_string(&writer).is_ok_and(is_waiting));
+        };
+        let turns = async {
+            loop {
+                // Timers fire between two turns of the runtime.
+                yield_now().await;
+                reads.set(0);
+            }
+        };
+        let (command, never) = (shell("echo $$; exec head -c 1048576 /dev/zero"), Cancellation::never());
+        let finished = tokio::select! {
+            biased;
+            () = turns => unreachable!("turns go on"),
+            finished = runner.run(&command, &never, &mut on_line) => finished.expect("a command that starts"),
+        };
+        assert_eq!((finished.exit, most.get()), (Exit::Code(0), 1));
     });
 }
 

@@ -8,6 +8,10 @@ use rustix::process::{Resource, Rlimit, setrlimit};
 
 use crate::command::limits::SandboxLimits;
 
+/// Maximum number of signals that the processes of the user may have queued. The kernel counts them for each
+/// user of the machine; without a lower limit, a sandbox could use up those of all other processes of its user.
+const MAX_QUEUED_SIGNALS: u64 = 1024;
+
 /// Joins the control groups of the sandbox. This process has one thread.
 pub(super) fn join(memberships: &[PathBuf]) -> io::Result<()> {
     // Zero stands for the process that writes.
@@ -31,6 +35,7 @@ impl OwnLimits<'_> {
             (Resource::Nproc, self.processes.then_some(processes.max), 0),
             (Resource::As, self.memory.then_some(memory.max), 0),
             (Resource::Fsize, *file_size, 0),
+            (Resource::Sigpending, Some(MAX_QUEUED_SIGNALS), 0),
             // The signal at the lower limit shows the reason. If ignored, a kill follows a second later.
             (Resource::Cpu, seconds, 1),
         ] {

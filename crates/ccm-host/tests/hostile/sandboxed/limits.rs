@@ -86,6 +86,21 @@ fn file_size_and_processor_time_are_limited() {
 }
 
 #[test]
+fn signals_queued_for_a_user_are_not_used_up() {
+    launched("sandboxed::limits::signals_queued_for_a_user_are_not_used_up", async |runner| {
+        let place = Place::new();
+        // Each timer keeps a signal in reserve.
+        let greedy = format!(
+            "my ($n, $id) = (0, 'room'); $n++ while $n < 5000 && syscall({}, 1, 0, $id) == 0; print $n",
+            nix::libc::SYS_timer_create
+        );
+        let made: u32 = succeed(runner, &place.perl(&greedy)).await.parse().expect("a number");
+        // Those of the same user outside of the sandbox may count as well.
+        assert!((500..=1024).contains(&made), "{made}");
+    });
+}
+
+#[test]
 fn limit_that_is_not_enforced_is_refused_only_if_it_was_requested() {
     let test = "sandboxed::limits::limit_that_is_not_enforced_is_refused_only_if_it_was_requested";
     without(&[SandboxLayer::ControlGroups, SandboxLayer::Namespaces], test, async |runner| {

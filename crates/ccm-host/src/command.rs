@@ -238,7 +238,7 @@ impl Finished {
     }
 }
 
-/// Reason why a command was not started. Variants that no launcher reports are not serialized.
+/// Reason why a command was not started or has no result. Variants that no launcher reports are not serialized.
 #[derive(Debug, Serialize, Deserialize, thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {
@@ -304,9 +304,12 @@ pub enum StartError {
         #[serde(with = "io_error")]
         source: std::io::Error,
     },
-    /// The command was started, but another part of this program took its exit code.
+    /// The command was run, but a tracer of it withholds its exit code, or another part of this program took it.
     #[serde(skip)]
-    #[error("\"{}\" ended, but its exit code was taken by another part of this program", program.display())]
+    #[error(
+        "\"{}\" was run, but its exit code was taken by its tracer or by another part of this program",
+        program.display()
+    )]
     StatusLost {
         /// Path of the program.
         program: PathBuf,
@@ -461,10 +464,13 @@ pub enum StartError {
 }
 
 impl StartError {
-    /// Builds the failure of a resource whose command was not started.
+    /// Builds the failure of a resource whose command was not started, or has ended in an unknown way.
     pub fn failure(&self) -> Failure {
         let failure = match self {
             Self::Refused { refusal, .. } => Failure::refused(refusal),
+            Self::StatusLost { .. } => {
+                Failure { changed: true, ..Failure::from_error(FailureKind::Exit, self) }
+            }
             _ => Failure::from_error(FailureKind::Start, self),
         };
         Failure { property: self.property().map(Into::into), ..failure }

@@ -18,7 +18,7 @@ use rustix::process::{
 };
 use tokio::io::unix::AsyncFd;
 use tokio::sync::Mutex;
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep};
 
 use super::control_group::{ControlGroup, ControlGroups};
 use super::launch_protocol::{ControlGroupRequest, LaunchReply, LaunchRequest, MAX_REPLIES};
@@ -43,6 +43,11 @@ use crate::{Local, after, raw};
 /// This is the only global state of the libraries of ccm, because the kernel assigns orphans and limits to a
 /// process and not to a part of it.
 static RUN_LOCK: Mutex<Option<Mark>> = Mutex::const_new(None);
+
+/// Maximum time that a tracer of a command may keep its exit code from this process.
+const MAX_TRACED: Duration = Duration::from_secs(1);
+/// Interval at which the exit code is looked for.
+const TRACED_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Error that keeps this process from running commands.
 #[derive(Debug, thiserror::Error)]
@@ -284,7 +289,10 @@ async fn run_started(
     streams.drain().await;
     let (stdout, stderr, unredacted) = streams.finish();
 
-    let status = leader.reap();
+    let status = match interruption {
+        Some(_) => leader.reap(),
+        None => leader.status().await,
+    };
     let enforced = match reply.map(read_reply) {
         None => None,
         Some(Some(LaunchReply::Ready(enforced))) => command.sandbox.is_some().then_some(enforced),
@@ -500,6 +508,17 @@ impl Leader {
     fn has_ended(&self) -> bool {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         matches!(waitid(WaitId::Pid(self.pid), options), Ok(Some(_)))
+    }
+
+    /// Reaps the process after its end. A tracer sees the end first and may keep it for a while.
+    async fn status(&self) -> Option<WaitIdStatus> {
+        let end = Instant::now() + MAX_TRACED;
+        loop {
+            match waitid(WaitId::Pid(self.pid), WaitIdOptions::EXITED | WaitIdOptions::NOHANG) {
+                Ok(None) if Instant::now() < end => sleep(TRACED_INTERVAL).await,
+                status => return status.ok().flatten(),
+            }
+        }
     }
 
     /// Reaps the process if it has ended; one that could not be killed may not have.

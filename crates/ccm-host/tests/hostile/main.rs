@@ -23,6 +23,7 @@ mod secrets;
 mod signals;
 mod start;
 mod survivors;
+mod traced;
 mod unprivileged;
 
 use ccm_host::{Cancellation, CapturedOutput, Command, Finished, Runner as _, SystemRunner};

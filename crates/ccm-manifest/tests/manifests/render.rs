@@ -278,11 +278,11 @@ ccm:
     assert_eq!(
         messages,
         [
-            "`thing#a` can't be written: `lookup('data.' + file('/made'))` is known only during the run",
-            "`thing#b` can't be written: `lookup('data.' + #)` is known only during the run",
-            "`thing#d` can't be written: it depends on `thing#/quiet`, which is in noop and therefore left out",
-            "`thing#e` can't be written: `lookup('data.x', file('/made'))` is known only during the run",
-            "`thing#c` can't be written: the path in `file(file('/made'))` is known only during the run",
+            "`thing#a` can't be rendered: `lookup('data.' + file('/made'))` is known only during the run",
+            "`thing#b` can't be rendered: `lookup('data.' + #)` is known only during the run",
+            "`thing#d` can't be rendered: it depends on `thing#/quiet`, which is in noop and therefore left out",
+            "`thing#e` can't be rendered: `lookup('data.x', file('/made'))` is known only during the run",
+            "`thing#c` can't be rendered: the path in `file(file('/made'))` is known only during the run",
         ]
     );
 }

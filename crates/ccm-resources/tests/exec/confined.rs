@@ -307,7 +307,7 @@ fn invalid_properties_are_rejected() {
         (&[("sandbox", "{memory=2 apples}")], "invalid-value sandbox 2 apples | 512MiB, 2GiB"),
         (&[("sandbox", "{memory=512}")], "invalid-value sandbox 512 | 512MiB, 2GiB"),
         (&[("sandbox", "{processes=0}")], "invalid-value sandbox processes"),
-        (&[("sandbox", "{cpu=500ms}")], "invalid-value sandbox 500ms | 30s"),
+        (&[("sandbox", "{cpu=500ms}")], "invalid-value sandbox 1s, 500ms | 30s"),
         (&[("user", "")], "invalid-value user"),
     ] {
         assert_eq!(errors_of(&exec("true", properties)), [expected], "{properties:?}");

@@ -22,8 +22,8 @@ fn trace(pid: &str) -> Child {
     );
     let mut tracer =
         Other::new("/usr/bin/perl").args(["-e", &text]).stdout(Stdio::piped()).spawn().expect("perl");
-    let traces = tracer.stdout.as_mut().expect("its output").read_exact(&mut [0]);
-    traces.expect("a tracer");
+    let begun = tracer.stdout.as_mut().expect("its output").read_exact(&mut [0]);
+    begun.expect("a tracer");
     tracer
 }
 

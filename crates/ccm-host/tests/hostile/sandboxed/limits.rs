@@ -92,7 +92,7 @@ fn signals_queued_for_a_user_are_not_used_up() {
         // Each timer keeps a signal in reserve.
         let greedy = format!(
             "my ($n, $id) = (0, 'room'); $n++ while $n < 5000 && syscall({}, 1, 0, $id) == 0; print $n",
-            nix::libc::SYS_timer_create
+            libc::SYS_timer_create
         );
         let made: u32 = succeed(runner, &place.perl(&greedy)).await.parse().expect("a number");
         // Those of the same user outside of the sandbox may count as well.

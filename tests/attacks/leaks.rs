@@ -38,7 +38,7 @@ fn json(text: &str) -> String {
 }
 
 /// Prints a variable in the forms in which programs write it.
-const PRINT: &str = r#"printf '%s\n' "$S"; printf %s "$S" | base64 -w0; echo; printf x%s "$S" | base64 -w0; echo; printf xy%s "$S" | base64 -w0 | tr +/ -_; echo; printf %s "$S" | od -An -v -tx1 | tr -d ' \n'; echo; printf %s "$S" | od -An -v -tx1 | tr -d ' \n' | tr a-f A-F >&2; for part in $S; do printf '%s ' "$part"; done"#;
+const PRINT: &str = r#"printf '%s\n' "$S"; printf %s "$S" | base64 -w0; echo; printf x%s "$S" | base64 -w0; echo; printf xy%s "$S" | base64 -w0 | tr +/ -_; echo; printf %s "$S" | od -An -v -tx1 | tr -d ' \n'; echo; printf %s "$S" | od -An -v -tx1 | tr -d ' \n' | tr a-f A-F >&2; for locale in C C.UTF-8; do LC_ALL=$locale bash -c 'printf "%q\n" "$S"'; done; for part in $S; do printf '%s ' "$part"; done"#;
 
 const MANIFEST: &str = r#"
 ccm:
@@ -124,6 +124,10 @@ fn of_secret(secret: &str) -> Vec<String> {
     };
     let hexadecimal = secret.bytes().fold(String::new(), |text, byte| text + &format!("{byte:02x}"));
     let encoded = percent(|byte| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte));
+    let backslashed = secret.chars().fold(String::new(), |text, character| match character {
+        ' ' | '"' | '\'' | '&' | '\\' | '{' | '}' => text + "\\" + &character.to_string(),
+        _ => text + &character.to_string(),
+    });
     let mut forms = vec![
         secret.to_owned(),
         escaped.replace('/', "\\/"),
@@ -131,6 +135,13 @@ fn of_secret(secret: &str) -> Vec<String> {
         escaped.replace('é', "\\u00e9"),
         escaped,
         secret.replace('\'', r"'\''"),
+        secret.replace('\'', r#"'"'"'"#),
+        backslashed,
+        escaped.replace('&', "\\u0026").replace('/', "\\/"),
+        escaped.replace('&', "\\u0026").replace('é', "\\u00e9"),
+        escaped.replace('\'', "\\u0027"),
+        percent(|byte| byte.is_ascii_alphanumeric() || b"-._~!'()*".contains(&byte)),
+        percent(|byte| byte.is_ascii_alphanumeric() || b"-._~!'()*;,/?:@&=+$#".contains(&byte)),
         percent(|byte| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte)),
         encoded.replace("%20", "+"),
         encoded.to_lowercase(),
@@ -274,6 +285,7 @@ fn every_form_of_a_secret_is_found() {
         ("base64", base64(format!("before {secret} after").as_bytes())),
         ("base64 with another start", base64(format!("before: {secret} after").as_bytes())),
         ("a shell", format!("'{}'", secret.replace('\'', r"'\''"))),
+        ("Python", format!("'{}'", secret.replace('\'', r#"'"'"'"#))),
     ] {
         search.text(tool, &text);
         assert!(!search.found.is_empty(), "{tool}: {text}");

@@ -10,7 +10,7 @@ use ccm_model::escape_control;
 const STANDARD: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const URL_SAFE: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// Maximum number of bytes of an escaped character: `\ud83d\ude00`.
+/// Maximum number of bytes of an escaped character: `\ud83d\ude00`, `\342\200\250`.
 const MAX_UNIT: usize = 12;
 
 /// Returns the encoders of a part, for a set of encodings.
@@ -24,7 +24,7 @@ pub(super) struct FormEncoder<'t> {
     /// Index of the encoding in [`ENCODINGS`].
     index: u8,
     /// Classes of bytes that the encoding escapes.
-    escapes: u16,
+    escapes: u32,
     /// Offset in the text; in base64, the number of the next digit.
     offset: usize,
     /// Number of bytes that were returned.
@@ -150,15 +150,12 @@ impl<'t> FormEncoder<'t> {
         let mut length = 1;
         match ENCODINGS[usize::from(self.index)].0 {
             Encoding::Raw | Encoding::Base64 { .. } => self.put([byte]),
-            Encoding::Json { upper, .. } => length = self.escape_in_json(byte, upper),
-            Encoding::JsonInHtml if matches!(byte, b'<' | b'>' | b'&') => {
-                self.put(*b"\\u00");
-                self.put(hex(byte, false));
+            Encoding::Json { escapes, hex, upper } => {
+                length = self.escape_in_json(byte, escapes, hex, upper);
             }
-            Encoding::JsonInHtml => length = self.escape_in_json(byte, false),
-            Encoding::Debug => {
-                // A combining character at the beginning of a text is escaped, but within a text it is not.
-                let before = if self.offset == 0 { "" } else { "a" };
+            Encoding::Debug { apostrophe } => {
+                // `escape_debug` escapes a combining character only at the beginning of a text.
+                let before = if self.offset == 0 || !apostrophe { "" } else { "a" };
                 let character = self.character();
                 length = character.len_utf8();
                 let text = format!("{before}{character}");
@@ -171,7 +168,10 @@ impl<'t> FormEncoder<'t> {
                 self.put(escape_control(&text).bytes());
             }
             Encoding::SingleQuoted => self.put(*br"'\''"),
-            Encoding::DoubleQuoted => self.put([b'\\', byte]),
+            Encoding::PythonQuoted => self.put(*br#"'"'"'"#),
+            Encoding::Backslashed if byte == b'~' && !self.follows([b':', b'=']) => self.put([byte]),
+            Encoding::DoubleQuoted | Encoding::Backslashed => self.put([b'\\', byte]),
+            Encoding::AnsiQuoted { ascii } => length = self.escape_in_ansi(byte, ascii),
             Encoding::Hex { upper } => self.put(hex(byte, upper)),
             Encoding::Percent { plus: true, .. } if byte == b' ' => self.put(*b"+"),
             Encoding::Percent { upper, .. } => {
@@ -183,26 +183,62 @@ impl<'t> FormEncoder<'t> {
     }
 
     /// Escapes a character as in JSON, and returns its length in the text.
-    fn escape_in_json(&mut self, byte: u8, upper: bool) -> usize {
+    fn escape_in_json(&mut self, byte: u8, escapes: u32, written_in_hex: u32, upper: u32) -> usize {
+        let classes = class::OF[usize::from(byte)];
+        let character = self.character();
+        let is_kept = escapes & class::NON_ASCII == 0 && !matches!(character, '\u{2028}' | '\u{2029}');
         match byte {
             b'\x08' => self.put(*b"\\b"),
             b'\t' => self.put(*b"\\t"),
             b'\n' => self.put(*b"\\n"),
             b'\x0c' => self.put(*b"\\f"),
             b'\r' => self.put(*b"\\r"),
-            _ if byte.is_ascii_control() || !byte.is_ascii() => {
-                let character = self.character();
+            b'\\' => self.put(*br"\\"),
+            b'"' | b'/' if classes & written_in_hex == 0 => self.put([b'\\', byte]),
+            _ if !byte.is_ascii() && is_kept => self.put(character.encode_utf8(&mut [0; 4]).bytes()),
+            _ => {
                 for unit in character.encode_utf16(&mut [0; 2]) {
                     self.put(*b"\\u");
-                    let [high, low] = unit.to_be_bytes();
-                    self.put(hex(high, upper));
-                    self.put(hex(low, upper));
+                    for byte in unit.to_be_bytes() {
+                        self.put(hex(byte, classes & upper != 0));
+                    }
                 }
-                return character.len_utf8();
             }
-            _ => self.put([b'\\', byte]),
         }
-        1
+        character.len_utf8()
+    }
+
+    /// Escapes a byte as in `$'...'` of bash, or a character that is not printable, and returns its length.
+    fn escape_in_ansi(&mut self, byte: u8, ascii: bool) -> usize {
+        let mut bytes = 1;
+        match byte {
+            b'"' => self.put([byte]),
+            b'\\' | b'\'' => self.put([b'\\', byte]),
+            0x07..=0x0d => self.put([b'\\', b"abtnvfr"[usize::from(byte) - 7]]),
+            0x1b => self.put(*b"\\E"),
+            _ => {
+                let character = self.character();
+                let is_printable = !character.is_control() && !matches!(character, '\u{2028}' | '\u{2029}');
+                if !ascii {
+                    bytes = character.len_utf8();
+                }
+                let text = self.part.text;
+                for byte in text.bytes().skip(self.offset).take(bytes) {
+                    if !ascii && is_printable {
+                        self.put([byte]);
+                    } else {
+                        self.put([b'\\', b'0' + (byte >> 6), b'0' + (byte >> 3 & 7), b'0' + (byte & 7)]);
+                    }
+                }
+            }
+        }
+        bytes
+    }
+
+    /// Returns `true` if the byte before the current offset is one of these.
+    fn follows(&self, bytes: [u8; 2]) -> bool {
+        let before = self.offset.checked_sub(1).and_then(|before| self.part.text.as_bytes().get(before));
+        before.is_some_and(|before| bytes.contains(before))
     }
 
     fn character(&self) -> char {

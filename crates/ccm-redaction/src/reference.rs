@@ -41,20 +41,16 @@ fn parts(value: &str) -> Vec<&str> {
 
 fn part_forms(text: &str, keep: &mut dyn FnMut(String)) {
     keep(text.to_owned());
-    let in_json = json(text);
-    for upper in [false, true] {
-        let in_ascii = ascii(&in_json, upper);
-        if !upper {
-            keep(in_ascii.replace('/', "\\/"));
-        }
-        keep(in_ascii);
-    }
-    keep(in_json.replace('/', "\\/"));
-    keep(in_json.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026"));
-    keep(in_json);
+    json_forms(text, keep);
     keep(text.escape_debug().to_string());
     keep(escape_control(text).into_owned());
+    let debug = format!("{text:?}");
+    keep(debug[1..debug.len() - 1].to_owned());
     keep(text.replace('\'', r"'\''"));
+    keep(text.replace('\'', r#"'"'"'"#));
+    keep(backslashed(text));
+    keep(ansi_quoted(text, false));
+    keep(ansi_quoted(text, true));
     keep(in_double_quotes(text));
     for alphabet in [STANDARD, URL_SAFE] {
         base64_forms(text.as_bytes(), alphabet, keep);
@@ -67,35 +63,103 @@ fn part_forms(text: &str, keep: &mut dyn FnMut(String)) {
         keep(percent(text, "-._~/", "%20", upper));
         keep(percent(text, "-._~", "+", upper));
         keep(percent(text, "-._*", "+", upper));
+        keep(percent(text, "-._~!'()*", "%20", upper));
+        keep(percent(text, "-._~!'()*;,/?:@&=+$#", "%20", upper));
     }
+    keep(percent(text, "-._", "+", true));
+    keep(percent(text, "-._~$&+:=@", "%20", true));
 }
 
-fn json(text: &str) -> String {
-    let written = serde_json::Value::from(text).to_string();
-    written[1..written.len() - 1].to_owned()
-}
+/// Characters that an encoder of JSON escapes besides quotes, backslashes and control characters, those among
+/// them and the quotes that it writes like `\u0022`, and those with digits in capitals. `ä` stands for
+/// everything that is not ASCII.
+const JSON: [[&str; 3]; 26] = [
+    ["", "", ""],
+    ["/", "", ""],
+    ["ä", "", ""],
+    ["ä/", "", ""],
+    ["ä", "", "all"],
+    ["ä\u{7f}", "", ""],
+    ["\u{2028}", "", ""],
+    ["\u{2028}/", "", ""],
+    ["<>&\u{2028}", "", ""],
+    ["'", "", ""],
+    ["'ä", "", ""],
+    ["'ä/", "", ""],
+    ["<>&'", "", ""],
+    ["<>&'ä\u{7f}", "", ""],
+    ["<>&'=\u{2028}", "", ""],
+    ["<>&ä\u{7f}", "", "<>"],
+    ["<>&'+`ä\u{7f}", "\"", "all"],
+    ["<>&'ä/", "\"", "<>"],
+    ["<>&'ä", "\"", "<>"],
+    ["<>&'\u{2028}/", "\"", "<>"],
+    ["<>&'\u{2028}", "\"", "<>"],
+    ["<>&ä/", "", "<>"],
+    ["<>&\u{2028}/", "", "<>"],
+    ["<>&\u{2028}", "", "<>"],
+    ["<>ä", "", "<>"],
+    ["/", "/", ""],
+];
 
-/// Returns the form in a JSON string with escapes for everything that is not ASCII.
-fn ascii(json: &str, upper: bool) -> String {
-    let mut written = String::new();
-    let mut rest = json.chars().peekable();
-    while let Some(character) = rest.next() {
-        if character == '\\' && rest.peek() == Some(&'u') {
-            let digits: String = rest.by_ref().take(5).skip(1).collect();
-            written += "\\u";
-            written += &if upper { digits.to_ascii_uppercase() } else { digits };
-        } else if character == '\\' {
-            written.push(character);
-            written.extend(rest.next());
-        } else if character.is_ascii() {
-            written.push(character);
-        } else {
-            for unit in character.encode_utf16(&mut [0; 2]) {
-                written += &if upper { format!("\\u{unit:04X}") } else { format!("\\u{unit:04x}") };
+fn json_forms(text: &str, keep: &mut dyn FnMut(String)) {
+    for [escaped, in_hex, upper] in JSON {
+        let mut form = String::new();
+        for character in text.chars() {
+            let is_separator = matches!(character, '\u{2028}' | '\u{2029}');
+            let is_escaped = escaped.contains(character)
+                || !character.is_ascii() && escaped.contains('ä')
+                || is_separator && escaped.contains('\u{2028}');
+            let plain = serde_json::Value::from(character.to_string()).to_string();
+            if in_hex.contains(character) || is_escaped && character != '/' || plain.starts_with("\"\\u") {
+                for unit in character.encode_utf16(&mut [0; 2]) {
+                    let is_upper = upper == "all" || upper.contains(character);
+                    form += &if is_upper { format!("\\u{unit:04X}") } else { format!("\\u{unit:04x}") };
+                }
+            } else if is_escaped {
+                form += "\\/";
+            } else {
+                form += &plain[1..plain.len() - 1];
             }
         }
+        keep(form);
     }
-    written
+}
+
+/// Returns the form of `printf %q` in bash for printable text.
+fn backslashed(text: &str) -> String {
+    let mut form = String::new();
+    for character in text.chars() {
+        let is_prefix = form.ends_with([':', '=']) && character == '~';
+        if is_prefix || " !\"$&'()*,;<>?[\\]^`{|}".contains(character) {
+            form.push('\\');
+        }
+        form.push(character);
+    }
+    form
+}
+
+/// Returns the form of `printf %q` in bash for text that is not printable.
+fn ansi_quoted(text: &str, ascii: bool) -> String {
+    let mut form = String::new();
+    for character in text.chars() {
+        let is_separator = matches!(character, '\u{2028}' | '\u{2029}');
+        match character {
+            '\\' | '\'' => form.extend(['\\', character]),
+            '\t' => form += "\\t",
+            '\n' => form += "\\n",
+            '\r' => form += "\\r",
+            '\u{b}' => form += "\\v",
+            '\u{1b}' => form += "\\E",
+            _ if character.is_control() || is_separator || ascii && !character.is_ascii() => {
+                for byte in character.encode_utf8(&mut [0; 4]).bytes() {
+                    form += &format!("\\{byte:03o}");
+                }
+            }
+            _ => form.push(character),
+        }
+    }
+    form
 }
 
 fn in_double_quotes(text: &str) -> String {

@@ -52,6 +52,59 @@ fn values_in_json_urls_and_web_forms_are_hidden() {
 }
 
 #[test]
+fn values_are_hidden_as_shells_and_other_languages_write_them() {
+    let printable = "pä'w~ $x:~<a>&/=\"+`\\!*(é)";
+    let other = "it's\u{1b}\u{7f}\n\"\\/ä\u{2028}&<";
+    for (secret, forms) in [
+        (
+            printable,
+            &[
+                // bash, Python and Rust.
+                r#"pä\'w~\ \$x:\~\<a\>\&/=\"+\`\\\!\*\(é\)"#,
+                r#"p\303\244\'w~ $x:~<a>&/="+`\\!*(\303\251)"#,
+                r#"pä'"'"'w~ $x:~<a>&/="+`\!*(é)"#,
+                r#"pä'w~ $x:~<a>&/=\"+`\\!*(é)"#,
+                // `encodeURIComponent` and `encodeURI`, `url.PathEscape`, and `urlencode` of PHP.
+                "p%C3%A4'w~%20%24x%3A~%3Ca%3E%26%2F%3D%22%2B%60%5C!*(%C3%A9)",
+                "p%C3%A4'w~%20$x:~%3Ca%3E&/=%22+%60%5C!*(%C3%A9)",
+                "p%c3%a4'w~%20$x:~%3ca%3e&/=%22+%60%5c!*(%c3%a9)",
+                "p%C3%A4%27w~%20$x:~%3Ca%3E&%2F=%22+%60%5C%21%2A%28%C3%A9%29",
+                "p%C3%A4%27w%7E+%24x%3A%7E%3Ca%3E%26%2F%3D%22%2B%60%5C%21%2A%28%C3%A9%29",
+                // JSON of Go, Flask, Gson, Django and .NET.
+                r#"pä'w~ $x:~\u003ca\u003e\u0026/=\"+`\\!*(é)"#,
+                r#"p\u00e4\u0027w~ $x:~\u003ca\u003e\u0026/=\"+`\\!*(\u00e9)"#,
+                r#"pä\u0027w~ $x:~\u003ca\u003e\u0026/\u003d\"+`\\!*(é)"#,
+                r#"p\u00e4'w~ $x:~\u003Ca\u003E\u0026/=\"+`\\!*(\u00e9)"#,
+                r"p\u00E4\u0027w~ $x:~\u003Ca\u003E\u0026/=\u0022\u002B\u0060\\!*(\u00E9)",
+                // JSON of PHP with some or all of its flags.
+                r#"p\u00e4\u0027w~ $x:~<a>&\/=\"+`\\!*(\u00e9)"#,
+                r"p\u00e4\u0027w~ $x:~\u003Ca\u003E\u0026\/=\u0022+`\\!*(\u00e9)",
+                r"pä\u0027w~ $x:~\u003Ca\u003E\u0026/=\u0022+`\\!*(é)",
+                r#"pä'w~ $x:~\u003Ca\u003E\u0026\/=\"+`\\!*(é)"#,
+                r#"p\u00e4'w~ $x:~\u003Ca\u003E&/=\"+`\\!*(\u00e9)"#,
+                r#"pä'w~ $x:~<a>&\u002f=\"+`\\!*(é)"#,
+            ][..],
+        ),
+        (
+            other,
+            &[
+                "it\\'s\\E\\177\\n\"\\\\/ä\\342\\200\\250&<",
+                r#"it\'s\E\177\n"\\/\303\244\342\200\250&<"#,
+                r#"it's\u{1b}\u{7f}\n\"\\/ä\u{2028}&<"#,
+                r#"it's\u001b\u007f\n\"\\/\u00e4\u2028&<"#,
+                "it's\\u001b\u{7f}\\n\\\"\\\\/ä\\u2028&<",
+                "it's\\u001b\u{7f}\\n\\\"\\\\\\/ä\\u2028&<",
+                "it's\\u001b\u{7f}\\n\\\"\\\\/ä\\u2028\\u0026\\u003c",
+            ],
+        ),
+    ] {
+        for form in forms {
+            assert_eq!(redacted(&[secret], &format!("<{form}>")), "<[redacted]>", "{form}");
+        }
+    }
+}
+
+#[test]
 fn base64_is_found_after_other_bytes() {
     let secret = "correct horse battery?>~";
     for (encoded, prefix) in [

@@ -5,6 +5,7 @@
 
 mod collect;
 mod comments;
+mod open_value;
 mod sensitive_ranges;
 
 use std::collections::HashSet;
@@ -18,6 +19,7 @@ use ccm_model::{Diagnostic, DiagnosticKind, Span, escape_control};
 use crate::printed;
 
 pub use collect::{annotation_spans, collect};
+pub use open_value::OpenValue;
 pub use sensitive_ranges::{sensitive_parts, sensitive_parts_of_invalid};
 
 /// Annotation of a key.

@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
+use super::open_value::OpenValue;
+
 /// Finds the values of sensitive keys. Errs on the side of finding too much.
 pub fn sensitive_parts(source_text: &str) -> Vec<Range<usize>> {
     find(source_text, &HashSet::new()).0
@@ -25,6 +27,7 @@ fn find<'t>(source_text: &'t str, names: &HashSet<&str>) -> (Vec<Range<usize>>, 
     }
     // Indentation of the sensitive key whose value may go on.
     let mut value = None;
+    let mut open = OpenValue::default();
     // The next key is sensitive.
     let mut is_annotated = false;
     let mut start = 0;
@@ -35,12 +38,17 @@ fn find<'t>(source_text: &'t str, names: &HashSet<&str>) -> (Vec<Range<usize>>, 
         let first = start + indent;
         start += line.len();
         let is_comment = text.starts_with('#');
-        // List elements may have the indentation of their key, and so has a value after `? KEY`.
-        if value.is_some_and(|key| text.is_empty() || indent > key || text.starts_with(['-', ':'])) {
+        // List elements may have the indentation of their key, and so has a value after `? KEY`. YAML allows no
+        // tabs as indentation, so nothing is known about a line with one.
+        let is_deeper = |key| indent > key || line[..indent].contains('\t');
+        let goes_on = |key| text.is_empty() || is_deeper(key) || text.starts_with(['-', ':']);
+        if value.is_some_and(goes_on) || open.is_open() {
             parts.push(first..end);
+            open.read(text, indent);
         } else if !text.is_empty() && !is_comment {
             // A comment ends no value, whatever its indentation.
             value = None;
+            open = OpenValue::default();
         }
         if text.is_empty() || is_comment {
             is_annotated |= is_annotation(text);
@@ -55,6 +63,7 @@ fn find<'t>(source_text: &'t str, names: &HashSet<&str>) -> (Vec<Range<usize>>, 
         } else if is_annotated {
             parts.extend(value_of(text).map(|value| first + value..end));
             (value, is_annotated) = (Some(indent), false);
+            open.read(text, indent);
         } else if is_annotated_here {
             parts.extend(value_of(text).map(|value| first + value..end));
             // The annotation may be meant for this line, or for the next key in braces.
@@ -62,6 +71,7 @@ fn find<'t>(source_text: &'t str, names: &HashSet<&str>) -> (Vec<Range<usize>>, 
         } else if let Some((_, after)) = keys(text).find(|(name, _)| names.contains(name)) {
             parts.push(first + after..end);
             value = Some(indent);
+            open.read(text, indent);
         }
     }
     parts.retain(|part| !part.is_empty());
@@ -127,6 +137,14 @@ mod tests {
             ("# @sensitive\na: |\n  b\n\n  c\nd: e\n", &["|", "b", "c"]),
             ("# @sensitive\na:\n- b\n- c\nd: e\n", &["- b", "- c"]),
             ("# @sensitive\na: \"b\n  c\n", &["\"b", "c"]),
+            ("# @sensitive\na: \"b\nc \\\" # d\n\ne\"\nf: g\n", &["\"b", "c \\\" # d", "e\""]),
+            ("# @sensitive\n'a': !x 'b\nc''d\n'\nf: g\n", &["!x 'b", "c''d", "'"]),
+            ("# @sensitive\na:\n- \"b\nc\"\nf: g\n", &["- \"b", "c\""]),
+            ("# @sensitive\na: [b,\nc: {d,\ne}, ]\nf: g\n", &["[b,", "c: {d,", "e}, ]"]),
+            ("# @sensitive\na: it's b\nc: d\n", &["it's b"]),
+            ("# @sensitive\na: |\n  'b\n  [c\nd: e\n", &["|", "'b", "[c"]),
+            ("x:\n  # @sensitive\n  a:\n\tb\n  c: d\n", &["b"]),
+            ("x:\n  # @sensitive\n  a: |\n    b\n\tc\n  d: e\n", &["|", "b", "c"]),
             ("# @sensitive\r\na: b\r\nd: e\r\n", &["b"]),
             ("# @sensitive\na: b\n# @sensitive\nc: d\n", &["b", "d"]),
             ("# @sensitive\nno key here", &[""; 0]),

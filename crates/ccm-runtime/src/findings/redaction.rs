@@ -71,6 +71,7 @@ impl RedactedSource {
         let sensitive = SensitiveText::of(whole);
         let mut hidden = secrets.hidden_in_text(whole);
         hidden.extend_from_slice(&sensitive.parts);
+        hidden.extend(sensitive.values.hidden_in_text(whole));
         hidden.sort_by_key(|part| part.start);
         let mut redacted = Self { text: String::with_capacity(whole.len()), sensitive, replaced: Vec::new() };
         let mut at = 0;
@@ -149,6 +150,17 @@ mod tests {
         assert_eq!(shown, "a: [redacted]\nb: {c: [redacted], d: x}\n");
         assert_eq!(shown.get(found.labels[0].span.range()), Some("d"));
         assert!(!format!("{found:?}").contains("hunter22"), "{found:?}");
+    }
+
+    #[test]
+    fn a_copy_of_a_value_of_an_invalid_source_is_hidden() {
+        for value in ["hunter22", "\"hunter22\"", "{k: [x, hunter22]}", "\n- hunter22", "\n  k: 'hunter22'"] {
+            let text = format!("# @sensitive\npw: {value}\nb: login hunter22 : x\n");
+            let (_, shown) = redacted(&text, "another secret", |id| {
+                Diagnostic::error(DiagnosticKind::InvalidValue, Span::new(id, 0, 1), "wrong")
+            });
+            assert!(!shown.contains("hunter22") && shown.contains("b: login [redacted] : x"), "{shown}");
+        }
     }
 
     #[test]

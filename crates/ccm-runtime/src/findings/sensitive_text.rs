@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use ccm_data::annotations::{sensitive_parts, sensitive_parts_of_invalid};
+use ccm_data::annotations::{OpenValue, sensitive_parts, sensitive_parts_of_invalid};
 use ccm_model::{Node, NodeMap, NodeValue, ScalarKind, SourceId};
 use ccm_properties::{CommonProperty, NAME, SENSITIVE};
 use ccm_redaction::Redactor;
@@ -17,12 +17,15 @@ pub(super) struct SensitiveText {
     pub(super) parts: Vec<Range<usize>>,
     /// Words that are hidden in messages about a range of the source.
     words: Vec<(Range<usize>, Redactor)>,
+    /// Values of an invalid source, which may appear elsewhere in it. Those of other sources are known.
+    pub(super) values: Redactor,
 }
 
 impl SensitiveText {
     /// Finds the sensitive values of a source.
     pub(super) fn of(source: &str) -> Self {
-        let mut hidden = Self { parts: sensitive_parts(source), words: Vec::new() };
+        let parts = sensitive_parts(source);
+        let mut hidden = Self { parts, words: Vec::new(), values: Redactor::default() };
         if !source.contains(SENSITIVE) {
             return hidden;
         }
@@ -40,6 +43,8 @@ impl SensitiveText {
             Ok(None) => {}
             Err(_) => {
                 hidden.parts = sensitive_parts_of_invalid(source);
+                let texts = hidden.parts.iter().filter_map(|part| source.get(part.clone()));
+                hidden.values = Redactor::new(texts.flat_map(values));
                 hidden.parts.extend(parts_of_resources(source));
                 let texts = hidden.parts.iter().filter_map(|part| source.get(part.clone()));
                 let words: Vec<&str> = texts.flat_map(words).collect();
@@ -133,7 +138,6 @@ fn parts_of_resources(source: &str) -> Vec<Range<usize>> {
             (at, line.trim_end())
         })
         .collect();
-    let indent = |line: &str| line.len() - line.trim_start().len();
     let mut parts = Vec::new();
     for (number, (_, line)) in lines.iter().enumerate() {
         let Some((before, after)) = line.split_once(SENSITIVE) else { continue };
@@ -142,16 +146,20 @@ fn parts_of_resources(source: &str) -> Vec<Range<usize>> {
             continue;
         }
         let (mut first, mut last) = (number, number);
-        if !before.contains('{') {
-            let belongs = |line: &str| line.trim().is_empty() || indent(line) >= indent(lines[number].1);
-            while first > 0 && belongs(lines[first - 1].1) {
-                first -= 1;
+        // A resource in braces ends with them. Defaults belong to the resources beside them.
+        if before.matches('{').count() <= before.matches('}').count() || before.contains("defaults") {
+            (first, last) = around(&lines, number);
+        }
+        if lines[first].1.contains("defaults") {
+            (first, last) = around(&lines, first);
+        }
+        let mut open = OpenValue::default();
+        for (number, (_, line)) in lines.iter().enumerate().skip(first) {
+            if number > last && !open.is_open() {
+                break;
             }
-            // The enclosing value may begin in the line before.
-            first = first.saturating_sub(1);
-            while last + 1 < lines.len() && belongs(lines[last + 1].1) {
-                last += 1;
-            }
+            open.read(line, indent(line));
+            last = last.max(number);
         }
         for (at, line) in &lines[first..=last] {
             let value = match line.find(": ") {
@@ -164,6 +172,37 @@ fn parts_of_resources(source: &str) -> Vec<Range<usize>> {
     }
     parts.retain(|part| !part.is_empty());
     parts
+}
+
+/// Returns the first and the last line that belong together with a line, by their indentation.
+fn around(lines: &[(usize, &str)], number: usize) -> (usize, usize) {
+    let (mut first, mut last) = (number, number);
+    let belongs = |line: &str| {
+        let is_tabbed = line[..indent(line)].contains('\t');
+        line.trim().is_empty() || is_tabbed || indent(line) >= indent(lines[number].1)
+    };
+    while first > 0 && belongs(lines[first - 1].1) {
+        first -= 1;
+    }
+    while last + 1 < lines.len() && belongs(lines[last + 1].1) {
+        last += 1;
+    }
+    // The enclosing value may begin in the line before.
+    (first.saturating_sub(1), last)
+}
+
+fn indent(line: &str) -> usize {
+    line.len() - line.trim_start().len()
+}
+
+/// Returns the values in a text: the whole text, and what is between its quotes, brackets and keys.
+fn values(text: &str) -> impl Iterator<Item = &str> {
+    let pieces = text.split([',', '{', '}', '[', ']', '"', '\'']);
+    let values = pieces.map(|piece| {
+        let value = piece.rsplit_once(": ").map_or(piece, |(_, value)| value).trim();
+        value.strip_prefix("- ").unwrap_or(value).trim_end_matches(':').trim()
+    });
+    std::iter::once(text.trim()).chain(values)
 }
 
 /// Returns the parts of a text that an error may quote: the whole text, and its words.
@@ -214,9 +253,23 @@ mod tests {
             // Such texts can't be parsed.
             (
                 "- a:\n    command: x\n    sensitive: true\n    stdin: \"b\n- c: {command: z}\n",
-                &["x", "true", "\"b"],
+                &["x", "true", "\"b", "{command: z}"],
             ),
-            ("- a: {command: x, sensitive: true\n- c: z\n", &["{command: x, sensitive: true"]),
+            ("- a: {command: x, sensitive: true\n- c: z\n", &["{command: x, sensitive: true", "z"]),
+            ("- a: {command: x, sensitive: true}\n- c: z: z\n", &["{command: x, sensitive: true}"]),
+            (
+                "  - defaults: {sensitive: true}\n  - a: {stdin: b: x}\nc: d\n",
+                &["{sensitive: true}", "{stdin: b: x}"],
+            ),
+            ("- defaults:\n    sensitive: true\n- a: {stdin: b: x}\n", &["true", "{stdin: b: x}"]),
+            (
+                "- a: {sensitive: true,\n    command: x,\n  stdin: b\nc}\n- d: : e\n",
+                &["{sensitive: true,", "x,", "b", "c}"],
+            ),
+            (
+                "- a:\n    sensitive: true\n\tstdin: b\n    args: \"c\nd\"\n- e: : f\n",
+                &["true", "b", "\"c", "d\""],
+            ),
             ("- a: {command: x, sensitive: false\n- c: z\n", &[]),
             ("# @sensitive\npw: b\npw: e\n", &["b", " e"]),
         ] {

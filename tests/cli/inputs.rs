@@ -214,6 +214,10 @@ fn root_takes_no_variables_that_another_user_wrote() {
         ("mkfifo .env; chown 65534 .env", "belongs to uid 65534, not to root"),
         ("ln -s own .env; chown -h 65534 .env", "belongs to uid 65534, not to root"),
         ("echo TARGET=the-stranger >.env; chmod 666 .env", "may be written by everybody (mode 0666)"),
+        (
+            "echo TARGET=the-stranger >.env; chgrp 12 .env; chmod 664 .env",
+            "may be written by the group with gid 12 (mode 0664)",
+        ),
         ("echo TARGET=the-stranger >x; chown 65534 x; ln -s x .env", "belongs to uid 65534, not to root"),
     ] {
         let called = plant(script);

@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, fstat, openat, statat};
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, fgetxattr, fstat, openat, statat};
 use rustix::io::Errno;
 use thiserror::Error;
 
@@ -21,10 +21,12 @@ const READ: OFlags = OFlags::RDONLY
     .union(OFlags::CLOEXEC);
 
 const WRITABLE_BY_ALL: u32 = 0o002;
+const WRITABLE_BY_GROUP: u32 = 0o020;
+const ACL: &str = "system.posix_acl_access";
 
 /// Open configuration directory. Its files are read through the descriptor, so that a replaced path has no
 /// effect, and no link is followed. As root, a file or directory that belongs to another user or that
-/// everybody may write is an error, because its writer would decide what root does.
+/// others may write is an error, because its writer would decide what root does.
 #[derive(Debug)]
 pub struct ConfigurationDirectory {
     descriptor: OwnedFd,
@@ -59,6 +61,16 @@ pub enum ConfigurationError {
     Exposed {
         /// The path.
         path: PathBuf,
+        /// Mode of the path.
+        mode: u32,
+    },
+    /// ccm runs as root, and a group other than root's, or an access control list, lets others write the path.
+    #[error("\"{}\" may be written by {writers} (mode {mode:04o})", path.display())]
+    Shared {
+        /// The path.
+        path: PathBuf,
+        /// Who may write it, as a group or a list names them.
+        writers: String,
         /// Mode of the path.
         mode: u32,
     },
@@ -109,8 +121,7 @@ impl ConfigurationDirectory {
     }
 
     fn of(descriptor: OwnedFd, path: PathBuf) -> Result<Self, ConfigurationError> {
-        let found = fstat(&descriptor).map_err(reading(&path))?;
-        check(&path, &found, FileType::Directory, is_root())?;
+        check_open(&path, &descriptor, FileType::Directory, is_root())?;
         Ok(Self { descriptor, path })
     }
 
@@ -159,7 +170,7 @@ impl ConfigurationDirectory {
 }
 
 /// Reads a regular file that was not named to ccm; `None` if it does not exist. A link is followed if it
-/// belongs to root or to the user who runs ccm. As root, a file or link of another user or that everybody may
+/// belongs to root or to the user who runs ccm. As root, a file or link of another user or that others may
 /// write is an error, because its writer would decide what root does.
 pub fn read_unnamed(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, ConfigurationError> {
     let user = rustix::process::geteuid();
@@ -191,8 +202,7 @@ pub fn read_unnamed(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, Configur
 
 /// Reads an open file. It may have been replaced before it was opened, so it is checked again.
 fn content(descriptor: OwnedFd, path: &Path, limit: u64, root: bool) -> Result<Vec<u8>, ConfigurationError> {
-    let found = fstat(&descriptor).map_err(reading(path))?;
-    check(path, &found, FileType::RegularFile, root)?;
+    let found = check_open(path, &descriptor, FileType::RegularFile, root)?;
     let too_long = || ConfigurationError::TooLong { path: path.to_owned(), limit };
     if u64::try_from(found.st_size).unwrap_or_default() > limit {
         return Err(too_long());
@@ -239,8 +249,30 @@ fn check(path: &Path, found: &Stat, kind: FileType, root: bool) -> Result<(), Co
             Err(ConfigurationError::Foreign { path: path(), owner: found.st_uid })
         }
         _ if root && mode & WRITABLE_BY_ALL != 0 => Err(ConfigurationError::Exposed { path: path(), mode }),
+        _ if root && mode & WRITABLE_BY_GROUP != 0 && found.st_gid != 0 => {
+            let writers = format!("the group with gid {}", found.st_gid);
+            Err(ConfigurationError::Shared { path: path(), writers, mode })
+        }
         _ => Ok(()),
     }
+}
+
+/// Checks an open file or directory as [`check`] does, with its access control list.
+fn check_open(
+    path: &Path,
+    descriptor: &OwnedFd,
+    kind: FileType,
+    root: bool,
+) -> Result<Stat, ConfigurationError> {
+    let found = fstat(descriptor).map_err(reading(path))?;
+    check(path, &found, kind, root)?;
+    let mode = found.st_mode & 0o7777;
+    // With a list, this bit is the limit of all its users and groups.
+    if root && mode & WRITABLE_BY_GROUP != 0 && fgetxattr(descriptor, ACL, &mut [0_u8; 0]).is_ok() {
+        let writers = "others by an access control list".to_owned();
+        return Err(ConfigurationError::Shared { path: path.to_owned(), writers, mode });
+    }
+    Ok(found)
 }
 
 fn what(kind: FileType) -> &'static str {
@@ -259,31 +291,63 @@ fn what(kind: FileType) -> &'static str {
 mod tests {
     use super::*;
 
-    fn state(mode: u32, owner: u32) -> Stat {
+    fn state(mode: u32, owner: u32, group: u32) -> Stat {
         let mut state = rustix::fs::stat("/").expect("the root");
         state.st_mode = mode;
         state.st_uid = owner;
+        state.st_gid = group;
         state
     }
 
     #[test]
     fn root_reads_only_files_that_root_has_written() {
         let file = |mode: u32| 0o100_000 | mode;
-        for (mode, owner, root, expected) in [
-            (file(0o644), 0, true, None),
-            (file(0o664), 0, true, None),
-            (file(0o600), 1000, true, Some("\"/x\" belongs to uid 1000, not to root")),
-            (file(0o646), 0, true, Some("\"/x\" may be written by everybody (mode 0646)")),
-            (file(0o600), 1000, false, None),
-            (file(0o666), 0, false, None),
-            (0o120_777, 0, true, Some("\"/x\" is a symbolic link")),
-            (0o120_777, 0, false, Some("\"/x\" is a symbolic link")),
-            (0o040_755, 0, false, Some("\"/x\" is a directory")),
-            (0o010_600, 0, true, Some("\"/x\" is a pipe")),
+        for (mode, (owner, group), root, expected) in [
+            (file(0o644), (0, 0), true, None),
+            (file(0o664), (0, 0), true, None),
+            (file(0o600), (1000, 0), true, Some("\"/x\" belongs to uid 1000, not to root")),
+            (file(0o664), (0, 12), true, Some("\"/x\" may be written by the group with gid 12 (mode 0664)")),
+            (file(0o644), (0, 12), true, None),
+            (file(0o664), (0, 12), false, None),
+            (file(0o646), (0, 0), true, Some("\"/x\" may be written by everybody (mode 0646)")),
+            (file(0o600), (1000, 0), false, None),
+            (file(0o666), (0, 0), false, None),
+            (0o120_777, (0, 0), true, Some("\"/x\" is a symbolic link")),
+            (0o120_777, (0, 0), false, Some("\"/x\" is a symbolic link")),
+            (0o040_755, (0, 0), false, Some("\"/x\" is a directory")),
+            (0o010_600, (0, 0), true, Some("\"/x\" is a pipe")),
         ] {
-            let checked = check(Path::new("/x"), &state(mode, owner), FileType::RegularFile, root);
+            let checked = check(Path::new("/x"), &state(mode, owner, group), FileType::RegularFile, root);
             let message = checked.err().map(|error| error.to_string());
             assert_eq!(message.as_deref(), expected, "{mode:o} of {owner}, root: {root}");
+        }
+    }
+
+    #[test]
+    fn list_that_lets_others_write_is_found() {
+        // Owner, another user, group, limit, others.
+        let entries =
+            |limit| [(1_u16, 6_u16, u32::MAX), (2, 6, 54_321), (4, 4, u32::MAX), limit, (0x20, 0, u32::MAX)];
+        for (rights, expected) in
+            [(6, Some("\"/x\" may be written by others by an access control list (mode 0660)")), (4, None)]
+        {
+            let mut list = 2_u32.to_le_bytes().to_vec();
+            for (tag, rights, id) in entries((0x10, rights, u32::MAX)) {
+                list.extend(
+                    tag.to_le_bytes().into_iter().chain(rights.to_le_bytes()).chain(id.to_le_bytes()),
+                );
+            }
+            let file = tempfile::tempfile().expect("a file");
+            match rustix::fs::fsetxattr(&file, ACL, &list, rustix::fs::XattrFlags::empty()) {
+                Ok(()) => {}
+                Err(error) => return ccm_testkit::skipped(&format!("a list can't be set here: {error}")),
+            }
+            if !is_root() {
+                return ccm_testkit::skipped("only root can make a file of root");
+            }
+            let checked = check_open(Path::new("/x"), &file.into(), FileType::RegularFile, true);
+            let message = checked.err().map(|error| error.to_string());
+            assert_eq!(message.as_deref(), expected, "{rights}");
         }
     }
 }

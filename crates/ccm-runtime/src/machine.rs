@@ -214,7 +214,11 @@ impl Sources for MachineSources {
                 variables.extend(dotenv::read(source, &text)?);
             }
             Ok(None) => {}
-            Err(error @ (ConfigurationError::Foreign { .. } | ConfigurationError::Exposed { .. })) => {
+            Err(
+                error @ (ConfigurationError::Foreign { .. }
+                | ConfigurationError::Exposed { .. }
+                | ConfigurationError::Shared { .. }),
+            ) => {
                 (self.notices)(&Notice::Environment(&error));
             }
             Err(ConfigurationError::Read { source, .. }) => return Err(refused(&source)),

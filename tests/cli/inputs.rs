@@ -237,3 +237,47 @@ fn root_takes_no_variables_that_another_user_wrote() {
         );
     }
 }
+
+#[test]
+fn root_follows_no_links_of_a_stranger_to_directories_and_programs() {
+    if !is_root() {
+        skipped("only root can give a link to another user");
+        return;
+    }
+    let called = |owner: u32, exec: &str| {
+        let scratch = Scratch::new();
+        scratch
+            .write("m.yaml", in_place(&scratch, &format!("ccm: {{resources: [{{exec: [{{{exec}}}]}}]}}\n")));
+        let prepare = "chmod 755 .; mkdir real; printf '#!/bin/sh\\n>[dir]/ran\\n' >real/tool; chmod 755 real/tool; \
+                       ln -s real link; ln -s real/tool tool";
+        let links = format!("chown -h {owner} link tool");
+        let prepare = in_place(&scratch, &format!("{prepare}; {links}"));
+        let called = ccm(&scratch, &["apply", "m.yaml"]).after(&prepare).run();
+        (called, scratch.has("ran") || scratch.has("real/ran"))
+    };
+    for (exec, part) in [
+        ("a: {command: touch ran, cwd: '[dir]/link'}", "working directory"),
+        ("a: {command: touch ran, cwd: '[dir]/link/../real'}", "working directory"),
+        ("a: {command: '[dir]/tool'}", "tool\" could not be started"),
+        ("a: {command: ./tool, cwd: '[dir]'}", "tool\" could not be started"),
+        ("a: {command: link/tool, cwd: '[dir]', user: root}", "tool\" could not be started"),
+        ("a: {command: 'touch [dir]/ran', onlyif: '[dir]/tool'}", "`onlyif`"),
+        ("a: {command: 'touch [dir]/ran', creates: '[dir]/link/absent'}", "`creates`"),
+        ("a: {command: 'touch [dir]/ran', creates: '[dir]/tool'}", "`creates`"),
+    ] {
+        let (refused, ran) = called(54_321, exec);
+        assert_eq!((refused.code, ran), (4, false), "{exec}: {}", refused.shown());
+        let shown = refused.shown();
+        assert!(shown.contains("a symbolic link of another user (uid 54321)"), "{exec}: {shown}");
+        assert!(shown.contains(part), "{exec}: {shown}");
+        let (applied, ran) = called(0, exec);
+        let satisfied = exec.ends_with("creates: '[dir]/tool'}");
+        assert_eq!((applied.code, ran), (0, !satisfied), "{exec}: {}", applied.shown());
+    }
+    // Another user follows the link with his own rights.
+    let (applied, _) =
+        called(54_321, "a: {command: 'true', cwd: '[dir]/link', creates: '[dir]/tool', user: nobody}");
+    assert_eq!(applied.code, 0, "{}", applied.shown());
+    let (applied, _) = called(54_321, "a: {command: 'true', cwd: '[dir]/link', user: nobody}");
+    assert_eq!(applied.code, 0, "{}", applied.shown());
+}

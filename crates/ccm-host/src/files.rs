@@ -45,6 +45,13 @@ pub trait Files {
     /// Returns an existing path without links. The rule for links among parents holds for the last part too.
     fn canonical(&self, path: &Path) -> io::Result<PathBuf>;
 
+    /// Returns an error if a link of a user who is not trusted lies on the way to the path, its last part
+    /// included. Other errors are left to the use of the path, which need not be canonical.
+    fn check_links(&self, path: &Path) -> io::Result<()> {
+        let _ = path;
+        Ok(())
+    }
+
     /// Reads the state of a path.
     fn inspect(&self, path: &Path, options: InspectOptions<'_>) -> Result<PathInfo, FileError>;
 

@@ -120,6 +120,11 @@ impl<'a> LocalPlan<'a> {
         for (_, value) in environment.iter_mut().filter(|(name, value)| name == "PWD" && value.is_empty()) {
             *value = cwd.display().to_string();
         }
+        if runs_as_ccm(identity.as_ref()) && launch.cwd.is_some() {
+            files
+                .check_links(&cwd)
+                .map_err(|source| StartError::WorkingDirectory { path: cwd.clone(), source })?;
+        }
         if confined.is_none() && cwd.as_os_str() != "/" {
             check_enterable(&cwd, files)
                 .map_err(|source| StartError::WorkingDirectory { path: cwd.clone(), source })?;
@@ -137,7 +142,11 @@ impl<'a> LocalPlan<'a> {
     }
 
     fn find(&self, name: &str) -> Result<PathBuf, StartError> {
-        let system = self.executor.system;
+        let LocalExecutor { system, files, .. } = self.executor;
+        if name.contains('/') && runs_as_ccm(self.identity.as_ref()) {
+            let program = self.cwd.join(name);
+            files.check_links(&program).map_err(|source| StartError::Spawn { program, source })?;
+        }
         match &self.identity {
             Some(identity) => system.find_as(identity, name, &self.search_path, &self.cwd),
             None => system.find(name, &self.search_path, &self.cwd),
@@ -233,6 +242,12 @@ impl Runner for LocalPlan<'_> {
             Ok(finished)
         })
     }
+}
+
+/// Returns `true` if a command runs with the rights of ccm. Whoever chooses its directory or program by a link
+/// would choose what ccm does; another user could follow the link himself.
+fn runs_as_ccm(identity: Option<&Identity>) -> bool {
+    identity.is_none_or(|identity| identity.uid == rustix::process::geteuid().as_raw())
 }
 
 /// Checks that a directory can be entered, as far as the user who runs ccm can see.

@@ -47,6 +47,10 @@ impl<T: FilesMiddleware> Files for T {
         self.inner().canonical(path)
     }
 
+    fn check_links(&self, path: &Path) -> io::Result<()> {
+        self.inner().check_links(path)
+    }
+
     fn inspect(&self, path: &Path, options: InspectOptions<'_>) -> Result<PathInfo, FileError> {
         self.inner().inspect(path, options)
     }

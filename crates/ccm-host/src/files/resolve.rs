@@ -226,6 +226,14 @@ pub(crate) fn canonical(path: &Path) -> io::Result<PathBuf> {
     Ok(if resolved.name.is_empty() { parent } else { parent.join(&resolved.name) })
 }
 
+/// Returns an error only for a link of an untrusted user, or for a path that changes meanwhile.
+pub(super) fn check_links(path: &Path) -> io::Result<()> {
+    match ResolvedPath::find_source(path) {
+        Err(error @ (FileError::UntrustedLink { .. } | FileError::Changed(_))) => Err(as_io(error)),
+        _ => Ok(()),
+    }
+}
+
 /// Returns the error of a resolution without the path, which the caller names.
 pub(crate) fn as_io(error: FileError) -> io::Error {
     match error {

@@ -55,6 +55,10 @@ impl Files for SystemFiles {
         resolve::canonical(path)
     }
 
+    fn check_links(&self, path: &Path) -> io::Result<()> {
+        resolve::check_links(path)
+    }
+
     fn inspect(&self, path: &Path, options: InspectOptions<'_>) -> Result<PathInfo, FileError> {
         inspect::inspect(path, options, &self.cancellation)
     }

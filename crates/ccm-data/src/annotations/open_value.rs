@@ -32,7 +32,6 @@ impl OpenValue {
                     characters.next();
                 }
                 (Some(quote), _) if quote == character => self.quote = None,
-                (Some(_), _) => {}
                 (None, '#') if line[..at].ends_with(char::is_whitespace) || at == 0 => return,
                 (None, '"' | '\'') if begins_value(&line[..at]) => self.quote = Some(character),
                 (None, '{' | '[') if self.brackets > 0 || begins_value(&line[..at]) => self.brackets += 1,
@@ -41,7 +40,7 @@ impl OpenValue {
                     self.block = Some(indent);
                     return;
                 }
-                (None, _) => {}
+                _ => {}
             }
         }
     }

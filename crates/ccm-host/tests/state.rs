@@ -1,5 +1,9 @@
 //! Files in the state directory, and its lock.
-#![expect(clippy::disallowed_methods, reason = "tests look at the files themselves")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "tests look at the files themselves"
+)]
 #![expect(clippy::expect_used, reason = "a test that can't be set up should fail loudly")]
 
 use std::fs;

@@ -150,17 +150,19 @@ fn a_damaged_record_does_not_hide_others() {
 }
 
 #[test]
+#[expect(clippy::disallowed_types, reason = "the scratch directory makes no sparse files")]
 fn reading_a_prepared_record_ends() {
     let scratch = Scratch::new();
     let directory = state(&scratch);
-    let events = |id: &str| scratch.path().join(format!("state/runs/{id}/{EVENTS}"));
+    let events = |id: &str| format!("state/runs/{id}/{EVENTS}");
     let long = record(&directory, 1_000, None, 10);
-    std::fs::File::create(events(&long)).and_then(|file| file.set_len(1 << 40)).expect("a sparse file");
+    let sparse = std::fs::File::create(scratch.path().join(events(&long)));
+    sparse.and_then(|file| file.set_len(1 << 40)).expect("a sparse file");
     let lines = record(&directory, 2_000, None, 10);
-    std::fs::write(events(&lines), "{\"a\":\n".repeat(1 << 20)).expect("a file");
+    scratch.write(&events(&lines), "{\"a\":\n".repeat(1 << 20));
     let tolerable = record(&directory, 3_000, None, 10);
-    let damaged = "{\"a\":\n".repeat(100) + &std::fs::read_to_string(events(&tolerable)).expect("a record");
-    std::fs::write(events(&tolerable), damaged).expect("a file");
+    let damaged = "{\"a\":\n".repeat(100) + &scratch.read(&events(&tolerable)).expect("a record");
+    scratch.write(&events(&tolerable), damaged);
 
     let history = History::open(&scratch.path().join("state")).expect("a history");
     let read = |id: &str| match history.events(history.find(id).expect("a run")) {

@@ -35,6 +35,7 @@ pub(crate) fn probes() -> Vec<Probe> {
     probes.extend(pairs());
     probes.extend(connections());
     probes.extend(settings());
+    probes.extend(modules());
     probes
 }
 
@@ -59,6 +60,38 @@ fn family(family: c_int) -> Probe {
     };
     let probe = Probe::new(format!("socket of family {family}"), promise, any);
     if family == libc::AF_UNIX { probe } else { probe.if_present() }
+}
+
+/// Requests and protocols for which the kernel loads a module.
+fn modules() -> Vec<Probe> {
+    let mut probes = Vec::new();
+    for (name, request) in [
+        ("bridges", 0x8940),
+        ("new bridges", 0x89a0),
+        ("virtual networks", 0x8982),
+        ("new virtual networks", 0x8983),
+    ] {
+        let ask = move |_: &Target| {
+            let mut pair: [c_int; 2] = [0; 2];
+            let made = crate::calls::address(pair.as_mut_ptr());
+            attempt(libc::SYS_socketpair, &[&libc::AF_UNIX, &libc::SOCK_STREAM, &0, &made])?;
+            attempt(libc::SYS_ioctl, &[&pair[0], &c_long::from(request), &room()])
+        };
+        probes.push(Probe::new(format!("request about {name}"), Promise::Filtered, ask).if_present());
+    }
+    for (name, kind, protocol) in [
+        ("SCTP", libc::SOCK_STREAM, libc::IPPROTO_SCTP),
+        ("DCCP", libc::SOCK_DCCP, libc::IPPROTO_DCCP),
+        ("DCCP by its type", libc::SOCK_DCCP, 0),
+        ("L2TP", libc::SOCK_DGRAM, 115),
+    ] {
+        for family in [libc::AF_INET, libc::AF_INET6] {
+            let make = move |_: &Target| socket(family, kind, protocol).map(drop);
+            let name = format!("{name} of family {family}");
+            probes.push(Probe::new(name, Promise::Filtered, make).if_present());
+        }
+    }
+    probes
 }
 
 fn netlink(protocol: c_int) -> Probe {

@@ -5,6 +5,7 @@
 
 mod bpf_prologue;
 mod files;
+mod modules;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -18,8 +19,8 @@ use seccompiler::{
 use crate::Sandbox;
 
 /// Calls that act on other processes, on keys that no namespace separates or on the kernel, and calls that
-/// would undo the sandbox. Calls that need a privilege (modules, swap, a restart) are not listed: the command
-/// has no privilege.
+/// would undo the sandbox. Calls that need a privilege (loading a module, swap, a restart) are not listed: the
+/// command has no privilege.
 const FORBIDDEN: &[i64] = &[
     libc::SYS_add_key,
     libc::SYS_bpf,
@@ -165,10 +166,11 @@ fn rules(sandbox: &Sandbox, has_view: bool) -> Result<Rules, seccompiler::Backen
     rules.extend(files::set_id()?);
     rules.extend(scheduling()?);
     rules.insert(libc::SYS_fcntl, files::leases()?);
+    rules.insert(libc::SYS_ioctl, modules::requests()?);
     if !has_view {
         rules.extend(always(ATTRIBUTES));
         rules.extend(always(SHARED_MEMORY));
-        rules.insert(libc::SYS_ioctl, files::flags()?);
+        rules.entry(libc::SYS_ioctl).or_default().extend(files::flags()?);
     }
 
     // Limits of other processes of the same user: without processor time, they would be killed.
@@ -194,6 +196,7 @@ fn rules(sandbox: &Sandbox, has_view: bool) -> Result<Rules, seccompiler::Backen
     let mut sockets = none_of(&allowed)?;
     if sandbox.network {
         sockets.push(netlink_but_routes()?);
+        sockets.extend(modules::protocols()?);
     }
     rules.insert(libc::SYS_socket, sockets);
     let mut pairs = none_of(&[libc::AF_UNIX])?;
@@ -277,7 +280,7 @@ mod tests {
     #[test]
     fn sockets_are_refused_by_their_family() {
         for (network, unix_sockets, expected) in
-            [(false, false, 0), (false, true, 1), (true, false, 2), (true, true, 2)]
+            [(false, false, 0), (false, true, 1), (true, false, 6), (true, true, 6)]
         {
             let rules = rules(&sandbox(network, unix_sockets), true).expect("rules");
             // An empty list of rules matches every call.
@@ -315,9 +318,9 @@ mod tests {
                     _ if is_refused => FilterResult::Error(libc::EPERM),
                     _ => FilterResult::Allow,
                 };
-                assert_eq!(evaluate(&program, bpf_prologue::PROCESSOR, number, 0), expected, "{number}");
+                assert_eq!(evaluate(&program, bpf_prologue::PROCESSOR, number, &[]), expected, "{number}");
                 assert_eq!(
-                    evaluate(&program, bpf_prologue::PROCESSOR ^ 1, number, 0),
+                    evaluate(&program, bpf_prologue::PROCESSOR ^ 1, number, &[]),
                     FilterResult::Kill,
                     "{number}"
                 );
@@ -325,13 +328,50 @@ mod tests {
             let clone = u32::try_from(libc::SYS_clone).expect("a number");
             let new_user = u64::from(libc::CLONE_NEWUSER.unsigned_abs());
             assert_eq!(
-                evaluate(&program, bpf_prologue::PROCESSOR, clone, new_user),
+                evaluate(&program, bpf_prologue::PROCESSOR, clone, &[new_user]),
                 FilterResult::Error(libc::EPERM)
             );
             let socket = u32::try_from(libc::SYS_socket).expect("a number");
             let internet = u64::from(libc::AF_INET.unsigned_abs());
             let expected = if network { FilterResult::Allow } else { FilterResult::Error(libc::EPERM) };
-            assert_eq!(evaluate(&program, bpf_prologue::PROCESSOR, socket, internet), expected);
+            assert_eq!(evaluate(&program, bpf_prologue::PROCESSOR, socket, &[internet, 1]), expected);
+        }
+    }
+
+    #[test]
+    fn calls_that_load_modules_are_refused() {
+        use bpf_prologue::tests::{FilterResult, evaluate};
+        let internet = [libc::AF_INET, libc::AF_INET6].map(|family| u64::from(family.unsigned_abs()));
+        for (network, has_view) in [(false, true), (false, false), (true, true), (true, false)] {
+            let program = program(&sandbox(network, false), has_view).expect("a program");
+            let result = |call: i64, arguments: &[u64]| {
+                let number = u32::try_from(call).expect("a number");
+                evaluate(&program, bpf_prologue::PROCESSOR, number, arguments)
+            };
+            let refused = FilterResult::Error(libc::EPERM);
+            let if_network = if network { FilterResult::Allow } else { refused };
+            for (request, expected) in
+                [(0x8940, refused), (0x89a1, refused), (0x8983, refused), (0x8912, FilterResult::Allow)]
+            {
+                assert_eq!(result(libc::SYS_ioctl, &[3, request]), expected, "{request:x} {has_view}");
+            }
+            for family in internet {
+                // Types have flags beside them.
+                for (kind, protocol, expected) in [
+                    (0x8_0001, 0, if_network),
+                    (0x8_0001, 6, if_network),
+                    (0x8_0001, 262, if_network),
+                    (2, 17, if_network),
+                    (2, 1, if_network),
+                    (2, 115, refused),
+                    (5, 132, refused),
+                    (6, 33, refused),
+                    (0x8_0006, 0, refused),
+                ] {
+                    let arguments = [family, kind, protocol];
+                    assert_eq!(result(libc::SYS_socket, &arguments), expected, "{arguments:?} {network}");
+                }
+            }
         }
     }
 }

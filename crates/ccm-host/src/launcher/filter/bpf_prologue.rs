@@ -62,7 +62,7 @@ pub(super) mod tests {
     use super::*;
 
     /// Result of a filter for a call.
-    #[derive(Debug, PartialEq, Eq)]
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub(crate) enum FilterResult {
         Allow,
         Error(i32),
@@ -71,10 +71,16 @@ pub(super) mod tests {
         Nothing,
     }
 
-    /// Evaluates a filter as the kernel does, for a call whose arguments all have that value.
-    pub(crate) fn evaluate(program: &[sock_filter], kind: u32, number: u32, argument: u64) -> FilterResult {
+    /// Evaluates a filter as the kernel does, for a call with these arguments. The others are zero.
+    pub(crate) fn evaluate(
+        program: &[sock_filter],
+        kind: u32,
+        number: u32,
+        arguments: &[u64],
+    ) -> FilterResult {
         let mut data = vec![number, kind, 0, 0];
-        for _ in 0..6 {
+        for index in 0..6 {
+            let argument = arguments.get(index).copied().unwrap_or_default();
             let halves = [argument & 0xffff_ffff, argument >> 32];
             data.extend(halves.map(|half| u32::try_from(half).expect("32 bits")));
         }
@@ -120,7 +126,7 @@ pub(super) mod tests {
             for number in 0..700 {
                 let expected =
                     if named.contains(&number) { FilterResult::Nothing } else { FilterResult::Allow };
-                assert_eq!(evaluate(&program, PROCESSOR, number, 0), expected, "{number} of {named:?}");
+                assert_eq!(evaluate(&program, PROCESSOR, number, &[]), expected, "{number} of {named:?}");
             }
         }
     }

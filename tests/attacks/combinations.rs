@@ -9,7 +9,7 @@ use ccm_host::{
     Cancellation, Command, Enforced, Exit, Finished, Identity, Means, Runner as _, Sandbox, SandboxLayer,
     StartError, SystemRunner,
 };
-use ccm_testkit::{Scratch, is_root, isolated, isolated_after, skipped};
+use ccm_testkit::{Scratch, is_root, isolated, isolated_after, on_this_machine, skipped};
 
 use crate::ccm;
 use crate::ground::{Ground, NOBODY, Target};
@@ -81,7 +81,7 @@ pub(crate) fn command(program: &Path, target: &Target) -> Command {
         args: ["--exact", PROGRAM, "--nocapture", "--test-threads=1"].map(Into::into).into(),
         cwd: target.work(),
         environment: vec![(TARGET.to_owned(), target.encode())],
-        timeout: Some(Duration::from_secs(150)),
+        timeout: Some(on_this_machine(Duration::from_secs(150))),
         ..Command::new(program)
     }
 }

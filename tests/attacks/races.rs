@@ -5,8 +5,8 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use ccm_host::{Command, Exit, Sandbox, SandboxLayer, SystemRunner};
-use ccm_testkit::{Scratch, isolated, wait_until};
+use ccm_host::{Command, Exit, Sandbox, SandboxLayer, StartError, SystemRunner};
+use ccm_testkit::{Scratch, isolated, skipped, wait_until};
 use libc::c_int;
 
 use crate::calls::{attempt, open, path};
@@ -144,7 +144,13 @@ fn watch(launcher: &Path, off: &[SandboxLayer]) {
         "exec > /dev/null 2>&1 < /dev/null; {WATCH}=yes {} --exact {WATCHER} --nocapture --test-threads=1 &",
         program.display()
     );
-    let left = run(&runner, &shell(&start)).expect("a watcher").left_running;
+    let left = match run(&runner, &shell(&start)) {
+        Err(StartError::NotEnforceable { missing }) if !off.is_empty() => {
+            skipped(&format!("without {off:?}: {}", missing.join("; ")));
+            return;
+        }
+        started => started.expect("a watcher").left_running,
+    };
     assert_eq!(left.len(), 1, "{left:?}");
     for _ in 0..many(60, 3000) {
         let finished = run(&runner, &shell("true")).expect("a sandbox");

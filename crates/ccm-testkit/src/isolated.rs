@@ -12,6 +12,8 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
+use crate::wait::on_this_machine;
+
 /// Variable with the name of the test, set in the process that runs its body.
 const MARKER: &str = "CCM_TESTKIT_ISOLATED";
 /// Maximum running time of a body. It is longer than the limit of [`wait_until`](crate::wait_until).
@@ -41,7 +43,7 @@ pub fn isolated_after(preparation: &str, test: &str, body: impl FnOnce()) {
     }
     let (status, output) = run_again(preparation, test);
     let failure = match status {
-        None => format!("was killed after {LIMIT:?}"),
+        None => format!("was killed after {:?}", on_this_machine(LIMIT)),
         Some(status) if !status.success() => match status.signal() {
             Some(signal) => format!("was ended by signal {signal}"),
             None => "failed".to_owned(),
@@ -106,7 +108,7 @@ fn run_again(preparation: &str, test: &str) -> (Option<ExitStatus>, String) {
     let (status_sender, status) = mpsc::channel();
     thread::spawn(move || status_sender.send(child.wait()));
 
-    let status = match status.recv_timeout(LIMIT) {
+    let status = match status.recv_timeout(on_this_machine(LIMIT)) {
         Ok(Ok(status)) => Some(status),
         Ok(Err(error)) => panic!("the test process was lost: {error}"),
         Err(_) => {
@@ -114,7 +116,7 @@ fn run_again(preparation: &str, test: &str) -> (Option<ExitStatus>, String) {
             None
         }
     };
-    let output = output.recv_timeout(OUTPUT_LIMIT);
+    let output = output.recv_timeout(on_this_machine(OUTPUT_LIMIT));
     (status, output.unwrap_or_else(|_| "(something it left holds its output open)".to_owned()))
 }
 

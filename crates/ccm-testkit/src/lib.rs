@@ -25,4 +25,4 @@ pub use kernel::without_system_calls;
 pub use privilege::{can_mount, is_root, skipped};
 pub use scratch::Scratch;
 pub use thing::Thing;
-pub use wait::wait_until;
+pub use wait::{on_this_machine, wait_until};

@@ -103,7 +103,8 @@ impl Promise {
             Self::Filtered | Self::NetworkSocket | Self::UnixSockets => refused_if(is.seccomp),
             Self::SocketByPath => refused_if(is.namespaces || !is.unix_sockets),
             Self::SocketByName => {
-                refused_if(is.signals || !is.unix_sockets || (is.namespaces && !is.network))
+                let has_no_socket = is.seccomp && !is.unix_sockets;
+                refused_if(is.signals || has_no_socket || (is.namespaces && !is.network))
             }
         }
     }

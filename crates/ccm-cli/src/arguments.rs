@@ -278,7 +278,7 @@ Custom facts come from these files. Later files override earlier ones, and maps 
   the same in $XDG_CONFIG_HOME/ccm, else in ~/.config/ccm
   the files of --facts, then the facts of --fact
 Links, special files and files of more than 1 MiB are skipped with a warning; as root also files
-that another user owns or that everybody can write. No file is ever run.";
+that another user owns or can write. No file is ever run.";
 
 #[derive(Debug, Args)]
 #[command(after_help = CUSTOM_FACTS)]

@@ -46,7 +46,7 @@ impl CustomFacts {
     /// Each directory holds `facts.json`, `facts.yaml`, and in `facts.d` files that end in `.json` or
     /// `.yaml`, sorted by name; other and hidden files are ignored, and no file is ever run. Not read, with
     /// a warning, are links and special files, files of more than 1 MiB, and for root files that another user
-    /// owns or everybody may write.
+    /// owns or may write.
     pub fn read(&self) -> (Vec<CustomFile>, Vec<Warning>) {
         let mut reader = CustomFactReader { files: Vec::new(), warnings: Vec::new(), left: MAX_TOTAL };
         for directory in [Some(&self.system), self.user.as_ref()].into_iter().flatten() {

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 
 use ccm_model::{
-    Artifact, Catalog, Failure, MissingPrerequisite, Reason, Resource, ResourceId, ResourceIndex,
+    Action, Artifact, Catalog, Failure, MissingPrerequisite, Reason, Resource, ResourceId, ResourceIndex,
 };
 
 use crate::batch::Batch;
@@ -118,6 +118,7 @@ impl<'a> ResourceStep<'a> {
 pub(crate) struct StepResult {
     pub provider: Option<&'static str>,
     pub reason: Option<Reason>,
+    pub action: Option<Action>,
     pub described: Option<Described>,
     pub warnings: Vec<String>,
     pub notes: Vec<String>,

@@ -161,8 +161,9 @@ impl<'a> Walk<'a> {
         };
         let (final_ensure, state) =
             result.described.map(|described| (described.ensure, described.state)).unzip();
-        // A diff of a change that was not made would look like a change.
+        // A diff or action of a change that was not made would look like a change.
         let diff = result.diff.filter(|_| outcome.is_change());
+        let action = result.action.filter(|_| outcome.is_change());
         Transaction {
             id: resource.id.clone(),
             alias: resource.alias.as_deref().map(str::to_owned),
@@ -172,6 +173,7 @@ impl<'a> Walk<'a> {
             requested_ensure: requested,
             final_ensure,
             outcome: shown::outcome(outcome, &resource.properties),
+            action,
             properties: shown::properties(table, &resource.properties),
             presentation: shown::presentation(table, &resource.properties),
             reason: result.reason,

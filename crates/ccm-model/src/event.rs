@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::time::{Duration, SystemTime};
 
 use crate::{
-    Fields, Outcome, PendingRefresh, Presentation, Properties, Reason, ResourceId, RunSummary, StartLine,
+    Action, Fields, Outcome, PendingRefresh, Presentation, Properties, Reason, ResourceId, RunSummary, StartLine,
     TransactionLine,
 };
 use serde::{Deserialize, Serialize};
@@ -138,6 +138,8 @@ pub struct Transaction {
     pub final_ensure: Option<String>,
     /// Outcome.
     pub outcome: Outcome,
+    /// Action that was taken or, in noop, that a run would take. `None` if nothing was done.
+    pub action: Option<Action>,
     /// Properties of the type as they were written; those that `sensitive` hides are `[redacted]`.
     pub properties: Properties,
     /// Forms of properties that are not shown as they were written.

@@ -49,6 +49,7 @@
 //! # Ok::<(), serde_json::Error>(())
 //! ```
 
+mod action;
 mod catalog;
 mod claim;
 mod diagnostic;
@@ -80,6 +81,7 @@ mod summary;
 mod timestamp;
 
 pub use self::shell_words::{SplitError, SplitErrorKind, quote_words, shell_operator, split_words};
+pub use action::{Action, Change, ChangedLines, Verb};
 pub use catalog::{
     Catalog, CatalogNames, Control, Dependency, Group, GroupIndex, Properties, Resource, ResourceIndex,
     Spanned,

@@ -61,6 +61,7 @@ impl<'a> From<&'a Transaction> for TransactionLine<'a, PresentedProperties<'a>> 
                 presentation: &transaction.presentation,
             },
             status: transaction.state.as_ref().map(Cow::Borrowed),
+            action: transaction.action.as_ref().map(Cow::Borrowed),
             noop_message: noop_message.map(Cow::from),
             error: failure.map_or(&[][..], |failure| &failure.chain).into(),
             changed: failure.map_or(outcome.is_change(), |failure| failure.changed),

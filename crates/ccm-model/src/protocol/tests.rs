@@ -207,6 +207,7 @@ fn transaction(outcome: Outcome) -> Transaction {
         duration: Duration::from_micros(5),
         provider: Some("posix".into()),
         requested_ensure: "present".to_owned(),
+        action: None,
         final_ensure: Some("absent".to_owned()),
         outcome,
         properties: Properties::default(),

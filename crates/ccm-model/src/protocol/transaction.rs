@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::TransactionProtocol;
 use crate::json::{Nanoseconds, Timestamp, known};
-use crate::{FailureKind, Fields, Intent, Location, Outcome, PendingRefresh, ResourceId, SkipCause};
+use crate::{Action, FailureKind, Fields, Intent, Location, Outcome, PendingRefresh, ResourceId, SkipCause};
 
 /// The line of a resource, at the end of its step.
 ///
@@ -51,6 +51,9 @@ pub struct TransactionLine<'a, P = Map<String, Value>> {
     pub properties: P,
     /// State that was read last, in the shape of its type.
     pub status: Option<Cow<'a, Fields>>,
+    /// Action that was taken or, in noop, that a run would take; null if nothing was done.
+    #[serde(default, deserialize_with = "known")]
+    pub action: Option<Cow<'a, Action>>,
     /// In noop: the change that a run would make.
     pub noop_message: Option<Cow<'a, str>>,
     /// Error of a failed resource, then its causes.

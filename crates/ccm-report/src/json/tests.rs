@@ -18,6 +18,7 @@ fn transaction(outcome: Outcome) -> Transaction {
         duration: Duration::from_millis(2),
         provider: Some("posix".into()),
         requested_ensure: "present".to_owned(),
+        action: None,
         final_ensure: None,
         outcome,
         diff: None,

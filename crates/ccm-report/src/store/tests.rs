@@ -21,6 +21,7 @@ fn changed(name: &str) -> Event {
         duration: Duration::from_millis(3),
         provider: Some("posix".into()),
         requested_ensure: "present".to_owned(),
+        action: None,
         final_ensure: Some("present".to_owned()),
         outcome: Outcome::Changed,
         diff: None,

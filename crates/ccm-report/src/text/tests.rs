@@ -24,6 +24,7 @@ fn transaction(outcome: Outcome) -> Transaction {
         duration: Duration::from_millis(1),
         provider: Some("posix".into()),
         requested_ensure: "present".to_owned(),
+        action: None,
         final_ensure: Some("present".to_owned()),
         outcome,
         properties: Properties::default(),

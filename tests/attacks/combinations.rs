@@ -9,7 +9,7 @@ use ccm_host::{
     Cancellation, Command, Enforced, Exit, Finished, Identity, Means, Runner as _, Sandbox, SandboxLayer,
     StartError, SystemRunner,
 };
-use ccm_testkit::{Scratch, is_root, isolated, isolated_after, on_this_machine, skipped};
+use ccm_testkit::{Scratch, is_root, isolated, isolated_with_setup, on_this_machine, skipped};
 
 use crate::ccm;
 use crate::ground::{Ground, NOBODY, Target};
@@ -242,7 +242,7 @@ fn sandboxes_of_nobody_are_closed() {
     } else {
         (None, String::new())
     };
-    isolated_after(&preparation, test, || {
+    isolated_with_setup(&preparation, test, || {
         attack_all(Users::Own, &this_program());
     });
     drop(scratch);

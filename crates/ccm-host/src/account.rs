@@ -74,8 +74,8 @@ pub enum AccountError {
 
 /// Looks a user up by its name, or by its number if that is the number of an account.
 pub(crate) fn account(name: &str) -> Result<Account, AccountError> {
-    let by_number = |number| found(name, User::from_uid(Uid::from_raw(number)));
-    let user = match found(name, User::from_name(name))? {
+    let by_number = |number| none_if_unknown(name, User::from_uid(Uid::from_raw(number)));
+    let user = match none_if_unknown(name, User::from_name(name))? {
         Some(user) => Some(user),
         None => numeric(name).map(by_number).transpose()?.flatten(),
     };
@@ -97,11 +97,11 @@ pub(crate) fn account(name: &str) -> Result<Account, AccountError> {
 
 /// Looks a group up by its name or its number.
 pub(crate) fn group(name: &str) -> Result<u32, AccountError> {
-    let group = found(name, Group::from_name(name))?.map(|group| group.gid.as_raw());
+    let group = none_if_unknown(name, Group::from_name(name))?.map(|group| group.gid.as_raw());
     group.or_else(|| numeric(name)).ok_or_else(|| AccountError::NoGroup { name: name.to_owned() })
 }
 
-fn found<T>(name: &str, answer: Result<Option<T>, Errno>) -> Result<Option<T>, AccountError> {
+fn none_if_unknown<T>(name: &str, answer: Result<Option<T>, Errno>) -> Result<Option<T>, AccountError> {
     match answer {
         Ok(found) => Ok(found),
         // Some databases return these for an unknown name.

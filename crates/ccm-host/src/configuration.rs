@@ -105,7 +105,9 @@ impl ConfigurationDirectory {
     pub fn open(path: &Path) -> Result<Option<Self>, ConfigurationError> {
         let descriptor = match openat(CWD, path, READ | OFlags::DIRECTORY, Mode::empty()) {
             Ok(descriptor) => descriptor,
-            Err(error) => return refused(error, path, || statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW)),
+            Err(error) => {
+                return convert_open_error(error, path, || statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW));
+            }
         };
         Self::of(descriptor, path.to_owned()).map(Some)
     }
@@ -115,7 +117,7 @@ impl ConfigurationDirectory {
         let path = self.path.join(name);
         let descriptor = match openat(&self.descriptor, name, READ | OFlags::DIRECTORY, Mode::empty()) {
             Ok(descriptor) => descriptor,
-            Err(error) => return refused(error, &path, || self.inspect(name)),
+            Err(error) => return convert_open_error(error, &path, || self.inspect(name)),
         };
         Self::of(descriptor, path).map(Some)
     }
@@ -155,11 +157,11 @@ impl ConfigurationDirectory {
         // The check comes before opening, because opening a device could have an effect.
         match self.inspect(name) {
             Ok(found) => check(&path, &found, FileType::RegularFile, root)?,
-            Err(error) => return refused(error, &path, || Err(error)),
+            Err(error) => return convert_open_error(error, &path, || Err(error)),
         }
         let descriptor = match openat(&self.descriptor, name, READ, Mode::empty()) {
             Ok(descriptor) => descriptor,
-            Err(error) => return refused(error, &path, || self.inspect(name)),
+            Err(error) => return convert_open_error(error, &path, || self.inspect(name)),
         };
         content(descriptor, &path, limit, root).map(Some)
     }
@@ -174,7 +176,7 @@ impl ConfigurationDirectory {
 /// write is an error, because its writer would decide what root does.
 pub fn read_unnamed(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, ConfigurationError> {
     let user = rustix::process::geteuid();
-    let absent = |error: Errno| refused(error, path, || Err(error));
+    let absent = |error: Errno| convert_open_error(error, path, || Err(error));
     let found = match statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(found) => found,
         Err(error) => return absent(error),
@@ -214,7 +216,7 @@ fn content(descriptor: OwnedFd, path: &Path, limit: u64, root: bool) -> Result<V
 }
 
 /// Converts an error of opening. A path that does not exist is no error.
-fn refused<T>(
+fn convert_open_error<T>(
     error: Errno,
     path: &Path,
     inspect: impl FnOnce() -> Result<Stat, Errno>,
@@ -223,7 +225,9 @@ fn refused<T>(
     let found = matches!(error, Errno::LOOP | Errno::NOTDIR).then(inspect).and_then(Result::ok);
     match found.map(|found| FileType::from_raw_mode(found.st_mode)) {
         Some(FileType::Symlink) => Err(ConfigurationError::Link(path.to_owned())),
-        Some(found) => Err(ConfigurationError::Kind { path: path.to_owned(), found: what(found) }),
+        Some(found) => {
+            Err(ConfigurationError::Kind { path: path.to_owned(), found: kind_with_article(found) })
+        }
         None if is_absence(&error.into()) => Ok(None),
         None => Err(reading(path)(error)),
     }
@@ -244,7 +248,9 @@ fn check(path: &Path, found: &Stat, kind: FileType, root: bool) -> Result<(), Co
     let mode = found.st_mode & 0o7777;
     match found_kind {
         FileType::Symlink => Err(ConfigurationError::Link(path())),
-        _ if found_kind != kind => Err(ConfigurationError::Kind { path: path(), found: what(found_kind) }),
+        _ if found_kind != kind => {
+            Err(ConfigurationError::Kind { path: path(), found: kind_with_article(found_kind) })
+        }
         _ if root && found.st_uid != 0 => {
             Err(ConfigurationError::Foreign { path: path(), owner: found.st_uid })
         }
@@ -275,7 +281,7 @@ fn check_open(
     Ok(found)
 }
 
-fn what(kind: FileType) -> &'static str {
+fn kind_with_article(kind: FileType) -> &'static str {
     match kind {
         FileType::RegularFile => "a file",
         FileType::Directory => "a directory",

@@ -1,9 +1,9 @@
 //! Starting commands in a place: on this machine, or elsewhere under the same contract.
 //!
 //! A [`Launch`] is the request of a manifest, in names. An [`Executor`] resolves it into a [`LaunchPlan`],
-//! which runs the commands of one resource there. An executor for another place stands in front of the one of
-//! this machine and hands on other launches, so that a [`RunnerMiddleware`] around the first executor sees
-//! every command.
+//! which runs the commands of one resource there. An executor for another place wraps the
+//! [`LocalExecutor`], and passes on every launch that is not for its place. A [`RunnerMiddleware`] around the
+//! outermost executor therefore sees every command.
 
 mod local;
 mod middleware;
@@ -40,7 +40,8 @@ pub trait Executor {
             let launch = Launch::default();
             let plan = self.resolve(&launch, Purpose::Run).await?;
             let finished = plan.run(command, cancellation, on_line).await;
-            let _no_warnings = plan.close().await;
+            // A default launch has no temporary directories to warn about.
+            let _warnings = plan.close().await;
             finished
         })
     }

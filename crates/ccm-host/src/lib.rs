@@ -132,9 +132,9 @@ impl Host<'_> {
         }
     }
 
-    /// Runs a tool that must not be interrupted, such as one that installs packages. A stop gives the tool
-    /// `patience` before it is ended, and does not prevent its start. A kill ends the tool at once. If
-    /// `on_line` breaks, the tool is ended as at a stop without patience.
+    /// Runs a tool that must not be interrupted, such as one that installs packages. After a stop the tool may
+    /// still start, and has `patience` to finish before it is terminated. A kill ends the tool at once. If
+    /// `on_line` returns `Break`, the tool is terminated without patience.
     pub async fn run_patiently(
         &self,
         command: &Command,
@@ -148,7 +148,7 @@ impl Host<'_> {
                 source.raise(CancellationLevel::Stop);
             }
         };
-        let urge = async {
+        let forward_cancellation = async {
             tokio::select! {
                 biased;
                 () = cancellation.reached(CancellationLevel::Kill) => {}
@@ -165,7 +165,7 @@ impl Host<'_> {
         };
         tokio::select! {
             biased;
-            never = urge => match never {},
+            never = forward_cancellation => match never {},
             finished = self.executor.run_tool(command, &patient, &mut on_line) => finished,
         }
     }

@@ -76,7 +76,7 @@ pub struct Interface {
     pub name: String,
     /// Number; 0 if it is not known.
     pub index: u64,
-    /// Hardware address; `None` if there is none, or if it has another length than six bytes.
+    /// Hardware address; `None` if there is none, or if its length is not six bytes.
     pub hardware: Option<[u8; 6]>,
     /// Properties of the interface.
     pub flags: Vec<InterfaceFlag>,
@@ -89,12 +89,12 @@ pub struct Interface {
 pub enum InterfaceFlag {
     /// The interface is enabled.
     Up,
-    /// It can broadcast.
+    /// The interface can broadcast.
     Broadcast,
-    /// It connects the machine with itself.
+    /// The interface connects the machine with itself.
     Loopback,
-    /// It connects two machines.
+    /// The interface connects two machines.
     PointToPoint,
-    /// It can multicast.
+    /// The interface can multicast.
     Multicast,
 }

@@ -212,7 +212,7 @@ impl RunningCcm {
         let (directory, state) = (self.directory.clone(), self.state.clone());
         let child = self.child.take().unwrap_or_else(|| panic!("ccm has ended before"));
         let output = child.wait_with_output().unwrap_or_else(|error| panic!("can't wait for ccm: {error}"));
-        faults::ended(self.pid);
+        faults::remove_ended(self.pid);
         Called::of(output.status, &output.stdout, &output.stderr, &directory, &state)
     }
 }
@@ -225,7 +225,7 @@ impl Drop for RunningCcm {
             drop((child.stdout.take(), child.stderr.take()));
             let _status = Command::new("kill").args(["-TERM", &self.pid.to_string()]).status();
             let _status = child.wait();
-            faults::ended(self.pid);
+            faults::remove_ended(self.pid);
         }
     }
 }
@@ -325,6 +325,6 @@ pub fn shell(command: &str, directory: &Path) -> String {
     let child = faults::start(&mut shell).unwrap_or_else(|error| panic!("a shell: {error}"));
     let pid = child.id();
     let output = child.wait_with_output().unwrap_or_else(|error| panic!("{command}: {error}"));
-    faults::ended(pid);
+    faults::remove_ended(pid);
     String::from_utf8_lossy(&output.stdout).into_owned()
 }

@@ -66,7 +66,7 @@ pub(crate) fn start(command: &mut Command) -> io::Result<Child> {
 }
 
 /// Removes an ended and reaped process from the list.
-pub(crate) fn ended(pid: u32) {
+pub(crate) fn remove_ended(pid: u32) {
     OWN_PROCESSES.lock().unwrap_or_else(PoisonError::into_inner).retain(|ours| *ours != pid);
 }
 

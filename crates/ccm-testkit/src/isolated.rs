@@ -27,28 +27,28 @@ const OUTPUT_LIMIT: Duration = Duration::from_secs(60);
 ///
 /// If the body panics, hangs, or leaves a child behind.
 pub fn isolated(test: &str, body: impl FnOnce()) {
-    isolated_after("", test, body);
+    isolated_with_setup("", test, body);
 }
 
-/// Runs a body as [`isolated`] does, after shell commands that prepare the inherited state, such as `umask
-/// 077`.
+/// Runs a body as [`isolated`] does, in a process that starts after `setup`: shell commands that prepare the
+/// inherited state, such as `umask 077`.
 ///
 /// # Panics
 ///
 /// If the test fails.
-pub fn isolated_after(preparation: &str, test: &str, body: impl FnOnce()) {
+pub fn isolated_with_setup(setup: &str, test: &str, body: impl FnOnce()) {
     if env::var_os(MARKER).is_some_and(|marker| marker == test) {
         run_body(test, body);
         return;
     }
-    let (status, output) = run_again(preparation, test);
+    let (status, output) = run_again(setup, test);
     let failure = match status {
         None => format!("was killed after {:?}", on_this_machine(LIMIT)),
         Some(status) if !status.success() => match status.signal() {
             Some(signal) => format!("was ended by signal {signal}"),
             None => "failed".to_owned(),
         },
-        Some(_) if !output.contains(&finished(test)) => "did not run: is that its name?".to_owned(),
+        Some(_) if !output.contains(&end_marker(test)) => "did not run: is that its name?".to_owned(),
         Some(_) => return,
     };
     panic!("`{test}`, alone in its process, {failure}\n--- its output\n{output}\n---");
@@ -68,13 +68,13 @@ fn run_body(test: &str, body: impl FnOnce()) {
     println_finished(test);
 }
 
-fn finished(test: &str) -> String {
+fn end_marker(test: &str) -> String {
     format!("isolated body of {test} finished")
 }
 
 #[expect(clippy::print_stdout, reason = "the other process reads this line")]
 fn println_finished(test: &str) {
-    println!("{}", finished(test));
+    println!("{}", end_marker(test));
 }
 
 /// Runs this test binary again with one test. The status is `None` if the process had to be killed.
@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn body_runs_alone_after_its_preparation() {
         let test = "isolated::tests::body_runs_alone_after_its_preparation";
-        isolated_after("CCM_TESTKIT_PREPARED=yes; export CCM_TESTKIT_PREPARED", test, || {
+        isolated_with_setup("CCM_TESTKIT_PREPARED=yes; export CCM_TESTKIT_PREPARED", test, || {
             assert_eq!(env::var("CCM_TESTKIT_PREPARED").as_deref(), Ok("yes"));
         });
         assert!(env::var_os(MARKER).is_some() || env::var_os("CCM_TESTKIT_PREPARED").is_none());

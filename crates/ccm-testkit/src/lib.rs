@@ -20,7 +20,7 @@ mod wait;
 pub use binary::{Called, Ccm, RunningCcm, repository, shell};
 pub use fakes::{FakeClock, FakeFile, FakeFiles, FakeMachine, FakeRunner};
 pub use faults::{Fault, Faulted, no_faults, sweep, wait_until_executed};
-pub use isolated::{isolated, isolated_after};
+pub use isolated::{isolated, isolated_with_setup};
 pub use kernel::without_system_calls;
 pub use privilege::{can_mount, is_root, skipped};
 pub use scratch::Scratch;

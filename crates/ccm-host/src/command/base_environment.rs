@@ -20,7 +20,7 @@ pub(super) fn of_this_user() -> Vec<(String, String)> {
 
 /// Returns the base environment of an account.
 pub(crate) fn of_account(account: &Account) -> Vec<(String, String)> {
-    with(&account.name, &account.home.to_string_lossy(), &account.shell.to_string_lossy())
+    variables_of(&account.name, &account.home.to_string_lossy(), &account.shell.to_string_lossy())
 }
 
 fn of(uid: Uid, user: Option<&User>) -> Vec<(String, String)> {
@@ -29,10 +29,10 @@ fn of(uid: Uid, user: Option<&User>) -> Vec<(String, String)> {
     let text = |path: &Path| path.to_string_lossy().into_owned();
     let home = user.map(|user| text(&user.dir)).unwrap_or_default();
     let shell = user.map(|user| text(&user.shell)).unwrap_or_default();
-    with(name, &home, &shell)
+    variables_of(name, &home, &shell)
 }
 
-fn with(name: &str, home: &str, shell: &str) -> Vec<(String, String)> {
+fn variables_of(name: &str, home: &str, shell: &str) -> Vec<(String, String)> {
     let or =
         |value: &str, instead: &str| if value.is_empty() { instead.to_owned() } else { value.to_owned() };
     [

@@ -41,18 +41,18 @@ impl LauncherProgram {
             Ok(Self { path: CString::new(path.as_os_str().as_bytes())?, exposed, _file: None })
         };
         if let Ok(mount) = read_only_mount(path) {
-            return Self::behind(&mount);
+            return Self::from_file(&mount);
         }
         if !may_change(path) {
             return by_path(None);
         }
-        match sealed_copy(path).and_then(|copy| Self::behind(&copy)) {
+        match sealed_copy(path).and_then(|copy| Self::from_file(&copy)) {
             Ok(copy) => Ok(copy),
             Err(error) => by_path(Some(error.to_string())),
         }
     }
 
-    fn behind(file: &OwnedFd) -> io::Result<Self> {
+    fn from_file(file: &OwnedFd) -> io::Result<Self> {
         let file = fcntl_dupfd_cloexec(file, LOWEST_OWN_DESCRIPTOR)?;
         let path = CString::new(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
         Ok(Self { path, exposed: None, _file: Some(file) })
@@ -123,7 +123,8 @@ mod tests {
         let unprotected = CString::new(program.as_os_str().as_bytes()).expect("a path");
         let opened = LauncherProgram::open(&program).expect("a program");
         assert_eq!(opened.exposed, None);
-        let sealed = sealed_copy(&program).and_then(|copy| LauncherProgram::behind(&copy)).expect("a copy");
+        let sealed =
+            sealed_copy(&program).and_then(|copy| LauncherProgram::from_file(&copy)).expect("a copy");
         for program_path in [&opened.path, &sealed.path] {
             assert_eq!(attack(start(program_path)), [false, false], "{program_path:?}");
         }

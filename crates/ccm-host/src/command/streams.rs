@@ -54,7 +54,7 @@ impl<'a> Streams<'a> {
     }
 
     /// Reads and writes until another future is done.
-    pub(super) async fn during<T>(&mut self, other: impl Future<Output = T>) -> T {
+    pub(super) async fn transfer_until<T>(&mut self, other: impl Future<Output = T>) -> T {
         let mut other = pin!(other);
         loop {
             tokio::select! {

@@ -81,8 +81,8 @@ pub enum RunnerError {
 /// Only one command runs at a time in a process, whatever the number of runners; other commands wait. A
 /// runner makes its process a subreaper: orphans of a command become children of this process. Each command
 /// lowers the limit of file locks (`RLIMIT_LOCKS`) of this process, which Linux does not enforce, so that
-/// processes can be told from those of other commands. A runner must be polled in a runtime with I/O and time,
-/// in a process that ignores `SIGPIPE`, as Rust programs do.
+/// processes can be distinguished from those of other commands. A runner must be polled in a runtime with I/O
+/// and time, in a process that ignores `SIGPIPE`, as Rust programs do.
 #[derive(Debug)]
 pub struct SystemRunner {
     environment: OnceLock<Vec<(String, String)>>,
@@ -247,7 +247,7 @@ async fn run(
     let mark = Mark::set_next(*last_mark);
     *last_mark = mark.or(*last_mark);
     let result = run_started(runner, command, mark, cancellation, on_line).await;
-    trace::ended(command, &result);
+    trace::log_end(command, &result);
     result
 }
 
@@ -270,10 +270,10 @@ async fn run_started(
     let mut streams =
         Streams::new(stdin, stdout, stderr, &runner.secrets.redactor(), on_line).map_err(failed)?;
 
-    let interruption = streams.during(async {
+    let interruption = streams.transfer_until(async {
         tokio::select! {
             biased;
-            () = leader.ended() => None,
+            () = leader.wait_for_end() => None,
             () = cancellation.reached(CancellationLevel::Stop) => Some(Exit::Cancelled),
             after = after(command.timeout) => Some(Exit::TimedOut { after }),
             never = tree.reap_orphans() => match never {},
@@ -282,7 +282,7 @@ async fn run_started(
     // A command that ended in the same moment ended by itself.
     let interruption = interruption.await.filter(|_| !leader.has_ended());
     let unkillable = match interruption {
-        Some(_) => streams.during(tree.end(cancellation)).await,
+        Some(_) => streams.transfer_until(tree.end(cancellation)).await,
         None => Vec::new(),
     };
     let duration = started.elapsed();
@@ -500,7 +500,7 @@ impl Leader {
     }
 
     /// Waits for the end of the process without reaping it, so that no other process gets its number.
-    async fn ended(&self) {
+    async fn wait_for_end(&self) {
         // An error means that the runtime ends.
         let _ended = self.handle.readable().await;
     }

@@ -93,7 +93,7 @@ impl ProcessEntry {
     }
 
     /// Waits until the process has ended.
-    pub(super) async fn ended(&self) {
+    pub(super) async fn wait_for_end(&self) {
         let Ok(handle) = self.open() else { return };
         if let Ok(handle) = raw::watch(handle) {
             // An error means that the runtime ends, so nobody waits any more.

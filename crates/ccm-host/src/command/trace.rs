@@ -19,7 +19,7 @@ pub(super) fn starting(command: &Command, secrets: &Secrets) {
 }
 
 /// Logs the end of a command, or the reason why it did not start.
-pub(super) fn ended(command: &Command, result: &Result<Finished, StartError>) {
+pub(super) fn log_end(command: &Command, result: &Result<Finished, StartError>) {
     match result {
         Ok(Finished { exit, duration, .. }) => {
             debug!(exit = %ExitText(exit), duration = %display_duration(*duration), "command ended");

@@ -44,7 +44,8 @@ const EMPTY_PASSES: u32 = 3;
 /// Number of passes after which an ended orphan means that processes go on starting others.
 const USUAL_PASSES: u32 = 2;
 
-/// State before a command was started, by which the processes of earlier commands are told from its own.
+/// State before a command was started, which distinguishes processes of earlier commands from those of the
+/// command.
 #[derive(Debug, Default)]
 pub(super) struct Baseline {
     /// Processes that were below this process.
@@ -132,7 +133,7 @@ impl Baseline {
         }
         let own = SelfProcess::now();
         let table = table::read().unwrap_or_default();
-        for entry in below(&table, &[&|entry| entry.parent == own.pid]) {
+        for entry in with_descendants(&table, &[&|entry| entry.parent == own.pid]) {
             if !entry.is_alive && own.has_adopted(entry) {
                 reap(entry.key.pid);
                 continue;
@@ -168,7 +169,10 @@ type LimitOf<'a> = &'a dyn Fn(i32) -> Option<u64>;
 
 /// Returns the roots of the first kind and all their descendants, parents first, then those that the further
 /// kinds of roots add.
-fn below<'t>(table: &'t [ProcessEntry], kinds: &[&dyn Fn(&ProcessEntry) -> bool]) -> Vec<&'t ProcessEntry> {
+fn with_descendants<'t>(
+    table: &'t [ProcessEntry],
+    kinds: &[&dyn Fn(&ProcessEntry) -> bool],
+) -> Vec<&'t ProcessEntry> {
     let mut children: HashMap<i32, Vec<&ProcessEntry>> = HashMap::new();
     for entry in table {
         children.entry(entry.parent).or_default().push(entry);
@@ -200,7 +204,7 @@ fn members<'t>(
     let is_adopted = |entry: &ProcessEntry| own.has_adopted(entry) && !baseline.has_left(entry, limit_of);
     // A row read before its parent ended names a parent that is no longer in the table.
     let is_in_session = |entry: &ProcessEntry| leader == Some(entry.session);
-    below(table, &[&is_leader, &is_adopted, &is_in_session])
+    with_descendants(table, &[&is_leader, &is_adopted, &is_in_session])
 }
 
 /// Processes of a command in the table.
@@ -406,7 +410,7 @@ fn kill_pass(targets: &[ProcessEntry]) -> Vec<ProcessKey> {
 /// Waits for one after the other: all must end anyway, and one open handle at a time is enough.
 async fn all_ended(entries: impl IntoIterator<Item = &ProcessEntry>) {
     for entry in entries {
-        entry.ended().await;
+        entry.wait_for_end().await;
     }
 }
 

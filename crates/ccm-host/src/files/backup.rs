@@ -1,4 +1,4 @@
-//! Backups of files that are to be replaced or removed.
+//! Backups of files before they are replaced or removed.
 
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -50,7 +50,7 @@ pub(super) fn back_up(
     Ok(directory.join(complete))
 }
 
-/// Returns the name, with a number behind it if there is such a backup already.
+/// Returns the name, followed by a number if a backup of that name exists.
 fn unused_name(beside: &ResolvedPath, name: String) -> Result<String, FileError> {
     let numbered = (2_u32..).map(|number| format!("{name}.{number}"));
     for candidate in std::iter::once(name.clone()).chain(numbered) {

@@ -40,7 +40,7 @@ pub(super) fn read(
     let mut hash = Sha256::new();
     let mut size = 0;
     let mut content = Some(Vec::new());
-    // One byte more than is expected, so that a short read shows the end.
+    // A buffer that is one byte longer than the expected size, so that a short read shows the end.
     let expected_chunk = expected.and_then(|size| usize::try_from(size.saturating_add(1)).ok());
     let mut chunk = vec![0; expected_chunk.map_or(CHUNK, |length| length.min(CHUNK))];
     loop {
@@ -158,7 +158,7 @@ pub(super) fn read_bounded(
 
 /// Returns `true` if one read shows that the content is equal to `bytes`. Content that needs several reads
 /// counts as different. The position in the file stays at its beginning.
-pub(super) fn is(file: &OwnedFd, bytes: &[u8]) -> bool {
+pub(super) fn is_equal(file: &OwnedFd, bytes: &[u8]) -> bool {
     if bytes.len() >= CHUNK {
         return false;
     }

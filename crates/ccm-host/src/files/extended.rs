@@ -53,7 +53,7 @@ impl ExtendedAttributes {
             }
             let value = match value(&file, &name) {
                 Ok(value) => value,
-                // It was removed after it was listed.
+                // The attribute was removed after it was listed.
                 Err(Errno::NODATA) => continue,
                 Err(error) => return Err((text, error)),
             };

@@ -74,7 +74,7 @@ fn inspect_directly(
         return None;
     }
     let file = openat2(CWD, path, READ, Mode::empty(), ResolveFlags::NO_SYMLINKS).ok()?;
-    let entry = fstat(&file).ok().filter(|stat| named.is(stat)).map(|stat| PathEntry { stat })?;
+    let entry = fstat(&file).ok().filter(|stat| named.is_same_file(stat)).map(|stat| PathEntry { stat })?;
     let mut state = file_info(&entry);
     if options.hash.max_length().is_some_and(|max_length| state.size <= max_length) {
         record_content(&mut state, read_regular(file, path, &entry, options, cancellation).ok()?);
@@ -104,7 +104,7 @@ fn state(
 ) -> Result<FileInfo, FileError> {
     let read = || read_regular(open_regular(resolved, entry)?, &resolved.path, entry, options, cancellation);
     let mut state = file_info(entry);
-    match (entry.kind(), entry.what()) {
+    match (entry.kind(), entry.kind_with_article()) {
         (FileType::Directory, _) => {
             state.kind = FileKind::Directory { empty: is_empty(&resolved.pin(entry)?) }
         }
@@ -144,7 +144,7 @@ fn read_regular(
 ) -> Result<Option<ReadContent>, FileError> {
     let expected = u64::try_from(entry.stat.st_size).ok();
     let compared = options.compare.filter(|bytes| expected == Some(bytes.len() as u64));
-    if compared.is_some_and(|bytes| content::is(&file, bytes)) {
+    if compared.is_some_and(|bytes| content::is_equal(&file, bytes)) {
         return Ok(None);
     }
     let max_length = options.hash.max_length().unwrap_or_default();
@@ -157,7 +157,7 @@ pub(super) fn open_regular(resolved: &ResolvedPath, entry: &PathEntry) -> Result
     let descriptor = openat(&resolved.parent, &resolved.name, READ, Mode::empty());
     let descriptor = descriptor.map_err(FileError::at(&resolved.path, FileStep::Read))?;
     let stat = fstat(&descriptor).map_err(FileError::at(&resolved.path, FileStep::Read))?;
-    if !entry.is(&stat) {
+    if !entry.is_same_file(&stat) {
         return Err(FileError::Changed(resolved.path.clone()));
     }
     Ok(descriptor)
@@ -182,7 +182,7 @@ pub(super) fn open_source(path: &Path) -> Result<OwnedFd, FileError> {
 }
 
 fn only_regular(path: &Path, entry: PathEntry) -> Result<(), FileError> {
-    match entry.what() {
+    match entry.kind_with_article() {
         None => Ok(()),
         Some(what) => Err(FileError::NotAFile { path: path.to_owned(), what }),
     }

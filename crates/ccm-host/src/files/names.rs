@@ -16,11 +16,17 @@ pub(super) fn group(name: &str) -> Result<Option<u32>, FileError> {
 }
 
 pub(super) fn user_name(uid: u32) -> Result<Option<String>, FileError> {
-    found(&uid.to_string(), User::from_uid(Uid::from_raw(uid)).map(|user| user.map(|user| user.name)))
+    none_if_unknown(
+        &uid.to_string(),
+        User::from_uid(Uid::from_raw(uid)).map(|user| user.map(|user| user.name)),
+    )
 }
 
 pub(super) fn group_name(gid: u32) -> Result<Option<String>, FileError> {
-    found(&gid.to_string(), Group::from_gid(Gid::from_raw(gid)).map(|group| group.map(|group| group.name)))
+    none_if_unknown(
+        &gid.to_string(),
+        Group::from_gid(Gid::from_raw(gid)).map(|group| group.map(|group| group.name)),
+    )
 }
 
 /// Returns owner and group by name, or by number where there is no name.
@@ -32,13 +38,13 @@ pub(super) fn owner_names(uid: u32, gid: u32) -> String {
 
 /// Returns the number of a name. A name may consist of digits, so the name is looked up first.
 fn number_of(name: &str, number: Result<Option<u32>, Errno>) -> Result<Option<u32>, FileError> {
-    match (found(name, number), parse_id(name)) {
+    match (none_if_unknown(name, number), parse_id(name)) {
         (Ok(None) | Err(_), Some(number)) => Ok(Some(number)),
         (found, _) => found,
     }
 }
 
-fn found<T>(what: &str, result: Result<Option<T>, Errno>) -> Result<Option<T>, FileError> {
+fn none_if_unknown<T>(what: &str, result: Result<Option<T>, Errno>) -> Result<Option<T>, FileError> {
     match result {
         Ok(found) => Ok(found),
         // Some databases return these for an unknown name.

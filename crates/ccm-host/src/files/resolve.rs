@@ -50,7 +50,7 @@ struct FollowedLink {
 
 impl PathEntry {
     /// Returns `true` if `stat` is of the same file.
-    pub(super) fn is(&self, stat: &Stat) -> bool {
+    pub(super) fn is_same_file(&self, stat: &Stat) -> bool {
         (self.stat.st_dev, self.stat.st_ino) == (stat.st_dev, stat.st_ino)
     }
 
@@ -67,7 +67,7 @@ impl PathEntry {
     }
 
     /// Returns the kind with its article; `None` for a regular file.
-    pub(super) fn what(&self) -> Option<&'static str> {
+    pub(super) fn kind_with_article(&self) -> Option<&'static str> {
         match self.kind() {
             FileType::RegularFile => None,
             FileType::Directory => Some("a directory"),
@@ -326,7 +326,7 @@ fn pin(parent: &OwnedFd, name: &OsStr, entry: &PathEntry, path: &Path) -> Result
     let held = openat(parent, name, NAME_ONLY, Mode::empty());
     let held = held.map_err(FileError::at(path, FileStep::Inspect))?;
     let stat = fstat(&held).map_err(FileError::at(path, FileStep::Inspect))?;
-    if entry.is(&stat) { Ok(held) } else { Err(FileError::Changed(path.to_owned())) }
+    if entry.is_same_file(&stat) { Ok(held) } else { Err(FileError::Changed(path.to_owned())) }
 }
 
 /// Opens the parent directory in one call, if there are no links in its path. Returns `None` on any error.

@@ -135,7 +135,7 @@ impl OldFile {
                 Err(error) => Err(error),
             },
             _ => {
-                let what = entry.what().unwrap_or_default();
+                let what = entry.kind_with_article().unwrap_or_default();
                 Err(FileError::NotAFile { path: resolved.path.clone(), what })
             }
         }

@@ -19,9 +19,9 @@ use crate::raw;
 /// Namespace of users of a sandbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Users {
-    /// That of ccm.
+    /// The namespace of ccm.
     Shared,
-    /// One of its own.
+    /// A separate namespace.
     Own,
 }
 

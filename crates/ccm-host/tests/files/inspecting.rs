@@ -57,7 +57,7 @@ fn content_is_compared_rather_than_hashed() {
     let inspect = InspectOptions { compare: Some(b"hello"), ..InspectOptions::default() };
     let state =
         files().inspect(&scratch.write("f", "hello"), inspect).expect("a state").target.expect("a file");
-    assert!(!state.is_same, "it was not to be read");
+    assert!(!state.is_same, "content that is not read is never the same");
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn content_is_read_up_to_a_length() {
     assert_eq!((content(5).as_deref(), content(4)), (Some(&b"12345"[..]), None));
     assert!(files().content(&scratch.path().join("x"), 5).is_err());
     // The kernel reports length 0 for this file.
-    let error_text = files().content("/proc/self/status".as_ref(), 1 << 16).expect("a read");
-    assert!(error_text.is_some_and(|error_text| error_text.starts_with(b"Name:")));
+    let status = files().content("/proc/self/status".as_ref(), 1 << 16).expect("a read");
+    assert!(status.is_some_and(|status| status.starts_with(b"Name:")));
     assert_eq!(files().content("/proc/self/status".as_ref(), 10).expect("a read"), None);
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::UNIX_EPOCH;
 
 use ccm_host::{BackupName, Files as _, NewContent, NewFile};
-use ccm_testkit::{Scratch, isolated_after};
+use ccm_testkit::{Scratch, isolated_with_setup};
 use nix::mount::{MsFlags, mount, umount};
 
 use crate::{attributes, error_text, files, mode, needs_root, set_mode, write};
@@ -23,7 +23,7 @@ fn with_own_mounts(test: &str, body: impl FnOnce(&Scratch)) {
         return;
     }
     let preparation = format!("export {PRIVATE}=yes; exec unshare -m \"$0\" \"$@\"");
-    isolated_after(&preparation, test, || {
+    isolated_with_setup(&preparation, test, || {
         assert!(std::env::var_os(PRIVATE).is_some());
         body(&Scratch::new());
     });

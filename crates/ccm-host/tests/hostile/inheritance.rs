@@ -1,11 +1,11 @@
 //! Inherited state of commands.
 
 use ccm_host::{Command, Identity, SystemRunner, prepare_process};
-use ccm_testkit::{isolated_after, skipped};
+use ccm_testkit::{isolated_with_setup, skipped};
 
 use crate::launched::{launched, launcher, only_as_root, stranger};
 use crate::sandboxed::Place;
-use crate::{alone, alone_after, block_on, run, shell, text};
+use crate::{alone, alone_with_setup, block_on, run, shell, text};
 
 #[test]
 fn environment_is_exactly_the_given_one() {
@@ -52,7 +52,7 @@ fn argv_zero_is_called_as_or_the_program() {
 #[test]
 fn only_three_files_are_open() {
     let inherited = "exec 7</dev/null 9>/dev/null";
-    alone_after(inherited, "inheritance::only_three_files_are_open", async |runner| {
+    alone_with_setup(inherited, "inheritance::only_three_files_are_open", async |runner| {
         prepare_process().expect("a process of our own");
         let _ours = std::fs::File::open("/dev/null").expect("a file");
         for stdin in [None, Some("text".to_owned())] {
@@ -66,7 +66,7 @@ fn only_three_files_are_open() {
 #[test]
 fn no_signal_is_ignored_or_blocked() {
     let ignored = "trap '' HUP INT QUIT USR1 TERM";
-    alone_after(ignored, "inheritance::no_signal_is_ignored_or_blocked", async |runner| {
+    alone_with_setup(ignored, "inheritance::no_signal_is_ignored_or_blocked", async |runner| {
         let blocked = nix::sys::signal::SigSet::all();
         blocked.thread_block().expect("to block signals");
         let finished = run(runner, &shell("exec sed -n '/^SigBlk/p; /^SigIgn/p' /proc/self/status")).await;
@@ -124,7 +124,7 @@ fn another_user_cannot_read_the_session_keyring() {
     let search = "my ($t, $n) = ('user', 'ccm-test'); my $id = syscall(250, 10, -3, $t, $n, 0); \
                   $id >= 0 or die $!; my $b = ' ' x 11; syscall(250, 11, $id, $b, 11) >= 0 or die $!; print $b";
     let test = "inheritance::another_user_cannot_read_the_session_keyring";
-    isolated_after(&format!("perl -e \"{}\"", key.replace('$', "\\$")), test, || {
+    isolated_with_setup(&format!("perl -e \"{}\"", key.replace('$', "\\$")), test, || {
         if !only_as_root() {
             return;
         }

@@ -27,19 +27,19 @@ mod traced;
 mod unprivileged;
 
 use ccm_host::{Cancellation, CapturedOutput, Command, Finished, Runner as _, SystemRunner};
-use ccm_testkit::{isolated_after, wait_until};
+use ccm_testkit::{isolated_with_setup, wait_until};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::waitpid;
 use nix::unistd::Pid;
 
 /// Runs the body of the test of that name alone in a process, with a runner.
 fn alone(test: &str, body: impl AsyncFnOnce(&SystemRunner)) {
-    alone_after("", test, body);
+    alone_with_setup("", test, body);
 }
 
 /// Runs the body as [`alone`] does, after shell commands that prepare the inherited state.
-fn alone_after(preparation: &str, test: &str, body: impl AsyncFnOnce(&SystemRunner)) {
-    isolated_after(preparation, test, || {
+fn alone_with_setup(setup: &str, test: &str, body: impl AsyncFnOnce(&SystemRunner)) {
+    isolated_with_setup(setup, test, || {
         let runner = SystemRunner::new().expect("a runner");
         block_on(body(&runner));
     });

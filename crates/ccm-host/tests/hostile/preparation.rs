@@ -4,7 +4,7 @@ use std::fs::File;
 use std::os::fd::AsRawFd as _;
 
 use ccm_host::prepare_process;
-use ccm_testkit::isolated_after;
+use ccm_testkit::isolated_with_setup;
 
 fn status(name: &str) -> String {
     let status = std::fs::read_to_string("/proc/self/status").expect("our own status");
@@ -21,7 +21,7 @@ fn flags(descriptor: i32) -> u32 {
 #[test]
 fn inherited_state_is_removed() {
     let inherited = r#"umask 077; exec 7</dev/null 8>/dev/null; exec env --ignore-signal=CHLD "$0" "$@""#;
-    isolated_after(inherited, "preparation::inherited_state_is_removed", || {
+    isolated_with_setup(inherited, "preparation::inherited_state_is_removed", || {
         const CLOSE_ON_EXEC: u32 = 0o2_000_000;
         const CHILD_SIGNAL: u64 = 1 << 16;
         let ignored = || u64::from_str_radix(&status("SigIgn"), 16).expect("a mask");
@@ -42,7 +42,7 @@ fn inherited_state_is_removed() {
 
 #[test]
 fn closed_standard_streams_are_opened() {
-    isolated_after("", "preparation::closed_standard_streams_are_opened", || {
+    isolated_with_setup("", "preparation::closed_standard_streams_are_opened", || {
         nix::unistd::close(0).expect("to close standard input");
         prepare_process().expect("a process of our own");
         let opened = std::fs::read_link("/proc/self/fd/0").expect("an open file");
@@ -54,7 +54,7 @@ fn closed_standard_streams_are_opened() {
 #[cfg(target_env = "gnu")]
 #[test]
 fn freed_large_block_is_used_again() {
-    isolated_after("", "preparation::freed_large_block_is_used_again", || {
+    isolated_with_setup("", "preparation::freed_large_block_is_used_again", || {
         let page_faults = || {
             let stat = std::fs::read_to_string("/proc/self/stat").expect("our own state");
             let (_, behind_name) = stat.rsplit_once(')').expect("a name");

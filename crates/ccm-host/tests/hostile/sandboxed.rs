@@ -59,7 +59,7 @@ impl Place {
         self.perl_in(self.sandbox(), text)
     }
 
-    pub(crate) fn outside(&self, name: &str) -> Option<String> {
+    pub(crate) fn outside_content(&self, name: &str) -> Option<String> {
         self.scratch.read(&format!("outside/{name}"))
     }
 }

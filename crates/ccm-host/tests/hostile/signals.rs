@@ -1,7 +1,7 @@
 //! Signals that ask ccm to end.
 
 use ccm_host::signals::{Signal, Signals};
-use ccm_testkit::isolated_after;
+use ccm_testkit::isolated_with_setup;
 use nix::sys::signal::{Signal as Number, raise};
 
 use crate::block_on;
@@ -12,7 +12,7 @@ const ALL_IGNORED: &str = "trap '' HUP INT QUIT TERM";
 
 #[test]
 fn signals_have_names() {
-    isolated_after(AT_DEFAULT, "signals::signals_have_names", || {
+    isolated_with_setup(AT_DEFAULT, "signals::signals_have_names", || {
         block_on(async {
             let signals = Signals::listen().expect("to listen");
             for (number, name) in
@@ -27,7 +27,7 @@ fn signals_have_names() {
 
 #[test]
 fn only_ignored_hup_and_int_stay_ignored() {
-    isolated_after(ALL_IGNORED, "signals::only_ignored_hup_and_int_stay_ignored", || {
+    isolated_with_setup(ALL_IGNORED, "signals::only_ignored_hup_and_int_stay_ignored", || {
         block_on(async {
             let signals = Signals::listen().expect("to listen");
             for (name, ignored) in [("SIGTERM", Number::SIGHUP), ("SIGQUIT", Number::SIGINT)] {

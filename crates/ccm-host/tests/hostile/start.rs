@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use ccm_host::{Cancellation, Command, Exit, LocalSystem as _, Runner as _, StartError, SystemRunner};
 
-use crate::{alone, alone_after, is_root, run, shell};
+use crate::{alone, alone_with_setup, is_root, run, shell};
 
 fn program(place: &Path, name: &str, content: &[u8], mode: u32) -> PathBuf {
     let path = place.join(name);
@@ -121,7 +121,7 @@ fn noexec_mount_is_diagnosed() {
     // The mount is in a namespace that ends with this process.
     let mount = r#"unshare -m true 2>/dev/null && [ -z "$CCM_MOUNTED" ] && CCM_MOUNTED=yes exec unshare -m \
         sh -c 'mount -t tmpfs -o noexec none /mnt; exec "$0" "$@"' "$0" "$@""#;
-    alone_after(mount, "start::noexec_mount_is_diagnosed", async |runner| {
+    alone_with_setup(mount, "start::noexec_mount_is_diagnosed", async |runner| {
         if std::env::var_os("CCM_MOUNTED").is_none() {
             return;
         }

@@ -7,7 +7,7 @@ use ccm_host::{
     Cancellation, Command, Executor as _, Launch, LocalExecutor, LocalSystem as _, Purpose, Runner as _,
     StartError, SystemFiles, SystemRunner,
 };
-use ccm_testkit::isolated_after;
+use ccm_testkit::isolated_with_setup;
 use nix::unistd::{Gid, Uid, setgid, setgroups, setuid};
 
 use crate::{block_on, is_root, run, shell, text};
@@ -16,7 +16,7 @@ use crate::{block_on, is_root, run, shell, text};
 const STRANGER: u32 = 54_321;
 
 fn as_stranger(test: &str, body: impl AsyncFnOnce(&SystemRunner)) {
-    isolated_after("", test, || {
+    isolated_with_setup("", test, || {
         if !is_root() {
             return;
         }

@@ -70,7 +70,7 @@ impl FakeFile {
     }
 }
 
-fn refused(path: &Path, step: FileStep, error: Errno) -> FileError {
+fn step_error(path: &Path, step: FileStep, error: Errno) -> FileError {
     FileError::Step { path: path.to_owned(), step, changed: false, source: error.into() }
 }
 
@@ -85,7 +85,7 @@ impl FakeFiles {
         (path == Path::new("/") || self.directories.contains(path)).then(FakeFile::directory)
     }
 
-    fn below(&self, path: &Path) -> Vec<PathBuf> {
+    fn entries_below(&self, path: &Path) -> Vec<PathBuf> {
         let entries = self.entries.borrow();
         let all = entries.keys().chain(&self.files).chain(&self.directories);
         all.filter(|other| other.starts_with(path) && *other != path).cloned().collect()
@@ -110,7 +110,7 @@ impl FakeFiles {
             None => Ok(()),
             Some(left) => {
                 self.failing_lookups.set(left);
-                Err(refused(Path::new(what), FileStep::Lookup, Errno::ECONNREFUSED))
+                Err(step_error(Path::new(what), FileStep::Lookup, Errno::ECONNREFUSED))
             }
         }
     }
@@ -146,7 +146,7 @@ impl Files for FakeFiles {
         let size = content.as_ref().map_or(0, Vec::len) as u64;
         let kind = match content {
             Some(_) => FileKind::File,
-            None => FileKind::Directory { empty: Some(self.below(path).is_empty()) },
+            None => FileKind::Directory { empty: Some(self.entries_below(path).is_empty()) },
         };
         if options.hash != HashPolicy::Never && content.is_some() {
             self.contents_read.borrow_mut().push(path.to_owned());
@@ -163,7 +163,7 @@ impl Files for FakeFiles {
 
     fn read(&self, path: &Path, keep_up_to: u64) -> Result<ReadContent, FileError> {
         match self.entry(path).map(|entry| entry.content) {
-            None => Err(refused(path, FileStep::Read, Errno::ENOENT)),
+            None => Err(step_error(path, FileStep::Read, Errno::ENOENT)),
             Some(None) => Err(FileError::NotAFile { path: path.to_owned(), what: "a directory" }),
             Some(Some(content)) => {
                 let size = content.len() as u64;
@@ -199,7 +199,7 @@ impl Files for FakeFiles {
 
     fn set_attributes(&self, path: &Path, attributes: FileAttributes) -> Result<(), FileError> {
         let Some(mut entry) = self.entry(path) else {
-            return Err(refused(path, FileStep::Inspect, Errno::ENOENT));
+            return Err(step_error(path, FileStep::Inspect, Errno::ENOENT));
         };
         entry.apply(attributes);
         self.entries.borrow_mut().insert(path.to_owned(), entry);
@@ -207,9 +207,9 @@ impl Files for FakeFiles {
     }
 
     fn remove(&self, path: &Path, force: bool) -> Result<(), FileError> {
-        let below = self.below(path);
+        let below = self.entries_below(path);
         if !below.is_empty() && !force {
-            return Err(refused(path, FileStep::Remove, Errno::ENOTEMPTY));
+            return Err(step_error(path, FileStep::Remove, Errno::ENOTEMPTY));
         }
         let mut entries = self.entries.borrow_mut();
         below.iter().chain([&path.to_owned()]).for_each(|path| drop(entries.remove(path)));

@@ -14,7 +14,7 @@ use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 
 use super::calls::{SystemCall, error};
-use super::{Fault, ended, start};
+use super::{Fault, remove_ended, start};
 
 pub(super) struct Traced {
     pub(super) status: ExitStatus,
@@ -35,7 +35,7 @@ pub(super) fn run(mut command: Command, fault: Fault) -> io::Result<Traced> {
     let stderr = child.stderr.take().map(|stream| thread::spawn(move || read_all(stream)));
     let mut tracer = Tracer { process, fault, threads: HashMap::new(), calls: Vec::new(), struck: None };
     let status = tracer.follow();
-    ended(child.id());
+    remove_ended(child.id());
     let bytes = |reader: Option<thread::JoinHandle<Vec<u8>>>| {
         reader.and_then(|reader| reader.join().ok()).unwrap_or_default()
     };

@@ -43,8 +43,8 @@ fn files_outside_are_neither_read_nor_written() {
         ] {
             fail(runner, &place.shell(attempt)).await;
         }
-        assert_eq!(place.outside("secret").as_deref(), Some("secret\n"));
-        assert_eq!(place.outside("new"), None);
+        assert_eq!(place.outside_content("secret").as_deref(), Some("secret\n"));
+        assert_eq!(place.outside_content("new"), None);
         let mode = std::fs::metadata(place.at("outside/secret")).expect("the secret").mode();
         assert_eq!(mode & 0o777, 0o644);
     });
@@ -69,20 +69,20 @@ fn only_named_paths_are_opened() {
         ] {
             fail(runner, &place.shell_in(read(), attempt)).await;
         }
-        assert_eq!(place.outside("open/file").as_deref(), Some("open\n"));
+        assert_eq!(place.outside_content("open/file").as_deref(), Some("open\n"));
 
         let write = Sandbox { write: vec![open.clone()], ..place.sandbox() };
         succeed(runner, &place.shell_in(write, "echo new > $OUTSIDE/open/file")).await;
-        assert_eq!(place.outside("open/file").as_deref(), Some("new\n"));
+        assert_eq!(place.outside_content("open/file").as_deref(), Some("new\n"));
         // A single file, and a read-only file in a writable directory.
         let file = Sandbox { write: vec![open.join("file")], ..place.sandbox() };
         succeed(runner, &place.shell_in(file, "echo file > $OUTSIDE/open/file")).await;
-        assert_eq!(place.outside("open/file").as_deref(), Some("file\n"));
+        assert_eq!(place.outside_content("open/file").as_deref(), Some("file\n"));
         let inner = Sandbox { write: vec![place.at("outside")], read: vec![open.clone()], ..place.sandbox() };
         let does = "echo x > $OUTSIDE/new; echo x > $OUTSIDE/open/file";
         fail(runner, &place.shell_in(inner, does)).await;
-        assert_eq!(place.outside("new").as_deref(), Some("x\n"));
-        assert_eq!(place.outside("open/file").as_deref(), Some("file\n"));
+        assert_eq!(place.outside_content("new").as_deref(), Some("x\n"));
+        assert_eq!(place.outside_content("open/file").as_deref(), Some("file\n"));
         // A path of the system can be named too.
         let shadow = Sandbox { read: vec!["/etc/passwd".into(), "/usr/share".into()], ..place.sandbox() };
         succeed(runner, &place.shell_in(shadow, "cat /etc/passwd")).await;
@@ -105,8 +105,8 @@ fn links_to_the_outside_are_not_followed() {
         ] {
             fail(runner, &place.shell(&format!("rm -f dir file root proc; {links}{attempt}"))).await;
         }
-        assert_eq!(place.outside("secret").as_deref(), Some("secret\n"));
-        assert_eq!(place.outside("new"), None);
+        assert_eq!(place.outside_content("secret").as_deref(), Some("secret\n"));
+        assert_eq!(place.outside_content("new"), None);
     });
 }
 

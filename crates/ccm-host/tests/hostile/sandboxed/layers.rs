@@ -10,7 +10,7 @@ use super::{Place, chain, fail, start_error, succeed};
 use crate::launched::{launcher, only_as_root};
 use crate::{block_on, end, is_root, run};
 
-pub(super) fn without(layers: &[SandboxLayer], test: &str, body: impl AsyncFnOnce(&SystemRunner)) {
+pub(super) fn isolated_without(layers: &[SandboxLayer], test: &str, body: impl AsyncFnOnce(&SystemRunner)) {
     isolated(test, || {
         let runner = SystemRunner::new().expect("a runner").with_launcher(launcher());
         let runner = layers.iter().fold(runner, |runner, layer| runner.without(*layer));
@@ -92,14 +92,14 @@ async fn attempt_all(runner: &SystemRunner, place: &Place) {
         fail(runner, &place.shell_in(sandbox(), attempt)).await;
     }
     fail(runner, &place.perl_in(sandbox(), &connect)).await;
-    assert_eq!(place.outside("secret").as_deref(), Some("secret\n"));
-    assert_eq!(place.outside("new"), None);
+    assert_eq!(place.outside_content("secret").as_deref(), Some("secret\n"));
+    assert_eq!(place.outside_content("new"), None);
 }
 
 #[test]
 fn other_layers_hold_without_namespaces() {
     let test = "sandboxed::layers::other_layers_hold_without_namespaces";
-    without(&[SandboxLayer::Namespaces], test, async |runner| {
+    isolated_without(&[SandboxLayer::Namespaces], test, async |runner| {
         let place = Place::new();
         let finished = run(runner, &place.shell("cat own; echo x > made; cat made")).await;
         assert_eq!(finished.exit, Exit::Code(0));
@@ -123,7 +123,7 @@ fn other_layers_hold_without_namespaces() {
 
 #[test]
 fn other_layers_hold_without_landlock() {
-    without(
+    isolated_without(
         &[SandboxLayer::Landlock],
         "sandboxed::layers::other_layers_hold_without_landlock",
         async |runner| {
@@ -141,7 +141,7 @@ fn other_layers_hold_without_landlock() {
 #[test]
 fn sandbox_without_seccomp_is_refused_and_other_layers_hold() {
     let test = "sandboxed::layers::sandbox_without_seccomp_is_refused_and_other_layers_hold";
-    without(&[SandboxLayer::Seccomp], test, async |runner| {
+    isolated_without(&[SandboxLayer::Seccomp], test, async |runner| {
         let place = Place::new();
         let error = start_error(runner, &place.shell("true")).await;
         assert_eq!(
@@ -164,7 +164,7 @@ fn sandbox_without_seccomp_is_refused_and_other_layers_hold() {
         for attempt in &ATTEMPTS[..13] {
             fail(runner, &place.shell_in(advisory(), attempt)).await;
         }
-        assert_eq!(place.outside("secret").as_deref(), Some("secret\n"));
+        assert_eq!(place.outside_content("secret").as_deref(), Some("secret\n"));
     });
 }
 
@@ -172,7 +172,7 @@ fn sandbox_without_seccomp_is_refused_and_other_layers_hold() {
 fn sandbox_without_enough_layers_is_refused_by_name() {
     let test = "sandboxed::layers::sandbox_without_enough_layers_is_refused_by_name";
     let old = [SandboxLayer::Namespaces, SandboxLayer::LandlockNewerThan(2)];
-    without(&old, test, async |runner| {
+    isolated_without(&old, test, async |runner| {
         let place = Place::new();
         let expected = "`read` and `write`: it offers no namespaces (switched off) and its Landlock is too old \
                         (version 2, 3 is needed) to protect all files";
@@ -187,7 +187,7 @@ fn sandbox_without_enough_layers_is_refused_by_name() {
 #[test]
 fn sandbox_of_root_without_landlock_needs_a_user_namespace() {
     let test = "sandboxed::layers::sandbox_of_root_without_landlock_needs_a_user_namespace";
-    without(&[SandboxLayer::Landlock, SandboxLayer::Users], test, async |runner| {
+    isolated_without(&[SandboxLayer::Landlock, SandboxLayer::Users], test, async |runner| {
         let place = Place::new();
         if !only_as_root() {
             return;
@@ -205,7 +205,7 @@ fn sandbox_of_root_without_landlock_needs_a_user_namespace() {
 #[test]
 fn unix_sockets_that_would_be_shared_are_refused_by_name() {
     let test = "sandboxed::layers::unix_sockets_that_would_be_shared_are_refused_by_name";
-    without(&[SandboxLayer::Namespaces], test, async |runner| {
+    isolated_without(&[SandboxLayer::Namespaces], test, async |runner| {
         let place = Place::new();
         let sandbox = Sandbox { unix_sockets: true, ..place.sandbox() };
         let expected = "`unix_sockets`, limited to its own sockets: it offers no namespaces (switched off), so \
@@ -221,7 +221,7 @@ fn unix_sockets_that_would_be_shared_are_refused_by_name() {
 #[test]
 fn advisory_sandbox_runs_without_any_layer() {
     let test = "sandboxed::layers::advisory_sandbox_runs_without_any_layer";
-    without(
+    isolated_without(
         &[SandboxLayer::Namespaces, SandboxLayer::Landlock, SandboxLayer::Seccomp],
         test,
         async |runner| {
@@ -241,7 +241,7 @@ fn advisory_sandbox_runs_without_any_layer() {
 #[test]
 fn preflight_reports_as_a_run_does_and_runs_nothing() {
     let test = "sandboxed::layers::preflight_reports_as_a_run_does_and_runs_nothing";
-    without(&[SandboxLayer::Seccomp], test, async |runner| {
+    isolated_without(&[SandboxLayer::Seccomp], test, async |runner| {
         let place = Place::new();
         let error = runner.preflight(&place.shell("echo x > made")).expect_err("a refusal");
         assert_eq!(

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ccm_host::{Exit, Means, ReachedLimit, Sandbox, SandboxLayer, SandboxLimit, SandboxLimits};
 
-use super::layers::without;
+use super::layers::isolated_without;
 use super::{Place, fail, launched, succeed};
 use crate::launched::start_error;
 use crate::{is_root, run, text};
@@ -103,7 +103,7 @@ fn signals_queued_for_a_user_are_not_used_up() {
 #[test]
 fn limit_that_is_not_enforced_is_refused_only_if_it_was_requested() {
     let test = "sandboxed::limits::limit_that_is_not_enforced_is_refused_only_if_it_was_requested";
-    without(&[SandboxLayer::ControlGroups, SandboxLayer::Namespaces], test, async |runner| {
+    isolated_without(&[SandboxLayer::ControlGroups, SandboxLayer::Namespaces], test, async |runner| {
         let place = Place::new();
         let finished = run(runner, &place.shell("true")).await;
         let enforced = finished.enforced.expect("what was enforced");
@@ -162,14 +162,17 @@ fn private_directory_is_limited_and_never_on_disk() {
             succeed(runner, &place.shell_in(temporary, "cat own; ls $OUTSIDE/open; echo > $OUTSIDE/open/x"))
                 .await;
         assert_eq!(printed, "own\n");
-        assert_eq!((place.outside("open/x"), place.outside("open/file")), (None, Some("open\n".to_owned())));
+        assert_eq!(
+            (place.outside_content("open/x"), place.outside_content("open/file")),
+            (None, Some("open\n".to_owned()))
+        );
     });
 }
 
 #[test]
 fn private_directory_without_a_limit_is_reported() {
     let test = "sandboxed::limits::private_directory_without_a_limit_is_reported";
-    without(&[SandboxLayer::Namespaces], test, async |runner| {
+    isolated_without(&[SandboxLayer::Namespaces], test, async |runner| {
         let place = Place::new();
         let private = Sandbox { private: Some(place.at("work")), ..place.sandbox() };
         let finished = run(runner, &place.shell_in(private, "echo x > made")).await;

@@ -104,7 +104,7 @@ pub fn scan(text: &str, for_shell: bool) -> Scanned {
     if escapes.is_empty() {
         Scanned::Literal
     } else {
-        Scanned::Unescaped(without(text, 0..text.len(), &escapes))
+        Scanned::Unescaped(without_escapes(text, 0..text.len(), &escapes))
     }
 }
 
@@ -129,7 +129,7 @@ pub fn split(text: &str, for_shell: bool) -> SplitText {
     let mut literal = |range: Range<usize>, parts: &mut Vec<TextPart>| {
         let within = escapes.partition_point(|escape| *escape < range.end);
         if !range.is_empty() {
-            parts.push(TextPart::Literal(without(text, range, &escapes[..within])));
+            parts.push(TextPart::Literal(without_escapes(text, range, &escapes[..within])));
         }
         escapes = &escapes[within..];
     };
@@ -153,7 +153,7 @@ pub fn lone(parts: &[TextPart]) -> Option<Range<usize>> {
 }
 
 /// Returns a range of the text without the bytes at `escapes`.
-fn without(text: &str, range: Range<usize>, escapes: &[usize]) -> String {
+fn without_escapes(text: &str, range: Range<usize>, escapes: &[usize]) -> String {
     let mut unescaped = String::with_capacity(range.len());
     let mut copied = range.start;
     for escape in escapes {

@@ -1,8 +1,9 @@
 //! Templates: Jinja text rendered with facts, data, environment and captured values.
 //!
 //! The implementation is minijinja, which appears in no signature. The caller provides names, functions and includes
-//! through [`TemplateScope`]. Exceeding a limit of steps, depth or output is a [`TemplateError`]. Values that
-//! a template builds without output are limited only where a filter can be checked first.
+//! through [`TemplateScope`]. Exceeding a limit of steps, depth or output is a [`TemplateError`]. A value
+//! that a template builds but does not print is limited only if a filter builds it whose output size is checked
+//! before the filter runs (see `output_limits`).
 
 mod dependencies;
 mod error;
@@ -35,7 +36,8 @@ const MAX_OUTPUT: usize = 16 << 20;
 /// Names, functions and includes of a template. The methods are called one at a time, on the thread that
 /// called [`render()`], and may render the template that `template(path)` names.
 pub trait TemplateScope {
-    /// Returns the number of renders that wait for another template, shared by all their scopes.
+    /// Returns the counter of nested renders: a render that calls `template(path)` waits for the inner one. All
+    /// scopes of nested renders share the counter.
     fn renders(&self) -> &Cell<usize>;
 
     /// Returns the value of `Facts`, `Data`, `Environ` or `Captures`; called at most once per render.

@@ -74,7 +74,7 @@ pub(crate) fn read(node: &Node, manifest: usize, diagnostics: &mut Diagnostics) 
 
 impl Conditions {
     /// Prepends the conditions of the outer manifests.
-    pub(crate) fn within(mut self, outer: &Self) -> Self {
+    pub(crate) fn with_outer(mut self, outer: &Self) -> Self {
         self.conditions.splice(0..0, outer.conditions.iter().cloned());
         self
     }

@@ -136,18 +136,19 @@ pub(crate) fn check(data: &mut ResolvedData, context: &EvalContext<'_>, diagnost
     let failures = annotations::check(&data.value, &annotations, &validate);
     if !failures.is_empty() {
         let origins = Origins::of(data);
-        // A key may have many annotations, and its value many keys.
+        // Keeps the last result: a key may have many annotations, and the sources of a large value are slow
+        // to find.
         let mut last: Option<(&[Arc<str>], Option<String>)> = None;
         for (annotation, mut failure) in failures {
-            let outside = match last.take() {
-                Some((path, outside)) if *path == *annotation.path => outside,
-                _ => origins.outside(annotation, context),
+            let external_source = match last.take() {
+                Some((path, source)) if *path == *annotation.path => source,
+                _ => origins.external_source(annotation, context),
             };
-            if let Some(from) = &outside {
-                failure = failure.with_hint(format!("its value comes from {from}"));
+            if let Some(from) = &external_source {
+                failure = failure.with_hint(format!("the value comes from {from}"));
             }
             diagnostics.push(failure);
-            last = Some((&annotation.path, outside));
+            last = Some((&annotation.path, external_source));
         }
     }
     // A secret that a higher layer replaced may still be in use.
@@ -159,23 +160,23 @@ pub(crate) fn check(data: &mut ResolvedData, context: &EvalContext<'_>, diagnost
 /// Sources of the values in the data of a manifest.
 struct Origins<'d> {
     data: &'d ResolvedData,
-    /// Data without the values of the parent manifest.
-    own: Value,
+    /// Merged layers, without the defaults from the parent manifest.
+    layered: Value,
     sources: LayerSources<'d>,
 }
 
 impl<'d> Origins<'d> {
     fn of(data: &'d ResolvedData) -> Self {
-        Self { data, own: data.layers.merged(), sources: data.layers.sources() }
+        Self { data, layered: data.layers.merged(), sources: data.layers.sources() }
     }
 
     /// Returns the source of a value in words, unless the annotation is in that source.
-    fn outside(&self, annotation: &Annotation, context: &EvalContext<'_>) -> Option<String> {
+    fn external_source(&self, annotation: &Annotation, context: &EvalContext<'_>) -> Option<String> {
         let is_in = |whole: &Value| {
             let value = annotation.path.iter().try_fold(whole, |value, key| value.get(key));
             !matches!(value, None | Some(Value::Null))
         };
-        if is_in(&self.data.value) && !is_in(&self.own) {
+        if is_in(&self.data.value) && !is_in(&self.layered) {
             return Some("the manifest that applies this one".to_owned());
         }
         let texts = context.texts.borrow();

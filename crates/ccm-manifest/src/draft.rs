@@ -78,7 +78,7 @@ impl DraftBuilder<'_, '_, '_> {
 
         let mut conditions = self.outer_conditions.clone();
         if let Some(control) = common.take(CommonProperty::Control) {
-            conditions = control::read(&control, self.manifest, diagnostics).within(&conditions);
+            conditions = control::read(&control, self.manifest, diagnostics).with_outer(&conditions);
         }
         let decision = conditions.decide(self.evaluator, diagnostics);
         let idle = matches!(decision.control, Control::NotManaged { .. });

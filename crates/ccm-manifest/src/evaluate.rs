@@ -147,7 +147,7 @@ pub fn expression_names(
     let mut named = ExpressionNames::default();
     let mentions = expression.mentions();
     if !mentions.environment.is_empty() {
-        named.all();
+        named.add_all();
     }
     for mention in &mentions.names {
         let (first, rest) =
@@ -198,11 +198,11 @@ impl ExpressionNames {
             Some("captures") => add(&mut self.captures, rest),
             // Evaluation reports an unknown root.
             Some(_) => {}
-            None => self.all(),
+            None => self.add_all(),
         }
     }
 
-    fn all(&mut self) {
+    fn add_all(&mut self) {
         for names in [&mut self.facts, &mut self.data, &mut self.environment] {
             add(names, String::new());
         }

@@ -36,7 +36,7 @@ pub(crate) fn generate(
     let text: Arc<str> = match rendered {
         Ok(text) => text.into(),
         Err(error) => {
-            diagnostics.extend(refused(error, span));
+            diagnostics.extend(expression_error(error, span));
             return None;
         }
     };
@@ -63,7 +63,7 @@ pub(crate) fn generate(
     Some((text, nodes))
 }
 
-fn refused(error: EvalError, span: Span) -> Option<Diagnostic> {
+fn expression_error(error: EvalError, span: Span) -> Option<Diagnostic> {
     match error {
         EvalError::Reported => None,
         EvalError::Invalid(error) => Some(diagnostic(error, span)),

@@ -49,13 +49,13 @@ pub enum Completion {
     AsWritten,
     /// Complete resource.
     Resource(Box<Resource>),
-    /// Its `control` is off, for this reason.
+    /// The `control` of the resource is off, for this reason.
     NotManaged(String),
-    /// It needs the run of another resource, which noop prevented.
+    /// The resource needs the run of another resource, which noop prevented.
     NotBefore(ResourceIndex),
-    /// It needs a value that does not exist and has no default, for this reason.
+    /// The resource needs a value that does not exist and has no default, for this reason.
     NoValue(String),
-    /// It has errors.
+    /// The resource has errors.
     Invalid(Vec<Diagnostic>),
 }
 

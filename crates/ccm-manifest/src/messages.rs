@@ -6,15 +6,15 @@ use ccm_model::{Diagnostic, DiagnosticKind, Node, Span, escape_control};
 
 /// Returns a name for a message: on one line, and cut because a name may be a whole script.
 pub(crate) fn shown(name: &str) -> String {
-    cut(name, 120)
+    shortened(name, 120)
 }
 
 /// Returns a path for a message: on one line, and cut if it is too long.
 pub(crate) fn shown_path(path: &Path) -> String {
-    cut(&path.to_string_lossy(), 480)
+    shortened(&path.to_string_lossy(), 480)
 }
 
-fn cut(text: &str, longest: usize) -> String {
+fn shortened(text: &str, longest: usize) -> String {
     let mut characters = text.chars();
     let start: String = characters.by_ref().take(longest).collect();
     let dots = if characters.next().is_some() { "…" } else { "" };

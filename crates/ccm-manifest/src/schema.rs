@@ -33,7 +33,7 @@ pub fn schema(types: &[&dyn TypeSpec]) -> Value {
     ccm.insert("resources".to_owned(), resources);
     ccm.extend(types.iter().flat_map(|spec| schemas(spec.settings())));
     let template = json!({
-        "description": "Template beside the manifest that generates the list of resources instead.",
+        "description": "Template in the directory of the manifest. It generates the list of resources, in place of `resources`.",
         "type": ["string", "null"],
         "pattern": "^[^/]+$",
     });

@@ -17,7 +17,7 @@ pub(crate) fn definition() -> Value {
 
 /// Allows an expression in place of a value and of its parts.
 pub(crate) fn allowed(mut schema: Value) -> Value {
-    within(&mut schema);
+    allow_in_parts(&mut schema);
     let Value::Object(keywords) = &mut schema else { return schema };
     if takes_any_text(keywords) {
         return schema;
@@ -34,7 +34,8 @@ pub(crate) fn allowed(mut schema: Value) -> Value {
     schema
 }
 
-pub(crate) fn within(schema: &mut Value) {
+/// Allows expressions in place of the parts of a value, but not of the value itself.
+pub(crate) fn allow_in_parts(schema: &mut Value) {
     let Value::Object(keywords) = schema else { return };
     for (keyword, value) in keywords {
         match (keyword.as_str(), value) {
@@ -46,7 +47,9 @@ pub(crate) fn within(schema: &mut Value) {
                     *property = allowed(property.take());
                 }
             }
-            ("anyOf" | "oneOf" | "allOf", Value::Array(choices)) => choices.iter_mut().for_each(within),
+            ("anyOf" | "oneOf" | "allOf", Value::Array(choices)) => {
+                choices.iter_mut().for_each(allow_in_parts);
+            }
             _ => {}
         }
     }

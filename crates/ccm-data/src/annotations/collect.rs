@@ -105,7 +105,7 @@ fn read(source_text: &str, comment: &Comment) -> Vec<ParsedAnnotation> {
 }
 
 struct AnnotationCollector<'d> {
-    /// Annotations above each key, by the key's first byte.
+    /// Annotations above each key, by the offset of the key.
     above: HashMap<u32, Vec<ParsedAnnotation>>,
     annotations: Vec<Annotation>,
     path: Vec<Arc<str>>,

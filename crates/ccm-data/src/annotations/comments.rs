@@ -27,12 +27,12 @@ pub(super) fn find(text: &str, start: u32, node: &Node) -> Vec<Comment> {
     for SourceToken { span, is_key } in tokens {
         let range = span.range();
         if at <= range.start {
-            between(text, at, range.start, span, is_key, &mut comments);
+            collect_between(text, at, range.start, span, is_key, &mut comments);
         }
         at = at.max(range.end);
     }
     let within = comments.len();
-    between(text, at, end_of_comments(text, at), node.span, false, &mut comments);
+    collect_between(text, at, end_of_comments(text, at), node.span, false, &mut comments);
     // A comment that begins its line after the node belongs to the next key.
     let begins_line = |comment: &Comment| {
         let before = &text[..comment.span.start as usize];
@@ -73,7 +73,14 @@ fn collect_tokens(node: &Node, cursor: &mut Cursor, tokens: &mut Vec<SourceToken
 }
 
 /// Finds the comments between two tokens, where all other text is indicators, anchors and aliases.
-fn between(text: &str, start: usize, end: usize, next: Span, is_key: bool, comments: &mut Vec<Comment>) {
+fn collect_between(
+    text: &str,
+    start: usize,
+    end: usize,
+    next: Span,
+    is_key: bool,
+    comments: &mut Vec<Comment>,
+) {
     let Some(gap) = text.get(start..end).filter(|gap| gap.contains('#')) else { return };
     let first = comments.len();
     let mut line_start = start;

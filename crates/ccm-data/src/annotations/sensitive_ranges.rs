@@ -26,7 +26,7 @@ fn find<'t>(source_text: &'t str, names: &HashSet<&str>) -> (Vec<Range<usize>>, 
         return (parts, found);
     }
     // Indentation of the sensitive key whose value may go on.
-    let mut value = None;
+    let mut key_indent = None;
     let mut open = OpenValue::default();
     // The next key is sensitive.
     let mut is_annotated = false;
@@ -35,19 +35,19 @@ fn find<'t>(source_text: &'t str, names: &HashSet<&str>) -> (Vec<Range<usize>>, 
         let end = start + line.trim_end().len();
         let indent = line.len() - line.trim_start().len();
         let text = line.trim();
-        let first = start + indent;
+        let text_start = start + indent;
         start += line.len();
         let is_comment = text.starts_with('#');
         // List elements may have the indentation of their key, and so has a value after `? KEY`. YAML allows no
         // tabs as indentation, so nothing is known about a line with one.
         let is_deeper = |key| indent > key || line[..indent].contains('\t');
         let goes_on = |key| text.is_empty() || is_deeper(key) || text.starts_with(['-', ':']);
-        if value.is_some_and(goes_on) || open.is_open() {
-            parts.push(first..end);
+        if key_indent.is_some_and(goes_on) || open.is_open() {
+            parts.push(text_start..end);
             open.read(text, indent);
         } else if !text.is_empty() && !is_comment {
             // A comment ends no value, whatever its indentation.
-            value = None;
+            key_indent = None;
             open = OpenValue::default();
         }
         if text.is_empty() || is_comment {
@@ -58,19 +58,19 @@ fn find<'t>(source_text: &'t str, names: &HashSet<&str>) -> (Vec<Range<usize>>, 
         if is_annotated || is_annotated_here {
             found.extend(keys(text).next().map(|(name, _)| name));
         }
-        if value.is_some() {
+        if key_indent.is_some() {
             is_annotated = false;
         } else if is_annotated {
-            parts.extend(value_of(text).map(|value| first + value..end));
-            (value, is_annotated) = (Some(indent), false);
+            parts.extend(value_start(text).map(|value| text_start + value..end));
+            (key_indent, is_annotated) = (Some(indent), false);
             open.read(text, indent);
         } else if is_annotated_here {
-            parts.extend(value_of(text).map(|value| first + value..end));
+            parts.extend(value_start(text).map(|value| text_start + value..end));
             // The annotation may be meant for this line, or for the next key in braces.
             is_annotated = text.split('#').next().unwrap_or_default().trim_end().ends_with(['{', ',', '[']);
         } else if let Some((_, after)) = keys(text).find(|(name, _)| names.contains(name)) {
-            parts.push(first + after..end);
-            value = Some(indent);
+            parts.push(text_start + after..end);
+            key_indent = Some(indent);
             open.read(text, indent);
         }
     }
@@ -93,7 +93,7 @@ fn keys(line: &str) -> impl Iterator<Item = (&str, usize)> {
     })
 }
 
-fn value_of(line: &str) -> Option<usize> {
+fn value_start(line: &str) -> Option<usize> {
     let after = line.find(':')? + 1;
     Some(after + line[after..].len() - line[after..].trim_start().len())
 }

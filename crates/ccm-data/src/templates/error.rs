@@ -82,7 +82,7 @@ pub enum TemplateFault {
     Refused(DiagnosticKind, String),
     /// minijinja failed.
     #[error("the template can't be rendered: {0}")]
-    Engine(String),
+    Minijinja(String),
 }
 
 impl TemplateFault {
@@ -100,7 +100,7 @@ impl TemplateFault {
             Self::NoTemplate(_) => DiagnosticKind::Unreadable,
             Self::Outside | Self::Operation(_) => DiagnosticKind::InvalidOperand,
             Self::Refused(kind, _) => *kind,
-            Self::Engine(_) => DiagnosticKind::EvaluationFailed,
+            Self::Minijinja(_) => DiagnosticKind::EvaluationFailed,
         }
     }
 }

@@ -194,7 +194,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_suggestion_exists_in_the_engine() {
+    fn every_suggestion_exists_in_minijinja() {
         let environment = Environment::new();
         for word in FILTERS.split_whitespace() {
             let text = format!("{{{{ '{word}' is filter }}}}");

@@ -109,7 +109,7 @@ fn replaced(arguments: &[Value], _: Option<&Kwargs>) -> u64 {
         .saturating_add(found.saturating_mul(length(arguments.get(2))))
 }
 
-/// Refuses an indentation that nobody reads; the rest is in proportion to the value.
+/// Refuses an absurdly wide indentation; the rest of the output is in proportion to the value.
 fn json(arguments: &[Value], named: Option<&Kwargs>) -> u64 {
     let indent = count(arguments, 1, named, "indent").unwrap_or_default();
     if indent > MAX_JSON_INDENTATION { u64::MAX } else { 0 }

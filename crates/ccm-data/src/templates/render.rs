@@ -47,23 +47,23 @@ pub fn render(name: &str, text: &str, scope: &dyn TemplateScope) -> Result<Strin
             .spawn(move || render_here(&name, &text, client, (stack * STEPS_PER_MIB) as u64))
             .map(|thread| (thread, server))
     };
-    let engine = |message: String| TemplateError::new(TemplateFault::Engine(message));
+    let failure = |message: String| TemplateError::new(TemplateFault::Minijinja(message));
     let started = start(STACKS[0]).or_else(|_| start(STACKS[1]));
-    let (thread, server) = started.map_err(|error| engine(error.to_string()))?;
+    let (thread, server) = started.map_err(|error| failure(error.to_string()))?;
     server.serve(scope);
-    thread.join().unwrap_or_else(|_| Err(engine("minijinja failed".to_owned())))
+    thread.join().unwrap_or_else(|_| Err(failure("minijinja failed".to_owned())))
 }
 
 /// Counts a render of a scope until dropped.
 struct RenderGuard<'s>(&'s Cell<usize>);
 
 impl<'s> RenderGuard<'s> {
-    fn enter(renders: &'s Cell<usize>) -> Result<Self, TemplateError> {
-        if renders.get() >= MAX_RENDERS {
+    fn enter(depth: &'s Cell<usize>) -> Result<Self, TemplateError> {
+        if depth.get() >= MAX_RENDERS {
             return Err(TemplateError::new(TemplateFault::TooManyRenders(MAX_RENDERS)));
         }
-        renders.set(renders.get() + 1);
-        Ok(Self(renders))
+        depth.set(depth.get() + 1);
+        Ok(Self(depth))
     }
 }
 
@@ -190,7 +190,7 @@ fn render_here(
         .map(drop);
     match rendered {
         Ok(()) => String::from_utf8(output.bytes).map_err(|_| {
-            TemplateError::new(TemplateFault::Engine("the output is not UTF-8 text".to_owned()))
+            TemplateError::new(TemplateFault::Minijinja("the output is not UTF-8 text".to_owned()))
         }),
         Err(error) => {
             let mut error = convert_error(&error, &state, steps);

@@ -478,7 +478,7 @@ proptest! {
         let scope = Scope::with(&[("itself", "{% include 'itself' %}")]);
         let _ = dependencies(&text);
         if let Err(error) = render("t.j2", &text, &scope) {
-            prop_assert!(!matches!(error.fault, TemplateFault::Engine(_)), "{error}");
+            prop_assert!(!matches!(error.fault, TemplateFault::Minijinja(_)), "{error}");
             for location in error.locations {
                 let length = if location.template == "itself" { 22 } else { text.len() };
                 prop_assert!(location.range.end <= length);
@@ -494,7 +494,7 @@ proptest! {
         text.splice(at..end, with.chars());
         let text: String = text.into_iter().collect();
         if let Err(error) = render("t.j2", &text, &Scope::default()) {
-            prop_assert!(!matches!(error.fault, TemplateFault::Engine(_)), "{error}");
+            prop_assert!(!matches!(error.fault, TemplateFault::Minijinja(_)), "{error}");
         }
     }
 }

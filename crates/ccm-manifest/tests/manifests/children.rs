@@ -11,7 +11,7 @@ fn names(catalog: &Catalog) -> Vec<String> {
 }
 
 /// Returns the names of the dependencies of a resource.
-fn on(catalog: &Catalog, name: &str) -> Vec<String> {
+fn dependencies_of(catalog: &Catalog, name: &str) -> Vec<String> {
     let index = catalog.indices().find(|index| catalog.resource(*index).id.to_string() == name);
     let graph = Graph::of(catalog);
     let dependencies = graph.dependencies(index.expect("a resource"));
@@ -49,15 +49,15 @@ fn child_resources_take_the_place_of_the_apply_resource() {
             "note#last"
         ]
     );
-    assert_eq!(on(&catalog, "note#c1"), ["note#first", "note#n"]);
-    assert_eq!(on(&catalog, "note#d"), ["note#first", "note#n"]);
-    assert_eq!(on(&catalog, "note#c2"), ["note#d", "note#first", "note#n"]);
-    assert_eq!(on(&catalog, "apply#../d.yaml"), ["note#d", "note#first", "note#n"]);
+    assert_eq!(dependencies_of(&catalog, "note#c1"), ["note#first", "note#n"]);
+    assert_eq!(dependencies_of(&catalog, "note#d"), ["note#first", "note#n"]);
+    assert_eq!(dependencies_of(&catalog, "note#c2"), ["note#d", "note#first", "note#n"]);
+    assert_eq!(dependencies_of(&catalog, "apply#../d.yaml"), ["note#d", "note#first", "note#n"]);
     assert_eq!(
-        on(&catalog, "apply#sub/c.yaml"),
+        dependencies_of(&catalog, "apply#sub/c.yaml"),
         ["apply#../d.yaml", "note#c1", "note#c2", "note#first", "note#n"]
     );
-    assert_eq!(on(&catalog, "note#last"), ["apply#sub/c.yaml", "note#d"]);
+    assert_eq!(dependencies_of(&catalog, "note#last"), ["apply#sub/c.yaml", "note#d"]);
     let of: Vec<Option<u32>> =
         catalog.resources.iter().map(|resource| resource.group.map(|group| group.0)).collect();
     assert_eq!(of, [None, None, Some(0), Some(1), Some(0), Some(0), None, None]);
@@ -147,7 +147,7 @@ fn conditions_apply_to_the_child_manifest() {
         .load(&manifest("- apply: [b.yaml: {control: {if: \"file('/x') == 'yes'\"}}]\n- copy: [/x: ]"));
     let catalog = loaded.catalog.as_ref().expect("no error");
     assert!(catalog.resources[..2].iter().all(|resource| resource.control == Control::Late));
-    assert_eq!(on(catalog, "note#b"), ["copy#/x"]);
+    assert_eq!(dependencies_of(catalog, "note#b"), ["copy#/x"]);
     assert!(matches!(completed(&loaded, 0), ccm_manifest::Completion::Resource(_)));
     machine.write("/x", "no");
     for index in [0, 1] {

@@ -257,10 +257,10 @@ fn a_refused_value_shows_its_source() {
         let found = machine.load(text).diagnostics;
         found.into_iter().filter_map(|found| found.hints.into_iter().next_back()).collect::<Vec<_>>()
     };
-    assert_eq!(actual(machine(), &text), ["its value comes from the override `over`"]);
+    assert_eq!(actual(machine(), &text), ["the value comes from the override `over`"]);
     assert_eq!(
         actual(machine().hiera("f.yaml", "data: {n: 30}").assignment("own=''"), &text),
-        ["its value comes from f.yaml", "its value comes from `--data own=…`"]
+        ["the value comes from f.yaml", "the value comes from `--data own=…`"]
     );
     let child = format!("{}ccm: {{resources: [note: [n: ]]}}", data.replace("n: 1", "n:"));
     for apply in [
@@ -268,6 +268,6 @@ fn a_refused_value_shows_its_source() {
         "ccm: {resources: [apply: [c.yaml: {data: {n: 40}}]]}",
     ] {
         let machine = machine().file("c.yaml", &child);
-        assert_eq!(actual(machine, apply), ["its value comes from the manifest that applies this one"]);
+        assert_eq!(actual(machine, apply), ["the value comes from the manifest that applies this one"]);
     }
 }

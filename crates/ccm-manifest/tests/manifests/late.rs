@@ -6,7 +6,7 @@ use ccm_model::{Control, ResourceIndex};
 use crate::fake::{line, manifest};
 use crate::machine::{Machine, completed, completed_after, late_property, shown};
 
-fn on(loaded: &ccm_manifest::LoadResult<'_>, index: usize) -> Vec<u32> {
+fn dependencies_of(loaded: &ccm_manifest::LoadResult<'_>, index: usize) -> Vec<u32> {
     let catalog = loaded.catalog.as_ref().expect("no error");
     catalog.resources[index].require.iter().map(|edge| edge.on.0).collect()
 }
@@ -17,7 +17,7 @@ fn the_content_of_a_managed_file_is_late() {
     let loaded = machine.load(&manifest(
         "- note: [n: {text: \"{{ Facts.a }} {{ file('/x') }}\"}]\n- copy: [/x: {content: after}]\n- note: [m: {text: y}]",
     ));
-    assert_eq!(on(&loaded, 0), [1]);
+    assert_eq!(dependencies_of(&loaded, 0), [1]);
     assert!(machine.read.borrow().is_empty());
     machine.write("/x", "{{ Facts.a }}");
     assert_eq!(late_property(&loaded, 0, "text"), r#""one {{ Facts.a }}""#);
@@ -36,7 +36,7 @@ fn an_unmanaged_file_is_read_at_load() {
     let loaded = machine.load(&text);
     let catalog = loaded.catalog.as_ref().expect("no error");
     assert_eq!(shown(&catalog.resources[0], "text"), r#""now""#);
-    assert!(on(&loaded, 0).is_empty());
+    assert!(dependencies_of(&loaded, 0).is_empty());
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn every_spelling_of_a_managed_path_is_late() {
         "- note: [defaults: {text: \"{{ file('x') }}\"}, n: ]",
     ] {
         let loaded = machine.load(&manifest(&format!("{text}\n- copy: [/m/x: ]")));
-        assert_eq!(on(&loaded, 0), [1], "{text}");
+        assert_eq!(dependencies_of(&loaded, 0), [1], "{text}");
         assert!(matches!(completed(&loaded, 0), Completion::Resource(_)), "{text}");
     }
 }
@@ -76,7 +76,7 @@ fn a_late_value_adds_one_edge() {
     let loaded = machine.load(&manifest(
         "- note: [n: {text: \"{{ file('/x') }}{{ file('/x') }}\", require: [copy#/x]}]\n- copy: [/x: ]",
     ));
-    assert_eq!(on(&loaded, 0), [1]);
+    assert_eq!(dependencies_of(&loaded, 0), [1]);
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn control_can_be_late() {
     let loaded = machine.load(&text);
     let control = &loaded.catalog.as_ref().expect("no error").resources[0].control;
     assert_eq!(*control, Control::Late);
-    assert_eq!(on(&loaded, 0), [1]);
+    assert_eq!(dependencies_of(&loaded, 0), [1]);
     assert_eq!(late_property(&loaded, 0, "text"), r#""yes""#);
     machine.write("/x", "no");
     assert!(matches!(completed(&loaded, 0), Completion::NotManaged(reason) if reason == "`if` is false"));
@@ -179,7 +179,7 @@ fn a_condition_may_read_the_managed_file() {
     let machine = Machine::default().file("/x", "old");
     let loaded =
         machine.load(&manifest("- copy: [/x: {content: new, control: {unless: \"file('/x') == 'own'\"}}]"));
-    assert!(on(&loaded, 0).is_empty());
+    assert!(dependencies_of(&loaded, 0).is_empty());
     assert!(matches!(completed(&loaded, 0), Completion::Resource(_)));
     machine.write("/x", "own");
     assert!(matches!(completed(&loaded, 0), Completion::NotManaged(_)));
@@ -190,7 +190,7 @@ fn a_managed_include_is_late() {
     let machine = Machine::default().file("t.j2", "{% include 'part.j2' %}").file("/m/part.j2", "old");
     let loaded =
         machine.load(&manifest("- note: [n: {text: \"{{ template('t.j2') }}\"}]\n- copy: [/m/part.j2: ]"));
-    assert_eq!(on(&loaded, 0), [1]);
+    assert_eq!(dependencies_of(&loaded, 0), [1]);
     machine.write("part.j2", "new");
     assert_eq!(late_property(&loaded, 0, "text"), r#""new""#);
     let unchanged = completed_after(&loaded, 0, &|_| true);

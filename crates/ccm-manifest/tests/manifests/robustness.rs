@@ -181,7 +181,8 @@ fn machine() -> Machine {
         .file("/x", "x")
 }
 
-/// Loads a manifest twice, completes all resources, and checks the locations of all diagnostics.
+/// Loads a manifest twice, and checks that both results are equal, that the resources can be completed, and
+/// that all diagnostics have valid locations.
 fn survives_with_values(text: &str) -> Result<(), TestCaseError> {
     let machine = machine();
     let loaded = machine.load(text);
@@ -200,10 +201,10 @@ fn survives_with_values(text: &str) -> Result<(), TestCaseError> {
     }
     let again = self::machine();
     let again = again.load(text);
-    let told = |loaded: &ccm_manifest::LoadResult<'_>| -> Vec<String> {
+    let lines = |loaded: &ccm_manifest::LoadResult<'_>| -> Vec<String> {
         loaded.diagnostics.iter().map(|found| line(found, &loaded.texts())).collect()
     };
-    prop_assert_eq!(told(&loaded), told(&again));
+    prop_assert_eq!(lines(&loaded), lines(&again));
     prop_assert_eq!(loaded.catalog, again.catalog);
     Ok(())
 }

@@ -57,10 +57,10 @@ impl Evaluator<'_, '_> {
         cost: impl FnOnce(&mut Budget) -> Result<(), Exhausted>,
     ) -> ExprResult<()> {
         let charged = cost(&mut self.budget);
-        self.within(id, charged)
+        self.at_node(id, charged)
     }
 
-    fn within<T>(&self, id: NodeId, result: Result<T, Exhausted>) -> ExprResult<T> {
+    fn at_node<T>(&self, id: NodeId, result: Result<T, Exhausted>) -> ExprResult<T> {
         result.map_err(|exhausted| exhausted.at(self.range(id)))
     }
 

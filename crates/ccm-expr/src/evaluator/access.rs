@@ -291,7 +291,7 @@ impl Evaluator<'_, '_> {
             Value::List(_) => self.budget.elements(to - from),
             _ => self.budget.bytes(to - from),
         };
-        self.within(id, charged)?;
+        self.at_node(id, charged)?;
         Ok(match whole {
             // Slices count bytes; cut characters are replaced.
             Value::Text(text) => Value::text(match text.get(from..to) {

@@ -56,13 +56,13 @@ impl Evaluator<'_, '_> {
                 }
                 (Value::DateTime(date_time), Value::Duration(span))
                 | (Value::Duration(span), Value::DateTime(date_time)) => {
-                    Some(self.moved(id, date_time.plus(*span))?)
+                    Some(self.in_supported_years(id, date_time.plus(*span))?)
                 }
                 _ => sum(&left, &right),
             },
             Operator::Subtract => match (&left, &right) {
                 (Value::DateTime(date_time), Value::Duration(span)) => {
-                    Some(self.moved(id, date_time.plus(span.wrapping_neg()))?)
+                    Some(self.in_supported_years(id, date_time.plus(span.wrapping_neg()))?)
                 }
                 (Value::DateTime(one), Value::DateTime(two)) => Some(Value::Duration(one.since(two))),
                 (Value::Duration(one), Value::Duration(two)) => Some(Value::Duration(one.wrapping_sub(*two))),
@@ -103,7 +103,7 @@ impl Evaluator<'_, '_> {
         }
     }
 
-    fn moved(&self, id: NodeId, date_time: Option<DateTime>) -> ExprResult<Value> {
+    fn in_supported_years(&self, id: NodeId, date_time: Option<DateTime>) -> ExprResult<Value> {
         date_time
             .map(Value::DateTime)
             .ok_or_else(|| Error::run(self.range(id), "this date is outside the supported years"))

@@ -33,7 +33,7 @@ impl Evaluator<'_, '_> {
             _ => {}
         }
         self.iterations.push(Iteration { element: Value::Null, index: 0, accumulator: Value::Null });
-        let result = self.each(predicate, id, &list, body);
+        let result = self.evaluate_each(predicate, id, &list, body);
         self.iterations.pop();
         result
     }
@@ -57,7 +57,7 @@ impl Evaluator<'_, '_> {
         }
     }
 
-    fn each(
+    fn evaluate_each(
         &mut self,
         predicate: Predicate,
         id: NodeId,
@@ -209,7 +209,7 @@ impl Evaluator<'_, '_> {
             let next = next?;
             // Only here a value can grow deeper with every round.
             if !same(&next, &accumulator) {
-                let weight = self.within(id, limits::weigh(&next))?;
+                let weight = self.at_node(id, limits::weigh(&next))?;
                 self.charge(id, |budget| budget.steps(weight.elements / 8))?;
             }
             accumulator = next;

@@ -32,7 +32,7 @@ fn extreme(call: &mut FunctionCall<'_>, wanted: Ordering) -> ValueResult {
             Value::Int(_) | Value::Float(_) | Value::Duration(_) => consider(argument),
             Value::List(_) => {
                 call.budget.walk(argument)?;
-                each(argument, at, limits::MAX_VALUE_DEPTH, &mut consider)?;
+                visit_numbers(argument, at, limits::MAX_VALUE_DEPTH, &mut consider)?;
             }
             // Any single value is its own extreme.
             other if alone => return Ok(other.clone()),
@@ -43,7 +43,12 @@ fn extreme(call: &mut FunctionCall<'_>, wanted: Ordering) -> ValueResult {
 }
 
 /// Visits every number of a list, nested lists too.
-fn each(value: &Value, at: usize, left: usize, show: &mut dyn FnMut(&Value)) -> Result<(), CallError> {
+fn visit_numbers(
+    value: &Value,
+    at: usize,
+    left: usize,
+    show: &mut dyn FnMut(&Value),
+) -> Result<(), CallError> {
     match value {
         Value::Int(_) | Value::Float(_) => show(value),
         Value::List(list) => {
@@ -51,7 +56,7 @@ fn each(value: &Value, at: usize, left: usize, show: &mut dyn FnMut(&Value)) -> 
                 return Err(Exhausted::Depth.into());
             }
             for element in list.iter() {
-                each(element, at, left - 1, show)?;
+                visit_numbers(element, at, left - 1, show)?;
             }
         }
         other => return Err(CallError::Argument(at, format!("expected numbers, found {}", other.kind()))),
@@ -68,7 +73,7 @@ fn numbers(call: &mut FunctionCall<'_>) -> Result<Vec<f64>, CallError> {
             Value::Duration(span) => &Value::Int(*span),
             other => other,
         };
-        each(argument, at, limits::MAX_VALUE_DEPTH, &mut |value| {
+        visit_numbers(argument, at, limits::MAX_VALUE_DEPTH, &mut |value| {
             all.push(match value {
                 Value::Int(number) => *number as f64,
                 Value::Float(number) => *number,

@@ -12,19 +12,19 @@ pub(super) fn abs(call: &mut FunctionCall<'_>) -> ValueResult {
 }
 
 pub(super) fn ceil(call: &mut FunctionCall<'_>) -> ValueResult {
-    whole(call, f64::ceil)
+    round_with(call, f64::ceil)
 }
 
 pub(super) fn floor(call: &mut FunctionCall<'_>) -> ValueResult {
-    whole(call, f64::floor)
+    round_with(call, f64::floor)
 }
 
 pub(super) fn round(call: &mut FunctionCall<'_>) -> ValueResult {
-    whole(call, f64::round)
+    round_with(call, f64::round)
 }
 
 #[allow(clippy::cast_precision_loss, reason = "the language turns the number into a float")]
-fn whole(call: &mut FunctionCall<'_>, to: fn(f64) -> f64) -> ValueResult {
+fn round_with(call: &mut FunctionCall<'_>, to: fn(f64) -> f64) -> ValueResult {
     match call.arguments.first() {
         Some(Value::Int(number)) => Ok(Value::Float(*number as f64)),
         Some(Value::Float(number)) => Ok(Value::Float(to(*number))),

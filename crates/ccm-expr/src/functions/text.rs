@@ -38,7 +38,7 @@ pub(super) fn trim_suffix(call: &mut FunctionCall<'_>) -> ValueResult {
 /// Maps letters one by one; a letter without a single uppercase counterpart stays.
 pub(super) fn upper(call: &mut FunctionCall<'_>) -> ValueResult {
     let text: String =
-        call.text(0)?.chars().map(|letter| only(letter.to_uppercase()).unwrap_or(letter)).collect();
+        call.text(0)?.chars().map(|letter| single(letter.to_uppercase()).unwrap_or(letter)).collect();
     call.new_text(text)
 }
 
@@ -48,7 +48,7 @@ pub(super) fn lower(call: &mut FunctionCall<'_>) -> ValueResult {
     call.new_text(text)
 }
 
-fn only(mut letters: impl Iterator<Item = char>) -> Option<char> {
+fn single(mut letters: impl Iterator<Item = char>) -> Option<char> {
     let first = letters.next()?;
     letters.next().is_none().then_some(first)
 }
@@ -62,24 +62,24 @@ pub(super) fn split_after(call: &mut FunctionCall<'_>) -> ValueResult {
 }
 
 /// Returns the maximum in the argument at an index; a missing or negative argument is no maximum.
-fn most(call: &FunctionCall<'_>, at: usize) -> Result<usize, CallError> {
-    let most = if call.arguments.len() > at { call.count(at)? } else { -1 };
-    Ok(usize::try_from(most).unwrap_or(usize::MAX))
+fn max_count(call: &FunctionCall<'_>, at: usize) -> Result<usize, CallError> {
+    let max_count = if call.arguments.len() > at { call.count(at)? } else { -1 };
+    Ok(usize::try_from(max_count).unwrap_or(usize::MAX))
 }
 
 fn parts(call: &mut FunctionCall<'_>, keep: bool) -> ValueResult {
     let (text, separator) = (call.text(0)?, call.text(1)?);
-    let most = most(call, 2)?;
-    if most == 0 {
+    let max_count = max_count(call, 2)?;
+    if max_count == 0 {
         return Ok(Value::list([]));
     }
     // Charge for the number of parts before building any.
     let found = if separator.is_empty() { text.chars().count() } else { text.matches(separator).count() };
-    call.budget.elements((found + 1).min(most))?;
+    call.budget.elements((found + 1).min(max_count))?;
     call.budget.bytes(text.len())?;
     let mut parts = Vec::new();
     let mut rest = text;
-    while parts.len() + 1 < most {
+    while parts.len() + 1 < max_count {
         // Without a separator every character is a part.
         let found = if separator.is_empty() {
             rest.chars().next().map(|first| (first.len_utf8(), 0)).filter(|(length, _)| *length < rest.len())
@@ -98,13 +98,13 @@ fn parts(call: &mut FunctionCall<'_>, keep: bool) -> ValueResult {
 
 pub(super) fn replace(call: &mut FunctionCall<'_>) -> ValueResult {
     let (text, old, new) = (call.text(0)?, call.text(1)?, call.text(2)?);
-    let most = most(call, 3)?;
+    let max_count = max_count(call, 3)?;
     // Charge for the size before building the text.
-    let found = text.matches(old).count().min(most);
+    let found = text.matches(old).count().min(max_count);
     let length = (text.len() - found * old.len()).saturating_add(found.saturating_mul(new.len()));
     let (text, old, new) = (text.to_owned(), old.to_owned(), new.to_owned());
     call.budget.bytes(length)?;
-    Ok(Value::text(text.replacen(&old, &new, most)))
+    Ok(Value::text(text.replacen(&old, &new, max_count)))
 }
 
 pub(super) fn repeat(call: &mut FunctionCall<'_>) -> ValueResult {

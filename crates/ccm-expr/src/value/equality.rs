@@ -7,7 +7,7 @@ use super::Value;
 
 /// Equality by `==`: numbers by value, lists by elements, maps regardless of the order of keys.
 impl PartialEq for Value {
-    #[allow(clippy::cast_precision_loss, reason = "the language compares mixed numbers as floats")]
+    #[allow(clippy::cast_precision_loss, reason = "the language compares an integer with a float as floats")]
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Null, Self::Null) => true,
@@ -43,7 +43,7 @@ pub(crate) enum Compared {
 }
 
 impl Value {
-    #[allow(clippy::cast_precision_loss, reason = "the language compares mixed numbers as floats")]
+    #[allow(clippy::cast_precision_loss, reason = "the language compares an integer with a float as floats")]
     pub(crate) fn compare(&self, other: &Self) -> Compared {
         let floats =
             |one: f64, two: f64| one.partial_cmp(&two).map_or(Compared::Unordered, Compared::Ordered);

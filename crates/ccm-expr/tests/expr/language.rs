@@ -12,7 +12,7 @@ fn scope() -> JsonScope {
 }
 
 /// Checks that both expressions of each row have the same value of the same kind.
-fn same(table: &[(&str, &str)]) {
+fn check_same(table: &[(&str, &str)]) {
     let scope = scope();
     let wrong: Vec<String> = table
         .iter()
@@ -47,7 +47,7 @@ fn refused(stage: Stage, table: &[&str]) {
 
 #[test]
 fn numbers_are_read_in_every_base() {
-    same(&[
+    check_same(&[
         ("0x2A", "42"),
         ("0X2a", "42"),
         ("0o52", "42"),
@@ -92,7 +92,7 @@ fn texts_are_read_with_their_escapes() {
 
 #[test]
 fn bytes_are_lists_of_numbers() {
-    same(&[
+    check_same(&[
         ("b'\\xff\\x00'[0]", "255"),
         ("len(b\"é\")", "2"),
         ("b\"ab\" == b'ab'", "true"),
@@ -104,7 +104,7 @@ fn bytes_are_lists_of_numbers() {
 
 #[test]
 fn keywords_end_at_word_boundaries() {
-    same(&[
+    check_same(&[
         ("notify", "9"),
         ("inside", "4"),
         ("iffy", "8"),
@@ -112,13 +112,13 @@ fn keywords_end_at_word_boundaries() {
         ("order", "6"),
         ("nothing", "1"),
     ]);
-    same(&[("{in2: 1}.in2", "1"), ("{\"in\": 1}.in", "1"), ("{\"not\": 1}?.not", "1")]);
+    check_same(&[("{in2: 1}.in2", "1"), ("{\"in\": 1}.in", "1"), ("{\"not\": 1}?.not", "1")]);
     refused(Stage::Compile, &["{in: 1}", "let in = 1; in"]);
 }
 
 #[test]
 fn operators_bind_by_precedence() {
-    same(&[
+    check_same(&[
         ("1 + 2 * 3", "7"),
         ("2 ** 3 ** 2", "512.0"),
         ("2 ^ 2", "4.0"),
@@ -162,7 +162,7 @@ fn operators_bind_by_precedence() {
 
 #[test]
 fn operators_check_kinds() {
-    same(&[
+    check_same(&[
         ("1 + 1.0", "2.0"),
         ("7 / 7", "1.0"),
         ("5 % 3", "2"),
@@ -237,7 +237,7 @@ fn operators_check_kinds() {
 
 #[test]
 fn predicates_refer_to_their_element() {
-    same(&[
+    check_same(&[
         ("map(any.l, # * 2)", "[6, 2, 4]"),
         ("map(any.l, {let x = #; x + #index})", "[3, 2, 4]"),
         ("reduce(any.l, #acc + # * #index, 100)", "105"),
@@ -350,7 +350,7 @@ fn calls_check_name_and_argument_count() {
             "upper(any.i)",
         ],
     );
-    same(&[
+    check_same(&[
         ("split(\"abc\", \"\")", "[\"a\", \"b\", \"c\"]"),
         ("split(\"\", \",\")", "[\"\"]"),
         ("splitAfter(\"a,b\", \",\", 1)", "[\"a,b\"]"),
@@ -378,7 +378,7 @@ fn calls_check_name_and_argument_count() {
         ("[1, 2, 3][5:1]", "[]"),
         ("[1, 2, 3][-2:]", "[2, 3]"),
     ]);
-    same(&[
+    check_same(&[
         ("string(nil)", "\"<nil>\""),
         ("string(1e6)", "\"1e+06\""),
         ("string(0.00001)", "\"1e-05\""),
@@ -389,7 +389,7 @@ fn calls_check_name_and_argument_count() {
 
 #[test]
 fn environment_is_a_map_of_names() {
-    same(&[
+    check_same(&[
         ("$env.any.i", "5"),
         ("$env[\"any\"].i", "5"),
         ("\"any\" in $env", "true"),
@@ -400,13 +400,13 @@ fn environment_is_a_map_of_names() {
 
 #[test]
 fn comments_are_blanks() {
-    same(&[("1 /* a /* b */ + 2 // end", "3"), ("// first\n1", "1"), ("1 // 2", "1")]);
+    check_same(&[("1 /* a /* b */ + 2 // end", "3"), ("// first\n1", "1"), ("1 // 2", "1")]);
     refused(Stage::Compile, &["// nothing", "1 /* a", "/**"]);
 }
 
 #[test]
 fn patterns_follow_re2() {
-    same(&[
+    check_same(&[
         (r#""é" matches "^\\w$""#, "false"),
         (r#""a1" matches "^[\\w-]+$""#, "true"),
         (r#""[" matches "[[]""#, "true"),

@@ -35,7 +35,7 @@ pub(crate) fn network(reader: &mut FactReader<'_>) -> Value {
     let default_ipv6 = routes::best(&routes, IpAddr::V6(OUTSIDE_IPV6));
     let flags = address_flags(&reader.optional("/proc/net/if_inet6").unwrap_or_default());
 
-    let addresses: Vec<Value> = all(&interfaces)
+    let addresses: Vec<Value> = all_addresses(&interfaces)
         .filter(|(_, address, _)| is_reachable(*address))
         .map(|(interface, address, _)| {
             let out = if address.is_ipv4() { default_ipv4 } else { default_ipv6 };
@@ -87,7 +87,7 @@ fn flag_name(flag: InterfaceFlag) -> &'static str {
     }
 }
 
-fn all(interfaces: &[Interface]) -> impl Iterator<Item = (&Interface, IpAddr, u8)> {
+fn all_addresses(interfaces: &[Interface]) -> impl Iterator<Item = (&Interface, IpAddr, u8)> {
     let of = |interface| move |(address, prefix): &(IpAddr, u8)| (interface, *address, *prefix);
     interfaces.iter().flat_map(move |interface| interface.addresses.iter().map(of(interface)))
 }
@@ -104,7 +104,8 @@ fn is_reachable(address: IpAddr) -> bool {
 /// Returns the source address of packets on a route, chosen as the kernel does: on the interface of the route
 /// the first in the gateway's network, or else the first; or else one of another interface.
 fn source_ipv4(interfaces: &[Interface], route: &Route) -> Option<IpAddr> {
-    let candidates = || all(interfaces).filter(|(_, address, _)| address.is_ipv4() && is_reachable(*address));
+    let candidates =
+        || all_addresses(interfaces).filter(|(_, address, _)| address.is_ipv4() && is_reachable(*address));
     let own = || candidates().filter(|(interface, ..)| interface.name == route.interface);
     let near = own().find(|(_, address, prefix)| {
         route.gateway.is_some_and(|gateway| routes::common_bits(*address, gateway) >= u32::from(*prefix))
@@ -115,7 +116,7 @@ fn source_ipv4(interfaces: &[Interface], route: &Route) -> Option<IpAddr> {
 /// Returns the source address for IPv6: prefers, in this order, addresses that are not deprecated, on the
 /// interface of the route, global, permanent, and with the longest common prefix with the destination.
 fn source_ipv6(interfaces: &[Interface], route: &Route, flags: &HashMap<Ipv6Addr, u32>) -> Option<IpAddr> {
-    let candidates = all(interfaces).filter_map(|(interface, address, _)| match address {
+    let candidates = all_addresses(interfaces).filter_map(|(interface, address, _)| match address {
         IpAddr::V6(v6) if is_reachable(address) => {
             Some((interface, v6, flags.get(&v6).copied().unwrap_or(0)))
         }

@@ -118,7 +118,7 @@ pub struct Recorded {
     /// Error of the record, if it is not complete.
     pub record: Result<(), StoreError>,
     /// Errors of old runs that could not be removed.
-    pub kept: Vec<StoreError>,
+    pub not_removed: Vec<StoreError>,
 }
 
 /// Record of a run while it is written. An error does not stop the run; it is returned at the end.
@@ -195,8 +195,8 @@ impl RunStore {
         // Content of a directory is lost in a power failure unless the name of the directory is synced.
         let named = runs.as_ref().filter(|_| !summary.is_quiet());
         let record = record.and_then(|()| named.map_or(Ok(()), Directory::sync));
-        let kept = runs.map_or_else(Vec::new, |runs| retain(&runs, keep));
-        Recorded { record: record.map_err(|source| StoreError::Record { path, source }), kept }
+        let not_removed = runs.map_or_else(Vec::new, |runs| retain(&runs, keep));
+        Recorded { record: record.map_err(|source| StoreError::Record { path, source }), not_removed }
     }
 }
 

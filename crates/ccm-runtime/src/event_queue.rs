@@ -16,7 +16,7 @@ const MAX_BATCH: usize = 256;
 pub struct QueuedEvent {
     /// The event.
     pub event: Event,
-    /// Its line of JSON, if lines are requested.
+    /// Line of JSON of the event, if lines are requested.
     pub line: Option<String>,
 }
 

@@ -73,7 +73,7 @@ fn without_parents(path: &str, files: &dyn Files) -> String {
     let mut plain = PathBuf::new();
     for component in Path::new(path).components() {
         match component {
-            Component::ParentDir => match above(&plain, files) {
+            Component::ParentDir => match parent_of(&plain, files) {
                 Some(above) => plain = above,
                 None => plain.push(component),
             },
@@ -85,7 +85,7 @@ fn without_parents(path: &str, files: &dyn Files) -> String {
 }
 
 /// Returns the parent of a directory; `None` if it is unknown, so that the path stays as it was given.
-fn above(path: &Path, files: &dyn Files) -> Option<PathBuf> {
+fn parent_of(path: &Path, files: &dyn Files) -> Option<PathBuf> {
     // The root is its own parent. Above an unknown parent, everything is unknown.
     if path.parent().is_none() {
         return Some(path.to_owned());

@@ -271,14 +271,14 @@ impl ActiveRun<'_> {
     /// Ends the record with the exit code of the run. An ended record stays unchanged.
     pub fn end(&mut self, summary: &RunSummary, code: ExitCode) -> RecordEnd {
         let mut code = if self.record.failed() { code.and_failed() } else { code };
-        let Some(Recorded { record, kept }) = self.record.end(summary, code.number()) else {
+        let Some(Recorded { record, not_removed }) = self.record.end(summary, code.number()) else {
             return RecordEnd { code, is_recorded: false, error: None, not_removed: Vec::new() };
         };
         let error = record.err();
         if error.is_some() {
             code = code.and_failed();
         }
-        RecordEnd { code, is_recorded: true, error, not_removed: kept }
+        RecordEnd { code, is_recorded: true, error, not_removed }
     }
 
     /// Begins another run under the same lock, which verifies that the previous run is idempotent. The record

@@ -8,7 +8,7 @@ use ccm_report::JsonLine;
 pub struct Emitted<'a> {
     /// The event.
     pub event: Event,
-    /// Its line of JSON, if lines are requested ([`RunOptions::json_lines`](crate::RunOptions::json_lines))
+    /// Line of JSON of the event, if lines are requested ([`RunOptions::json_lines`](crate::RunOptions::json_lines))
     /// and the event has one.
     pub line: Option<JsonLine<'a>>,
 }

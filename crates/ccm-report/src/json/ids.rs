@@ -46,7 +46,7 @@ impl Ids {
             (self.milliseconds, self.count) = (self.milliseconds + 1, 0);
         }
         let first = self.milliseconds << 16 | u64::from(0x7000 | self.count);
-        written(u128::from(first) << 64 | u128::from(self.draw() >> 2 | 1 << 63))
+        format_id(u128::from(first) << 64 | u128::from(self.draw() >> 2 | 1 << 63))
     }
 
     /// Returns the next number of the `SplitMix64` sequence, which is uniform and does not repeat within a
@@ -60,7 +60,7 @@ impl Ids {
     }
 }
 
-fn written(number: u128) -> String {
+fn format_id(number: u128) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let mut text = [b'-'; 36];
     let mut places = text.iter_mut().enumerate().filter(|(at, _)| !matches!(at, 8 | 13 | 18 | 23));

@@ -16,7 +16,7 @@ impl SerializeStruct for LineWriter<'_> {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "only then is the length of the name known, and copying it no call"
+        reason = "inlined, the length of the name is a constant, and the copy needs no call"
     )]
     fn serialize_field<T: Serialize + ?Sized>(&mut self, name: &'static str, value: &T) -> Result<(), Error> {
         // A comma ends each field; `end` removes the last one.

@@ -58,7 +58,7 @@ fn record(state: &Directory, at: u64, exit_code: Option<u8>, keep: usize) -> Str
         };
         let recorded = store.finish(&StoredSummary::of(encoder.identity(), began, &summary, exit_code));
         recorded.record.expect("a record");
-        assert!(recorded.kept.is_empty(), "{:?}", recorded.kept);
+        assert!(recorded.not_removed.is_empty(), "{:?}", recorded.not_removed);
     }
     encoder.identity().run_id.clone()
 }
@@ -152,7 +152,7 @@ fn a_damaged_record_does_not_hide_others() {
 
 #[test]
 #[expect(clippy::disallowed_types, reason = "the scratch directory makes no sparse files")]
-fn reading_a_prepared_record_ends() {
+fn reading_a_hostile_record_is_bounded() {
     let scratch = Scratch::new();
     let directory = state(&scratch);
     let events = |id: &str| format!("state/runs/{id}/{EVENTS}");
@@ -196,7 +196,7 @@ fn other_directories_are_no_runs() {
 
 #[test]
 #[expect(clippy::disallowed_methods, reason = "the directory is made behind the store's back")]
-fn a_run_that_can_not_be_removed_keeps_no_other() {
+fn other_runs_are_removed_even_if_one_can_not_be() {
     use std::os::unix::ffi::OsStrExt as _;
     let scratch = Scratch::new();
     let state = state(&scratch);
@@ -205,8 +205,8 @@ fn a_run_that_can_not_be_removed_keeps_no_other() {
     let foreign = state.path().join(RUNS).join(&ids[0]).join(std::ffi::OsStr::from_bytes(b"\xff"));
     std::fs::create_dir(foreign).expect("a directory");
     let runs = state.enter(RUNS).expect("the runs");
-    let kept = retain(&runs, 1);
-    let [StoreError::Remove { path, .. }] = &kept[..] else { panic!("{kept:?}") };
+    let not_removed = retain(&runs, 1);
+    let [StoreError::Remove { path, .. }] = &not_removed[..] else { panic!("{not_removed:?}") };
     assert_eq!(*path, runs.path().join(&ids[0]));
     let mut left = runs.directories().expect("the runs");
     left.sort_unstable();
@@ -259,7 +259,7 @@ fn a_recorded_run_shows_hints_but_no_next_step() {
 }
 
 /// Writes the files of an execution in a run of its own.
-fn keep(state: &Directory, at: u64, names: &[&'static str]) -> (RunStore, String) {
+fn record_execution(state: &Directory, at: u64, names: &[&'static str]) -> (RunStore, String) {
     let began = UNIX_EPOCH + Duration::from_millis(at);
     let encoder = LineEncoder::new(Ids::new(u128::from(at)), began, MANIFEST.to_owned(), "0.1.0");
     let mut store = RunStore::begin(state, encoder.identity(), 50);
@@ -273,7 +273,7 @@ fn keep(state: &Directory, at: u64, names: &[&'static str]) -> (RunStore, String
 fn an_execution_is_read_from_its_record() {
     let scratch = Scratch::new();
     let state = state(&scratch);
-    let (store, id) = keep(&state, 0x0190_0000_0000, &["stdout.txt", "stderr.txt"]);
+    let (store, id) = record_execution(&state, 0x0190_0000_0000, &["stdout.txt", "stderr.txt"]);
     assert!(!store.failed());
     let history = History::open(state.path()).expect("a history");
     let run = history.find(&id).expect("a run");
@@ -291,10 +291,10 @@ fn an_execution_is_read_from_its_record() {
 
 #[test]
 #[expect(clippy::disallowed_methods, reason = "the record is damaged behind the store's back")]
-fn what_is_known_of_an_execution_steers_no_terminal() {
+fn execution_metadata_is_escaped_for_the_terminal() {
     let scratch = Scratch::new();
     let state = state(&scratch);
-    let (store, id) = keep(&state, 0x0190_0000_0000, &["stdout.txt"]);
+    let (store, id) = record_execution(&state, 0x0190_0000_0000, &["stdout.txt"]);
     drop(store);
     let metadata = "{\"sandbox\": \"\u{9b}\", \"a\u{85}\": \"\u{85}\"}";
     let directory = state.path().join(format!("runs/{id}/exec/7-make-it"));
@@ -310,7 +310,7 @@ fn a_lost_execution_makes_the_record_incomplete() {
     let scratch = Scratch::new();
     let state = state(&scratch);
     // A file of that name exists already.
-    let (store, id) = keep(&state, 0x0190_0000_0000, &["stdout.txt", "stdout.txt"]);
+    let (store, id) = record_execution(&state, 0x0190_0000_0000, &["stdout.txt", "stdout.txt"]);
     assert!(store.failed());
     assert!(store.wants(&changed("job")), "the rest goes on");
     let identity = RunIdentity { run_id: id, manifest: MANIFEST.to_owned(), version: "0.1.0" };

@@ -42,7 +42,8 @@ fn diagnostic(
     };
     let label = |label: &Label| {
         let moved = |source: &RedactedSource| {
-            let [start, end] = [label.span.start, label.span.end].map(|at| source.moved(at as usize));
+            let [start, end] =
+                [label.span.start, label.span.end].map(|at| source.redacted_offset(at as usize));
             Span::new(label.span.source, start, end)
         };
         Label { span: sources.get(&label.span.source).map_or(label.span, moved), text: text(&label.text) }
@@ -95,7 +96,7 @@ impl RedactedSource {
 
     /// Converts an offset to the redacted text. An offset inside a replaced range becomes the beginning of
     /// its replacement.
-    fn moved(&self, offset: usize) -> usize {
+    fn redacted_offset(&self, offset: usize) -> usize {
         let mut moved = offset;
         for part in &self.replaced {
             if offset >= part.end {

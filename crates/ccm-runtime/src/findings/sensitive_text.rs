@@ -148,10 +148,10 @@ fn parts_of_resources(source: &str) -> Vec<Range<usize>> {
         let (mut first, mut last) = (number, number);
         // A resource in braces ends with them. Defaults belong to the resources beside them.
         if before.matches('{').count() <= before.matches('}').count() || before.contains("defaults") {
-            (first, last) = around(&lines, number);
+            (first, last) = lines_around(&lines, number);
         }
         if lines[first].1.contains("defaults") {
-            (first, last) = around(&lines, first);
+            (first, last) = lines_around(&lines, first);
         }
         let mut open = OpenValue::default();
         for (number, (_, line)) in lines.iter().enumerate().skip(first) {
@@ -175,7 +175,7 @@ fn parts_of_resources(source: &str) -> Vec<Range<usize>> {
 }
 
 /// Returns the first and the last line that belong together with a line, by their indentation.
-fn around(lines: &[(usize, &str)], number: usize) -> (usize, usize) {
+fn lines_around(lines: &[(usize, &str)], number: usize) -> (usize, usize) {
     let (mut first, mut last) = (number, number);
     let belongs = |line: &str| {
         let is_tabbed = line[..indent(line)].contains('\t');

@@ -27,7 +27,7 @@ pub(crate) fn tail(stream: Stream, captured: &CapturedOutput) -> Option<StreamTa
     let newline = u64::from(captured.tail.last().or(captured.head.last()) == Some(&b'\n'));
     Some(StreamTail {
         stream,
-        lines: cut(&String::from_utf8_lossy(quoted)),
+        lines: truncated_lines(&String::from_utf8_lossy(quoted)),
         bytes_before: captured.total() - quoted.len() as u64 - newline,
     })
 }
@@ -41,7 +41,7 @@ pub(crate) fn text(captured: &CapturedOutput) -> String {
 }
 
 /// Splits into lines, after cutting and marking what exceeds the limit.
-fn cut(text: &str) -> Vec<String> {
+fn truncated_lines(text: &str) -> Vec<String> {
     let characters = text.chars().count();
     let mut text = text.to_owned();
     if let Some((at, _)) = text.char_indices().nth(CHARACTERS) {

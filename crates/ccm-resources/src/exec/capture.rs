@@ -234,8 +234,8 @@ mod tests {
             let captures = Captures(vec![("it".to_owned(), source(path).unwrap())]);
             let extracted = captures.extract(&finished, 3, Redacted(&Redactor::default()));
             extracted.map(|value| value["it"].clone()).map_err(|missing| {
-                let told: Vec<String> = missing.iter().map(|(name, why)| format!("{name}: {why}")).collect();
-                told.join("\n")
+                let lines: Vec<String> = missing.iter().map(|(name, why)| format!("{name}: {why}")).collect();
+                lines.join("\n")
             })
         };
         for (path, expected) in [

@@ -103,9 +103,9 @@ pub(crate) fn json(captured: &CapturedOutput) -> Result<Value, JsonError> {
 /// Numbers of a JSON text that become text, because ccm has no number for them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum NumbersAsText {
-    /// Those that ccm would print differently, such as `1.50`.
+    /// Numbers that ccm would print differently, such as `1.50`.
     PrintedDifferently,
-    /// Those that would lose digits.
+    /// Numbers that would lose digits.
     Inexact,
 }
 

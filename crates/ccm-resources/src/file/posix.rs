@@ -71,7 +71,7 @@ impl Provider<FileResource> for Posix {
     }
 }
 
-/// Checks that no stranger could have prepared an existing file that is to be changed.
+/// Checks that no other user could have prepared an existing file before ccm changes it.
 fn check_takeover(file: &DesiredFile, state: &FileState, files: &dyn Files) -> Result<(), Failure> {
     if !matches!(plan(file, state), FilePlan::Update(_) | FilePlan::ReplaceLink(_)) {
         return Ok(());

@@ -265,7 +265,7 @@ impl<T: Tool> Packages<T> {
         context: &mut Context<'_>,
     ) -> Result<(), Failure> {
         let Err(failure) = run_waiting_for_locks(call, limits, context).await else { return Ok(()) };
-        let Some(finish) = self.0.finish(&printed(&failure)) else { return Err(failure) };
+        let Some(finish) = self.0.finish(&output_text(&failure)) else { return Err(failure) };
         match repaired {
             Some(Ok(())) => return Err(failure),
             Some(Err(failure)) => return Err(failure.clone()),
@@ -315,7 +315,7 @@ impl<T: Tool> Packages<T> {
     }
 
     fn with_advice(&self, mut failure: Failure, database: Option<&T::Database>) -> Failure {
-        failure.hints.extend(self.0.advice(&printed(&failure), database));
+        failure.hints.extend(self.0.advice(&output_text(&failure), database));
         // The same hint may come from a failed repair.
         failure.hints.dedup();
         failure
@@ -328,7 +328,7 @@ fn warn_of_skipped(state: &PackageState, context: &mut Context<'_>) {
     }
 }
 
-fn printed(failure: &Failure) -> String {
+fn output_text(failure: &Failure) -> String {
     let lines = failure.output.iter().flat_map(|tail| &tail.lines);
     lines.map(String::as_str).collect::<Vec<_>>().join("\n")
 }

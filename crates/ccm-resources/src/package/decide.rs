@@ -284,7 +284,7 @@ fn listed<S: AsRef<str>>(all: &[S]) -> String {
     }
 }
 
-/// Returns the difference to the desired package as a failure; `chosen` was to be installed.
+/// Returns the difference to the desired package as a failure; `chosen` is the version to install.
 pub(crate) fn mismatch(package: &Package, state: &PackageState, chosen: Option<&str>) -> Option<Failure> {
     let scheme = state.scheme;
     let still = |what: String| Some(Failure::new(FailureKind::Verification, what));

@@ -23,7 +23,7 @@ pub(crate) enum PackageRule {
     NotInstalled,
     /// Not installed; configuration files remain, which is fine.
     OnlyConfigFilesKept,
-    /// Not installed; configuration files remain and are to be removed.
+    /// Not installed; configuration files remain and must be removed.
     ConfigFilesLeft,
     /// Partially installed, with the status of the package tool.
     Unfinished(String),

@@ -117,7 +117,7 @@ pub(crate) async fn run_waiting_for_locks(
     let mut has_begun = false;
     let ended = loop {
         if cancellation.level() > CancellationLevel::Go {
-            break Err(stopped(call));
+            break Err(stopped_failure(call));
         }
         let command = call.command(host, limits.work);
         let mut waits = false;
@@ -216,7 +216,7 @@ fn lock_in(line: &str) -> Option<&str> {
     Some(message.split("...").next().unwrap_or(message).trim_end())
 }
 
-fn stopped(call: &ToolCommand) -> Failure {
+fn stopped_failure(call: &ToolCommand) -> Failure {
     Failure::new(FailureKind::Stopped, format!("{} was not started because the run is stopping", call.title))
 }
 

@@ -21,7 +21,7 @@ pub(crate) enum KeepReason {
     AsDesired,
     /// A oneshot is running.
     Working,
-    /// A refresh does not affect a service that is to be stopped.
+    /// A refresh does not affect a service whose desired state is stopped.
     StaysStopped,
 }
 

@@ -19,7 +19,7 @@ pub(crate) struct ServiceState {
     /// True if a file of the unit exists that systemd has not read yet.
     pub has_new_file: bool,
     pub suggestions: Vec<String>,
-    /// Obstacle to masking, if the unit is to be masked.
+    /// Obstacle to masking, if the desired state is masked.
     pub mask_obstacle: Option<MaskObstacle>,
     /// Time spent waiting for a transition that did not end.
     pub waited: Option<Duration>,

@@ -53,8 +53,8 @@ impl Systemctl {
         role: Role,
         context: &Context<'_>,
     ) -> Result<String, Failure> {
-        let whose = self.user.then_some("--user");
-        let first = whose.into_iter().chain(["--no-ask-password", "--no-pager"]);
+        let manager_option = self.user.then_some("--user");
+        let first = manager_option.into_iter().chain(["--no-ask-password", "--no-pager"]);
         let command = self.command(&self.program, first.chain(arguments.iter().copied()), limit, role);
         let executor = if role == Role::Query { context.queries } else { context.host.executor };
         let finished = executor.run_tool(&command, context.cancellation, &mut |_, _| {}).await;
@@ -170,8 +170,8 @@ fn exit_failure(stderr: &str, code: i32, user: bool) -> Failure {
     }
     let failure = Failure { chain: lines, ..Failure::new(FailureKind::Exit, "") };
     if stderr.contains("A dependency job for ") {
-        let whose = if user { "--user " } else { "" };
-        let hint = format!("list failed dependencies with `systemctl {whose}--failed`");
+        let manager_option = if user { "--user " } else { "" };
+        let hint = format!("list failed dependencies with `systemctl {manager_option}--failed`");
         return failure.with_hint(hint);
     }
     // The messages with and without polkit.

@@ -239,7 +239,7 @@ fn what_is_not_there_is_named() {
 }
 
 #[test]
-fn what_was_not_enforced_is_told() {
+fn what_was_not_enforced_is_reported() {
     let machine = machine();
     let enforced = Enforced {
         filesystem: vec![Means::Landlock],

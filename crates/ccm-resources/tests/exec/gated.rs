@@ -45,7 +45,7 @@ fn a_gate_sees_what_the_manifest_wrote_and_for_what() {
             [("command", "make all"), ("onlyif", "test -e x"), ("unless", "false"), ("provider", provider)];
         let done = apply(&machine, &gate, exec("x", &properties), false);
         assert_eq!(done.outcome, Outcome::Changed);
-        assert_eq!(gate.asked(), expected);
+        assert_eq!(gate.questions(), expected);
     }
 }
 
@@ -118,7 +118,7 @@ fn a_command_that_is_denied_is_not_run_and_noop_says_so() {
         let failure = failure(&done);
         assert_eq!((failure.kind, failure.changed), (FailureKind::Denied, false));
         assert_eq!(failure.chain, ["not allowed: rule 1"]);
-        assert_eq!(gate.asked(), ["change: it has no `creates` and no guards", "Command: argv make"]);
+        assert_eq!(gate.questions(), ["change: it has no `creates` and no guards", "Command: argv make"]);
         assert_eq!(machine.runner.lines(), [] as [&str; 0]);
     }
 }

@@ -38,11 +38,11 @@ fn what_a_guard_of_a_sensitive_exec_prints_is_not_shown_either() {
 }
 
 #[test]
-fn a_guard_of_a_sensitive_exec_is_not_told() {
+fn a_guard_of_a_sensitive_exec_is_not_shown() {
     let machine = Machine::new();
     machine.runner.answer("ask hushhush", 1);
     machine.runner.without("hushhush");
-    for (property, guard, told) in [
+    for (property, guard, expected) in [
         ("onlyif", "ask hushhush", "`onlyif` `[redacted]` exited with 1"),
         ("unless", "true hushhush", "`unless` `[redacted]` exited with 0"),
         ("unless", "hushhush", "a program of exec#x was not found in PATH"),
@@ -52,7 +52,7 @@ fn a_guard_of_a_sensitive_exec_is_not_told() {
         if let Outcome::Failed(failure) = &transaction.outcome {
             shown += &format!("{:?} {:?}", failure.chain, failure.hints);
         }
-        assert!(shown.contains(told) && !shown.contains("hushhush"), "{shown}");
+        assert!(shown.contains(expected) && !shown.contains("hushhush"), "{shown}");
     }
 }
 

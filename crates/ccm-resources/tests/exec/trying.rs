@@ -38,7 +38,7 @@ fn a_command_is_tried_until_it_succeeds() {
 }
 
 #[test]
-fn the_last_try_is_the_one_that_is_told() {
+fn the_last_try_is_reported() {
     let machine = Machine::new();
     machine.runner.answer_with("fetch", printed(Exit::Code(1), "", "first\n"));
     machine.runner.answer_with("fetch", printed(Exit::Code(2), "", "second\n"));
@@ -57,8 +57,8 @@ fn every_try_says_what_was_not_as_expected() {
     let transaction = machine.apply(exec("fetch", &[("tries", "3"), ("expect", "{stdout=three}")]));
     let state = transaction.state.unwrap_or_default();
     let errors: Vec<&str> = (0..2).filter_map(|at| state["attempts"][at]["error"].as_str()).collect();
-    let told = "the result of the command differs from `expect`: stdout: expected \"three\", found";
-    assert_eq!(errors, [format!("{told} \"one\""), format!("{told} \"two\"")]);
+    let error = "the result of the command differs from `expect`: stdout: expected \"three\", found";
+    assert_eq!(errors, [format!("{error} \"one\""), format!("{error} \"two\"")]);
 }
 
 #[test]

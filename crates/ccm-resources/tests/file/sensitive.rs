@@ -10,7 +10,7 @@ use crate::file;
 use crate::machine::Runs;
 
 /// Runs that show something: noop and real, both with a diff.
-fn both<'a>(scratch: &'a Scratch, secrets: &Secrets) -> [Runs<'a>; 2] {
+fn noop_and_apply<'a>(scratch: &'a Scratch, secrets: &Secrets) -> [Runs<'a>; 2] {
     [true, false].map(|noop| Runs { noop, diff: true, secrets: secrets.clone(), ..Runs::here(scratch) })
 }
 
@@ -24,7 +24,7 @@ fn sensitive_content_is_never_shown() {
         [("source", "source"), ("sensitive", "true")],
     ] {
         scratch.write("f", "the old content\n");
-        for runs in both(&scratch, &Secrets::new()) {
+        for runs in noop_and_apply(&scratch, &Secrets::new()) {
             let transaction = runs.apply(file(&scratch.at("f"), &properties));
             assert!(transaction.outcome.is_change(), "{transaction:?}");
             assert_eq!(transaction.diff.as_deref(), Some("sensitive content differs\n"));
@@ -36,7 +36,7 @@ fn sensitive_content_is_never_shown() {
         }
         assert_eq!(std::fs::read_to_string(scratch.path().join("f")).expect("the file"), "the new content\n");
     }
-    let [noop, _] = both(&scratch, &Secrets::new());
+    let [noop, _] = noop_and_apply(&scratch, &Secrets::new());
     let removed = noop.apply(file(&scratch.at("f"), &[("ensure", "absent"), ("sensitive", "true")]));
     assert_eq!(removed.diff.as_deref(), Some("sensitive content is removed\n"));
     let made = noop.apply(file(&scratch.at("g"), &[("content", "x"), ("sensitive", "true")]));
@@ -71,7 +71,7 @@ fn diff_redacts_secret_lines_and_their_replacements() {
         ("a\nb\n", "a\nc\n", " a\n-b\n+c\n"),
     ] {
         let scratch = Scratch::new();
-        for runs in both(&scratch, &secrets) {
+        for runs in noop_and_apply(&scratch, &secrets) {
             scratch.write("f", old);
             let transaction = runs.apply(file(&scratch.at("f"), &[("content", new)]));
             let shown = transaction.diff.expect("a diff");

@@ -33,10 +33,10 @@ impl RoleGate {
     }
 
     /// The questions, each once in a row.
-    pub(crate) fn asked(&self) -> Vec<String> {
-        let mut asked = self.asked.borrow().clone();
-        asked.dedup();
-        asked
+    pub(crate) fn questions(&self) -> Vec<String> {
+        let mut questions = self.asked.borrow().clone();
+        questions.dedup();
+        questions
     }
 }
 

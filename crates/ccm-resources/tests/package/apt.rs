@@ -506,7 +506,7 @@ fn a_gate_tells_questions_from_changes_and_stays_in_the_failure() {
     };
     let gate = RoleGate::denying(Role::Tool);
     let done = gate.run(vec![package("zsh", &[])], false, host).pop().expect("a transaction");
-    let asked = gate.asked();
+    let asked = gate.questions();
     assert_eq!(asked.first().map(String::as_str), Some("Query: ccm /usr/bin/dpkg-query"), "{asked:?}");
     assert_eq!(asked.last().map(String::as_str), Some("Tool: ccm /usr/bin/apt-get"), "{asked:?}");
     assert_eq!(asked.iter().filter(|asked| asked.starts_with("change: ")).count(), 1);

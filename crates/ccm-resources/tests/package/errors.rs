@@ -19,7 +19,7 @@ fn valid_packages_have_no_errors() {
 }
 
 #[test]
-fn names_that_could_be_options_are_rejected() {
+fn invalid_names_are_rejected() {
     for (name, expected) in [
         ("-y", "invalid-value -y"),
         ("--purge", "invalid-value --purge"),
@@ -73,7 +73,7 @@ fn invalid_properties_are_rejected() {
 }
 
 #[test]
-fn other_tools_come_with_advice() {
+fn unsupported_providers_get_a_hint() {
     let types = ccm_resources::types();
     let spec = types.iter().find(|found| found.name() == "package").expect("the type");
     for (written, expected) in [

@@ -175,7 +175,7 @@ impl<'a> Cell<'a> {
             .collect()
     }
 
-    /// Says what is not as it should be once the value is known.
+    /// Returns what is wrong once the value is known.
     fn completion(&self, loaded: &LoadResult<'_>) -> Option<String> {
         let value = if self.is_wrong { self.sample.wrong } else { self.sample.right };
         let value: serde_json::Value = serde_json::from_str(value).expect("samples are JSON");

@@ -262,7 +262,7 @@ fn a_gate_tells_questions_from_changes_and_stays_in_the_failure() {
     let done = gate.run(vec![service("web", &[])], false, host).pop().expect("a transaction");
     let expected =
         ["Query: ccm systemctl", "change: it is not running", "Query: ccm systemctl", "Tool: ccm systemctl"];
-    assert_eq!(gate.asked(), expected);
+    assert_eq!(gate.questions(), expected);
     assert_eq!((failure(&done).kind, failure(&done).changed), (FailureKind::Denied, false));
     assert_eq!(machine.done(), [] as [&str; 0]);
     let gate = RoleGate::denying(Role::Query);

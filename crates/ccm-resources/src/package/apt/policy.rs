@@ -46,7 +46,7 @@ impl AptPolicy {
             .unwrap_or(Availability::Unknown)
     }
 
-    /// Returns `true` if apt knows only the name, which others provide or mention.
+    /// Returns `true` if apt knows only the name, because other packages provide or mention it.
     pub(crate) fn is_name_only(&self, apt_name: &str) -> bool {
         self.0.get(apt_name).is_some_and(has_no_version)
     }

@@ -206,12 +206,12 @@ fn call(
         }
     };
     args.extend(["-y"].iter().chain(lock(host)).chain(options).map(|arg| (*arg).to_owned()));
-    args.extend(targets.iter().map(named));
+    args.extend(targets.iter().map(package_spec));
     ToolCommand { args, ..ToolCommand::new(program(host), title, &[]) }
 }
 
 /// Formats a package and its version for dnf: `NAME-EPOCH:VERSION-RELEASE.ARCH`.
-fn named(target: &PackageTarget<'_>) -> String {
+fn package_spec(target: &PackageTarget<'_>) -> String {
     let Some(version) = target.version else { return target.name.to_owned() };
     match split_arch(target.name) {
         (base, Some(arch)) => format!("{base}-{version}.{arch}"),

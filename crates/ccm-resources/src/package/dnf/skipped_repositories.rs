@@ -29,8 +29,8 @@ fn of_version_4(stderr: &str) -> Vec<String> {
     ignored.map(|name| sentence(name, reasons.get(name).copied())).collect()
 }
 
-/// Version 5 prints the errors of a repository below its progress, and not that it skips the repository: the
-/// last error decides, unless it is that of a single mirror.
+/// Version 5 prints the errors of a repository below its progress line, but not that it skips the repository. A
+/// repository was skipped if one of the errors is not that of a single mirror; the reason is the first error.
 fn of_version_5(stderr: &str) -> Vec<String> {
     /// Prefixes of errors of a single mirror.
     const MIRROR: [&str; 3] =
@@ -101,7 +101,7 @@ mod tests {
                     format!("{SKIPPED} `quiet`"),
                 ],
             ),
-            // Without the last line dnf stopped.
+            // Without the line `Ignoring repositories`, dnf failed and skipped none.
             ("Error: Failed to download metadata for repo 'off': All mirrors were tried\n", vec![]),
         ] {
             assert_eq!(skipped_repositories(stderr), expected, "{stderr}");

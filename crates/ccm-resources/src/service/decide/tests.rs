@@ -101,14 +101,17 @@ fn effects_are_verified() {
 
 #[test]
 fn exit_of_a_process_is_described() {
-    let told = |activity, result: &str, main: Option<&str>| {
+    let result_text = |activity, result: &str, main: Option<&str>| {
         let main_process = main.map(str::to_owned);
         exit_description(&Unit { activity, result: result.to_owned(), main_process, ..Unit::default() })
     };
     let code = "its main process ended with exit code 3";
-    assert_eq!(told(Activity::Failed, "exit-code", Some(code)), Some(format!("{code} (result: exit-code)")));
-    assert_eq!(told(Activity::Failed, "timeout", None), Some("result: timeout".to_owned()));
-    assert_eq!(told(Activity::Stopped, "success", Some(code)), Some(code.to_owned()));
-    assert_eq!(told(Activity::Stopped, "success", None), None);
-    assert_eq!(told(Activity::Running, "exit-code", Some(code)), None);
+    assert_eq!(
+        result_text(Activity::Failed, "exit-code", Some(code)),
+        Some(format!("{code} (result: exit-code)"))
+    );
+    assert_eq!(result_text(Activity::Failed, "timeout", None), Some("result: timeout".to_owned()));
+    assert_eq!(result_text(Activity::Stopped, "success", Some(code)), Some(code.to_owned()));
+    assert_eq!(result_text(Activity::Stopped, "success", None), None);
+    assert_eq!(result_text(Activity::Running, "exit-code", Some(code)), None);
 }

@@ -6,7 +6,7 @@
 #![expect(
     clippy::disallowed_methods,
     clippy::disallowed_types,
-    reason = "a benchmark does by hand what it compares with"
+    reason = "the bare side of each comparison calls the system directly"
 )]
 #![expect(clippy::print_stdout, reason = "its figures are its output")]
 #![expect(clippy::expect_used, reason = "a benchmark that can't be set up has no result")]
@@ -113,7 +113,7 @@ fn files_attributes(scratch: &Path) {
         ))
     });
     let (large, tiny) = times(15, || large.apply(Listener::None), || tiny.apply(Listener::None));
-    let name = "files-attributes: 1000 of 64 MiB against of 1 byte";
+    let name = "files-attributes: 1000 of 64 MiB / 1000 of 1 byte";
     print_within(name, large.as_secs_f64() / tiny.as_secs_f64(), 1.2);
 }
 
@@ -149,14 +149,14 @@ fn events(scratch: &Path) {
             ("the record of the run", Listener::Store, 5.0),
         ] {
             let (with, without) = times(25, || loaded.apply(listener), || loaded.apply(Listener::None));
-            let name = format!("{name}: {count} files, more for each");
+            let name = format!("{name}: {count} files, extra time per file");
             per_within(&name, with.saturating_sub(without), count, aim);
         }
     }
 }
 
-/// Checks that time grows no faster than the number of files, each time in a fresh process, because a used
-/// process can reuse its memory.
+/// Checks that the time grows no faster than the number of files. Loading is measured in a fresh process each
+/// time, because a used process can reuse its memory.
 fn growth(scratch: &Path) {
     let Some(ccm) = binary::ccm_for("growth") else { return };
     let time_to_validate = |count: u32, text: &str| {
@@ -177,12 +177,11 @@ fn growth(scratch: &Path) {
         let seconds_per_file = |all: Duration| all.as_secs_f64() / f64::from(count);
         per_file.push([seconds_per_file(load), seconds_per_file(ours), seconds_per_file(theirs)]);
     }
-    for (kind, name) in ["to load", "to find as it should be", "for the bare program"].into_iter().enumerate()
-    {
+    for (kind, name) in ["load", "check", "bare program"].into_iter().enumerate() {
         // Each pass over a text costs more once it is larger than the caches.
         let aim = [Some(1.3), Some(1.2), None][kind];
         print_within(
-            &format!("growth: one file of 40000 against of 10000 {name}"),
+            &format!("growth: {name} per file, 40000 files / 10000 files"),
             per_file[1][kind] / per_file[0][kind],
             aim,
         );
@@ -232,7 +231,7 @@ fn load() {
         let took = time(7, || BenchManifest::new(&text));
         per_within(&format!("load: {count} files of 1 KiB, each"), took, count, 5.0);
     }
-    print("load: cost of one at 10000 against at 1000", each[1] / each[0]);
+    print("load: time per exec, 10000 execs / 1000 execs", each[1] / each[0]);
 }
 
 fn expressions() {
@@ -255,7 +254,7 @@ fn hierarchy() {
         per(&format!("hierarchy: {levels} levels of {keys} keys, each"), took, levels * keys);
         each.push(took.as_secs_f64() / f64::from(levels * keys));
     }
-    print("hierarchy: cost of one, ten times as many", each[2] / each[0].max(each[1]));
+    print("hierarchy: time per key, 500000 keys / 50000 keys", each[2] / each[0].max(each[1]));
 }
 
 fn exec_run() {
@@ -275,7 +274,7 @@ fn exec_steady() {
         ratio(&format!("exec-steady: {count} with creates"), ours, theirs);
         per("  each", ours, count);
         let text = time(9, || loaded.apply(Listener::Text));
-        per("  more for the text report, each", text.saturating_sub(ours), count);
+        per("  extra time for the text report, each", text.saturating_sub(ours), count);
     }
 }
 
@@ -295,7 +294,7 @@ fn shapes() {
             per(&format!("{name}: {count} walked, each"), walking, count);
             each.push((loading + walking).as_secs_f64() / f64::from(count));
         }
-        print(&format!("{name}: cost of one, ten times as many"), each[1] / each[0]);
+        print(&format!("{name}: time per resource, 11000 / 1100"), each[1] / each[0]);
     }
 }
 
@@ -314,5 +313,5 @@ fn memory(scratch: &Path) {
         used.push(mebibytes);
     }
     let growth = (used[2] - used[0]) / (used[1] - used[0]) / 4.0;
-    print_within("memory: one file of 40000 against of 10000", growth, 1.2);
+    print_within("memory: per file, 40000 files / 10000 files", growth, 1.2);
 }

@@ -66,7 +66,7 @@ fn content(file: u32) -> String {
 
 /// Measures the speed of redacting a stream, read by read.
 pub(crate) fn measure() {
-    let printed = printed();
+    let printed = log_lines();
     for count in [1, 100] {
         let secrets: Vec<String> = (0..count).map(secret).collect();
         let redactor = Arc::new(Redactor::new(secrets.iter().map(String::as_str)));
@@ -99,7 +99,7 @@ fn secret(number: u32) -> String {
 }
 
 /// Returns lines of a log, with a secret in one of a thousand.
-fn printed() -> Vec<u8> {
+fn log_lines() -> Vec<u8> {
     let length = MEBIBYTES as usize * 1024 * 1024;
     let mut printed = Vec::with_capacity(length + 200);
     for number in 0_u32.. {

@@ -19,7 +19,8 @@ pub(crate) fn run(scratch: &Path) {
     std::fs::create_dir(&workdir).expect("a directory");
     let workdir = workdir.canonicalize().expect("its path");
     let plain = Command { cwd: workdir.clone(), ..Command::new("/bin/true") };
-    let launched = Command { umask: Some(0o022), ..plain.clone() };
+    // A umask needs the launcher.
+    let through_launcher = Command { umask: Some(0o022), ..plain.clone() };
     // As in most runs, the working directory is private.
     let sandbox = Sandbox { private: Some(workdir.clone()), ..Sandbox::new(workdir) };
     let sandboxed = Command { sandbox: Some(sandbox), ..plain.clone() };
@@ -37,12 +38,12 @@ pub(crate) fn run(scratch: &Path) {
     };
     let mut taken: [Vec<Duration>; 3] = Default::default();
     for _ in 0..ROUNDS {
-        for (taken, command) in taken.iter_mut().zip([&plain, &launched, &sandboxed]) {
+        for (taken, command) in taken.iter_mut().zip([&plain, &through_launcher, &sandboxed]) {
             taken.push(time(1, || many(command)));
         }
     }
-    let [plain, launched, sandboxed] = taken.map(|mut taken| median(&mut taken));
+    let [plain, through_launcher, sandboxed] = taken.map(|mut taken| median(&mut taken));
     ratio("exec-run: with a sandbox, against without", sandboxed, plain);
-    per("  more for the launcher alone, each", launched.saturating_sub(plain), COUNT);
-    per("  more for the sandbox, each", sandboxed.saturating_sub(plain), COUNT);
+    per("  extra time for the launcher, each", through_launcher.saturating_sub(plain), COUNT);
+    per("  extra time for the sandbox, each", sandboxed.saturating_sub(plain), COUNT);
 }

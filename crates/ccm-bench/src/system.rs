@@ -96,7 +96,7 @@ fn missing_here() {
         per(&format!("services-missing: first noop of {count}, each"), took, count);
         each.push(took.as_secs_f64() / f64::from(count));
     }
-    print_within("services-missing: one of 5000 against of 1000", each[1] / each[0], 1.5);
+    print_within("services-missing: time per service, 5000 services / 1000 services", each[1] / each[0], 1.5);
 }
 
 /// Beginning of the names of missing units.

@@ -22,14 +22,18 @@ use crate::{diagnostics, idempotence, manifest, session, state};
 
 /// Applies a manifest, from the command line to the exit code.
 pub(crate) fn run(arguments: ApplyArguments, console: &Console, log: &DebugLog) -> ExitCode {
-    match begin(arguments, console, log) {
+    match run_on_own_thread(arguments, console, log) {
         Ok(code) => code,
         Err(error) => report_setup_error(console, &error),
     }
 }
 
 /// Applies the manifest on its own thread, and waits for the end.
-fn begin(arguments: ApplyArguments, console: &Console, log: &DebugLog) -> std::io::Result<ExitCode> {
+fn run_on_own_thread(
+    arguments: ApplyArguments,
+    console: &Console,
+    log: &DebugLog,
+) -> std::io::Result<ExitCode> {
     // Before the first thread is started, because a thread could receive a signal.
     let signals = Signals::listen()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -77,13 +81,13 @@ impl ApplyContext {
         };
         shared.mark_loaded();
         let mode = if arguments.noop { RunMode::Plan } else { RunMode::Apply };
-        let is_written = arguments.output != ReportFormat::Text || events_file.is_some();
+        let emits_json = arguments.output != ReportFormat::Text || events_file.is_some();
         let options = RunOptions {
             only: arguments.only.clone(),
             fail_on_error: arguments.fail_on_error,
             diff: arguments.diff,
-            describe_unchanged: is_written,
-            json_lines: is_written,
+            describe_unchanged: emits_json,
+            json_lines: emits_json,
             lock_wait: arguments.lock_wait,
             keep_runs: arguments.keep_runs,
             canceller: shared.canceller.clone(),
@@ -93,19 +97,19 @@ impl ApplyContext {
             Ok(run) => run,
             Err(error) => return state::report_begin_error(console, &session, &error),
         };
-        let (output, screen) = match NonBlockingWriter::open() {
-            Ok(outlets) => outlets,
+        let (output, error_output) = match NonBlockingWriter::open() {
+            Ok(writers) => writers,
             Err(error) => return report_setup_error(console, &error),
         };
-        log.write_through(&screen);
-        shared.mark_begun(Listeners::new(arguments, events_file, (output.clone(), screen)));
+        log.write_through(&error_output);
+        shared.mark_begun(Listeners::new(arguments, events_file, (output.clone(), error_output)));
         let mut summary = run.apply(&mut ListenerSink { shared, verifies: false }).await;
         let mut code = ExitCode::of(&summary, arguments.detailed_exitcodes);
         if arguments.verify_idempotent {
             let mut sink = ListenerSink { shared, verifies: true };
             match run.verify_idempotent(&summary, code, &mut sink).await {
                 Ok(verification) => {
-                    record_ended(console, &verification.first);
+                    report_record_errors(console, &verification.first);
                     idempotence::show(console, &verification);
                     if let Some(listeners) =
                         shared.listeners().as_mut().filter(|_| verification.is_verified())
@@ -130,12 +134,12 @@ impl ApplyContext {
             biased;
             () = async {
                 output.drained().await;
-                log.write_at_once();
+                log.write_directly();
                 if let Some(ended) = &ended {
                     ended.events_drained().await;
                 }
             } => {}
-            () = reader_is_given_up(&shared.canceller) => {}
+            () = grace_time_after_cancellation(&shared.canceller) => {}
         }
         let code = ended.map_or(code, |ended| ended.finish(console, output.result(), code));
         end_record(console, &mut run, &summary, code)
@@ -169,12 +173,12 @@ impl Sink for ListenerSink<'_> {
 /// Ends the record of a run, and returns the exit code.
 fn end_record(console: &Console, run: &mut ActiveRun<'_>, summary: &RunSummary, code: ExitCode) -> ExitCode {
     let ended = run.end(summary, code);
-    record_ended(console, &ended);
+    report_record_errors(console, &ended);
     ended.code
 }
 
 /// Reports why a record is not complete, and why old runs could not be removed.
-pub(crate) fn record_ended(console: &Console, ended: &RecordEnd) {
+pub(crate) fn report_record_errors(console: &Console, ended: &RecordEnd) {
     if let Some(error) = &ended.error {
         console.error_of(error, "the run itself was completed", &[]);
     }
@@ -195,8 +199,9 @@ fn show_rendered(console: &Console, manifest: &LoadedManifest<'_>) -> ExitCode {
     }
 }
 
-/// Waits until the end of the run makes waiting for a stalled reader pointless.
-async fn reader_is_given_up(canceller: &Canceller) {
+/// Waits until ccm gives up on a stalled reader: a short time after the run is cancelled. Never returns if the
+/// run is not cancelled.
+async fn grace_time_after_cancellation(canceller: &Canceller) {
     const AFTER_STOP: Duration = Duration::from_secs(2);
     // A reader that still reads gets time to do so.
     const AFTER_KILL: Duration = Duration::from_millis(500);

@@ -9,7 +9,7 @@ use anstream::{AutoStream, ColorChoice};
 use ccm_model::escape_control;
 use ccm_runtime::{ExitCode, Secrets};
 
-/// Standard error, with the secrets to redact.
+/// Standard output for results, and standard error for messages, from which secrets are redacted.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Console {
     secrets: Secrets,

@@ -32,12 +32,12 @@ pub(crate) struct DebugLog {
 impl DebugLog {
     /// Sends messages through the thread that writes the report of a run, in order with the report. A stalled
     /// reader must not delay the run.
-    pub(crate) fn write_through(&self, screen: &NonBlockingWriter) {
-        *self.writer() = Some(screen.clone());
+    pub(crate) fn write_through(&self, error_output: &NonBlockingWriter) {
+        *self.writer() = Some(error_output.clone());
     }
 
     /// Writes messages directly again.
-    pub(crate) fn write_at_once(&self) {
+    pub(crate) fn write_directly(&self) {
         *self.writer() = None;
     }
 
@@ -196,7 +196,7 @@ mod tests {
         secrets.add(["hunter22"]);
         let line = DebugMessage { bytes: pieces.concat().into_bytes(), log: DebugLog::default(), secrets };
         let text = line.text();
-        // It is not written.
+        // Dropping the message would write it.
         std::mem::forget(line);
         text
     }

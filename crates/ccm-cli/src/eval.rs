@@ -13,7 +13,7 @@ pub(crate) fn run(arguments: &EvalArguments, console: &Console) -> ExitCode {
     if arguments.explain {
         return match session.explain_expression(&arguments.expression) {
             Ok(names_used) => console.print(&explanation(&names_used)),
-            Err(errors) => refused(console, &errors),
+            Err(errors) => report_errors(console, &errors),
         };
     }
     let facts = session::facts(&arguments.facts);
@@ -25,12 +25,12 @@ pub(crate) fn run(arguments: &EvalArguments, console: &Console) -> ExitCode {
             console.print(&printed::json(&value))
         }
         Err(ExpressionError::Input(error)) => manifest::report_input_error(console, &error),
-        Err(ExpressionError::Errors(errors)) => refused(console, &errors),
+        Err(ExpressionError::Errors(errors)) => report_errors(console, &errors),
         Err(error) => state::report_setup_error(console, &error),
     }
 }
 
-fn refused(console: &Console, errors: &ManifestErrors) -> ExitCode {
+fn report_errors(console: &Console, errors: &ManifestErrors) -> ExitCode {
     diagnostics::print(console, errors);
     ExitCode::NothingRun
 }
@@ -67,17 +67,17 @@ fn explanation(names_used: &ExpressionNames) -> String {
 
 fn evaluation_time(names_used: &ExpressionNames) -> String {
     let first = |path: &String| path.split('.').next().unwrap_or_default().to_owned();
-    let mut after: Vec<String> = names_used.captures.iter().map(first).collect();
-    after.dedup();
+    let mut exec_names: Vec<String> = names_used.captures.iter().map(first).collect();
+    exec_names.dedup();
     if !names_used.is_early() {
-        let of: Vec<String> = after
+        let sources: Vec<String> = exec_names
             .iter()
             .map(|name| match &**name {
                 "" => "every resource that captures something".to_owned(),
                 name => format!("`exec#{}`", escape_control(name)),
             })
             .collect();
-        return format!("evaluated: during a run, after {}\n", of.join(" and "));
+        return format!("evaluated: during a run, after {}\n", sources.join(" and "));
     }
     let files: Vec<String> = names_used
         .files

@@ -3,7 +3,7 @@
 use ccm_report::pending_line;
 use ccm_runtime::{ChangedAgain, ExitCode, Session, Verification, VerificationError};
 
-use crate::apply::record_ended;
+use crate::apply::report_record_errors;
 use crate::console::Console;
 use crate::{diagnostics, manifest, state};
 
@@ -31,7 +31,7 @@ pub(crate) fn report_missing_verification(
             state::report_unknown_selection(console, unknown);
         }
         VerificationError::Ledger { source, first } => {
-            record_ended(console, first);
+            report_record_errors(console, first);
             state::report_ledger_error(console, session, source);
         }
         _ => console.error_of(error, "", &[]),

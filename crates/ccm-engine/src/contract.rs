@@ -293,7 +293,7 @@ impl<R: Rule> Verified<R> {
 /// Description of a state, for events.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Described {
-    /// Its `ensure`.
+    /// Value of `ensure` in that state.
     pub ensure: String,
     /// The whole state, in the shape of the type.
     pub state: Fields,

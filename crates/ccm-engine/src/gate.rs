@@ -39,7 +39,7 @@ pub trait Gate {
 /// Answer of a gate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It may happen.
+    /// The command or change is allowed.
     Allow,
     /// The command or change is denied.
     Deny {

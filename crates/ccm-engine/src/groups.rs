@@ -78,7 +78,7 @@ impl<'a> Groups<'a> {
 
     fn count(&mut self) {
         for index in self.catalog.indices() {
-            let around: Vec<usize> = self.around(index).filter(|group| *group != RUN).collect();
+            let around: Vec<usize> = self.groups_of(index).filter(|group| *group != RUN).collect();
             for group in around {
                 self.policies[group].resources += 1;
             }
@@ -101,11 +101,11 @@ impl<'a> Groups<'a> {
     /// Returns the nodes of the groups that a resource is a member of, outwards. A change of the resource
     /// counts as a change of these nodes.
     pub(crate) fn nodes_around(&self, of: ResourceIndex) -> impl Iterator<Item = ResourceIndex> {
-        self.around(of).filter_map(|group| self.policies[group].node)
+        self.groups_of(of).filter_map(|group| self.policies[group].node)
     }
 
     /// Returns the groups that a resource is a member of, outwards.
-    fn around(&self, of: ResourceIndex) -> impl Iterator<Item = usize> {
+    fn groups_of(&self, of: ResourceIndex) -> impl Iterator<Item = usize> {
         let first = self.catalog.resource(of).group.map_or(RUN, position);
         std::iter::successors(Some(first), |group| self.policies[*group].parent)
     }
@@ -168,7 +168,7 @@ impl<'a> GroupProgress<'a> {
             .map_or(matches!(outcome, Outcome::Changed | Outcome::Refreshed), |failure| failure.changed);
         // A group fails with its members, which were recorded before.
         let fails = failure.is_some_and(|failure| failure.kind != FailureKind::Child);
-        for group in self.groups.around(index) {
+        for group in self.groups.groups_of(index) {
             let policy = &self.groups.policies[group];
             let progress = &mut self.progress[group];
             progress.has_changed |= outcome.is_change() && (!is_always_noop || policy.is_always_noop);
@@ -184,7 +184,7 @@ impl<'a> GroupProgress<'a> {
 
     /// Returns the outermost group around a resource that has ended.
     pub(crate) fn ended(&self, index: ResourceIndex) -> Option<EndedGroup> {
-        let ended = self.groups.around(index).filter_map(|group| {
+        let ended = self.groups.groups_of(index).filter_map(|group| {
             let culprit = self.progress[group].ended_by?;
             Some(if group == RUN { EndedGroup::Run { culprit } } else { EndedGroup::Group { culprit } })
         });

@@ -146,14 +146,14 @@ impl<'a> RefreshTracker<'a> {
         &self.run.catalog.resource(index).id
     }
 
-    fn named(&self, index: ResourceIndex) -> LedgerResource {
+    fn ledger_resource(&self, index: ResourceIndex) -> LedgerResource {
         let id = self.id(index);
         LedgerResource::new(id, &self.redactor.redact(&id.name), self.ledger.map_or("", Ledger::salt))
     }
 
     /// Returns both names in the form of the ledger.
     fn pair(&self, (subscriber, source): Subscription) -> Pair {
-        Pair { subscriber: self.named(subscriber), source: self.named(source) }
+        Pair { subscriber: self.ledger_resource(subscriber), source: self.ledger_resource(source) }
     }
 
     /// Returns the resources whose changes refresh a subscriber. The node of a group has nothing to refresh.

@@ -34,11 +34,11 @@ use crate::step::{ResourceStep, StepHost, StepResult, WouldChange};
 /// Record of a resource, for the resources that come after it.
 #[derive(Clone, Default)]
 struct ResourceRecord {
-    /// Its step is over.
+    /// The step of the resource is over.
     is_finished: bool,
-    /// It changed or, in noop, would have changed.
+    /// The resource changed or, in noop, would have changed.
     has_changed: bool,
-    /// It was in noop, with the whole run or with its group.
+    /// The resource was in noop, with the whole run or with its group.
     is_noop: bool,
     /// Resources that failed or are in noop. Dependants of this resource are skipped because of them.
     culprits: Option<Rc<[ResourceIndex]>>,

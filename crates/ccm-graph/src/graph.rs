@@ -92,15 +92,15 @@ impl Graph {
 
     /// Returns the resources that one requires but does not subscribe to, in manifest order and each once.
     pub fn requirements(&self, of: ResourceIndex) -> impl Iterator<Item = ResourceIndex> {
-        self.on(of, EdgeKind::Require)
+        self.targets(of, EdgeKind::Require)
     }
 
     /// Returns the resources that a resource subscribes to, in manifest order and each once.
     pub fn subscriptions(&self, of: ResourceIndex) -> impl Iterator<Item = ResourceIndex> {
-        self.on(of, EdgeKind::Subscribe)
+        self.targets(of, EdgeKind::Subscribe)
     }
 
-    fn on(&self, of: ResourceIndex, kind: EdgeKind) -> impl Iterator<Item = ResourceIndex> {
+    fn targets(&self, of: ResourceIndex, kind: EdgeKind) -> impl Iterator<Item = ResourceIndex> {
         let edges = self.edges.edges_directed(node(of), Outgoing);
         edges.filter(move |edge| *edge.weight() == kind).map(|edge| index(edge.target()))
     }

@@ -6,7 +6,7 @@ use ccm_graph::{Edge, EdgeKind, Graph};
 use ccm_model::ResourceIndex;
 use proptest::prelude::*;
 
-/// How many resources, and which depends on which.
+/// Number of resources, and the edges between them: from, to, and `true` for a subscription.
 type Description = (usize, Vec<(usize, usize, bool)>);
 
 /// Any graph: forward and backward edges, loops, duplicates, requires and subscribes mixed.
@@ -52,7 +52,7 @@ fn naive_order((count, edges): &Description) -> Vec<usize> {
     }
 }
 
-/// How many steps the shortest way from a resource back to itself takes.
+/// Returns the number of steps of the shortest way from a resource back to itself.
 fn naive_way_around((count, edges): &Description, start: usize) -> Option<usize> {
     let step = |from: &BTreeSet<usize>| -> BTreeSet<usize> {
         edges.iter().filter(|edge| from.contains(&edge.0)).map(|edge| edge.1).collect()
@@ -64,7 +64,7 @@ fn naive_way_around((count, edges): &Description, start: usize) -> Option<usize>
     })
 }
 
-/// What can be reached from a resource by at least one edge.
+/// Returns the resources that can be reached from a resource by at least one edge.
 fn naive_reach((_, edges): &Description, start: usize) -> BTreeSet<usize> {
     let mut reached = BTreeSet::new();
     loop {

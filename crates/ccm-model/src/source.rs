@@ -65,7 +65,7 @@ const BLOCK: usize = 64 << 10;
 impl Source {
     /// Returns line and column of a byte offset.
     pub fn position(&self, offset: usize) -> Position {
-        let before = self.before(offset);
+        let before = self.text_before(offset);
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
         Position { line: self.lines_before(before) + 1, column: before[line_start..].chars().count() + 1 }
     }
@@ -82,13 +82,13 @@ impl Source {
             blocks.collect()
         });
         let block = part.len() / BLOCK;
-        // A text of whole blocks has none after its end.
+        // If the length is a multiple of BLOCK, no block begins at the end of the text.
         let block = block.min(blocks.len().saturating_sub(1));
         blocks.get(block).map_or(0, |before| before + line_ends(&part.as_bytes()[block * BLOCK..]))
     }
 
     /// Returns the text before an offset. The offset may be past the end or inside a character.
-    fn before(&self, offset: usize) -> &str {
+    fn text_before(&self, offset: usize) -> &str {
         let mut end = offset.min(self.text.len());
         while !self.text.is_char_boundary(end) {
             end -= 1;

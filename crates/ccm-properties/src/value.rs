@@ -46,7 +46,7 @@ impl<T: PropertyValue> PropertyValue for Vec<T> {
 
     fn decode(node: &Node, errors: &mut Vec<Diagnostic>) -> Option<Self> {
         let Some(list) = node.as_list() else { return wrong(node, "a list", errors) };
-        all(list, errors, T::decode)
+        decode_all(list, errors, T::decode)
     }
 }
 
@@ -74,7 +74,7 @@ impl<T: PropertyValue> PropertyValue for NamedValues<T> {
 
     fn decode(node: &Node, errors: &mut Vec<Diagnostic>) -> Option<Self> {
         let Some(map) = node.as_map() else { return wrong(node, "a map", errors) };
-        let decoded = all(map.entries(), errors, |entry, errors| {
+        let decoded = decode_all(map.entries(), errors, |entry, errors| {
             T::decode(&entry.value, errors).map(|value| (entry.key.text.to_string(), value))
         });
         decoded.map(Self)
@@ -122,7 +122,7 @@ fn json(node: &Node) -> Json {
 }
 
 /// Decodes all parts of a value; `None` if one has an error.
-fn all<P, T>(
+fn decode_all<P, T>(
     parts: &[P],
     errors: &mut Vec<Diagnostic>,
     decode: impl Fn(&P, &mut Vec<Diagnostic>) -> Option<T>,

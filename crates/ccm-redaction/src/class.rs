@@ -90,6 +90,6 @@ const fn of(byte: u8) -> u32 {
     ANY | own | letter | escaped
 }
 
-pub(super) fn all(text: &[u8]) -> u32 {
+pub(super) fn classes_in(text: &[u8]) -> u32 {
     text.iter().fold(0, |classes, byte| classes | OF[usize::from(*byte)])
 }

@@ -248,7 +248,7 @@ pub(super) type EncodingSet = NonZeroU64;
 
 /// Returns the encodings in which a part has different forms.
 pub(super) fn distinct(part: SecretPart<'_>) -> Option<EncodingSet> {
-    let mut classes = class::all(part.text.as_bytes());
+    let mut classes = class::classes_in(part.text.as_bytes());
     if part.body < part.text.len() {
         classes |= class::BLANKS_BEHIND;
     }
@@ -264,7 +264,7 @@ pub(super) fn distinct(part: SecretPart<'_>) -> Option<EncodingSet> {
 /// that a form may end within the chunk or right after it.
 pub(super) fn copied_head(part: SecretPart<'_>, set: EncodingSet) -> Option<(u64, u64)> {
     let head: &[u8; CHUNK] = part.text.as_bytes().first_chunk().filter(|_| part.body > CHUNK)?;
-    let copied = set.get() & !any(&ESCAPES, class::all(head));
+    let copied = set.get() & !any(&ESCAPES, class::classes_in(head));
     Some((u64::from_le_bytes(*head), copied))
 }
 

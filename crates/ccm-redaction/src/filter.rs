@@ -11,7 +11,7 @@ const CACHED_BITS: usize = 1 << 18;
 /// Two bits for each key of a set, in a word that depends on the key.
 #[derive(Default)]
 pub(super) struct Filter {
-    /// Its length is a power of two.
+    /// Words of the filter; the number of words is a power of two.
     words: Vec<u64>,
     keys: usize,
 }

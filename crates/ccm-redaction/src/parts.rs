@@ -41,7 +41,7 @@ impl Parts {
     pub(super) fn add(&mut self, secret: &str) -> Range<u32> {
         let before = self.next_id();
         self.secrets.push(secret.into());
-        cut(secret, &mut |part, body| self.store(part, body));
+        cut_into_parts(secret, &mut |part, body| self.store(part, body));
         let new = before..self.next_id();
         if new.is_empty() {
             self.secrets.pop();
@@ -85,7 +85,7 @@ impl Parts {
 }
 
 /// Cuts a secret into ranges of parts, each with the length of its value without trailing blanks.
-fn cut(secret: &str, store: &mut dyn FnMut(Range<usize>, usize)) {
+fn cut_into_parts(secret: &str, store: &mut dyn FnMut(Range<usize>, usize)) {
     let leading = secret.len() - secret.trim_start().len();
     cut_from(secret, 0, store);
     if leading > 0 {

@@ -23,7 +23,7 @@ pub(crate) fn unquoted(source: SourceId, text: &str, start: usize, in_flow: bool
 }
 
 /// Finds an unquoted expression that causes an error at `at`: a `{{` that begins a value earlier on the line.
-pub(crate) fn before(text: &str, at: usize) -> Option<usize> {
+pub(crate) fn unquoted_before(text: &str, at: usize) -> Option<usize> {
     let (line_start, line) = line_around(text, at);
     let until_error = (at - line_start + 1).min(line.len());
     line.match_indices("{{").map(|(found, _)| found).find_map(|found| {

@@ -35,8 +35,8 @@ fn skip(text: &str, from: usize, skipped: &[u8]) -> usize {
     while let Some(byte) = bytes.get(at) {
         at += match byte {
             byte if skipped.contains(byte) => 1,
-            b'#' => until(bytes, at, |byte| matches!(byte, b'\n' | b'\r')),
-            b'&' | b'!' => until(bytes, at, |byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r')),
+            b'#' => length_until(bytes, at, |byte| matches!(byte, b'\n' | b'\r')),
+            b'&' | b'!' => length_until(bytes, at, |byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r')),
             _ => break,
         };
     }
@@ -63,6 +63,6 @@ pub(crate) fn tab_before(text: &str, at: usize) -> Option<Range<usize>> {
     (begins_line && before[start..].contains('\t')).then_some(start..at)
 }
 
-fn until(bytes: &[u8], from: usize, is_end: impl Fn(u8) -> bool) -> usize {
+fn length_until(bytes: &[u8], from: usize, is_end: impl Fn(u8) -> bool) -> usize {
     bytes[from..].iter().position(|byte| is_end(*byte)).unwrap_or(bytes.len() - from)
 }

@@ -9,25 +9,25 @@ use ccm_model::{
 
 use crate::excerpt::shown;
 
-/// Converts a node to a key. `written` is the span of the key, not that of an alias's node.
-pub(crate) fn key_of(node: Node, written: Span) -> Result<NodeKey, Diagnostic> {
+/// Converts a node to a key. `key_span` is the span of the key as written, not that of an alias's node.
+pub(crate) fn key_of(node: Node, key_span: Span) -> Result<NodeKey, Diagnostic> {
     match node.value {
         NodeValue::Scalar(Scalar { style: ScalarStyle::Plain, text }) if &*text == "<<" => Err(
-            Diagnostic::error(DiagnosticKind::Unsupported, written, "merge keys (`<<`) are not supported")
+            Diagnostic::error(DiagnosticKind::Unsupported, key_span, "merge keys (`<<`) are not supported")
                 .with_hint("use `defaults` for what a list of resources shares"),
         ),
         NodeValue::Scalar(Scalar { style: ScalarStyle::Plain, text }) if text.is_empty() => {
-            Err(Diagnostic::error(DiagnosticKind::Missing, written, "the key before this `:` is missing"))
+            Err(Diagnostic::error(DiagnosticKind::Missing, key_span, "the key before this `:` is missing"))
         }
-        NodeValue::Scalar(Scalar { text, .. }) => Ok(NodeKey { text, span: written }),
-        NodeValue::List(_) => Err(not_a_key(written, "a list")),
-        NodeValue::Map(_) => Err(not_a_key(written, "a map")),
+        NodeValue::Scalar(Scalar { text, .. }) => Ok(NodeKey { text, span: key_span }),
+        NodeValue::List(_) => Err(not_a_key(key_span, "a list")),
+        NodeValue::Map(_) => Err(not_a_key(key_span, "a map")),
     }
 }
 
 /// Error of a list or map used as a key.
-pub(crate) fn not_a_key(written: Span, what: &str) -> Diagnostic {
-    Diagnostic::error(DiagnosticKind::WrongType, written, format!("{what} can't be a key"))
+pub(crate) fn not_a_key(key_span: Span, what: &str) -> Diagnostic {
+    Diagnostic::error(DiagnosticKind::WrongType, key_span, format!("{what} can't be a key"))
         .with_hint("quote it if it is meant as text: a key is a scalar")
 }
 

@@ -41,7 +41,7 @@ impl SyntaxError<'_> {
         if let Some(span) = self.tab() {
             return tab(span);
         }
-        if let Some(start) = expression::before(self.text, self.at) {
+        if let Some(start) = expression::unquoted_before(self.text, self.at) {
             return expression::unquoted(self.source, self.text, start, self.bracket_before(start));
         }
         self.bracket_error().unwrap_or_else(|| self.by_kind())

@@ -115,7 +115,7 @@ impl Ledger {
         let state = Directory::open(state)?;
         let directory = state.as_ref().map_or(Ok(None), open_ledgers)?;
         let name = file::name(&run.key);
-        let untrusted = state.as_ref().and_then(|state| untrusted(state, directory.as_ref(), &name));
+        let untrusted = state.as_ref().and_then(|state| trust_error(state, directory.as_ref(), &name));
         let found = directory.as_ref().map_or(Ok(None), |directory| read(directory, &name, &run))?;
         let LedgerState { salt, earlier, damage } = found.unwrap_or_default();
         Ok(Self { run, salt: salt_or_new(salt), earlier, damage, untrusted, file: None })
@@ -168,7 +168,7 @@ fn trust(directory: &Directory, name: &str) -> Result<(), LedgerError> {
 
 /// Returns the error with which a run that writes would refuse a ledger: another user may have written it,
 /// or its directory.
-fn untrusted(state: &Directory, directory: Option<&Directory>, name: &str) -> Option<LedgerError> {
+fn trust_error(state: &Directory, directory: Option<&Directory>, name: &str) -> Option<LedgerError> {
     let itself = state.only_ours(".");
     let itself = itself.map_err(|source| LedgerError::Untrusted { path: state.path().into(), source });
     let inside = || directory.map_or(Ok(()), |directory| trust(directory, name));

@@ -8,7 +8,7 @@ use ccm_model::{PendingRefresh, RefreshBlocker, ResourceId, error_layers};
 
 use super::file::{DIRECTORY, ENDING, read};
 use super::record::{Remains, Unreadable, parse, remains};
-use super::{LedgerError, open_ledgers, untrusted};
+use super::{LedgerError, open_ledgers, trust_error};
 
 /// Ledger of a manifest, as it was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,7 +53,7 @@ pub fn pending(state: &Path) -> Result<Vec<PendingLedger>, LedgerError> {
     names.retain(|name| name.ends_with(ENDING) && !name.starts_with('.'));
     names.sort_unstable();
     let one = |name: String| {
-        let untrusted = untrusted(&state, Some(&directory), &name);
+        let untrusted = trust_error(&state, Some(&directory), &name);
         let layers = untrusted.map_or_else(Vec::new, |error| error_layers(&error));
         read_ledger(&directory, name, layers)
     };

@@ -15,7 +15,7 @@ const VERSION: u64 = 1;
 /// Resource as a ledger names it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct LedgerResource {
-    /// Its type and name without secrets.
+    /// Type and name of the resource, without secrets.
     pub shown: ResourceId,
     /// Salted hash of the name, because redacted names may look alike. `None` if the name holds no secret.
     pub hash: Option<String>,
@@ -70,9 +70,9 @@ pub(crate) struct LedgerContent {
 /// Reason why a ledger can't be read.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Unreadable {
-    /// A later version of ccm wrote it.
+    /// A later version of ccm wrote the ledger.
     Newer { version: u64 },
-    /// It is damaged.
+    /// The ledger is damaged.
     Damaged { reason: String },
 }
 

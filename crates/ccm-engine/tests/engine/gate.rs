@@ -29,7 +29,7 @@ impl FakeGate {
         Self::new(move |asked| if asked == question { denied() } else { Verdict::Allow })
     }
 
-    fn asked(&self, question: &str, noop: bool) -> Local<'_, Verdict> {
+    fn ask(&self, question: &str, noop: bool) -> Local<'_, Verdict> {
         let noop = if noop { " in noop" } else { "" };
         called(format!("gate: {question}{noop}"));
         Box::pin(std::future::ready((self.answer)(question)))
@@ -58,13 +58,13 @@ impl Gate for FakeGate {
         };
         self.see(request.resource);
         self.changes.borrow_mut().extend(request.change.cloned());
-        self.asked(&format!("{role} of {}", request.resource.id().name), request.noop)
+        self.ask(&format!("{role} of {}", request.resource.id().name), request.noop)
     }
 
     fn before_change<'a>(&'a self, request: &'a ChangeRequest<'a>) -> Local<'a, Verdict> {
         self.see(request.resource);
         self.changes.borrow_mut().push(request.change.clone());
-        self.asked(&format!("change of {}", request.resource.id().name), request.noop)
+        self.ask(&format!("change of {}", request.resource.id().name), request.noop)
     }
 }
 

@@ -111,7 +111,7 @@ fn pending_in(state: &Path) -> String {
 }
 
 /// Returns the refreshes that a summary lists as pending, with their causes.
-fn still(summary: &RunSummary) -> Vec<String> {
+fn pending_texts(summary: &RunSummary) -> Vec<String> {
     let cause = |cause: &PendingCause| match cause {
         PendingCause::Failed => "failed".to_owned(),
         PendingCause::Noop { blocked_by: None } => "noop".to_owned(),
@@ -249,7 +249,7 @@ fn failed_refresh_stays_pending_with_its_cause() {
     ] {
         let machine = Machine::new();
         let ran = machine.run_catalog(&catalog, options);
-        assert_eq!(still(&ran.summary), [format!("b<a since run1: {expected}")]);
+        assert_eq!(pending_texts(&ran.summary), [format!("b<a since run1: {expected}")]);
         assert_eq!(machine.pending(), "b<a", "{expected}");
         let next = machine.run(&["a", "b subscribe=a"]);
         assert_eq!(next, ["a stable", "b refreshed by a (owed: a since run1)"], "{expected}");
@@ -320,13 +320,13 @@ fn denied_change_leaves_no_pending_refresh() {
     let options = Options { gate: Some(&Closed), ..Options::default() };
     let ran = machine.run_catalog(&catalog(&["a needs", "b subscribe=a"]), options);
     assert_eq!(ran.lines, ["a failed: not allowed: no", "b unmet because of a"]);
-    assert_eq!(still(&ran.summary), [] as [&str; 0]);
+    assert_eq!(pending_texts(&ran.summary), [] as [&str; 0]);
     assert!(!machine.state().join("refreshes").exists());
     // A refresh of an earlier run stays pending.
     machine.killed(&["a needs hangs", "b subscribe=a"]);
     let options = Options { gate: Some(&Closed), ..Options::default() };
     let ran = machine.run_catalog(&catalog(&["a", "b subscribe=a"]), options);
-    assert_eq!(still(&ran.summary), ["b<a since run2: failed"]);
+    assert_eq!(pending_texts(&ran.summary), ["b<a since run2: failed"]);
 }
 
 #[test]
@@ -337,7 +337,7 @@ fn refresh_outside_a_selection_stays_pending() {
     let only = [ResourceIndex(2)];
     let ran = machine.run_catalog(&catalog, Options { only: Some(&only), ..Options::default() });
     assert_eq!(ran.lines[2], "b refreshed by a (owed: a since run1)");
-    assert_eq!(still(&ran.summary), ["c<a since run1: not selected"]);
+    assert_eq!(pending_texts(&ran.summary), ["c<a since run1: not selected"]);
     assert_eq!(machine.pending(), "c<a");
 }
 
@@ -355,9 +355,9 @@ fn noop_reports_pending_refreshes_and_changes_nothing() {
             "c would refresh by b: Would have moved",
         ]
     );
-    assert_eq!(still(&ran.summary), ["b<a since run1: noop"]);
+    assert_eq!(pending_texts(&ran.summary), ["b<a since run1: noop"]);
     let ran = machine.noop(&["a", "b subscribe=a declines"]);
-    assert_eq!(still(&ran.summary), ["b<a since run1: noop"]);
+    assert_eq!(pending_texts(&ran.summary), ["b<a since run1: noop"]);
     let ran = machine.noop(&["a"]);
     assert_eq!(ran.summary.refreshes.cancelled.len(), 1, "a run would forget it");
     assert_eq!(machine.everything(), before);
@@ -372,7 +372,7 @@ fn unmanaged_resource_leaves_no_pending_refresh() {
     let ledger = Ledger::inspect(&machine.state(), machine.named("site", "/site.yaml")).expect("a ledger");
     let ran = run_with(&catalog, &Options { noop: true, ledger: Some(&ledger), ..Options::default() });
     assert!(!ran.summary.counts.any_change());
-    assert_eq!(still(&ran.summary), ["b<a since run1: off"]);
+    assert_eq!(pending_texts(&ran.summary), ["b<a since run1: off"]);
 }
 
 #[test]
@@ -381,7 +381,7 @@ fn subscriber_with_control_off_is_kept_by_control_even_if_its_source_failed() {
     let mut catalog = catalog(&["a needs fails=verify", "b subscribe=a"]);
     catalog.resources[1].control = Control::NotManaged { reason: "off".to_owned() };
     let ran = machine.run_catalog(&catalog, Options::default());
-    assert_eq!(still(&ran.summary), ["b<a since run1: off"]);
+    assert_eq!(pending_texts(&ran.summary), ["b<a since run1: off"]);
     assert!(!ran.summary.refreshes.pending[0].cause.is_for_next_run());
     let blocked_by = pending(&machine.state()).expect("ledgers")[0].refreshes[0].blocked_by;
     assert_eq!(blocked_by, Some(RefreshBlocker::Control));
@@ -439,7 +439,10 @@ fn manifests_with_one_name_keep_each_others_pending_refreshes() {
         let ran = ran.expect("the run comes to its end");
         assert_eq!(machine.pending(), expected);
         let cancelled = ran.summary.refreshes.cancelled.len();
-        assert_eq!((still(&ran.summary).len(), cancelled), if expected.is_empty() { (0, 1) } else { (1, 0) });
+        assert_eq!(
+            (pending_texts(&ran.summary).len(), cancelled),
+            if expected.is_empty() { (0, 1) } else { (1, 0) }
+        );
         machine.run(&["a", "b subscribe=a"]);
     }
 }
@@ -504,7 +507,7 @@ fn change_in_a_failed_child_is_pending_for_subscribers_of_its_node() {
     let first = with_child(&["c.a needs", "c.b fails=read", "c", "after subscribe=c"]);
     let ran = machine.run_catalog(&first, Options::default());
     assert_eq!(ran.lines[2], "c failed: 1 of its 2 resources failed: fake#c.b (changed)");
-    assert_eq!(still(&ran.summary), ["after<c since run1: unmet because of c.b"]);
+    assert_eq!(pending_texts(&ran.summary), ["after<c since run1: unmet because of c.b"]);
     let next = with_child(&["c.a", "c.b", "c", "after subscribe=c"]);
     let lines = machine.run_catalog(&next, Options::default()).lines;
     assert_eq!(lines[2..], ["c stable", "after refreshed by c (owed: c since run1)"]);
@@ -519,6 +522,9 @@ fn refresh_of_a_resource_that_is_now_in_noop_stays_pending() {
     catalog.resources[1].group = Some(GroupIndex(0));
     catalog.resources[2].group = Some(GroupIndex(0));
     let ran = machine.run_catalog(&catalog, Options::default());
-    assert_eq!(still(&ran.summary), ["b<a since run1: noop manifest", "d<a since run1: noop manifest"]);
+    assert_eq!(
+        pending_texts(&ran.summary),
+        ["b<a since run1: noop manifest", "d<a since run1: noop manifest"]
+    );
     assert_eq!(machine.pending(), "b<a d<a");
 }

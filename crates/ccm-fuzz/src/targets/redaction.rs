@@ -57,7 +57,7 @@ pub(super) fn run(input: &[u8]) {
     in_text(&redactor, &text, &forms);
     in_stream(&redactor, text.as_bytes(), &forms);
     in_stream(&redactor, behind, &forms);
-    let (before, after) = around(&text);
+    let (before, after) = context_texts(&text);
     for form in &all {
         planted(&redactor, &before, form, &after);
     }
@@ -68,7 +68,7 @@ fn cut(text: &str) -> String {
 }
 
 /// Returns two short texts from the beginning of a text.
-fn around(text: &str) -> (String, String) {
+fn context_texts(text: &str) -> (String, String) {
     let mut characters = text.chars();
     (characters.by_ref().take(AROUND).collect(), characters.take(AROUND).collect())
 }

@@ -57,7 +57,7 @@ fn the_redaction_mark_is_not_hidden() {
     for (secret, text, hidden) in
         [("redacted", "[redacted]", 0), ("redacted\n", "redacted", 0), ("redacted\n", "redacted\n", 9)]
     {
-        assert_eq!(whole(&mut index(&[secret]), text), hidden, "{secret:?}");
+        assert_eq!(hidden_length(&mut index(&[secret]), text), hidden, "{secret:?}");
     }
 }
 
@@ -176,7 +176,7 @@ fn long_secret(number: usize) -> String {
 }
 
 /// Returns the length of the only hidden range of a text, or zero.
-fn whole(index: &mut FormIndex, text: &str) -> usize {
+fn hidden_length(index: &mut FormIndex, text: &str) -> usize {
     match &*index.search(ALL, text.as_bytes(), &[]).hidden {
         [] => 0,
         [hidden] => hidden.len(),
@@ -216,8 +216,8 @@ fn lines_with_a_common_beginning_cost_few_steps() {
     assert!(many.encoded() <= 110 * few.encoded(), "{} and {} chunks", few.encoded(), many.encoded());
     let text = format!("{prefix}009999 {prefix}999999 {prefix}");
     let added = many.encoded();
-    assert_eq!(whole(&mut many, &text[..46]), 46);
-    assert_eq!(whole(&mut many, &text[47..]), 0);
+    assert_eq!(hidden_length(&mut many, &text[..46]), 46);
+    assert_eq!(hidden_length(&mut many, &text[47..]), 0);
     // The first matching text splits the forms, a few chunks each; later texts split nothing.
     let parted = many.encoded() - added;
     assert!(parted <= 40 * 10_000, "{parted} chunks");
@@ -246,7 +246,7 @@ fn repeated_text_is_compared_a_bounded_number_of_times() {
             let compared = index.compared(text.as_bytes());
             assert!(compared <= 700 * text.len(), "{compared} for {} bytes of {unit:?}", text.len());
         }
-        assert_eq!(whole(&mut index, &secret), secret.len());
+        assert_eq!(hidden_length(&mut index, &secret), secret.len());
     }
 }
 
@@ -254,7 +254,7 @@ fn repeated_text_is_compared_a_bounded_number_of_times() {
 fn a_long_secret_has_no_gap_between_its_pieces() {
     let secret = long_secret(0).replace('\n', "");
     let mut index = index(&[&secret]);
-    assert_eq!(whole(&mut index, &secret), secret.len());
+    assert_eq!(hidden_length(&mut index, &secret), secret.len());
     let dumped = secret.bytes().fold(String::new(), |dumped, byte| dumped + &format!("{byte:02X}"));
-    assert_eq!(whole(&mut index, &dumped), dumped.len());
+    assert_eq!(hidden_length(&mut index, &dumped), dumped.len());
 }

@@ -16,7 +16,7 @@ const DEVICES: [&str; 3] = ["/dev/full", "/dev/null", "/dev/urandom"];
 
 pub(crate) fn probes() -> Vec<Probe> {
     let mut probes = changes();
-    probes.extend(own());
+    probes.extend(own_directory_probes());
     probes.extend(set_id());
     probes.extend(devices());
     probes
@@ -139,7 +139,7 @@ fn unless_unsupported(errno: Errno) -> Errno {
 }
 
 /// Attempts that a sandbox allows in its own directory and where it may write.
-fn own() -> Vec<Probe> {
+fn own_directory_probes() -> Vec<Probe> {
     let open: [(&str, Change); 6] = [
         ("read", |at| opened(at, libc::O_RDONLY)),
         ("make a file", |at| opened(at.join("file-1"), libc::O_CREAT | libc::O_RDWR)),

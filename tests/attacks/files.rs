@@ -157,17 +157,17 @@ const DETOURS: [(&str, Detour); 12] = [
     ("a path with ..", |target| target.root.join("work/../outside/secret")),
     ("a relative path", |_| "../outside/secret".into()),
     ("the path from an open directory", |target| target.root.join("read/../outside/secret")),
-    ("/proc/self/root", |target| below("/proc/self/root", target)),
-    ("/proc/thread-self/root", |target| below("/proc/thread-self/root", target)),
+    ("/proc/self/root", |target| secret_below("/proc/self/root", target)),
+    ("/proc/thread-self/root", |target| secret_below("/proc/thread-self/root", target)),
     ("/proc/self/cwd", |_| "/proc/self/cwd/../outside/secret".into()),
-    ("/proc/1/root", |target| below("/proc/1/root", target)),
-    ("/proc/PID/root", |target| below(&format!("/proc/{}/root", target.peer), target)),
+    ("/proc/1/root", |target| secret_below("/proc/1/root", target)),
+    ("/proc/PID/root", |target| secret_below(&format!("/proc/{}/root", target.peer), target)),
     ("/proc/PID/cwd", |target| format!("/proc/{}/cwd/outside/secret", target.peer).into()),
     ("a link in a readable directory", |target| target.read("link")),
     ("a link in a writable directory", |target| target.write("link")),
 ];
 
-fn below(root: &str, target: &Target) -> PathBuf {
+fn secret_below(root: &str, target: &Target) -> PathBuf {
     format!("{root}{}", target.outside("secret").display()).into()
 }
 

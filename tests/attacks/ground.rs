@@ -194,7 +194,7 @@ fn shared() -> [c_int; 3] {
     made.map(|id| id.map_or(-1, |id| c_int::try_from(id).expect("a number")))
 }
 
-/// Gives everything below a directory to a user.
+/// Changes the owner of everything below a directory.
 fn give(directory: &Path, user: u32) -> io::Result<()> {
     chown(directory, Some(user), Some(user))?;
     for entry in fs::read_dir(directory)? {

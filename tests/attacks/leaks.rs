@@ -186,7 +186,7 @@ impl Search {
     }
 
     /// Searches names and contents of everything below a directory. Returns the number of files.
-    fn below(&mut self, directory: &Path) -> usize {
+    fn search_below(&mut self, directory: &Path) -> usize {
         let mut files = 0;
         for entry in fs::read_dir(directory).expect("a directory") {
             let path = entry.expect("an entry").path();
@@ -194,7 +194,7 @@ impl Search {
             self.text("a name", &name);
             // Backups hold the old content of managed files.
             if path.is_dir() && !path.ends_with("backups") {
-                files += self.below(&path);
+                files += self.search_below(&path);
             } else if path.is_file() {
                 files += 1;
                 self.text(&name, &String::from_utf8_lossy(&fs::read(&path).expect("a file")));
@@ -259,7 +259,7 @@ fn runs_leak_no_secret() {
         search.text("the error output", &called.stderr);
         search.text("the events", &scratch.read("events.jsonl").expect("events"));
         if !options.contains(&"--noop") {
-            let files = search.below(&scratch.state());
+            let files = search.search_below(&scratch.state());
             assert!(files > 2, "{files} files");
         }
         assert_eq!(search.found, [""; 0], "{options:?}: {}", called.shown());

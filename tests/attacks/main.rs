@@ -25,7 +25,7 @@ mod processes;
 mod races;
 
 /// Returns the larger number where the tests may take long.
-fn many(usual: usize, long: usize) -> usize {
+fn usual_or_long(usual: usize, long: usize) -> usize {
     if std::env::var_os("CCM_TEST_LONG").is_some() { long } else { usual }
 }
 

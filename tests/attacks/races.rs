@@ -12,7 +12,7 @@ use libc::c_int;
 use crate::calls::{attempt, open, path};
 use crate::combinations::{copy, run, sandbox, this_program};
 use crate::ground::Ground;
-use crate::{ccm, many};
+use crate::{ccm, usual_or_long};
 
 /// Name of the test that watches launchers, and the variable that asks for it.
 const WATCHER: &str = "races::watcher";
@@ -67,7 +67,7 @@ fn exchanged_parent_of_a_granted_path_opens_nothing_else() {
             };
             let ((started, printed), exchanges) = exchanging(&at("parent"), &at("link"), || {
                 let (mut started, mut printed) = (0, String::new());
-                for _ in 0..many(40, 2000) {
+                for _ in 0..usual_or_long(40, 2000) {
                     // Through the link, the sandbox is refused.
                     let Ok(finished) = run(&runner, &command) else { continue };
                     started += 1;
@@ -152,7 +152,7 @@ fn watch(launcher: &Path, off: &[SandboxLayer]) {
         started => started.expect("a watcher").left_running,
     };
     assert_eq!(left.len(), 1, "{left:?}");
-    for _ in 0..many(60, 3000) {
+    for _ in 0..usual_or_long(60, 3000) {
         let finished = run(&runner, &shell("true")).expect("a sandbox");
         assert_eq!(finished.exit, Exit::Code(0));
     }

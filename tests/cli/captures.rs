@@ -85,7 +85,7 @@ ccm:
     assert_eq!(shown.matches("the result of the command differs from `expect`").count(), 2, "{shown}");
     assert!(shown.contains(r#"expected text that contains "\") or matches(\"", found"#), "{shown}");
     assert!(shown.contains(r#"expected text that contains "it's \"a\\b\"\n(c.!", found"#), "{shown}");
-    // What is rendered says the same.
+    // The rendered manifest fails with the same errors.
     let rendered = ccm(&scratch, &["apply", "manifest.yaml", "--render"]).run();
     assert_eq!(rendered.code, 0, "{}", rendered.shown());
     let again = apply(&scratch, &rendered.stdout, &["-v"]);

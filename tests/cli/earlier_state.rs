@@ -13,7 +13,7 @@ use crate::expect::expect_output;
 const FAILED_RUN: &str = "01a20141-1e9";
 
 /// Copies the fixture to where ccm keeps its state, with the permissions that git does not keep.
-fn earlier() -> Scratch {
+fn earlier_state() -> Scratch {
     let scratch = Scratch::new();
     copy(&repository("tests/cli/fixtures/state-0.1"), &scratch.state());
     scratch
@@ -42,7 +42,7 @@ fn document(scratch: &Scratch, args: &[&str]) -> Value {
 
 #[test]
 fn recorded_runs_are_listed_and_shown() {
-    let scratch = earlier();
+    let scratch = earlier_state();
     let history = |args: &[&str]| ccm(&scratch, &["history"]).args(args).run();
     let listed = history(&[]);
     let manifests =
@@ -94,7 +94,7 @@ fn recorded_runs_are_listed_and_shown() {
 
 #[test]
 fn recorded_output_of_an_exec_is_found_by_name_and_alias() {
-    let scratch = earlier();
+    let scratch = earlier_state();
     for name in ["build", "exec#build", "compile", "2"] {
         let called = ccm(&scratch, &["history", FAILED_RUN, name]).run();
         assert_eq!(called.code, 0, "{}", called.shown());
@@ -104,7 +104,7 @@ fn recorded_output_of_an_exec_is_found_by_name_and_alias() {
 
 #[test]
 fn pending_refreshes_are_listed() {
-    let scratch = earlier();
+    let scratch = earlier_state();
     let status = document(&scratch, &["status", "--pending", "--output", "json"]);
     let pending = |at: usize| &status["pending"][at]["refreshes"][0];
     assert_eq!(
@@ -133,7 +133,7 @@ fn refreshed(scratch: &Scratch, head: &str, source: &str, subscriber: &str) {
 
 #[test]
 fn pending_refreshes_are_done_by_the_next_run() {
-    let scratch = earlier();
+    let scratch = earlier_state();
     refreshed(&scratch, "ccm:\n  name: fixture\n", "write-config", "reload");
     // These names hold a secret, so the ledger has a salted hash of them.
     let head = "data:\n  # @sensitive\n  token: correct-horse-battery\nccm:\n  name: hashed\n";

@@ -5,13 +5,13 @@ use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use crate::expect::{expect_error, expect_output};
-use crate::json::mixed;
+use crate::json::apply_mixed;
 use crate::{apply_endless, apply_execs, ccm, without_limit};
 
 #[test]
 fn a_run_is_listed_and_shown() {
     let scratch = Scratch::new();
-    mixed(&scratch, &["-q"]);
+    apply_mixed(&scratch, &["-q"]);
     assert_snapshot!("list", ccm(&scratch, &["history"]).run().shown());
     let called = ccm(&scratch, &["history", "--output", "json"]).run();
     let runs: Value = serde_json::from_str(&called.stdout).expect("a list");

@@ -166,7 +166,7 @@ fn an_ignored_hangup_stays_ignored() {
             scratch.at("pid")
         ),
     );
-    // What nohup does: HUP is ignored before ccm starts.
+    // As under nohup, HUP is ignored before ccm starts.
     let script = format!(
         "trap '' HUP; echo $$ > pid; exec {} apply manifest.yaml --state-dir {}",
         binary(),

@@ -23,14 +23,14 @@ ccm:
         - idle: {command: 'true', onlyif: 'false', returns: [0, 2]}
 ";
 
-pub(crate) fn mixed(scratch: &Scratch, options: &[&str]) -> Called {
+pub(crate) fn apply_mixed(scratch: &Scratch, options: &[&str]) -> Called {
     apply(scratch, &MIXED.replace("[dir]", &scratch.path().to_string_lossy()), options)
 }
 
 #[test]
 fn a_run_is_printed_as_json_lines() {
     let scratch = Scratch::new();
-    let called = mixed(&scratch, &["--output", "jsonl"]);
+    let called = apply_mixed(&scratch, &["--output", "jsonl"]);
     assert_snapshot!("lines", called.shown());
     assert!(!called.stdout.contains("swordfish"));
     let lines = json_lines(&called.stdout);
@@ -42,7 +42,7 @@ fn a_run_is_printed_as_json_lines() {
 #[test]
 fn a_noop_run_is_printed_as_json_lines() {
     let scratch = Scratch::new();
-    let called = mixed(&scratch, &["--output", "jsonl", "--noop"]);
+    let called = apply_mixed(&scratch, &["--output", "jsonl", "--noop"]);
     let expected = [
         "exec#makes would_change",
         "exec#reads would_refresh",
@@ -68,7 +68,7 @@ fn a_noop_run_is_printed_as_json_lines() {
 #[test]
 fn a_document_has_the_lines_of_the_run() {
     let scratch = Scratch::new();
-    let called = mixed(&scratch, &["--output", "json", "--events-file", "events"]);
+    let called = apply_mixed(&scratch, &["--output", "json", "--events-file", "events"]);
     assert_eq!(called.code, 4, "{}", called.shown());
     let document: Value = serde_json::from_str(&called.stdout).expect("a document");
     let file = scratch.read("events").expect("the events file");
@@ -132,7 +132,7 @@ fn the_events_file_grows_with_any_output() {
     use std::os::unix::fs::PermissionsExt as _;
     let scratch = Scratch::new();
     let file = scratch.at("events");
-    let called = mixed(&scratch, &["--events-file", &file]);
+    let called = apply_mixed(&scratch, &["--events-file", &file]);
     assert!(called.stdout.contains("exec#makes changed"), "{}", called.shown());
     assert_eq!(json_lines(&scratch.read("events").expect("the file")).len(), 7);
     let mode = std::fs::metadata(&file).expect("the file").permissions().mode();

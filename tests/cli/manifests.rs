@@ -154,7 +154,7 @@ fn the_timer_is_set_up_once_and_again_after_a_change() {
     for (text, calls) in [
         (text.clone(), "daemon-reload\nenable -- nightly-dump.timer\nstart -- nightly-dump.timer\n"),
         (text.replace("02:30", "03:30"), "daemon-reload\nrestart -- nightly-dump.timer\n"),
-        // What a timer starts is read again with it.
+        // systemd reads the service of a timer again together with the timer.
         (text.replace("Nice=10", "Nice=15"), "daemon-reload\nrestart -- nightly-dump.timer\n"),
     ] {
         let called = apply(&text);

@@ -8,7 +8,7 @@ use ccm_testkit::{Scratch, can_mount, skipped};
 use serde_json::Value;
 
 use crate::expect::{expect_error, expect_output, json_lines};
-use crate::json::mixed;
+use crate::json::apply_mixed;
 use crate::{apply, apply_execs, ccm, lock};
 
 /// The directories of the runs, the oldest first.
@@ -30,7 +30,7 @@ fn mode(path: &Path) -> u32 {
 #[test]
 fn a_run_leaves_its_events_and_its_summary() {
     let scratch = Scratch::new();
-    assert_eq!(mixed(&scratch, &[]).code, 4);
+    assert_eq!(apply_mixed(&scratch, &[]).code, 4);
     let [run] = &runs(&scratch)[..] else { panic!("one run: {:?}", runs(&scratch)) };
     let events = read(&run.join("events.jsonl"));
     let lines = json_lines(&events);

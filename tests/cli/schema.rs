@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use ccm_testkit::{Scratch, repository};
 use serde_json::{Value, json};
 
-use crate::json::mixed;
+use crate::json::apply_mixed;
 use crate::{apply, apply_endless, ccm};
 
 /// Returns what `ccm schema` prints.
@@ -152,7 +152,7 @@ ccm:
 fn lines_of_runs() -> Vec<Value> {
     let mut text = String::new();
     for options in [&["--output", "jsonl"][..], &["--output", "jsonl", "--noop"]] {
-        text += &mixed(&Scratch::new(), options).stdout;
+        text += &apply_mixed(&Scratch::new(), options).stdout;
     }
     let scratch = Scratch::new();
     let directory = scratch.path().to_string_lossy().into_owned();

@@ -120,7 +120,7 @@ fn the_variable_wins_over_the_option() {
     let everything = run("debug", &[]);
     assert_message(&everything, &["ccm_engine::"]);
     assert_message(&everything, &["ccm_manifest::"]);
-    // What is shown keeps its spans, whatever part of ccm these come from.
+    // A shown message keeps its spans, whichever part of ccm created them.
     let of_host = run("ccm_host=debug", &[]);
     assert_message(&of_host, &["run{id=01", "resource{id=exec#one}: ccm_host::", "starting command"]);
     assert!(messages(&of_host).iter().all(|message| message.contains("ccm_host::")), "{}", of_host.stderr);

@@ -3,7 +3,7 @@
 use ccm_testkit::{Fault, no_faults, skipped, sweep};
 
 use crate::case::{Case, words};
-use crate::points::{each, long, selected};
+use crate::points::{check_each, may_take_long, selected};
 
 /// Tries a fault of the disk at the calls that can meet it.
 fn at_each_call(make: impl Fn(usize, bool) -> Fault, error: &str) {
@@ -17,16 +17,16 @@ fn at_each_call(make: impl Fn(usize, bool) -> Fault, error: &str) {
         [true, false].map(|lasting| (lasting == (at % 2 == 0), make(call, lasting)))
     };
     let faults = selected(&calls, 4).into_iter().enumerate().flat_map(both);
-    let faults = faults.filter(|(is_its_turn, _)| long() || *is_its_turn).map(|(_, fault)| fault);
-    each(faults, |fault| {
+    let faults = faults.filter(|(is_its_turn, _)| may_take_long() || *is_its_turn).map(|(_, fault)| fault);
+    check_each(faults, |fault| {
         let case = Case::new();
         let met = case.apply(&[]).run_with(fault);
         sweep();
         let Some(call) = met.struck else { return Ok(()) };
         let at = |wrong: String| format!("{fault:?}, {call}: {wrong}\n{}", met.called.shown());
         let words = words(&met.called);
-        // Who waits for the lock would like to read who holds it, and that is all that depends on it. What could not be
-        // noted in the ledger is noted later, if the disk takes it then.
+        // Only another run that waits for the lock reads the content of the lock file. An entry that the ledger could
+        // not take is written later, if the disk takes it then.
         let is_lasting =
             matches!(fault, Fault::NoSpace { lasting: true, .. } | Fault::SyncFails { lasting: true, .. });
         let is_made_good =

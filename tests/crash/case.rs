@@ -57,7 +57,7 @@ ccm:
         - [dir]/captured: {content: "${ Captures.measure.sum }"}
 "#;
 
-/// What each subscriber writes to its log, by the same commands: the last line that must be there.
+/// Log of each subscriber, and the command that prints the last line which the log must have.
 const SUBSCRIBERS: [(&str, &str); 5] = [
     ("reload.log", "cat replaced made/conf | cksum"),
     ("after-reload.log", "cksum < reload.log"),
@@ -120,7 +120,7 @@ impl Case {
         found
     }
 
-    /// What must be true at any time: a file is as it was or as it is to be, and what ccm remembers can be read.
+    /// Checks what holds at any time: each file has its old or its new content, and the state of ccm can be read.
     pub(crate) fn check_consistent(&self) -> Result<(), String> {
         let owner = |new: u32| if is_root() { new } else { fs::metadata("/proc/self").expect("us").uid() };
         let old_replaced = Found { content: old().into(), mode: 0o600, owner: owner(0) };
@@ -187,7 +187,7 @@ impl Case {
         self.check_consistent()?;
         self.check_wanted().map_err(|wrong| format!("{wrong}; the next run was\n{}", second.shown()))?;
         let before = self.logs();
-        // What is still owed would be a change.
+        // A refresh that is still pending would be a change.
         let third = self.apply(&["--detailed-exitcodes"]).run();
         if third.code != 0 || !third.stderr.is_empty() {
             return Err(format!("the run after the next had something to do: {}", third.shown()));
@@ -226,7 +226,7 @@ impl Case {
         self.check_nothing_left()
     }
 
-    /// What is written beside its place is there or gone.
+    /// Checks that no temporary file is left beside the file that it would replace.
     pub(crate) fn check_nothing_left(&self) -> Result<(), String> {
         let state = self.scratch.state();
         let places = [self.scratch.path().to_owned(), self.path("made"), state.join("backups"), state];
@@ -257,7 +257,7 @@ impl Case {
     }
 }
 
-/// What is at a path.
+/// Content, mode and owner of the file at a path.
 #[derive(Clone, PartialEq, Eq)]
 struct Found {
     content: Vec<u8>,

@@ -3,7 +3,7 @@
 use ccm_testkit::{Fault, no_faults, skipped, sweep, wait_until_executed};
 
 use crate::case::Case;
-use crate::points::{each, long, selected};
+use crate::points::{check_each, may_take_long, selected};
 
 #[test]
 fn a_run_that_is_killed_anywhere_is_made_good_by_the_next() {
@@ -25,9 +25,9 @@ fn a_run_that_is_killed_anywhere_is_made_good_by_the_next() {
     whole.check_converges().expect("a run that is not killed");
     let mut faults: Vec<Fault> = selected(&calls.calls, 4).into_iter().map(Fault::KillBefore).collect();
     // Right after a call is right before the next one, but for what the call sets going.
-    let starts = |number: &usize| long() || calls.calls[number - 1].starts_with("clone");
+    let starts = |number: &usize| may_take_long() || calls.calls[number - 1].starts_with("clone");
     faults.extend((1..=calls.calls.len()).filter(starts).map(Fault::KillAfter));
-    each(faults, |fault| {
+    check_each(faults, |fault| {
         let case = Case::new();
         let killed = case.apply(&[]).run_with(fault);
         sweep();
@@ -50,7 +50,7 @@ fn what_a_killed_run_leaves_running_is_not_waited_for() {
     let whole = Case::new();
     let calls = whole.apply(&[]).run_with(Fault::None).calls;
     let starts = (1..=calls.len()).filter(|number| calls[number - 1].starts_with("clone"));
-    each(starts.map(Fault::KillAfter), |fault| {
+    check_each(starts.map(Fault::KillAfter), |fault| {
         let case = Case::new();
         let killed = case.apply(&[]).run_with(fault);
         wait_until_executed();

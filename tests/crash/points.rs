@@ -7,24 +7,24 @@ use std::thread;
 /// Set where all calls are to be tried.
 const ALL: &str = "CCM_TEST_LONG";
 
-/// Tells whether the tests may take long.
-pub(crate) fn long() -> bool {
+/// Returns `true` if the tests may take long.
+pub(crate) fn may_take_long() -> bool {
     std::env::var_os(ALL).is_some()
 }
 
-/// The numbers of the calls to try, beginning with 1: all of them if the tests may take long, else every so many, all that
-/// sync, and all at and around those that give something its name.
+/// Returns the numbers of the calls to try, beginning with 1: all calls if the tests may take long; else every
+/// `every`th call, all calls that sync, and the calls before, at and after each rename.
 pub(crate) fn selected(calls: &[String], every: usize) -> Vec<usize> {
     let is = |at: usize, name: &str| calls.get(at).is_some_and(|call| call.starts_with(name));
     let near = |at: usize| {
         is(at, "fsync") || is(at, "fdatasync") || (at.saturating_sub(1)..=at + 1).any(|at| is(at, "rename"))
     };
-    (0..calls.len()).filter(|at| long() || at % every == 0 || near(*at)).map(|at| at + 1).collect()
+    (0..calls.len()).filter(|at| may_take_long() || at % every == 0 || near(*at)).map(|at| at + 1).collect()
 }
 
 #[expect(clippy::print_stdout, reason = "whoever asks for the output wants to know how many")]
-/// Tries each of them, as many at once as there are processors, and fails with all that went wrong.
-pub(crate) fn each<T: Send>(
+/// Checks each point, as many at once as there are processors, and panics with all errors.
+pub(crate) fn check_each<T: Send>(
     points: impl IntoIterator<Item = T>,
     check: impl Fn(T) -> Result<(), String> + Sync,
 ) {

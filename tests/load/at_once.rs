@@ -2,7 +2,7 @@
 
 use ccm_testkit::{Scratch, wait_until};
 
-use crate::{ccm, many};
+use crate::{ccm, usual_or_long};
 
 /// A manifest that would notice a second run beside itself: there can be one such directory only.
 fn alone(scratch: &Scratch) {
@@ -55,7 +55,7 @@ fn check(scratch: &Scratch, done: usize) {
 fn runs_that_wait_come_one_after_the_other() {
     let scratch = Scratch::new();
     alone(&scratch);
-    let count = many(50, 1000);
+    let count = usual_or_long(50, 1000);
     let ended = at_once(&scratch, count, &["--lock-wait", "30m"]);
     for (code, words) in &ended {
         assert_eq!(code, "0\n", "{words}");
@@ -67,7 +67,7 @@ fn runs_that_wait_come_one_after_the_other() {
 fn runs_that_do_not_wait_are_done_or_refused() {
     let scratch = Scratch::new();
     alone(&scratch);
-    let ended = at_once(&scratch, many(50, 1000), &["--lock-wait", "0s"]);
+    let ended = at_once(&scratch, usual_or_long(50, 1000), &["--lock-wait", "0s"]);
     let (done, refused): (Vec<_>, Vec<_>) = ended.iter().partition(|(code, _)| code == "0\n");
     // A run that asks between the lock and the holder's record of itself can't name the holder.
     for (code, words) in &refused {
@@ -89,7 +89,7 @@ fn runs_that_do_not_wait_name_the_one_that_goes_on() {
     let holder = ccm(&scratch, &["apply", "holder.yaml"]).start();
     wait_until("the holder's command runs", || scratch.has("begun"));
     alone(&scratch);
-    let runs: Vec<_> = (0..many(10, 100))
+    let runs: Vec<_> = (0..usual_or_long(10, 100))
         .map(|_| ccm(&scratch, &["apply", "manifest.yaml", "--lock-wait", "0s"]).start())
         .collect();
     for run in runs {

@@ -5,11 +5,11 @@ use std::path::Path;
 
 use ccm_testkit::{Called, Scratch, wait_until};
 
-use crate::{ccm, many};
+use crate::{ccm, usual_or_long};
 
 const KEPT: usize = 20;
 
-/// What a run in the row does, by its number.
+/// Kinds of runs in the row, used in turn: name, resources and exit code.
 const ROW: [(&str, &str, i32); 7] = [
     ("steady", "    - exec: {name: 'true', creates: /}\n", 0),
     ("changes", "    - file: [{'[dir]/changed': {content: '{{ Data.number }}'}}]\n", 2),
@@ -45,7 +45,7 @@ fn nothing_gathers() {
     }
     // After some rounds everything is there that stays, and the size does not grow any more.
     let mut early = 0;
-    for number in 0..many(200, 10_000) {
+    for number in 0..usual_or_long(200, 10_000) {
         let (what, _, code) = ROW[number % ROW.len()];
         let called = run(&scratch, number);
         if what == "is private" && called.stdout.contains("this kernel") {
@@ -92,7 +92,7 @@ fn end_daemon(scratch: &Scratch, called: &Called) {
 fn a_long_run_keeps_no_descriptor_and_no_process() {
     let scratch = Scratch::in_memory();
     let mut execs = String::new();
-    for number in 0..many(60, 2000) {
+    for number in 0..usual_or_long(60, 2000) {
         let count = "ls /proc/$PPID/fd | wc -l >> [dir]/open; ls /proc/$PPID/task | wc -l >> [dir]/threads";
         execs += &format!("        - count-{number}: {{provider: shell, command: '{count}'}}\n");
         execs += &format!("        - fail-{number}: {{command: 'false'}}\n");
@@ -107,9 +107,9 @@ fn a_long_run_keeps_no_descriptor_and_no_process() {
     for file in ["open", "threads"] {
         let counts = scratch.read(file).expect("the counts");
         let counts: Vec<&str> = counts.lines().collect();
-        assert_eq!(counts.len(), many(60, 2000));
+        assert_eq!(counts.len(), usual_or_long(60, 2000));
         let numbers: Vec<usize> = counts.iter().filter_map(|count| count.trim().parse().ok()).collect();
-        // Whether ccm has closed its end of the pipes when the command looks is chance; a leak would go on and on.
+        // ccm may or may not have closed its end of the pipes when the command counts. A leak would grow.
         let spread = numbers.iter().max().zip(numbers.iter().min()).map(|(most, least)| most - least);
         assert!(spread.is_some_and(|spread| spread <= 4), "{file}: {counts:?}");
     }
@@ -122,7 +122,7 @@ fn names(directory: &Path) -> Vec<String> {
     entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
 
-/// How many bytes the files below a directory hold.
+/// Returns the number of bytes in the files below a directory.
 fn size(directory: &Path) -> u64 {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     let of = |entry: fs::DirEntry| match entry.metadata() {

@@ -13,7 +13,7 @@ fn ccm(scratch: &Scratch, args: &[&str]) -> Ccm {
     Ccm::new(env!("CARGO_BIN_EXE_ccm"), scratch).args(args)
 }
 
-/// As many as the first number says, or as the second does where the tests may take long.
-fn many(usual: usize, long: usize) -> usize {
+/// Returns the first number, or the second if the tests may take long.
+fn usual_or_long(usual: usize, long: usize) -> usize {
     if std::env::var_os("CCM_TEST_LONG").is_some() { long } else { usual }
 }

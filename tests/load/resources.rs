@@ -6,8 +6,8 @@ use ccm_testkit::Scratch;
 
 use crate::ccm;
 
-/// What a run may use for each thousand resources, in KiB, and for itself. It takes about half of that; a list within
-/// a list takes more than any such bound.
+/// Maximum memory of a run for each thousand resources, in KiB, and for the run itself. A run takes about half of
+/// this maximum; a list within a list would exceed any such maximum.
 const EACH_THOUSAND: usize = 5 * 1024;
 const ITSELF: usize = 32 * 1024;
 

@@ -93,7 +93,8 @@ static COMMON: [PropertySpec; 6] = [
         PropertyKind::Record { properties: CONDITIONS, min: 0 },
         None,
         &[
-            "Conditions, `if` and `unless`. A resource that is not managed is skipped, and counts as satisfied for others.",
+            "Conditions, `if` and `unless`. A resource that they exclude is skipped, and counts as succeeded for resources",
+            "that require it.",
         ],
     ),
 ];

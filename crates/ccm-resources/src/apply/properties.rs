@@ -8,7 +8,8 @@ properties! {
     pub(crate) struct ApplyProperties {
         /// Change nothing in the child, and report what would be changed. `false` does not end the noop of a parent.
         noop: bool { default: Some("`false`") },
-        /// Check the health of the child's resources, and manage none. `false` does not end this mode of a parent.
+        /// Manage none of the child's resources. This version has no health checks, so the whole child is skipped.
+        /// `false` does not end this mode of a parent.
         health_check_only: bool { default: Some("`false`") },
         /// Let the child apply other manifests.
         allow_apply: bool { default: Some("`true`") },

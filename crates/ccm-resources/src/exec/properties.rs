@@ -46,8 +46,8 @@ properties! {
         refresh_only: bool { default: Some("`false`"), aliases: &["refreshonly"] },
         /// Let `creates` and guards decide even if a resource in `subscribe` changed.
         refresh_respects_guards: bool { default: Some("`false`") },
-        /// Show the output of the command line by line while it runs. A failure quotes the last 20 lines of each
-        /// stream with any value, unless `sensitive` is set.
+        /// Show the output of the command line by line while it runs. Whatever the value is, a failure quotes the last
+        /// 20 lines of each stream, unless `sensitive` is set.
         logoutput: LogOutput { default: Some("`on_failure`") },
         /// Neither show nor record the output of the command and its guards, and hide the properties that may
         /// hold a secret wherever properties are shown.
@@ -78,7 +78,7 @@ properties! {
         /// Values for other resources, which use them as `Captures.NAME.KEY`: a map of keys to `stdout.json.a.b`,
         /// `stdout.raw`, `stderr.raw`, `exit_code` or `duration_ms`.
         capture: Captures,
-        /// Name of the executor that starts the command, declared below `ccm` and `executors`.
+        /// Name of the executor that starts the command, declared in `executors` below `ccm`.
         executor: Text { default: Some("none") },
         /// Confinement of the command and its guards: `mode`, `workdir`, `env`, `network`, `read`, `write`,
         /// `unix_sockets`, `advisory`. `{}` closes everything that can be closed.

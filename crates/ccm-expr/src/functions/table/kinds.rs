@@ -43,13 +43,13 @@ pub(super) static TYPES: &[Row] = &[
     ),
     row(
         "toBase64(text)",
-        "The text in Base64.",
+        "Encodes text in Base64.",
         &[("toBase64(\"hello\")", "\"aGVsbG8=\"")],
         plain(1, 1, &[Accepts::TEXT], |_| Base::Text.into(), convert::to_base64),
     ),
     row(
         "fromBase64(text)",
-        "The text of a Base64 text.",
+        "Decodes Base64 to text.",
         &[("fromBase64(\"aGVsbG8=\")", "\"hello\"")],
         plain(1, 1, &[Accepts::TEXT], |_| Base::Text.into(), convert::from_base64),
     ),

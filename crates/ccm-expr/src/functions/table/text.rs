@@ -36,8 +36,8 @@ pub(super) static ROWS: &[Row] = &[
         plain(1, 1, &[Accepts::TEXT], |_| Base::Text.into(), text::lower),
     ),
     row(
-        "split(text, separator[, most])",
-        "Splits at each separator, into `most` parts at most.",
+        "split(text, separator[, limit])",
+        "Splits at each separator, into at most `limit` parts.",
         &[
             ("split(\"a,b,c\", \",\")", "[\"a\", \"b\", \"c\"]"),
             ("split(\"a,b,c\", \",\", 2)", "[\"a\", \"b,c\"]"),
@@ -45,14 +45,14 @@ pub(super) static ROWS: &[Row] = &[
         plain(2, 3, &[Accepts::TEXT, Accepts::TEXT, Accepts::INT], |_| Base::Texts.into(), text::split),
     ),
     row(
-        "splitAfter(text, separator[, most])",
+        "splitAfter(text, separator[, limit])",
         "Splits after each separator and keeps the separators.",
         &[("splitAfter(\"a,b,c\", \",\")", "[\"a,\", \"b,\", \"c\"]")],
         plain(2, 3, &[Accepts::TEXT, Accepts::TEXT, Accepts::INT], |_| Base::Texts.into(), text::split_after),
     ),
     row(
-        "replace(text, old, new[, most])",
-        "Replaces every occurrence, or the first `most`.",
+        "replace(text, old, new[, limit])",
+        "Replaces every occurrence, or only the first `limit` occurrences.",
         &[("replace(\"aaa\", \"a\", \"b\")", "\"bbb\""), ("replace(\"aaa\", \"a\", \"b\", 2)", "\"bba\"")],
         plain(
             3,

@@ -84,7 +84,7 @@ pub fn check<'a>(
         if is_missing && missing.insert(&annotation.path) {
             let failure = failure(DiagnosticKind::Missing, annotation, "is required and has no value")
                 .with_label(annotation.span, "required here")
-                .with_hint("set it in `data`, in an override, or with `--data`");
+                .with_hint("set the value in `data`, in an override, or with `--data`");
             failures.push((annotation, failure));
         }
     }

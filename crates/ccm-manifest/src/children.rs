@@ -175,7 +175,7 @@ pub(crate) fn read(
     if health_check_only {
         for draft in &mut loader.drafts[first..] {
             if !matches!(draft.resource.control, Control::NotManaged { .. }) {
-                let reason = "only its health is checked".to_owned();
+                let reason = "`health_check_only` is set for its manifest".to_owned();
                 draft.resource.control = Control::NotManaged { reason };
             }
         }

@@ -45,7 +45,7 @@ fn conflict(catalog: &Catalog, first: &Claimed<'_>, second: &Claimed<'_>) -> Opt
         return None;
     }
     let [one_name, other_name] = [one, other].map(|resource| shown(&resource.id.to_string()));
-    let alone = |name: &str| format!("let only `{name}` manage it");
+    let alone = |name: &str| format!("keep only `{name}`");
     let hint = match (first.1.sharing, second.1.sharing) {
         (Sharing::Shared, Sharing::Shared) => return None,
         (Sharing::Exclusive, Sharing::Exclusive) => "keep one of them".to_owned(),

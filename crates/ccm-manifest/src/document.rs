@@ -129,7 +129,7 @@ impl DocumentReader<'_, '_> {
                 entry.key.span,
                 "`resources` must be below `ccm`, not beside it",
             )
-            .with_hint("indent it and its items below `ccm:`")
+            .with_hint("indent `resources` and its items below `ccm:`")
         } else if SETTINGS.contains(&key) || self.types.settings().any(|known| known == key) {
             unknown.with_hint(format!("put `{key}` below `ccm`"))
         } else if self.types.is_type(key) {

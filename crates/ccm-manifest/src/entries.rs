@@ -64,7 +64,7 @@ fn forbidden_property_error(
         ("name" | "alias", Holder::Defaults) => {
             let error =
                 Diagnostic::error(DiagnosticKind::Misplaced, span, format!("`{key}` can't be a default"));
-            Some(error.with_hint("set it on each resource"))
+            Some(error.with_hint(format!("set `{key}` on each resource")))
         }
         ("name", Holder::Entry(name)) => {
             let name = shown(name);

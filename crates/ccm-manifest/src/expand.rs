@@ -573,8 +573,8 @@ fn syntax_error(span: Span, what: OccurrenceKind, written: &str, language: TextL
         error = error.with_hint(format!("write `${{ Environ.{name} }}` for the environment variable"));
     }
     match (what, language.shell_provider) {
-        (OccurrenceKind::OpenBraces, _) => error.with_hint("close it with `}}`"),
-        (OccurrenceKind::OpenDollar, _) if is_shell => error.with_hint("close it with `}`"),
+        (OccurrenceKind::OpenBraces, _) => error.with_hint("close the expression with `}}`"),
+        (OccurrenceKind::OpenDollar, _) if is_shell => error.with_hint("close the expression with `}`"),
         (OccurrenceKind::ShellParameter, Some(provider)) if !is_shell => error
             .with_hint(LITERAL)
             .with_hint(format!("set `provider: {provider}` if a shell should read this text")),

@@ -28,7 +28,7 @@ pub(crate) fn generate(
             span,
             "the template must be in the directory of the manifest",
         );
-        diagnostics.push(error.with_hint("write its name without a directory"));
+        diagnostics.push(error.with_hint("write the name of the template without a directory"));
         return None;
     }
     let rendered = evaluator.template(name);

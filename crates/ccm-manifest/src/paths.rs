@@ -66,7 +66,7 @@ pub(crate) fn warn_below_absent(catalog: &Catalog, claims: &[Claimed<'_>], diagn
         let message = format!("`{}` is below `{}`, which must be absent", resource.id, above.id);
         let warning = Diagnostic::warning(DiagnosticKind::Conflict, resource.span, message)
             .with_label(above.span, "the absent path");
-        diagnostics.push(warning.with_hint("remove one of them: each run would undo the other"));
+        diagnostics.push(warning.with_hint("remove one of the two resources: each run would undo the other"));
     }
 }
 
@@ -80,7 +80,7 @@ pub(crate) fn find_below_files(catalog: &Catalog, claims: &[Claimed<'_>], diagno
         let message = format!("`{inner}` is below `{outer}`, which is not a directory");
         let error = Diagnostic::error(DiagnosticKind::Conflict, resource.span, message)
             .with_label(above.span, "not a directory");
-        diagnostics.push(error.with_hint("choose another path for one of them"));
+        diagnostics.push(error.with_hint("choose another path for one of the two resources"));
     }
 }
 

@@ -143,7 +143,7 @@ impl Collector<'_, '_> {
                 entry.key.span,
                 "`defaults` applies to no resource",
             );
-            self.diagnostics.push(warning.with_hint("move it into the list of its resources"));
+            self.diagnostics.push(warning.with_hint("move `defaults` into the list of the resources"));
         }
         self.defaults(index, type_key, entry, first);
     }

@@ -45,7 +45,7 @@ pub(crate) fn not_one_type(entries: &[NodeEntry], span: Span, types: &Types<'_>)
             let has_property =
                 |key: &str| types.find(kind).is_some_and(|index| types.has_property(index, key));
             if has_property(&stray.key.text) && only.value.is_null() {
-                error.with_hint(format!("indent it, and what belongs to it, below `{kind}:`"))
+                error.with_hint(format!("indent `{name}`, and what belongs to it, below `{kind}:`"))
             } else if only.value.is_null() {
                 error.with_hint(format!("write `- {}:`, indented below `{kind}:`", as_key(&stray.key.text)))
             } else {

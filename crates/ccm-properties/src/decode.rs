@@ -114,7 +114,7 @@ pub fn expected(what: &str, node: &Node) -> Diagnostic {
         ("a boolean", "true" | "false") | ("a whole number", _)
             if scalar.kind() == ScalarKind::Text && looks_quoted(scalar) =>
         {
-            error.with_hint("write it without quotes")
+            error.with_hint("write the value without quotes")
         }
         ("a list", text) if scalar.kind() != ScalarKind::Null && text.len() <= 60 && !text.contains('\n') => {
             error.with_hint(format!("write `[{text}]`"))

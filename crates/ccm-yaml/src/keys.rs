@@ -28,7 +28,7 @@ pub(crate) fn key_of(node: Node, key_span: Span) -> Result<NodeKey, Diagnostic> 
 /// Error of a list or map used as a key.
 pub(crate) fn not_a_key(key_span: Span, what: &str) -> Diagnostic {
     Diagnostic::error(DiagnosticKind::WrongType, key_span, format!("{what} can't be a key"))
-        .with_hint("quote it if it is meant as text: a key is a scalar")
+        .with_hint("quote the key if it is meant as text: a key is a scalar")
 }
 
 /// Errors of duplicate keys, at most `most` of them.

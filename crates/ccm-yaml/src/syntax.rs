@@ -164,7 +164,7 @@ impl SyntaxError<'_> {
                 self.span(start, start + character.len_utf8()),
                 message,
             )
-            .with_hint(format!("write it as `{escape}` in double quotes")),
+            .with_hint(format!("write the character as `{escape}` in double quotes")),
         )
     }
 

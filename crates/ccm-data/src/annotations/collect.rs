@@ -145,7 +145,7 @@ impl AnnotationCollector<'_> {
                     *span,
                     "an annotation in a list has no effect",
                 )
-                .with_hint("write it above the key of the list"),
+                .with_hint("write the annotation above the key of the list"),
                 Ok(kind) => {
                     self.annotations.push(Annotation {
                         path: self.path.clone(),
@@ -183,5 +183,5 @@ fn without_key(parsed: &ParsedAnnotation) -> Diagnostic {
         parsed.span,
         "no key follows this annotation, which has no effect",
     )
-    .with_hint("put it on a line of its own directly above a key")
+    .with_hint("put the annotation on a line of its own directly above a key")
 }

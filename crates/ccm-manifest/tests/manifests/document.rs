@@ -40,7 +40,7 @@ fn an_empty_manifest_shows_the_smallest_one() {
         ("ccm: {resources: []}", &[]),
         ("ccm: {resources: [task: ]}", &["1:19 warning: no-effect"]),
         ("ccm: {resources: [task: [], note: []]}", &["1:19 warning: no-effect", "1:29 warning: no-effect"]),
-        ("ccm: {resources: [task: [defaults: {command: x}]]}", &["1:26 warning: no-effect | …"]),
+        ("ccm: {resources: [task: [defaults: {command: x}]]}", &["1:26 warning: no-effect | defaults"]),
     ]);
 }
 
@@ -69,15 +69,15 @@ fn the_top_level_holds_ccm() {
         ("archive:\n  - a:\n", &["1:1 unknown-key | ccm:, resources:"]),
         (
             "resources:\n  - task: [a: {comand: x}]\n",
-            &["1:1 misplaced | ccm:", "2:16 unknown-property comand | command"],
+            &["1:1 misplaced | resources, ccm:", "2:16 unknown-property comand | command"],
         ),
         (
             "ccm:\nresources:\n  - task: [a: {comand: x}]\n",
-            &["2:1 misplaced | ccm:", "3:16 unknown-property comand | command"],
+            &["2:1 misplaced | resources, ccm:", "3:16 unknown-property comand | command"],
         ),
         (
             "ccm:\n  name: x\nresources:\n  - task: [a: {comand: x}]\n",
-            &["3:1 misplaced | ccm:", "4:16 unknown-property comand | command"],
+            &["3:1 misplaced | resources, ccm:", "4:16 unknown-property comand | command"],
         ),
         (
             "data: {a: 1}\nhierarchy:\noverrides:\nresources_template: x\nccm: {resources: [task: [a: ]]}\n",

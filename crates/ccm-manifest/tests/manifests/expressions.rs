@@ -62,7 +62,7 @@ fn invalid_expressions_are_located() {
         ),
         (
             "- task:\n    - defaults: {command: '{{ x }}'}\n- note: [a: ]",
-            &["4:11 warning: no-effect | …", "4:35 unknown-name | Facts, Data, Environ, Captures"],
+            &["4:11 warning: no-effect | defaults", "4:35 unknown-name | Facts, Data, Environ, Captures"],
         ),
         (
             "- task: [a: {command: 'echo {{ x', guard: '${ x'}]",

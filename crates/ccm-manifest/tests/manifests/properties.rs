@@ -84,18 +84,18 @@ fn errors_in_defaults_are_reported_once() {
         ),
         (
             "- task:\n    - defaults: {name: x, alias: y}\n    - a:",
-            &["4:22 misplaced | …", "4:31 misplaced | …"],
+            &["4:22 misplaced | name", "4:31 misplaced | alias"],
         ),
         (
             "- task:\n    - defaults: {command: x}\n    - a:\n    - defaults: {command: y}",
             &["6:11 duplicate-key (4:11)"],
         ),
         // Defaults without resources.
-        ("- task:\n    - defaults: {command: x}\n- note: [a: ]", &["4:11 warning: no-effect | …"]),
+        ("- task:\n    - defaults: {command: x}\n- note: [a: ]", &["4:11 warning: no-effect | defaults"]),
         (
             "- task:\n    - defaults: {timeout: soon, require: [task#zz], provider: shel, refresh_only: true}\n- note: [a: ]",
             &[
-                "4:11 warning: no-effect | …",
+                "4:11 warning: no-effect | defaults",
                 "4:31 wrong-type timeout",
                 "4:47 unknown-reference",
                 "4:67 invalid-value | shell",

@@ -27,7 +27,7 @@ impl SyntaxError<'_> {
         if line.starts_with("---") {
             return self
                 .error("a map can't begin on the line of the `---`")
-                .with_hint("put its first key on the next line");
+                .with_hint("put the first key of the map on the next line");
         }
         Diagnostic::error(
             DiagnosticKind::Syntax,
@@ -70,7 +70,9 @@ impl SyntaxError<'_> {
             Some((key, value)) if !key.is_empty() && !value.is_empty() && !value.starts_with('/') => {
                 error.with_hint("add a blank after the `:`")
             }
-            _ => error.with_hint("indent a text of several lines deeper than its key"),
+            _ => {
+                error.with_hint("write `key: value`, or indent this line more if it continues the text above")
+            }
         }
     }
 

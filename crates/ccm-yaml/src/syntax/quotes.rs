@@ -22,9 +22,10 @@ impl SyntaxError<'_> {
             if end == self.at {
                 return self.unclosed_quote(quote);
             }
-            return self
-                .unclosed_quote(quote)
-                .with_label(self.span(self.at, end), "it can't continue on a line with this indentation");
+            return self.unclosed_quote(quote).with_label(
+                self.span(self.at, end),
+                "the quoted text can't continue on a line with this indentation",
+            );
         }
         self.error("a quoted text can't continue on a line with this indentation")
             .with_hint("add the closing quote above")

@@ -275,7 +275,7 @@ fn check_open(
     let mode = found.st_mode & 0o7777;
     // With a list, this bit is the limit of all its users and groups.
     if root && mode & WRITABLE_BY_GROUP != 0 && fgetxattr(descriptor, ACL, &mut [0_u8; 0]).is_ok() {
-        let writers = "others by an access control list".to_owned();
+        let writers = "others, through an access control list".to_owned();
         return Err(ConfigurationError::Shared { path: path.to_owned(), writers, mode });
     }
     Ok(found)
@@ -334,9 +334,10 @@ mod tests {
         // Owner, another user, group, limit, others.
         let entries =
             |limit| [(1_u16, 6_u16, u32::MAX), (2, 6, 54_321), (4, 4, u32::MAX), limit, (0x20, 0, u32::MAX)];
-        for (rights, expected) in
-            [(6, Some("\"/x\" may be written by others by an access control list (mode 0660)")), (4, None)]
-        {
+        for (rights, expected) in [
+            (6, Some("\"/x\" may be written by others, through an access control list (mode 0660)")),
+            (4, None),
+        ] {
             let mut list = 2_u32.to_le_bytes().to_vec();
             for (tag, rights, id) in entries((0x10, rights, u32::MAX)) {
                 list.extend(

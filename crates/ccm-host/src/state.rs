@@ -113,7 +113,7 @@ impl StateError {
                 "use --state-dir to name a directory that you can write".to_owned()
             }
             Self::NotADirectory { .. } => {
-                "move it away, or use --state-dir to name another directory".to_owned()
+                "move this file away, or use --state-dir to name another directory".to_owned()
             }
             Self::UntrustedLink { .. } => {
                 "use --state-dir to name the directory that the link leads to, or one of your own".to_owned()

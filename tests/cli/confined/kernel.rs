@@ -43,8 +43,7 @@ fn a_kernel_that_can_not_enforce_a_sandbox_runs_nothing() {
     scratch.write("place/.keep", "");
     let exec =
         "        - a: {command: touch made, sandbox: {workdir: ./place}}\n        - b: {command: 'true'}\n";
-    let said = "this kernel can't enforce the sandbox: `read` and `write`: it offers no namespaces \
-                (Operation not permitted (os error 1)) and it has no Landlock";
+    let said = "this kernel can't enforce the sandbox: `read` and `write`: this kernel offers no namespaces (Operation not permitted (os error 1)) and this kernel has no Landlock";
     without_system_calls(&OF_FILES, || {
         let noop = apply_private(&scratch, exec, &["--noop"]);
         assert_eq!(noop.code, 0, "{}", noop.shown());
@@ -76,7 +75,7 @@ fn an_advisory_sandbox_runs_with_one_warning() {
             assert_eq!(called.stdout.contains("exec#a stdout | seen"), options.is_empty());
         }
         let called = apply_private(&scratch, exec, &["--output", "json"]);
-        assert!(called.stdout.contains("it has no Landlock\""), "{}", called.shown());
+        assert!(called.stdout.contains("this kernel has no Landlock\""), "{}", called.shown());
     });
 }
 
@@ -109,7 +108,7 @@ fn a_reached_limit_is_named_in_the_failure() {
                 sandbox: {file_size: 2MiB}}\n";
     let called = apply_private(&scratch, exec, &[]);
     assert_eq!(called.code, 4, "{}", called.shown());
-    for expected in ["command was killed by SIGXFSZ", "its sandbox reached the limit `file_size`"] {
+    for expected in ["command was killed by SIGXFSZ", "the sandbox reached the limit `file_size`"] {
         assert!(called.stdout.contains(expected), "{expected} in {}", called.shown());
     }
 }

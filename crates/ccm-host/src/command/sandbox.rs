@@ -157,7 +157,7 @@ const LANDLOCK_FOR_SIGNALS: u32 = 6;
 const LANDLOCK_FOR_ABSTRACT_SOCKETS: u32 = 6;
 
 const NO_PROCESS_LIMIT: &str =
-    "`processes`: it offers neither a control group nor a user namespace that counts processes";
+    "`processes`: this kernel offers neither a control group nor a user namespace that counts processes";
 
 impl AvailableMeans {
     /// Returns the parts of a sandbox that these means enforce, and those that they do not.
@@ -188,11 +188,11 @@ impl AvailableMeans {
                 "other processes",
                 "files of the kernel in /proc",
             ];
-            let without = |what| format!("hiding {what}: it offers no namespaces ({reason})");
+            let without = |what| format!("hiding {what}: this kernel offers no namespaces ({reason})");
             enforced.not_required = hidden.map(without).into();
             if sandbox.private.is_some() {
                 enforced.not_required.push(format!(
-                    "the limit of 1 GiB for the private directory: it offers no namespaces ({reason})"
+                    "the limit of 1 GiB for the private directory: this kernel offers no namespaces ({reason})"
                 ));
             }
         }
@@ -205,19 +205,18 @@ impl AvailableMeans {
     /// Returns the missing part of a sandbox without Landlock and without a user namespace of its own.
     pub(crate) fn users_are_shared(error: &std::io::Error) -> String {
         format!(
-            "`read` and `write`: it has no Landlock and no user namespace ({error}), and other processes of its user \
-             lead out of the mounts"
+            "`read` and `write`: this kernel has no Landlock and no user namespace ({error}), and other processes of the same user lead out of the mounts"
         )
     }
 
     fn missing(&self, sandbox: &Sandbox) -> Vec<String> {
         let mut missing = Vec::new();
         let landlock = |needed| match self.landlock {
-            0 => "it has no Landlock".to_owned(),
-            version => format!("its Landlock is too old (version {version}, {needed} is needed)"),
+            0 => "this kernel has no Landlock".to_owned(),
+            version => format!("Landlock of this kernel is too old (version {version}, {needed} is needed)"),
         };
         if let Some(reason) = &self.no_namespaces {
-            let no_namespaces = format!("it offers no namespaces ({reason})");
+            let no_namespaces = format!("this kernel offers no namespaces ({reason})");
             if self.landlock < MIN_LANDLOCK {
                 let mut landlock = landlock(MIN_LANDLOCK);
                 if self.landlock > 0 {
@@ -241,7 +240,7 @@ impl AvailableMeans {
             }
             if sandbox.unix_sockets {
                 missing.push(format!(
-                    "`unix_sockets`, limited to its own sockets: {no_namespaces}, so sockets of the machine can be reached"
+                    "`unix_sockets`, limited to sockets of the sandbox: {no_namespaces}, so sockets of the machine can be reached"
                 ));
             }
         } else if sandbox.unix_sockets && sandbox.network && self.landlock < LANDLOCK_FOR_ABSTRACT_SOCKETS {
@@ -263,8 +262,9 @@ impl AvailableMeans {
                 (false, true) => "`network: false`",
                 (false, false) => "`network: false` and `unix_sockets: false`",
             };
-            missing.push(format!("{what}: it has no seccomp"));
-            missing.push("the ban on creating setuid and setgid files: it has no seccomp".to_owned());
+            missing.push(format!("{what}: this kernel has no seccomp"));
+            missing
+                .push("the ban on creating setuid and setgid files: this kernel has no seccomp".to_owned());
         }
         missing
     }
@@ -345,21 +345,25 @@ mod tests {
                 5,
                 true,
                 Some(
-                    "`unix_sockets` together with `network`: its Landlock is too old (version 5, 6 is needed)",
+                    "`unix_sockets` together with `network`: Landlock of this kernel is too old (version 5, 6 is needed)",
                 ),
             ),
-            (true, 0, true, Some("`unix_sockets` together with `network`: it has no Landlock")),
+            (true, 0, true, Some("`unix_sockets` together with `network`: this kernel has no Landlock")),
             (
                 false,
                 7,
                 false,
-                Some("`unix_sockets`, limited to its own sockets: it offers no namespaces (refused)"),
+                Some(
+                    "`unix_sockets`, limited to sockets of the sandbox: this kernel offers no namespaces (refused)",
+                ),
             ),
             (
                 false,
                 7,
                 true,
-                Some("`unix_sockets`, limited to its own sockets: it offers no namespaces (refused)"),
+                Some(
+                    "`unix_sockets`, limited to sockets of the sandbox: this kernel offers no namespaces (refused)",
+                ),
             ),
         ] {
             let no_namespaces = (!namespaces).then(|| "refused".to_owned());

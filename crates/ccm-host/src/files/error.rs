@@ -35,7 +35,7 @@ pub enum FileError {
     #[error("\"{}\" is a symbolic link", .0.display())]
     IsLink(PathBuf),
     /// The file may not be the one that the manifest means.
-    #[error("the attributes of \"{}\" are not changed: it belongs to uid {owner}, but its directory to uid {directory_owner}, who could have moved it there", .path.display())]
+    #[error("the attributes of \"{}\" are not changed: the file belongs to uid {owner}, but its directory to uid {directory_owner}, who could have moved the file there", .path.display())]
     UntrustedDirectory {
         /// Path of the file.
         path: PathBuf,
@@ -45,7 +45,7 @@ pub enum FileError {
         directory_owner: u32,
     },
     /// A stranger could have created the file, because everybody can create files in its directory.
-    #[error("\"{}\" is not changed: it belongs to uid {owner}, and everybody can create files in its directory", .path.display())]
+    #[error("\"{}\" is not changed: the file belongs to uid {owner}, and everybody can create files in its directory", .path.display())]
     SharedDirectory {
         /// Path of the file.
         path: PathBuf,
@@ -70,7 +70,7 @@ pub enum FileError {
     #[error("\"{}\" was changed by another process meanwhile", .0.display())]
     Changed(PathBuf),
     /// The run was cancelled during the operation.
-    #[error("it was stopped together with the run")]
+    #[error("stopped together with the run")]
     Cancelled {
         /// `true` if something was changed before.
         changed: bool,
@@ -187,9 +187,11 @@ impl FileError {
         };
         let error = Errno::from_io_error(source)?;
         match (error, rustix::process::geteuid().is_root()) {
-            (Errno::PERM, true) => Some("check with `lsattr` whether it is immutable"),
-            (Errno::PERM | Errno::ACCESS, false) => Some("run ccm as a user who may do this"),
-            (Errno::NOSPC | Errno::DQUOT, _) => Some("free space on its filesystem"),
+            (Errno::PERM, true) => Some("check with `lsattr` whether the file or its directory is immutable"),
+            (Errno::PERM | Errno::ACCESS, false) => {
+                Some("run ccm as root, or as a user with access to this path")
+            }
+            (Errno::NOSPC | Errno::DQUOT, _) => Some("free space on the file system of this path"),
             _ => None,
         }
     }

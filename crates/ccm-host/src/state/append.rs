@@ -77,11 +77,11 @@ fn check_is_ours(file: &File) -> io::Result<()> {
     };
     let (owner, mode) = (found.st_uid, found.st_mode & 0o7777);
     if ![0, geteuid().as_raw()].contains(&owner) {
-        let advice = "name one of your own, in a directory that only you can write";
+        let advice = "use a file of your own, in a directory that only you can write";
         return Err(io::Error::other(format!("it belongs to another user (uid {owner}): {advice}")));
     }
     if mode & refused != 0 {
-        let advice = "remove it, or allow only its owner to";
+        let advice = format!("remove the file, or allow only its owner to {verb} it");
         return Err(io::Error::other(format!("others may {verb} it (mode {mode:04o}): {advice}")));
     }
     Ok(())

@@ -227,8 +227,8 @@ fn file_that_a_stranger_moved_to_the_path_is_not_given_away() {
             assert_eq!(
                 error.to_string().replace(&root, ""),
                 format!(
-                    "the attributes of \"{shown}\" are not changed: it belongs to uid 0, but its directory \
-                     to uid 65534, who could have moved it there"
+                    "the attributes of \"{shown}\" are not changed: the file belongs to uid 0, but its directory \
+                     to uid 65534, who could have moved the file there"
                 )
             );
             assert_eq!((owner_ids(&managed), mode(&managed)), ((0, 0), 0o600));
@@ -272,7 +272,7 @@ fn file_of_a_stranger_in_a_shared_directory_is_not_taken_over() {
     let path = shared.join("f");
     let refused = |result: Result<(), FileError>| {
         let error = result.expect_err("a refusal").to_string().replace(&root, "");
-        let why = "it belongs to uid 65534, and everybody can create files in its directory";
+        let why = "the file belongs to uid 65534, and everybody can create files in its directory";
         assert_eq!(error, format!("\"shared/f\" is not changed: {why}"));
     };
     let make_file = || drop(program_of_nobody(&scratch, "shared/f", 0o644));

@@ -81,7 +81,10 @@ fn who_is_not_there_may_come_from_an_earlier_resource() {
         assert_eq!(failure.chain, [format!("`{property}` can't be used").as_str(), expected]);
         let missing = MissingPrerequisite::Principal("x".to_owned());
         assert_eq!((failure.missing.as_deref(), failure.changed), (Some(&missing), false));
-        assert_eq!(failure.hints, ["check the spelling, or create it with an earlier resource"]);
+        assert_eq!(
+            failure.hints,
+            ["check the spelling, or create this user or group with an earlier resource"]
+        );
     }
 }
 
@@ -152,7 +155,7 @@ fn an_executor_fills_the_environment_of_a_sandbox() {
     assert_eq!(ran(with_settings(exec("true", &named), &settings)).cwd, Path::new("/"));
     let gone = [("executors", "{it={kind=native|default_work_dir=/gone}}")];
     let transaction = machine().apply(with_settings(exec("true", &[("executor", "it")]), &gone));
-    assert_eq!(failure(&transaction).hints, ["it is `default_work_dir` of the executor `it`"]);
+    assert_eq!(failure(&transaction).hints, ["check `default_work_dir` of the executor `it`"]);
 }
 
 #[test]
@@ -243,16 +246,19 @@ fn what_was_not_enforced_is_reported() {
     let machine = machine();
     let enforced = Enforced {
         filesystem: vec![Means::Landlock],
-        missing: vec!["`network: false`: it has no seccomp".to_owned()],
+        missing: vec!["`network: false`: this kernel has no seccomp".to_owned()],
         ..Enforced::default()
     };
     let finished = printed(Exit::Code(0), "", "");
     machine.runner.answer_with("true", ccm_host::Finished { enforced: Some(enforced), ..finished });
     let transaction = machine.apply(exec("true", &[("sandbox", "{advisory=true}")]));
-    assert_eq!(transaction.warnings, ["this kernel does not enforce `network: false`: it has no seccomp"]);
+    assert_eq!(
+        transaction.warnings,
+        ["this kernel does not enforce `network: false`: this kernel has no seccomp"]
+    );
     let state = serde_json::json!({
         "filesystem": ["landlock"], "network": [], "shared_memory": [], "signals": [], "processes": [], "memory": [],
-        "not_enforced": ["`network: false`: it has no seccomp"],
+        "not_enforced": ["`network: false`: this kernel has no seccomp"],
     });
     assert_eq!(transaction.state.expect("a state")["sandbox"], state);
 }
@@ -265,16 +271,16 @@ fn failure_names_the_limit_that_was_reached() {
     machine.runner.answer_with("true", finished);
     let transaction = machine.apply(exec("true", &[("sandbox", "{memory=1GiB}")]));
     let failure = failure(&transaction);
-    assert_eq!(failure.chain, ["command was killed by SIGKILL", "its sandbox reached the limit `memory`"]);
+    assert_eq!(failure.chain, ["command was killed by SIGKILL", "the sandbox reached the limit `memory`"]);
     assert_eq!(failure.hints, ["raise `memory` of the sandbox if the command needs more"]);
 }
 
 #[test]
 fn what_can_not_be_enforced_is_foreseen_and_said_once() {
     let machine = machine();
-    machine.runner.can_not_enforce("`network: false`: it has no seccomp");
+    machine.runner.can_not_enforce("`network: false`: this kernel has no seccomp");
     let closed = || exec("true", &[("sandbox", "{mode=process}")]);
-    let said = "this kernel can't enforce the sandbox: `network: false`: it has no seccomp";
+    let said = "this kernel can't enforce the sandbox: `network: false`: this kernel has no seccomp";
     let noop = machine.noop(closed());
     assert_eq!(noop.outcome, Outcome::WouldChange { message: "Would have executed".to_owned() });
     assert_eq!(noop.warnings, [format!("a run would fail now: {said}")]);
@@ -282,7 +288,7 @@ fn what_can_not_be_enforced_is_foreseen_and_said_once() {
     assert!(machine.runner.ran().is_empty());
 
     let advisory = || exec("true", &[("sandbox", "{advisory=true}"), ("onlyif", "[guard|guard]")]);
-    let said = ["this kernel does not enforce `network: false`: it has no seccomp"];
+    let said = ["this kernel does not enforce `network: false`: this kernel has no seccomp"];
     assert_eq!(machine.noop(advisory()).warnings, said);
     assert_eq!(machine.runner.lines(), ["guard", "guard"]);
     assert_eq!(machine.apply(advisory()).warnings, said);

@@ -44,8 +44,8 @@ fn is_too_old(off: &[SandboxLayer]) -> bool {
 }
 
 const NO_SECCOMP: [&str; 2] = [
-    "`network: false` and `unix_sockets: false`: it has no seccomp",
-    "the ban on creating setuid and setgid files: it has no seccomp",
+    "`network: false` and `unix_sockets: false`: this kernel has no seccomp",
+    "the ban on creating setuid and setgid files: this kernel has no seccomp",
 ];
 
 /// Runs the body with all layers, without namespaces and without Landlock. It gets the missing layers.
@@ -112,9 +112,9 @@ fn other_layers_hold_without_namespaces() {
         assert_eq!(
             hidden,
             [
-                "hiding names, sizes, modes, times and extended attributes of files: it offers no namespaces (switched off)",
-                "hiding other processes: it offers no namespaces (switched off)",
-                "hiding files of the kernel in /proc: it offers no namespaces (switched off)"
+                "hiding names, sizes, modes, times and extended attributes of files: this kernel offers no namespaces (switched off)",
+                "hiding other processes: this kernel offers no namespaces (switched off)",
+                "hiding files of the kernel in /proc: this kernel offers no namespaces (switched off)"
             ]
         );
         attempt_all(runner, &place).await;
@@ -174,7 +174,7 @@ fn sandbox_without_enough_layers_is_refused_by_name() {
     let old = [SandboxLayer::Namespaces, SandboxLayer::LandlockNewerThan(2)];
     isolated_without(&old, test, async |runner| {
         let place = Place::new();
-        let expected = "`read` and `write`: it offers no namespaces (switched off) and its Landlock is too old \
+        let expected = "`read` and `write`: this kernel offers no namespaces (switched off) and Landlock of this kernel is too old \
                         (version 2, 3 is needed) to protect all files";
         let error = start_error(runner, &place.shell("true")).await;
         assert_eq!(chain(&error), format!("this kernel can't enforce the sandbox: {expected}"));
@@ -192,8 +192,8 @@ fn sandbox_of_root_without_landlock_needs_a_user_namespace() {
         if !only_as_root() {
             return;
         }
-        let expected = "`read` and `write`: it has no Landlock and no user namespace (switched off), and other \
-                        processes of its user lead out of the mounts";
+        let expected = "`read` and `write`: this kernel has no Landlock and no user namespace (switched off), and other \
+                        processes of the same user lead out of the mounts";
         let error = start_error(runner, &place.shell("true")).await;
         assert_eq!(chain(&error), format!("this kernel can't enforce the sandbox: {expected}"));
         let advisory = Sandbox { advisory: true, ..place.sandbox() };
@@ -208,7 +208,7 @@ fn unix_sockets_that_would_be_shared_are_refused_by_name() {
     isolated_without(&[SandboxLayer::Namespaces], test, async |runner| {
         let place = Place::new();
         let sandbox = Sandbox { unix_sockets: true, ..place.sandbox() };
-        let expected = "`unix_sockets`, limited to its own sockets: it offers no namespaces (switched off), so \
+        let expected = "`unix_sockets`, limited to sockets of the sandbox: this kernel offers no namespaces (switched off), so \
                         sockets of the machine can be reached";
         let error = start_error(runner, &place.shell_in(sandbox.clone(), "true")).await;
         assert_eq!(chain(&error), format!("this kernel can't enforce the sandbox: {expected}"));
@@ -226,7 +226,10 @@ fn advisory_sandbox_runs_without_any_layer() {
         test,
         async |runner| {
             let place = Place::new();
-            assert!(chain(&start_error(runner, &place.shell("true")).await).contains("it has no Landlock"));
+            assert!(
+                chain(&start_error(runner, &place.shell("true")).await)
+                    .contains("this kernel has no Landlock")
+            );
             let advisory = Sandbox { advisory: true, ..place.sandbox() };
             let open = succeed(runner, &place.shell_in(advisory.clone(), "cat $OUTSIDE/secret")).await;
             assert_eq!(open, "secret\n");

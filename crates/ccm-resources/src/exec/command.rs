@@ -72,7 +72,9 @@ pub(crate) struct Exec {
 
 fn split_error(property: &'static str, error: SplitError) -> PropertyError {
     let hint = match error.kind {
-        SplitErrorKind::SingleQuote | SplitErrorKind::DoubleQuote => "close it, or put a backslash before it",
+        SplitErrorKind::SingleQuote | SplitErrorKind::DoubleQuote => {
+            "close the quote, or put a backslash before it"
+        }
         SplitErrorKind::Backslash => "write `\\\\` for a backslash",
     };
     PropertyError::new(DiagnosticKind::Syntax, property, error.to_string()).with_hint(hint).at_byte(error.at)
@@ -200,7 +202,7 @@ fn empty_properties(written: &ExecProperties) -> impl Iterator<Item = PropertyEr
     });
     let capture = written.capture.as_ref().filter(|capture| capture.0.is_empty()).map(|_| {
         PropertyError::new(DiagnosticKind::Missing, "capture", "`capture` names nothing")
-            .with_hint("write `NAME: stdout.json.KEY`, or leave it out")
+            .with_hint("write `NAME: stdout.json.KEY`, or leave out `capture`")
     });
     expect.into_iter().chain(capture)
 }

@@ -81,7 +81,7 @@ impl ExecutorSettings {
             let names = || executors.entries().iter().map(|entry| &*entry.key.text);
             let hint = match (closest(name, names()), executors.is_empty()) {
                 (Some(near), _) => format!("did you mean `{near}`?"),
-                (None, true) => "declare it below `ccm` and `executors` of this manifest: a child does not inherit executors".to_owned(),
+                (None, true) => "declare the executor in `executors` below `ccm` of this manifest: a child does not inherit executors".to_owned(),
                 (None, false) => format!("use one of: {}", names().collect::<Vec<_>>().join(", ")),
             };
             return Err(SettingsError::Unknown(hint));
@@ -122,7 +122,7 @@ impl ExecutorSettings {
             Some(near) => {
                 format!("write the command exactly as in the whitelist: `{}`", escape_control(near))
             }
-            None => "add it to `command_whitelist`, exactly as quoted above".to_owned(),
+            None => "add the command to `command_whitelist`, exactly as quoted above".to_owned(),
         };
         Some((message, hint))
     }

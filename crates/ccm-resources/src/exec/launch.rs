@@ -42,7 +42,10 @@ impl Exec {
             // The name may be a secret.
             StartError::NotFound { name, .. } if self.sensitive => {
                 let path = if name.contains('/') { "" } else { " in PATH" };
-                let message = format!("a program of exec#{} was not found{path}", self.name);
+                let message = format!(
+                    "a program of exec#{} was not found{path}; its name is not shown, because the exec is `sensitive`",
+                    self.name
+                );
                 Failure::new(FailureKind::Start, message)
             }
             _ => error.failure(),
@@ -54,7 +57,7 @@ impl Exec {
                     failure.hints.push("`~` is not expanded: write the whole path".to_owned());
                 } else if !name.starts_with('/') {
                     let what = if self.sandbox.is_some() { "the directory of the manifest" } else { "`cwd`" };
-                    let hint = format!("it is relative to {what}, which is \"{}\"", program_base.display());
+                    let hint = format!("write an absolute path, or a path relative to {what}, which is \"{}\"", program_base.display());
                     failure.hints.push(hint);
                 }
             }
@@ -72,7 +75,7 @@ impl Exec {
                     self.executor.as_ref().filter(|executor| executor.work_dir.as_ref() == Some(path));
                 if let Some(executor) = executor.filter(|_| self.cwd.is_none()) {
                     let name = escape_control(&executor.name);
-                    failure.hints.push(format!("it is `default_work_dir` of the executor `{name}`"));
+                    failure.hints.push(format!("check `default_work_dir` of the executor `{name}`"));
                 }
             }
             StartError::SandboxPath { path, source, .. } => {
@@ -83,10 +86,10 @@ impl Exec {
                 }
             }
             StartError::DirectoryOutsideSandbox { .. } => {
-                failure.hints.push("add it to `read`, or use `workdir`".to_owned());
+                failure.hints.push("add the directory to `read`, or use `workdir`".to_owned());
             }
             StartError::OutsideSandbox { .. } => {
-                failure.hints.push("open its directory with `read` of the sandbox".to_owned());
+                failure.hints.push("open the directory of the program with `read` of the sandbox".to_owned());
             }
             StartError::NotAllowedInSandbox { directory, .. } => failure.hints.push(format!(
                 "use a program of the system by its name; other programs must be below \"{}\" or in `workdir`",
@@ -109,9 +112,6 @@ impl Exec {
         failure.property = failure.property.or_else(|| property(error).map(Into::into));
         if self.sensitive {
             self.redact_texts(&mut failure);
-            if let StartError::NotFound { .. } = error {
-                failure.hints.push("its name is not shown, because the exec is `sensitive`".to_owned());
-            }
         }
         failure
     }
@@ -169,7 +169,7 @@ fn property(error: &StartError) -> Option<&'static str> {
 fn unknown_principal(error: &AccountError) -> Option<(String, &'static str)> {
     match error {
         AccountError::NoUser { name } | AccountError::NoGroup { name } => {
-            Some((name.clone(), "check the spelling, or create it with an earlier resource"))
+            Some((name.clone(), "check the spelling, or create this user or group with an earlier resource"))
         }
         AccountError::NoEntry { number } => {
             Some((number.to_string(), "use a user that has an entry, or create one with an earlier resource"))

@@ -60,7 +60,7 @@ pub(crate) fn evaluate_exit(
             failure.chain.push(format!("could not be killed and is still running: {process}"));
         }
         for limit in &finished.reached {
-            failure.chain.push(format!("its sandbox reached the limit `{limit}`"));
+            failure.chain.push(format!("the sandbox reached the limit `{limit}`"));
             failure.hints.push(format!("raise `{limit}` of the sandbox if the command needs more"));
         }
         // The command may have changed something before it failed.

@@ -144,7 +144,7 @@ impl PropertyValue for LogOutput {
             (Some(ScalarKind::Text), Some("on_failure")) => return Some(Self::OnFailure),
             (Some(ScalarKind::Text), Some(text @ ("true" | "false"))) => {
                 let message = format!("expected {EXPECTED}, found the text \"{text}\"");
-                ValueError::new(message).with_hint("write it without quotes")
+                ValueError::new(message).with_hint("write the value without quotes")
             }
             (Some(ScalarKind::Text), Some(text)) => ValueError::not_one_of(text, &Self::WORDS),
             _ => {

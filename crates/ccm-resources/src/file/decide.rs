@@ -147,16 +147,16 @@ impl ResourceKind for FileResource {
         let wrong = match plan(file, state) {
             FilePlan::Keep(_) => return Ok(Verified::Changed),
             FilePlan::Fail(failure) => {
-                let failure = failure.because_of("it is not in the desired state after the change");
+                let failure = failure.because_of(not_as_desired(file));
                 return Err(Failure { kind: FailureKind::Verification, ..failure });
             }
             FilePlan::Update(differences) | FilePlan::ReplaceLink(differences) => differences.to_string(),
-            FilePlan::Create | FilePlan::MakeDirectory => "it does not exist".to_owned(),
+            FilePlan::Create | FilePlan::MakeDirectory => "the path does not exist".to_owned(),
             FilePlan::Remove(what) => format!("{what} exists"),
         };
         Err(Failure::new(FailureKind::Verification, wrong)
-            .because_of("it is not in the desired state after the change")
-            .with_hint("check whether another program changes it at the same time"))
+            .because_of(not_as_desired(file))
+            .with_hint("check whether another program changes this path at the same time"))
     }
 
     fn describe(file: &DesiredFile, state: &FileState, _: &str) -> Described {
@@ -217,8 +217,11 @@ pub(crate) fn plan(file: &DesiredFile, state: &FileState) -> FilePlan {
     }
     if state.needed_by_ccm && matches!(plan, FilePlan::Remove(_)) {
         let path = file.path.display();
-        let message = format!("\"{path}\" is or contains the state directory of this run");
-        return FilePlan::Fail(Failure::new(FailureKind::Conflict, message));
+        let message =
+            format!("can't remove \"{path}\", which is or contains the state directory of this run");
+        return FilePlan::Fail(
+            conflict(message).with_hint("remove this resource, or use --state-dir to name another directory"),
+        );
     }
     if let Some(mount) = state.mount.as_ref().filter(|_| plan.replaces()) {
         return FilePlan::Fail(mount_point(mount));
@@ -286,7 +289,9 @@ fn directory(file: &DesiredFile, state: &FileState) -> FilePlan {
             let what = if let FileKind::Special(what) = other { what } else { "a file" };
             let failure = conflict(format!("\"{path}\" is {what}, not a directory"));
             let failure = failure.with_missing(MissingPrerequisite::Path(file.path.clone()));
-            FilePlan::Fail(failure.with_hint("remove it first: ccm does not replace it with a directory"))
+            FilePlan::Fail(
+                failure.with_hint("move away what is at this path: ccm does not replace it with a directory"),
+            )
         }
     }
 }
@@ -305,11 +310,21 @@ fn absent(file: &DesiredFile, state: &FileState) -> FilePlan {
             let path = file.path.display();
             let failure = conflict(format!("the directory \"{path}\" is not empty"));
             let failure = failure.with_missing(MissingPrerequisite::Path(file.path.clone()));
-            FilePlan::Fail(failure.with_hint("set `force: true` to remove it with its content"))
+            // At the top of the file system, such as `/etc`, the advice would be dangerous.
+            let is_top_level = file.path.components().count() <= 2;
+            FilePlan::Fail(if is_top_level {
+                failure
+            } else {
+                failure.with_hint("set `force: true` to remove the directory with its content")
+            })
         }
         Some(FileKind::File) => FilePlan::Remove(Removal::File),
         Some(FileKind::Special(_)) => FilePlan::Remove(Removal::Special),
     }
+}
+
+fn not_as_desired(file: &DesiredFile) -> String {
+    format!("\"{}\" is not in the desired state after the change", file.path.display())
 }
 
 fn conflict(message: String) -> Failure {
@@ -318,7 +333,7 @@ fn conflict(message: String) -> Failure {
 
 pub(crate) fn mount_point(path: &Path) -> Failure {
     conflict(format!("can't replace or remove mount point \"{}\"", path.display()))
-        .with_hint("unmount it, or manage the files in it")
+        .with_hint("unmount the file system, or manage the files in it")
 }
 
 fn attributes_of_link(file: &DesiredFile) -> Failure {

@@ -67,8 +67,8 @@ impl DesiredFile {
         for (property, _) in given.into_iter().filter(|(_, given)| *given) {
             let reason = match ensure {
                 FileEnsure::Present => continue,
-                FileEnsure::Absent => "remove it: an absent file has no content",
-                FileEnsure::Directory => "remove it: a directory has no content",
+                FileEnsure::Absent => "remove this property: an absent file has no content",
+                FileEnsure::Directory => "remove this property: a directory has no content",
             };
             let word = if ensure == FileEnsure::Absent { "absent" } else { "directory" };
             let message = format!("`{property}` is not allowed with `ensure: {word}`");
@@ -78,12 +78,12 @@ impl DesiredFile {
             let message = "`force` is only allowed with `ensure: absent`";
             errors.push(
                 PropertyError::new(DiagnosticKind::Conflict, "force", message)
-                    .with_hint("remove it: it only lets a directory be removed with its content"),
+                    .with_hint("remove `force`: it only lets a directory be removed with its content"),
             );
         }
         if force && backup {
             let message = "`backup` and `force` exclude each other";
-            let hint = "remove one of them: `backup` keeps the content of a file, not of a directory";
+            let hint = "remove one of the two: `backup` keeps the content of a file, not of a directory";
             errors.push(PropertyError::new(DiagnosticKind::Conflict, "backup", message).with_hint(hint));
         }
         if !errors.is_empty() {

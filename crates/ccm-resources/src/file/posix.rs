@@ -368,11 +368,12 @@ fn source_failure(error: &FileError) -> Failure {
 fn failure(error: &FileError) -> Failure {
     let failure = error.failure();
     match error {
-        FileError::UntrustedDirectory { .. } => failure
-            .with_hint("make root the owner of the directory, or manage the content of the file as well"),
-        FileError::SharedDirectory { .. } => failure.with_hint(
-            "look at the file and move it away, or manage a file in a directory that only root may write",
-        ),
+        FileError::UntrustedDirectory { .. } => {
+            failure.with_hint("make root the owner of the directory, or add `content` or `source`")
+        }
+        FileError::SharedDirectory { .. } => {
+            failure.with_hint("move this file away, or manage a file in a directory that only root may write")
+        }
         FileError::MountPoint(path) => Failure { changed: failure.changed, ..mount_point(path) },
         _ => failure,
     }

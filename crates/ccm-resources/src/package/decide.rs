@@ -91,7 +91,7 @@ impl ResourceKind for PackageKind {
         let duplicate = state
             .duplicate
             .as_ref()
-            .map(|duplicate| format!("it is the same package as package#{duplicate}"));
+            .map(|duplicate| format!("this is the same package as package#{duplicate}"));
         let skipped_repositories = match plan(package, state) {
             PackagePlan::Keep(_) => &state.skipped_repositories[..],
             _ => &[],
@@ -292,14 +292,14 @@ pub(crate) fn mismatch(package: &Package, state: &PackageState, chosen: Option<&
         (PackageEnsure::Absent, Presence::Gone) | (PackageEnsure::Present, Presence::Installed(_)) => None,
         (PackageEnsure::Absent, Presence::ConfigFiles) if !package.purge => None,
         (PackageEnsure::Absent, Presence::ConfigFiles) => {
-            still("its configuration files are still present".to_owned())
+            still("configuration files of the package are still present".to_owned())
         }
         (PackageEnsure::Absent, Presence::Installed(version)) => {
             still(format!("version {} is still installed", scheme.shown(version)))
         }
         (_, Presence::Unfinished(status)) => still(format!("it is only partially installed ({status})")),
         (_, Presence::Gone | Presence::ConfigFiles) => {
-            let failure = Failure::new(FailureKind::Verification, "it is still not installed");
+            let failure = Failure::new(FailureKind::Verification, "the package is still not installed");
             let name = &package.name;
             Some(match state.found.elsewhere.first() {
                 Some(arch) => {

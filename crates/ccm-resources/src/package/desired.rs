@@ -64,7 +64,7 @@ impl Package {
         let purge = written.purge.unwrap_or_default();
         if purge && ensure != PackageEnsure::Absent {
             let message = "`purge` is only allowed with `ensure: absent`";
-            let hint = "it removes configuration files with the package";
+            let hint = "remove `purge`, which removes configuration files with the package";
             errors.push(PropertyError::new(DiagnosticKind::Conflict, "purge", message).with_hint(hint));
         }
         if purge && provider == Some("dnf") {

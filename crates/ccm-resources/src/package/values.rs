@@ -32,7 +32,7 @@ pub(crate) fn name_error(name: &str) -> Option<(String, Option<&'static str>)> {
     if let Some((_, arch @ ("native" | "any"))) = name.rsplit_once(':') {
         return Some((
             format!("`{arch}` is not an architecture"),
-            Some("leave it out to get the architecture of the machine"),
+            Some("leave out the architecture to get that of the machine"),
         ));
     }
     None

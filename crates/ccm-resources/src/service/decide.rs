@@ -138,7 +138,8 @@ impl ResourceKind for ServiceKind {
                 failure
             }
         };
-        let mut failure = failure.because_of("it is not in the desired state after the change");
+        let mut failure =
+            failure.because_of(format!("`{}` is not in the desired state after the change", service.unit));
         failure.kind = FailureKind::Verification;
         failure.output.extend(state.journal.clone());
         Err(failure)
@@ -156,7 +157,7 @@ impl ResourceKind for ServiceKind {
         let is_kept =
             service.ensure == ServiceEnsure::Running && matches!(plan(service, state), ServicePlan::Keep(_));
         let is_outdated = (is_kept && unit.needs_reload).then(|| {
-            "its unit file changed after it was started; subscribe to the file to restart the service"
+            "the unit file changed after the service was started; subscribe to the file to restart the service"
                 .to_owned()
         });
         has_no_effect.into_iter().chain(is_outdated).collect()

@@ -59,7 +59,7 @@ impl Service {
             let message = "`on_refresh` is not allowed with `ensure: stopped`";
             errors.push(
                 PropertyError::new(DiagnosticKind::Conflict, "on_refresh", message)
-                    .with_hint("remove it: a stopped service is not refreshed"),
+                    .with_hint("remove `on_refresh`: a stopped service is not refreshed"),
             );
         }
         let timeout = written.timeout;
@@ -136,7 +136,7 @@ pub(super) fn unit_name(name: &str) -> Result<String, PropertyError> {
         return error(format!("`{shown}` is too long for a unit name"), None);
     }
     if let Some(template) = stem.strip_suffix('@') {
-        let hint = format!("name an instance of it, like `{template}@NAME`");
+        let hint = format!("name an instance of the template, like `{template}@NAME`");
         return error(format!("`{shown}` is a template"), Some(&hint));
     }
     Ok(unit)

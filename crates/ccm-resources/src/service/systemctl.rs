@@ -148,7 +148,7 @@ fn find(name: &str, host: Host<'_>) -> Result<PathBuf, Failure> {
 
 /// Failure for a run that stopped before systemctl finished.
 pub(crate) fn stopped_failure() -> Failure {
-    Failure::new(FailureKind::Stopped, "not waited for because the run was stopped")
+    Failure::new(FailureKind::Stopped, "ccm did not wait for systemctl, because the run was stopped")
 }
 
 fn start_failure(error: &StartError) -> Failure {

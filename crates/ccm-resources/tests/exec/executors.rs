@@ -103,7 +103,7 @@ fn invalid_properties_are_rejected() {
     }
     assert_eq!(
         errors_of(&exec("true", &[("executor", "x")])),
-        ["unknown-reference executor x | ccm, executors"]
+        ["unknown-reference executor x | executors, ccm"]
     );
 }
 

@@ -92,7 +92,7 @@ fn invalid_properties_are_rejected() {
             &[("expect", "{stdout_json=null}")],
             "missing expect expect | exit_code, stdout, stderr, stdout_json",
         ),
-        (&[("capture", "{}")], "missing capture capture | NAME: stdout.json.KEY"),
+        (&[("capture", "{}")], "missing capture capture | NAME: stdout.json.KEY, capture"),
         (&[("capture", "[a]")], "wrong-type capture"),
         (&[("tries", "0")], "invalid-value tries tries"),
         (&[("try_sleep", "5")], "invalid-value try_sleep 5 | 5s, 5m"),

@@ -218,7 +218,7 @@ fn what_is_not_found_has_the_same_words_in_both_providers() {
     let relative = machine.apply(exec("./nosuch", &[("cwd", "/tmp")]));
     assert_eq!(
         failure(&relative).hints.last().map(String::as_str),
-        Some("it is relative to `cwd`, which is \"/tmp\"")
+        Some("write an absolute path, or a path relative to `cwd`, which is \"/tmp\"")
     );
 }
 

@@ -50,8 +50,8 @@ fn file_that_a_stranger_moved_to_the_path_stays_as_it_is() {
     let attributes = [("owner", "65534"), ("mode", "0644")];
     let noop = Runs { noop: true, ..Runs::here(&scratch) }.apply(resource(&attributes));
     let applied = Runs::here(&scratch).apply(resource(&attributes));
-    let refused = "the attributes of \"home/app.conf\" are not changed: it belongs to uid 0, but its directory \
-                   to uid 65534, who could have moved it there";
+    let refused = "the attributes of \"home/app.conf\" are not changed: the file belongs to uid 0, but its directory \
+                   to uid 65534, who could have moved the file there";
     assert_eq!(told(&applied, &scratch), refused);
     assert_eq!(noop.warnings.len(), 1, "{noop:?}");
     assert!(noop.warnings[0].replace(&scratch.at(""), "").contains(refused), "{noop:?}");
@@ -83,7 +83,7 @@ fn file_of_a_stranger_in_a_shared_directory_is_not_taken_over() {
     chown(&path, Some(NOBODY), None).expect("its owner");
     set_mode(&scratch.path().join("shared"), 0o1777);
     let state = scratch.state();
-    let refused = "\"shared/f\" is not changed: it belongs to uid 65534, and everybody can create files in its directory";
+    let refused = "\"shared/f\" is not changed: the file belongs to uid 65534, and everybody can create files in its directory";
     for properties in [&[("content", "ours"), ("backup", "true")][..], &[("owner", "root")]] {
         let resource = || file(&scratch.at("shared/f"), properties);
         let run =

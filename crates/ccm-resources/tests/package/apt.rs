@@ -320,7 +320,7 @@ fn reported_success_is_verified() {
     machine.index(&policy(&["a 1"]));
     machine.becomes(&[]);
     let done = machine.apply(vec![package("a", &[])]);
-    assert_eq!(told(&done), ["failed: it is still not installed"]);
+    assert_eq!(told(&done), ["failed: the package is still not installed"]);
     assert!(failure(&done[0]).changed);
 }
 
@@ -386,7 +386,7 @@ fn two_names_of_one_package_may_not_contradict() {
             let done = if noop { machine.noop(named()) } else { machine.apply(named()) };
             assert_eq!(told(&done), expected, "{resources:?}");
             let is_one = resources[1].0 == "zsh:amd64" && expected[1] == "stable";
-            let warning = is_one.then(|| "it is the same package as package#zsh".to_owned());
+            let warning = is_one.then(|| "this is the same package as package#zsh".to_owned());
             assert_eq!(done[1].warnings, warning.into_iter().collect::<Vec<_>>(), "{resources:?}");
             assert!(done[0].warnings.is_empty());
             assert!(machine.ran().iter().all(|line| !line.starts_with("apt-get")), "{:?}", machine.ran());

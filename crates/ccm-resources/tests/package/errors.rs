@@ -59,7 +59,7 @@ fn invalid_properties_are_rejected() {
         (&[("ensure", "5.9*")], "invalid-value 5.9*, *"),
         (&[("ensure", ">=5")], "invalid-value >=5, >"),
         (&[("ensure", "-5")], "invalid-value -5"),
-        (&[("purge", "true")], "conflict purge purge, ensure: absent | …"),
+        (&[("purge", "true")], "conflict purge purge, ensure: absent | purge"),
         (
             &[("purge", "true"), ("ensure", "absent"), ("provider", "dnf")],
             "conflict purge purge, provider: dnf | purge, .rpmsave",

@@ -169,7 +169,7 @@ fn unit_that_exits_right_after_its_start_has_failed() {
     assert_eq!(
         failure(&transaction).chain,
         [
-            "it is not in the desired state after the change",
+            "`web.service` is not in the desired state after the change",
             "it exited and waits for a restart",
             "its main process ended with exit code 3 (result: exit-code)"
         ]
@@ -184,7 +184,7 @@ fn exit_codes_of_systemd_are_explained() {
     assert_eq!(
         failure(&machine.apply(service("web", &[]))).chain,
         [
-            "it is not in the desired state after the change",
+            "`web.service` is not in the desired state after the change",
             "it has failed",
             "its main process ended with exit code 203: systemd could not execute its program \
              (result: exit-code)",

@@ -35,7 +35,7 @@ fn invalid_services_are_rejected_with_hints() {
         (
             "web",
             &[("ensure", "stopped"), ("on_refresh", "reload")],
-            &["conflict on_refresh on_refresh, ensure: stopped | …"],
+            &["conflict on_refresh on_refresh, ensure: stopped | on_refresh"],
         ),
         (
             "web",

@@ -173,7 +173,7 @@ fn properties_without_effect_are_warned_of() {
         transaction.warnings,
         [
             "`enable: false` has no effect on a static unit, which starts when something else needs it; set `masked: true` to prevent that",
-            "its unit file changed after it was started; subscribe to the file to restart the service"
+            "the unit file changed after the service was started; subscribe to the file to restart the service"
         ]
     );
 }

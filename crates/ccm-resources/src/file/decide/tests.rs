@@ -73,6 +73,15 @@ fn decisions_match_the_table() {
 }
 
 #[test]
+fn advice_never_empties_a_directory_at_the_top() {
+    for (path, advises) in [("/etc", false), ("/srv/app", true)] {
+        let file = DesiredFile::build(path, Some("absent"), FileProperties::default()).unwrap();
+        let FilePlan::Fail(failure) = plan(&file, &state(&file, "full", "-")) else { panic!("{path}") };
+        assert_eq!(failure.hints.iter().any(|hint| hint.contains("force")), advises, "{path}");
+    }
+}
+
+#[test]
 fn backup_needs_a_state_directory() {
     let file = file("present", "content,backup");
     let state = FileState { can_back_up: true, ..state(&file, "file", "content") };
@@ -155,7 +164,7 @@ fn undesired_state_after_a_change_is_a_failure() {
     assert_eq!(
         failure.chain,
         [
-            "it is not in the desired state after the change",
+            "\"/d/f\" is not in the desired state after the change",
             "the content differs; the mode is 0600, not 0644"
         ]
     );

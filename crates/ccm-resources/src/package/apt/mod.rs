@@ -209,7 +209,7 @@ impl Tool for Apt {
 fn no_status() -> Failure {
     Failure::new(FailureKind::Read, format!("\"{STATUS}\" does not exist"))
         .because_of("cannot list installed packages")
-        .with_hint("restore it from /var/lib/dpkg/status-old or /var/backups")
+        .with_hint("restore this file from /var/lib/dpkg/status-old or /var/backups")
 }
 
 /// Builds a call of apt-get that asks no questions and keeps changed configuration files. apt does not wait

@@ -84,15 +84,15 @@ fn effects_are_verified() {
     assert_eq!(verified("stopped", "stopped", "disabled", Some(Verb::Stop)), Ok(Verified::Changed));
     assert_eq!(
         verified("running", "failed", "disabled", started).unwrap_err(),
-        "it is not in the desired state after the change: it has failed: result: exit-code"
+        "`web.service` is not in the desired state after the change: it has failed: result: exit-code"
     );
     assert_eq!(
         verified("running", "stopped", "disabled", started).unwrap_err(),
-        "it is not in the desired state after the change: it is not running"
+        "`web.service` is not in the desired state after the change: it is not running"
     );
     assert_eq!(
         verified("running", "done", "static", None).unwrap_err(),
-        "it is not in the desired state after the change: it is not running"
+        "`web.service` is not in the desired state after the change: it is not running"
     );
     let nothing = ServiceEffect { nothing: true, ..ServiceEffect::default() };
     let verified = ServiceKind::verify(&service("running", "-"), &state("running", "-", false), &nothing);

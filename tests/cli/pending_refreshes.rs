@@ -211,7 +211,7 @@ fn a_newer_ledger_keeps_the_run_from_starting() {
         let called = apply(&scratch, options);
         assert_eq!(called.code, 1, "{}", called.shown());
         assert!(
-            called.stderr.contains("was written by a newer ccm (its version is 2)"),
+            called.stderr.contains("was written by a newer ccm (format version 2; this ccm reads version 1)"),
             "{}",
             called.shown()
         );
@@ -270,10 +270,16 @@ fn status_reads_the_intact_part_of_a_damaged_ledger() {
     let header = intact.lines().next().expect("a header").to_owned();
     let of_none = shown(&(header + "\ntorn\n"));
     assert!(of_none.starts_with(&format!("{manifest} (")), "{of_none}");
-    assert!(of_none.contains("  next: apply its manifest, which does every refresh"), "{of_none}");
+    assert!(
+        of_none.contains("  next: apply the manifest of this ledger, which does every refresh"),
+        "{of_none}"
+    );
     let garbage = shown("garbage\n");
     assert!(garbage.starts_with(&format!("({name})\n")), "{garbage}");
-    assert!(garbage.contains("  next: apply its manifest; the file name is derived from "), "{garbage}");
+    assert!(
+        garbage.contains("  next: apply the manifest of this ledger; the name of the file is derived from "),
+        "{garbage}"
+    );
 }
 
 #[test]
@@ -368,7 +374,7 @@ fn status_prints_a_command_for_the_refresh_if_there_is_one() {
     fs::remove_file(&path).expect("a manifest");
     let shown = status();
     assert!(
-        shown.contains("m.yaml does not exist any more, so no run does this; remove refreshes/"),
+        shown.contains("m.yaml does not exist any more, so no run does these refreshes; remove refreshes/"),
         "{shown}"
     );
     fs::remove_dir_all(&state).expect("a state directory");
@@ -458,6 +464,11 @@ fn ledgers_that_others_can_write_are_not_trusted() {
         let called = apply(&scratch, &[]);
         assert_eq!(called.code, 1, "{}", called.shown());
         assert!(called.stderr.contains("it can be written by others (mode 0777)"), "{}", called.shown());
+        // Removing the directory would remove the ledgers of all manifests.
+        assert_eq!(called.stderr.contains("or remove the file"), name == "ledger", "{}", called.shown());
+        let check =
+            if name == "ledger" { "hint: check the file" } else { "hint: check the files in this directory" };
+        assert!(called.stderr.contains(check), "{}", called.shown());
         // Who only looks is shown what is there, and what a run says of it.
         let called = apply(&scratch, &["--noop"]);
         assert!(
@@ -466,9 +477,11 @@ fn ledgers_that_others_can_write_are_not_trusted() {
             called.shown()
         );
         assert!(called.stderr.contains("it can be written by others (mode 0777)"), "{}", called.shown());
-        assert!(called.stderr.contains("note: a run refuses it; read the file"), "{}", called.shown());
+        assert!(called.stderr.contains("note: a run would refuse this ledger"), "{}", called.shown());
+        assert!(called.stderr.contains(check), "{}", called.shown());
         let called = ccm(&scratch, &["status", "--pending"]).run();
-        let said = "can't be trusted: it can be written by others (mode 0777); a run refuses it\n";
+        let said =
+            "can't be trusted: it can be written by others (mode 0777); a run would refuse this ledger\n";
         assert!(called.code == 0 && called.stdout.contains(said), "{}", called.shown());
         assert!(!called.stdout.contains("next:"), "{}", called.shown());
         assert!(pending(&scratch)["pending"][0]["untrusted"].is_string());

@@ -66,6 +66,11 @@ impl Console {
         self.write(&format!("note: {}\n", escape_control(message)));
     }
 
+    /// Writes a hint for a warning or note.
+    pub(crate) fn hint(&self, message: &str) {
+        self.write(&format!("hint: {}\n", escape_control(message)));
+    }
+
     /// Writes a text without secrets, in one piece so that no other output comes in between. Errors are
     /// ignored, because standard error may be closed.
     pub(crate) fn write(&self, text: &str) {

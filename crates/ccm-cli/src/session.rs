@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use ccm_runtime::{Config, GivenData, GivenFacts, GivenValues, Notice, Session};
+use ccm_runtime::{Config, GivenData, GivenFacts, GivenValues, LedgerError, Notice, Session};
 
 use crate::arguments::{DataArguments, FactArguments, StateArguments, ValueArguments};
 use crate::console::Console;
-use crate::state::UNTRUSTED_HINT;
+use crate::state::untrusted_hint;
 
 /// Opens a session for a command that keeps no state.
 pub(crate) fn open(console: &Console) -> Session {
@@ -42,19 +42,20 @@ fn show(notice: &Notice<'_>, console: &Console) {
         Notice::Waiting(other) => console.note(&format!("waiting for another run to end ({other})")),
         Notice::UntrustedLedger(error) => {
             console.warning_of(error);
-            console.note(&format!("a run refuses it; {UNTRUSTED_HINT}"));
+            console.note("a run would refuse this ledger");
+            if let LedgerError::Untrusted { is_directory, .. } = error {
+                console.hint(untrusted_hint(*is_directory));
+            }
         }
         Notice::DamagedLedger { damage, is_kept } => {
             console.warning_of(damage);
-            console.note(&if *is_kept {
-                format!(
-                    "every refresh of this manifest counts as pending; the file is kept as {}",
-                    damage.kept_as
-                )
+            let name = damage.path.file_name().unwrap_or_default().display();
+            let kept = if *is_kept {
+                format!("the file is kept as {}", damage.kept_as)
             } else {
-                "every refresh of this manifest counts as pending; a run keeps the file under another name"
-                    .to_owned()
-            });
+                format!("the next run renames the file to {name}.damaged-RUN")
+            };
+            console.note(&format!("every refresh of this manifest counts as pending; {kept}"));
         }
         _ => {}
     }

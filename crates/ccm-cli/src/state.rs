@@ -10,9 +10,18 @@ use ccm_runtime::{
 use crate::console::Console;
 use crate::reactor::signal_code;
 
-/// Hint for a ledger that others can write.
-pub(crate) const UNTRUSTED_HINT: &str =
-    "read the file; then remove it, or make yourself its owner and the only one who can write it";
+/// Hint for a ledger that a newer ccm has written. Its format has a version of its own.
+pub(crate) const NEWER_HINT: &str = "use the ccm that last applied this manifest, or a newer one";
+
+/// Returns the hint for a ledger, or its directory, that others can write.
+pub(crate) fn untrusted_hint(is_directory: bool) -> &'static str {
+    if is_directory {
+        "check the files in this directory; then make yourself its owner and the only one who can write it"
+    } else {
+        "check the file; then make yourself its owner and the only one who can write it, or remove the file, which \
+         drops its pending refreshes"
+    }
+}
 
 /// Reports why a run can't begin.
 pub(crate) fn report_begin_error(console: &Console, session: &Session, error: &BeginError) -> ExitCode {
@@ -23,7 +32,9 @@ pub(crate) fn report_begin_error(console: &Console, session: &Session, error: &B
         BeginError::Runner(error) => return report_setup_error(console, error),
         BeginError::State(error) => nothing(&[error.hint()]),
         BeginError::Lock(error) => nothing(&[match error {
-            LockError::Held { .. } => "wait until it ends, or wait longer with `--lock-wait`".to_owned(),
+            LockError::Held { .. } => {
+                "wait until the other run ends, or wait longer with `--lock-wait`".to_owned()
+            }
             // The parent directory belongs to the user who runs ccm.
             LockError::Use { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
                 "change the owner of the lock file to that of its directory with `chown`, or remove the file"
@@ -104,9 +115,9 @@ fn state_hint(session: &Session, error: &StateError) -> String {
 fn ledger_hint(session: &Session, error: &LedgerError) -> String {
     match error {
         LedgerError::State(error) => state_hint(session, error),
-        LedgerError::Newer { .. } => "use that version of ccm or a newer one".to_owned(),
+        LedgerError::Newer { .. } => NEWER_HINT.to_owned(),
         LedgerError::Directory { path, source } => session.state_advice(path, source).to_string(),
-        LedgerError::Untrusted { .. } => UNTRUSTED_HINT.to_owned(),
+        LedgerError::Untrusted { is_directory, .. } => untrusted_hint(*is_directory).to_owned(),
         _ => "check owner and permissions of the state directory".to_owned(),
     }
 }

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use crate::arguments::{self, DocumentFormat};
 use crate::console::Console;
+use crate::state::NEWER_HINT;
 use crate::{session, state};
 
 /// Shows the last run and the pending refreshes, or only the refreshes.
@@ -75,7 +76,7 @@ fn pending_text(session: &Session, pending: &PendingRefreshes, state_dir: Option
                 &format!("  can't be read, so every refresh may be pending: {}\n", escape_control(reason));
         }
         if !untrusted.is_empty() {
-            text += &format!("  {}; a run refuses it\n", escape_control(&untrusted.join(": ")));
+            text += &format!("  {}; a run would refuse this ledger\n", escape_control(&untrusted.join(": ")));
         }
         for RecordedRefresh { subscriber, refresh, blocked_by, .. } in refreshes {
             let kept = match blocked_by {
@@ -108,15 +109,16 @@ fn next_step_line(step: &NextStep, file: &str, state_dir: Option<&Path>) -> Stri
     match step {
         NextStep::Apply(manifest) => apply_line(manifest, state_dir),
         NextStep::ApplyKey(_) => {
-            "  next: apply its manifest, which does every refresh that may be pending\n".to_owned()
+            "  next: apply the manifest of this ledger, which does every refresh that may be pending\n".to_owned()
         }
         NextStep::ApplyUnknown => {
-            "  next: apply its manifest; the file name is derived from its name or path\n".to_owned()
+            "  next: apply the manifest of this ledger; the name of the file is derived from the manifest's name or path\n"
+                .to_owned()
         }
-        NextStep::UseNewerVersion => "  next: use that version of ccm or a newer one\n".to_owned(),
+        NextStep::UseNewerVersion => format!("  next: {NEWER_HINT}\n"),
         NextStep::Gone { manifest, is_whole_ledger } => {
             let manifest = escape_control(manifest);
-            let gone = format!("  {manifest} does not exist any more, so no run does this");
+            let gone = format!("  {manifest} does not exist any more, so no run does these refreshes");
             let file = escape_control(file);
             gone + &if *is_whole_ledger {
                 format!("; remove refreshes/{file} to drop the refreshes\n")

@@ -22,14 +22,16 @@ pub(crate) use record::{
 };
 
 use file::DIRECTORY;
-use record::{LedgerContent, Unreadable};
+use record::{LedgerContent, Unreadable, VERSION};
 
 /// Error of opening a ledger. The caller should not start a run, because the pending refreshes are unknown.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LedgerError {
     /// A newer version of ccm has written it.
-    #[error("the ledger {path:?} was written by a newer ccm (its version is {version})")]
+    #[error(
+        "the ledger {path:?} was written by a newer ccm (format version {version}; this ccm reads version {VERSION})"
+    )]
     Newer {
         /// The file.
         path: PathBuf,
@@ -41,6 +43,8 @@ pub enum LedgerError {
     Untrusted {
         /// The file or directory.
         path: PathBuf,
+        /// `true` if the path is the directory of a ledger, `false` if it is a ledger.
+        is_directory: bool,
         /// Cause of the error.
         source: io::Error,
     },
@@ -96,7 +100,7 @@ impl Ledger {
     /// Opens a ledger for a run that holds the lock of the state directory. Writes nothing yet.
     pub fn open(state: &Directory, run: LedgerRun) -> Result<Self, LedgerError> {
         let name = file::name(&run.key);
-        trust(state, DIRECTORY)?;
+        trust_directory(state, DIRECTORY)?;
         let directory = open_ledgers(state)?;
         if let Some(directory) = &directory {
             trust(directory, &name)?;
@@ -156,13 +160,24 @@ pub fn ledger_read_back(bytes: &[u8]) -> Option<String> {
     record::parse(bytes).ok().map(|LedgerContent { key, salt, pending }| ledger_text(&key, &salt, &pending))
 }
 
-/// Checks that no other user can have written a file, if it exists.
+/// Checks that no other user can have written a ledger, if it exists.
 fn trust(directory: &Directory, name: &str) -> Result<(), LedgerError> {
-    match directory.only_ours(name) {
+    only_ours(directory, name, false)
+}
+
+/// Checks that no other user can write a directory, if it exists.
+fn trust_directory(parent: &Directory, name: &str) -> Result<(), LedgerError> {
+    only_ours(parent, name, true)
+}
+
+fn only_ours(parent: &Directory, name: &str, is_directory: bool) -> Result<(), LedgerError> {
+    match parent.only_ours(name) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-        result => {
-            result.map_err(|source| LedgerError::Untrusted { path: directory.path().join(name), source })
-        }
+        result => result.map_err(|source| LedgerError::Untrusted {
+            path: parent.path().join(name),
+            is_directory,
+            source,
+        }),
     }
 }
 
@@ -170,9 +185,13 @@ fn trust(directory: &Directory, name: &str) -> Result<(), LedgerError> {
 /// or its directory.
 fn trust_error(state: &Directory, directory: Option<&Directory>, name: &str) -> Option<LedgerError> {
     let itself = state.only_ours(".");
-    let itself = itself.map_err(|source| LedgerError::Untrusted { path: state.path().into(), source });
+    let itself = itself.map_err(|source| LedgerError::Untrusted {
+        path: state.path().into(),
+        is_directory: true,
+        source,
+    });
     let inside = || directory.map_or(Ok(()), |directory| trust(directory, name));
-    itself.and_then(|()| trust(state, DIRECTORY)).and_then(|()| inside()).err()
+    itself.and_then(|()| trust_directory(state, DIRECTORY)).and_then(|()| inside()).err()
 }
 
 /// Opens the directory of all ledgers. Returns `None` if it does not exist.

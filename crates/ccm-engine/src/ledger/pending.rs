@@ -7,7 +7,7 @@ use ccm_host::state::Directory;
 use ccm_model::{PendingRefresh, RefreshBlocker, ResourceId, error_layers};
 
 use super::file::{DIRECTORY, ENDING, read};
-use super::record::{Remains, Unreadable, parse, remains};
+use super::record::{Remains, Unreadable, VERSION, parse, remains};
 use super::{LedgerError, open_ledgers, trust_error};
 
 /// Ledger of a manifest, as it was found.
@@ -79,7 +79,9 @@ fn read_ledger(directory: &Directory, file: String, untrusted: Vec<String>) -> O
         refreshes: Vec::new(),
         is_newer: matches!(error, Unreadable::Newer { .. }),
         unreadable: Some(match error {
-            Unreadable::Newer { version } => format!("written by a newer ccm (its version is {version})"),
+            Unreadable::Newer { version } => {
+                format!("written by a newer ccm (format version {version}; this ccm reads version {VERSION})")
+            }
             Unreadable::Damaged { reason } => format!("damaged: {reason}"),
         }),
         manifests,

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 const PROTOCOL: &str = "io.choria.ccm.v1.ledger";
 /// Version of the format that is written. Newer ones are not read.
-const VERSION: u64 = 1;
+pub(crate) const VERSION: u64 = 1;
 
 /// Resource as a ledger names it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

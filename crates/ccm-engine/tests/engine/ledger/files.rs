@@ -102,9 +102,12 @@ fn a_newer_ledger_is_refused_and_not_touched() {
     fs::write(machine.file(), text).expect("a ledger");
     let before = machine.everything();
     let error = machine.open(machine.named("site", "/site.yaml")).expect_err("a refusal").to_string();
-    assert!(error.ends_with("was written by a newer ccm (its version is 2)"), "{error}");
+    assert!(
+        error.ends_with("was written by a newer ccm (format version 2; this ccm reads version 1)"),
+        "{error}"
+    );
     Ledger::inspect(&machine.state(), machine.named("site", "/site.yaml")).expect_err("a refusal");
-    assert_eq!(machine.pending(), "written by a newer ccm (its version is 2)");
+    assert_eq!(machine.pending(), "written by a newer ccm (format version 2; this ccm reads version 1)");
     assert_eq!(machine.everything(), before);
 }
 

@@ -197,7 +197,7 @@ fn the_state_directory_of_the_run_is_not_removed() {
     let scratch = Scratch::new();
     scratch.write("f", "");
     let files = "        - '[dir]': {ensure: absent, force: true}\n";
-    let expected = "\"[dir]\" is or contains the state directory of this run";
+    let expected = "can't remove \"[dir]\", which is or contains the state directory of this run";
     for options in [&["--state-dir", "state"][..], &["--state-dir", "state", "--noop"]] {
         let called = apply_files(&scratch, files, options);
         assert_eq!((called.code, called.stdout.contains(expected)), (4, true), "{}", called.shown());

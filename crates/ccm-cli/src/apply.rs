@@ -183,7 +183,7 @@ pub(crate) fn report_record_errors(console: &Console, ended: &RecordEnd) {
         console.error_of(error, "the run itself was completed", &[]);
     }
     for error in &ended.not_removed {
-        console.error_of(error, "the run itself is not affected", &["remove it by hand".to_owned()]);
+        console.error_of(error, "the run itself is not affected", &["remove this record by hand".to_owned()]);
     }
 }
 

@@ -450,8 +450,9 @@ impl TypedValueParser for AssignmentParser {
             let message = format!("{option}: {what}\n\n  hint: {hint}\n");
             Error::raw(ErrorKind::ValueValidation, message).with_cmd(command)
         };
-        let text =
-            value.to_str().ok_or_else(|| refuse("it is not UTF-8 text", "write it like `port=8080`"))?;
+        let text = value
+            .to_str()
+            .ok_or_else(|| refuse("the value is not UTF-8 text", "write `KEY=VALUE`, such as `port=8080`"))?;
         match assignment::read(text) {
             Ok(_) => Ok(text.to_owned()),
             Err(error) => Err(refuse(&error.to_string(), error.hint())),
@@ -475,8 +476,7 @@ pub(crate) fn without_value(mut error: Error) -> Error {
         _ => None,
     };
     if let Some(shown) = shown {
-        let why =
-            "it may be part of a value, so it is not shown; quote a value with blanks: --data 'motd=a b'";
+        let why = "the argument may be part of a value, so it is not shown; quote a value with blanks: --data 'motd=a b'";
         error.insert(ContextKind::InvalidArg, ContextValue::String(shown));
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![why.into()]));
     }
@@ -496,8 +496,8 @@ fn takes_values() -> bool {
 /// Reads the path of the events file. `--output` is the option for standard output.
 pub(crate) fn events_file(text: &str) -> Result<PathBuf, String> {
     match text {
-        "-" => Err("it must be a file; for standard output write `--output jsonl`".to_owned()),
-        "" => Err("it must be a file".to_owned()),
+        "-" => Err("expected the path of a file; for standard output, write `--output jsonl`".to_owned()),
+        "" => Err("expected the path of a file".to_owned()),
         path => Ok(PathBuf::from(path)),
     }
 }

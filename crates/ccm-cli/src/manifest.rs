@@ -73,13 +73,13 @@ pub(crate) fn report_input_error(console: &Console, error: &InputError) -> ExitC
 pub(crate) fn report_text_error(console: &Console, error: &TextError) -> ExitCode {
     let hint = match error {
         TextError::TooLong { what: "manifest", .. } => {
-            "raise `--max-manifest-size` if it is meant to be that long"
+            "raise `--max-manifest-size` if the manifest is meant to be that long"
         }
         TextError::Read { source, is_relative, .. } => match source.kind() {
             ErrorKind::NotFound if *is_relative => {
                 "check the path, which is relative to the current directory"
             }
-            ErrorKind::PermissionDenied => "run ccm as a user who can read it",
+            ErrorKind::PermissionDenied => "run ccm as a user who can read this file",
             ErrorKind::IsADirectory => "give the path of a file in this directory",
             _ => "",
         },

@@ -37,14 +37,16 @@ pub enum StateAdvice {
 impl fmt::Display for StateAdvice {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::MountWritable => formatter.write_str("remount its file system read-write"),
-            Self::FreeSpace => formatter.write_str("free space on its file system"),
+            Self::MountWritable => formatter.write_str("remount the file system of this path read-write"),
+            Self::FreeSpace => formatter.write_str("free space on the file system of this path"),
             Self::RunAs { uid, name: Some(name) } => {
-                write!(formatter, "run ccm as its owner {name} (uid {uid})")
+                write!(formatter, "run ccm as {name} (uid {uid}), the owner of this path")
             }
-            Self::RunAs { uid, name: None } => write!(formatter, "run ccm as its owner (uid {uid})"),
-            Self::RunAsOwner => formatter.write_str("run ccm as its owner"),
-            Self::MoveAway => formatter.write_str("move it away; ccm creates a new one"),
+            Self::RunAs { uid, name: None } => {
+                write!(formatter, "run ccm as uid {uid}, the owner of this path")
+            }
+            Self::RunAsOwner => formatter.write_str("run ccm as the owner of this path"),
+            Self::MoveAway => formatter.write_str("move away what is at this path; ccm creates it anew"),
         }
     }
 }
@@ -147,11 +149,11 @@ mod tests {
     fn advice_leads_to_no_other_directory() {
         let session = Session::open(Config::default());
         for (kind, expected) in [
-            (io::ErrorKind::ReadOnlyFilesystem, "remount its file system read-write"),
-            (io::ErrorKind::StorageFull, "free space on its file system"),
-            (io::ErrorKind::PermissionDenied, "run ccm as its owner root (uid 0)"),
-            (io::ErrorKind::IsADirectory, "move it away; ccm creates a new one"),
-            (io::ErrorKind::Other, "move it away; ccm creates a new one"),
+            (io::ErrorKind::ReadOnlyFilesystem, "remount the file system of this path read-write"),
+            (io::ErrorKind::StorageFull, "free space on the file system of this path"),
+            (io::ErrorKind::PermissionDenied, "run ccm as root (uid 0), the owner of this path"),
+            (io::ErrorKind::IsADirectory, "move away what is at this path; ccm creates it anew"),
+            (io::ErrorKind::Other, "move away what is at this path; ccm creates it anew"),
         ] {
             // The path does not exist, and root owns its parent.
             let advice = session.state_advice(Path::new("/proc/nosuch/lock"), &kind.into());

@@ -41,7 +41,7 @@ impl LateValues for CatalogLate<'_, '_> {
 
 /// Builds the failure for errors that only a late value revealed, each with its location.
 fn failure(errors: &[Diagnostic], texts: &SourceMap) -> Failure {
-    let mut failure = Failure::new(FailureKind::Value, "its properties can't be evaluated");
+    let mut failure = Failure::new(FailureKind::Value, "the properties of the resource can't be evaluated");
     for error in errors {
         let location = error.span().and_then(|span| texts.location(span));
         let message = error.one_line();

@@ -205,7 +205,7 @@ impl Sources for MachineSources {
                 DiagnosticKind::Unreadable,
                 format!("{} can't be read: {reason}", path.display()),
             );
-            vec![error.with_hint("leave it out with `--no-env`")]
+            vec![error.with_hint("leave out `.env` with `--no-env`")]
         };
         match self.doors.doors.dotenv(path, MAX_FILE_SIZE) {
             Ok(Some(bytes)) => {

@@ -127,7 +127,7 @@ fn errors_in_properties_are_located() {
         ("manifest.yaml:5:42", &["`content`", "`source`", "exclude each other"], &["one of them"]),
         ("manifest.yaml:6:29", &["`u+x`", "mode", "octal"], &["`0644`"]),
         ("manifest.yaml:7:11", &["`/etc/../motd`", "`..`"], &["shortest form"]),
-        ("manifest.yaml:7:33", &["`force`", "`ensure: absent`"], &["remove it"]),
+        ("manifest.yaml:7:33", &["`force`", "`ensure: absent`"], &["remove `force`"]),
     ];
     expect_errors(&apply_files(&scratch, files, &[]), 1, &expected);
 }

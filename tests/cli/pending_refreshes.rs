@@ -387,7 +387,7 @@ fn an_unreadable_record_does_not_suggest_another_state_directory() {
     for command in ["history", "status"] {
         let called = ccm(&scratch, &[command]).args(&["--state-dir", "state"]).run();
         assert_eq!(called.code, 1, "{}", called.shown());
-        assert!(called.stderr.contains("\nhint: move it away"), "{}", called.shown());
+        assert!(called.stderr.contains("\nhint: move away what is at this path"), "{}", called.shown());
     }
 }
 

@@ -80,7 +80,13 @@ fn a_lock_that_is_not_a_file_is_refused() {
     fs::create_dir_all(scratch.at("state/lock")).expect("a directory");
     let lock = |name: &str, cause: &str| {
         let path = format!("lock file \"[dir]/{name}/lock\"");
-        expect_error(&refused(&scratch, name), 1, "", &[&path, cause, "nothing was run"], &["move it away"]);
+        expect_error(
+            &refused(&scratch, name),
+            1,
+            "",
+            &[&path, cause, "nothing was run"],
+            &["move away what is at this path"],
+        );
     };
     lock("state", "Is a directory");
     fs::create_dir_all(scratch.at("other")).expect("a directory");

@@ -13,6 +13,7 @@ mod read;
 mod remove;
 mod resolve;
 mod system;
+mod tree;
 mod write;
 
 use std::io;
@@ -90,6 +91,9 @@ pub trait Files {
     /// Removes a file, a link or an empty directory; with `force` a directory with its content. The root
     /// directory, a mount point and a directory with a mount point in it are errors.
     fn remove(&self, path: &Path, force: bool) -> Result<(), FileError>;
+
+    /// Counts what is in a directory, at most `max_entries` of it. A part that can't be read is left out.
+    fn tree_size(&self, path: &Path, max_entries: u64) -> TreeSize;
 
     /// Finds a mount point that prevents [`Files::write`] or [`Files::remove`]: the path itself, or with
     /// `below` any path below it.
@@ -199,6 +203,17 @@ pub enum FileKind {
     },
     /// A device, a pipe or a socket, with its article: `a pipe`.
     Special(&'static str),
+}
+
+/// Size of what is in a directory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TreeSize {
+    /// Number of files of any kind but directories.
+    pub files: u64,
+    /// Length of the regular files in bytes.
+    pub bytes: u64,
+    /// `true` if there is more than was counted.
+    pub is_partial: bool,
 }
 
 /// Result of [`Files::read`].

@@ -90,8 +90,8 @@ pub use executor::{
 };
 pub use files::{
     BackupName, FileAttributes, FileChange, FileError, FileInfo, FileKind, FileStep, Files, FilesMiddleware,
-    HashPolicy, InspectOptions, NewContent, NewFile, PathInfo, ReadContent, SystemFiles, is_temp_path,
-    is_transient, read_at_most, sha256, slug, unescape,
+    HashPolicy, InspectOptions, NewContent, NewFile, PathInfo, ReadContent, SystemFiles, TreeSize,
+    is_temp_path, is_transient, read_at_most, sha256, slug, unescape,
 };
 pub use machine::{Interface, InterfaceFlag, Kernel, Machine, Space, SystemMachine};
 pub use non_blocking_writer::NonBlockingWriter;

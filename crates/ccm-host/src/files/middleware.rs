@@ -4,7 +4,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::{BackupName, FileAttributes, FileError, Files, InspectOptions, NewFile, PathInfo, ReadContent};
+use super::{
+    BackupName, FileAttributes, FileError, Files, InspectOptions, NewFile, PathInfo, ReadContent, TreeSize,
+};
 
 /// Change of a file, as a [`FilesMiddleware`] sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,6 +87,10 @@ impl<T: FilesMiddleware> Files for T {
     fn remove(&self, path: &Path, force: bool) -> Result<(), FileError> {
         self.before_change(path, FileChange::Remove)?;
         self.inner().remove(path, force)
+    }
+
+    fn tree_size(&self, path: &Path, max_entries: u64) -> TreeSize {
+        self.inner().tree_size(path, max_entries)
     }
 
     fn blocking_mount(&self, path: &Path, below: bool) -> Result<Option<PathBuf>, FileError> {

@@ -8,8 +8,8 @@ use rustix::process::{getegid, geteuid, getgroups};
 
 use super::content::{self, Readable};
 use super::{
-    BackupName, FileAttributes, FileError, Files, InspectOptions, NewFile, PathInfo, ReadContent, attributes,
-    backup, directory, inspect, is_absence, names, remove, resolve, write,
+    BackupName, FileAttributes, FileError, Files, InspectOptions, NewFile, PathInfo, ReadContent, TreeSize,
+    attributes, backup, directory, inspect, is_absence, names, remove, resolve, tree, write,
 };
 use crate::command::Cancellation;
 
@@ -91,6 +91,10 @@ impl Files for SystemFiles {
 
     fn remove(&self, path: &Path, force: bool) -> Result<(), FileError> {
         remove::remove(path, force, &self.cancellation)
+    }
+
+    fn tree_size(&self, path: &Path, max_entries: u64) -> TreeSize {
+        tree::size(path, max_entries, &self.cancellation)
     }
 
     fn blocking_mount(&self, path: &Path, below: bool) -> Result<Option<PathBuf>, FileError> {

@@ -1,6 +1,6 @@
 //! Removing, with and without `force`.
 
-use ccm_host::Files as _;
+use ccm_host::{Files as _, TreeSize};
 use ccm_testkit::Scratch;
 
 use crate::{error_text, files, is_root, set_mode};
@@ -48,6 +48,23 @@ fn force_removes_deep_and_wide_trees_and_follows_no_link() {
     }
     files().remove(&top, true).expect("a removal");
     assert_eq!((scratch.names(), scratch.read("kept/f").as_deref()), (vec!["kept".to_owned()], Some("kept")));
+}
+
+#[test]
+fn tree_is_counted_without_following_links() {
+    let scratch = Scratch::new();
+    scratch.write("kept/f", "kept");
+    scratch.write("top/one", "12345");
+    scratch.write("top/a/b/two", "123");
+    std::os::unix::fs::symlink(scratch.path().join("kept"), scratch.path().join("top/link")).expect("a link");
+    let top = scratch.path().join("top");
+    let whole = TreeSize { files: 3, bytes: 8, is_partial: false };
+    assert_eq!(files().tree_size(&top, 5), whole);
+    let part = files().tree_size(&top, 4);
+    assert!(part.is_partial && part.files < 3, "{part:?}");
+    assert_eq!(files().tree_size(&top, 0), TreeSize { is_partial: true, ..TreeSize::default() });
+    let nothing = files().tree_size(&scratch.path().join("nothing"), 5);
+    assert_eq!(nothing, TreeSize { is_partial: true, ..TreeSize::default() });
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use ccm_host::{
     BackupName, Cancellation, FileAttributes, FileError, Files, InspectOptions, NewFile, PathInfo,
-    ReadContent, SystemFiles,
+    ReadContent, SystemFiles, TreeSize,
 };
 use ccm_model::{Event, Outcome, StopCause};
 use ccm_runtime::{
@@ -70,6 +70,10 @@ impl Files for BlockingFiles {
 
     fn remove(&self, path: &Path, force: bool) -> Result<(), FileError> {
         self.inner.remove(path, force)
+    }
+
+    fn tree_size(&self, path: &Path, max_entries: u64) -> TreeSize {
+        self.inner.tree_size(path, max_entries)
     }
 
     fn blocking_mount(&self, path: &Path, below: bool) -> Result<Option<PathBuf>, FileError> {

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use ccm_host::{
     BackupName, FileAttributes, FileError, FileInfo, FileKind, FileStep, Files, HashPolicy, InspectOptions,
-    NewContent, NewFile, PathInfo, ReadContent, sha256,
+    NewContent, NewFile, PathInfo, ReadContent, TreeSize, sha256,
 };
 use nix::errno::Errno;
 
@@ -214,6 +214,14 @@ impl Files for FakeFiles {
         let mut entries = self.entries.borrow_mut();
         below.iter().chain([&path.to_owned()]).for_each(|path| drop(entries.remove(path)));
         Ok(())
+    }
+
+    fn tree_size(&self, path: &Path, max_entries: u64) -> TreeSize {
+        let below: Vec<FakeFile> = self.below(path).iter().filter_map(|path| self.entry(path)).collect();
+        let counted = below.iter().zip(0..max_entries).filter_map(|(entry, _)| entry.content.as_ref());
+        let (files, bytes) =
+            counted.fold((0, 0), |(files, bytes), content| (files + 1, bytes + content.len() as u64));
+        TreeSize { files, bytes, is_partial: below.len() as u64 > max_entries }
     }
 
     fn blocking_mount(&self, path: &Path, below: bool) -> Result<Option<PathBuf>, FileError> {

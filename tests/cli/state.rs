@@ -75,6 +75,25 @@ fn the_directory_of_another_user_is_refused() {
 }
 
 #[test]
+fn a_shared_directory_is_kept_and_one_of_its_own_advised() {
+    let scratch = Scratch::new();
+    for (mode, advice) in [
+        (0o1777, "use a directory of its own, such as --state-dir [dir]/shared/ccm"),
+        (0o777, "that only you can write"),
+    ] {
+        fs::create_dir_all(scratch.at("shared")).expect("a directory");
+        fs::set_permissions(scratch.at("shared"), Permissions::from_mode(mode)).expect("a mode");
+        let called = refused(&scratch, "shared");
+        let cause = format!("can be written by others (mode {mode:04o})");
+        expect_error(&called, 1, "", &[&cause], &[advice]);
+        assert!(!called.stderr.contains("chmod"), "{}", called.shown());
+    }
+    fs::set_permissions(scratch.at("shared"), Permissions::from_mode(0o1777)).expect("a mode");
+    let called = ccm(&scratch, &["apply", "manifest.yaml", "--state-dir", "shared/ccm"]).run();
+    assert_eq!(called.code, 0, "{}", called.shown());
+}
+
+#[test]
 fn a_lock_that_is_not_a_file_is_refused() {
     let scratch = Scratch::new();
     fs::create_dir_all(scratch.at("state/lock")).expect("a directory");

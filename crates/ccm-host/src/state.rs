@@ -15,6 +15,9 @@ pub use lock::{Lock, LockError, LockHolder};
 
 use crate::files::{FileError, FileStep, resolution_error};
 
+/// Bit of a directory in which only the owner of an entry can rename or remove it.
+const STICKY: u32 = 0o1000;
+
 /// Error of using a state directory.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -124,6 +127,10 @@ impl StateError {
             Self::ForeignParent { .. } | Self::ExposedParent { .. } => {
                 "use --state-dir to name a directory below which only you and root can rename directories"
                     .to_owned()
+            }
+            // In a directory such as /tmp, others can't exchange a directory of this user.
+            Self::Exposed { path, mode } if mode & STICKY != 0 => {
+                format!("use a directory of its own, such as --state-dir {}", path.join("ccm").display())
             }
             Self::Exposed { .. } => "use --state-dir to name a directory that only you can write".to_owned(),
         }

@@ -5,13 +5,19 @@ use std::borrow::Cow;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::escape_control;
+
+/// Maximum length of a text of an action in an event, in bytes.
+const MAX_TEXT: usize = 4 << 10;
+
 /// Action of a run on a resource; in noop, the action that a run would take.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Action {
     /// The verb.
     pub verb: Verb,
-    /// What is made or run, on one line: a command, or the attributes of a new file.
+    /// What is made, run or removed: a command, or the attributes of a new file. In an event it is one line of
+    /// about 4 KiB at most, with a mark where it was cut.
     #[serde(default)]
     pub detail: Option<String>,
     /// Aspects that change, in the order of the report.
@@ -95,7 +101,7 @@ impl Action {
         Self { verb, detail: None, changes: Vec::new() }
     }
 
-    /// Adds the detail, without line ends.
+    /// Adds the detail. Line ends are escaped and a long text is cut later, once secrets are redacted.
     #[must_use]
     pub fn of(mut self, detail: impl Into<String>) -> Self {
         self.detail = Some(detail.into());
@@ -113,6 +119,33 @@ impl Action {
         self.changes.push(Change { aspect: aspect.into(), from, to, lines: None });
         self
     }
+
+    /// Adds a change of a text whose lines were counted.
+    #[must_use]
+    pub fn changing_lines(mut self, aspect: impl Into<Cow<'static, str>>, lines: ChangedLines) -> Self {
+        self.changes.push(Change { aspect: aspect.into(), from: None, to: None, lines: Some(lines) });
+        self
+    }
+
+    /// Puts each text on one line and cuts what is too long. Call this after secrets were redacted: the
+    /// beginning of a secret before a cut could not be recognized.
+    #[must_use]
+    pub fn into_shown(mut self) -> Self {
+        let texts = self.changes.iter_mut().flat_map(|change| [&mut change.from, &mut change.to]);
+        for text in texts.chain([&mut self.detail]).flatten() {
+            *text = one_line(text);
+        }
+        self
+    }
+}
+
+fn one_line(text: &str) -> String {
+    let escaped = escape_control(text.trim());
+    if escaped.len() <= MAX_TEXT {
+        return escaped.into_owned();
+    }
+    let end = (0..=MAX_TEXT).rev().find(|end| escaped.is_char_boundary(*end)).unwrap_or_default();
+    format!("{}... (truncated, {} more bytes)", &escaped[..end], escaped.len() - end)
 }
 
 impl Verb {
@@ -166,6 +199,17 @@ impl Verb {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn texts_are_shown_on_one_bounded_line() {
+        let shown = |detail: &str| Action::new(Verb::Run).of(detail).into_shown().detail.expect("a detail");
+        assert_eq!(shown("make -j2"), "make -j2");
+        assert_eq!(shown("set -e\n\tmake 'a b'\n"), r"set -e\n\tmake 'a b'");
+        let long = shown(&format!("{}ä{}", "x".repeat(MAX_TEXT - 1), "y".repeat(98)));
+        assert_eq!(long, format!("{}... (truncated, 100 more bytes)", "x".repeat(MAX_TEXT - 1)));
+        let changed = Action::new(Verb::Change).changing("version", Some("1\n2".to_owned()), None);
+        assert_eq!(changed.into_shown().changes[0].from.as_deref(), Some(r"1\n2"));
+    }
 
     #[test]
     fn action_of_another_version_is_read() {

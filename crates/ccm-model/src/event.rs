@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::time::{Duration, SystemTime};
 
 use crate::{
-    Action, Fields, Outcome, PendingRefresh, Presentation, Properties, Reason, ResourceId, RunSummary, StartLine,
-    TransactionLine,
+    Action, Fields, Outcome, PendingRefresh, Presentation, Properties, Reason, ResourceId, RunSummary,
+    StartLine, TransactionLine,
 };
 use serde::{Deserialize, Serialize};
 
@@ -138,7 +138,9 @@ pub struct Transaction {
     pub final_ensure: Option<String>,
     /// Outcome.
     pub outcome: Outcome,
-    /// Action that was taken or, in noop, that a run would take. `None` if nothing was done.
+    /// Action that was taken or, in noop, that a run would take. For a failed resource, the action that was
+    /// decided on; [`Failure::changed`](crate::Failure::changed) is `true` if it was begun. `None` if there was
+    /// nothing to do, or if what is to be done is not known.
     pub action: Option<Action>,
     /// Properties of the type as they were written; those that `sensitive` hides are `[redacted]`.
     pub properties: Properties,

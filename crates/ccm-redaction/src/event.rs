@@ -6,9 +6,9 @@ use serde_json::Value as Json;
 
 use super::Redactor;
 use ccm_model::{
-    Event, Failure, Fields, MissingPrerequisite, Node, NodeEntry, NodeKey, NodeMap, NodeValue, Outcome,
-    PendingCause, Properties, Reason, ResourceId, RunSummary, Scalar, ScalarStyle, SkipCause, StopCause,
-    Transaction,
+    Action, Event, Failure, Fields, MissingPrerequisite, Node, NodeEntry, NodeKey, NodeMap, NodeValue,
+    Outcome, PendingCause, Properties, Reason, ResourceId, RunSummary, Scalar, ScalarStyle, SkipCause,
+    StopCause, Transaction,
 };
 
 impl Redactor {
@@ -54,6 +54,7 @@ impl Redactor {
         self.text(&mut transaction.requested_ensure);
         self.texts(&mut transaction.final_ensure);
         self.outcome(&mut transaction.outcome);
+        transaction.action.iter_mut().for_each(|action| self.action(action));
         if let Some(properties) = self.properties(&transaction.properties) {
             transaction.properties = properties;
         }
@@ -69,6 +70,16 @@ impl Redactor {
         transaction.state.iter_mut().flat_map(Fields::values_mut).for_each(|value| self.json(value));
         if let Some(diff) = &mut transaction.diff {
             *diff = self.redact_lines(diff).into_owned();
+        }
+    }
+
+    fn action(&self, action: &mut Action) {
+        self.texts(&mut action.detail);
+        for change in &mut action.changes {
+            self.texts(change.from.iter_mut().chain(&mut change.to));
+            if let Cow::Owned(redacted) = self.redact(&change.aspect) {
+                change.aspect = redacted.into();
+            }
         }
     }
 

@@ -5,10 +5,10 @@ use proptest::prelude::*;
 
 use super::*;
 use ccm_model::{
-    CancelledCause, CancelledRefresh, Event, Failure, FailureKind, Fields, Location, MissingPrerequisite,
-    Node, NodeEntry, NodeKey, NodeMap, Outcome, OutputLine, PendingCause, PendingRefresh, Properties, Reason,
-    RefreshSummary, ResourceId, RunSummary, SessionStarted, Span, StopCause, Stream, StreamTail, Transaction,
-    UnfinishedRefresh,
+    Action, CancelledCause, CancelledRefresh, Event, Failure, FailureKind, Fields, Location,
+    MissingPrerequisite, Node, NodeEntry, NodeKey, NodeMap, Outcome, OutputLine, PendingCause,
+    PendingRefresh, Properties, Reason, RefreshSummary, ResourceId, RunSummary, SessionStarted, Span,
+    StopCause, Stream, StreamTail, Transaction, UnfinishedRefresh, Verb,
 };
 
 fn redacted(values: &[&str], text: &str) -> String {
@@ -237,7 +237,11 @@ fn no_part_of_an_event_keeps_a_value() {
             id: id(),
             alias: Some(says("alias")),
             requested_ensure: says("ensure"),
-            action: None,
+            action: Some(Action::new(Verb::Run).of(says("command")).changing(
+                says("aspect"),
+                Some(says("from")),
+                Some(says("to")),
+            )),
             final_ensure: Some(says("ensure")),
             outcome,
             reason: Some(Reason::new("rule", says("reason"))),

@@ -51,7 +51,9 @@ pub struct TransactionLine<'a, P = Map<String, Value>> {
     pub properties: P,
     /// State that was read last, in the shape of its type.
     pub status: Option<Cow<'a, Fields>>,
-    /// Action that was taken or, in noop, that a run would take; null if nothing was done.
+    /// Action that was taken or, in noop, that a run would take; null if there was nothing to do, or if what is
+    /// to be done is not known. For a failed resource, the action that was decided on; `changed` tells whether
+    /// it was begun.
     #[serde(default, deserialize_with = "known")]
     pub action: Option<Cow<'a, Action>>,
     /// In noop: the change that a run would make.

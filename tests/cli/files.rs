@@ -87,6 +87,43 @@ fn noop_reports_files_in_a_directory_that_does_not_exist_yet() {
 }
 
 #[test]
+fn a_directory_is_made_with_those_above_it() {
+    let scratch = Scratch::new();
+    // The noop of the file knows the directories that would be made.
+    let files = "
+        - '[dir]/a/b/leaf': {ensure: directory, mode: \"0700\"}
+        - '[dir]/a/b/f': {content: \"x\\n\", require: ['file#[dir]/a/b/leaf']}
+        - '[dir]/a/other': {ensure: directory, require: ['file#[dir]/a/b/leaf']}
+";
+    let noop = apply_files(&scratch, files, &["--noop", "--output", "json"]);
+    assert_eq!(noop.code, 0, "{}", noop.shown());
+    let document: serde_json::Value = serde_json::from_str(&noop.stdout).expect("a document");
+    let of = |field: &str| -> Vec<String> {
+        let events = document["events"].as_array().expect("the events").iter();
+        events.map(|event| event[field].as_str().unwrap_or_default().to_owned()).collect()
+    };
+    let directory = "Would have created the directory";
+    assert_eq!(
+        of("noop_message"),
+        [&format!("{directory} and 2 above it"), "Would have created the file", directory]
+    );
+    assert_eq!(scratch.names(), ["manifest.yaml"]);
+    assert_eq!(apply_files(&scratch, files, &[]).code, 0);
+    assert_eq!(scratch.read("a/b/f").as_deref(), Some("x\n"));
+}
+
+#[test]
+fn a_directory_directly_below_the_root_is_not_removed_by_force() {
+    let scratch = Scratch::new();
+    let files = "        - /srv: {ensure: absent, force: true}\n";
+    let expected: [Expected; 1] =
+        [("manifest.yaml:4:41", &["`force`", "`/srv`", "directly below `/`"], &["remove `force`"])];
+    for options in [&[][..], &["--noop"]] {
+        expect_errors(&apply_files(&scratch, files, options), 1, &expected);
+    }
+}
+
+#[test]
 fn binary_content_is_not_printed() {
     let scratch = Scratch::new();
     scratch.write("f", [0, 1, 2]);

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use ccm_model::{Failure, FailureKind, Reason, Resource, ResourceIndex};
+use ccm_model::{Action, Failure, FailureKind, Reason, Resource, ResourceIndex};
 use tracing::debug;
 
 use crate::bound_resource::{BoundResource, without_effect};
@@ -20,6 +20,7 @@ const MAX_LOOKAHEAD: usize = 256;
 pub(crate) struct Executed {
     pub provider: &'static str,
     pub reason: Reason,
+    pub action: Action,
     pub diff: Option<String>,
     /// The resource to verify, or its failure.
     pub bound: Result<Box<dyn BoundResource>, Failure>,
@@ -57,6 +58,7 @@ struct BatchCandidate<'a> {
     bound: Box<dyn BoundResource>,
     reason: Reason,
     noop_message: String,
+    action: Action,
     diff: Option<String>,
 }
 
@@ -79,7 +81,7 @@ pub(crate) async fn execute(
     debug!(with = %NameList::new(step.catalog(), &executed[1..], MAX_TRACED), "executing together");
     let mut indices = Vec::with_capacity(neighbours.len());
     let mut others = Vec::with_capacity(neighbours.len());
-    for BatchCandidate { index, bound, reason, diff, .. } in neighbours {
+    for BatchCandidate { index, bound, reason, action, diff, .. } in neighbours {
         // The neighbour keeps this failure if a panic ends the execution, which may have changed any of them.
         let message = format!("it was changed together with {}", step.resource().id);
         let mut failure =
@@ -87,7 +89,7 @@ pub(crate) async fn execute(
         failure.changed = true;
         let provider = bound.provider();
         let diff = step.reported_diff(diff);
-        step.host.batch().put(index, Executed { provider, reason, diff, bound: Err(failure) });
+        step.host.batch().put(index, Executed { provider, reason, action, diff, bound: Err(failure) });
         indices.push(index);
         others.push(bound);
     }
@@ -148,10 +150,10 @@ async fn neighbours<'s>(
                 bound
             }
         };
-        let (reason, noop_message, diff) = match bound.decide(None) {
+        let (reason, noop_message, action, diff) = match bound.decide(None) {
             Decision::Keep { .. } => continue,
             Decision::Fail { .. } => break,
-            Decision::Change { reason, noop_message, diff } => (reason, noop_message, diff),
+            Decision::Change { reason, noop_message, action, diff } => (reason, noop_message, action, diff),
         };
         let fits = first.can_batch_with(&*bound)
             && found.iter().all(|neighbour| neighbour.bound.can_batch_with(&*bound));
@@ -159,7 +161,7 @@ async fn neighbours<'s>(
             break;
         }
         let Upcoming { index, resource, .. } = upcoming;
-        found.push(BatchCandidate { index, resource, bound, reason, noop_message, diff });
+        found.push(BatchCandidate { index, resource, bound, reason, noop_message, action, diff });
         if found.len() + 1 >= max {
             break;
         }

@@ -3,7 +3,7 @@
 use std::any::Any;
 
 use ccm_host::{Host, Local};
-use ccm_model::{Failure, FailureKind};
+use ccm_model::{Action, Failure, FailureKind};
 
 use crate::contract::{
     Context, Decision, Described, Provider, ReadPurpose, ResourceKind, Suitability, Trigger, Verified, reason,
@@ -65,6 +65,9 @@ pub trait BoundResource: Any {
 
     /// Reads the state again, and compares it with the desired state.
     fn verify<'a>(&'a mut self, context: &'a mut Context<'_>) -> Local<'a, Result<Verified, Failure>>;
+
+    /// Returns the action that was taken, given the planned one, after a verification.
+    fn action_taken(&self, planned: Action) -> Action;
 
     /// Returns the values that the execution yields for other resources.
     fn captured(&self) -> Option<serde_json::Value>;
@@ -288,6 +291,13 @@ impl<K: ResourceKind> BoundResource for TypedBinding<K> {
             self.state = Some(state);
             verified.map(Verified::erased)
         })
+    }
+
+    fn action_taken(&self, planned: Action) -> Action {
+        match (&self.state, &self.effect) {
+            (Some(state), Some(effect)) => K::action_taken(&self.properties, state, effect, planned),
+            _ => planned,
+        }
     }
 
     fn captured(&self) -> Option<serde_json::Value> {

@@ -6,7 +6,9 @@ use std::path::Path;
 use std::rc::Rc;
 
 use ccm_host::{Cancellation, Command, Executor, Host, Local, StartError};
-use ccm_model::{Artifact, Failure, Fields, PendingRefresh, Reason, Resource, Stream, display_timestamp};
+use ccm_model::{
+    Action, Artifact, Failure, Fields, PendingRefresh, Reason, Resource, Stream, display_timestamp,
+};
 use ccm_properties::TypeSpec;
 use ccm_redaction::Secrets;
 
@@ -60,6 +62,19 @@ pub trait ResourceKind: 'static {
     fn warnings(properties: &Self::Properties, state: &Self::State) -> Vec<String> {
         let _ = (properties, state);
         Vec::new()
+    }
+
+    /// Returns the action that was taken, from the state that was read after an execution. By default it is the
+    /// planned one. A type overrides this if the plan left something open, such as the version that a package
+    /// tool chooses.
+    fn action_taken(
+        properties: &Self::Properties,
+        state: &Self::State,
+        effect: &Self::Effect,
+        planned: Action,
+    ) -> Action {
+        let _ = (properties, state, effect);
+        planned
     }
 
     /// Returns the values that an execution yields for other resources, as a map. A resource that names one
@@ -243,6 +258,9 @@ pub enum Decision<R = Reason> {
         reason: R,
         /// Message for noop, in the form `Would have executed`.
         noop_message: String,
+        /// The action as data, for reports. It must not hold what a `sensitive` resource hides; other secrets in
+        /// it are redacted, then long texts are cut.
+        action: Action,
         /// Change of content as a unified diff, if [`Context::diff`] asks for one. Secrets in it are redacted.
         diff: Option<String>,
     },
@@ -273,8 +291,8 @@ impl<R: Rule> Decision<R> {
     pub(crate) fn erased(self) -> Decision {
         match self {
             Self::Keep { reason: rule } => Decision::Keep { reason: reason(&rule) },
-            Self::Change { reason: rule, noop_message, diff } => {
-                Decision::Change { reason: reason(&rule), noop_message, diff }
+            Self::Change { reason: rule, noop_message, action, diff } => {
+                Decision::Change { reason: reason(&rule), noop_message, action, diff }
             }
             Self::Fail { reason: rule, failure } => Decision::Fail { reason: reason(&rule), failure },
         }

@@ -203,9 +203,10 @@ async fn verify_batched(
     result: &mut StepResult,
     context: &mut Context<'_>,
 ) -> Result<Outcome, Failure> {
-    let Executed { provider, reason, diff, bound } = executed;
+    let Executed { provider, reason, action, diff, bound } = executed;
     result.provider = Some(provider);
     result.reason = Some(reason);
+    result.action = Some(action);
     result.diff = diff;
     let mut bound = bound?;
     let outcome = verify(step, &mut *bound, result, context).await;
@@ -232,10 +233,11 @@ async fn decide_and_change(
             result.reason = Some(reason);
             return Err(failure);
         }
-        Decision::Change { reason, noop_message, diff } => {
+        Decision::Change { reason, noop_message, action, diff } => {
             debug!(%reason, "decided to change the state");
             let verdict = step.before_change(bound.provider(), &reason, &noop_message, diff.as_deref()).await;
             result.reason = Some(reason);
+            result.action = Some(action);
             result.diff = step.reported_diff(diff);
             verdict?;
             noop_message
@@ -274,6 +276,7 @@ async fn verify(
         failure.changed = true;
         failure
     })?;
+    result.action = result.action.take().map(|planned| bound.action_taken(planned));
     if let Some(values) = bound.captured() {
         step.host.run().late.remember(step.index, values);
     }

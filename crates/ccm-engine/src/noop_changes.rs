@@ -62,7 +62,8 @@ impl NoopChanges {
         for claim in &change.claims {
             index.claimed.extend(provided(claim).map(|key| ((claim.kind, key), position)));
             if claim.is_path_of(PathKind::Directory) {
-                self.directories.insert(PathBuf::from(&*claim.key));
+                // A directory is made with the missing directories above it.
+                self.directories.extend(Path::new(&*claim.key).ancestors().map(Path::to_owned));
             }
         }
     }

@@ -14,6 +14,7 @@ use crate::gate::Gate;
 use crate::groups::Groups;
 use crate::late::LateValues;
 use crate::ledger::Ledger;
+use crate::shown;
 use crate::walk::Walk;
 
 /// External request to stop a run.
@@ -63,7 +64,7 @@ pub struct Run<'a> {
 impl Run<'_> {
     /// Applies the catalog. Emits the events of the run and returns its summary, both without secrets.
     pub async fn apply(&self, on_event: &mut dyn FnMut(Event)) -> RunSummary {
-        let on_event = &mut |event| on_event(self.secrets.redact_event(event));
+        let on_event = &mut |event| on_event(shown::event(self.secrets.redact_event(event)));
         let began = self.host.clock.monotonic();
         on_event(Event::SessionStarted(SessionStarted {
             at: self.host.clock.now(),

@@ -1,6 +1,8 @@
-//! Properties of a resource as events show them.
+//! Parts of events as they are shown.
 
-use ccm_model::{Node, NodeEntry, NodeValue, Outcome, Presentation, Properties, Scalar, ScalarStyle};
+use ccm_model::{
+    Action, Event, Node, NodeEntry, NodeValue, Outcome, Presentation, Properties, Scalar, ScalarStyle,
+};
 use ccm_properties::{PropertySpec, is_sensitive};
 use ccm_redaction::REDACTED;
 
@@ -31,6 +33,14 @@ pub(crate) fn outcome(mut outcome: Outcome, properties: &Properties) -> Outcome 
         failure.missing = None;
     }
     outcome
+}
+
+/// Returns a redacted event with its action on bounded lines.
+pub(crate) fn event(mut event: Event) -> Event {
+    if let Event::ResourceFinished(transaction) = &mut event {
+        transaction.action = transaction.action.take().map(Action::into_shown);
+    }
+    event
 }
 
 /// Returns the given properties that are not shown as written.

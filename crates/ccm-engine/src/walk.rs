@@ -11,9 +11,9 @@ use std::rc::Rc;
 use ccm_graph::Graph;
 use ccm_host::CancellationLevel;
 use ccm_model::{
-    Artifacts, CatalogNames, Control, Counts, Event, Failure, FailureKind, GroupIndex, MissingPrerequisite,
-    Outcome, OutputLine, PathKind, PendingRefresh, ResourceIndex, ResourceStarted, SkipCause, StopCause,
-    Transaction,
+    Action, Artifacts, CatalogNames, Control, Counts, Event, Failure, FailureKind, GroupIndex,
+    MissingPrerequisite, Outcome, OutputLine, PathKind, PendingRefresh, ResourceIndex, ResourceStarted,
+    SkipCause, StopCause, Transaction, Verb,
 };
 use ccm_properties::OwnProperties;
 use tracing::{Instrument as _, debug, debug_span};
@@ -161,9 +161,11 @@ impl<'a> Walk<'a> {
         };
         let (final_ensure, state) =
             result.described.map(|described| (described.ensure, described.state)).unzip();
-        // A diff or action of a change that was not made would look like a change.
+        // A diff of a change that was not made would look like a change.
         let diff = result.diff.filter(|_| outcome.is_change());
-        let action = result.action.filter(|_| outcome.is_change());
+        // The report of a failure shows what was tried.
+        let is_failure = matches!(outcome, Outcome::Failed(_));
+        let action = result.action.filter(|_| outcome.is_change() || is_failure);
         Transaction {
             id: resource.id.clone(),
             alias: resource.alias.as_deref().map(str::to_owned),
@@ -268,7 +270,8 @@ impl<'a> Walk<'a> {
             return (outcome, StepResult::default());
         }
         let (outcome, rule) = self.progress.outcome(group);
-        (outcome, StepResult { reason: rule.as_ref().map(reason), ..StepResult::default() })
+        let action = outcome.is_change().then(|| Action::new(Verb::Apply));
+        (outcome, StepResult { reason: rule.as_ref().map(reason), action, ..StepResult::default() })
     }
 
     /// Records the outcome of a resource for the resources that come after it.

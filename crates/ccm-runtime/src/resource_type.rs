@@ -10,8 +10,8 @@ pub use ccm_host::{
     Host, InspectOptions, Local, NewContent, NewFile, PathInfo, Role, StartError,
 };
 pub use ccm_model::{
-    Claim, ClaimKind, Diagnostic, Failure, FailureKind, Fields, MissingPrerequisite, PathKind, Presentation,
-    Properties, Resource, Stream,
+    Action, Change, ChangedLines, Claim, ClaimKind, Diagnostic, Failure, FailureKind, Fields,
+    MissingPrerequisite, PathKind, Presentation, Properties, Resource, Stream, Verb,
 };
 pub use ccm_properties::{
     CheckInput, NamedValues, OneOrMany, OwnProperties, PropertyError, PropertyKind, PropertyValue, Text,

@@ -9,7 +9,7 @@ use crate::fake::{Options, catalog, run_with};
 
 /// Builds a catalog with a child manifest: resources named `c.x` are its members, and the one named `c` is
 /// its node.
-fn with_child(lines: &[&str], group: Group) -> Catalog {
+pub(crate) fn with_child(lines: &[&str], group: Group) -> Catalog {
     let mut catalog = catalog(lines);
     catalog.groups.push(group);
     for resource in &mut catalog.resources {

@@ -14,9 +14,9 @@ use ccm_host::{
     CancellationLevel, CancellationSource, Command, Executor, Host, Local, LocalExecutor, Role, Runner,
 };
 use ccm_model::{
-    Artifact, Catalog, Claim, Dependency, Diagnostic, Event, Failure, FailureKind, Fields,
+    Action, Artifact, Catalog, Claim, Dependency, Diagnostic, Event, Failure, FailureKind, Fields,
     MissingPrerequisite, Node, NodeEntry, NodeKey, NodeMap, Outcome, PathKind, Properties, Resource,
-    ResourceId, ResourceIndex, RunSummary, SkipCause, Span, StopCause, Stream,
+    ResourceId, ResourceIndex, RunSummary, SkipCause, Span, StopCause, Stream, Verb,
 };
 use ccm_properties::{CheckInput, OwnProperties, PropertySpec, TypeSpec};
 use ccm_redaction::Secrets;
@@ -138,6 +138,11 @@ impl ResourceKind for FakeKind {
         Decision::Change {
             reason: FakeRule::NotInState,
             noop_message: "Would have moved".to_owned(),
+            action: Action::new(Verb::Change).of(format!("mv\n{}", fake.yields)).changing(
+                "place",
+                Some("here".to_owned()),
+                None,
+            ),
             diff: Some("+moved\n".to_owned()),
         }
     }
@@ -147,6 +152,14 @@ impl ResourceKind for FakeKind {
             return Err(failed("verify failed"));
         }
         Ok(if *effect { Verified::Changed } else { Verified::Unchanged(FakeRule::WasThereAlready) })
+    }
+
+    fn action_taken(_: &Behaviour, _: &bool, _: &bool, planned: Action) -> Action {
+        Action { changes: Vec::new(), ..planned }.changing(
+            "place",
+            Some("here".to_owned()),
+            Some("there".to_owned()),
+        )
     }
 
     fn captured(fake: &Behaviour, effect: &bool) -> Option<serde_json::Value> {

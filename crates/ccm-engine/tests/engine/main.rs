@@ -1,6 +1,7 @@
 //! The engine with fake resources. Tests check the list of events.
 #![expect(clippy::expect_used, reason = "a test that can't be set up should fail loudly")]
 
+mod actions;
 mod batch;
 mod children;
 mod fake;

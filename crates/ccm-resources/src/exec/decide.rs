@@ -1,9 +1,9 @@
 //! The decision whether a command runs. Pure.
 
 use ccm_engine::{Decision, Described, ResourceKind, Trigger, Verified};
-use ccm_model::Failure;
+use ccm_model::{Action, Failure, REDACTED, Verb, quote_words};
 
-use super::command::Exec;
+use super::command::{CommandSyntax, Exec};
 use super::result::ExecResult;
 use super::rules::ExecRule;
 use super::state::{ExecState, GuardVerdict, describe};
@@ -49,7 +49,7 @@ pub(crate) fn decide(exec: &Exec, state: &ExecState, trigger: Option<&Trigger>) 
             Some(_) => "Would have executed via subscribe",
             None => "Would have executed",
         };
-        Decision::Change { reason, noop_message: noop_message.to_owned(), diff: None }
+        Decision::Change { reason, noop_message: noop_message.to_owned(), action: action(exec), diff: None }
     };
     let triggered = |guards_allow| {
         trigger.map(|trigger| change(ExecRule::Triggered { trigger: trigger.clone(), guards_allow }))
@@ -80,6 +80,17 @@ pub(crate) fn decide(exec: &Exec, state: &ExecState, trigger: Option<&Trigger>) 
     }
 }
 
+/// Returns the action: the command as shell words, or as the text that the shell reads.
+fn action(exec: &Exec) -> Action {
+    let words = || std::iter::once(&exec.line.program).chain(&exec.line.args).map(String::as_str);
+    let command = match (exec.sensitive, exec.syntax) {
+        (true, _) => REDACTED.to_owned(),
+        (false, CommandSyntax::Words) => quote_words(words()),
+        (false, CommandSyntax::Shell) => exec.line.args.last().cloned().unwrap_or_default(),
+    };
+    Action::new(Verb::Run).of(command)
+}
+
 #[cfg(test)]
 mod tests {
     use ccm_model::{FailureKind, NodeMap};
@@ -104,6 +115,26 @@ mod tests {
             exec.onlyif.push(crate::exec::command::Guard { text: "true".to_owned(), line });
         }
         exec
+    }
+
+    #[test]
+    fn the_action_is_the_command_as_it_will_be_run() {
+        let detail = |text: &str, syntax, sensitive: bool| {
+            let properties = ExecProperties { sensitive: Some(sensitive), ..ExecProperties::default() };
+            let exec = Exec::build(text, syntax, properties, &NodeMap::default()).unwrap();
+            match decide(&exec, &ExecState::default(), None) {
+                Decision::Change { action, .. } => (action.verb, action.detail.unwrap_or_default()),
+                other => panic!("{other:?}"),
+            }
+        };
+        for (text, syntax, shown) in [
+            ("git checkout  --force v1.1", CommandSyntax::Words, "git checkout --force v1.1"),
+            (r#"printf "it's $x" """#, CommandSyntax::Words, r"printf 'it'\''s $x' ''"),
+            ("cd /a &&\n  make\n", CommandSyntax::Shell, "cd /a &&\n  make\n"),
+        ] {
+            assert_eq!(detail(text, syntax, false), (Verb::Run, shown.to_owned()));
+            assert_eq!(detail(text, syntax, true), (Verb::Run, REDACTED.to_owned()));
+        }
     }
 
     #[test]

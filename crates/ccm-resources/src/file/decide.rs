@@ -5,10 +5,11 @@ use std::path::Path;
 
 use ccm_engine::{Decision, Described, ResourceKind, Trigger, Verified};
 use ccm_host::{FileInfo, FileKind};
-use ccm_model::{Failure, FailureKind, MissingPrerequisite};
+use ccm_model::{Action, Failure, FailureKind, MissingPrerequisite};
 
+use super::action;
 use super::desired::{DesiredFile, FileEnsure};
-use super::diff;
+use super::diff::{self, ContentChange};
 use super::rules::FileRule;
 use super::state::{FileState, describe, mode};
 
@@ -23,6 +24,8 @@ pub(crate) struct FileEffect {
     pub sha256: Option<String>,
     /// Length of the content, as far as it is known.
     pub size: u64,
+    /// Number of directories that were made above the path.
+    pub parents: usize,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -159,40 +162,57 @@ impl ResourceKind for FileResource {
             .with_hint("check whether another program changes this path at the same time"))
     }
 
+    fn action_taken(file: &DesiredFile, state: &FileState, done: &FileEffect, planned: Action) -> Action {
+        action::taken(file, state, done.parents, planned)
+    }
+
     fn describe(file: &DesiredFile, state: &FileState, _: &str) -> Described {
         describe(file, state)
     }
 }
 
 pub(crate) fn decide(file: &DesiredFile, state: &FileState) -> Decision<FileRule> {
-    let change = |reason, message: String, diff: Option<String>| Decision::Change {
+    let change = |reason, message: String, action: Action, diff: Option<String>| Decision::Change {
         reason,
         noop_message: format!("Would have {message}"),
+        action,
         diff,
     };
     match plan(file, state) {
         FilePlan::Keep(reason) => Decision::Keep { reason },
         FilePlan::Fail(failure) => Decision::Fail { reason: FileRule::Conflict, failure },
         FilePlan::Create => {
-            change(FileRule::NoFile, "created the file".to_owned(), diff::to_desired(file, state))
+            let ContentChange { diff, .. } = diff::to_desired(file, state);
+            change(FileRule::NoFile, "created the file".to_owned(), action::creation(file, state), diff)
         }
-        FilePlan::MakeDirectory => change(FileRule::NoDirectory, "created the directory".to_owned(), None),
+        FilePlan::MakeDirectory => {
+            let message = match state.missing_parents.len() {
+                0 => "created the directory".to_owned(),
+                above => format!("created the directory and {above} above it"),
+            };
+            change(FileRule::NoDirectory, message, action::creation(file, state), None)
+        }
         FilePlan::ReplaceLink(differences) => {
-            let diff = diff::to_desired(file, state).filter(|_| differences.content || differences.is_none());
+            let ContentChange { diff, lines } = diff::to_desired(file, state);
+            let diff = diff.filter(|_| differences.content || differences.is_none());
+            let action = action::replacement(file, state, &differences, lines);
             let reason = match state.found.untrusted_owner {
                 _ if !differences.is_none() => FileRule::DiffersBehindLink(differences),
                 Some(owner) => FileRule::UntrustedLink(owner),
                 None => FileRule::DanglingLink,
             };
-            change(reason, "replaced the link with a file".to_owned(), diff)
+            change(reason, "replaced the link with a file".to_owned(), action, diff)
         }
         FilePlan::Update(differences) => {
-            let diff = diff::to_desired(file, state).filter(|_| differences.content);
+            let content = differences.content.then(|| diff::to_desired(file, state));
+            let ContentChange { diff, lines } = content.unwrap_or_default();
+            let action = action::update(file, state, &differences, lines);
             let names = differences.names();
-            change(FileRule::Differs(differences), format!("updated {names}"), diff)
+            change(FileRule::Differs(differences), format!("updated {names}"), action, diff)
         }
         FilePlan::Remove(what) => {
-            change(FileRule::Present(what), format!("removed {what}"), diff::to_nothing(file, state))
+            let (action, diff) = (action::removal(file, state, what), diff::to_nothing(file, state));
+            change(FileRule::Present(what), format!("removed {what}"), action, diff)
         }
     }
 }
@@ -226,14 +246,19 @@ pub(crate) fn plan(file: &DesiredFile, state: &FileState) -> FilePlan {
     if let Some(mount) = state.mount.as_ref().filter(|_| plan.replaces()) {
         return FilePlan::Fail(mount_point(mount));
     }
-    let makes_something = matches!(plan, FilePlan::Create | FilePlan::MakeDirectory);
-    if makes_something && state.found.parent_missing {
+    // Only the parents of a directory are made.
+    if plan == FilePlan::Create && state.found.parent_missing {
         return FilePlan::Fail(parent_missing(file));
     }
     plan
 }
 
 impl FilePlan {
+    /// Returns `true` if the plan changes the content of a file that exists.
+    pub(crate) fn changes_content(&self) -> bool {
+        matches!(self, Self::Update(differences) | Self::ReplaceLink(differences) if differences.content)
+    }
+
     /// Returns `true` if the plan replaces or removes the existing file.
     pub(crate) fn replaces(&self) -> bool {
         match self {
@@ -303,6 +328,9 @@ fn absent(file: &DesiredFile, state: &FileState) -> FilePlan {
     match state.found.target.as_ref().map(|target| target.kind) {
         None => FilePlan::Keep(FileRule::Absent),
         Some(FileKind::Directory { empty: Some(true) }) => FilePlan::Remove(Removal::EmptyDirectory),
+        Some(FileKind::Directory { .. }) if file.force && state.is_top_level => {
+            FilePlan::Fail(top_level(file))
+        }
         Some(FileKind::Directory { .. }) if file.force => FilePlan::Remove(Removal::Tree),
         // An attempt to remove the directory shows whether it is empty, and loses nothing.
         Some(FileKind::Directory { empty: None }) => FilePlan::Remove(Removal::Directory),
@@ -310,13 +338,11 @@ fn absent(file: &DesiredFile, state: &FileState) -> FilePlan {
             let path = file.path.display();
             let failure = conflict(format!("the directory \"{path}\" is not empty"));
             let failure = failure.with_missing(MissingPrerequisite::Path(file.path.clone()));
-            // At the top of the file system, such as `/etc`, the advice would be dangerous.
-            let is_top_level = file.path.components().count() <= 2;
-            FilePlan::Fail(if is_top_level {
-                failure
+            FilePlan::Fail(failure.with_hint(if state.is_top_level {
+                REMOVE_SINGLY
             } else {
-                failure.with_hint("set `force: true` to remove the directory with its content")
-            })
+                "set `force: true` to remove the directory with its content"
+            }))
         }
         Some(FileKind::File) => FilePlan::Remove(Removal::File),
         Some(FileKind::Special(_)) => FilePlan::Remove(Removal::Special),
@@ -325,6 +351,17 @@ fn absent(file: &DesiredFile, state: &FileState) -> FilePlan {
 
 fn not_as_desired(file: &DesiredFile) -> String {
     format!("\"{}\" is not in the desired state after the change", file.path.display())
+}
+
+/// Hint for the removal of a directory directly below `/`.
+pub(crate) const REMOVE_SINGLY: &str = "remove what is in it with resources of their own: ccm does not remove a directory directly below `/` with its content";
+
+/// Returns the failure of a path that turned out to lead to a directory directly below `/`.
+fn top_level(file: &DesiredFile) -> Failure {
+    let path = file.path.display();
+    conflict(format!("\"{path}\" is a directory directly below `/`"))
+        .of_property("force")
+        .with_hint(REMOVE_SINGLY)
 }
 
 fn conflict(message: String) -> Failure {

@@ -6,6 +6,7 @@ use ccm_host::is_temp_path;
 use ccm_model::DiagnosticKind;
 use ccm_properties::PropertyError;
 
+use super::decide::REMOVE_SINGLY;
 use super::properties::FileProperties;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,6 +80,14 @@ impl DesiredFile {
             errors.push(
                 PropertyError::new(DiagnosticKind::Conflict, "force", message)
                     .with_hint("remove `force`: it only lets a directory be removed with its content"),
+            );
+        }
+        if force && ensure == FileEnsure::Absent && Path::new(name).parent() == Some(Path::new("/")) {
+            let message =
+                format!("`force` does not remove `{}`, which is directly below `/`", name.escape_debug());
+            errors.push(
+                PropertyError::new(DiagnosticKind::Conflict, "force", message)
+                    .with_hint(format!("remove `force`, or {REMOVE_SINGLY}")),
             );
         }
         if force && backup {

@@ -4,14 +4,17 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use ccm_host::{FileInfo, FileKind};
+use ccm_model::ChangedLines;
 use ccm_redaction::{REDACTED, Redactor};
-use similar::{Change, ChangeTag, TextDiff};
+use similar::{Change, ChangeTag, DiffTag, TextDiff};
 
 use super::desired::DesiredFile;
 use super::state::FileState;
 
 /// Maximum content size for a diff in bytes.
 pub(crate) const MAX_CONTENT: u64 = 1 << 20;
+/// Maximum content size in bytes for counting changed lines without a diff.
+pub(crate) const MAX_COUNTED: u64 = 256 << 10;
 const MAX_LINES: usize = 400;
 const MAX_LINE_LENGTH: usize = 1_000;
 /// Time to search for the shortest diff; after that any correct diff is used.
@@ -31,19 +34,34 @@ impl Side<'_> {
     }
 }
 
-/// Returns the diff to the desired content, if a diff is requested.
-pub(crate) fn to_desired(file: &DesiredFile, state: &FileState) -> Option<String> {
+/// Change of content.
+#[derive(Default)]
+pub(crate) struct ContentChange {
+    /// The diff, if one is requested.
+    pub diff: Option<String>,
+    /// Number of changed lines, if both contents are text and at hand.
+    pub lines: Option<ChangedLines>,
+}
+
+/// Returns the change to the desired content.
+pub(crate) fn to_desired(file: &DesiredFile, state: &FileState) -> ContentChange {
     let desired = &state.desired;
     let content = desired.content.as_deref().or(desired.sha256.is_none().then_some(&[][..]));
     let new = Side { exists: true, sha256: desired.sha256.as_deref(), content };
-    state.diff.then(|| between(file, state, old(state), new))
+    if state.diff {
+        let (diff, lines) = between(file, state, old(state), new);
+        return ContentChange { diff: Some(diff), lines };
+    }
+    let texts = old(state).content.and_then(text).zip(new.content.and_then(text));
+    let texts = texts.filter(|_| !file.sensitive && old(state).exists);
+    ContentChange { diff: None, lines: texts.map(|(old, new)| changed_lines(&diff_of(old, new))) }
 }
 
 /// Returns the diff of a removal, if a diff is requested.
 pub(crate) fn to_nothing(file: &DesiredFile, state: &FileState) -> Option<String> {
     let gone = Side { exists: false, sha256: None, content: Some(&[]) };
     let is_file = !state.found.link && old(state).exists;
-    (state.diff && is_file).then(|| between(file, state, old(state), gone))
+    (state.diff && is_file).then(|| between(file, state, old(state), gone).0)
 }
 
 fn old(state: &FileState) -> Side<'_> {
@@ -57,17 +75,37 @@ fn old(state: &FileState) -> Side<'_> {
     }
 }
 
-fn between(file: &DesiredFile, state: &FileState, old: Side<'_>, new: Side<'_>) -> String {
+fn between(
+    file: &DesiredFile,
+    state: &FileState,
+    old: Side<'_>,
+    new: Side<'_>,
+) -> (String, Option<ChangedLines>) {
     if file.sensitive {
-        return format!("sensitive content {}\n", change_summary(old.without_sum(), new.without_sum()));
+        let summary = change_summary(old.without_sum(), new.without_sum());
+        return (format!("sensitive content {summary}\n"), None);
     }
     let (old, new) = if state.holds_secret { (old.without_sum(), new.without_sum()) } else { (old, new) };
     if let (Some(from), Some(to)) = (old.content.and_then(text), new.content.and_then(text)) {
-        return unified(file, state, (old, from), (new, to));
+        let [from, to] = [from, to].map(|text| text.replace('\r', "\\r"));
+        let diff = diff_of(&from, &to);
+        return (unified(file, state, (old, new), &diff), Some(changed_lines(&diff)));
     }
     let is_binary = |side: Side<'_>| side.content.is_some_and(|content| text(content).is_none());
     let what = if is_binary(old) || is_binary(new) { "binary content" } else { "content of more than 1 MiB" };
-    format!("{what} {}\n", change_summary(old, new))
+    (format!("{what} {}\n", change_summary(old, new)), None)
+}
+
+fn diff_of<'t>(from: &'t str, to: &'t str) -> TextDiff<'t, 't, str> {
+    TextDiff::configure().timeout(DIFF_TIMEOUT).diff_lines(from, to)
+}
+
+fn changed_lines(diff: &TextDiff<'_, '_, str>) -> ChangedLines {
+    let changed = diff.ops().iter().filter(|op| op.tag() != DiffTag::Equal);
+    changed.fold(ChangedLines { added: 0, removed: 0 }, |ChangedLines { added, removed }, op| ChangedLines {
+        added: added + op.new_range().len(),
+        removed: removed + op.old_range().len(),
+    })
 }
 
 fn text(content: &[u8]) -> Option<&str> {
@@ -85,17 +123,16 @@ fn change_summary(old: Side<'_>, new: Side<'_>) -> String {
     sums.map_or_else(|| verb.to_owned(), |sums| format!("{verb} (sha256 {sums})"))
 }
 
+/// Returns a unified diff. Most terminals drop a carriage return, which does not end a line of a Unix file, so
+/// the compared texts show it as `\r`.
 fn unified(
     file: &DesiredFile,
     state: &FileState,
-    (old, from): (Side<'_>, &str),
-    (new, to): (Side<'_>, &str),
+    (old, new): (Side<'_>, Side<'_>),
+    diff: &TextDiff<'_, '_, str>,
 ) -> String {
     let path = file.path.display().to_string().escape_debug().to_string();
     let header = |side: Side<'_>| if side.exists { path.clone() } else { "/dev/null".to_owned() };
-    // Most terminals drop a carriage return, which does not end a line of a Unix file.
-    let [from, to] = [from, to].map(|text| text.replace('\r', "\\r"));
-    let diff = TextDiff::configure().timeout(DIFF_TIMEOUT).diff_lines(&from, &to);
     let mut unified = diff.unified_diff();
     unified.context_radius(3).header(&header(old), &header(new));
     let (gone, come) = &state.hidden_lines;

@@ -1,8 +1,11 @@
 //! The file resource: a file or directory with its content and attributes, or an absent path.
 
+mod action;
 mod decide;
 mod desired;
+mod details;
 mod diff;
+mod parents;
 mod posix;
 mod properties;
 mod rules;

@@ -1,7 +1,6 @@
 //! Provider posix: local files.
 
 use std::path::PathBuf;
-use std::rc::Rc;
 
 use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
 use ccm_host::{
@@ -13,7 +12,9 @@ use ccm_redaction::Secrets;
 
 use super::decide::{FileEffect, FilePlan, FileResource, Removal, mount_point, plan};
 use super::desired::{DesiredFile, FileContent, FileEnsure};
+use super::details;
 use super::diff;
+use super::parents;
 use super::state::{Desired, FileState};
 use crate::accounts::Accounts;
 
@@ -196,28 +197,17 @@ fn status(
     let old = found.target.as_ref().and_then(|target| target.content.as_ref());
     let hidden_lines = (hidden_lines(old), hidden_lines(desired.content.as_ref()));
     holds_secret = holds_secret || old.is_some_and(|content| redactor.finds(content));
-    let (names, mount) = (None, None);
     let mut state = FileState {
         found,
-        names,
         desired,
-        mount,
         needed_by_ccm,
         can_back_up,
         diff,
         holds_secret,
         hidden_lines,
+        ..FileState::default()
     };
-    let plan = plan(file, &state);
-    let is_kept = before && matches!(plan, FilePlan::Keep(_));
-    if !is_kept || context.describe_unchanged {
-        state.names = names_found(file, &state, accounts);
-    }
-    // The mounts are slow to read, and only matter for a replacement or removal.
-    if before && plan.replaces() {
-        let mount = files.blocking_mount(&file.path, file.force);
-        state.mount = mount.map_err(|error| failure(&error))?;
-    }
+    details::complete(file, &mut state, before, accounts, context)?;
     Ok(state)
 }
 
@@ -233,30 +223,11 @@ fn unchanged_by_attributes(file: &DesiredFile, desired: &Desired, files: &dyn Fi
     matches!(plan(file, &state), FilePlan::Keep(_)).then_some(state)
 }
 
-/// Returns the names of owner and group, spelt as in the manifest where they match.
-fn names_found(file: &DesiredFile, state: &FileState, accounts: &Accounts<'_>) -> Option<(Rc<str>, Rc<str>)> {
-    let target = state.found.target.as_ref()?;
-    let written = |number, desired: Option<u32>, written: &Option<String>| {
-        let written = written.as_deref().filter(|name| desired == Some(number) && !is_number(name));
-        written.map(Rc::from)
-    };
-    let owner = written(target.uid, state.desired.uid, &file.owner);
-    let group = written(target.gid, state.desired.gid, &file.group);
-    Some((
-        owner.unwrap_or_else(|| accounts.user_name(target.uid)),
-        group.unwrap_or_else(|| accounts.group_name(target.gid)),
-    ))
-}
-
 /// Marks content as secret. Longer content is only hidden in reports about this file.
 fn mark_secret(content: &[u8], secrets: &Secrets) {
     if let Some(text) = str::from_utf8(content).ok().filter(|text| text.len() <= MAX_SECRET) {
         secrets.add([text]);
     }
-}
-
-fn is_number(name: &str) -> bool {
-    name.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 fn number(
@@ -275,7 +246,7 @@ fn number(
 fn execute(file: &DesiredFile, state: &FileState, context: &mut Context<'_>) -> Result<FileEffect, Failure> {
     let files = context.host.files;
     let is_same = state.found.target.as_ref().is_some_and(|target| target.is_same);
-    let mut done = FileEffect { sha256: state.desired.sha256.clone(), size: state.desired.size };
+    let mut done = FileEffect { sha256: state.desired.sha256.clone(), size: state.desired.size, parents: 0 };
     if let (Some(FileContent::Text(text)), true) = (&file.content, is_same) {
         done.sha256 = Some(sha256(text.as_bytes()));
     }
@@ -301,7 +272,14 @@ fn execute(file: &DesiredFile, state: &FileState, context: &mut Context<'_>) -> 
             }
         }
         FilePlan::MakeDirectory => {
-            files.make_directory(&file.path, attributes).map_err(|error| failure(&error))?;
+            done.parents = parents::make(&state.missing_parents, files)?;
+            if let Some(note) = parents::note(&state.missing_parents) {
+                context.note(note);
+            }
+            files.make_directory(&file.path, attributes).map_err(|error| {
+                let failure = failure(&error);
+                Failure { changed: failure.changed || done.parents > 0, ..failure }
+            })?;
         }
         FilePlan::Remove(what) => {
             if what == Removal::File {
@@ -365,7 +343,7 @@ fn source_failure(error: &FileError) -> Failure {
     failure
 }
 
-fn failure(error: &FileError) -> Failure {
+pub(super) fn failure(error: &FileError) -> Failure {
     let failure = error.failure();
     match error {
         FileError::UntrustedDirectory { .. } => {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use ccm_engine::Described;
-use ccm_host::{FileInfo, FileKind, PathInfo, sha256};
+use ccm_host::{FileInfo, FileKind, PathInfo, TreeSize, sha256};
 use ccm_model::Fields;
 use serde_json::Value;
 
@@ -18,7 +18,15 @@ pub(crate) struct FileState {
     pub found: PathInfo,
     /// Names of owner and group, if they are reported.
     pub names: Option<(Rc<str>, Rc<str>)>,
+    /// Names of owner and group of a file that is to be made.
+    pub new_names: Option<(Rc<str>, Rc<str>)>,
     pub desired: Desired,
+    /// Missing directories above a directory that is to be made, the outermost first.
+    pub missing_parents: Vec<PathBuf>,
+    /// True if the path is a directory directly below `/`.
+    pub is_top_level: bool,
+    /// Size of a directory that is to be removed with its content.
+    pub tree: Option<TreeSize>,
     /// Mount point that the change would replace or remove.
     pub mount: Option<PathBuf>,
     /// True if the path is or contains the state directory of the run.
@@ -41,7 +49,7 @@ pub(crate) struct Desired {
     pub sha256: Option<String>,
     /// Length of the desired content; 0 if none is managed.
     pub size: u64,
-    /// Desired content, if a diff is requested and the content is short enough.
+    /// Desired content, if a diff is requested or lines are counted, and the content is short enough.
     pub content: Option<Vec<u8>>,
 }
 

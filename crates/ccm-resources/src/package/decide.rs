@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use ccm_engine::{Decision, Described, ResourceKind, Trigger, Verified};
-use ccm_model::{Failure, FailureKind};
+use ccm_model::{Action, Failure, FailureKind, Verb};
 
 use super::desired::{Package, PackageEnsure};
 use super::rules::PackageRule;
@@ -52,17 +52,26 @@ impl ResourceKind for PackageKind {
     type Rule = PackageRule;
 
     fn decide(package: &Package, state: &PackageState, _: Option<&Trigger>) -> Decision<PackageRule> {
-        let change = |reason, noop_message: &str| Decision::Change {
+        let change = |reason, noop_message: &str, action| Decision::Change {
             reason,
             noop_message: noop_message.to_owned(),
+            action,
             diff: None,
         };
         match plan(package, state) {
             PackagePlan::Keep(reason) => Decision::Keep { reason },
             PackagePlan::Fail(reason, failure) => Decision::Fail { reason, failure },
-            PackagePlan::Refresh(reason) => change(reason, "not known before the package index is refreshed"),
-            PackagePlan::Install(install) => change(install.reason, &install.noop_message),
-            PackagePlan::Remove(reason) => change(reason, "Would have uninstalled"),
+            PackagePlan::Refresh(reason) => {
+                let unknown = "not known before the package index is refreshed";
+                let action =
+                    Action::new(Verb::Change).of(unknown).changing("version", installed(state), None);
+                change(reason, unknown, action)
+            }
+            PackagePlan::Install(install) => {
+                let action = install_action(package, state, &install);
+                change(install.reason, &install.noop_message, action)
+            }
+            PackagePlan::Remove(reason) => change(reason, "Would have uninstalled", removal(state)),
         }
     }
 
@@ -86,6 +95,18 @@ impl ResourceKind for PackageKind {
         }
     }
 
+    /// The package tool may choose the version, and a refreshed index offers one that was not known.
+    fn action_taken(_: &Package, state: &PackageState, _: &PackageEffect, planned: Action) -> Action {
+        let verb = match planned.verb {
+            Verb::Remove => return planned,
+            // Only a later version is installed after the index was refreshed.
+            Verb::Change => Verb::Upgrade,
+            verb => verb,
+        };
+        let from = planned.changes.into_iter().find_map(|change| change.from);
+        Action::new(verb).changing("version", from, installed(state))
+    }
+
     /// Warns about unread repositories only if nothing changes; a change or failure reports them anyway.
     fn warnings(package: &Package, state: &PackageState) -> Vec<String> {
         let duplicate = state
@@ -101,6 +122,39 @@ impl ResourceKind for PackageKind {
 
     fn describe(package: &Package, state: &PackageState, _: &str) -> Described {
         describe(package, state)
+    }
+}
+
+/// Returns the installed version in the displayed form.
+fn installed(state: &PackageState) -> Option<String> {
+    state.installed().map(|version| state.scheme.shown(version).to_owned())
+}
+
+fn install_action(package: &Package, state: &PackageState, install: &Install) -> Action {
+    let verb = match (state.installed(), install.is_downgrade) {
+        (None, _) => Verb::Install,
+        (Some(_), false) => Verb::Upgrade,
+        (Some(_), true) => Verb::Downgrade,
+    };
+    let chosen = install.version.as_ref().ok().and_then(Option::as_deref);
+    let candidate = match &state.availability {
+        Availability::Versions { candidate, .. } if install.version.is_ok() => candidate.as_deref(),
+        _ => None,
+    };
+    let desired = match &package.ensure {
+        PackageEnsure::Version(desired) => Some(&**desired),
+        _ => None,
+    };
+    let to = chosen.or(desired).or(candidate).map(|version| state.scheme.shown(version).to_owned());
+    Action::new(verb).changing("version", installed(state), to)
+}
+
+fn removal(state: &PackageState) -> Action {
+    let action = Action::new(Verb::Remove);
+    match (&state.found.presence, installed(state)) {
+        (Presence::ConfigFiles, _) => action.of("configuration files"),
+        (_, Some(version)) => action.changing("version", Some(version), None),
+        _ => action,
     }
 }
 

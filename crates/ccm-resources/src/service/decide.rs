@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use ccm_engine::{Decision, Described, ResourceKind, Trigger, Verified};
-use ccm_model::{Failure, FailureKind, MissingPrerequisite, display_duration, listed};
+use ccm_model::{Action, Failure, FailureKind, MissingPrerequisite, Verb, display_duration, listed};
 
 use super::desired::{Service, ServiceEnsure, template_of};
 use super::rules::{Difference, KeepReason, ServiceRule};
@@ -14,7 +14,7 @@ use super::state::{MaskObstacle, ServiceState, describe};
 pub(crate) struct ServiceKind;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verb {
+pub(crate) enum UnitVerb {
     Start,
     Stop,
     Restart,
@@ -22,7 +22,7 @@ pub(crate) enum Verb {
     ReloadOrRestart,
 }
 
-impl Verb {
+impl UnitVerb {
     pub(crate) fn command(self) -> &'static str {
         match self {
             Self::Start => "start",
@@ -30,6 +30,16 @@ impl Verb {
             Self::Restart => "restart",
             Self::Reload => "reload",
             Self::ReloadOrRestart => "reload-or-restart",
+        }
+    }
+
+    fn action(self, unit: &Unit) -> Verb {
+        match self {
+            Self::Start => Verb::Start,
+            Self::Stop => Verb::Stop,
+            Self::Reload => Verb::Reload,
+            Self::ReloadOrRestart if unit.can_reload => Verb::Reload,
+            Self::Restart | Self::ReloadOrRestart => Verb::Restart,
         }
     }
 
@@ -57,11 +67,13 @@ impl Verb {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ServiceEffect {
     pub unit: String,
-    pub verb: Option<Verb>,
+    pub verb: Option<UnitVerb>,
     /// True if nothing was left to do after systemd reloaded its unit files.
     pub nothing: bool,
     /// Start of the execution since 1970.
     pub since: Duration,
+    /// The action, if the steps were carried out.
+    pub action: Option<Action>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -76,7 +88,7 @@ pub(crate) enum ServicePlan {
 pub(crate) struct Steps {
     pub mask: Option<bool>,
     pub enable: Option<bool>,
-    pub verb: Option<Verb>,
+    pub verb: Option<UnitVerb>,
     /// Reasons for the steps.
     pub differences: Vec<Difference>,
 }
@@ -86,7 +98,7 @@ impl Steps {
     fn names(&self) -> String {
         let mask = self.mask.map(|mask| if mask { "masked" } else { "unmasked" });
         let enable = self.enable.map(|enable| if enable { "enabled" } else { "disabled" });
-        let names: Vec<&str> = [mask, enable, self.verb.map(Verb::done)].into_iter().flatten().collect();
+        let names: Vec<&str> = [mask, enable, self.verb.map(UnitVerb::done)].into_iter().flatten().collect();
         match &names[..] {
             [] => String::new(),
             [one] => (*one).to_owned(),
@@ -94,9 +106,23 @@ impl Steps {
         }
     }
 
+    /// Returns the action: the change of the running unit if there is one, with the other steps as changes.
+    pub(super) fn action(&self, unit: &Unit) -> Action {
+        let enable = self.enable.map(|enable| if enable { Verb::Enable } else { Verb::Disable });
+        let mask = self.mask.map(|mask| if mask { Verb::Mask } else { Verb::Unmask });
+        let principal = self.verb.map(|verb| verb.action(unit)).or(enable).or(mask);
+        let mut action = Action::new(principal.unwrap_or(Verb::Change));
+        for (aspect, verb, to) in [("enable", enable, self.enable), ("masked", mask, self.mask)] {
+            if let Some(to) = to.filter(|_| verb != principal) {
+                action = action.changing(aspect, Some((!to).to_string()), Some(to.to_string()));
+            }
+        }
+        action
+    }
+
     /// Returns `true` if the steps need a unit that can be started.
     fn start(&self) -> bool {
-        self.enable == Some(true) || self.verb.is_some_and(|verb| verb != Verb::Stop)
+        self.enable == Some(true) || self.verb.is_some_and(|verb| verb != UnitVerb::Stop)
     }
 }
 
@@ -112,10 +138,11 @@ impl ResourceKind for ServiceKind {
             ServicePlan::Fail(failure) => Decision::Fail { reason: ServiceRule::Conflict, failure },
             ServicePlan::Change(steps) => {
                 let noop_message = format!("Would have {}", steps.names());
+                let action = steps.action(&state.unit);
                 let Steps { differences, .. } = steps;
                 let trigger = trigger.filter(|_| differences.contains(&Difference::Triggered)).cloned();
                 let reason = ServiceRule::Differs { differences, trigger };
-                Decision::Change { reason, noop_message, diff: None }
+                Decision::Change { reason, noop_message, action, diff: None }
             }
         }
     }
@@ -145,6 +172,11 @@ impl ResourceKind for ServiceKind {
         Err(failure)
     }
 
+    /// The properties of a unit may be known only after systemd reloaded its unit files.
+    fn action_taken(_: &Service, _: &ServiceState, done: &ServiceEffect, planned: Action) -> Action {
+        done.action.clone().unwrap_or(planned)
+    }
+
     fn warnings(service: &Service, state: &ServiceState) -> Vec<String> {
         let unit = &state.unit;
         let has_no_effect = service.enable == Some(false) && unit.is_fixed();
@@ -171,7 +203,7 @@ impl ResourceKind for ServiceKind {
 /// Returns the state with a successfully finished oneshot counted as running.
 fn with_finished_oneshot(state: &ServiceState, done: &ServiceEffect) -> ServiceState {
     let mut state = state.clone();
-    if is_finished_oneshot(&state.unit) && done.verb.is_some_and(|verb| verb != Verb::Stop) {
+    if is_finished_oneshot(&state.unit) && done.verb.is_some_and(|verb| verb != UnitVerb::Stop) {
         state.unit.activity = Activity::Running;
     }
     state
@@ -226,7 +258,7 @@ pub(crate) fn plan(service: &Service, state: &ServiceState) -> ServicePlan {
 /// Consequence of the activity of a unit.
 enum ActivityChange {
     Keep(KeepReason),
-    Do(Verb, Difference),
+    Do(UnitVerb, Difference),
     /// The unit is in a transition that did not end in time.
     Busy,
 }
@@ -243,11 +275,11 @@ fn activity(service: &Service, state: &ServiceState) -> ActivityChange {
         }
         (ServiceEnsure::Running, Activity::Activating) | (_, Activity::Deactivating) => ActivityChange::Busy,
         (ServiceEnsure::Running, Activity::Stopped) => {
-            ActivityChange::Do(Verb::Start, Difference::NotRunning)
+            ActivityChange::Do(UnitVerb::Start, Difference::NotRunning)
         }
-        (ServiceEnsure::Running, Activity::Failed) => ActivityChange::Do(Verb::Start, Difference::Failed),
+        (ServiceEnsure::Running, Activity::Failed) => ActivityChange::Do(UnitVerb::Start, Difference::Failed),
         (ServiceEnsure::Running, Activity::Restarting) => {
-            ActivityChange::Do(Verb::Start, Difference::WaitsForRestart)
+            ActivityChange::Do(UnitVerb::Start, Difference::WaitsForRestart)
         }
         (ServiceEnsure::Stopped, Activity::Stopped | Activity::Failed) if triggered => {
             ActivityChange::Keep(KeepReason::StaysStopped)
@@ -256,7 +288,7 @@ fn activity(service: &Service, state: &ServiceState) -> ActivityChange {
         | (ServiceEnsure::Stopped, Activity::Stopped | Activity::Failed) => {
             ActivityChange::Keep(KeepReason::AsDesired)
         }
-        (ServiceEnsure::Stopped, _) => ActivityChange::Do(Verb::Stop, Difference::Running),
+        (ServiceEnsure::Stopped, _) => ActivityChange::Do(UnitVerb::Stop, Difference::Running),
     }
 }
 
@@ -277,7 +309,7 @@ fn obstacle(service: &Service, state: &ServiceState, steps: &Steps) -> Option<Fa
                 .with_missing(MissingPrerequisite::Unit(name.to_owned()));
             Some(failure.with_hint(format!("run `systemd-analyze verify {name}` for details")))
         }
-        _ if steps.verb == Some(Verb::Reload) && !unit.can_reload => Some(
+        _ if steps.verb == Some(UnitVerb::Reload) && !unit.can_reload => Some(
             conflict(format!("cannot reload `{name}`: its unit has no `ExecReload`"))
                 .with_hint("set `on_refresh: reload-or-restart`"),
         ),

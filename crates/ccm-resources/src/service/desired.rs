@@ -5,7 +5,7 @@ use std::time::Duration;
 use ccm_model::DiagnosticKind;
 use ccm_properties::PropertyError;
 
-use super::decide::Verb;
+use super::decide::UnitVerb;
 use super::properties::ServiceProperties;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub(crate) struct Service {
     pub ensure: ServiceEnsure,
     pub enable: Option<bool>,
     pub masked: Option<bool>,
-    pub on_refresh: Verb,
+    pub on_refresh: UnitVerb,
     pub timeout: Option<Duration>,
     /// True if the unit belongs to the service manager of the user who runs ccm.
     pub user: bool,
@@ -79,7 +79,7 @@ impl Service {
             ensure,
             enable: written.enable,
             masked: written.masked,
-            on_refresh: written.on_refresh.map_or(Verb::Restart, |on_refresh| on_refresh.0),
+            on_refresh: written.on_refresh.map_or(UnitVerb::Restart, |on_refresh| on_refresh.0),
             timeout,
             user: written.user.unwrap_or_default(),
         })

@@ -3,9 +3,9 @@
 use std::time::{Duration, UNIX_EPOCH};
 
 use ccm_engine::Context;
-use ccm_model::Failure;
+use ccm_model::{Action, Failure, Verb};
 
-use super::decide::{ServiceEffect, ServicePlan, Steps, Verb, exit_description, plan};
+use super::decide::{ServiceEffect, ServicePlan, Steps, UnitVerb, exit_description, plan};
 use super::desired::Service;
 use super::state::ServiceState;
 use super::systemctl::Systemctl;
@@ -31,7 +31,7 @@ pub(crate) async fn execute(
         ..ServiceEffect::default()
     };
     let Some(mut steps) = steps_of(service, state)? else { return Ok(nothing) };
-    let starts = steps.verb.is_some_and(|verb| verb != Verb::Stop);
+    let starts = steps.verb.is_some_and(|verb| verb != UnitVerb::Stop);
     let reloads = state.unit.needs_reload
         || state.has_new_file
         || (starts && has_unread_files(service, &state.unit, systemctl, context).await?)
@@ -57,13 +57,17 @@ pub(crate) async fn execute(
         let (again, found) = found.map_err(|failure| Failure { changed: unmasks, ..failure })?;
         read_again = again;
         state = &read_again;
-        match found {
-            Some(found) => steps = found,
-            None => return Ok(ServiceEffect { nothing: !unmasks, ..nothing }),
-        }
+        let Some(found) = found else {
+            let action = unmasks.then(|| Action::new(Verb::Unmask));
+            return Ok(ServiceEffect { nothing: !unmasks, action, ..nothing });
+        };
+        steps = found;
     }
     run_steps(service, state, &steps, unmasks, since, systemctl, context).await?;
-    Ok(ServiceEffect { unit: name(service, state).to_owned(), verb: steps.verb, nothing: false, since })
+    let mask = if unmasks { Some(false) } else { steps.mask };
+    let action = Some(Steps { mask, ..steps.clone() }.action(&state.unit));
+    let unit = name(service, state).to_owned();
+    Ok(ServiceEffect { unit, verb: steps.verb, nothing: false, since, action })
 }
 
 fn steps_of(service: &Service, state: &ServiceState) -> Result<Option<Steps>, Failure> {
@@ -109,7 +113,7 @@ async fn run_steps(
         changed = true;
     }
     let Some(verb) = steps.verb else { return Ok(()) };
-    if verb != Verb::Stop && state.unit.result == "start-limit-hit" {
+    if verb != UnitVerb::Stop && state.unit.result == "start-limit-hit" {
         // Without the reset systemd would refuse the start, because the unit was started too often.
         let _best_effort =
             systemctl.run(&["reset-failed", "--", &service.unit], UNIT_FILE_TIMEOUT, context).await;

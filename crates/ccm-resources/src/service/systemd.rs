@@ -8,7 +8,7 @@ use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
 use ccm_host::{Host, InspectOptions, Local};
 use ccm_model::{Failure, FailureKind};
 
-use super::decide::{ServiceEffect, ServiceKind, Verb, is_finished_oneshot, is_in_desired_state};
+use super::decide::{ServiceEffect, ServiceKind, UnitVerb, is_finished_oneshot, is_in_desired_state};
 use super::desired::{Service, ServiceEnsure, template_of};
 use super::show::{Activity, Load, PROPERTIES, Unit, units};
 use super::state::{MaskObstacle, ServiceState};
@@ -102,7 +102,7 @@ async fn read_after_change(
     // Disabling a unit may have removed the alias.
     let by_its_own_name = Service { unit: done.unit.clone(), ..service.clone() };
     let service = &by_its_own_name;
-    let was_started = done.verb.is_some_and(|verb| verb != Verb::Stop);
+    let was_started = done.verb.is_some_and(|verb| verb != UnitVerb::Stop);
     let mut state = read(service, false, systemctl, context).await?;
     if was_started && !state.unit.reports_start && state.unit.activity == Activity::Running {
         context.host.pause(WATCH_TIME, context.cancellation).await;

@@ -2,11 +2,11 @@
 
 use ccm_properties::{PropertyKind, TextValue, ValueError};
 
-use super::decide::Verb;
+use super::decide::UnitVerb;
 
 /// Command that a refresh runs for a running service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct OnRefresh(pub Verb);
+pub(crate) struct OnRefresh(pub UnitVerb);
 
 impl OnRefresh {
     const WORDS: [&str; 3] = ["restart", "reload", "reload-or-restart"];
@@ -17,9 +17,9 @@ impl TextValue for OnRefresh {
 
     fn from_text(text: &str) -> Result<Self, ValueError> {
         match text {
-            "restart" => Ok(Self(Verb::Restart)),
-            "reload" => Ok(Self(Verb::Reload)),
-            "reload-or-restart" => Ok(Self(Verb::ReloadOrRestart)),
+            "restart" => Ok(Self(UnitVerb::Restart)),
+            "reload" => Ok(Self(UnitVerb::Reload)),
+            "reload-or-restart" => Ok(Self(UnitVerb::ReloadOrRestart)),
             _ => Err(ValueError::not_one_of(text, &Self::WORDS)),
         }
     }

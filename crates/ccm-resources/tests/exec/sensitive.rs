@@ -1,7 +1,7 @@
 //! What is said of an exec that is sensitive, or that has to do with secrets.
 
 use ccm_host::Exit;
-use ccm_model::Outcome;
+use ccm_model::{Action, Outcome, Verb};
 
 use crate::exec;
 use crate::machine::Machine;
@@ -25,6 +25,20 @@ fn nothing_that_a_sensitive_exec_prints_is_shown() {
         let shown = format!("{:?}", transaction.outcome);
         assert_eq!(shown.contains("printed"), sensitive == "false", "{exit:?}: {shown}");
         assert_eq!(failure(&transaction).output.is_empty(), sensitive == "true");
+    }
+}
+
+#[test]
+fn the_action_of_a_sensitive_exec_hides_its_command() {
+    for (sensitive, shown) in [("true", "[redacted]"), ("false", "false hushhush")] {
+        let machine = Machine::new();
+        machine.runner.answer("false hushhush", 1);
+        let properties = [("command", "false hushhush"), ("sensitive", sensitive)];
+        // A failure shows the command that was tried.
+        let transaction = machine.apply(exec("x", &properties));
+        assert!(failure(&transaction).changed);
+        let expected = Action::new(Verb::Run).of(shown);
+        assert_eq!(transaction.action, Some(expected));
     }
 }
 

@@ -78,7 +78,7 @@ fn invalid_properties_are_rejected() {
         (&[("backup", "yes")], "wrong-type backup yes | true, yes"),
         (&[("contents", "a")], "unknown-property contents contents | content"),
     ] {
-        assert_eq!(errors_of(&file("/f", properties)), [expected], "{properties:?}");
+        assert_eq!(errors_of(&file("/d/f", properties)), [expected], "{properties:?}");
     }
 }
 

@@ -34,7 +34,6 @@ fn obstacles_are_reported() {
         ("f", &[("ensure", "directory")], "\"f\" is a file, not a directory", true),
         ("f/x", &[("content", "x")], "\"f\", on the way to \"f/x\", is not a directory", true),
         ("no/f", &[("content", "x")], "the directory \"no\" does not exist", true),
-        ("no/d", &[("ensure", "directory")], "the directory \"no\" does not exist", true),
         (
             "link",
             &[("mode", "0600")],

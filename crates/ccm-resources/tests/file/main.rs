@@ -3,6 +3,7 @@
 #![expect(clippy::expect_used, clippy::panic, reason = "tests")]
 
 mod accounts;
+mod actions;
 mod applying;
 #[path = "../build/mod.rs"]
 mod build;
@@ -10,6 +11,8 @@ mod errors;
 mod failing;
 mod fake_machine;
 mod machine;
+mod parents;
+mod removing;
 #[path = "../run/mod.rs"]
 mod run;
 mod sensitive;

@@ -3,7 +3,7 @@
 mod interrupted;
 
 use ccm_host::{Exit, Host, LocalExecutor, Role};
-use ccm_model::{FailureKind, Outcome};
+use ccm_model::{Action, FailureKind, Outcome, Verb};
 use ccm_testkit::FakeFile;
 use serde_json::json;
 
@@ -54,6 +54,61 @@ fn status_file_is_read_while_dpkg_is_idle() {
     machine.files.entries.borrow_mut().insert("/var/lib/dpkg/status".into(), file);
     assert_eq!(told(&machine.apply(vec![package("zsh", &[])])), ["stable"]);
     assert_eq!(machine.ran(), Vec::<String>::new());
+}
+
+#[test]
+fn action_has_the_version_before_and_after() {
+    let version = |verb, from: Option<&str>, to: Option<&str>| {
+        Some(Action::new(verb).changing("version", from.map(str::to_owned), to.map(str::to_owned)))
+    };
+    for (before, ensure, after, planned, taken) in [
+        // What is not queried before a change is known after it.
+        (&[][..], "present", "zsh installed 5.9-5", (None, None), (None, Some("5.9-5"))),
+        (&[], "latest", "zsh installed 5.9-4", (None, None), (None, Some("5.9-4"))),
+        (
+            &["zsh installed 5.8-1"],
+            "latest",
+            "zsh installed 5.9-4",
+            (Some("5.8-1"), Some("5.9-4")),
+            (Some("5.8-1"), Some("5.9-4")),
+        ),
+        (
+            &["zsh installed 5.9-4"],
+            "5.8-1",
+            "zsh installed 5.8-1",
+            (Some("5.9-4"), Some("5.8-1")),
+            (Some("5.9-4"), Some("5.8-1")),
+        ),
+        (
+            &["zsh installed 5.9-4"],
+            "absent",
+            "zsh config-files 5.9-4",
+            (Some("5.9-4"), None),
+            (Some("5.9-4"), None),
+        ),
+    ] {
+        let verb = match (before.first().copied(), ensure) {
+            (None, _) => Verb::Install,
+            (_, "absent") => Verb::Remove,
+            (_, "latest") => Verb::Upgrade,
+            _ => Verb::Downgrade,
+        };
+        let machine = Machine::debian(before);
+        machine.index(&policy(&["zsh 5.9-4 5.8-1"]));
+        machine.becomes(&[after]);
+        let one = || vec![package("zsh", &[("ensure", ensure)])];
+        assert_eq!(machine.noop(one())[0].action, version(verb, planned.0, planned.1), "{ensure}");
+        let applied = machine.apply(one());
+        assert_eq!(applied[0].outcome, Outcome::Changed, "{applied:?}");
+        assert_eq!(applied[0].action, version(verb, taken.0, taken.1), "{ensure}");
+        assert_eq!(machine.apply(one())[0].action, None, "{ensure}");
+    }
+    // The index is queried for several packages at once.
+    let machine = Machine::debian(&[]);
+    machine.index(&policy(&["zsh 5.9-4 5.8-1", "nano 7.2-1"]));
+    let done = machine.noop(vec![package("zsh", &[]), package("nano", &[("ensure", "latest")])]);
+    assert_eq!(done[0].action, version(Verb::Install, None, Some("5.9-4")));
+    assert_eq!(done[1].action, version(Verb::Install, None, Some("7.2-1")));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ccm_model::Transaction;
+use ccm_model::{Action, Transaction, Verb};
 
 use crate::machine::{Machine, policy, told};
 use crate::package;
@@ -89,7 +89,10 @@ fn lists_are_checked_once_if_stamps_are_recent() {
 fn noop_does_not_refresh_the_index() {
     let machine = Machine::debian(&["zsh installed 5.9-4"]);
     let done = machine.noop(vec![package("zsh", &[("ensure", "latest"), ("update_cache", "1h")])]);
-    assert_eq!(told(&done), ["not known before the package index is refreshed"]);
+    let unknown = "not known before the package index is refreshed";
+    assert_eq!(told(&done), [unknown]);
+    let action = Action::new(Verb::Change).of(unknown).changing("version", Some("5.9-4".to_owned()), None);
+    assert_eq!(done[0].action, Some(action));
     let done = machine.noop(vec![package("nano", &[("update_cache", "1h")])]);
     assert_eq!(told(&done), ["Would have installed"]);
     assert_eq!(done[0].warnings, ["package `nano` is not in the index; the index would be refreshed first"]);

@@ -51,8 +51,12 @@ fn steps_run_in_order() {
         let machine = Machine::new();
         machine.has(before.0, before.1);
         machine.has(after.0, after.1);
-        assert_eq!(machine.apply(service("web", properties)).outcome, Outcome::Changed, "{properties:?}");
+        let transaction = machine.apply(service("web", properties));
+        assert_eq!(transaction.outcome, Outcome::Changed, "{properties:?}");
         assert_eq!(machine.done(), steps);
+        // The last step names the action, because it changes the running unit.
+        let last = steps.last().and_then(|step| step.split(' ').next());
+        assert_eq!(transaction.action.map(|action| action.verb.infinitive()), last);
     }
 }
 

@@ -4,9 +4,9 @@ use std::fmt;
 use std::path::PathBuf;
 
 use ccm_runtime::resource_type::{
-    Context, Decision, Described, Failure, FailureKind, Fields, FileAttributes, Host, Local, NewContent,
-    NewFile, PropertyError, Provider, ReadPurpose, Resource, ResourceKind, Rule, Suitability, Text, Trigger,
-    TypeSpec, TypedProperties, TypedResource, Verified, properties,
+    Action, Context, Decision, Described, Failure, FailureKind, Fields, FileAttributes, Host, Local,
+    NewContent, NewFile, PropertyError, Provider, ReadPurpose, Resource, ResourceKind, Rule, Suitability,
+    Text, Trigger, TypeSpec, TypedProperties, TypedResource, Verb, Verified, properties,
 };
 use ccm_runtime::{Config, Outcome, RunMode, Session};
 use ccm_testkit::Scratch;
@@ -80,7 +80,8 @@ impl ResourceKind for GreetingKind {
             return Decision::Keep { reason: Compared(true) };
         }
         let noop_message = "Would have written the greeting".to_owned();
-        Decision::Change { reason: Compared(false), noop_message, diff: None }
+        let action = Action::new(Verb::Create);
+        Decision::Change { reason: Compared(false), noop_message, action, diff: None }
     }
 
     fn verify(_: &Greeting, is_written: &bool, (): &()) -> Result<Verified<Compared>, Failure> {

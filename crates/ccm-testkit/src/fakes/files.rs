@@ -217,7 +217,8 @@ impl Files for FakeFiles {
     }
 
     fn tree_size(&self, path: &Path, max_entries: u64) -> TreeSize {
-        let below: Vec<FakeFile> = self.below(path).iter().filter_map(|path| self.entry(path)).collect();
+        let below: Vec<FakeFile> =
+            self.entries_below(path).iter().filter_map(|path| self.entry(path)).collect();
         let counted = below.iter().zip(0..max_entries).filter_map(|(entry, _)| entry.content.as_ref());
         let (files, bytes) =
             counted.fold((0, 0), |(files, bytes), content| (files + 1, bytes + content.len() as u64));

@@ -1,4 +1,4 @@
-use ccm_host::PathInfo;
+use ccm_host::{PathInfo, TreeSize};
 
 use super::super::properties::FileProperties;
 use super::super::state::Desired;
@@ -32,7 +32,7 @@ fn state(file: &DesiredFile, found: &str, differs: &str) -> FileState {
         "file" | "mounted" => Some(FileKind::File),
         "empty" => Some(FileKind::Directory { empty: Some(true) }),
         "unreadable" => Some(FileKind::Directory { empty: None }),
-        "full" => Some(FileKind::Directory { empty: Some(false) }),
+        "full" | "top" => Some(FileKind::Directory { empty: Some(false) }),
         "device" => Some(FileKind::Special("a device")),
         _ => None,
     };
@@ -53,14 +53,29 @@ fn state(file: &DesiredFile, found: &str, differs: &str) -> FileState {
     let desired = Desired {
         uid: file.owner.as_ref().map(|_| 0),
         sha256: file.content.as_ref().map(|_| "new".to_owned()),
+        size: if file.content.is_some() { 4 } else { 0 },
         content: file.content.as_ref().map(|_| b"new\n".to_vec()),
         ..Desired::default()
     };
     let names = Some((if differs("owner") { "app" } else { "root" }.into(), "root".into()));
     let mount = (found == "mounted").then(|| file.path.clone());
     let untrusted_owner = (found == "link>stranger").then_some(1001);
+    let missing_parents = if found == "no-parent" { vec!["/d".into()] } else { Vec::new() };
+    let is_top_level = found == "top";
+    let tree = file.force.then_some(TreeSize { files: 2, bytes: 1, is_partial: found == "unreadable" });
+    let new_names = Some(("root".into(), "root".into()));
     let found = PathInfo { link, untrusted_owner, target, parent_missing: found == "no-parent" };
-    FileState { found, names, desired, mount, ..FileState::default() }
+    FileState {
+        found,
+        names,
+        new_names,
+        desired,
+        missing_parents,
+        is_top_level,
+        tree,
+        mount,
+        ..FileState::default()
+    }
 }
 
 #[test]
@@ -69,7 +84,7 @@ fn decisions_match_the_table() {
         let file = file(ensure, asks);
         decide(&file, &state(&file, found, differs))
     });
-    assert_eq!(rows, 65);
+    assert_eq!(rows, 67);
 }
 
 #[test]
@@ -158,7 +173,7 @@ fn diff_shows_carriage_returns() {
 #[test]
 fn undesired_state_after_a_change_is_a_failure() {
     let file = file("present", "content,mode");
-    let done = FileEffect { sha256: Some("new".to_owned()), size: 7 };
+    let done = FileEffect { sha256: Some("new".to_owned()), size: 7, parents: 0 };
     assert_eq!(FileResource::verify(&file, &state(&file, "file", "-"), &done), Ok(Verified::Changed));
     let failure = FileResource::verify(&file, &state(&file, "file", "content,mode"), &done).unwrap_err();
     assert_eq!(

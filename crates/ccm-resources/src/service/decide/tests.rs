@@ -8,7 +8,7 @@ const TABLE: &str = include_str!("../decide_table.txt");
 fn service(ensure: &str, asks: &str) -> Service {
     let asks = |what: &str| asks.split(',').any(|asked| asked == what);
     let either = |yes, no| if asks(yes) { Some(true) } else { asks(no).then_some(false) };
-    let refreshes = [("reload", Verb::Reload), ("reload-or-restart", Verb::ReloadOrRestart)];
+    let refreshes = [("reload", UnitVerb::Reload), ("reload-or-restart", UnitVerb::ReloadOrRestart)];
     let properties = ServiceProperties {
         enable: either("enable", "disable"),
         masked: either("mask", "unmask"),
@@ -68,7 +68,7 @@ fn decisions_match_the_table() {
         let trigger = is_triggered.then_some(Trigger::Changed);
         ServiceKind::decide(&service(ensure, asks), &state(unit, file, is_triggered), trigger.as_ref())
     });
-    assert_eq!(rows, 74);
+    assert_eq!(rows, 75);
 }
 
 #[test]
@@ -78,10 +78,10 @@ fn effects_are_verified() {
         ServiceKind::verify(&service(ensure, "-"), &state(unit, file, false), &done)
             .map_err(|failure| failure.chain.join(": "))
     };
-    let started = Some(Verb::Start);
+    let started = Some(UnitVerb::Start);
     assert_eq!(verified("running", "running", "disabled", started), Ok(Verified::Changed));
     assert_eq!(verified("running", "done", "static", started), Ok(Verified::Changed));
-    assert_eq!(verified("stopped", "stopped", "disabled", Some(Verb::Stop)), Ok(Verified::Changed));
+    assert_eq!(verified("stopped", "stopped", "disabled", Some(UnitVerb::Stop)), Ok(Verified::Changed));
     assert_eq!(
         verified("running", "failed", "disabled", started).unwrap_err(),
         "`web.service` is not in the desired state after the change: it has failed: result: exit-code"

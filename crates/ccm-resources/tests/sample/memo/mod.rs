@@ -10,7 +10,7 @@ use ccm_engine::{
     TypedResource, Verified,
 };
 use ccm_host::{Host, Local};
-use ccm_model::{DiagnosticKind, Failure, Fields, Resource};
+use ccm_model::{Action, DiagnosticKind, Failure, Fields, Resource, Verb};
 use ccm_properties::{PropertyError, TypeSpec, TypedProperties};
 
 use properties::{Colour, MemoProperties};
@@ -75,6 +75,7 @@ impl ResourceKind for MemoKind {
             false => Decision::Change {
                 reason: MemoRule,
                 noop_message: "Would have pinned it".to_owned(),
+                action: Action::new(Verb::Create),
                 diff: None,
             },
         }

@@ -46,7 +46,7 @@ fn debug_messages_follow_the_steps_of_a_run() {
         &["run{id=01", one, "provider chosen provider=posix"],
         &["run{id=01", one, "starting command argv=", "/test -d . cwd=[dir]"],
         &["run{id=01", one, "guard ended guard=onlyif exit=0 satisfied=true"],
-        &["run{id=01", one, "decided to change the state reason=the guards allow it"],
+        &["run{id=01", one, "decided to change the state reason=`onlyif` exited with 0"],
         &["run{id=01", one, "rewriting the refresh ledger path=[state]/refreshes/"],
         &["run{id=01", one, "starting command argv=", "/echo printed cwd=[dir]"],
         &["run{id=01", one, "command ended exit=0 duration="],

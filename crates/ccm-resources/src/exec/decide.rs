@@ -72,7 +72,7 @@ pub(crate) fn decide(exec: &Exec, state: &ExecState, trigger: Option<&Trigger>) 
         GuardVerdict::Prevented(prevention) => keep(ExecRule::Prevented(prevention.clone())),
         verdict => triggered(true).unwrap_or_else(|| {
             change(match verdict {
-                GuardVerdict::Allowed => ExecRule::GuardsAllow,
+                GuardVerdict::Allowed(exit) => ExecRule::GuardsAllow(exit.clone()),
                 _ if !exec.creates.is_empty() => ExecRule::CreatesMissing,
                 _ => ExecRule::NothingPrevents,
             })
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
     use crate::exec::command::CommandSyntax;
     use crate::exec::properties::ExecProperties;
-    use crate::exec::rules::Prevention;
+    use crate::exec::rules::GuardExit;
     use crate::exec::state::Guards;
 
     const TABLE: &str = include_str!("decide_table.txt");
@@ -115,6 +115,10 @@ mod tests {
             exec.onlyif.push(crate::exec::command::Guard { text: "true".to_owned(), line });
         }
         exec
+    }
+
+    fn guard_exit(exit_code: i32) -> GuardExit {
+        GuardExit { property: "onlyif", command: "test".to_owned(), exit_code, stderr: None }
     }
 
     #[test]
@@ -153,11 +157,8 @@ mod tests {
             assert_eq!(needs_guards(&exec, creates_satisfied, triggered), asked == "yes", "asked: {row}");
             let verdict = match guards {
                 _ if asked == "no" => GuardVerdict::NotRun,
-                "allow" => GuardVerdict::Allowed,
-                "prevent" => {
-                    let (property, command) = ("onlyif", "test".to_owned());
-                    GuardVerdict::Prevented(Prevention { property, command, exit_code: 1 })
-                }
+                "allow" => GuardVerdict::Allowed(guard_exit(0)),
+                "prevent" => GuardVerdict::Prevented(guard_exit(1)),
                 "unknown" => GuardVerdict::Unknown { property: "onlyif", command: "test".to_owned() },
                 "broken" => GuardVerdict::Broken(Failure::new(FailureKind::Guard, "broken")),
                 _ => GuardVerdict::NotRun,

@@ -1,15 +1,15 @@
 //! Running the guards.
 
 use ccm_engine::Context;
-use ccm_host::{Command, Exit, LaunchPlan, Purpose, Role, StartError};
-use ccm_model::{Failure, FailureKind, RefusalKind, display_duration};
+use ccm_host::{Command, Exit, Finished, LaunchPlan, Purpose, Role, StartError};
+use ccm_model::{Failure, FailureKind, RefusalKind, Stream, display_duration, escape_control};
 use ccm_redaction::REDACTED;
 use tracing::debug;
 
 use super::command::{Exec, Guard};
 use super::output::tails;
 use super::provider::{not_enforced, not_found_by_shell};
-use super::rules::Prevention;
+use super::rules::GuardExit;
 use super::state::{GuardVerdict, Guards};
 
 /// Runs the guards in order, `onlyif` first, up to the first that decides.
@@ -34,8 +34,8 @@ async fn run_all(exec: &Exec, plan: &dyn LaunchPlan, guards: &mut Guards, contex
     let unless = exec.unless.iter().map(|guard| (guard, false));
     for (guard, wants_success) in onlyif.chain(unless) {
         let property = if wants_success { "onlyif" } else { "unless" };
-        let code = match exit_code(exec, plan, guard, context).await {
-            Ok(Some(code)) => code,
+        let (code, stderr) = match exit_code(exec, plan, guard, context).await {
+            Ok(Some(ended)) => ended,
             Ok(None) => {
                 guards.verdict = GuardVerdict::Unknown { property, command: shown(exec, guard) };
                 continue;
@@ -55,13 +55,17 @@ async fn run_all(exec: &Exec, plan: &dyn LaunchPlan, guards: &mut Guards, contex
         debug!(guard = %property, exit = code, satisfied, "guard ended");
         let known = if wants_success { &mut guards.onlyif_satisfied } else { &mut guards.unless_satisfied };
         *known = Some(satisfied);
+        let exit = GuardExit { property, command: shown(exec, guard), exit_code: code, stderr };
         if !satisfied {
-            let command = shown(exec, guard);
-            guards.verdict = GuardVerdict::Prevented(Prevention { property, command, exit_code: code });
+            guards.verdict = GuardVerdict::Prevented(exit);
             return;
         }
-        if guards.verdict == GuardVerdict::NotRun {
-            guards.verdict = GuardVerdict::Allowed;
+        match &guards.verdict {
+            GuardVerdict::NotRun => guards.verdict = GuardVerdict::Allowed(exit),
+            GuardVerdict::Allowed(earlier) if !earlier.is_unusual() => {
+                guards.verdict = GuardVerdict::Allowed(exit);
+            }
+            _ => {}
         }
     }
 }
@@ -72,13 +76,14 @@ fn broken(failure: Failure) -> GuardVerdict {
     GuardVerdict::Broken(Failure { kind, ..failure })
 }
 
-/// Runs a guard. Returns `None` for a guard that noop does not run, because it would need an approval.
+/// Runs a guard, and returns its exit code with the last line of standard error. Returns `None` for a guard that
+/// noop does not run, because it would need an approval.
 async fn exit_code(
     exec: &Exec,
     plan: &dyn LaunchPlan,
     guard: &Guard,
     context: &mut Context<'_>,
-) -> Result<Option<i32>, Failure> {
+) -> Result<Option<(i32, Option<String>)>, Failure> {
     let command = Command { role: Role::Guard, ..guard.line.command(exec, plan)? };
     let mut ignore = |_, _: &str| {};
     let finished = match plan.run(&command, context.cancellation, &mut ignore).await {
@@ -100,9 +105,9 @@ async fn exit_code(
     match &finished.exit {
         Exit::Code(127) => match not_found_by_shell(exec, &finished) {
             Some(failure) => Err(failure.with_hint("use `command -v NAME` to test for a program")),
-            None => Ok(Some(127)),
+            None => Ok(Some((127, last_error(exec, &finished)))),
         },
-        Exit::Code(code) => Ok(Some(*code)),
+        Exit::Code(code) => Ok(Some((*code, last_error(exec, &finished)))),
         Exit::Signal { name, .. } => Err(with_output(format!("it was killed by {name}"))),
         Exit::TimedOut { after } => {
             let failure = with_output(format!("it timed out after {}", display_duration(*after)));
@@ -110,6 +115,19 @@ async fn exit_code(
         }
         Exit::Cancelled => Err(with_output("it was stopped together with the run".to_owned())),
     }
+}
+
+/// Returns the last line of standard error that is not blank, unless the exec is sensitive.
+fn last_error(exec: &Exec, finished: &Finished) -> Option<String> {
+    const MAX_CHARACTERS: usize = 200;
+    let tails = tails(exec, finished);
+    let stderr = tails.into_iter().find(|tail| tail.stream == Stream::Stderr)?;
+    let line = stderr.lines.iter().rev().map(|line| line.trim()).find(|line| !line.is_empty())?;
+    let line = escape_control(line);
+    Some(match line.char_indices().nth(MAX_CHARACTERS) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.into_owned(),
+    })
 }
 
 fn shown(exec: &Exec, guard: &Guard) -> String {

@@ -18,8 +18,9 @@ pub(crate) enum ExecRule {
     NotTriggered,
     GuardFailed,
     /// A guard prevents it.
-    Prevented(Prevention),
-    GuardsAllow,
+    Prevented(GuardExit),
+    /// The guards allow it, as this one shows best.
+    GuardsAllow(GuardExit),
     /// Noop did not run a guard that would need an approval.
     GuardUnknown {
         property: &'static str,
@@ -32,11 +33,29 @@ pub(crate) enum ExecRule {
     UnchangedReturn(i32),
 }
 
+/// Exit of a guard.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Prevention {
+pub(crate) struct GuardExit {
     pub property: &'static str,
     pub command: String,
     pub exit_code: i32,
+    /// Last line of standard error.
+    pub stderr: Option<String>,
+}
+
+impl GuardExit {
+    /// Returns `true` for an exit that more likely comes from an error of the guard than from its answer.
+    pub(crate) fn is_unusual(&self) -> bool {
+        !matches!(self.exit_code, 0 | 1)
+    }
+
+    /// Writes the last line of standard error, which explains an exit code other than 0.
+    fn write_stderr(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.stderr.as_ref().filter(|_| self.exit_code != 0) {
+            Some(line) => write!(formatter, ": {line}"),
+            None => Ok(()),
+        }
+    }
 }
 
 impl Rule for ExecRule {
@@ -47,7 +66,7 @@ impl Rule for ExecRule {
             Self::NotTriggered => "not_triggered",
             Self::GuardFailed => "guard_failed",
             Self::Prevented(_) => "guard_prevents",
-            Self::GuardsAllow => "guards_allow",
+            Self::GuardsAllow(_) => "guards_allow",
             Self::GuardUnknown { .. } => "guard_unknown",
             Self::CreatesMissing => "creates_missing",
             Self::NothingPrevents => "nothing_prevents",
@@ -63,8 +82,14 @@ impl fmt::Display for ExecRule {
                 let allow = if *guards_allow { ", and the guards allow it" } else { "" };
                 return write!(formatter, "{trigger}{allow}");
             }
-            Self::Prevented(Prevention { property, command, exit_code }) => {
-                return write!(formatter, "`{property}` `{command}` exited with {exit_code}");
+            Self::Prevented(exit) => {
+                let GuardExit { property, command, exit_code, .. } = exit;
+                write!(formatter, "`{property}` `{command}` exited with {exit_code}")?;
+                return exit.write_stderr(formatter);
+            }
+            Self::GuardsAllow(exit) => {
+                write!(formatter, "`{}` exited with {}", exit.property, exit.exit_code)?;
+                return exit.write_stderr(formatter);
             }
             Self::GuardUnknown { property, command } => {
                 return write!(
@@ -78,7 +103,6 @@ impl fmt::Display for ExecRule {
             Self::CreatesExist => "everything in `creates` exists",
             Self::NotTriggered => "`refresh_only`, and nothing it subscribes to changed",
             Self::GuardFailed => "a guard failed to run",
-            Self::GuardsAllow => "the guards allow it",
             Self::CreatesMissing => "not everything in `creates` exists",
             Self::NothingPrevents => "it has no `creates` and no guards",
         })

@@ -6,7 +6,7 @@ use ccm_model::{Failure, Fields};
 use serde_json::Value;
 
 use super::command::Exec;
-use super::rules::Prevention;
+use super::rules::GuardExit;
 use super::sandbox;
 use super::tries::{self, Attempt};
 
@@ -39,8 +39,9 @@ pub(crate) enum GuardVerdict {
     /// The guards were not run: there are none, or they do not matter.
     #[default]
     NotRun,
-    Allowed,
-    Prevented(Prevention),
+    /// The guards allow the command. Holds an unusual exit, or else the last.
+    Allowed(GuardExit),
+    Prevented(GuardExit),
     /// No guard prevents the command, but noop did not run this guard, because it would need an approval.
     Unknown {
         property: &'static str,

@@ -25,14 +25,14 @@ fn a_gate_sees_what_the_manifest_wrote_and_for_what() {
     for (provider, expected) in [
         (
             "posix",
-            ["Guard: argv test", "Guard: argv false", "change: the guards allow it", "Command: argv make"],
+            ["Guard: argv test", "Guard: argv false", "change: `unless` exited with 1", "Command: argv make"],
         ),
         (
             "shell",
             [
                 "Guard: shell `test -e x`",
                 "Guard: shell `false`",
-                "change: the guards allow it",
+                "change: `unless` exited with 1",
                 "Command: shell `make all`",
             ],
         ),

@@ -74,13 +74,14 @@ mod reference;
 mod refresh;
 mod refusal;
 mod secret;
+mod shell_syntax;
 mod shell_words;
 mod source;
 mod suggest;
 mod summary;
 mod timestamp;
 
-pub use self::shell_words::{SplitError, SplitErrorKind, quote_words, shell_operator, split_words};
+pub use self::shell_words::{SplitError, SplitErrorKind, quote_words, split_words};
 pub use action::{Action, Change, ChangedLines, Verb};
 pub use catalog::{
     Catalog, CatalogNames, Control, Dependency, Group, GroupIndex, Properties, Resource, ResourceIndex,
@@ -119,6 +120,7 @@ pub use refresh::{
 };
 pub use refusal::{Intent, Refusal, RefusalKind};
 pub use secret::{MIN_SECRET_LENGTH, REDACTED};
+pub use shell_syntax::{ShellSyntax, ShellSyntaxKind, is_shell_builtin, shell_syntax};
 pub use source::{Position, Source, SourceId, SourceMap, Span};
 pub use suggest::{closest, listed};
 pub use summary::{Counts, RunSummary};

@@ -46,34 +46,18 @@ pub fn quote_words<'w>(words: impl IntoIterator<Item = &'w str>) -> String {
     words.into_iter().map(quote).collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the range in bytes of the first word that only a shell would interpret: an operator such as `|` or
-/// `>` that stands alone without quotes, or the first character after a line end between words.
-pub fn shell_operator(text: &str) -> Option<std::ops::Range<usize>> {
-    const OPERATORS: [&str; 13] =
-        ["|", "||", "&", "&&", ";", ">", ">>", "<", "<<", "2>", "2>>", "2>&1", "&>"];
-    let words = scan(text).ok()?;
-    let is_operator =
-        |word: &&Word| !word.quoted && (OPERATORS.contains(&&*word.text) || word.text.ends_with(';'));
-    let operator = words.iter().find(is_operator).map(|word| word.at..word.end);
-    let first = |word: &Word| text[word.at..].chars().next().map_or(0, char::len_utf8);
-    let broken =
-        words.iter().skip(1).find(|word| word.begins_line).map(|word| word.at..word.at + first(word));
-    operator.into_iter().chain(broken).min_by_key(|place| place.start)
-}
-
-struct Word {
-    text: String,
+pub(crate) struct Word {
+    pub(crate) text: String,
     /// Offset of the first byte.
-    at: usize,
+    pub(crate) at: usize,
     /// Offset after the last byte. A continued line may be in between.
-    end: usize,
-    /// `true` if a part was in quotes or after a backslash.
-    quoted: bool,
+    pub(crate) end: usize,
     /// `true` if a line end is before the word.
-    begins_line: bool,
+    pub(crate) begins_line: bool,
 }
 
-fn scan(text: &str) -> Result<Vec<Word>, SplitError> {
+/// Splits a command line into words with their locations.
+pub(crate) fn scan(text: &str) -> Result<Vec<Word>, SplitError> {
     let mut words = Vec::new();
     // `None` between words, so that `''` is an empty word and a blank is none.
     let mut word: Option<Word> = None;
@@ -97,10 +81,8 @@ fn scan(text: &str) -> Result<Vec<Word>, SplitError> {
             text: String::new(),
             at,
             end: at,
-            quoted: false,
             begins_line: std::mem::take(&mut begins_line),
         });
-        word.quoted |= matches!(character, '\'' | '"' | '\\');
         match (character, escaped) {
             (_, Some(escaped)) => word.text.push(escaped),
             ('\'', _) => loop {
@@ -182,32 +164,6 @@ mod tests {
         ] {
             let error = split_words(text).expect_err(text);
             assert_eq!((error.to_string().as_str(), error.at), (message, at), "{text}");
-        }
-    }
-
-    #[test]
-    fn shell_operators_are_found() {
-        for (text, found) in [
-            ("echo a > /tmp/x", Some(">")),
-            ("a && b", Some("&&")),
-            ("a; b", Some("a;")),
-            ("a | b", Some("|")),
-            ("sleep 1 &", Some("&")),
-            ("a 2>&1", Some("2>&1")),
-            ("one\ntwo\n", Some("t")),
-            ("one\n\u{e4}\n", Some("\u{e4}")),
-            ("a\\\n\u{e4};", Some("a\\\n\u{e4};")),
-            ("one \\\n two", None),
-            ("echo one\n", None),
-            ("\n echo one", None),
-            ("grep '|' x", None),
-            ("find . -exec rm {} \\;", None),
-            ("expr 1 \">\" 2", None),
-            ("echo a>b a|b", None),
-            ("printf 'a\nb'", None),
-            ("echo 'a", None),
-        ] {
-            assert_eq!(shell_operator(text).and_then(|place| text.get(place)), found, "{text}");
         }
     }
 

@@ -84,7 +84,9 @@ fn decode_entries<'e, T: PropertySet, I: Iterator<Item = &'static str>>(
             let names = || T::PROPERTIES.iter().map(|property| property.name).chain(also_known());
             let message = format!("unknown property `{}`", entry.key.text.escape_debug());
             let error = Diagnostic::error(DiagnosticKind::UnknownProperty, entry.key.span, message);
-            errors.push(match closest(&entry.key.text, names()) {
+            let is_foreign = |property: &&PropertySpec| property.foreign_names.contains(&&*entry.key.text);
+            let foreign = T::PROPERTIES.iter().find(is_foreign).map(|property| property.name);
+            errors.push(match foreign.or_else(|| closest(&entry.key.text, names())) {
                 None => error.with_hint(format!("use one of: {}", names().collect::<Vec<_>>().join(", "))),
                 near => error.with_suggestion(near),
             });

@@ -1,11 +1,12 @@
 //! Errors in properties.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use ccm_model::{Diagnostic, DiagnosticKind, Label, Node, Span, closest, listed};
 use thiserror::Error;
 
-use crate::CheckInput;
+use crate::{CheckInput, is_empty_text};
 
 /// Error in a value, without its location.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -62,8 +63,8 @@ pub struct PropertyError {
     part: PropertyPart,
     /// Element of a list.
     element: Option<usize>,
-    /// Byte of a text.
-    byte: Option<usize>,
+    /// Bytes of a text.
+    bytes: Option<Range<usize>>,
     message: String,
     hint: Option<String>,
     /// `true` if the error follows from another error that is reported.
@@ -80,7 +81,7 @@ enum PropertyPart {
 
 impl PropertyError {
     fn of(kind: DiagnosticKind, part: PropertyPart, message: impl Into<String>) -> Self {
-        Self { kind, part, element: None, byte: None, message: message.into(), hint: None, follows: false }
+        Self { kind, part, element: None, bytes: None, message: message.into(), hint: None, follows: false }
     }
 
     /// Builds an error in a property, or in the name if the property is not given.
@@ -113,7 +114,13 @@ impl PropertyError {
     /// Sets the byte of the text with the error.
     #[must_use]
     pub fn at_byte(self, byte: usize) -> Self {
-        Self { byte: Some(byte), ..self }
+        self.at_bytes(byte..byte + 1)
+    }
+
+    /// Sets the bytes of the text with the error.
+    #[must_use]
+    pub fn at_bytes(self, bytes: Range<usize>) -> Self {
+        Self { bytes: Some(bytes), ..self }
     }
 
     /// Marks an error that follows from another error that is reported.
@@ -148,9 +155,11 @@ impl PropertyError {
         });
         let ensure =
             resource.ensure.as_ref().filter(|_| self.part == PropertyPart::Ensure).map(|ensure| ensure.span);
-        let span = match (node, self.byte) {
-            (Some(node), Some(byte)) => Node::locate(node, checked.source_text, byte, byte + 1),
-            (Some(node), None) => node.span,
+        let span = match (node, &self.bytes) {
+            (Some(node), Some(bytes)) if !is_empty_text(node) => {
+                Node::locate(node, checked.source_text, bytes.start, bytes.end)
+            }
+            (Some(node), _) => node.span,
             (None, _) => ensure.unwrap_or(resource.span),
         };
         Diagnostic { labels: vec![Label { span, text: String::new() }], ..self.without_location() }

@@ -14,6 +14,8 @@ pub struct PropertySpec {
     pub name: &'static str,
     /// Aliases. Giving two names of one property is an error.
     pub aliases: &'static [&'static str],
+    /// Names of such a property in other tools. Giving one is an error that names the property.
+    pub foreign_names: &'static [&'static str],
     /// Values that it may have.
     pub kind: PropertyKind,
     /// Lines of its documentation, without the default.
@@ -44,6 +46,7 @@ impl PropertySpec {
         Self {
             name,
             aliases: &[],
+            foreign_names: &[],
             kind: T::KIND,
             documentation,
             default: None,

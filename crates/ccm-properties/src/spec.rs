@@ -29,6 +29,13 @@ pub struct ChildManifest<'a> {
     pub data: Option<&'a Node>,
 }
 
+/// Returns `true` for a text that is empty as written: `""`. The empty value of an expression is longer in the
+/// manifest.
+pub fn is_empty_text(node: &Node) -> bool {
+    const QUOTES: usize = 2;
+    node.as_text().is_some_and(str::is_empty) && node.span.range().len() <= QUOTES
+}
+
 /// Describes a resource type to the loader.
 pub trait TypeSpec: OwnProperties {
     /// The key under `resources`, such as `exec`.
@@ -74,10 +81,11 @@ pub trait TypeSpec: OwnProperties {
         self.declared_syntax(property, properties)
     }
 
-    /// Returns the syntax from the property table. The name has the syntax of the property that it replaces.
+    /// Returns the syntax from the property table. The name has the syntax of the property that it replaces, also
+    /// if that property is an empty text.
     fn declared_syntax(&self, property: &str, properties: &Properties) -> TextSyntax {
         let property = match property {
-            "name" => self.named_property().filter(|named| properties.get(named).is_none()),
+            "name" => self.named_property().filter(|named| properties.get(named).is_none_or(is_empty_text)),
             _ => Some(property),
         };
         let found = property.and_then(|property| find(self.properties(), property));

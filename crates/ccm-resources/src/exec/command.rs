@@ -13,6 +13,7 @@ use super::executor::{ExecutorSettings, SettingsError};
 use super::expect::Expectations;
 use super::properties::ExecProperties;
 use super::sandbox::SandboxProperties;
+use super::shell_syntax;
 use super::values::{AbsolutePath, ExitCodeValue, LogOutput, Timeout, Tries};
 
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(3600);
@@ -322,6 +323,9 @@ fn command_line(
         }
         CommandSyntax::Words => {
             let words = split_words(text).map_err(|error| split_error(property, error))?;
+            if let Some(error) = shell_syntax::error(text, property) {
+                return Err(error);
+            }
             let mut words = words.into_iter();
             let program = words.next().filter(|program| !program.is_empty()).ok_or_else(nothing)?;
             Ok(CommandLine { program, args: words.collect() })

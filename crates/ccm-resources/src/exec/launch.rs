@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use ccm_host::{AccountError, BaseEnvironment, Command, Launch, LaunchPlan, StartError};
-use ccm_model::{Failure, FailureKind, MissingPrerequisite, escape_control};
+use ccm_model::{Failure, FailureKind, MissingPrerequisite, escape_control, is_shell_builtin};
 use ccm_redaction::Redactor;
 
 use super::command::{CommandLine, CommandSyntax, Exec};
@@ -125,11 +125,9 @@ impl Exec {
 
     /// Returns advice for a name that is probably not a program.
     fn misuse_hint(&self, name: &str) -> Option<String> {
-        const BUILTINS: [&str; 21] = [
-            "cd", "export", "source", ".", "alias", "set", "unset", "eval", "exec", "trap", "ulimit",
-            "umask", "command", "type", "if", "for", "while", "case", "!", "{", "[[",
-        ];
-        if self.syntax == CommandSyntax::Words && BUILTINS.contains(&name) {
+        if self.syntax == CommandSyntax::Words
+            && (is_shell_builtin(name) || matches!(name, "command" | "type"))
+        {
             return Some(format!("`{name}` is a shell builtin: add `provider: shell`"));
         }
         if name.contains('=') {

@@ -16,13 +16,16 @@ mod result;
 mod rules;
 mod sandbox;
 mod shell;
+mod shell_syntax;
 mod state;
 mod tries;
 mod values;
 
 use ccm_engine::{Provider, TypedResource};
-use ccm_model::{Diagnostic, DiagnosticKind, Node, NodeMap, Properties, Resource, shell_operator};
-use ccm_properties::{CheckInput, PropertyError, PropertySpec, TextSyntax, TypeSpec, TypedProperties};
+use ccm_model::{Diagnostic, DiagnosticKind, Node, NodeMap, Properties, Resource};
+use ccm_properties::{
+    CheckInput, PropertyError, PropertySpec, TextSyntax, TypeSpec, TypedProperties, is_empty_text,
+};
 
 use command::{CommandSyntax, Exec};
 use decide::ExecKind;
@@ -56,7 +59,7 @@ impl TypeSpec for ExecType {
 
     fn syntax(&self, property: &str, provider: Option<&str>, properties: &Properties) -> TextSyntax {
         // With `args` the command is the program alone, which is not split.
-        let is_program = property == "command" && properties.get("args").is_some();
+        let is_program = matches!(property, "command" | "name") && properties.get("args").is_some();
         match (self.declared_syntax(property, properties), provider) {
             (TextSyntax::Argv, Some("shell")) => TextSyntax::Shell,
             (TextSyntax::Argv, None | Some("posix")) if !is_program => TextSyntax::Argv,
@@ -101,12 +104,21 @@ impl TypedProperties for ExecType {
     const INTERDEPENDENT: &'static [&'static [&'static str]] =
         &[&["command", "args"], &["returns", "unchanged_returns", "expect"], &["path", "environment"]];
 
-    fn build(resource: &Resource, written: ExecProperties) -> Result<Exec, Vec<PropertyError>> {
+    fn build(resource: &Resource, mut written: ExecProperties) -> Result<Exec, Vec<PropertyError>> {
+        if resource.properties.get("command").is_some_and(is_empty_text) {
+            written.command = None;
+        }
         Exec::build(&resource.id.name, syntax_of(resource), written, &resource.settings)
     }
 
     fn warnings(exec: &Exec, checked: &CheckInput<'_>) -> Vec<Diagnostic> {
-        never_runs_warning(exec, checked.resource).into_iter().chain(shell_syntax_warning(checked)).collect()
+        let mut warnings: Vec<Diagnostic> = never_runs_warning(exec, checked.resource).into_iter().collect();
+        if exec.syntax == CommandSyntax::Words {
+            warnings.extend(shell_syntax::warnings(checked));
+        } else {
+            warnings.extend(values::names_not_for_a_shell(checked));
+        }
+        warnings
     }
 }
 
@@ -121,29 +133,6 @@ fn syntax_of(resource: &Resource) -> CommandSyntax {
         Some(provider) if provider.value == "shell" => CommandSyntax::Shell,
         _ => CommandSyntax::Words,
     }
-}
-
-/// Returns a warning about text that only a shell interprets, in a command that no shell reads.
-fn shell_syntax_warning(checked: &CheckInput<'_>) -> Option<Diagnostic> {
-    let resource = checked.resource;
-    if syntax_of(resource) == CommandSyntax::Shell || resource.properties.get("args").is_some() {
-        return None;
-    }
-    let node = resource.properties.get("command");
-    let text = node.map_or(Some(&*resource.id.name), |node| node.as_text())?;
-    let operator = shell_operator(text)?;
-    let span =
-        node.map_or(resource.span, |node| node.locate(checked.source_text, operator.start, operator.end));
-    let what = match text.get(operator).unwrap_or_default() {
-        word if word.ends_with(';') => "`;` is plain text to the posix provider".to_owned(),
-        word if word.contains(['|', '&', '<', '>']) => {
-            format!("`{word}` is plain text to the posix provider")
-        }
-        _ => "these lines are one command to the posix provider".to_owned(),
-    };
-    let hint =
-        "add `provider: shell` if a shell should read this text, or put it in quotes if it is an argument";
-    Some(Diagnostic::warning(DiagnosticKind::NoEffect, span, what).with_hint(hint))
 }
 
 /// Returns a warning about an exec that no trigger can run.

@@ -21,6 +21,7 @@ properties! {
             default: Some("the name of the resource"),
             sensitive: true,
             syntax: TextSyntax::Argv,
+            foreign_names: &["cmd", "exec", "run", "script"],
         },
         /// Arguments. With `args`, `command` is the program alone and is not split. posix only.
         args: Vec<Text> { sensitive: true },

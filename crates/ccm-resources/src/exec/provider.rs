@@ -263,7 +263,7 @@ pub(crate) fn not_found_by_shell(exec: &Exec, finished: &Finished) -> Option<Fai
     }
     let output = tails(exec, finished);
     let stderr = output.iter().find(|tail| tail.stream == ccm_model::Stream::Stderr)?;
-    let name = not_found_name(stderr.lines.last()?)?.to_owned();
+    let name = last_not_found(&stderr.lines, exec.line.args.last()?)?.to_owned();
     let path = exec.path.clone().unwrap_or_default();
     let missing = MissingPrerequisite::Program(name.clone());
     let is_relative = name.contains('/') && !name.starts_with('/');
@@ -276,6 +276,13 @@ pub(crate) fn not_found_by_shell(exec: &Exec, finished: &Finished) -> Option<Fai
     }
     failure.output = output;
     Some(failure)
+}
+
+/// Returns the name of the program that was not found. If several were not, as in a pipeline, whose messages come in
+/// any order, the last of the text counts.
+fn last_not_found<'l>(lines: &'l [String], text: &str) -> Option<&'l str> {
+    let names = lines.iter().filter_map(|line| not_found_name(line));
+    names.max_by_key(|name| (text.rfind(name), *name))
 }
 
 /// Returns the name in `/bin/sh: 1: NAME: not found` (dash), `… line 1: NAME: command not found` (bash) or
@@ -312,7 +319,24 @@ async fn preflight(exec: &Exec, context: &Context<'_>) -> Result<Vec<String>, Fa
 
 #[cfg(test)]
 mod tests {
-    use super::not_found_name;
+    use super::{last_not_found, not_found_name};
+
+    #[test]
+    fn the_last_program_of_the_text_is_named() {
+        let lines = |names: &[&str]| -> Vec<String> {
+            names.iter().map(|name| format!("/bin/sh: 1: {name}: not found")).collect()
+        };
+        for (printed, expected) in [
+            (&["foo", "bar"][..], Some("bar")),
+            (&["bar", "foo"], Some("bar")),
+            (&["foo"], Some("foo")),
+            (&[], None),
+        ] {
+            assert_eq!(last_not_found(&lines(printed), "foo | bar"), expected);
+        }
+        let noisy = [lines(&["bar"]), vec!["foo: broken pipe".to_owned()]].concat();
+        assert_eq!(last_not_found(&noisy, "foo | bar"), Some("bar"));
+    }
 
     #[test]
     fn shells_name_what_they_did_not_find() {

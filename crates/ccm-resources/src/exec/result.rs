@@ -63,6 +63,7 @@ pub(crate) fn evaluate_exit(
             failure.chain.push(format!("the sandbox reached the limit `{limit}`"));
             failure.hints.push(format!("raise `{limit}` of the sandbox if the command needs more"));
         }
+        failure.property.get_or_insert_with(|| "command".into());
         // The command may have changed something before it failed.
         failure.changed = true;
         failure.output = tails(exec, finished);

@@ -3,8 +3,13 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ccm_model::{Diagnostic, DiagnosticKind, Node, Scalar, ScalarKind, escape_control};
-use ccm_properties::{PropertyKind, PropertyValue, Text, TextKind, TextValue, ValueError, expected, octal};
+use ccm_model::{
+    Diagnostic, DiagnosticKind, Node, Scalar, ScalarKind, Span, escape_control, is_variable_name,
+};
+use ccm_properties::{
+    CheckInput, PropertyKind, PropertyValue, Text, TextKind, TextValue, ValueError, expected, is_empty_text,
+    octal,
+};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct AbsolutePath(pub PathBuf);
@@ -162,15 +167,14 @@ impl PropertyValue for LogOutput {
 pub(crate) struct Environment(pub Vec<(String, String)>);
 
 impl Environment {
-    fn add(&mut self, name: &str, value: &str) -> Result<(), ValueError> {
+    /// Adds a variable. An empty value is allowed only where `may_be_empty`.
+    fn add(&mut self, name: &str, value: &str, may_be_empty: bool) -> Result<(), ValueError> {
         let shown = escape_control(name);
-        if name.is_empty() {
-            return Err(ValueError::new("an environment entry has no name"));
+        if value.is_empty() && !may_be_empty {
+            let error = ValueError::new(format!("the environment entry `{shown}` has no value"));
+            return Err(error.with_hint(format!("write a map for an empty value: `{shown}: \"\"`")));
         }
-        if value.is_empty() {
-            return Err(ValueError::new(format!("the environment entry `{shown}` has no value")));
-        }
-        if name.contains(['=', '\0']) || value.contains('\0') {
+        if name.contains('=') || value.contains('\0') {
             let message = format!(
                 "the environment entry `{shown}` contains a character that is not allowed in a variable"
             );
@@ -187,19 +191,20 @@ impl Environment {
     }
 
     fn add_assignment(&mut self, text: &str) -> Result<(), ValueError> {
-        let assignment = text.split_once('=').ok_or_else(|| {
+        let (name, value) = text.split_once('=').ok_or_else(|| {
             ValueError::new(format!("`{}` is not of the form KEY=VALUE", escape_control(text)))
-        });
-        assignment.and_then(|(name, value)| self.add(name, value))
+        })?;
+        check_name(name)?;
+        self.add(name, value, false)
     }
 }
 
 impl PropertyValue for Environment {
     const KIND: PropertyKind = PropertyKind::Either(&[
-        PropertyKind::List(&PropertyKind::Text(TextKind::STRICT.matching("^[^=]+=[\\s\\S]+$"))),
+        PropertyKind::List(&PropertyKind::Text(TextKind::STRICT.matching("^[^=0-9][^=]*=[\\s\\S]+$"))),
         PropertyKind::Map {
-            keys: Some("^[^=]+$"),
-            values: &PropertyKind::Text(TextKind { min_length: 1, ..TextKind::ANY }),
+            keys: Some("^[^=0-9][^=]*$"),
+            values: &PropertyKind::Text(TextKind::ANY),
             min: 0,
         },
     ]);
@@ -215,8 +220,13 @@ impl PropertyValue for Environment {
             }
         } else if let Some(map) = node.as_map() {
             for entry in map.entries() {
+                let name = &*entry.key.text;
+                if let Err(error) = check_name(name) {
+                    errors.push(error.at(entry.key.span));
+                    continue;
+                }
                 let Some(Text(text)) = Text::decode(&entry.value, errors) else { continue };
-                let added = environment.add(&entry.key.text, &text);
+                let added = environment.add(name, &text, is_empty_text(&entry.value));
                 errors.extend(added.err().map(|error| error.at(entry.value.span)));
             }
         } else {
@@ -224,6 +234,41 @@ impl PropertyValue for Environment {
         }
         (errors.len() == before).then_some(environment)
     }
+}
+
+/// Checks that a variable can have this name. Programs other than shells use names such as `spring.profiles.active`.
+fn check_name(name: &str) -> Result<(), ValueError> {
+    if name.is_empty() {
+        return Err(ValueError::new("an environment entry has no name"));
+    }
+    let is_refused = |part: char| part.is_whitespace() || part.is_control();
+    if !name.starts_with(|first: char| first.is_ascii_digit()) && !name.contains(is_refused) {
+        return Ok(());
+    }
+    let error = ValueError::new(format!("`{}` is not the name of a variable", escape_control(name)));
+    Err(match name.split_once(char::is_whitespace) {
+        Some((word @ ("export" | "declare" | "set"), _)) => error.with_hint(format!("leave `{word}` out")),
+        _ if name.starts_with(|first: char| first.is_ascii_digit()) => {
+            error.with_hint("begin the name with a letter or `_`")
+        }
+        _ => error.with_hint("use a name without blanks and control characters"),
+    })
+}
+
+/// Returns a warning for each variable with a name that a shell does not use.
+pub(crate) fn names_not_for_a_shell(checked: &CheckInput<'_>) -> Vec<Diagnostic> {
+    let Some(node) = checked.resource.properties.get("environment") else { return Vec::new() };
+    let listed = node.as_list().into_iter().flatten();
+    let listed = listed.filter_map(|element| Some((element.as_text()?.split_once('=')?.0, element.span)));
+    let entries = node.as_map().into_iter().flat_map(|map| map.entries());
+    let mapped = entries.map(|entry| (&*entry.key.text, entry.key.span));
+    let refused = listed.chain(mapped).filter(|(name, _)| !is_variable_name(name));
+    let warning = |(name, span): (&str, Span)| {
+        let message = format!("a shell may not pass on the variable `{}`", escape_control(name));
+        let hint = "use letters, digits and `_` alone, or start the program with the posix provider";
+        Diagnostic::warning(DiagnosticKind::NoEffect, span, message).with_hint(hint)
+    };
+    refused.map(warning).collect()
 }
 
 /// Checks for a NUL character, which no argument, path or variable of a process can hold.

@@ -1,5 +1,7 @@
 //! What is found before anything runs.
 
+use ccm_model::Outcome;
+
 use crate::build::errors_of;
 use crate::exec;
 use crate::machine::Machine;
@@ -52,7 +54,7 @@ fn invalid_properties_are_rejected() {
         (&[("path", "/bin::/usr/bin")], "invalid-value path"),
         (&[("environment", "[A]")], "invalid-value environment A"),
         (&[("environment", "[=b]")], "invalid-value environment"),
-        (&[("environment", "[A=]")], "invalid-value environment A"),
+        (&[("environment", "[A=]")], "invalid-value environment A | A: \"\""),
         (&[("environment", "[A=1|A=2]")], "invalid-value environment A"),
         (&[("environment", "[PATH=/bin]"), ("path", "/bin")], "conflict environment path | path"),
         (&[("returns", "[256]")], "invalid-value returns"),
@@ -81,16 +83,79 @@ fn invalid_properties_are_rejected() {
 }
 
 #[test]
-fn what_only_a_shell_acts_on_is_warned_of() {
-    for (command, expected) in [
-        ("echo a > /tmp/x", &["no-effect > | provider: shell"][..]),
-        ("cd /tmp; make", &["no-effect ; | provider: shell"]),
-        ("echo one\necho two", &["no-effect | provider: shell"]),
-        ("echo 'a > b'", &[]),
+fn text_for_a_shell_is_an_error_without_one() {
+    for (text, expected) in [
+        ("a || b", "syntax PROPERTY || | provider: shell"),
+        ("a > /tmp/x", "syntax PROPERTY > | provider: shell"),
+        ("a 2>/dev/null", "syntax PROPERTY 2>/dev/null | provider: shell"),
+        ("a $(id)", "syntax PROPERTY $( | provider: shell"),
+        ("cd /tmp; make", "syntax PROPERTY cd | cwd, provider: shell"),
+        ("export A=b", "syntax PROPERTY export | environment, provider: shell"),
+        ("A=b make", "syntax PROPERTY A=… | environment, provider: shell"),
+        ("! true", "syntax PROPERTY ! | provider: shell"),
     ] {
-        assert_eq!(errors_of(&exec("x", &[("command", command)])), expected);
-        assert!(errors_of(&exec("x", &[("command", command), ("provider", "shell")])).is_empty());
+        let listed = format!("[true|{}]", text.replace("||", "&&"));
+        for (property, value) in [("command", text), ("onlyif", text), ("unless", text), ("unless", &listed)]
+        {
+            let expected = expected.replace("PROPERTY", property);
+            let expected = if value == listed { expected.replace("||", "&&") } else { expected };
+            assert_eq!(errors_of(&exec("x", &[(property, value)])), [expected], "{value}");
+            assert!(errors_of(&exec("x", &[(property, value), ("provider", "shell")])).is_empty());
+        }
     }
+    assert_eq!(errors_of(&exec("a && b", &[])), ["syntax command && | provider: shell"]);
+    assert!(errors_of(&exec("x", &[("command", "a&&b"), ("args", "[>|&&|$(c)]")])).is_empty());
+}
+
+#[test]
+fn text_that_may_be_meant_for_a_shell_is_a_warning() {
+    for (text, expected) in [
+        ("echo one\necho two", "no-effect | provider: shell"),
+        ("rm /x/*.bak", "no-effect /x/*.bak | provider: shell"),
+        ("ls $HOME", "no-effect $HOME | provider: shell"),
+        ("ls ~/x", "no-effect ~ | …"),
+    ] {
+        for property in ["command", "onlyif"] {
+            assert_eq!(errors_of(&exec("x", &[(property, text)])), [expected]);
+            assert!(errors_of(&exec("x", &[(property, text), ("provider", "shell")])).is_empty());
+        }
+    }
+    assert!(errors_of(&exec("x", &[("command", "echo 'a > b' '*' \"~\"")])).is_empty());
+}
+
+#[test]
+fn an_empty_command_is_the_name() {
+    for provider in ["posix", "shell"] {
+        assert!(errors_of(&exec("true", &[("command", ""), ("provider", provider)])).is_empty());
+        let transaction = Machine::new().apply(exec("true", &[("command", ""), ("provider", provider)]));
+        assert!(matches!(transaction.outcome, Outcome::Changed { .. }), "{transaction:?}");
+    }
+    assert_eq!(errors_of(&exec("it's a name", &[("command", "")])), ["syntax command | …"]);
+}
+
+#[test]
+fn names_of_variables_are_checked() {
+    for (environment, expected) in [
+        ("{1FOO=x}", &["invalid-value environment 1FOO | _"][..]),
+        ("[1FOO=x]", &["invalid-value environment 1FOO | _"]),
+        ("{export FOO=x}", &["invalid-value environment export FOO | export"]),
+        ("[export FOO=x]", &["invalid-value environment export FOO | export"]),
+        ("{A B=x}", &["invalid-value environment A B | …"]),
+        ("{A\u{1}=x}", &["invalid-value environment A\\u{1} | …"]),
+        ("{spring.profiles.active=x|npm_config_//registry/:_auth=y}", &[]),
+        ("{EMPTY=}", &[]),
+    ] {
+        assert_eq!(errors_of(&exec("x", &[("environment", environment)])), expected, "{environment}");
+    }
+    let shell = |environment| errors_of(&exec("x", &[("environment", environment), ("provider", "shell")]));
+    assert_eq!(shell("{a.b=x|C=d}"), ["no-effect a.b | _"]);
+    assert_eq!(shell("[a.b=x|C=d]"), ["no-effect a.b | _"]);
+    assert!(shell("{A_1=x}").is_empty());
+}
+
+#[test]
+fn the_word_of_another_tool_leads_to_the_property() {
+    assert_eq!(errors_of(&exec("x", &[("cmd", "ls")])), ["unknown-property cmd cmd | command"]);
 }
 
 #[test]
@@ -100,7 +165,7 @@ fn all_errors_are_reported_at_once() {
     let resource = exec("x", &[("command", "'"), ("unless", "'"), ("unchanged_returns", "[0]")]);
     assert_eq!(errors_of(&resource).len(), 3);
     let resource =
-        exec("x", &[("unknwon", "1"), ("onlyif", "[echo 'a|echo \"b]"), ("environment", "{A=|B=[1]|C=}")]);
+        exec("x", &[("unknwon", "1"), ("onlyif", "[echo 'a|echo \"b]"), ("environment", "[A=|B|C=]")]);
     assert_eq!(errors_of(&resource).len(), 6, "{:?}", errors_of(&resource));
 }
 

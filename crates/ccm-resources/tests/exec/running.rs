@@ -110,9 +110,45 @@ fn the_state_keeps_the_results_of_the_guards() {
         assert_eq!((&state["exitcode"], &state["onlyif_satisfied"]), (&code.into(), &true.into()));
         assert_eq!(
             (&state["unless_satisfied"], &state["decision"]),
-            (&true.into(), &"the guards allow it".into())
+            (&true.into(), &"`unless` exited with 1".into())
         );
     }
+}
+
+#[test]
+fn the_exit_of_a_guard_is_the_reason() {
+    const UNUSUAL: &str = "`unless` exited with 2: grep: /y: No such file or directory";
+    let guards = |guards: &[(&str, &str)], sensitive: &str| {
+        let machine = Machine::new();
+        machine.secrets.add(["s3cret-word"]);
+        for (command, code, stderr) in [
+            ("no", 1, ""),
+            ("grep x /y", 2, "usage\ngrep: /y: No such file or directory\n\n"),
+            ("leak", 3, "with s3cret-word\n"),
+            ("yes", 0, "noise\n"),
+        ] {
+            machine.runner.answer_with(command, printed(Exit::Code(code), "", stderr));
+        }
+        let properties = [&[("command", "run"), ("sensitive", sensitive)], guards].concat();
+        machine.apply(exec("x", &properties)).reason_text().map(str::to_owned).unwrap_or_default()
+    };
+    for (given, expected) in [
+        (&[("unless", "no")][..], "`unless` exited with 1"),
+        (&[("onlyif", "yes")], "`onlyif` exited with 0"),
+        (&[("onlyif", "yes"), ("unless", "no")], "`unless` exited with 1"),
+        (&[("unless", "grep x /y")], UNUSUAL),
+        (&[("unless", "[grep x /y|no]")], UNUSUAL),
+        (&[("unless", "[no|grep x /y]")], UNUSUAL),
+        (
+            &[("onlyif", "grep x /y")],
+            "`onlyif` `grep x /y` exited with 2: grep: /y: No such file or directory",
+        ),
+        (&[("unless", "leak")], "`unless` exited with 3: with [redacted]"),
+        (&[("unless", "yes")], "`unless` `yes` exited with 0"),
+    ] {
+        assert_eq!(guards(given, "false"), expected, "{given:?}");
+    }
+    assert_eq!(guards(&[("unless", "grep x /y")], "true"), "`unless` exited with 2");
 }
 
 #[test]
@@ -226,7 +262,7 @@ fn what_is_not_found_has_the_same_words_in_both_providers() {
 fn a_word_of_the_shell_is_hinted_at() {
     let machine = Machine::new();
     machine.runner.without("cd");
-    let transaction = machine.apply(exec("cd /tmp && make", &[]));
+    let transaction = machine.apply(exec("'cd' /tmp", &[]));
     assert_eq!(
         failure(&transaction).hints,
         [

@@ -89,7 +89,7 @@ fn captured_value_that_is_too_short_is_a_warning() {
 fn a_sensitive_exec_that_does_not_start_keeps_its_words() {
     let machine = Machine::new();
     machine.runner.without("word=value");
-    let properties = [("command", "word=value run"), ("sensitive", "true")];
+    let properties = [("command", "'word=value' run"), ("sensitive", "true")];
     let applied = machine.apply(exec("x", &properties));
     assert_eq!(
         failure(&applied).chain,

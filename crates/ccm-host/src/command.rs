@@ -12,6 +12,7 @@ pub(crate) mod lookup;
 mod mark;
 mod network;
 pub(crate) mod sandbox;
+mod shell_parser;
 mod spawn;
 mod streams;
 mod system;
@@ -38,6 +39,7 @@ pub use limits::{ReachedLimit, SandboxLimit, SandboxLimits};
 #[cfg(feature = "testing")]
 pub use sandbox::SandboxLayer;
 pub use sandbox::{Enforced, Means, Sandbox, never_opened};
+pub use shell_parser::{ShellError, parse_shell};
 pub use system::{RunnerError, SystemRunner};
 
 /// Complete command: its parts are not looked up, split or expanded any more.

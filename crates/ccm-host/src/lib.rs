@@ -78,7 +78,7 @@ pub use clock::{Clock, SystemClock, after};
 pub use command::{
     Cancellation, CancellationLevel, CancellationSource, CapturedOutput, Command, CommandOrigin, Enforced,
     Exit, Finished, Means, Process, ReachedLimit, Role, Runner, RunnerError, Sandbox, SandboxLimit,
-    SandboxLimits, StartError, SystemRunner, Unredacted, never_opened,
+    SandboxLimits, ShellError, StartError, SystemRunner, Unredacted, never_opened, parse_shell,
 };
 #[cfg(feature = "testing")]
 pub use command::{SandboxLayer, launch_messages_again};

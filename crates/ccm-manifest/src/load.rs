@@ -29,7 +29,7 @@ use crate::resources::{Nameless, collect};
 use crate::scope::{DeferredOn, ManagedPaths, ManifestEvaluator, ManifestScope, Phase};
 use crate::sources::Sources;
 use crate::types::Types;
-use crate::{claims, cycles, paths};
+use crate::{claims, cycles, paths, shell_check};
 
 /// Manifest to load.
 pub struct Request {
@@ -282,6 +282,7 @@ impl<'s> Loader<'s, '_> {
             let text = &self.manifests[manifest].text;
             diagnostics.extend(errors_within(nameless, &mut names, &builder(manifest, verbatim), text));
         }
+        shell_check::check(&drafts, &self, &long_secrets, &mut diagnostics);
         let captures = CaptureTable::of(&drafts, self.types);
         let mut waiting = HashMap::new();
         for (index, draft) in drafts.iter_mut().enumerate() {

@@ -9,6 +9,15 @@ use ccm_model::{Diagnostic, SourceMap};
 /// Path of a fact, such as `host`, `info`, `os`. The empty path means all facts.
 pub type FactPath = Vec<String>;
 
+/// Error in shell text, in the words of the shell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShellError {
+    /// Message of the shell.
+    pub message: String,
+    /// Line of the text, from 1, if the shell names it.
+    pub line: Option<usize>,
+}
+
 /// Inputs of a manifest beside its own text. The loader opens nothing itself.
 pub trait Sources {
     /// Reads a file that a manifest refers to: another manifest, a template, any other file.
@@ -24,6 +33,12 @@ pub trait Sources {
     /// Returns `true` if a variable is missing in the environment because its value is not UTF-8 text.
     fn is_not_utf8(&self, _variable: &str) -> bool {
         false
+    }
+
+    /// Parses shell texts as the shell of this machine does, and runs nothing. Returns the error in each text; `None`
+    /// for a valid text, and if nothing is known about it.
+    fn parse_shell(&self, texts: &[&str]) -> Vec<Option<ShellError>> {
+        vec![None; texts.len()]
     }
 
     /// Returns the time of `now()` in expressions, the same for each call.

@@ -14,6 +14,17 @@ pub struct CheckInput<'a> {
     pub secrets: &'a [String],
 }
 
+/// Text of a resource that the shell of this machine will run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShellText<'a> {
+    /// The property. An error is at the name if the property is not given.
+    pub property: &'static str,
+    /// Element of a list.
+    pub element: Option<usize>,
+    /// The text.
+    pub text: &'a str,
+}
+
 /// A manifest that a resource applies.
 #[derive(Clone, Copy, Debug)]
 pub struct ChildManifest<'a> {
@@ -112,6 +123,13 @@ pub trait TypeSpec: OwnProperties {
 
     /// Keys of the values that a resource captures. Resources that refer to them come after it.
     fn captures<'r>(&self, resource: &'r Resource) -> Vec<&'r str> {
+        let _ = resource;
+        Vec::new()
+    }
+
+    /// Returns the texts that the shell of this machine will run, for a check of their syntax. The properties of the
+    /// resource have been checked.
+    fn shell_texts<'r>(&self, resource: &'r Resource) -> Vec<ShellText<'r>> {
         let _ = resource;
         Vec::new()
     }

@@ -6,8 +6,9 @@ use std::path::Path;
 
 use ccm_facts::CustomFacts;
 use ccm_host::{
-    Cancellation, Clock, ConfigurationError, Files, LocalSystem, Machine, Runner, RunnerError, SystemClock,
-    SystemFiles, SystemMachine, SystemRunner, environment, is_not_utf8, read_at_most, read_unnamed,
+    Cancellation, Clock, ConfigurationError, Files, LocalSystem, Machine, Runner, RunnerError, ShellError,
+    SystemClock, SystemFiles, SystemMachine, SystemRunner, environment, is_not_utf8, parse_shell,
+    read_at_most, read_unnamed,
 };
 use ccm_redaction::Secrets;
 
@@ -56,6 +57,12 @@ pub trait Doors {
             Some(launcher) => Box::new(runner.with_launcher(launcher)),
             None => Box::new(runner),
         })
+    }
+
+    /// Parses shell texts with the shell of the machine, which runs nothing of them. Returns the error in each text;
+    /// `None` for a valid text, and if nothing is known about it.
+    fn parse_shell(&self, texts: &[&str]) -> Vec<Option<ShellError>> {
+        parse_shell(texts)
     }
 
     /// Returns the directories of custom facts.

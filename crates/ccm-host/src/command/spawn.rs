@@ -120,7 +120,7 @@ fn start(
 
 /// Returns an unnamed file with that content. Arguments and environment may be secrets, and longer than a
 /// pipe.
-fn in_memory(bytes: &[u8]) -> io::Result<OwnedFd> {
+pub(super) fn in_memory(bytes: &[u8]) -> io::Result<OwnedFd> {
     let mut file = File::from(memfd_create(c"request", MemfdFlags::CLOEXEC)?);
     file.write_all(bytes)?;
     seek(&file, SeekFrom::Start(0))?;

@@ -42,7 +42,7 @@ use crate::{Local, after, raw};
 ///
 /// This is the only global state of the libraries of ccm, because the kernel assigns orphans and limits to a
 /// process and not to a part of it.
-static RUN_LOCK: Mutex<Option<Mark>> = Mutex::const_new(None);
+pub(super) static RUN_LOCK: Mutex<Option<Mark>> = Mutex::const_new(None);
 
 /// Maximum time that a tracer of a command may keep its exit code from this process.
 const MAX_TRACED: Duration = Duration::from_secs(1);

@@ -24,7 +24,7 @@ mod values;
 use ccm_engine::{Provider, TypedResource};
 use ccm_model::{Diagnostic, DiagnosticKind, Node, NodeMap, Properties, Resource};
 use ccm_properties::{
-    CheckInput, PropertyError, PropertySpec, TextSyntax, TypeSpec, TypedProperties, is_empty_text,
+    CheckInput, PropertyError, PropertySpec, ShellText, TextSyntax, TypeSpec, TypedProperties, is_empty_text,
 };
 
 use command::{CommandSyntax, Exec};
@@ -75,6 +75,10 @@ impl TypeSpec for ExecType {
     fn captures<'r>(&self, resource: &'r Resource) -> Vec<&'r str> {
         let map = resource.properties.get("capture").and_then(Node::as_map);
         map.map(|map| map.entries().iter().map(|entry| &*entry.key.text).collect()).unwrap_or_default()
+    }
+
+    fn shell_texts<'r>(&self, resource: &'r Resource) -> Vec<ShellText<'r>> {
+        if syntax_of(resource) == CommandSyntax::Shell { shell_texts(resource) } else { Vec::new() }
     }
 
     fn idempotence_advice(&self) -> Option<&'static str> {
@@ -133,6 +137,25 @@ fn syntax_of(resource: &Resource) -> CommandSyntax {
         Some(provider) if provider.value == "shell" => CommandSyntax::Shell,
         _ => CommandSyntax::Words,
     }
+}
+
+/// Returns the command and the guards of an exec whose provider is the shell.
+fn shell_texts(resource: &Resource) -> Vec<ShellText<'_>> {
+    let properties = &resource.properties;
+    let given = properties.get("command").filter(|node| !is_empty_text(node));
+    let command = given.map_or(Some(&*resource.id.name), Node::as_text);
+    let command = command.map(|text| ShellText { property: "command", element: None, text });
+    let guards = ["onlyif", "unless"].into_iter().flat_map(|property| {
+        let elements = properties.get(property).map(|node| match node.as_list() {
+            Some(list) => list,
+            None => std::slice::from_ref(node),
+        });
+        let texts = elements.unwrap_or_default().iter().enumerate();
+        texts.filter_map(move |(element, node)| {
+            Some(ShellText { property, element: Some(element), text: node.as_text()? })
+        })
+    });
+    command.into_iter().chain(guards).collect()
 }
 
 /// Returns a warning about an exec that no trigger can run.

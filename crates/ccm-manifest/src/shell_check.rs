@@ -1,0 +1,85 @@
+//! Checks the syntax of shell text with the shell of the machine.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use ccm_model::{Control, Diagnostic, DiagnosticKind, Diagnostics};
+use ccm_properties::{CheckInput, PropertyError, ShellText};
+
+use crate::draft::ResourceDraft;
+use crate::load::Loader;
+use crate::sources::ShellError;
+
+/// Reports shell texts that the shell can't parse. Texts of unmanaged resources, and texts with late values, are not
+/// checked.
+pub(crate) fn check(
+    drafts: &[ResourceDraft],
+    loader: &Loader<'_, '_>,
+    secrets: &[String],
+    diagnostics: &mut Diagnostics,
+) {
+    let mut texts: Vec<&str> = Vec::new();
+    let mut positions: HashMap<&str, usize> = HashMap::new();
+    let mut found: Vec<(&ResourceDraft, ShellText<'_>, usize)> = Vec::new();
+    let is_managed = |draft: &&ResourceDraft| !matches!(draft.resource.control, Control::NotManaged { .. });
+    for draft in drafts.iter().filter(is_managed).filter(|draft| !draft.has_errors) {
+        for text in loader.types.spec(draft.type_index).shell_texts(&draft.resource) {
+            let placed = diagnostic(draft, &text, None, String::new(), loader);
+            if draft.found.explains(&placed) {
+                continue;
+            }
+            let position = *positions.entry(text.text).or_insert_with(|| {
+                texts.push(text.text);
+                texts.len() - 1
+            });
+            found.push((draft, text, position));
+        }
+    }
+    if texts.is_empty() {
+        return;
+    }
+    let errors = loader.context.sources.parse_shell(&texts);
+    for (draft, text, position) in found {
+        let Some(Some(error)) = errors.get(position) else { continue };
+        // The message may quote a part of a secret, which redaction would not find.
+        let is_secret = secrets.iter().any(|secret| text.text.contains(secret.as_str()));
+        let message = match is_secret {
+            true => "the shell can't read this text".to_owned(),
+            false => format!("the shell can't read this text: {}", shown(&error.message)),
+        };
+        diagnostics.push(diagnostic(draft, &text, line_of(text.text, error), message, loader));
+    }
+}
+
+/// Shortens a message of the shell and escapes control characters in it.
+fn shown(message: &str) -> String {
+    const MAX_CHARACTERS: usize = 200;
+    let shown: String = message.chars().take(MAX_CHARACTERS).collect();
+    crate::messages::shown(&shown).to_string()
+}
+
+fn diagnostic(
+    draft: &ResourceDraft,
+    text: &ShellText<'_>,
+    bytes: Option<Range<usize>>,
+    message: String,
+    loader: &Loader<'_, '_>,
+) -> Diagnostic {
+    let error = PropertyError::new(DiagnosticKind::Syntax, text.property, message).at_element(text.element);
+    let error = bytes.into_iter().fold(error, PropertyError::at_bytes);
+    let source_text = &loader.manifests[draft.manifest].text;
+    error.at(&CheckInput { resource: &draft.resource, source_text, secrets: &[] })
+}
+
+/// Returns the bytes of the line that the shell names; the last line of the text if the shell names its end.
+fn line_of(text: &str, error: &ShellError) -> Option<Range<usize>> {
+    let number = error.line?.checked_sub(1)?;
+    let mut start = 0;
+    let lines = text.split_inclusive('\n').map(|line| {
+        let range = start..start + line.trim_end_matches('\n').len();
+        start += line.len();
+        range
+    });
+    let lines: Vec<Range<usize>> = lines.collect();
+    lines.get(number).or(lines.last()).cloned().filter(|line| !line.is_empty())
+}

@@ -30,6 +30,7 @@ mod hiera;
 mod late;
 mod load;
 mod messages;
+mod missing_sources;
 mod paths;
 mod redaction;
 mod references;

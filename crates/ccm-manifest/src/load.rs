@@ -29,7 +29,7 @@ use crate::resources::{Nameless, collect};
 use crate::scope::{DeferredOn, ManagedPaths, ManifestEvaluator, ManifestScope, Phase};
 use crate::sources::Sources;
 use crate::types::Types;
-use crate::{claims, cycles, paths, shell_check};
+use crate::{claims, cycles, missing_sources, paths, shell_check};
 
 /// Manifest to load.
 pub struct Request {
@@ -282,6 +282,7 @@ impl<'s> Loader<'s, '_> {
             let text = &self.manifests[manifest].text;
             diagnostics.extend(errors_within(nameless, &mut names, &builder(manifest, verbatim), text));
         }
+        let missing_sources = missing_sources::find(&drafts, &self);
         shell_check::check(&drafts, &self, &long_secrets, &mut diagnostics);
         let captures = CaptureTable::of(&drafts, self.types);
         let mut waiting = HashMap::new();
@@ -313,6 +314,7 @@ impl<'s> Loader<'s, '_> {
         claims::find_conflicts(&catalog, &claims, &mut diagnostics);
         paths::find_below_files(&catalog, &claims, &mut diagnostics);
         cycles::find(&catalog, &graph, &mut diagnostics);
+        missing_sources::report(&missing_sources, &catalog, &graph, &claims, self.types, &mut diagnostics);
         let is_valid = !diagnostics.has_errors();
         if is_valid {
             paths::warn_below_absent(&catalog, &claims, &mut diagnostics);

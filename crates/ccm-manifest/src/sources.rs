@@ -23,6 +23,12 @@ pub trait Sources {
     /// Reads a file that a manifest refers to: another manifest, a template, any other file.
     fn read(&self, path: &Path) -> io::Result<String>;
 
+    /// Returns `true` if a file that a resource copies does not exist on the machine. A path that can't be inspected is
+    /// not missing. `is_absolute` tells a path of the machine from one beside the manifest.
+    fn is_missing(&self, _path: &Path, _is_absolute: bool) -> bool {
+        false
+    }
+
     /// Returns the facts, at least those at or below these paths that exist. Called again when more facts are
     /// needed; the result then includes the earlier ones. Texts with errors are added to `texts`.
     fn facts(&self, needed: &[FactPath], texts: &mut SourceMap) -> Result<Value, Vec<Diagnostic>>;

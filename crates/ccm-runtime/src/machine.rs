@@ -227,6 +227,11 @@ impl Sources for MachineSources {
         Ok(variables)
     }
 
+    fn is_missing(&self, path: &Path, is_absolute: bool) -> bool {
+        let is_known = !self.is_other_machine || !is_absolute;
+        is_known && self.doors.files.exists(path).is_ok_and(|exists| !exists)
+    }
+
     fn parse_shell(&self, texts: &[&str]) -> Vec<Option<ShellError>> {
         if self.is_other_machine {
             return vec![None; texts.len()];

@@ -1,6 +1,6 @@
 //! Command lines split into words, compared with another splitter.
 
-use ccm_model::{SplitErrorKind, quote_words, shell_operator, split_words};
+use ccm_model::{SplitErrorKind, quote_words, shell_syntax, split_words};
 
 pub(super) const WORDS: &[&str] = &[
     "'", "\"", "\\", "\\\n", " ", "\t", "\n", "#", " # ", "$HOME", "`id`", "''", "\"\"", "2>&1", "; ", "a",
@@ -9,8 +9,8 @@ pub(super) const WORDS: &[&str] = &[
 
 pub(super) fn run(input: &[u8]) {
     let text = super::text(input);
-    if let Some(operator) = shell_operator(&text) {
-        assert!(text.get(operator.clone()).is_some(), "{operator:?}");
+    if let Some(found) = shell_syntax(&text) {
+        assert!(text.get(found.range.clone()).is_some_and(|found| !found.is_empty()), "{found:?}");
     }
     let ours = split_words(&text);
     match &ours {

@@ -7,6 +7,7 @@ mod doors;
 mod example;
 mod explanation;
 mod gate;
+mod loading;
 mod pending;
 mod redaction;
 mod selection;

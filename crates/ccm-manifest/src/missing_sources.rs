@@ -1,0 +1,77 @@
+//! Finds files that a resource copies and that neither exist nor come from an earlier resource.
+
+use std::path::PathBuf;
+
+use ccm_graph::Graph;
+use ccm_model::{Catalog, ClaimKind, Control, Diagnostic, DiagnosticKind, Diagnostics, ResourceIndex, Span};
+
+use crate::claims::Claimed;
+use crate::draft::ResourceDraft;
+use crate::load::Loader;
+use crate::messages::shown;
+use crate::paths::normalize;
+use crate::types::Types;
+
+/// File that a resource copies and that does not exist now.
+pub(crate) struct MissingSource {
+    resource: ResourceIndex,
+    property: &'static str,
+    span: Span,
+    path: PathBuf,
+}
+
+/// Returns the files that managed resources copy and that do not exist now.
+pub(crate) fn find(drafts: &[ResourceDraft], loader: &Loader<'_, '_>) -> Vec<MissingSource> {
+    let missing = |(index, draft): (usize, &ResourceDraft)| {
+        let (property, _) = loader.types.spec(draft.type_index).template_source()?;
+        let node = draft.resource.properties.get(property)?;
+        let is_managed = matches!(draft.resource.control, Control::Managed);
+        if draft.has_errors || !is_managed || draft.found.is_unknown(node.span) {
+            return None;
+        }
+        let written = node.as_text()?;
+        let path = normalize(&loader.manifests[draft.manifest].directory.join(written));
+        let is_missing = loader.context.sources.is_missing(&path, written.starts_with('/'));
+        let resource = ResourceIndex::from_usize(index);
+        is_missing.then_some(MissingSource { resource, property, span: node.span, path })
+    };
+    drafts.iter().enumerate().filter_map(missing).collect()
+}
+
+/// Reports missing files that no earlier resource may make.
+pub(crate) fn report(
+    missing: &[MissingSource],
+    catalog: &Catalog,
+    graph: &Graph,
+    claims: &[Claimed<'_>],
+    types: &Types<'_>,
+    diagnostics: &mut Diagnostics,
+) {
+    if missing.is_empty() {
+        return;
+    }
+    let order = graph.order();
+    let may_make_any = |index: &ResourceIndex| {
+        let resource = catalog.resource(*index);
+        let spec = types.find(&resource.id.type_name).map(|found| types.spec(found));
+        // The resources of a child manifest are in the catalog themselves.
+        let spec = spec.filter(|spec| spec.child_manifest(resource).is_none());
+        !matches!(resource.control, Control::NotManaged { .. })
+            && spec.is_some_and(|spec| spec.may_provide(resource))
+    };
+    let first = order.iter().position(may_make_any).unwrap_or(order.len());
+    for source in missing {
+        // A member of a cycle has no position.
+        let Some(position) = order.iter().position(|index| *index == source.resource) else { continue };
+        let is_claimed = claims.iter().any(|(index, claim)| {
+            *index != source.resource && claim.kind == ClaimKind::Path && source.path.starts_with(&*claim.key)
+        });
+        if first < position || is_claimed {
+            continue;
+        }
+        let message = format!("\"{}\" does not exist", shown(&source.path.display().to_string()));
+        let error = Diagnostic::error(DiagnosticKind::Unreadable, source.span, message);
+        let error = Diagnostic { property: Some(source.property.into()), ..error };
+        diagnostics.push(error.with_hint("check the path, or create the file with an earlier resource"));
+    }
+}

@@ -13,6 +13,7 @@ mod mark;
 mod network;
 pub(crate) mod sandbox;
 mod shell_parser;
+mod simple_shell_text;
 mod spawn;
 mod streams;
 mod system;

@@ -56,4 +56,4 @@ pub use redaction::Redaction;
 pub use render::render;
 pub use schema::schema;
 pub use scope::is_of_system_fact;
-pub use sources::{FactPath, ShellError, Sources};
+pub use sources::{FactPath, ShellTextError, Sources};

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use ccm_graph::Graph;
 use ccm_model::{Catalog, ClaimKind, Control, Diagnostic, DiagnosticKind, Diagnostics, ResourceIndex, Span};
+use ccm_properties::TypeSpec;
 
 use crate::claims::Claimed;
 use crate::draft::ResourceDraft;
@@ -38,7 +39,8 @@ pub(crate) fn find(drafts: &[ResourceDraft], loader: &Loader<'_, '_>) -> Vec<Mis
     drafts.iter().enumerate().filter_map(missing).collect()
 }
 
-/// Reports missing files that no earlier resource may make.
+/// Reports missing files that no earlier resource may make: a resource of a type that manages no path, such as an exec
+/// or a service, may make any file.
 pub(crate) fn report(
     missing: &[MissingSource],
     catalog: &Catalog,
@@ -56,8 +58,10 @@ pub(crate) fn report(
         let spec = types.find(&resource.id.type_name).map(|found| types.spec(found));
         // The resources of a child manifest are in the catalog themselves.
         let spec = spec.filter(|spec| spec.child_manifest(resource).is_none());
+        let manages_path =
+            |spec: &dyn TypeSpec| spec.claims(resource).iter().any(|claim| claim.kind == ClaimKind::Path);
         !matches!(resource.control, Control::NotManaged { .. })
-            && spec.is_some_and(|spec| spec.may_provide(resource))
+            && spec.is_some_and(|spec| !manages_path(spec))
     };
     let first = order.iter().position(may_make_any).unwrap_or(order.len());
     for source in missing {

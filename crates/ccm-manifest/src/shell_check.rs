@@ -8,7 +8,7 @@ use ccm_properties::{CheckInput, PropertyError, ShellText};
 
 use crate::draft::ResourceDraft;
 use crate::load::Loader;
-use crate::sources::ShellError;
+use crate::sources::ShellTextError;
 
 /// Reports shell texts that the shell can't parse. Texts of unmanaged resources, and texts with late values, are not
 /// checked.
@@ -72,7 +72,7 @@ fn diagnostic(
 }
 
 /// Returns the bytes of the line that the shell names; the last line of the text if the shell names its end.
-fn line_of(text: &str, error: &ShellError) -> Option<Range<usize>> {
+fn line_of(text: &str, error: &ShellTextError) -> Option<Range<usize>> {
     let number = error.line?.checked_sub(1)?;
     let mut start = 0;
     let lines = text.split_inclusive('\n').map(|line| {

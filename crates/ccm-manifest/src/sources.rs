@@ -11,7 +11,7 @@ pub type FactPath = Vec<String>;
 
 /// Error in shell text, in the words of the shell.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ShellError {
+pub struct ShellTextError {
     /// Message of the shell.
     pub message: String,
     /// Line of the text, from 1, if the shell names it.
@@ -43,7 +43,7 @@ pub trait Sources {
 
     /// Parses shell texts as the shell of this machine does, and runs nothing. Returns the error in each text; `None`
     /// for a valid text, and if nothing is known about it.
-    fn parse_shell(&self, texts: &[&str]) -> Vec<Option<ShellError>> {
+    fn parse_shell(&self, texts: &[&str]) -> Vec<Option<ShellTextError>> {
         vec![None; texts.len()]
     }
 

@@ -9,7 +9,7 @@ use ccm_data::{assignment, dotenv, facts, merge};
 use ccm_expr::{Timestamp, Value};
 use ccm_facts::{Subtree, Subtrees};
 use ccm_host::{ConfigurationError, FileError};
-use ccm_manifest::{FactPath, ShellError, Sources};
+use ccm_manifest::{FactPath, ShellTextError, Sources};
 use ccm_model::{Diagnostic, DiagnosticKind, SourceMap};
 
 use crate::doors::OpenDoors;
@@ -232,13 +232,13 @@ impl Sources for MachineSources {
         is_known && self.doors.files.exists(path).is_ok_and(|exists| !exists)
     }
 
-    fn parse_shell(&self, texts: &[&str]) -> Vec<Option<ShellError>> {
+    fn parse_shell(&self, texts: &[&str]) -> Vec<Option<ShellTextError>> {
         if self.is_other_machine {
             return vec![None; texts.len()];
         }
         let errors = self.doors.doors.parse_shell(texts).into_iter();
         errors
-            .map(|error| error.map(|error| ShellError { message: error.message, line: error.line }))
+            .map(|error| error.map(|error| ShellTextError { message: error.message, line: error.line }))
             .collect()
     }
 

@@ -12,6 +12,7 @@ use rustix::process::{
     Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, pidfd_open, pidfd_send_signal, waitid,
 };
 
+use super::simple_shell_text::is_certainly_valid;
 use super::spawn::in_memory;
 use super::system::RUN_LOCK;
 use crate::raw;
@@ -38,22 +39,34 @@ pub struct ShellError {
 }
 
 /// Parses texts with `/bin/sh -n`, which expands and runs nothing. Returns the error in each text, `None` for a
-/// valid one.
+/// valid one. No shell is started for simple texts, which are certainly valid.
 ///
 /// Nothing is known of a text for which no shell can be started, or that takes longer than some seconds; `None`
 /// then as well.
 pub fn parse_shell(texts: &[&str]) -> Vec<Option<ShellError>> {
+    let is_doubtful = |index: &usize| !is_certainly_valid(texts[*index]);
+    let doubtful: Vec<usize> = (0..texts.len()).filter(is_doubtful).collect();
+    let parsed = parse_with_shell(&doubtful.iter().map(|index| texts[*index]).collect::<Vec<_>>());
+    let mut errors: Vec<Option<ShellError>> = vec![None; texts.len()];
+    for (index, error) in doubtful.into_iter().zip(parsed) {
+        errors[index] = error;
+    }
+    errors
+}
+
+/// Parses texts with a shell, each in a process of its own.
+pub(super) fn parse_with_shell(texts: &[&str]) -> Vec<Option<ShellError>> {
     // Commands of other sessions wait, so that no shell is taken for an orphan of a command. If a command is running
     // already, its end can't be waited for here.
     let _lock = RUN_LOCK.try_lock();
     let end = Instant::now() + MAX_TIME;
     let mut errors: Vec<Option<ShellError>> = vec![None; texts.len()];
     let mut waiting = (0..texts.len()).filter(|index| is_parsed(texts[*index])).rev().collect::<Vec<_>>();
-    let mut running: Vec<(usize, Parser)> = Vec::with_capacity(MAX_AT_ONCE);
+    let mut running: Vec<(usize, ShellParser)> = Vec::with_capacity(MAX_AT_ONCE);
     loop {
         while running.len() < MAX_AT_ONCE {
             let Some(index) = waiting.pop() else { break };
-            match Parser::start(texts[index]) {
+            match ShellParser::start(texts[index]) {
                 Ok(parser) => running.push((index, parser)),
                 // There is no shell, or no memory for it.
                 Err(_) => waiting.clear(),
@@ -80,7 +93,7 @@ fn is_parsed(text: &str) -> bool {
 }
 
 /// Waits for the first parsers to end, and returns their positions.
-fn ended(running: &[(usize, Parser)], within: Duration) -> Vec<usize> {
+fn ended(running: &[(usize, ShellParser)], within: Duration) -> Vec<usize> {
     let mut handles: Vec<PollFd<'_>> =
         running.iter().map(|(_, parser)| PollFd::new(&parser.handle, PollFlags::IN)).collect();
     let Ok(within) = Timespec::try_from(within) else { return Vec::new() };
@@ -92,7 +105,7 @@ fn ended(running: &[(usize, Parser)], within: Duration) -> Vec<usize> {
 }
 
 /// Shell that parses a text.
-struct Parser {
+struct ShellParser {
     pid: Pid,
     handle: OwnedFd,
     /// Its standard error, an unnamed file.
@@ -100,7 +113,7 @@ struct Parser {
     is_reaped: bool,
 }
 
-impl Parser {
+impl ShellParser {
     fn start(text: &str) -> io::Result<Self> {
         // Both are files, so that neither side ever waits for the other.
         let text = in_memory(text.as_bytes())?;
@@ -134,7 +147,7 @@ impl Parser {
     }
 }
 
-impl Drop for Parser {
+impl Drop for ShellParser {
     fn drop(&mut self) {
         if !self.is_reaped {
             let _killed = pidfd_send_signal(&self.handle, Signal::KILL);

@@ -65,11 +65,6 @@ impl TypeSpec for ServiceType {
         }
     }
 
-    /// A service that starts may write any file.
-    fn may_provide(&self, resource: &Resource) -> bool {
-        resource.ensure.as_ref().is_none_or(|ensure| ensure.value != "stopped")
-    }
-
     fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
         // A unit of a user is not the system unit of that name; a `user` not known yet may select either.
         let is_system_unit = resource.properties.get("user").is_none_or(Node::is_null);

@@ -41,7 +41,7 @@ fn errors_in_a_manifest_hold_no_secret() {
 fn warnings_about_a_manifest_hold_no_secret() {
     let scratch = Scratch::new();
     let session = session(&scratch);
-    let command = format!("echo {SECRET} && true");
+    let command = format!("echo {SECRET} $HOME");
     let manifest = format!(
         "data:\n  # @sensitive\n  pw: {SECRET}\nccm: {{resources: [{{exec: [{{'{command}': {{}}}}]}}]}}\n"
     );

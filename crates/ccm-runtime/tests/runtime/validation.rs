@@ -76,7 +76,7 @@ fn a_manifest_is_not_valid_without_the_name_that_a_run_needs() {
 fn warnings_are_part_of_a_validation() {
     let scratch = Scratch::new();
     let session = session(&scratch);
-    let input = read(&session, &manifest_of(&scratch, "    - exec: [{'touch /tmp/a && true': {}}]\n"));
+    let input = read(&session, &manifest_of(&scratch, "    - exec: [{'touch /tmp/a $HOME': {}}]\n"));
     let valid = session.validate(&input).expect("a valid manifest");
     assert!(!valid.warnings.diagnostics.is_empty());
     assert!(valid.warnings.diagnostics.iter().all(|found| found.severity == Severity::Warning));

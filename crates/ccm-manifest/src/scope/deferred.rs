@@ -8,7 +8,8 @@ use ccm_data::templates;
 use ccm_expr::FunctionError;
 use ccm_model::DiagnosticKind;
 
-use super::{CaptureState, DeferredOn, EvalError, ExpressionScope, InvalidExpression, MAX_INCLUDES, Phase};
+use super::expression::ExpressionScope;
+use super::{CaptureState, DeferredOn, EvalError, InvalidExpression, MAX_INCLUDES, Phase};
 use crate::eval_context::{ParsedExpression, captured_path};
 use crate::paths::normalize;
 

@@ -1,5 +1,5 @@
 //! Selection and order of overrides. [`read`] reads `hierarchy`, [`Overrides::read`] the overrides. The
-//! caller expands the entries of `order` and the selected overrides; others are never expanded.
+//! caller expands the entries of `order`, and of the selected overrides what no higher layer replaces.
 
 mod read;
 
@@ -106,26 +106,19 @@ pub enum EntryOutcome {
     NotReached(Option<String>),
 }
 
-/// Result of a hierarchy.
+/// Overrides that apply.
 #[derive(Clone, Debug)]
-pub struct Resolution {
+pub struct Selection<'o> {
     /// Outcome of each entry of `order`.
     pub outcomes: Vec<EntryOutcome>,
-    /// Data and the overrides that apply; more layers can be added on top.
-    pub layers: Layers,
+    /// Overrides that apply, in order.
+    pub applied: Vec<&'o Override>,
 }
 
-/// Selects the overrides that apply. `expanded` holds the entries of `order`; `to_value` converts overrides.
-pub fn resolve(
-    data: Value,
-    merge: Merge,
-    expanded: &[ExpandedEntry],
-    overrides: &Overrides,
-    mut to_value: impl FnMut(&Node) -> Value,
-) -> Resolution {
-    let mut layers = Layers::new(data);
+/// Selects the overrides that apply. `expanded` holds the entries of `order`.
+pub fn select<'o>(merge: Merge, expanded: &[ExpandedEntry], overrides: &'o Overrides) -> Selection<'o> {
     let mut outcomes = Vec::with_capacity(expanded.len());
-    let mut applied = std::collections::HashSet::new();
+    let mut applied: IndexMap<&str, &Override> = IndexMap::new();
     for entry in expanded {
         let is_over = merge == Merge::First && !applied.is_empty();
         outcomes.push(match entry {
@@ -135,20 +128,27 @@ pub fn resolve(
             ExpandedEntry::Name(name) => match overrides.get(name) {
                 None => EntryOutcome::NotFound(name.clone()),
                 // Applying an override twice would append its lists twice.
-                Some(_) if !applied.insert(name) => EntryOutcome::Repeated(name.clone()),
+                Some(_) if applied.contains_key(name.as_str()) => EntryOutcome::Repeated(name.clone()),
                 Some(found) => {
-                    let value = to_value(&found.node);
-                    let source = ValueSource::Override(name.clone());
-                    match merge {
-                        Merge::First => layers.add_shallow(source, value),
-                        Merge::Deep => layers.add_deep(source, value),
-                    }
+                    applied.insert(name, found);
                     EntryOutcome::Applied(name.clone())
                 }
             },
         });
     }
-    Resolution { outcomes, layers }
+    Selection { outcomes, applied: applied.into_values().collect() }
+}
+
+/// Returns the data with the overrides that apply, each evaluated, as layers.
+pub fn layers(data: Value, merge: Merge, applied: impl IntoIterator<Item = (String, Value)>) -> Layers {
+    let mut layers = Layers::new(data);
+    for (name, value) in applied {
+        match merge {
+            Merge::First => layers.add_shallow(ValueSource::Override(name), value),
+            Merge::Deep => layers.add_deep(ValueSource::Override(name), value),
+        }
+    }
+    layers
 }
 
 #[cfg(test)]

@@ -4,9 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use ccm_data::annotations::{self, Annotation, AnnotationKind};
-use ccm_data::hierarchy::{self, EntryOutcome, ExpandedEntry, Hierarchy, Overrides, Resolution};
+use ccm_data::hierarchy::{self, EntryOutcome, ExpandedEntry, Hierarchy, Merge, Overrides, Selection};
 use ccm_data::layers::{LayerSources, Layers, ValueSource};
-use ccm_expr::Value;
+use ccm_expr::{Map, Value};
 use ccm_model::{Diagnostic, DiagnosticKind, Diagnostics, NodeEntry, NodeMap, Span};
 
 use crate::eval_context::EvalContext;
@@ -36,6 +36,8 @@ pub(crate) struct Overlay {
 pub(crate) struct OuterLayers<'a> {
     /// Layers above the data of the manifest, lowest first.
     pub(crate) overlays: &'a [Overlay],
+    /// Layers above those, which are merged elsewhere.
+    pub(crate) above: &'a [Overlay],
     /// Values for keys without a value in the manifest.
     pub(crate) defaults: Option<&'a Value>,
     /// Some layers are unavailable, which was reported.
@@ -77,15 +79,11 @@ pub(crate) fn resolve(
     };
     let evaluator = || ManifestEvaluator { context, manifest: &scope, phase: Phase::Data };
     let mut expander = Expander::new(evaluator());
-    let data = match &nodes.data {
-        None => Value::map::<&str>([]),
-        Some(entry) if entry.value.is_null() => Value::map::<&str>([]),
-        Some(entry) if entry.value.as_map().is_none() => {
-            diagnostics.push(expected("a map of values", &entry.value));
-            Value::map::<&str>([])
-        }
-        Some(entry) => expander.value(&entry.value),
-    };
+    let data = nodes.data.as_ref().filter(|entry| !entry.value.is_null());
+    if let Some(entry) = data.filter(|entry| entry.value.as_map().is_none()) {
+        diagnostics.push(expected("a map of values", &entry.value));
+    }
+    let data = data.and_then(|entry| entry.value.as_map().map(|_| &entry.value));
     let hierarchy = match &nodes.hierarchy {
         Some(entry) => hierarchy::read(&entry.key, &entry.value, diagnostics),
         None => Hierarchy::default(),
@@ -102,8 +100,33 @@ pub(crate) fn resolve(
             None => ExpandedEntry::Empty,
         })
         .collect();
-    let Resolution { outcomes, mut layers } =
-        hierarchy::resolve(data, hierarchy.merge, &names, &overrides, |node| expander.value(node));
+    let Selection { outcomes, applied } = hierarchy::select(hierarchy.merge, &names, &overrides);
+    // The highest layers are evaluated first, because what they replace is not evaluated.
+    let mut above: Vec<&Value> = outer.overlays.iter().chain(outer.above).map(|layer| &layer.value).collect();
+    let mut values: Vec<(String, Value)> = Vec::with_capacity(applied.len());
+    for applied in applied.iter().rev() {
+        let below: Vec<&Value> = match hierarchy.merge {
+            Merge::First => above.clone(),
+            Merge::Deep => above.iter().copied().chain(values.iter().map(|(_, value)| value)).collect(),
+        };
+        let value = expander.value_below(&applied.node, &below);
+        values.push((applied.key.text.to_string(), value));
+    }
+    let replaced = match (hierarchy.merge, values.first()) {
+        // The first override replaces whole keys, whatever their values.
+        (Merge::First, Some((_, Value::Map(over)))) => {
+            over.keys().map(|key| (Arc::clone(key), Value::Null)).collect()
+        }
+        _ => Map::new(),
+    };
+    let replaced = Value::Map(Arc::new(replaced));
+    match hierarchy.merge {
+        Merge::First => above.push(&replaced),
+        Merge::Deep => above.extend(values.iter().map(|(_, value)| value)),
+    }
+    let data = data.map_or_else(|| Value::map::<&str>([]), |data| expander.value_below(data, &above));
+    values.reverse();
+    let mut layers = hierarchy::layers(data, hierarchy.merge, values);
     diagnostics.append(&mut expander.found.diagnostics);
     let is_incomplete = outer.is_incomplete || !expander.found.refused.is_empty();
     for overlay in outer.overlays {
@@ -234,7 +257,7 @@ pub(crate) fn misplaced_annotation(span: Span) -> Diagnostic {
 }
 
 /// Merges a value over defaults.
-fn with_defaults(value: &Value, defaults: &ccm_expr::Map) -> Value {
+fn with_defaults(value: &Value, defaults: &Map) -> Value {
     let mut merged = defaults.clone();
     if let Value::Map(own) = value {
         let is_given =

@@ -304,6 +304,26 @@ impl<'a, 's> Expander<'a, 's> {
         }
     }
 
+    /// Returns the value of a node in `data`. Parts that a layer above replaces are not evaluated, and null if they
+    /// hold expressions.
+    pub(crate) fn value_below(&mut self, node: &Node, above: &[&Computed]) -> Computed {
+        let NodeValue::Map(map) = &node.value else {
+            let idle = self.idle;
+            self.idle |= above.iter().any(|over| replaces(over, node));
+            let value = self.value(node);
+            self.idle = idle;
+            return value;
+        };
+        let idle = self.idle;
+        self.idle |= above.iter().any(|over| !matches!(over, Computed::Map(_)));
+        let value = Computed::map(map.entries().iter().map(|entry| {
+            let above: Vec<&Computed> = above.iter().filter_map(|over| over.get(&entry.key.text)).collect();
+            (&*entry.key.text, self.value_below(&entry.value, &above))
+        }));
+        self.idle = idle;
+        value
+    }
+
     /// Expands an entry of the hierarchy, and returns the text with the value of each expression. A missing
     /// fact counts as null, unless every machine has the fact.
     pub(crate) fn hierarchy_entry(&mut self, text: &str, span: Span) -> Option<(String, Vec<Computed>)> {
@@ -493,6 +513,20 @@ impl<'a, 's> Expander<'a, 's> {
             let written = text.get(place.range.clone()).unwrap_or_default();
             self.found.diagnostics.push(syntax_error(span, place.kind, written, language));
         }
+    }
+}
+
+/// Returns `true` if a value that is merged deep over a list or a scalar replaces all of it.
+fn replaces(over: &Computed, node: &Node) -> bool {
+    match (&node.value, over) {
+        (NodeValue::List(_), Computed::List(_)) => false,
+        // The value of an expression may be a list or a map.
+        (NodeValue::Scalar(scalar), Computed::List(_) | Computed::Map(_)) => match split(&scalar.text, false)
+        {
+            SplitText::Parts(parts) => lone(&parts).is_none(),
+            SplitText::Literal | SplitText::Errors(_) => true,
+        },
+        _ => true,
     }
 }
 

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use ccm_data::assignment;
 use ccm_data::layers::ValueSource;
-use ccm_model::{Diagnostic, DiagnosticKind, Diagnostics, NodeValue, SourceMap, Span, closest, listed};
+use ccm_model::{
+    Diagnostic, DiagnosticKind, Diagnostics, NodeValue, SourceId, SourceMap, Span, closest, listed,
+};
 
 use crate::data::{self, DataNodes, OuterLayers, Overlay, ResolvedData};
 use crate::eval_context::EvalContext;
@@ -39,7 +41,9 @@ pub fn parse_data(file: &DataFile, assignments: &[String], sources: &dyn Sources
     let mut diagnostics = Diagnostics::new();
     let mut overlays = Vec::new();
     add_assignments(assignments, &mut overlays, &mut diagnostics);
-    let mut data = read(file, &context, &overlays, &mut diagnostics);
+    let source = context.texts.borrow_mut().add(file.name.clone(), Arc::clone(&file.text));
+    let outer = OuterLayers { overlays: &overlays, ..OuterLayers::default() };
+    let mut data = read(file, source, &context, &outer, &mut diagnostics);
     if let Some(data) = &mut data {
         data::check(data, &context, &mut diagnostics);
     }
@@ -58,15 +62,22 @@ pub(crate) fn overlays(
     context: &EvalContext<'_>,
     diagnostics: &mut Diagnostics,
 ) -> Vec<Overlay> {
-    let mut overlays = Vec::new();
-    for file in files {
-        if let Some(data) = read(file, context, &[], diagnostics) {
+    let mut assigned = Vec::new();
+    add_assignments(assignments, &mut assigned, diagnostics);
+    let sources: Vec<SourceId> = files
+        .iter()
+        .map(|file| context.texts.borrow_mut().add(file.name.clone(), Arc::clone(&file.text)))
+        .collect();
+    // The highest file is read first, because values that it replaces are not evaluated.
+    let mut above = assigned;
+    for (file, source) in files.iter().zip(sources).rev() {
+        let outer = OuterLayers { above: &above, ..OuterLayers::default() };
+        if let Some(data) = read(file, source, context, &outer, diagnostics) {
             let ResolvedData { value, annotations, .. } = data;
-            overlays.push(Overlay { source: ValueSource::File(file.name.clone()), value, annotations });
+            above.insert(0, Overlay { source: ValueSource::File(file.name.clone()), value, annotations });
         }
     }
-    add_assignments(assignments, &mut overlays, diagnostics);
-    overlays
+    above
 }
 
 fn add_assignments(assignments: &[String], overlays: &mut Vec<Overlay>, diagnostics: &mut Diagnostics) {
@@ -86,12 +97,12 @@ fn add_assignments(assignments: &[String], overlays: &mut Vec<Overlay>, diagnost
 
 fn read(
     file: &DataFile,
+    source: SourceId,
     context: &EvalContext<'_>,
-    overlays: &[Overlay],
+    outer: &OuterLayers<'_>,
     diagnostics: &mut Diagnostics,
 ) -> Option<ResolvedData> {
     const KEYS: [&str; 4] = ["data", "hierarchy", "overrides", "ccm"];
-    let source = context.texts.borrow_mut().add(file.name.clone(), Arc::clone(&file.text));
     let root = match ccm_yaml::parse_with_duplicates(source, &file.text, &ccm_yaml::Limits::default()) {
         Ok((root, duplicates)) => {
             diagnostics.extend(duplicates);
@@ -141,6 +152,5 @@ fn read(
         }
     }
     let directory = Path::new(&file.name).parent().unwrap_or(Path::new("")).to_owned();
-    let outer = OuterLayers { overlays, ..OuterLayers::default() };
-    Some(data::resolve(&nodes, context, &file.text, &directory, &outer, diagnostics))
+    Some(data::resolve(&nodes, context, &file.text, &directory, outer, diagnostics))
 }

@@ -147,6 +147,7 @@ impl<'s> Loader<'s, '_> {
             document::read(source, &text, root, self.types, &mut self.diagnostics);
         let layered = OuterLayers {
             overlays: &outer.overlays(&self.overlays),
+            above: &[],
             defaults: outer.defaults(),
             is_incomplete: self.is_incomplete,
         };

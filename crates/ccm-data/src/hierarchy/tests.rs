@@ -107,14 +107,11 @@ fn resolved(merge: Merge, order: &[&str]) -> (String, Value, Vec<String>) {
         .iter()
         .map(|name| if *name == "-" { ExpandedEntry::Empty } else { ExpandedEntry::Name((*name).to_owned()) })
         .collect();
-    let mut asked = Vec::new();
     let data = value("{a: 0, b: {x: 0}, l: [0]}");
-    let resolution = resolve(data, merge, &expanded, &overrides, |node| {
-        asked.push(
-            to_value(node).get("a").map_or(-1, |value| if let Value::Int(a) = value { *a } else { -1 }),
-        );
-        to_value(node)
-    });
+    let Selection { outcomes, applied } = select(merge, &expanded, &overrides);
+    let names: Vec<String> = applied.iter().map(|applied| applied.key.text.to_string()).collect();
+    let values = applied.iter().map(|applied| to_value(&applied.node));
+    let merged = layers(data, merge, names.iter().cloned().zip(values)).merged();
     let outcome = |outcome: &EntryOutcome| match outcome {
         EntryOutcome::Empty => "empty",
         EntryOutcome::NotFound(_) => "none",
@@ -122,45 +119,44 @@ fn resolved(merge: Merge, order: &[&str]) -> (String, Value, Vec<String>) {
         EntryOutcome::Repeated(_) => "again",
         EntryOutcome::NotReached(_) => "late",
     };
-    let outcomes: Vec<&str> = resolution.outcomes.iter().map(outcome).collect();
-    let asked = asked.iter().map(i64::to_string).collect();
-    (outcomes.join(" "), resolution.layers.merged(), asked)
+    let outcomes: Vec<&str> = outcomes.iter().map(outcome).collect();
+    (outcomes.join(" "), merged, names)
 }
 
 #[test]
 fn the_first_override_found_replaces_whole_keys() {
-    for (order, outcomes, expected, asked) in [
+    for (order, outcomes, expected, applied) in [
         (vec![], "", "{a: 0, b: {x: 0}, l: [0]}", vec![]),
         (vec!["none", "-"], "none empty", "{a: 0, b: {x: 0}, l: [0]}", vec![]),
         (
             vec!["-", "none", "two", "one", "-", "two"],
             "empty none yes late late late",
             "{a: 2, b: {y: 2}, l: [2]}",
-            vec!["2"],
+            vec!["two"],
         ),
     ] {
         let found = resolved(Merge::First, &order);
         assert_eq!(found.0, outcomes, "{order:?}");
         assert!(same(&found.1, &value(expected)), "{order:?}: {:?}", found.1);
-        assert_eq!(found.2, asked, "only what applies is looked into");
+        assert_eq!(found.2, applied, "{order:?}");
     }
 }
 
 #[test]
 fn all_overrides_found_are_merged_in_order() {
-    for (order, outcomes, expected, asked) in [
-        (vec!["one", "two"], "yes yes", "{a: 2, b: {x: 0, y: 2}, l: [0, 1, 2]}", vec!["1", "2"]),
-        (vec!["two", "one"], "yes yes", "{a: 1, b: {x: 0, y: 2}, l: [0, 2, 1]}", vec!["2", "1"]),
+    for (order, outcomes, expected, applied) in [
+        (vec!["one", "two"], "yes yes", "{a: 2, b: {x: 0, y: 2}, l: [0, 1, 2]}", vec!["one", "two"]),
+        (vec!["two", "one"], "yes yes", "{a: 1, b: {x: 0, y: 2}, l: [0, 2, 1]}", vec!["two", "one"]),
         (
             vec!["two", "-", "three", "none", "two"],
             "yes empty yes none again",
             "{a: 2, b: {x: 0, y: 2}, l: [0, 2], c: 3}",
-            vec!["2", "-1"],
+            vec!["two", "three"],
         ),
     ] {
         let found = resolved(Merge::Deep, &order);
         assert_eq!(found.0, outcomes, "{order:?}");
         assert!(same(&found.1, &value(expected)), "{order:?}: {:?}", found.1);
-        assert_eq!(found.2, asked);
+        assert_eq!(found.2, applied);
     }
 }

@@ -271,3 +271,56 @@ fn a_refused_value_shows_its_source() {
         assert_eq!(actual(machine, apply), ["the value comes from the manifest that applies this one"]);
     }
 }
+
+/// Values that read a file which does not exist, and the layers that replace or keep them.
+#[test]
+fn a_replaced_value_is_not_evaluated() {
+    const SECRET: &str = "\"{{ file('/secret') }}\"";
+    let read = |machine: &Machine, text: &str| {
+        let loaded = machine.load(&with(text));
+        (loaded.diagnostics.is_empty(), !machine.read.borrow().is_empty())
+    };
+    let (used, unused) = ((false, true), (true, false));
+    for (data, expected) in [
+        ("data: {a: SECRET}", used),
+        ("data: {a: SECRET}\nhierarchy: {order: [o]}\noverrides: {o: {a: x}}", unused),
+        ("data: {a: {b: SECRET}}\nhierarchy: {order: [o]}\noverrides: {o: {a: {c: x}}}", unused),
+        ("data: {a: SECRET}\nhierarchy: {order: [o]}\noverrides: {o: {a: [x]}}", unused),
+        ("data: {a: x}\nhierarchy: {order: [p, o]}\noverrides: {o: {a: SECRET}, p: {a: y}}", unused),
+        ("data: {a: SECRET}\nhierarchy: {order: [o], merge: deep}\noverrides: {o: {a: x}}", unused),
+        (
+            "data: {a: x}\nhierarchy: {order: [o, p], merge: deep}\noverrides: {o: {a: SECRET}, p: {a: y}}",
+            unused,
+        ),
+        (
+            "data: {a: x}\nhierarchy: {order: [p, o], merge: deep}\noverrides: {o: {a: SECRET}, p: {a: y}}",
+            used,
+        ),
+        ("data: {a: {b: SECRET}}\nhierarchy: {order: [o], merge: deep}\noverrides: {o: {a: {c: x}}}", used),
+        ("data: {a: {b: SECRET}}\nhierarchy: {order: [o], merge: deep}\noverrides: {o: {a: {b: x}}}", unused),
+        ("data: {a: {b: SECRET}}\nhierarchy: {order: [o], merge: deep}\noverrides: {o: {a: x}}", unused),
+        ("data: {a: [SECRET]}\nhierarchy: {order: [o], merge: deep}\noverrides: {o: {a: [x]}}", used),
+        ("data: {a: [SECRET]}\nhierarchy: {order: [o], merge: deep}\noverrides: {o: {a: x}}", unused),
+        // The value of the expression may be a list, to which the other is added.
+        ("data: {a: SECRET}\nhierarchy: {order: [o], merge: deep}\noverrides: {o: {a: [x]}}", used),
+        ("data: {a: TEXT}\nhierarchy: {order: [o], merge: deep}\noverrides: {o: {a: [x]}}", unused),
+    ] {
+        let data = data.replace("SECRET", SECRET).replace("TEXT", "\"x {{ file('/secret') }}\"");
+        assert_eq!(read(&Machine::default(), &data), expected, "{data}");
+    }
+    for (data, path, expected) in [
+        ("data: {a: SECRET, b: 1}", "a=x", unused),
+        ("data: {a: SECRET, b: 1}", "b=x", used),
+        ("data: {a: {c: SECRET}}", "a.c=x", unused),
+        ("data: {a: {c: SECRET}}", "a.d=x", used),
+    ] {
+        let data = data.replace("SECRET", SECRET);
+        assert_eq!(read(&Machine::default().assignment(path), &data), expected, "{data} {path}");
+        assert_eq!(read(&Machine::default().assignment(path).hiera("f.yaml", &data), "data: {}"), expected);
+    }
+    let lower = format!("data: {{a: {SECRET}}}");
+    let files = Machine::default().hiera("f.yaml", &lower).hiera("g.yaml", "data: {a: x}");
+    assert_eq!(read(&files, "data: {a: y}"), unused);
+    let files = Machine::default().hiera("g.yaml", "data: {a: x}").hiera("f.yaml", &lower);
+    assert_eq!(read(&files, "data: {a: y}"), used);
+}

@@ -61,6 +61,7 @@ impl BenchManifest {
             directory: "/".into(),
             hiera: Vec::new(),
             assignments: Vec::new(),
+            allows_new_keys: false,
         };
         let loaded = ccm_manifest::load(request, &specs, &OneMachine);
         Self { catalog: loaded.catalog.expect("a manifest without errors"), noop: false }

@@ -103,6 +103,10 @@ pub(crate) struct DataArguments {
     /// Set a value that overrides all others; dots nest keys
     #[arg(long, value_name = "KEY=VALUE", value_parser = AssignmentParser)]
     pub data: Vec<String>,
+
+    /// Allow `--data` to set keys that the data does not have
+    #[arg(long)]
+    pub data_any: bool,
 }
 
 /// Facts, values and environment that expressions of a manifest can name.
@@ -355,6 +359,10 @@ pub(crate) struct HieraParseArguments {
     /// Set a value that overrides all others; dots nest keys
     #[arg(long, value_name = "KEY=VALUE", value_parser = AssignmentParser)]
     pub data: Vec<String>,
+
+    /// Allow `--data` to set keys that the data does not have
+    #[arg(long)]
+    pub data_any: bool,
 
     /// Print sensitive values as well
     #[arg(long)]

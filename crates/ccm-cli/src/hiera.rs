@@ -28,6 +28,7 @@ pub(crate) fn run(arguments: &HieraParseArguments, console: &Console) -> ExitCod
     let options = DataOptions {
         facts: GivenFacts { files: arguments.facts.clone(), assignments: arguments.given.clone() },
         assignments: arguments.data.clone(),
+        allows_new_keys: arguments.data_any,
         system_facts: arguments.system_facts,
         environment_facts: arguments.env_facts,
     };

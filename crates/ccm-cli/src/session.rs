@@ -68,7 +68,11 @@ pub(crate) fn facts(arguments: &FactArguments) -> GivenFacts {
 
 /// Values that the command line gives.
 pub(crate) fn data(arguments: &DataArguments) -> GivenData {
-    GivenData { files: arguments.hiera.clone(), assignments: arguments.data.clone() }
+    GivenData {
+        files: arguments.hiera.clone(),
+        assignments: arguments.data.clone(),
+        allows_new_keys: arguments.data_any,
+    }
 }
 
 /// Everything that the command line gives to expressions.

@@ -50,6 +50,17 @@ const MAX_DEPTH: usize = 64;
 /// a YAML scalar: `5` is a number, `true` a boolean, `~` null, `"5"` and everything else text. An empty value is
 /// empty text.
 pub fn read(text: &str) -> Result<Value, AssignmentError> {
+    let (parts, written) = split(text)?;
+    let within = |value, part: String| Value::map([(Arc::<str>::from(part), value)]);
+    Ok(parts.into_iter().rev().fold(value(written), within))
+}
+
+/// Returns the keys of `KEY=VALUE` from the root.
+pub fn path(text: &str) -> Result<Vec<String>, AssignmentError> {
+    split(text).map(|(parts, _)| parts)
+}
+
+fn split(text: &str) -> Result<(Vec<String>, &str), AssignmentError> {
     let (key, written) = text.split_once('=').ok_or(AssignmentError::NoEquals)?;
     if key.is_empty() {
         return Err(AssignmentError::NoKey);
@@ -61,8 +72,7 @@ pub fn read(text: &str) -> Result<Value, AssignmentError> {
     if parts.len() > MAX_DEPTH {
         return Err(AssignmentError::TooDeep);
     }
-    let within = |value, part: String| Value::map([(Arc::<str>::from(part), value)]);
-    Ok(parts.into_iter().rev().fold(value(written), within))
+    Ok((parts, written))
 }
 
 fn parts(key: &str) -> Vec<String> {

@@ -1,6 +1,7 @@
 //! Selection and order of overrides. [`read`] reads `hierarchy`, [`Overrides::read`] the overrides. The
 //! caller expands the entries of `order`, and of the selected overrides what no higher layer replaces.
 
+mod effect;
 mod read;
 
 use ccm_expr::Value;
@@ -18,6 +19,10 @@ pub struct Hierarchy {
     pub order: Vec<OrderEntry>,
     /// Merge strategy.
     pub merge: Merge,
+    /// The manifest has no hierarchy.
+    is_implied: bool,
+    /// Parts with errors are left out.
+    is_incomplete: bool,
 }
 
 /// Entry of `order`.

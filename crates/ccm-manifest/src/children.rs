@@ -100,6 +100,9 @@ pub(crate) fn read(
         Some(node) => PassedData::Over(nodes::to_value(node)),
         None => PassedData::Defaults(data.value.clone()),
     };
+    if let Some(node) = child.data {
+        loader.data_keys.add_data(node, loader.has_assignments);
+    }
     let refused = |kind, message: String| Diagnostic::error(kind, span, message);
     if outer.forbids_apply {
         let message =

@@ -7,7 +7,7 @@ use ccm_data::annotations::{self, Annotation, AnnotationKind};
 use ccm_data::hierarchy::{self, EntryOutcome, ExpandedEntry, Hierarchy, Merge, Overrides, Selection};
 use ccm_data::layers::{LayerSources, Layers, ValueSource};
 use ccm_expr::{Map, Value};
-use ccm_model::{Diagnostic, DiagnosticKind, Diagnostics, NodeEntry, NodeMap, Span};
+use ccm_model::{Diagnostic, DiagnosticKind, Diagnostics, NodeEntry, NodeKey, NodeMap, Span};
 
 use crate::eval_context::EvalContext;
 use crate::expand::Expander;
@@ -84,14 +84,22 @@ pub(crate) fn resolve(
         diagnostics.push(expected("a map of values", &entry.value));
     }
     let data = data.and_then(|entry| entry.value.as_map().map(|_| &entry.value));
-    let hierarchy = match &nodes.hierarchy {
-        Some(entry) => hierarchy::read(&entry.key, &entry.value, diagnostics),
-        None => Hierarchy::default(),
+    let hierarchy = match (&nodes.hierarchy, &nodes.overrides) {
+        (Some(entry), _) if !entry.value.is_null() => hierarchy::read(&entry.key, &entry.value, diagnostics),
+        (_, Some(overrides)) => Hierarchy::implied(&overrides.key),
+        _ => Hierarchy::default(),
     };
     let overrides = match &nodes.overrides {
         Some(entry) => Overrides::read(&entry.value, diagnostics),
         None => Overrides::default(),
     };
+    if nodes.overrides.as_ref().is_none_or(|entry| entry.value.is_null() || entry.value.as_map().is_some()) {
+        let entries = nodes.overrides.as_ref().and_then(|entry| entry.value.as_map());
+        let names: Vec<&NodeKey> =
+            entries.iter().flat_map(|map| map.entries()).map(|entry| &entry.key).collect();
+        let key = nodes.overrides.as_ref().map(|entry| &entry.key);
+        diagnostics.extend(hierarchy.without_effect(key, &names));
+    }
     let names: Vec<ExpandedEntry> = hierarchy
         .order
         .iter()
@@ -129,12 +137,14 @@ pub(crate) fn resolve(
     let mut layers = hierarchy::layers(data, hierarchy.merge, values);
     diagnostics.append(&mut expander.found.diagnostics);
     let is_incomplete = outer.is_incomplete || !expander.found.refused.is_empty();
+    let own = outer.defaults.map(|_| layers.merged());
     for overlay in outer.overlays {
         layers.add_deep(overlay.source.clone(), overlay.value.clone());
     }
     let mut value = layers.merged();
-    if let Some(Value::Map(defaults)) = outer.defaults {
-        value = with_defaults(&value, defaults);
+    if let (Some(Value::Map(defaults)), Some(own)) = (outer.defaults, &own) {
+        value = with_defaults(&value, own, defaults);
+        warn_of_own_values(nodes, &value, defaults, diagnostics);
     }
     let mut collected = Vec::new();
     if let Some(entry) = &nodes.data {
@@ -256,14 +266,32 @@ pub(crate) fn misplaced_annotation(span: Span) -> Diagnostic {
         .with_hint("annotate the key in `data`")
 }
 
-/// Merges a value over defaults.
-fn with_defaults(value: &Value, defaults: &Map) -> Value {
+/// Merges the data of a child over that of its parent. Keys without a value of the child's own get that of the
+/// parent, into which data files and assignments are merged already.
+fn with_defaults(value: &Value, own: &Value, defaults: &Map) -> Value {
     let mut merged = defaults.clone();
-    if let Value::Map(own) = value {
+    if let Value::Map(value) = value {
         let is_given =
-            |key: &str, value: &Value| !matches!(value, Value::Null) || !defaults.contains_key(key);
-        let given = own.iter().filter(|(key, value)| is_given(key, value));
+            |key: &str| !defaults.contains_key(key) || !matches!(own.get(key), None | Some(Value::Null));
+        let given = value.iter().filter(|(key, _)| is_given(key));
         merged.extend(given.map(|(key, value)| (Arc::clone(key), value.clone())));
     }
     Value::Map(Arc::new(merged))
+}
+
+/// Warns of keys in the data of a child whose values win over other values of its parent.
+fn warn_of_own_values(nodes: &DataNodes, value: &Value, defaults: &Map, diagnostics: &mut Diagnostics) {
+    let data = nodes.data.as_ref().and_then(|entry| entry.value.as_map());
+    for NodeEntry { key, .. } in data.into_iter().flat_map(NodeMap::entries) {
+        let (own, parent) = (value.get(&key.text), defaults.get(&*key.text));
+        let (Some(own), Some(parent)) = (own, parent) else { continue };
+        if matches!(own, Value::Null) || matches!(parent, Value::Null) || own.to_json() == parent.to_json() {
+            continue;
+        }
+        let name = shown(&key.text);
+        let message =
+            format!("the value of `{name}` in the manifest that applies this one has no effect here");
+        let warning = Diagnostic::warning(DiagnosticKind::NoEffect, key.span, message);
+        diagnostics.push(warning.with_hint(format!("pass it with `data: {{{name}: …}}` of the `apply`")));
+    }
 }

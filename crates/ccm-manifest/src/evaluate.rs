@@ -8,6 +8,7 @@ use ccm_expr::{Map, Value};
 use ccm_model::{Diagnostic, DiagnosticKind, Diagnostics, SourceMap, Span};
 
 use crate::data::{self, ResolvedData};
+use crate::data_keys::DataKeys;
 use crate::eval_context::{EvalContext, NAMES};
 use crate::expand::diagnostic;
 use crate::hiera::{self, DataFile};
@@ -58,7 +59,13 @@ pub fn evaluate(request: &EvaluationRequest, sources: &dyn Sources) -> Evaluatio
     }
     context.variables.clone_from(&request.variables);
     let mut data = ResolvedData { layers: Layers::new(Value::map::<&str>([])), ..ResolvedData::default() };
-    for overlay in hiera::overlays(&request.hiera, &request.assignments, &context, &mut diagnostics) {
+    for overlay in hiera::overlays(
+        &request.hiera,
+        &request.assignments,
+        &context,
+        &mut DataKeys::default(),
+        &mut diagnostics,
+    ) {
         data.layers.add_deep(overlay.source, overlay.value);
         data.annotations.extend(overlay.annotations);
     }

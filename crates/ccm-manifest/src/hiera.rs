@@ -10,6 +10,7 @@ use ccm_model::{
 };
 
 use crate::data::{self, DataNodes, OuterLayers, Overlay, ResolvedData};
+use crate::data_keys::DataKeys;
 use crate::eval_context::EvalContext;
 use crate::messages::{expected, shown};
 use crate::sources::Sources;
@@ -35,15 +36,29 @@ pub struct ParsedData {
     pub texts: SourceMap,
 }
 
-/// Resolves the data of a file, which may be a manifest. Assignments are merged over the data.
-pub fn parse_data(file: &DataFile, assignments: &[String], sources: &dyn Sources) -> ParsedData {
+/// Resolves the data of a file, which may be a manifest. Assignments are merged over the data, and may have new
+/// keys if `allows_new_keys` is set.
+pub fn parse_data(
+    file: &DataFile,
+    assignments: &[String],
+    allows_new_keys: bool,
+    sources: &dyn Sources,
+) -> ParsedData {
     let context = EvalContext::new(sources, SourceMap::default());
     let mut diagnostics = Diagnostics::new();
     let mut overlays = Vec::new();
     add_assignments(assignments, &mut overlays, &mut diagnostics);
     let source = context.texts.borrow_mut().add(file.name.clone(), Arc::clone(&file.text));
     let outer = OuterLayers { overlays: &overlays, ..OuterLayers::default() };
-    let mut data = read(file, source, &context, &outer, &mut diagnostics);
+    let mut data_keys = DataKeys::default();
+    let with_maps = !assignments.is_empty();
+    let mut data = read(file, source, &context, &outer, (&mut data_keys, with_maps), &mut diagnostics);
+    if !diagnostics.has_errors() && !context.has_errors() {
+        data_keys.check_overrides(&mut diagnostics);
+        if !allows_new_keys {
+            data_keys.check_assignments(assignments, &mut diagnostics);
+        }
+    }
     if let Some(data) = &mut data {
         data::check(data, &context, &mut diagnostics);
     }
@@ -60,6 +75,7 @@ pub(crate) fn overlays(
     files: &[DataFile],
     assignments: &[String],
     context: &EvalContext<'_>,
+    data_keys: &mut DataKeys,
     diagnostics: &mut Diagnostics,
 ) -> Vec<Overlay> {
     let mut assigned = Vec::new();
@@ -72,7 +88,9 @@ pub(crate) fn overlays(
     let mut above = assigned;
     for (file, source) in files.iter().zip(sources).rev() {
         let outer = OuterLayers { above: &above, ..OuterLayers::default() };
-        if let Some(data) = read(file, source, context, &outer, diagnostics) {
+        if let Some(data) =
+            read(file, source, context, &outer, (data_keys, !assignments.is_empty()), diagnostics)
+        {
             let ResolvedData { value, annotations, .. } = data;
             above.insert(0, Overlay { source: ValueSource::File(file.name.clone()), value, annotations });
         }
@@ -100,6 +118,7 @@ fn read(
     source: SourceId,
     context: &EvalContext<'_>,
     outer: &OuterLayers<'_>,
+    (data_keys, with_maps): (&mut DataKeys, bool),
     diagnostics: &mut Diagnostics,
 ) -> Option<ResolvedData> {
     const KEYS: [&str; 4] = ["data", "hierarchy", "overrides", "ccm"];
@@ -114,6 +133,8 @@ fn read(
         }
     };
     let mut nodes = DataNodes::default();
+    let mut has_unknown_key = false;
+    let root_span = root.as_ref().map(|root| Span { end: root.span.start, ..root.span }).unwrap_or_default();
     match root {
         None => {
             let error =
@@ -135,6 +156,7 @@ fn read(
                     // A manifest is a valid data file too.
                     "ccm" => {}
                     key => {
+                        has_unknown_key = true;
                         let error = Diagnostic::error(
                             DiagnosticKind::UnknownKey,
                             entry.key.span,
@@ -151,6 +173,15 @@ fn read(
             }
         }
     }
+    if !has_unknown_key
+        && nodes.overrides.is_none()
+        && nodes.data.as_ref().is_none_or(|data| data.value.is_null())
+    {
+        let span = nodes.data.as_ref().map_or(root_span, |data| data.key.span);
+        let warning = Diagnostic::warning(DiagnosticKind::NoEffect, span, "this file has no `data`");
+        diagnostics.push(warning.with_hint("put the values below `data:`"));
+    }
+    data_keys.add(&nodes, with_maps);
     let directory = Path::new(&file.name).parent().unwrap_or(Path::new("")).to_owned();
     Some(data::resolve(&nodes, context, &file.text, &directory, outer, diagnostics))
 }

@@ -19,6 +19,7 @@ mod common_properties;
 mod control;
 mod cycles;
 mod data;
+mod data_keys;
 mod document;
 mod draft;
 mod entries;

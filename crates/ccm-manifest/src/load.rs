@@ -17,6 +17,7 @@ use crate::captures::CaptureTable;
 use crate::children::{self, ChildManifests, OuterContext};
 use crate::control::Conditions;
 use crate::data::{self, OuterLayers, Overlay, ResolvedData};
+use crate::data_keys::DataKeys;
 use crate::document::{self, Document, Settings};
 use crate::draft::{DraftBuilder, ResourceDraft};
 use crate::eval_context::EvalContext;
@@ -43,6 +44,8 @@ pub struct Request {
     pub hiera: Vec<DataFile>,
     /// `KEY=VALUE` assignments, merged over all data files.
     pub assignments: Vec<String>,
+    /// Assignments may have keys that no data has.
+    pub allows_new_keys: bool,
 }
 
 /// Result of loading a manifest.
@@ -72,7 +75,9 @@ pub fn load<'s>(request: Request, types: &[&'s dyn TypeSpec], sources: &'s dyn S
     let source = texts.add(request.name.as_str(), Arc::clone(&request.text));
     let context = EvalContext::new(sources, texts);
     let mut diagnostics = Diagnostics::new();
-    let overlays = hiera::overlays(&request.hiera, &request.assignments, &context, &mut diagnostics);
+    let mut data_keys = DataKeys::default();
+    let overlays =
+        hiera::overlays(&request.hiera, &request.assignments, &context, &mut data_keys, &mut diagnostics);
     let is_incomplete = context.has_errors() || diagnostics.has_errors();
     let mut loader = Loader {
         context,
@@ -84,6 +89,8 @@ pub fn load<'s>(request: Request, types: &[&'s dyn TypeSpec], sources: &'s dyn S
         children: ChildManifests::default(),
         nameless: Vec::new(),
         secrets: Vec::new(),
+        data_keys,
+        has_assignments: !request.assignments.is_empty(),
         invalid_names: HashSet::new(),
         diagnostics,
     };
@@ -92,6 +99,13 @@ pub fn load<'s>(request: Request, types: &[&'s dyn TypeSpec], sources: &'s dyn S
     let outer = OuterContext::root(own);
     let manifest = Manifest { source, text: request.text, directory: request.directory, outer };
     let read = loader.manifest(manifest);
+    // Errors may hide a part of the data.
+    if !loader.diagnostics.has_errors() && !loader.context.has_errors() {
+        loader.data_keys.check_overrides(&mut loader.diagnostics);
+        if !request.allows_new_keys {
+            loader.data_keys.check_assignments(&request.assignments, &mut loader.diagnostics);
+        }
+    }
     loader.finish(read)
 }
 
@@ -123,6 +137,8 @@ pub(crate) struct Loader<'s, 't> {
     nameless: Vec<(Nameless, usize, bool)>,
     /// Secret texts in the data of any manifest.
     secrets: Vec<String>,
+    pub(crate) data_keys: DataKeys,
+    pub(crate) has_assignments: bool,
     invalid_names: HashSet<Box<str>>,
     pub(crate) diagnostics: Diagnostics,
 }
@@ -145,6 +161,7 @@ impl<'s> Loader<'s, '_> {
         debug!(bytes = text.len(), "parsed the manifest");
         let Document { data, settings, type_settings, mut items, template } =
             document::read(source, &text, root, self.types, &mut self.diagnostics);
+        self.data_keys.add(&data, self.has_assignments);
         let layered = OuterLayers {
             overlays: &outer.overlays(&self.overlays),
             above: &[],

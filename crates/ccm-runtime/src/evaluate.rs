@@ -50,6 +50,8 @@ pub struct DataOptions {
     pub facts: GivenFacts,
     /// Values over those of the file, each as `KEY=VALUE`.
     pub assignments: Vec<String>,
+    /// Assignments may have keys that the data does not have.
+    pub allows_new_keys: bool,
     /// Takes the facts of this machine as well.
     pub system_facts: bool,
     /// Takes the variables of the environment as facts as well.
@@ -157,7 +159,8 @@ impl Session {
         if options.environment_facts {
             machine = machine.with_environment();
         }
-        let mut parsed = ccm_manifest::parse_data(file, &options.assignments, &machine);
+        let mut parsed =
+            ccm_manifest::parse_data(file, &options.assignments, options.allows_new_keys, &machine);
         let redaction = Redaction::new(&parsed.secrets);
         self.secrets.add(parsed.secrets);
         let unread = machine.errors_of_unread(&mut parsed.texts);

@@ -33,6 +33,8 @@ pub struct GivenData {
     pub files: Vec<PathBuf>,
     /// Values over those of all files, each as `KEY=VALUE`.
     pub assignments: Vec<String>,
+    /// Assignments may have keys that no data has.
+    pub allows_new_keys: bool,
 }
 
 /// Facts, values and environment that expressions of a manifest can name.
@@ -152,7 +154,8 @@ impl Session {
         let hiera = data_files(&values.data.files, &machine)?;
         let assignments = values.data.assignments.clone();
         let full_name = source.full_name();
-        let request = Request { name, text, directory, hiera, assignments };
+        let allows_new_keys = values.data.allows_new_keys;
+        let request = Request { name, text, directory, hiera, assignments, allows_new_keys };
         Ok(Input { machine, source, full_name, is_transient, request, values: values.clone(), max_size })
     }
 }
@@ -192,13 +195,14 @@ impl Input {
     }
 
     pub(crate) fn request(&self) -> Request {
-        let Request { name, text, directory, hiera, assignments } = &self.request;
+        let Request { name, text, directory, hiera, assignments, allows_new_keys } = &self.request;
         Request {
             name: name.clone(),
             text: Arc::clone(text),
             directory: directory.clone(),
             hiera: hiera.clone(),
             assignments: assignments.clone(),
+            allows_new_keys: *allows_new_keys,
         }
     }
 

@@ -17,12 +17,14 @@ pub fn read(key: &NodeKey, node: &Node, diagnostics: &mut Diagnostics) -> Hierar
     }
     let Some(map) = node.as_map() else {
         let error = expected("a map", node);
+        hierarchy.is_incomplete = true;
         diagnostics.push(match node.as_list() {
             Some(_) => error.with_hint("write the list below `order:`"),
             None => error.with_hint("write `hierarchy: {order: [NAME, …], merge: first}`"),
         });
         return hierarchy;
     };
+    let errors_before = diagnostics.found();
     let mut order_suggested = false;
     for entry in map.entries() {
         match &*entry.key.text {
@@ -49,6 +51,7 @@ pub fn read(key: &NodeKey, node: &Node, diagnostics: &mut Diagnostics) -> Hierar
                 .with_hint("write `order: [NAME, …]` with names of `overrides`"),
         );
     }
+    hierarchy.is_incomplete = diagnostics.found() > errors_before;
     hierarchy
 }
 

@@ -84,7 +84,7 @@ pub(super) fn run(input: &[u8]) {
     assert_eq!(loaded.catalog, again.catalog, "another catalog");
 
     let file = DataFile { name: "m.yaml".to_owned(), text: text.as_str().into() };
-    let parsed = parse_data(&file, &[], &sources);
+    let parsed = parse_data(&file, &[], false, &sources);
     super::spans::check(&parsed.diagnostics, &parsed.texts);
     for part in ccm_data::annotations::sensitive_parts_of_invalid(&text) {
         assert!(text.get(part.clone()).is_some(), "{part:?}");

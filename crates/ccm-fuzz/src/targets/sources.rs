@@ -56,6 +56,7 @@ impl MemorySources {
                 .map(|text| DataFile { name: "hiera.yaml".to_owned(), text: text.into() })
                 .into_iter()
                 .collect(),
+            allows_new_keys: true,
             assignments: self
                 .file("assignments")
                 .into_iter()

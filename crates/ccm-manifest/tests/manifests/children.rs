@@ -91,7 +91,7 @@ fn children_get_data_from_their_parent() {
         assert_eq!(found, expected, "{apply}");
     }
     // Assignments apply to every manifest, and a child gets required values from its parent.
-    let machine = Machine::default().assignment("a=given").file(
+    let machine = Machine::default().assignment("a=given").with_new_keys().file(
         "c.yaml",
         &("data:\n  # @require\n  p:\n".to_owned()
             + &child("- note: [c: {text: '{{ Data.a }}{{ Data.p }}'}]")),

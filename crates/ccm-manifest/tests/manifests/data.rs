@@ -194,6 +194,8 @@ ccm:
         text,
         &[
             "7:7 warning: no-effect | data",
+            "10:3 warning: no-effect | elsewhere, order",
+            "10:15 warning: no-effect | token:, data",
             "12:5 warning: no-effect | data",
             "15:11 warning: no-effect | data",
         ],

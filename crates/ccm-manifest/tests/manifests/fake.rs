@@ -319,6 +319,7 @@ pub(crate) fn loaded(text: &str) -> LoadResult<'static> {
         directory: "/m".into(),
         hiera: Vec::new(),
         assignments: Vec::new(),
+        allows_new_keys: false,
     };
     let loaded = load(request, &TYPES, &Nothing);
     let has_error = loaded.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);

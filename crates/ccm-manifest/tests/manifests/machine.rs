@@ -24,6 +24,7 @@ pub(crate) struct Machine {
     variables: Vec<(String, String)>,
     hiera: Vec<DataFile>,
     assignments: Vec<String>,
+    allows_new_keys: bool,
     facts_are_broken: bool,
     pub(crate) requested: RefCell<Vec<FactPath>>,
     pub(crate) read: RefCell<Vec<PathBuf>>,
@@ -65,6 +66,11 @@ impl Machine {
         self
     }
 
+    pub(crate) fn with_new_keys(mut self) -> Self {
+        self.allows_new_keys = true;
+        self
+    }
+
     pub(crate) fn without_facts(mut self) -> Self {
         self.facts_are_broken = true;
         self
@@ -85,6 +91,7 @@ impl Machine {
             directory: "/m".into(),
             hiera: self.hiera.clone(),
             assignments: self.assignments.clone(),
+            allows_new_keys: self.allows_new_keys,
         };
         let loaded = load(request, types, self);
         let has_error = loaded.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);

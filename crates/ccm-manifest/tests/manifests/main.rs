@@ -7,6 +7,7 @@ mod children;
 mod claims;
 mod conditions;
 mod data;
+mod data_without_effect;
 mod document;
 mod expressions;
 mod facts;

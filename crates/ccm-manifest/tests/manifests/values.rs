@@ -99,6 +99,7 @@ ccm:
 fn values_are_never_expanded_again() {
     let machine = machine()
         .assignment("given={{ Facts.secret }}")
+        .with_new_keys()
         .file("t.j2", "{{ Facts.evil }} ${ Facts.secret }")
         .file("child.yaml", "ccm:\n  resources:\n    - note: [n: {text: '{{ Data.evil }}'}]\n");
     for (manifest_text, property, expected) in [

@@ -106,6 +106,7 @@ impl<'a> Cell<'a> {
             directory: "/m".into(),
             hiera: Vec::new(),
             assignments: Vec::new(),
+            allows_new_keys: false,
         };
         load(request, &types(), &Files)
     }

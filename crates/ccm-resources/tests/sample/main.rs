@@ -58,6 +58,7 @@ fn loaded(memo: &str) -> LoadResult<'static> {
         directory: "/m".into(),
         hiera: Vec::new(),
         assignments: Vec::new(),
+        allows_new_keys: false,
     };
     load(request, &specs(), &Nothing)
 }

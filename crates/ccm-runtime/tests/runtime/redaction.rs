@@ -76,7 +76,7 @@ fn sensitive_values_around_an_expression_become_secrets_of_the_session() {
     let scratch = Scratch::new();
     let session = session(&scratch);
     let file = scratch.write("data.yaml", format!("data:\n  # @sensitive\n  pw: {SECRET}\n"));
-    let data = ccm_runtime::GivenData { files: vec![file], assignments: Vec::new() };
+    let data = ccm_runtime::GivenData { files: vec![file], ..ccm_runtime::GivenData::default() };
     let facts = ccm_runtime::GivenFacts::default();
     let value = session.evaluate("Data.pw", None, &facts, &data).expect("a value").value;
     assert_eq!(value.to_string(), SECRET);

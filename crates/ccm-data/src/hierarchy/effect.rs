@@ -1,0 +1,174 @@
+//! Overrides that no entry of `order` can select, and entries that can select none.
+
+use ccm_model::{Diagnostic, DiagnosticKind, NodeKey, closest, escape_control};
+
+use super::{Hierarchy, OrderEntry};
+use crate::interpolation::{SplitText, TextPart, split};
+
+/// Name of the only entry of `order` where a manifest has overrides and no hierarchy.
+pub(super) const DEFAULT: &str = "default";
+
+/// Maximum number of entries and of overrides that are compared with each other.
+const MAX_COMPARED: usize = 500;
+
+impl Hierarchy {
+    /// Returns the hierarchy of a manifest without `hierarchy`.
+    pub fn implied(overrides: &NodeKey) -> Self {
+        let entry = OrderEntry { text: DEFAULT.into(), span: overrides.span };
+        Self { order: vec![entry], is_implied: true, ..Self::default() }
+    }
+
+    /// Returns warnings for overrides and entries of `order` that never have an effect. `names` are the keys of
+    /// `overrides`.
+    pub fn without_effect(&self, overrides: Option<&NodeKey>, names: &[&NodeKey]) -> Vec<Diagnostic> {
+        if let Some(key) = overrides.filter(|_| self.is_implied && !names.is_empty())
+            && names.iter().all(|name| &*name.text != DEFAULT)
+        {
+            let message = format!(
+                "this has no effect: there is no `hierarchy`, and nothing in it is called `{DEFAULT}`"
+            );
+            let hint = format!("write `hierarchy: {{order: [{}]}}`", escape_control(&names[0].text));
+            return vec![Diagnostic::warning(DiagnosticKind::NoEffect, key.span, message).with_hint(hint)];
+        }
+        if self.is_incomplete || self.order.len() > MAX_COMPARED || names.len() > MAX_COMPARED {
+            return Vec::new();
+        }
+        let patterns: Vec<Pattern> = self.order.iter().map(|entry| Pattern::of(&entry.text)).collect();
+        let unnamed: Vec<&NodeKey> = names
+            .iter()
+            .copied()
+            .filter(|name| !patterns.iter().any(|pattern| pattern.matches(&name.text)))
+            .collect();
+        let mut warnings = Vec::new();
+        let mut explained: Vec<&str> = Vec::new();
+        for (entry, pattern) in self.order.iter().zip(&patterns).filter(|_| !self.is_implied) {
+            let Some(name) = pattern.literal() else { continue };
+            if names.iter().any(|known| *known.text == *name) {
+                continue;
+            }
+            let meant = closest(name, unnamed.iter().map(|name| &*name.text));
+            explained.extend(meant);
+            let message = format!("this has no effect: no override is called `{}`", escape_control(name));
+            let warning = Diagnostic::warning(DiagnosticKind::NoEffect, entry.span, message);
+            warnings.push(warning.with_suggestion(meant));
+        }
+        for name in unnamed.into_iter().filter(|name| !explained.contains(&&*name.text)) {
+            let message = format!(
+                "this override has no effect: no entry of `order` names `{}`",
+                escape_control(&name.text)
+            );
+            let warning = Diagnostic::warning(DiagnosticKind::NoEffect, name.span, message);
+            let near = self
+                .order
+                .iter()
+                .zip(&patterns)
+                .find_map(|(entry, pattern)| pattern.near(&name.text).map(|meant| (entry, meant)));
+            warnings.push(match near {
+                Some((entry, meant)) => warning
+                    .with_suggestion(Some(&escape_control(&meant)))
+                    .with_label(entry.span, "this entry"),
+                None if self.is_implied => {
+                    warning.with_hint("without `hierarchy`, only the override `default` applies")
+                }
+                None => warning.with_hint(format!("add `{}` to `order`", escape_control(&name.text))),
+            });
+        }
+        warnings
+    }
+}
+
+/// Names that an entry of `order` can have: literal texts, with any text for each expression.
+struct Pattern {
+    /// Literal text before the first expression, and that behind each expression.
+    literals: Vec<String>,
+}
+
+impl Pattern {
+    fn of(entry: &str) -> Self {
+        let mut literals = vec![String::new()];
+        match split(entry, false) {
+            SplitText::Literal => entry.clone_into(&mut literals[0]),
+            // The expansion reports the error.
+            SplitText::Errors(_) => literals.push(String::new()),
+            SplitText::Parts(parts) => {
+                for part in parts {
+                    match (part, literals.last_mut()) {
+                        (TextPart::Literal(literal), Some(last)) => last.push_str(&literal),
+                        _ => literals.push(String::new()),
+                    }
+                }
+            }
+        }
+        Self { literals }
+    }
+
+    /// Returns the name of an entry without expressions.
+    fn literal(&self) -> Option<&str> {
+        match &self.literals[..] {
+            [only] => Some(only),
+            _ => None,
+        }
+    }
+
+    fn matches(&self, name: &str) -> bool {
+        let Some((first, rest)) = self.literals.split_first() else { return false };
+        let Some((last, middle)) = rest.split_last() else { return name == first };
+        let Some(mut rest) = name.strip_prefix(&**first) else { return false };
+        for literal in middle {
+            match rest.find(&**literal) {
+                Some(at) => rest = &rest[at + literal.len()..],
+                None => return false,
+            }
+        }
+        rest.ends_with(&**last)
+    }
+
+    /// Returns the name that was probably meant by a similar one: for `famly:` and `family:debian`, `famly:debian`.
+    fn near(&self, name: &str) -> Option<String> {
+        if let Some(literal) = self.literal() {
+            return closest(name, [literal]).map(str::to_owned);
+        }
+        let head = self.literals.first()?;
+        let end = head.chars().next_back().filter(|end| !end.is_alphanumeric())?;
+        let (word, rest) = name.split_once(end)?;
+        let meant = closest(word, [head.strip_suffix(end)?])?;
+        Some(format!("{meant}{end}{rest}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_match_with_any_text_for_expressions() {
+        for (entry, name, expected) in [
+            ("default", "default", true),
+            ("default", "defaults", false),
+            ("{{ a }}", "any", true),
+            ("os:{{ a }}", "os:debian", true),
+            ("os:{{ a }}", "so:debian", false),
+            ("{{ a }}:x", "b:x", true),
+            ("{{ a }}:x", "b:y", false),
+            ("a{{ b }}c{{ d }}e", "a1c2e", true),
+            ("a{{ b }}c{{ d }}e", "ace", true),
+            ("a{{ b }}c{{ d }}e", "ae", false),
+            ("a{{ b }}a", "a", false),
+            ("{{ a", "any", true),
+        ] {
+            assert_eq!(Pattern::of(entry).matches(name), expected, "{entry} {name}");
+        }
+    }
+
+    #[test]
+    fn similar_names_are_found() {
+        for (entry, name, expected) in [
+            ("famly:{{ a }}", "family:debian", Some("famly:debian")),
+            ("os:{{ a }}", "role:web", None),
+            ("{{ a }}", "web", None),
+            ("prdo", "prod", Some("prdo")),
+        ] {
+            assert_eq!(Pattern::of(entry).near(name).as_deref(), expected, "{entry} {name}");
+        }
+    }
+}

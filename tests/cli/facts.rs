@@ -75,6 +75,15 @@ fn unusable_files_of_facts_are_refused() {
 }
 
 #[test]
+fn a_misspelt_path_has_a_suggestion() {
+    let scratch = Scratch::new();
+    scratch.write("more.yaml", "role: web\n");
+    for args in [&["host.info.hostnam"][..], &["host.info.hostnam", "--facts", "more.yaml"]] {
+        expect_error(&facts(&scratch, args), 1, "", &["`host.info.hostnam`"], &["`host.info.hostname`"]);
+    }
+}
+
+#[test]
 fn untrusted_files_of_custom_facts_are_skipped_with_a_warning() {
     let scratch = Scratch::new();
     let real = scratch.write("real.yaml", "role: linked\n");

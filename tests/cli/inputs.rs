@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use ccm_testkit::{Called, Scratch, is_root, skipped};
 use insta::assert_snapshot;
 
-use crate::expect::{Expected, expect_errors, expect_warnings};
+use crate::expect::{Expected, expect_error, expect_errors, expect_warnings};
 use crate::{ccm, in_place};
 
 /// A manifest whose first resource would leave a trace if it were run.
@@ -138,6 +138,56 @@ fn files_of_values_exist_on_this_machine() {
     refused(&Scratch::new(), &manifest("", ""), &["--hiera", "https://example.net/x.yaml"], &[url]);
     let missing: Expected = ("", &["--hiera x.yaml", "No such file"], &[]);
     refused(&Scratch::new(), &manifest("", ""), &["--hiera", "x.yaml"], &[missing]);
+}
+
+#[test]
+fn the_environment_names_a_file_of_values() {
+    let scratch = Scratch::new();
+    scratch.write("values.yaml", "data: {port: 1}");
+    scratch.write("other.json", r#"{"data": {"port": 2}}"#);
+    scratch.write("m.yaml", "data: {port: 0}\nccm: {resources: [exec: ['/bin/true {{ Data.port }}': ]]}\n");
+    let rendered = |called: Called| (called.code, called.stdout.replace('"', ""));
+    for (args, expected) in [
+        (&["eval", "Data.port"][..], "1\n"),
+        (&["eval", "Data.port", "--hiera", "other.json"], "2\n"),
+        (&["eval", "Data.port", "--data", "port=3"], "3\n"),
+        (&["hiera", "parse"], "{\n  port: 1\n}\n"),
+        (&["hiera", "parse", "role=web"], "{\n  port: 1\n}\n"),
+        (&["hiera", "parse", "other.json"], "{\n  port: 2\n}\n"),
+    ] {
+        let called = ccm(&scratch, args).variable("CCM_HIERA_DATA", "values.yaml").run();
+        assert_eq!(rendered(called), (0, expected.to_owned()), "{args:?}");
+    }
+    let called =
+        ccm(&scratch, &["apply", "m.yaml", "--render"]).variable("CCM_HIERA_DATA", "values.yaml").run();
+    assert!(called.stdout.contains("/bin/true 1"), "{}", called.shown());
+    for args in [&["validate", "m.yaml"][..], &["apply", "m.yaml"], &["eval", "1"]] {
+        let called = ccm(&scratch, args).variable("CCM_HIERA_DATA", "gone.yaml").run();
+        expect_error(&called, 1, "", &["CCM_HIERA_DATA gone.yaml", "No such file"], &[]);
+    }
+    let called = ccm(&scratch, &["hiera", "parse"]).variable("CCM_HIERA_DATA", "gone.yaml").run();
+    expect_error(&called, 1, "", &["gone.yaml", "No such file"], &["check the path"]);
+    expect_error(
+        &ccm(&scratch, &["hiera", "parse"]).run(),
+        64,
+        "",
+        &["no file of values"],
+        &["CCM_HIERA_DATA"],
+    );
+}
+
+#[test]
+fn assignments_need_a_key_of_the_data() {
+    let text = manifest("data: {worker: 4}\n", "");
+    let unknown: Expected = ("", &["--data", "`workers`"], &["`worker`", "--data-any"]);
+    refused(&Scratch::new(), &text, &["--data", "workers=8"], &[unknown]);
+    let called = run(&Scratch::new(), &text, &["--data", "workers=8", "--data-any"]);
+    assert_eq!(called.code, 0, "{}", called.shown());
+    let scratch = Scratch::new();
+    scratch.write("d.yaml", "data: {worker: 4}");
+    let parse = |options: &[&str]| ccm(&scratch, &["hiera", "parse", "d.yaml"]).args(options).run();
+    expect_error(&parse(&["--data", "workers=8"]), 1, "", &["`workers`"], &["`worker`", "--data-any"]);
+    assert_eq!(parse(&["--data", "workers=8", "--data-any"]).code, 0);
 }
 
 #[test]

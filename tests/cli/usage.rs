@@ -25,7 +25,7 @@ fn help_lists_the_options_of_each_command() {
     };
     assert_snapshot!("help", help(&[]).shown());
     assert_snapshot!("help_apply", help(&["apply"]).shown());
-    let inputs = "--facts --fact --hiera --data";
+    let inputs = "--facts --fact --hiera --data --data-any";
     for (command, usage, options) in [
         ("validate", "[OPTIONS] <MANIFEST>", format!("--max-manifest-size {inputs} --no-env --matrix")),
         ("graph", "[OPTIONS] <MANIFEST>", format!("--max-manifest-size {inputs} --no-env --format")),
@@ -37,8 +37,8 @@ fn help_lists_the_options_of_each_command() {
         ("explain", "[OPTIONS] [TYPE[.PROPERTY]]", String::new()),
         (
             "hiera parse",
-            "[OPTIONS] <FILE> [FACT=VALUE]...",
-            "--query --yaml --env --env-prefix --system-facts --env-facts --explain --facts --data --show-sensitive".into(),
+            "[OPTIONS] [FILE] [FACT=VALUE]...",
+            "--query --yaml --env --env-prefix --system-facts --env-facts --explain --facts --data --data-any --show-sensitive".into(),
         ),
     ] {
         let called = help(&command.split(' ').collect::<Vec<_>>());

@@ -44,7 +44,7 @@ fn a_manifest_is_checked_for_the_machine_whose_facts_are_given() {
     scratch.write("m.yaml", MANIFEST.replace("Facts.role", "Facts.host.info.os"));
     assert_eq!(run(&[]).code, 0);
     let role = &["no `Facts.host`"];
-    expect_error(&run(&["--facts", "web.yaml"]), 1, "m.yaml:6:26", role, &[]);
+    expect_error(&run(&["--facts", "web.yaml"]), 1, "m.yaml:6:26", role, &["web.yaml has no `host`"]);
 }
 
 #[test]

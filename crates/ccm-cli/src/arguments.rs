@@ -96,7 +96,8 @@ pub(crate) struct FactArguments {
 /// Values over those of the manifest.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct DataArguments {
-    /// Read values from this file with `data` and optional `hierarchy` and `overrides`; can be repeated
+    /// Read values from this file with `data` and optional `hierarchy` and `overrides`; can be repeated [env:
+    /// CCM_HIERA_DATA]
     #[arg(long, value_name = "FILE")]
     pub hiera: Vec<PathBuf>,
 
@@ -316,9 +317,9 @@ JSON, and null is empty.";
 #[command(after_help = VARIABLES)]
 pub(crate) struct HieraParseArguments {
     /// YAML or JSON file with `data` and optional `hierarchy` and `overrides`, or a manifest; `-` is standard
-    /// input
+    /// input [env: CCM_HIERA_DATA]
     #[arg(value_name = "FILE")]
-    pub file: PathBuf,
+    pub file: Option<PathBuf>,
 
     /// Facts that override all others; dots nest keys
     #[arg(value_name = "FACT=VALUE", value_parser = AssignmentParser)]

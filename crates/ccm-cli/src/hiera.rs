@@ -1,7 +1,7 @@
 //! `ccm hiera`: data that depends on facts.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ccm_model::{Diagnostic, DiagnosticKind, escape_control, quote_words};
 use ccm_runtime::{
@@ -16,17 +16,23 @@ use crate::{diagnostics, manifest, session};
 /// Prints the values of a file for some facts.
 pub(crate) fn run(arguments: &HieraParseArguments, console: &Console) -> ExitCode {
     let session = session::open(console);
-    let path = (arguments.file != Path::new("-")).then_some(&*arguments.file);
+    let (file, given) = file_and_facts(arguments, session::hiera_of_environment());
+    let Some(file) = file else {
+        let hint = format!("give a FILE, or name one in {}", session::HIERA_VARIABLE);
+        console.error("no file of values is given", &[], &[hint]);
+        return ExitCode::Usage;
+    };
+    let path = (file != Path::new("-")).then_some(&*file);
     let file = match session.read_data(path) {
         Ok(file) => file,
         Err(InputError::Text(error)) => return manifest::report_text_error(console, &error),
         Err(error) => {
-            console.error_of(&error, "", &url_hint(&arguments.file).into_iter().collect::<Vec<_>>());
+            console.error_of(&error, "", &url_hint(&file).into_iter().collect::<Vec<_>>());
             return ExitCode::NothingRun;
         }
     };
     let options = DataOptions {
-        facts: GivenFacts { files: arguments.facts.clone(), assignments: arguments.given.clone() },
+        facts: GivenFacts { files: arguments.facts.clone(), assignments: given },
         assignments: arguments.data.clone(),
         allows_new_keys: arguments.data_any,
         system_facts: arguments.system_facts,
@@ -63,6 +69,21 @@ pub(crate) fn run(arguments: &HieraParseArguments, console: &Console) -> ExitCod
         };
     }
     console.print(&if arguments.yaml { printed::yaml(&value) } else { printed::json(&value) })
+}
+
+/// Returns the file of values and the facts. With a file from the environment, the first argument may be a fact.
+fn file_and_facts(
+    arguments: &HieraParseArguments,
+    of_environment: Option<PathBuf>,
+) -> (Option<PathBuf>, Vec<String>) {
+    let given = arguments.given.iter().cloned();
+    let first = arguments.file.as_ref().and_then(|file| file.to_str());
+    match (first, of_environment) {
+        (Some(fact), Some(file)) if fact.contains('=') && !fact.contains('/') => {
+            (Some(file), std::iter::once(fact.to_owned()).chain(given).collect())
+        }
+        (_, of_environment) => (arguments.file.clone().or(of_environment), given.collect()),
+    }
 }
 
 /// Writes values as assignments that a shell reads.

@@ -59,14 +59,21 @@ pub(crate) fn report_input_error(console: &Console, error: &InputError) -> ExitC
         InputError::Directory(source) => return state::report_setup_error(console, source),
         InputError::Text(error) => return report_text_error(console, error),
         InputError::DataUrl(path) => {
-            console.error(&format!("--hiera {error}"), &[], &url_hint(path).into_iter().collect::<Vec<_>>());
+            let hints: Vec<String> = url_hint(path).into_iter().collect();
+            console.error(&format!("{} {error}", hiera_option(path)), &[], &hints);
         }
-        _ => {
-            let cause = std::error::Error::source(error).map(ToString::to_string);
-            console.error(&format!("--hiera {error}"), &cause.into_iter().collect::<Vec<_>>(), &[]);
+        InputError::Data { path, source } => {
+            console.error(&format!("{} {error}", hiera_option(path)), &[source.to_string()], &[]);
         }
+        _ => console.error_of(error, "", &[]),
     }
     ExitCode::NothingRun
+}
+
+/// Returns the option or the variable that names a file of values.
+fn hiera_option(path: &Path) -> &'static str {
+    let is_of_environment = session::hiera_of_environment().is_some_and(|named| named == path);
+    if is_of_environment { session::HIERA_VARIABLE } else { "--hiera" }
 }
 
 /// Reports why a text can't be read.

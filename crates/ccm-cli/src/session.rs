@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use ccm_runtime::process::variable;
 use ccm_runtime::{Config, GivenData, GivenFacts, GivenValues, LedgerError, Notice, Session};
 
 use crate::arguments::{DataArguments, FactArguments, StateArguments, ValueArguments};
@@ -66,10 +67,19 @@ pub(crate) fn facts(arguments: &FactArguments) -> GivenFacts {
     GivenFacts { files: arguments.facts.clone(), assignments: arguments.fact.clone() }
 }
 
-/// Values that the command line gives.
+/// Variable with the file of values where the command line names none.
+pub(crate) const HIERA_VARIABLE: &str = "CCM_HIERA_DATA";
+
+/// File of values that the environment names.
+pub(crate) fn hiera_of_environment() -> Option<PathBuf> {
+    variable(HIERA_VARIABLE).map(PathBuf::from)
+}
+
+/// Values that the command line gives, or else the environment.
 pub(crate) fn data(arguments: &DataArguments) -> GivenData {
+    let of_environment = || hiera_of_environment().into_iter().collect();
     GivenData {
-        files: arguments.hiera.clone(),
+        files: if arguments.hiera.is_empty() { of_environment() } else { arguments.hiera.clone() },
         assignments: arguments.data.clone(),
         allows_new_keys: arguments.data_any,
     }

@@ -9,7 +9,7 @@ use ccm_data::{assignment, dotenv, facts, merge};
 use ccm_expr::{Timestamp, Value};
 use ccm_facts::{Subtree, Subtrees};
 use ccm_host::{ConfigurationError, FileError};
-use ccm_manifest::{FactPath, ShellTextError, Sources};
+use ccm_manifest::{FactPath, ShellTextError, Sources, is_of_system_fact};
 use ccm_model::{Diagnostic, DiagnosticKind, SourceMap};
 
 use crate::doors::OpenDoors;
@@ -157,6 +157,27 @@ impl MachineSources {
     fn warn(&self, warnings: &[ccm_facts::Warning]) {
         for warning in warnings {
             (self.notices)(&Notice::Facts(warning));
+        }
+    }
+
+    /// Adds a hint to errors about facts of the system that the files of another machine lack.
+    pub(crate) fn explain_missing_facts(&self, diagnostics: &mut [Diagnostic]) {
+        let Some(Ok(facts)) = self.file_facts.get() else { return };
+        if !self.is_other_machine || self.given.files.is_empty() {
+            return;
+        }
+        let names: Vec<String> = self.given.files.iter().map(|path| path.display().to_string()).collect();
+        for diagnostic in diagnostics {
+            let missing = diagnostic.missing.as_deref().filter(|path| is_of_system_fact(path));
+            let Some(fact) = missing.and_then(|path| path.get(1)).filter(|fact| facts.get(fact).is_none())
+            else {
+                continue;
+            };
+            let hint = format!(
+                "{} has no `{fact}`: with given facts, nothing is read from this machine",
+                names.join(", ")
+            );
+            diagnostic.hints.push(hint);
         }
     }
 

@@ -39,6 +39,7 @@ impl Session {
     pub fn load<'s>(&'s self, input: &'s Input) -> Result<LoadedManifest<'s>, ManifestErrors> {
         let mut loaded = load(input.request(), &self.specs(), &input.machine);
         self.secrets.add(loaded.data.secrets.iter().cloned());
+        input.machine.explain_missing_facts(&mut loaded.diagnostics);
         let mut texts = loaded.texts();
         // A file of facts that no expression names has to be readable as well.
         let unread = input.machine.errors_of_unread(&mut texts);

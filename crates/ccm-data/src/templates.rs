@@ -27,7 +27,7 @@ pub use render::render;
 const NAMES: [&str; 4] = ["Facts", "Data", "Environ", "Captures"];
 
 /// Functions in templates besides those of minijinja.
-const FUNCTIONS: [&str; 3] = ["lookup", "file", "template"];
+const FUNCTIONS: [&str; 4] = ["lookup", "file", "readFile", "template"];
 
 const MAX_TEMPLATE: usize = 1 << 20;
 
@@ -43,7 +43,7 @@ pub trait TemplateScope {
     /// Returns the value of `Facts`, `Data`, `Environ` or `Captures`; called at most once per render.
     fn name(&self, name: &str) -> Option<Value>;
 
-    /// Calls `lookup`, `file` or `template`, with arguments of any number as the template passes them.
+    /// Calls `lookup`, `file` (also `readFile`) or `template`, with arguments of any number as the template passes them.
     fn call(&self, function: &str, arguments: &[Value]) -> Result<Value, ScopeError>;
 
     /// Returns the text of a template to include, by its relative, normalized path below the directory of the

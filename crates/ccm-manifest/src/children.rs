@@ -13,7 +13,7 @@ use crate::control::Conditions;
 use crate::data::{Overlay, ResolvedData};
 use crate::draft::ResourceDraft;
 use crate::load::{Loader, Manifest};
-use crate::messages::shown_path;
+use crate::messages::{shown, shown_path};
 use crate::paths::normalize;
 
 const MAX_DEPTH: usize = 10;
@@ -77,6 +77,13 @@ impl OuterContext {
     }
 }
 
+/// Returns `true` if a path is a URL.
+fn is_url(path: &str) -> bool {
+    path.split_once("://").is_some_and(|(scheme, _)| {
+        !scheme.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'+')
+    })
+}
+
 /// Reads the manifest that a resource applies. The child's resources precede the resource in the catalog.
 pub(crate) fn read(
     loader: &mut Loader<'_, '_>,
@@ -130,6 +137,12 @@ pub(crate) fn read(
     if outer.paths.len() > MAX_DEPTH {
         let message = format!("manifests are nested more than {MAX_DEPTH} deep");
         loader.diagnostics.push(refused(DiagnosticKind::LimitExceeded, message));
+        return;
+    }
+    if is_url(child.path) {
+        let message = format!("the manifest `{}`: a URL is not supported", shown(child.path));
+        let error = refused(DiagnosticKind::Unsupported, message);
+        loader.diagnostics.push(error.with_hint("download the file first, and use its path"));
         return;
     }
     let text = match loader.context.read(&path) {

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use ccm_data::interpolation::{SplitText, lone, may_hold_any, split};
 use ccm_model::{
-    Control, Diagnostic, DiagnosticKind, Diagnostics, Node, NodeEntry, NodeKey, Properties, Resource,
-    ResourceId, Severity, Span, Spanned, closest,
+    Control, Diagnostic, DiagnosticKind, Diagnostics, Node, NodeEntry, NodeKey, NodeValue, Properties,
+    Resource, ResourceId, Severity, Span, Spanned, closest,
 };
-use ccm_properties::{CheckInput, CommonProperty, TypeSpec};
+use ccm_properties::{CheckInput, CommonProperty, PropertyKind, TypeSpec};
 
 use crate::common_properties::{CommonNodes, Reference, alias, one_of, references, text};
 use crate::control::{self, Conditions};
@@ -290,10 +290,29 @@ impl ResourceDraft {
             let is_computed = error.span().is_some_and(|span| self.is_computed(span, types, source_text));
             if !self.verbatim && is_error(&error) && is_computed {
                 error = error.with_hint("this is the value of the expression");
+                error.hints.extend(self.text_of_list(&error, types, source_text));
             }
             error
         });
         diagnostics.extend(explained);
+    }
+
+    /// Returns advice on an expression that yields a list or a map where the type takes text.
+    fn text_of_list(&self, error: &Diagnostic, types: &Types<'_>, source_text: &str) -> Option<String> {
+        let span = error.span().filter(|_| error.kind == DiagnosticKind::WrongType)?;
+        let entry = self.resource.properties.given().find(|entry| entry.value.span == span)?;
+        let properties = types.spec(self.type_index).properties();
+        let property = properties.iter().find(|property| property.name == &*entry.key.text)?;
+        let written = source_text.get(span.range())?.trim_matches(['"', '\'']);
+        let SplitText::Parts(parts) = split(written, false) else { return None };
+        let expression = shown(written[lone(&parts)?].trim());
+        match (property.kind, &entry.value.value) {
+            (PropertyKind::Text(_), NodeValue::List(_)) => {
+                Some(format!("write `join({expression}, \" \")` for its elements, or `toJSON({expression})`"))
+            }
+            (PropertyKind::Text(_), NodeValue::Map(_)) => Some(format!("write `toJSON({expression})`")),
+            _ => None,
+        }
     }
 
     /// Returns `true` if the value at a span comes from an expression. A text that is split into words must

@@ -66,6 +66,7 @@ fn forbidden_property_error(
                 Diagnostic::error(DiagnosticKind::Misplaced, span, format!("`{key}` can't be a default"));
             Some(error.with_hint(format!("set `{key}` on each resource")))
         }
+        ("name", Holder::Entry(name)) if entry.value.as_text() == Some(name) => None,
         ("name", Holder::Entry(name)) => {
             let name = shown(name);
             let error = Diagnostic::error(

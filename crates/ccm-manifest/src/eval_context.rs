@@ -14,9 +14,11 @@ use ccm_model::{Diagnostic, SourceId, SourceMap, Span};
 use crate::sources::{FactPath, Sources};
 
 /// Functions that expressions have in addition to those of the language.
-pub(crate) const FUNCTIONS: [Function<'static>; 3] = [
+pub(crate) const FUNCTIONS: [Function<'static>; 4] = [
     Function { name: "lookup", min_arguments: 1, max_arguments: 2 },
     Function { name: "file", min_arguments: 1, max_arguments: 1 },
+    // The name of `file` in other programs.
+    Function { name: "readFile", min_arguments: 1, max_arguments: 1 },
     Function { name: "template", min_arguments: 1, max_arguments: 1 },
 ];
 
@@ -278,7 +280,7 @@ impl ParsedExpression {
                     let path = captured_path(argument).map(|path| (path, call.range.clone()));
                     read.captures.extend(path);
                 }
-                "file" => read.files.push(argument.clone()),
+                "file" | "readFile" => read.files.push(argument.clone()),
                 "template" => read.templates.push(argument.clone()),
                 _ => {}
             }

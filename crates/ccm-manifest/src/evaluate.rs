@@ -170,7 +170,7 @@ pub fn expression_names(
     }
     for call in mentions.calls {
         match &*call.name {
-            "file" => add(&mut named.files, call.argument),
+            "file" | "readFile" => add(&mut named.files, call.argument),
             "template" => add(&mut named.templates, call.argument),
             _ => named.lookup(call.argument.as_deref()),
         }

@@ -17,6 +17,10 @@ use crate::messages::shown;
 use crate::scope::{DeferredOn, EvalError, InvalidExpression, ManifestEvaluator, Phase};
 use crate::shell_quoting::Quotes;
 
+/// Hint for an expression whose text has a line end from YAML.
+const YAML_LINE_END: &str =
+    "YAML has turned `\\n` between double quotes into a line end: use single quotes around the text, or `|`";
+
 /// Syntax of a text, for expanding expressions in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TextLanguage<'a> {
@@ -470,7 +474,10 @@ impl<'a, 's> Expander<'a, 's> {
                 }
                 Some(Computed::Null)
             }
-            Err(error) => {
+            Err(mut error) => {
+                if let EvalError::Invalid(error) = &mut error {
+                    self.explain_syntax(error, text, &inner, span);
+                }
                 let source_text = std::sync::Arc::clone(&self.evaluator.manifest.text);
                 let node = Node::text(text, span);
                 self.record_error(error, span, |range| {
@@ -479,6 +486,38 @@ impl<'a, 's> Expander<'a, 's> {
                 None
             }
         }
+    }
+
+    /// Replaces the hints of a syntax error that has a known cause outside of the expression.
+    fn explain_syntax(
+        &self,
+        error: &mut InvalidExpression,
+        text: &str,
+        inner: &std::ops::Range<usize>,
+        span: Span,
+    ) {
+        if error.kind != DiagnosticKind::ExpressionSyntax {
+            return;
+        }
+        let expression = &text[inner.clone()];
+        let is_dollar = text[..inner.start].ends_with("${");
+        if let Some(inside) = expression.trim().strip_prefix('{').filter(|_| is_dollar) {
+            let inside = shown(inside.trim_end_matches('}').trim());
+            error.range = 0..expression.len();
+            error.message = "`${{` does not begin an expression".into();
+            error.hints = vec![
+                format!("write `{{{{ {inside} }}}}` for the value"),
+                format!("write `{{{{ \"$\" }}}}{{{{ {inside} }}}}` for a dollar before it"),
+            ];
+        } else if expression.contains('\n') && self.has_yaml_line_end(span) {
+            error.hints = vec![YAML_LINE_END.to_owned()];
+        }
+    }
+
+    /// Returns `true` if YAML turned `\n` in this text into a line end.
+    fn has_yaml_line_end(&self, span: Span) -> bool {
+        let written = self.evaluator.manifest.text.get(span.range()).unwrap_or_default();
+        written.starts_with('"') && written.contains("\\n")
     }
 
     fn record_error(&mut self, error: EvalError, span: Span, at: impl Fn(std::ops::Range<usize>) -> Span) {
@@ -509,9 +548,16 @@ impl<'a, 's> Expander<'a, 's> {
         self.found.refused.0.insert(span);
         let node = Node::text(text, span);
         for place in places {
-            let span = node.locate(&self.evaluator.manifest.text, place.range.start, place.range.end);
+            let location = node.locate(&self.evaluator.manifest.text, place.range.start, place.range.end);
             let written = text.get(place.range.clone()).unwrap_or_default();
-            self.found.diagnostics.push(syntax_error(span, place.kind, written, language));
+            let mut error = syntax_error(location, place.kind, written, language);
+            if place.kind == OccurrenceKind::OpenQuote
+                && written.contains('\n')
+                && self.has_yaml_line_end(span)
+            {
+                error.hints = vec![YAML_LINE_END.to_owned()];
+            }
+            self.found.diagnostics.push(error);
         }
     }
 }
@@ -607,7 +653,9 @@ fn syntax_error(span: Span, what: OccurrenceKind, written: &str, language: TextL
         error = error.with_hint(format!("write `${{ Environ.{name} }}` for the environment variable"));
     }
     match (what, language.shell_provider) {
-        (OccurrenceKind::OpenBraces, _) => error.with_hint("close the expression with `}}`"),
+        (OccurrenceKind::OpenBraces, _) => {
+            error.with_hint("close the expression with `}}`").with_hint("write `{{ \"{{\" }}` for a literal `{{`")
+        }
         (OccurrenceKind::OpenDollar, _) if is_shell => error.with_hint("close the expression with `}`"),
         (OccurrenceKind::ShellParameter, Some(provider)) if !is_shell => error
             .with_hint(LITERAL)

@@ -5,6 +5,7 @@ mod error;
 mod expression;
 mod files;
 mod rendering;
+mod text_template;
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -143,12 +144,20 @@ impl ManifestEvaluator<'_, '_> {
         let mut hints = error.hints.clone();
         let mut missing = None;
         match &error.cause {
-            Cause::MissingKey(path) => missing = Some(path.as_slice().into()),
+            Cause::MissingKey(path) => {
+                missing = Some(path.as_slice().into());
+                if hints.is_empty() && !is_of_system_fact(path) && is_constant(path, &error.message) {
+                    hints.push(format!("if it may be missing, write `{} ?? \"\"`", path.join(".")));
+                }
+            }
             Cause::UnknownName(name) if self.manifest.data.get(name).is_some() => {
                 hints = vec![format!("write `Data.{name}` for the value of the manifest")];
             }
             Cause::UnknownName(_) if hints.is_empty() => {
                 hints.push("use `Facts`, `Data`, `Environ` or `Captures`".to_owned());
+            }
+            Cause::UnknownFunction(name) if substitute(name).is_some() => {
+                hints = substitute(name).map(str::to_owned).into_iter().collect();
             }
             Cause::UnknownFunction(_) if hints.is_empty() => {
                 hints.push(
@@ -174,6 +183,26 @@ impl ManifestEvaluator<'_, '_> {
             missing,
         }
     }
+}
+
+/// Returns `true` if the message names the whole path, none of which is computed.
+fn is_constant(path: &[String], message: &str) -> bool {
+    message == format!("there is no `{}`", path.join("."))
+}
+
+/// Returns advice on a function of other programs.
+fn substitute(function: &str) -> Option<&'static str> {
+    Some(match function {
+        "jet" => "templates are Jinja: write `template(\"NAME.j2\")`",
+        "kvGet" | "kvget" | "registrations" | "registration" => "this is not supported in this version",
+        "env" | "getenv" | "environ" => {
+            "write `Environ.NAME`, or `Environ.NAME ?? \"\"` if it may be missing"
+        }
+        "hiera" | "lookup_data" => "write `Data.KEY`, or `lookup(\"data.KEY\", \"DEFAULT\")`",
+        "epp" | "erb" | "inline_template" => "templates are Jinja files: write `template(\"NAME.j2\")`",
+        "include" | "readfile" | "read_file" => "write `file(\"PATH\")`",
+        _ => return None,
+    })
 }
 
 impl ManifestEvaluator<'_, '_> {

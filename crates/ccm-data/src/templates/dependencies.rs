@@ -75,7 +75,7 @@ impl TemplateDependencies {
         };
         let arguments = match function {
             "lookup" => &mut self.lookups,
-            "file" => &mut self.files,
+            "file" | "readFile" => &mut self.files,
             _ => &mut self.templates,
         };
         arguments.insert((*argument).to_owned());

@@ -91,6 +91,11 @@ impl Evaluator<'_, '_> {
         let one_text = matches!(left, Value::Text(_)) != matches!(right, Value::Text(_));
         let is_number = |value: &Value| matches!(value, Value::Int(_) | Value::Float(_));
         let one_number = is_number(left) != is_number(right);
+        if operator.hint_for_text().is_some() && one_number && (is_float(left) || is_float(right)) {
+            return error
+                .with_hint("turn the text into a number with float(…)")
+                .with_hint("in data, a number such as `2.0` that would not be printed as written is text");
+        }
         if let Some(hint) = operator.hint_for_text().filter(|_| one_text && one_number) {
             return error.with_hint(hint);
         }
@@ -282,4 +287,9 @@ fn sign(operator: Operator) -> &'static str {
         Operator::Power => "**",
         Operator::Coalesce => "??",
     }
+}
+
+/// Returns `true` for text that is a number with a fraction.
+fn is_float(value: &Value) -> bool {
+    matches!(value, Value::Text(text) if text.contains('.') && text.trim().parse::<f64>().is_ok_and(f64::is_finite))
 }

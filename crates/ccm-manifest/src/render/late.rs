@@ -108,7 +108,9 @@ impl LateTexts<'_> {
         let Ok(expression) = &read.expression else { return Ok(text.to_owned()) };
         let mut written = String::new();
         let mut at = 0;
-        for call in expression.mentions().calls.iter().filter(|call| call.name == "file") {
+        for call in
+            expression.mentions().calls.iter().filter(|call| matches!(&*call.name, "file" | "readFile"))
+        {
             let Some(path) = &call.argument else {
                 let path = &text[call.range.clone()];
                 return Err(unrenderable(

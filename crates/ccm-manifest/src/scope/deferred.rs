@@ -4,11 +4,13 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::path::PathBuf;
 
+use ccm_data::interpolation::{SplitText, TextPart, split};
 use ccm_data::templates;
 use ccm_expr::FunctionError;
 use ccm_model::DiagnosticKind;
 
 use super::expression::ExpressionScope;
+use super::text_template::{TEXT_WITH_EXPRESSIONS, has_extension};
 use super::{CaptureState, DeferredOn, EvalError, InvalidExpression, MAX_INCLUDES, Phase};
 use crate::eval_context::{ParsedExpression, captured_path};
 use crate::paths::normalize;
@@ -68,6 +70,9 @@ impl ExpressionScope<'_, '_, '_> {
         if seen.len() > MAX_INCLUDES || !seen.insert(path) {
             return Ok(());
         }
+        if has_extension(written, TEXT_WITH_EXPRESSIONS) {
+            return self.defer_on_text(&text, seen);
+        }
         let found = templates::dependencies(&text);
         let named = found.paths.iter().filter(|path| path[0] == "captures").map(|path| path[1..].to_vec());
         for path in named.chain(found.lookups.iter().filter_map(|path| captured_path(path))) {
@@ -80,6 +85,26 @@ impl ExpressionScope<'_, '_, '_> {
             found.files.iter().for_each(|path| self.defer_on_file(path));
         }
         found.templates.iter().chain(&found.includes).try_for_each(|path| self.defer_on_template(path, seen))
+    }
+
+    /// Records the late values of the expressions in a text.
+    fn defer_on_text(&self, text: &str, seen: &mut HashSet<PathBuf>) -> Result<(), FunctionError> {
+        let SplitText::Parts(parts) = split(text, false) else { return Ok(()) };
+        for part in &parts {
+            let TextPart::Expression { inner, .. } = part else { continue };
+            let read = self.evaluator.context.expression(&text[inner.clone()]);
+            for (path, _) in &read.captures {
+                match self.check_captures(path, None) {
+                    Err(error) if path.is_empty() => return Err(error),
+                    _ => {}
+                }
+            }
+            if !self.deferred.borrow().is_empty() {
+                read.files.iter().for_each(|path| self.defer_on_file(path));
+            }
+            read.templates.iter().try_for_each(|path| self.defer_on_template(path, seen))?;
+        }
+        Ok(())
     }
 
     /// Records the late values at a path into `Captures`.

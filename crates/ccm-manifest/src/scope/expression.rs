@@ -59,7 +59,7 @@ impl Scope for ExpressionScope<'_, '_, '_> {
         };
         match function {
             "lookup" => self.lookup(text, arguments.get(1)),
-            "file" => self.file(text),
+            "file" | "readFile" => self.file(text),
             _ => self.template(text).map(Value::text),
         }
     }

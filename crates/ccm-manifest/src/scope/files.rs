@@ -11,6 +11,7 @@ use ccm_model::{DiagnosticKind, SourceId, Span};
 
 use super::expression::ExpressionScope;
 use super::rendering::Rendering;
+use super::text_template::{TEXT_WITH_EXPRESSIONS, has_extension};
 use super::{DeferredOn, Phase};
 use crate::messages::shown_path;
 use crate::paths::normalize;
@@ -46,6 +47,14 @@ impl ExpressionScope<'_, '_, '_> {
     }
 
     pub(super) fn template(&self, written: &str) -> Result<String, FunctionError> {
+        if has_extension(written, "jet") {
+            let message = format!("`{written}`: Jet templates are not supported");
+            let mut error = FunctionError::new(DiagnosticKind::Unsupported, message);
+            error.hints.push(
+                "write it as a Jinja template, or as a text with expressions named `.templ`".to_owned(),
+            );
+            return Err(error);
+        }
         let path = self.resolved_path(written)?;
         if self.rendering.borrow().contains(&path) {
             // Templates have no parameters, so that the recursion would never end.
@@ -53,7 +62,16 @@ impl ExpressionScope<'_, '_, '_> {
             self.last_template_error.replace(Some(message.clone()));
             return Err(FunctionError::new(DiagnosticKind::Cycle, message));
         }
-        let text = self.read(&path)?;
+        let text = self.read(&path).map_err(|mut error| {
+            if !has_extension(written, "j2") && !has_extension(written, TEXT_WITH_EXPRESSIONS) {
+                let hint = "`template` takes the path of a file; a text is not expanded again";
+                error.hints.push(hint.to_owned());
+            }
+            error
+        })?;
+        if has_extension(written, TEXT_WITH_EXPRESSIONS) {
+            return self.expanded(written, path, &text);
+        }
         self.defer_on_template(written, &mut HashSet::new())?;
         if !self.deferred.borrow().is_empty() {
             return Err(FunctionError::new(

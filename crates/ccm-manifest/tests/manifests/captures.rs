@@ -157,7 +157,7 @@ fn a_missing_key_of_a_captured_value_is_an_error() {
     let machine = templates();
     let loaded = with(&machine, "content: '{{ Captures.a.y.nothing }}'");
     let found = completed(&loaded, &[(1, json!({"x": 1, "y": {"something": 1}}))], &[]);
-    assert_eq!(found, "5:42 unknown-name content Captures.a.y.nothing");
+    assert_eq!(found, "5:42 unknown-name content Captures.a.y.nothing | Captures.a.y.nothing ?? \"\"");
 }
 
 #[test]

@@ -181,7 +181,7 @@ fn errors_of_children_point_into_their_text() {
             &manifest("- apply: [mistaken.yaml: ]"),
             &[
                 "/m/mistaken.yaml:3:18 unknown-property txet | text",
-                "/m/mistaken.yaml:3:42 unknown-name Data.gone",
+                "/m/mistaken.yaml:3:42 unknown-name Data.gone | Data.gone ?? \"\"",
                 "/m/mistaken.yaml:3:62 unknown-reference",
             ],
         ),
@@ -209,7 +209,10 @@ fn errors_of_children_point_into_their_text() {
                 "3:77 unknown-property nop | noop",
             ],
         ),
-        (&manifest("- apply: ['{{ Facts.gone }}.yaml': ]"), &["3:25 unknown-name Facts.gone"]),
+        (
+            &manifest("- apply: ['{{ Facts.gone }}.yaml': ]"),
+            &["3:25 unknown-name Facts.gone | Facts.gone ?? \"\""],
+        ),
     ]);
 }
 

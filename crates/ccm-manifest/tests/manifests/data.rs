@@ -112,9 +112,9 @@ fn errors_in_values_are_reported() {
         ("hierarchy: {order: ['{{ Facts.memory.virtual }}']}\nccm: {resources: [note: [n: ]]}", &[]),
         ("hierarchy: {order: ['{{ Facts.host.memory_gone }}', '{{ Environ.GONE }}', '{{ Fatcs.os }}', '{{ Facts.os']}\nccm: {resources: [note: [n: ]]}", &[
     "1:36 unknown-name Facts.host.memory_gone",
-    "1:65 unknown-name Environ.GONE",
+    "1:65 unknown-name Environ.GONE | Environ.GONE ?? \"\"",
     "1:79 unknown-name | Facts",
-    "1:94 expression-syntax | }}",
+    "1:94 expression-syntax | }} | {{ \"{{\" }}, {{",
 ]),
         ("hierarchy: [a]\noverrides: {a: 1, b: [x]}\nccm: {resources: [note: [n: ]]}", &[
     "1:12 wrong-type | order:",
@@ -124,7 +124,7 @@ fn errors_in_values_are_reported() {
         ("hierarchy: {order: [a], merge: deap, mrege: x}\noverrides: {a: {x: '{{ Facts.gone }}'}, b: {x: '{{ Facts.gone }}'}}\nccm: {resources: [note: [n: ]]}", &[
     "1:32 invalid-value | deep",
     "1:38 unknown-key | merge",
-    "2:30 unknown-name Facts.gone",
+    "2:30 unknown-name Facts.gone | Facts.gone ?? \"\"",
 ]),
     ]);
 }

@@ -5,14 +5,14 @@ use crate::fake::{catalog, check_all, check_items, manifest};
 #[test]
 fn invalid_expressions_are_located() {
     check_items(&[
-        ("- task: [a: {command: 'echo {{ Facts.a }} x'}]", &["3:42 unknown-name Facts.a"]),
+        ("- task: [a: {command: 'echo {{ Facts.a }} x'}]", &["3:42 unknown-name Facts.a | Facts.a ?? \"\""]),
         (
             "- task: [a: {command: \"echo ${ Facts.a } ${Data.b}\"}]",
-            &["3:42 unknown-name Facts.a", "3:53 unknown-name Data.b"],
+            &["3:42 unknown-name Facts.a | Facts.a ?? \"\"", "3:53 unknown-name Data.b | Data.b ?? \"\""],
         ),
         (
             "- task: [a: {command: \"\\techo ${ Facts.a } ${Data.b}\"}]",
-            &["3:27 unknown-name Facts.a", "3:27 unknown-name Data.b"],
+            &["3:27 unknown-name Facts.a | Facts.a ?? \"\"", "3:27 unknown-name Data.b | Data.b ?? \"\""],
         ),
         (
             "- task:\n    - a:\n        command: |\n          echo {{ x }}",
@@ -66,7 +66,7 @@ fn invalid_expressions_are_located() {
         ),
         (
             "- task: [a: {command: 'echo {{ x', guard: '${ x'}]",
-            &["3:33 expression-syntax | }}", "3:48 expression-syntax | \\${, ${"],
+            &["3:33 expression-syntax | }} | {{ \"{{\" }}, {{", "3:48 expression-syntax | \\${, ${"],
         ),
     ]);
     check_all(&[(

@@ -14,6 +14,7 @@ mod facts;
 mod fake;
 mod late;
 mod machine;
+mod other_programs;
 mod paths;
 mod properties;
 mod references;

@@ -234,14 +234,14 @@ fn errors_point_into_the_expression() {
     "3:28 invalid-operand",
 ]),
         (&manifest("- note: [a: {text: '{{ Data.x }} ${ Data.y }'}]"), &[
-    "3:33 unknown-name Data.x",
-    "3:46 unknown-name Data.y",
+    "3:33 unknown-name Data.x | Data.x ?? \"\"",
+    "3:46 unknown-name Data.y | Data.y ?? \"\"",
 ]),
         (&manifest("- note: [a: {text: '{{ Captures.x.y }}'}]"), &[
     "3:28 unknown-reference | capture",
 ]),
         (&manifest("- note: [a: {text: '{{ Facts.role'}]"), &[
-    "3:25 expression-syntax | }}",
+    "3:25 expression-syntax | }} | {{ \"{{\" }}, {{",
 ]),
         (&manifest("- note: [a: {text: '{{ \"x }}'}]"), &[
     "3:25 expression-syntax",
@@ -263,7 +263,7 @@ fn errors_point_into_the_expression() {
     "3:25 invalid-value level | …",
 ]),
         (&manifest("- note: [a: {text: '{{ Facts.list }}'}]"), &[
-    "3:24 wrong-type text | …",
+    "3:24 wrong-type text | … | join(Facts.list, \" \"), toJSON(Facts.list)",
 ]),
         (&manifest("- note: [a: {ensure: '{{ Facts.role }}', provider: '{{ Facts.n }}', alias: '{{ Facts.list }}'}]"), &[
     "3:26 invalid-value",
@@ -303,7 +303,10 @@ fn broken_facts_are_reported_once() {
         "- note: [a: {text: '{{ Facts.a }}'}, b: {text: '{{ lookup(\"facts.b\") + Data.x }}'}, c: {text: '{{ Data.y }}'}]",
     );
     let machine = machine().without_facts();
-    assert_eq!(machine.reported(&text), ["3:108 unknown-name Data.y", "facts.yaml:1:4 syntax"]);
+    assert_eq!(
+        machine.reported(&text),
+        ["3:108 unknown-name Data.y | Data.y ?? \"\"", "facts.yaml:1:4 syntax"]
+    );
 }
 
 proptest! {

@@ -12,6 +12,7 @@ use ccm_properties::{CheckInput, CommonProperty, PropertyKind, TypeSpec};
 use crate::common_properties::{CommonNodes, Reference, alias, one_of, references, text};
 use crate::control::{self, Conditions};
 use crate::expand::{Expander, Expansion, ProviderChoice, TextLanguage, language_of};
+use crate::foreign_words;
 use crate::messages::{is_blank, shown};
 use crate::reserved::not_supported;
 use crate::resources::Declaration;
@@ -227,7 +228,10 @@ fn report_unknown_nulls(
                 entry.key.span,
                 format!("unknown property `{}`", shown(key)),
             );
-            diagnostics.push(error.with_suggestion(types.closest_property(type_index, key)));
+            diagnostics.push(match foreign_words::property(types.name(type_index), key) {
+                Some(advice) => error.with_hint(advice),
+                None => error.with_suggestion(types.closest_property(type_index, key)),
+            });
         }
     }
 }
@@ -287,6 +291,9 @@ impl ResourceDraft {
             !self.found.explains(diagnostic) && (!has_errors || is_error(diagnostic))
         };
         let explained = found.into_iter().filter(is_new).map(|mut error| {
+            if let Some(advice) = self.advice_on_property(&error) {
+                error.hints = vec![advice.to_owned()];
+            }
             let is_computed = error.span().is_some_and(|span| self.is_computed(span, types, source_text));
             if !self.verbatim && is_error(&error) && is_computed {
                 error = error.with_hint("this is the value of the expression");
@@ -295,6 +302,13 @@ impl ResourceDraft {
             error
         });
         diagnostics.extend(explained);
+    }
+
+    /// Returns advice on an unknown property that another tool has.
+    fn advice_on_property(&self, error: &Diagnostic) -> Option<&'static str> {
+        let span = error.span().filter(|_| error.kind == DiagnosticKind::UnknownProperty)?;
+        let entry = self.resource.properties.given().find(|entry| entry.key.span == span)?;
+        foreign_words::property(&self.resource.id.type_name, &entry.key.text)
     }
 
     /// Returns advice on an expression that yields a list or a map where the type takes text.

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use ccm_graph::EdgeKind;
 use ccm_model::{
     Dependency, Diagnostic, DiagnosticKind, Diagnostics, ResourceId, ResourceIndex, Span, closest,
-    escape_control,
+    escape_control, listed,
 };
 
 use crate::common_properties::Reference;
 use crate::draft::ResourceDraft;
+use crate::foreign_words;
 use crate::messages::shown;
 use crate::reserved;
 use crate::types::Types;
@@ -99,7 +100,7 @@ impl<'a, 't> NameTable<'a, 't> {
         let subscribe = std::mem::take(&mut draft.subscribe);
         let mut resolve = |references: Vec<Reference>, kind| -> Vec<Dependency> {
             let found = references.iter().filter_map(|reference| {
-                let on = self.find(reference, diagnostics)?;
+                let on = self.find(reference, index, diagnostics)?;
                 if Some(on) == index {
                     diagnostics.push(self_dependency(&draft.resource.id, kind, reference.0.span));
                     return None;
@@ -114,7 +115,12 @@ impl<'a, 't> NameTable<'a, 't> {
     }
 
     /// Returns the resource that a reference means. A reference to an invalid resource is not reported again.
-    fn find(&mut self, reference: &Reference, diagnostics: &mut Diagnostics) -> Option<ResourceIndex> {
+    fn find(
+        &mut self,
+        reference: &Reference,
+        itself: Option<ResourceIndex>,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<ResourceIndex> {
         let text = reference.0.as_text()?;
         let known = text.split_once('#').and_then(|(type_name, name)| {
             let of_type = &self.by_type[self.types.find(type_name)?];
@@ -129,6 +135,7 @@ impl<'a, 't> NameTable<'a, 't> {
                 let error =
                     Diagnostic::error(DiagnosticKind::InvalidValue, span, escape_control(&error.to_string()));
                 let meant = self.types_with(text).next().map(|type_name| format!("{type_name}#{text}"));
+                let meant = meant.or_else(|| self.in_other_syntax(text));
                 diagnostics.push(error.with_suggestion(meant.as_deref()));
             }
             Ok(id) if self.invalid_names.contains(&*id.name) => {}
@@ -140,8 +147,13 @@ impl<'a, 't> NameTable<'a, 't> {
                 );
                 let suggestion = self.suggestion(&id);
                 let type_name = shown(&id.type_name);
-                diagnostics.push(if suggestion.is_some() || self.types.find(&id.type_name).is_some() {
+                diagnostics.push(if suggestion.is_some() {
                     error.with_suggestion(suggestion.as_deref())
+                } else if let Some(index) = self.types.find(&id.type_name) {
+                    let hint = self.by_type[index].in_words(&type_name, itself);
+                    hint.into_iter().fold(error, Diagnostic::with_hint)
+                } else if let Some(advice) = foreign_words::resource_type(&id.type_name) {
+                    error.with_hint(format!("there is no resource type `{type_name}`")).with_hint(advice)
                 } else if reserved::TYPES.contains(&&*id.type_name) {
                     error.with_hint(format!("`{type_name}` is not supported in this version"))
                 } else {
@@ -150,6 +162,18 @@ impl<'a, 't> NameTable<'a, 't> {
             }
         }
         None
+    }
+
+    /// Returns the reference that `file:/tmp/y` or `File[/tmp/x]` means.
+    fn in_other_syntax(&self, text: &str) -> Option<String> {
+        let (type_name, name) = match text.strip_suffix(']').and_then(|text| text.split_once('[')) {
+            Some((type_name, name)) => (type_name, name.trim_matches(['"', '\''])),
+            None => text.split_once(':')?,
+        };
+        let type_name = type_name.trim().to_lowercase();
+        let name = name.trim();
+        let is_one = self.types.find(&type_name).is_some() && !name.is_empty();
+        is_one.then(|| shown(&format!("{type_name}#{name}")))
     }
 
     /// Returns the types that have a resource of this name.
@@ -179,6 +203,26 @@ impl<'a, 't> NameTable<'a, 't> {
 }
 
 impl TypeNames {
+    /// Returns the names of a type in words, if there are few. A resource can't mean itself.
+    fn in_words(&self, type_name: &str, itself: Option<ResourceIndex>) -> Option<String> {
+        const MAX_LISTED: usize = 3;
+        if self.owners.len() > MAX_LISTED + 1 {
+            return None;
+        }
+        let others = self.owners.iter().filter(|(_, owner)| Some(owner.index) != itself && !owner.is_alias);
+        let mut names: Vec<_> = others.map(|(name, owner)| (owner.index, &**name)).collect();
+        names.sort_unstable();
+        let names: Vec<String> =
+            names.into_iter().map(|(_, name)| shown(&format!("{type_name}#{name}"))).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        match names.len() {
+            0 if self.owners.is_empty() => Some(format!("there is no `{type_name}` in this manifest")),
+            0 => Some(format!("there is no other `{type_name}` in this manifest")),
+            1..=MAX_LISTED => Some(format!("use {}", listed(&names, "or"))),
+            _ => None,
+        }
+    }
+
     fn add(&mut self, name: &Arc<str>, owner: NameOwner) -> Option<&NameOwner> {
         match self.owners.entry(Arc::clone(name)) {
             std::collections::hash_map::Entry::Occupied(earlier) => Some(earlier.into_mut()),

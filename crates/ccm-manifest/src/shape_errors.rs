@@ -2,6 +2,7 @@
 
 use ccm_model::{Diagnostic, DiagnosticKind, Node, NodeEntry, NodeKey, NodeValue, Span, closest, listed};
 
+use crate::foreign_words;
 use crate::messages::{as_key, expected, shown};
 use crate::reserved::{self, not_supported};
 use crate::types::Types;
@@ -52,14 +53,22 @@ pub(crate) fn not_one_type(entries: &[NodeEntry], span: Span, types: &Types<'_>)
                 error.with_hint(format!("indent the other keys below `{kind}:`"))
             }
         }
-        [] => match types.closest(&first.key.text) {
-            Some(_) => unknown_type(&first.key, types),
-            None => {
+        [] => match (types.closest(&first.key.text), foreign_type(entries, types)) {
+            (Some(_), None) => unknown_type(&first.key, types),
+            (_, Some(key)) => unknown_type(key, types),
+            (None, None) => {
                 Diagnostic::error(DiagnosticKind::Missing, first.key.span, "this item has no resource type")
                     .with_hint(format!("write {} first, and the resource below it", examples(types)))
             }
         },
     }
+}
+
+/// Returns the key of an item that is a type of another tool. The other keys may be those of a task.
+fn foreign_type<'e>(entries: &'e [NodeEntry], types: &Types<'_>) -> Option<&'e NodeKey> {
+    let is_property = |key: &str| (0..types.len()).any(|index| types.has_property(index, key));
+    let mut keys = entries.iter().map(|entry| &entry.key).filter(|key| !is_property(&key.text));
+    keys.find(|key| foreign_words::resource_type(&key.text).is_some())
 }
 
 fn empty_item(span: Span) -> Diagnostic {
@@ -74,13 +83,17 @@ fn examples(types: &Types<'_>) -> String {
 
 pub(crate) fn unknown_type(key: &NodeKey, types: &Types<'_>) -> Diagnostic {
     if reserved::TYPES.contains(&&*key.text) {
-        return not_supported(&key.text, key.span);
+        let error = not_supported(&key.text, key.span);
+        return foreign_words::resource_type(&key.text).into_iter().fold(error, Diagnostic::with_hint);
     }
     let error = Diagnostic::error(
         DiagnosticKind::UnknownType,
         key.span,
         format!("unknown resource type `{}`", shown(&key.text)),
     );
+    if let Some(advice) = foreign_words::resource_type(&key.text) {
+        return error.with_hint(advice);
+    }
     if let Some(suggestion) = types.closest(&key.text) {
         return error.with_suggestion(Some(suggestion));
     }

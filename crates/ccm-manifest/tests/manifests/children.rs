@@ -182,7 +182,7 @@ fn errors_of_children_point_into_their_text() {
             &[
                 "/m/mistaken.yaml:3:18 unknown-property txet | text",
                 "/m/mistaken.yaml:3:42 unknown-name Data.gone | Data.gone ?? \"\"",
-                "/m/mistaken.yaml:3:62 unknown-reference",
+                "/m/mistaken.yaml:3:62 unknown-reference | note",
             ],
         ),
         (

@@ -96,7 +96,7 @@ fn invalid_conditions_are_errors() {
         // Resources that are not managed are checked too.
         (
             &manifest("- note: [a: {control: {if: 'false'}, txet: x, require: [note#gone]}]"),
-            &["3:42 unknown-property txet | text", "3:61 unknown-reference"],
+            &["3:42 unknown-property txet | text", "3:61 unknown-reference | note"],
         ),
     ]);
 }

@@ -104,3 +104,57 @@ fn the_same_name_twice_is_one_name() {
         ("- task: [reload: {name: other}]", &["3:23 conflict | alias"]),
     ]);
 }
+
+#[test]
+fn words_of_other_tools_have_a_substitute() {
+    check_items(&[
+        ("- user: [ada: ]", &["3:7 unknown-type | useradd NAME, exec, unless: id NAME"]),
+        ("- apt: [zsh: ]", &["3:7 unknown-type | package"]),
+        ("- archive: [a: ]", &["3:7 unsupported | curl -fLo FILE URL, tar -xf FILE, exec, creates"]),
+        ("- cmd.run: [a: ]", &["3:7 unknown-type | exec"]),
+        // A task of Ansible has more keys than its module.
+        ("- name: install\n  apt: {name: zsh}\n  become: true", &["4:7 unknown-type | package"]),
+        (
+            "- task: [a: {notify: b, before: [b], recurse: , comand: c}]",
+            &[
+                "3:18 unknown-property notify | subscribe: [TYPE#NAME]",
+                "3:29 unknown-property before | require: [TYPE#NAME]",
+                "3:42 unknown-property",
+                "3:53 unknown-property comand | command",
+            ],
+        ),
+        (
+            "- task: [a: {with_items: [b], state: x}]",
+            &[
+                "3:18 unknown-property with_items | resources_template",
+                "3:35 unknown-property state | ensure",
+            ],
+        ),
+    ]);
+}
+
+#[test]
+fn references_of_other_tools_have_a_substitute() {
+    let tasks = |count: usize| -> String {
+        (0..count).map(|number| format!("- task: [job-number-{number}: ]\n")).collect()
+    };
+    let (three, five) = (tasks(3), tasks(5));
+    check_items(&[
+        ("- note: [/x: ]\n- task: [a: {require: ['note:/x']}]", &["4:28 invalid-value | note#/x"]),
+        ("- note: [/x: ]\n- task: [a: {require: ['Note[/x]']}]", &["4:28 invalid-value | note#/x"]),
+        ("- note: [/x: ]\n- task: [a: {require: [\"Note['/x']\"]}]", &["4:28 invalid-value | note#/x"]),
+        ("- task: [a: {require: ['user:x']}]", &["3:28 invalid-value"]),
+        ("- task: [a: {require: [note#foo]}]", &["3:28 unknown-reference | note"]),
+        ("- task: [a: {require: [task#foo]}]", &["3:28 unknown-reference | task"]),
+        ("- note: [/x: ]\n- task: [a: {require: [note#foo]}]", &["4:28 unknown-reference | note#/x"]),
+        (
+            &format!("{three}- note: [n: {{require: [task#foo]}}]"),
+            &["6:28 unknown-reference | task#job-number-0, task#job-number-1, task#job-number-2"],
+        ),
+        (&format!("{five}- note: [n: {{require: [task#foo]}}]"), &["8:28 unknown-reference"]),
+        (
+            "- note: [n: {require: [user#ada]}]",
+            &["3:28 unknown-reference | user | useradd NAME, exec, unless: id NAME"],
+        ),
+    ]);
+}

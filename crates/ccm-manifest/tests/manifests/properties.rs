@@ -77,7 +77,7 @@ fn errors_in_defaults_are_reported_once() {
                 "4:31 wrong-type timeout",
                 "4:37 unknown-property comand | command",
                 "4:56 invalid-value",
-                "4:72 unknown-reference",
+                "4:72 unknown-reference | task#b",
                 "4:81 invalid-value",
                 "4:84 wrong-type",
             ],
@@ -97,7 +97,7 @@ fn errors_in_defaults_are_reported_once() {
             &[
                 "4:11 warning: no-effect | defaults",
                 "4:31 wrong-type timeout",
-                "4:47 unknown-reference",
+                "4:47 unknown-reference | task",
                 "4:67 invalid-value | shell",
             ],
         ),
@@ -154,7 +154,7 @@ fn reserved_names_are_refused_once() {
 fn a_resource_with_errors_gets_no_warning() {
     check_items(&[
         ("- task: [a: {refresh_only: true}]", &["3:18 warning: no-effect"]),
-        ("- task: [a: {refresh_only: true, subscribe: [task#b]}]", &["3:50 unknown-reference"]),
+        ("- task: [a: {refresh_only: true, subscribe: [task#b]}]", &["3:50 unknown-reference | task"]),
         ("- task: [a: {refresh_only: true, comand: x}]", &["3:38 unknown-property comand | command"]),
     ]);
 }

@@ -64,9 +64,12 @@ fn references_are_valid_and_exist() {
         ("- task: [a: {require: [tsak#lodd]}, load: ]", &["3:28 unknown-reference | task#load"]),
         (
             "- task: [a: {require: [banana#b, task#banana]}]",
-            &["3:28 unknown-reference | banana", "3:38 unknown-reference"],
+            &["3:28 unknown-reference | banana", "3:38 unknown-reference | task"],
         ),
-        ("- task: [a: {require: [archive#/etc/motd]}]", &["3:28 unknown-reference | archive"]),
+        (
+            "- task: [a: {require: [archive#/etc/motd]}]",
+            &["3:28 unknown-reference | archive | curl -fLo FILE URL, tar -xf FILE, exec, creates"],
+        ),
     ]);
 }
 
@@ -76,9 +79,12 @@ fn a_reference_to_an_invalid_resource_is_no_second_error() {
         ("- task: [a: {require: [tsak#b]}]\n- tsak: [b: ]", &["4:7 unknown-type | task"]),
         (
             "- task: [a: {require: [archive#/etc/motd, archive#motd]}]\n- archive:\n    - /etc/motd: {alias: motd}",
-            &["4:7 unsupported"],
+            &["4:7 unsupported | curl -fLo FILE URL, tar -xf FILE, exec, creates"],
         ),
-        ("- task: [a: {require: [archive#/etc/motd]}]\n- archive: {name: /etc/motd}", &["4:7 unsupported"]),
+        (
+            "- task: [a: {require: [archive#/etc/motd]}]\n- archive: {name: /etc/motd}",
+            &["4:7 unsupported | curl -fLo FILE URL, tar -xf FILE, exec, creates"],
+        ),
         (
             "- task:\n    - a: {require: [task#b, task#c, task#d, task#e]}\n    - b\n    - c:\n      command: x\n    - name: d\n    - e: 5",
             &[
@@ -141,7 +147,7 @@ fn cycles_are_shown_as_paths_with_locations() {
             "- task: [a: {require: [task#b, task#x], comand: y}, b: {require: [task#a]}, b: ]",
             &[
                 "3:28 cycle (3:71)",
-                "3:36 unknown-reference",
+                "3:36 unknown-reference | task#b",
                 "3:45 unknown-property comand | command",
                 "3:81 duplicate-resource (3:57)",
             ],

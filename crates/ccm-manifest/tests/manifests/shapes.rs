@@ -20,7 +20,11 @@ fn an_item_has_one_type() {
         ("- scaffolds: [a: ]", &["3:7 unknown-type | scaffold"]),
         (
             "- archive: [a: ]\n- scaffold: [a: ]\n- file: [a: ]",
-            &["3:7 unsupported", "4:7 unsupported", "5:7 unknown-type | task, note"],
+            &[
+                "3:7 unsupported | curl -fLo FILE URL, tar -xf FILE, exec, creates",
+                "4:7 unsupported | file, source: NAME.j2",
+                "5:7 unknown-type | task, note",
+            ],
         ),
         (
             "- task: [a: {comand: x}]\n  note: [b: {txt: y}]",
@@ -127,7 +131,7 @@ fn an_invalid_resource_does_not_hide_other_errors() {
             "8:15 unknown-property comand | command",
             "8:35 wrong-type timeout",
             "9:11 wrong-type | - c:",
-            "10:25 unknown-reference",
+            "10:25 unknown-reference | task#b",
             "10:43 invalid-value",
             "11:24 wrong-type text",
         ],

@@ -143,10 +143,7 @@ fn errors_in_generated_resources_show_the_generated_text() {
             ],
         ),
         ("ccm: {resources_template: gone.j2}", &["1:27 unreadable"]),
-        (
-            "ccm: {resources_template: undefined.j2}",
-            &["1:27 unknown-name Facts.gone (/m/undefined.j2:2:4)"],
-        ),
+        ("ccm: {resources_template: undefined.j2}", &["1:27 unknown-name Facts.gone (/m/undefined.j2:2:4)"]),
         ("ccm: {resources_template: sub/inner.j2}", &["1:27 invalid-value | …"]),
         ("ccm: {resources_template: ../x.j2}", &["1:27 invalid-value | …"]),
         ("ccm: {resources_template: [a]}", &["1:27 wrong-type"]),

@@ -282,7 +282,7 @@ fn errors_point_into_the_expression() {
     "3:79 wrong-type",
 ]),
         (&manifest("- note: [a: {require: ['note#{{ Facts.role }}']}]"), &[
-    "3:28 unknown-reference",
+    "3:28 unknown-reference | note",
 ]),
         (&manifest("- task: [a: {environment: {one: x, '{{ Facts.a }}': y}}]"), &[
     "3:40 duplicate-key (3:32)",

@@ -1,0 +1,211 @@
+//! Words of other configuration tools, with what to write in ccm instead.
+
+/// Type names that are unknown to ccm, with advice.
+const TYPES: &[(&[&str], &str)] = &[
+    (
+        &["user", "users", "user.present", "account"],
+        "users are not in this version: run `useradd NAME` in an `exec` with `unless: id NAME`",
+    ),
+    (
+        &["group", "groups", "group.present"],
+        "groups are not in this version: run `groupadd NAME` in an `exec` with `unless: getent group NAME`",
+    ),
+    (
+        &["cron", "cronjob", "cron.present", "at"],
+        "cron is not in this version: write a `file` in /etc/cron.d, or a systemd timer with `file` and `service`",
+    ),
+    (
+        &["link", "symlink", "file.symlink"],
+        "links are not in this version: run `ln -sfn TARGET LINK` in an `exec` with `unless: test LINK -ef TARGET`",
+    ),
+    (
+        &["git", "vcsrepo", "git.latest", "subversion"],
+        "repositories are not in this version: run `git clone URL DIR` in an `exec` with `creates: DIR/.git`",
+    ),
+    (
+        &["sysctl", "sysctl.present"],
+        "write a `file` in /etc/sysctl.d, and run `sysctl --system` in an `exec` with `refresh_only: true` that \
+         subscribes to the file",
+    ),
+    (
+        &["mount", "mount.mounted", "mounts"],
+        "mounts are not in this version: write a systemd mount unit with `file`, and start it with `service`",
+    ),
+    (
+        &["archive", "unarchive", "get_url", "remote_file", "download"],
+        "downloads are not in this version: run `curl -fLo FILE URL` or `tar -xf FILE` in an `exec` with `creates`",
+    ),
+    (&["scaffold"], "scaffolds are not in this version: write each file with `file` and `source: NAME.j2`"),
+    (
+        &["apt", "yum", "dnf", "zypper", "pkg", "packages", "pkg.installed", "apt_package", "yum_package"],
+        "use `package`",
+    ),
+    (
+        &["pip", "gem", "npm", "snap", "flatpak"],
+        "packages of languages are not in this version: use an `exec` with a guard such as `creates` or `unless`",
+    ),
+    (
+        &["yumrepo", "apt_repository", "yum_repository", "pkgrepo", "apt::source"],
+        "write the definition of the repository with `file`, and let the `package` require it",
+    ),
+    (
+        &["systemd", "systemd_service", "systemd_unit", "daemon", "services", "service.running"],
+        "use `service`, and `file` for the unit file",
+    ),
+    (
+        &["template", "cookbook_file", "copy", "files", "file.managed", "remote_directory"],
+        "use `file` with `content`, `source: PATH` or `source: NAME.j2`",
+    ),
+    (&["directory", "folder", "file.directory"], "use `file` with `ensure: directory`"),
+    (&["command", "cmd", "run", "execute", "cmd.run", "cmd.wait", "raw"], "use `exec`"),
+    (&["shell", "bash", "script", "sh"], "use `exec` with `provider: shell`"),
+    (
+        &["lineinfile", "file_line", "blockinfile", "replace", "augeas", "ini_setting", "ini_file", "concat"],
+        "parts of files are not in this version: manage the whole file with `file` and `source: NAME.j2`",
+    ),
+    (
+        &[
+            "include",
+            "include_role",
+            "import_tasks",
+            "import_playbook",
+            "include_tasks",
+            "class",
+            "role",
+            "module",
+        ],
+        "use `apply` for another manifest",
+    ),
+    (&["host", "hosts", "ssh_authorized_key", "authorized_key"], "write the whole file with `file`"),
+    (&["notify", "debug", "log"], "use `pre_message` or `post_message` below `ccm`"),
+    (&["hostname"], "run `hostnamectl set-hostname NAME` in an `exec` with a guard"),
+    (&["timezone"], "run `timedatectl set-timezone ZONE` in an `exec` with a guard"),
+    (
+        &["docker_container", "container", "docker"],
+        "run the container as a systemd unit: `file` and `service`",
+    ),
+];
+
+/// Properties of any type, with advice.
+const PROPERTIES: &[(&[&str], &str)] = &[
+    (
+        &["notify", "notifies", "watch_in", "listen_in", "handler"],
+        "write `subscribe: [TYPE#NAME]`, with the name of this resource, on the resource to be refreshed",
+    ),
+    (&["watch", "listen", "subscribes", "onchanges"], "write `subscribe: [TYPE#NAME]`"),
+    (
+        &["before", "require_in", "required_by", "onchanges_in", "prereq"],
+        "write `require: [TYPE#NAME]`, with the name of this resource, on the resource that comes later",
+    ),
+    (&["depends_on", "depends", "dependencies", "requires", "after"], "write `require: [TYPE#NAME]`"),
+    (&["when", "condition", "enabled_if"], "write `control: {if: EXPRESSION}`"),
+    (
+        &["with_items", "with_dict", "with_list", "loop", "for_each", "foreach", "each", "items"],
+        "write a resource for each, or generate them with `resources_template`",
+    ),
+    (&["become", "become_user", "sudo", "run_as"], "run ccm as root; only an `exec` has a `user`"),
+    (&["tags", "tag"], "select resources with `--only TYPE#NAME`"),
+    (&["ignore_errors", "failhard"], "remove it: a failure stops only what depends on it"),
+    (&["state", "status", "present"], "write `ensure`"),
+    (&["title", "id"], "write the name as the key above the properties, and a second name as `alias`"),
+    (&["noop", "check_mode"], "run `ccm apply --noop`, or set `noop: true` on an `apply`"),
+];
+
+/// Properties of one type, with advice.
+const OF_TYPE: &[(&str, &[&str], &str)] = &[
+    ("file", &["path", "dest", "destination", "filename"], "write the path as the name: `- /PATH: {…}`"),
+    (
+        "file",
+        &["target", "link", "symlink"],
+        "links are not in this version: run `ln -sfn TARGET LINK` in an `exec` with `unless: test LINK -ef TARGET`",
+    ),
+    ("file", &["src", "template"], "write `source: PATH`; a template is `source: NAME.j2`"),
+    ("file", &["text", "contents", "body", "data"], "write `content`"),
+    ("file", &["permissions", "perms", "permission", "chmod"], "write `mode`"),
+    ("file", &["user", "uid", "own"], "write `owner`"),
+    ("file", &["gid"], "write `group`"),
+    (
+        "file",
+        &["recurse", "recursive", "purge", "recurselimit"],
+        "directories with their content are not in this version: declare each file, or use an `exec` with a guard",
+    ),
+    (
+        "file",
+        &["validate", "validate_cmd", "validation", "verify", "check_cmd"],
+        "checks of new content are not in this version: check the file in an `exec` that the service requires",
+    ),
+    ("file", &["checksum", "sha256"], "checksums are not in this version: check the file in an `exec`"),
+    ("file", &["directory", "type"], "write `ensure: directory`"),
+    ("exec", &["cmd", "line", "run", "cmdline"], "write `command`"),
+    ("exec", &["arguments", "argv"], "write `args`"),
+    ("exec", &["shell", "executable", "use_shell"], "write `provider: shell`"),
+    ("exec", &["chdir", "cd", "dir", "workdir", "working_directory"], "write `cwd`"),
+    ("exec", &["env", "environ", "envs"], "write `environment`"),
+    ("exec", &["only_if", "if"], "write `onlyif`"),
+    ("exec", &["not_if", "if_not"], "write `unless`"),
+    ("exec", &["removes"], "write `onlyif: test -e PATH`"),
+    ("exec", &["retries", "retry"], "write `tries`"),
+    ("exec", &["delay", "retry_delay", "interval"], "write `try_sleep`"),
+    ("exec", &["register"], "write `capture`"),
+    ("exec", &["changed_when"], "write `unchanged_returns` for exit codes that mean no change"),
+    ("exec", &["failed_when", "success_codes", "valid_exit_codes"], "write `returns`"),
+    ("exec", &["runas", "as_user"], "write `user`"),
+    ("service", &["enabled", "onboot", "start_on_boot"], "write `enable`"),
+    ("service", &["mask", "masks"], "write `masked`"),
+    ("service", &["restart", "reload"], "write `on_refresh: restart` or `on_refresh: reload`"),
+    ("service", &["hasrestart", "hasstatus", "pattern"], "remove it: ccm asks systemd"),
+    ("service", &["daemon_reload"], "remove it: ccm reloads systemd when a unit file has changed"),
+    ("package", &["version", "release"], "write the version as `ensure: VERSION`"),
+    ("package", &["pkgs", "packages"], "write a resource for each package"),
+    ("package", &["install_recommends"], "write `recommends`"),
+    ("package", &["cache_valid_time", "refresh"], "write `update_cache`, such as `update_cache: 1h`"),
+    ("apply", &["path", "manifest", "src", "source", "file"], "write the path as the name: `- PATH: {…}`"),
+    ("apply", &["vars", "parameters", "params", "values", "args"], "write `data`"),
+];
+
+/// Returns advice on a type of another tool.
+pub(crate) fn resource_type(name: &str) -> Option<&'static str> {
+    let found = TYPES.iter().find(|(words, _)| words.contains(&name) || words.contains(&short(name)));
+    found.map(|(_, advice)| *advice)
+}
+
+/// Returns advice on a property of another tool, for a resource of this type.
+pub(crate) fn property(type_name: &str, name: &str) -> Option<&'static str> {
+    let of_type = OF_TYPE.iter().find(|(owner, words, _)| *owner == type_name && words.contains(&name));
+    let of_any = || PROPERTIES.iter().find(|(words, _)| words.contains(&name)).map(|(_, advice)| *advice);
+    of_type.map(|(_, _, advice)| *advice).or_else(of_any)
+}
+
+/// Returns the name of a module without its collection: `copy` of `ansible.builtin.copy`.
+fn short(name: &str) -> &str {
+    name.strip_prefix("ansible.builtin.").unwrap_or(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn no_word_is_listed_twice() {
+        let mut seen = HashSet::new();
+        let types = TYPES.iter().flat_map(|(words, _)| words.iter().map(|word| ("", "type", *word)));
+        let any = PROPERTIES.iter().flat_map(|(words, _)| words.iter().map(|word| ("", "property", *word)));
+        let own =
+            OF_TYPE.iter().flat_map(|(owner, words, _)| words.iter().map(|word| (*owner, "property", *word)));
+        for word in types.chain(any).chain(own) {
+            assert!(seen.insert(word), "{word:?}");
+        }
+    }
+
+    #[test]
+    fn words_of_a_type_come_before_those_of_any() {
+        assert_eq!(property("exec", "cmd"), Some("write `command`"));
+        assert_eq!(property("file", "cmd"), None);
+        assert_eq!(property("apply", "path"), Some("write the path as the name: `- PATH: {…}`"));
+        assert_eq!(property("service", "state"), Some("write `ensure`"));
+        assert_eq!(resource_type("ansible.builtin.copy"), resource_type("copy"));
+        assert_eq!(resource_type("unheard"), None);
+    }
+}

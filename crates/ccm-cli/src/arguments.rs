@@ -96,9 +96,13 @@ pub(crate) struct FactArguments {
 /// Values over those of the manifest.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct DataArguments {
-    /// Read values from this file with `data` and optional `hierarchy` and `overrides`; can be repeated [env:
-    /// CCM_HIERA_DATA]
-    #[arg(long, value_name = "FILE")]
+    /// File with values
+    #[arg(
+        long,
+        value_name = "FILE",
+        help = "Read values from this file with `data` and optional `hierarchy` and `overrides`; can be repeated \
+                [env: CCM_HIERA_DATA]"
+    )]
     pub hiera: Vec<PathBuf>,
 
     /// Set a value that overrides all others; dots nest keys
@@ -316,9 +320,12 @@ JSON, and null is empty.";
 #[derive(Debug, Args)]
 #[command(after_help = VARIABLES)]
 pub(crate) struct HieraParseArguments {
-    /// YAML or JSON file with `data` and optional `hierarchy` and `overrides`, or a manifest; `-` is standard
-    /// input [env: CCM_HIERA_DATA]
-    #[arg(value_name = "FILE")]
+    /// File with values
+    #[arg(
+        value_name = "FILE",
+        help = "YAML or JSON file with `data` and optional `hierarchy` and `overrides`, or a manifest; `-` is \
+                standard input [env: CCM_HIERA_DATA]"
+    )]
     pub file: Option<PathBuf>,
 
     /// Facts that override all others; dots nest keys

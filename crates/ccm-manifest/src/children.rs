@@ -77,6 +77,26 @@ impl OuterContext {
     }
 }
 
+/// Reads the text of a manifest. An error is a kind, a message and a hint.
+fn text_of(
+    loader: &Loader<'_, '_>,
+    written: &str,
+    path: &Path,
+    directory: &Path,
+) -> Result<Arc<str>, (DiagnosticKind, String, Option<String>)> {
+    if is_url(written) {
+        let message = format!("the manifest `{}`: a URL is not supported", shown(written));
+        let hint = "download the file first, and use its path".to_owned();
+        return Err((DiagnosticKind::Unsupported, message, Some(hint)));
+    }
+    loader.context.read(path).map_err(|source| {
+        let message = format!("the manifest `{}` can't be read: {source}", shown_path(path));
+        let is_missing = source.kind() == std::io::ErrorKind::NotFound && Path::new(written).is_relative();
+        let hint = is_missing.then(|| format!("a relative path starts from {}", shown_path(directory)));
+        (DiagnosticKind::Unreadable, message, hint)
+    })
+}
+
 /// Returns `true` if a path is a URL.
 fn is_url(path: &str) -> bool {
     path.split_once("://").is_some_and(|(scheme, _)| {
@@ -139,20 +159,10 @@ pub(crate) fn read(
         loader.diagnostics.push(refused(DiagnosticKind::LimitExceeded, message));
         return;
     }
-    if is_url(child.path) {
-        let message = format!("the manifest `{}`: a URL is not supported", shown(child.path));
-        let error = refused(DiagnosticKind::Unsupported, message);
-        loader.diagnostics.push(error.with_hint("download the file first, and use its path"));
-        return;
-    }
-    let text = match loader.context.read(&path) {
+    let text = match text_of(loader, child.path, &path, &directory) {
         Ok(text) => text,
-        Err(source) => {
-            let message = format!("the manifest `{}` can't be read: {source}", shown_path(&path));
-            let error = refused(DiagnosticKind::Unreadable, message);
-            let hint = (source.kind() == std::io::ErrorKind::NotFound && Path::new(child.path).is_relative())
-                .then(|| format!("a relative path starts from {}", shown_path(&directory)));
-            loader.diagnostics.push(hint.into_iter().fold(error, Diagnostic::with_hint));
+        Err((kind, message, hint)) => {
+            loader.diagnostics.push(hint.into_iter().fold(refused(kind, message), Diagnostic::with_hint));
             return;
         }
     };

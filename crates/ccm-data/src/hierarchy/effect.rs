@@ -33,7 +33,8 @@ impl Hierarchy {
         if self.is_incomplete || self.order.len() > MAX_COMPARED || names.len() > MAX_COMPARED {
             return Vec::new();
         }
-        let patterns: Vec<Pattern> = self.order.iter().map(|entry| Pattern::of(&entry.text)).collect();
+        let patterns: Vec<EntryPattern> =
+            self.order.iter().map(|entry| EntryPattern::of(&entry.text)).collect();
         let unnamed: Vec<&NodeKey> = names
             .iter()
             .copied()
@@ -78,12 +79,12 @@ impl Hierarchy {
 }
 
 /// Names that an entry of `order` can have: literal texts, with any text for each expression.
-struct Pattern {
+struct EntryPattern {
     /// Literal text before the first expression, and that behind each expression.
     literals: Vec<String>,
 }
 
-impl Pattern {
+impl EntryPattern {
     fn of(entry: &str) -> Self {
         let mut literals = vec![String::new()];
         match split(entry, false) {
@@ -156,7 +157,7 @@ mod tests {
             ("a{{ b }}a", "a", false),
             ("{{ a", "any", true),
         ] {
-            assert_eq!(Pattern::of(entry).matches(name), expected, "{entry} {name}");
+            assert_eq!(EntryPattern::of(entry).matches(name), expected, "{entry} {name}");
         }
     }
 
@@ -168,7 +169,7 @@ mod tests {
             ("{{ a }}", "web", None),
             ("prdo", "prod", Some("prdo")),
         ] {
-            assert_eq!(Pattern::of(entry).near(name).as_deref(), expected, "{entry} {name}");
+            assert_eq!(EntryPattern::of(entry).near(name).as_deref(), expected, "{entry} {name}");
         }
     }
 }

@@ -1,0 +1,43 @@
+//! Catalogs of fakes.
+
+use ccm_model::{
+    Catalog, Dependency, Node, NodeEntry, NodeKey, NodeMap, Properties, Resource, ResourceId, ResourceIndex,
+    Span, Spanned,
+};
+
+/// Builds a catalog from lines such as `b needs fails=execute require=a subscribe=c,d`.
+pub(crate) fn catalog(lines: &[&str]) -> Catalog {
+    let names: Vec<&str> = lines.iter().filter_map(|line| line.split(' ').next()).collect();
+    let dependencies = |value: &str| {
+        let one = |name: &str| Dependency {
+            on: ResourceIndex::from_usize(
+                names.iter().position(|known| *known == name).expect("a known name"),
+            ),
+            span: Span::default(),
+        };
+        value.split(',').map(one).collect::<Vec<_>>()
+    };
+    let resource = |line: &&str| {
+        let mut words = line.split(' ');
+        let mut resource =
+            Resource { id: ResourceId::new("fake", words.next().unwrap_or_default()), ..Resource::default() };
+        let mut entries = Vec::new();
+        for word in words {
+            match word.split_once('=').unwrap_or((word, "yes")) {
+                ("require", value) => resource.require = dependencies(value),
+                ("subscribe", value) => resource.subscribe = dependencies(value),
+                ("provider", value) => {
+                    let span = Span::default();
+                    resource.provider = Some(Spanned { value: value.to_owned(), span });
+                }
+                (key, value) => entries.push(NodeEntry {
+                    key: NodeKey { text: key.into(), span: Span::default() },
+                    value: Node::text(value, Span::default()),
+                }),
+            }
+        }
+        resource.properties = Properties::new(NodeMap::new(entries), None);
+        resource
+    };
+    Catalog { resources: lines.iter().map(resource).collect(), ..Catalog::default() }
+}

@@ -1,0 +1,193 @@
+//! Providers of the fake type.
+
+use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
+use ccm_host::{Command, Executor, Host, Local, Role};
+use ccm_model::{Artifact, Failure, MissingPrerequisite, Stream};
+
+use super::calls::{called, look_before, stop_run};
+use super::{Behaviour, FakeKind, failed};
+
+/// Provider that reads and changes a number of resources at once.
+pub(super) struct FakeProvider {
+    pub(super) name: &'static str,
+    pub(super) at_once: usize,
+}
+
+/// State that all resources share.
+struct Database;
+
+async fn on_the_way(fake: &Behaviour, context: &Context<'_>) -> Result<(), Failure> {
+    match &*fake.by {
+        "ask" => start(Role::Guard, context.host.executor, context).await,
+        "query" => start(Role::Query, context.queries, context).await,
+        "share" => {
+            let read = async || {
+                called("open".to_owned());
+                Ok::<_, Failure>(Database)
+            };
+            context.state_cache(read).await.map(drop)
+        }
+        _ => Ok(()),
+    }
+}
+
+fn command(role: Role) -> Command {
+    Command { role, ..Command::new("/bin/guard") }
+}
+
+async fn start(role: Role, executor: &dyn Executor, context: &Context<'_>) -> Result<(), Failure> {
+    let command = command(role);
+    let ran = executor.run_tool(&command, context.cancellation, &mut |_, _| {}).await;
+    ran.map(drop).map_err(|error| error.failure())
+}
+
+fn names(fakes: &[&Behaviour]) -> String {
+    fakes.iter().map(|fake| fake.name.as_str()).collect::<Vec<_>>().join(",")
+}
+
+fn step(fake: &Behaviour, step: &str) -> Result<(), Failure> {
+    called(format!("{step} {}", fake.name));
+    assert_ne!(fake.panics, step, "a panic in {step}");
+    if fake.fails == step {
+        return Err(failed(format!("{step} failed")).of_property("fails"));
+    }
+    if fake.fails == "halfway" && step == "execute" {
+        return Err(Failure { changed: true, ..failed("execute failed halfway") });
+    }
+    if fake.fails == "missing" && step == "read" {
+        let missing = Some(MissingPrerequisite::Path("/d/f".into()));
+        return Err(Failure { missing: missing.map(Box::new), ..failed("a directory is missing") });
+    }
+    Ok(())
+}
+
+impl Provider<FakeKind> for FakeProvider {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn suitability(&self, _: Host<'_>) -> Suitability {
+        Suitability::Suits(if self.at_once == 1 { 1 } else { 2 })
+    }
+
+    fn read_batch_size(&self) -> usize {
+        self.at_once
+    }
+
+    fn status_many<'a>(
+        &'a self,
+        fakes: &'a [&'a Behaviour],
+        context: &'a mut Context<'_>,
+    ) -> Local<'a, Vec<Result<bool, Failure>>> {
+        Box::pin(async move {
+            called(format!("read many {}", names(fakes)));
+            assert!(fakes.iter().all(|fake| fake.breaks != "read panics"), "a panic in reading many");
+            let mut states = Vec::new();
+            for fake in fakes.iter().filter(|fake| fake.breaks != "read miscounts") {
+                let read = on_the_way(fake, context).await.map(|()| fake.needs);
+                states.push(if fake.fails == "read" { Err(failed("read failed")) } else { read });
+            }
+            states
+        })
+    }
+
+    fn change_batch_size(&self) -> usize {
+        self.at_once
+    }
+
+    fn can_batch_with(&self, one: (&Behaviour, &bool), other: (&Behaviour, &bool)) -> bool {
+        one.0.sort == other.0.sort
+    }
+
+    fn execute_many<'a>(
+        &'a self,
+        changes: &'a [(&'a Behaviour, &'a bool)],
+        _: &'a mut Context<'_>,
+    ) -> Local<'a, Vec<Result<bool, Failure>>> {
+        Box::pin(async move {
+            let fakes: Vec<&Behaviour> = changes.iter().map(|(fake, _)| *fake).collect();
+            look_before(&names(&fakes));
+            called(format!("execute many {}", names(&fakes)));
+            assert!(fakes.iter().all(|fake| fake.breaks != "execute panics"), "a panic in changing many");
+            let mut effects = Vec::new();
+            for fake in fakes.iter().filter(|fake| fake.breaks != "execute miscounts") {
+                let fails = fake.fails == "execute";
+                effects.push(if fails { Err(failed("execute failed")) } else { Ok(!fake.idle) });
+                if fake.stops {
+                    stop_run();
+                }
+            }
+            effects
+        })
+    }
+
+    fn status<'a>(
+        &'a self,
+        fake: &'a Behaviour,
+        reading: ReadPurpose<'a, bool>,
+        context: &'a mut Context<'_>,
+    ) -> Local<'a, Result<bool, Failure>> {
+        Box::pin(async move {
+            match reading {
+                ReadPurpose::Before { .. } => {
+                    step(fake, "read")?;
+                    on_the_way(fake, context).await?;
+                    Ok(fake.needs)
+                }
+                ReadPurpose::After(_) => {
+                    context.warn(format!("{} was verified", fake.name));
+                    if self.at_once > 1 {
+                        called(format!("verify {}", fake.name));
+                        on_the_way(fake, context).await?;
+                    }
+                    Ok(false)
+                }
+            }
+        })
+    }
+
+    fn execute<'a>(
+        &'a self,
+        fake: &'a Behaviour,
+        _: &'a bool,
+        context: &'a mut Context<'_>,
+    ) -> Local<'a, Result<bool, Failure>> {
+        Box::pin(async move {
+            look_before(&fake.name);
+            step(fake, "execute")?;
+            if fake.runs {
+                start(Role::Command, context.host.executor, context).await?;
+            }
+            if fake.hangs {
+                std::future::pending::<()>().await;
+            }
+            context.line(Stream::Stdout, "a line");
+            if !fake.yields.is_empty() {
+                context.record_artifacts(vec![Artifact { name: "old".into(), content: Vec::new() }]);
+                context.record_artifacts(vec![Artifact {
+                    name: "it".into(),
+                    content: fake.yields.clone().into_bytes(),
+                }]);
+            }
+            if fake.stops {
+                stop_run();
+            }
+            Ok(!fake.idle)
+        })
+    }
+
+    fn preflight<'a>(
+        &'a self,
+        fake: &'a Behaviour,
+        _: &'a bool,
+        context: &'a mut Context<'_>,
+    ) -> Local<'a, Result<Vec<String>, Failure>> {
+        Box::pin(async move {
+            if fake.runs {
+                let asked = context.ask_gate(&command(Role::Command)).await;
+                asked.map_err(|error| error.failure())?;
+            }
+            Ok(vec![format!("{} was foreseen", fake.name)])
+        })
+    }
+}

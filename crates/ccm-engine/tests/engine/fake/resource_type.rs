@@ -1,0 +1,89 @@
+//! The fake type, as the loader and the engine see it.
+
+use ccm_engine::{Binder, BoundResource, Provider, ResourceType, bind};
+use ccm_host::Host;
+use ccm_model::{Claim, Diagnostic, Failure, Node, PathKind, Resource};
+use ccm_properties::{CheckInput, OwnProperties, PropertySpec, TypeSpec};
+
+use super::calls::count_question;
+use super::provider::FakeProvider;
+use super::{Behaviour, FakeKind};
+
+pub(super) struct FakeType;
+
+static PROVIDERS: [&'static dyn Provider<FakeKind>; 3] = [
+    &FakeProvider { name: "fake", at_once: 1 },
+    &FakeProvider { name: "four", at_once: 4 },
+    &FakeProvider { name: "all", at_once: usize::MAX },
+];
+
+impl TypeSpec for FakeType {
+    fn may_provide(&self, resource: &Resource) -> bool {
+        count_question();
+        !resource.id.name.starts_with('/')
+    }
+
+    fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
+        count_question();
+        let is_directory = resource.ensure.as_ref().is_some_and(|ensure| ensure.value == "directory");
+        let desired = if is_directory { PathKind::Directory } else { PathKind::Other };
+        let path = Some(&*resource.id.name).filter(|name| name.starts_with('/'));
+        path.map(|path| Claim::path(path, desired)).into_iter().collect()
+    }
+
+    fn name(&self) -> &'static str {
+        "fake"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Pretends."
+    }
+
+    fn ensures(&self) -> &'static [&'static str] {
+        &["present"]
+    }
+
+    fn providers(&self) -> &'static [&'static str] {
+        &["fake", "four", "all"]
+    }
+}
+
+impl OwnProperties for FakeType {
+    fn properties(&self) -> &'static [PropertySpec] {
+        &[]
+    }
+
+    fn check(&self, _: &CheckInput<'_>) -> Vec<Diagnostic> {
+        Vec::new()
+    }
+}
+
+impl ResourceType for FakeType {
+    fn binder(&self) -> Option<&dyn Binder> {
+        Some(self)
+    }
+}
+
+impl Binder for FakeType {
+    fn bind(&self, resource: &Resource, host: Host<'_>) -> Result<Box<dyn BoundResource>, Failure> {
+        let text =
+            |name: &str| resource.properties.get(name).and_then(Node::as_text).unwrap_or_default().to_owned();
+        let is = |name: &str| !text(name).is_empty();
+        let behaviour = Behaviour {
+            name: resource.id.name.to_string(),
+            needs: is("needs"),
+            fails: text("fails"),
+            panics: text("panics"),
+            idle: is("idle"),
+            declines: is("declines"),
+            stops: is("stops"),
+            hangs: is("hangs"),
+            runs: is("runs"),
+            yields: text("yields"),
+            by: text("by"),
+            sort: text("sort"),
+            breaks: text("breaks").replace('-', " "),
+        };
+        bind(behaviour, resource.provider.as_ref().map(|provider| &*provider.value), &PROVIDERS, host)
+    }
+}

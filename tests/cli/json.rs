@@ -56,7 +56,7 @@ fn a_noop_run_is_printed_as_json_lines() {
     let [start, events @ .., summary] = &lines[..] else { panic!("{}", called.shown()) };
     assert_eq!(
         [&start["noop"], &summary["noop"], &events[0]["noop"], &events[4]["noop"]],
-        [true, true, true, false]
+        [true, true, true, true]
     );
     let messages = events.iter().map(|event| event["noop_message"].is_string());
     assert_eq!(messages.collect::<Vec<_>>(), [true, true, true, true, false]);

@@ -166,6 +166,7 @@ impl<'a> Walk<'a> {
         // The report of a failure shows what was tried.
         let is_failure = matches!(outcome, Outcome::Failed(_));
         let action = result.action.filter(|_| outcome.is_change() || is_failure);
+        let is_skipped = matches!(outcome, Outcome::Skipped { .. });
         Transaction {
             id: resource.id.clone(),
             alias: resource.alias.as_deref().map(str::to_owned),
@@ -175,6 +176,7 @@ impl<'a> Walk<'a> {
             requested_ensure: requested,
             final_ensure,
             outcome: shown::outcome(outcome, &resource.properties),
+            noop: self.groups.policy(index).noop && !is_skipped,
             action,
             properties: shown::properties(table, &resource.properties),
             presentation: shown::presentation(table, &resource.properties),

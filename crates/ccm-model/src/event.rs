@@ -138,6 +138,8 @@ pub struct Transaction {
     pub final_ensure: Option<String>,
     /// Outcome.
     pub outcome: Outcome,
+    /// The resource was processed in noop, with the whole run or with its manifest. `false` if it was skipped.
+    pub noop: bool,
     /// Action that was taken or, in noop, that a run would take. For a failed resource, the action that was
     /// decided on; [`Failure::changed`](crate::Failure::changed) is `true` if it was begun. `None` if there was
     /// nothing to do, or if what is to be done is not known.

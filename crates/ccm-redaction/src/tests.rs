@@ -316,6 +316,7 @@ fn transaction_of(properties: Properties) -> Transaction {
         action: None,
         final_ensure: None,
         outcome: Outcome::Changed,
+        noop: false,
         properties,
         presentation: Vec::new(),
         reason: None,

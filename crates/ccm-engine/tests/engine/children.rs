@@ -5,7 +5,7 @@ use ccm_model::{
     Catalog, Control, Event, Failure, FailureKind, Group, GroupIndex, Outcome, Resource, ResourceIndex,
 };
 
-use crate::fake::{Options, catalog, run_with};
+use crate::fake::{Off, Options, catalog, run_with};
 
 /// Builds a catalog with a child manifest: resources named `c.x` are its members, and the one named `c` is
 /// its node.
@@ -253,27 +253,6 @@ fn unmanaged_resource_is_skipped_and_satisfies_requirements() {
     catalog.resources[0].control = Control::NotManaged { reason: "`if` is false".to_owned() };
     assert_eq!(lines(&catalog, false), ["a skipped: `if` is false", "b changed"]);
     assert_eq!(lines(&catalog, true), ["a skipped: `if` is false", "b would change: Would have moved"]);
-}
-
-/// Late values whose conditions do not hold.
-struct Off;
-
-impl LateValues for Off {
-    fn is_late(&self, _: ResourceIndex) -> bool {
-        true
-    }
-
-    fn resolve(
-        &self,
-        _: ResourceIndex,
-        resource: &Resource,
-        _: &dyn RunProgress,
-    ) -> Result<Resolved, Failure> {
-        Ok(match resource.control {
-            Control::Late => Resolved::NotManaged { reason: "`if` is false".to_owned() },
-            _ => Resolved::AsWritten,
-        })
-    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod calls;
 mod catalog;
+mod late_values;
 mod lines;
 mod provider;
 mod resource_type;
@@ -15,6 +16,7 @@ use serde_json::json;
 
 pub(crate) use calls::{called, calls, seen, watch};
 pub(crate) use catalog::catalog;
+pub(crate) use late_values::Off;
 pub(crate) use run::{Options, Ran, noop, run, run_until, run_with};
 
 /// Behaviour of a fake. By default it is in the desired state.

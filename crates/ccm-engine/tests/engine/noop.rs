@@ -1,6 +1,8 @@
 //! Noop: reads everything, changes nothing, and reports the changes of a run.
 
-use crate::fake::{Ran, noop, run};
+use ccm_model::{Control, Event, Group, GroupIndex, ResourceIndex};
+
+use crate::fake::{Off, Options, Ran, catalog, noop, run, run_with};
 
 #[test]
 fn noop_executes_nothing() {
@@ -8,6 +10,37 @@ fn noop_executes_nothing() {
     assert_eq!(ran.lines, ["a would change: Would have moved", "b stable"]);
     assert_eq!(ran.calls, ["read a", "read b"]);
     assert!(ran.summary.noop);
+}
+
+/// Returns the resources whose events say that they were processed in noop.
+fn in_noop(ran: &Ran) -> Vec<&str> {
+    let finished = ran.events.iter().filter_map(|event| match event {
+        Event::ResourceFinished(transaction) => Some(transaction),
+        _ => None,
+    });
+    finished.filter(|transaction| transaction.noop).map(|transaction| &*transaction.id.name).collect()
+}
+
+#[test]
+fn events_of_processed_resources_say_that_they_were_in_noop() {
+    let lines = ["a needs", "b", "c fails=read", "d require=c", "e subscribe=a", "off", "off-late"];
+    let mut all = catalog(&lines);
+    all.resources[5].control = Control::NotManaged { reason: "off".to_owned() };
+    all.resources[6].control = Control::Late;
+    let ran = |noop| run_with(&all, &Options { noop, late: Some(&Off), ..Options::default() });
+    assert_eq!(in_noop(&ran(true)), ["a", "b", "c", "e"]);
+    assert!(in_noop(&ran(false)).is_empty());
+    let only = [ResourceIndex(1)];
+    let selected = run_with(&all, &Options { noop: true, only: Some(&only), ..Options::default() });
+    assert_eq!(in_noop(&selected), ["b"]);
+
+    let mut child = catalog(&["c.a needs", "c.b", "c.c fails=read", "c.d require=c.c", "c", "after needs"]);
+    child.groups.push(Group { noop: true, ..Group::default() });
+    for member in &mut child.resources[..4] {
+        member.group = Some(GroupIndex(0));
+    }
+    child.resources[4].node_of = Some(GroupIndex(0));
+    assert_eq!(in_noop(&run_with(&child, &Options::default())), ["c.a", "c.b", "c.c", "c"]);
 }
 
 #[test]
@@ -69,7 +102,7 @@ fn claim_wins_over_dependency_and_dependency_over_arbitrary_change() {
         let line = ran.lines.last().expect("a line");
         assert_eq!(line, &format!("c would change: not known before fake#{before}"));
         let finished = ran.events.iter().rev().find_map(|event| match event {
-            ccm_model::Event::ResourceFinished(transaction) => Some(transaction),
+            Event::ResourceFinished(transaction) => Some(transaction),
             _ => None,
         });
         let told = &finished.expect("an end of `c`").warnings;
@@ -101,7 +134,7 @@ fn provider_is_found_without_a_scan_of_all_changes() {
 fn preflight_error_is_a_warning() {
     let ran = noop(&["a needs"]);
     let warnings = ran.events.iter().find_map(|event| match event {
-        ccm_model::Event::ResourceFinished(transaction) => Some(transaction.warnings.clone()),
+        Event::ResourceFinished(transaction) => Some(transaction.warnings.clone()),
         _ => None,
     });
     assert_eq!(warnings, Some(vec!["a was foreseen".to_owned()]));
@@ -110,8 +143,8 @@ fn preflight_error_is_a_warning() {
 #[test]
 fn only_changes_have_a_diff() {
     let diffs = |ran: &Ran| -> Vec<Option<String>> {
-        let finished = |event: &ccm_model::Event| match event {
-            ccm_model::Event::ResourceFinished(transaction) => Some(transaction.diff.clone()),
+        let finished = |event: &Event| match event {
+            Event::ResourceFinished(transaction) => Some(transaction.diff.clone()),
             _ => None,
         };
         ran.events.iter().filter_map(finished).collect()

@@ -71,6 +71,7 @@ impl From<TransactionLine<'_>> for Transaction {
             requested_ensure: line.requested_ensure.into_owned(),
             final_ensure: line.final_ensure.map(Cow::into_owned),
             outcome,
+            noop: line.noop,
             action: line.action.map(Cow::into_owned),
             properties: Properties::new(map(line.properties), None),
             // The properties of the line have their final form.

@@ -68,7 +68,7 @@ impl<'a> From<&'a Transaction> for TransactionLine<'a, PresentedProperties<'a>> 
             refreshed: matches!(outcome, Outcome::Refreshed | Outcome::WouldRefresh { .. }),
             failed: failure.is_some(),
             skipped: skip.is_some(),
-            noop: noop_message.is_some(),
+            noop: transaction.noop,
             unmet_requirements: unmet_requirements.into(),
             outcome: OutcomeName::from(outcome),
             reason: transaction.reason_text().map(Cow::from).or_else(|| skip_reason().map(Cow::from)),

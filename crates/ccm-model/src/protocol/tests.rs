@@ -208,6 +208,7 @@ fn transaction(outcome: Outcome) -> Transaction {
         provider: Some("posix".into()),
         requested_ensure: "present".to_owned(),
         action: None,
+        noop: matches!(outcome, Outcome::WouldChange { .. }),
         final_ensure: Some("absent".to_owned()),
         outcome,
         properties: Properties::default(),

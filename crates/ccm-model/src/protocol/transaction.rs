@@ -69,7 +69,7 @@ pub struct TransactionLine<'a, P = Map<String, Value>> {
     pub failed: bool,
     /// `true` if the resource was skipped.
     pub skipped: bool,
-    /// `true` if the resource was not changed only because of noop.
+    /// `true` if the resource was processed in noop, whatever its outcome. `false` if it was skipped.
     pub noop: bool,
     /// Dependencies that caused the skip, because they failed or are in noop.
     pub unmet_requirements: Cow<'a, [ResourceId]>,

@@ -19,6 +19,7 @@ fn transaction(outcome: Outcome) -> Transaction {
         provider: Some("posix".into()),
         requested_ensure: "present".to_owned(),
         action: None,
+        noop: matches!(outcome, Outcome::WouldChange { .. } | Outcome::WouldRefresh { .. }),
         final_ensure: None,
         outcome,
         diff: None,
@@ -101,10 +102,14 @@ fn every_outcome_has_its_booleans() {
         .collect();
         flags.push(if urgent { '!' } else { '.' });
         assert_eq!((event["outcome"].as_str(), &*flags), (Some(name), expected));
-        assert_eq!(event["noop_message"].is_string(), event["noop"] == true);
+        assert_eq!(event["noop_message"].is_string(), name.starts_with("would"));
         assert_eq!(event["error"], if name == "failed" { json!(["top", "no"]) } else { json!([]) });
         assert_eq!(event["reason"].is_string(), name == "skipped", "{event}");
     }
+    let unchanged = Transaction { noop: true, ..transaction(Outcome::Unchanged) };
+    let mut encoder = encoder();
+    let line = encoder.encode(&Event::ResourceFinished(Box::new(unchanged))).expect("a line");
+    assert_eq!(parsed(&line)["noop"], true);
 }
 
 #[test]

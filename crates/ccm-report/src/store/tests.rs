@@ -24,6 +24,7 @@ fn changed(name: &str) -> Event {
         action: None,
         final_ensure: Some("present".to_owned()),
         outcome: Outcome::Changed,
+        noop: false,
         diff: None,
         properties: ccm_model::Properties::default(),
         presentation: Vec::new(),

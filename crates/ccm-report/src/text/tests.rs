@@ -25,6 +25,7 @@ fn transaction(outcome: Outcome) -> Transaction {
         provider: Some("posix".into()),
         requested_ensure: "present".to_owned(),
         action: None,
+        noop: false,
         final_ensure: Some("present".to_owned()),
         outcome,
         properties: Properties::default(),

@@ -33,6 +33,23 @@ fn a_run_is_listed_and_shown() {
 }
 
 #[test]
+fn hints_and_locations_of_failures_are_recorded() {
+    let scratch = Scratch::new();
+    // The command of the second exec may have changed something before it failed.
+    apply_execs(&scratch, "        - missing: {command: no-such-program}\n        - 'false':\n", &["-q"]);
+    let document = ccm(&scratch, &["history", "01", "--output", "json"]).run().stdout;
+    let document: Value = serde_json::from_str(&document).expect("a document");
+    let failed = document["events"].as_array().expect("events");
+    let shown = ccm(&scratch, &["history", "01"]).run().stdout;
+    let hint = failed[0]["hints"][0].as_str().expect("a hint");
+    assert!(shown.contains(hint), "{shown}");
+    assert_eq!([&failed[0]["changed"], &failed[1]["changed"]], [false, true]);
+    let line = |event: &Value| event["location"]["line"].as_u64().expect("a line");
+    assert_eq!(line(&failed[1]), line(&failed[0]) + 1);
+    assert!(shown.contains(&format!("manifest.yaml:{}:", line(&failed[0]))), "{shown}");
+}
+
+#[test]
 fn a_stopped_run_is_shown_with_the_cause() {
     let (scratch, _) = apply_endless(&[]);
     let called = without_limit(ccm(&scratch, &["history", "01"]).run());

@@ -107,10 +107,9 @@ async fn outcome_of(step: &ResourceStep<'_>, result: &mut StepResult, context: &
     }
 }
 
-/// Adds the location of the property that the failure names, or of the resource. A failure after a change
-/// gets no location, because its output describes it.
+/// Adds the location of the property that the failure names, or of the resource.
 fn with_location(mut failure: Failure, step: &ResourceStep<'_>) -> Failure {
-    if failure.changed || failure.location.is_some() {
+    if failure.location.is_some() {
         return failure;
     }
     let named = failure.property.as_deref().and_then(|name| step.resource().properties.entry(name));

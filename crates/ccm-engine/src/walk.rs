@@ -271,7 +271,11 @@ impl<'a> Walk<'a> {
         {
             return (outcome, StepResult::default());
         }
-        let (outcome, rule) = self.progress.outcome(group);
+        let (mut outcome, rule) = self.progress.outcome(group);
+        if let Outcome::Failed(failure) = &mut outcome {
+            let span = self.run.catalog.resource(index).span;
+            failure.location = self.run.late.location(span).map(Box::new);
+        }
         let action = outcome.is_change().then(|| Action::new(Verb::Apply));
         (outcome, StepResult { reason: rule.as_ref().map(reason), action, ..StepResult::default() })
     }

@@ -24,7 +24,7 @@ pub struct Failure {
     pub chain: Vec<String>,
     /// Advice on what to do about it.
     pub hints: Vec<String>,
-    /// `true` if the system may have been changed before the failure. The failure then has no location.
+    /// `true` if the system may have been changed before the failure.
     pub changed: bool,
     /// Last lines that a command printed.
     pub output: Vec<StreamTail>,

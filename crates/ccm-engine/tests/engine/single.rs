@@ -62,8 +62,8 @@ fn failure_is_located_at_its_property_or_the_resource() {
     for (line, expected) in [
         ("a needs fails=execute", Some(7)),
         ("a needs fails=decide", Some(3)),
-        // A failure of verification is about the resource, not about its text.
-        ("a needs fails=verify", None),
+        ("a needs fails=verify", Some(3)),
+        ("a needs fails=halfway", Some(3)),
     ] {
         let mut catalog = catalog(&[line]);
         let at = |start| Span::new(SourceId::default(), start, start + 1);

@@ -160,8 +160,10 @@ fn aftermath(out: &mut String, failure: &Failure) -> fmt::Result {
     below(out, "", if failure.changed { "something may have been changed" } else { "nothing was changed" })?;
     failure.hints.iter().try_for_each(|hint| below(out, "hint: ", hint))?;
     match &failure.location {
-        // Each layer of such a failure names its own location.
-        Some(location) if failure.kind != FailureKind::Value => below(out, "", &format!("at {location}")),
+        // Each layer of a value's failure names its own location, and output describes a failed command.
+        Some(location) if failure.kind != FailureKind::Value && !failure.changed => {
+            below(out, "", &format!("at {location}"))
+        }
         _ => Ok(()),
     }
 }

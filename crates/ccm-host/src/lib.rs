@@ -65,12 +65,14 @@ mod environment;
 mod executor;
 mod files;
 pub mod launcher;
+mod local_time;
 mod machine;
 mod non_blocking_writer;
 mod private;
 mod process;
 mod raw;
 pub mod signals;
+mod started_by;
 pub mod state;
 
 pub use account::{Account, AccountError, Identity};
@@ -93,10 +95,12 @@ pub use files::{
     HashPolicy, InspectOptions, NewContent, NewFile, PathInfo, ReadContent, SystemFiles, TreeSize,
     is_temp_path, is_transient, read_at_most, sha256, slug, unescape,
 };
+pub use local_time::LocalZone;
 pub use machine::{Interface, InterfaceFlag, Kernel, Machine, Space, SystemMachine};
 pub use non_blocking_writer::NonBlockingWriter;
 pub use private::{PrivateDirectory, remove_private_leftovers};
 pub use process::{PrepareError, prepare_process};
+pub use started_by::started_by;
 
 use std::convert::Infallible;
 use std::future::Future;

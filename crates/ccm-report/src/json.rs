@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::time::{Duration, SystemTime};
 
 use ccm_model::{
-    Event, Outcome, ResourceId, RunSummary, SessionStarted, StartLine, SummaryLine, Transaction,
+    Event, Outcome, ResourceId, RunSummary, SessionStarted, StartLine, StartedBy, SummaryLine, Transaction,
     TransactionLine, escape_json,
 };
 use serde::Serialize;
@@ -37,6 +37,7 @@ pub struct LineEncoder {
     ids: Ids,
     began: SystemTime,
     verifies: Option<VerifiedRun>,
+    started_by: Option<StartedBy>,
     buffer: Vec<u8>,
 }
 
@@ -70,7 +71,13 @@ impl LineEncoder {
     /// Builds the encoder of a run. The first id names the run.
     pub fn new(mut ids: Ids, began: SystemTime, manifest: String, version: &'static str) -> Self {
         let identity = RunIdentity { run_id: ids.next(began), manifest, version };
-        Self { identity, ids, began, verifies: None, buffer: Vec::new() }
+        Self { identity, ids, began, verifies: None, started_by: None, buffer: Vec::new() }
+    }
+
+    /// Adds the origin of the run to its first line.
+    #[must_use]
+    pub fn started_by(self, started_by: StartedBy) -> Self {
+        Self { started_by: Some(started_by), ..self }
     }
 
     /// Begins a second run of the same manifest, which verifies the first one.
@@ -103,6 +110,7 @@ impl LineEncoder {
             run_id: self.identity.run_id.as_str().into(),
             manifest: self.identity.manifest.as_str().into(),
             version: self.identity.version.into(),
+            started_by: self.started_by.as_ref().map(Cow::Borrowed),
             verifies: self.verifies.as_ref().map(|verified| verified.run_id.as_str().into()),
             ..StartLine::from(session)
         };

@@ -160,7 +160,7 @@ impl Ccm {
     fn add_arguments(&self, command: &mut Command) {
         command.args(&self.args);
         let command_name = self.args.first().and_then(|first| first.to_str());
-        let keeps_state = matches!(command_name, Some("apply" | "history" | "status"));
+        let keeps_state = matches!(command_name, Some("apply" | "backup" | "history" | "pause" | "status"));
         let named = self.args.iter().any(|argument| {
             argument.to_str().is_some_and(|text| text.starts_with("--state-dir") || text == "--help")
         });
@@ -276,10 +276,29 @@ fn steady(text: &str) -> String {
         let line =
             replace_after(&line, "\"duration\":", |character| character.is_ascii_digit() || character == ' ');
         let line = replace_after(&line, "pid ", |character| character.is_ascii_digit());
+        let line = replace_after(&line, "\"started_by\":", |character| character != '}');
+        let line = replace_after(&line, "took ", |character| character != ',');
+        let line = if line.starts_with("started by ") { "started by …".to_owned() } else { line };
         let line = replace_after(&line, "left running: ", |character| character.is_ascii_digit());
+        let line = without_local_time(&line);
         lines.push(line.split_inclusive(|c: char| !is_part(c)).map(steady_word).collect::<String>());
     }
     lines.join("\n")
+}
+
+/// Replaces the first local time, `2026-11-20 04:00:01`.
+fn without_local_time(line: &str) -> String {
+    const FORM: &[u8] = b"0000-00-00 00:00:00";
+    let is_time = |window: &[u8]| {
+        window.iter().zip(FORM).all(|(byte, form)| match form {
+            b'0' => byte.is_ascii_digit(),
+            form => byte == form,
+        })
+    };
+    match line.as_bytes().windows(FORM.len()).position(is_time) {
+        Some(at) => format!("{}[time]{}", &line[..at], &line[at + FORM.len()..]),
+        None => line.to_owned(),
+    }
 }
 
 /// Returns `true` if a character may be part of a timestamp or an id.

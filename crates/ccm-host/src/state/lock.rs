@@ -18,6 +18,8 @@ use tracing::debug;
 use super::Directory;
 
 const NAME: &str = "lock";
+/// Maximum length of the recorded activity, in characters.
+const MAX_ACTIVITY_LENGTH: usize = 512;
 /// Minimum wait that is reported.
 const REPORTED_WAIT: Duration = Duration::from_millis(300);
 
@@ -69,7 +71,11 @@ fn waited(after: Duration) -> String {
 /// The first of its two locks (`flock`) excludes other runs. The second one (OFD) lets `status` test for a
 /// running apply without taking the first.
 #[derive(Debug)]
-pub struct Lock(LockedFile);
+pub struct Lock {
+    locked: LockedFile,
+    /// Length of the description of the holder, which the name of a resource follows.
+    described: u64,
+}
 
 impl Lock {
     /// Takes the lock, waiting at most `wait`. A wait is reported once, with the description of the holder.
@@ -121,6 +127,24 @@ impl Lock {
         fcntl(&file, FcntlArg::F_OFD_GETLK(&mut found)).is_ok() && i32::from(found.l_type) != libc::F_UNLCK
     }
 
+    /// Records what the run is doing. An empty text erases the record.
+    pub fn set_activity(&self, activity: &str) {
+        let file = &self.locked.0;
+        let line =
+            format!("{}\n", escape_control(&activity.chars().take(MAX_ACTIVITY_LENGTH).collect::<String>()));
+        // Failures are ignored: only `status` depends on this record.
+        let end = self.described + line.len() as u64;
+        let _ = file.write_all_at(line.as_bytes(), self.described).and_then(|()| file.set_len(end));
+    }
+
+    /// Returns what the run that holds the lock is doing, if the run recorded that.
+    pub fn activity(directory: &Path) -> Option<String> {
+        let file = Directory::open(directory).ok()??.open_plain(NAME).ok()?;
+        let text = read_description(&file);
+        let activity = text.lines().nth(1)?.trim();
+        (!activity.is_empty()).then(|| escape_control(activity).into_owned())
+    }
+
     fn held(locked: LockedFile, holder: &LockHolder) -> Self {
         let file = &locked.0;
         let text = holder.text();
@@ -128,14 +152,14 @@ impl Lock {
         // run must be able to repair a full disk.
         let _ = fcntl(file, FcntlArg::F_OFD_SETLK(&mark(libc::F_WRLCK)));
         let _ = file.set_len(0).and_then(|()| file.write_all_at(text.as_bytes(), 0));
-        Self(locked)
+        Self { locked, described: text.len() as u64 }
     }
 }
 
 impl Drop for Lock {
     fn drop(&mut self) {
         // No run is named until the next holder writes its description.
-        let _ = self.0.0.set_len(0);
+        let _ = self.locked.0.set_len(0);
         debug!("lock released");
     }
 }
@@ -187,12 +211,16 @@ fn queue(file: &File) -> io::Result<oneshot::Receiver<io::Result<LockedFile>>> {
 }
 
 fn description(file: &File) -> String {
-    let mut bytes = [0; 4096];
-    let length = file.read_at(&mut bytes, 0).unwrap_or_default();
-    match String::from_utf8_lossy(&bytes[..length]).trim() {
+    match read_description(file).lines().next().unwrap_or_default().trim() {
         "" => "its manifest is not known".to_owned(),
         text => escape_control(text).into_owned(),
     }
+}
+
+fn read_description(file: &File) -> String {
+    let mut bytes = [0; 16 << 10];
+    let length = file.read_at(&mut bytes, 0).unwrap_or_default();
+    String::from_utf8_lossy(&bytes[..length]).into_owned()
 }
 
 #[cfg(test)]
@@ -213,7 +241,7 @@ mod tests {
         let directory = Directory::open_private(&scratch.path().join("state")).expect("a state directory");
         let lock = take(&directory).expect("the lock");
         // A child that another thread starts has such a copy until it becomes another program.
-        let inherited = lock.0.0.try_clone().expect("a copy");
+        let inherited = lock.locked.0.try_clone().expect("a copy");
         drop(lock);
         assert!(!Lock::is_held(directory.path()));
         let second = take(&directory).expect("the lock");
@@ -221,6 +249,29 @@ mod tests {
         drop(inherited);
         assert!(Lock::is_held(directory.path()));
         drop(second);
+    }
+
+    #[test]
+    fn the_activity_of_the_holder_is_read_while_the_lock_is_held() {
+        let scratch = tempfile::tempdir().expect("a directory");
+        let directory = Directory::open_private(&scratch.path().join("state")).expect("a state directory");
+        let lock = take(&directory).expect("the lock");
+        let activity = || Lock::activity(directory.path());
+        assert_eq!(activity(), None);
+        let file = directory.open_file(NAME).expect("the lock file");
+        let holder = description(&file);
+        for (set, expected) in [
+            ("exec#build all", Some("exec#build all")),
+            ("exec#a", Some("exec#a")),
+            ("", None),
+            ("a\nb", Some("a\\nb")),
+        ] {
+            lock.set_activity(set);
+            assert_eq!(activity().as_deref(), expected);
+            assert_eq!(description(&file), holder);
+        }
+        drop(lock);
+        assert_eq!(activity(), None);
     }
 
     #[test]

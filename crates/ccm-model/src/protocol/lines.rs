@@ -20,6 +20,7 @@ impl<'a> From<&'a SessionStarted> for StartLine<'a> {
             noop: session.noop,
             resources: session.resources,
             message: session.message.as_deref().map(Cow::from),
+            started_by: None,
             verifies: None,
         }
     }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{StartProtocol, SummaryProtocol};
 use crate::json::{Nanoseconds, OptionalTimestamp, Timestamp, known};
-use crate::{CancelledRefresh, Counts, ResourceId, StopCause, UnfinishedRefresh};
+use crate::{CancelledRefresh, Counts, ResourceId, StartedBy, StopCause, UnfinishedRefresh};
 
 /// The first line of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -44,6 +44,9 @@ pub struct StartLine<'a> {
     pub resources: usize,
     /// The `pre_message` of the manifest.
     pub message: Option<Cow<'a, str>>,
+    /// User, terminal and systemd unit that started the run.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "known")]
+    pub started_by: Option<Cow<'a, StartedBy>>,
     /// The run that this one verifies (`--verify-idempotent`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verifies: Option<Cow<'a, str>>,

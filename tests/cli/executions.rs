@@ -66,12 +66,16 @@ fn history_prints_recorded_output() {
     for wanted in ["printing", "exec#printing", "2", "2-printing"] {
         let called = ccm(&scratch, &["history", "01", wanted]).run();
         assert_eq!(called.code, 0, "{}", called.shown());
+        assert!(called.stdout.contains("  command    printf hello\n  exit code  0\n"), "{}", called.shown());
         assert!(called.stdout.ends_with("stdout | hello\n"), "{}", called.shown());
     }
     let called = ccm(&scratch, &["history", "01", "json", "--output", "json"]).run();
     let shown: Value = serde_json::from_str(&called.stdout).expect("JSON");
     assert_eq!(shown["stdout_json"], Value::from(vec![1]));
+    // An exec that printed nothing has only its event.
     let called = ccm(&scratch, &["history", "01", "silent"]).run();
+    assert_eq!(called.code, 0, "{}", called.shown());
+    let called = ccm(&scratch, &["history", "01", "unknown"]).run();
     assert_eq!(called.code, 1, "{}", called.shown());
     assert!(called.stderr.contains("use one of: 2-printing, 3-json"), "{}", called.shown());
 }
@@ -127,7 +131,7 @@ fn a_sensitive_exec_has_a_recorded_exit_code_but_no_output() {
     for wanted in ["quiet one", "mute", "exec#mute"] {
         let called = ccm(&scratch, &["history", "01", wanted]).run();
         assert_eq!(called.code, 0, "{}", called.shown());
-        assert!(called.stdout.contains("exit_code: 3"), "{}", called.shown());
+        assert!(called.stdout.contains("  exit code  3\n"), "{}", called.shown());
         assert!(called.stdout.contains("because the resource is `sensitive`"), "{}", called.shown());
         assert!(!called.stdout.contains("t0psecret"), "{}", called.shown());
     }

@@ -36,6 +36,7 @@ mod schema;
 mod secrets;
 mod seed;
 mod state;
+mod status;
 mod terminal;
 mod tracing;
 mod units;

@@ -91,9 +91,11 @@ fn a_refresh_survives_a_run_that_is_killed_while_its_subscriber_runs() {
     write(&scratch, "  name: site\n", "");
     kill_during(&scratch, "subscriber");
     let status = ccm(&scratch, &["status"]).run();
-    assert_snapshot!("status", status.shown());
-    let (_, below_the_run) = status.stdout.split_once('\n').expect("lines");
-    assert_eq!(ccm(&scratch, &["status", "--pending"]).run().stdout, below_the_run);
+    expect_output(&status, 0, &["killed", "[dir]/manifest.yaml\n"]);
+    let (_, below_the_run) = status.stdout.split_once("manifest.yaml\n").expect("lines");
+    let pending_only = ccm(&scratch, &["status", "--pending"]).run();
+    assert_snapshot!("status", pending_only.shown());
+    assert_eq!(pending_only.stdout, below_the_run);
     let listed = pending(&scratch);
     let refresh = &listed["pending"][0]["refreshes"][0];
     assert_eq!(
@@ -220,7 +222,9 @@ fn a_newer_ledger_keeps_the_run_from_starting() {
     assert!(called.code == 0 && called.stdout.contains("written by a newer ccm"), "{}", called.shown());
     assert_eq!(fs::read_to_string(file).expect("a ledger"), text);
     assert!(!scratch.has("done-subscriber"));
-    assert_eq!(fs::read_dir(scratch.state().join("runs")).expect("runs").count(), 1, "no run began");
+    assert_eq!(fs::read_dir(scratch.state().join("runs")).expect("runs").count(), 2);
+    let last = ccm(&scratch, &["history", "last"]).run();
+    expect_output(&last, 0, &["nothing was run\n", "was written by a newer ccm"]);
 }
 
 #[test]
@@ -561,18 +565,18 @@ fn status_distinguishes_a_running_from_a_killed_run() {
     scratch.write("hold-source", "");
     let running = ccm(&scratch, &["apply", "manifest.yaml"]).start();
     wait_until("the source has begun", || scratch.has("began-source"));
-    assert!(status().stdout.contains(", is going on\n"), "{}", status().shown());
+    assert!(status().stdout.contains("is going on, at exec#source\n"), "{}", status().shown());
     let called = ccm(&scratch, &["status", "--pending"]).run();
     assert!(
         called.stdout.contains("\na run is going on; refreshes that it has not done yet are listed"),
         "{}",
         called.shown()
     );
-    assert_eq!(pending(&scratch)["is_going_on"], true);
+    assert_eq!(pending(&scratch)["is_locked"], true);
     scratch.write("go", "");
     assert_eq!(running.finish().code, 0);
-    assert!(status().stdout.contains("exit code 0"), "{}", status().shown());
-    assert_eq!(pending(&scratch)["is_going_on"], false);
+    assert!(status().stdout.contains("changed"), "{}", status().shown());
+    assert_eq!(pending(&scratch)["is_locked"], false);
 }
 
 #[test]

@@ -29,8 +29,12 @@ fn help_lists_the_options_of_each_command() {
     for (command, usage, options) in [
         ("validate", "[OPTIONS] <MANIFEST>", format!("--max-manifest-size {inputs} --no-env --matrix")),
         ("graph", "[OPTIONS] <MANIFEST>", format!("--max-manifest-size {inputs} --no-env --format")),
-        ("history", "[OPTIONS] [RUN] [EXEC]", "--output --state-dir".into()),
-        ("status", "[OPTIONS]", "--pending --output --state-dir".into()),
+        (
+            "history",
+            "[OPTIONS] [RUN] [RESOURCE]",
+            "--changed --failed --manifest --since --resource --slowest --lines --output --state-dir".into(),
+        ),
+        ("status", "[OPTIONS]", "--pending --check --max-age --manifest --output --state-dir".into()),
         ("schema", "[OPTIONS]", "--events".into()),
         ("facts", "[OPTIONS] [PATH]", "--yaml --facts --fact".into()),
         ("eval", "[OPTIONS] <EXPRESSION>", format!("--vars {inputs} --explain --show-sensitive")),

@@ -8,8 +8,8 @@ use ccm_model::RunSummary;
 use ccm_runtime::process::signals::Signals;
 use ccm_runtime::process::{NonBlockingWriter, after};
 use ccm_runtime::{
-    ActiveRun, CancellationLevel, Canceller, Emitted, Event, ExitCode, LoadedManifest, RecordEnd, RunMode,
-    RunOptions, Session, Sink, spawn,
+    ActiveRun, BeginError, CancellationLevel, Canceller, Emitted, Event, ExitCode, LoadedManifest,
+    ManifestSource, RecordEnd, RunMode, RunOptions, Session, Sink, error_layers, spawn,
 };
 
 use crate::arguments::{ApplyArguments, ReportFormat};
@@ -60,14 +60,25 @@ impl ApplyContext {
     async fn run(self, session: Session) -> ExitCode {
         let Self { arguments, console, log, shared } = &self;
         let session = session::with_notices(session, console);
-        let input = match manifest::read(console, &session, &arguments.manifest, &arguments.values) {
+        let input = match manifest::try_read(&session, &arguments.manifest, &arguments.values) {
             Ok(input) => input,
-            Err(code) => return code,
+            Err(error) => {
+                let code = manifest::report_input_error(console, &error);
+                if !manifest::is_missing(&error) {
+                    let source = manifest::source(&arguments.manifest);
+                    self.record_refusal(&session, &source, &error_layers(&error).join(": ")).await;
+                }
+                return code;
+            }
         };
         let manifest = match session.load(&input) {
             // The process ends with this run. Freeing 10000 resources would be 8 percent of its work.
             Ok(manifest) => ManuallyDrop::new(manifest),
-            Err(errors) => return manifest::report_manifest_errors(console, &errors, &input),
+            Err(errors) => {
+                let code = manifest::report_manifest_errors(console, &errors, &input);
+                self.record_refusal(&session, input.source(), &errors.text()).await;
+                return code;
+            }
         };
         if !arguments.quiet {
             diagnostics::print(console, manifest.warnings());
@@ -95,7 +106,13 @@ impl ApplyContext {
         // The run holds the lock until everything is written.
         let mut run = match manifest.begin(mode, options).await {
             Ok(run) => run,
-            Err(error) => return state::report_begin_error(console, &session, &error),
+            Err(error) => {
+                let code = state::report_begin_error(console, &session, &error);
+                if matches!(error, BeginError::Name(_) | BeginError::Ledger(_)) {
+                    self.record_refusal(&session, input.source(), &error_layers(&error).join(": ")).await;
+                }
+                return code;
+            }
         };
         let (output, error_output) = match NonBlockingWriter::open() {
             Ok(writers) => writers,
@@ -143,6 +160,17 @@ impl ApplyContext {
         }
         let code = ended.map_or(code, |ended| ended.finish(console, output.result(), code));
         end_record(console, &mut run, &summary, code)
+    }
+
+    /// Records that the manifest was refused, unless the call would not have recorded a run.
+    async fn record_refusal(&self, session: &Session, source: &ManifestSource, errors: &str) {
+        let Self { arguments, console, .. } = self;
+        if arguments.noop || arguments.render {
+            return;
+        }
+        if let Err(error) = session.record_refusal(source, errors, arguments.keep_runs).await {
+            console.warning_of(&error);
+        }
     }
 }
 

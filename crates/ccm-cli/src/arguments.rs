@@ -1,5 +1,8 @@
 //! The command line.
 
+mod history;
+mod status;
+
 use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,6 +12,9 @@ use ccm_runtime::assignment;
 use clap::builder::TypedValueParser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Args, CommandFactory as _, Error, Parser, Subcommand, ValueEnum};
+
+pub(crate) use history::HistoryArguments;
+pub(crate) use status::{StatusArguments, StatusFormat};
 
 const AFTER_HELP: &str = "\
 Exit codes: 0 success (in noop: everything could be read), 1 nothing was run, 4 something failed or
@@ -45,9 +51,9 @@ pub(crate) enum CliCommand {
     Validate(ValidateArguments),
     /// Show the order of a manifest's resources and their dependencies
     Graph(GraphArguments),
-    /// List the runs that were recorded, or show one of them
+    /// List the recorded runs, show one of them, or the last change of a resource
     History(HistoryArguments),
-    /// Show the last run and the pending refreshes
+    /// Show the last run of each manifest and the pending refreshes, or check them for a monitoring system
     Status(StatusArguments),
     /// Show the facts of this machine, or the part of them at a path
     Facts(FactsArguments),
@@ -209,7 +215,7 @@ pub(crate) struct ApplyArguments {
     #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = wait)]
     pub lock_wait: Duration,
 
-    /// Number of recorded runs to keep, this one included; older ones are removed
+    /// Number of recorded runs to keep, and of older runs that changed something or failed
     #[arg(long, value_name = "N", default_value_t = 50)]
     pub keep_runs: usize,
 
@@ -230,42 +236,10 @@ pub(crate) enum ReportFormat {
     Json,
 }
 
-#[derive(Debug, Args)]
-pub(crate) struct HistoryArguments {
-    /// Run to show; the beginning of its id is enough
-    #[arg(value_name = "RUN")]
-    pub run: Option<String>,
-
-    /// Exec of that run whose output to show, by name or by position
-    #[arg(value_name = "EXEC")]
-    pub exec: Option<String>,
-
-    /// Format of the output
-    #[arg(long, value_enum, default_value_t = DocumentFormat::Text)]
-    pub output: DocumentFormat,
-
-    #[command(flatten)]
-    pub state: StateArguments,
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum DocumentFormat {
     Text,
     Json,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct StatusArguments {
-    /// Show only the pending refreshes
-    #[arg(long)]
-    pub pending: bool,
-
-    /// Format of the output
-    #[arg(long, value_enum, default_value_t = DocumentFormat::Text)]
-    pub output: DocumentFormat,
-
-    #[command(flatten)]
-    pub state: StateArguments,
 }
 
 #[derive(Debug, Args)]

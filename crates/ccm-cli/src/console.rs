@@ -43,6 +43,14 @@ impl Console {
         self.write(&text);
     }
 
+    /// Writes an error, a list that belongs to it, a line each, and hints.
+    pub(crate) fn error_with_list(&self, message: &str, list: &[String], hints: &[String]) {
+        let mut text = format!("error: {}:\n", escape_control(message));
+        text.extend(list.iter().map(|line| format!("  {}\n", escape_control(line))));
+        text.extend(hints.iter().map(|hint| format!("hint: {}\n", escape_control(hint))));
+        self.write(&text);
+    }
+
     /// Writes an error with its consequence, its causes and hints.
     pub(crate) fn error_of(&self, error: &dyn std::error::Error, consequence: &str, hints: &[String]) {
         let message =

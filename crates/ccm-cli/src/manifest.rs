@@ -20,13 +20,29 @@ pub(crate) fn read(
     arguments: &ManifestArguments,
     values: &ValueArguments,
 ) -> Result<Input, ExitCode> {
-    let source = match &arguments.path {
+    try_read(session, arguments, values).map_err(|error| report_input_error(console, &error))
+}
+
+/// Reads the manifest that the command line names, and reports nothing.
+pub(crate) fn try_read(
+    session: &Session,
+    arguments: &ManifestArguments,
+    values: &ValueArguments,
+) -> Result<Input, InputError> {
+    session.read(source(arguments), &session::values(values), arguments.max_manifest_size)
+}
+
+/// Returns the source of the manifest that the command line names.
+pub(crate) fn source(arguments: &ManifestArguments) -> ManifestSource {
+    match &arguments.path {
         path if path == Path::new("-") => ManifestSource::StandardInput,
         path => ManifestSource::File(path.clone()),
-    };
-    session
-        .read(source, &session::values(values), arguments.max_manifest_size)
-        .map_err(|error| report_input_error(console, &error))
+    }
+}
+
+/// Returns `true` if there is no file at the path of the manifest. Most often, its name is misspelt.
+pub(crate) fn is_missing(error: &InputError) -> bool {
+    matches!(error, InputError::Text(TextError::Read { source, .. }) if source.kind() == ErrorKind::NotFound)
 }
 
 /// Loads a manifest, and shows its warnings or its errors.

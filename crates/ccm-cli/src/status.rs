@@ -1,164 +1,67 @@
-//! `ccm status`: the last run, and the refreshes that are pending.
+//! `ccm status`: the last run of each manifest, and the refreshes that are pending.
 
-use std::path::Path;
+mod check;
+mod manifests;
+mod pending;
+mod prometheus;
 
-use ccm_model::{RefreshBlocker, display_timestamp, escape_control, quote_words};
-use ccm_report::pending_line;
-use ccm_runtime::{
-    ExitCode, NextStep, PendingLedger, PendingRefreshes, RecordedRefresh, Session, SessionStatus,
-    StatusError, StoredRun, printed,
-};
-use serde_json::{Value, json};
+use std::time::SystemTime;
 
-use crate::arguments::{self, DocumentFormat};
+use ccm_runtime::process::{Clock as _, SystemClock};
+use ccm_runtime::{ExitCode, PendingRefreshes, Session, SessionStatus, StatusError, StoredRun, printed};
+use serde_json::json;
+
+use crate::arguments::{StatusArguments, StatusFormat};
 use crate::console::Console;
-use crate::state::NEWER_HINT;
 use crate::{session, state};
 
-/// Shows the last run and the pending refreshes, or only the refreshes.
-pub(crate) fn run(arguments: &arguments::StatusArguments, console: &Console) -> ExitCode {
+/// Shows the status, only the pending refreshes, or the result of a check.
+pub(crate) fn run(arguments: &StatusArguments, console: &Console) -> ExitCode {
     let session = session::open_with(console, &arguments.state);
-    match render(arguments, &session) {
+    let now = SystemClock::new().now();
+    if arguments.check {
+        return check::run(arguments, console, &session, now);
+    }
+    match render(arguments, &session, now) {
         Ok(text) => console.print(&text),
         Err(error) => state::report_state_error(console, &session, &error),
     }
 }
 
-fn render(arguments: &arguments::StatusArguments, session: &Session) -> Result<String, StatusError> {
+fn render(arguments: &StatusArguments, session: &Session, now: SystemTime) -> Result<String, StatusError> {
     let state = session.state_path()?;
     let state_dir = session.named_state_directory().map(|_| &*state);
     if arguments.pending {
-        let pending = session.pending()?;
+        let found = session.pending()?;
         return Ok(match arguments.output {
-            DocumentFormat::Text => pending_text(session, &pending, state_dir),
-            DocumentFormat::Json => {
-                let PendingRefreshes { ledgers, damaged, is_locked } = &pending;
-                let pending = ledgers_json(ledgers);
-                printed::document(
-                    &json!({ "is_going_on": is_locked, "pending": pending, "damaged": damaged }),
-                )
+            StatusFormat::Text => pending::text(session, &found, state_dir),
+            StatusFormat::Json => {
+                let PendingRefreshes { ledgers, damaged, is_locked } = &found;
+                let pending = pending::json(ledgers);
+                printed::document(&json!({ "is_locked": is_locked, "pending": pending, "damaged": damaged }))
             }
+            StatusFormat::Prometheus => prometheus::text(&session.status()?, None),
         });
     }
     let status = session.status()?;
-    let is_going_on = status.is_going_on();
-    let SessionStatus { history, pending } = &status;
-    let last = history.runs().first();
+    let only = arguments.manifest.as_deref();
     Ok(match arguments.output {
-        DocumentFormat::Text => {
-            let last = last.map_or_else(
-                || "no run is recorded".to_owned(),
-                |run| format!("last run: {}", run.line(is_going_on)),
-            );
-            format!("{last}\n{}", pending_text(session, pending, state_dir))
+        StatusFormat::Text => {
+            manifests::text(&status, only, now) + &pending::text(session, &status.pending, state_dir)
         }
-        DocumentFormat::Json => {
-            let PendingRefreshes { ledgers, damaged, .. } = pending;
-            let last = last.map(StoredRun::json);
+        StatusFormat::Json => {
+            let SessionStatus { history, pending, current_resource } = &status;
+            let PendingRefreshes { ledgers, damaged, is_locked } = pending;
             printed::document(&json!({
-                "last_run": last, "is_going_on": is_going_on, "pending": ledgers_json(ledgers), "damaged": damaged
+                "last_run": history.runs().first().map(StoredRun::json),
+                "manifests": manifests::json(&status.manifests(only)),
+                "is_going_on": status.is_going_on(),
+                "current_resource": current_resource,
+                "is_locked": is_locked,
+                "pending": pending::json(ledgers),
+                "damaged": damaged,
             }))
         }
+        StatusFormat::Prometheus => prometheus::text(&status, only),
     })
-}
-
-/// Returns the pending refreshes, with their next steps. `state_dir` is set if the command line
-/// names it.
-fn pending_text(session: &Session, pending: &PendingRefreshes, state_dir: Option<&Path>) -> String {
-    let PendingRefreshes { ledgers, damaged, is_locked } = pending;
-    let mut text = if ledgers.is_empty() { "no refresh is pending\n".to_owned() } else { String::new() };
-    for ledger in ledgers {
-        let PendingLedger { file, key, refreshes, unreadable, untrusted, .. } = ledger;
-        let key = key.as_ref().map_or_else(String::new, |key| format!("{} ", escape_control(key)));
-        text += &format!("{key}({})\n", escape_control(file));
-        if let Some(reason) = unreadable {
-            text +=
-                &format!("  can't be read, so every refresh may be pending: {}\n", escape_control(reason));
-        }
-        if !untrusted.is_empty() {
-            text += &format!("  {}; a run would refuse this ledger\n", escape_control(&untrusted.join(": ")));
-        }
-        for RecordedRefresh { subscriber, refresh, blocked_by, .. } in refreshes {
-            let kept = match blocked_by {
-                None => "",
-                Some(RefreshBlocker::Control) => {
-                    "; the resource is not managed; it is refreshed once it is managed"
-                }
-                Some(RefreshBlocker::NoopManifest) => {
-                    "; its manifest is in noop; it is refreshed once noop is removed"
-                }
-            };
-            text += &format!("  {}{kept}\n", escape_control(&pending_line(subscriber, refresh)));
-        }
-        text.extend(session.next_steps(ledger).iter().map(|step| next_step_line(step, file, state_dir)));
-    }
-    if *is_locked && !ledgers.is_empty() {
-        text += "a run is going on; refreshes that it has not done yet are listed\n";
-    }
-    for name in damaged {
-        text += &format!(
-            "damaged ledger kept: refreshes/{}; remove it when you have inspected it\n",
-            escape_control(name)
-        );
-    }
-    text
-}
-
-/// Returns the line of a next step for a ledger in that file.
-fn next_step_line(step: &NextStep, file: &str, state_dir: Option<&Path>) -> String {
-    match step {
-        NextStep::Apply(manifest) => apply_line(manifest, state_dir),
-        NextStep::ApplyKey(_) => {
-            "  next: apply the manifest of this ledger, which does every refresh that may be pending\n".to_owned()
-        }
-        NextStep::ApplyUnknown => {
-            "  next: apply the manifest of this ledger; the name of the file is derived from the manifest's name or path\n"
-                .to_owned()
-        }
-        NextStep::UseNewerVersion => format!("  next: {NEWER_HINT}\n"),
-        NextStep::Gone { manifest, is_whole_ledger } => {
-            let manifest = escape_control(manifest);
-            let gone = format!("  {manifest} does not exist any more, so no run does these refreshes");
-            let file = escape_control(file);
-            gone + &if *is_whole_ledger {
-                format!("; remove refreshes/{file} to drop the refreshes\n")
-            } else {
-                "\n".to_owned()
-            }
-        }
-        _ => String::new(),
-    }
-}
-
-/// Returns the line with the command that applies a manifest.
-fn apply_line(manifest: &str, state_dir: Option<&Path>) -> String {
-    let state = state_dir.map_or_else(String::new, |state| {
-        format!(" --state-dir {}", quote_words([&*state.display().to_string()]))
-    });
-    let line = format!("ccm apply {}{state}", quote_words([manifest]));
-    format!("  next: {}\n", escape_control(&line))
-}
-
-fn ledgers_json(ledgers: &[PendingLedger]) -> Value {
-    let refresh = |pending: &RecordedRefresh| {
-        json!({
-            "subscriber": pending.subscriber.to_string(),
-            "source": pending.refresh.source.to_string(),
-            "run_id": pending.refresh.run_id,
-            "since": display_timestamp(pending.refresh.since, 2),
-            "assumed": pending.refresh.is_assumed,
-            "manifest": pending.manifest,
-            "kept_by": pending.blocked_by,
-        })
-    };
-    let ledger = |ledger: &PendingLedger| {
-        json!({
-            "key": ledger.key,
-            "file": ledger.file,
-            "unreadable": ledger.unreadable,
-            "untrusted": (!ledger.untrusted.is_empty()).then(|| ledger.untrusted.join(": ")),
-            "refreshes": ledger.refreshes.iter().map(refresh).collect::<Vec<_>>(),
-        })
-    };
-    ledgers.iter().map(ledger).collect()
 }

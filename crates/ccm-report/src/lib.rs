@@ -16,6 +16,8 @@ pub use idempotence::{ChangedAgain, Idempotence};
 pub use json::{Ids, JsonDocument, JsonLine, JsonLines, LineEncoder, RunIdentity};
 pub use progress::ProgressLine;
 pub use store::{
-    Execution, ExecutionError, FindError, History, Recorded, RunStore, StoreError, StoredRun, StoredSummary,
+    Execution, ExecutionError, FindError, History, MatchingRun, Recorded, RecordedResource, ResourceChange,
+    ResourceChanges, RunFilter, RunOutcome, RunStore, SlowResource, StoreError, StoredRun, StoredSummary,
+    columns, rounded,
 };
 pub use text::{TextReport, Verbosity, pending_line};

@@ -1,25 +1,32 @@
 //! Record of each run: its events and its summary.
 
+mod changes;
 mod executions;
+mod filter;
 mod history;
+mod resource_text;
+mod retention;
 mod show;
+mod slowest;
+mod summary;
 
-use std::collections::BTreeSet;
 use std::io;
 use std::path::PathBuf;
-use std::time::{Duration, SystemTime};
 
 use ccm_host::state::{AppendFile, Directory, StateError};
-use ccm_model::{
-    Counts, Event, Nanoseconds, Outcome, RunSummary, StopRecord, display_timestamp, escape_json, known,
-};
-use serde::{Deserialize, Serialize};
+use ccm_model::{Event, Outcome, escape_json};
 
 use crate::ReportError;
 use crate::json::{JsonLine, JsonLines, RunIdentity};
 
-pub use executions::{Execution, ExecutionError};
-pub use history::{FindError, History, StoredRun};
+pub use changes::{ResourceChange, ResourceChanges};
+pub use executions::{Execution, ExecutionError, RecordedResource};
+pub use filter::RunFilter;
+pub use history::{FindError, History, MatchingRun, StoredRun};
+use retention::retain;
+pub use show::{columns, rounded};
+use summary::SlowResources;
+pub use summary::{RunOutcome, SlowResource, StoredSummary};
 
 const RUNS: &str = "runs";
 const EVENTS: &str = "events.jsonl";
@@ -58,59 +65,6 @@ pub enum StoreError {
     },
 }
 
-/// Summary of a run in its record.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct StoredSummary {
-    /// Name of the run.
-    pub run_id: String,
-    /// Absolute path of the manifest, or `standard input`.
-    pub manifest: String,
-    /// Version of ccm.
-    pub version: String,
-    /// `true` if the run changed nothing on purpose.
-    pub noop: bool,
-    /// Time of the beginning.
-    pub begin: String,
-    /// Time of the end.
-    pub end: String,
-    /// Duration of the run.
-    #[serde(with = "Nanoseconds")]
-    pub duration: Duration,
-    /// Number of resources with each outcome.
-    pub counts: Counts,
-    /// Cause of the early end of the run.
-    #[serde(deserialize_with = "known")]
-    pub stopped: Option<StopRecord>,
-    /// Exit code of ccm.
-    pub exit_code: u8,
-}
-
-impl StoredSummary {
-    /// Builds the summary of a run.
-    pub fn of(identity: &RunIdentity, began: SystemTime, summary: &RunSummary, exit_code: u8) -> Self {
-        let ended = began.checked_add(summary.duration).unwrap_or(began);
-        Self {
-            run_id: identity.run_id.clone(),
-            manifest: identity.manifest.clone(),
-            version: identity.version.to_owned(),
-            noop: summary.noop,
-            begin: display_timestamp(began, 2),
-            end: display_timestamp(ended, 2),
-            duration: summary.duration,
-            counts: summary.counts,
-            stopped: summary.stopped.as_ref().map(StopRecord::from),
-            exit_code,
-        }
-    }
-
-    /// Returns `true` if nothing was done. Such a record is not synced, so that a sleeping disk stays asleep.
-    fn is_quiet(&self) -> bool {
-        let Counts { changed, refreshed, failed, .. } = self.counts;
-        self.exit_code == 0 && changed + refreshed + failed == 0
-    }
-}
-
 /// Result of recording a run.
 #[derive(Debug)]
 #[must_use]
@@ -129,6 +83,7 @@ pub struct RunStore {
     runs: Option<Directory>,
     open: io::Result<Open>,
     keep: usize,
+    slow: SlowResources,
 }
 
 #[derive(Debug)]
@@ -146,7 +101,8 @@ impl RunStore {
         names.into_iter().filter(|name| is_run_id(name)).max()
     }
 
-    /// Begins the record of a run. `keep` is the number of runs to keep, including this one.
+    /// Begins the record of a run. `keep` is the number of runs to keep, including this one, and of older runs
+    /// to keep that changed something or failed.
     pub fn begin(state: &Directory, identity: &RunIdentity, keep: usize) -> Self {
         let path = state.path().join(RUNS);
         let (runs, open) = match state.make(RUNS) {
@@ -157,7 +113,7 @@ impl RunStore {
             Err(error) => (None, Err(error)),
         };
         // At least this run is kept.
-        Self { path, runs, open, keep: keep.max(1) }
+        Self { path, runs, open, keep: keep.max(1), slow: SlowResources::default() }
     }
 
     fn open(runs: &Directory, run_id: &str) -> io::Result<Open> {
@@ -176,6 +132,13 @@ impl RunStore {
             }
     }
 
+    /// Measures the duration of a resource.
+    pub fn measure(&mut self, event: &Event) {
+        if let Event::ResourceFinished(transaction) = event {
+            self.slow.add(transaction);
+        }
+    }
+
     /// Records a line.
     pub fn accept(&mut self, line: &JsonLine<'_>) {
         if let Ok(open) = &mut self.open {
@@ -189,9 +152,10 @@ impl RunStore {
     }
 
     /// Ends the record, syncs it if the run changed something, and removes the oldest runs.
-    pub fn finish(self, summary: &StoredSummary) -> Recorded {
-        let Self { path, runs, open, keep } = self;
-        let record = open.and_then(|open| close(open, summary));
+    pub fn finish(self, mut summary: StoredSummary) -> Recorded {
+        let Self { path, runs, open, keep, slow } = self;
+        summary.slowest = Some(slow.into_vec()).filter(|slowest| !slowest.is_empty());
+        let record = open.and_then(|open| close(open, &summary));
         // Content of a directory is lost in a power failure unless the name of the directory is synced.
         let named = runs.as_ref().filter(|_| !summary.is_quiet());
         let record = record.and_then(|()| named.map_or(Ok(()), Directory::sync));
@@ -215,21 +179,6 @@ fn close(open: Open, summary: &StoredSummary) -> io::Result<()> {
         open.directory.replace(SUMMARY, text.as_bytes())
     };
     lines.and(open.failed.map_or(Ok(()), Err)).and(artifacts).and(written)
-}
-
-/// Removes the oldest runs, but no other directories. Returns the errors of those that remain.
-fn retain(runs: &Directory, keep: usize) -> Vec<StoreError> {
-    let names = match runs.directories() {
-        Ok(names) => names,
-        Err(source) => return vec![StoreError::Remove { path: runs.path().to_owned(), source }],
-    };
-    let names: BTreeSet<String> = names.into_iter().filter(|name| is_run_id(name)).collect();
-    let too_many = names.len().saturating_sub(keep);
-    let failed = |name: &String| {
-        let removed = runs.remove(name);
-        removed.err().map(|source| StoreError::Remove { path: runs.path().join(name), source })
-    };
-    names.iter().take(too_many).filter_map(failed).collect()
 }
 
 fn is_run_id(name: &str) -> bool {

@@ -12,7 +12,6 @@ use ccm_model::{
     Event, FailureKind, Outcome, OutputLine, PendingCause, RefreshSummary, ResourceId, SkipCause,
 };
 
-pub(crate) use self::layout::few;
 use self::resource::LogLevel;
 pub use self::summary::pending_line;
 use crate::ReportError;

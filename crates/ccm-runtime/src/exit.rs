@@ -2,6 +2,8 @@
 
 use ccm_model::{RunSummary, StopCause};
 
+use crate::status::CheckLevel;
+
 /// Exit code of ccm, which the record of a run keeps as well. Converts into [`std::process::ExitCode`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExitCode {
@@ -15,6 +17,8 @@ pub enum ExitCode {
     Failures,
     /// 6: changes and failures; only if details are requested.
     ChangesAndFailures,
+    /// 0 to 3: result of a check, as monitoring systems expect.
+    Check(CheckLevel),
     /// 64: bad usage.
     Usage,
     /// 128 and more: end by the signal of this number.
@@ -57,6 +61,7 @@ impl ExitCode {
             Self::Changes => 2,
             Self::Failures => 4,
             Self::ChangesAndFailures => 6,
+            Self::Check(level) => level.number(),
             Self::Usage => 64,
             Self::Signal(number) => 128_u8.saturating_add(number),
         }

@@ -66,7 +66,7 @@ impl ManifestSource {
     }
 
     /// Returns the name that records use: an absolute path with its links as they are.
-    fn full_name(&self) -> String {
+    pub(crate) fn full_name(&self) -> String {
         let Some(path) = self.path() else { return STANDARD_INPUT.to_owned() };
         // The given path is also a name, if the current directory does not exist any more.
         absolute(path).as_deref().unwrap_or(path).display().to_string()
@@ -161,6 +161,11 @@ impl Session {
 }
 
 impl Input {
+    /// Returns the source of the manifest.
+    pub fn source(&self) -> &ManifestSource {
+        &self.source
+    }
+
     /// Returns the name of the manifest in messages: its path as it was given.
     pub fn name(&self) -> &str {
         &self.request.name

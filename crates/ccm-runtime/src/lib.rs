@@ -123,6 +123,7 @@ mod manifest;
 pub mod printed;
 pub mod process;
 mod record;
+mod refusal;
 pub mod resource_type;
 mod run;
 mod session;
@@ -143,6 +144,7 @@ pub use ccm_engine::{
 pub use ccm_expr::Value;
 pub use ccm_facts::{CustomFacts, Warning as FactWarning};
 pub use ccm_graph::RenderFormat;
+pub use ccm_host::LocalZone;
 pub use ccm_host::state::{LockError, StateError};
 pub use ccm_host::{
     Cancellation, CancellationLevel, Clock, Command, CommandOrigin, Files, Local, Machine, Role, Runner,
@@ -156,7 +158,8 @@ pub use ccm_model::{
 };
 pub use ccm_redaction::Secrets;
 pub use ccm_report::{
-    ChangedAgain, History, JsonLine, ReportError, RunIdentity, StoreError, StoredRun, StoredSummary,
+    ChangedAgain, History, JsonLine, ReportError, RunIdentity, RunOutcome, StoreError, StoredRun,
+    StoredSummary,
 };
 
 pub use advice::{NextStep, StateAdvice};
@@ -172,11 +175,15 @@ pub use input::{GivenData, GivenFacts, GivenValues, Input, InputError, MAX_MANIF
 pub use ledger::NameMissing;
 pub use machine::url_hint;
 pub use manifest::{LoadedManifest, UnknownResource, UnknownResources};
+pub use refusal::RefusalError;
 pub use run::{ActiveRun, BeginError, RecordEnd, RunMode, RunOptions, RunReport};
 pub use session::{Config, Notice, Session};
 pub use sink::{Emitted, Sink};
 pub use spawn::{Job, JobError, spawn};
-pub use status::{PendingRefreshes, SessionStatus, StatusError};
+pub use status::{
+    Check, CheckFinding, CheckLevel, CheckProblem, ManifestState, ManifestStatus, PendingRefreshes,
+    SessionStatus, StatusError,
+};
 pub use text::{InvalidByte, TextError};
 pub use validate::{SharedFinding, Validation, ValidationError, shared_findings};
 pub use verification::{Verification, VerificationError};

@@ -3,8 +3,8 @@
 use std::time::SystemTime;
 
 use ccm_host::state::Directory;
-use ccm_host::{Clock, random};
-use ccm_model::{Event, RunSummary};
+use ccm_host::{Clock, random, started_by};
+use ccm_model::{Event, RunSummary, SessionStarted};
 use ccm_report::{Ids, JsonLine, LineEncoder, Recorded, RunIdentity, RunStore, StoredSummary};
 
 /// Ids of a run and its events, their lines, and the file with recorded lines.
@@ -24,6 +24,7 @@ impl RunRecord {
         };
         let began = clock.now();
         let encoder = LineEncoder::new(ids, began, manifest.to_owned(), env!("CARGO_PKG_VERSION"));
+        let encoder = encoder.started_by(started_by());
         Self { encoder, began, store: None }
     }
 
@@ -53,6 +54,9 @@ impl RunRecord {
         if let Event::SessionStarted(session) = event {
             self.began = session.at;
         }
+        if let Some(store) = &mut self.store {
+            store.measure(event);
+        }
         // The store records few events of an unchanged machine, and encoding the others would cost time.
         let is_stored = self.store.as_ref().is_some_and(|store| store.wants(event));
         if !is_stored && !with_line {
@@ -73,6 +77,14 @@ impl RunRecord {
     /// Ends the record with the exit code of the run.
     pub(crate) fn end(&mut self, summary: &RunSummary, exit_code: u8) -> Option<Recorded> {
         let store = self.store.take()?;
-        Some(store.finish(&StoredSummary::of(self.encoder.identity(), self.began, summary, exit_code)))
+        Some(store.finish(StoredSummary::of(self.encoder.identity(), self.began, summary, exit_code)))
+    }
+
+    /// Ends the record of a run whose manifest was refused.
+    pub(crate) fn refuse(mut self, errors: &str, exit_code: u8) -> Option<Recorded> {
+        let start = SessionStarted { at: self.began, noop: false, resources: 0, message: None };
+        self.accept(&Event::SessionStarted(start), false);
+        let store = self.store.take()?;
+        Some(store.finish(StoredSummary::refused(self.encoder.identity(), self.began, errors, exit_code)))
     }
 }

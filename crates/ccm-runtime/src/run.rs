@@ -48,7 +48,8 @@ pub struct RunOptions {
     pub json_lines: bool,
     /// Time to wait for another run to end, 30 seconds by default.
     pub lock_wait: Duration,
-    /// Number of recorded runs to keep, including this one, 50 by default.
+    /// Number of recorded runs to keep, including this one, 50 by default. As many older runs are kept that
+    /// changed something or failed.
     pub keep_runs: usize,
     /// Handle that ends the run from outside. Copies of options share it, so a program replaces it after a
     /// cancelled run.
@@ -106,7 +107,7 @@ pub struct ActiveRun<'m> {
     files: Box<dyn Files>,
     state_path: Option<PathBuf>,
     state: Option<Directory>,
-    _lock: Option<Lock>,
+    lock: Option<Lock>,
     ledger: Option<Ledger>,
     record: RunRecord,
     only: Option<Vec<ResourceIndex>>,
@@ -177,7 +178,7 @@ impl LoadedManifest<'_> {
             files,
             state_path,
             state,
-            _lock: lock,
+            lock,
             ledger,
             record,
             only,
@@ -207,6 +208,23 @@ impl LoadedManifest<'_> {
     }
 }
 
+/// Record of the resource that a run waits for, which `status` shows.
+struct Activity<'r> {
+    lock: Option<&'r Lock>,
+    recorded: Option<ResourceId>,
+}
+
+impl Activity<'_> {
+    fn record(&mut self, resource: Option<&ResourceId>) {
+        if let Some(lock) = self.lock
+            && self.recorded.as_ref() != resource
+        {
+            lock.set_activity(&resource.map(ToString::to_string).unwrap_or_default());
+            self.recorded = resource.cloned();
+        }
+    }
+}
+
 impl ActiveRun<'_> {
     /// Applies the manifest, and returns the summary.
     pub async fn apply(&mut self, sink: &mut dyn Sink) -> RunSummary {
@@ -219,7 +237,7 @@ impl ActiveRun<'_> {
         manifest: &LoadedManifest<'_>,
         sink: &mut dyn Sink,
     ) -> RunSummary {
-        let Self { mode, options, commands, files, state_path, ledger, record, only, .. } = self;
+        let Self { mode, options, commands, files, state_path, ledger, record, only, lock, .. } = self;
         let session = manifest.session;
         let identity = record.identity();
         let span = debug_span!("run", id = %identity.run_id, manifest = %identity.manifest);
@@ -247,16 +265,24 @@ impl ActiveRun<'_> {
             ledger: ledger.as_ref(),
         };
         let sink = RefCell::new(sink);
+        let current = RefCell::new(None);
         let mut on_event = |event: Event| {
+            match &event {
+                Event::ResourceStarted(started) => *current.borrow_mut() = Some(started.id.clone()),
+                Event::ResourceFinished(_) => *current.borrow_mut() = None,
+                _ => {}
+            }
             let line = record.accept(&event, options.json_lines);
             sink.borrow_mut().accept(Emitted { event, line });
         };
+        let mut activity = Activity { lock: lock.as_ref(), recorded: None };
         let mut applied = pin!(run.apply(&mut on_event).instrument(span));
         poll_fn(|context| {
             let polled = applied.as_mut().poll(context);
             // While the run waits, usually for a command, no events come that could be passed on together.
             if polled.is_pending() {
                 sink.borrow_mut().flush();
+                activity.record(current.borrow().as_ref());
             }
             polled
         })

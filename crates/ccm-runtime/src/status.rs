@@ -1,10 +1,16 @@
 //! Recorded runs and pending refreshes.
 
+mod check;
+mod manifests;
+
 use ccm_engine::{LedgerError, PendingLedger, damaged, pending};
 use ccm_host::state::{Lock, StateError};
-use ccm_report::{History, StoreError, StoredRun};
+use ccm_report::{History, RunOutcome, StoreError, StoredRun};
 
 use crate::session::Session;
+
+pub use check::{Check, CheckFinding, CheckLevel, CheckProblem};
+pub use manifests::{ManifestState, ManifestStatus};
 
 /// Refreshes that are left for later runs.
 #[derive(Debug)]
@@ -24,6 +30,8 @@ pub struct SessionStatus {
     pub history: History,
     /// Pending refreshes.
     pub pending: PendingRefreshes,
+    /// Resource that the current run waits for.
+    pub current_resource: Option<String>,
 }
 
 /// Error of reading the state directory.
@@ -42,9 +50,19 @@ pub enum StatusError {
 }
 
 impl SessionStatus {
+    /// Returns the run that is going on.
+    pub fn current_run(&self) -> Option<&StoredRun> {
+        // A manifest is refused without the lock, also while a run is going on.
+        let is_refused = |run: &&StoredRun| {
+            run.summary.as_ref().is_some_and(|summary| summary.outcome() == RunOutcome::Refused)
+        };
+        let newest = self.history.runs().iter().find(|run| !is_refused(run));
+        newest.filter(|run| self.pending.is_locked && run.is_unfinished())
+    }
+
     /// Returns `true` if the last run is still running.
     pub fn is_going_on(&self) -> bool {
-        self.pending.is_locked && self.history.runs().first().is_some_and(StoredRun::is_unfinished)
+        self.current_run().is_some()
     }
 }
 
@@ -65,6 +83,7 @@ impl Session {
     /// Reads the recorded runs and the pending refreshes.
     pub fn status(&self) -> Result<SessionStatus, StatusError> {
         let pending = self.pending()?;
-        Ok(SessionStatus { history: self.history()?, pending })
+        let current_resource = if pending.is_locked { Lock::activity(&self.state_path()?) } else { None };
+        Ok(SessionStatus { history: self.history()?, pending, current_resource })
     }
 }

@@ -1,8 +1,11 @@
 //! Record of a run, as `ccm history` reads it.
 
 use std::cell::OnceCell;
+use std::time::SystemTime;
 
-use ccm_report::History;
+use ccm_host::LocalZone;
+use ccm_model::ResourceId;
+use ccm_report::{History, RunFilter};
 use ccm_testkit::Scratch;
 
 pub(super) const WORDS: &[&str] = &[
@@ -49,17 +52,24 @@ pub(super) fn run(input: &[u8]) {
 fn show(state: &Scratch) {
     let history = History::open(state.path()).expect("a directory");
     assert_eq!(history.runs().len(), 1);
-    plain(&history.text());
-    history.json();
+    let zone = LocalZone::utc();
+    let runs = history.select(&RunFilter::default());
+    plain(&history.text(&runs, &zone));
+    history.json(&runs);
+    let changes = history.changes(&runs, &ResourceId::new("exec", "a"), 10);
+    plain(&changes.text(&history, &zone, SystemTime::UNIX_EPOCH).replace('\u{1b}', ""));
+    changes.json();
     let run = history.find("0193").expect("a run");
     // Too many damaged lines are an error.
     let events = history.events(run).unwrap_or_default();
     // Only what ccm colours itself may hold escapes.
     run.json_with(&events);
-    plain(&run.text_with(events).replace('\u{1b}', ""));
-    let execution = history.execution(run, "1").expect("a directory").expect("an execution");
-    plain(&execution.text());
-    execution.json();
+    plain(&history.slowest_text(run, &events, 10));
+    history.slowest_json(run, &events, 10);
+    plain(&history.run_text(run, events, &zone).replace('\u{1b}', ""));
+    let resource = history.resource(run, "1").expect("a directory").expect("an execution");
+    plain(&resource.text().replace('\u{1b}', ""));
+    resource.json();
 }
 
 fn plain(text: &str) {

@@ -6,10 +6,10 @@ use ccm_host::slug;
 use ccm_host::state::Directory;
 use ccm_model::{
     Artifacts, EventLine, ExecutionMetadata, METADATA_FILE, ResourceId, STDERR_FILE, STDOUT_FILE,
-    escape_control,
+    TransactionLine,
 };
-use serde_json::{Value, json};
 
+use super::show::transactions;
 use super::{History, Open, RunStore, StoreError, StoredRun};
 
 /// Maximum length of the name of a directory, in characters.
@@ -74,16 +74,25 @@ pub struct Execution {
     /// Name of the directory: the position of the resource, and a part of its name.
     pub name: String,
     /// `None` if the file can't be read.
-    metadata: Option<ExecutionMetadata>,
-    stdout: String,
-    stderr: String,
+    pub(super) metadata: Option<ExecutionMetadata>,
+    pub(super) stdout: String,
+    pub(super) stderr: String,
 }
 
-/// Reason why an execution was not found.
+/// Resource in the record of a run: its event, and what it left behind. At least one of them is recorded.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecordedResource {
+    /// Event of the resource. An unchanged resource has none.
+    pub(super) event: Option<TransactionLine<'static>>,
+    /// Execution of an exec.
+    pub(super) execution: Option<Execution>,
+}
+
+/// Reason why a resource was not found in the record of a run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ExecutionError {
-    /// No execution matches.
-    #[error("no resource `{requested}` left anything in the record of run {run}")]
+    /// No resource matches.
+    #[error("resource `{requested}` is not in the record of run {run}")]
     Unknown {
         /// Resource as the user named it.
         requested: String,
@@ -110,28 +119,47 @@ struct ExecutionDirectory {
 }
 
 impl ExecutionDirectory {
+    /// Returns `true` if the resource of an event can have left this directory.
+    fn is_of(&self, line: &TransactionLine<'_>) -> bool {
+        let slug = self.name.split_once('-').map(|(_, slug)| slug);
+        *self.type_name == *line.type_name && slug == Some(&*slugged(&line.name))
+    }
+
     fn position(&self) -> u64 {
         self.name.split('-').next().and_then(|position| position.parse().ok()).unwrap_or(u64::MAX)
     }
 }
 
 impl History {
-    /// Reads an execution: by the name or position of its directory, or by the name or alias of its resource.
-    pub fn execution(
+    /// Reads a resource: by its name or alias, or by the name or position of the directory of its execution.
+    pub fn resource(
         &self,
         run: &StoredRun,
         requested: &str,
-    ) -> Result<Result<Execution, ExecutionError>, StoreError> {
+    ) -> Result<Result<RecordedResource, ExecutionError>, StoreError> {
         let failed = |source| StoreError::Read { path: self.path.join(&run.id), source };
         let known = self.kept(run).map_err(failed)?;
-        let found = find(&known, requested, &run.id).or_else(|error| {
-            let id = self.id_of_alias(run, requested).ok_or_else(|| error.clone())?;
+        // What an exec left behind can be shown without its event.
+        let (events, unreadable) = match self.events(run) {
+            Ok(events) => (events, None),
+            Err(error) => (Vec::new(), Some(error)),
+        };
+        let named = named(&events, requested);
+        let found = find(&known, requested, self.short(&run.id)).or_else(|error| {
+            let id = named.map(|line| ResourceId::new(&*line.type_name, &*line.name));
+            let id = id.ok_or_else(|| error.clone())?;
             find(&known, &id.to_string(), &run.id).map_err(|_| error)
         });
-        Ok(match found {
-            Ok(kept) => Ok(self.read(run, kept).map_err(failed)?),
-            Err(error) => Err(error),
-        })
+        match (found, named) {
+            (Ok(kept), named) => {
+                let event =
+                    named.filter(|line| kept.is_of(line)).or_else(|| event_of(&events, kept)).cloned();
+                let execution = Some(self.read(run, kept).map_err(failed)?);
+                Ok(Ok(RecordedResource { event, execution }))
+            }
+            (Err(_), Some(line)) => Ok(Ok(RecordedResource { event: Some(line.clone()), execution: None })),
+            (Err(error), None) => unreadable.map_or(Ok(Err(error)), Err),
+        }
     }
 
     /// Returns the directories of all executions, in the order of their resources.
@@ -159,22 +187,29 @@ impl History {
             stderr: text(&directory, STDERR_FILE)?,
         })
     }
+}
 
-    /// Returns the resource that has this alias, according to the events of the run.
-    fn id_of_alias(&self, run: &StoredRun, requested: &str) -> Option<ResourceId> {
-        let id = ResourceId::parse(requested).ok();
-        self.events(run).ok()?.into_iter().find_map(|event| {
-            let EventLine::Transaction(line) = event else { return None };
-            let is_meant = |alias: &str| match &id {
-                Some(id) => *id.type_name == *line.type_name && *id.name == *alias,
-                None => alias == requested,
-            };
-            line.alias
-                .as_deref()
-                .is_some_and(is_meant)
-                .then(|| ResourceId::new(&*line.type_name, &*line.name))
-        })
-    }
+/// Returns the event of the resource with this name or alias, if exactly one has it.
+fn named<'e>(events: &'e [EventLine], requested: &str) -> Option<&'e TransactionLine<'static>> {
+    let id = ResourceId::parse(requested).ok();
+    let is_meant = |line: &&TransactionLine<'_>| {
+        let is_name = |name: &str| match &id {
+            Some(id) => *id.type_name == *line.type_name && *id.name == *name || name == requested,
+            None => name == requested,
+        };
+        is_name(&line.name) || line.alias.as_deref().is_some_and(is_name)
+    };
+    only(transactions(events).filter(is_meant))
+}
+
+/// Returns the event of an execution, if exactly one resource can have left it.
+fn event_of<'e>(events: &'e [EventLine], kept: &ExecutionDirectory) -> Option<&'e TransactionLine<'static>> {
+    only(transactions(events).filter(|line| kept.is_of(line)))
+}
+
+fn only<T>(mut found: impl Iterator<Item = T>) -> Option<T> {
+    let first = found.next()?;
+    found.next().is_none().then_some(first)
 }
 
 fn find<'k>(
@@ -218,40 +253,6 @@ fn text(directory: &Directory, name: &str) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-impl Execution {
-    /// Returns the execution as text: its metadata, then both streams.
-    pub fn text(&self) -> String {
-        let shown = |value: &Value| match value {
-            Value::String(text) => escape_control(text).into_owned(),
-            other => escape_control(&other.to_string()).into_owned(),
-        };
-        let mut text = format!("{}\n", escape_control(&self.name));
-        for (key, value) in json!(self.metadata).as_object().into_iter().flatten() {
-            text += &format!("  {key}: {}\n", shown(value));
-        }
-        if self.metadata.as_ref().is_some_and(|metadata| metadata.sensitive) {
-            text += "nothing else was kept, because the resource is `sensitive`\n";
-        }
-        for (name, stream) in [("stdout", &self.stdout), ("stderr", &self.stderr)] {
-            for line in stream.lines() {
-                text += &format!("{name} | {}\n", escape_control(line));
-            }
-        }
-        text
-    }
-
-    /// Returns the execution as JSON.
-    pub fn json(&self) -> Value {
-        json!({
-            "name": self.name,
-            "metadata": self.metadata,
-            "stdout": self.stdout,
-            "stderr": self.stderr,
-            "stdout_json": serde_json::from_str::<Value>(&self.stdout).ok(),
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -284,8 +285,8 @@ mod tests {
             ("job#Tar", Ok("12-tar")),
             ("make", Err("`make` may be 2-make or 10-make")),
             ("exec#make", Err("`exec#make` may be 2-make or 10-make")),
-            ("nothing", Err("no resource `nothing` left anything in the record of run r")),
-            ("job#make", Err("no resource `job#make` left anything in the record of run r")),
+            ("nothing", Err("resource `nothing` is not in the record of run r")),
+            ("job#make", Err("resource `job#make` is not in the record of run r")),
         ] {
             assert_eq!(
                 found(requested).map_err(|error| error.to_string()),

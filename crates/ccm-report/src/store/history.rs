@@ -2,13 +2,13 @@
 
 use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use ccm_host::state::Directory;
 use ccm_model::{EventLine, LineError, SUMMARY_PROTOCOL, StartLine};
 use serde::Deserialize;
 
 use super::{EVENTS, RUNS, SUMMARY, StoreError, StoredSummary, is_run_id};
-use crate::text::few;
 
 /// Maximum size of a summary. ccm writes shorter ones.
 const MAX_SUMMARY_BYTES: u64 = 1 << 20;
@@ -19,11 +19,13 @@ const MAX_RECORD_BYTES: u64 = 256 << 20;
 /// Maximum number of damaged lines. A killed run or a full disk damages one.
 const MAX_DAMAGED_LINES: usize = 100;
 const MIN_ID_LENGTH: usize = 8;
+/// Name of the newest run.
+const LAST: &str = "last";
 
 /// Recorded runs of a state directory, the newest first.
 #[derive(Debug)]
 pub struct History {
-    runs: Vec<StoredRun>,
+    pub(super) runs: Vec<StoredRun>,
     pub(super) directory: Option<Directory>,
     pub(super) path: PathBuf,
 }
@@ -53,13 +55,30 @@ pub enum FindError {
         path: PathBuf,
     },
     /// Several runs match.
-    #[error("{} runs have an id that begins with `{prefix}`: {}", ids.len(), few(ids))]
+    #[error("{} runs have an id that begins with `{prefix}`", runs.len())]
     Ambiguous {
         /// Beginning of the id, as the user gave it.
         prefix: String,
-        /// Ids of the matching runs.
-        ids: Vec<String>,
+        /// Matching runs, the newest first.
+        runs: Vec<MatchingRun>,
     },
+    /// No run is recorded.
+    #[error("no runs are recorded in {path:?}")]
+    Empty {
+        /// Directory of the runs.
+        path: PathBuf,
+    },
+}
+
+/// Run that an ambiguous prefix matches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MatchingRun {
+    /// Beginning of its id, long enough to be unique.
+    pub short_id: String,
+    /// Time of the beginning.
+    pub began: Option<SystemTime>,
+    /// Manifest of the run.
+    pub manifest: String,
 }
 
 impl History {
@@ -90,22 +109,35 @@ impl History {
         &self.runs
     }
 
-    /// Finds a run by the beginning of its id.
+    /// Finds a run by the beginning of its id. `last` is the newest run.
     pub fn find(&self, prefix: &str) -> Result<&StoredRun, FindError> {
         let lower_case = prefix.to_ascii_lowercase();
+        if lower_case == LAST {
+            return self.runs.first().ok_or_else(|| FindError::Empty { path: self.path.clone() });
+        }
         let mut found = self.runs.iter().filter(|run| run.id.starts_with(&lower_case));
         match (found.next(), found.next()) {
             (None, _) => Err(FindError::Unknown { prefix: prefix.to_owned(), path: self.path.clone() }),
             (Some(run), None) => Ok(run),
             (Some(first), Some(second)) => {
-                let ids = [first, second].into_iter().chain(found).map(|run| run.id.clone()).collect();
-                Err(FindError::Ambiguous { prefix: prefix.to_owned(), ids })
+                let matching = |run: &StoredRun| MatchingRun {
+                    short_id: self.short(&run.id).to_owned(),
+                    began: run.began(),
+                    manifest: run.manifest().to_owned(),
+                };
+                let runs = [first, second].into_iter().chain(found).map(matching).collect();
+                Err(FindError::Ambiguous { prefix: prefix.to_owned(), runs })
             }
         }
     }
 
+    /// Returns the beginning of an id that is unique among the recorded runs.
+    pub fn short<'i>(&self, id: &'i str) -> &'i str {
+        id.get(..self.short_length()).unwrap_or(id)
+    }
+
     /// Returns the length at which the prefixes of all ids differ.
-    pub fn short_length(&self) -> usize {
+    fn short_length(&self) -> usize {
         let shared = |(one, other): (&StoredRun, &StoredRun)| {
             one.id.bytes().zip(other.id.bytes()).take_while(|(a, b)| a == b).count()
         };
@@ -188,13 +220,7 @@ fn holds_the_end(events: impl io::Read) -> bool {
 /// Returns the readable parts of a run, so that one damaged record does not hide the others.
 fn stored(runs: &Directory, id: String) -> StoredRun {
     let Ok(run) = runs.enter(&id) else { return StoredRun { id, start: None, summary: None, ended: false } };
-    let summary_file = run.read(SUMMARY);
-    let has_summary = !summary_file.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
-    let summary = summary_file.ok().and_then(|file| {
-        let mut bytes = Vec::new();
-        file.take(MAX_SUMMARY_BYTES).read_to_end(&mut bytes).ok()?;
-        serde_json::from_slice(&bytes).ok()
-    });
+    let SummaryFile { summary, exists: has_summary } = read_summary(&run);
     let start = run.read(EVENTS).ok().and_then(|file| {
         let mut line = Vec::new();
         BufReader::new(file.take(MAX_SUMMARY_BYTES)).read_until(b'\n', &mut line).ok()?;
@@ -202,4 +228,22 @@ fn stored(runs: &Directory, id: String) -> StoredRun {
     });
     let ended = summary.is_some() || has_summary || run.read(EVENTS).is_ok_and(holds_the_end);
     StoredRun { id, start, summary, ended }
+}
+
+/// Summary in the record of a run, as far as it can be read.
+pub(super) struct SummaryFile {
+    pub(super) summary: Option<StoredSummary>,
+    /// `true` if there is a file.
+    exists: bool,
+}
+
+pub(super) fn read_summary(run: &Directory) -> SummaryFile {
+    let file = run.read(SUMMARY);
+    let exists = !file.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
+    let summary = file.ok().and_then(|file| {
+        let mut bytes = Vec::new();
+        file.take(MAX_SUMMARY_BYTES).read_to_end(&mut bytes).ok()?;
+        serde_json::from_slice(&bytes).ok()
+    });
+    SummaryFile { summary, exists }
 }

@@ -1,57 +1,76 @@
 //! Recorded runs as text and as JSON.
 
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use ccm_host::LocalZone;
 use ccm_model::{
-    Event, EventLine, RefreshSummary, RunSummary, TransactionLine, display_timestamp, escape_control,
+    Event, EventLine, RefreshSummary, RunSummary, StartedBy, TransactionLine, display_duration,
+    display_timestamp, escape_control, parse_timestamp,
 };
 use serde_json::{Value, json};
 
-use super::{History, StoredRun, StoredSummary};
+use super::{History, RunOutcome, StoredRun, StoredSummary};
 use crate::text::{TextReport, summary};
 
 impl History {
-    /// Returns all runs as text, a line each.
-    pub fn text(&self) -> String {
+    /// Returns runs as text, a line each.
+    pub fn text(&self, runs: &[&StoredRun], zone: &LocalZone) -> String {
         if self.runs().is_empty() {
             return format!("no runs are recorded in {}\n", self.path().display());
         }
-        let rows: Vec<[String; 5]> = self.runs().iter().map(|run| self.row(run)).collect();
-        let heads = ["BEGIN", "RUN", "EXIT", "RESOURCES", "MANIFEST"].map(str::to_owned);
-        let width = |column: usize| {
-            let cells = rows.iter().chain([&heads]).map(|row| row[column].chars().count());
-            cells.max().unwrap_or_default()
-        };
-        let widths: Vec<usize> = (0..5).map(width).collect();
-        let mut text = String::new();
-        for row in [&heads].into_iter().chain(&rows) {
-            let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
-            text += cells.collect::<Vec<_>>().join("  ").trim_end();
-            text.push('\n');
+        if runs.is_empty() {
+            return format!("none of the {} recorded runs matches\n", self.runs().len());
         }
-        text
+        let heads = ["BEGIN", "DURATION", "RUN", "EXIT", "RESOURCES", "BY", "MANIFEST"].map(str::to_owned);
+        columns(heads, runs.iter().map(|run| self.row(run, zone)).collect())
     }
 
-    fn row(&self, run: &StoredRun) -> [String; 5] {
-        let short = run.id[..self.short_length().min(run.id.len())].to_owned();
-        let begin = escape_control(&seconds(&run.begin())).into_owned();
-        let manifest = escape_control(run.manifest()).into_owned();
-        let (exit, counts) = match &run.summary {
-            Some(stored) => (stored.exit_code.to_string(), counted(stored)),
-            None if run.ended => ("?".to_owned(), "no summary".to_owned()),
-            None => ("-".to_owned(), "unfinished".to_owned()),
+    fn row(&self, run: &StoredRun, zone: &LocalZone) -> [String; 7] {
+        let plain = |text: &str| escape_control(text).into_owned();
+        let (duration, exit, counts) = match &run.summary {
+            Some(stored) => {
+                let duration = if stored.outcome() == RunOutcome::Refused {
+                    "-".to_owned()
+                } else {
+                    display_duration(stored.duration)
+                };
+                (duration, stored.exit_code.to_string(), counted(stored))
+            }
+            None if run.ended => ("-".to_owned(), "?".to_owned(), "no summary".to_owned()),
+            None => ("-".to_owned(), "-".to_owned(), "unfinished".to_owned()),
         };
-        [begin, short, exit, counts, manifest]
+        let by = run.started_by().map_or_else(|| "-".to_owned(), |started| plain(&started.label()));
+        let short = self.short(&run.id).to_owned();
+        [run.begin(zone), duration, short, exit, counts, by, plain(run.manifest())]
     }
 
-    /// Returns all runs as JSON.
-    pub fn json(&self) -> Value {
-        self.runs().iter().map(StoredRun::json).collect()
+    /// Returns runs as JSON.
+    pub fn json(&self, runs: &[&StoredRun]) -> Value {
+        runs.iter().map(|run| run.json()).collect()
+    }
+
+    /// Returns a run as text, in the form of the report. Level and outcome are coloured by ANSI codes.
+    pub fn run_text(&self, run: &StoredRun, events: Vec<EventLine>, zone: &LocalZone) -> String {
+        let mut text = format!("run {} of {}\n", self.short(&run.id), escape_control(run.manifest()));
+        text += &format!("began {}", run.begin(zone));
+        if let Some(summary) = &run.summary {
+            if summary.outcome() != RunOutcome::Refused {
+                text += &format!(", took {}", display_duration(summary.duration));
+            }
+            let version = escape_control(&summary.version);
+            text += &format!(", exit code {}, ccm {version}", summary.exit_code);
+        }
+        text.push('\n');
+        if let Some(started_by) = run.started_by() {
+            text += &format!("started by {}\n", described(started_by));
+        }
+        text + &run.result_text(events)
     }
 }
 
 impl StoredRun {
-    fn manifest(&self) -> &str {
+    /// Returns the path of the manifest, or `?` if no part of the record can be read.
+    pub fn manifest(&self) -> &str {
         match (&self.summary, &self.start) {
             (Some(summary), _) => &summary.manifest,
             (None, Some(start)) => &start.manifest,
@@ -59,11 +78,24 @@ impl StoredRun {
         }
     }
 
+    /// Returns the user, terminal and unit that started the run. Earlier versions did not record them.
+    pub fn started_by(&self) -> Option<&StartedBy> {
+        self.start.as_ref()?.started_by.as_deref()
+    }
+
     /// Returns the time of the beginning. The id also holds the time, for a run without other readable data.
-    fn begin(&self) -> String {
-        let start = || self.start.as_ref().map(|start| display_timestamp(start.timestamp, 2));
-        let known = self.summary.as_ref().map(|summary| summary.begin.clone()).or_else(start);
-        known.or_else(|| time_of_id(&self.id)).unwrap_or_else(|| "?".to_owned())
+    pub fn began(&self) -> Option<SystemTime> {
+        let recorded = self.summary.as_ref().and_then(|summary| parse_timestamp(&summary.begin));
+        recorded.or_else(|| self.start.as_ref().map(|start| start.timestamp)).or_else(|| time_of_id(&self.id))
+    }
+
+    /// Returns the time of the end; `None` if it is not known.
+    pub fn ended_at(&self) -> Option<SystemTime> {
+        parse_timestamp(&self.summary.as_ref()?.end)
+    }
+
+    fn begin(&self, zone: &LocalZone) -> String {
+        self.began().map_or_else(|| "?".to_owned(), |began| zone.display(began))
     }
 
     /// Returns `true` if no end is recorded.
@@ -71,21 +103,14 @@ impl StoredRun {
         self.summary.is_none() && !self.ended
     }
 
-    /// Returns the run and its result on one line. `is_going_on` is `true` if ccm is running now.
-    pub fn line(&self, is_going_on: bool) -> String {
-        let came_to = match &self.summary {
-            Some(stored) => format!("exit code {}, {}", stored.exit_code, counted(stored)),
-            None if self.ended => "no summary".to_owned(),
-            None if is_going_on => "is going on".to_owned(),
-            None => "unfinished: it was killed".to_owned(),
-        };
-        let manifest = escape_control(self.manifest());
-        format!("{} of {manifest}, began {}, {came_to}", self.id, escape_control(&seconds(&self.begin())))
+    /// Returns the number of resources with each outcome, in words.
+    pub fn counts_text(&self) -> Option<String> {
+        self.summary.as_ref().map(counted)
     }
 
     /// Returns the result of the run as JSON.
     pub fn json(&self) -> Value {
-        match &self.summary {
+        let mut shown = match &self.summary {
             Some(summary) => {
                 let mut shown = json!({ "finished": true });
                 if let (Some(shown), Ok(Value::Object(stored))) =
@@ -93,12 +118,18 @@ impl StoredRun {
                 {
                     shown.extend(stored);
                 }
+                shown["outcome"] = json!(summary.outcome());
                 shown
             }
-            None => json!({
-                "finished": self.ended, "run_id": self.id, "manifest": self.manifest(), "begin": self.begin()
-            }),
-        }
+            None => {
+                let begin = self.began().map_or_else(|| "?".to_owned(), |began| display_timestamp(began, 2));
+                json!({
+                    "finished": self.ended, "run_id": self.id, "manifest": self.manifest(), "begin": begin
+                })
+            }
+        };
+        shown["started_by"] = json!(self.started_by());
+        shown
     }
 
     /// Returns the run as JSON, with its events.
@@ -106,43 +137,88 @@ impl StoredRun {
         json!({ "run": self.json(), "events": transactions(events).collect::<Vec<_>>() })
     }
 
-    /// Returns the run as text, in the form of the report. Level and outcome are coloured by ANSI codes.
-    pub fn text_with(&self, events: Vec<EventLine>) -> String {
-        let mut text = format!("run {} of {}\n", self.id, escape_control(self.manifest()));
-        text += &format!("began {}", escape_control(&self.begin()));
-        if let Some(summary) = &self.summary {
-            let (end, version) = (escape_control(&summary.end), escape_control(&summary.version));
-            text += &format!(", ended {end}, exit code {}, ccm {version}", summary.exit_code);
+    fn result_text(&self, events: Vec<EventLine>) -> String {
+        if let Some(summary) = self.summary.as_ref().filter(|found| found.outcome() == RunOutcome::Refused) {
+            let errors: String =
+                summary.errors.lines().map(|line| format!("{}\n", escape_control(line))).collect();
+            return format!("the manifest was refused; nothing was run\n{errors}");
         }
-        text.push('\n');
-        let mut report = TextReport::of_record(Vec::new());
-        let mut has_end = false;
-        for event in events.into_iter().map(Event::from) {
-            has_end |= matches!(event, Event::SessionFinished(_));
-            report.accept(&event);
-        }
+        let mut events: Vec<Event> = events.into_iter().map(Event::from).collect();
+        let has_end = events.iter().any(|event| matches!(event, Event::SessionFinished(_)));
         if let Some(summary) = self.summary.as_ref().filter(|_| !has_end) {
-            report.accept(&Event::SessionFinished(Box::new(summary_of(summary))));
+            events.push(Event::SessionFinished(Box::new(summary_of(summary))));
         }
-        // Memory takes everything.
-        text += &String::from_utf8_lossy(&report.into_inner().unwrap_or_default());
-        text += match &self.summary {
+        let end = match &self.summary {
             Some(_) => "",
             None if self.ended => "the run ended, but its summary is missing or damaged\n",
             None => "unfinished: ccm was killed during this run, or the run is still going on\n",
         };
-        text
+        report_of(events) + end
     }
 }
 
-/// Returns the time at the beginning of the id of a run.
-fn time_of_id(id: &str) -> Option<String> {
-    let milliseconds = u64::from_str_radix(&id.get(..13)?.replace('-', ""), 16).ok()?;
-    Some(display_timestamp(UNIX_EPOCH.checked_add(Duration::from_millis(milliseconds))?, 2))
+/// Returns the report of recorded events.
+pub(super) fn report_of(events: impl IntoIterator<Item = Event>) -> String {
+    let mut report = TextReport::of_record(Vec::new());
+    for event in events {
+        report.accept(&event);
+    }
+    // Memory takes everything.
+    String::from_utf8_lossy(&report.into_inner().unwrap_or_default()).into_owned()
 }
 
-fn seconds(timestamp: &str) -> String {
-    timestamp.split_once('.').map_or_else(|| timestamp.to_owned(), |(seconds, _)| format!("{seconds}Z"))
+/// Returns lines with aligned columns below their heads.
+pub fn columns<const N: usize>(heads: [String; N], rows: Vec<[String; N]>) -> String {
+    let rows: Vec<[String; N]> = [heads].into_iter().chain(rows).collect();
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default();
+    let widths: Vec<usize> = (0..N).map(width).collect();
+    let mut text = String::new();
+    for row in &rows {
+        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
+        text += cells.collect::<Vec<_>>().join("  ").trim_end();
+        text.push('\n');
+    }
+    text
+}
+
+/// Returns the time since a moment, such as `3h ago`.
+pub(super) fn age(at: SystemTime, now: SystemTime) -> String {
+    match now.duration_since(at) {
+        Ok(age) => format!("{} ago", rounded(age)),
+        Err(_) => "in the future".to_owned(),
+    }
+}
+
+/// Returns a duration in its greatest unit: `59s`, `12m`, `3h`, `5d`.
+pub fn rounded(age: Duration) -> String {
+    let seconds = age.as_secs();
+    match seconds {
+        0..60 => format!("{seconds}s"),
+        60..3600 => format!("{}m", seconds / 60),
+        3600..172_800 => format!("{}h", seconds / 3600),
+        _ => format!("{}d", seconds / 86400),
+    }
+}
+
+/// Returns who started a run: user, terminal and unit.
+fn described(started_by: &StartedBy) -> String {
+    let StartedBy { uid, user, sudo_user, unit, terminal, .. } = started_by;
+    let mut text = match user {
+        Some(user) => format!("{user} (uid {uid})"),
+        None => format!("uid {uid}"),
+    };
+    for (label, value) in [("sudo by", sudo_user), ("unit", unit), ("terminal", terminal)] {
+        if let Some(value) = value {
+            text += &format!(", {label} {value}");
+        }
+    }
+    escape_control(&text).into_owned()
+}
+
+/// Returns the time at the beginning of the id of a run.
+fn time_of_id(id: &str) -> Option<SystemTime> {
+    let milliseconds = u64::from_str_radix(&id.get(..13)?.replace('-', ""), 16).ok()?;
+    UNIX_EPOCH.checked_add(Duration::from_millis(milliseconds))
 }
 
 fn summary_of(stored: &StoredSummary) -> RunSummary {
@@ -157,12 +233,51 @@ fn summary_of(stored: &StoredSummary) -> RunSummary {
 }
 
 fn counted(stored: &StoredSummary) -> String {
-    format!("{}: {}", stored.counts.total, summary::counted(&summary_of(stored)))
+    match stored.outcome() {
+        RunOutcome::Refused => "refused".to_owned(),
+        _ => format!("{}: {}", stored.counts.total, summary::counted(&summary_of(stored))),
+    }
 }
 
-fn transactions(events: &[EventLine]) -> impl Iterator<Item = &TransactionLine<'static>> {
+pub(super) fn transactions(events: &[EventLine]) -> impl Iterator<Item = &TransactionLine<'static>> {
     events.iter().filter_map(|event| match event {
         EventLine::Transaction(line) => Some(&**line),
         _ => None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_age_has_one_unit() {
+        for (seconds, expected) in [
+            (0, "0s"),
+            (59, "59s"),
+            (60, "1m"),
+            (3599, "59m"),
+            (3600, "1h"),
+            (86_400, "24h"),
+            (172_800, "2d"),
+        ] {
+            assert_eq!(rounded(Duration::from_secs(seconds)), expected);
+        }
+    }
+
+    #[test]
+    fn the_origin_of_a_run_is_described() {
+        let text = |text: &str| Some(text.to_owned());
+        let timer = StartedBy {
+            uid: 0,
+            user: text("root"),
+            sudo_user: None,
+            unit: text("ccm-apply@site.service"),
+            invocation_id: text("8f"),
+            terminal: None,
+        };
+        assert_eq!(described(&timer), "root (uid 0), unit ccm-apply@site.service");
+        let person = StartedBy { sudo_user: text("ada"), unit: None, terminal: text("/dev/pts/1"), ..timer };
+        assert_eq!(described(&person), "root (uid 0), sudo by ada, terminal /dev/pts/1");
+    }
 }

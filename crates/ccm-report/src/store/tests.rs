@@ -1,8 +1,9 @@
-use std::time::UNIX_EPOCH;
+use std::time::{Duration, UNIX_EPOCH};
 
+use ccm_host::LocalZone;
 use ccm_model::{
-    Artifact, Artifacts, EventLine, Failure, FailureKind, PendingCause, PendingRefresh, RefreshSummary,
-    ResourceId, SessionStarted, Transaction, UnfinishedRefresh,
+    Artifact, Artifacts, Counts, EventLine, Failure, FailureKind, PendingCause, PendingRefresh,
+    RefreshSummary, ResourceId, RunSummary, SessionStarted, StartedBy, Transaction, UnfinishedRefresh,
 };
 use ccm_testkit::Scratch;
 
@@ -37,10 +38,35 @@ fn changed(name: &str) -> Event {
     }))
 }
 
+fn ada() -> StartedBy {
+    let user = Some("ada".to_owned());
+    StartedBy { uid: 1000, user, sudo_user: None, unit: None, invocation_id: None, terminal: None }
+}
+
+/// Records a run that changed nothing.
+fn record_unchanged(state: &Directory, at: u64, keep: usize) -> String {
+    let began = UNIX_EPOCH + Duration::from_millis(at);
+    let encoder = LineEncoder::new(Ids::new(u128::from(at)), began, MANIFEST.to_owned(), "0.1.0");
+    let store = RunStore::begin(state, encoder.identity(), keep);
+    let counts = Counts { total: 1, unchanged: 1, ..Counts::default() };
+    let summary = RunSummary {
+        noop: false,
+        duration: Duration::from_millis(5),
+        counts,
+        stopped: None,
+        message: None,
+        refreshes: RefreshSummary::default(),
+    };
+    let recorded = store.finish(StoredSummary::of(encoder.identity(), began, &summary, 0));
+    recorded.record.expect("a record");
+    encoder.identity().run_id.clone()
+}
+
 /// Records a run that began a number of milliseconds after the Unix epoch; unfinished without a code.
 fn record(state: &Directory, at: u64, exit_code: Option<u8>, keep: usize) -> String {
     let began = UNIX_EPOCH + Duration::from_millis(at);
-    let mut encoder = LineEncoder::new(Ids::new(u128::from(at)), began, MANIFEST.to_owned(), "0.1.0");
+    let encoder = LineEncoder::new(Ids::new(u128::from(at)), began, MANIFEST.to_owned(), "0.1.0");
+    let mut encoder = encoder.started_by(ada());
     let mut store = RunStore::begin(state, encoder.identity(), keep);
     let start = SessionStarted { at: began, noop: false, resources: 1, message: None };
     for event in [Event::SessionStarted(start), changed("job")] {
@@ -57,7 +83,7 @@ fn record(state: &Directory, at: u64, exit_code: Option<u8>, keep: usize) -> Str
             message: None,
             refreshes: RefreshSummary::default(),
         };
-        let recorded = store.finish(&StoredSummary::of(encoder.identity(), began, &summary, exit_code));
+        let recorded = store.finish(StoredSummary::of(encoder.identity(), began, &summary, exit_code));
         recorded.record.expect("a record");
         assert!(recorded.not_removed.is_empty(), "{:?}", recorded.not_removed);
     }
@@ -78,14 +104,17 @@ fn runs_are_listed_the_newest_first() {
     record(&state, 0x0190_0001_0000, Some(4), 50);
     let history = History::open(state.path()).expect("a history");
     let expected = "\
-BEGIN                 RUN       EXIT  RESOURCES     MANIFEST
-2024-06-10T02:37:29Z  01900002  -     unfinished    /etc/ccm/site.yaml
-2024-06-10T02:36:23Z  01900001  4     1: 1 changed  /etc/ccm/site.yaml
-2024-06-10T02:35:18Z  01900000  0     1: 1 changed  /etc/ccm/site.yaml
+BEGIN                DURATION  RUN       EXIT  RESOURCES     BY   MANIFEST
+2024-06-10 02:37:29  -         01900002  -     unfinished    ada  /etc/ccm/site.yaml
+2024-06-10 02:36:23  5ms       01900001  4     1: 1 changed  ada  /etc/ccm/site.yaml
+2024-06-10 02:35:18  5ms       01900000  0     1: 1 changed  ada  /etc/ccm/site.yaml
 ";
-    assert_eq!(history.text(), expected);
+    let all = history.select(&RunFilter::default());
+    assert_eq!(history.text(&all, &LocalZone::utc()), expected);
     assert_eq!(history.find("01900001").expect("one").summary.as_ref().map(|found| found.exit_code), Some(4));
-    assert!(matches!(history.find("0190"), Err(FindError::Ambiguous { ids, .. }) if ids.len() == 3));
+    assert!(
+        matches!(history.find("0190"), Err(FindError::Ambiguous { runs, .. }) if runs.len() == 3 && runs[0].short_id == "01900002")
+    );
     assert!(matches!(history.find("7"), Err(FindError::Unknown { .. })));
 }
 
@@ -97,24 +126,90 @@ fn ids_are_shortened_to_a_unique_length() {
         record(&state, at, Some(0), 50);
     }
     let history = History::open(state.path()).expect("a history");
-    assert_eq!(history.short_length(), 12, "{}", history.text());
-    let length = history.short_length();
     for run in history.runs() {
-        assert_eq!(history.find(&run.id[..length]), Ok(run));
+        let short = history.short(&run.id);
+        assert_eq!((short.len(), history.find(short)), (12, Ok(run)));
     }
+    assert_eq!(history.find("last"), Ok(&history.runs()[0]));
+}
+
+fn kept(state: &Directory) -> Vec<String> {
+    let history = History::open(state.path()).expect("a history");
+    history.runs().iter().map(|run| run.id.clone()).collect()
 }
 
 #[test]
 fn only_the_newest_runs_are_kept() {
     let scratch = Scratch::new();
     let state = state(&scratch);
-    let ids: Vec<String> = (1..=5).map(|at| record(&state, at, Some(0), 3)).collect();
+    let ids: Vec<String> = (1..=5).map(|at| record_unchanged(&state, at, 3)).collect();
+    assert_eq!(kept(&state), [&*ids[4], &*ids[3], &*ids[2]]);
+    let last = record_unchanged(&state, 6, 0);
+    assert_eq!(kept(&state), [last]);
+}
+
+#[test]
+fn older_runs_that_changed_something_or_failed_are_kept_as_well() {
+    let scratch = Scratch::new();
+    let state = state(&scratch);
+    let runs: Vec<String> = (1..=8)
+        .map(|at| match at {
+            1 | 2 | 5 => record(&state, at, Some(0), 50),
+            3 => record(&state, at, Some(4), 50),
+            // This run was killed.
+            4 => record(&state, at, None, 50),
+            _ => record_unchanged(&state, at, 50),
+        })
+        .collect();
+    let newest = record_unchanged(&state, 9, 2);
+    assert_eq!(kept(&state), [&*newest, &*runs[7], &*runs[4], &*runs[3]]);
+    // The earlier runs stay while nothing changes.
+    let next = record_unchanged(&state, 10, 2);
+    assert_eq!(kept(&state), [&*next, &*newest, &*runs[4], &*runs[3]]);
+    let failed = record(&state, 11, Some(4), 2);
+    assert_eq!(kept(&state), [&*failed, &*next, &*runs[4], &*runs[3]]);
+}
+
+#[test]
+fn a_refused_manifest_leaves_a_record() {
+    let scratch = Scratch::new();
+    let state = state(&scratch);
+    let encoder = LineEncoder::new(Ids::new(1), UNIX_EPOCH, MANIFEST.to_owned(), "0.1.0");
+    let store = RunStore::begin(&state, encoder.identity(), 50);
+    let errors = "error: site.yaml:1:1: unknown key \u{1b}[2J\nhint: remove it\n";
+    let recorded = store.finish(StoredSummary::refused(encoder.identity(), UNIX_EPOCH, errors, 1));
+    recorded.record.expect("a record");
     let history = History::open(state.path()).expect("a history");
-    let kept: Vec<&str> = history.runs().iter().map(|run| &*run.id).collect();
-    assert_eq!(kept, [&*ids[4], &*ids[3], &*ids[2]]);
-    let last = record(&state, 6, Some(0), 0);
+    let run = history.find("last").expect("the run");
+    assert!(run.has_failed() && !run.has_changed());
+    assert_eq!(run.json()["outcome"], "refused");
+    let text = history.run_text(run, Vec::new(), &LocalZone::utc());
+    assert!(
+        text.ends_with("nothing was run\nerror: site.yaml:1:1: unknown key \\u{1b}[2J\nhint: remove it\n"),
+        "{text}"
+    );
+    let all = history.select(&RunFilter::default());
+    let listed = history.text(&all, &LocalZone::utc());
+    assert!(listed.contains("  1     refused    -   /etc/ccm/site.yaml\n"), "{listed}");
+}
+
+#[test]
+fn the_last_change_of_a_resource_is_found_with_its_diff() {
+    let scratch = Scratch::new();
+    let state = state(&scratch);
+    record(&state, 1_000, Some(0), 50);
+    record(&state, 2_000, Some(0), 50);
+    record_unchanged(&state, 3_000, 50);
     let history = History::open(state.path()).expect("a history");
-    assert_eq!(history.runs().iter().map(|run| &*run.id).collect::<Vec<_>>(), [last]);
+    let all = history.select(&RunFilter::default());
+    let changes = |name: &str| history.changes(&all, &ResourceId::new("exec", name), 5);
+    let now = UNIX_EPOCH + Duration::from_secs(7200);
+    let text = changes("job").text(&history, &LocalZone::utc(), now);
+    assert!(text.starts_with("exec#job last changed 1970-01-01 00:00:00 (2h ago)\nrun 000000"), "{text}");
+    assert!(text.contains("\nearlier changes:\n"), "{text}");
+    assert_eq!(changes("job").json()["changes"].as_array().map(Vec::len), Some(2));
+    let none = changes("other").text(&history, &LocalZone::utc(), now);
+    assert_eq!(none, "no change of exec#other is recorded in 3 runs\n");
 }
 
 #[test]
@@ -134,14 +229,14 @@ fn a_damaged_record_does_not_hide_others() {
     assert_eq!(history.events(&found(&good)).expect("events").len(), 2);
     assert_eq!(history.events(&found(&cut)).expect("events").len(), 1);
     assert_eq!(history.events(&found(&broken)).expect("events").len(), 0);
-    let text = history.text();
+    let text = history.text(&history.select(&RunFilter::default()), &LocalZone::utc());
     let line = |line| text.lines().nth(line).unwrap_or_default();
     assert!(
-        line(1).starts_with("1970-01-01T00:00:00Z  ") && line(1).contains("  ?     no summary  "),
+        line(1).starts_with("1970-01-01 00:00:00  ") && line(1).contains("  ?     no summary  "),
         "{text}"
     );
     assert!(line(2).contains("  -     unfinished  "), "{text}");
-    let shown = found(&broken).text_with(Vec::new());
+    let shown = history.run_text(&found(&broken), Vec::new(), &LocalZone::utc());
     assert!(shown.ends_with("the run ended, but its summary is missing or damaged\n"), "{shown}");
     // A full disk may leave a run without a summary, but with the event of its end.
     let end = format!("{{\"protocol\":\"{}\"}}\n", ccm_model::SUMMARY_PROTOCOL);
@@ -211,7 +306,7 @@ fn other_runs_are_removed_even_if_one_can_not_be() {
     assert_eq!(*path, runs.path().join(&ids[0]));
     let mut left = runs.directories().expect("the runs");
     left.sort_unstable();
-    assert_eq!(left, [&*ids[0], &*ids[3]]);
+    assert_eq!(left, [&*ids[0], &*ids[2], &*ids[3]]);
 }
 
 #[test]
@@ -221,7 +316,7 @@ fn warnings_and_notes_are_shown() {
     let id = record(&state, 1, Some(0), 50);
     let history = History::open(state.path()).expect("a history");
     let run = history.find(&id).expect("the run");
-    let text = run.text_with(history.events(run).expect("events"));
+    let text = history.run_text(run, history.events(run).expect("events"), &LocalZone::utc());
     assert!(text.contains("\n      warning: look here\n      found there\n"), "{text}");
 }
 
@@ -250,7 +345,8 @@ fn a_recorded_run_shows_hints_but_no_next_step() {
         |event| EventLine::read(encoder.encode(event).expect("a line").text.as_bytes()).expect("a line");
     let lines = events.iter().map(read).collect();
     let run = StoredRun { id: "01a1".to_owned(), start: None, summary: None, ended: true };
-    let text = run.text_with(lines);
+    let history = History { runs: Vec::new(), directory: None, path: PathBuf::new() };
+    let text = history.run_text(&run, lines, &LocalZone::utc());
     assert!(text.contains("\n      hint: look at the log\n"), "{text}");
     assert!(
         text.contains("triggered by file#/a (run 01a1, since 1970-01-01T00:00:00Z); it failed\n"),
@@ -279,14 +375,14 @@ fn an_execution_is_read_from_its_record() {
     let history = History::open(state.path()).expect("a history");
     let run = history.find(&id).expect("a run");
     for requested in ["7", "exec#Make it!", "7-make-it"] {
-        let execution = history.execution(run, requested).expect("the record").expect("an execution");
+        let execution = history.resource(run, requested).expect("the record").expect("an execution");
         assert_eq!(
             execution.text(),
             "7-make-it\nstdout | a line\nstdout | {\\u{1b}[2J\nstderr | a line\nstderr | {\\u{1b}[2J\n"
         );
         assert_eq!(execution.json()["stdout_json"], Value::Null);
     }
-    let unknown = history.execution(run, "8").expect("the record").expect_err("nothing");
+    let unknown = history.resource(run, "8").expect("the record").expect_err("nothing");
     assert!(matches!(unknown, ExecutionError::Unknown { known, .. } if known == ["7-make-it"]));
 }
 
@@ -302,7 +398,7 @@ fn execution_metadata_is_escaped_for_the_terminal() {
     std::fs::write(directory.join("metadata.json"), metadata).expect("a file");
     let history = History::open(state.path()).expect("a history");
     let run = history.find(&id).expect("a run");
-    let text = history.execution(run, "7").expect("the record").expect("an execution").text();
+    let text = history.resource(run, "7").expect("the record").expect("an execution").text();
     assert!(!text.contains(|character: char| character.is_control() && character != '\n'), "{text:?}");
 }
 
@@ -323,6 +419,6 @@ fn a_lost_execution_makes_the_record_incomplete() {
         message: None,
         refreshes: RefreshSummary::default(),
     };
-    let recorded = store.finish(&StoredSummary::of(&identity, UNIX_EPOCH, &summary, 4));
+    let recorded = store.finish(StoredSummary::of(&identity, UNIX_EPOCH, &summary, 4));
     assert!(matches!(recorded.record, Err(StoreError::Record { .. })));
 }

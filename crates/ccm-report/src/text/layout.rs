@@ -19,7 +19,7 @@ pub(super) fn names(ids: &[ResourceId]) -> String {
 }
 
 /// Joins names, of which only the first are shown.
-pub(crate) fn few(names: &[String]) -> String {
+pub(super) fn few(names: &[String]) -> String {
     /// Maximum number of names in a line.
     const MAX_NAMES: usize = 5;
     let shown = names[..names.len().min(MAX_NAMES)].join(", ");

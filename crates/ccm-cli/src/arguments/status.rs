@@ -1,0 +1,48 @@
+//! Arguments of `ccm status`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+
+use super::{StateArguments, wait};
+
+const CHECK_CODES: &str = "\
+With --check, the exit code is 0 (OK), 1 (WARNING), 2 (CRITICAL) or 3 (UNKNOWN).
+
+Metrics for the textfile collector of Prometheus' node exporter:
+  ccm status --output prometheus > ccm.prom.new && mv ccm.prom.new ccm.prom";
+
+#[derive(Debug, Args)]
+#[command(after_help = CHECK_CODES)]
+pub(crate) struct StatusArguments {
+    /// Show only the pending refreshes
+    #[arg(long, conflicts_with_all = ["check", "manifest"])]
+    pub pending: bool,
+
+    /// Check for a monitoring system: print one line, and exit with its level
+    #[arg(long)]
+    pub check: bool,
+
+    /// With --check, maximum time since the last run of a manifest, such as 2h
+    #[arg(long, value_name = "DURATION", value_parser = wait, requires = "check")]
+    pub max_age: Option<Duration>,
+
+    /// Show only this manifest; a relative path matches the end of the recorded path
+    #[arg(long, value_name = "PATH")]
+    pub manifest: Option<PathBuf>,
+
+    /// Format of the output
+    #[arg(long, value_enum, default_value_t = StatusFormat::Text)]
+    pub output: StatusFormat,
+
+    #[command(flatten)]
+    pub state: StateArguments,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum StatusFormat {
+    Text,
+    Json,
+    Prometheus,
+}

@@ -1,0 +1,106 @@
+//! `ccm status --check`: one line for a monitoring system.
+
+use std::time::SystemTime;
+
+use ccm_model::escape_control;
+use ccm_report::rounded;
+use ccm_runtime::{
+    Check, CheckFinding, CheckLevel, CheckProblem, ExitCode, ManifestState, RunOutcome, Session,
+    SessionStatus, StoredRun, error_layers, printed,
+};
+use serde_json::json;
+
+use super::manifests;
+use crate::arguments::{StatusArguments, StatusFormat};
+use crate::console::Console;
+
+/// Maximum length of the line, in characters. Monitoring systems cut longer ones.
+const MAX_LINE_LENGTH: usize = 1000;
+
+/// Prints the result of the check. A state directory that can't be read is a result as well.
+pub(super) fn run(
+    arguments: &StatusArguments,
+    console: &Console,
+    session: &Session,
+    now: SystemTime,
+) -> ExitCode {
+    let status = match session.status() {
+        Ok(status) => status,
+        Err(error) => {
+            let message = error_layers(&error).join(": ");
+            return print(console, arguments.output, CheckLevel::Unknown, &message, json!([]));
+        }
+    };
+    let check = status.check(arguments.manifest.as_deref(), now, arguments.max_age);
+    if arguments.output == StatusFormat::Prometheus {
+        let printed = console.print(&super::prometheus::text(&status, arguments.manifest.as_deref()));
+        return if printed == ExitCode::Success { ExitCode::Check(check.level) } else { printed };
+    }
+    let manifests = manifests::json(&check.manifests);
+    print(console, arguments.output, check.level, &message(&status, &check, now), manifests)
+}
+
+fn print(
+    console: &Console,
+    output: StatusFormat,
+    level: CheckLevel,
+    message: &str,
+    manifests: serde_json::Value,
+) -> ExitCode {
+    // Monitoring systems read numbers behind a bar.
+    let line = escape_control(message).replace('|', "¦");
+    let cut: String = line.chars().take(MAX_LINE_LENGTH).collect();
+    let text = match output {
+        StatusFormat::Json => {
+            printed::document(&json!({ "level": level.word(), "message": cut, "manifests": manifests }))
+        }
+        StatusFormat::Text | StatusFormat::Prometheus => format!("{}: {cut}\n", level.word()),
+    };
+    match console.print(&text) {
+        ExitCode::Success => ExitCode::Check(level),
+        _ => ExitCode::Check(CheckLevel::Unknown),
+    }
+}
+
+fn message(status: &SessionStatus, check: &Check<'_>, now: SystemTime) -> String {
+    if check.manifests.is_empty() {
+        return "no run is recorded".to_owned();
+    }
+    if check.findings.is_empty() {
+        let ages = check.manifests.iter().map(|found| match age(found.last, now) {
+            Some(age) => format!("{} {} {age}", found.manifest, found.state.word()),
+            None => format!("{} {}", found.manifest, found.state.word()),
+        });
+        return ages.collect::<Vec<_>>().join("; ");
+    }
+    let findings = check.findings.iter().map(|finding| described(status, finding, now));
+    findings.collect::<Vec<_>>().join("; ")
+}
+
+fn described(status: &SessionStatus, finding: &CheckFinding<'_>, now: SystemTime) -> String {
+    let CheckFinding { status: found, problem } = finding;
+    let when = age(found.last, now).map_or_else(String::new, |age| format!(" {age}"));
+    let run = found.last.map_or_else(String::new, |run| format!(" (run {})", status.history.short(&run.id)));
+    let what = match problem {
+        CheckProblem::NeverRun => "no run is recorded".to_owned(),
+        CheckProblem::LastRun(ManifestState::Ended(RunOutcome::Refused)) => {
+            let error = found.last.and_then(manifests::refusal).unwrap_or_default();
+            format!("refused{when}{run}: {error}")
+        }
+        CheckProblem::LastRun(ManifestState::Ended(outcome)) => {
+            let counts = found.last.and_then(StoredRun::counts_text).unwrap_or_default();
+            format!("{}{when}{run}: {counts}", outcome.word())
+        }
+        CheckProblem::LastRun(state) => format!("{}{when}{run}", state.word()),
+        CheckProblem::TooOld { age } => format!("last run {} ago{run}", rounded(*age)),
+        CheckProblem::BadLedger => "its pending refreshes can't be read or trusted".to_owned(),
+        CheckProblem::PendingRefreshes(1) => "1 refresh is pending".to_owned(),
+        CheckProblem::PendingRefreshes(count) => format!("{count} refreshes are pending"),
+    };
+    format!("{} {what}", found.manifest)
+}
+
+fn age(run: Option<&StoredRun>, now: SystemTime) -> Option<String> {
+    let age = now.duration_since(run?.began()?).ok()?;
+    Some(format!("{} ago", rounded(age)))
+}

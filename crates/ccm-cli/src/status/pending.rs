@@ -1,0 +1,112 @@
+//! Pending refreshes as text and as JSON.
+
+use std::path::Path;
+
+use ccm_model::{RefreshBlocker, display_timestamp, escape_control, quote_words};
+use ccm_report::pending_line;
+use ccm_runtime::{NextStep, PendingLedger, PendingRefreshes, RecordedRefresh, Session};
+use serde_json::{Value, json};
+
+use crate::state::NEWER_HINT;
+
+/// Returns the pending refreshes as text, with their next steps. `state_dir` is set if the command line
+/// names it.
+pub(super) fn text(session: &Session, pending: &PendingRefreshes, state_dir: Option<&Path>) -> String {
+    let PendingRefreshes { ledgers, damaged, is_locked } = pending;
+    let mut text = if ledgers.is_empty() { "no refresh is pending\n".to_owned() } else { String::new() };
+    for ledger in ledgers {
+        let PendingLedger { file, key, refreshes, unreadable, untrusted, .. } = ledger;
+        let key = key.as_ref().map_or_else(String::new, |key| format!("{} ", escape_control(key)));
+        text += &format!("{key}({})\n", escape_control(file));
+        if let Some(reason) = unreadable {
+            text +=
+                &format!("  can't be read, so every refresh may be pending: {}\n", escape_control(reason));
+        }
+        if !untrusted.is_empty() {
+            text += &format!("  {}; a run would refuse this ledger\n", escape_control(&untrusted.join(": ")));
+        }
+        for RecordedRefresh { subscriber, refresh, blocked_by, .. } in refreshes {
+            let blocker = match blocked_by {
+                None => "",
+                Some(RefreshBlocker::Control) => {
+                    "; the resource is not managed; it is refreshed once it is managed"
+                }
+                Some(RefreshBlocker::NoopManifest) => {
+                    "; its manifest is in noop; it is refreshed once noop is removed"
+                }
+            };
+            text += &format!("  {}{blocker}\n", escape_control(&pending_line(subscriber, refresh)));
+        }
+        text.extend(session.next_steps(ledger).iter().map(|step| next_step_line(step, file, state_dir)));
+    }
+    if *is_locked && !ledgers.is_empty() {
+        text += "a run is going on; refreshes that it has not done yet are listed\n";
+    }
+    for name in damaged {
+        text += &format!(
+            "damaged ledger kept: refreshes/{}; remove it when you have inspected it\n",
+            escape_control(name)
+        );
+    }
+    text
+}
+
+/// Returns the line of a next step for a ledger in that file.
+fn next_step_line(step: &NextStep, file: &str, state_dir: Option<&Path>) -> String {
+    match step {
+        NextStep::Apply(manifest) => apply_line(manifest, state_dir),
+        NextStep::ApplyKey(_) => {
+            "  next: apply the manifest of this ledger, which does every refresh that may be pending\n".to_owned()
+        }
+        NextStep::ApplyUnknown => {
+            "  next: apply the manifest of this ledger; the name of the file is derived from the manifest's name or path\n"
+                .to_owned()
+        }
+        NextStep::UseNewerVersion => format!("  next: {NEWER_HINT}\n"),
+        NextStep::Gone { manifest, is_whole_ledger } => {
+            let manifest = escape_control(manifest);
+            let gone = format!("  {manifest} does not exist any more, so no run does these refreshes");
+            let file = escape_control(file);
+            gone + &if *is_whole_ledger {
+                format!("; remove refreshes/{file} to drop the refreshes\n")
+            } else {
+                "\n".to_owned()
+            }
+        }
+        _ => String::new(),
+    }
+}
+
+/// Returns the line with the command that applies a manifest.
+fn apply_line(manifest: &str, state_dir: Option<&Path>) -> String {
+    let state = state_dir.map_or_else(String::new, |state| {
+        format!(" --state-dir {}", quote_words([&*state.display().to_string()]))
+    });
+    let line = format!("ccm apply {}{state}", quote_words([manifest]));
+    format!("  next: {}\n", escape_control(&line))
+}
+
+/// Returns the ledgers as JSON.
+pub(super) fn json(ledgers: &[PendingLedger]) -> Value {
+    let refresh = |pending: &RecordedRefresh| {
+        json!({
+            "subscriber": pending.subscriber.to_string(),
+            "source": pending.refresh.source.to_string(),
+            "run_id": pending.refresh.run_id,
+            "since": display_timestamp(pending.refresh.since, 2),
+            "assumed": pending.refresh.is_assumed,
+            "manifest": pending.manifest,
+            "kept_by": pending.blocked_by,
+        })
+    };
+    let ledger = |ledger: &PendingLedger| {
+        json!({
+            "key": ledger.key,
+            "file": ledger.file,
+            "unreadable": ledger.unreadable,
+            "untrusted": (!ledger.untrusted.is_empty()).then(|| ledger.untrusted.join(": ")),
+            "refreshes": ledger.refreshes.iter().map(refresh).collect::<Vec<_>>(),
+        })
+    };
+    ledgers.iter().map(ledger).collect()
+}

@@ -1,0 +1,125 @@
+//! Status of each manifest: its last run and its pending refreshes.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::SystemTime;
+
+use ccm_report::{RunOutcome, StoredRun};
+
+use super::SessionStatus;
+
+/// State of a manifest, according to its last run that is not going on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ManifestState {
+    /// No run is recorded, or only one that is going on.
+    NeverRun,
+    /// The last run ended.
+    Ended(RunOutcome),
+    /// The last run was killed.
+    Killed,
+    /// The last run ended, but its summary is missing or damaged.
+    Unreadable,
+}
+
+impl ManifestState {
+    /// Returns the word for the state, which is also its name in JSON.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::NeverRun => "never run",
+            Self::Ended(outcome) => outcome.word(),
+            Self::Killed => "killed",
+            Self::Unreadable => "unreadable",
+        }
+    }
+}
+
+/// Status of a manifest.
+#[derive(Clone, Debug)]
+pub struct ManifestStatus<'s> {
+    /// Absolute path of the manifest, or `standard input`.
+    pub manifest: &'s str,
+    /// Last run that is not going on.
+    pub last: Option<&'s StoredRun>,
+    /// State after that run.
+    pub state: ManifestState,
+    /// Run that is going on.
+    pub current: Option<&'s StoredRun>,
+    /// End of the last recorded run without a failure.
+    pub succeeded: Option<SystemTime>,
+    /// Number of pending refreshes.
+    pub pending: usize,
+    /// `true` if the pending refreshes can't be read, or a run would refuse them.
+    pub has_bad_ledger: bool,
+}
+
+impl ManifestStatus<'_> {
+    /// Returns the time at which the last run began.
+    pub fn began(&self) -> Option<SystemTime> {
+        self.last.and_then(StoredRun::began)
+    }
+}
+
+impl SessionStatus {
+    /// Returns the status of each manifest that has a recorded run or a pending refresh, sorted by path. With
+    /// `only`, of that manifest: a relative path matches the end of the recorded path.
+    pub fn manifests(&self, only: Option<&Path>) -> Vec<ManifestStatus<'_>> {
+        let current = self.current_run();
+        let mut manifests = BTreeMap::new();
+        for run in self.history.runs() {
+            let status = manifests.entry(run.manifest()).or_insert_with(|| empty(run.manifest()));
+            if current.is_some_and(|current| current.id == run.id) {
+                status.current = Some(run);
+                continue;
+            }
+            // The newest run comes first.
+            if status.last.is_none() {
+                status.last = Some(run);
+                status.state = state_of(run);
+            }
+            if status.succeeded.is_none() && is_success(run) {
+                status.succeeded = run.ended_at();
+            }
+        }
+        for ledger in &self.pending.ledgers {
+            for refresh in &ledger.refreshes {
+                let manifest = &*refresh.manifest;
+                manifests.entry(manifest).or_insert_with(|| empty(manifest)).pending += 1;
+            }
+            let is_bad = ledger.unreadable.is_some() || !ledger.untrusted.is_empty();
+            for manifest in ledger.manifests.iter().chain(&ledger.key).filter(|_| is_bad) {
+                if let Some(status) = manifests.get_mut(&**manifest) {
+                    status.has_bad_ledger = true;
+                }
+            }
+        }
+        let is_selected = |status: &ManifestStatus<'_>| {
+            let manifest = Path::new(status.manifest);
+            only.is_none_or(|only| manifest == only || only.is_relative() && manifest.ends_with(only))
+        };
+        manifests.into_values().filter(is_selected).collect()
+    }
+}
+
+fn empty(manifest: &str) -> ManifestStatus<'_> {
+    ManifestStatus {
+        manifest,
+        last: None,
+        state: ManifestState::NeverRun,
+        current: None,
+        succeeded: None,
+        pending: 0,
+        has_bad_ledger: false,
+    }
+}
+
+fn state_of(run: &StoredRun) -> ManifestState {
+    match &run.summary {
+        Some(summary) => ManifestState::Ended(summary.outcome()),
+        None if run.ended => ManifestState::Unreadable,
+        None => ManifestState::Killed,
+    }
+}
+
+fn is_success(run: &StoredRun) -> bool {
+    matches!(state_of(run), ManifestState::Ended(RunOutcome::Unchanged | RunOutcome::Changed))
+}

@@ -1,0 +1,141 @@
+//! `ccm status`: the last run of each manifest, checks and metrics.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use ccm_testkit::{Called, Scratch, wait_until};
+use serde_json::{Value, json};
+
+use crate::expect::expect_output;
+use crate::{apply_execs, ccm, in_place};
+
+const REFUSED: &str = "ccm: {resources: [{fil: {name: /a}}]}";
+
+fn status(scratch: &Scratch, options: &[&str]) -> Called {
+    ccm(scratch, &["status"]).args(options).run()
+}
+
+fn document(scratch: &Scratch, options: &[&str]) -> Value {
+    let called = status(scratch, &[options, &["--output", "json"]].concat());
+    serde_json::from_str(&called.stdout).expect("a document")
+}
+
+fn apply_as(scratch: &Scratch, name: &str, manifest: &str) -> i32 {
+    scratch.write(name, manifest);
+    ccm(scratch, &["apply", name]).run().code
+}
+
+#[test]
+fn a_refused_manifest_is_recorded_and_shown() {
+    let scratch = Scratch::new();
+    apply_execs(&scratch, "        - 'true': {creates: /}\n", &[]);
+    expect_output(
+        &status(&scratch, &[]),
+        0,
+        &["unchanged", "[dir]/manifest.yaml\n", "no refresh is pending"],
+    );
+    for (name, manifest, error) in [
+        ("manifest.yaml", REFUSED, "unknown resource type `fil`"),
+        ("manifest.yaml", "\u{1}", ""),
+        ("manifest.yaml", "ccm: {resources: []}\nother: 1\n", "other"),
+    ] {
+        assert_eq!(apply_as(&scratch, name, manifest), 1);
+        let found = document(&scratch, &[]);
+        let last = &found["last_run"];
+        assert_eq!((&last["outcome"], &last["exit_code"]), (&json!("refused"), &json!(1)), "{found}");
+        assert!(last["errors"].as_str().expect("errors").contains(error), "{found}");
+        let called = ccm(&scratch, &["history", "last"]).run();
+        expect_output(&called, 0, &["the manifest was refused; nothing was run\n", error]);
+    }
+    expect_output(&status(&scratch, &[]), 0, &["refused", "[dir]/manifest.yaml was refused: "]);
+    let run = fs::read_dir(scratch.state().join("runs")).expect("the runs").flatten().last().expect("a run");
+    for file in fs::read_dir(run.path()).expect("files").flatten() {
+        assert_eq!(file.metadata().expect("metadata").permissions().mode() & 0o777, 0o600);
+    }
+}
+
+#[test]
+fn a_call_that_records_no_run_records_no_refusal() {
+    let scratch = Scratch::new();
+    scratch.write("manifest.yaml", REFUSED);
+    for options in [&["manifest.yaml", "--noop"][..], &["manifest.yaml", "--render"], &["missing.yaml"]] {
+        assert_eq!(ccm(&scratch, &["apply"]).args(options).run().code, 1);
+    }
+    assert_eq!(ccm(&scratch, &["validate", "manifest.yaml"]).run().code, 1);
+    assert!(!scratch.state().exists());
+}
+
+#[test]
+fn a_refusal_during_a_run_is_recorded_at_once() {
+    let scratch = Scratch::new();
+    let execs = "        - waits: {provider: shell, command: 'touch [dir]/begun; while ! test -e [dir]/go; do sleep 0.01; done'}\n";
+    scratch.write("long.yaml", format!("ccm:\n  resources:\n    - exec:\n{}", in_place(&scratch, execs)));
+    let running = ccm(&scratch, &["apply", "long.yaml"]).start();
+    wait_until("the run has begun", || scratch.has("begun"));
+    assert_eq!(apply_as(&scratch, "bad.yaml", REFUSED), 1);
+    let found = document(&scratch, &[]);
+    assert_eq!((&found["is_going_on"], &found["is_locked"]), (&json!(true), &json!(true)), "{found}");
+    assert_eq!(found["current_resource"], "exec#waits");
+    expect_output(&status(&scratch, &[]), 0, &["[dir]/long.yaml is going on, at exec#waits\n"]);
+    // The only run of this manifest is the one that is going on.
+    let called = status(&scratch, &["--check", "--manifest", "long.yaml"]);
+    assert_eq!((called.code, &*called.stdout), (3, "UNKNOWN: [dir]/long.yaml no run is recorded\n"));
+    scratch.write("go", "");
+    assert_eq!(running.finish().code, 0);
+    let found = document(&scratch, &[]);
+    assert_eq!((&found["is_going_on"], &found["current_resource"]), (&json!(false), &json!(null)));
+}
+
+#[test]
+fn a_check_prints_one_line_and_exits_with_its_level() {
+    let scratch = Scratch::new();
+    let called = status(&scratch, &["--check"]);
+    assert_eq!((called.code, &*called.stdout), (3, "UNKNOWN: no run is recorded\n"));
+    let unchanged = "ccm: {resources: [{exec: {name: 'true', creates: /}}]}";
+    assert_eq!(apply_as(&scratch, "good.yaml", unchanged), 0);
+    expect_output(&status(&scratch, &["--check"]), 0, &["OK: [dir]/good.yaml unchanged ", " ago\n"]);
+    expect_output(&status(&scratch, &["--check", "--max-age", "2h"]), 0, &["OK: "]);
+    expect_output(&status(&scratch, &["--check", "--max-age", "0"]), 2, &["CRITICAL: ", "last run "]);
+    assert_eq!(apply_as(&scratch, "a|b.yaml", "ccm: {resources: [{exec: {name: 'false'}}]}"), 4);
+    let called = status(&scratch, &["--check"]);
+    expect_output(&called, 2, &["CRITICAL: [dir]/a¦b.yaml failed ", "1 failed\n"]);
+    assert_eq!(called.stdout.lines().count(), 1);
+    expect_output(&status(&scratch, &["--check", "--manifest", "good.yaml"]), 0, &["OK: "]);
+    let found = document(&scratch, &["--check"]);
+    assert_eq!((&found["level"], &found["manifests"][0]["state"]), (&json!("CRITICAL"), &json!("failed")));
+    scratch.write("broken/runs", "a file in its place");
+    fs::set_permissions(scratch.at("broken"), fs::Permissions::from_mode(0o700)).expect("permissions");
+    expect_output(&status(&scratch, &["--check", "--state-dir", "broken"]), 3, &["UNKNOWN: "]);
+}
+
+#[test]
+fn metrics_have_help_and_type_and_unique_samples() {
+    let scratch = Scratch::new();
+    assert_eq!(apply_as(&scratch, "a\"b\\.yaml", "ccm: {resources: [{exec: {name: 'true'}}]}"), 0);
+    assert_eq!(apply_as(&scratch, "c.yaml", REFUSED), 1);
+    let called = status(&scratch, &["--output", "prometheus"]);
+    assert_eq!(called.code, 0, "{}", called.shown());
+    let (mut names, mut samples) = (Vec::new(), Vec::new());
+    for line in called.stdout.lines() {
+        if let Some(family) = line.strip_prefix("# HELP ") {
+            names.push(family.split(' ').next().expect("a name"));
+            continue;
+        }
+        let name = *names.last().expect("help comes first");
+        if let Some(family) = line.strip_prefix("# TYPE ") {
+            assert_eq!(family, format!("{name} gauge"));
+            continue;
+        }
+        let (sample, value) = line.rsplit_once(' ').expect("a value");
+        assert!(value.parse::<f64>().is_ok(), "{line}");
+        assert_eq!(sample.split('{').next(), Some(name));
+        samples.push(sample);
+    }
+    assert!(names.iter().all(|name| name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')));
+    let count = samples.len();
+    samples.sort_unstable();
+    samples.dedup();
+    assert_eq!(samples.len(), count);
+    assert!(called.stdout.contains("ccm_last_run_exit_code{manifest=\"[dir]/a\\\"b\\\\.yaml\"} 0\n"));
+    assert!(called.stdout.contains("ccm_last_run_state{manifest=\"[dir]/c.yaml\",state=\"refused\"} 1\n"));
+}

@@ -251,7 +251,7 @@ fn a_backup_is_kept_in_a_linked_state_directory() {
     let files = "        - '[dir]/f': {content: \"two\\n\", backup: true}\n";
     let called = apply_files(&scratch, files, &["--state-dir", "link/state"]);
     assert_eq!(called.code, 0, "{}", called.shown());
-    assert_eq!(std::fs::read_dir(scratch.path().join("real/state/backups")).expect("backups").count(), 1);
+    assert_eq!(std::fs::read_dir(scratch.path().join("real/state/backups")).expect("backups").count(), 2);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use ccm_model::RunSummary;
 use ccm_runtime::process::signals::Signals;
 use ccm_runtime::process::{NonBlockingWriter, after};
 use ccm_runtime::{
-    ActiveRun, BeginError, CancellationLevel, Canceller, Emitted, Event, ExitCode, LoadedManifest,
+    ActiveRun, BeginError, CancellationLevel, Canceller, Emitted, Event, ExitCode, Input, LoadedManifest,
     ManifestSource, RecordEnd, RunMode, RunOptions, Session, Sink, error_layers, spawn,
 };
 
@@ -60,16 +60,9 @@ impl ApplyContext {
     async fn run(self, session: Session) -> ExitCode {
         let Self { arguments, console, log, shared } = &self;
         let session = session::with_notices(session, console);
-        let input = match manifest::try_read(&session, &arguments.manifest, &arguments.values) {
+        let input = match self.read(&session).await {
             Ok(input) => input,
-            Err(error) => {
-                let code = manifest::report_input_error(console, &error);
-                if !manifest::is_missing(&error) {
-                    let source = manifest::source(&arguments.manifest);
-                    self.record_refusal(&session, &source, &error_layers(&error).join(": ")).await;
-                }
-                return code;
-            }
+            Err(code) => return code,
         };
         let manifest = match session.load(&input) {
             // The process ends with this run. Freeing 10000 resources would be 8 percent of its work.
@@ -160,6 +153,22 @@ impl ApplyContext {
         }
         let code = ended.map_or(code, |ended| ended.finish(console, output.result(), code));
         end_record(console, &mut run, &summary, code)
+    }
+
+    /// Reads the manifest. One that exists but can't be read is recorded as refused.
+    async fn read(&self, session: &Session) -> Result<Input, ExitCode> {
+        let Self { arguments, console, .. } = self;
+        match manifest::try_read(session, &arguments.manifest, &arguments.values) {
+            Ok(input) => Ok(input),
+            Err(error) => {
+                let code = manifest::report_input_error(console, &error);
+                if !manifest::is_missing(&error) {
+                    let source = manifest::source(&arguments.manifest);
+                    self.record_refusal(session, &source, &error_layers(&error).join(": ")).await;
+                }
+                Err(code)
+            }
+        }
     }
 
     /// Records that the manifest was refused, unless the call would not have recorded a run.

@@ -1,5 +1,6 @@
 //! The command line.
 
+mod backup;
 mod history;
 mod status;
 
@@ -13,6 +14,7 @@ use clap::builder::TypedValueParser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Args, CommandFactory as _, Error, Parser, Subcommand, ValueEnum};
 
+pub(crate) use backup::{BackupCommand, BackupListArguments, BackupPruneArguments, BackupRestoreArguments};
 pub(crate) use history::HistoryArguments;
 pub(crate) use status::{StatusArguments, StatusFormat};
 
@@ -55,6 +57,9 @@ pub(crate) enum CliCommand {
     History(HistoryArguments),
     /// Show the last run of each manifest and the pending refreshes, or check them for a monitoring system
     Status(StatusArguments),
+    /// List, restore or remove backups of files
+    #[command(subcommand)]
+    Backup(BackupCommand),
     /// Show the facts of this machine, or the part of them at a path
     Facts(FactsArguments),
     /// Evaluate data that depends on facts

@@ -2,6 +2,7 @@
 
 mod apply;
 mod arguments;
+mod backup;
 mod colour;
 mod console;
 mod debug_log;
@@ -57,6 +58,7 @@ fn main() -> process::ExitCode {
         CliCommand::Graph(graph) => show::graph(&graph, &console),
         CliCommand::History(history) => history::run(&history, &console),
         CliCommand::Status(status) => status::run(&status, &console),
+        CliCommand::Backup(command) => backup::run(&command, &console),
         CliCommand::Facts(facts) => facts::run(&facts, &console),
         CliCommand::Hiera(HieraCommand::Parse(parse)) => hiera::run(&parse, &console),
         CliCommand::Eval(eval) => eval::run(&eval, &console),

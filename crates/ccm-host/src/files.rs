@@ -20,7 +20,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-pub use backup::slug;
+pub use backup::{BACKUP_METADATA_ENDING, BACKUPS, BackupMetadata, backup_stem, slug};
 pub use content::sha256;
 pub use error::{FileError, FileStep};
 pub use middleware::{FileChange, FilesMiddleware};

@@ -61,8 +61,11 @@ fn unit_of(list: &str) -> Option<String> {
         rest.strip_prefix(':').or_else(|| rest.strip_prefix("name=systemd:"))
     })?;
     // A service may divide its own group. A scope below a service is a login or a container.
-    let unit = path.rsplit('/').find(|name| name.ends_with(".service") || name.ends_with(".scope"))?;
-    unit.ends_with(".service").then(|| unit.to_owned())
+    let (unit, kind) = path.rsplit('/').find_map(|name| {
+        let (_, kind) = name.rsplit_once('.')?;
+        matches!(kind, "service" | "scope").then_some((name, kind))
+    })?;
+    (kind == "service").then(|| unit.to_owned())
 }
 
 #[cfg(test)]

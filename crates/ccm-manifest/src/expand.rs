@@ -653,9 +653,9 @@ fn syntax_error(span: Span, what: OccurrenceKind, written: &str, language: TextL
         error = error.with_hint(format!("write `${{ Environ.{name} }}` for the environment variable"));
     }
     match (what, language.shell_provider) {
-        (OccurrenceKind::OpenBraces, _) => {
-            error.with_hint("close the expression with `}}`").with_hint("write `{{ \"{{\" }}` for a literal `{{`")
-        }
+        (OccurrenceKind::OpenBraces, _) => error
+            .with_hint("close the expression with `}}`")
+            .with_hint("write `{{ \"{{\" }}` for a literal `{{`"),
         (OccurrenceKind::OpenDollar, _) if is_shell => error.with_hint("close the expression with `}`"),
         (OccurrenceKind::ShellParameter, Some(provider)) if !is_shell => error
             .with_hint(LITERAL)

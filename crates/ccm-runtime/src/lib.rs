@@ -107,6 +107,7 @@
 //! everything that a type needs, and a whole type as an example.
 
 mod advice;
+mod backups;
 mod canceller;
 mod doors;
 mod evaluate;
@@ -163,6 +164,7 @@ pub use ccm_report::{
 };
 
 pub use advice::{NextStep, StateAdvice};
+pub use backups::{Backup, BackupError, PruneOptions, Restored};
 pub use canceller::Canceller;
 pub use doors::{Commands, Doors, SystemDoors};
 pub use evaluate::{DataOptions, EvaluatedData, EvaluatedExpression, ExpressionError};
@@ -181,8 +183,8 @@ pub use session::{Config, Notice, Session};
 pub use sink::{Emitted, Sink};
 pub use spawn::{Job, JobError, spawn};
 pub use status::{
-    Check, CheckFinding, CheckLevel, CheckProblem, ManifestState, ManifestStatus, PendingRefreshes,
-    SessionStatus, StatusError,
+    CheckFinding, CheckLevel, CheckProblem, ManifestState, ManifestStatus, PendingRefreshes, SessionStatus,
+    StatusCheck, StatusError,
 };
 pub use text::{InvalidByte, TextError};
 pub use validate::{SharedFinding, Validation, ValidationError, shared_findings};

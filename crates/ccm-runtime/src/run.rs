@@ -209,12 +209,12 @@ impl LoadedManifest<'_> {
 }
 
 /// Record of the resource that a run waits for, which `status` shows.
-struct Activity<'r> {
+struct ActivityRecord<'r> {
     lock: Option<&'r Lock>,
     recorded: Option<ResourceId>,
 }
 
-impl Activity<'_> {
+impl ActivityRecord<'_> {
     fn record(&mut self, resource: Option<&ResourceId>) {
         if let Some(lock) = self.lock
             && self.recorded.as_ref() != resource
@@ -275,7 +275,7 @@ impl ActiveRun<'_> {
             let line = record.accept(&event, options.json_lines);
             sink.borrow_mut().accept(Emitted { event, line });
         };
-        let mut activity = Activity { lock: lock.as_ref(), recorded: None };
+        let mut activity = ActivityRecord { lock: lock.as_ref(), recorded: None };
         let mut applied = pin!(run.apply(&mut on_event).instrument(span));
         poll_fn(|context| {
             let polled = applied.as_mut().poll(context);

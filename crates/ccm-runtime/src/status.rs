@@ -9,7 +9,7 @@ use ccm_report::{History, RunOutcome, StoreError, StoredRun};
 
 use crate::session::Session;
 
-pub use check::{Check, CheckFinding, CheckLevel, CheckProblem};
+pub use check::{CheckFinding, CheckLevel, CheckProblem, StatusCheck};
 pub use manifests::{ManifestState, ManifestStatus};
 
 /// Refreshes that are left for later runs.

@@ -5,8 +5,8 @@ use std::time::SystemTime;
 use ccm_model::escape_control;
 use ccm_report::rounded;
 use ccm_runtime::{
-    Check, CheckFinding, CheckLevel, CheckProblem, ExitCode, ManifestState, RunOutcome, Session,
-    SessionStatus, StoredRun, error_layers, printed,
+    CheckFinding, CheckLevel, CheckProblem, ExitCode, ManifestState, RunOutcome, Session, SessionStatus,
+    StatusCheck, StoredRun, error_layers, printed,
 };
 use serde_json::json;
 
@@ -28,7 +28,7 @@ pub(super) fn run(
         Ok(status) => status,
         Err(error) => {
             let message = error_layers(&error).join(": ");
-            return print(console, arguments.output, CheckLevel::Unknown, &message, json!([]));
+            return print(console, arguments.output, CheckLevel::Unknown, &message, &json!([]));
         }
     };
     let check = status.check(arguments.manifest.as_deref(), now, arguments.max_age);
@@ -37,7 +37,7 @@ pub(super) fn run(
         return if printed == ExitCode::Success { ExitCode::Check(check.level) } else { printed };
     }
     let manifests = manifests::json(&check.manifests);
-    print(console, arguments.output, check.level, &message(&status, &check, now), manifests)
+    print(console, arguments.output, check.level, &message(&status, &check, now), &manifests)
 }
 
 fn print(
@@ -45,7 +45,7 @@ fn print(
     output: StatusFormat,
     level: CheckLevel,
     message: &str,
-    manifests: serde_json::Value,
+    manifests: &serde_json::Value,
 ) -> ExitCode {
     // Monitoring systems read numbers behind a bar.
     let line = escape_control(message).replace('|', "¦");
@@ -62,7 +62,7 @@ fn print(
     }
 }
 
-fn message(status: &SessionStatus, check: &Check<'_>, now: SystemTime) -> String {
+fn message(status: &SessionStatus, check: &StatusCheck<'_>, now: SystemTime) -> String {
     if check.manifests.is_empty() {
         return "no run is recorded".to_owned();
     }

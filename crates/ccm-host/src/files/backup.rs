@@ -7,17 +7,47 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use rustix::fs::{AtFlags, FileType, Mode, statat};
 use rustix::io::Errno;
 
+use serde::{Deserialize, Serialize};
+
 use super::content::sha256;
 use super::inspect::open_regular;
 use super::resolve::ResolvedPath;
 use super::write::write_private_copy;
 use super::{BackupName, FileError, FileStep};
 use crate::command::Cancellation;
+use crate::state::Directory;
 
 const SLUG: usize = 120;
 
 /// Name of a backup whose file has a secret in its path.
 const ANONYMOUS: &str = "secret-path";
+
+/// Name of the directory for backups in the state directory.
+pub const BACKUPS: &str = "backups";
+/// End of the name of the file that describes a backup.
+pub const BACKUP_METADATA_ENDING: &str = ".json";
+
+/// Description of a backup, which the file beside the backup holds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BackupMetadata {
+    /// Path of the file; null if the path is not UTF-8.
+    pub path: Option<String>,
+    /// Owner of the file.
+    pub uid: u32,
+    /// Group of the file.
+    pub gid: u32,
+    /// Permissions of the file, with the special bits.
+    pub mode: u32,
+}
+
+/// Returns the name of the backups of a path, without the time.
+pub fn backup_stem(path: &Path) -> String {
+    format!(
+        "{}.{}",
+        slug(path.to_string_lossy().trim_start_matches('/'), SLUG),
+        &sha256(path.as_os_str().as_bytes())[..8]
+    )
+}
 
 /// Copies a regular file to `backups` in the state directory.
 pub(super) fn back_up(
@@ -27,7 +57,7 @@ pub(super) fn back_up(
     name: BackupName,
     cancellation: &Cancellation,
 ) -> Result<PathBuf, FileError> {
-    let directory = state.join("backups");
+    let directory = state.join(BACKUPS);
     make(&directory, state)?;
     let resolved = ResolvedPath::find(path)?;
     let entry = resolved.entry.as_ref().filter(|entry| entry.kind() == FileType::RegularFile);
@@ -36,18 +66,33 @@ pub(super) fn back_up(
     let seconds = at.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     // An incomplete copy of a killed run has a name that the next run finds again: only a complete copy is
     // named after the time. No part of the name depends on the content, which could be guessed from its sha256.
+    let has_path = name == BackupName::Path;
     let name = match name {
-        BackupName::Path => format!(
-            "{}.{}",
-            slug(path.to_string_lossy().trim_start_matches('/'), SLUG),
-            &sha256(path.as_os_str().as_bytes())[..8]
-        ),
+        BackupName::Path => backup_stem(path),
         BackupName::Anonymous => ANONYMOUS.to_owned(),
     };
     let beside = ResolvedPath::find(&directory.join(&name))?;
     let complete = unused_name(&beside, format!("{name}.{seconds}"))?;
     write_private_copy(&beside, (file, path), complete.as_ref(), cancellation)?;
+    if has_path {
+        let metadata = BackupMetadata {
+            path: path.to_str().map(str::to_owned),
+            uid: entry.stat.st_uid,
+            gid: entry.stat.st_gid,
+            mode: entry.mode(),
+        };
+        describe(&directory, &complete, &metadata)?;
+    }
     Ok(directory.join(complete))
+}
+
+/// Writes the description of a backup. A backup of a killed run may have none.
+fn describe(directory: &Path, name: &str, metadata: &BackupMetadata) -> Result<(), FileError> {
+    let failed = |error| FileError::step(directory, FileStep::Create, error);
+    let opened = Directory::open(directory).map_err(|error| failed(std::io::Error::other(error)))?;
+    let opened = opened.ok_or_else(|| failed(std::io::ErrorKind::NotFound.into()))?;
+    let text = serde_json::to_vec(metadata).map_err(|error| failed(error.into()))?;
+    opened.replace(&format!("{name}{BACKUP_METADATA_ENDING}"), &text).map_err(failed)
 }
 
 /// Returns the name, followed by a number if a backup of that name exists.

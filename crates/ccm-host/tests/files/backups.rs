@@ -3,7 +3,7 @@
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::time::{Duration, UNIX_EPOCH};
 
-use ccm_host::{BackupName, Files as _, sha256};
+use ccm_host::{BackupMetadata, BackupName, Files as _, sha256};
 use ccm_testkit::Scratch;
 
 use crate::{error_text, files, mode, set_mode};
@@ -25,7 +25,10 @@ fn backup_is_private() {
     assert_eq!((mode(&kept), mode(&state), mode(&state.join("backups"))), (0o600, 0o700, 0o700));
     assert_eq!(std::fs::read_to_string(&kept).expect("the backup"), "old");
     let count = std::fs::read_dir(state.join("backups")).expect("the backups").count();
-    assert_eq!(count, 2);
+    assert_eq!(count, 4, "two backups, each with a description");
+    let description = std::fs::read(format!("{}.json", kept.display())).expect("the description");
+    let description: BackupMetadata = serde_json::from_slice(&description).expect("JSON");
+    assert_eq!((description.path.as_deref(), description.mode), (Some(&*scratch.at("etc/app.conf")), 0o644));
 }
 
 #[test]
@@ -109,6 +112,12 @@ fn name_of_an_anonymous_backup_does_not_depend_on_the_path() {
         let copy = files().back_up(&path, &state, at, BackupName::Anonymous).expect("a backup");
         assert_eq!(copy, state.join("backups").join(kept));
         assert_eq!(std::fs::read_to_string(copy).expect("the backup"), name);
+        let count = std::fs::read_dir(state.join("backups")).expect("the backups").count();
+        assert_eq!(
+            count,
+            if kept.ends_with(".2") { 2 } else { 1 },
+            "no description, which would hold the path"
+        );
     }
 }
 

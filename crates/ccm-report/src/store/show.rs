@@ -110,23 +110,20 @@ impl StoredRun {
 
     /// Returns the result of the run as JSON.
     pub fn json(&self) -> Value {
-        let mut shown = match &self.summary {
-            Some(summary) => {
-                let mut shown = json!({ "finished": true });
-                if let (Some(shown), Ok(Value::Object(stored))) =
-                    (shown.as_object_mut(), serde_json::to_value(summary))
-                {
-                    shown.extend(stored);
-                }
-                shown["outcome"] = json!(summary.outcome());
-                shown
+        let mut shown = if let Some(summary) = &self.summary {
+            let mut shown = json!({ "finished": true });
+            if let (Some(shown), Ok(Value::Object(stored))) =
+                (shown.as_object_mut(), serde_json::to_value(summary))
+            {
+                shown.extend(stored);
             }
-            None => {
-                let begin = self.began().map_or_else(|| "?".to_owned(), |began| display_timestamp(began, 2));
-                json!({
-                    "finished": self.ended, "run_id": self.id, "manifest": self.manifest(), "begin": begin
-                })
-            }
+            shown["outcome"] = json!(summary.outcome());
+            shown
+        } else {
+            let begin = self.began().map_or_else(|| "?".to_owned(), |began| display_timestamp(began, 2));
+            json!({
+                "finished": self.ended, "run_id": self.id, "manifest": self.manifest(), "begin": begin
+            })
         };
         shown["started_by"] = json!(self.started_by());
         shown
@@ -139,8 +136,8 @@ impl StoredRun {
 
     fn result_text(&self, events: Vec<EventLine>) -> String {
         if let Some(summary) = self.summary.as_ref().filter(|found| found.outcome() == RunOutcome::Refused) {
-            let errors: String =
-                summary.errors.lines().map(|line| format!("{}\n", escape_control(line))).collect();
+            let line = |text: String, line: &str| text + &format!("{}\n", escape_control(line));
+            let errors = summary.errors.lines().fold(String::new(), line);
             return format!("the manifest was refused; nothing was run\n{errors}");
         }
         let mut events: Vec<Event> = events.into_iter().map(Event::from).collect();

@@ -89,7 +89,7 @@ pub struct CheckFinding<'s> {
 
 /// Result of a check.
 #[derive(Clone, Debug)]
-pub struct Check<'s> {
+pub struct StatusCheck<'s> {
     /// Greatest level.
     pub level: CheckLevel,
     /// Manifests with a problem, the worst first.
@@ -101,7 +101,7 @@ pub struct Check<'s> {
 impl SessionStatus {
     /// Checks the last run of each manifest, or of one. With `max_age`, a run that began before that time is a
     /// problem; not for standard input, which no timer applies.
-    pub fn check(&self, only: Option<&Path>, now: SystemTime, max_age: Option<Duration>) -> Check<'_> {
+    pub fn check(&self, only: Option<&Path>, now: SystemTime, max_age: Option<Duration>) -> StatusCheck<'_> {
         let manifests = self.manifests(only);
         let finding = |status: &ManifestStatus<'_>| {
             let max_age = max_age.filter(|_| status.manifest != STANDARD_INPUT);
@@ -117,7 +117,7 @@ impl SessionStatus {
             (None, true) => CheckLevel::Unknown,
             (None, false) => CheckLevel::Ok,
         };
-        Check { level, findings, manifests }
+        StatusCheck { level, findings, manifests }
     }
 }
 

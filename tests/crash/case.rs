@@ -150,6 +150,10 @@ impl Case {
         for path in entries(&self.scratch.state().join("backups")) {
             let content =
                 fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+            let is_description = content.starts_with('{') && content.ends_with('}');
+            if path.extension().is_some_and(|ending| ending == "json") && is_description {
+                continue;
+            }
             if !name(&path).ends_with(".ccm-new") && content != old() && content != "gone\n" {
                 return Err(format!("the backup {} is not whole", path.display()));
             }

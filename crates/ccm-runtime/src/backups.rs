@@ -318,7 +318,7 @@ mod tests {
 
     #[test]
     fn backups_are_pruned_by_number_and_by_age() {
-        let backup = |stem: &str, seconds| Backup {
+        let backup = |stem: &str, seconds: u64| Backup {
             path: None,
             name: format!("{stem}{seconds}"),
             version: seconds.to_string(),

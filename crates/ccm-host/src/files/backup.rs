@@ -1,5 +1,6 @@
 //! Backups of files before they are replaced or removed.
 
+use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -12,10 +13,9 @@ use serde::{Deserialize, Serialize};
 use super::content::sha256;
 use super::inspect::open_regular;
 use super::resolve::ResolvedPath;
-use super::write::write_private_copy;
+use super::write::{write_private, write_private_copy};
 use super::{BackupName, FileError, FileStep};
 use crate::command::Cancellation;
-use crate::state::Directory;
 
 const SLUG: usize = 120;
 
@@ -81,18 +81,17 @@ pub(super) fn back_up(
             gid: entry.stat.st_gid,
             mode: entry.mode(),
         };
-        describe(&directory, &complete, &metadata)?;
+        describe(&beside, &complete, &metadata)?;
     }
     Ok(directory.join(complete))
 }
 
 /// Writes the description of a backup. A backup of a killed run may have none.
-fn describe(directory: &Path, name: &str, metadata: &BackupMetadata) -> Result<(), FileError> {
-    let failed = |error| FileError::step(directory, FileStep::Create, error);
-    let opened = Directory::open(directory).map_err(|error| failed(std::io::Error::other(error)))?;
-    let opened = opened.ok_or_else(|| failed(std::io::ErrorKind::NotFound.into()))?;
-    let text = serde_json::to_vec(metadata).map_err(|error| failed(error.into()))?;
-    opened.replace(&format!("{name}{BACKUP_METADATA_ENDING}"), &text).map_err(failed)
+fn describe(beside: &ResolvedPath, name: &str, metadata: &BackupMetadata) -> Result<(), FileError> {
+    let text = serde_json::to_vec(metadata);
+    let text =
+        text.map_err(|error| FileError::step(&beside.path, FileStep::Content, io::Error::from(error)))?;
+    write_private(beside, &text, format!("{name}{BACKUP_METADATA_ENDING}").as_ref())
 }
 
 /// Returns the name, followed by a number if a backup of that name exists.

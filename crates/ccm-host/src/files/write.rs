@@ -92,6 +92,17 @@ pub(super) fn write_private_copy(
     temp.rename_into_place(resolved, name)
 }
 
+/// Writes a new file like [`write_private_copy`], from memory.
+pub(super) fn write_private(resolved: &ResolvedPath, content: &[u8], name: &OsStr) -> Result<(), FileError> {
+    let temp = TempFile::make(resolved)?;
+    let at = |step| FileError::at(&temp.path, step);
+    fchmod(&temp.file, Mode::RUSR | Mode::WUSR).map_err(at(FileStep::Mode))?;
+    let unwritten = |error: io::Error| FileError::step(&temp.path, FileStep::Content, error);
+    File::from(temp.file.try_clone().map_err(unwritten)?).write_all(content).map_err(unwritten)?;
+    fsync(&temp.file).map_err(at(FileStep::Sync))?;
+    temp.rename_into_place(resolved, name)
+}
+
 /// State of the regular file that is replaced, or of the target of the link that is replaced.
 struct OldFile {
     stat: Stat,

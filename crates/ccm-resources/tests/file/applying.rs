@@ -145,8 +145,9 @@ fn backup_keeps_the_old_content() {
     let runs = Runs { state_directory: Some(&state), ..Runs::here(&scratch) };
     let backups = || {
         let entries = std::fs::read_dir(state.join("backups")).into_iter().flatten().flatten();
+        let contents = entries.filter(|entry| entry.path().extension().is_none_or(|end| end != "json"));
         let mut contents: Vec<String> =
-            entries.filter_map(|entry| std::fs::read_to_string(entry.path()).ok()).collect();
+            contents.filter_map(|entry| std::fs::read_to_string(entry.path()).ok()).collect();
         contents.sort();
         contents
     };

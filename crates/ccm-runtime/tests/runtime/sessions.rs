@@ -139,8 +139,8 @@ fn sessions_with_execs_side_by_side_see_nothing_of_each_other() {
         assert_eq!(said.matches(&format!(" role-{number} ")).count(), RUNS, "{said}");
         let history = session.history().expect("a history");
         assert_eq!(history.runs().len(), RUNS);
-        let execution = history.execution(&history.runs()[0], "say").expect("the record").expect("the exec");
-        execution.text()
+        let resource = history.resource(&history.runs()[0], "say").expect("the record").expect("the exec");
+        resource.text()
     };
     let kept: Vec<String> = thread::scope(|scope| {
         let sessions = [0, 1].map(|number| scope.spawn(move || work(number)));

@@ -142,26 +142,6 @@ mod tests {
     }
 
     #[test]
-    fn the_action_is_the_command_as_it_will_be_run() {
-        let detail = |text: &str, syntax, sensitive: bool| {
-            let properties = ExecProperties { sensitive: Some(sensitive), ..ExecProperties::default() };
-            let exec = Exec::build(text, syntax, properties, &NodeMap::default()).unwrap();
-            match decide(&exec, &ExecState::default(), None) {
-                Decision::Change { action, .. } => (action.verb, action.detail.unwrap_or_default()),
-                other => panic!("{other:?}"),
-            }
-        };
-        for (text, syntax, shown) in [
-            ("git checkout  --force v1.1", CommandSyntax::Words, "git checkout --force v1.1"),
-            (r#"printf "it's $x" """#, CommandSyntax::Words, r"printf 'it'\''s $x' ''"),
-            ("cd /a &&\n  make\n", CommandSyntax::Shell, "cd /a &&\n  make\n"),
-        ] {
-            assert_eq!(detail(text, syntax, false), (Verb::Run, shown.to_owned()));
-            assert_eq!(detail(text, syntax, true), (Verb::Run, REDACTED.to_owned()));
-        }
-    }
-
-    #[test]
     fn every_row_of_the_table_holds() {
         let mut rows = 0;
         for row in TABLE.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty()) {

@@ -170,7 +170,7 @@ enum Quoting {
 struct Character {
     at: usize,
     end: usize,
-    character: char,
+    value: char,
     quoting: Quoting,
 }
 
@@ -191,11 +191,11 @@ fn characters(text: &str, word: &Word) -> Vec<Character> {
                 found.extend(escaped.map(|(_, character)| Character {
                     at,
                     end: end + character.len_utf8(),
-                    character,
+                    value: character,
                     quoting,
                 }));
             }
-            (quoting, character) => found.push(Character { at, end, character, quoting }),
+            (quoting, character) => found.push(Character { at, end, value: character, quoting }),
         }
     }
     found
@@ -216,7 +216,7 @@ impl WordReader<'_> {
     /// Returns a character that is not in quotes, as a shell reads it; any other character as a line end.
     fn bare(&self, index: usize) -> char {
         let found = self.characters.get(index).filter(|found| found.quoting == Quoting::None);
-        found.map_or('\n', |found| found.character)
+        found.map_or('\n', |found| found.value)
     }
 
     /// Returns `true` if the bare text from a position on begins with a text.
@@ -267,7 +267,7 @@ impl WordReader<'_> {
     fn operator(&self, from: usize, to: usize) -> Option<ShellSyntax> {
         let operators: String = (from..to).map(|index| self.bare(index)).collect();
         let (is_start, is_end) = (from == 0, to == self.characters.len());
-        let has_equals = self.characters.iter().any(|found| found.character == '=');
+        let has_equals = self.characters.iter().any(|found| found.value == '=');
         let angle = operators.contains(['<', '>']);
         let kind = match &*operators {
             _ if self.is_url && !is_start => return None,
@@ -304,9 +304,9 @@ impl WordReader<'_> {
     /// Judges what a shell would replace at a position of the word.
     fn expansion(&self, index: usize) -> Option<ShellSyntax> {
         let character = self.characters.get(index)?;
-        let next = self.characters.get(index + 1).map_or('\n', |next| next.character);
+        let next = self.characters.get(index + 1).map_or('\n', |next| next.value);
         let is_shown = character.quoting == Quoting::Double && SHOWING_PROGRAMS.contains(&self.program);
-        let (kind, length) = match (character.quoting, character.character) {
+        let (kind, length) = match (character.quoting, character.value) {
             (Quoting::None, '$') if self.bare(index + 1) == '(' => (ShellSyntaxKind::Substitution, 2),
             (Quoting::None, '`') => (ShellSyntaxKind::Substitution, 1),
             (Quoting::Double, '$') if is_shown && next == '(' => (ShellSyntaxKind::Variable, 2),
@@ -327,7 +327,7 @@ impl WordReader<'_> {
 
     /// Returns the number of characters of a variable.
     fn variable(&self, index: usize) -> usize {
-        let rest = || self.characters.iter().skip(index + 1).map(|found| found.character);
+        let rest = || self.characters.iter().skip(index + 1).map(|found| found.value);
         if rest().next() == Some('{') {
             return 2 + rest().take_while(|character| *character != '}').count();
         }
@@ -344,7 +344,7 @@ impl WordReader<'_> {
     /// Returns `true` if a shell would look for files: neither an address nor a value, and no pattern that the
     /// program itself matches.
     fn is_pattern(&self, index: usize) -> bool {
-        let is_path = self.characters.iter().any(|found| found.character == '/');
+        let is_path = self.characters.iter().any(|found| found.value == '/');
         let is_value = (0..index).any(|before| self.bare(before) == '=');
         let is_matched = self.program == "find" || (!is_path && MATCHING_PROGRAMS.contains(&self.program));
         !self.is_url && !is_value && !is_matched && !PATTERN_OPTIONS.contains(&self.option)

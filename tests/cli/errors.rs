@@ -137,13 +137,14 @@ fn features_of_later_versions_are_named() {
     let setting = "ccm:\n  executors: {box: {kind: docker, image: x}}\n  resources: [{exec: {name: a}}]\n";
     let property = execs(&["- a: {health_checks: [], control: {if: 'true'}}"]);
     let provider = execs(&["- a: {provider: docker}"]);
+    let unsupported = "not supported in this version";
+    expect_one(&kind, "3:7", &["`archive`", unsupported], &["`exec`"]);
     for (manifest, location, name) in [
-        (&*kind, "3:7", "`archive`"),
         (setting, "2:27", "`docker`"),
         (&property, "4:15", "`health_checks`"),
         (&provider, "4:25", "`docker`"),
     ] {
-        expect_one(manifest, location, &[name, "not supported in this version"], &[]);
+        expect_one(manifest, location, &[name, unsupported], &[]);
     }
 }
 
@@ -162,7 +163,12 @@ fn dependency_cycles_are_refused() {
 
 #[test]
 fn expressions_and_quotes_in_a_command_are_checked() {
-    expect_one(&execs(&["- a: {command: 'echo {{ Data.x }}'}"]), "4:38", &["no `Data.x`"], &[]);
+    expect_one(
+        &execs(&["- a: {command: 'echo {{ Data.x }}'}"]),
+        "4:38",
+        &["no `Data.x`"],
+        &["`Data.x ?? \"\"`"],
+    );
     let variable = execs(&["- a: {command: 'echo ${HOME}'}"]);
     let hints = &["`${ Environ.HOME }`", "`\\${`", "`provider: shell`"];
     expect_one(&variable, "4:30", &["name `HOME`"], hints);
@@ -188,7 +194,7 @@ fn a_duplicate_key_hides_no_other_error() {
         &[
             ("4:24", &["`soon`", "duration"], &["`30s`"]),
             ("4:38", &["key `cwd`", "twice"], &[]),
-            ("5:25", &["`exec#nowhere`"], &[]),
+            ("5:25", &["`exec#nowhere`"], &["`exec#a`"]),
             ("6:3", &["key `resources`", "twice"], &[]),
             ("8:15", &["`comand`"], &["`command`"]),
         ],

@@ -79,5 +79,5 @@ fn a_manifest_with_errors_is_not_rendered() {
     let scratch = Scratch::new();
     scratch.write("m.yaml", "ccm: {resources: [{exec: {name: '{{ Data.x }}'}}]}\n");
     let called = ccm(&scratch, &["apply", "m.yaml", "--render"]).run();
-    expect_error(&called, 1, "m.yaml:1:42", &["no `Data.x`"], &[]);
+    expect_error(&called, 1, "m.yaml:1:42", &["no `Data.x`"], &["??"]);
 }

@@ -8,6 +8,7 @@ use ccm_properties::{CheckInput, PropertyError, ShellText};
 
 use crate::draft::ResourceDraft;
 use crate::load::Loader;
+use crate::messages::shown;
 use crate::sources::ShellTextError;
 
 /// Reports shell texts that the shell can't parse. Texts of unmanaged resources, and texts with late values, are not
@@ -43,19 +44,13 @@ pub(crate) fn check(
         let Some(Some(error)) = errors.get(position) else { continue };
         // The message may quote a part of a secret, which redaction would not find.
         let is_secret = secrets.iter().any(|secret| text.text.contains(secret.as_str()));
-        let message = match is_secret {
-            true => "the shell can't read this text".to_owned(),
-            false => format!("the shell can't read this text: {}", shown(&error.message)),
+        let message = if is_secret {
+            "the shell can't read this text".to_owned()
+        } else {
+            format!("the shell can't read this text: {}", shown(&error.message))
         };
         diagnostics.push(diagnostic(draft, &text, line_of(text.text, error), message, loader));
     }
-}
-
-/// Shortens a message of the shell and escapes control characters in it.
-fn shown(message: &str) -> String {
-    const MAX_CHARACTERS: usize = 200;
-    let shown: String = message.chars().take(MAX_CHARACTERS).collect();
-    crate::messages::shown(&shown).to_string()
 }
 
 fn diagnostic(

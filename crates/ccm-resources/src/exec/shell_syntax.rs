@@ -23,16 +23,13 @@ pub(crate) fn error(text: &str, property: &'static str) -> Option<PropertyError>
         _ => format!("`{shown}` needs a shell, and the posix provider starts the program without one"),
     };
     let hint = match (found.kind, &*shown) {
-        (ShellSyntaxKind::Assignment, _) => {
-            "set the variable with `environment`, or add `provider: shell`".to_owned()
-        }
         (ShellSyntaxKind::Builtin, "cd") => {
             "set the directory with `cwd`, or add `provider: shell`".to_owned()
         }
         (ShellSyntaxKind::Builtin, "umask") => {
             "use the property `umask`, or add `provider: shell`".to_owned()
         }
-        (ShellSyntaxKind::Builtin, "export") => {
+        (ShellSyntaxKind::Assignment, _) | (ShellSyntaxKind::Builtin, "export") => {
             "set the variable with `environment`, or add `provider: shell`".to_owned()
         }
         (ShellSyntaxKind::Builtin, _) => "add `provider: shell`".to_owned(),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use ccm_model::{
-    Diagnostic, DiagnosticKind, Node, Scalar, ScalarKind, Span, escape_control, is_variable_name,
+    Diagnostic, DiagnosticKind, Node, NodeMap, Scalar, ScalarKind, Span, escape_control, is_variable_name,
 };
 use ccm_properties::{
     CheckInput, PropertyKind, PropertyValue, Text, TextKind, TextValue, ValueError, expected, is_empty_text,
@@ -260,7 +260,7 @@ pub(crate) fn names_not_for_a_shell(checked: &CheckInput<'_>) -> Vec<Diagnostic>
     let Some(node) = checked.resource.properties.get("environment") else { return Vec::new() };
     let listed = node.as_list().into_iter().flatten();
     let listed = listed.filter_map(|element| Some((element.as_text()?.split_once('=')?.0, element.span)));
-    let entries = node.as_map().into_iter().flat_map(|map| map.entries());
+    let entries = node.as_map().into_iter().flat_map(NodeMap::entries);
     let mapped = entries.map(|entry| (&*entry.key.text, entry.key.span));
     let refused = listed.chain(mapped).filter(|(name, _)| !is_variable_name(name));
     let warning = |(name, span): (&str, Span)| {

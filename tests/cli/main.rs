@@ -43,6 +43,7 @@ mod tracing;
 mod units;
 mod usage;
 mod validate;
+mod written_files;
 
 use ccm_testkit::{Called, Ccm, Scratch};
 

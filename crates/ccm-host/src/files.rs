@@ -14,11 +14,14 @@ mod remove;
 mod resolve;
 mod system;
 mod tree;
+mod version;
 mod write;
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+
+use ccm_model::FileVersion;
 
 pub use backup::{BACKUP_METADATA_ENDING, BACKUPS, BackupMetadata, backup_stem, slug};
 pub use content::sha256;
@@ -42,6 +45,13 @@ pub trait Files {
 
     /// Returns the time of the last modification, links followed; `None` if the path does not exist.
     fn modified(&self, path: &Path) -> io::Result<Option<SystemTime>>;
+
+    /// Returns the version of a file, links followed. `None` if the file does not exist or can't be inspected,
+    /// and for a file that changed so recently that a further change could leave its version the same.
+    fn version(&self, path: &Path) -> Option<FileVersion> {
+        let _ = path;
+        None
+    }
 
     /// Returns an existing path without links. The rule for links among parents holds for the last part too.
     fn canonical(&self, path: &Path) -> io::Result<PathBuf>;

@@ -1,11 +1,12 @@
 //! Resources before their references are resolved.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use ccm_data::interpolation::{SplitText, lone, may_hold_any, split};
 use ccm_model::{
-    Control, Diagnostic, DiagnosticKind, Diagnostics, Node, NodeEntry, NodeKey, NodeValue, Properties,
-    Resource, ResourceId, Severity, Span, Spanned, closest,
+    Control, Diagnostic, DiagnosticKind, Diagnostics, FileVersion, Node, NodeEntry, NodeKey, NodeValue,
+    Properties, Resource, ResourceId, Severity, Span, Spanned, closest,
 };
 use ccm_properties::{CheckInput, CommonProperty, PropertyKind, TypeSpec};
 
@@ -40,7 +41,11 @@ pub(crate) struct ResourceDraft {
     /// A template wrote the texts, so that they are not expanded.
     pub(crate) verbatim: bool,
     /// Property that the name replaces, expanded with quotes.
-    named: Option<NodeEntry>,
+    pub(crate) named: Option<NodeEntry>,
+    /// Properties before expansion.
+    pub(crate) written: Properties,
+    /// Files that the properties use, each with its version before it was first read.
+    pub(crate) files: Vec<(PathBuf, Option<FileVersion>)>,
     /// Common properties that are not read yet.
     common: CommonNodes,
     pub(crate) provider: ProviderChoice,
@@ -162,6 +167,8 @@ impl DraftBuilder<'_, '_, '_> {
             found,
             verbatim: self.verbatim,
             named,
+            written: Properties::default(),
+            files: Vec::new(),
             common,
             provider: choice,
             resource,
@@ -183,9 +190,16 @@ impl DraftBuilder<'_, '_, '_> {
         }
         expander.found.refuse_late();
         expander.found.add(std::mem::take(&mut draft.found));
+        let context = (self.evaluator)(self.manifest).context;
+        context.take_reads();
+        draft.written = draft.resource.properties.clone();
         expander.properties(&mut draft.resource.properties, spec, &draft.provider);
+        draft.files = context.take_reads();
+        if draft.files.is_empty() {
+            draft.written = Properties::default();
+        }
         // Inserted after the expansion, because this text is expanded already.
-        if let Some(named) = draft.named.take() {
+        if let Some(named) = draft.named.clone() {
             draft.resource.properties.replace(named);
         }
         let mut found = expander.found;

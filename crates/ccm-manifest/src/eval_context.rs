@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use ccm_expr::path::PathError;
 use ccm_expr::{Expression, Function, Map, NameKind, ParseContext, Value};
-use ccm_model::{Diagnostic, SourceId, SourceMap, Span};
+use ccm_model::{Diagnostic, FileVersion, SourceId, SourceMap, Span};
 
 use crate::sources::{FactPath, Sources};
 
@@ -53,6 +53,12 @@ pub(crate) struct EvalContext<'s> {
     paths: RefCell<HashMap<Box<str>, LookupPath>>,
     /// Contents of files, by path.
     files: RefCell<HashMap<PathBuf, Arc<str>>>,
+    /// Versions of files before they were first read.
+    versions: RefCell<HashMap<PathBuf, Option<FileVersion>>>,
+    /// Files read since the last call of [`EvalContext::take_reads`].
+    reads: RefCell<Vec<PathBuf>>,
+    /// The first file that the current evaluation did not find.
+    missing_file: RefCell<Option<PathBuf>>,
     /// Source and text of templates, by path.
     templates: RefCell<HashMap<PathBuf, (SourceId, Arc<str>)>>,
     /// Depth of nested template renders.
@@ -111,6 +117,9 @@ impl<'s> EvalContext<'s> {
             expressions: RefCell::default(),
             paths: RefCell::default(),
             files: RefCell::default(),
+            versions: RefCell::default(),
+            reads: RefCell::default(),
+            missing_file: RefCell::default(),
             templates: RefCell::default(),
             renders: Cell::default(),
             computed: Cell::default(),
@@ -182,14 +191,50 @@ impl<'s> EvalContext<'s> {
     }
 
     pub(crate) fn read(&self, path: &Path) -> std::io::Result<Arc<str>> {
+        self.reads.borrow_mut().push(path.to_owned());
         if let Some(text) = self.files.borrow().get(path) {
             return Ok(Arc::clone(text));
         }
-        let text: Arc<str> = self.sources.read(path)?.into();
+        // A change between the two calls makes the content newer than its version, which is harmless.
+        if !self.versions.borrow().contains_key(path) {
+            self.versions.borrow_mut().insert(path.to_owned(), self.sources.version(path));
+        }
+        let text: Arc<str> = match self.sources.read(path) {
+            Ok(text) => text.into(),
+            Err(error) => {
+                if error.kind() == std::io::ErrorKind::NotFound {
+                    self.missing_file.borrow_mut().get_or_insert_with(|| path.to_owned());
+                }
+                return Err(error);
+            }
+        };
         if text.len() <= MAX_CACHED_FILE_BYTES {
             self.files.borrow_mut().insert(path.to_owned(), Arc::clone(&text));
         }
         Ok(text)
+    }
+
+    /// Takes the files read since the last call, each with its version before it was first read.
+    pub(crate) fn take_reads(&self) -> Vec<(PathBuf, Option<FileVersion>)> {
+        let mut paths = self.reads.take();
+        paths.sort_unstable();
+        paths.dedup();
+        let versions = self.versions.borrow();
+        let with_version = |path: PathBuf| {
+            let version = versions.get(&path).copied().flatten();
+            (path, version)
+        };
+        paths.into_iter().map(with_version).collect()
+    }
+
+    /// Returns `true` if this is the first file that was not found since the last take.
+    pub(crate) fn is_missing_file(&self, path: &Path) -> bool {
+        self.missing_file.borrow().as_deref() == Some(path)
+    }
+
+    /// Takes the first file that was not found since the last call.
+    pub(crate) fn take_missing_file(&self) -> Option<PathBuf> {
+        self.missing_file.take()
     }
 
     /// Clears the file cache: applying a resource may change files.

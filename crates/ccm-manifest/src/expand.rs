@@ -85,12 +85,15 @@ pub(crate) struct Expansion {
     /// Texts that wait for resources.
     pub(crate) late: SpanSet,
     pub(crate) deferred_on: Vec<(DeferredOn, Span)>,
+    /// Errors about files that do not exist yet. The texts are late if an earlier resource may write files.
+    pub(crate) missing_files: Vec<Diagnostic>,
     pub(crate) diagnostics: Vec<Diagnostic>,
 }
 
 impl Expansion {
     /// Turns late texts into errors, where values must be known before the run.
     pub(crate) fn refuse_late(&mut self) {
+        self.diagnostics.append(&mut self.missing_files);
         for (on, span) in std::mem::take(&mut self.deferred_on) {
             self.diagnostics.push(needed_before_run(&on, span));
         }
@@ -106,6 +109,7 @@ impl Expansion {
         self.refused.0.extend(before.refused.0);
         self.late.0.extend(before.late.0);
         self.deferred_on.extend(before.deferred_on);
+        self.missing_files.extend(before.missing_files);
         self.diagnostics.extend(before.diagnostics);
     }
 
@@ -210,8 +214,13 @@ impl<'a, 's> Expander<'a, 's> {
         if self.only.is_some_and(|only| !only.covers(span)) {
             return;
         }
+        self.forget_missing_file();
         let rendered = self.evaluator.template(path);
         self.evaluator.context.record_early_uses(span);
+        if self.evaluator.context.is_missing_file(&self.evaluator.manifest.resolve(path)) {
+            // The template itself has to exist at load, but not the files that it uses.
+            self.forget_missing_file();
+        }
         match rendered {
             Ok(text) if !self.count_bytes(text.len(), span) => {}
             Ok(text) => {
@@ -455,6 +464,7 @@ impl<'a, 's> Expander<'a, 's> {
             self.found.late.0.insert(span);
             return None;
         }
+        self.forget_missing_file();
         let evaluated = self.evaluator.evaluate(expression);
         self.evaluator.context.record_early_uses(span);
         match evaluated {
@@ -520,6 +530,14 @@ impl<'a, 's> Expander<'a, 's> {
         written.starts_with('"') && written.contains("\\n")
     }
 
+    /// Forgets the file that another evaluation did not find. During the run the first one is kept, for the
+    /// failure of the resource.
+    fn forget_missing_file(&self) {
+        if matches!(self.evaluator.phase, Phase::BeforeRun(_)) {
+            self.evaluator.context.take_missing_file();
+        }
+    }
+
     fn record_error(&mut self, error: EvalError, span: Span, at: impl Fn(std::ops::Range<usize>) -> Span) {
         match error {
             EvalError::Deferred(on) => {
@@ -535,6 +553,15 @@ impl<'a, 's> Expander<'a, 's> {
             }
             EvalError::Reported => {
                 self.found.refused.0.insert(span);
+            }
+            EvalError::Invalid(error)
+                if matches!(self.evaluator.phase, Phase::BeforeRun(_))
+                    && error.kind == DiagnosticKind::Unreadable
+                    && self.evaluator.context.take_missing_file().is_some() =>
+            {
+                self.found.late.0.insert(span);
+                let span = at(error.range.clone());
+                self.found.missing_files.push(diagnostic(error, span));
             }
             EvalError::Invalid(error) => {
                 self.found.refused.0.insert(span);

@@ -2,10 +2,12 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::path::PathBuf;
 
 use ccm_expr::Value;
 use ccm_model::{
-    Control, Diagnostic, Diagnostics, NodeEntry, Resource, ResourceIndex, Severity, SourceMap, Span,
+    Control, Diagnostic, DiagnosticKind, Diagnostics, NodeEntry, Resource, ResourceIndex, Severity,
+    SourceMap, Span,
 };
 use ccm_properties::{CheckInput, TypeSpec};
 
@@ -14,6 +16,7 @@ use crate::control::Conditions;
 use crate::draft::ResourceDraft;
 use crate::eval_context::EvalContext;
 use crate::expand::{Expander, ProviderChoice, SpanSet};
+use crate::file_uses::FileUse;
 use crate::messages::shown;
 use crate::scope::{
     CaptureState, DeferredOn, ManagedPaths, ManifestEvaluator, ManifestScope, Phase, RuntimeContext,
@@ -40,6 +43,8 @@ pub(crate) struct LateResource {
     pub(crate) texts: SpanSet,
     /// Resources that manage files whose content is needed.
     pub(crate) files: Vec<ResourceIndex>,
+    /// Files that an earlier resource may change.
+    pub(crate) file_use: Option<FileUse>,
 }
 
 /// Result of completing a resource.
@@ -55,6 +60,13 @@ pub enum Completion {
     NotBefore(ResourceIndex),
     /// The resource needs a value that does not exist and has no default, for this reason.
     NoValue(String),
+    /// The resource needs a file that does not exist.
+    MissingFile {
+        /// Path of the file.
+        path: PathBuf,
+        /// Errors of the resource.
+        errors: Vec<Diagnostic>,
+    },
     /// The resource has errors.
     Invalid(Vec<Diagnostic>),
 }
@@ -66,12 +78,16 @@ impl LateResource {
         if is_off || (draft.found.deferred_on.is_empty() && draft.control_deferred_on.is_empty()) {
             return None;
         }
+        Some(Self::new(draft))
+    }
+
+    pub(crate) fn new(draft: &ResourceDraft) -> Self {
         let deferred_on = draft.control_deferred_on.iter().chain(&draft.found.deferred_on);
         let file = |on: &DeferredOn| match on {
             DeferredOn::File(index) => Some(*index),
             _ => None,
         };
-        Some(Self {
+        Self {
             type_index: draft.type_index,
             manifest: draft.manifest,
             provider: draft.provider.clone(),
@@ -79,7 +95,8 @@ impl LateResource {
             verbatim: draft.verbatim,
             texts: draft.found.late.clone(),
             files: deferred_on.filter_map(|(on, _)| file(on)).collect(),
-        })
+            file_use: None,
+        }
     }
 }
 
@@ -119,7 +136,13 @@ impl<'s> LateResources<'s> {
         would_change: &dyn Fn(ResourceIndex) -> bool,
     ) -> Completion {
         let Some(waiting) = self.waiting.get(&index) else { return Completion::AsWritten };
+        let sources = self.context.sources;
+        let outdated = waiting.file_use.as_ref().filter(|file_use| file_use.is_outdated(sources));
+        if outdated.is_none() && waiting.texts.is_empty() && resource.control != Control::Late {
+            return Completion::AsWritten;
+        }
         self.context.invalidate_files();
+        self.context.take_missing_file();
         let runtime = CompletionContext { late: self, would_change };
         let evaluator = |manifest: usize| ManifestEvaluator {
             context: &self.context,
@@ -131,17 +154,24 @@ impl<'s> LateResources<'s> {
         diagnostics.extend(self.context.take_errors());
         let diagnostics = diagnostics.into_vec();
         match (decision.control, stop_reason(&decision.deferred_on)) {
-            _ if !diagnostics.is_empty() => return Completion::Invalid(diagnostics),
+            _ if !diagnostics.is_empty() => return self.invalid(diagnostics),
             (Control::NotManaged { reason }, _) => return Completion::NotManaged(reason),
             (Control::Late, Some(completion)) => return completion,
             _ => {}
         }
         let mut completed = resource.clone();
         completed.control = Control::Managed;
-        let expander = Expander::new(evaluator(waiting.manifest));
-        let mut expander = expander.only(&waiting.texts).verbatim(waiting.verbatim);
+        let mut expander = Expander::new(evaluator(waiting.manifest)).verbatim(waiting.verbatim);
+        match outdated {
+            Some(file_use) => completed.properties = file_use.written.clone(),
+            None => expander = expander.only(&waiting.texts),
+        }
         let spec = self.types[waiting.type_index];
         expander.properties(&mut completed.properties, spec, &waiting.provider);
+        // Inserted after the expansion, because this text is expanded already.
+        if let Some(named) = outdated.and_then(|file_use| file_use.named.clone()) {
+            completed.properties.replace(named);
+        }
         let mut found = expander.found;
         found.diagnostics.extend(self.context.take_errors());
         if let Some(completion) = stop_reason(&found.deferred_on) {
@@ -150,8 +180,9 @@ impl<'s> LateResources<'s> {
         if found.diagnostics.is_empty() && found.refused.is_empty() && found.late.is_empty() {
             let source_text = &self.manifests[waiting.manifest].text;
             let checked = spec.check(&CheckInput { resource: &completed, source_text, secrets: &[] });
-            let is_new =
-                |found: &Diagnostic| found.severity == Severity::Error && waiting.texts.explains(found);
+            let is_new = |found: &Diagnostic| {
+                found.severity == Severity::Error && (outdated.is_some() || waiting.texts.explains(found))
+            };
             found.diagnostics.extend(checked.into_iter().filter(is_new));
         } else if found.diagnostics.is_empty() {
             return Completion::Invalid(Vec::new());
@@ -165,7 +196,17 @@ impl<'s> LateResources<'s> {
                 error.property = Some(entry.key.text.to_string().into());
             }
         }
-        Completion::Invalid(found.diagnostics)
+        self.invalid(found.diagnostics)
+    }
+
+    /// Returns the completion for errors, with the file that was not found.
+    fn invalid(&self, errors: Vec<Diagnostic>) -> Completion {
+        match self.context.take_missing_file() {
+            Some(path) if errors.iter().any(|error| error.kind == DiagnosticKind::Unreadable) => {
+                Completion::MissingFile { path, errors }
+            }
+            _ => Completion::Invalid(errors),
+        }
     }
 }
 

@@ -26,6 +26,7 @@ mod entries;
 mod eval_context;
 mod evaluate;
 mod expand;
+mod file_uses;
 mod foreign_words;
 mod generated;
 mod hiera;

@@ -22,6 +22,7 @@ use crate::document::{self, Document, Settings};
 use crate::draft::{DraftBuilder, ResourceDraft};
 use crate::eval_context::EvalContext;
 use crate::expand::needed_before_run;
+use crate::file_uses::FileUsers;
 use crate::generated;
 use crate::hiera::{self, DataFile};
 use crate::late::{LateResource, LateResources};
@@ -238,6 +239,7 @@ impl<'s> Loader<'s, '_> {
                 // The child needs the data of this resource.
                 builder.complete(&mut draft, &mut diagnostics);
                 draft.found.refuse_late();
+                draft.files.clear();
                 diagnostics.append(&mut draft.found.diagnostics);
                 self.diagnostics = diagnostics;
                 children::read(self, &mut draft, outer, data);
@@ -311,6 +313,7 @@ impl<'s> Loader<'s, '_> {
                 waiting.insert(index, late);
             }
         }
+        let file_users = FileUsers::take(&mut drafts);
         diagnostics.extend(self.context.take_errors());
         refuse_early_uses(&self.context, &managed, &mut diagnostics);
         debug!(resources = drafts.len(), late = waiting.len(), "expanded the resources");
@@ -333,12 +336,13 @@ impl<'s> Loader<'s, '_> {
         paths::find_below_files(&catalog, &claims, &mut diagnostics);
         cycles::find(&catalog, &graph, &mut diagnostics);
         missing_sources::report(&missing_sources, &catalog, &graph, &claims, self.types, &mut diagnostics);
-        let is_valid = !diagnostics.has_errors();
-        if is_valid {
+        if !diagnostics.has_errors() {
             paths::warn_below_absent(&catalog, &claims, &mut diagnostics);
             let missing = paths::directories_above(&catalog, &claims);
             paths::require_directories(&mut catalog, &graph, missing, &mut diagnostics);
         }
+        file_users.resolve(&catalog, self.types, &mut waiting, &mut diagnostics);
+        let is_valid = !diagnostics.has_errors();
         debug!(resources = catalog.resources.len(), edges = edges(&catalog), "checked the graph");
         let mut data = read.data;
         data.secrets = secrets;
@@ -431,6 +435,7 @@ fn errors_within(
     let mut found = Diagnostics::new();
     let mut draft = builder.draft(nameless.declaration, &mut found);
     builder.complete(&mut draft, &mut found);
+    found.extend(std::mem::take(&mut draft.found.missing_files));
     names.resolve(&mut draft, None, &mut found);
     draft.check(builder.types, text, &[], &mut found);
     let is_within = move |error: &Diagnostic| error.span().is_some_and(|span| nameless.within.contains(span));

@@ -16,6 +16,7 @@ use ccm_expr::{Cause, Value};
 use ccm_model::{DiagnosticKind, NodeMap, ResourceIndex, escape_control};
 
 use crate::eval_context::EvalContext;
+use crate::paths::normalize;
 
 use expression::ExpressionScope;
 
@@ -39,6 +40,13 @@ pub(crate) struct ManifestScope {
     pub(crate) settings: Vec<Arc<NodeMap>>,
     /// Some data is unavailable, which was reported. Missing keys are then no errors.
     pub(crate) is_incomplete: bool,
+}
+
+impl ManifestScope {
+    /// Returns the absolute path for a path in the manifest.
+    pub(crate) fn resolve(&self, written: &str) -> PathBuf {
+        normalize(&self.directory.join(written))
+    }
 }
 
 /// Step at which an expression is evaluated, which decides what it may use.

@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use ccm_expr::{Timestamp, Value};
-use ccm_model::{Diagnostic, SourceMap};
+use ccm_model::{Diagnostic, FileVersion, SourceMap};
 
 /// Path of a fact, such as `host`, `info`, `os`. The empty path means all facts.
 pub type FactPath = Vec<String>;
@@ -27,6 +27,12 @@ pub trait Sources {
     /// not missing. `is_absolute` tells a path of the machine from one beside the manifest.
     fn is_missing(&self, _path: &Path, _is_absolute: bool) -> bool {
         false
+    }
+
+    /// Returns the version of a file, or `None` if it can't tell a later content from this one.
+    fn version(&self, path: &Path) -> Option<FileVersion> {
+        let _ = path;
+        None
     }
 
     /// Returns the facts, at least those at or below these paths that exist. Called again when more facts are

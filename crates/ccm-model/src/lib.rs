@@ -62,6 +62,7 @@ mod event;
 mod execution;
 mod failure;
 mod fields;
+mod file_version;
 mod json;
 mod names;
 mod node;
@@ -101,6 +102,7 @@ pub use event::{
 pub use execution::{ExecutedCommand, ExecutionMetadata, METADATA_FILE, STDERR_FILE, STDOUT_FILE};
 pub use failure::{Failure, FailureKind, Location, error_layers};
 pub use fields::Fields;
+pub use file_version::FileVersion;
 pub use json::{Nanoseconds, known};
 pub use names::{SYSTEM_FACTS, is_variable_name, leading_variable_name};
 pub use node::{Node, NodeEntry, NodeKey, NodeMap, NodeValue, Scalar, ScalarKind, ScalarStyle};

@@ -152,6 +152,12 @@ pub trait TypeSpec: OwnProperties {
         false
     }
 
+    /// Returns `true` if resources of this type may change files that they do not claim. A property behind
+    /// such a resource reads its files again when its own resource is reached.
+    fn may_write_files(&self) -> bool {
+        false
+    }
+
     /// Returns the keys of this type below `ccm`. Resources of the type find their values in [`Resource::settings`].
     fn settings(&self) -> &'static [PropertySpec] {
         &[]

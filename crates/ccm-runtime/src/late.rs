@@ -2,7 +2,9 @@
 
 use ccm_engine::{LateValues, Resolved, RunProgress};
 use ccm_manifest::{Completion, LateResources};
-use ccm_model::{Diagnostic, Failure, FailureKind, Location, Resource, ResourceIndex, SourceMap, Span};
+use ccm_model::{
+    Diagnostic, Failure, FailureKind, Location, MissingPrerequisite, Resource, ResourceIndex, SourceMap, Span,
+};
 
 /// Completes the resources of a catalog.
 pub(crate) struct CatalogLate<'a, 's> {
@@ -26,6 +28,10 @@ impl LateValues for CatalogLate<'_, '_> {
             Completion::NotManaged(reason) => Ok(Resolved::NotManaged { reason }),
             Completion::NotBefore(index) => Ok(Resolved::NotBefore(index)),
             Completion::NoValue(reason) => Ok(Resolved::NoValue { reason }),
+            Completion::MissingFile { path, errors } => {
+                let failure = failure(&errors, &self.late.texts());
+                Err(failure.with_missing(MissingPrerequisite::Path(path)))
+            }
             Completion::Invalid(errors) => Err(failure(&errors, &self.late.texts())),
         }
     }

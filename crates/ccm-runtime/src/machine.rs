@@ -10,7 +10,7 @@ use ccm_expr::{Timestamp, Value};
 use ccm_facts::{Subtree, Subtrees};
 use ccm_host::{ConfigurationError, FileError};
 use ccm_manifest::{FactPath, ShellTextError, Sources, is_of_system_fact};
-use ccm_model::{Diagnostic, DiagnosticKind, SourceMap};
+use ccm_model::{Diagnostic, DiagnosticKind, FileVersion, SourceMap};
 
 use crate::doors::OpenDoors;
 use crate::input::GivenFacts;
@@ -203,6 +203,10 @@ impl Sources for MachineSources {
         let content = content.ok_or(io::ErrorKind::FileTooLarge)?;
         String::from_utf8(content)
             .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))
+    }
+
+    fn version(&self, path: &Path) -> Option<FileVersion> {
+        self.doors.files.version(path)
     }
 
     fn facts(&self, needed: &[FactPath], texts: &mut SourceMap) -> Result<Value, Vec<Diagnostic>> {

@@ -4,6 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use ccm_model::FileVersion;
+
 use super::{
     BackupName, FileAttributes, FileError, Files, InspectOptions, NewFile, PathInfo, ReadContent, TreeSize,
 };
@@ -43,6 +45,10 @@ impl<T: FilesMiddleware> Files for T {
 
     fn modified(&self, path: &Path) -> io::Result<Option<SystemTime>> {
         self.inner().modified(path)
+    }
+
+    fn version(&self, path: &Path) -> Option<FileVersion> {
+        self.inner().version(path)
     }
 
     fn canonical(&self, path: &Path) -> io::Result<PathBuf> {

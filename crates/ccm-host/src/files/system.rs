@@ -4,12 +4,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use ccm_model::FileVersion;
 use rustix::process::{getegid, geteuid, getgroups};
 
 use super::content::{self, Readable};
 use super::{
     BackupName, FileAttributes, FileError, Files, InspectOptions, NewFile, PathInfo, ReadContent, TreeSize,
-    attributes, backup, directory, inspect, is_absence, names, remove, resolve, tree, write,
+    attributes, backup, directory, inspect, is_absence, names, remove, resolve, tree, version, write,
 };
 use crate::command::Cancellation;
 
@@ -49,6 +50,10 @@ impl Files for SystemFiles {
             Err(error) if is_absence(&error) => Ok(None),
             Err(error) => Err(error),
         }
+    }
+
+    fn version(&self, path: &Path) -> Option<FileVersion> {
+        version::of(&path.metadata().ok()?, SystemTime::now())
     }
 
     fn canonical(&self, path: &Path) -> io::Result<PathBuf> {

@@ -13,7 +13,6 @@ use super::expression::ExpressionScope;
 use super::text_template::{TEXT_WITH_EXPRESSIONS, has_extension};
 use super::{CaptureState, DeferredOn, EvalError, InvalidExpression, MAX_INCLUDES, Phase};
 use crate::eval_context::{ParsedExpression, captured_path};
-use crate::paths::normalize;
 
 impl ExpressionScope<'_, '_, '_> {
     /// Returns an error if the expression uses late values.
@@ -53,7 +52,7 @@ impl ExpressionScope<'_, '_, '_> {
 
     fn defer_on_file(&self, written: &str) {
         if let Phase::BeforeRun(managed) = self.evaluator.phase {
-            let path = normalize(&self.evaluator.manifest.directory.join(written));
+            let path = self.evaluator.manifest.resolve(written);
             let indices = managed.get(&*path.to_string_lossy()).into_iter().flatten();
             self.deferred.borrow_mut().extend(indices.copied().map(DeferredOn::File));
         }
@@ -65,7 +64,7 @@ impl ExpressionScope<'_, '_, '_> {
         written: &str,
         seen: &mut HashSet<PathBuf>,
     ) -> Result<(), FunctionError> {
-        let path = normalize(&self.evaluator.manifest.directory.join(written));
+        let path = self.evaluator.manifest.resolve(written);
         let Ok(text) = self.evaluator.context.read(&path) else { return Ok(()) };
         if seen.len() > MAX_INCLUDES || !seen.insert(path) {
             return Ok(());

@@ -105,7 +105,9 @@ fn completed(loaded: &LoadResult<'_>, captured: &[(u32, serde_json::Value)], wou
         Completion::NotManaged(reason) => format!("not managed: {reason}"),
         Completion::NotBefore(index) => format!("not before {}", catalog.resource(index).id),
         Completion::NoValue(reason) => format!("no value: {reason}"),
-        Completion::Invalid(errors) => line(&errors[0], &loaded.texts()),
+        Completion::Invalid(errors) | Completion::MissingFile { errors, .. } => {
+            line(&errors[0], &loaded.texts())
+        }
     }
 }
 

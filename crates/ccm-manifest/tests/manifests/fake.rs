@@ -95,6 +95,10 @@ impl TypeSpec for Task {
         Some("command")
     }
 
+    fn may_write_files(&self) -> bool {
+        true
+    }
+
     fn planned(&self) -> &'static [&'static str] {
         &["user", "docker"]
     }

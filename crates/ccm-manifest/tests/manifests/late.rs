@@ -130,7 +130,7 @@ fn late_errors_are_located() {
     ] {
         let loaded = machine.load(&manifest(&format!("{text}\n- copy: [/x: ]")));
         match completed(&loaded, 0) {
-            Completion::Invalid(errors) => {
+            Completion::Invalid(errors) | Completion::MissingFile { errors, .. } => {
                 let told = line(&errors[0], &loaded.texts());
                 assert_eq!(told, expected, "{text}");
             }

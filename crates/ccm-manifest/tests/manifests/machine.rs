@@ -2,13 +2,15 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use ccm_expr::{Timestamp, Value};
 use ccm_manifest::{Completion, DataFile, FactPath, LoadResult, Request, Sources, load};
 use ccm_model::{
-    Catalog, Diagnostic, DiagnosticKind, Node, Resource, ResourceIndex, Severity, SourceId, SourceMap,
+    Catalog, Diagnostic, DiagnosticKind, FileVersion, Node, Resource, ResourceIndex, Severity, SourceId,
+    SourceMap,
 };
 use ccm_properties::TypeSpec;
 
@@ -78,6 +80,10 @@ impl Machine {
 
     pub(crate) fn write(&self, path: &str, text: &str) {
         self.files.borrow_mut().insert(Path::new("/m").join(path), text.as_bytes().to_vec());
+    }
+
+    pub(crate) fn remove(&self, path: &str) {
+        self.files.borrow_mut().remove(&Path::new("/m").join(path));
     }
 
     pub(crate) fn load(&self, text: &str) -> LoadResult<'_> {
@@ -176,6 +182,15 @@ impl Sources for Machine {
         let bytes = files.get(path).ok_or(io::ErrorKind::NotFound)?;
         String::from_utf8(bytes.clone())
             .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))
+    }
+
+    fn version(&self, path: &Path) -> Option<FileVersion> {
+        let files = self.files.borrow();
+        let content = files.get(path)?;
+        let mut hasher = DefaultHasher::new();
+        content.hash(&mut hasher);
+        let (device, inode, size) = (0, hasher.finish(), content.len() as u64);
+        Some(FileVersion { device, inode, size, modified: (0, 0), changed: (0, 0) })
     }
 
     fn facts(&self, needed: &[FactPath], texts: &mut SourceMap) -> Result<Value, Vec<Diagnostic>> {

@@ -12,6 +12,7 @@ mod document;
 mod expressions;
 mod facts;
 mod fake;
+mod file_uses;
 mod late;
 mod machine;
 mod other_programs;

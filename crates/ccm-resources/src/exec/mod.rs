@@ -96,6 +96,10 @@ impl TypeSpec for ExecType {
         executor::check(settings)
     }
 
+    fn may_write_files(&self) -> bool {
+        true
+    }
+
     fn may_provide(&self, _: &Resource) -> bool {
         true
     }

@@ -83,6 +83,10 @@ impl TypeSpec for PackageType {
         vec![Claim::exclusive(ClaimKind::Package, &*resource.id.name)]
     }
 
+    fn may_write_files(&self) -> bool {
+        true
+    }
+
     fn may_provide(&self, resource: &Resource) -> bool {
         resource.ensure.as_ref().is_none_or(|ensure| ensure.value != "absent")
     }

@@ -71,6 +71,10 @@ impl TypeSpec for ServiceType {
         let unit = unit_name(&resource.id.name).ok().filter(|_| is_system_unit);
         unit.map(|unit| Claim::exclusive(ClaimKind::Unit, unit)).into_iter().collect()
     }
+
+    fn may_write_files(&self) -> bool {
+        true
+    }
 }
 
 impl TypedProperties for ServiceType {

@@ -136,7 +136,9 @@ fn words_of_other_tools_have_a_substitute() {
 #[test]
 fn references_of_other_tools_have_a_substitute() {
     let tasks = |count: usize| -> String {
-        (0..count).map(|number| format!("- task: [job-number-{number}: ]\n")).collect()
+        let lines: Vec<String> =
+            (0..count).map(|number| format!("- task: [job-number-{number}: ]\n")).collect();
+        lines.concat()
     };
     let (three, five) = (tasks(3), tasks(5));
     check_items(&[

@@ -13,7 +13,7 @@ use ccm_manifest::{FactPath, Request, Sources};
 use ccm_model::{Catalog, Diagnostic, SourceMap};
 use ccm_properties::TypeSpec;
 use ccm_redaction::Secrets;
-use ccm_report::{Ids, JsonLines, LineEncoder, RunStore, TextReport, Verbosity};
+use ccm_report::{Ids, JsonLines, LineEncoder, RunStore, TextOptions, TextReport};
 use ccm_resources::types;
 
 #[derive(Clone, Copy)]
@@ -98,7 +98,7 @@ impl BenchManifest {
         let summary = match listener {
             Listener::None => runtime.block_on(run.apply(&mut drop)),
             Listener::Text => {
-                let mut report = TextReport::new(sink(), Verbosity::Normal);
+                let mut report = TextReport::new(sink(), TextOptions::default());
                 runtime.block_on(run.apply(&mut |event| report.accept(&event)))
             }
             Listener::Events => {

@@ -85,7 +85,8 @@ impl ApplyContext {
         };
         shared.mark_loaded();
         let mode = if arguments.noop { RunMode::Plan } else { RunMode::Apply };
-        let emits_json = arguments.output != ReportFormat::Text || events_file.is_some();
+        let is_json = matches!(arguments.output, ReportFormat::Json | ReportFormat::Jsonl);
+        let emits_json = is_json || events_file.is_some();
         let options = RunOptions {
             only: arguments.only.clone(),
             fail_on_error: arguments.fail_on_error,
@@ -112,7 +113,9 @@ impl ApplyContext {
             Err(error) => return report_setup_error(console, &error),
         };
         log.write_through(&error_output);
-        shared.mark_begun(Listeners::new(arguments, events_file, (output.clone(), error_output)));
+        let earlier_run = run.earlier_run().map(str::to_owned);
+        let listeners = Listeners::new(arguments, events_file, (output.clone(), error_output), earlier_run);
+        shared.mark_begun(listeners);
         let mut summary = run.apply(&mut ListenerSink { shared, verifies: false }).await;
         let mut code = ExitCode::of(&summary, arguments.detailed_exitcodes);
         if arguments.verify_idempotent {

@@ -40,7 +40,7 @@ pub(crate) struct Arguments {
         global = true,
         action = clap::ArgAction::Count,
         display_order = 100,
-        help = "Print more: -v adds reasons, -vv states and debug messages [env: CCM_LOG]"
+        help = "Print more: -v adds unchanged resources and reasons, -vv states and debug messages [env: CCM_LOG]"
     )]
     pub verbose: u8,
 }
@@ -199,8 +199,8 @@ pub(crate) struct ApplyArguments {
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub timeout: Option<Duration>,
 
-    /// Format of the output: the report, a line of JSON for each event as it happens, or one JSON document at
-    /// the end
+    /// Format of the output: the report, lines for a log, a line of JSON for each event as it happens, or one
+    /// JSON document at the end
     #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
     pub output: ReportFormat,
 
@@ -237,6 +237,7 @@ pub(crate) struct ApplyArguments {
 pub(crate) enum ReportFormat {
     // Comments for clap would turn the help of `apply` into its long form, a page for each option.
     Text,
+    Log,
     Jsonl,
     Json,
 }

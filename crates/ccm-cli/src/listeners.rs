@@ -2,17 +2,25 @@
 
 use std::io::{self, ErrorKind, Write, stdout};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use anstream::AutoStream;
 use ccm_model::Event;
-use ccm_report::{JsonDocument, JsonLine, JsonLines, ProgressLine, ReportError, TextReport, Verbosity};
-use ccm_runtime::process::{Clock as _, NonBlockingWriter, SystemClock, Terminal, variable};
-use ccm_runtime::{EventsFile, ExitCode};
+use ccm_report::{
+    JsonDocument, JsonLine, JsonLines, LogOptions, LogReport, ProgressLine, ReportError, Screen, TextOptions,
+    TextReport, Verbosity,
+};
+use ccm_runtime::process::{
+    Clock as _, NonBlockingWriter, SystemClock, Terminal, is_utf8_locale, output_is_journal, output_width,
+    variable,
+};
+use ccm_runtime::{EventsFile, ExitCode, StopCause};
 
 use crate::arguments::{self, ApplyArguments, ReportFormat};
 use crate::colour::coloured;
 use crate::console::Console;
 use crate::debug_log;
+use crate::interruption::{self, Interrupted};
 
 /// Opens the file that `--events-file` or `CCM_EVENTS_FILE` names.
 pub(crate) fn events_file(
@@ -40,6 +48,7 @@ pub(crate) fn events_file(
 /// Writer of standard output.
 enum ReportWriter {
     Text(TextReport<Box<dyn Write + Send>>),
+    Log(LogReport<NonBlockingWriter>),
     Lines(JsonLines<NonBlockingWriter>),
     Document(JsonDocument<NonBlockingWriter>),
 }
@@ -60,11 +69,18 @@ impl Listeners {
         arguments: &ApplyArguments,
         events_file: Option<EventsFile>,
         (output, screen): (NonBlockingWriter, NonBlockingWriter),
+        earlier_run: Option<String>,
     ) -> Self {
+        let verbosity = verbosity(arguments);
         let report = match arguments.output {
             ReportFormat::Text => {
                 let out = coloured(output, AutoStream::choice(&stdout()));
-                ReportWriter::Text(TextReport::new(out, verbosity(arguments)))
+                let screen = report_screen();
+                ReportWriter::Text(TextReport::new(out, TextOptions { verbosity, screen, earlier_run }))
+            }
+            ReportFormat::Log => {
+                let options = LogOptions { verbosity, has_priorities: output_is_journal(), earlier_run };
+                ReportWriter::Log(LogReport::new(output, options))
             }
             ReportFormat::Jsonl => ReportWriter::Lines(JsonLines::new(output)),
             ReportFormat::Json => ReportWriter::Document(JsonDocument::new(output)),
@@ -86,17 +102,17 @@ impl Listeners {
 
     /// Passes an event to all listeners, with its line of JSON if lines are written.
     pub(crate) fn accept(&mut self, event: &Event, line: Option<&JsonLine<'_>>) {
-        if self.terminal.is_some()
-            && let Some(erase) = self.progress.accept(event, self.clock.monotonic())
-        {
+        if let Some(erase) = self.progress.accept(event, self.clock.monotonic()) {
             self.show(erase);
         }
-        if let ReportWriter::Text(report) = &mut self.report {
-            report.accept(event);
+        match &mut self.report {
+            ReportWriter::Text(report) => report.accept(event),
+            ReportWriter::Log(report) => report.accept(event),
+            ReportWriter::Lines(_) | ReportWriter::Document(_) => {}
         }
         let Some(line) = line else { return };
         match &mut self.report {
-            ReportWriter::Text(_) => {}
+            ReportWriter::Text(_) | ReportWriter::Log(_) => {}
             ReportWriter::Lines(lines) => lines.accept(line),
             ReportWriter::Document(document) => document.accept(line),
         }
@@ -107,8 +123,10 @@ impl Listeners {
 
     /// Begins the report of a run that verifies the previous one.
     pub(crate) fn begin_verification(&mut self) {
-        if let ReportWriter::Text(report) = &mut self.report {
-            report.begin_verification();
+        match &mut self.report {
+            ReportWriter::Text(report) => report.begin_verification(),
+            ReportWriter::Log(report) => report.begin_verification(),
+            ReportWriter::Lines(_) | ReportWriter::Document(_) => {}
         }
     }
 
@@ -126,6 +144,7 @@ impl Listeners {
         }
         let report = match self.report {
             ReportWriter::Text(report) => report.finish(),
+            ReportWriter::Log(report) => report.finish(),
             ReportWriter::Lines(lines) => lines.finish().map(|_| ()),
             ReportWriter::Document(document) => document.finish(),
         };
@@ -136,6 +155,7 @@ impl Listeners {
     pub(crate) fn write_out(&mut self) {
         match &mut self.report {
             ReportWriter::Text(report) => report.write_out(),
+            ReportWriter::Log(report) => report.write_out(),
             ReportWriter::Lines(lines) => lines.write_out(),
             ReportWriter::Document(_) => {}
         }
@@ -147,13 +167,23 @@ impl Listeners {
     /// Updates the progress line.
     pub(crate) fn tick(&mut self) {
         if let Some(terminal) = self.terminal
-            && let Some(text) = self.progress.tick(self.clock.monotonic(), terminal.width())
+            && let Some(text) = self.progress.tick(self.clock.monotonic(), progress_screen(terminal))
         {
             self.show(&text);
         }
     }
 
-    /// Writes to the terminal. Errors are ignored, because the terminal may be gone.
+    /// Reports on standard error that the run is being ended. `patience` is the time that is left to a tool that
+    /// must not be interrupted.
+    pub(crate) fn interrupted(&mut self, cause: &StopCause, patience: Option<Duration>, is_urgent: bool) {
+        let running = self.progress.running();
+        let running = running.as_deref();
+        let message = interruption::message(cause, Interrupted { running, patience, is_urgent });
+        let erase = self.progress.erase().unwrap_or_default();
+        self.show(&format!("{erase}{message}\n"));
+    }
+
+    /// Writes to standard error. Errors are ignored, because the terminal may be gone.
     fn show(&mut self, text: &str) {
         let _ = self.screen.write_all(text.as_bytes());
     }
@@ -194,6 +224,15 @@ impl EndedReport {
         }
         code
     }
+}
+
+/// Returns the abilities of the receiver of the report.
+pub(crate) fn report_screen() -> Screen {
+    Screen { width: output_width(), is_unicode: is_utf8_locale() }
+}
+
+fn progress_screen(terminal: Terminal) -> Screen {
+    Screen { width: Some(terminal.width()), is_unicode: is_utf8_locale() }
 }
 
 fn verbosity(arguments: &ApplyArguments) -> Verbosity {

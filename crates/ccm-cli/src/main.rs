@@ -13,6 +13,7 @@ mod facts;
 mod hiera;
 mod history;
 mod idempotence;
+mod interruption;
 mod listeners;
 mod manifest;
 mod reactor;

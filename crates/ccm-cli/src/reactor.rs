@@ -97,8 +97,14 @@ pub(crate) async fn supervise(
                 continue;
             }
         };
+        let raised = if is_urgent { CancellationLevel::Kill } else { CancellationLevel::Stop };
+        if raised > level
+            && let Some(listeners) = &mut *shared.listeners()
+        {
+            listeners.interrupted(&stop, shared.canceller.patience(), is_urgent);
+        }
         // A second cause only makes the end more urgent; the first one is reported.
-        level = if is_urgent { CancellationLevel::Kill } else { CancellationLevel::Stop };
+        level = raised;
         shared.canceller.raise(level, stop);
     }
 }

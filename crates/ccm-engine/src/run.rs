@@ -70,6 +70,9 @@ impl Run<'_> {
             at: self.host.clock.now(),
             noop: self.noop,
             resources: self.catalog.resources.len(),
+            host: String::new(),
+            manifest: String::new(),
+            run_id: String::new(),
             message: self.catalog.pre_message.clone(),
         }));
         let graph = Graph::of(self.catalog);

@@ -24,6 +24,7 @@ mod tree;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use ccm_model::{Failure, FailureKind, Refusal, Stream};
@@ -509,7 +510,10 @@ pub enum CancellationLevel {
 
 /// Request to end a run, for the parts of the run that observe it.
 #[derive(Clone, Debug)]
-pub struct Cancellation(watch::Receiver<CancellationLevel>);
+pub struct Cancellation {
+    receiver: watch::Receiver<CancellationLevel>,
+    patience: Arc<Mutex<Option<Duration>>>,
+}
 
 /// Request to end a run, for the code that makes it.
 #[derive(Debug)]
@@ -519,7 +523,7 @@ impl CancellationSource {
     /// Returns a source and its cancellation.
     pub fn new() -> (Self, Cancellation) {
         let (sender, receiver) = watch::channel(CancellationLevel::Go);
-        (Self(sender), Cancellation(receiver))
+        (Self(sender), Cancellation { receiver, patience: Arc::default() })
     }
 
     /// Raises the level. A level is never lowered.
@@ -540,15 +544,40 @@ impl Cancellation {
 
     /// Returns the current level.
     pub fn level(&self) -> CancellationLevel {
-        *self.0.borrow()
+        *self.receiver.borrow()
+    }
+
+    /// Returns the time that a stop leaves to a running tool that must not be interrupted. `None` if no such tool
+    /// runs.
+    pub fn patience(&self) -> Option<Duration> {
+        *self.patience.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Marks a tool that must not be interrupted as running, until the mark is dropped.
+    pub(crate) fn be_patient(&self, patience: Duration) -> PatienceMark<'_> {
+        self.set_patience(Some(patience).filter(|patience| !patience.is_zero()));
+        PatienceMark(self)
+    }
+
+    fn set_patience(&self, patience: Option<Duration>) {
+        *self.patience.lock().unwrap_or_else(PoisonError::into_inner) = patience;
     }
 
     /// Waits until the level is reached; for ever, if the source is dropped.
     pub async fn reached(&self, level: CancellationLevel) {
-        let mut receiver = self.0.clone();
+        let mut receiver = self.receiver.clone();
         if receiver.wait_for(|current| *current >= level).await.is_err() {
             std::future::pending::<()>().await;
         }
+    }
+}
+
+/// Mark of a running tool that must not be interrupted.
+pub(crate) struct PatienceMark<'a>(&'a Cancellation);
+
+impl Drop for PatienceMark<'_> {
+    fn drop(&mut self) {
+        self.0.set_patience(None);
     }
 }
 

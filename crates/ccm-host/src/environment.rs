@@ -2,11 +2,12 @@
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal as _};
+use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use rustix::fs::stat;
+use rustix::fs::{fstat, stat};
 use rustix::rand::{GetRandomFlags, getrandom};
 use rustix::termios::tcgetwinsize;
 
@@ -73,8 +74,58 @@ impl Terminal {
 
     /// Returns the number of characters on a line.
     pub fn width(self) -> usize {
-        const DEFAULT: usize = 80;
-        let columns = tcgetwinsize(io::stderr()).map_or(0, |size| usize::from(size.ws_col));
-        if columns == 0 { DEFAULT } else { columns }
+        columns(io::stderr())
+    }
+}
+
+/// Returns the number of characters on a line of the terminal behind standard output. `None` if there is none.
+pub fn output_width() -> Option<usize> {
+    io::stdout().is_terminal().then(|| columns(io::stdout()))
+}
+
+fn columns(terminal: impl AsFd) -> usize {
+    const DEFAULT: usize = 80;
+    let columns = tcgetwinsize(terminal).map_or(0, |size| usize::from(size.ws_col));
+    if columns == 0 { DEFAULT } else { columns }
+}
+
+/// Returns `true` if the locale of the environment has UTF-8, as terminals and pagers expect then.
+pub fn is_utf8_locale() -> bool {
+    let named = |name| variable(name).filter(|value| !value.is_empty());
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(named);
+    locale.is_some_and(|locale| has_utf8(&locale.to_string_lossy()))
+}
+
+fn has_utf8(locale: &str) -> bool {
+    let charset = locale.split_once('.').map_or("", |(_, charset)| charset);
+    let charset = charset.split('@').next().unwrap_or_default();
+    ["utf-8", "utf8"].iter().any(|name| charset.eq_ignore_ascii_case(name))
+}
+
+/// Returns `true` if systemd passes standard output on to its journal.
+pub fn output_is_journal() -> bool {
+    let named = variable("JOURNAL_STREAM").unwrap_or_default();
+    let Ok(found) = fstat(io::stdout()) else { return false };
+    named.to_str() == Some(&format!("{}:{}", found.st_dev, found.st_ino))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::has_utf8;
+
+    #[test]
+    fn a_locale_names_its_charset() {
+        for (locale, expected) in [
+            ("C.UTF-8", true),
+            ("en_GB.utf8", true),
+            ("de_DE.UTF-8@euro", true),
+            ("C", false),
+            ("POSIX", false),
+            ("de_DE", false),
+            ("de_DE.ISO-8859-15@euro", false),
+            ("utf8", false),
+        ] {
+            assert_eq!(has_utf8(locale), expected, "{locale}");
+        }
     }
 }

@@ -85,7 +85,10 @@ pub use command::{
 #[cfg(feature = "testing")]
 pub use command::{SandboxLayer, launch_messages_again};
 pub use configuration::{ConfigurationDirectory, ConfigurationError, read_unnamed};
-pub use environment::{Terminal, absolute, environment, is_not_utf8, random, variable};
+pub use environment::{
+    Terminal, absolute, environment, is_not_utf8, is_utf8_locale, output_is_journal, output_width, random,
+    variable,
+};
 pub use executor::{
     BaseEnvironment, Executor, Launch, LaunchPlan, LocalExecutor, LocalSystem, Purpose, RunnerMiddleware,
     SandboxRequest, Workdir,
@@ -148,6 +151,7 @@ impl Host<'_> {
         on_line: &mut dyn FnMut(Stream, &str) -> ControlFlow<()>,
     ) -> Result<Finished, StartError> {
         let (source, patient) = CancellationSource::new();
+        let _mark = cancellation.be_patient(patience);
         let mut on_line = |stream, line: &str| {
             if on_line(stream, line).is_break() {
                 source.raise(CancellationLevel::Stop);

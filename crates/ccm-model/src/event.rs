@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// Event of a run. It does not describe its display.
 ///
 /// A serialised event is its [`EventLine`](crate::EventLine) without the names of the run and of the event,
-/// which only the writer of a run has. Properties that may be secret are replaced by size and checksum, and
+/// which only the writer of a run has; the first one has the name of the run. Properties that may be secret are replaced by size and checksum, and
 /// the output of a failed command is left out. Deserialising the value or a whole line yields the event
 /// again, with the properties as presented. Events without a line have their own form, with a `protocol` and
 /// the fields of their struct.
@@ -42,6 +42,12 @@ pub struct SessionStarted {
     pub noop: bool,
     /// Number of resources of the catalog.
     pub resources: usize,
+    /// Name of the machine. Empty if it is not known.
+    pub host: String,
+    /// Absolute path of the manifest, or `standard input`. Empty if it is not known.
+    pub manifest: String,
+    /// Id of the run. Empty if it has none.
+    pub run_id: String,
     /// The `pre_message` of the manifest.
     pub message: Option<String>,
 }

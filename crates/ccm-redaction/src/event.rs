@@ -18,7 +18,11 @@ impl Redactor {
             return event;
         }
         match &mut event {
-            Event::SessionStarted(session) => self.texts(&mut session.message),
+            Event::SessionStarted(session) => {
+                self.text(&mut session.host);
+                self.text(&mut session.manifest);
+                self.texts(&mut session.message);
+            }
             Event::ResourceStarted(started) => self.id(&mut started.id),
             Event::OutputReceived(output) => {
                 self.id(&mut output.id);

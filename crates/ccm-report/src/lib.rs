@@ -6,18 +6,22 @@
 mod error;
 mod idempotence;
 mod json;
+mod log;
 mod output_buffer;
 mod progress;
+mod screen;
 mod store;
 mod text;
 
 pub use error::ReportError;
 pub use idempotence::{ChangedAgain, Idempotence};
 pub use json::{Ids, JsonDocument, JsonLine, JsonLines, LineEncoder, RunIdentity};
+pub use log::{LogOptions, LogReport};
 pub use progress::ProgressLine;
+pub use screen::Screen;
 pub use store::{
     Execution, ExecutionError, FindError, History, MatchingRun, Recorded, RecordedResource, ResourceChange,
     ResourceChanges, RunFilter, RunOutcome, RunStore, SlowResource, StoreError, StoredRun, StoredSummary,
     columns, rounded,
 };
-pub use text::{TextReport, Verbosity, pending_line};
+pub use text::{TextOptions, TextReport, Verbosity, pending_line};

@@ -2,50 +2,96 @@
 
 use std::time::Duration;
 
-use ccm_model::{Event, display_duration, escape_control};
+use ccm_model::{Event, ResourceId, display_duration, escape_control};
+
+use crate::screen::{Screen, columns};
 
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Control codes that go to the beginning of the line and clear it.
 const ERASE: &str = "\r\u{1b}[K";
+/// Part of a line of output that is kept; no terminal shows more.
+const MAX_LAST: usize = 1_000;
 
 /// Last line of a terminal while a resource runs. The owner of the terminal writes the returned text.
 #[derive(Clone, Debug, Default)]
 pub struct ProgressLine {
+    /// Number of resources of the run.
+    total: usize,
+    finished: usize,
     running: Option<RunningResource>,
     shown: Option<String>,
 }
 
 #[derive(Clone, Debug)]
 struct RunningResource {
-    name: String,
+    id: ResourceId,
     since: Duration,
+    /// Last line that its command printed.
+    last: String,
+}
+
+impl RunningResource {
+    fn name(&self) -> String {
+        escape_control(&self.id.to_string()).into_owned()
+    }
 }
 
 impl ProgressLine {
     /// Handles an event. Returns the control codes that erase the line, to be written before anything else.
     pub fn accept(&mut self, event: &Event, now: Duration) -> Option<&'static str> {
         match event {
+            Event::SessionStarted(session) => (self.total, self.finished) = (session.resources, 0),
             Event::ResourceStarted(started) => {
-                let name = escape_control(&started.id.to_string()).into_owned();
-                self.running = Some(RunningResource { name, since: now });
+                let id = started.id.clone();
+                self.running = Some(RunningResource { id, since: now, last: String::new() });
             }
-            Event::ResourceFinished(_) | Event::SessionFinished(_) => self.running = None,
-            Event::SessionStarted(_) | Event::OutputReceived(_) | Event::ArtifactsLeft(_) => {}
+            Event::OutputReceived(output) => {
+                if let Some(running) = &mut self.running {
+                    let end =
+                        output.line.char_indices().nth(MAX_LAST).map_or(output.line.len(), |(at, _)| at);
+                    running.last = escape_control(output.line[..end].trim()).into_owned();
+                }
+            }
+            Event::ResourceFinished(_) => {
+                self.finished += 1;
+                self.running = None;
+            }
+            Event::SessionFinished(_) => self.running = None,
+            Event::ArtifactsLeft(_) => {}
         }
         self.shown.take().map(|_| ERASE)
     }
 
-    /// Returns the text that updates the line on a terminal with a number of columns.
-    pub fn tick(&mut self, now: Duration, width: usize) -> Option<String> {
+    /// Returns the name of the resource whose work has begun, on one line.
+    pub fn running(&self) -> Option<String> {
+        self.running.as_ref().map(RunningResource::name)
+    }
+
+    /// Returns the control codes that erase the line, if it is shown.
+    pub fn erase(&mut self) -> Option<&'static str> {
+        self.shown.take().map(|_| ERASE)
+    }
+
+    /// Returns the text that updates the line on a terminal.
+    pub fn tick(&mut self, now: Duration, screen: Screen) -> Option<String> {
         let running = self.running.as_ref()?;
         let elapsed = now.saturating_sub(running.since);
         if elapsed < PATIENCE {
             return None;
         }
-        let elapsed = display_duration(Duration::from_secs(elapsed.as_secs()));
-        let behind = format!(" running {elapsed}");
         // A terminal may wrap a line that fills the last column, and the next line is not erased.
-        let line = fitting(&running.name, width.saturating_sub(behind.len() + 1)) + &behind;
+        let width = screen.width.unwrap_or(usize::MAX).saturating_sub(1);
+        let elapsed = display_duration(Duration::from_secs(elapsed.as_secs()));
+        let before = format!("[{}/{}] ", self.finished + 1, self.total.max(self.finished + 1));
+        let behind = format!(" {elapsed}");
+        let for_name = width.saturating_sub(before.len() + behind.len());
+        let mut line = format!("{before}{}{behind}", screen.cut(&running.name(), for_name));
+        let for_last = width.saturating_sub(columns(&line) + 2);
+        // Less would not be readable.
+        if !running.last.is_empty() && for_last >= 8 {
+            line += &format!(": {}", screen.cut(&running.last, for_last));
+        }
+        let line = screen.cut(&line, width).into_owned();
         if self.shown.as_ref() == Some(&line) {
             return None;
         }
@@ -55,32 +101,15 @@ impl ProgressLine {
     }
 }
 
-/// Shortens a text to a number of columns, two for each character that is not ASCII: some are wide.
-fn fitting(text: &str, columns: usize) -> String {
-    let wide = |character: char| if character.is_ascii() { 1 } else { 2 };
-    if text.chars().map(wide).sum::<usize>() <= columns {
-        return text.to_owned();
-    }
-    let mut left = columns.saturating_sub(3);
-    let mut kept: String = text
-        .chars()
-        .take_while(|character| {
-            let fits = wide(*character) <= left;
-            left = left.saturating_sub(wide(*character));
-            fits
-        })
-        .collect();
-    kept.push_str("...");
-    kept
-}
-
 #[cfg(test)]
 mod tests {
     use ccm_host::Clock;
-    use ccm_model::{OutputLine, ResourceId, ResourceStarted, Stream};
+    use ccm_model::{OutputLine, ResourceStarted, Stream};
     use ccm_testkit::FakeClock;
 
     use super::*;
+
+    const WIDE: Screen = Screen { width: Some(80), is_unicode: true };
 
     fn started(name: &str) -> Event {
         Event::ResourceStarted(ResourceStarted { id: ResourceId::new("exec", name) })
@@ -89,43 +118,58 @@ mod tests {
     #[test]
     fn a_running_resource_is_shown_after_a_second_and_erased_before_other_text() {
         let clock = FakeClock::default();
-        let mut progress = ProgressLine::default();
+        let mut progress = ProgressLine { total: 41, ..ProgressLine::default() };
         let at = |millis| {
             clock.advance(Duration::from_millis(millis));
             clock.monotonic()
         };
-        assert_eq!(progress.tick(at(5_000), 80), None);
+        assert_eq!(progress.tick(at(5_000), WIDE), None);
         assert_eq!(progress.accept(&started("migrate"), at(0)), None);
-        assert_eq!(progress.tick(at(999), 80), None);
-        assert_eq!(progress.tick(at(1), 80).as_deref(), Some("\r\u{1b}[Kexec#migrate running 1s"));
-        assert_eq!(progress.tick(at(500), 80), None, "nothing new to show");
-        assert_eq!(progress.tick(at(61_000), 80).as_deref(), Some("\r\u{1b}[Kexec#migrate running 1m2s"));
+        assert_eq!(progress.tick(at(999), WIDE), None);
+        assert_eq!(progress.tick(at(1), WIDE).as_deref(), Some("\r\u{1b}[K[1/41] exec#migrate 1s"));
+        assert_eq!(progress.tick(at(500), WIDE), None, "nothing new to show");
+        assert_eq!(progress.tick(at(61_000), WIDE).as_deref(), Some("\r\u{1b}[K[1/41] exec#migrate 1m2s"));
         let line = OutputLine {
             id: ResourceId::new("exec", "migrate"),
             stream: Stream::Stdout,
-            line: "x".to_owned(),
+            line: "  10% done\x1b[2J\n".to_owned(),
         };
         let line = Event::OutputReceived(line);
         assert_eq!(progress.accept(&line, at(0)), Some(ERASE));
         assert_eq!(progress.accept(&line, at(0)), None);
-        assert!(progress.tick(at(0), 80).is_some(), "it comes back below the line");
+        let shown = progress.tick(at(0), WIDE);
+        assert_eq!(
+            shown.as_deref(),
+            Some("\r\u{1b}[K[1/41] exec#migrate 1m2s: 10% done\\u{1b}[2J"),
+            "below the line"
+        );
+        assert_eq!(progress.running().as_deref(), Some("exec#migrate"));
         assert_eq!(progress.accept(&started("next"), at(0)), Some(ERASE));
-        assert_eq!(progress.tick(at(0), 80), None);
+        assert_eq!(progress.tick(at(0), WIDE), None);
     }
 
     #[test]
     fn the_line_fits_the_terminal_and_is_escaped() {
         for (name, width, shown) in [
-            ("a", 40, "exec#a running 1s"),
-            ("abcdefghijklmnop", 26, "exec#abcdef... running 1s"),
-            ("日本語日本語", 24, "exec#日本... running 1s"),
-            ("x\u{1b}[2J\n", 60, "exec#x\\u{1b}[2J\\n running 1s"),
-            ("abc", 3, "... running 1s"),
+            ("a", 40, "[1/1] exec#a 1s: 日本語日本語"),
+            ("abcdefghijklmnop", 26, "[1/1] exec#abc…jklmnop 1s"),
+            ("日本語日本語", 24, "[1/1] exec#…本語 1s"),
+            ("x\u{1b}[2J\n", 60, "[1/1] exec#x\\u{1b}[2J\\n 1s: 日本語日本語"),
+            ("abc", 20, "[1/1] exec#abc 1s"),
+            ("abc", 3, "[…"),
         ] {
             let mut progress = ProgressLine::default();
             progress.accept(&started(name), Duration::ZERO);
-            let text = progress.tick(PATIENCE, width).unwrap_or_default();
+            let line = OutputLine {
+                id: ResourceId::new("exec", name),
+                stream: Stream::Stdout,
+                line: "日本語日本語".to_owned(),
+            };
+            progress.accept(&Event::OutputReceived(line), Duration::ZERO);
+            let screen = Screen { width: Some(width), is_unicode: true };
+            let text = progress.tick(PATIENCE, screen).unwrap_or_default();
             assert_eq!(text, format!("{ERASE}{shown}"), "{name}");
+            assert!(columns(shown) < width);
         }
     }
 }

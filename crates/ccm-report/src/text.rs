@@ -1,63 +1,65 @@
-//! The report for people: a line for each resource, its details below, and a summary.
+//! The report for people: a line for each change and failure, its details below, and a summary.
 
+mod failure;
 mod layout;
+mod options;
+mod refreshes;
 mod resource;
 pub(crate) mod summary;
+mod tally;
+mod words;
 
 use std::fmt;
 use std::io::Write;
 use std::time::Duration;
 
 use ccm_model::{
-    Event, FailureKind, Outcome, OutputLine, PendingCause, RefreshSummary, ResourceId, SkipCause,
+    Event, FailureKind, Outcome, OutputLine, PendingCause, RefreshSummary, RunSummary, SessionStarted,
+    SkipCause, StopCause, Transaction, escape_control,
 };
 
-use self::resource::LogLevel;
-pub use self::summary::pending_line;
+use self::layout::{DIM, Page};
+pub(crate) use self::options::short_id;
+pub use self::options::{TextOptions, Verbosity};
+pub use self::refreshes::pending_line;
+use self::resource::ColumnWidths;
+pub(crate) use self::resource::Importance;
+use self::summary::Remembered;
 use crate::ReportError;
 use crate::output_buffer::OutputBuffer;
 
-/// Amount of detail of a report.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Verbosity {
-    /// Failures and warnings, and a summary if something failed or the run was stopped.
-    Quiet,
-    /// Every resource, live output, messages of the manifest and a summary.
-    #[default]
-    Normal,
-    /// Also the reason for each outcome.
-    Verbose,
-    /// Also the state of changed resources, as JSON.
-    Everything,
-}
-
-/// Report of a run as text. Level and outcome are coloured by ANSI codes, which the writer has to remove if
-/// they are not wanted. All other control characters in names, messages and output are escaped, except line
-/// ends and the tabs of output lines.
+/// Report of a run as text. It has ANSI codes for colours, which the writer has to remove if they are not
+/// wanted. All other control characters in names, messages and output are escaped, except line ends and the
+/// tabs of output lines.
 pub struct TextReport<W: Write> {
     out: OutputBuffer<W>,
-    verbosity: Verbosity,
+    options: TextOptions,
     is_record: bool,
     /// `true` if the report is quiet only because this is a second run.
     verifying: bool,
-    /// Failed resources, which the summary repeats.
-    failed: Vec<ResourceId>,
+    widths: ColumnWidths,
+    remembered: Remembered,
+    /// Short id of the run, if it is recorded.
+    run: Option<String>,
 }
 
 impl<W: Write> TextReport<W> {
     /// Builds a report.
-    pub fn new(out: W, verbosity: Verbosity) -> Self {
+    pub fn new(out: W, options: TextOptions) -> Self {
         Self {
             out: OutputBuffer::new(out),
-            verbosity,
+            options,
             is_record: false,
             verifying: false,
-            failed: Vec::new(),
+            widths: ColumnWidths::default(),
+            remembered: Remembered::default(),
+            run: None,
         }
     }
 
-    pub(crate) fn of_record(out: W) -> Self {
-        Self { is_record: true, ..Self::new(out, Verbosity::Verbose) }
+    /// Builds a report of a recorded run.
+    pub(crate) fn of_record(out: W, options: TextOptions) -> Self {
+        Self { is_record: true, ..Self::new(out, options) }
     }
 
     /// Writes the lines of an event. [`TextReport::finish`] returns the first error, after which nothing is
@@ -71,7 +73,7 @@ impl<W: Write> TextReport<W> {
         // Writing to a `String` can't fail.
         debug_assert!(urgent.is_ok());
         let runtime = match event {
-            Event::ResourceFinished(transaction) if !text.is_empty() => transaction.duration,
+            Event::ResourceFinished(transaction) => transaction.duration,
             _ => Duration::ZERO,
         };
         self.out.push(&text, runtime, urgent.unwrap_or(true));
@@ -79,18 +81,19 @@ impl<W: Write> TextReport<W> {
 
     /// Continues with a second run, of which only failures and warnings are reported, unless verbose.
     pub fn begin_verification(&mut self) {
-        if self.verbosity > Verbosity::Quiet {
+        if self.options.verbosity > Verbosity::Quiet {
             self.out.push("Verifying: a second run, which should change nothing\n", Duration::ZERO, true);
         }
-        if self.verbosity == Verbosity::Normal {
-            self.verbosity = Verbosity::Quiet;
+        if self.options.verbosity == Verbosity::Normal {
+            self.options.verbosity = Verbosity::Quiet;
             self.verifying = true;
         }
+        self.remembered = Remembered::default();
     }
 
     /// Reports that the second run changed nothing.
     pub fn verified(&mut self) {
-        if self.verbosity > Verbosity::Quiet || self.verifying {
+        if self.options.verbosity > Verbosity::Quiet || self.verifying {
             self.out.push("Verified: a second run changes nothing\n", Duration::ZERO, true);
         }
     }
@@ -112,58 +115,100 @@ impl<W: Write> TextReport<W> {
 
     /// Appends the lines of an event. Returns `true` if they must be written at once.
     fn compose(&mut self, text: &mut String, event: &Event) -> Result<bool, fmt::Error> {
-        let quiet = self.verbosity == Verbosity::Quiet;
+        let page = &mut Page { out: text, screen: self.options.screen };
+        let quiet = self.options.verbosity == Verbosity::Quiet;
         match event {
-            Event::SessionStarted(session) => {
-                let message = session.message.as_deref().filter(|_| !quiet);
-                message.map_or(Ok(()), |message| layout::message(text, message))?;
-                Ok(message.is_some())
-            }
+            Event::SessionStarted(session) => self.begin(page, session),
             // The progress line shows a running resource. A line for each would double the report.
             Event::ResourceStarted(_) | Event::ArtifactsLeft(_) => Ok(false),
             Event::OutputReceived(_) if quiet => Ok(false),
             Event::OutputReceived(OutputLine { id, stream, line }) => {
                 let prefix = format!("{} {}", layout::name(id), stream.name());
-                layout::output(text, &prefix, line)?;
+                page.output(&prefix, line)?;
                 Ok(true)
             }
-            Event::ResourceFinished(transaction) => {
-                let level = LogLevel::of(&transaction.outcome);
-                // The list already names the failed resources of a child manifest.
-                if matches!(&transaction.outcome, Outcome::Failed(failure) if failure.kind != FailureKind::Child)
-                {
-                    self.failed.push(transaction.id.clone());
-                }
-                // After `--only`, a thousand unselected resources are of no interest.
-                let not_selected = Outcome::Skipped { cause: SkipCause::NotSelected };
-                let passed_over = self.verbosity < Verbosity::Verbose && transaction.outcome == not_selected;
-                if passed_over || quiet && level != LogLevel::Error && transaction.warnings.is_empty() {
-                    return Ok(false);
-                }
-                resource::write(text, transaction, self.verbosity)?;
-                Ok(level != LogLevel::Info || !transaction.warnings.is_empty())
-            }
-            Event::SessionFinished(run) => {
-                let message = run.message.as_deref().filter(|_| !quiet);
-                message.map_or(Ok(()), |message| layout::message(text, message))?;
-                let RefreshSummary { pending, cancelled, damage, unwritten } = &run.refreshes;
-                let is_shared = pending
-                    .iter()
-                    .any(|unfinished| matches!(unfinished.cause, PendingCause::OtherManifest { .. }));
-                let trouble = run.counts.failed + run.counts.unmet > 0
-                    || run.stopped.is_some()
-                    || is_shared
-                    || !cancelled.is_empty()
-                    || damage.is_some()
-                    || !unwritten.is_empty();
-                if !quiet || trouble {
-                    summary::write(text, run, &self.failed, self.is_record)?;
-                }
-                Ok(true)
-            }
+            Event::ResourceFinished(transaction) => self.resource(page, transaction),
+            Event::SessionFinished(run) => self.end(page, run),
         }
     }
+
+    fn begin(&mut self, page: &mut Page<'_>, session: &SessionStarted) -> Result<bool, fmt::Error> {
+        if !self.is_record && !session.run_id.is_empty() {
+            // Noop leaves no record.
+            self.run = (!session.noop)
+                .then(|| short_id(&session.run_id, self.options.earlier_run.as_deref()).to_owned());
+            self.options.earlier_run = Some(session.run_id.clone());
+        }
+        if self.options.verbosity == Verbosity::Quiet {
+            return Ok(false);
+        }
+        if !self.is_record && !session.manifest.is_empty() {
+            let noop = if session.noop { " (dry run)" } else { "" };
+            let (host, manifest) = (escape_control(&session.host), escape_control(&session.manifest));
+            page.text(DIM, 0, &format!("{host}: {manifest}{noop}"))?;
+        }
+        session.message.as_deref().map_or(Ok(()), |message| page.message(message))?;
+        Ok(session.message.is_some())
+    }
+
+    fn resource(&mut self, page: &mut Page<'_>, transaction: &Transaction) -> Result<bool, fmt::Error> {
+        let verbosity = self.options.verbosity;
+        let importance = Importance::of(transaction);
+        self.remember(transaction, importance);
+        let least = match verbosity {
+            Verbosity::Quiet => Importance::Warning,
+            Verbosity::Normal => Importance::Change,
+            Verbosity::Verbose | Verbosity::Everything => Importance::Nothing,
+        };
+        // A record has no unchanged resources, and few others of no importance.
+        if importance < least {
+            return Ok(false);
+        }
+        resource::write(page, &mut self.widths, transaction, verbosity, self.run.as_deref())?;
+        Ok(importance > Importance::Nothing)
+    }
+
+    /// Remembers a resource for the summary.
+    fn remember(&mut self, transaction: &Transaction, importance: Importance) {
+        let remembered = &mut self.remembered;
+        match &transaction.outcome {
+            // The list already names the failed resources of a child manifest.
+            Outcome::Failed(failure) if failure.kind != FailureKind::Child => {
+                remembered.failed.push(transaction.id.clone());
+            }
+            Outcome::Skipped {
+                cause: SkipCause::Stopped { by: StopCause::Signal { .. } | StopCause::Timeout { .. } },
+            } => remembered.not_reached.push(transaction.id.clone()),
+            _ if importance > Importance::Nothing => remembered.tally.add(transaction),
+            _ => {}
+        }
+    }
+
+    fn end(&mut self, page: &mut Page<'_>, run: &RunSummary) -> Result<bool, fmt::Error> {
+        let quiet = self.options.verbosity == Verbosity::Quiet;
+        let message = run.message.as_deref().filter(|_| !quiet);
+        message.map_or(Ok(()), |message| page.message(message))?;
+        if !quiet || is_trouble(run) {
+            summary::write(page, run, &self.remembered, self.is_record, self.run.as_deref())?;
+        }
+        Ok(true)
+    }
+}
+
+/// Returns `true` if a quiet report has a summary as well.
+pub(crate) fn is_trouble(run: &RunSummary) -> bool {
+    let RefreshSummary { pending, cancelled, damage, unwritten } = &run.refreshes;
+    let is_shared =
+        pending.iter().any(|unfinished| matches!(unfinished.cause, PendingCause::OtherManifest { .. }));
+    run.counts.failed + run.counts.unmet > 0
+        || run.stopped.is_some()
+        || is_shared
+        || !cancelled.is_empty()
+        || damage.is_some()
+        || !unwritten.is_empty()
 }
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+use tests::without_colours;

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use ccm_engine::Stop;
 use ccm_host::{Cancellation, CancellationLevel, CancellationSource};
@@ -36,6 +37,12 @@ impl Canceller {
     /// Returns the cause of the first call of [`Self::raise`].
     pub fn cause(&self) -> Option<&StopCause> {
         self.0.cause.get()
+    }
+
+    /// Returns the time that a stop leaves to a running tool that must not be interrupted, such as one that
+    /// installs packages. `None` if no such tool runs.
+    pub fn patience(&self) -> Option<Duration> {
+        self.0.cancellation.patience()
     }
 
     /// Waits until the urgency is at least this level.

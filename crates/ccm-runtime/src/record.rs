@@ -11,6 +11,8 @@ use ccm_report::{Ids, JsonLine, LineEncoder, Recorded, RunIdentity, RunStore, St
 pub(crate) struct RunRecord {
     encoder: LineEncoder,
     began: SystemTime,
+    /// Id of the newest recorded run at the beginning.
+    pub(crate) earlier: Option<String>,
     store: Option<RunStore>,
 }
 
@@ -18,14 +20,15 @@ impl RunRecord {
     /// Creates the id of a run. A later run has a greater id, even if the clock was set back.
     pub(crate) fn new(manifest: &str, state: Option<&Directory>, clock: &dyn Clock) -> Self {
         let ids = Ids::new(random());
-        let ids = match state.and_then(RunStore::newest) {
-            Some(newest) => ids.after(&newest),
+        let earlier = state.and_then(RunStore::newest);
+        let ids = match &earlier {
+            Some(newest) => ids.after(newest),
             None => ids,
         };
         let began = clock.now();
         let encoder = LineEncoder::new(ids, began, manifest.to_owned(), env!("CARGO_PKG_VERSION"));
         let encoder = encoder.started_by(started_by());
-        Self { encoder, began, store: None }
+        Self { encoder, began, earlier, store: None }
     }
 
     /// Starts writing. A run without a state directory is not recorded.

@@ -239,7 +239,8 @@ impl ActiveRun<'_> {
     ) -> RunSummary {
         let Self { mode, options, commands, files, state_path, ledger, record, only, lock, .. } = self;
         let session = manifest.session;
-        let identity = record.identity();
+        let identity = record.identity().clone();
+        let host = session.doors.machine.kernel().hostname;
         let span = debug_span!("run", id = %identity.run_id, manifest = %identity.manifest);
         let executor = LocalExecutor::new(*commands, *commands, &**files);
         let run = ccm_engine::Run {
@@ -266,8 +267,13 @@ impl ActiveRun<'_> {
         };
         let sink = RefCell::new(sink);
         let current = RefCell::new(None);
-        let mut on_event = |event: Event| {
-            match &event {
+        let mut on_event = |mut event: Event| {
+            match &mut event {
+                Event::SessionStarted(started) => {
+                    started.host.clone_from(&host);
+                    started.manifest.clone_from(&identity.manifest);
+                    started.run_id.clone_from(&identity.run_id);
+                }
                 Event::ResourceStarted(started) => *current.borrow_mut() = Some(started.id.clone()),
                 Event::ResourceFinished(_) => *current.borrow_mut() = None,
                 _ => {}
@@ -292,6 +298,11 @@ impl ActiveRun<'_> {
     /// Returns the name of the run in its record and its events.
     pub fn identity(&self) -> &RunIdentity {
         self.record.identity()
+    }
+
+    /// Returns the id of the newest run that was recorded before this one.
+    pub fn earlier_run(&self) -> Option<&str> {
+        self.record.earlier.as_deref()
     }
 
     /// Ends the record with the exit code of the run. An ended record stays unchanged.

@@ -17,6 +17,9 @@ impl From<StartLine<'_>> for SessionStarted {
             at: line.timestamp,
             noop: line.noop,
             resources: line.resources,
+            host: line.host.into_owned(),
+            manifest: line.manifest.into_owned(),
+            run_id: line.run_id.into_owned(),
             message: line.message.map(Cow::into_owned),
         }
     }

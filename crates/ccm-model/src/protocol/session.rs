@@ -34,6 +34,10 @@ pub struct StartLine<'a> {
     #[serde(default, skip_serializing_if = "str::is_empty")]
     #[schemars(!default, !skip_serializing_if)]
     pub manifest: Cow<'a, str>,
+    /// Name of the machine.
+    #[serde(default, skip_serializing_if = "str::is_empty")]
+    #[schemars(!default, !skip_serializing_if)]
+    pub host: Cow<'a, str>,
     /// Version of ccm.
     #[serde(default, skip_serializing_if = "str::is_empty")]
     #[schemars(!default, !skip_serializing_if)]

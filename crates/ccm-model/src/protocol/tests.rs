@@ -226,7 +226,15 @@ fn transaction(outcome: Outcome) -> Transaction {
 #[test]
 fn every_event_comes_back() {
     let files = vec![Artifact { name: "stdout.txt".into(), content: b"\xff\n".to_vec() }];
-    let start = SessionStarted { at: since(), noop: true, resources: 1, message: Some("hello".to_owned()) };
+    let start = SessionStarted {
+        at: since(),
+        noop: true,
+        resources: 1,
+        host: "web1".to_owned(),
+        manifest: "/m.yaml".to_owned(),
+        run_id: "01".to_owned(),
+        message: Some("hello".to_owned()),
+    };
     let summary = RunSummary {
         noop: false,
         duration: Duration::from_micros(5),

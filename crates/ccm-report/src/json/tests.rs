@@ -3,8 +3,8 @@ use std::time::UNIX_EPOCH;
 use ccm_model::{
     CancelledCause, CancelledRefresh, Counts, EventLine, Failure, FailureKind, Fields, Location, Node,
     NodeEntry, NodeKey, NodeMap, PendingCause, PendingRefresh, Properties, Reason, RefreshBlocker,
-    RefreshSummary, ResourceId, SUMMARY_PROTOCOL, SkipCause, Span, StopCause, Stream, StreamTail,
-    UnfinishedRefresh,
+    RefreshSummary, ResourceId, START_PROTOCOL, SUMMARY_PROTOCOL, SkipCause, Span, StopCause, Stream,
+    StreamTail, UnfinishedRefresh,
 };
 use serde_json::{Value, json};
 
@@ -55,7 +55,7 @@ fn the_fields_are_those_of_the_protocol() {
     let (event, _) = encoded(Outcome::Unchanged);
     let names: Vec<&str> = event.as_object().expect("a map").keys().map(String::as_str).collect();
     let expected = "protocol event_id timestamp run_id type provider name alias requested_ensure final_ensure \
-                    duration properties status noop_message error changed refreshed failed skipped noop \
+                    duration properties status action noop_message error changed refreshed failed skipped noop \
                     unmet_requirements outcome reason triggered_by owed warnings notes diff hints location failure rule skip";
     assert_eq!(names.join(" "), expected);
     assert_eq!(event["timestamp"], "1970-01-01T00:00:01.500000Z");
@@ -119,6 +119,9 @@ fn ids_ascend_although_the_clock_goes_back() {
         at: UNIX_EPOCH + Duration::from_secs(9),
         noop: true,
         resources: 1,
+        host: String::new(),
+        manifest: String::new(),
+        run_id: String::new(),
         message: Some("two\nlines".to_owned()),
     };
     let summary = RunSummary {
@@ -217,7 +220,15 @@ fn a_verification_names_its_run_and_the_repeated_changes() {
     let first = encoder.identity().run_id.clone();
     encoder.begin_verification(UNIX_EPOCH);
     assert_ne!(encoder.identity().run_id, first);
-    let start = SessionStarted { at: UNIX_EPOCH, noop: false, resources: 1, message: None };
+    let start = SessionStarted {
+        at: UNIX_EPOCH,
+        noop: false,
+        resources: 1,
+        host: String::new(),
+        manifest: String::new(),
+        run_id: String::new(),
+        message: None,
+    };
     let start = parsed(&encoder.encode(&Event::SessionStarted(start)).expect("a line"));
     assert_eq!((&start["verifies"], &start["run_id"]), (&json!(first), &json!(encoder.identity().run_id)));
     let in_noop = Outcome::WouldChange { message: String::new() };
@@ -236,8 +247,10 @@ fn a_verification_names_its_run_and_the_repeated_changes() {
 fn event_fields(line: &str) -> Value {
     let mut line: Value = serde_json::from_str(line).expect("JSON");
     let is_end = line["protocol"] == SUMMARY_PROTOCOL;
+    let is_start = line["protocol"] == START_PROTOCOL;
     line.as_object_mut().expect("a map").retain(|name, _| match &**name {
-        "event_id" | "run_id" | "manifest" | "version" => false,
+        "run_id" | "manifest" => is_start,
+        "event_id" | "version" => false,
         "timestamp" => !is_end,
         _ => true,
     });
@@ -285,6 +298,9 @@ fn a_line_is_read_as_its_event() {
         at: UNIX_EPOCH + Duration::from_secs(9),
         noop: true,
         resources: 1,
+        host: String::new(),
+        manifest: String::new(),
+        run_id: String::new(),
         message: Some("two\nlines".to_owned()),
     })];
     let property = |name: &str, text: &str| NodeEntry {
@@ -337,7 +353,16 @@ fn a_line_is_read_as_its_event() {
             },
         })));
     }
+    check_lines(events);
+}
+
+/// Checks that each event is read again from its line.
+fn check_lines(mut events: Vec<Event>) {
     let mut encoder = encoder();
+    if let Event::SessionStarted(start) = &mut events[0] {
+        let RunIdentity { run_id, manifest, .. } = encoder.identity().clone();
+        (start.run_id, start.manifest, start.host) = (run_id, manifest, "web1".to_owned());
+    }
     for event in events {
         let text = encoder.encode(&event).expect("a line").text.to_owned();
         let line = EventLine::read(text.as_bytes()).expect(&text);

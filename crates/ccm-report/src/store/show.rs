@@ -10,7 +10,7 @@ use ccm_model::{
 use serde_json::{Value, json};
 
 use super::{History, RunOutcome, StoredRun, StoredSummary};
-use crate::text::{TextReport, summary};
+use crate::text::{TextOptions, TextReport, Verbosity, summary};
 
 impl History {
     /// Returns runs as text, a line each.
@@ -156,7 +156,8 @@ impl StoredRun {
 
 /// Returns the report of recorded events.
 pub(super) fn report_of(events: impl IntoIterator<Item = Event>) -> String {
-    let mut report = TextReport::of_record(Vec::new());
+    let options = TextOptions { verbosity: Verbosity::Verbose, ..TextOptions::default() };
+    let mut report = TextReport::of_record(Vec::new(), options);
     for event in events {
         report.accept(&event);
     }

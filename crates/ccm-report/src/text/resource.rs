@@ -3,99 +3,287 @@
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 
-use anstyle::{AnsiColor, Style};
-use ccm_model::{
-    Failure, FailureKind, Outcome, Reason, SkipCause, Transaction, display_duration, escape_control,
-};
+use anstyle::Style;
+use ccm_model::{Outcome, Reason, SkipCause, StopCause, Transaction, Verb, escape_control};
 
 use super::Verbosity;
-use super::layout::{below, continued, diff, first_line, name, names, output};
-use super::summary::pending_detail;
+use super::layout::{CHANGE, DIM, FAILURE, PLAIN, Page, WARNING, names};
+use super::refreshes::pending_detail;
+use super::words::Words;
+use crate::screen::{Screen, columns};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum LogLevel {
-    Info,
-    Warn,
-    Error,
+/// Importance of a resource in the report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Importance {
+    /// Nothing was done, and nothing was wrong.
+    Nothing,
+    /// The resource was changed, or would be.
+    Change,
+    /// There are warnings.
+    Warning,
+    /// The resource failed, or was skipped because of a failure.
+    Failure,
 }
 
-impl LogLevel {
-    pub(super) fn of(outcome: &Outcome) -> Self {
-        match outcome {
-            Outcome::Unchanged => Self::Info,
-            Outcome::Changed
-            | Outcome::Refreshed
-            | Outcome::WouldChange { .. }
-            | Outcome::WouldRefresh { .. }
-            | Outcome::Skipped {
-                cause:
-                    SkipCause::NotSelected
-                    | SkipCause::NotManaged { .. }
-                    | SkipCause::ManifestEnded { .. }
-                    | SkipCause::Stopped { .. }
-                    | SkipCause::Unknown,
-            } => Self::Warn,
-            Outcome::Failed(_)
-            | Outcome::Skipped {
-                cause: SkipCause::DependencyFailed { .. } | SkipCause::DependsOnNoop { .. },
-            } => Self::Error,
-        }
-    }
-
-    fn word(self) -> &'static str {
-        match self {
-            Self::Info => "INFO",
-            Self::Warn => "WARN",
-            Self::Error => "ERROR",
-        }
-    }
-
-    fn style(self) -> Style {
-        match self {
-            Self::Info => AnsiColor::Green.on_default(),
-            Self::Warn => AnsiColor::Yellow.on_default(),
-            Self::Error => AnsiColor::Red.on_default().bold(),
+impl Importance {
+    /// Returns the importance of a resource.
+    pub(crate) fn of(transaction: &Transaction) -> Self {
+        match &transaction.outcome {
+            Outcome::Failed(_) => Self::Failure,
+            Outcome::Skipped { cause } if is_by_failure(cause) => Self::Failure,
+            _ if !transaction.warnings.is_empty() => Self::Warning,
+            outcome if outcome.is_change() => Self::Change,
+            _ => Self::Nothing,
         }
     }
 }
 
-pub(super) fn write(out: &mut String, transaction: &Transaction, verbosity: Verbosity) -> fmt::Result {
-    let Transaction { outcome, requested_ensure, .. } = transaction;
-    let level = LogLevel::of(outcome);
-    let style = level.style();
-    write!(out, "{style}{:<5}{style:#} {} ", level.word(), name(&transaction.id))?;
-    write!(out, "{style}{}{style:#} ensure={}", outcome.word(), escape_control(requested_ensure))?;
-    if let Some(found) = transaction.final_ensure.as_ref().filter(|found| *found != requested_ensure) {
-        write!(out, " final={}", escape_control(found))?;
-    }
-    // A skipped resource has no duration.
-    if !matches!(outcome, Outcome::Skipped { .. }) {
-        write!(out, " runtime={}", display_duration(transaction.duration))?;
-    }
-    if let Some(provider) = &transaction.provider {
-        write!(out, " provider={}", escape_control(provider))?;
-    }
-    // The cause is on the line of the level, so that a search for ERROR in a long log finds it.
-    let cause = cause(transaction).unwrap_or_default();
-    let (first, rest) = first_line(&cause);
-    if !first.is_empty() {
-        write!(out, ": {}", escape_control(first))?;
-    }
-    writeln!(out)?;
-    continued(out, rest)?;
-    details(out, transaction, verbosity)
+/// Returns `true` if a resource was skipped because of a failure, or of a change that is never made.
+fn is_by_failure(cause: &SkipCause) -> bool {
+    matches!(
+        cause,
+        SkipCause::DependencyFailed { .. }
+            | SkipCause::DependsOnNoop { .. }
+            | SkipCause::ManifestEnded { .. }
+            | SkipCause::Stopped { by: StopCause::Failed { .. } }
+    )
 }
 
-/// Returns the cause of a failed or skipped resource, without deeper causes.
-fn cause(transaction: &Transaction) -> Option<Cow<'_, str>> {
+/// Widths of the columns of types and names. They grow with what was written, up to a limit.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ColumnWidths {
+    kind: usize,
+    name: usize,
+}
+
+impl ColumnWidths {
+    const MAX_KIND: usize = 18;
+    const MAX_NAME: usize = 36;
+}
+
+impl Default for ColumnWidths {
+    fn default() -> Self {
+        Self { kind: "service".len(), name: 24 }
+    }
+}
+
+/// Smallest part of a name on a line with other text.
+const MIN_NAME: usize = 24;
+/// Columns between a name and what was done.
+const GAP: usize = 3;
+/// Columns from which on names can take more than the smallest part.
+const WIDE: usize = 100;
+
+/// Line of a resource.
+struct ResourceLine<'a> {
+    sign: char,
+    style: Style,
+    words: Words,
+    /// Text that is written below the line if the line has no room for all of it.
+    whole: Option<Cow<'a, str>>,
+}
+
+pub(super) fn write(
+    page: &mut Page<'_>,
+    widths: &mut ColumnWidths,
+    transaction: &Transaction,
+    verbosity: Verbosity,
+    run: Option<&str>,
+) -> fmt::Result {
+    let line = line(page, transaction, verbosity);
+    write_line(page, widths, transaction, &line)?;
+    details(page, transaction, verbosity)?;
+    if let Outcome::Failed(failure) = &transaction.outcome {
+        super::failure::write(page, transaction, failure, run)?;
+    }
+    if let Some(text) = &transaction.diff {
+        page.diff(text)?;
+    }
+    // The state of an unchanged resource is the desired one.
+    if let Some(state) = transaction.state.as_ref().filter(|_| verbosity == Verbosity::Everything)
+        && transaction.outcome != Outcome::Unchanged
+    {
+        page.styled_below(DIM, "state: ", &state.to_string())?;
+    }
+    Ok(())
+}
+
+fn line<'a>(page: &Page<'_>, transaction: &'a Transaction, verbosity: Verbosity) -> ResourceLine<'a> {
+    let only = |verb: &str| Words { verb: verb.to_owned(), ..Words::default() };
     match &transaction.outcome {
-        Outcome::Failed(failure) => failure.chain.first().map(Cow::from),
-        Outcome::Skipped { cause } => Some(match recorded_cause(transaction) {
-            Some(text) => text.into(),
-            None => format!("{cause:#}").into(),
-        }),
-        _ => None,
+        Outcome::Unchanged => ResourceLine {
+            sign: ' ',
+            style: if transaction.warnings.is_empty() { DIM } else { WARNING },
+            words: only("unchanged"),
+            whole: transaction.reason_text().filter(|_| verbosity >= Verbosity::Verbose).map(Cow::Borrowed),
+        },
+        Outcome::Failed(failure) => ResourceLine {
+            sign: 'x',
+            style: FAILURE,
+            words: only("failed"),
+            whole: failure.chain.first().map(|text| Cow::Borrowed(&**text)),
+        },
+        Outcome::Skipped { cause } => {
+            let whole =
+                recorded_cause(transaction).map_or_else(|| format!("{cause:#}").into(), Cow::Borrowed);
+            let (sign, style) = if is_by_failure(cause) { ('s', FAILURE) } else { (' ', DIM) };
+            ResourceLine { sign, style, words: only("skipped"), whole: Some(whole) }
+        }
+        _ => ResourceLine {
+            sign: sign_of_change(transaction),
+            style: CHANGE,
+            words: Words::of_change(transaction, page.screen),
+            whole: None,
+        },
     }
+}
+
+fn sign_of_change(transaction: &Transaction) -> char {
+    if matches!(transaction.outcome, Outcome::Refreshed | Outcome::WouldRefresh { .. }) {
+        return '>';
+    }
+    match transaction.action.as_ref().map(|action| action.verb) {
+        Some(Verb::Create | Verb::Install) => '+',
+        Some(Verb::Remove) => '-',
+        Some(Verb::Run) => '!',
+        Some(Verb::Restart | Verb::Reload) => '>',
+        _ => '~',
+    }
+}
+
+/// Writes sign, type and name, and behind them what was done.
+fn write_line(
+    page: &mut Page<'_>,
+    widths: &mut ColumnWidths,
+    transaction: &Transaction,
+    line: &ResourceLine<'_>,
+) -> fmt::Result {
+    let ResourceLine { sign, style, words, whole } = line;
+    let kind = escape_control(&transaction.id.type_name);
+    let name = escape_control(&transaction.id.name);
+    let whole = whole.as_deref().map(|text| (text, escape_control(text)));
+    // A text of several lines is written below.
+    let inline =
+        whole.as_ref().filter(|(text, _)| !text.trim_end().contains('\n')).map(|(_, escaped)| &**escaped);
+    write!(page.out, "  {style}{sign}{style:#} ")?;
+    if page.is_narrow() {
+        let rest = page.screen.width.map_or(usize::MAX, |width| width.saturating_sub(5 + columns(&kind)));
+        writeln!(page.out, "{DIM}{kind}{DIM:#} {}", page.screen.cut(&name, rest))?;
+        return write_narrow(page, *style, words, inline);
+    }
+    widths.kind = widths.kind.max(columns(&kind)).min(ColumnWidths::MAX_KIND);
+    widths.name = widths.name.max(columns(&name)).min(ColumnWidths::MAX_NAME);
+    let kind_pad = widths.kind.saturating_sub(columns(&kind)) + 2;
+    write!(page.out, "{DIM}{kind}{DIM:#}{:kind_pad$}", "")?;
+    let free = page.screen.width.map(|width| width.saturating_sub(4 + columns(&kind) + kind_pad));
+    let mut remark = words.remark(true);
+    let mut needed = columns(&words.verb) + columns_behind(inline.unwrap_or(&words.what), &remark);
+    let mut position = Position::new(page.screen, &name, widths.name, free, needed);
+    let mut why = None;
+    if position.room < needed && !words.why.is_empty() {
+        // What was done matters more than why.
+        remark = words.remark(false);
+        needed = columns(&words.verb) + columns_behind(&words.what, &remark);
+        position = Position::new(page.screen, &name, widths.name, free, needed);
+        why = Some(&words.why);
+    }
+    if position.room < needed {
+        position = position.unaligned(page.screen, &name, free, needed);
+    }
+    let Position { shown, pad, room } = position;
+    write!(page.out, "{shown}{:pad$}{style}{}{style:#}", "", words.verb)?;
+    let rest = if *style == DIM { DIM } else { PLAIN };
+    match whole {
+        Some((_, escaped)) if inline.is_some() && needed <= room => {
+            writeln!(page.out, ": {rest}{escaped}{rest:#}")
+        }
+        Some((text, _)) if !text.is_empty() => {
+            page.out.push('\n');
+            page.styled_below(rest, "", text)
+        }
+        _ if !words.is_command && needed > room => {
+            page.out.push('\n');
+            let remark = if remark.is_empty() { remark } else { format!(" ({remark})") };
+            page.below("", &format!("{}{remark}", words.what))?;
+            why.map_or(Ok(()), |why| page.styled_below(DIM, "because: ", why))
+        }
+        _ => {
+            write_behind(page, &words.what, &remark, room.saturating_sub(columns(&words.verb)))?;
+            page.out.push('\n');
+            why.map_or(Ok(()), |why| page.styled_below(DIM, "because: ", why))
+        }
+    }
+}
+
+/// Position of the words behind a name.
+struct Position<'a> {
+    /// The name, as far as it is shown.
+    shown: Cow<'a, str>,
+    /// Blanks behind the name.
+    pad: usize,
+    /// Columns for the words.
+    room: usize,
+}
+
+impl<'a> Position<'a> {
+    /// Puts the words below those of other lines. A long name gets the columns that the words do not need.
+    fn new(screen: Screen, name: &'a str, column: usize, free: Option<usize>, needed: usize) -> Self {
+        let Some(free) = free else {
+            let pad = column.saturating_sub(columns(name)) + GAP;
+            return Self { shown: Cow::Borrowed(name), pad, room: usize::MAX };
+        };
+        let column = if free < WIDE { column.min(MIN_NAME) } else { column };
+        let shown = screen.cut(name, column.max(free.saturating_sub(GAP + needed)));
+        let taken = columns(&shown);
+        let pad = column.saturating_sub(taken) + GAP;
+        Self { shown, pad, room: free.saturating_sub(taken + pad) }
+    }
+
+    /// Puts the words as far to the left as possible.
+    fn unaligned(self, screen: Screen, name: &'a str, free: Option<usize>, needed: usize) -> Self {
+        let Some(free) = free else { return self };
+        let shown = screen.cut(name, free.saturating_sub(GAP + needed).max(MIN_NAME.min(free)));
+        let taken = columns(&shown);
+        Self { shown, pad: GAP, room: free.saturating_sub(taken + GAP) }
+    }
+}
+
+/// Returns the columns behind the verb.
+fn columns_behind(what: &str, remark: &str) -> usize {
+    let of_part = |text: &str, around: usize| if text.is_empty() { 0 } else { columns(text) + around };
+    of_part(what, 2) + of_part(remark, 3)
+}
+
+/// Writes what was done, cut to the room that is left.
+fn write_behind(page: &mut Page<'_>, what: &str, remark: &str, room: usize) -> fmt::Result {
+    if !what.is_empty() {
+        let for_what = room.saturating_sub(2 + columns_behind("", remark));
+        write!(page.out, ": {}", page.screen.cut(what, for_what))?;
+    }
+    if !remark.is_empty() {
+        write!(page.out, " ({remark})")?;
+    }
+    Ok(())
+}
+
+/// Writes what was done below the name, on a screen without room for both on one line.
+fn write_narrow(page: &mut Page<'_>, style: Style, words: &Words, whole: Option<&str>) -> fmt::Result {
+    /// Number of lines that a command takes at most.
+    const MAX_LINES: usize = 4;
+    let width = page.screen.width.unwrap_or(usize::MAX);
+    let Words { verb, what, .. } = words;
+    let remark = words.remark(true);
+    let mut text = verb.clone();
+    if let Some(whole) = whole {
+        text += &format!(": {whole}");
+    } else if !what.is_empty() {
+        text += &format!(": {}", page.screen.cut(what, width.saturating_mul(MAX_LINES)));
+    }
+    if !remark.is_empty() {
+        text += &format!(" ({remark})");
+    }
+    let indent = page.indent();
+    page.text(style, indent, &text)
 }
 
 /// Returns the cause of a skipped resource in the record of an earlier version, which holds only its text.
@@ -106,64 +294,22 @@ fn recorded_cause(transaction: &Transaction) -> Option<&str> {
     recorded.map(|reason| &*reason.text)
 }
 
-fn details(out: &mut String, transaction: &Transaction, verbosity: Verbosity) -> fmt::Result {
+fn details(page: &mut Page<'_>, transaction: &Transaction, verbosity: Verbosity) -> fmt::Result {
     let outcome = &transaction.outcome;
-    if let Outcome::Failed(failure) = outcome {
-        failure.chain.iter().skip(1).try_for_each(|layer| below(out, "caused by: ", layer))?;
+    // The line of a change names its triggers.
+    if !transaction.triggered_by.is_empty() && !outcome.is_change() {
+        page.below("triggered by: ", &names(&transaction.triggered_by))?;
     }
-    let noop_message = match outcome {
-        Outcome::WouldChange { message } | Outcome::WouldRefresh { message } => Some(&**message),
-        _ => None,
-    };
-    if let Some(message) = noop_message {
-        below(out, "", message)?;
-    }
-    if !transaction.triggered_by.is_empty() {
-        below(out, "triggered by: ", &names(&transaction.triggered_by))?;
-    }
-    transaction.pending_refreshes.iter().try_for_each(|pending| pending_detail(out, pending))?;
-    let explains = verbosity >= Verbosity::Verbose || matches!(outcome, Outcome::Skipped { .. });
-    let is_news =
-        |text: &&str| explains && ![noop_message, recorded_cause(transaction)].contains(&Some(*text));
-    if let Some(reason) = transaction.reason_text().filter(is_news) {
-        below(out, "reason: ", reason)?;
-    }
-    transaction.warnings.iter().try_for_each(|warning| below(out, "warning: ", warning))?;
-    transaction.notes.iter().try_for_each(|note| below(out, "", note))?;
-    if let Outcome::Failed(failure) = outcome {
-        aftermath(out, failure)?;
-    }
-    if let Some(text) = &transaction.diff {
-        diff(out, text)?;
-    }
-    // The state of an unchanged resource is the desired one.
-    if let Some(state) = transaction.state.as_ref().filter(|_| verbosity == Verbosity::Everything)
-        && *outcome != Outcome::Unchanged
+    transaction.pending_refreshes.iter().try_for_each(|pending| pending_detail(page, pending))?;
+    let is_shown_above = *outcome == Outcome::Unchanged
+        || recorded_cause(transaction).is_some()
+        || matches!(outcome, Outcome::WouldChange { message } | Outcome::WouldRefresh { message }
+            if Some(&**message) == transaction.reason_text() && transaction.action.is_none());
+    if verbosity >= Verbosity::Verbose
+        && let Some(reason) = transaction.reason_text().filter(|_| !is_shown_above)
     {
-        below(out, "state: ", &state.to_string())?;
+        page.styled_below(DIM, "reason: ", reason)?;
     }
-    Ok(())
-}
-
-fn aftermath(out: &mut String, failure: &Failure) -> fmt::Result {
-    for tail in &failure.output {
-        let stream = tail.stream.name();
-        if tail.bytes_before > 0 {
-            below(
-                out,
-                "",
-                &format!("{stream}: {} bytes before these lines are not shown", tail.bytes_before),
-            )?;
-        }
-        tail.lines.iter().try_for_each(|line| output(out, stream, line))?;
-    }
-    below(out, "", if failure.changed { "something may have been changed" } else { "nothing was changed" })?;
-    failure.hints.iter().try_for_each(|hint| below(out, "hint: ", hint))?;
-    match &failure.location {
-        // Each layer of a value's failure names its own location, and output describes a failed command.
-        Some(location) if failure.kind != FailureKind::Value && !failure.changed => {
-            below(out, "", &format!("at {location}"))
-        }
-        _ => Ok(()),
-    }
+    transaction.warnings.iter().try_for_each(|warning| page.styled_below(WARNING, "warning: ", warning))?;
+    transaction.notes.iter().try_for_each(|note| page.below("", note))
 }

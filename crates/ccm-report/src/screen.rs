@@ -1,0 +1,109 @@
+//! Abilities of the receiver of a report, and text that fits it.
+
+use std::borrow::Cow;
+
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
+/// Abilities of the receiver of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Screen {
+    /// Columns of a terminal. `None` for a file or a pipe, which get full lines.
+    pub width: Option<usize>,
+    /// `true` if arrows and the like can be shown. If not, their ASCII forms are written.
+    pub is_unicode: bool,
+}
+
+/// A file or a pipe that takes UTF-8.
+impl Default for Screen {
+    fn default() -> Self {
+        Self { width: None, is_unicode: true }
+    }
+}
+
+impl Screen {
+    /// Returns the sign between an old and a new value.
+    pub(crate) fn arrow(self) -> &'static str {
+        if self.is_unicode { "→" } else { "->" }
+    }
+
+    /// Returns the sign of removed lines.
+    pub(crate) fn minus(self) -> &'static str {
+        if self.is_unicode { "−" } else { "-" }
+    }
+
+    /// Returns the mark of a cut.
+    fn ellipsis(self) -> &'static str {
+        if self.is_unicode { "…" } else { "..." }
+    }
+
+    /// Cuts a text without control characters in the middle, so that it takes no more than a number of columns.
+    pub(crate) fn cut(self, text: &str, limit: usize) -> Cow<'_, str> {
+        if columns(text) <= limit {
+            return Cow::Borrowed(text);
+        }
+        let mark = self.ellipsis();
+        let Some(rest) = limit.checked_sub(columns(mark)) else {
+            return Cow::Borrowed(head(text, limit));
+        };
+        let behind = tail(text, rest / 2);
+        let before = head(text, rest - columns(behind));
+        Cow::Owned(format!("{before}{mark}{behind}"))
+    }
+}
+
+/// Returns the number of columns that a text without control characters takes.
+pub(crate) fn columns(text: &str) -> usize {
+    if text.is_ascii() { text.len() } else { text.width() }
+}
+
+/// Returns the longest beginning that fits.
+fn head(text: &str, limit: usize) -> &str {
+    let mut taken = 0;
+    let end = text.char_indices().find(|(_, character)| {
+        taken += character.width().unwrap_or_default();
+        taken > limit
+    });
+    end.map_or(text, |(at, _)| &text[..at])
+}
+
+/// Returns the longest end that fits. A mark that belongs to the character before is left out.
+fn tail(text: &str, limit: usize) -> &str {
+    let mut taken = 0;
+    let before = text.char_indices().rev().find(|(_, character)| {
+        taken += character.width().unwrap_or_default();
+        taken > limit
+    });
+    let end = before.map_or(text, |(at, character)| &text[at + character.len_utf8()..]);
+    end.trim_start_matches(|character: char| character.width() == Some(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const UNICODE: Screen = Screen { width: None, is_unicode: true };
+    const ASCII: Screen = Screen { width: None, is_unicode: false };
+
+    #[test]
+    fn a_long_text_is_cut_in_the_middle() {
+        for (screen, text, limit, expected) in [
+            (UNICODE, "/etc/motd", 9, "/etc/motd"),
+            (UNICODE, "/etc/motd", 8, "/etc…otd"),
+            (UNICODE, "/etc/motd", 7, "/et…otd"),
+            (ASCII, "/etc/motd", 8, "/et...td"),
+            (ASCII, "/etc/motd", 3, "..."),
+            (ASCII, "/etc/motd", 2, "/e"),
+            (UNICODE, "/etc/motd", 1, "…"),
+            (UNICODE, "/etc/motd", 0, ""),
+            (UNICODE, "日本語日本語", 12, "日本語日本語"),
+            (UNICODE, "日本語日本語", 11, "日本語…本語"),
+            (UNICODE, "日本語日本語", 8, "日本…語"),
+            (UNICODE, "abcde\u{301}fghij", 8, "abcd…hij"),
+            (UNICODE, "abcdefe\u{301}ghi", 8, "abcd…ghi"),
+        ] {
+            let cut = screen.cut(text, limit);
+            assert_eq!(cut, expected, "{text} in {limit}");
+            assert!(columns(&cut) <= limit);
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Lines of the text report about a failure.
+
+use std::fmt;
+
+use ccm_model::{Failure, FailureKind, Transaction, Verb, quote_words};
+
+use super::layout::{DIM, FAILURE, Page};
+use crate::screen::columns;
+
+/// Longest name of an exec in the hint to its output.
+const MAX_NAME: usize = 60;
+
+/// Writes command, causes, output, effect, hints and location of a failure. `run` is the short id of the run,
+/// if it is recorded.
+pub(super) fn write(
+    page: &mut Page<'_>,
+    transaction: &Transaction,
+    failure: &Failure,
+    run: Option<&str>,
+) -> fmt::Result {
+    let action = transaction.action.as_ref().filter(|action| action.verb == Verb::Run);
+    if let Some(command) = action.and_then(|action| action.detail.as_deref()) {
+        let limit = page.screen.width.map_or(usize::MAX, |width| width.saturating_mul(4));
+        let command = ccm_model::escape_control(command);
+        let command = page.screen.cut(&command, limit).into_owned();
+        page.below("command: ", &command)?;
+    }
+    failure.chain.iter().skip(1).try_for_each(|layer| page.below("caused by: ", layer))?;
+    for tail in &failure.output {
+        let stream = tail.stream.name();
+        if tail.bytes_before > 0 {
+            let before = format!("{stream}: {} bytes before these lines are not shown", tail.bytes_before);
+            page.styled_below(DIM, "", &before)?;
+        }
+        tail.lines.iter().try_for_each(|line| page.output(stream, line))?;
+    }
+    if failure.changed {
+        page.styled_below(FAILURE, "", "something may have been changed")?;
+    } else {
+        page.below("", "nothing was changed")?;
+    }
+    failure.hints.iter().try_for_each(|hint| page.below("hint: ", hint))?;
+    match &failure.location {
+        // Each layer of such a failure names its own location.
+        Some(location) if failure.kind != FailureKind::Value => page.below("at ", &location.to_string())?,
+        _ => {}
+    }
+    match run {
+        Some(run) if has_record(transaction, failure) => {
+            let name = &*transaction.id.name;
+            let name = if columns(name) > MAX_NAME || name.contains(char::is_control) {
+                String::new()
+            } else {
+                format!(" {}", quote_words([name]))
+            };
+            page.styled_below(DIM, "", &format!("all output: ccm history {run}{name}"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Returns `true` if the record of the run holds more about the failure.
+fn has_record(transaction: &Transaction, failure: &Failure) -> bool {
+    let has_run = failure.changed || !failure.output.is_empty();
+    &*transaction.id.type_name == "exec" && has_run
+}

@@ -1,0 +1,79 @@
+//! Counts of what a run did, by verb.
+
+use ccm_model::{Counts, Outcome, RunSummary, Transaction, Verb};
+
+/// Number of changes by verb, in the order in which the verbs first came.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tally {
+    done: Vec<(Verb, usize)>,
+    would: Vec<(Verb, usize)>,
+}
+
+impl Tally {
+    /// Counts a resource.
+    pub(crate) fn add(&mut self, transaction: &Transaction) {
+        let counts = match transaction.outcome {
+            Outcome::Changed | Outcome::Refreshed => &mut self.done,
+            Outcome::WouldChange { .. } | Outcome::WouldRefresh { .. } => &mut self.would,
+            _ => return,
+        };
+        let verb = transaction.action.as_ref().map_or(Verb::Change, |action| action.verb);
+        match counts.iter_mut().find(|(known, _)| *known == verb) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((verb, 1)),
+        }
+    }
+
+    /// Returns the counts of a run that are not zero, such as `7 unchanged; would create 1, change 2`.
+    pub(crate) fn counted(&self, run: &RunSummary) -> String {
+        let Counts {
+            unchanged,
+            changed,
+            refreshed,
+            pending_changes,
+            pending_refreshes,
+            failed,
+            unmet,
+            skipped,
+            ..
+        } = run.counts;
+        let (done, would) = if run.noop {
+            (0, changed + refreshed)
+        } else {
+            (changed + refreshed, pending_changes + pending_refreshes)
+        };
+        let done = completed(&self.done, done).map(|counts| listed(&counts, Verb::past));
+        let would = completed(&self.would, would);
+        let would = would.map(|counts| format!("would {}", listed(&counts, Verb::infinitive)));
+        let plain = [(failed, "failed"), (unmet, "skipped because of failures"), (skipped, "skipped")];
+        let plain: Vec<String> = plain
+            .iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, word)| format!("{count} {word}"))
+            .collect();
+        let parts = [
+            (unchanged > 0).then(|| format!("{unchanged} unchanged")),
+            done,
+            would,
+            (!plain.is_empty()).then(|| plain.join(", ")),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
+    }
+}
+
+/// Returns the counts of each verb. Changes whose events are lost count as changes.
+fn completed(counts: &[(Verb, usize)], total: usize) -> Option<Vec<(Verb, usize)>> {
+    let known: usize = counts.iter().map(|(_, count)| count).sum();
+    let mut counts = counts.to_vec();
+    if let Some(lost) = total.checked_sub(known).filter(|lost| *lost > 0) {
+        match counts.iter_mut().find(|(verb, _)| *verb == Verb::Change) {
+            Some((_, count)) => *count += lost,
+            None => counts.push((Verb::Change, lost)),
+        }
+    }
+    Some(counts).filter(|counts| !counts.is_empty())
+}
+
+fn listed(counts: &[(Verb, usize)], word: fn(Verb) -> &'static str) -> String {
+    counts.iter().map(|(verb, count)| format!("{} {count}", word(*verb))).collect::<Vec<_>>().join(", ")
+}

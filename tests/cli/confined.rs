@@ -126,7 +126,7 @@ fn an_unknown_user_is_named() {
     ] {
         let exec = format!("        - a: {{command: 'true', {properties}}}\n");
         let said = failed(&scratch, &exec);
-        assert!(said.contains("exec#a failed"), "{said}");
+        assert!(said.contains("x exec     a "), "{said}");
         assert!(
             said.contains(&format!("`{property}` can't be used\n      caused by: {expected}\n")),
             "{said}"
@@ -302,7 +302,7 @@ fn missing_paths_are_named_with_their_property() {
     {
         let said = failed(&scratch, &format!("        - a: {{command: 'true', sandbox: {{{sandbox}}}}}\n"));
         let expected = format!("`{property}` of the sandbox: \"/no/such\" can't be opened\n");
-        assert!(said.contains("exec#a failed") && said.contains(&expected), "{said}");
+        assert!(said.contains("x exec     a ") && said.contains(&expected), "{said}");
         assert!(said.contains("No such file or directory"), "{said}");
         assert!(said.contains("      at manifest.yaml:5:32\n"), "{said}");
     }
@@ -428,7 +428,7 @@ fn guards_run_in_the_same_sandbox_also_in_noop() {
     let exec = "        - a: {command: 'true', provider: shell, sandbox: {}, onlyif: 'test $PWD = $HOME && touch x', unless: 'test -e [dir]/outside'}\n";
     for (options, expected) in [(&["--noop"][..], "would change"), (&[], "changed")] {
         let called = apply_private(&scratch, exec, options);
-        assert!(called.stdout.contains(&format!("exec#a {expected}")), "{}", called.shown());
+        assert!(called.reported().contains(&format!("exec#a {expected}")), "{}", called.shown());
     }
 }
 

@@ -66,11 +66,10 @@ fn recorded_runs_are_listed_and_shown() {
         "exec#build failed\n",
         "exec#seasonal skipped",
         "`if` is false\n",
-        "5 resources",
-        "failed: exec#build\n",
-        "failed: exec#reload\n",
         "exec#reload ",
-        "triggered by exec#write-config ",
+        "exec#write-config may have changed ",
+        "failed: exec#build, exec#reload\n",
+        "5 resources",
     ];
     expect_output(&history(&[FAILED_RUN]), 0, &parts);
     let parts = [
@@ -80,10 +79,10 @@ fn recorded_runs_are_listed_and_shown() {
         "exec#write-config failed\n",
         "exec#install skipped",
         "exec#seasonal skipped",
-        "5 resources",
-        "failed: exec#write-config\n",
         "exec#reload ",
-        "triggered by exec#write-config ",
+        "exec#write-config may have changed ",
+        "failed: exec#write-config\n",
+        "5 resources",
     ];
     expect_output(&history(&["01a20141-1f0"]), 0, &parts);
     let shown = document(&scratch, &["history", FAILED_RUN, "--output", "json"]);

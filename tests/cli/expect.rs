@@ -101,7 +101,8 @@ fn is_total(message: &str) -> bool {
 #[track_caller]
 pub(crate) fn expect_output(called: &Called, code: i32, parts: &[&str]) {
     assert_eq!(called.code, code, "{}", called.shown());
-    let mut rest = &*called.stdout;
+    let reported = called.reported();
+    let mut rest = &*reported;
     for part in parts {
         let behind = rest.split_once(part).map(|(_, behind)| behind);
         assert!(behind.is_some(), "{part:?} is not there, or not in this order\n{}", called.shown());

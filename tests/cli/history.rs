@@ -63,8 +63,8 @@ fn a_stopped_run_is_shown_with_the_cause() {
         "exec#waits failed",
         "exec#true skipped",
         "after [limit]",
+        "the run was stopped after [limit]",
         "2 resources",
-        "after [limit]",
     ];
     expect_output(&called, 0, &parts);
 }

@@ -61,7 +61,7 @@ fn verbose_prints_both_runs_and_quiet_none() {
         &[&first[..], &["4 resources", "Verifying", "exec#make ", "`creates`"]].concat(),
     );
     let (_, second) = called.stdout.split_once("Verifying").expect("the second run");
-    for part in ["exec#guard ", "`unless`", "exec#reload ", "`refresh_only`", "exec#look ", "4 resources"] {
+    for part in [" guard ", "`unless`", " reload ", "`refresh_only`", " look ", "4 resources"] {
         assert!(second.contains(part), "{part}: {}", called.shown());
     }
     assert_eq!(apply_execs(&scratch, STEADY, &[VERIFY, "-q"]).shown(), "exit code 0\n");
@@ -83,7 +83,7 @@ fn a_second_run_that_fails_or_is_stopped_verifies_nothing() {
     let scratch = Scratch::new();
     let execs = "        - second:\n            command: mkdir [dir]/made\n            returns: []\n            unchanged_returns: [0]\n";
     let failed = apply_execs(&scratch, execs, &[VERIFY]);
-    expect_output(&failed, 4, &["exec#second ", "Verifying", "exec#second failed", "File exists"]);
+    expect_output(&failed, 4, &["1 unchanged", "Verifying", "exec#second failed", "File exists"]);
     assert!(!failed.stdout.contains("Verified"), "{}", failed.shown());
     assert_eq!(failed.stderr, "");
     let slow = "        - \"test -e [dir]/slow && sleep 3600; touch [dir]/slow\":\n            provider: shell\n            returns: []\n            unchanged_returns: [0]\n";
@@ -211,7 +211,7 @@ fn a_refresh_that_stays_pending_is_reported() {
         - reload: {command: 'true', refresh_only: true, subscribe: [exec#make], control: {if: '1 > 2'}}
 ";
     let called = apply_execs(&scratch, execs, &[VERIFY]);
-    let pending = ["1 skipped\n", "exec#reload ", "by exec#make ", "`ccm status --pending`", "Verified"];
+    let pending = ["1 skipped (run ", "exec#reload ", "by exec#make ", "`ccm status --pending`", "Verified"];
     expect_output(&called, 0, &pending);
     assert!(called.stderr.contains("1 refresh") && called.stderr.contains("--pending"), "{}", called.shown());
 }

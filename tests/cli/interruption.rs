@@ -36,7 +36,7 @@ fn interrupt(scratch: &Scratch, signals: &[&str]) -> Called {
 fn expect_interrupted(called: &Called, code: i32, signal: &str) {
     let name = &*format!("SIG{signal}\n");
     let parts =
-        ["exec#endless failed", "exec#next skipped", name, "2 resources", name, "failed: exec#endless\n"];
+        ["exec#endless failed", name, "not reached: exec#next\n", "failed: exec#endless\n", "2 resources"];
     expect_output(called, code, &parts);
 }
 
@@ -49,6 +49,11 @@ fn a_signal_ends_the_command_and_skips_the_rest() {
         endless(&scratch, &format!("cd {}; {WAITS}", scratch.at("")));
         let called = interrupt(&scratch, &[signal]);
         expect_interrupted(&called, code, signal);
+        let message = format!(
+            "interrupted by SIG{signal}: ending exec#endless (TERM, then KILL in 2s); a second interrupt kills it at \
+             once\n"
+        );
+        assert_eq!(called.stderr, message);
         if signal == "TERM" {
             assert_snapshot!("interrupted", called.shown());
         }
@@ -83,6 +88,9 @@ fn a_second_signal_kills_the_command_at_once() {
     endless(&scratch, &script);
     let called = interrupt(&scratch, &["INT", "INT"]);
     expect_interrupted(&called, 130, "INT");
+    let messages: Vec<&str> = called.stderr.lines().collect();
+    assert!(messages[0].starts_with("interrupted by SIGINT: ending exec#endless ("), "{}", called.shown());
+    assert_eq!(messages[1..], ["interrupted by SIGINT: killing exec#endless now"], "{}", called.shown());
 }
 
 #[test]
@@ -94,7 +102,9 @@ fn quit_kills_the_command_at_once() {
     let called = interrupt(&scratch, &["QUIT"]);
     assert_eq!(called.code, 131, "{}", called.shown());
     assert!(
-        called.stdout.ends_with("  the run was stopped by SIGQUIT\n  failed: exec#endless\n"),
+        called
+            .stdout
+            .contains("  the run was stopped by SIGQUIT\n  not reached: exec#next\n  failed: exec#endless\n"),
         "{}",
         called.shown()
     );
@@ -146,7 +156,7 @@ fn a_blocked_reader_of_the_events_file_delays_no_signal() {
     drop(reader);
     assert_eq!((called.code, scratch.has("went-on")), (143, false), "{}", called.shown());
     let incomplete = "error: events file fifo is not complete\n  caused by: the reader did not read ";
-    assert!(called.stderr.starts_with(incomplete), "{}", called.shown());
+    assert!(called.stderr.contains(incomplete), "{}", called.shown());
 }
 
 /// Returns the recorded events of the only run.
@@ -215,8 +225,8 @@ fn a_signal_stops_the_copy_of_a_file() {
     let parts = [
         "file#[dir]/copy failed",
         "nothing was changed\n",
-        "file#[dir]/next skipped",
-        "SIGTERM",
+        "the run was stopped by SIGTERM",
+        "not reached: file#[dir]/next\n",
         "2 resources",
     ];
     expect_output(&called, 143, &parts);
@@ -229,9 +239,13 @@ fn the_time_limit_of_the_run_stops_the_copy_of_a_file() {
         endless_copy(scratch);
         ccm(scratch, &["apply", "manifest.yaml", "--timeout", limit]).run()
     };
-    let (scratch, called) = ended_by_limit(call, |_, called| called.stdout.contains("/copy failed "));
-    let parts =
-        ["file#[dir]/copy failed", "nothing was changed\n", "file#[dir]/next skipped", "after [limit]"];
+    let (scratch, called) = ended_by_limit(call, |_, called| called.reported().contains("/copy failed"));
+    let parts = [
+        "file#[dir]/copy failed",
+        "nothing was changed\n",
+        "after [limit]",
+        "not reached: file#[dir]/next\n",
+    ];
     expect_output(&without_limit(called), 4, &parts);
     assert_eq!(scratch.names(), ["manifest.yaml", "source"]);
 }

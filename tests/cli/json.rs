@@ -133,7 +133,7 @@ fn the_events_file_grows_with_any_output() {
     let scratch = Scratch::new();
     let file = scratch.at("events");
     let called = apply_mixed(&scratch, &["--events-file", &file]);
-    assert!(called.stdout.contains("exec#makes changed"), "{}", called.shown());
+    assert!(called.reported().contains("exec#makes changed"), "{}", called.shown());
     assert_eq!(json_lines(&scratch.read("events").expect("the file")).len(), 7);
     let mode = std::fs::metadata(&file).expect("the file").permissions().mode();
     assert_eq!(mode & 0o777, 0o600);

@@ -73,7 +73,7 @@ fn call(scratch: &Scratch, packages: &str, options: &[&str]) -> Ccm {
 }
 
 fn apply(scratch: &Scratch, packages: &str) -> Called {
-    call(scratch, packages, &[]).run()
+    call(scratch, packages, &["-v"]).run()
 }
 
 /// Returns the packages in the database of dpkg, as `name version status`.
@@ -86,9 +86,10 @@ fn has(scratch: &Scratch) -> Vec<String> {
     lines.lines().filter(|line| !line.starts_with("dpkg ")).map(str::to_owned).collect()
 }
 
-fn outcomes(called: &Called) -> Vec<&str> {
-    let lines = called.stdout.lines().filter(|line| line.contains(" package#") && !line.starts_with(' '));
-    lines.filter_map(|line| line.split(' ').filter(|word| !word.is_empty()).nth(2)).collect()
+fn outcomes(called: &Called) -> Vec<String> {
+    let reported = called.reported();
+    let lines = reported.lines().filter_map(|line| line.strip_prefix("package#")?.split_once(' '));
+    lines.filter_map(|(_, words)| Some(words.split_once(':')?.0.to_owned())).collect()
 }
 
 #[test]
@@ -102,7 +103,7 @@ fn packages_are_installed_changed_and_removed() {
         ),
         (
             "        - tool: {ensure: latest}\n        - other: {ensure: latest}\n        - settings:\n",
-            &["changed", "stable", "stable"],
+            &["changed", "unchanged", "unchanged"],
             &["other 3~rc1-1 installed", "settings 1 installed", "tool 2.0-1 installed"],
         ),
         (
@@ -124,10 +125,15 @@ fn packages_are_installed_changed_and_removed() {
         let noop = call(&scratch, packages, &["--noop"]).run();
         assert_eq!(noop.code, 0, "{}", noop.shown());
         let called = apply(&scratch, packages);
-        assert_eq!((called.code, outcomes(&called)), (0, expected.to_vec()), "{}", called.shown());
+        assert_eq!(
+            (called.code, outcomes(&called)),
+            (0, expected.iter().map(|word| (*word).to_owned()).collect()),
+            "{}",
+            called.shown()
+        );
         assert_eq!(has(&scratch), then, "{}", called.shown());
         let again = apply(&scratch, packages);
-        assert!(outcomes(&again).iter().all(|outcome| *outcome == "stable"), "{}", again.shown());
+        assert!(outcomes(&again).iter().all(|outcome| *outcome == "unchanged"), "{}", again.shown());
         if then.contains(&"settings 2 installed") {
             assert_eq!(scratch.read("apt/settings.conf").as_deref(), Some("value = mine\n"));
         }
@@ -186,7 +192,7 @@ fn a_name_without_a_version_is_virtual_only_if_something_provides_it() {
 fn an_index_that_was_emptied_is_refreshed() {
     let Some(scratch) = prepared() else { return };
     let latest = "        - tool: {ensure: latest, update_cache: 1h}\n";
-    for expected in ["changed", "stable"] {
+    for expected in ["changed", "unchanged"] {
         let called = apply(&scratch, latest);
         assert_eq!(outcomes(&called), [expected], "{}", called.shown());
     }
@@ -214,7 +220,7 @@ fn held_packages_are_not_changed() {
     let called = apply(&scratch, "        - tool: {ensure: latest}\n");
     assert_eq!(outcomes(&called), ["failed"], "{}", called.shown());
     assert!(called.stdout.contains("`tool` is held by dpkg"), "{}", called.shown());
-    assert_eq!(outcomes(&apply(&scratch, "        - tool:\n")), ["stable"]);
+    assert_eq!(outcomes(&apply(&scratch, "        - tool:\n")), ["unchanged"]);
 }
 
 #[test]
@@ -231,7 +237,13 @@ fn a_signal_lets_a_started_installation_finish() {
     scratch.write("go-on", "");
     let called = running.finish();
     assert_eq!(called.code, 143, "{}", called.shown());
-    assert_eq!(outcomes(&called), ["changed", "skipped", "skipped"], "{}", called.shown());
+    assert_eq!(outcomes(&called), ["changed"], "{}", called.shown());
+    assert!(called.stdout.contains("not reached: package#tool, package#other\n"), "{}", called.shown());
+    assert_eq!(
+        called.stderr,
+        "interrupted by SIGTERM: waiting up to 5m for the package tool of package#slow to finish; a second interrupt \
+         kills the tool and may leave packages broken\n"
+    );
     assert_eq!(has(&scratch), ["slow 1 installed"]);
 }
 
@@ -246,6 +258,8 @@ fn a_second_signal_kills_the_installation_with_a_hint() {
     let called = running.finish();
     assert!([130, 143].contains(&called.code), "{}", called.shown());
     assert_eq!(outcomes(&called), ["failed"], "{}", called.shown());
+    let killed = ": killing the package tool of package#slow now; packages may be left half installed\n";
+    assert!(called.stderr.ends_with(killed), "{}", called.shown());
     for expected in [
         "apt-get install was stopped together with the run",
         "something may have been changed",

@@ -124,7 +124,7 @@ fn a_run_goes_on_if_its_record_can_not_be_written() {
     // A file is in the place of the directory.
     fs::write(scratch.state().join("runs"), "precious").expect("a file");
     let called = apply_execs(&scratch, "        - touch [dir]/ran:\n", &[]);
-    expect_output(&called, 4, &["[dir]/ran changed", "1 changed\n"]);
+    expect_output(&called, 4, &["[dir]/ran changed", "changed 1 (run "]);
     for part in ["error: ", "record", "\"[state]/runs\"", "caused by: Not a directory"] {
         assert!(called.stderr.contains(part), "{part}: {}", called.shown());
     }
@@ -154,7 +154,7 @@ fn a_run_goes_on_if_the_disk_is_full() {
     let called =
         ccm(&scratch, &["apply", "manifest.yaml", "--state-dir", &state]).after_mounting(&script).run();
     assert_eq!(called.code, 4, "{}", called.shown());
-    assert!(called.stdout.contains("exec#n19 changed"), "{}", called.shown());
+    assert!(called.reported().contains("exec#n19 changed"), "{}", called.shown());
     assert!(called.stderr.contains("could not be written"), "{}", called.shown());
     assert!(called.stderr.contains("No space left on device"), "{}", called.shown());
 

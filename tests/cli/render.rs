@@ -69,7 +69,7 @@ fn a_rendered_manifest_has_the_same_state() {
     assert_eq!(first.code, 0, "{}", first.shown());
     let second = ccm(&scratch, &["apply", "m/r.yaml", "--noop", "--detailed-exitcodes"]).run();
     assert_eq!(second.code, 2, "{}", second.shown());
-    assert!(second.stdout.contains("1 would change"), "{}", second.shown());
+    assert!(second.stdout.contains("would change 1"), "{}", second.shown());
     assert_eq!(scratch.read("motd").as_deref(), Some("hello world ${x}\n"));
     assert_eq!(scratch.read("log").as_deref(), Some("given yes\n"));
 }

@@ -6,6 +6,7 @@
 use ccm_testkit::Scratch;
 
 use crate::apply_execs;
+use crate::expect::json_lines;
 
 /// A row: its name, the execs, the exit code, what must be printed, and what must not.
 type Row<'a> = (&'a str, &'a str, i32, &'a [&'a str], &'a [&'a str]);
@@ -15,7 +16,7 @@ fn check(rows: &[Row<'_>]) {
         let scratch = Scratch::new();
         scratch.write("there", "");
         let called = apply_execs(&scratch, execs, &["-v"]);
-        let all = called.stdout.clone() + &called.stderr;
+        let all = called.reported() + &called.stderr;
         assert_eq!(called.code, *code, "{name}: {}", called.shown());
         for text in *printed {
             assert!(all.contains(text), "{name}: no {text:?} in {}", called.shown());
@@ -68,13 +69,13 @@ fn properties() {
             &[],
         ),
         ("timeout", "        - sleep 60: {timeout: 50ms}\n", 4, &["command timed out after 50ms"], &[]),
-        ("creates", "        - 'false': {creates: '[dir]/there'}\n", 0, &["stable"], &[]),
-        ("refresh_only", "        - 'false': {refresh_only: true}\n", 0, &["stable"], &[]),
+        ("creates", "        - 'false': {creates: '[dir]/there'}\n", 0, &["unchanged"], &[]),
+        ("refresh_only", "        - 'false': {refresh_only: true}\n", 0, &["unchanged"], &[]),
         (
             "subscribe",
             "        - 'true':\n        - echo told: {refresh_only: true, subscribe: ['exec#true'], logoutput: true}\n",
             0,
-            &["stdout | told", "triggered by: exec#true"],
+            &["stdout | told", "refreshed: exec#true changed"],
             &[],
         ),
         (
@@ -124,7 +125,7 @@ fn decision_table() {
             "subscribed resource did not change: no trigger",
             "        - 'false': {creates: '[dir]/there'}\n        - x: {command: 'false', refresh_only: true, subscribe: ['exec#false']}\n",
             0,
-            &["exec#x stable"],
+            &["exec#x unchanged"],
             &[],
         ),
     ]);
@@ -327,7 +328,7 @@ fn posix_use_cases() {
             &["stdout | a > [dir]/b"],
             &[],
         ),
-        ("refreshonly is refresh_only", "        - 'false': {refreshonly: true}\n", 0, &["stable"], &[]),
+        ("refreshonly is refresh_only", "        - 'false': {refreshonly: true}\n", 0, &["unchanged"], &[]),
         (
             "exit codes: 0 healthy, 1 degraded, 2 warning",
             "        - sh -c 'exit 1': {returns: [0, 1, 2]}\n        - sh -c 'exit 3': {returns: [0, 1, 2]}\n",
@@ -340,18 +341,14 @@ fn posix_use_cases() {
 
 #[test]
 fn provider_selection() {
-    check(&[
-        ("posix is the default", "        - 'true':\n", 0, &["provider=posix"], &["provider=shell"]),
-        ("posix can be named", "        - 'true': {provider: posix}\n", 0, &["provider=posix"], &[]),
-        (
-            "shell is used when it is named",
-            "        - 'true': {provider: shell}\n",
-            0,
-            &["provider=shell"],
-            &[],
-        ),
-        ("no other is known", "        - 'true': {provider: bash}\n", 1, &["bash"], &[]),
-    ]);
+    for (properties, provider) in [("", "posix"), ("provider: posix", "posix"), ("provider: shell", "shell")]
+    {
+        let scratch = Scratch::new();
+        let execs = format!("        - 'true': {{{properties}}}\n");
+        let called = apply_execs(&scratch, &execs, &["--output", "jsonl"]);
+        assert_eq!(json_lines(&called.stdout)[1]["provider"], provider, "{}", called.shown());
+    }
+    check(&[("no other is known", "        - 'true': {provider: bash}\n", 1, &["bash"], &[])]);
 }
 
 #[test]
@@ -359,7 +356,11 @@ fn noop_messages() {
     let scratch = Scratch::new();
     let execs = "        - touch [dir]/a:\n        - touch [dir]/b: {refresh_only: true, subscribe: ['exec#touch [dir]/a']}\n";
     let called = apply_execs(&scratch, execs, &["--noop"]);
-    assert!(called.stdout.contains("Would have executed\n"), "{}", called.shown());
-    assert!(called.stdout.contains("Would have executed via subscribe\n"), "{}", called.shown());
+    assert!(called.stdout.contains("would have executed\n"), "{}", called.shown());
+    assert!(
+        called.stdout.contains("would have executed via subscribe (exec#touch [dir]/a would change)\n"),
+        "{}",
+        called.shown()
+    );
     assert_eq!(scratch.names(), ["manifest.yaml"]);
 }

@@ -35,7 +35,9 @@ impl OnTerminal {
     /// Waits until the command has shown itself so many times.
     fn wait_until_shown(&self, times: usize) {
         wait_until("the command shows itself", || {
-            self.scratch.read("typescript").is_some_and(|text| text.matches("running").count() >= times)
+            self.scratch
+                .read("typescript")
+                .is_some_and(|text| text.matches("[1/1] exec#slow ").count() >= times)
         });
     }
 
@@ -78,7 +80,7 @@ fn progress_of_a_file_is_shown_and_can_be_interrupted() {
     let mut script =
         on_terminal(&scratch, &format!("echo $$ > pid; exec env -i --default-signal=INT TERM=xterm {apply}"));
     let shown = || scratch.read("typescript").unwrap_or_default();
-    wait_until("the file shows itself", || shown().contains("/copy running "));
+    wait_until("the file shows itself", || shown().contains("[1/1] file#"));
     let pid = scratch.read("pid").expect("the process");
     let killed = Command::new("kill").args(["-INT", pid.trim()]).status().expect("kill");
     assert!(killed.success());
@@ -93,12 +95,12 @@ fn progress_of_a_command_is_shown_and_erased() {
     let coloured = OnTerminal::start("TERM=xterm", "");
     coloured.wait_until_shown(1);
     let (text, _) = coloured.finish();
-    let (before, behind) = text.split_once("exec#slow running ").unwrap_or_else(|| panic!("{text:?}"));
-    assert_eq!(before, "\r\u{1b}[K");
-    assert!(behind.contains("\r\u{1b}[K\u{1b}[33mWARN"), "{text:?}");
+    let (before, behind) = text.split_once("[1/1] exec#slow ").unwrap_or_else(|| panic!("{text:?}"));
+    assert!(before.ends_with("/manifest.yaml\u{1b}[0m\n\r\u{1b}[K"), "{text:?}");
+    assert!(behind.contains("\r\u{1b}[K  \u{1b}[32m~\u{1b}[0m "), "{text:?}");
     plain.wait_until_shown(1);
     let (plain, _) = plain.finish();
-    assert!(plain.contains("\r\u{1b}[KWARN "), "{plain:?}");
+    assert!(plain.contains("\r\u{1b}[K  ~ exec "), "{plain:?}");
 }
 
 #[test]
@@ -109,11 +111,11 @@ fn progress_is_shown_on_capable_terminals_only() {
     // The second time, the commands of the other runs have run for long enough to show themselves.
     shown.wait_until_shown(2);
     let (terminal, report) = shown.finish();
-    assert!(terminal.contains("exec#slow running "), "{terminal:?}");
-    assert!(report.starts_with("WARN  exec#slow changed") && !report.contains('\u{1b}'), "{report:?}");
+    assert!(terminal.contains("[1/1] exec#slow "), "{terminal:?}");
+    assert!(report.contains("\n  ~ exec     slow ") && !report.contains('\u{1b}'), "{report:?}");
     for (run, (variables, options)) in runs.into_iter().zip(elsewhere) {
         let (terminal, report) = run.finish();
-        assert!(!terminal.contains("running"), "{variables} {options}: {terminal:?}");
-        assert!(!report.contains("running"), "{variables} {options}: {report:?}");
+        assert!(!terminal.contains("[1/1]"), "{variables} {options}: {terminal:?}");
+        assert!(!report.contains("[1/1]"), "{variables} {options}: {report:?}");
     }
 }

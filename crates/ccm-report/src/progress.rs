@@ -153,7 +153,7 @@ mod tests {
         for (name, width, shown) in [
             ("a", 40, "[1/1] exec#a 1s: 日本語日本語"),
             ("abcdefghijklmnop", 26, "[1/1] exec#abc…jklmnop 1s"),
-            ("日本語日本語", 24, "[1/1] exec#…本語 1s"),
+            ("日本語日本語", 24, "[1/1] exec#日…日本語 1s"),
             ("x\u{1b}[2J\n", 60, "[1/1] exec#x\\u{1b}[2J\\n 1s: 日本語日本語"),
             ("abc", 20, "[1/1] exec#abc 1s"),
             ("abc", 3, "[…"),

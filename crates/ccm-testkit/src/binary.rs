@@ -251,6 +251,11 @@ impl Called {
         Self { code: code(status), stdout: text(stdout), stderr: text(stderr) }
     }
 
+    /// Returns standard output with the lines of the report about resources as `type#name outcome: words`.
+    pub fn reported(&self) -> String {
+        self.stdout.lines().map(|line| outcome_line(line).unwrap_or_else(|| line.to_owned()) + "\n").collect()
+    }
+
     /// Returns the result as text for a snapshot, without times, ids and process numbers.
     pub fn shown(&self) -> String {
         let section = |name: &str, text: &str| match text {
@@ -266,21 +271,46 @@ impl Called {
     }
 }
 
+/// Returns the line of a resource as `type#name outcome: words`.
+fn outcome_line(line: &str) -> Option<String> {
+    let (sign, kind, name, words) = resource_line(line)?;
+    let (changed, refreshed) = if words.starts_with("would ") {
+        ("would change", "would refresh")
+    } else {
+        ("changed", "refreshed")
+    };
+    let outcome = match sign {
+        "+" | "~" | "-" | "!" => changed,
+        ">" => refreshed,
+        "x" => "failed",
+        "s" => "unmet",
+        " " => words.split([':', ' ']).next()?,
+        _ => return None,
+    };
+    Some(format!("{kind}#{name} {outcome}: {words}"))
+}
+
 fn steady(text: &str) -> String {
     let mut lines = Vec::new();
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let host = format!("{}: ", host.trim_end());
     for line in text.lines() {
+        let line =
+            &line.strip_prefix(&host).map_or_else(|| line.to_owned(), |rest| format!("[host]: {rest}"));
         let line =
             replace_after(line, "runtime=", |character| !character.is_whitespace() && character != ':');
         let line = replace_after(&line, "resources in ", |character| character != ':');
         let line = replace_after(&line, "resource in ", |character| character != ':');
         let line =
             replace_after(&line, "\"duration\":", |character| character.is_ascii_digit() || character == ' ');
+        let line = replace_after(&line, "\"host\":", |character| character != ',');
         let line = replace_after(&line, "pid ", |character| character.is_ascii_digit());
         let line = replace_after(&line, "\"started_by\":", |character| character != '}');
         let line = replace_after(&line, "took ", |character| character != ',');
         let line = if line.starts_with("started by ") { "started by …".to_owned() } else { line };
         let line = replace_after(&line, "left running: ", |character| character.is_ascii_digit());
         let line = without_local_time(&line);
+        let line = without_columns(&line);
         lines.push(line.split_inclusive(|c: char| !is_part(c)).map(steady_word).collect::<String>());
     }
     lines.join("\n")
@@ -304,6 +334,33 @@ fn without_local_time(line: &str) -> String {
 /// Returns `true` if a character may be part of a timestamp or an id.
 fn is_part(character: char) -> bool {
     character.is_ascii_alphanumeric() || matches!(character, '-' | ':' | '.')
+}
+
+/// Shortens the blanks behind a name, whose number depends on the paths of the test, and replaces the time that a
+/// command took.
+fn without_columns(line: &str) -> String {
+    let Some((sign, kind, name, words)) = resource_line(line) else { return line.to_owned() };
+    let words = match words.rsplit_once(" (") {
+        Some((words, remark)) if is_time_taken(remark) => format!("{words} (…)"),
+        _ => words.to_owned(),
+    };
+    format!("  {sign} {kind} {name}   {words}")
+}
+
+/// Returns sign, type, name and words of the line of a resource.
+fn resource_line(line: &str) -> Option<(&str, &str, &str, &str)> {
+    let (sign, rest) = line.strip_prefix("  ")?.split_at_checked(1)?;
+    let (kind, rest) = rest.strip_prefix(' ')?.split_once("  ")?;
+    let (name, words) = rest.trim_start().split_once("   ")?;
+    let is_kind = !kind.is_empty() && kind.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+    ("+~-!>xs ".contains(sign) && is_kind).then(|| (sign, kind, name, words.trim_start()))
+}
+
+/// Returns `true` for the end of a remark such as `12ms)`.
+fn is_time_taken(remark: &str) -> bool {
+    let number = remark.trim_end_matches(|character: char| !character.is_ascii_digit());
+    let unit = &remark[number.len()..];
+    !number.is_empty() && matches!(unit, "ms)" | "s)" | "µs)")
 }
 
 /// Replaces a word that is a timestamp, or the id of an event or a run.

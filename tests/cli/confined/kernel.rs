@@ -56,7 +56,7 @@ fn a_kernel_that_can_not_enforce_a_sandbox_runs_nothing() {
             "{}",
             called.shown()
         );
-        assert!(called.stdout.contains("exec#b changed"), "{}", called.shown());
+        assert!(called.reported().contains("exec#b changed"), "{}", called.shown());
     });
     assert!(!scratch.has("place/made"));
 }

@@ -34,6 +34,7 @@ mod pending_refreshes;
 mod record;
 mod render;
 mod schema;
+mod screens;
 mod secrets;
 mod seed;
 mod state;

@@ -256,6 +256,25 @@ impl Called {
         self.stdout.lines().map(|line| outcome_line(line).unwrap_or_else(|| line.to_owned()) + "\n").collect()
     }
 
+    /// Returns what a terminal would show, for the documentation: with a host, paths, times and ids that do not
+    /// depend on the test.
+    pub fn screen(&self) -> String {
+        let text = steady(&format!("{}{}", self.stderr, self.stdout));
+        let aligned = text.lines().map(|line| match resource_line(&line.replace("[dir]", "/srv")) {
+            Some((sign, kind, name, words)) => format!("  {sign} {kind:<7}  {name:<24}   {words}\n"),
+            None => format!("{line}\n"),
+        });
+        let stands_for = [
+            ("[host]", "web1"),
+            ("[dir]", "/srv"),
+            ("[id]", "01a200cb"),
+            ("[time]", "2026-11-20 04:00:01"),
+            ("resources in …", "resources in 12ms"),
+            ("(…)", "(8ms)"),
+        ];
+        stands_for.iter().fold(aligned.collect(), |text: String, (mark, shown)| text.replace(mark, shown))
+    }
+
     /// Returns the result as text for a snapshot, without times, ids and process numbers.
     pub fn shown(&self) -> String {
         let section = |name: &str, text: &str| match text {
@@ -350,7 +369,7 @@ fn without_columns(line: &str) -> String {
 /// Returns sign, type, name and words of the line of a resource.
 fn resource_line(line: &str) -> Option<(&str, &str, &str, &str)> {
     let (sign, rest) = line.strip_prefix("  ")?.split_at_checked(1)?;
-    let (kind, rest) = rest.strip_prefix(' ')?.split_once("  ")?;
+    let (kind, rest) = rest.strip_prefix(' ')?.split_once(' ')?;
     let (name, words) = rest.trim_start().split_once("   ")?;
     let is_kind = !kind.is_empty() && kind.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
     ("+~-!>xs ".contains(sign) && is_kind).then(|| (sign, kind, name, words.trim_start()))

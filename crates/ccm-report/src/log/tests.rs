@@ -19,6 +19,7 @@ fn transaction(name: &str, outcome: Outcome) -> Transaction {
         final_ensure: None,
         outcome,
         action: None,
+        noop: false,
         properties: Properties::default(),
         presentation: Vec::new(),
         reason: Some(Reason::new("rule", "because of it")),

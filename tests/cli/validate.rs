@@ -113,3 +113,79 @@ fn the_cost_of_failed_annotations_is_linear() {
         assert!(called.stderr.contains(errors), "exit code {}, not {errors}", called.code);
     }
 }
+
+#[test]
+fn the_manifests_of_a_directory_are_checked() {
+    let scratch = Scratch::new();
+    let valid = "ccm: {resources: [{exec: {name: 'true', creates: /}}]}\n";
+    scratch.write("all/a.yaml", valid);
+    scratch.write("all/web/b.yml", valid);
+    scratch.write("all/web/facts.yaml", "role: web\n");
+    scratch.write("all/web/c.yaml.j2", "{{ x }");
+    scratch.write("all/.git/d.yaml", "ccm: 1\n");
+    let validate = |args: &[&str]| ccm(&scratch, &["validate"]).args(args).run();
+    let all = validate(&["all"]);
+    let lines = "all/a.yaml is valid: 1 resource\nall/web/b.yml is valid: 1 resource\n";
+    assert_eq!((all.code, &*all.stdout), (0, lines), "{}", all.shown());
+    assert_eq!(all.stderr, "note: all/web/facts.yaml is left out: it has no `ccm` key\n");
+    // A file that is named is a manifest, whatever it holds.
+    assert_eq!(validate(&["all/a.yaml", "all/web/facts.yaml"]).code, 1);
+    scratch.write("all/web/e.yaml", "ccm: {resources: [{exec: {name: 'true', unles: 'false'}}]}\n");
+    let called = validate(&["all", "missing.yaml"]);
+    expect_output(&called, 1, &[lines]);
+    assert!(called.stderr.ends_with("error: 2 of 4 manifests are not valid\n"), "{}", called.shown());
+    assert!(called.stderr.contains("missing.yaml can't be read"), "{}", called.shown());
+    scratch.write("empty/facts.yaml", "role: web\n");
+    assert_eq!(validate(&["empty"]).code, 1);
+}
+
+#[test]
+fn the_result_is_a_document_for_programs() {
+    let scratch = scratch(MANIFEST);
+    scratch.write("bad.yaml", "ccm: {resources: [{exec: {name: 'true', unles: 'false'}}]}\n");
+    let args = ["validate", "m.yaml", "bad.yaml", "--matrix", "web.yaml", "none.yaml", "--output", "json"];
+    let called = ccm(&scratch, &args).run();
+    assert_eq!((called.code, &*called.stderr), (1, ""), "{}", called.shown());
+    let document: serde_json::Value = serde_json::from_str(&called.stdout).expect("a document");
+    let result = |at: usize| {
+        let result = &document["manifests"][at];
+        let kinds: Vec<_> =
+            result["findings"].as_array().expect("a list").iter().map(|found| &found["kind"]).collect();
+        (
+            result["manifest"].clone(),
+            result["machine"].clone(),
+            result["valid"].clone(),
+            serde_json::json!(kinds),
+        )
+    };
+    let expected = |manifest: &str, machine: &str, valid: bool, kinds: &[&str]| {
+        (manifest.into(), machine.into(), valid.into(), serde_json::json!(kinds))
+    };
+    assert_eq!(result(0), expected("m.yaml", "web.yaml", true, &["always-changes"]));
+    assert_eq!(result(1), expected("m.yaml", "none.yaml", false, &["unknown-name", "invalid-value"]));
+    assert_eq!(result(2), expected("bad.yaml", "web.yaml", false, &["unknown-property"]));
+    assert_eq!(document["valid"], false);
+    let location = serde_json::json!({"file": "bad.yaml", "line": 1, "column": 41});
+    assert_eq!(document["manifests"][2]["findings"][0]["location"], location);
+}
+
+#[test]
+fn strict_validation_has_no_notes() {
+    let scratch = Scratch::new();
+    scratch.write("m.yaml", "ccm: {resources: [{exec: {name: 'true'}}]}\n");
+    let validate = |args: &[&str]| ccm(&scratch, &["validate", "m.yaml"]).args(args).run();
+    let lenient = validate(&[]);
+    assert_eq!(
+        (lenient.code, lenient.stderr.starts_with("note: exec#true ")),
+        (0, true),
+        "{}",
+        lenient.shown()
+    );
+    expect_error(
+        &validate(&["--strict"]),
+        1,
+        "m.yaml:1:32",
+        &["exec#true runs in every run"],
+        &["`creates`"],
+    );
+}

@@ -48,6 +48,7 @@ fn render(diagnostic: &Diagnostic, sources: &SourceMap, renderer: &Renderer) -> 
     let level = match diagnostic.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
+        Severity::Note => Level::NOTE,
     };
     let mut group = Group::with_title(level.primary_title(shown(&diagnostic.message)));
     for excerpt in excerpts(diagnostic, sources) {

@@ -1,34 +1,113 @@
-//! `ccm validate`: checks a manifest, for one machine or for several.
+//! `ccm validate`: checks manifests, for one machine or for several.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use ccm_model::DiagnosticKind;
 use ccm_runtime::{
-    ExitCode, GivenFacts, Input, Session, SharedFinding, Validation, ValidationError, shared_findings,
+    ExitCode, Finding, GivenFacts, Input, InputError, ManifestSource, Session, SharedFinding,
+    ValidatedManifest, Validation, ValidationDocument, ValidationError, printed, shared_findings,
 };
 
-use crate::arguments::ValidateArguments;
+use crate::arguments::{DocumentFormat, ValidateArguments};
 use crate::console::Console;
 use crate::{diagnostics, manifest, session, state};
 
-/// Checks a manifest.
+/// Manifest to check, or the reason why it can't be read.
+struct Given {
+    name: String,
+    input: Result<Input, InputError>,
+}
+
+/// Checks manifests.
 pub(crate) fn run(arguments: &ValidateArguments, console: &Console) -> ExitCode {
     let session = session::open(console);
-    let input = match manifest::read(console, &session, &arguments.manifest, &arguments.values) {
+    let (given, not_manifests) = match collect(arguments, &session) {
+        Ok(found) => found,
+        Err((directory, error)) => {
+            let message = format!("{} can't be searched for manifests", directory.display());
+            console.error(&message, &[error.to_string()], &[]);
+            return ExitCode::NothingRun;
+        }
+    };
+    if arguments.output == DocumentFormat::Json {
+        return document(arguments, console, &session, &given, not_manifests);
+    }
+    for name in &not_manifests {
+        console.note(&format!("{name} is left out: it has no `ccm` key"));
+    }
+    if given.is_empty() {
+        console.error(
+            "there is no manifest in these directories",
+            &[],
+            &["a manifest is a YAML file with a `ccm` key".to_owned()],
+        );
+        return ExitCode::NothingRun;
+    }
+    let codes: Vec<ExitCode> = given.iter().map(|given| check(arguments, console, &session, given)).collect();
+    let failed = codes.iter().filter(|code| **code != ExitCode::Success).count();
+    if failed > 0 && codes.len() > 1 {
+        console.error(&format!("{failed} of {} manifests are not valid", codes.len()), &[], &[]);
+    }
+    codes.into_iter().find(|code| *code != ExitCode::Success).unwrap_or(ExitCode::Success)
+}
+
+/// Reads the manifests of the command line, and those below its directories. Returns the names of the YAML
+/// files without a manifest as well.
+fn collect(
+    arguments: &ValidateArguments,
+    session: &Session,
+) -> Result<(Vec<Given>, Vec<String>), (PathBuf, std::io::Error)> {
+    let values = session::values(&arguments.values);
+    let read = |source: ManifestSource| session.read(source, &values, arguments.max_manifest_size);
+    let (mut manifests, mut others) = (Vec::new(), Vec::new());
+    for path in &arguments.manifests {
+        if path == Path::new("-") {
+            let input = read(ManifestSource::StandardInput);
+            manifests.push(Given { name: "standard input".to_owned(), input });
+            continue;
+        }
+        if !session.is_directory(path) {
+            let input = read(ManifestSource::File(path.clone()));
+            manifests.push(Given { name: path.display().to_string(), input });
+            continue;
+        }
+        for file in session.yaml_files_below(path).map_err(|error| (path.clone(), error))? {
+            let name = file.display().to_string();
+            match read(ManifestSource::File(file)) {
+                Ok(input) if !input.is_manifest() => others.push(name),
+                input => manifests.push(Given { name, input }),
+            }
+        }
+    }
+    Ok((manifests, others))
+}
+
+/// Checks a manifest, and prints the result.
+fn check(arguments: &ValidateArguments, console: &Console, session: &Session, given: &Given) -> ExitCode {
+    let input = match &given.input {
         Ok(input) => input,
-        Err(code) => return code,
+        Err(error) => return manifest::report_input_error(console, error),
     };
     if !arguments.matrix.is_empty() {
-        return matrix(console, arguments, &session, &input);
+        return matrix(console, arguments, session, input);
     }
-    match session.validate(&input) {
+    match strictly(arguments, session.validate(input)) {
         Ok(Validation { resources: count, warnings }) => {
             diagnostics::print(console, &warnings);
             console.print(&format!("{} is valid: {}\n", input.name(), resources(count)))
         }
-        Err(ValidationError::Manifest(errors)) => manifest::report_manifest_errors(console, &errors, &input),
+        Err(ValidationError::Manifest(errors)) => manifest::report_manifest_errors(console, &errors, input),
         Err(ValidationError::Name(error)) => state::report_missing_name(console, &error),
         Err(error) => state::report_setup_error(console, &error),
     }
+}
+
+/// Makes warnings and notes errors, if the command line asks for it.
+fn strictly(
+    arguments: &ValidateArguments,
+    validation: Result<Validation, ValidationError>,
+) -> Result<Validation, ValidationError> {
+    if arguments.strict { validation.and_then(Validation::strict) } else { validation }
 }
 
 fn resources(count: usize) -> String {
@@ -36,17 +115,32 @@ fn resources(count: usize) -> String {
 }
 
 /// Checks a manifest for each of several machines.
-fn matrix(console: &Console, arguments: &ValidateArguments, session: &Session, input: &Input) -> ExitCode {
+fn validate_for_machines(
+    arguments: &ValidateArguments,
+    session: &Session,
+    input: &Input,
+) -> Vec<Result<Validation, ValidationError>> {
     let facts = |file: &PathBuf| GivenFacts {
         files: vec![file.clone()],
         assignments: arguments.values.facts.fact.clone(),
     };
     let machines: Vec<GivenFacts> = arguments.matrix.iter().map(facts).collect();
-    let validations = session.validate_for(input, &machines);
+    let validations = session.validate_for(input, &machines).into_iter();
+    validations.map(|validation| strictly(arguments, validation)).collect()
+}
+
+/// Checks a manifest for each of several machines, and prints the results.
+fn matrix(console: &Console, arguments: &ValidateArguments, session: &Session, input: &Input) -> ExitCode {
+    let validations = validate_for_machines(arguments, session, input);
     show_shared(console, &shared_findings(&validations), &arguments.matrix);
+    let several =
+        arguments.manifests.len() > 1 || arguments.manifests.iter().any(|path| session.is_directory(path));
+    let prefix = if several { format!("{} for ", input.name()) } else { String::new() };
     let line = |(file, validation): (&PathBuf, &Result<Validation, ValidationError>)| match validation {
-        Ok(validation) => format!("{}: valid, {}\n", file.display(), resources(validation.resources)),
-        Err(error) => format!("{}: {error}\n", file.display()),
+        Ok(validation) => {
+            format!("{prefix}{}: valid, {}\n", file.display(), resources(validation.resources))
+        }
+        Err(error) => format!("{prefix}{}: {error}\n", file.display()),
     };
     let printed = console.print(&arguments.matrix.iter().zip(&validations).map(line).collect::<String>());
     match validations.iter().filter(|validation| validation.is_err()).count() {
@@ -60,7 +154,7 @@ fn matrix(console: &Console, arguments: &ValidateArguments, session: &Session, i
     }
 }
 
-/// Shows errors and warnings, grouped by the machines that they concern.
+/// Shows errors, warnings and notes, grouped by the machines that they concern.
 fn show_shared(console: &Console, shared: &[SharedFinding<'_>], files: &[PathBuf]) {
     let mut before: &[usize] = &[];
     for SharedFinding { diagnostic, findings, machines } in shared {
@@ -76,5 +170,70 @@ fn show_shared(console: &Console, shared: &[SharedFinding<'_>], files: &[PathBuf
             before = machines;
         }
         console.write(&format!("{}\n\n", diagnostics::render_styled(diagnostic, &findings.texts)));
+    }
+}
+
+/// Checks manifests, and prints the results as one JSON document.
+fn document(
+    arguments: &ValidateArguments,
+    console: &Console,
+    session: &Session,
+    given: &[Given],
+    not_manifests: Vec<String>,
+) -> ExitCode {
+    let mut manifests = Vec::new();
+    for Given { name, input } in given {
+        let input = match input {
+            Ok(input) => input,
+            Err(error) => {
+                let causes = ccm_model::error_layers(error).join(": ");
+                manifests.push(unreadable(name, causes));
+                continue;
+            }
+        };
+        if arguments.matrix.is_empty() {
+            let validation = strictly(arguments, session.validate(input));
+            manifests.push(validated(name, None, &validation));
+        } else {
+            let validations = validate_for_machines(arguments, session, input);
+            let machines = arguments.matrix.iter().zip(&validations);
+            manifests.extend(
+                machines
+                    .map(|(file, validation)| validated(name, Some(file.display().to_string()), validation)),
+            );
+        }
+    }
+    let document = ValidationDocument::new(manifests, not_manifests);
+    let code = console.print(&printed::document(&document.json()));
+    if document.is_valid() { code } else { ExitCode::NothingRun }
+}
+
+/// Returns the result of a manifest that can't be read.
+fn unreadable(name: &str, message: String) -> ValidatedManifest {
+    ValidatedManifest {
+        manifest: name.to_owned(),
+        machine: None,
+        resources: None,
+        valid: false,
+        findings: vec![Finding::error(DiagnosticKind::Unreadable, message)],
+    }
+}
+
+fn validated(
+    name: &str,
+    machine: Option<String>,
+    validation: &Result<Validation, ValidationError>,
+) -> ValidatedManifest {
+    let findings = match validation {
+        Ok(validation) => validation.warnings.document(),
+        Err(ValidationError::Manifest(errors)) => errors.document(),
+        Err(error) => vec![Finding::error(DiagnosticKind::Missing, error.to_string())],
+    };
+    ValidatedManifest {
+        manifest: name.to_owned(),
+        machine,
+        resources: validation.as_ref().ok().map(|valid| valid.resources),
+        valid: validation.is_ok(),
+        findings,
     }
 }

@@ -1,5 +1,6 @@
 //! Facts of the host: its name, distribution and kernel.
 
+mod names;
 mod platform;
 mod virtualization;
 
@@ -19,7 +20,10 @@ const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
 
 pub(crate) fn info(reader: &mut FactReader<'_>, clock: &dyn Clock) -> Value {
     let kernel = reader.machine.kernel();
-    let Platform { name, family, version } = Platform::detect(reader);
+    let platform = Platform::detect(reader);
+    let major_version = platform.major_version().to_owned();
+    let Platform { name, family, version, codename } = platform;
+    let package_architecture = names::package_architecture(reader, &family, &kernel);
     let virtualization = Virtualization::detect(reader, &kernel.release);
     let since_boot = reader.machine.since_boot();
     let now = clock.now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -39,6 +43,7 @@ pub(crate) fn info(reader: &mut FactReader<'_>, clock: &dyn Clock) -> Value {
     };
     json!({
         "hostname": kernel.hostname,
+        "fqdn": names::full_name(reader, &kernel.hostname),
         "uptime": uptime,
         "bootTime": booted,
         "procs": processes,
@@ -46,8 +51,12 @@ pub(crate) fn info(reader: &mut FactReader<'_>, clock: &dyn Clock) -> Value {
         "platform": name,
         "platformFamily": family,
         "platformVersion": version,
+        "platformMajorVersion": major_version,
+        "platformCodename": codename,
         "kernelVersion": kernel.release,
         "kernelArch": kernel.architecture,
+        "packageArch": package_architecture,
+        "initSystem": names::init_system(reader),
         "virtualizationSystem": virtualization.system,
         "virtualizationRole": virtualization.role,
         "hostId": host_id(reader),

@@ -2,6 +2,7 @@
 
 mod attributes;
 mod backup;
+mod below;
 mod content;
 mod directory;
 mod error;
@@ -24,6 +25,7 @@ use std::time::SystemTime;
 use ccm_model::FileVersion;
 
 pub use backup::{BACKUP_METADATA_ENDING, BACKUPS, BackupMetadata, backup_stem, slug};
+pub use below::files_below;
 pub use content::sha256;
 pub use error::{FileError, FileStep};
 pub use middleware::{FileChange, FilesMiddleware};

@@ -11,6 +11,8 @@ pub enum Severity {
     Error,
     /// A warning: it is reported, and the run goes on.
     Warning,
+    /// A note: validation reports it, a run does not.
+    Note,
 }
 
 /// A span that a diagnostic points at.
@@ -22,7 +24,7 @@ pub struct Label {
     pub text: String,
 }
 
-/// An error or a warning about a text.
+/// An error, a warning or a note about a text.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Diagnostic {
     /// Severity of a diagnostic.
@@ -51,6 +53,11 @@ impl Diagnostic {
     /// Builds a warning with a location.
     pub fn warning(kind: DiagnosticKind, span: Span, message: impl Into<String>) -> Self {
         Self::new(Severity::Warning, kind, span, message)
+    }
+
+    /// Builds a note with a location.
+    pub fn note(kind: DiagnosticKind, span: Span, message: impl Into<String>) -> Self {
+        Self::new(Severity::Note, kind, span, message)
     }
 
     fn new(severity: Severity, kind: DiagnosticKind, span: Span, message: impl Into<String>) -> Self {

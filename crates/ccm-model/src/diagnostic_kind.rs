@@ -83,6 +83,10 @@ kinds! {
     NoEffect = "no-effect",
     /// A secret may become known.
     ExposedSecret = "exposed-secret",
+    /// A resource is never unchanged.
+    AlwaysChanges = "always-changes",
+    /// A resource comes before what it needs, and no dependency says otherwise.
+    Unordered = "unordered",
 }
 
 impl fmt::Display for DiagnosticKind {

@@ -32,7 +32,7 @@ impl Diagnostics {
         self.found += 1;
         let (count, what) = match found.severity {
             Severity::Error => (&mut self.errors, "errors"),
-            Severity::Warning => (&mut self.warnings, "warnings"),
+            Severity::Warning | Severity::Note => (&mut self.warnings, "warnings"),
         };
         if *count > MAX_PER_SEVERITY || !self.seen.insert(identity(&self.hasher, &found)) {
             return;

@@ -7,12 +7,15 @@ mod apply;
 mod decision_table;
 mod exec;
 mod file;
+mod notes;
 mod output_tail;
 mod package;
 mod principal;
 mod service;
 
 use ccm_engine::ResourceType;
+
+pub use notes::notes;
 
 /// All resource types. Nothing registers itself anywhere else.
 pub fn types() -> Vec<&'static dyn ResourceType> {

@@ -1,5 +1,6 @@
 //! Errors and warnings in texts, without secrets.
 
+mod document;
 mod redaction;
 mod sensitive_text;
 
@@ -8,6 +9,8 @@ use std::ops::Deref;
 
 use ccm_model::{Diagnostic, Severity, SourceMap, escape_control};
 use ccm_redaction::Secrets;
+
+pub use document::{Finding, ValidatedManifest, ValidationDocument};
 
 /// Errors and warnings, with the texts that they point into. They hold no secret and can be shown.
 ///
@@ -36,6 +39,7 @@ impl Findings {
             let severity = match found.severity {
                 Severity::Error => "error",
                 Severity::Warning => "warning",
+                Severity::Note => "note",
             };
             text += &format!("{severity}: {}\n", escape_control(&format!("{location}{}", found.message)));
             text.extend(found.hints.iter().map(|hint| format!("hint: {}\n", escape_control(hint))));

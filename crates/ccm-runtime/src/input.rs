@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use ccm_host::{absolute, is_transient};
 use ccm_manifest::{DataFile, Request, Sources as _};
+use ccm_model::SourceId;
+use ccm_yaml::Limits;
 
 use crate::machine::{MachineSources, url_hint};
 use crate::session::Session;
@@ -117,6 +119,21 @@ pub struct Input {
 }
 
 impl Session {
+    /// Returns `true` for a directory, links followed.
+    pub fn is_directory(&self, path: &Path) -> bool {
+        self.doors.files.is_directory(path).unwrap_or(false)
+    }
+
+    /// Returns the YAML files below a directory, sorted by path. Hidden files and directories are left out,
+    /// and no link is followed.
+    pub fn yaml_files_below(&self, directory: &Path) -> io::Result<Vec<PathBuf>> {
+        let mut files = self.doors.doors.files_below(directory)?;
+        files.retain(|path| {
+            path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml")
+        });
+        Ok(files)
+    }
+
     /// Reads a manifest of at most `max_size` bytes.
     pub fn read(
         &self,
@@ -179,6 +196,13 @@ impl Input {
     /// Returns `true` if another run may find a different manifest at the same place, such as a pipe.
     pub(crate) fn is_transient(&self) -> bool {
         self.is_transient
+    }
+
+    /// Returns `false` if the text is valid YAML without a `ccm` key: a file of values or of facts.
+    pub fn is_manifest(&self) -> bool {
+        let parsed = ccm_yaml::parse_any(SourceId(0), &self.request.text, &Limits::default());
+        let Ok(Some(root)) = parsed else { return true };
+        root.as_map().is_some_and(|map| map.get("ccm").is_some())
     }
 
     pub(crate) fn facts(&self) -> &GivenFacts {

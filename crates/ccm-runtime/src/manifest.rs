@@ -1,9 +1,8 @@
 //! Manifests that were loaded and checked.
 
 use std::fmt;
-use std::mem::take;
 
-use ccm_graph::RenderFormat;
+use ccm_graph::{Graph, RenderFormat};
 use ccm_manifest::{LoadResult, load};
 use ccm_model::{Catalog, ResourceId, ResourceIndex};
 
@@ -47,7 +46,7 @@ impl Session {
         loaded.diagnostics.extend(unread);
         match catalog {
             Some(catalog) => {
-                let warnings = Findings::redacted(take(&mut loaded.diagnostics), &texts, &self.secrets);
+                let warnings = Findings::redacted(loaded.diagnostics.clone(), &texts, &self.secrets);
                 Ok(LoadedManifest { session: self, input, catalog, loaded, warnings })
             }
             None => Err(self.errors(loaded.diagnostics, &texts)),
@@ -66,8 +65,13 @@ impl LoadedManifest<'_> {
         &self.warnings
     }
 
-    pub(crate) fn into_warnings(self) -> Findings {
-        self.warnings
+    /// Returns the warnings, then the notes.
+    pub(crate) fn warnings_and_notes(&self) -> Findings {
+        let order = Graph::of(&self.catalog).order();
+        let notes = ccm_resources::notes(&self.catalog, &order);
+        let mut all = self.loaded.diagnostics.clone();
+        all.extend(notes);
+        Findings::redacted(all, &self.loaded.texts(), &self.session.secrets)
     }
 
     /// Finds resources by their names or aliases; `None` selects all.

@@ -14,8 +14,21 @@ use crate::session::Session;
 pub struct Validation {
     /// Number of resources.
     pub resources: usize,
-    /// Warnings.
+    /// Warnings, then notes.
     pub warnings: Findings,
+}
+
+impl Validation {
+    /// Returns an error if there is any warning or note.
+    pub fn strict(mut self) -> Result<Self, ValidationError> {
+        if self.warnings.diagnostics.is_empty() {
+            return Ok(self);
+        }
+        for found in &mut self.warnings.diagnostics {
+            found.severity = Severity::Error;
+        }
+        Err(ValidationError::Manifest(ManifestErrors(self.warnings)))
+    }
 }
 
 /// Reason why a manifest is not valid.
@@ -66,7 +79,7 @@ impl Session {
         let manifest = self.load(input)?;
         manifest.check_name()?;
         let resources = manifest.catalog().resources.len();
-        Ok(Validation { resources, warnings: manifest.into_warnings() })
+        Ok(Validation { resources, warnings: manifest.warnings_and_notes() })
     }
 }
 

@@ -13,6 +13,8 @@ pub(super) struct Platform {
     pub(super) family: String,
     /// Version; empty if the distribution has none.
     pub(super) version: String,
+    /// Name of the version; empty if it has none.
+    pub(super) codename: String,
 }
 
 const FAMILIES: [(&str, &[&str]); 12] = [
@@ -64,8 +66,26 @@ impl Platform {
         let release = assignments(release.as_deref().unwrap_or_default());
         let (name, version) = name_and_version(reader, &release);
         let likes = release.get("ID_LIKE").map(String::as_str).unwrap_or_default();
-        Self { family: family(&name, likes).to_owned(), name, version }
+        Self { family: family(&name, likes).to_owned(), name, version, codename: codename(&release) }
     }
+
+    /// Returns the digits of the version before the first point; empty if it does not begin with a digit.
+    pub(super) fn major_version(&self) -> &str {
+        let end = self.version.find(|character: char| !character.is_ascii_digit());
+        &self.version[..end.unwrap_or(self.version.len())]
+    }
+}
+
+/// Returns the name of the version, such as `bookworm`.
+fn codename(release: &HashMap<String, String>) -> String {
+    let get = |name: &str| release.get(name).filter(|value| !value.is_empty());
+    if let Some(name) = get("VERSION_CODENAME").or_else(|| get("UBUNTU_CODENAME")) {
+        return name.clone();
+    }
+    // Some have it between parentheses alone: `9.4 (Plow)`.
+    let version = release.get("VERSION").map(String::as_str).unwrap_or_default();
+    let between = version.split_once('(').and_then(|(_, rest)| rest.split_once(')'));
+    between.map_or_else(String::new, |(name, _)| name.to_lowercase())
 }
 
 fn family(name: &str, likes: &str) -> &'static str {

@@ -5,6 +5,12 @@ use super::FactKind::{self, Boolean, Integer, Number, Text};
 
 pub(super) const FACTS: &[Fact] = &[
     fact("host.info.hostname", Text, "host name that the kernel reports", r#""web1.example.net""#),
+    fact(
+        "host.info.fqdn",
+        Text,
+        "host name with its domain, from the host name, `/etc/hosts` or `/etc/resolv.conf`; no name server is asked",
+        r#""web1.example.net""#,
+    ),
     fact("host.info.uptime", Integer, "seconds since boot", "86400"),
     fact("host.info.bootTime", Integer, "time of the last boot, in seconds since 1970", "1700000000"),
     fact("host.info.procs", Integer, "number of processes", "142"),
@@ -23,8 +29,27 @@ pub(super) const FACTS: &[Fact] = &[
         r#""debian""#,
     ),
     fact("host.info.platformVersion", Text, "version of the distribution; empty if it has none", r#""12.5""#),
+    fact(
+        "host.info.platformMajorVersion",
+        Text,
+        "digits of that version before the first point; empty if it has none",
+        r#""12""#,
+    ),
+    fact("host.info.platformCodename", Text, "name of that version; empty if it has none", r#""bookworm""#),
     fact("host.info.kernelVersion", Text, "release of the kernel", r#""6.1.0-18-amd64""#),
     fact("host.info.kernelArch", Text, "architecture of the kernel, as in `uname -m`", r#""x86_64""#),
+    fact(
+        "host.info.packageArch",
+        Text,
+        "architecture in the words of the package tool: `amd64` for apt, `x86_64` for dnf",
+        r#""amd64""#,
+    ),
+    fact(
+        "host.info.initSystem",
+        Text,
+        "running init system: `systemd`, `openrc`, `runit`; empty if it is another or none",
+        r#""systemd""#,
+    ),
     fact(
         "host.info.virtualizationSystem",
         Text,

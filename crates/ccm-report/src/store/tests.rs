@@ -356,10 +356,7 @@ fn a_recorded_run_shows_hints_but_no_next_step() {
     let history = History { runs: Vec::new(), directory: None, path: PathBuf::new() };
     let text = history.run_text(&run, lines, &LocalZone::utc());
     assert!(text.contains("\n      hint: look at the log\n"), "{text}");
-    assert!(
-        text.contains("still needs a refresh: file#/a may have changed (run 01a1, "),
-        "{text}"
-    );
+    assert!(text.contains("still needs a refresh: file#/a may have changed (run 01a1, "), "{text}");
     assert!(!text.contains("the next run"), "{text}");
 }
 

@@ -1,13 +1,15 @@
 //! Validation without a run, for this machine and for others.
 
-use ccm_model::Severity;
-use ccm_runtime::{GivenFacts, GivenValues, ManifestSource, Session, ValidationError, shared_findings};
+use ccm_model::{DiagnosticKind, Severity};
+use ccm_runtime::{
+    Findings, GivenFacts, GivenValues, ManifestSource, Session, Validation, ValidationError, shared_findings,
+};
 use ccm_testkit::Scratch;
 
 use crate::{manifest_of, read, session};
 
 const RESOURCES: &str =
-    "    - exec: [{'serve {{ Facts.role }}': {timeout: '{{ Facts.wait ?? \"30s\" }}'}}]\n";
+    "    - exec: [{'serve {{ Facts.role }}': {timeout: '{{ Facts.wait ?? \"30s\" }}', creates: /a}}]\n";
 
 fn facts(assignments: &[&str]) -> GivenFacts {
     GivenFacts { assignments: assignments.iter().map(|pair| (*pair).to_owned()).collect(), files: Vec::new() }
@@ -72,13 +74,85 @@ fn a_manifest_is_not_valid_without_the_name_that_a_run_needs() {
     assert!(matches!(&*others, [Err(ValidationError::Name(_))]));
 }
 
-#[test]
-fn warnings_are_part_of_a_validation() {
+/// Validates a manifest with these resources. Returns the kind of each warning and note, and the line.
+fn findings(resources: &str) -> Vec<(Severity, DiagnosticKind, usize)> {
     let scratch = Scratch::new();
     let session = session(&scratch);
-    let input = read(&session, &manifest_of(&scratch, "    - exec: [{'touch /tmp/a $HOME': {}}]\n"));
-    let valid = session.validate(&input).expect("a valid manifest");
-    assert!(!valid.warnings.diagnostics.is_empty());
-    assert!(valid.warnings.diagnostics.iter().all(|found| found.severity == Severity::Warning));
-    assert_eq!(valid.warnings.count(), "0 errors");
+    let input = read(&session, &manifest_of(&scratch, resources));
+    let Findings { diagnostics, texts } = session.validate(&input).expect("a valid manifest").warnings;
+    let line = |found: &ccm_model::Diagnostic| {
+        let span = found.span().expect("a location");
+        texts.location(span).expect("a line").line - 2
+    };
+    diagnostics.iter().map(|found| (found.severity, found.kind, line(found))).collect()
+}
+
+#[test]
+fn warnings_are_part_of_a_validation() {
+    let found = findings("    - exec: [{'touch /tmp/a $HOME': {creates: /tmp/a}}]\n");
+    assert!(matches!(&*found, [(Severity::Warning, _, 1)]), "{found:?}");
+}
+
+#[test]
+fn notes_name_what_a_run_does_but_nobody_may_want() {
+    let note = |kind, line| (Severity::Note, kind, line);
+    let always = DiagnosticKind::AlwaysChanges;
+    let unordered = DiagnosticKind::Unordered;
+    let unit = "/etc/systemd/system/web.service";
+    for (resources, expected) in [
+        ("    - exec: [date: {}]\n".to_owned(), vec![note(always, 1)]),
+        ("    - exec: [date: {onlyif: []}]\n".to_owned(), vec![note(always, 1)]),
+        ("    - exec: [date: {creates: /a}]\n".to_owned(), vec![]),
+        ("    - exec: [date: {unchanged_returns: [1]}]\n".to_owned(), vec![]),
+        (
+            "    - exec: [date: {refreshonly: true}]\n".to_owned(),
+            vec![(Severity::Warning, DiagnosticKind::NoEffect, 1)],
+        ),
+        ("    - exec: [date: {refresh_only: false}]\n".to_owned(), vec![note(always, 1)]),
+        ("    - exec: [date: {control: {if: 'false'}}]\n".to_owned(), vec![]),
+        (
+            format!("    - service: [web: {{}}]\n    - file: [{unit}: {{content: x}}]\n"),
+            vec![note(unordered, 1)],
+        ),
+        (
+            format!("    - service: [web.service: {{}}]\n    - file: [{unit}.d/a.conf: {{content: x}}]\n"),
+            vec![note(unordered, 1)],
+        ),
+        (format!("    - file: [{unit}: {{content: x}}]\n    - service: [web: {{}}]\n"), vec![]),
+        (
+            format!(
+                "    - service: [web: {{require: ['file#{unit}']}}]\n    - file: [{unit}: {{content: x}}]\n"
+            ),
+            vec![],
+        ),
+        (format!("    - service: [web: {{}}]\n    - file: [{unit}: {{ensure: absent}}]\n"), vec![]),
+        (
+            "    - file: [/a: {owner: web}]\n    - exec: [/sbin/useradd -m web: {unless: id web}]\n"
+                .to_owned(),
+            vec![note(unordered, 1)],
+        ),
+        ("    - exec: [useradd web: {unless: id web}]\n    - file: [/a: {owner: web}]\n".to_owned(), vec![]),
+        (
+            "    - file: [/a: {owner: web}]\n    - exec: [useradd: {command: useradd db, unless: id db}]\n"
+                .to_owned(),
+            vec![],
+        ),
+    ] {
+        assert_eq!(findings(&resources), expected, "{resources}");
+    }
+}
+
+#[test]
+fn a_strict_validation_has_neither_warnings_nor_notes() {
+    let scratch = Scratch::new();
+    let session = session(&scratch);
+    let validate = |resources: &str| {
+        let input = read(&session, &manifest_of(&scratch, resources));
+        session.validate(&input).and_then(Validation::strict)
+    };
+    assert!(validate("    - exec: [date: {creates: /a}]\n").is_ok());
+    let Err(ValidationError::Manifest(errors)) = validate("    - exec: [date: {}]\n") else {
+        panic!("a valid manifest");
+    };
+    assert_eq!(errors.count(), "1 error");
 }

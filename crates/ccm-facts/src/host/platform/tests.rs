@@ -287,3 +287,20 @@ fn versions_follow_the_word_release() {
         assert_eq!(red_hat_version(text), expected, "{text:?}");
     }
 }
+
+#[test]
+fn version_has_a_major_version_and_a_name() {
+    for (release, version, major, codename) in [
+        ("VERSION_CODENAME=bookworm\nVERSION=\"12 (bookworm)\"\n", "12.5", "12", "bookworm"),
+        ("VERSION=\"8 (Jessie)\"\n", "8.11", "8", "jessie"),
+        ("VERSION=\"9.4 (Plow)\"\n", "9.4", "9", "plow"),
+        ("VERSION=\"3.20.1\"\n", "3.20.1", "3", ""),
+        ("", "rawhide", "", ""),
+        ("", "trixie/sid", "", ""),
+    ] {
+        let machine =
+            FakeMachine::default().with("/etc/os-release", release).with("/etc/debian_version", version);
+        let platform = Platform::detect(&mut FactReader::new(&machine));
+        assert_eq!([platform.major_version(), &platform.codename], [major, codename], "{release}");
+    }
+}

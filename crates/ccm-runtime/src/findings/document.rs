@@ -1,0 +1,109 @@
+//! The result of validations as a document.
+
+use ccm_model::{Diagnostic, Label, Location, Severity, SourceMap};
+use serde::Serialize;
+
+use crate::findings::Findings;
+
+/// Name of the protocol, with its version.
+const PROTOCOL: &str = "io.choria.ccm.v1.validation";
+
+/// Result of validating manifests, for programs.
+#[derive(Clone, Debug, Serialize)]
+pub struct ValidationDocument {
+    protocol: &'static str,
+    valid: bool,
+    manifests: Vec<ValidatedManifest>,
+    not_manifests: Vec<String>,
+}
+
+/// Result of validating one manifest, for this machine or for another one.
+#[derive(Clone, Debug, Serialize)]
+pub struct ValidatedManifest {
+    /// Name of the manifest: its path as it was given.
+    pub manifest: String,
+    /// File with the facts of the machine. `None` for this machine.
+    pub machine: Option<String>,
+    /// Number of resources of a valid manifest.
+    pub resources: Option<usize>,
+    /// `true` if there is no error.
+    pub valid: bool,
+    /// Errors, warnings and notes.
+    pub findings: Vec<Finding>,
+}
+
+/// Error, warning or note.
+#[derive(Clone, Debug, Serialize)]
+pub struct Finding {
+    severity: &'static str,
+    kind: &'static str,
+    message: String,
+    location: Option<Location>,
+    end: Option<Location>,
+    labels: Vec<LabelLine>,
+    hints: Vec<String>,
+    property: Option<String>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct LabelLine {
+    location: Option<Location>,
+    text: String,
+}
+
+impl ValidationDocument {
+    /// Builds a document. `not_manifests` names the files of given directories without a `ccm` key.
+    pub fn new(manifests: Vec<ValidatedManifest>, not_manifests: Vec<String>) -> Self {
+        let valid = manifests.iter().all(|manifest| manifest.valid);
+        Self { protocol: PROTOCOL, valid, manifests, not_manifests }
+    }
+
+    /// Returns the document as JSON.
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::to_value(self).unwrap_or_default()
+    }
+
+    /// Returns `true` if all manifests are valid.
+    pub fn is_valid(&self) -> bool {
+        self.valid
+    }
+}
+
+impl Finding {
+    /// Builds the finding of an error without a location.
+    pub fn error(kind: ccm_model::DiagnosticKind, message: String) -> Self {
+        Self::of(&Diagnostic::without_location(kind, message), &SourceMap::default())
+    }
+
+    fn of(diagnostic: &Diagnostic, texts: &SourceMap) -> Self {
+        let Diagnostic { severity, kind, message, labels, hints, property, missing: _ } = diagnostic;
+        let end = |label: &Label| {
+            let name = texts.locate(label.span)?.0.to_owned();
+            let end = texts.get(label.span.source)?.position(label.span.end as usize);
+            Some(Location { file: name, line: end.line, column: end.column })
+        };
+        let label =
+            |label: &Label| LabelLine { location: texts.location(label.span), text: label.text.clone() };
+        Self {
+            severity: match severity {
+                Severity::Error => "error",
+                Severity::Warning => "warning",
+                Severity::Note => "note",
+            },
+            kind: kind.as_str(),
+            message: message.clone(),
+            location: labels.first().and_then(|label| texts.location(label.span)),
+            end: labels.first().and_then(end),
+            labels: labels.iter().filter(|label| !label.text.is_empty()).map(label).collect(),
+            hints: hints.clone(),
+            property: property.as_ref().map(ToString::to_string),
+        }
+    }
+}
+
+impl Findings {
+    /// Returns the findings for programs.
+    pub fn document(&self) -> Vec<Finding> {
+        self.diagnostics.iter().map(|found| Finding::of(found, &self.texts)).collect()
+    }
+}

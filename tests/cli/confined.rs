@@ -113,7 +113,7 @@ fn guards_and_program_lookup_run_as_the_user() {
     for options in [&["--noop"][..], &[]] {
         let called = apply_private(&scratch, execs, options);
         assert_eq!(called.code, 0, "{}", called.shown());
-        assert!(called.stdout.contains("change"), "{}", called.shown());
+        assert!(called.reported().contains("change"), "{}", called.shown());
     }
 }
 
@@ -128,7 +128,9 @@ fn an_unknown_user_is_named() {
         let said = failed(&scratch, &exec);
         assert!(said.contains("x exec     a "), "{said}");
         assert!(
-            said.contains(&format!("`{property}` can't be used\n      caused by: {expected}\n")),
+            said.contains(&format!(
+                "`{property}` can't be used\n      command: true\n      caused by: {expected}\n"
+            )),
             "{said}"
         );
         let noop = apply_private(&scratch, &exec, &["--noop"]);

@@ -78,7 +78,7 @@ fn noop_reports_files_in_a_directory_that_does_not_exist_yet() {
         - '[dir]/c/f': {content: x}
 ";
     let noop = apply_files(&scratch, files, &["--noop", "--diff"]);
-    let shown = "would have created the file\n      --- /dev/null\n      +++ [dir]/a/b/f\n      @@ -0,0 +1 @@\n      +x\n";
+    let shown = "would create: 0644 root:root, 2 bytes\n      --- /dev/null\n      +++ [dir]/a/b/f\n      @@ -0,0 +1 @@\n      +x\n";
     assert!(noop.stdout.contains(shown), "{}", noop.shown());
     assert!(noop.stdout.contains("the directory \"[dir]/c\" does not exist"), "{}", noop.shown());
     assert_eq!(scratch.names(), ["manifest.yaml"]);
@@ -222,7 +222,7 @@ fn noop_reports_a_missing_directory_for_backups() {
     let noop = || ccm(&scratch, &["apply", "manifest.yaml", "--noop"]);
     let called = noop().variable("HOME", &scratch.at("home")).default_state().run();
     assert_eq!((called.code, scratch.has("home")), (0, false), "{}", called.shown());
-    assert!(called.stdout.contains("would have removed the file"), "{}", called.shown());
+    assert!(called.stdout.contains("would remove: file, 0 bytes"), "{}", called.shown());
     if !ccm_testkit::is_root() {
         let called = noop().default_state().run();
         assert!(called.stdout.contains("hint: set HOME or XDG_STATE_HOME"), "{}", called.shown());
@@ -278,7 +278,7 @@ fn a_backup_is_kept_if_the_manifest_asks_for_it() {
     scratch.write("f", "one\n");
     let files = "        - '[dir]/f': {content: \"two\\n\", backup: true}\n";
     let noop = apply_files(&scratch, files, &["--noop"]);
-    assert!(noop.stdout.contains("would have updated content"), "{}", noop.shown());
+    assert!(noop.stdout.contains("would change: content (+1 -1)"), "{}", noop.shown());
     assert!(!noop.stdout.contains("kept in") && !scratch.state().exists(), "{}", noop.shown());
     let called = apply_files(&scratch, files, &[]);
     assert_eq!(called.code, 0, "{}", called.shown());
@@ -354,5 +354,9 @@ fn a_full_disk_leaves_whole_files_only() {
     }
     assert_eq!(scratch.read("copy/n7").as_deref(), Some("old"));
     assert_eq!(second.code, 0, "{}", second.shown());
-    assert!(second.stdout.contains(&format!("; changed {}", 8 - (names.len() - 1))), "{}", second.shown());
+    assert!(
+        second.stdout.contains(&format!("; created {}, changed 1 (run ", 7 - (names.len() - 1))),
+        "{}",
+        second.shown()
+    );
 }

@@ -211,7 +211,7 @@ fn a_refresh_that_stays_pending_is_reported() {
         - reload: {command: 'true', refresh_only: true, subscribe: [exec#make], control: {if: '1 > 2'}}
 ";
     let called = apply_execs(&scratch, execs, &[VERIFY]);
-    let pending = ["1 skipped (run ", "exec#reload ", "by exec#make ", "`ccm status --pending`", "Verified"];
+    let pending = ["exec#reload ", "exec#make ", "`ccm status --pending`", "1 skipped (run ", "Verified"];
     expect_output(&called, 0, &pending);
     assert!(called.stderr.contains("1 refresh") && called.stderr.contains("--pending"), "{}", called.shown());
 }

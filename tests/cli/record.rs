@@ -124,7 +124,7 @@ fn a_run_goes_on_if_its_record_can_not_be_written() {
     // A file is in the place of the directory.
     fs::write(scratch.state().join("runs"), "precious").expect("a file");
     let called = apply_execs(&scratch, "        - touch [dir]/ran:\n", &[]);
-    expect_output(&called, 4, &["[dir]/ran changed", "changed 1 (run "]);
+    expect_output(&called, 4, &["[dir]/ran changed", "ran 1 (run "]);
     for part in ["error: ", "record", "\"[state]/runs\"", "caused by: Not a directory"] {
         assert!(called.stderr.contains(part), "{part}: {}", called.shown());
     }

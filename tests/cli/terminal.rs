@@ -97,10 +97,10 @@ fn progress_of_a_command_is_shown_and_erased() {
     let (text, _) = coloured.finish();
     let (before, behind) = text.split_once("[1/1] exec#slow ").unwrap_or_else(|| panic!("{text:?}"));
     assert!(before.ends_with("/manifest.yaml\u{1b}[0m\n\r\u{1b}[K"), "{text:?}");
-    assert!(behind.contains("\r\u{1b}[K  \u{1b}[32m~\u{1b}[0m "), "{text:?}");
+    assert!(behind.contains("\r\u{1b}[K  \u{1b}[32m!\u{1b}[0m "), "{text:?}");
     plain.wait_until_shown(1);
     let (plain, _) = plain.finish();
-    assert!(plain.contains("\r\u{1b}[K  ~ exec "), "{plain:?}");
+    assert!(plain.contains("\r\u{1b}[K  ! exec "), "{plain:?}");
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn progress_is_shown_on_capable_terminals_only() {
     shown.wait_until_shown(2);
     let (terminal, report) = shown.finish();
     assert!(terminal.contains("[1/1] exec#slow "), "{terminal:?}");
-    assert!(report.contains("\n  ~ exec     slow ") && !report.contains('\u{1b}'), "{report:?}");
+    assert!(report.contains("\n  ! exec     slow ") && !report.contains('\u{1b}'), "{report:?}");
     for (run, (variables, options)) in runs.into_iter().zip(elsewhere) {
         let (terminal, report) = run.finish();
         assert!(!terminal.contains("[1/1]"), "{variables} {options}: {terminal:?}");

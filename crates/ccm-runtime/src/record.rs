@@ -85,7 +85,15 @@ impl RunRecord {
 
     /// Ends the record of a run whose manifest was refused.
     pub(crate) fn refuse(mut self, errors: &str, exit_code: u8) -> Option<Recorded> {
-        let start = SessionStarted { at: self.began, noop: false, resources: 0, message: None };
+        let start = SessionStarted {
+            at: self.began,
+            noop: false,
+            resources: 0,
+            host: String::new(),
+            manifest: String::new(),
+            run_id: String::new(),
+            message: None,
+        };
         self.accept(&Event::SessionStarted(start), false);
         let store = self.store.take()?;
         Some(store.finish(StoredSummary::refused(self.encoder.identity(), self.began, errors, exit_code)))

@@ -270,7 +270,8 @@ impl Called {
             ("[id]", "01a200cb"),
             ("[time]", "2026-11-20 04:00:01"),
             ("resources in …", "resources in 12ms"),
-            ("(…)", "(8ms)"),
+            ("(…", "(8ms"),
+            ("runtime=…", "runtime=8ms"),
         ];
         stands_for.iter().fold(aligned.collect(), |text: String, (mark, shown)| text.replace(mark, shown))
     }
@@ -361,7 +362,11 @@ fn without_columns(line: &str) -> String {
     let Some((sign, kind, name, words)) = resource_line(line) else { return line.to_owned() };
     let words = match words.rsplit_once(" (") {
         Some((words, remark)) if is_time_taken(remark) => format!("{words} (…)"),
-        _ => words.to_owned(),
+        Some((words, remark)) => match remark.split_once(", ") {
+            Some((time, rest)) if is_time_taken(&format!("{time})")) => format!("{words} (…, {rest}"),
+            _ => format!("{words} ({remark}"),
+        },
+        None => words.to_owned(),
     };
     format!("  {sign} {kind} {name}   {words}")
 }

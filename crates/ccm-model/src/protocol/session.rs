@@ -34,9 +34,8 @@ pub struct StartLine<'a> {
     #[serde(default, skip_serializing_if = "str::is_empty")]
     #[schemars(!default, !skip_serializing_if)]
     pub manifest: Cow<'a, str>,
-    /// Name of the machine.
+    /// Name of the machine. A run that was refused has none.
     #[serde(default, skip_serializing_if = "str::is_empty")]
-    #[schemars(!default, !skip_serializing_if)]
     pub host: Cow<'a, str>,
     /// Version of ccm.
     #[serde(default, skip_serializing_if = "str::is_empty")]

@@ -485,11 +485,11 @@ fn ledgers_that_others_can_write_are_not_trusted() {
             called.shown()
         );
         assert!(called.stderr.contains("it can be written by others (mode 0777)"), "{}", called.shown());
-        assert!(called.stderr.contains("note: a run would refuse this ledger"), "{}", called.shown());
+        assert!(called.stderr.contains("note: `ccm apply` refuses this ledger"), "{}", called.shown());
         assert!(called.stderr.contains(check), "{}", called.shown());
         let called = ccm(&scratch, &["status", "--pending"]).run();
         let said =
-            "can't be trusted: it can be written by others (mode 0777); a run would refuse this ledger\n";
+            "can't be trusted: it can be written by others (mode 0777); `ccm apply` refuses this ledger\n";
         assert!(called.code == 0 && called.stdout.contains(said), "{}", called.shown());
         assert!(!called.stdout.contains("next:"), "{}", called.shown());
         assert!(pending(&scratch)["pending"][0]["untrusted"].is_string());

@@ -78,7 +78,7 @@ fn the_directory_of_another_user_is_refused() {
 fn a_shared_directory_is_kept_and_one_of_its_own_advised() {
     let scratch = Scratch::new();
     for (mode, advice) in [
-        (0o1777, "use a directory of its own, such as --state-dir [dir]/shared/ccm"),
+        (0o1777, "use a directory that only you can write, such as --state-dir [dir]/shared/ccm"),
         (0o777, "that only you can write"),
     ] {
         fs::create_dir_all(scratch.at("shared")).expect("a directory");

@@ -36,7 +36,11 @@ pub(crate) fn report_missing_verification(
         }
         _ => console.error_of(error, "", &[]),
     }
-    console.error("the manifest can't be applied a second time", &[], &[]);
+    console.error(
+        "the manifest was applied once, and the second run, which verifies it, was not started",
+        &[],
+        &[],
+    );
     code.and_failed()
 }
 

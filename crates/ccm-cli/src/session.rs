@@ -43,7 +43,7 @@ fn show(notice: &Notice<'_>, console: &Console) {
         Notice::Waiting(other) => console.note(&format!("waiting for another run to end ({other})")),
         Notice::UntrustedLedger(error) => {
             console.warning_of(error);
-            console.note("a run would refuse this ledger");
+            console.note("`ccm apply` refuses this ledger");
             if let LedgerError::Untrusted { is_directory, .. } = error {
                 console.hint(untrusted_hint(*is_directory));
             }

@@ -37,7 +37,7 @@ pub(crate) fn report_begin_error(console: &Console, session: &Session, error: &B
             }
             // The parent directory belongs to the user who runs ccm.
             LockError::Use { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
-                "change the owner of the lock file to that of its directory with `chown`, or remove the file"
+                "as root, give the lock file with `chown` to the owner of its directory; remove it only if no run is going on"
                     .to_owned()
             }
             LockError::Use { path, source } => session.state_advice(path, source).to_string(),

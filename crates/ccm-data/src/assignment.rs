@@ -37,7 +37,9 @@ impl AssignmentError {
     pub fn hint(&self) -> &'static str {
         match self {
             Self::NoEquals | Self::NoKey => "write an assignment such as `port=8080` or `web.port=8080`",
-            Self::EmptyPart => "write `\\.` for a dot that belongs to a key",
+            Self::EmptyPart => {
+                "remove the extra dot, or write `\\.` for a dot that belongs to a key, in quotes: `'a\\.b=1'`"
+            }
             Self::TooDeep => "put deep data into a file",
         }
     }

@@ -63,7 +63,7 @@ pub enum AccountError {
         name: String,
     },
     /// The database of users and groups can't be read.
-    #[error("\"{name}\" can't be looked up among users and groups")]
+    #[error("the lookup of \"{name}\" in the databases of users and groups failed")]
     Lookup {
         /// Name that was looked up.
         name: String,

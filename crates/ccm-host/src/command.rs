@@ -276,7 +276,7 @@ pub enum StartError {
         program: PathBuf,
     },
     /// The program is neither a binary for this machine nor a script with an interpreter line.
-    #[error("\"{}\" is neither a program of this machine nor a script that begins with #!", program.display())]
+    #[error("\"{}\" is neither an executable for the architecture of this machine nor a script that begins with #!", program.display())]
     NoInterpreter {
         /// Path of the program.
         #[serde(with = "path")]

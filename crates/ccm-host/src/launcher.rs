@@ -98,7 +98,8 @@ fn prepare(request: &LaunchRequest, replies: &mut File) -> Result<(), StartError
     raw::set_default(Signal::SIGPIPE).map_err(step("launcher", "the signal SIGPIPE can't be reset"))?;
     hide_inherited_files().map_err(step("launcher", "inherited files can't be hidden"))?;
     if request.identity.is_some() || request.sandbox.is_some() {
-        privileges::leave_session_keyring().map_err(step("launcher", "the session keyring can't be left"))?;
+        privileges::leave_session_keyring()
+            .map_err(step("launcher", "a new session keyring can't be joined"))?;
     }
     let confinement =
         request.sandbox.as_ref().map(|sandbox| Confinement::enter(sandbox, request)).transpose()?;

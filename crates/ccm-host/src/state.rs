@@ -130,7 +130,10 @@ impl StateError {
             }
             // In a directory such as /tmp, others can't exchange a directory of this user.
             Self::Exposed { path, mode } if mode & STICKY != 0 => {
-                format!("use a directory of its own, such as --state-dir {}", path.join("ccm").display())
+                format!(
+                    "use a directory that only you can write, such as --state-dir {}",
+                    path.join("ccm").display()
+                )
             }
             Self::Exposed { .. } => "use --state-dir to name a directory that only you can write".to_owned(),
         }

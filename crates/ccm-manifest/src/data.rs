@@ -290,8 +290,10 @@ fn warn_of_own_values(nodes: &DataNodes, value: &Value, defaults: &Map, diagnost
         }
         let name = shown(&key.text);
         let message =
-            format!("the value of `{name}` in the manifest that applies this one has no effect here");
+            format!("this value of `{name}` wins over the one in the manifest that applies this one");
         let warning = Diagnostic::warning(DiagnosticKind::NoEffect, key.span, message);
-        diagnostics.push(warning.with_hint(format!("pass it with `data: {{{name}: …}}` of the `apply`")));
+        diagnostics.push(warning.with_hint(format!(
+            "to use the other value, set `data: {{{name}: …}}` on the `apply` in that manifest"
+        )));
     }
 }

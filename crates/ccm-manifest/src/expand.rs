@@ -125,11 +125,13 @@ impl Expansion {
 /// Returns the error for a late value that must be known before the run.
 pub(crate) fn needed_before_run(on: &DeferredOn, span: Span) -> Diagnostic {
     let what = match on {
-        DeferredOn::File(_) => "the content of a managed file is known",
-        _ => "a captured value is known",
+        DeferredOn::File(_) => "the content of a managed file",
+        _ => "a captured value",
     };
-    let error = Diagnostic::error(DiagnosticKind::LateValue, span, "this value must be known before the run");
-    error.with_hint(format!("{what} only after its resource ran"))
+    let message =
+        format!("this value is needed before the run, but {what} is known only after its resource has run");
+    Diagnostic::error(DiagnosticKind::LateValue, span, message)
+        .with_hint("use a value that is known before the run, such as data or a fact")
 }
 
 enum ExpandedText {

@@ -23,7 +23,8 @@ pub(super) fn text(session: &Session, pending: &PendingRefreshes, state_dir: Opt
                 &format!("  can't be read, so every refresh may be pending: {}\n", escape_control(reason));
         }
         if !untrusted.is_empty() {
-            text += &format!("  {}; a run would refuse this ledger\n", escape_control(&untrusted.join(": ")));
+            text +=
+                &format!("  {}; `ccm apply` refuses this ledger\n", escape_control(&untrusted.join(": ")));
         }
         for RecordedRefresh { subscriber, refresh, blocked_by, .. } in refreshes {
             let blocker = match blocked_by {
@@ -44,7 +45,7 @@ pub(super) fn text(session: &Session, pending: &PendingRefreshes, state_dir: Opt
     }
     for name in damaged {
         text += &format!(
-            "damaged ledger kept: refreshes/{}; remove it when you have inspected it\n",
+            "damaged ledger kept: refreshes/{} in the state directory; remove it when you have inspected it\n",
             escape_control(name)
         );
     }
@@ -59,7 +60,7 @@ fn next_step_line(step: &NextStep, file: &str, state_dir: Option<&Path>) -> Stri
             "  next: apply the manifest of this ledger, which does every refresh that may be pending\n".to_owned()
         }
         NextStep::ApplyUnknown => {
-            "  next: apply the manifest of this ledger; the name of the file is derived from the manifest's name or path\n"
+            "  next: find the manifest of this ledger, and apply it; the name of the ledger is derived from its name or path\n"
                 .to_owned()
         }
         NextStep::UseNewerVersion => format!("  next: {NEWER_HINT}\n"),
@@ -68,7 +69,7 @@ fn next_step_line(step: &NextStep, file: &str, state_dir: Option<&Path>) -> Stri
             let gone = format!("  {manifest} does not exist any more, so no run does these refreshes");
             let file = escape_control(file);
             gone + &if *is_whole_ledger {
-                format!("; remove refreshes/{file} to drop the refreshes\n")
+                format!("; to drop them, remove refreshes/{file} in the state directory while no run is going on\n")
             } else {
                 "\n".to_owned()
             }

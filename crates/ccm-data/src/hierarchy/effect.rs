@@ -25,7 +25,7 @@ impl Hierarchy {
             && names.iter().all(|name| &*name.text != DEFAULT)
         {
             let message = format!(
-                "this has no effect: there is no `hierarchy`, and nothing in it is called `{DEFAULT}`"
+                "`overrides` have no effect: there is no `hierarchy`, and no override is called `{DEFAULT}`"
             );
             let hint = format!("write `hierarchy: {{order: [{}]}}`", escape_control(&names[0].text));
             return vec![Diagnostic::warning(DiagnosticKind::NoEffect, key.span, message).with_hint(hint)];

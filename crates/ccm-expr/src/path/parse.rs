@@ -54,7 +54,10 @@ impl<'a> PathParser<'a> {
         loop {
             let rest = self.slice(at..end);
             if rest.starts_with("..") {
-                return Err(error(at..at + 2, "`..` is not supported: it selects lines of JSON Lines"));
+                return Err(error(
+                    at..at + 2,
+                    "`..` is not supported (in gjson, it selects lines of JSON Lines)",
+                ));
             }
             let (stage, after) = match rest.as_bytes() {
                 [b'@', _, ..] if is_modifier(rest) => self.modifier(at, end, depth)?,

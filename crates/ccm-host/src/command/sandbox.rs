@@ -258,13 +258,12 @@ impl AvailableMeans {
         }
         if !self.seccomp {
             let what = match (sandbox.network, sandbox.unix_sockets) {
-                (true, _) => "the limit of `network` to IPv4 and IPv6",
+                (true, _) => "`network: true`, limited to IPv4 and IPv6",
                 (false, true) => "`network: false`",
                 (false, false) => "`network: false` and `unix_sockets: false`",
             };
             missing.push(format!("{what}: this kernel has no seccomp"));
-            missing
-                .push("the ban on creating setuid and setgid files: this kernel has no seccomp".to_owned());
+            missing.push("setuid and setgid files can't be forbidden: this kernel has no seccomp".to_owned());
         }
         missing
     }

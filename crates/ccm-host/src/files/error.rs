@@ -141,7 +141,7 @@ impl FileStep {
             Self::Sync => format!("\"{path}\" could not be synced to the disk"),
             Self::Rename => format!("\"{path}\" could not be moved into place"),
             Self::Remove => format!("\"{path}\" could not be removed"),
-            Self::Lookup => format!("\"{path}\" can't be looked up among users and groups"),
+            Self::Lookup => format!("the lookup of \"{path}\" in the databases of users and groups failed"),
         }
     }
 }

@@ -60,7 +60,7 @@ fn program_that_can_not_run_is_diagnosed() {
             (
                 &bare,
                 format!(
-                    "\"{}\" is neither a program of this machine nor a script that begins with #!",
+                    "\"{}\" is neither an executable for the architecture of this machine nor a script that begins with #!",
                     bare.display()
                 ),
             ),

@@ -98,7 +98,7 @@ impl Exec {
             StartError::NotEnforceable { .. } => {
                 failure
                     .hints
-                    .push("set `advisory: true` to run the command anyway, with a warning".to_owned());
+                    .push("use a kernel with these features or, if you trust the command, set `advisory: true` to run it without these protections".to_owned());
             }
             StartError::Account { source, .. } => {
                 if let Some((name, hint)) = unknown_principal(source) {

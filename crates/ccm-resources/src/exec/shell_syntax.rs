@@ -5,7 +5,7 @@ use ccm_model::{
 };
 use ccm_properties::{CheckInput, PropertyError, is_empty_text};
 
-const LITERAL: &str = "put it in quotes to pass it as it is";
+const LITERAL: &str = "put this text in single quotes to pass it as it is";
 
 /// Returns the error of text that needs a shell.
 pub(crate) fn error(text: &str, property: &'static str) -> Option<PropertyError> {
@@ -20,6 +20,9 @@ pub(crate) fn error(text: &str, property: &'static str) -> Option<PropertyError>
     let message = match found.kind {
         ShellSyntaxKind::Assignment => format!("`{shown}` is not a program"),
         ShellSyntaxKind::Builtin => format!("`{shown}` is part of the shell and not a program"),
+        _ if shown == "`" => {
+            "a backtick needs a shell, and the posix provider starts the program without one".to_owned()
+        }
         _ => format!("`{shown}` needs a shell, and the posix provider starts the program without one"),
     };
     let hint = match (found.kind, &*shown) {

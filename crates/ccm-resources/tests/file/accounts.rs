@@ -146,7 +146,10 @@ fn failed_lookup_is_retried() {
     let file_of_app = |number: usize| file(&format!("/etc/{number}"), &[("owner", "app"), ("group", "app")]);
     let transactions = Machine::new(&files, &nothing).run(vec![file_of_app(0), file_of_app(1)]);
     let failed = failure(&transactions[0]).chain.join(": ");
-    assert!(failed.starts_with("\"app\" can't be looked up among users and groups"), "{failed}");
+    assert!(
+        failed.starts_with("the lookup of \"app\" in the databases of users and groups failed"),
+        "{failed}"
+    );
     assert_eq!(transactions[1].outcome, Outcome::Unchanged);
 
     files.failing_lookups.set(1);

@@ -45,7 +45,7 @@ fn is_too_old(off: &[SandboxLayer]) -> bool {
 
 const NO_SECCOMP: [&str; 2] = [
     "`network: false` and `unix_sockets: false`: this kernel has no seccomp",
-    "the ban on creating setuid and setgid files: this kernel has no seccomp",
+    "setuid and setgid files can't be forbidden: this kernel has no seccomp",
 ];
 
 /// Runs the body with all layers, without namespaces and without Landlock. It gets the missing layers.

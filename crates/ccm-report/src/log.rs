@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use ccm_model::{Event, Failure, Outcome, OutputLine, RunSummary, StopCause, Transaction, display_duration};
 
-use self::fields::{LogLine, Severity};
+use self::fields::{LogLevel, LogLine};
 use crate::ReportError;
 use crate::output_buffer::OutputBuffer;
-use crate::text::{Importance, Verbosity, is_trouble, short_id};
+use crate::text::{Importance, Verbosity, needs_attention, short_id};
 
 /// Options of a log.
 #[derive(Clone, Debug, Default)]
@@ -56,7 +56,7 @@ impl<W: Write> LogReport<W> {
             Event::ResourceStarted(_) | Event::ArtifactsLeft(_) => {}
             Event::OutputReceived(OutputLine { id, stream, line }) => {
                 if self.options.verbosity > Verbosity::Quiet {
-                    let line = LogLine::of(Severity::Info, id, "output").field(stream.name(), line);
+                    let line = LogLine::of(LogLevel::Info, id, "output").field(stream.name(), line);
                     self.write(&mut text, &line);
                 }
             }
@@ -95,7 +95,7 @@ impl<W: Write> LogReport<W> {
         for line in
             message.filter(|_| self.options.verbosity > Verbosity::Quiet).into_iter().flat_map(str::lines)
         {
-            self.write(text, &LogLine::run(Severity::Info, "message").field("text", line));
+            self.write(text, &LogLine::run(LogLevel::Info, "message").field("text", line));
         }
     }
 
@@ -110,11 +110,11 @@ impl<W: Write> LogReport<W> {
         }
         self.write(text, &fields::resource_line(transaction, self.options.verbosity));
         for warning in &transaction.warnings {
-            let line = LogLine::of(Severity::Warning, &transaction.id, "warning").field("text", warning);
+            let line = LogLine::of(LogLevel::Warning, &transaction.id, "warning").field("text", warning);
             self.write(text, &line);
         }
         for note in &transaction.notes {
-            self.write(text, &LogLine::of(Severity::Info, &transaction.id, "note").field("text", note));
+            self.write(text, &LogLine::of(LogLevel::Info, &transaction.id, "note").field("text", note));
         }
         if let Outcome::Failed(failure) = &transaction.outcome {
             self.output(text, transaction, failure);
@@ -126,7 +126,7 @@ impl<W: Write> LogReport<W> {
         for tail in &failure.output {
             for line in &tail.lines {
                 let line =
-                    LogLine::of(Severity::Error, &transaction.id, "output").field(tail.stream.name(), line);
+                    LogLine::of(LogLevel::Error, &transaction.id, "output").field(tail.stream.name(), line);
                 self.write(text, &line);
             }
         }
@@ -134,33 +134,33 @@ impl<W: Write> LogReport<W> {
 
     fn end(&self, text: &mut String, run: &RunSummary) {
         self.message(text, run.message.as_deref());
-        if self.options.verbosity == Verbosity::Quiet && !is_trouble(run) {
+        if self.options.verbosity == Verbosity::Quiet && !needs_attention(run) {
             return;
         }
         for unfinished in &run.refreshes.pending {
             let source = unfinished.refresh.source.to_string();
             let line =
-                LogLine::of(Severity::Warning, &unfinished.subscriber, "pending").field("source", &source);
+                LogLine::of(LogLevel::Warning, &unfinished.subscriber, "pending").field("source", &source);
             self.write(text, &line.field("cause", &unfinished.cause.to_string()));
         }
         for cancelled in &run.refreshes.cancelled {
             let source = cancelled.refresh.source.to_string();
-            let line = LogLine::of(Severity::Notice, &cancelled.subscriber, "no_longer_pending");
+            let line = LogLine::of(LogLevel::Notice, &cancelled.subscriber, "no_longer_pending");
             self.write(text, &line.field("source", &source).field("cause", &cancelled.explanation()));
         }
         let ledger = run.refreshes.damage.iter().chain(&run.refreshes.unwritten);
         for problem in ledger {
-            self.write(text, &LogLine::run(Severity::Warning, "ledger").field("error", problem));
+            self.write(text, &LogLine::run(LogLevel::Warning, "ledger").field("error", problem));
         }
-        let severity = match run {
-            _ if run.counts.failed + run.counts.unmet > 0 => Severity::Error,
+        let level = match run {
+            _ if run.counts.failed + run.counts.unmet > 0 => LogLevel::Error,
             RunSummary { stopped: Some(StopCause::Signal { .. } | StopCause::Timeout { .. }), .. } => {
-                Severity::Warning
+                LogLevel::Warning
             }
-            _ if run.counts.any_change() => Severity::Notice,
-            _ => Severity::Info,
+            _ if run.counts.any_change() => LogLevel::Notice,
+            _ => LogLevel::Info,
         };
-        let mut line = LogLine::run(severity, "finished")
+        let mut line = LogLine::run(level, "finished")
             .field("runtime", &display_duration(run.duration))
             .field("resources", &run.counts.total.to_string());
         for (count, name) in fields::counts(run) {

@@ -1,5 +1,6 @@
 //! The report for people: a line for each change and failure, its details below, and a summary.
 
+mod action_words;
 mod failure;
 mod layout;
 mod options;
@@ -7,7 +8,6 @@ mod refreshes;
 mod resource;
 pub(crate) mod summary;
 mod tally;
-mod words;
 
 use std::fmt;
 use std::io::Write;
@@ -188,7 +188,7 @@ impl<W: Write> TextReport<W> {
         let quiet = self.options.verbosity == Verbosity::Quiet;
         let message = run.message.as_deref().filter(|_| !quiet);
         message.map_or(Ok(()), |message| page.message(message))?;
-        if !quiet || is_trouble(run) {
+        if !quiet || needs_attention(run) {
             summary::write(page, run, &self.remembered, self.is_record, self.run.as_deref())?;
         }
         Ok(true)
@@ -196,7 +196,7 @@ impl<W: Write> TextReport<W> {
 }
 
 /// Returns `true` if a quiet report has a summary as well.
-pub(crate) fn is_trouble(run: &RunSummary) -> bool {
+pub(crate) fn needs_attention(run: &RunSummary) -> bool {
     let RefreshSummary { pending, cancelled, damage, unwritten } = &run.refreshes;
     let is_shared =
         pending.iter().any(|unfinished| matches!(unfinished.cause, PendingCause::OtherManifest { .. }));

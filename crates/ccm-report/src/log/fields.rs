@@ -9,16 +9,16 @@ use ccm_model::{
 
 use crate::text::{Importance, Verbosity};
 
-/// Severity of a line.
+/// Level of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Severity {
+pub(super) enum LogLevel {
     Info,
     Notice,
     Warning,
     Error,
 }
 
-impl Severity {
+impl LogLevel {
     fn word(self) -> &'static str {
         match self {
             Self::Info => "INFO",
@@ -42,19 +42,19 @@ impl Severity {
 /// Line of a log.
 #[derive(Debug)]
 pub(super) struct LogLine {
-    severity: Severity,
+    level: LogLevel,
     text: String,
 }
 
 impl LogLine {
     /// Begins a line about a resource.
-    pub(super) fn of(severity: Severity, id: &ResourceId, word: &str) -> Self {
-        Self { severity, text: format!("{} {word}", quoted(&id.to_string())) }
+    pub(super) fn of(level: LogLevel, id: &ResourceId, word: &str) -> Self {
+        Self { level, text: format!("{} {word}", quoted(&id.to_string())) }
     }
 
     /// Begins a line about the run.
-    pub(super) fn run(severity: Severity, word: &str) -> Self {
-        Self { severity, text: format!("run {word}") }
+    pub(super) fn run(level: LogLevel, word: &str) -> Self {
+        Self { level, text: format!("run {word}") }
     }
 
     /// Adds a field.
@@ -73,11 +73,11 @@ impl LogLine {
     }
 
     pub(super) fn write(&self, out: &mut String, has_priority: bool) {
-        let Self { severity, text } = self;
+        let Self { level, text } = self;
         if has_priority {
-            let _ = write!(out, "<{}>", severity.priority());
+            let _ = write!(out, "<{}>", level.priority());
         }
-        let _ = writeln!(out, "{} {text}", severity.word());
+        let _ = writeln!(out, "{} {text}", level.word());
     }
 }
 
@@ -94,12 +94,12 @@ fn quoted(text: &str) -> Cow<'_, str> {
 
 /// Returns the line of a resource.
 pub(super) fn resource_line(transaction: &Transaction, verbosity: Verbosity) -> LogLine {
-    let severity = match Importance::of(transaction) {
-        Importance::Failure => Severity::Error,
-        _ if transaction.outcome.is_change() => Severity::Notice,
-        _ => Severity::Info,
+    let level = match Importance::of(transaction) {
+        Importance::Failure => LogLevel::Error,
+        _ if transaction.outcome.is_change() => LogLevel::Notice,
+        _ => LogLevel::Info,
     };
-    let mut line = LogLine::of(severity, &transaction.id, &word(transaction));
+    let mut line = LogLine::of(level, &transaction.id, &word(transaction));
     match &transaction.outcome {
         Outcome::Failed(failure) => {
             line = line.field("error", &failure.one_line());

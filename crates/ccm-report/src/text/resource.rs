@@ -7,9 +7,9 @@ use anstyle::Style;
 use ccm_model::{Outcome, Reason, SkipCause, StopCause, Transaction, Verb, escape_control};
 
 use super::Verbosity;
+use super::action_words::Words;
 use super::layout::{CHANGE, DIM, FAILURE, PLAIN, Page, WARNING, names};
 use super::refreshes::pending_detail;
-use super::words::Words;
 use crate::screen::{Screen, columns};
 
 /// Importance of a resource in the report.
@@ -176,21 +176,21 @@ fn write_line(
     let kind_pad = widths.kind.saturating_sub(columns(&kind)) + 2;
     write!(page.out, "{DIM}{kind}{DIM:#}{:kind_pad$}", "")?;
     let free = page.screen.width.map(|width| width.saturating_sub(4 + columns(&kind) + kind_pad));
-    let mut remark = words.remark(true);
+    let mut remark = words.in_parentheses(true);
     let mut needed = columns(&words.verb) + columns_behind(inline.unwrap_or(&words.what), &remark);
-    let mut position = Position::new(page.screen, &name, widths.name, free, needed);
+    let mut placement = NamePlacement::new(page.screen, &name, widths.name, free, needed);
     let mut why = None;
-    if position.room < needed && !words.why.is_empty() {
+    if placement.room < needed && !words.why.is_empty() {
         // What was done matters more than why.
-        remark = words.remark(false);
+        remark = words.in_parentheses(false);
         needed = columns(&words.verb) + columns_behind(&words.what, &remark);
-        position = Position::new(page.screen, &name, widths.name, free, needed);
+        placement = NamePlacement::new(page.screen, &name, widths.name, free, needed);
         why = Some(&words.why);
     }
-    if position.room < needed {
-        position = position.unaligned(page.screen, &name, free, needed);
+    if placement.room < needed {
+        placement = placement.unaligned(page.screen, &name, free, needed);
     }
-    let Position { shown, pad, room } = position;
+    let NamePlacement { shown, pad, room } = placement;
     write!(page.out, "{shown}{:pad$}{style}{}{style:#}", "", words.verb)?;
     let rest = if *style == DIM { DIM } else { PLAIN };
     match whole {
@@ -215,8 +215,8 @@ fn write_line(
     }
 }
 
-/// Position of the words behind a name.
-struct Position<'a> {
+/// NamePlacement of the words behind a name.
+struct NamePlacement<'a> {
     /// The name, as far as it is shown.
     shown: Cow<'a, str>,
     /// Blanks behind the name.
@@ -225,7 +225,7 @@ struct Position<'a> {
     room: usize,
 }
 
-impl<'a> Position<'a> {
+impl<'a> NamePlacement<'a> {
     /// Puts the words below those of other lines. A long name gets the columns that the words do not need.
     fn new(screen: Screen, name: &'a str, column: usize, free: Option<usize>, needed: usize) -> Self {
         let Some(free) = free else {
@@ -272,7 +272,7 @@ fn write_narrow(page: &mut Page<'_>, style: Style, words: &Words, whole: Option<
     const MAX_LINES: usize = 4;
     let width = page.screen.width.unwrap_or(usize::MAX);
     let Words { verb, what, .. } = words;
-    let remark = words.remark(true);
+    let remark = words.in_parentheses(true);
     let mut text = verb.clone();
     if let Some(whole) = whole {
         text += &format!(": {whole}");

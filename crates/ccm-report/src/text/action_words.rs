@@ -65,7 +65,7 @@ impl Words {
     }
 
     /// Returns the text in parentheses: the time, and why it was done if there is room for that.
-    pub(super) fn remark(&self, with_why: bool) -> String {
+    pub(super) fn in_parentheses(&self, with_why: bool) -> String {
         let parts = [&*self.time, if with_why { &*self.why } else { "" }];
         parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
     }

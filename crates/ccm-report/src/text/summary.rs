@@ -7,6 +7,7 @@ use ccm_model::{Counts, ResourceId, RunSummary, display_duration};
 use super::layout::{DIM, FAILURE, PLAIN, Page, WARNING, few, name};
 use super::refreshes;
 use super::tally::Tally;
+use crate::screen::columns;
 
 /// What the report of a run remembers for its summary.
 #[derive(Clone, Debug, Default)]
@@ -47,6 +48,10 @@ pub(super) fn write(
         line += &format!(": {counts}");
     }
     let style = if run.counts.failed + run.counts.unmet > 0 { FAILURE } else { PLAIN };
+    let with_id = run_id.map_or_else(|| line.clone(), |run_id| format!("{line} (run {run_id})"));
+    if page.screen.width.is_some_and(|width| columns(&with_id) > width) {
+        return page.text(style, 0, &with_id);
+    }
     write!(page.out, "{style}{line}{style:#}")?;
     match run_id {
         Some(run_id) => writeln!(page.out, " {DIM}(run {run_id}){DIM:#}"),

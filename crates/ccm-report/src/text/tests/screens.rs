@@ -157,6 +157,15 @@ fn a_narrow_terminal_has_the_action_below_the_name() {
 }
 
 #[test]
+fn a_summary_breaks_between_words() {
+    let counts = Counts { total: 4, failed: 1, unmet: 1, skipped: 2, ..Counts::default() };
+    let screen = Screen { width: Some(60), is_unicode: true };
+    let events = [started(false, None), Event::SessionFinished(Box::new(summary(counts)))];
+    let shown = without_colours(&raw(TextOptions { screen, ..TextOptions::default() }, &events));
+    assert!(shown.ends_with("1 skipped because of\n  failures, 2 skipped (run 01a200cb)\n"), "{shown}");
+}
+
+#[test]
 fn long_names_and_commands_stay_readable() {
     for width in [20, 59, 60, 80, 200] {
         let mut long = transaction(Outcome::Changed);

@@ -215,7 +215,7 @@ fn write_line(
     }
 }
 
-/// NamePlacement of the words behind a name.
+/// Placement of the words behind a name.
 struct NamePlacement<'a> {
     /// The name, as far as it is shown.
     shown: Cow<'a, str>,

@@ -330,7 +330,7 @@ ccm:
 #[test]
 fn validate_counts_the_resources_of_a_valid_manifest() {
     let scratch = Scratch::new();
-    scratch.write("manifest.yaml", "ccm: {resources: [{exec: {name: 'false'}}]}");
+    scratch.write("manifest.yaml", "ccm: {resources: [{exec: {name: 'false', creates: /}}]}");
     let called = ccm(&scratch, &["validate", "manifest.yaml"]).run();
     assert_eq!(called.shown(), "exit code 0\n--- stdout\nmanifest.yaml is valid: 1 resource\n");
 }

@@ -159,9 +159,10 @@ fn errors_in_properties_are_located() {
         - /etc/motd: {mode: u+x, ensure: directory}
         - /etc/../motd: {force: true}
 ";
-    let expected: [Expected; 5] = [
+    let expected: [Expected; 6] = [
         ("manifest.yaml:5:11", &["`etc/motd`", "absolute path"], &["full path"]),
         ("manifest.yaml:5:42", &["`content`", "`source`", "exclude each other"], &["one of them"]),
+        ("manifest.yaml:5:42", &["does not exist"], &["earlier resource"]),
         ("manifest.yaml:6:29", &["`u+x`", "mode", "octal"], &["`0644`"]),
         ("manifest.yaml:7:11", &["`/etc/../motd`", "`..`"], &["shortest form"]),
         ("manifest.yaml:7:33", &["`force`", "`ensure: absent`"], &["remove `force`"]),

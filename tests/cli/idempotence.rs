@@ -137,7 +137,7 @@ fn a_manifest_that_breaks_itself_is_reported() {
     expect_output(&called, 4, &["exec#echo 'ccm? {}' > [dir]/manifest.yaml changed", "1 resource in "]);
     assert!(called.stderr.contains("`ccm? {}`\n --> manifest.yaml:1:1\n"), "{}", called.shown());
     let last = called.stderr.lines().last().unwrap_or_default();
-    assert!(last.contains("second time") && !called.stderr.contains("nothing was run"), "{}", called.shown());
+    assert!(last.contains("second run") && !called.stderr.contains("nothing was run"), "{}", called.shown());
 }
 
 #[test]

@@ -281,7 +281,9 @@ fn status_reads_the_intact_part_of_a_damaged_ledger() {
     let garbage = shown("garbage\n");
     assert!(garbage.starts_with(&format!("({name})\n")), "{garbage}");
     assert!(
-        garbage.contains("  next: apply the manifest of this ledger; the name of the file is derived from "),
+        garbage.contains(
+            "  next: find the manifest of this ledger, and apply it; the name of the ledger is derived from "
+        ),
         "{garbage}"
     );
 }
@@ -382,7 +384,9 @@ fn status_prints_a_command_for_the_refresh_if_there_is_one() {
     fs::remove_file(&path).expect("a manifest");
     let shown = status();
     assert!(
-        shown.contains("m.yaml does not exist any more, so no run does these refreshes; remove refreshes/"),
+        shown.contains(
+            "m.yaml does not exist any more, so no run does these refreshes; to drop them, remove refreshes/"
+        ),
         "{shown}"
     );
     fs::remove_dir_all(&state).expect("a state directory");
@@ -454,7 +458,7 @@ fn ledgers_of_another_user_are_not_touched() {
         assert!(called.stderr.contains("it belongs to another user (uid 65534)"), "{}", called.shown());
         let called = ccm(&scratch, &["status"]).run();
         assert!(
-            called.stdout.contains("it belongs to another user (uid 65534); a run"),
+            called.stdout.contains("it belongs to another user (uid 65534); `ccm apply` refuses"),
             "{}",
             called.shown()
         );

@@ -314,18 +314,31 @@ fn shell_use_cases() {
 fn posix_use_cases() {
     check(&[
         (
-            "no shell injection: the same text is literal for posix",
-            "        - /bin/echo $USER; echo injected: {logoutput: true}\n",
+            "no shell injection: the same text in quotes is literal for posix",
+            "        - /bin/echo '$USER; echo injected': {logoutput: true}\n",
             0,
             &["stdout | $USER; echo injected"],
             &[],
         ),
-        ("pipes are words", "        - echo a | cat: {logoutput: true}\n", 0, &["stdout | a | cat"], &[]),
         (
-            "redirections are words",
+            "no shell injection: on purpose, the same text is an error for posix",
+            "        - /bin/echo $USER; echo injected: {logoutput: true}\n",
+            1,
+            &["`;` needs a shell"],
+            &["| injected"],
+        ),
+        (
+            "pipes are words: on purpose, an error",
+            "        - echo a | cat: {logoutput: true}\n",
+            1,
+            &["`|` needs a shell"],
+            &["stdout"],
+        ),
+        (
+            "redirections are words: on purpose, an error",
             "        - echo a > [dir]/b: {logoutput: true}\n",
-            0,
-            &["stdout | a > [dir]/b"],
+            1,
+            &["`>` needs a shell"],
             &[],
         ),
         ("refreshonly is refresh_only", "        - 'false': {refreshonly: true}\n", 0, &["unchanged"], &[]),

@@ -157,7 +157,7 @@ fn every_command_has_debug_messages() {
     let scratch = Scratch::new();
     scratch.write(
         "manifest.yaml",
-        "ccm: {resources: [{exec: [{\"on {{ Facts.host.info.os }}\": {command: 'true'}}]}]}",
+        "ccm: {resources: [{exec: [{\"on {{ Facts.host.info.os }}\": {command: 'true', creates: /}}]}]}",
     );
     scratch.write("data.yaml", "data: {os: \"{{ Facts.host.info.os }}\"}\n");
     for args in [

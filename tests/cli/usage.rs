@@ -27,7 +27,11 @@ fn help_lists_the_options_of_each_command() {
     assert_snapshot!("help_apply", help(&["apply"]).shown());
     let inputs = "--facts --fact --hiera --data --data-any";
     for (command, usage, options) in [
-        ("validate", "[OPTIONS] <MANIFEST>", format!("--max-manifest-size {inputs} --no-env --matrix")),
+        (
+            "validate",
+            "[OPTIONS] <MANIFEST>...",
+            format!("--max-manifest-size {inputs} --no-env --matrix --strict --output"),
+        ),
         ("graph", "[OPTIONS] <MANIFEST>", format!("--max-manifest-size {inputs} --no-env --format")),
         (
             "history",

@@ -184,7 +184,7 @@ fn strict_validation_has_no_notes() {
     expect_error(
         &validate(&["--strict"]),
         1,
-        "m.yaml:1:32",
+        "m.yaml:1:33",
         &["exec#true runs in every run"],
         &["`creates`"],
     );

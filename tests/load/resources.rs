@@ -34,6 +34,6 @@ fn memory_does_not_grow_faster_than_the_number_of_resources() {
         let called = apply.after(&format!("ulimit -d {limit}")).run();
         let end: String = called.stdout.lines().rev().take(3).collect();
         assert_eq!(called.code, 0, "{count} resources in {limit} KiB: {end}{}", called.stderr);
-        assert!(end.contains(&format!(": {count} stable")), "{end}");
+        assert!(end.contains(&format!(": {count} unchanged")), "{end}");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use ccm_model::DiagnosticKind;
+use ccm_model::{DiagnosticKind, Severity};
 use ccm_runtime::{
     ExitCode, Finding, GivenFacts, Input, InputError, ManifestSource, Session, SharedFinding,
     ValidatedManifest, Validation, ValidationDocument, ValidationError, printed, shared_findings,
@@ -132,7 +132,10 @@ fn validate_for_machines(
 /// Checks a manifest for each of several machines, and prints the results.
 fn matrix(console: &Console, arguments: &ValidateArguments, session: &Session, input: &Input) -> ExitCode {
     let validations = validate_for_machines(arguments, session, input);
-    show_shared(console, &shared_findings(&validations), &arguments.matrix);
+    // A note is about the manifest, not about one of the machines.
+    let mut shared = shared_findings(&validations);
+    shared.retain(|found| found.diagnostic.severity != Severity::Note);
+    show_shared(console, &shared, &arguments.matrix);
     let several =
         arguments.manifests.len() > 1 || arguments.manifests.iter().any(|path| session.is_directory(path));
     let prefix = if several { format!("{} for ", input.name()) } else { String::new() };

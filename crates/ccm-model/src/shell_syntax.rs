@@ -111,7 +111,7 @@ pub struct ShellSyntax {
 /// Finds text that a shell would interpret and that is not in quotes: the first that [needs a
 /// shell](ShellSyntaxKind::needs_shell), or else the first. A text with unterminated quotes has none.
 ///
-/// In double quotes, variables and substitutions count for programs such as `test` and `echo`, which do not read them.
+/// In double quotes, variables count for programs such as `test` and `echo`, which do not read them.
 pub fn shell_syntax(text: &str) -> Option<ShellSyntax> {
     let words = scan(text).ok()?;
     let of_program = program_syntax(words.first()?, text);
@@ -309,8 +309,7 @@ impl WordReader<'_> {
         let (kind, length) = match (character.quoting, character.value) {
             (Quoting::None, '$') if self.bare(index + 1) == '(' => (ShellSyntaxKind::Substitution, 2),
             (Quoting::None, '`') => (ShellSyntaxKind::Substitution, 1),
-            (Quoting::Double, '$') if is_shown && next == '(' => (ShellSyntaxKind::Substitution, 2),
-            (Quoting::Double, '`') if is_shown => (ShellSyntaxKind::Substitution, 1),
+            (Quoting::Double, '$') if is_shown && next == '(' => (ShellSyntaxKind::Variable, 2),
             (Quoting::None, '$') if is_parameter(next) || "@*#?$!".contains(next) => {
                 (ShellSyntaxKind::Variable, self.variable(index))
             }
@@ -420,8 +419,6 @@ mod tests {
             ("echo $(id)", Some((Substitution, "$("))),
             ("echo a$(id)", Some((Substitution, "$("))),
             ("echo `id`", Some((Substitution, "`"))),
-            ("[ \"$(id -u)\" = 0 ]", Some((Substitution, "$("))),
-            ("test \"`id -u`\" = 0", Some((Substitution, "`"))),
             ("FOO=1 make", Some((Assignment, "FOO=1"))),
             ("FOO='a b' make", Some((Assignment, "FOO='a b'"))),
             ("cd /x", Some((Builtin, "cd"))),
@@ -442,6 +439,7 @@ mod tests {
             ("echo $1", Some((Variable, "$1"))),
             ("test $? -eq 0", Some((Variable, "$?"))),
             ("test -n \"$HOME\"", Some((Variable, "$HOME"))),
+            ("[ \"$(id -u)\" = 0 ]", Some((Variable, "$("))),
             ("ls ~/x", Some((Home, "~"))),
             ("ls ~", Some((Home, "~"))),
             ("ls ~ada/x", Some((Home, "~"))),

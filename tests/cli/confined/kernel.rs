@@ -52,7 +52,7 @@ fn a_kernel_that_can_not_enforce_a_sandbox_runs_nothing() {
         assert_eq!(called.code, 4, "{}", called.shown());
         assert!(called.stdout.contains(said), "{}", called.shown());
         assert!(
-            called.stdout.contains("set `advisory: true` to run the command anyway"),
+            called.stdout.contains("set `advisory: true` to run it without these protections"),
             "{}",
             called.shown()
         );

@@ -107,6 +107,11 @@ impl Reader<'_> {
             }
         }
         let word = start.get(..start.len() - self.rest.len())?;
+        // Before a redirection, digits are a number of a file, and no target of the redirection before.
+        let is_number = word.bytes().all(|byte| byte.is_ascii_digit()) && self.rest.starts_with(['<', '>']);
+        if self.needs_word && is_number {
+            return None;
+        }
         // `a[` may begin an element of an array.
         let is_bracket = matches!(word, "[" | "]");
         if !is_bracket && word.contains(['[', ']']) {
@@ -199,6 +204,7 @@ mod tests {
             "a;; b",
             "a >",
             "a > | b",
+            "a < 2> b",
             "echo 'a",
             "echo \"a",
             "echo $(a)",
@@ -224,7 +230,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(200))]
+        #![proptest_config(ProptestConfig::with_cases(500))]
         #[test]
         fn a_shell_agrees(parts in prop::collection::vec(
             prop::sample::select(vec![

@@ -75,14 +75,13 @@ pub(crate) fn counted(run: &RunSummary) -> String {
     let (changes, refreshes) =
         if run.noop { ("would change", "would refresh") } else { ("changed", "refreshed") };
     let counts = [
-        (unchanged, "stable"),
+        (unchanged, "unchanged"),
         (changed, changes),
         (refreshed, refreshes),
         (pending_changes, "would change"),
         (pending_refreshes, "would refresh"),
         (failed, "failed"),
-        (unmet, "unmet"),
-        (skipped, "skipped"),
+        (unmet + skipped, "skipped"),
     ];
     let shown: Vec<String> = counts
         .iter()

@@ -91,7 +91,8 @@ fn decisions_match_the_table() {
 fn advice_never_empties_a_directory_at_the_top() {
     for (path, advises) in [("/etc", false), ("/srv/app", true)] {
         let file = DesiredFile::build(path, Some("absent"), FileProperties::default()).unwrap();
-        let FilePlan::Fail(failure) = plan(&file, &state(&file, "full", "-")) else { panic!("{path}") };
+        let state = FileState { is_top_level: !advises, ..state(&file, "full", "-") };
+        let FilePlan::Fail(failure) = plan(&file, &state) else { panic!("{path}") };
         assert_eq!(failure.hints.iter().any(|hint| hint.contains("force")), advises, "{path}");
     }
 }

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 
-use super::{DocumentFormat, StateArguments, wait};
+use super::parsers::wait;
+use super::{DocumentFormat, StateArguments};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum BackupCommand {

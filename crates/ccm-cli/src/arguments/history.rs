@@ -6,7 +6,8 @@ use std::time::Duration;
 use ccm_model::ResourceId;
 use clap::Args;
 
-use super::{DocumentFormat, StateArguments, reference, wait};
+use super::parsers::{reference, wait};
+use super::{DocumentFormat, StateArguments};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use super::{StateArguments, wait};
+use super::StateArguments;
+use super::parsers::wait;
 
 const CHECK_CODES: &str = "\
 With --check, the exit code is 0 (OK), 1 (WARNING), 2 (CRITICAL) or 3 (UNKNOWN).

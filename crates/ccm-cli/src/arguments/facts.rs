@@ -1,0 +1,28 @@
+//! Arguments of `ccm facts`.
+
+use clap::Args;
+
+use super::FactArguments;
+
+const CUSTOM_FACTS: &str = "\
+Custom facts come from these files. Later files override earlier ones, and maps are merged:
+  /etc/ccm/facts.json, /etc/ccm/facts.yaml, /etc/ccm/facts.d/*.json and *.yaml
+  the same in $XDG_CONFIG_HOME/ccm, else in ~/.config/ccm
+  the files of --facts, then the facts of --fact
+Links, special files and files of more than 1 MiB are skipped with a warning; as root also files
+that another user owns or can write. No file is ever run.";
+
+#[derive(Debug, Args)]
+#[command(after_help = CUSTOM_FACTS)]
+pub(crate) struct FactsArguments {
+    /// Path of the facts to show, such as host.info or `network.interfaces.#.name`; all facts without it
+    #[arg(value_name = "PATH")]
+    pub path: Option<String>,
+
+    /// Print YAML instead of JSON
+    #[arg(long)]
+    pub yaml: bool,
+
+    #[command(flatten)]
+    pub given: FactArguments,
+}

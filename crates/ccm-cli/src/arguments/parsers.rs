@@ -1,0 +1,126 @@
+//! Parsers of the values of options.
+
+use std::ffi::OsStr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use ccm_model::{ResourceId, is_variable_name, parse_duration};
+use ccm_runtime::assignment;
+use clap::builder::TypedValueParser;
+use clap::error::ErrorKind;
+use clap::{Arg, Error};
+
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+    match parse_duration(text) {
+        Ok(duration) if duration.is_zero() => {
+            Err("--timeout must be longer than 0; leave it out for no limit".to_owned())
+        }
+        Ok(duration) => Ok(duration),
+        Err(error) => Err(format!("{error}; {}", error.hint())),
+    }
+}
+
+/// Reads a time to wait, which may be 0.
+pub(crate) fn wait(text: &str) -> Result<Duration, String> {
+    parse_duration(text).map_err(|error| format!("{error}; {}", error.hint()))
+}
+
+/// Reads `KEY=VALUE` as it is. Any other text is not shown, because it may be a secret whose key was
+/// forgotten.
+#[derive(Clone, Debug)]
+pub(crate) struct AssignmentParser;
+
+impl TypedValueParser for AssignmentParser {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<String, Error> {
+        let option = argument.map(ToString::to_string).unwrap_or_default();
+        let refuse = |what: &str, hint: &str| {
+            let message = format!("{option}: {what}\n\n  hint: {hint}\n");
+            Error::raw(ErrorKind::ValueValidation, message).with_cmd(command)
+        };
+        let text = value
+            .to_str()
+            .ok_or_else(|| refuse("the value is not UTF-8 text", "write `KEY=VALUE`, such as `port=8080`"))?;
+        match assignment::read(text) {
+            Ok(_) => Ok(text.to_owned()),
+            Err(error) => Err(refuse(&error.to_string(), error.hint())),
+        }
+    }
+}
+
+/// Reads the path of the events file. `--output` is the option for standard output.
+pub(crate) fn events_file(text: &str) -> Result<PathBuf, String> {
+    match text {
+        "-" => Err("expected the path of a file; for standard output, write `--output jsonl`".to_owned()),
+        "" => Err("expected the path of a file".to_owned()),
+        path => Ok(PathBuf::from(path)),
+    }
+}
+
+/// Reads the prefix of the names of variables.
+pub(crate) fn variable_name(text: &str) -> Result<String, String> {
+    if is_variable_name(text) {
+        Ok(text.to_owned())
+    } else {
+        Err("use letters, digits and `_`, and don't begin with a digit".to_owned())
+    }
+}
+
+pub(crate) fn reference(text: &str) -> Result<ResourceId, String> {
+    ResourceId::parse(text).map_err(|error| error.to_string())
+}
+
+/// Reads a number of bytes: `4096`, `64K`, `64M`, `1G`.
+pub(crate) fn size(text: &str) -> Result<u64, String> {
+    let (digits, factor) = match text
+        .trim_end_matches(['i', 'B', 'b'])
+        .split_at_checked(text.trim_end_matches(['i', 'B', 'b']).len().saturating_sub(1))
+    {
+        Some((digits, "k" | "K")) => (digits, 1 << 10),
+        Some((digits, "M")) => (digits, 1 << 20),
+        Some((digits, "G")) => (digits, 1 << 30),
+        _ => (text, 1),
+    };
+    let bytes = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(factor));
+    bytes
+        .filter(|bytes| *bytes > 0)
+        .ok_or_else(|| "write a number of bytes such as 1048576, 512K or 64M".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hint_of_an_invalid_timeout_is_a_valid_one() {
+        let too_long = "`600w` is longer than ten years; write at most `3660d`";
+        assert_eq!(duration("600w"), Err(too_long.to_owned()));
+        assert_eq!(wait("600w"), Err(too_long.to_owned()));
+        assert!(duration("3660d").is_ok());
+        let zero = "--timeout must be longer than 0; leave it out for no limit";
+        assert_eq!(duration("0"), Err(zero.to_owned()));
+    }
+
+    #[test]
+    fn sizes_are_read() {
+        for (text, bytes) in [
+            ("1", 1),
+            ("4096", 4096),
+            ("64K", 65536),
+            ("64M", 67_108_864),
+            ("1G", 1 << 30),
+            ("2MiB", 2 << 20),
+        ] {
+            assert_eq!(size(text), Ok(bytes), "{text}");
+        }
+        for text in ["", "0", "M", "-1", "1T", "99999999999G"] {
+            assert!(size(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! Arguments of the state directory.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// State directory.
+#[derive(Debug, Args)]
+pub(crate) struct StateArguments {
+    /// Directory of the lock and of the recorded runs
+    #[arg(
+        long,
+        value_name = "DIR",
+        help = "Directory of the lock and of the recorded runs [default: /var/lib/ccm as root, else \
+                $XDG_STATE_HOME/ccm or ~/.local/state/ccm]"
+    )]
+    pub state_dir: Option<PathBuf>,
+}

@@ -6,12 +6,17 @@ use insta::assert_snapshot;
 use crate::ccm;
 use crate::expect::expect_error;
 
-/// Returns the usage line of a help text, and the long names of its options.
+/// Returns the usage line of a help text, and the long names of its options, with the headings above them.
 fn usage_and_options(help: &str) -> (&str, Vec<&str>) {
     let usage = help.lines().find_map(|line| line.strip_prefix("Usage: ccm ")).unwrap_or_default();
-    let lines =
-        help.lines().map(str::trim_start).filter(|line| line.starts_with('-') && !line.starts_with("- "));
-    let names = lines.filter_map(|line| line.split([' ', '.']).find(|word| word.starts_with("--")));
+    let headings = ["Data:", "Limits:", "Output:", "Record:"];
+    let names = help.lines().filter_map(|line| {
+        if headings.contains(&line) {
+            return line.strip_suffix(':');
+        }
+        let option = line.strip_prefix("  ").map(str::trim_start).filter(|line| line.starts_with('-'))?;
+        option.split([' ', '.']).find(|word| word.starts_with("--"))
+    });
     (usage, names.collect())
 }
 
@@ -25,33 +30,50 @@ fn help_lists_the_options_of_each_command() {
     };
     assert_snapshot!("help", help(&[]).shown());
     assert_snapshot!("help_apply", help(&["apply"]).shown());
-    let inputs = "--facts --fact --hiera --data --data-any";
+    let inputs = "--data --hiera --data-any --fact --facts";
     for (command, usage, options) in [
         (
             "validate",
             "[OPTIONS] <MANIFEST>...",
-            format!("--max-manifest-size {inputs} --no-env --matrix --strict --output"),
+            format!("--strict V Data {inputs} --no-env --matrix Limits --max-manifest-size Output --output"),
         ),
-        ("graph", "[OPTIONS] <MANIFEST>", format!("--max-manifest-size {inputs} --no-env --format")),
+        (
+            "graph",
+            "[OPTIONS] <MANIFEST>",
+            format!("--format V Data {inputs} --no-env Limits --max-manifest-size"),
+        ),
         (
             "history",
             "[OPTIONS] [RUN] [RESOURCE]",
-            "--changed --failed --manifest --since --resource --slowest --lines --output --state-dir".into(),
+            "--changed --failed --manifest --since --resource --slowest --lines V Output --output Record \
+             --state-dir"
+                .into(),
         ),
-        ("status", "[OPTIONS]", "--pending --check --max-age --manifest --output --state-dir".into()),
-        ("schema", "[OPTIONS]", "--events".into()),
-        ("facts", "[OPTIONS] [PATH]", "--yaml --facts --fact".into()),
-        ("eval", "[OPTIONS] <EXPRESSION>", format!("--vars {inputs} --explain --show-sensitive")),
-        ("explain", "[OPTIONS] [TYPE[.PROPERTY]]", String::new()),
+        (
+            "status",
+            "[OPTIONS]",
+            "--check --max-age --pending --manifest V Output --output Record --state-dir".into(),
+        ),
+        ("backup list", "[OPTIONS] [PATH]", "V Output --output Record --state-dir".into()),
+        ("schema", "[OPTIONS]", "--events V".into()),
+        ("facts", "[OPTIONS] [PATH]", "--yaml V Data --fact --facts".into()),
+        (
+            "eval",
+            "[OPTIONS] <EXPRESSION>",
+            format!("--explain --show-sensitive V Data {inputs} --vars"),
+        ),
+        ("explain", "[OPTIONS] [TYPE[.PROPERTY]]", "V".into()),
         (
             "hiera parse",
             "[OPTIONS] [FILE] [FACT=VALUE]...",
-            "--query --yaml --env --env-prefix --system-facts --env-facts --explain --facts --data --data-any --show-sensitive".into(),
+            "--query --explain V Data --system-facts --env-facts --facts --data --data-any Output --yaml --env \
+             --env-prefix --show-sensitive"
+                .into(),
         ),
     ] {
         let called = help(&command.split(' ').collect::<Vec<_>>());
         let listed = usage_and_options(&called.stdout);
-        let options = format!("{options} --verbose --help");
+        let options = options.replace('V', "--verbose --help");
         assert_eq!(listed, (&*format!("{command} {usage}"), options.split_whitespace().collect()));
     }
 }

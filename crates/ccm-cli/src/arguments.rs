@@ -6,6 +6,7 @@ mod errors;
 mod eval;
 mod facts;
 mod graph;
+mod headings;
 mod hiera;
 mod history;
 mod inputs;
@@ -25,19 +26,26 @@ pub(crate) use facts::FactsArguments;
 pub(crate) use graph::{GraphArguments, GraphFormat};
 pub(crate) use hiera::{HieraCommand, HieraParseArguments};
 pub(crate) use history::HistoryArguments;
-pub(crate) use inputs::{DataArguments, DocumentFormat, FactArguments, ManifestArguments, ValueArguments};
+pub(crate) use inputs::{
+    DataArguments, DocumentFormat, FactArguments, ManifestArguments, SizeArguments, ValueArguments,
+};
 pub(crate) use parsers::events_file;
 pub(crate) use reference::{ExplainArguments, SchemaArguments};
 pub(crate) use state::StateArguments;
 pub(crate) use status::{StatusArguments, StatusFormat};
 pub(crate) use validate::ValidateArguments;
 
+/// Position of `-v` in the help of a command, after the options of the command itself.
+const VERBOSE_ORDER: usize = 100;
+
 const AFTER_HELP: &str = "\
 Exit codes: 0 success (in noop: everything could be read), 1 nothing was run, 4 something failed or
 was not recorded, 64 bad usage, 129/130/131/143 ended by HUP/INT/QUIT/TERM. With
 --detailed-exitcodes also 2 (changes) and 6 (changes and failures).
 
-Try it first:  ccm apply --noop manifest.yaml";
+Try it first:  ccm apply --noop manifest.yaml
+
+Documentation: `ccm explain` for resource types, else /usr/share/doc/ccm, or docs in the source";
 
 /// Brings this machine to the state that a manifest declares, and reports exactly what it did.
 #[derive(Debug, Parser)]
@@ -53,7 +61,7 @@ pub(crate) struct Arguments {
         long,
         global = true,
         action = clap::ArgAction::Count,
-        display_order = 100,
+        display_order = VERBOSE_ORDER,
         help = "Print more: -v adds unchanged resources and reasons, -vv states and debug messages [env: CCM_LOG]"
     )]
     pub verbose: u8,

@@ -29,7 +29,7 @@ pub(crate) fn try_read(
     arguments: &ManifestArguments,
     values: &ValueArguments,
 ) -> Result<Input, InputError> {
-    session.read(source(arguments), &session::values(values), arguments.max_manifest_size)
+    session.read(source(arguments), &session::values(values), arguments.limits.max_manifest_size)
 }
 
 /// Returns the source of the manifest that the command line names.

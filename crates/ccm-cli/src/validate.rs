@@ -58,7 +58,7 @@ fn collect(
     session: &Session,
 ) -> Result<(Vec<Given>, Vec<String>), (PathBuf, std::io::Error)> {
     let values = session::values(&arguments.values);
-    let read = |source: ManifestSource| session.read(source, &values, arguments.max_manifest_size);
+    let read = |source: ManifestSource| session.read(source, &values, arguments.limits.max_manifest_size);
     let (mut manifests, mut others) = (Vec::new(), Vec::new());
     for path in &arguments.manifests {
         if path == Path::new("-") {

@@ -7,51 +7,76 @@ use ccm_model::ResourceId;
 use clap::{Args, ValueEnum};
 
 use super::parsers::{duration, events_file, reference, wait};
-use super::{ManifestArguments, StateArguments, ValueArguments};
+use super::{ManifestArguments, StateArguments, VERBOSE_ORDER, ValueArguments, headings};
+
+/// Position in the help after `-v`, in the order of declaration.
+const AFTER_VERBOSE: usize = VERBOSE_ORDER + 1;
+
+const EXAMPLES: &str = "\
+Examples:
+  ccm apply --noop --diff site.yaml                show what would change
+  ccm apply site.yaml                              change it
+  ccm apply site.yaml --only file#/etc/motd -v     apply one resource and what it requires
+  ccm apply site.yaml --data web.port=8080         with another value
+  ssh web1 ccm apply - < site.yaml                 on another machine
+
+Exit codes: `ccm help`.
+Documentation: /usr/share/doc/ccm/running.md, or docs/running.md in the source";
 
 #[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct ApplyArguments {
-    #[command(flatten)]
-    pub manifest: ManifestArguments,
-
-    #[command(flatten)]
-    pub values: ValueArguments,
-
     /// Change nothing: read the state and report what would be changed
-    #[arg(long)]
+    #[arg(short = 'n', long, aliases = ["dry-run", "check"])]
     pub noop: bool,
 
     /// Show changes of the content of files as unified diffs
     #[arg(long)]
     pub diff: bool,
 
-    /// Print the manifest with all values filled in, and run nothing
-    #[arg(long, conflicts_with_all = ["noop", "only", "events_file"])]
-    pub render: bool,
-
-    /// Exit with 2 if something changed (in noop: would change), and with 6 if something failed as well
-    #[arg(long)]
-    pub detailed_exitcodes: bool,
-
-    /// Apply the manifest twice, and fail if the second run changes something
-    #[arg(long, conflicts_with_all = ["noop", "render"])]
-    pub verify_idempotent: bool,
-
-    /// Stop after the first resource that fails
-    #[arg(long)]
-    pub fail_on_error: bool,
-
-    /// Apply only this resource and what it requires; can be repeated
+    /// Apply only this resource and what it requires; repeatable
     #[arg(long, value_name = "TYPE#NAME", value_parser = reference)]
     pub only: Vec<ResourceId>,
 
+    /// Print failures and warnings only
+    #[arg(short, long, conflicts_with = "verbose", display_order = AFTER_VERBOSE)]
+    pub quiet: bool,
+
+    /// Print the manifest with all values filled in, and run nothing
+    #[arg(long, conflicts_with_all = ["noop", "only", "events_file"], display_order = AFTER_VERBOSE)]
+    pub render: bool,
+
+    /// Apply the manifest twice, and fail if the second run changes something
+    #[arg(long, conflicts_with_all = ["noop", "render"], display_order = AFTER_VERBOSE)]
+    pub verify_idempotent: bool,
+
+    #[command(flatten)]
+    pub values: ValueArguments,
+
     /// End the run after this time, such as 10m; a running command is stopped
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    #[arg(long, value_name = "DURATION", value_parser = duration, help_heading = headings::LIMITS)]
     pub timeout: Option<Duration>,
+
+    /// Time to wait for another run to end, such as 5m; 0 does not wait
+    #[arg(
+        long,
+        value_name = "DURATION",
+        default_value = "30s",
+        value_parser = wait,
+        help_heading = headings::LIMITS
+    )]
+    pub lock_wait: Duration,
+
+    /// Stop after the first resource that fails
+    #[arg(long, help_heading = headings::LIMITS)]
+    pub fail_on_error: bool,
+
+    #[command(flatten)]
+    pub manifest: ManifestArguments,
 
     /// Format of the output: the report, lines for a log, a line of JSON for each event as it happens, or one
     /// JSON document at the end
-    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text, help_heading = headings::OUTPUT)]
     pub output: ReportFormat,
 
     /// File that the events are appended to, a line of JSON each
@@ -59,24 +84,21 @@ pub(crate) struct ApplyArguments {
         long,
         value_name = "PATH",
         value_parser = events_file,
+        help_heading = headings::OUTPUT,
         help = "Also append the events to this file, a line of JSON each [env: CCM_EVENTS_FILE]"
     )]
     pub events_file: Option<PathBuf>,
 
+    /// Exit with 2 if something changed (in noop: would change), and with 6 if something failed as well
+    #[arg(long, help_heading = headings::OUTPUT)]
+    pub detailed_exitcodes: bool,
+
     #[command(flatten)]
     pub state: StateArguments,
 
-    /// Time to wait for another run to end, such as 5m; 0 does not wait
-    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = wait)]
-    pub lock_wait: Duration,
-
     /// Number of recorded runs to keep, and of older runs that changed something or failed
-    #[arg(long, value_name = "N", default_value_t = 50)]
+    #[arg(long, value_name = "N", default_value_t = 50, help_heading = headings::RECORD)]
     pub keep_runs: usize,
-
-    /// Print failures and warnings only
-    #[arg(short, long, conflicts_with = "verbose")]
-    pub quiet: bool,
 
     /// Level of `-v`, which every command takes.
     #[arg(skip)]

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 
 use super::parsers::wait;
-use super::{DocumentFormat, StateArguments};
+use super::{DocumentFormat, StateArguments, headings};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum BackupCommand {
@@ -25,7 +25,7 @@ pub(crate) struct BackupListArguments {
     pub path: Option<PathBuf>,
 
     /// Format of the output
-    #[arg(long, value_enum, default_value_t = DocumentFormat::Text)]
+    #[arg(long, value_enum, default_value_t = DocumentFormat::Text, help_heading = headings::OUTPUT)]
     pub output: DocumentFormat,
 
     #[command(flatten)]

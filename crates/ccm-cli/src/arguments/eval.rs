@@ -4,23 +4,23 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{DataArguments, FactArguments};
+use super::{DataArguments, FactArguments, headings};
+
+const EXAMPLES: &str = "\
+Examples:
+  ccm eval 'Facts.host.info.hostname'
+  ccm eval 'upper(Data.name)' --data name=web --data-any
+  ccm eval 'Data.port + 1' --hiera data.yaml
+  ccm eval 'file(\"/etc/hostname\")' --explain
+
+Documentation: /usr/share/doc/ccm/expressions.md, or docs/expressions.md in the source";
 
 #[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct EvalArguments {
     /// Expression without braces
     #[arg(value_name = "EXPRESSION", allow_hyphen_values = true)]
     pub expression: String,
-
-    /// Read additional names from this JSON or YAML file
-    #[arg(long, value_name = "FILE")]
-    pub vars: Option<PathBuf>,
-
-    #[command(flatten)]
-    pub facts: FactArguments,
-
-    #[command(flatten)]
-    pub data: DataArguments,
 
     /// Print the names in the expression, and when it can be evaluated, instead of its value
     #[arg(long)]
@@ -29,4 +29,14 @@ pub(crate) struct EvalArguments {
     /// Print sensitive values as well
     #[arg(long)]
     pub show_sensitive: bool,
+
+    #[command(flatten)]
+    pub data: DataArguments,
+
+    #[command(flatten)]
+    pub facts: FactArguments,
+
+    /// Read additional names from this JSON or YAML file
+    #[arg(long, value_name = "FILE", help_heading = headings::DATA)]
+    pub vars: Option<PathBuf>,
 }

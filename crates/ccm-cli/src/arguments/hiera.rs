@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use super::headings;
 use super::parsers::{AssignmentParser, variable_name};
 
 #[derive(Debug, Subcommand)]
@@ -12,15 +13,23 @@ pub(crate) enum HieraCommand {
     Parse(HieraParseArguments),
 }
 
-const VARIABLES: &str = "\
+const EXAMPLES: &str = "\
+Examples:
+  ccm hiera parse data.yaml role=web
+  ccm hiera parse data.yaml role=web --explain     show where each value comes from
+  ccm hiera parse data.yaml -S --query web.port
+  eval \"$(ccm hiera parse data.yaml -S --env)\"
+
 Expressions get only the facts given here. --system-facts and --env-facts add others.
 
 With --env, the name of a variable consists of the keys of the value, in capitals and joined by `_`.
 Characters that a name can't have become `_`. Two values with the same name are an error. Lists are
-JSON, and null is empty.";
+JSON, and null is empty.
+
+Documentation: /usr/share/doc/ccm/data.md, or docs/data.md in the source";
 
 #[derive(Debug, Args)]
-#[command(after_help = VARIABLES)]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct HieraParseArguments {
     /// File with values
     #[arg(
@@ -38,43 +47,50 @@ pub(crate) struct HieraParseArguments {
     #[arg(long, value_name = "PATH")]
     pub query: Option<String>,
 
-    /// Print YAML instead of JSON
-    #[arg(long)]
-    pub yaml: bool,
-
-    /// Print variables for a shell: eval "$(ccm hiera parse data.yaml --env)"
-    #[arg(long, conflicts_with = "yaml")]
-    pub env: bool,
-
-    /// Prefix of the names of variables
-    #[arg(long, value_name = "PREFIX", default_value = "HIERA", requires = "env", value_parser = variable_name)]
-    pub env_prefix: String,
-
-    /// Use the facts of this machine as well
-    #[arg(short = 'S', long)]
-    pub system_facts: bool,
-
-    /// Use environment variables as facts as well
-    #[arg(short = 'E', long)]
-    pub env_facts: bool,
-
     /// Print the entries of the hierarchy that matched, and the source of each value, instead of the data
     #[arg(long, conflicts_with_all = ["yaml", "env", "query"])]
     pub explain: bool,
 
-    /// Read facts from this YAML or JSON file; can be repeated
-    #[arg(long, value_name = "FILE")]
+    /// Use the facts of this machine as well
+    #[arg(short = 'S', long, help_heading = headings::DATA)]
+    pub system_facts: bool,
+
+    /// Use environment variables as facts as well
+    #[arg(short = 'E', long, help_heading = headings::DATA)]
+    pub env_facts: bool,
+
+    /// Read facts from this YAML or JSON file; repeatable
+    #[arg(long, value_name = "FILE", help_heading = headings::DATA)]
     pub facts: Vec<PathBuf>,
 
-    /// Set a value that overrides all others; dots nest keys
-    #[arg(long, value_name = "KEY=VALUE", value_parser = AssignmentParser)]
+    /// Set a value that overrides all others, such as web.port=8080; dots nest keys; repeatable
+    #[arg(long, value_name = "KEY=VALUE", value_parser = AssignmentParser, help_heading = headings::DATA)]
     pub data: Vec<String>,
 
     /// Allow `--data` to set keys that the data does not have
-    #[arg(long)]
+    #[arg(long, help_heading = headings::DATA)]
     pub data_any: bool,
 
+    /// Print YAML instead of JSON
+    #[arg(long, help_heading = headings::OUTPUT)]
+    pub yaml: bool,
+
+    /// Print variables for a shell
+    #[arg(long, conflicts_with = "yaml", help_heading = headings::OUTPUT)]
+    pub env: bool,
+
+    /// Prefix of the names of variables
+    #[arg(
+        long,
+        value_name = "PREFIX",
+        default_value = "HIERA",
+        requires = "env",
+        value_parser = variable_name,
+        help_heading = headings::OUTPUT
+    )]
+    pub env_prefix: String,
+
     /// Print sensitive values as well
-    #[arg(long)]
+    #[arg(long, help_heading = headings::OUTPUT)]
     pub show_sensitive: bool,
 }

@@ -7,7 +7,7 @@ use ccm_model::ResourceId;
 use clap::Args;
 
 use super::parsers::{reference, wait};
-use super::{DocumentFormat, StateArguments};
+use super::{DocumentFormat, StateArguments, headings};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -15,7 +15,9 @@ Examples:
   ccm history --changed --since 2d                 list the runs that changed something
   ccm history --resource file#/etc/motd            show the last change of a resource
   ccm history last exec#build                      show what an exec printed
-  ccm history last --slowest                       list the resources that took longest";
+  ccm history last --slowest                       list the resources that took longest
+
+Documentation: /usr/share/doc/ccm/history.md, or docs/history.md in the source";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -57,7 +59,7 @@ pub(crate) struct HistoryArguments {
     pub limit: Option<usize>,
 
     /// Format of the output
-    #[arg(long, value_enum, default_value_t = DocumentFormat::Text)]
+    #[arg(long, value_enum, default_value_t = DocumentFormat::Text, help_heading = headings::OUTPUT)]
     pub output: DocumentFormat,
 
     #[command(flatten)]

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::headings;
 use super::parsers::{AssignmentParser, size};
 
 /// A manifest to read.
@@ -13,41 +14,49 @@ pub(crate) struct ManifestArguments {
     #[arg(value_name = "MANIFEST")]
     pub path: PathBuf,
 
-    /// Maximum size of the manifest in bytes, such as 64M; K, M and G are units
-    #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = size)]
+    #[command(flatten)]
+    pub limits: SizeArguments,
+}
+
+/// Limits for what is read.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct SizeArguments {
+    /// Maximum size of a manifest in bytes, such as 64M; K, M and G are units
+    #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = size, help_heading = headings::LIMITS)]
     pub max_manifest_size: u64,
 }
 
 /// Facts over those of this machine.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct FactArguments {
-    /// Read facts from this YAML or JSON file, which override those of this machine; can be repeated
-    #[arg(long, value_name = "FILE")]
-    pub facts: Vec<PathBuf>,
-
-    /// Set a fact that overrides all others; dots nest keys
-    #[arg(long, value_name = "KEY=VALUE", value_parser = AssignmentParser)]
+    /// Set a fact that overrides all others, such as role=web; dots nest keys; repeatable
+    #[arg(long, value_name = "KEY=VALUE", value_parser = AssignmentParser, help_heading = headings::DATA)]
     pub fact: Vec<String>,
+
+    /// Use the facts in this YAML or JSON file over those of this machine; repeatable
+    #[arg(long, value_name = "FILE", help_heading = headings::DATA)]
+    pub facts: Vec<PathBuf>,
 }
 
 /// Values over those of the manifest.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct DataArguments {
+    /// Set a value that overrides all others, such as web.port=8080; dots nest keys; repeatable
+    #[arg(long, value_name = "KEY=VALUE", value_parser = AssignmentParser, help_heading = headings::DATA)]
+    pub data: Vec<String>,
+
     /// File with values
     #[arg(
         long,
         value_name = "FILE",
-        help = "Read values from this file with `data` and optional `hierarchy` and `overrides`; can be repeated \
+        help_heading = headings::DATA,
+        help = "Read values from this file with `data` and optional `hierarchy` and `overrides`; repeatable \
                 [env: CCM_HIERA_DATA]"
     )]
     pub hiera: Vec<PathBuf>,
 
-    /// Set a value that overrides all others; dots nest keys
-    #[arg(long, value_name = "KEY=VALUE", value_parser = AssignmentParser)]
-    pub data: Vec<String>,
-
     /// Allow `--data` to set keys that the data does not have
-    #[arg(long)]
+    #[arg(long, help_heading = headings::DATA)]
     pub data_any: bool,
 }
 
@@ -55,10 +64,10 @@ pub(crate) struct DataArguments {
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct ValueArguments {
     #[command(flatten)]
-    pub facts: FactArguments,
+    pub data: DataArguments,
 
     #[command(flatten)]
-    pub data: DataArguments,
+    pub facts: FactArguments,
 
     #[command(flatten)]
     pub environment: EnvironmentArguments,
@@ -68,7 +77,7 @@ pub(crate) struct ValueArguments {
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct EnvironmentArguments {
     /// Ignore the file `.env` beside the manifest
-    #[arg(long)]
+    #[arg(long, help_heading = headings::DATA)]
     pub no_env: bool,
 }
 

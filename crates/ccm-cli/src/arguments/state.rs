@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::headings;
+
 /// State directory.
 #[derive(Debug, Args)]
 pub(crate) struct StateArguments {
@@ -11,6 +13,7 @@ pub(crate) struct StateArguments {
     #[arg(
         long,
         value_name = "DIR",
+        help_heading = headings::RECORD,
         help = "Directory of the lock and of the recorded runs [default: /var/lib/ccm as root, else \
                 $XDG_STATE_HOME/ccm or ~/.local/state/ccm]"
     )]

@@ -5,22 +5,24 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use super::StateArguments;
 use super::parsers::wait;
+use super::{StateArguments, headings};
 
-const CHECK_CODES: &str = "\
-With --check, the exit code is 0 (OK), 1 (WARNING), 2 (CRITICAL) or 3 (UNKNOWN).
+const EXAMPLES: &str = "\
+Examples:
+  ccm status                                       show each manifest with its last run
+  ccm status --check --max-age 2h                  check for a monitoring system
+  ccm status --pending                             show what the next runs refresh
+  ccm status --output prometheus > ccm.prom.new && mv ccm.prom.new ccm.prom
 
-Metrics for the textfile collector of Prometheus' node exporter:
-  ccm status --output prometheus > ccm.prom.new && mv ccm.prom.new ccm.prom";
+With --check, the exit code is 0 (OK), 1 (WARNING), 2 (CRITICAL) or 3 (UNKNOWN). The last example
+writes metrics for the textfile collector of Prometheus' node exporter.
+
+Documentation: /usr/share/doc/ccm/history.md, or docs/history.md in the source";
 
 #[derive(Debug, Args)]
-#[command(after_help = CHECK_CODES)]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct StatusArguments {
-    /// Show only the pending refreshes
-    #[arg(long, conflicts_with_all = ["check", "manifest"])]
-    pub pending: bool,
-
     /// Check for a monitoring system: print one line, and exit with its level
     #[arg(long)]
     pub check: bool,
@@ -29,12 +31,16 @@ pub(crate) struct StatusArguments {
     #[arg(long, value_name = "DURATION", value_parser = wait, requires = "check")]
     pub max_age: Option<Duration>,
 
+    /// Show only the pending refreshes
+    #[arg(long, conflicts_with_all = ["check", "manifest"])]
+    pub pending: bool,
+
     /// Show only this manifest; a relative path matches the end of the recorded path
     #[arg(long, value_name = "PATH")]
     pub manifest: Option<PathBuf>,
 
     /// Format of the output
-    #[arg(long, value_enum, default_value_t = StatusFormat::Text)]
+    #[arg(long, value_enum, default_value_t = StatusFormat::Text, help_heading = headings::OUTPUT)]
     pub output: StatusFormat,
 
     #[command(flatten)]

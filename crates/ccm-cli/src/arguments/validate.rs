@@ -4,38 +4,41 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::parsers::size;
-use super::{DocumentFormat, ValueArguments};
+use super::{DocumentFormat, SizeArguments, ValueArguments, headings};
 
-const VALIDATE_EXAMPLES: &str = "\
+const EXAMPLES: &str = "\
 Examples:
   ccm validate site.yaml
   ccm validate manifests/ --strict --output json
-  ccm validate site.yaml --matrix facts/web1.yaml facts/db1.yaml";
+  ccm validate site.yaml --matrix facts/web1.yaml facts/db1.yaml
+
+`ccm facts --yaml` on a machine writes a file for --facts and --matrix.
+Documentation: /usr/share/doc/ccm/running.md, or docs/running.md in the source";
+
+const FACTS: &str = "Use only the facts in this YAML or JSON file, and none of this machine; repeatable";
 
 #[derive(Debug, Args)]
-#[command(after_help = VALIDATE_EXAMPLES)]
+#[command(after_help = EXAMPLES, mut_arg("facts", |facts| facts.help(FACTS)))]
 pub(crate) struct ValidateArguments {
     /// Manifests, or directories whose YAML files with a `ccm` key are checked; `-` is standard input
     #[arg(value_name = "MANIFEST", required = true, num_args = 1..)]
     pub manifests: Vec<PathBuf>,
 
-    /// Maximum size of a manifest in bytes, such as 64M; K, M and G are units
-    #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = size)]
-    pub max_manifest_size: u64,
+    /// Treat warnings and notes as errors
+    #[arg(long)]
+    pub strict: bool,
 
     #[command(flatten)]
     pub values: ValueArguments,
 
     /// Check for several machines, each with the facts of one of these files
-    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "facts")]
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "facts", help_heading = headings::DATA)]
     pub matrix: Vec<PathBuf>,
 
-    /// Treat warnings and notes as errors
-    #[arg(long)]
-    pub strict: bool,
+    #[command(flatten)]
+    pub limits: SizeArguments,
 
     /// Format of the output
-    #[arg(long, value_enum, default_value_t = DocumentFormat::Text)]
+    #[arg(long, value_enum, default_value_t = DocumentFormat::Text, help_heading = headings::OUTPUT)]
     pub output: DocumentFormat,
 }

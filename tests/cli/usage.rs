@@ -1,6 +1,6 @@
 //! Arguments and help of the command line.
 
-use ccm_testkit::Scratch;
+use ccm_testkit::{Scratch, repository};
 use insta::assert_snapshot;
 
 use crate::ccm;
@@ -133,6 +133,64 @@ fn wrong_values_of_options_are_named() {
     expect_error(&prefix, 64, "", &["value '1-x'", "'--env-prefix <PREFIX>'", "digit"], &[]);
     let format = ccm(&scratch, &["graph", "--format", "svg", "manifest.yaml"]).run();
     expect_error(&format, 64, "", &["value 'svg'", "'--format <FORMAT>'", "text, dot, mermaid"], &[]);
+}
+
+/// Returns a manifest with an exec that makes a file.
+fn manifest_that_makes(path: &str) -> String {
+    format!("ccm:\n  resources:\n    - exec:\n        - make: {{command: touch {path}}}\n")
+}
+
+#[test]
+fn noop_has_the_names_of_other_tools() {
+    let scratch = Scratch::new();
+    scratch.write("m.yaml", manifest_that_makes(&scratch.at("made")));
+    for name in ["-n", "--noop", "--dry-run", "--check"] {
+        let called = ccm(&scratch, &["apply", name, "m.yaml"]).run();
+        assert_eq!((called.code, scratch.has("made")), (0, false), "{name}: {}", called.shown());
+    }
+}
+
+#[test]
+fn examples_and_documentation_are_at_the_end_of_the_help() {
+    let scratch = Scratch::new();
+    for command in ["apply", "validate", "graph", "history", "status", "hiera parse", "eval", "facts"] {
+        let args: Vec<&str> = command.split(' ').chain(["--help"]).collect();
+        let help = ccm(&scratch, &args).run().stdout;
+        let (_, examples) = help.split_once("\nExamples:\n").unwrap_or_default();
+        assert!(examples.contains(&format!("ccm {command} ")), "{help}");
+        let last = help.lines().last().unwrap_or_default();
+        let page = last.strip_prefix("Documentation: ").and_then(|pages| pages.split_once(", or "));
+        let page = page.and_then(|(_, page)| page.strip_suffix(" in the source")).unwrap_or_default();
+        assert!(page.ends_with(".md") && repository(page).is_file(), "{command}: {last}");
+    }
+}
+
+#[test]
+fn the_environment_sets_options() {
+    let scratch = Scratch::new();
+    scratch.write("m.yaml", manifest_that_makes(&scratch.at("made")));
+    let call = |args: &[&str], name: &str, value: &str| {
+        ccm(&scratch, args).default_state().variable(name, value).run()
+    };
+    let applied = call(&["apply", "m.yaml"], "CCM_STATE_DIR", &scratch.at("state"));
+    assert_eq!(applied.code, 0, "{}", applied.shown());
+    assert!(scratch.has("state/lock"));
+    let listed = call(&["history", "--output", "json"], "CCM_STATE_DIR", &scratch.at("state"));
+    assert!(listed.stdout.contains("m.yaml"), "{}", listed.shown());
+    for (name, value, message) in
+        [("CCM_LOCK_WAIT", "30", "no unit"), ("CCM_KEEP_RUNS", "all", "number of runs")]
+    {
+        let called = call(&["apply", "m.yaml", "--noop"], name, value);
+        expect_error(
+            &called,
+            64,
+            "",
+            &[&format!("{name} can't be used"), &format!("'{value}'"), message],
+            &[],
+        );
+        let help = call(&["apply", "--help"], name, "hunter2").stdout;
+        assert!(help.contains(&format!("[env: {name}]")) && !help.contains("hunter2"), "{help}");
+    }
 }
 
 #[test]

@@ -87,14 +87,15 @@ impl ApplyContext {
         let mode = if arguments.noop { RunMode::Plan } else { RunMode::Apply };
         let is_json = matches!(arguments.output, ReportFormat::Json | ReportFormat::Jsonl);
         let emits_json = is_json || events_file.is_some();
+        let defaults = RunOptions::default();
         let options = RunOptions {
             only: arguments.only.clone(),
             fail_on_error: arguments.fail_on_error,
             diff: arguments.diff,
             describe_unchanged: emits_json,
             json_lines: emits_json,
-            lock_wait: arguments.lock_wait,
-            keep_runs: arguments.keep_runs,
+            lock_wait: arguments.lock_wait.unwrap_or(defaults.lock_wait),
+            keep_runs: arguments.keep_runs.unwrap_or(defaults.keep_runs),
             canceller: shared.canceller.clone(),
         };
         // The run holds the lock until everything is written.
@@ -180,7 +181,8 @@ impl ApplyContext {
         if arguments.noop || arguments.render {
             return;
         }
-        if let Err(error) = session.record_refusal(source, errors, arguments.keep_runs).await {
+        let keep_runs = arguments.keep_runs.unwrap_or(RunOptions::default().keep_runs);
+        if let Err(error) = session.record_refusal(source, errors, keep_runs).await {
             console.warning_of(&error);
         }
     }

@@ -2,6 +2,7 @@
 
 mod apply;
 mod backup;
+mod environment;
 mod errors;
 mod eval;
 mod facts;
@@ -20,6 +21,7 @@ use clap::{Parser, Subcommand};
 
 pub(crate) use apply::{ApplyArguments, ReportFormat};
 pub(crate) use backup::{BackupCommand, BackupListArguments, BackupPruneArguments, BackupRestoreArguments};
+pub(crate) use environment::InvalidVariable;
 pub(crate) use errors::without_value;
 pub(crate) use eval::EvalArguments;
 pub(crate) use facts::FactsArguments;

@@ -26,10 +26,10 @@ mod validate;
 use std::process;
 
 use ccm_runtime::ExitCode;
-use ccm_runtime::process::{launcher, prepare_process};
+use ccm_runtime::process::{launcher, prepare_process, variable};
 use clap::Parser as _;
 
-use arguments::{ApplyArguments, Arguments, CliCommand, HieraCommand};
+use arguments::{ApplyArguments, Arguments, CliCommand, HieraCommand, InvalidVariable};
 use console::Console;
 
 fn main() -> process::ExitCode {
@@ -48,6 +48,13 @@ fn main() -> process::ExitCode {
             // Help and version are not errors. A failure to print them is ignored.
             let _ = error.print();
             return if error.use_stderr() { ExitCode::Usage } else { ExitCode::Success }.into();
+        }
+    };
+    let arguments = match arguments.with_environment(variable) {
+        Ok(arguments) => arguments,
+        Err(InvalidVariable { name, reason }) => {
+            console.error(&format!("{name} can't be used"), &[reason], &[]);
+            return ExitCode::Usage.into();
         }
     };
     let log = debug_log::install(arguments.verbose, &console);

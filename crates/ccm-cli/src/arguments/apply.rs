@@ -6,7 +6,7 @@ use std::time::Duration;
 use ccm_model::ResourceId;
 use clap::{Args, ValueEnum};
 
-use super::parsers::{duration, events_file, reference, wait};
+use super::parsers::{duration, events_file, reference, runs, wait};
 use super::{ManifestArguments, StateArguments, VERBOSE_ORDER, ValueArguments, headings};
 
 /// Position in the help after `-v`, in the order of declaration.
@@ -57,15 +57,15 @@ pub(crate) struct ApplyArguments {
     #[arg(long, value_name = "DURATION", value_parser = duration, help_heading = headings::LIMITS)]
     pub timeout: Option<Duration>,
 
-    /// Time to wait for another run to end, such as 5m; 0 does not wait
+    /// Time to wait for another run to end
     #[arg(
         long,
         value_name = "DURATION",
-        default_value = "30s",
         value_parser = wait,
-        help_heading = headings::LIMITS
+        help_heading = headings::LIMITS,
+        help = "Time to wait for another run to end, such as 5m; 0 does not wait [default: 30s] [env: CCM_LOCK_WAIT]"
     )]
-    pub lock_wait: Duration,
+    pub lock_wait: Option<Duration>,
 
     /// Stop after the first resource that fails
     #[arg(long, help_heading = headings::LIMITS)]
@@ -96,9 +96,16 @@ pub(crate) struct ApplyArguments {
     #[command(flatten)]
     pub state: StateArguments,
 
-    /// Number of recorded runs to keep, and of older runs that changed something or failed
-    #[arg(long, value_name = "N", default_value_t = 50, help_heading = headings::RECORD)]
-    pub keep_runs: usize,
+    /// Number of recorded runs to keep
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = runs,
+        help_heading = headings::RECORD,
+        help = "Number of recorded runs to keep, and of older runs that changed something or failed [default: 50] \
+                [env: CCM_KEEP_RUNS]"
+    )]
+    pub keep_runs: Option<usize>,
 
     /// Level of `-v`, which every command takes.
     #[arg(skip)]

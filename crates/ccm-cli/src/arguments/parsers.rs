@@ -76,6 +76,11 @@ pub(crate) fn reference(text: &str) -> Result<ResourceId, String> {
     ResourceId::parse(text).map_err(|error| error.to_string())
 }
 
+/// Reads a number of recorded runs.
+pub(crate) fn runs(text: &str) -> Result<usize, String> {
+    text.parse().map_err(|_| "expected a number of runs, such as 50".to_owned())
+}
+
 /// Reads a number of bytes: `4096`, `64K`, `64M`, `1G`.
 pub(crate) fn size(text: &str) -> Result<u64, String> {
     let (digits, factor) = match text

@@ -15,7 +15,7 @@ pub(crate) struct StateArguments {
         value_name = "DIR",
         help_heading = headings::RECORD,
         help = "Directory of the lock and of the recorded runs [default: /var/lib/ccm as root, else \
-                $XDG_STATE_HOME/ccm or ~/.local/state/ccm]"
+                $XDG_STATE_HOME/ccm or ~/.local/state/ccm] [env: CCM_STATE_DIR]"
     )]
     pub state_dir: Option<PathBuf>,
 }

@@ -1,0 +1,168 @@
+//! Options that the environment sets where the command line leaves them out.
+
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+
+use ccm_model::escape_control;
+
+use super::parsers::{runs, wait};
+use super::{Arguments, BackupCommand, CliCommand, StateArguments};
+
+/// Variable whose value is not a value of its option.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct InvalidVariable {
+    pub name: &'static str,
+    pub reason: String,
+}
+
+impl Arguments {
+    /// Returns the arguments with the options of the environment. The command line wins. A variable for an
+    /// option that the command does not take is not read. `variable` returns a variable that is not empty.
+    pub(crate) fn with_environment(
+        mut self,
+        variable: impl Fn(&str) -> Option<OsString>,
+    ) -> Result<Self, InvalidVariable> {
+        if let Some(state) = self.command.state_arguments()
+            && state.state_dir.is_none()
+        {
+            state.state_dir = variable("CCM_STATE_DIR").map(PathBuf::from);
+        }
+        if let CliCommand::Apply(apply) = &mut self.command {
+            if apply.lock_wait.is_none() {
+                apply.lock_wait = read("CCM_LOCK_WAIT", &variable, wait)?;
+            }
+            if apply.keep_runs.is_none() {
+                apply.keep_runs = read("CCM_KEEP_RUNS", &variable, runs)?;
+            }
+        }
+        Ok(self)
+    }
+}
+
+impl CliCommand {
+    /// Returns the options of the state directory, if the command takes them.
+    fn state_arguments(&mut self) -> Option<&mut StateArguments> {
+        match self {
+            Self::Apply(apply) => Some(&mut apply.state),
+            Self::History(history) => Some(&mut history.state),
+            Self::Status(status) => Some(&mut status.state),
+            Self::Backup(BackupCommand::List(list)) => Some(&mut list.state),
+            Self::Backup(BackupCommand::Restore(restore)) => Some(&mut restore.state),
+            Self::Backup(BackupCommand::Prune(prune)) => Some(&mut prune.state),
+            Self::Validate(_)
+            | Self::Graph(_)
+            | Self::Facts(_)
+            | Self::Hiera(_)
+            | Self::Eval(_)
+            | Self::Explain(_)
+            | Self::Schema(_) => None,
+        }
+    }
+}
+
+/// Reads a variable with the parser of its option.
+fn read<T>(
+    name: &'static str,
+    variable: impl Fn(&str) -> Option<OsString>,
+    parse: impl Fn(&str) -> Result<T, String>,
+) -> Result<Option<T>, InvalidVariable> {
+    let read = |value: &OsStr| {
+        let text = value.to_str().ok_or("its value is not UTF-8 text")?;
+        parse(text).map_err(|reason| format!("invalid value '{}': {reason}", escape_control(text)))
+    };
+    let value = variable(name);
+    value.map(|value| read(&value)).transpose().map_err(|reason| InvalidVariable { name, reason })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::ffi::OsStringExt as _;
+    use std::path::Path;
+    use std::time::Duration;
+
+    use clap::Parser as _;
+
+    use super::*;
+
+    /// Returns the arguments of a command line and an environment.
+    fn arguments(line: &str, environment: &[(&str, &str)]) -> Result<Arguments, InvalidVariable> {
+        let arguments = Arguments::try_parse_from(line.split(' ')).expect("a valid command line");
+        let value = |name: &str| environment.iter().find(|(other, _)| *other == name).map(|(_, value)| value);
+        arguments.with_environment(|name| value(name).map(OsString::from))
+    }
+
+    #[test]
+    fn the_environment_sets_what_the_command_line_leaves_out() {
+        let environment = [("CCM_STATE_DIR", "/env"), ("CCM_LOCK_WAIT", "5m"), ("CCM_KEEP_RUNS", "7")];
+        for (options, environment, state_dir, lock_wait, keep_runs) in [
+            ("", &[][..], None, None, None),
+            ("", &environment[..], Some("/env"), Some(300), Some(7)),
+            (" --state-dir /line", &environment[..], Some("/line"), Some(300), Some(7)),
+            (" --lock-wait 0", &environment[..], Some("/env"), Some(0), Some(7)),
+            (" --keep-runs 0", &environment[..], Some("/env"), Some(300), Some(0)),
+        ] {
+            let found =
+                arguments(&format!("ccm apply site.yaml{options}"), environment).expect("valid variables");
+            let CliCommand::Apply(apply) = found.command else { panic!("apply") };
+            assert_eq!(apply.state.state_dir.as_deref(), state_dir.map(Path::new), "{options}");
+            assert_eq!(apply.lock_wait, lock_wait.map(Duration::from_secs), "{options}");
+            assert_eq!(apply.keep_runs, keep_runs, "{options}");
+        }
+    }
+
+    #[test]
+    fn every_command_with_a_state_directory_takes_that_of_the_environment() {
+        for (line, takes) in [
+            ("apply m.yaml", true),
+            ("history", true),
+            ("status", true),
+            ("backup list", true),
+            ("backup restore /etc/motd", true),
+            ("backup prune --keep 1", true),
+            ("validate m.yaml", false),
+            ("graph m.yaml", false),
+            ("facts", false),
+            ("hiera parse", false),
+            ("eval 1", false),
+            ("explain", false),
+            ("schema", false),
+        ] {
+            let environment = [("CCM_STATE_DIR", "/env")];
+            let mut found = arguments(&format!("ccm {line}"), &environment).expect("valid variables");
+            let state_dir = found.command.state_arguments().and_then(|state| state.state_dir.clone());
+            assert_eq!(state_dir, takes.then(|| PathBuf::from("/env")), "{line}");
+        }
+    }
+
+    #[test]
+    fn an_invalid_value_is_reported_with_its_variable() {
+        for (line, variable, value, reason) in [
+            ("apply m.yaml", "CCM_LOCK_WAIT", "30", Some("no unit")),
+            ("apply m.yaml", "CCM_LOCK_WAIT", "\u{1b}[2J", Some("'\\u{1b}[2J'")),
+            ("apply m.yaml", "CCM_KEEP_RUNS", "many", Some("number of runs")),
+            ("apply m.yaml", "CCM_KEEP_RUNS", "-1", Some("number of runs")),
+            ("apply m.yaml --keep-runs 3", "CCM_KEEP_RUNS", "many", None),
+            ("apply m.yaml --lock-wait 3s", "CCM_LOCK_WAIT", "30", None),
+            ("history", "CCM_KEEP_RUNS", "many", None),
+        ] {
+            let found = arguments(&format!("ccm {line}"), &[(variable, value)]).err();
+            assert_eq!(found.as_ref().map(|error| error.name), reason.map(|_| variable), "{line} {value}");
+            let shown = found.map(|error| error.reason).unwrap_or_default();
+            assert!(shown.contains(reason.unwrap_or_default()), "{line} {value}: {shown}");
+        }
+    }
+
+    #[test]
+    fn a_value_that_is_not_text_is_a_path_or_an_error() {
+        let arguments =
+            || Arguments::try_parse_from(["ccm", "apply", "m.yaml"]).expect("a valid command line");
+        let not_text = |only: &'static str| {
+            move |name: &str| (name == only).then(|| OsString::from_vec(b"/\xff".to_vec()))
+        };
+        assert!(arguments().with_environment(not_text("CCM_STATE_DIR")).is_ok());
+        let error = arguments().with_environment(not_text("CCM_LOCK_WAIT")).err();
+        let expected =
+            InvalidVariable { name: "CCM_LOCK_WAIT", reason: "its value is not UTF-8 text".to_owned() };
+        assert_eq!(error, Some(expected));
+    }
+}

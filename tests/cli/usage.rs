@@ -118,6 +118,29 @@ fn wrong_arguments_are_named() {
 }
 
 #[test]
+fn commands_of_other_tools_come_with_that_of_ccm() {
+    let scratch = Scratch::new();
+    for (command, instead) in [
+        ("plan", "`ccm apply --noop MANIFEST`"),
+        ("check", "`ccm apply --noop MANIFEST`"),
+        ("diff", "`ccm apply --noop --diff MANIFEST`"),
+        ("run", "`ccm apply MANIFEST`"),
+        ("converge", "`ccm apply MANIFEST`"),
+        ("agent", "`ccm apply MANIFEST`"),
+        ("playbook", "`ccm apply MANIFEST`"),
+    ] {
+        for args in [&[command][..], &[command, "site.yaml"], &["-v", command, "site.yaml"]] {
+            let called = ccm(&scratch, args).default_state().run();
+            expect_error(&called, 64, "", &[&format!("subcommand '{command}'")], &[instead]);
+        }
+    }
+    let backup = ccm(&scratch, &["backup", "diff"]).default_state().run();
+    expect_error(&backup, 64, "", &["subcommand 'diff'"], &[]);
+    let similar = ccm(&scratch, &["statsu"]).default_state().run();
+    expect_error(&similar, 64, "", &["subcommand 'statsu'"], &["'status'"]);
+}
+
+#[test]
 fn wrong_values_of_options_are_named() {
     let scratch = Scratch::new();
     let expect = |option: &str, value: &str, message: &[&str]| {

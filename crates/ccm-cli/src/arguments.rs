@@ -22,7 +22,7 @@ use clap::{Parser, Subcommand};
 pub(crate) use apply::{ApplyArguments, ReportFormat};
 pub(crate) use backup::{BackupCommand, BackupListArguments, BackupPruneArguments, BackupRestoreArguments};
 pub(crate) use environment::InvalidVariable;
-pub(crate) use errors::without_value;
+pub(crate) use errors::adapt;
 pub(crate) use eval::EvalArguments;
 pub(crate) use facts::FactsArguments;
 pub(crate) use graph::{GraphArguments, GraphFormat};

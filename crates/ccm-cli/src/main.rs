@@ -44,7 +44,7 @@ fn main() -> process::ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
-            let error = arguments::without_value(error);
+            let error = arguments::adapt(error);
             // Help and version are not errors. A failure to print them is ignored.
             let _ = error.print();
             return if error.use_stderr() { ExitCode::Usage } else { ExitCode::Success }.into();

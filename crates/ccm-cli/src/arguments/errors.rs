@@ -5,9 +5,52 @@ use clap::{CommandFactory as _, Error};
 
 use super::Arguments;
 
+/// Commands of other tools, each with what to write instead.
+const FOREIGN_COMMANDS: [(&str, &str); 7] = [
+    ("plan", SHOW),
+    ("check", SHOW),
+    ("diff", "ccm apply --noop --diff MANIFEST"),
+    ("run", APPLY),
+    ("converge", APPLY),
+    ("agent", APPLY),
+    ("playbook", APPLY),
+];
+const SHOW: &str = "ccm apply --noop MANIFEST";
+const APPLY: &str = "ccm apply MANIFEST";
+
+/// Returns an error of clap as ccm shows it.
+pub(crate) fn adapt(error: Error) -> Error {
+    with_own_command(without_value(error))
+}
+
+/// Adds the command of ccm to the error about a command of another tool, instead of one with a similar name.
+fn with_own_command(mut error: Error) -> Error {
+    let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) else { return error };
+    let Some((_, instead)) = FOREIGN_COMMANDS.iter().find(|(foreign, _)| foreign == name) else {
+        return error;
+    };
+    // `ccm backup diff` is an error about the commands of `ccm backup`.
+    if is_below_a_command() {
+        return error;
+    }
+    let hint = match *instead {
+        APPLY => format!("write `{APPLY}`, or `{SHOW}` to change nothing"),
+        instead => format!("write `{instead}` to show what would change"),
+    };
+    error.remove(ContextKind::SuggestedSubcommand);
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![hint.into()]));
+    error
+}
+
+/// Returns `true` if the command line has a command of ccm.
+fn is_below_a_command() -> bool {
+    let matches = Arguments::command().ignore_errors(true).try_get_matches();
+    matches.is_ok_and(|matches| matches.subcommand().is_some())
+}
+
 /// Removes a possible value from the error about an unknown argument: `password=…` may have lost its
 /// `--data`, and a word behind `--data password=a` may be the rest of a value without quotes.
-pub(crate) fn without_value(mut error: Error) -> Error {
+fn without_value(mut error: Error) -> Error {
     if error.kind() != ErrorKind::UnknownArgument {
         return error;
     }

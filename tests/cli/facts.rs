@@ -31,6 +31,21 @@ fn all_facts_or_a_part_of_them_are_printed() {
 }
 
 #[test]
+fn raw_values_have_no_quotes() {
+    let scratch = Scratch::new();
+    let custom = ["--fact", "site.name=north", "--fact", "site.rack=7"];
+    let raw = |path: &str| facts(&scratch, &[&["--raw", path], &custom[..]].concat());
+    for (path, text) in [("host.info.os", "linux\n"), ("site.rack", "7\n"), ("site.name", "north\n")] {
+        assert_eq!((raw(path).code, raw(path).stdout), (0, text.to_owned()));
+    }
+    let names = raw("network.interfaces.#.name");
+    assert!(names.stdout.lines().any(|name| name == "lo"), "{}", names.shown());
+    expect_error(&raw("site"), 1, "", &["`site` is a map"], &["`site.name`"]);
+    expect_error(&facts(&scratch, &["--raw"]), 64, "", &["<PATH>"], &[]);
+    expect_error(&facts(&scratch, &["--raw", "--yaml", "host"]), 64, "", &["'--raw'", "'--yaml'"], &[]);
+}
+
+#[test]
 fn later_custom_facts_win() {
     let scratch = Scratch::new();
     scratch.write("config/ccm/facts.json", r#"{"role": "db", "site": {"name": "north", "rack": 7}}"#);

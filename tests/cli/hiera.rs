@@ -53,6 +53,15 @@ fn values_depend_on_the_given_facts() {
 }
 
 #[test]
+fn data_is_another_name_of_the_command() {
+    let scratch = Scratch::new();
+    scratch.write("data.yaml", DATA);
+    let call = |name: &str| ccm(&scratch, &[name, "parse", "data.yaml", "role=web"]).run();
+    assert_eq!(call("data").stdout, call("hiera").stdout);
+    assert_eq!(call("data").code, 0);
+}
+
+#[test]
 fn variables_have_a_prefix() {
     assert_snapshot!("env", parse(DATA, &["role=web", "--env"]).shown());
     let called = parse(DATA, &["--env", "--env-prefix", "app", "--query", "web"]);

@@ -56,7 +56,7 @@ fn help_lists_the_options_of_each_command() {
         ),
         ("backup list", "[OPTIONS] [PATH]", "V Output --output Record --state-dir".into()),
         ("schema", "[OPTIONS]", "--events V".into()),
-        ("facts", "[OPTIONS] [PATH]", "--yaml V Data --fact --facts".into()),
+        ("facts", "[OPTIONS] [PATH]", "--raw --yaml V Data --fact --facts".into()),
         (
             "eval",
             "[OPTIONS] <EXPRESSION>",

@@ -87,7 +87,7 @@ pub(crate) enum CliCommand {
     /// Show the facts of this machine, or the part of them at a path
     Facts(FactsArguments),
     /// Evaluate data that depends on facts
-    #[command(subcommand)]
+    #[command(subcommand, visible_alias = "data")]
     Hiera(HieraCommand),
     /// Evaluate an expression and print its value
     Eval(EvalArguments),

@@ -1,6 +1,6 @@
 //! `ccm facts`: the facts of this machine.
 
-use ccm_runtime::{ExitCode, printed};
+use ccm_runtime::{ExitCode, Value, printed};
 
 use crate::arguments::FactsArguments;
 use crate::console::Console;
@@ -8,14 +8,125 @@ use crate::{diagnostics, session};
 
 /// Prints all facts, or the part of them at a path.
 pub(crate) fn run(arguments: &FactsArguments, console: &Console) -> ExitCode {
-    match session::open(console).facts(&session::facts(&arguments.given), arguments.path.as_deref()) {
-        Ok(value) => {
-            let text = if arguments.yaml { printed::yaml(&value) } else { printed::json(&value) };
-            console.print(&text)
+    let value =
+        match session::open(console).facts(&session::facts(&arguments.given), arguments.path.as_deref()) {
+            Ok(value) => value,
+            Err(errors) => {
+                diagnostics::print(console, &errors);
+                return ExitCode::NothingRun;
+            }
+        };
+    if arguments.raw {
+        return match raw(arguments.path.as_deref().unwrap_or_default(), &value) {
+            Ok(text) => console.print(&text),
+            Err(NotRaw { message, hint }) => {
+                console.error(&message, &[], &[hint]);
+                ExitCode::NothingRun
+            }
+        };
+    }
+    console.print(&if arguments.yaml { printed::yaml(&value) } else { printed::json(&value) })
+}
+
+/// Reason why a value can't be printed without JSON or YAML.
+#[derive(Debug, PartialEq, Eq)]
+struct NotRaw {
+    message: String,
+    hint: String,
+}
+
+/// Returns a value without quotes, with a line for each element of a list. Null is an empty line.
+fn raw(path: &str, value: &Value) -> Result<String, NotRaw> {
+    let Value::List(elements) = value else {
+        return match key_below(value) {
+            Some(key) => Err(not_raw(format!("`{path}` is a map"), with_key(path, key))),
+            None => Ok(format!("{}\n", printed::word(value))),
+        };
+    };
+    let mut text = String::new();
+    for (index, element) in elements.iter().enumerate() {
+        let refuse = |what: &str, better: Option<String>| {
+            Err(not_raw(format!("`{path}` can't be printed by lines: element {} {what}", index + 1), better))
+        };
+        if let Some(key) = key_below(element) {
+            return refuse("is a map", with_key(&format!("{path}.#"), key));
         }
-        Err(errors) => {
-            diagnostics::print(console, &errors);
-            ExitCode::NothingRun
+        if matches!(element, Value::List(_)) {
+            return refuse("is a list", Some(format!("{path}.{index}")));
+        }
+        let line = printed::word(element);
+        if line.contains('\n') {
+            return refuse("has several lines", Some(format!("{path}.{index}")));
+        }
+        text += &format!("{line}\n");
+    }
+    Ok(text)
+}
+
+/// Returns a key of a map, of a single value if there is one. An empty map has the key "".
+fn key_below(value: &Value) -> Option<&str> {
+    match value {
+        Value::Map(map) => {
+            let mut keys = map.iter().filter(|(_, value)| !matches!(value, Value::Map(_) | Value::List(_)));
+            Some(keys.next().or_else(|| map.iter().next()).map_or("", |(key, _)| key))
+        }
+        Value::Groups(_) => Some(""),
+        _ => None,
+    }
+}
+
+/// Returns the path of a key, unless the path language would read the key as more than a name.
+fn with_key(path: &str, key: &str) -> Option<String> {
+    let is_name = !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
+    is_name.then(|| format!("{path}.{key}"))
+}
+
+/// Returns the error about a value that `--raw` can't print, with a path that it can.
+fn not_raw(message: String, path: Option<String>) -> NotRaw {
+    let hint = match path {
+        Some(path) => format!("name a value in it, such as `{path}`, or leave out `--raw` for JSON"),
+        None => "leave out `--raw` for JSON".to_owned(),
+    };
+    NotRaw { message, hint }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_without_quotes() {
+        for (value, text) in [
+            (Value::text("web1"), "web1\n"),
+            (Value::text("a \"b\"\nc"), "a \"b\"\nc\n"),
+            (Value::text(""), "\n"),
+            (Value::Int(7), "7\n"),
+            (Value::Bool(true), "true\n"),
+            (Value::Null, "\n"),
+            (Value::list([]), ""),
+            (Value::list([Value::text("eth0"), Value::Int(1), Value::Null]), "eth0\n1\n\n"),
+        ] {
+            assert_eq!(raw("x", &value), Ok(text.to_owned()), "{value:?}");
+        }
+    }
+
+    #[test]
+    fn values_that_need_json() {
+        let map = |key: &str| Value::map([("deep", Value::list([])), (key, Value::Int(1))]);
+        for (value, message, path) in [
+            (map("os"), "`x` is a map", Some("`x.os`")),
+            (map("a.b"), "`x` is a map", None),
+            (Value::map([("deep", map("os"))]), "`x` is a map", Some("`x.deep`")),
+            (Value::map::<&str>([]), "`x` is a map", None),
+            (Value::list([Value::Null, map("name")]), "element 2 is a map", Some("`x.#.name`")),
+            (Value::list([Value::list([])]), "element 1 is a list", Some("`x.0`")),
+            (Value::list([Value::text("a\nb")]), "element 1 has several lines", Some("`x.0`")),
+        ] {
+            let error = raw("x", &value).expect_err("no text");
+            assert!(error.message.ends_with(message), "{error:?}");
+            assert!(error.hint.contains("leave out `--raw`"), "{error:?}");
+            assert_eq!(error.hint.contains("such as"), path.is_some(), "{error:?}");
+            assert!(error.hint.contains(path.unwrap_or_default()), "{error:?}");
         }
     }
 }

@@ -7,6 +7,7 @@ use super::FactArguments;
 const EXAMPLES: &str = "\
 Examples:
   ccm facts host.info
+  ccm facts --raw host.info.platformFamily         print a value for a script
   ccm facts --yaml > web1.yaml                     write all facts, for `ccm validate --facts`
 
 Custom facts come from these files. Later files override earlier ones, and maps are merged:
@@ -24,6 +25,10 @@ pub(crate) struct FactsArguments {
     /// Path of the facts to show, such as host.info or `network.interfaces.#.name`; all facts without it
     #[arg(value_name = "PATH")]
     pub path: Option<String>,
+
+    /// Print a text without quotes, and a list one element a line
+    #[arg(long, requires = "path", conflicts_with = "yaml")]
+    pub raw: bool,
 
     /// Print YAML instead of JSON
     #[arg(long)]

@@ -29,6 +29,7 @@ mod interruption;
 mod json;
 mod lock;
 mod manifests;
+mod mistakes;
 mod packages;
 mod pending_refreshes;
 mod record;

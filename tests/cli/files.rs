@@ -144,7 +144,7 @@ fn failures_are_reported_with_cause_and_hint() {
         - '[dir]/g': {ensure: directory}
         - '[dir]/no/f': {content: x}
         - '[dir]/a': {owner: nosuchuser}
-        - '[dir]/b': {source: nosuchfile}
+        - '[dir]/b': {source: full}
         - '[dir]/c': {content: x, require: ['file#[dir]/a']}
 ";
     assert_snapshot!("failures", apply_files(&scratch, files, &[]).shown());

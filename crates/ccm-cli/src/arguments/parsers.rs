@@ -46,7 +46,7 @@ impl TypedValueParser for AssignmentParser {
         };
         let text = value
             .to_str()
-            .ok_or_else(|| refuse("the value is not UTF-8 text", "write `KEY=VALUE`, such as `port=8080`"))?;
+            .ok_or_else(|| refuse("the value is not UTF-8 text", "encode the value as UTF-8"))?;
         match assignment::read(text) {
             Ok(_) => Ok(text.to_owned()),
             Err(error) => Err(refuse(&error.to_string(), error.hint())),

@@ -4,7 +4,7 @@ use ccm_testkit::{Scratch, can_mount, skipped};
 use insta::assert_snapshot;
 
 use crate::expect::{Expected, expect_errors, expect_output, json_lines, outcomes};
-use crate::{apply, apply_files, ccm, in_place};
+use crate::{apply, apply_files, ccm, in_place, owner};
 
 /// A directory, a file in it that stands before it, and one that has to go.
 const SITE: &str = "
@@ -78,8 +78,11 @@ fn noop_reports_files_in_a_directory_that_does_not_exist_yet() {
         - '[dir]/c/f': {content: x}
 ";
     let noop = apply_files(&scratch, files, &["--noop", "--diff"]);
-    let shown = "would create: 0644 root:root, 2 bytes\n      --- /dev/null\n      +++ [dir]/a/b/f\n      @@ -0,0 +1 @@\n      +x\n";
-    assert!(noop.stdout.contains(shown), "{}", noop.shown());
+    let owner = owner();
+    let shown = format!(
+        "would create: 0644 {owner}, 2 bytes\n      --- /dev/null\n      +++ [dir]/a/b/f\n      @@ -0,0 +1 @@\n      +x\n"
+    );
+    assert!(noop.stdout.contains(&shown), "{}", noop.shown());
     assert!(noop.stdout.contains("the directory \"[dir]/c\" does not exist"), "{}", noop.shown());
     assert_eq!(scratch.names(), ["manifest.yaml"]);
     assert_eq!(apply_files(&scratch, files, &[]).code, 4);

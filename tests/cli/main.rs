@@ -60,6 +60,11 @@ fn apply(scratch: &Scratch, manifest: &str, options: &[&str]) -> Called {
     ccm(scratch, &["apply", "manifest.yaml"]).args(options).run()
 }
 
+/// Owner and group of new files of the test.
+fn owner() -> String {
+    ccm_testkit::shell("printf '%s:%s' \"$(id -un)\" \"$(id -gn)\"", std::path::Path::new("/"))
+}
+
 /// The text with the directory of the test for `[dir]`.
 fn in_place(scratch: &Scratch, text: &str) -> String {
     text.replace("[dir]", &scratch.path().to_string_lossy())

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use ccm_testkit::{Called, Scratch, repository, wait_until};
 
-use crate::ccm;
+use crate::{ccm, owner};
 
 const MANIFEST: &str = r#"
 ccm:
@@ -17,7 +17,8 @@ ccm:
     - exec:
         - checkout:
             command: touch [dir]/app/release
-            unless: test -e [dir]/app/release
+            cwd: [dir]/app
+            unless: test -e release
         - reload-app: {command: "true", refresh_only: true, subscribe: ["file#[dir]/app/app.conf"]}
 "#;
 
@@ -92,8 +93,9 @@ fn screens() -> Vec<(&'static str, Called)> {
 fn the_documentation_shows_what_a_run_prints() {
     let page = std::fs::read_to_string(repository("docs/report.md")).expect("the page");
     let mut differences = String::new();
+    let owner = owner();
     for (name, called) in screens() {
-        let screen = called.screen();
+        let screen = called.screen().replace(&owner, "root:root");
         let block = format!("<!-- screen {name} -->\n```text\n{screen}```\n");
         if !page.contains(&block) {
             // Writing to a `String` can't fail.

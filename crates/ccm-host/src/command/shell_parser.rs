@@ -57,7 +57,7 @@ pub fn parse_shell(texts: &[&str]) -> Vec<Option<ShellError>> {
 /// Parses texts with a shell, each in a process of its own.
 pub(super) fn parse_with_shell(texts: &[&str]) -> Vec<Option<ShellError>> {
     // Commands of other sessions wait, so that no shell is taken for an orphan of a command. If a command is running
-    // already, its end can't be waited for here.
+    // already, its end can't be waited for here: a shell that is taken is started again.
     let _lock = RUN_LOCK.try_lock();
     let end = Instant::now() + MAX_TIME;
     let mut errors: Vec<Option<ShellError>> = vec![None; texts.len()];
@@ -83,7 +83,12 @@ pub(super) fn parse_with_shell(texts: &[&str]) -> Vec<Option<ShellError>> {
         }
         for position in ended.into_iter().rev() {
             let (index, mut parser) = running.swap_remove(position);
-            errors[index] = parser.error();
+            match parser.error() {
+                Ok(error) => errors[index] = error,
+                // The command of another session has ended, and the shell with it.
+                Err(Lost) if Instant::now() < end => waiting.push(index),
+                Err(Lost) => {}
+            }
         }
     }
 }
@@ -103,6 +108,9 @@ fn ended(running: &[(usize, ShellParser)], within: Duration) -> Vec<usize> {
     let ended = handles.iter().enumerate().filter(|(_, handle)| !handle.revents().is_empty());
     ended.map(|(position, _)| position).collect()
 }
+
+/// End of a shell that somebody else killed or reaped.
+struct Lost;
 
 /// Shell that parses a text.
 struct ShellParser {
@@ -134,12 +142,17 @@ impl ShellParser {
     }
 
     /// Returns the error that the ended shell printed, if any.
-    fn error(&mut self) -> Option<ShellError> {
+    fn error(&mut self) -> Result<Option<ShellError>, Lost> {
         self.is_reaped = true;
-        let status = waitid(WaitId::Pid(self.pid), WaitIdOptions::EXITED | WaitIdOptions::NOHANG).ok()??;
-        if status.exit_status().is_none_or(|code| code == 0) {
-            return None;
+        let status = waitid(WaitId::Pid(self.pid), WaitIdOptions::EXITED | WaitIdOptions::NOHANG);
+        match status.ok().flatten().and_then(|status| status.exit_status()) {
+            None => Err(Lost),
+            Some(0) => Ok(None),
+            Some(_) => Ok(self.message()),
         }
+    }
+
+    fn message(&self) -> Option<ShellError> {
         seek(&self.messages, SeekFrom::Start(0)).ok()?;
         let mut printed = Vec::new();
         (&self.messages).take(MAX_MESSAGE).read_to_end(&mut printed).ok()?;

@@ -30,6 +30,8 @@ pub(super) const WORDS: &[&str] = &[
 const MAX_SECRET: usize = 100;
 /// Maximum length of a text in bytes. Every form of every secret is searched in it.
 const MAX_TEXT: usize = 2000;
+/// Maximum length in bytes of the blanks at the end of a secret. More are no part of its value, and are shown.
+const MAX_BLANKS: usize = 64;
 const AROUND: usize = 20;
 
 /// An input holds up to three secrets, one per line, and bytes to redact. If its length is odd, the first two
@@ -64,7 +66,10 @@ pub(super) fn run(input: &[u8]) {
 }
 
 fn cut(text: &str) -> String {
-    text.chars().take(MAX_SECRET).collect()
+    let mut secret: String = text.chars().take(MAX_SECRET).collect();
+    let end = (secret.trim_end().len() + MAX_BLANKS).min(secret.len());
+    secret.truncate((0..=end).rev().find(|end| secret.is_char_boundary(*end)).unwrap_or_default());
+    secret
 }
 
 /// Returns two short texts from the beginning of a text.

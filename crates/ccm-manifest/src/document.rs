@@ -10,9 +10,10 @@ use ccm_model::{
 use ccm_properties::{PropertyKind, Text, TextKind, decode_map, find, properties};
 
 use crate::data::{self, DataNodes};
-use crate::expand::{Expander, TextLanguage};
+use crate::expand::Expander;
 use crate::messages::{expected, is_blank, shown, start_of};
 use crate::scope::ManifestEvaluator;
+use crate::text_language::TextLanguage;
 use crate::types::Types;
 
 properties! {

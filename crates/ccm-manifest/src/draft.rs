@@ -12,12 +12,14 @@ use ccm_properties::{CheckInput, CommonProperty, PropertyKind, TypeSpec};
 
 use crate::common_properties::{CommonNodes, Reference, alias, one_of, references, text};
 use crate::control::{self, Conditions};
-use crate::expand::{Expander, Expansion, ProviderChoice, TextLanguage, language_of};
+use crate::expand::{Expander, language_of};
+use crate::expansion::Expansion;
 use crate::foreign_words;
 use crate::messages::{is_blank, shown};
 use crate::reserved::not_supported;
 use crate::resources::Declaration;
 use crate::scope::{DeferredOn, ManifestEvaluator};
+use crate::text_language::{ProviderChoice, TextLanguage};
 use crate::types::Types;
 
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 //! and one that waits for a resource as late. Later steps report no other errors in such texts.
 
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::path::Path;
 
 use ccm_data::interpolation::{Occurrence, OccurrenceKind, SplitText, TextPart, lone, may_hold_any, split};
@@ -13,126 +13,15 @@ use ccm_properties::{TextSyntax, TypeSpec};
 
 use crate::call_argument::Argument;
 use crate::eval_context::{LimitCheck, MAX_TEXT_BYTES};
+use crate::expansion::{Expansion, SpanSet};
 use crate::messages::shown;
 use crate::scope::{DeferredOn, EvalError, InvalidExpression, ManifestEvaluator, Phase};
 use crate::shell_quoting::Quotes;
+use crate::text_language::{ProviderChoice, TextLanguage};
 
 /// Hint for an expression whose text has a line end from YAML.
 const YAML_LINE_END: &str =
     "YAML has turned `\\n` between double quotes into a line end: use single quotes around the text, or `|`";
-
-/// Syntax of a text, for expanding expressions in it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct TextLanguage<'a> {
-    syntax: TextSyntax,
-    /// Provider for which the text would be a shell script.
-    shell_provider: Option<&'a str>,
-}
-
-impl TextLanguage<'_> {
-    /// Plain text, whatever the provider.
-    pub(crate) const PLAIN: Self = Self { syntax: TextSyntax::Plain, shell_provider: None };
-
-    /// Returns `true` if the text is split into words.
-    pub(crate) fn is_words(self) -> bool {
-        self.syntax == TextSyntax::Argv
-    }
-
-    /// Returns the syntax of an entry of a map.
-    fn of_entry(self, key: &str) -> Self {
-        Self { syntax: self.syntax.of_entry(key), ..self }
-    }
-
-    /// Returns the same syntax without splitting into words.
-    pub(crate) fn unquoted(self) -> Self {
-        let syntax = if self.is_words() { TextSyntax::Plain } else { self.syntax };
-        Self { syntax, ..self }
-    }
-}
-
-/// Provider that a resource requests.
-#[derive(Clone, Debug)]
-pub(crate) enum ProviderChoice {
-    /// Valid provider, or `None` to let ccm select one.
-    Valid(Option<String>),
-    /// Invalid provider, already reported. The user may have meant any provider.
-    Invalid,
-}
-
-/// Spans of keys and texts, none within another.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct SpanSet(BTreeSet<Span>);
-
-impl SpanSet {
-    pub(crate) fn covers(&self, span: Span) -> bool {
-        let before = self.0.range(..=Span { end: u32::MAX, ..span }).next_back();
-        before.is_some_and(|other| other.contains(span))
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    pub(crate) fn explains(&self, error: &Diagnostic) -> bool {
-        error.span().is_some_and(|span| self.covers(span))
-    }
-}
-
-/// Result of expanding texts.
-#[derive(Debug, Default)]
-pub(crate) struct Expansion {
-    pub(crate) refused: SpanSet,
-    /// Texts that wait for resources.
-    pub(crate) late: SpanSet,
-    pub(crate) deferred_on: Vec<(DeferredOn, Span)>,
-    /// Errors about files that do not exist yet. The texts are late if an earlier resource may write files.
-    pub(crate) missing_files: Vec<Diagnostic>,
-    pub(crate) diagnostics: Vec<Diagnostic>,
-}
-
-impl Expansion {
-    /// Turns late texts into errors, where values must be known before the run.
-    pub(crate) fn refuse_late(&mut self) {
-        self.diagnostics.append(&mut self.missing_files);
-        for (on, span) in std::mem::take(&mut self.deferred_on) {
-            self.diagnostics.push(needed_before_run(&on, span));
-        }
-    }
-
-    /// Marks a text as unknown because of a reported error.
-    pub(crate) fn refuse(&mut self, span: Span) {
-        self.refused.0.insert(span);
-    }
-
-    /// Adds earlier results.
-    pub(crate) fn add(&mut self, before: Self) {
-        self.refused.0.extend(before.refused.0);
-        self.late.0.extend(before.late.0);
-        self.deferred_on.extend(before.deferred_on);
-        self.missing_files.extend(before.missing_files);
-        self.diagnostics.extend(before.diagnostics);
-    }
-
-    pub(crate) fn explains(&self, error: &Diagnostic) -> bool {
-        self.refused.explains(error) || self.late.explains(error)
-    }
-
-    pub(crate) fn is_unknown(&self, span: Span) -> bool {
-        self.refused.covers(span) || self.late.covers(span)
-    }
-}
-
-/// Returns the error for a late value that must be known before the run.
-pub(crate) fn needed_before_run(on: &DeferredOn, span: Span) -> Diagnostic {
-    let what = match on {
-        DeferredOn::File(_) => "the content of a managed file",
-        _ => "a captured value",
-    };
-    let message =
-        format!("this value is needed before the run, but {what} is known only after its resource has run");
-    Diagnostic::error(DiagnosticKind::LateValue, span, message)
-        .with_hint("use a value that is known before the run, such as data or a fact")
-}
 
 enum ExpandedText {
     Unchanged,
@@ -295,7 +184,7 @@ impl<'a, 's> Expander<'a, 's> {
             ExpandedText::Unchanged | ExpandedText::Unknown => {}
             ExpandedText::Text(text) => key.text = text.into(),
             ExpandedText::Value(value @ (Computed::List(_) | Computed::Map(_) | Computed::Groups(_))) => {
-                self.found.refused.0.insert(key.span);
+                self.found.refused.insert(key.span);
                 let message = format!("expected text, found {}", value.kind());
                 self.found.diagnostics.push(Diagnostic::error(DiagnosticKind::WrongType, key.span, message));
             }
@@ -418,7 +307,7 @@ impl<'a, 's> Expander<'a, 's> {
                             other => Cow::Owned(other.to_string()),
                         };
                         if whole.len() + shown.len() > MAX_TEXT_BYTES {
-                            self.found.refused.0.insert(span);
+                            self.found.refused.insert(span);
                             let message = "this text would exceed 16 MiB";
                             self.found.diagnostics.push(Diagnostic::error(
                                 DiagnosticKind::LimitExceeded,
@@ -454,7 +343,7 @@ impl<'a, 's> Expander<'a, 's> {
                 .push(error.with_hint("put large texts into files, and use `source: PATH`"));
         }
         if check != LimitCheck::Within {
-            self.found.refused.0.insert(span);
+            self.found.refused.insert(span);
         }
         check == LimitCheck::Within
     }
@@ -463,7 +352,7 @@ impl<'a, 's> Expander<'a, 's> {
     fn evaluate(&mut self, text: &str, inner: std::ops::Range<usize>, span: Span) -> Option<Computed> {
         let expression = &text[inner.clone()];
         if self.idle {
-            self.found.late.0.insert(span);
+            self.found.late.insert(span);
             return None;
         }
         self.forget_missing_file();
@@ -543,7 +432,7 @@ impl<'a, 's> Expander<'a, 's> {
     fn record_error(&mut self, error: EvalError, span: Span, at: impl Fn(std::ops::Range<usize>) -> Span) {
         match error {
             EvalError::Deferred(on) => {
-                self.found.late.0.insert(span);
+                self.found.late.insert(span);
                 let locate = |on: &DeferredOn| match on {
                     DeferredOn::Capture { range: Some(range), .. } => at(range.clone()),
                     _ => span,
@@ -554,19 +443,19 @@ impl<'a, 's> Expander<'a, 's> {
                 }));
             }
             EvalError::Reported => {
-                self.found.refused.0.insert(span);
+                self.found.refused.insert(span);
             }
             EvalError::Invalid(error)
                 if matches!(self.evaluator.phase, Phase::BeforeRun(_))
                     && error.kind == DiagnosticKind::Unreadable
                     && self.evaluator.context.take_missing_file().is_some() =>
             {
-                self.found.late.0.insert(span);
+                self.found.late.insert(span);
                 let span = at(error.range.clone());
                 self.found.missing_files.push(diagnostic(error, span));
             }
             EvalError::Invalid(error) => {
-                self.found.refused.0.insert(span);
+                self.found.refused.insert(span);
                 let span = at(error.range.clone());
                 self.found.diagnostics.push(diagnostic(error, span));
             }
@@ -574,7 +463,7 @@ impl<'a, 's> Expander<'a, 's> {
     }
 
     fn refuse(&mut self, text: &str, span: Span, language: TextLanguage<'_>, places: Vec<Occurrence>) {
-        self.found.refused.0.insert(span);
+        self.found.refused.insert(span);
         let node = Node::text(text, span);
         for place in places {
             let location = node.locate(&self.evaluator.manifest.text, place.range.start, place.range.end);

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use ccm_model::{Diagnostic, DiagnosticKind, Diagnostics, Node, NodeEntry, Span};
 
-use crate::expand::{diagnostic, needed_before_run};
+use crate::expand::diagnostic;
+use crate::expansion::needed_before_run;
 use crate::messages::expected;
 use crate::paths::normalize;
 use crate::scope::{EvalError, ManifestEvaluator};

@@ -15,12 +15,14 @@ use crate::captures::CaptureTable;
 use crate::control::Conditions;
 use crate::draft::ResourceDraft;
 use crate::eval_context::EvalContext;
-use crate::expand::{Expander, ProviderChoice, SpanSet};
+use crate::expand::Expander;
+use crate::expansion::SpanSet;
 use crate::file_uses::FileUse;
 use crate::messages::shown;
 use crate::scope::{
     CaptureState, DeferredOn, ManagedPaths, ManifestEvaluator, ManifestScope, Phase, RuntimeContext,
 };
+use crate::text_language::ProviderChoice;
 
 /// Completes late resources during the run.
 pub struct LateResources<'s> {

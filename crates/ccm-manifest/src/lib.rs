@@ -26,6 +26,7 @@ mod entries;
 mod eval_context;
 mod evaluate;
 mod expand;
+mod expansion;
 mod file_uses;
 mod foreign_words;
 mod generated;
@@ -47,6 +48,7 @@ mod shape_errors;
 mod shell_check;
 mod shell_quoting;
 mod sources;
+mod text_language;
 mod types;
 mod validation;
 

@@ -21,7 +21,7 @@ use crate::data_keys::DataKeys;
 use crate::document::{self, Document, Settings};
 use crate::draft::{DraftBuilder, ResourceDraft};
 use crate::eval_context::EvalContext;
-use crate::expand::needed_before_run;
+use crate::expansion::needed_before_run;
 use crate::file_uses::FileUsers;
 use crate::generated;
 use crate::hiera::{self, DataFile};

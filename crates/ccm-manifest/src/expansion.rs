@@ -1,0 +1,87 @@
+//! Results of expanding texts, and which texts have no value yet.
+
+use std::collections::BTreeSet;
+
+use ccm_model::{Diagnostic, DiagnosticKind, Span};
+
+use crate::scope::DeferredOn;
+
+/// Spans of keys and texts, none within another.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SpanSet(BTreeSet<Span>);
+
+impl SpanSet {
+    pub(crate) fn covers(&self, span: Span) -> bool {
+        let before = self.0.range(..=Span { end: u32::MAX, ..span }).next_back();
+        before.is_some_and(|other| other.contains(span))
+    }
+
+    /// Adds a span.
+    pub(crate) fn insert(&mut self, span: Span) {
+        self.0.insert(span);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn explains(&self, error: &Diagnostic) -> bool {
+        error.span().is_some_and(|span| self.covers(span))
+    }
+}
+
+/// Result of expanding texts.
+#[derive(Debug, Default)]
+pub(crate) struct Expansion {
+    pub(crate) refused: SpanSet,
+    /// Texts that wait for resources.
+    pub(crate) late: SpanSet,
+    pub(crate) deferred_on: Vec<(DeferredOn, Span)>,
+    /// Errors about files that do not exist yet. The texts are late if an earlier resource may write files.
+    pub(crate) missing_files: Vec<Diagnostic>,
+    pub(crate) diagnostics: Vec<Diagnostic>,
+}
+
+impl Expansion {
+    /// Turns late texts into errors, where values must be known before the run.
+    pub(crate) fn refuse_late(&mut self) {
+        self.diagnostics.append(&mut self.missing_files);
+        for (on, span) in std::mem::take(&mut self.deferred_on) {
+            self.diagnostics.push(needed_before_run(&on, span));
+        }
+    }
+
+    /// Marks a text as unknown because of a reported error.
+    pub(crate) fn refuse(&mut self, span: Span) {
+        self.refused.insert(span);
+    }
+
+    /// Adds earlier results.
+    pub(crate) fn add(&mut self, before: Self) {
+        self.refused.0.extend(before.refused.0);
+        self.late.0.extend(before.late.0);
+        self.deferred_on.extend(before.deferred_on);
+        self.missing_files.extend(before.missing_files);
+        self.diagnostics.extend(before.diagnostics);
+    }
+
+    pub(crate) fn explains(&self, error: &Diagnostic) -> bool {
+        self.refused.explains(error) || self.late.explains(error)
+    }
+
+    pub(crate) fn is_unknown(&self, span: Span) -> bool {
+        self.refused.covers(span) || self.late.covers(span)
+    }
+}
+
+/// Returns the error for a late value that must be known before the run.
+pub(crate) fn needed_before_run(on: &DeferredOn, span: Span) -> Diagnostic {
+    let what = match on {
+        DeferredOn::File(_) => "the content of a managed file",
+        _ => "a captured value",
+    };
+    let message =
+        format!("this value is needed before the run, but {what} is known only after its resource has run");
+    Diagnostic::error(DiagnosticKind::LateValue, span, message)
+        .with_hint("use a value that is known before the run, such as data or a fact")
+}

@@ -3,8 +3,9 @@
 use std::io::{self, IsTerminal as _, Read as _};
 
 use ccm_model::StartedBy;
-use nix::unistd::{User, getuid};
+use nix::unistd::getuid;
 
+use crate::account::AccountDatabases;
 use crate::environment::variable;
 
 /// Maximum length of a name from the environment.
@@ -22,7 +23,7 @@ pub fn started_by() -> StartedBy {
     let user = if uid.is_root() {
         Some("root".to_owned())
     } else {
-        User::from_uid(uid).ok().flatten().map(|user| user.name)
+        AccountDatabases::of_this_machine().user_of(uid.as_raw()).ok().flatten().map(|user| user.name)
     };
     let terminal = terminal();
     let invocation_id = named("INVOCATION_ID").filter(|_| terminal.is_none());

@@ -2,19 +2,17 @@
 
 use std::path::Path;
 
-use nix::unistd::{Uid, User};
+use crate::account::{Account, AccountDatabases, UserEntry};
 
-use crate::account::Account;
-
-const SEARCH_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+pub(crate) const SEARCH_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 const LANGUAGE: &str = "C.UTF-8";
 const SHELL: &str = "/bin/sh";
 
 /// Returns the base environment of the user who runs ccm.
-pub(super) fn of_this_user() -> Vec<(String, String)> {
-    let uid = Uid::effective();
+pub(super) fn of_this_user(accounts: &AccountDatabases) -> Vec<(String, String)> {
+    let uid = rustix::process::geteuid().as_raw();
     // Without a user database commands still run; the number takes the place of the name.
-    let user = User::from_uid(uid).ok().flatten();
+    let user = accounts.user_of(uid).ok().flatten();
     of(uid, user.as_ref())
 }
 
@@ -23,11 +21,11 @@ pub(crate) fn of_account(account: &Account) -> Vec<(String, String)> {
     variables_of(&account.name, &account.home.to_string_lossy(), &account.shell.to_string_lossy())
 }
 
-fn of(uid: Uid, user: Option<&User>) -> Vec<(String, String)> {
+fn of(uid: u32, user: Option<&UserEntry>) -> Vec<(String, String)> {
     let number = uid.to_string();
     let name = user.map(|user| user.name.as_str()).filter(|name| !name.is_empty()).unwrap_or(&number);
     let text = |path: &Path| path.to_string_lossy().into_owned();
-    let home = user.map(|user| text(&user.dir)).unwrap_or_default();
+    let home = user.map(|user| text(&user.home)).unwrap_or_default();
     let shell = user.map(|user| text(&user.shell)).unwrap_or_default();
     variables_of(name, &home, &shell)
 }
@@ -59,7 +57,7 @@ mod tests {
     #[test]
     fn a_user_without_an_entry_is_its_number() {
         assert_eq!(
-            lines(&of(Uid::from_raw(4711), None)),
+            lines(&of(4711, None)),
             [
                 "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
                 "HOME=/",
@@ -74,11 +72,11 @@ mod tests {
 
     #[test]
     fn a_known_user_has_its_own_home_and_shell() {
-        let root = User::from_uid(Uid::from_raw(0)).expect("the user database").expect("root");
+        let root = AccountDatabases::of_this_machine().user_of(0).expect("a result").expect("root");
         let environment = lines(&of(root.uid, Some(&root)));
-        assert!(environment.contains(&format!("HOME={}", root.dir.display())), "{environment:?}");
+        assert!(environment.contains(&format!("HOME={}", root.home.display())), "{environment:?}");
         assert!(environment.contains(&format!("USER={}", root.name)), "{environment:?}");
-        let bare = User { shell: "".into(), ..root };
+        let bare = UserEntry { shell: "".into(), ..root };
         assert!(lines(&of(bare.uid, Some(&bare))).contains(&"SHELL=/bin/sh".to_owned()));
     }
 }

@@ -32,7 +32,7 @@ use super::{
     Cancellation, CancellationLevel, CapturedOutput, Command, Enforced, Exit, Finished, ReachedLimit, Runner,
     Sandbox, StartError, base_environment, lookup, network, table, trace,
 };
-use crate::account::{self, Account, AccountError, Identity};
+use crate::account::{Account, AccountDatabases, AccountError, Identity};
 use crate::executor::LocalSystem;
 use crate::private::PrivateDirectory;
 use crate::{Local, after, raw};
@@ -86,6 +86,7 @@ pub enum RunnerError {
 #[derive(Debug)]
 pub struct SystemRunner {
     environment: OnceLock<Vec<(String, String)>>,
+    accounts: AccountDatabases,
     launcher: Option<PathBuf>,
     /// The launcher in the form that starts sandboxes, opened for the first sandbox.
     sandbox_launcher: OnceLock<LauncherProgram>,
@@ -111,6 +112,7 @@ impl SystemRunner {
             .map_err(|error| RunnerError::Subreaper { source: error.into() })?;
         Ok(Self {
             environment: OnceLock::new(),
+            accounts: AccountDatabases::of_this_machine(),
             launcher: None,
             sandbox_launcher: OnceLock::new(),
             network: OnceLock::new(),
@@ -190,15 +192,15 @@ impl LocalSystem for SystemRunner {
     }
 
     fn account(&self, user: &str) -> Result<Account, AccountError> {
-        account::account(user)
+        self.accounts.account(user)
     }
 
     fn group(&self, name: &str) -> Result<u32, AccountError> {
-        account::group(name)
+        self.accounts.gid(name)
     }
 
     fn base_environment(&self) -> Vec<(String, String)> {
-        self.environment.get_or_init(base_environment::of_this_user).clone()
+        self.environment.get_or_init(|| base_environment::of_this_user(&self.accounts)).clone()
     }
 
     fn inherited_environment(&self) -> Vec<(String, String)> {

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use ccm_model::FileVersion;
@@ -12,18 +13,20 @@ use super::{
     BackupName, FileAttributes, FileError, Files, InspectOptions, NewFile, PathInfo, ReadContent, TreeSize,
     attributes, backup, directory, inspect, is_absence, names, remove, resolve, tree, version, write,
 };
+use crate::account::AccountDatabases;
 use crate::command::Cancellation;
 
 /// Files of this machine.
 #[derive(Clone, Debug)]
 pub struct SystemFiles {
     cancellation: Cancellation,
+    accounts: Arc<AccountDatabases>,
 }
 
 impl SystemFiles {
     /// Makes the files of a run. Its cancellation ends long operations, such as copying a large file.
     pub fn new(cancellation: Cancellation) -> Self {
-        Self { cancellation }
+        Self { cancellation, accounts: Arc::new(AccountDatabases::of_this_machine()) }
     }
 }
 
@@ -130,18 +133,18 @@ impl Files for SystemFiles {
     }
 
     fn user(&self, name: &str) -> Result<Option<u32>, FileError> {
-        names::user(name)
+        names::user(&self.accounts, name)
     }
 
     fn group(&self, name: &str) -> Result<Option<u32>, FileError> {
-        names::group(name)
+        names::group(&self.accounts, name)
     }
 
     fn user_name(&self, uid: u32) -> Result<Option<String>, FileError> {
-        names::user_name(uid)
+        names::user_name(&self.accounts, uid)
     }
 
     fn group_name(&self, gid: u32) -> Result<Option<String>, FileError> {
-        names::group_name(gid)
+        names::group_name(&self.accounts, gid)
     }
 }

@@ -334,7 +334,7 @@ pub enum StartError {
     #[serde(skip)]
     #[error("`{property}` needs a launcher, and this program names none")]
     NoLauncher {
-        /// Property that needs a launcher: `user`, `umask` or `sandbox`.
+        /// Property that needs a launcher: `user`, `umask` or `sandbox`; `cwd` with a glibc before 2.29.
         #[serde(skip)] // Else serde borrows the static text from its input.
         property: &'static str,
     },

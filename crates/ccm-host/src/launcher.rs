@@ -97,6 +97,7 @@ fn prepare(request: &LaunchRequest, replies: &mut File) -> Result<(), StartError
     // Rust ignores it at its start; the program gets every signal at its default.
     raw::set_default(Signal::SIGPIPE).map_err(step("launcher", "the signal SIGPIPE can't be reset"))?;
     hide_inherited_files().map_err(step("launcher", "inherited files can't be hidden"))?;
+    leave_ccm().map_err(step("launcher", "the session of ccm can't be left"))?;
     if request.identity.is_some() || request.sandbox.is_some() {
         privileges::leave_session_keyring()
             .map_err(step("launcher", "a new session keyring can't be joined"))?;
@@ -116,6 +117,15 @@ fn prepare(request: &LaunchRequest, replies: &mut File) -> Result<(), StartError
         .map_err(|error| StartError::WorkingDirectory { path: request.cwd.clone(), source: error.into() })?;
     let enforced = confinement.map(Confinement::lock).transpose()?.unwrap_or_default();
     reply(replies, &LaunchReply::Ready(enforced)).map_err(step("launcher", "its reply can't be written"))
+}
+
+/// Leaves the session and the working directory of ccm, if the C library could not at the start of this process.
+fn leave_ccm() -> io::Result<()> {
+    if nix::unistd::getsid(None)? != nix::unistd::getpid() {
+        rustix::process::setsid()?;
+        rustix::process::chdir(c"/")?;
+    }
+    Ok(())
 }
 
 fn become_program(request: &LaunchRequest) -> Result<Infallible, StartError> {

@@ -13,22 +13,51 @@ use rustix::process::Pid;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
+/// Process to start.
 pub(crate) struct Start<'a> {
     pub(crate) program: &'a CStr,
     /// All arguments, the name of the program first.
     pub(crate) arguments: &'a [CString],
     /// All variables of the environment, as `NAME=VALUE`.
     pub(crate) environment: &'a [CString],
-    pub(crate) cwd: &'a CStr,
+    /// Working directory, and the function that sets it; `None` keeps that of this process.
+    pub(crate) cwd: Option<(ChangeDirectory, &'a CStr)>,
+    /// Starts the process in a session of its own. Where the C library can set no working directory, it may not
+    /// know sessions either.
+    pub(crate) has_session: bool,
     /// Descriptors for the numbers 0, 1, 2 and so on, duplicated in this order: none may be lower than its
     /// position.
     pub(crate) descriptors: &'a [BorrowedFd<'a>],
 }
 
-/// Starts a process in a session of its own, with every signal at its default and none blocked. Returns the
-/// error of the child at its working directory or program.
+/// Function of the C library that sets the working directory of a new process.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ChangeDirectory(AddChdir);
+
+type AddChdir = unsafe extern "C" fn(*mut libc::posix_spawn_file_actions_t, *const c_char) -> c_int;
+
+impl ChangeDirectory {
+    /// Finds the function. glibc has it since 2.29, and programs that are linked with an older one find it when
+    /// they run.
+    pub(crate) fn find() -> Option<Self> {
+        #[cfg(all(target_env = "gnu", not(target_feature = "crt-static")))]
+        {
+            // SAFETY: the name is a C string.
+            let address =
+                unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"posix_spawn_file_actions_addchdir_np".as_ptr()) };
+            // SAFETY: every C library that has a function of this name documents it with this signature; a null
+            // pointer is `None`.
+            unsafe { std::mem::transmute::<*mut libc::c_void, Option<AddChdir>>(address) }.map(Self)
+        }
+        #[cfg(not(all(target_env = "gnu", not(target_feature = "crt-static"))))]
+        Some(Self(libc::posix_spawn_file_actions_addchdir_np))
+    }
+}
+
+/// Starts a process with every signal at its default and none blocked. Returns the error of the child at its
+/// working directory or program.
 pub(crate) fn posix_spawn(start: &Start<'_>) -> io::Result<Pid> {
-    let attributes = SpawnAttributes::new()?;
+    let attributes = SpawnAttributes::new(start.has_session)?;
     let actions = Actions::new(start)?;
     let arguments = pointers(start.arguments);
     let environment = pointers(start.environment);
@@ -160,7 +189,7 @@ pub(crate) fn watch(descriptor: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
 struct SpawnAttributes(libc::posix_spawnattr_t);
 
 impl SpawnAttributes {
-    fn new() -> io::Result<Self> {
+    fn new(has_session: bool) -> io::Result<Self> {
         let mut attributes = MaybeUninit::uninit();
         // SAFETY: the call initialises the value behind the pointer, which is used only after a success.
         let mut attributes = unsafe {
@@ -176,7 +205,8 @@ impl SpawnAttributes {
             (every.assume_init(), MaybeUninit::<libc::sigset_t>::zeroed().assume_init())
         };
         let flags = libc::POSIX_SPAWN_SETSIGDEF | libc::POSIX_SPAWN_SETSIGMASK;
-        let flags = libc::c_short::try_from(flags).unwrap_or_default() | libc::POSIX_SPAWN_SETSID;
+        let flags = libc::c_short::try_from(flags).unwrap_or_default();
+        let flags = if has_session { flags | libc::POSIX_SPAWN_SETSID } else { flags };
         // SAFETY: the attributes are initialised, and the sets are read before the calls return.
         unsafe {
             check(libc::posix_spawnattr_setsigdefault(&raw mut attributes.0, &raw const every))?;
@@ -210,7 +240,9 @@ impl Actions {
                 let action = &raw mut actions.0;
                 check(libc::posix_spawn_file_actions_adddup2(action, descriptor.as_raw_fd(), number))?;
             }
-            check(libc::posix_spawn_file_actions_addchdir_np(&raw mut actions.0, start.cwd.as_ptr()))?;
+            if let Some((ChangeDirectory(add), cwd)) = start.cwd {
+                check(add(&raw mut actions.0, cwd.as_ptr()))?;
+            }
         }
         Ok(actions)
     }

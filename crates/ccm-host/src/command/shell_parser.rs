@@ -15,7 +15,7 @@ use rustix::process::{
 use super::simple_shell_text::is_certainly_valid;
 use super::spawn::in_memory;
 use super::system::RUN_LOCK;
-use crate::raw;
+use crate::raw::{self, ChangeDirectory};
 
 /// Path of the text, as the shell sees it and puts it before its messages.
 const TEXT: &str = "/proc/self/fd/0";
@@ -128,11 +128,13 @@ impl ShellParser {
         let messages = in_memory(b"")?;
         let arguments = ["sh", "-n", TEXT].map(CString::new).into_iter().collect::<Result<Vec<_>, _>>()?;
         let environment = vec![CString::new("LC_ALL=C")?];
+        let change_directory = ChangeDirectory::find();
         let pid = raw::posix_spawn(&raw::Start {
             program: c"/bin/sh",
             arguments: &arguments,
             environment: &environment,
-            cwd: c"/",
+            cwd: change_directory.map(|function| (function, c"/")),
+            has_session: change_directory.is_some(),
             descriptors: &[text.as_fd(), messages.as_fd(), messages.as_fd()],
         })?;
         let handle = pidfd_open(pid, PidfdFlags::empty()).inspect_err(|_| {

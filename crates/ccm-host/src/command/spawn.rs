@@ -13,6 +13,7 @@ use rustix::process::Pid;
 
 use super::Command;
 use super::launch_protocol::{LaunchRequest, MAX_REQUEST};
+use crate::raw::ChangeDirectory;
 use crate::{launcher, raw};
 
 /// Lowest number of a descriptor that this process hands to launchers, or starts them by: above those that a
@@ -53,18 +54,25 @@ impl ExecArguments {
 }
 
 /// Starts a program. With `reads`, its standard input is a pipe.
-pub(super) fn spawn(program: &Path, words: &ExecArguments, reads: bool) -> io::Result<Spawned> {
-    start(&text(program.as_os_str(), "the program's path")?, words, reads, None)
+pub(super) fn spawn(
+    program: &Path,
+    words: &ExecArguments,
+    reads: bool,
+    change_directory: ChangeDirectory,
+) -> io::Result<Spawned> {
+    start(&text(program.as_os_str(), "the program's path")?, words, reads, Some(change_directory), None)
 }
 
 /// Starts a launcher, which becomes the program. `start_path` leads to the launcher of that name. The
-/// descriptor of a network must not be below [`LOWEST_OWN_DESCRIPTOR`].
+/// descriptor of a network must not be below [`LOWEST_OWN_DESCRIPTOR`]. Without `change_directory`, the launcher
+/// itself leaves the session and the working directory of ccm.
 pub(super) fn launch(
     name: &Path,
     start_path: &CStr,
     request: &LaunchRequest,
     network: Option<BorrowedFd<'_>>,
     reads: bool,
+    change_directory: Option<ChangeDirectory>,
 ) -> io::Result<Spawned> {
     let words = ExecArguments {
         arguments: vec![text(name.as_os_str(), "the launcher's path")?, launcher::ARGUMENT.to_owned()],
@@ -75,13 +83,14 @@ pub(super) fn launch(
     if request.len() > MAX_REQUEST {
         return Err(io::Error::from_raw_os_error(libc::E2BIG));
     }
-    start(start_path, &words, reads, Some((&request, network)))
+    start(start_path, &words, reads, change_directory, Some((&request, network)))
 }
 
 fn start(
     program: &CStr,
     words: &ExecArguments,
     reads: bool,
+    change_directory: Option<ChangeDirectory>,
     launched: Option<(&[u8], Option<BorrowedFd<'_>>)>,
 ) -> io::Result<Spawned> {
     // Each descriptor gets the lowest free number, so that later descriptors have higher numbers. Moving them to
@@ -112,7 +121,8 @@ fn start(
         program,
         arguments: &words.arguments,
         environment: &words.environment,
-        cwd: &words.cwd,
+        cwd: change_directory.map(|function| (function, words.cwd.as_c_str())),
+        has_session: change_directory.is_some(),
         descriptors: &descriptors,
     })?;
     Ok(Spawned { pid, stdin, stdout, stderr, reply })

@@ -35,6 +35,7 @@ use super::{
 use crate::account::{Account, AccountDatabases, AccountError, Identity};
 use crate::executor::LocalSystem;
 use crate::private::PrivateDirectory;
+use crate::raw::ChangeDirectory;
 use crate::{Local, after, raw};
 
 /// Lock of the running command, with the mark of the last one. With two commands at once, an orphan could
@@ -87,6 +88,8 @@ pub enum RunnerError {
 pub struct SystemRunner {
     environment: OnceLock<Vec<(String, String)>>,
     accounts: AccountDatabases,
+    /// `None` if the C library is too old; then a launcher starts every command.
+    change_directory: Option<ChangeDirectory>,
     launcher: Option<PathBuf>,
     /// The launcher in the form that starts sandboxes, opened for the first sandbox.
     sandbox_launcher: OnceLock<LauncherProgram>,
@@ -113,6 +116,7 @@ impl SystemRunner {
         Ok(Self {
             environment: OnceLock::new(),
             accounts: AccountDatabases::of_this_machine(),
+            change_directory: ChangeDirectory::find(),
             launcher: None,
             sandbox_launcher: OnceLock::new(),
             network: OnceLock::new(),
@@ -135,6 +139,13 @@ impl SystemRunner {
     pub fn without(mut self, layer: SandboxLayer) -> Self {
         self.switched_off.push(layer);
         self
+    }
+
+    /// Starts every command through the launcher, as with a C library that can set no working directory.
+    #[cfg(feature = "testing")]
+    #[must_use]
+    pub fn with_old_c_library(self) -> Self {
+        Self { change_directory: None, ..self }
     }
 
     /// Returns the empty network for a sandbox without a network. A sandbox with Unix sockets gets a network
@@ -330,12 +341,17 @@ fn start(
     let failed = |source| StartError::Spawn { program: command.program.clone(), source };
     let arguments = ExecArguments::of(command).map_err(failed)?;
     let reads = command.stdin.is_some();
-    let Some((property, identity)) = launcher_need(command)? else {
-        return spawn(&command.program, &arguments, reads).map_err(|source| {
-            let path = command.environment.iter().find(|(name, _)| name == "PATH");
-            let path = path.map_or("", |(_, path)| path);
-            lookup::diagnose(&command.program, &command.cwd, path, source)
-        });
+    let need = launcher_need(command)?;
+    let (property, identity) = match (need, runner.change_directory) {
+        (Some(need), _) => need,
+        (None, None) => ("cwd", None),
+        (None, Some(change_directory)) => {
+            return spawn(&command.program, &arguments, reads, change_directory).map_err(|source| {
+                let path = command.environment.iter().find(|(name, _)| name == "PATH");
+                let path = path.map_or("", |(_, path)| path);
+                lookup::diagnose(&command.program, &command.cwd, path, source)
+            });
+        }
     };
     let request = request(runner, command, arguments, identity, control_group);
     start_launcher(runner, command, property, request, reads)
@@ -353,9 +369,10 @@ fn start_launcher(
     let launcher = runner.launcher.as_ref().ok_or(StartError::NoLauncher { property })?;
     let failed = |source| StartError::Launcher { launcher: launcher.clone(), source };
     let network = runner.network(command.sandbox.as_ref());
+    let change_directory = runner.change_directory;
     if command.sandbox.is_none() {
         let path = CString::new(launcher.as_os_str().as_bytes()).map_err(|error| failed(error.into()))?;
-        return launch(launcher, &path, &request, network, reads).map_err(failed);
+        return launch(launcher, &path, &request, network, reads, change_directory).map_err(failed);
     }
     let program = if let Some(program) = runner.sandbox_launcher.get() {
         program
@@ -364,7 +381,7 @@ fn start_launcher(
         runner.sandbox_launcher.get_or_init(|| opened)
     };
     let request = LaunchRequest { exposed: program.exposed.clone(), ..request };
-    launch(launcher, &program.path, &request, network, reads).map_err(failed)
+    launch(launcher, &program.path, &request, network, reads, change_directory).map_err(failed)
 }
 
 fn request(

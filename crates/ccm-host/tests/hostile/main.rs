@@ -14,6 +14,7 @@ mod deadline;
 mod inheritance;
 mod input;
 mod launched;
+mod old_c_library;
 mod output;
 mod paused;
 mod preparation;

@@ -1,4 +1,7 @@
 //! The binary `ccm`: arguments, rendering and exit codes over `ccm-runtime`.
+//!
+//! It is a library so that the chores of the workspace can read the definition of the command line, from which
+//! they write man pages.
 
 mod apply;
 mod arguments;
@@ -27,12 +30,18 @@ use std::process;
 
 use ccm_runtime::ExitCode;
 use ccm_runtime::process::{launcher, prepare_process, variable};
-use clap::Parser as _;
+use clap::{CommandFactory as _, Parser as _};
 
 use arguments::{ApplyArguments, Arguments, CliCommand, HieraCommand, InvalidVariable};
 use console::Console;
 
-fn main() -> process::ExitCode {
+/// Returns the definition of the command line, from which help, completions and man pages are made.
+pub fn command() -> clap::Command {
+    Arguments::command()
+}
+
+/// Runs ccm, from the command line of the process to its exit code.
+pub fn main() -> process::ExitCode {
     // A copy of ccm that becomes a command, as another user or in a sandbox, does nothing else.
     if let Some(code) = launcher::begin() {
         return code;

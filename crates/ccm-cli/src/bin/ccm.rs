@@ -1,0 +1,7 @@
+//! The binary `ccm`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    ccm_cli::main()
+}

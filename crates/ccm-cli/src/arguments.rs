@@ -45,7 +45,11 @@ Exit codes: 0 success (in noop: everything could be read), 1 nothing was run, 4 
 was not recorded, 64 bad usage, 129/130/131/143 ended by HUP/INT/QUIT/TERM. With
 --detailed-exitcodes also 2 (changes) and 6 (changes and failures).
 
-Try it first:  ccm apply --noop manifest.yaml
+Examples:
+  ccm apply --noop site.yaml                       show what would change
+  ccm apply site.yaml                              change it
+  ccm history last                                 show what the last run did
+  ccm explain file                                 explain a resource type
 
 Documentation: `ccm explain` for resource types, else /usr/share/doc/ccm, or docs in the source";
 

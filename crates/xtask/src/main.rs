@@ -1,13 +1,15 @@
-//! Chores of the workspace: `cargo xtask docs [--check]` and `cargo xtask language [--report]`.
+//! Chores of the workspace: `cargo xtask docs [--check]`, `cargo xtask language [--report]` and `cargo xtask man DIR`.
 //!
 //! `docs` writes the generated parts of docs/*.md, each between a marker and `<!-- end -->`. `<!-- properties of TYPE -->`
 //! marks the properties of a type; `<!-- list of THINGS -->` the operators or functions of expressions, validators or facts.
 //! With `--check` it also looks for the tests that SECURITY.md names. `language` checks doc comments and names.
+//! `man` writes the man pages into a directory, which it makes.
 #![expect(clippy::disallowed_methods, reason = "a chore reads and writes files of this checkout")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a chore talks to a developer")]
 
 mod language;
 mod lists;
+mod man;
 mod promises;
 mod properties;
 
@@ -31,8 +33,12 @@ fn main() -> ExitCode {
         }
         ["language"] => language::check(&crates, false).map(|report| print!("{report}")),
         ["language", "--report"] => language::check(&crates, true).map(|report| print!("{report}")),
+        ["man", directory] => man::pages(&crates.join("../docs")).and_then(|pages| {
+            let files = pages.iter().map(|page| (&*page.name, &*page.text));
+            write_files(Path::new(directory), files)
+        }),
         _ => {
-            eprintln!("usage: cargo xtask docs [--check] | language [--report]");
+            eprintln!("usage: cargo xtask docs [--check] | language [--report] | man DIR");
             return ExitCode::from(64);
         }
     };
@@ -43,6 +49,20 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Writes files into a directory, which is made if it does not exist.
+fn write_files<'f>(
+    directory: &Path,
+    files: impl IntoIterator<Item = (&'f str, &'f str)>,
+) -> Result<(), String> {
+    let failed = |path: &Path, error: std::io::Error| format!("{}: {error}", path.display());
+    std::fs::create_dir_all(directory).map_err(|error| failed(directory, error))?;
+    for (name, text) in files {
+        let path = directory.join(name);
+        std::fs::write(&path, text).map_err(|error| failed(&path, error))?;
+    }
+    Ok(())
 }
 
 /// Writes every generated table, or with `check` returns an error for the first that is out of date.

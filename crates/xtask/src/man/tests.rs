@@ -1,0 +1,136 @@
+//! The pages as a whole.
+
+use std::collections::BTreeSet;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use super::{File, pages};
+
+fn all() -> Vec<File> {
+    pages(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs")).expect("the pages")
+}
+
+fn page<'p>(pages: &'p [File], name: &str) -> &'p str {
+    &pages.iter().find(|page| page.name == name).unwrap_or_else(|| panic!("no page {name}")).text
+}
+
+/// Returns the titles of the sections of a page.
+fn sections(page: &str) -> Vec<&str> {
+    page.lines().filter_map(|line| line.strip_prefix(".SH \"")?.strip_suffix('"')).collect()
+}
+
+#[test]
+fn every_command_has_a_page() {
+    let pages = all();
+    let names: BTreeSet<&str> = pages.iter().map(|page| &*page.name).collect();
+    assert_eq!(names.len(), pages.len(), "two pages have one name");
+    for name in ["ccm.1", "ccm-apply.1", "ccm-backup.1", "ccm-backup-restore.1", "ccm-hiera-parse.1"] {
+        assert!(names.contains(name), "{name}: {names:?}");
+    }
+    assert!(!names.iter().any(|name| name.contains("help")), "{names:?}");
+}
+
+#[test]
+fn pages_of_commands_have_their_sections() {
+    let pages = all();
+    assert_eq!(
+        sections(page(&pages, "ccm.1")),
+        [
+            "NAME",
+            "SYNOPSIS",
+            "DESCRIPTION",
+            "COMMANDS",
+            "OPTIONS",
+            "EXIT STATUS",
+            "ENVIRONMENT",
+            "FILES",
+            "EXAMPLES",
+            "SEE ALSO"
+        ]
+    );
+    let apply = page(&pages, "ccm-apply.1");
+    assert_eq!(
+        sections(apply),
+        [
+            "NAME",
+            "SYNOPSIS",
+            "DESCRIPTION",
+            "ARGUMENTS",
+            "OPTIONS",
+            "OPTIONS: DATA",
+            "OPTIONS: LIMITS",
+            "OPTIONS: OUTPUT",
+            "OPTIONS: RECORD",
+            "EXIT STATUS",
+            "ENVIRONMENT",
+            "EXAMPLES",
+            "SEE ALSO"
+        ]
+    );
+    for expected in [
+        "\n.SH \"SYNOPSIS\"\n\\fBccm apply\\fR [OPTIONS] <MANIFEST>\n",
+        "\n.TP\n\\fB\\-n\\fR, \\fB\\-\\-noop\\fR\nChange nothing: read the state",
+        "\n.TP\n\\fB\\-\\-only\\fR \\fITYPE#NAME\\fR\n",
+        " Default: \\fBtext\\fR. One of \\fBtext\\fR, \\fBlog\\fR, ",
+        "\n.TP\n\\fBCCM_LOCK_WAIT\\fR\nSets \\fB\\-\\-lock\\-wait\\fR if ",
+        "\nccm apply \\-\\-noop \\-\\-diff site.yaml ",
+    ] {
+        assert!(apply.contains(expected), "{expected}\n{apply}");
+    }
+    let root = page(&pages, "ccm.1");
+    for expected in
+        ["\n.TP\n129, 130, 131, 143\nended by HUP", "\n.TP\n\\fBCCM_STATE_DIR\\fR\n", "/var/lib/ccm/"]
+    {
+        assert!(root.contains(expected), "{expected}\n{root}");
+    }
+}
+
+#[test]
+fn every_type_and_property_is_in_the_page_of_manifests() {
+    let pages = all();
+    let manifest = page(&pages, "ccm-manifest.5");
+    for found in ccm_resources::types() {
+        let title = format!("RESOURCE TYPE {}", found.name().to_uppercase());
+        assert!(sections(manifest).contains(&&*title), "{title}");
+        for property in found.properties() {
+            let term = format!("\n.TP\n\\fB{}\\fR (", property.name.replace('-', "\\-"));
+            assert!(manifest.contains(&term), "{}.{}", found.name(), property.name);
+        }
+    }
+    for property in ccm_properties::CommonProperty::ALL {
+        let term = format!("\n.TP\n\\fB{}\\fR (", property.spec().name);
+        assert!(manifest.contains(&term), "{}", property.spec().name);
+    }
+    assert!(!manifest.contains("| Property |"), "a generated table is not left out");
+}
+
+/// Returns what a program prints about a page; `None` if it is not installed.
+fn said(program: &str, arguments: &[&str], page: &File) -> Option<String> {
+    let mut command = Command::new(program);
+    command.args(arguments).env("LC_ALL", "C.UTF-8");
+    let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let mut child = match child {
+        Ok(child) => child,
+        Err(error) => {
+            println!("skipped: {program} does not check the pages: {error}");
+            return None;
+        }
+    };
+    let mut input = child.stdin.take().expect("its standard input");
+    // The program reads all before it prints.
+    input.write_all(page.text.as_bytes()).expect("a program that reads");
+    drop(input);
+    let output = child.wait_with_output().expect("its end");
+    Some(String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned())
+}
+
+#[test]
+fn mandoc_and_groff_accept_the_pages() {
+    for page in all() {
+        let linted = said("mandoc", &["-T", "lint", "-W", "warning"], &page);
+        assert!(linted.as_deref().is_none_or(str::is_empty), "{}: {linted:?}", page.name);
+        let warned = said("groff", &["-man", "-ww", "-z", "-Tutf8", "-rCHECKSTYLE=1"], &page);
+        assert_eq!(warned.as_deref().unwrap_or_default(), "", "{}", page.name);
+    }
+}

@@ -52,8 +52,8 @@ pub struct Properties {
 
 impl Properties {
     /// Builds the properties of a resource from its own and from the defaults of its list.
-    pub fn new(own: NodeMap, defaults: Option<Arc<NodeMap>>) -> Self {
-        Self { own: Arc::new(own), defaults }
+    pub fn new(own: impl Into<Arc<NodeMap>>, defaults: Option<Arc<NodeMap>>) -> Self {
+        Self { own: own.into(), defaults }
     }
 
     /// Returns a property by name. A property that is null counts as not given, so that the default applies.

@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
 
-use crate::{Diagnostic, DiagnosticKind, Severity};
+use crate::{Diagnostic, DiagnosticKind, Label, Severity};
 
 /// Maximum number of errors, and of warnings. More would not be read.
 pub(crate) const MAX_PER_SEVERITY: usize = 10_000;
@@ -19,6 +20,8 @@ pub struct Diagnostics {
     found: usize,
     errors: usize,
     warnings: usize,
+    /// Label that each added diagnostic gets.
+    context: Option<Arc<Label>>,
 }
 
 impl Diagnostics {
@@ -27,8 +30,13 @@ impl Diagnostics {
         Self::default()
     }
 
+    /// Sets the label that each diagnostic with a location gets from now on, and returns the label before.
+    pub fn set_context(&mut self, context: Option<Arc<Label>>) -> Option<Arc<Label>> {
+        std::mem::replace(&mut self.context, context)
+    }
+
     /// Adds a diagnostic, unless it is known or the limit is reached.
-    pub fn push(&mut self, found: Diagnostic) {
+    pub fn push(&mut self, mut found: Diagnostic) {
         self.found += 1;
         let (count, what) = match found.severity {
             Severity::Error => (&mut self.errors, "errors"),
@@ -39,6 +47,9 @@ impl Diagnostics {
         }
         *count += 1;
         if *count <= MAX_PER_SEVERITY {
+            if let Some(context) = self.context.as_deref().filter(|_| !found.labels.is_empty()) {
+                found.labels.push(context.clone());
+            }
             self.kept.push(found);
             return;
         }
@@ -107,6 +118,27 @@ impl Extend<Diagnostic> for Diagnostics {
 mod tests {
     use super::*;
     use crate::{SourceId, Span};
+
+    #[test]
+    fn a_context_labels_located_diagnostics_only() {
+        let at = |place| Span::new(SourceId::default(), place, place + 1);
+        let label = |place| Arc::new(Label { span: at(place), text: format!("in {place}") });
+        let mut found = Diagnostics::new();
+        assert_eq!(found.set_context(Some(label(1))), None);
+        found.push(Diagnostic::error(DiagnosticKind::InvalidValue, at(7), "wrong"));
+        found.push(Diagnostic::without_location(DiagnosticKind::InvalidValue, "wrong"));
+        assert_eq!(found.set_context(Some(label(2))), Some(label(1)));
+        // The same error in another context is no other error.
+        found.push(Diagnostic::error(DiagnosticKind::InvalidValue, at(7), "wrong"));
+        assert_eq!(found.set_context(None), Some(label(2)));
+        found.push(Diagnostic::error(DiagnosticKind::InvalidValue, at(8), "wrong"));
+        let labels: Vec<Vec<u32>> = found
+            .into_vec()
+            .iter()
+            .map(|one| one.labels.iter().map(|label| label.span.start).collect())
+            .collect();
+        assert_eq!(labels, [vec![7, 1], vec![], vec![8]]);
+    }
 
     #[test]
     fn duplicates_and_errors_past_the_limit_are_dropped() {

@@ -176,6 +176,12 @@ impl NodeMap {
         self.entries.push(entry);
     }
 
+    /// Removes the entry with a key, and returns it.
+    pub fn take(&mut self, key: &str) -> Option<NodeEntry> {
+        let at = self.entries.iter().position(|entry| &*entry.key.text == key)?;
+        Some(self.entries.remove(at))
+    }
+
     /// Removes the entry with a key.
     pub fn remove(&mut self, key: &str) {
         self.entries.retain(|entry| &*entry.key.text != key);
@@ -220,6 +226,18 @@ impl Node {
             NodeValue::Map(map) => Some(map),
             _ => None,
         }
+    }
+
+    /// Approximate size in bytes.
+    pub fn footprint(&self) -> usize {
+        let within: usize = match &self.value {
+            NodeValue::Scalar(scalar) => scalar.text.len(),
+            NodeValue::List(elements) => elements.iter().map(Self::footprint).sum(),
+            NodeValue::Map(map) => {
+                map.entries().iter().map(|entry| entry.key.text.len() + entry.value.footprint()).sum()
+            }
+        };
+        within + size_of::<Self>()
     }
 
     /// Returns `true` for null, which means "not given" everywhere.

@@ -16,6 +16,10 @@ impl CommonNodes {
         self.0.push((property, node));
     }
 
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = &Node> {
+        self.0.iter().map(|(_, node)| node)
+    }
+
     pub(crate) fn get(&self, property: CommonProperty) -> Option<&Node> {
         self.0.iter().find(|(other, _)| *other == property).map(|(_, node)| node)
     }
@@ -47,7 +51,7 @@ impl CommonNodes {
 pub(crate) struct SplitProperties {
     pub(crate) common: CommonNodes,
     /// Properties of the type.
-    pub(crate) own: NodeMap,
+    pub(crate) own: Arc<NodeMap>,
     pub(crate) has_errors: bool,
 }
 

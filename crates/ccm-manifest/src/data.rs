@@ -11,6 +11,7 @@ use ccm_model::{Diagnostic, DiagnosticKind, Diagnostics, NodeEntry, NodeKey, Nod
 
 use crate::eval_context::EvalContext;
 use crate::expand::Expander;
+use crate::foreach::ItemScope;
 use crate::messages::{expected, shown};
 use crate::scope::{ManifestEvaluator, ManifestScope, Phase};
 use crate::validation;
@@ -76,6 +77,7 @@ pub(crate) fn resolve(
         data: Value::Null,
         settings: Vec::new(),
         is_incomplete: false,
+        item: ItemScope::None,
     };
     let evaluator = || ManifestEvaluator { context, manifest: &scope, phase: Phase::Data };
     let mut expander = Expander::new(evaluator());

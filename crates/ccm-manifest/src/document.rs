@@ -44,7 +44,7 @@ pub(crate) struct Document {
     pub(crate) type_settings: NodeMap,
     /// Items of `resources`.
     pub(crate) items: Vec<Node>,
-    /// Template that generates the items instead.
+    /// Template that generates further items.
     pub(crate) template: Option<NodeEntry>,
 }
 
@@ -160,11 +160,13 @@ impl DocumentReader<'_, '_> {
         let mut settings = Vec::new();
         let mut type_settings = Vec::new();
         let mut resources = None;
+        let mut empty_resources = None;
         let mut template = None;
         let mut is_explained = misplaced.is_some();
         self.diagnostics.extend(annotated.into_iter().map(data::misplaced_annotation));
         for entry in map.into_entries() {
             match &*entry.key.text {
+                "resources" if entry.value.is_null() => empty_resources = Some(entry),
                 "resources" => resources = Some(entry),
                 "resources_template" if entry.value.is_null() => {}
                 "resources_template" => template = Some(entry),
@@ -174,25 +176,18 @@ impl DocumentReader<'_, '_> {
             }
         }
         let (settings, type_settings) = (NodeMap::new(settings), NodeMap::new(type_settings));
-        let is_alone = resources.is_none();
-        if let (Some(template), Some(resources)) = (&template, &resources) {
-            let error = Diagnostic::error(
-                DiagnosticKind::Conflict,
-                template.key.span,
-                "`resources` and `resources_template` are both given",
-            );
-            let error = error.with_label(resources.key.span, "the list");
-            self.diagnostics.push(error.with_hint("keep one of them"));
-        }
-        if resources.is_none() && template.is_none() && !is_explained {
+        if let Some(resources) = empty_resources.filter(|_| template.is_none()) {
+            let error =
+                Diagnostic::error(DiagnosticKind::Missing, resources.key.span, "`resources` is empty");
+            self.diagnostics.push(error.with_hint(smallest_manifest(self.types)));
+        } else if resources.is_none() && template.is_none() && !is_explained {
             let error = Diagnostic::error(DiagnosticKind::Missing, ccm.key.span, "`ccm` has no `resources`");
             self.diagnostics.push(error.with_hint(smallest_manifest(self.types)));
         }
         let items = match resources {
-            Some(resources) => self.resources(resources),
+            Some(resources) => self.items(Some(resources.value)),
             None => self.items(misplaced),
         };
-        let template = template.filter(|_| is_alone);
         Document { settings, type_settings, items, template, ..Document::default() }
     }
 
@@ -215,16 +210,6 @@ impl DocumentReader<'_, '_> {
             Some(_) => unknown.with_suggestion(suggestion),
         });
         suggestion == Some("resources")
-    }
-
-    fn resources(&mut self, resources: NodeEntry) -> Vec<Node> {
-        if resources.value.is_null() {
-            let error =
-                Diagnostic::error(DiagnosticKind::Missing, resources.key.span, "`resources` is empty");
-            self.diagnostics.push(error.with_hint(smallest_manifest(self.types)));
-            return Vec::new();
-        }
-        self.items(Some(resources.value))
     }
 
     /// Returns the items of `resources`, also of a misplaced one.

@@ -1,5 +1,7 @@
 //! Splits the properties of one resource, or of the defaults of a list.
 
+use std::sync::Arc;
+
 use ccm_model::{Diagnostic, DiagnosticKind, Diagnostics, NodeEntry, NodeMap};
 use ccm_properties::{CommonProperty, TypeSpec, aliases};
 
@@ -46,7 +48,7 @@ pub(crate) fn split_properties(
             add(&mut own, entry, spec, diagnostics);
         }
     }
-    SplitProperties { common, own, has_errors: diagnostics.found() > reported }
+    SplitProperties { common, own: Arc::new(own), has_errors: diagnostics.found() > reported }
 }
 
 /// Returns the error for a property that is not allowed here.

@@ -30,6 +30,19 @@ pub(crate) const NAMES: [(&str, NameKind); 4] = [
     ("Captures", NameKind::Map),
 ];
 
+/// Names that expressions have in the resources of a `foreach`.
+pub(crate) const ITEM_NAMES: [&str; 2] = ["Item", "Index"];
+
+/// Names that `let` may not shadow.
+const RESERVED_NAMES: [(&str, NameKind); 6] = [
+    NAMES[0],
+    NAMES[1],
+    NAMES[2],
+    NAMES[3],
+    (ITEM_NAMES[0], NameKind::Anything),
+    (ITEM_NAMES[1], NameKind::Anything),
+];
+
 /// Maximum size of an expanded text.
 pub(crate) const MAX_TEXT_BYTES: usize = 16 << 20;
 
@@ -133,7 +146,7 @@ impl<'s> EvalContext<'s> {
         if let Some(read) = self.expressions.borrow().get(text) {
             return Rc::clone(read);
         }
-        let known = ParseContext { names: &NAMES, functions: &FUNCTIONS };
+        let known = ParseContext { names: &RESERVED_NAMES, functions: &FUNCTIONS };
         let read = Rc::new(ParsedExpression::new(Expression::parse_with(text, &known)));
         self.expressions.borrow_mut().insert(text.into(), Rc::clone(&read));
         read

@@ -11,6 +11,7 @@ use crate::data::{self, ResolvedData};
 use crate::data_keys::DataKeys;
 use crate::eval_context::{EvalContext, NAMES};
 use crate::expand::diagnostic;
+use crate::foreach::ItemScope;
 use crate::hiera::{self, DataFile};
 use crate::messages::shown;
 use crate::scope::{EvalError, InvalidExpression, ManagedPaths, ManifestEvaluator, ManifestScope, Phase};
@@ -79,6 +80,7 @@ pub fn evaluate(request: &EvaluationRequest, sources: &dyn Sources) -> Evaluatio
         data: data.value,
         settings: Vec::new(),
         is_incomplete: data.is_incomplete,
+        item: ItemScope::None,
     };
     let managed = ManagedPaths::new();
     let evaluator =

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use ccm_model::{Diagnostic, DiagnosticKind, Span};
+use ccm_model::{Diagnostic, DiagnosticKind, ResourceId, Span};
 
+use crate::messages::shown;
 use crate::scope::DeferredOn;
 
 /// Spans of keys and texts, none within another.
@@ -47,7 +48,7 @@ impl Expansion {
     pub(crate) fn refuse_late(&mut self) {
         self.diagnostics.append(&mut self.missing_files);
         for (on, span) in std::mem::take(&mut self.deferred_on) {
-            self.diagnostics.push(needed_before_run(&on, span));
+            self.diagnostics.push(needed_before_run(&on, None, span));
         }
     }
 
@@ -74,11 +75,14 @@ impl Expansion {
     }
 }
 
-/// Returns the error for a late value that must be known before the run.
-pub(crate) fn needed_before_run(on: &DeferredOn, span: Span) -> Diagnostic {
-    let what = match on {
-        DeferredOn::File(_) => "the content of a managed file",
-        _ => "a captured value",
+/// Returns the error for a late value that must be known before the run. `manager` is the resource that manages the
+/// file, if the value is the content of one.
+pub(crate) fn needed_before_run(on: &DeferredOn, manager: Option<&ResourceId>, span: Span) -> Diagnostic {
+    let what = match (on, manager) {
+        (DeferredOn::File(_), Some(id)) => format!("the content of `{}`", shown(&id.to_string())),
+        (DeferredOn::File(_), None) => "the content of a managed file".to_owned(),
+        (DeferredOn::Capture { name: Some(name), .. }, _) => format!("`Captures.{}`", shown(name)),
+        _ => "a captured value".to_owned(),
     };
     let message =
         format!("this value is needed before the run, but {what} is known only after its resource has run");

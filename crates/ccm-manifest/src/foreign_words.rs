@@ -1,5 +1,9 @@
 //! Words of other configuration tools, with what to write in ccm instead.
 
+use ccm_model::closest;
+
+use crate::foreach;
+
 /// Type names that are unknown to ccm, with advice.
 const TYPES: &[(&[&str], &str)] = &[
     (
@@ -86,6 +90,10 @@ const TYPES: &[(&[&str], &str)] = &[
     ),
 ];
 
+/// Words for a loop. `foreach` is one in the wrong place.
+const LOOPS: &[&str] =
+    &["foreach", "with_items", "with_dict", "with_list", "loop", "for_each", "for", "each", "items"];
+
 /// Properties of any type, with advice.
 const PROPERTIES: &[(&[&str], &str)] = &[
     (
@@ -99,10 +107,7 @@ const PROPERTIES: &[(&[&str], &str)] = &[
     ),
     (&["depends_on", "depends", "dependencies", "requires", "after"], "write `require: [TYPE#NAME]`"),
     (&["when", "condition", "enabled_if"], "write `control: {if: EXPRESSION}`"),
-    (
-        &["with_items", "with_dict", "with_list", "loop", "for_each", "foreach", "each", "items"],
-        "write a resource for each, or generate them with `resources_template`",
-    ),
+    (LOOPS, "write `foreach: LIST` beside the type of the resource, and `{{ Item }}` for the item"),
     (&["become", "become_user", "sudo", "run_as"], "run ccm as root; only an `exec` has a `user`"),
     (&["tags", "tag"], "select resources with `--only TYPE#NAME`"),
     (&["ignore_errors", "failhard"], "remove it: a failure stops only what depends on it"),
@@ -174,6 +179,11 @@ pub(crate) fn property(type_name: &str, name: &str) -> Option<&'static str> {
     let of_type = OF_TYPE.iter().find(|(owner, words, _)| *owner == type_name && words.contains(&name));
     let of_any = || PROPERTIES.iter().find(|(words, _)| words.contains(&name)).map(|(_, advice)| *advice);
     of_type.map(|(_, _, advice)| *advice).or_else(of_any)
+}
+
+/// Returns `true` for a word that means `foreach`, and for a misspelt one.
+pub(crate) fn is_loop(word: &str) -> bool {
+    LOOPS.contains(&word) || closest(word, [foreach::KEY]).is_some()
 }
 
 /// Returns the name of a module without its collection: `copy` of `ansible.builtin.copy`.

@@ -68,6 +68,6 @@ fn expression_error(error: EvalError, span: Span) -> Option<Diagnostic> {
     match error {
         EvalError::Reported => None,
         EvalError::Invalid(error) => Some(diagnostic(error, span)),
-        EvalError::Deferred(on) => on.first().map(|on| needed_before_run(on, span)),
+        EvalError::Deferred(on) => on.first().map(|on| needed_before_run(on, None, span)),
     }
 }

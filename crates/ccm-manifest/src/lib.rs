@@ -28,6 +28,7 @@ mod evaluate;
 mod expand;
 mod expansion;
 mod file_uses;
+mod foreach;
 mod foreign_words;
 mod generated;
 mod hiera;

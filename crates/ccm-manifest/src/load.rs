@@ -23,11 +23,12 @@ use crate::draft::{DraftBuilder, ResourceDraft};
 use crate::eval_context::EvalContext;
 use crate::expansion::needed_before_run;
 use crate::file_uses::FileUsers;
+use crate::foreach::ItemScope;
 use crate::generated;
 use crate::hiera::{self, DataFile};
 use crate::late::{LateResource, LateResources};
 use crate::references::NameTable;
-use crate::resources::{Nameless, collect};
+use crate::resources::{Declaration, Nameless, collect};
 use crate::scope::{DeferredOn, ManagedPaths, ManifestEvaluator, ManifestScope, Phase};
 use crate::sources::Sources;
 use crate::types::Types;
@@ -89,6 +90,8 @@ pub fn load<'s>(request: Request, types: &[&'s dyn TypeSpec], sources: &'s dyn S
         drafts: Vec::new(),
         children: ChildManifests::default(),
         nameless: Vec::new(),
+        repeated: 0,
+        incomplete_types: HashSet::new(),
         secrets: Vec::new(),
         data_keys,
         has_assignments: !request.assignments.is_empty(),
@@ -135,9 +138,13 @@ pub(crate) struct Loader<'s, 't> {
     pub(crate) manifests: Vec<ManifestScope>,
     pub(crate) drafts: Vec<ResourceDraft>,
     pub(crate) children: ChildManifests,
-    nameless: Vec<(Nameless, usize, bool)>,
+    pub(crate) nameless: Vec<(Nameless, usize, bool)>,
+    /// Number of resources that lists made.
+    pub(crate) repeated: usize,
+    /// Types with resources whose names are unknown, because the list of a `foreach` has errors.
+    pub(crate) incomplete_types: HashSet<usize>,
     /// Secret texts in the data of any manifest.
-    secrets: Vec<String>,
+    pub(crate) secrets: Vec<String>,
     pub(crate) data_keys: DataKeys,
     pub(crate) has_assignments: bool,
     invalid_names: HashSet<Box<str>>,
@@ -160,7 +167,7 @@ impl<'s> Loader<'s, '_> {
             }
         };
         debug!(bytes = text.len(), "parsed the manifest");
-        let Document { data, settings, type_settings, mut items, template } =
+        let Document { data, settings, type_settings, items, template } =
             document::read(source, &text, root, self.types, &mut self.diagnostics);
         self.data_keys.add(&data, self.has_assignments);
         let layered = OuterLayers {
@@ -182,6 +189,7 @@ impl<'s> Loader<'s, '_> {
             data: data.value.clone(),
             settings: Vec::new(),
             is_incomplete,
+            item: ItemScope::None,
         });
         let mut diagnostics = std::mem::take(&mut self.diagnostics);
         let settings = document::settings(settings, self.evaluator(own, Phase::Drafts), &mut diagnostics);
@@ -193,19 +201,16 @@ impl<'s> Loader<'s, '_> {
         );
         self.manifests[own].settings = type_settings;
         // Errors in generated resources point into the generated text, which therefore gets its own scope.
-        let mut items_manifest = own;
-        let mut verbatim = false;
-        if let Some(template) = template {
-            let evaluator = self.evaluator(own, Phase::Drafts);
-            if let Some((text, nodes)) = generated::generate(&template, &evaluator, &mut diagnostics) {
-                items_manifest = self.manifests.len();
-                verbatim = true;
-                self.manifests.push(ManifestScope { text, ..self.manifests[own].clone() });
-                items = nodes;
-            }
-        }
+        let generated = template.and_then(|template| {
+            generated::generate(&template, &self.evaluator(own, Phase::Drafts), &mut diagnostics)
+        });
         self.diagnostics = diagnostics;
-        self.collect(items, items_manifest, verbatim, &outer, &data);
+        self.collect(items, own, false, &outer, &data);
+        if let Some((text, items)) = generated {
+            let manifest = self.manifests.len();
+            self.manifests.push(ManifestScope { text, ..self.manifests[own].clone() });
+            self.collect(items, manifest, true, &outer, &data);
+        }
         ReadManifest { settings, data }
     }
 
@@ -218,36 +223,61 @@ impl<'s> Loader<'s, '_> {
         outer: &OuterContext,
         data: &ResolvedData,
     ) {
-        let collected = collect(items, self.types, &mut self.diagnostics);
+        let collected = collect(items, self.types, verbatim, &mut self.diagnostics);
         self.invalid_names.extend(collected.invalid_names);
-        self.nameless.extend(collected.nameless.into_iter().map(|nameless| (nameless, manifest, verbatim)));
-        for declaration in collected.declarations {
-            let mut diagnostics = std::mem::take(&mut self.diagnostics);
-            let evaluator = |manifest: usize| self.evaluator(manifest, Phase::Drafts);
-            let builder = DraftBuilder {
-                types: self.types,
-                manifest,
-                outer_conditions: &outer.conditions,
-                evaluator: &evaluator,
-                verbatim,
-            };
-            let mut draft = builder.draft(declaration, &mut diagnostics);
-            draft.resource.group = outer.group;
-            draft.verbatim = verbatim;
-            let spec = self.types.spec(draft.type_index);
-            if spec.child_manifest(&draft.resource).is_some() {
-                // The child needs the data of this resource.
-                builder.complete(&mut draft, &mut diagnostics);
-                draft.found.refuse_late();
-                draft.files.clear();
-                diagnostics.append(&mut draft.found.diagnostics);
-                self.diagnostics = diagnostics;
-                children::read(self, &mut draft, outer, data);
-            } else {
-                self.diagnostics = diagnostics;
-            }
-            self.drafts.push(draft);
+        for nameless in collected.nameless {
+            let scope = if nameless.in_foreach { self.scope_of_unknown_item(manifest) } else { manifest };
+            self.nameless.push((nameless, scope, verbatim));
         }
+        let mut declarations = collected.declarations.into_iter();
+        let mut at = 0;
+        for foreach in collected.foreach {
+            for declaration in declarations.by_ref().take(foreach.declarations.start - at) {
+                self.declare(declaration, manifest, verbatim, outer, data);
+            }
+            at = foreach.declarations.end;
+            let repeated = declarations.by_ref().take(foreach.declarations.len()).collect();
+            self.repeat(&foreach, repeated, manifest, outer, data);
+        }
+        for declaration in declarations {
+            self.declare(declaration, manifest, verbatim, outer, data);
+        }
+    }
+
+    /// Adds a resource, and reads the manifest that it applies.
+    pub(crate) fn declare(
+        &mut self,
+        declaration: Declaration,
+        manifest: usize,
+        verbatim: bool,
+        outer: &OuterContext,
+        data: &ResolvedData,
+    ) {
+        let mut diagnostics = std::mem::take(&mut self.diagnostics);
+        let evaluator = |manifest: usize| self.evaluator(manifest, Phase::Drafts);
+        let builder = DraftBuilder {
+            types: self.types,
+            manifest,
+            outer_conditions: &outer.conditions,
+            evaluator: &evaluator,
+            verbatim,
+        };
+        let mut draft = builder.draft(declaration, &mut diagnostics);
+        draft.resource.group = outer.group;
+        draft.verbatim = verbatim;
+        let spec = self.types.spec(draft.type_index);
+        if spec.child_manifest(&draft.resource).is_some() {
+            // The child needs the data of this resource.
+            builder.complete(&mut draft, &mut diagnostics);
+            draft.found.refuse_late();
+            draft.files.clear();
+            diagnostics.append(&mut draft.found.diagnostics);
+            self.diagnostics = diagnostics;
+            children::read(self, &mut draft, outer, data);
+        } else {
+            self.diagnostics = diagnostics;
+        }
+        self.drafts.push(draft);
     }
 
     pub(crate) fn evaluator<'a>(&'a self, manifest: usize, phase: Phase<'a>) -> ManifestEvaluator<'a, 's> {
@@ -266,18 +296,27 @@ impl<'s> Loader<'s, '_> {
         let mut managed = self.managed(&drafts);
         if drafts.iter().any(|draft| draft.needs_recheck) {
             for draft in &mut drafts {
+                diagnostics.set_context(self.label(draft));
                 draft.recheck_control(
                     |manifest| self.evaluator(manifest, Phase::BeforeRun(&managed)),
                     &mut diagnostics,
                 );
             }
+            diagnostics.set_context(None);
             managed = self.managed(&drafts);
         }
         let invalid_names = std::mem::take(&mut self.invalid_names);
         let nameless = std::mem::take(&mut self.nameless);
-        let mut names = NameTable::new(self.types, &drafts, &invalid_names);
+        let incomplete_types = std::mem::take(&mut self.incomplete_types);
+        let mut names = NameTable::new(self.types, &drafts, &invalid_names, &incomplete_types);
         for (index, draft) in drafts.iter().enumerate() {
-            names.add(ResourceIndex::from_usize(index), draft, &mut diagnostics);
+            diagnostics.set_context(self.label(draft));
+            names.add(
+                ResourceIndex::from_usize(index),
+                draft,
+                &self.manifests[draft.manifest],
+                &mut diagnostics,
+            );
         }
         let evaluator = |manifest: usize| self.evaluator(manifest, Phase::BeforeRun(&managed));
         let no_conditions = Conditions::default();
@@ -292,12 +331,14 @@ impl<'s> Loader<'s, '_> {
             if diagnostics.is_full() {
                 break;
             }
+            diagnostics.set_context(self.label(draft));
             if self.types.spec(draft.type_index).child_manifest(&draft.resource).is_none() {
                 builder(draft.manifest, draft.verbatim).complete(draft, &mut diagnostics);
             }
             names.resolve(draft, Some(ResourceIndex::from_usize(index)), &mut diagnostics);
             draft.check(self.types, &self.manifests[draft.manifest].text, &long_secrets, &mut diagnostics);
         }
+        diagnostics.set_context(None);
         for (nameless, manifest, verbatim) in nameless {
             let text = &self.manifests[manifest].text;
             diagnostics.extend(errors_within(nameless, &mut names, &builder(manifest, verbatim), text));
@@ -305,17 +346,10 @@ impl<'s> Loader<'s, '_> {
         let missing_sources = missing_sources::find(&drafts, &self);
         shell_check::check(&drafts, &self, &long_secrets, &mut diagnostics);
         let captures = CaptureTable::of(&drafts, self.types);
-        let mut waiting = HashMap::new();
-        for (index, draft) in drafts.iter_mut().enumerate() {
-            let index = ResourceIndex::from_usize(index);
-            deferred_edges(draft, index, &captures, &mut diagnostics);
-            if let Some(late) = LateResource::of(draft) {
-                waiting.insert(index, late);
-            }
-        }
+        let mut waiting = self.late_resources(&mut drafts, &captures, &mut diagnostics);
         let file_users = FileUsers::take(&mut drafts);
         diagnostics.extend(self.context.take_errors());
-        refuse_early_uses(&self.context, &managed, &mut diagnostics);
+        refuse_early_uses(&self.context, &managed, &drafts, &mut diagnostics);
         debug!(resources = drafts.len(), late = waiting.len(), "expanded the resources");
 
         let Settings { name, pre_message, post_message, fail_on_error } = read.settings;
@@ -353,6 +387,26 @@ impl<'s> Loader<'s, '_> {
             data,
             late: LateResources::new(self.context, self.manifests, specs, managed, captures, waiting),
         }
+    }
+
+    /// Returns the resources with late values, and adds the dependencies that these imply.
+    fn late_resources(
+        &self,
+        drafts: &mut [ResourceDraft],
+        captures: &CaptureTable,
+        diagnostics: &mut Diagnostics,
+    ) -> HashMap<ResourceIndex, LateResource> {
+        let mut waiting = HashMap::new();
+        for (index, draft) in drafts.iter_mut().enumerate() {
+            let index = ResourceIndex::from_usize(index);
+            diagnostics.set_context(self.label(draft));
+            deferred_edges(draft, index, captures, diagnostics);
+            if let Some(late) = LateResource::of(draft) {
+                waiting.insert(index, late);
+            }
+        }
+        diagnostics.set_context(None);
+        waiting
     }
 
     fn managed(&self, drafts: &[ResourceDraft]) -> ManagedPaths {
@@ -415,12 +469,18 @@ fn deferred_edges(
 }
 
 /// Refuses managed files whose content was used before the managed files were known.
-fn refuse_early_uses(context: &EvalContext<'_>, managed: &ManagedPaths, diagnostics: &mut Diagnostics) {
+fn refuse_early_uses(
+    context: &EvalContext<'_>,
+    managed: &ManagedPaths,
+    drafts: &[ResourceDraft],
+    diagnostics: &mut Diagnostics,
+) {
     for (path, span) in context.take_early_uses() {
         if let Some(on) = managed.get(&*path.to_string_lossy()).and_then(|all| all.first()) {
             // Errors about the current content, or its absence, are obsolete: the resource changes the file.
             diagnostics.retain(|error| !error.span().is_some_and(|found| span.contains(found)));
-            diagnostics.push(needed_before_run(&DeferredOn::File(*on), span));
+            let id = drafts.get(on.get()).map(|draft| &draft.resource.id);
+            diagnostics.push(needed_before_run(&DeferredOn::File(*on), id, span));
         }
     }
 }

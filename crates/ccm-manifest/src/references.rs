@@ -5,15 +5,17 @@ use std::sync::Arc;
 
 use ccm_graph::EdgeKind;
 use ccm_model::{
-    Dependency, Diagnostic, DiagnosticKind, Diagnostics, ResourceId, ResourceIndex, Span, closest,
+    Dependency, Diagnostic, DiagnosticKind, Diagnostics, Label, ResourceId, ResourceIndex, Span, closest,
     escape_control, listed,
 };
 
 use crate::common_properties::Reference;
 use crate::draft::ResourceDraft;
+use crate::eval_context::ITEM_NAMES;
 use crate::foreign_words;
 use crate::messages::shown;
 use crate::reserved;
+use crate::scope::ManifestScope;
 use crate::types::Types;
 
 /// Maximum number of name comparisons for suggestions: each bad reference is compared with all names of its
@@ -25,6 +27,8 @@ pub(crate) struct NameTable<'a, 't> {
     by_type: Vec<TypeNames>,
     /// Possible names of invalid resources.
     invalid_names: &'a HashSet<Box<str>>,
+    /// Types with resources whose names are unknown.
+    incomplete_types: &'a HashSet<usize>,
     comparisons_left: usize,
 }
 
@@ -38,6 +42,10 @@ struct NameOwner {
     index: ResourceIndex,
     span: Span,
     is_alias: bool,
+    /// Label of its item of a `foreach`.
+    item: Option<Arc<Label>>,
+    /// A duplicate from the same `foreach` is reported.
+    is_reported: bool,
 }
 
 impl<'a, 't> NameTable<'a, 't> {
@@ -45,6 +53,7 @@ impl<'a, 't> NameTable<'a, 't> {
         types: &'a Types<'t>,
         drafts: &[ResourceDraft],
         invalid_names: &'a HashSet<Box<str>>,
+        incomplete_types: &'a HashSet<usize>,
     ) -> Self {
         let mut counts = vec![0; types.len()];
         for draft in drafts {
@@ -52,29 +61,36 @@ impl<'a, 't> NameTable<'a, 't> {
         }
         let room = |count| TypeNames { owners: HashMap::with_capacity(count) };
         let by_type = counts.into_iter().map(room).collect();
-        Self { types, by_type, invalid_names, comparisons_left: MAX_COMPARISONS }
+        Self { types, by_type, invalid_names, incomplete_types, comparisons_left: MAX_COMPARISONS }
     }
 
     /// Adds the name and the alias of a resource, and reports duplicates.
-    pub(crate) fn add(&mut self, index: ResourceIndex, draft: &ResourceDraft, diagnostics: &mut Diagnostics) {
+    pub(crate) fn add(
+        &mut self,
+        index: ResourceIndex,
+        draft: &ResourceDraft,
+        scope: &ManifestScope,
+        diagnostics: &mut Diagnostics,
+    ) {
         let resource = &draft.resource;
+        let owner = |span, is_alias| {
+            let item = scope.item.label().cloned();
+            NameOwner { index, span, is_alias, item, is_reported: false }
+        };
         let of_type = &mut self.by_type[draft.type_index];
-        if draft.has_name {
-            let owner = NameOwner { index, span: resource.span, is_alias: false };
-            if let Some(earlier) = of_type.add(&resource.id.name, owner) {
-                let id = shown(&resource.id.to_string());
-                let message = if earlier.is_alias {
-                    format!("the name of `{id}` is the alias of another resource")
-                } else {
-                    format!("duplicate resource `{id}`")
-                };
-                let error = Diagnostic::error(DiagnosticKind::DuplicateResource, resource.span, message);
-                diagnostics.push(error.with_label(earlier.span, "the first"));
-            }
+        if draft.has_name
+            && let Some(earlier) = of_type.add(&resource.id.name, owner(resource.span, false))
+        {
+            let id = shown(&resource.id.to_string());
+            let message = if earlier.is_alias {
+                format!("the name of `{id}` is the alias of another resource")
+            } else {
+                format!("duplicate resource `{id}`")
+            };
+            diagnostics.extend(duplicate(message, resource.span, earlier, scope));
         }
         let Some(alias) = &resource.alias else { return };
-        let owner = NameOwner { index, span: draft.alias_span, is_alias: true };
-        if let Some(earlier) = of_type.add(alias, owner) {
+        if let Some(earlier) = of_type.add(alias, owner(draft.alias_span, true)) {
             let shown_alias = shown(alias);
             let message = match earlier.is_alias {
                 _ if earlier.index == index => {
@@ -83,8 +99,7 @@ impl<'a, 't> NameTable<'a, 't> {
                 true => format!("duplicate alias `{shown_alias}`"),
                 false => format!("the alias `{shown_alias}` is the name of another resource"),
             };
-            let error = Diagnostic::error(DiagnosticKind::DuplicateResource, draft.alias_span, message);
-            diagnostics.push(error.with_label(earlier.span, "the first"));
+            diagnostics.extend(duplicate(message, draft.alias_span, earlier, scope));
         }
     }
 
@@ -139,6 +154,11 @@ impl<'a, 't> NameTable<'a, 't> {
                 diagnostics.push(error.with_suggestion(meant.as_deref()));
             }
             Ok(id) if self.invalid_names.contains(&*id.name) => {}
+            Ok(id)
+                if self
+                    .types
+                    .find(&id.type_name)
+                    .is_some_and(|index| self.incomplete_types.contains(&index)) => {}
             Ok(id) => {
                 let error = Diagnostic::error(
                     DiagnosticKind::UnknownReference,
@@ -223,7 +243,7 @@ impl TypeNames {
         }
     }
 
-    fn add(&mut self, name: &Arc<str>, owner: NameOwner) -> Option<&NameOwner> {
+    fn add(&mut self, name: &Arc<str>, owner: NameOwner) -> Option<&mut NameOwner> {
         match self.owners.entry(Arc::clone(name)) {
             std::collections::hash_map::Entry::Occupied(earlier) => Some(earlier.into_mut()),
             std::collections::hash_map::Entry::Vacant(free) => {
@@ -232,6 +252,38 @@ impl TypeNames {
             }
         }
     }
+}
+
+/// Returns the error for a name or alias that exists already. Of a name that many items of a `foreach` have, only
+/// the first two items are reported.
+fn duplicate(
+    message: String,
+    span: Span,
+    earlier: &mut NameOwner,
+    scope: &ManifestScope,
+) -> Option<Diagnostic> {
+    let error = |message: String| Diagnostic::error(DiagnosticKind::DuplicateResource, span, message);
+    let (Some(first), Some(item)) = (&earlier.item, scope.item.label()) else {
+        let of_item = earlier.item.as_ref().map(|item| format!(", {}", item.text)).unwrap_or_default();
+        return Some(error(message).with_label(earlier.span, format!("the first{of_item}")));
+    };
+    if earlier.span != span {
+        return Some(error(message).with_label(earlier.span, format!("the first, {}", first.text)));
+    }
+    if std::mem::replace(&mut earlier.is_reported, true) {
+        return None;
+    }
+    let mut error = error(format!("{message}, {} and {}", first.text, item.text));
+    if first.span != item.span {
+        error = error.with_label(first.span, "the first");
+    }
+    let written = scope.text.get(span.range()).unwrap_or_default();
+    let has_item = ITEM_NAMES.iter().any(|name| written.contains(name));
+    Some(if has_item {
+        error.with_hint("remove one of the items, or add another part of `Item` to the name")
+    } else {
+        error.with_hint("add a part of the item to the name, such as `{{ Item }}`")
+    })
 }
 
 fn self_dependency(id: &ResourceId, kind: EdgeKind, span: Span) -> Diagnostic {

@@ -11,11 +11,12 @@ use ccm_properties::CommonProperty;
 
 use crate::common_properties::{CommonNodes, SplitProperties};
 use crate::entries::{Holder, split_properties};
+use crate::foreach::{self, Foreach};
 use crate::messages::{as_key, expected, is_blank};
 use crate::shape_errors;
 use crate::types::Types;
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Declaration {
     pub(crate) type_index: usize,
     pub(crate) name: NodeKey,
@@ -36,18 +37,37 @@ pub(crate) struct Defaults {
 pub(crate) struct Nameless {
     pub(crate) declaration: Declaration,
     pub(crate) within: Span,
+    /// Expressions may use the item of a `foreach`.
+    pub(crate) in_foreach: bool,
+}
+
+impl Declaration {
+    /// Approximate size in bytes of the parts that each item of a `foreach` copies.
+    pub(crate) fn footprint(&self) -> usize {
+        let nodes =
+            self.split.common.nodes().chain(self.split.own.entries().iter().map(|entry| &entry.value));
+        self.name.text.len() + size_of::<Self>() + nodes.map(Node::footprint).sum::<usize>()
+    }
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct Collected {
     pub(crate) declarations: Vec<Declaration>,
     pub(crate) nameless: Vec<Nameless>,
+    /// Lists for which declarations are repeated, in the order of their declarations.
+    pub(crate) foreach: Vec<Foreach>,
     /// Possible names of invalid resources.
     pub(crate) invalid_names: HashSet<Box<str>>,
 }
 
-pub(crate) fn collect(items: Vec<Node>, types: &Types<'_>, diagnostics: &mut Diagnostics) -> Collected {
-    let mut collector = Collector { types, diagnostics, found: Collected::default() };
+/// Collects the resources of `resources`, or of a list that a template generated.
+pub(crate) fn collect(
+    items: Vec<Node>,
+    types: &Types<'_>,
+    is_generated: bool,
+    diagnostics: &mut Diagnostics,
+) -> Collected {
+    let mut collector = Collector { types, is_generated, diagnostics, found: Collected::default() };
     for item in items {
         // Each error costs a search for the closest name, even if it is not reported.
         if collector.diagnostics.is_full() {
@@ -60,23 +80,48 @@ pub(crate) fn collect(items: Vec<Node>, types: &Types<'_>, diagnostics: &mut Dia
 
 struct Collector<'a, 't> {
     types: &'a Types<'t>,
+    is_generated: bool,
     diagnostics: &'a mut Diagnostics,
     found: Collected,
 }
 
 impl Collector<'_, '_> {
     fn item(&mut self, item: Node) {
-        let NodeValue::Map(map) = item.value else {
+        let NodeValue::Map(mut map) = item.value else {
             self.diagnostics.push(shape_errors::item_without_type(&item, self.types));
             self.record_names(&item);
             return;
         };
+        let Some(NodeEntry { key, value: list }) = map.take(foreach::KEY) else {
+            self.map(map, item.span);
+            return;
+        };
+        if map.is_empty() {
+            self.diagnostics.push(shape_errors::foreach_without_type(&key, self.types));
+            return;
+        }
+        let span = item.span;
+        let (first, first_nameless) = (self.found.declarations.len(), self.found.nameless.len());
+        self.map(map, span);
+        for nameless in &mut self.found.nameless[first_nameless..] {
+            nameless.in_foreach = true;
+        }
+        if self.is_generated {
+            self.diagnostics.push(shape_errors::generated_foreach(&key));
+            return;
+        }
+        let declarations = first..self.found.declarations.len();
+        self.found.foreach.push(Foreach { key, list, span, declarations });
+    }
+
+    /// Collects the resources of an item without its `foreach`.
+    fn map(&mut self, map: NodeMap, span: Span) {
         if let [entry] = map.entries() {
             if self.types.find(&entry.key.text).is_none() {
                 self.diagnostics.push(shape_errors::unknown_type(&entry.key, self.types));
             }
         } else {
-            self.diagnostics.push(shape_errors::not_one_type(map.entries(), item.span, self.types));
+            self.diagnostics.push(shape_errors::not_one_type(map.entries(), span, self.types));
             map.entries().iter().for_each(|entry| self.record_name(&entry.key.text));
         }
         let is_lone = map.entries().len() == 1;
@@ -159,7 +204,7 @@ impl Collector<'_, '_> {
             return;
         }
         let SplitProperties { common, own, has_errors } = split;
-        let defaults = Arc::new(Defaults { common, own: Arc::new(own), has_errors });
+        let defaults = Arc::new(Defaults { common, own, has_errors });
         for resource in resources {
             resource.defaults = Some(Arc::clone(&defaults));
         }
@@ -272,7 +317,7 @@ impl Collector<'_, '_> {
         }
         let name = NodeKey { text: "NAME".into(), span: type_key.span };
         let declaration = Declaration { type_index, name, split, defaults: None };
-        self.found.nameless.push(Nameless { declaration, within });
+        self.found.nameless.push(Nameless { declaration, within, in_foreach: false });
     }
 
     /// Records every possible name in an invalid resource; a wrong one at worst hides a bad reference.
@@ -306,7 +351,7 @@ mod tests {
         let root = ccm_yaml::parse(ccm_model::SourceId(0), &text, &ccm_yaml::Limits::default());
         let Ok(Some(Node { value: NodeValue::List(items), .. })) = root else { panic!("no list") };
         let mut diagnostics = Diagnostics::new();
-        collect(items, &Types::new(&[]), &mut diagnostics);
+        collect(items, &Types::new(&[]), false, &mut diagnostics);
         assert!(diagnostics.is_full());
         assert_eq!(diagnostics.found(), 10_001);
     }

@@ -5,6 +5,7 @@ use ccm_properties::{CommonProperty, NAME, PropertySet as _, TypeSpec, aliases, 
 use serde_json::{Map, Value, json};
 
 use crate::document::Settings;
+use crate::foreach;
 use crate::schema_expressions::{self as expressions, VISIBLE};
 
 /// Returns the JSON schema (draft 2020-12) of a manifest with these resource types.
@@ -18,14 +19,17 @@ pub fn schema(types: &[&dyn TypeSpec]) -> Value {
     }
     definitions.insert("expression".to_owned(), expressions::definition());
     let mut ccm = with_expressions(schemas(Settings::PROPERTIES));
+    // An item is a type, beside which there may be a list.
+    let foreach = json!({ "required": [foreach::KEY], "minProperties": 2, "maxProperties": 2 });
+    let alone = json!({ "properties": { foreach::KEY: false }, "minProperties": 1, "maxProperties": 1 });
+    items.insert(foreach::KEY.to_owned(), foreach_list());
     let resources = json!({
         "description": "Resources, managed in this order unless dependencies change it. Each item holds \
                         resources of one type.",
-        "type": "array",
+        "type": ["array", "null"],
         "items": {
             "type": "object",
-            "minProperties": 1,
-            "maxProperties": 1,
+            "anyOf": [alone, foreach],
             "additionalProperties": false,
             "properties": items,
         },
@@ -33,18 +37,14 @@ pub fn schema(types: &[&dyn TypeSpec]) -> Value {
     ccm.insert("resources".to_owned(), resources);
     ccm.extend(types.iter().flat_map(|spec| schemas(spec.settings())));
     let template = json!({
-        "description": "Template in the directory of the manifest. It generates the list of resources, in place of `resources`.",
+        "description": "Template in the directory of the manifest. It generates a list of resources, managed after `resources`.",
         "type": ["string", "null"],
         "pattern": "^[^/]+$",
     });
     ccm.insert("resources_template".to_owned(), template);
-    let listed = json!({
-        "required": ["resources"],
-        "properties": { "resources_template": { "type": "null" } },
-    });
+    let listed = json!({ "required": ["resources"], "properties": { "resources": { "type": "array" } } });
     let generated = json!({
         "required": ["resources_template"],
-        "not": { "required": ["resources"] },
         "properties": { "resources_template": { "type": "string" } },
     });
     json!({
@@ -75,6 +75,15 @@ pub fn schema(types: &[&dyn TypeSpec]) -> Value {
         },
         "$defs": definitions,
     })
+}
+
+/// Returns the schema of the list of a `foreach`.
+fn foreach_list() -> Value {
+    expressions::allowed(json!({
+        "description": "List or map. The resources are made for each item, which their expressions read as \
+                        `Item`; `Index` is its position, from 0. Of a map, `Item.key` and `Item.value` are an entry.",
+        "type": ["array", "object"],
+    }))
 }
 
 fn hierarchy() -> Value {

@@ -15,7 +15,8 @@ use std::sync::Arc;
 use ccm_expr::{Cause, Value};
 use ccm_model::{DiagnosticKind, NodeMap, ResourceIndex, escape_control};
 
-use crate::eval_context::EvalContext;
+use crate::eval_context::{EvalContext, ITEM_NAMES};
+use crate::foreach::ItemScope;
 use crate::paths::normalize;
 
 use expression::ExpressionScope;
@@ -40,6 +41,8 @@ pub(crate) struct ManifestScope {
     pub(crate) settings: Vec<Arc<NodeMap>>,
     /// Some data is unavailable, which was reported. Missing keys are then no errors.
     pub(crate) is_incomplete: bool,
+    /// Item of the `foreach` that the resources belong to.
+    pub(crate) item: ItemScope,
 }
 
 impl ManifestScope {
@@ -157,6 +160,11 @@ impl ManifestEvaluator<'_, '_> {
                 if hints.is_empty() && !is_of_system_fact(path) && is_constant(path, &error.message) {
                     hints.push(format!("if it may be missing, write `{} ?? \"\"`", path.join(".")));
                 }
+            }
+            Cause::UnknownName(name) if ITEM_NAMES.contains(&&**name) => {
+                hints = vec![format!(
+                    "`{name}` exists only in the resources of a `foreach`: write `foreach: LIST` beside their type"
+                )];
             }
             Cause::UnknownName(name) if self.manifest.data.get(name).is_some() => {
                 hints = vec![format!("write `Data.{name}` for the value of the manifest")];

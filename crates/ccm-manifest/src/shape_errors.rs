@@ -2,6 +2,7 @@
 
 use ccm_model::{Diagnostic, DiagnosticKind, Node, NodeEntry, NodeKey, NodeValue, Span, closest, listed};
 
+use crate::foreach;
 use crate::foreign_words;
 use crate::messages::{as_key, expected, shown};
 use crate::reserved::{self, not_supported};
@@ -25,6 +26,20 @@ pub(crate) fn item_without_type(item: &Node, types: &Types<'_>) -> Diagnostic {
     }
 }
 
+/// Returns the error for a `foreach` without resources.
+pub(crate) fn foreach_without_type(key: &NodeKey, types: &Types<'_>) -> Diagnostic {
+    let error = Diagnostic::error(DiagnosticKind::Missing, key.span, "this item has no resource type");
+    let name = types.names().next().unwrap_or("TYPE");
+    error.with_hint(format!("write the type below it, without a dash: `{name}:`"))
+}
+
+/// Returns the error for a `foreach` in a list that a template generated.
+pub(crate) fn generated_foreach(key: &NodeKey) -> Diagnostic {
+    let message = "a generated list can't have `foreach`";
+    let error = Diagnostic::error(DiagnosticKind::Misplaced, key.span, message);
+    error.with_hint("write a loop in the template: `{% for item in LIST %}`")
+}
+
 /// Returns the error for an item of `resources` without a key, or with several.
 pub(crate) fn not_one_type(entries: &[NodeEntry], span: Span, types: &Types<'_>) -> Diagnostic {
     let [first, second, ..] = entries else { return empty_item(span) };
@@ -40,6 +55,9 @@ pub(crate) fn not_one_type(entries: &[NodeEntry], span: Span, types: &Types<'_>)
         }
         [only] => {
             let stray = if only.key == first.key { second } else { first };
+            if foreign_words::is_loop(&stray.key.text) {
+                return misspelt_foreach(&stray.key);
+            }
             let (kind, name) = (&only.key.text, shown(&stray.key.text));
             let message = format!("`{name}` must be below `{kind}`, not beside it");
             let error = Diagnostic::error(DiagnosticKind::Misplaced, stray.key.span, message);
@@ -62,6 +80,13 @@ pub(crate) fn not_one_type(entries: &[NodeEntry], span: Span, types: &Types<'_>)
             }
         },
     }
+}
+
+/// Returns the error for another word in place of `foreach`.
+fn misspelt_foreach(key: &NodeKey) -> Diagnostic {
+    let message = format!("unknown key `{}`", shown(&key.text));
+    let error = Diagnostic::error(DiagnosticKind::UnknownKey, key.span, message);
+    error.with_suggestion(Some(foreach::KEY))
 }
 
 /// Returns the key of an item that is a type of another tool. The other keys may be those of a task.
@@ -144,6 +169,12 @@ pub(crate) fn not_one_resource(
             "remove the dash, or write `- {}:` with the properties indented below it",
             as_key(name)
         ));
+    }
+    if let Some(entry) = entries.iter().find(|entry| &*entry.key.text == foreach::KEY) {
+        let message = "`foreach` must be beside the type, not in the list of the resources";
+        return Diagnostic::error(DiagnosticKind::Misplaced, entry.key.span, message)
+            .with_hint("write `- foreach: LIST`, and the type with its resources below it")
+            .with_hint("for a list in a list, let an expression make one list of both");
     }
     let (name, stray) = (shown(&first.key.text), shown(&second.key.text));
     if others.clone().all(|entry| has_property(&entry.key.text))

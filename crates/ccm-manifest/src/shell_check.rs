@@ -49,8 +49,10 @@ pub(crate) fn check(
         } else {
             format!("the shell can't read this text: {}", shown(&error.message))
         };
+        diagnostics.set_context(loader.label(draft));
         diagnostics.push(diagnostic(draft, &text, line_of(text.text, error), message, loader));
     }
+    diagnostics.set_context(None);
 }
 
 fn diagnostic(

@@ -155,10 +155,12 @@ fn undefined(detail: &str, state: &RenderState) -> (TemplateFault, Vec<String>) 
     let near = || {
         let (name, members) = path.split_first()?;
         if !NAMES.iter().any(|known| known.eq_ignore_ascii_case(name)) {
-            let lower = NAMES.map(str::to_ascii_lowercase);
+            // Only the templates of a `foreach` have an item.
+            let names = NAMES.iter().copied().filter(|name| !is_item(name) || state.name(name).is_some());
+            let lower: Vec<String> = names.clone().map(str::to_ascii_lowercase).collect();
             let lower = lower.iter().map(|name| &**name).chain(FUNCTIONS).chain(BUILTIN_FUNCTIONS);
             let in_lower_case = name.starts_with(char::is_lowercase);
-            return did_you_mean(if in_lower_case { closest(name, lower) } else { closest(name, NAMES) });
+            return did_you_mean(if in_lower_case { closest(name, lower) } else { closest(name, names) });
         }
         let mut value = state.name(name)?;
         for member in members {
@@ -174,6 +176,10 @@ fn undefined(detail: &str, state: &RenderState) -> (TemplateFault, Vec<String>) 
     };
     let hint = near();
     (TemplateFault::Undefined { expression: expression.map(str::to_owned), path }, hint.into_iter().collect())
+}
+
+fn is_item(name: &str) -> bool {
+    matches!(name, "Item" | "Index")
 }
 
 fn did_you_mean(word: Option<&str>) -> Option<String> {

@@ -8,6 +8,7 @@ use ccm_model::{Diagnostic, Resource};
 use ccm_properties::TextSyntax;
 
 use super::{late_template, literal, unrenderable};
+use crate::eval_context::ITEM_NAMES;
 use crate::late::LateResources;
 use crate::redaction::Redaction;
 use crate::scope::{EvalError, ManifestEvaluator, ManifestScope, Phase};
@@ -64,7 +65,10 @@ impl LateTexts<'_> {
             return Err(late_template(resource, "a template"));
         }
         let is_known = |first: Option<&String>| {
-            first.is_some_and(|first| matches!(first.as_str(), "Facts" | "Data" | "Environ"))
+            first.is_some_and(|first| {
+                let first = first.as_str();
+                matches!(first, "Facts" | "Data" | "Environ") || ITEM_NAMES.contains(&first)
+            })
         };
         if !mentions.environment.is_empty() {
             return Err(unrenderable(resource, "`$env` has other values in another manifest"));

@@ -7,7 +7,8 @@ use ccm_expr::{FunctionError, Scope, Timestamp, Value};
 use ccm_model::{DiagnosticKind, Span, closest};
 
 use super::{DeferredOn, EvalError, InvalidExpression, MAX_LOCATIONS, ManifestEvaluator, Phase, TOO_EARLY};
-use crate::eval_context::NAMES;
+use crate::eval_context::{ITEM_NAMES, NAMES};
+use crate::foreach::ItemScope;
 
 /// Names and functions of one evaluation, and the reasons why it fails.
 pub(super) struct ExpressionScope<'a, 'e, 's> {
@@ -38,13 +39,18 @@ impl Scope for ExpressionScope<'_, '_, '_> {
                 Phase::Runtime(runtime) => Some(runtime.captures()),
                 _ => None,
             },
-            name => self.evaluator.context.variables.get(name).cloned(),
+            name => self.item(name).or_else(|| self.evaluator.context.variables.get(name).cloned()),
         }
     }
 
     fn names(&self) -> Vec<String> {
         let standard = NAMES.iter().map(|(name, _)| (*name).to_owned());
-        standard.chain(self.evaluator.context.variables.keys().map(ToString::to_string)).collect()
+        let variables = self.evaluator.context.variables.keys().map(ToString::to_string);
+        let of_item = match &self.evaluator.manifest.item {
+            ItemScope::None => &[][..],
+            ItemScope::Unknown | ItemScope::Item(_) => &ITEM_NAMES,
+        };
+        standard.chain(of_item.iter().map(|name| (*name).to_owned())).chain(variables).collect()
     }
 
     fn call(&self, function: &str, arguments: &[Value]) -> Result<Value, FunctionError> {
@@ -127,6 +133,21 @@ impl<'a, 'e, 's> ExpressionScope<'a, 'e, 's> {
         environment
     }
 
+    /// Returns the item of a `foreach`, or its index.
+    fn item(&self, name: &str) -> Option<Value> {
+        if !ITEM_NAMES.contains(&name) {
+            return None;
+        }
+        match &self.evaluator.manifest.item {
+            ItemScope::None => None,
+            ItemScope::Unknown => {
+                self.is_unavailable.set(true);
+                Some(Value::Null)
+            }
+            ItemScope::Item(item) => Some(item.value_of(name)),
+        }
+    }
+
     pub(super) fn defer(&self, on: DeferredOn) -> FunctionError {
         self.deferred.borrow_mut().push(on);
         FunctionError::new(DiagnosticKind::LateValue, "this value is known only during a run")
@@ -160,10 +181,13 @@ impl<'a, 'e, 's> ExpressionScope<'a, 'e, 's> {
                     DiagnosticKind::UnknownName,
                     format!("there is no `{}`", text.escape_debug()),
                 );
-                let roots = ["facts", "data", "environ", "captures"];
+                let roots: &[&str] = match &self.evaluator.manifest.item {
+                    ItemScope::None => &["facts", "data", "environ", "captures"],
+                    _ => &["facts", "data", "environ", "captures", "item", "index"],
+                };
                 let near = match prefix.first() {
                     Some(first) if !roots.contains(&first.as_str()) => {
-                        closest(first, roots).map(str::to_owned)
+                        closest(first, roots.iter().copied()).map(str::to_owned)
                     }
                     _ => path.closest(&root),
                 };
@@ -193,6 +217,9 @@ impl<'a, 'e, 's> ExpressionScope<'a, 'e, 's> {
         }
         if names("environ") {
             roots.push(("environ", self.environment().unwrap_or_default()));
+        }
+        for (root, name) in ["item", "index"].into_iter().zip(ITEM_NAMES).filter(|(root, _)| names(root)) {
+            roots.extend(self.item(name).map(|value| (root, value)));
         }
         if names("captures") && !all {
             self.check_captures(prefix.get(1..).unwrap_or_default(), None)?;

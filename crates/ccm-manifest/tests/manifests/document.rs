@@ -103,7 +103,7 @@ fn unknown_keys_below_ccm_are_errors() {
             "ccm:\n  executors: {}\n  resources_template: x\n  resources: [task: [a: ]]\n",
             &[
                 "2:3 unknown-key | name, pre_message, post_message, fail_on_error, resources, resources_template",
-                "3:3 conflict (4:3) | …",
+                "3:23 unreadable | template",
             ],
         ),
         ("ccm:\n  name: ''\n  resources: [task: [a: ]]\n", &["2:9 missing"]),

@@ -13,6 +13,7 @@ mod expressions;
 mod facts;
 mod fake;
 mod file_uses;
+mod foreach;
 mod late;
 mod machine;
 mod other_programs;

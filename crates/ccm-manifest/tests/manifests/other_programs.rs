@@ -126,7 +126,7 @@ fn words_of_other_tools_have_a_substitute() {
         (
             "- task: [a: {with_items: [b], state: x}]",
             &[
-                "3:18 unknown-property with_items | resources_template",
+                "3:18 unknown-property with_items | foreach: LIST, {{ Item }}",
                 "3:35 unknown-property state | ensure",
             ],
         ),

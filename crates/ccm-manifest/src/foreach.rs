@@ -1,0 +1,288 @@
+//! Repetition of resources: `foreach` beside a type.
+
+use std::collections::HashSet;
+use std::ops::Range;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use ccm_data::interpolation::may_hold_any;
+use ccm_expr::Value;
+use ccm_model::{Diagnostic, DiagnosticKind, Diagnostics, Label, Node, NodeKey, NodeMap, NodeValue, Span};
+
+use crate::children::OuterContext;
+use crate::data::ResolvedData;
+use crate::draft::ResourceDraft;
+use crate::eval_context::{EvalContext, ITEM_NAMES, LimitCheck};
+use crate::expand::Expander;
+use crate::load::Loader;
+use crate::messages::shown;
+use crate::resources::{Declaration, Nameless};
+use crate::scope::{ManifestEvaluator, ManifestScope, Phase};
+use crate::text_language::TextLanguage;
+
+pub(crate) const KEY: &str = "foreach";
+
+/// Maximum number of resources that all lists of a manifest and of its children make.
+const MAX_RESOURCES: usize = 100_000;
+
+/// Entry of `resources` with a list.
+#[derive(Debug)]
+pub(crate) struct Foreach {
+    /// Key `foreach`.
+    pub(crate) key: NodeKey,
+    /// List or map, not evaluated.
+    pub(crate) list: Node,
+    /// Item of `resources`.
+    pub(crate) span: Span,
+    /// Index of its first declaration, and the index after its last one.
+    pub(crate) declarations: Range<usize>,
+}
+
+/// Item that the expressions of a resource can use.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum ItemScope {
+    /// The resource belongs to no `foreach`.
+    #[default]
+    None,
+    /// The list is empty or unknown, so that its resources are only checked.
+    Unknown,
+    Item(Rc<ForeachItem>),
+}
+
+/// Item of a list.
+#[derive(Debug)]
+pub(crate) struct ForeachItem {
+    value: Value,
+    /// Position in the list, from 0.
+    index: usize,
+    /// Label for diagnostics about the resources of the item.
+    label: Arc<Label>,
+}
+
+impl ItemScope {
+    /// Returns the label for diagnostics about the resources of the item.
+    pub(crate) fn label(&self) -> Option<&Arc<Label>> {
+        match self {
+            Self::Item(item) => Some(&item.label),
+            Self::None | Self::Unknown => None,
+        }
+    }
+}
+
+impl ForeachItem {
+    /// Builds an item. The label names no value that is one of the secrets.
+    fn new(index: usize, (value, span): (Value, Span), is_secret: &dyn Fn(&str) -> bool) -> Self {
+        let named = ["name", "key"].iter().find_map(|key| value.get(key));
+        let text = match named.unwrap_or(&value) {
+            Value::Text(text) => Some(text.to_string()),
+            Value::Int(number) => Some(number.to_string()),
+            _ => None,
+        };
+        let text = text.filter(|text| !text.is_empty() && !is_secret(text));
+        let shown = text.map(|text| format!(" (`{}`)", shown(&text))).unwrap_or_default();
+        let text = format!("in item {}{shown} of `{KEY}`", index + 1);
+        Self { value, index, label: Arc::new(Label { span, text }) }
+    }
+
+    /// Returns the value of `Item` or `Index`.
+    pub(crate) fn value_of(&self, name: &str) -> Value {
+        if name == ITEM_NAMES[0] {
+            return self.value.clone();
+        }
+        Value::Int(i64::try_from(self.index).unwrap_or(i64::MAX))
+    }
+}
+
+impl Foreach {
+    /// Evaluates the list. Returns `None` if the list has errors, which are reported.
+    fn evaluate(
+        &self,
+        evaluator: ManifestEvaluator<'_, '_>,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Vec<(Value, Span)>> {
+        let mut expander = Expander::new(evaluator);
+        let span = self.list.span;
+        let items = match &self.list.value {
+            NodeValue::List(elements) => {
+                elements.iter().map(|element| (expander.value(element), element.span)).collect()
+            }
+            NodeValue::Map(map) => entries(map, &mut expander),
+            NodeValue::Scalar(_) => match expander.value(&self.list) {
+                _ if expander.found.is_unknown(span) => Vec::new(),
+                Value::List(elements) => elements.iter().map(|element| (element.clone(), span)).collect(),
+                Value::Map(map) => map
+                    .iter()
+                    .map(|(key, value)| (entry(Value::Text(Arc::clone(key)), value), span))
+                    .collect(),
+                Value::Groups(groups) => {
+                    groups.iter().map(|(key, value)| (entry(key.clone(), value), span)).collect()
+                }
+                other => {
+                    diagnostics.push(self.not_a_list(&other));
+                    return None;
+                }
+            },
+        };
+        let mut found = expander.found;
+        let is_known = found.refused.is_empty() && found.late.is_empty();
+        found.refuse_late();
+        for error in &mut found.diagnostics {
+            // A list that may be missing is no text.
+            error.hints.iter_mut().for_each(|hint| *hint = hint.replace("?? \"\"", "?? []"));
+        }
+        diagnostics.append(&mut found.diagnostics);
+        is_known.then_some(items)
+    }
+
+    fn not_a_list(&self, found: &Value) -> Diagnostic {
+        const WHAT: &str = "a list or a map";
+        let span = self.list.span;
+        let written = self.list.as_text().unwrap_or_default();
+        if self.list.is_null() {
+            let error = Diagnostic::error(DiagnosticKind::Missing, self.key.span, "`foreach` has no list");
+            return error.with_hint("write `foreach: LIST`, or `foreach: []` for no resources");
+        }
+        let message = format!("`{KEY}` needs {WHAT}, found {}", found.kind());
+        let error = Diagnostic::error(DiagnosticKind::WrongType, span, message);
+        let inner = written.trim().trim_start_matches(['{', '$']).trim_end_matches('}').trim();
+        match found {
+            _ if !may_hold_any(written) && looks_like_expression(written) => {
+                error.with_hint(format!("write `{KEY}: \"{{{{ {} }}}}\"`", shown(written)))
+            }
+            Value::Null => error.with_hint(format!("write `{} ?? []` if there may be no list", shown(inner))),
+            Value::Int(_) => {
+                error.with_hint(format!("write `{KEY}: \"{{{{ 1..{} }}}}\"` for the numbers", shown(inner)))
+            }
+            Value::Text(_) if may_hold_any(written) => {
+                error.with_hint(format!("write `split({}, \",\")` for the parts of a text", shown(inner)))
+            }
+            Value::Text(_) => error.with_hint(format!("write `{KEY}: [{}]`", shown(written))),
+            _ => error,
+        }
+    }
+}
+
+/// Returns the entries of a map as items.
+fn entries(map: &NodeMap, expander: &mut Expander<'_, '_>) -> Vec<(Value, Span)> {
+    let entries = map.entries().iter().map(|written| {
+        let mut key = written.key.clone();
+        expander.key(&mut key, TextLanguage::PLAIN);
+        (entry(Value::text(&*key.text), &expander.value(&written.value)), key.span)
+    });
+    entries.collect()
+}
+
+/// Builds the item for an entry of a map.
+fn entry(key: Value, value: &Value) -> Value {
+    Value::map([("key", key), ("value", value.clone())])
+}
+
+/// Returns `true` for a text such as `Data.users`, whose braces are missing.
+fn looks_like_expression(text: &str) -> bool {
+    let first = text.trim().split(['.', '[', '(', ' ']).next().unwrap_or_default();
+    text.trim() != first && ["Facts", "Data", "Environ", "lookup", "split", "filter", "map"].contains(&first)
+}
+
+impl Loader<'_, '_> {
+    /// Adds the resources of a `foreach`, all of one item before those of the next.
+    pub(crate) fn repeat(
+        &mut self,
+        foreach: &Foreach,
+        declarations: Vec<Declaration>,
+        manifest: usize,
+        outer: &OuterContext,
+        data: &ResolvedData,
+    ) {
+        let mut diagnostics = std::mem::take(&mut self.diagnostics);
+        let mut made = self.repeated;
+        let evaluator = self.evaluator(manifest, Phase::Drafts);
+        let scopes = scopes(foreach, &declarations, evaluator, &mut made, &self.secrets, &mut diagnostics);
+        self.repeated = made;
+        self.diagnostics = diagnostics;
+        if scopes.as_ref().is_none_or(Vec::is_empty) {
+            if scopes.is_none() {
+                self.incomplete_types.extend(declarations.iter().map(|declaration| declaration.type_index));
+            }
+            // Errors that do not depend on the items are reported on every machine.
+            let scope = self.scope_of_unknown_item(manifest);
+            let nameless = |declaration| Nameless { declaration, within: foreach.span, in_foreach: true };
+            self.nameless.extend(declarations.into_iter().map(|found| (nameless(found), scope, false)));
+            return;
+        }
+        for scope in scopes.into_iter().flatten() {
+            if self.diagnostics.is_full() {
+                break;
+            }
+            let before = self.diagnostics.set_context(scope.item.label().cloned());
+            let manifest = self.manifests.len();
+            self.manifests.push(scope);
+            for declaration in &declarations {
+                self.declare(declaration.clone(), manifest, false, outer, data);
+            }
+            self.diagnostics.set_context(before);
+        }
+    }
+
+    /// Returns a scope for resources that are only checked.
+    pub(crate) fn scope_of_unknown_item(&mut self, manifest: usize) -> usize {
+        let scope = ManifestScope { item: ItemScope::Unknown, ..self.manifests[manifest].clone() };
+        self.manifests.push(scope);
+        self.manifests.len() - 1
+    }
+
+    /// Returns the label of the item that a resource belongs to.
+    pub(crate) fn label(&self, draft: &ResourceDraft) -> Option<Arc<Label>> {
+        self.manifests[draft.manifest].item.label().cloned()
+    }
+}
+
+/// Evaluates a list, and returns a scope for each item. Returns `None` if the list has errors, which are reported.
+/// `made` is the number of resources of all lists.
+fn scopes(
+    foreach: &Foreach,
+    declarations: &[Declaration],
+    evaluator: ManifestEvaluator<'_, '_>,
+    made: &mut usize,
+    secrets: &[String],
+    diagnostics: &mut Diagnostics,
+) -> Option<Vec<ManifestScope>> {
+    let ManifestEvaluator { context, manifest, .. } = evaluator;
+    let items = foreach.evaluate(evaluator, diagnostics)?;
+    if let Err(error) = check_limits(foreach, declarations, items.len(), made, context) {
+        diagnostics.extend(error);
+        return None;
+    }
+    let secrets: HashSet<&str> = secrets.iter().map(String::as_str).collect();
+    let is_secret = |text: &str| secrets.contains(text);
+    let scope = |(index, item)| {
+        let item = ItemScope::Item(Rc::new(ForeachItem::new(index, item, &is_secret)));
+        ManifestScope { item, ..manifest.clone() }
+    };
+    Some(items.into_iter().enumerate().map(scope).collect())
+}
+
+/// Returns an error if the resources are too many or too large. The error is `None` if it is reported already.
+fn check_limits(
+    foreach: &Foreach,
+    declarations: &[Declaration],
+    items: usize,
+    made: &mut usize,
+    context: &EvalContext<'_>,
+) -> Result<(), Option<Diagnostic>> {
+    let refused =
+        |message: String| Some(Diagnostic::error(DiagnosticKind::LimitExceeded, foreach.list.span, message));
+    *made = made.saturating_add(items.saturating_mul(declarations.len()));
+    if *made > MAX_RESOURCES {
+        let message = format!("`{KEY}` would make more than {MAX_RESOURCES} resources");
+        return Err(refused(message).map(|error| error.with_hint("use a shorter list")));
+    }
+    let each = declarations.iter().map(Declaration::footprint).fold(0, usize::saturating_add);
+    match context.count_bytes(each.saturating_mul(items)) {
+        LimitCheck::Within => Ok(()),
+        LimitCheck::JustExceeded => {
+            let error = refused(format!("the resources of this `{KEY}` would need more than 256 MiB"));
+            Err(error.map(|error| error.with_hint("put large texts into files, and use `source: PATH`")))
+        }
+        LimitCheck::AlreadyExceeded => Err(None),
+    }
+}

@@ -3,7 +3,7 @@
 use std::any::Any;
 
 use ccm_host::{Host, Local};
-use ccm_model::{Action, Failure, FailureKind};
+use ccm_model::{Action, Failure, FailureKind, GuardResult};
 
 use crate::contract::{
     Context, Decision, Described, Provider, ReadPurpose, ResourceKind, Suitability, Trigger, Verified, reason,
@@ -41,6 +41,9 @@ pub trait BoundResource: Any {
 
     /// Returns warnings about the state that was read.
     fn warnings(&self) -> Vec<String>;
+
+    /// Returns the results of the guards that were run to read the state.
+    fn guards(&self) -> Vec<GuardResult>;
 
     /// Checks whether a change could be made. Returns warnings; an error is the failure that an execution
     /// would end with.
@@ -229,6 +232,10 @@ impl<K: ResourceKind> BoundResource for TypedBinding<K> {
 
     fn warnings(&self) -> Vec<String> {
         self.state.as_ref().map(|state| K::warnings(&self.properties, state)).unwrap_or_default()
+    }
+
+    fn guards(&self) -> Vec<GuardResult> {
+        self.state.as_ref().map(K::guards).unwrap_or_default()
     }
 
     fn preflight<'a>(&'a self, context: &'a mut Context<'_>) -> Local<'a, Result<Vec<String>, Failure>> {

@@ -7,7 +7,8 @@ use std::rc::Rc;
 
 use ccm_host::{Cancellation, Command, Executor, Host, Local, StartError};
 use ccm_model::{
-    Action, Artifact, Failure, Fields, PendingRefresh, Reason, Resource, Stream, display_timestamp,
+    Action, Artifact, Failure, Fields, GuardResult, PendingRefresh, Reason, Resource, Stream,
+    display_timestamp,
 };
 use ccm_properties::TypeSpec;
 use ccm_redaction::Secrets;
@@ -61,6 +62,12 @@ pub trait ResourceKind: 'static {
     /// Returns warnings about a state, before a change.
     fn warnings(properties: &Self::Properties, state: &Self::State) -> Vec<String> {
         let _ = (properties, state);
+        Vec::new()
+    }
+
+    /// Returns the results of the guards that were run to read a state.
+    fn guards(state: &Self::State) -> Vec<GuardResult> {
+        let _ = state;
         Vec::new()
     }
 

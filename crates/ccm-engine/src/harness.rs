@@ -221,6 +221,7 @@ async fn decide_and_change(
     context: &mut Context<'_>,
 ) -> Result<Outcome, Failure> {
     result.warnings.extend(bound.warnings());
+    result.guards = bound.guards();
     let noop_message = match bound.decide(step.trigger.as_ref()) {
         Decision::Keep { reason } => {
             debug!(%reason, "decided to keep the state");

@@ -1,7 +1,8 @@
 //! Parts of events as they are shown.
 
 use ccm_model::{
-    Action, Event, Node, NodeEntry, NodeValue, Outcome, Presentation, Properties, Scalar, ScalarStyle,
+    Action, Event, GuardResult, Node, NodeEntry, NodeValue, Outcome, Presentation, Properties, Scalar,
+    ScalarStyle,
 };
 use ccm_properties::{PropertySpec, is_sensitive};
 use ccm_redaction::REDACTED;
@@ -35,10 +36,12 @@ pub(crate) fn outcome(mut outcome: Outcome, properties: &Properties) -> Outcome 
     outcome
 }
 
-/// Returns a redacted event with its action on bounded lines.
+/// Returns a redacted event with its action and its guards on bounded lines.
 pub(crate) fn event(mut event: Event) -> Event {
     if let Event::ResourceFinished(transaction) = &mut event {
         transaction.action = transaction.action.take().map(Action::into_shown);
+        let guards = std::mem::take(&mut transaction.guards);
+        transaction.guards = guards.into_iter().map(GuardResult::into_shown).collect();
     }
     event
 }

@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 
 use ccm_model::{
-    Action, Artifact, Catalog, Failure, MissingPrerequisite, Reason, Resource, ResourceId, ResourceIndex,
+    Action, Artifact, Catalog, Failure, GuardResult, MissingPrerequisite, Reason, Resource, ResourceId,
+    ResourceIndex,
 };
 
 use crate::batch::Batch;
@@ -118,6 +119,7 @@ impl<'a> ResourceStep<'a> {
 pub(crate) struct StepResult {
     pub provider: Option<&'static str>,
     pub reason: Option<Reason>,
+    pub guards: Vec<GuardResult>,
     pub action: Option<Action>,
     pub described: Option<Described>,
     pub warnings: Vec<String>,

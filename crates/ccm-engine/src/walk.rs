@@ -181,6 +181,7 @@ impl<'a> Walk<'a> {
             properties: shown::properties(table, &resource.properties),
             presentation: shown::presentation(table, &resource.properties),
             reason: result.reason,
+            guards: result.guards,
             triggered_by: triggers.by.iter().map(|on| self.run.catalog.resource(*on).id.clone()).collect(),
             pending_refreshes: triggers.pending,
             warnings: result.warnings,

@@ -139,7 +139,8 @@ impl Action {
     }
 }
 
-fn one_line(text: &str) -> String {
+/// Puts a text on one line, and cuts a long one with a mark.
+pub(crate) fn one_line(text: &str) -> String {
     let escaped = escape_control(text.trim());
     if escaped.len() <= MAX_TEXT {
         return escaped.into_owned();

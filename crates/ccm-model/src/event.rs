@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::time::{Duration, SystemTime};
 
 use crate::{
-    Action, Fields, Outcome, PendingRefresh, Presentation, Properties, Reason, ResourceId, RunSummary,
-    StartLine, TransactionLine,
+    Action, Fields, GuardResult, Outcome, PendingRefresh, Presentation, Properties, Reason, ResourceId,
+    RunSummary, StartLine, TransactionLine,
 };
 use serde::{Deserialize, Serialize};
 
@@ -156,6 +156,8 @@ pub struct Transaction {
     pub presentation: Vec<(&'static str, Presentation)>,
     /// Rule that led to the outcome.
     pub reason: Option<Reason>,
+    /// Results of the guards, in the order in which they were run.
+    pub guards: Vec<GuardResult>,
     /// Resources whose change triggered this one, in this run or in an earlier one.
     pub triggered_by: Vec<ResourceId>,
     /// Pending refreshes of earlier runs that triggered this resource.

@@ -63,6 +63,7 @@ mod execution;
 mod failure;
 mod fields;
 mod file_version;
+mod guard;
 mod json;
 mod names;
 mod node;
@@ -103,6 +104,7 @@ pub use execution::{ExecutedCommand, ExecutionMetadata, METADATA_FILE, STDERR_FI
 pub use failure::{Failure, FailureKind, Location, error_layers};
 pub use fields::Fields;
 pub use file_version::FileVersion;
+pub use guard::GuardResult;
 pub use json::{Nanoseconds, known};
 pub use names::{SYSTEM_FACTS, is_variable_name, leading_variable_name};
 pub use node::{Node, NodeEntry, NodeKey, NodeMap, NodeValue, Scalar, ScalarKind, ScalarStyle};

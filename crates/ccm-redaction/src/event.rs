@@ -67,6 +67,10 @@ impl Redactor {
         {
             *text = redacted.into();
         }
+        for guard in &mut transaction.guards {
+            self.text(&mut guard.command);
+            guard.stderr.iter_mut().for_each(|line| self.line(line));
+        }
         transaction.triggered_by.iter_mut().for_each(|id| self.id(id));
         transaction.pending_refreshes.iter_mut().for_each(|pending| self.id(&mut pending.source));
         self.texts(&mut transaction.warnings);

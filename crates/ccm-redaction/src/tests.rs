@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 use ccm_model::{
-    Action, CancelledCause, CancelledRefresh, Event, Failure, FailureKind, Fields, Location,
+    Action, CancelledCause, CancelledRefresh, Event, Failure, FailureKind, Fields, GuardResult, Location,
     MissingPrerequisite, Node, NodeEntry, NodeKey, NodeMap, Outcome, OutputLine, PendingCause,
     PendingRefresh, Properties, Reason, RefreshSummary, ResourceId, RunSummary, SessionStarted, Span,
     StopCause, Stream, StreamTail, Transaction, UnfinishedRefresh, Verb,
@@ -245,6 +245,7 @@ fn no_part_of_an_event_keeps_a_value() {
             final_ensure: Some(says("ensure")),
             outcome,
             reason: Some(Reason::new("rule", says("reason"))),
+            guards: vec![guard_of(says("guard"), says("stderr"))],
             triggered_by: vec![id()],
             pending_refreshes: vec![pending()],
             warnings: vec![says("warning")],
@@ -308,6 +309,11 @@ fn no_part_of_an_event_keeps_a_value() {
     }
 }
 
+fn guard_of(command: String, stderr: String) -> GuardResult {
+    let (exit_code, allows) = (Some(2), Some(false));
+    GuardResult { property: "onlyif".into(), command, exit_code, stderr: Some(stderr), allows }
+}
+
 fn transaction_of(properties: Properties) -> Transaction {
     Transaction {
         id: ResourceId::new("exec", "a"),
@@ -323,6 +329,7 @@ fn transaction_of(properties: Properties) -> Transaction {
         properties,
         presentation: Vec::new(),
         reason: None,
+        guards: Vec::new(),
         triggered_by: Vec::new(),
         pending_refreshes: Vec::new(),
         warnings: Vec::new(),

@@ -80,6 +80,7 @@ impl From<TransactionLine<'_>> for Transaction {
             // The properties of the line have their final form.
             presentation: Vec::new(),
             reason: reason.map(|text| Reason { rule, text: text.into_owned().into() }),
+            guards: line.guards.into_owned(),
             triggered_by: line.triggered_by.into_owned(),
             pending_refreshes: line.pending_refreshes.into_owned(),
             warnings: line.warnings.into_owned(),

@@ -87,6 +87,7 @@ impl<'a> From<&'a Transaction> for TransactionLine<'a, PresentedProperties<'a>> 
                 changed: failure.changed,
                 intent: failure.intent.as_deref().map(Cow::Borrowed),
             }),
+            guards: transaction.guards.as_slice().into(),
             rule: transaction.reason.as_ref().map(|reason| Cow::from(&*reason.rule)),
             skip: skip.map(Cow::Borrowed),
         }

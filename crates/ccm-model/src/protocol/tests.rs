@@ -9,11 +9,11 @@ use serde_json::{Value as Json, json};
 use super::*;
 use crate::{
     Artifact, Artifacts, CancelledCause, CancelledRefresh, Catalog, Control, Counts, Dependency, Failure,
-    FailureKind, Fields, Group, GroupIndex, Intent, Location, MissingPrerequisite, Node, NodeEntry, NodeKey,
-    NodeMap, NodeValue, Outcome, OutputLine, PendingCause, PendingRefresh, Presentation, Properties, Reason,
-    RefreshBlocker, RefreshSummary, Refusal, RefusalKind, Resource, ResourceId, ResourceIndex,
-    ResourceStarted, RunSummary, Scalar, ScalarStyle, SessionStarted, SkipCause, SourceId, Span, Spanned,
-    StopCause, Stream, StreamTail, Transaction, UnfinishedRefresh,
+    FailureKind, Fields, Group, GroupIndex, GuardResult, Intent, Location, MissingPrerequisite, Node,
+    NodeEntry, NodeKey, NodeMap, NodeValue, Outcome, OutputLine, PendingCause, PendingRefresh, Presentation,
+    Properties, Reason, RefreshBlocker, RefreshSummary, Refusal, RefusalKind, Resource, ResourceId,
+    ResourceIndex, ResourceStarted, RunSummary, Scalar, ScalarStyle, SessionStarted, SkipCause, SourceId,
+    Span, Spanned, StopCause, Stream, StreamTail, Transaction, UnfinishedRefresh,
 };
 
 fn id(text: &str) -> ResourceId {
@@ -214,6 +214,13 @@ fn transaction(outcome: Outcome) -> Transaction {
         properties: Properties::default(),
         presentation: Vec::new(),
         reason: Some(Reason::new("always", "there is no guard")),
+        guards: vec![GuardResult {
+            property: "unless".into(),
+            command: "test -e /a".to_owned(),
+            exit_code: Some(2),
+            stderr: Some("test: no".to_owned()),
+            allows: Some(true),
+        }],
         triggered_by: vec![id("file#/a")],
         pending_refreshes: Vec::new(),
         warnings: vec!["look".to_owned()],

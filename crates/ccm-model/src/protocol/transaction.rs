@@ -9,7 +9,10 @@ use serde_json::{Map, Value};
 
 use super::TransactionProtocol;
 use crate::json::{Nanoseconds, Timestamp, known};
-use crate::{Action, FailureKind, Fields, Intent, Location, Outcome, PendingRefresh, ResourceId, SkipCause};
+use crate::{
+    Action, FailureKind, Fields, GuardResult, Intent, Location, Outcome, PendingRefresh, ResourceId,
+    SkipCause,
+};
 
 /// The line of a resource, at the end of its step.
 ///
@@ -102,6 +105,10 @@ pub struct TransactionLine<'a, P = Map<String, Value>> {
     /// changes.
     #[serde(default)]
     pub rule: Option<Cow<'a, str>>,
+    /// Results of the guards, in the order in which they were run. Only a resource whose guards were run has
+    /// them.
+    #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
+    pub guards: Cow<'a, [GuardResult]>,
     /// Cause of skipping the resource.
     #[serde(default, deserialize_with = "known")]
     pub skip: Option<Cow<'a, SkipCause>>,

@@ -23,6 +23,7 @@ fn transaction(name: &str, outcome: Outcome) -> Transaction {
         properties: Properties::default(),
         presentation: Vec::new(),
         reason: Some(Reason::new("rule", "because of it")),
+        guards: Vec::new(),
         triggered_by: Vec::new(),
         pending_refreshes: Vec::new(),
         warnings: Vec::new(),

@@ -30,6 +30,7 @@ fn changed(name: &str) -> Event {
         properties: ccm_model::Properties::default(),
         presentation: Vec::new(),
         reason: None,
+        guards: Vec::new(),
         triggered_by: Vec::new(),
         pending_refreshes: Vec::new(),
         warnings: vec!["look here".to_owned()],

@@ -34,6 +34,7 @@ fn transaction(outcome: Outcome) -> Transaction {
         properties: Properties::default(),
         presentation: Vec::new(),
         reason: None,
+        guards: Vec::new(),
         triggered_by: Vec::new(),
         pending_refreshes: Vec::new(),
         warnings: Vec::new(),

@@ -1,7 +1,7 @@
 //! The decision whether a command runs. Pure.
 
 use ccm_engine::{Decision, Described, ResourceKind, Trigger, Verified};
-use ccm_model::{Action, Failure, REDACTED, Verb, quote_words};
+use ccm_model::{Action, Failure, GuardResult, REDACTED, Verb, quote_words};
 
 use super::command::{CommandSyntax, Exec};
 use super::result::ExecResult;
@@ -22,6 +22,10 @@ impl ResourceKind for ExecKind {
 
     fn verify(_: &Exec, _: &ExecState, result: &ExecResult) -> Result<Verified<ExecRule>, Failure> {
         result.outcome.clone().map(|success| success.verified)
+    }
+
+    fn guards(state: &ExecState) -> Vec<GuardResult> {
+        state.guards.results.clone()
     }
 
     fn captured(_: &Exec, result: &ExecResult) -> Option<serde_json::Value> {

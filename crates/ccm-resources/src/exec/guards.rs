@@ -2,7 +2,9 @@
 
 use ccm_engine::Context;
 use ccm_host::{Command, Exit, Finished, LaunchPlan, Purpose, Role, StartError};
-use ccm_model::{Failure, FailureKind, RefusalKind, Stream, display_duration, escape_control};
+use ccm_model::{
+    Failure, FailureKind, GuardResult, RefusalKind, Stream, StreamTail, display_duration, escape_control,
+};
 use ccm_redaction::REDACTED;
 use tracing::debug;
 
@@ -34,6 +36,13 @@ async fn run_all(exec: &Exec, plan: &dyn LaunchPlan, guards: &mut Guards, contex
     let unless = exec.unless.iter().map(|guard| (guard, false));
     for (guard, wants_success) in onlyif.chain(unless) {
         let property = if wants_success { "onlyif" } else { "unless" };
+        guards.results.push(GuardResult {
+            property: property.into(),
+            command: if exec.sensitive { REDACTED.to_owned() } else { guard.text.clone() },
+            exit_code: None,
+            stderr: None,
+            allows: None,
+        });
         let (code, stderr) = match exit_code(exec, plan, guard, context).await {
             Ok(Some(ended)) => ended,
             Ok(None) => {
@@ -41,6 +50,9 @@ async fn run_all(exec: &Exec, plan: &dyn LaunchPlan, guards: &mut Guards, contex
                 continue;
             }
             Err(failure) => {
+                if let Some(result) = guards.results.last_mut() {
+                    result.stderr = last_line(&failure.output);
+                }
                 let shown = shown(exec, guard);
                 let mut failure = failure.because_of(format!("`{property}` `{shown}` failed to run"));
                 // Another property, such as `cwd`, holds for the guard as well.
@@ -55,6 +67,10 @@ async fn run_all(exec: &Exec, plan: &dyn LaunchPlan, guards: &mut Guards, contex
         debug!(guard = %property, exit = code, satisfied, "guard ended");
         let known = if wants_success { &mut guards.onlyif_satisfied } else { &mut guards.unless_satisfied };
         *known = Some(satisfied);
+        if let Some(result) = guards.results.last_mut() {
+            (result.exit_code, result.allows) = (Some(code), Some(satisfied));
+            result.stderr.clone_from(&stderr);
+        }
         let exit = GuardExit { property, command: shown(exec, guard), exit_code: code, stderr };
         if !satisfied {
             guards.verdict = GuardVerdict::Prevented(exit);
@@ -119,9 +135,13 @@ async fn exit_code(
 
 /// Returns the last line of standard error that is not blank, unless the exec is sensitive.
 fn last_error(exec: &Exec, finished: &Finished) -> Option<String> {
+    last_line(&tails(exec, finished))
+}
+
+/// Returns the last line of standard error that is not blank.
+fn last_line(output: &[StreamTail]) -> Option<String> {
     const MAX_CHARACTERS: usize = 200;
-    let tails = tails(exec, finished);
-    let stderr = tails.into_iter().find(|tail| tail.stream == Stream::Stderr)?;
+    let stderr = output.iter().find(|tail| tail.stream == Stream::Stderr)?;
     let line = stderr.lines.iter().rev().map(|line| line.trim()).find(|line| !line.is_empty())?;
     let line = escape_control(line);
     Some(match line.char_indices().nth(MAX_CHARACTERS) {

@@ -2,7 +2,7 @@
 
 use ccm_engine::Described;
 use ccm_host::Enforced;
-use ccm_model::{Failure, Fields};
+use ccm_model::{Failure, Fields, GuardResult};
 use serde_json::Value;
 
 use super::command::Exec;
@@ -32,6 +32,8 @@ pub(crate) struct Guards {
     /// `true` if no `unless` exited with 0; `None` if that is not known.
     pub unless_satisfied: Option<bool>,
     pub verdict: GuardVerdict,
+    /// Results of the guards so far.
+    pub results: Vec<GuardResult>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]

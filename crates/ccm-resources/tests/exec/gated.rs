@@ -76,6 +76,7 @@ fn a_guard_that_needs_an_approval_fails_a_run_and_is_unknown_in_noop() {
     let done = apply(&machine, &gate, exec("make", &[("unless", "test -e x")]), true);
     assert!(matches!(done.outcome, Outcome::WouldChange { .. }), "{:?}", done.outcome);
     assert_eq!(done.reason_text(), Some("`unless` `test -e x` needs an approval, and noop did not run it"));
+    assert_eq!((done.guards.len(), done.guards[0].exit_code, done.guards[0].allows), (1, None, None));
     assert_eq!(machine.runner.lines(), [] as [&str; 0], "a guard that is not approved is not run");
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use ccm_host::{Exit, Finished, Process};
-use ccm_model::{Outcome, Stream};
+use ccm_model::{GuardResult, Outcome, Stream};
 use ccm_testkit::FakeRunner;
 
 use crate::exec;
@@ -113,6 +113,61 @@ fn the_state_keeps_the_results_of_the_guards() {
             (&true.into(), &"`unless` exited with 1".into())
         );
     }
+}
+
+#[test]
+fn results_of_guards_are_data() {
+    let result = |property: &'static str, command: &str, ended: Option<(i32, bool)>, stderr: Option<&str>| {
+        GuardResult {
+            property: property.into(),
+            command: command.to_owned(),
+            exit_code: ended.map(|(code, _)| code),
+            stderr: stderr.map(str::to_owned),
+            allows: ended.map(|(_, allows)| allows),
+        }
+    };
+    let killed = Exit::Signal { number: 9, name: "SIGKILL".to_owned() };
+    let machine = || {
+        let machine = Machine::new();
+        machine.runner.answer_with("no", printed(Exit::Code(1), "out\n", ""));
+        machine.runner.answer_with("odd", printed(Exit::Code(2), "", "first\nlast \x07line\n\n"));
+        machine.runner.answer_with("killed", printed(killed.clone(), "", "before\n"));
+        machine
+    };
+    let yes = || result("onlyif", "yes", Some((0, true)), None);
+    let odd = |allows| result("unless", "odd", Some((2, allows)), Some("last \\u{7}line"));
+    for (guards, expected) in [
+        (&[("onlyif", "[yes|no|never]")][..], vec![yes(), result("onlyif", "no", Some((1, false)), None)]),
+        (&[("onlyif", "yes"), ("unless", "[odd|no]")], {
+            vec![yes(), odd(true), result("unless", "no", Some((1, true)), None)]
+        }),
+        (&[("unless", "[odd|killed]")], {
+            vec![odd(true), result("unless", "killed", None, Some("before"))]
+        }),
+        (&[("onlyif", "yes"), ("creates", "/there")], vec![]),
+        (&[("unless", "odd"), ("sensitive", "true")], {
+            vec![result("unless", "[redacted]", Some((2, true)), None)]
+        }),
+        (&[("unless", "no"), ("unchanged_returns", "[0]"), ("returns", "[1]")], {
+            vec![result("unless", "no", Some((1, true)), None)]
+        }),
+    ] {
+        let mut machine = machine();
+        machine.files.files.insert("/there".into());
+        let resource = || exec("x", &[&[("command", "run")], guards].concat());
+        assert_eq!(machine.apply(resource()).guards, expected, "{guards:?}");
+        assert_eq!(machine.noop(resource()).guards, expected, "{guards:?} in noop");
+    }
+}
+
+#[test]
+fn the_text_of_a_guard_is_whole_and_on_one_line() {
+    let machine = Machine::new();
+    let script = format!("test -e /x &&\n  echo {}", "y".repeat(5000));
+    let guards = machine.apply(exec("x", &[("onlyif", &script), ("provider", "shell")])).guards;
+    let command = &guards[0].command;
+    assert!(command.starts_with("test -e /x &&\\n  echo yyy"), "{command}");
+    assert!(command.ends_with("... (truncated, 926 more bytes)"), "{command}");
 }
 
 #[test]

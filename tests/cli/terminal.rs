@@ -119,3 +119,37 @@ fn progress_is_shown_on_capable_terminals_only() {
         assert!(!report.contains("[1/1]"), "{variables} {options}: {report:?}");
     }
 }
+
+/// Script that prints its last line without a line end, and waits.
+const TELLS: &str = "#!/bin/sh\nprintf 'begun\\n\\033[32m50%%\\033[0m with %s' \"$1\"\n: > \"$2\"\n\
+                     while [ ! -e \"$3\" ]; do sleep 0.01; done\n";
+
+#[test]
+fn progress_shows_the_last_line_of_a_command_that_is_not_sensitive() {
+    for (properties, expected) in [("", "s: 50% with [redacted]"), ("sensitive: true, ", "s\r")] {
+        let scratch = Scratch::new();
+        scratch.write_program("tells", TELLS);
+        let command =
+            format!("'{} swordfish {} {}'", scratch.at("tells"), scratch.at("begun"), scratch.at("go"));
+        scratch.write(
+            "manifest.yaml",
+            format!(
+                "data:\n  # @sensitive\n  word: swordfish\nccm: {{resources: [{{exec: {{name: slow, {properties}command: {command}}}}}]}}"
+            ),
+        );
+        let apply = format!("{} apply manifest.yaml --state-dir {}", binary(), scratch.state().display());
+        let mut script = on_terminal(&scratch, &format!("env -i TERM=xterm {apply}"));
+        let shown = || scratch.read("typescript").unwrap_or_default();
+        // The second time, the line is updated after the command has printed.
+        wait_until("the command shows itself", || {
+            scratch.has("begun") && shown().matches("[1/1] exec#slow ").count() >= 2
+        });
+        scratch.write("go", "");
+        script.wait().expect("its end");
+        let text = shown();
+        let (_, progress) = text.rsplit_once("[1/1] exec#slow ").unwrap_or_default();
+        let progress = progress.trim_start_matches(|digit: char| digit.is_ascii_digit());
+        assert!(progress.starts_with(expected), "{text:?}");
+        assert!(!text.contains("swordfish"), "{text:?}");
+    }
+}

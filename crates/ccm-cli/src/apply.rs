@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use ccm_model::RunSummary;
 use ccm_runtime::process::signals::Signals;
-use ccm_runtime::process::{NonBlockingWriter, after};
+use ccm_runtime::process::{LastLine, NonBlockingWriter, after};
 use ccm_runtime::{
     ActiveRun, BeginError, CancellationLevel, Canceller, Emitted, Event, ExitCode, Input, LoadedManifest,
     ManifestSource, RecordEnd, RunMode, RunOptions, Session, Sink, error_layers, spawn,
@@ -87,17 +87,8 @@ impl ApplyContext {
         let mode = if arguments.noop { RunMode::Plan } else { RunMode::Apply };
         let is_json = matches!(arguments.output, ReportFormat::Json | ReportFormat::Jsonl);
         let emits_json = is_json || events_file.is_some();
-        let defaults = RunOptions::default();
-        let options = RunOptions {
-            only: arguments.only.clone(),
-            fail_on_error: arguments.fail_on_error,
-            diff: arguments.diff,
-            describe_unchanged: emits_json,
-            json_lines: emits_json,
-            lock_wait: arguments.lock_wait.unwrap_or(defaults.lock_wait),
-            keep_runs: arguments.keep_runs.unwrap_or(defaults.keep_runs),
-            canceller: shared.canceller.clone(),
-        };
+        let (last_line, progress) = listeners::progress(arguments, console);
+        let options = self.run_options(emits_json, last_line);
         // The run holds the lock until everything is written.
         let mut run = match manifest.begin(mode, options).await {
             Ok(run) => run,
@@ -114,8 +105,8 @@ impl ApplyContext {
             Err(error) => return report_setup_error(console, &error),
         };
         log.write_through(&error_output);
-        let earlier_run = run.earlier_run().map(str::to_owned);
-        let listeners = Listeners::new(arguments, events_file, (output.clone(), error_output), earlier_run);
+        let writers = (output.clone(), error_output);
+        let listeners = Listeners::new(arguments, events_file, writers, run.earlier_run(), progress);
         shared.mark_begun(listeners);
         let mut summary = run.apply(&mut ListenerSink { shared, verifies: false }).await;
         let mut code = ExitCode::of(&summary, arguments.detailed_exitcodes);
@@ -157,6 +148,23 @@ impl ApplyContext {
         }
         let code = ended.map_or(code, |ended| ended.finish(console, output.result(), code));
         end_record(console, &mut run, &summary, code)
+    }
+
+    /// Returns the options of the command line.
+    fn run_options(&self, emits_json: bool, last_line: Option<LastLine>) -> RunOptions {
+        let Self { arguments, shared, .. } = self;
+        let defaults = RunOptions::default();
+        RunOptions {
+            only: arguments.only.clone(),
+            fail_on_error: arguments.fail_on_error,
+            diff: arguments.diff,
+            describe_unchanged: emits_json,
+            json_lines: emits_json,
+            last_line,
+            lock_wait: arguments.lock_wait.unwrap_or(defaults.lock_wait),
+            keep_runs: arguments.keep_runs.unwrap_or(defaults.keep_runs),
+            canceller: shared.canceller.clone(),
+        }
     }
 
     /// Reads the manifest. One that exists but can't be read is recorded as refused.

@@ -11,8 +11,8 @@ use ccm_report::{
     TextReport, Verbosity,
 };
 use ccm_runtime::process::{
-    Clock as _, NonBlockingWriter, SystemClock, Terminal, is_utf8_locale, output_is_journal, output_width,
-    variable,
+    Clock as _, LastLine, NonBlockingWriter, SystemClock, Terminal, is_utf8_locale, output_is_journal,
+    output_width, variable,
 };
 use ccm_runtime::{EventsFile, ExitCode, StopCause};
 
@@ -69,9 +69,11 @@ impl Listeners {
         arguments: &ApplyArguments,
         events_file: Option<EventsFile>,
         (output, screen): (NonBlockingWriter, NonBlockingWriter),
-        earlier_run: Option<String>,
+        earlier_run: Option<&str>,
+        progress: ProgressLine,
     ) -> Self {
         let verbosity = verbosity(arguments);
+        let earlier_run = earlier_run.map(str::to_owned);
         let report = match arguments.output {
             ReportFormat::Text => {
                 let out = coloured(output, AutoStream::choice(&stdout()));
@@ -89,14 +91,9 @@ impl Listeners {
             clock: SystemClock::new(),
             report,
             events_file,
-            // Messages would be written into the progress line.
-            terminal: if arguments.quiet || debug_log::is_on() {
-                None
-            } else {
-                Terminal::on_standard_error()
-            },
+            terminal: progress_terminal(arguments),
             screen,
-            progress: ProgressLine::default(),
+            progress,
         }
     }
 
@@ -229,6 +226,19 @@ impl EndedReport {
 /// Returns the abilities of the receiver of the report.
 pub(crate) fn report_screen() -> Screen {
     Screen { width: output_width(), is_unicode: is_utf8_locale() }
+}
+
+/// Creates the line that shows the progress. Commands have to share their last line only if a terminal shows it.
+pub(crate) fn progress(arguments: &ApplyArguments, console: &Console) -> (Option<LastLine>, ProgressLine) {
+    let last_line = progress_terminal(arguments).map(|_| LastLine::default());
+    let progress = ProgressLine::new(last_line.clone().unwrap_or_default(), console.secrets().clone());
+    (last_line, progress)
+}
+
+/// Returns the terminal that shows the progress.
+fn progress_terminal(arguments: &ApplyArguments) -> Option<Terminal> {
+    // Messages would be written into the progress line.
+    if arguments.quiet || debug_log::is_on() { None } else { Terminal::on_standard_error() }
 }
 
 fn progress_screen(terminal: Terminal) -> Screen {

@@ -4,6 +4,7 @@
 pub(crate) mod base_environment;
 mod capture;
 mod control_group;
+mod last_line;
 pub(crate) mod launch_protocol;
 mod launcher_program;
 pub(crate) mod limits;
@@ -35,6 +36,7 @@ use crate::Local;
 use crate::account::{AccountError, Identity};
 use launch_protocol::{io_error, path};
 
+pub use last_line::LastLine;
 #[cfg(feature = "testing")]
 pub use launch_protocol::launch_messages_again;
 pub use limits::{ReachedLimit, SandboxLimit, SandboxLimits};
@@ -73,6 +75,8 @@ pub struct Command {
     pub origin: CommandOrigin,
     /// Purpose of the command.
     pub role: Role,
+    /// Receives the last line of output while the command runs.
+    pub last_line: Option<LastLine>,
 }
 
 /// Author of a command. A gate may treat authors differently.
@@ -120,6 +124,7 @@ impl Command {
             sensitive: false,
             origin: CommandOrigin::default(),
             role: Role::default(),
+            last_line: None,
         }
     }
 

@@ -5,6 +5,7 @@
 //! [`LocalExecutor`], and passes on every launch that is not for its place. A [`RunnerMiddleware`] around the
 //! outermost executor therefore sees every command.
 
+mod following;
 mod local;
 mod middleware;
 
@@ -16,6 +17,7 @@ use ccm_model::Stream;
 use crate::Local;
 use crate::command::{Cancellation, Command, Finished, Runner, SandboxLimits, StartError};
 
+pub use following::FollowingExecutor;
 pub use local::{LocalExecutor, LocalSystem};
 pub use middleware::RunnerMiddleware;
 

@@ -79,7 +79,7 @@ pub use account::{Account, AccountError, Identity};
 pub use clock::{Clock, SystemClock, after};
 pub use command::{
     Cancellation, CancellationLevel, CancellationSource, CapturedOutput, Command, CommandOrigin, Enforced,
-    Exit, Finished, Means, Process, ReachedLimit, Role, Runner, RunnerError, Sandbox, SandboxLimit,
+    Exit, Finished, LastLine, Means, Process, ReachedLimit, Role, Runner, RunnerError, Sandbox, SandboxLimit,
     SandboxLimits, ShellError, StartError, SystemRunner, Unredacted, never_opened, parse_shell,
 };
 #[cfg(feature = "testing")]
@@ -90,8 +90,8 @@ pub use environment::{
     variable,
 };
 pub use executor::{
-    BaseEnvironment, Executor, Launch, LaunchPlan, LocalExecutor, LocalSystem, Purpose, RunnerMiddleware,
-    SandboxRequest, Workdir,
+    BaseEnvironment, Executor, FollowingExecutor, Launch, LaunchPlan, LocalExecutor, LocalSystem, Purpose,
+    RunnerMiddleware, SandboxRequest, Workdir,
 };
 pub use files::{
     BACKUP_METADATA_ENDING, BACKUPS, BackupMetadata, BackupName, FileAttributes, FileChange, FileError,

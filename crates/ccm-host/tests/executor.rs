@@ -5,8 +5,8 @@ use std::cell::RefCell;
 use std::path::Path;
 
 use ccm_host::{
-    Cancellation, Command, Executor, Exit, Finished, Launch, LaunchPlan, Local, LocalExecutor, Purpose,
-    Runner, RunnerMiddleware, SandboxRequest, StartError,
+    Cancellation, Command, Executor, Exit, Finished, FollowingExecutor, LastLine, Launch, LaunchPlan, Local,
+    LocalExecutor, Purpose, Role, Runner, RunnerMiddleware, SandboxRequest, StartError,
 };
 use ccm_model::Stream;
 use ccm_testkit::{FakeFiles, FakeRunner};
@@ -71,6 +71,34 @@ fn no_command_escapes_a_middleware() {
             ["outer guard", "inner guard", "outer guard", "inner guard", "outer tool", "inner tool"];
         assert_eq!(*log.borrow(), expected);
         assert_eq!(runner.lines(), ["guard", "guard", "tool"]);
+    });
+}
+
+#[test]
+fn commands_that_are_not_sensitive_and_no_query_are_followed() {
+    block_on(async {
+        let (runner, files) = (FakeRunner::default(), FakeFiles::default());
+        let local = LocalExecutor::new(&runner, &runner, &files);
+        let last_line = LastLine::default();
+        let following = FollowingExecutor { executor: &local, last_line: last_line.clone() };
+        let never = Cancellation::never();
+        for (role, sensitive, is_followed) in [
+            (Role::Command, false, true),
+            (Role::Guard, false, true),
+            (Role::Tool, false, true),
+            (Role::Query, false, false),
+            (Role::Command, true, false),
+            (Role::Guard, true, false),
+        ] {
+            last_line.set("of the command before");
+            let launch = Launch { sensitive, ..Launch::default() };
+            let plan = planned(&following, &launch, Purpose::Run).await;
+            let command = Command { role, ..plan.command("build", &[]).expect("a program") };
+            plan.run(&command, &never, &mut |_, _| {}).await.expect("a start");
+            let ran = runner.ran().pop().expect("a command");
+            assert_eq!(ran.last_line.is_some(), is_followed, "{role:?} {sensitive}");
+            assert_eq!((last_line.get(), Command { last_line: None, ..ran }), (String::new(), command));
+        }
     });
 }
 

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+use ccm_host::LastLine;
 use ccm_model::{Event, ResourceId, display_duration, escape_control};
+use ccm_redaction::Secrets;
 
-use crate::screen::{Screen, columns};
+use crate::screen::{Screen, columns, plain};
 
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Control codes that go to the beginning of the line and clear it.
@@ -20,14 +22,16 @@ pub struct ProgressLine {
     finished: usize,
     running: Option<RunningResource>,
     shown: Option<String>,
+    last_line: LastLine,
+    secrets: Secrets,
 }
 
 #[derive(Clone, Debug)]
 struct RunningResource {
     id: ResourceId,
     since: Duration,
-    /// Last line that its command printed.
-    last: String,
+    /// Last line of the log.
+    logged: String,
 }
 
 impl RunningResource {
@@ -37,19 +41,25 @@ impl RunningResource {
 }
 
 impl ProgressLine {
+    /// Creates the line of a run that fills in the last line of its running command.
+    pub fn new(last_line: LastLine, secrets: Secrets) -> Self {
+        Self { last_line, secrets, ..Self::default() }
+    }
+
     /// Handles an event. Returns the control codes that erase the line, to be written before anything else.
     pub fn accept(&mut self, event: &Event, now: Duration) -> Option<&'static str> {
         match event {
             Event::SessionStarted(session) => (self.total, self.finished) = (session.resources, 0),
             Event::ResourceStarted(started) => {
                 let id = started.id.clone();
-                self.running = Some(RunningResource { id, since: now, last: String::new() });
+                self.last_line.clear();
+                self.running = Some(RunningResource { id, since: now, logged: String::new() });
             }
             Event::OutputReceived(output) => {
                 if let Some(running) = &mut self.running {
                     let end =
                         output.line.char_indices().nth(MAX_LAST).map_or(output.line.len(), |(at, _)| at);
-                    running.last = escape_control(output.line[..end].trim()).into_owned();
+                    output.line[..end].clone_into(&mut running.logged);
                 }
             }
             Event::ResourceFinished(_) => {
@@ -88,8 +98,10 @@ impl ProgressLine {
         let mut line = format!("{before}{}{behind}", screen.cut(&running.name(), for_name));
         let for_last = width.saturating_sub(columns(&line) + 2);
         // Less would not be readable.
-        if !running.last.is_empty() && for_last >= 8 {
-            line += &format!(": {}", screen.cut(&running.last, for_last));
+        if for_last >= 8
+            && let Some(last) = self.last(running)
+        {
+            line += &format!(": {}", screen.cut(&last, for_last));
         }
         let line = screen.cut(&line, width).into_owned();
         if self.shown.as_ref() == Some(&line) {
@@ -98,6 +110,17 @@ impl ProgressLine {
         let text = format!("{ERASE}{line}");
         self.shown = Some(line);
         Some(text)
+    }
+}
+
+impl ProgressLine {
+    /// Returns the last line of the running command, or else of the log.
+    fn last(&self, running: &RunningResource) -> Option<String> {
+        let printed = self.last_line.get();
+        let last = if printed.is_empty() { &running.logged } else { &printed };
+        // The command may have begun before a value became known as a secret.
+        let last = plain(&self.secrets.redactor().redact(last)).trim().to_owned();
+        (!last.is_empty()).then_some(last)
     }
 }
 
@@ -138,14 +161,38 @@ mod tests {
         assert_eq!(progress.accept(&line, at(0)), Some(ERASE));
         assert_eq!(progress.accept(&line, at(0)), None);
         let shown = progress.tick(at(0), WIDE);
-        assert_eq!(
-            shown.as_deref(),
-            Some("\r\u{1b}[K[1/41] exec#migrate 1m2s: 10% done\\u{1b}[2J"),
-            "below the line"
-        );
+        assert_eq!(shown.as_deref(), Some("\r\u{1b}[K[1/41] exec#migrate 1m2s: 10% done"), "below the line");
         assert_eq!(progress.running().as_deref(), Some("exec#migrate"));
         assert_eq!(progress.accept(&started("next"), at(0)), Some(ERASE));
         assert_eq!(progress.tick(at(0), WIDE), None);
+    }
+
+    #[test]
+    fn the_last_line_of_the_running_command_is_shown() {
+        let (last_line, secrets) = (LastLine::default(), Secrets::new());
+        let mut progress = ProgressLine::new(last_line.clone(), secrets.clone());
+        last_line.set("of the command before");
+        assert_eq!(progress.tick(PATIENCE, WIDE), None, "nothing runs");
+        progress.accept(&started("build"), Duration::ZERO);
+        let mut shown = |printed: Option<&str>| {
+            printed.into_iter().for_each(|printed| last_line.set(printed));
+            progress.tick(PATIENCE, WIDE).map(|text| text.trim_start_matches(ERASE).to_owned())
+        };
+        assert_eq!(shown(None).as_deref(), Some("[1/1] exec#build 1s"));
+        assert_eq!(
+            shown(Some("\x1b[32mCompiling\x1b[0m a\t1")).as_deref(),
+            Some("[1/1] exec#build 1s: Compiling a 1")
+        );
+        assert_eq!(shown(None), None, "nothing new to show");
+        secrets.add(["hunter2hunter2"]);
+        assert_eq!(
+            shown(Some("with hunter2hunter2")).as_deref(),
+            Some("[1/1] exec#build 1s: with [redacted]")
+        );
+        assert_eq!(shown(Some("\x1b[2J\x07")).as_deref(), Some("[1/1] exec#build 1s"));
+        let long = format!("{}end", "x".repeat(1000));
+        let cut = shown(Some(&long)).unwrap_or_default();
+        assert!(cut.ends_with("xend") && columns(&cut) == 79, "{cut}");
     }
 
     #[test]

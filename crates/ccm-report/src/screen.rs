@@ -1,7 +1,9 @@
 //! Abilities of the receiver of a report, and text that fits it.
 
 use std::borrow::Cow;
+use std::str::Chars;
 
+use ccm_model::steers_terminal;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 /// Abilities of the receiver of a report.
@@ -56,6 +58,47 @@ pub(crate) fn columns(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.width() }
 }
 
+/// Returns a text without the control sequences of terminals, for text of no lasting value. A tab becomes a
+/// blank.
+pub(crate) fn plain(text: &str) -> Cow<'_, str> {
+    if !text.contains(steers_terminal) {
+        return Cow::Borrowed(text);
+    }
+    let mut plain = String::with_capacity(text.len());
+    let mut characters = text.chars();
+    while let Some(character) = characters.next() {
+        match character {
+            '\t' => plain.push(' '),
+            '\u{1b}' => match characters.next() {
+                Some('[') => skip_until(&mut characters, is_end_of_control),
+                Some(']' | 'P' | 'X' | '^' | '_') => skip_until(&mut characters, is_end_of_string),
+                Some(' '..='/') => skip_until(&mut characters, |end| !(' '..='/').contains(&end)),
+                _ => {}
+            },
+            '\u{9b}' => skip_until(&mut characters, is_end_of_control),
+            '\u{9d}' | '\u{90}' | '\u{98}' | '\u{9e}' | '\u{9f}' => {
+                skip_until(&mut characters, is_end_of_string);
+            }
+            _ if steers_terminal(character) => {}
+            _ => plain.push(character),
+        }
+    }
+    Cow::Owned(plain)
+}
+
+fn is_end_of_control(character: char) -> bool {
+    !(' '..='?').contains(&character)
+}
+
+fn is_end_of_string(character: char) -> bool {
+    matches!(character, '\u{7}' | '\\' | '\u{9c}')
+}
+
+/// Skips a control sequence up to and including its last character.
+fn skip_until(characters: &mut Chars<'_>, is_end: impl Fn(char) -> bool) {
+    while characters.next().is_some_and(|character| !is_end(character)) {}
+}
+
 /// Returns the longest beginning that fits.
 fn head(text: &str, limit: usize) -> &str {
     let mut taken = 0;
@@ -83,6 +126,22 @@ mod tests {
 
     const UNICODE: Screen = Screen { width: None, is_unicode: true };
     const ASCII: Screen = Screen { width: None, is_unicode: false };
+
+    #[test]
+    fn control_sequences_are_left_out() {
+        for (text, expected) in [
+            ("Compiling ccm v0.1.0", "Compiling ccm v0.1.0"),
+            ("\x1b[1;32mok\x1b[0m done\x1b[K", "ok done"),
+            ("\x1b]0;title\x07a\x1b]8;;http://x\x1b\\b", "ab"),
+            ("\x1b(Ba\x1bMb\x1b", "ab"),
+            ("\u{9b}31mred\u{9d}x\u{9c}!", "red!"),
+            ("a\tb\x08\x07c\u{202e}d\u{7f}e\0", "a bcde"),
+            ("\x1b[ä日本", "日本"),
+            ("\x1b]endless", ""),
+        ] {
+            assert_eq!(plain(text), expected, "{text:?}");
+        }
+    }
 
     #[test]
     fn a_long_text_is_cut_in_the_middle() {

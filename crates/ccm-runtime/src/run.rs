@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use ccm_engine::{Ledger, LedgerError};
 use ccm_host::state::{Directory, Lock, LockError, LockHolder, StateError};
-use ccm_host::{Files, Host, LocalExecutor, RunnerError, remove_private_leftovers};
+use ccm_host::{
+    Executor, Files, FollowingExecutor, Host, LastLine, LocalExecutor, RunnerError, remove_private_leftovers,
+};
 use ccm_model::{Event, ResourceId, ResourceIndex, RunSummary, StopCause};
 use ccm_report::{Recorded, RunIdentity, StoreError};
 use tracing::{Instrument as _, debug_span};
@@ -46,6 +48,9 @@ pub struct RunOptions {
     pub describe_unchanged: bool,
     /// Emits each event with its line of JSON.
     pub json_lines: bool,
+    /// Receives the last line that a running command printed, to be shown while it runs. Commands that are
+    /// sensitive or only read the state of the system are left out. `None` costs nothing.
+    pub last_line: Option<LastLine>,
     /// Time to wait for another run to end, 30 seconds by default.
     pub lock_wait: Duration,
     /// Number of recorded runs to keep, including this one, 50 by default. As many older runs are kept that
@@ -64,6 +69,7 @@ impl Default for RunOptions {
             diff: false,
             describe_unchanged: false,
             json_lines: false,
+            last_line: None,
             lock_wait: Duration::from_secs(30),
             keep_runs: 50,
             canceller: Canceller::new(),
@@ -243,11 +249,13 @@ impl ActiveRun<'_> {
         let host = session.doors.machine.kernel().hostname;
         let span = debug_span!("run", id = %identity.run_id, manifest = %identity.manifest);
         let executor = LocalExecutor::new(*commands, *commands, &**files);
+        let following =
+            options.last_line.clone().map(|last_line| FollowingExecutor { executor: &executor, last_line });
         let run = ccm_engine::Run {
             catalog: &manifest.catalog,
             types: &session.types.iter().map(|found| *found as _).collect::<Vec<_>>(),
             host: Host {
-                executor: &executor,
+                executor: following.as_ref().map_or(&executor as &dyn Executor, |following| following),
                 system: *commands,
                 files: &**files,
                 clock: &*session.doors.clock,

@@ -64,7 +64,7 @@ impl LineSplitter {
 
 /// Counts the bytes at the end that begin a character without completing it. Bytes before them need not be
 /// UTF-8.
-fn incomplete(bytes: &[u8]) -> usize {
+pub(super) fn incomplete(bytes: &[u8]) -> usize {
     const MAX_CHARACTER: usize = 4;
     let tail = &bytes[bytes.len().saturating_sub(MAX_CHARACTER - 1)..];
     (0..tail.len())

@@ -13,6 +13,7 @@ use tokio::task::yield_now;
 use tokio::time::{Instant, timeout_at};
 
 use super::capture::Capture;
+use super::last_line::{LastLine, LastLineFinder};
 use super::lines::LineSplitter;
 use super::{CapturedOutput, Unredacted};
 
@@ -42,12 +43,14 @@ impl<'a> Streams<'a> {
         stdout: OwnedFd,
         stderr: OwnedFd,
         redactor: &Arc<Redactor>,
+        last_line: Option<&LastLine>,
         on_line: OnLine<'a>,
     ) -> io::Result<Self> {
+        last_line.into_iter().for_each(LastLine::clear);
         Ok(Self {
             stdin: InputPipe::new(stdin)?,
-            stdout: OutputPipe::new(Stream::Stdout, stdout, redactor)?,
-            stderr: OutputPipe::new(Stream::Stderr, stderr, redactor)?,
+            stdout: OutputPipe::new(Stream::Stdout, stdout, redactor, last_line)?,
+            stderr: OutputPipe::new(Stream::Stderr, stderr, redactor, last_line)?,
             buffer: vec![0; READ_SIZE],
             on_line,
         })
@@ -108,10 +111,16 @@ struct OutputPipe {
     /// Output as it was printed; `None` if there are no secrets to hide.
     printed: Option<Capture>,
     lines: LineSplitter,
+    last_line: Option<LastLineFinder>,
 }
 
 impl OutputPipe {
-    fn new(stream: Stream, pipe: OwnedFd, redactor: &Arc<Redactor>) -> io::Result<Self> {
+    fn new(
+        stream: Stream,
+        pipe: OwnedFd,
+        redactor: &Arc<Redactor>,
+        last_line: Option<&LastLine>,
+    ) -> io::Result<Self> {
         Ok(Self {
             stream,
             pipe: Some(Receiver::from_file_unchecked(pipe.into())?),
@@ -119,6 +128,7 @@ impl OutputPipe {
             capture: Capture::default(),
             printed: (!redactor.is_empty()).then(Capture::default),
             lines: LineSplitter::default(),
+            last_line: last_line.cloned().map(LastLineFinder::new),
         })
     }
 
@@ -134,13 +144,16 @@ impl OutputPipe {
         let Some(pipe) = &self.pipe else { return };
         match pipe.try_read(buffer) {
             Ok(length @ 1..) => {
-                let Self { stream, redaction, capture, printed, lines, .. } = self;
+                let Self { stream, redaction, capture, printed, lines, last_line, .. } = self;
                 if let Some(printed) = printed {
                     printed.push(&buffer[..length]);
                 }
                 redaction.push(&buffer[..length], &mut |bytes| {
                     capture.push(bytes);
                     lines.push(bytes, &mut |line| on_line(*stream, line));
+                    if let Some(last_line) = last_line {
+                        last_line.push(bytes);
+                    }
                 });
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}

@@ -280,8 +280,9 @@ async fn run_started(
     let failed = |source| StartError::Spawn { program: command.program.clone(), source };
     let leader = Leader::new(pid).map_err(failed)?;
     let stdin = stdin.zip(command.stdin.as_deref());
-    let mut streams =
-        Streams::new(stdin, stdout, stderr, &runner.secrets.redactor(), on_line).map_err(failed)?;
+    let redactor = runner.secrets.redactor();
+    let last_line = command.last_line.as_ref();
+    let mut streams = Streams::new(stdin, stdout, stderr, &redactor, last_line, on_line).map_err(failed)?;
 
     let interruption = streams.transfer_until(async {
         tokio::select! {

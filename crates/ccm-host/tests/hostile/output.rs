@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use ccm_host::{Cancellation, Exit, Runner as _};
+use ccm_host::{Cancellation, Command, Exit, LastLine, Runner as _};
 use ccm_testkit::wait_until;
 use tokio::task::yield_now;
 
@@ -135,5 +135,22 @@ fn closed_stream_does_not_end_the_command() {
             (text(&finished.stdout), text(&finished.stderr)),
             ("early\n".to_owned(), "late\n".to_owned())
         );
+    });
+}
+
+#[test]
+fn last_line_is_followed_to_the_end_of_a_flood() {
+    alone("output::last_line_is_followed_to_the_end_of_a_flood", async |runner| {
+        let last_line = LastLine::default();
+        last_line.set("of the command before");
+        for (text, expected) in [
+            ("true", ""),
+            ("yes | head -c 4194304; echo; echo last; echo; printf '\\n'", "last"),
+            ("echo out; sleep 0.05; printf 'err 10%%\\r' >&2", "err 10%"),
+        ] {
+            let command = Command { last_line: Some(last_line.clone()), ..shell(text) };
+            run(runner, &command).await;
+            assert_eq!(last_line.get(), expected, "{text}");
+        }
     });
 }

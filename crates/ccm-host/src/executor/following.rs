@@ -1,0 +1,37 @@
+//! Middleware that shares the last line of running commands.
+
+use ccm_model::Stream;
+
+use super::{Executor, RunnerMiddleware};
+use crate::Local;
+use crate::command::{Cancellation, Command, Finished, LastLine, Role, Runner, StartError};
+
+/// Executor whose commands share the last line that they print, except for those that are sensitive and those
+/// that only read the state of the system.
+pub struct FollowingExecutor<'a> {
+    /// Executor that starts the commands.
+    pub executor: &'a dyn Executor,
+    /// Receives the line.
+    pub last_line: LastLine,
+}
+
+impl RunnerMiddleware for FollowingExecutor<'_> {
+    fn inner(&self) -> &dyn Executor {
+        self.executor
+    }
+
+    fn run_around<'a>(
+        &'a self,
+        runner: &'a dyn Runner,
+        command: &'a Command,
+        cancellation: &'a Cancellation,
+        on_line: &'a mut dyn FnMut(Stream, &str),
+    ) -> Local<'a, Result<Finished, StartError>> {
+        self.last_line.clear();
+        if command.sensitive || command.role == Role::Query {
+            return runner.run(command, cancellation, on_line);
+        }
+        let command = Command { last_line: Some(self.last_line.clone()), ..command.clone() };
+        Box::pin(async move { runner.run(&command, cancellation, on_line).await })
+    }
+}

@@ -13,6 +13,7 @@ use crate::bound_resource::BoundResource;
 use crate::contract::{Context, Decision, Verified, reason};
 use crate::gate::GatedExecutor;
 use crate::late::{Resolved, RunProgress};
+use crate::noop_executor::NoopExecutor;
 use crate::prefetch;
 use crate::rules::EngineRule;
 use crate::state_cache::{InvalidatingExecutor, Prefetched};
@@ -24,13 +25,15 @@ pub(crate) async fn handle(
     on_line: &mut dyn FnMut(Stream, &str),
 ) -> (Outcome, StepResult) {
     let run = step.host.run();
-    let invalidating = InvalidatingExecutor { executor: run.host.executor, cache: step.host.state_cache() };
+    let noop = NoopExecutor(run.host.executor);
+    let started_by: &dyn Executor = if step.policy.noop { &noop } else { run.host.executor };
+    let invalidating = InvalidatingExecutor { executor: started_by, cache: step.host.state_cache() };
     // A command that is refused changes nothing, so the cached state stays valid.
     let gated = GatedExecutor { step, executor: &invalidating };
-    let gated_queries = GatedExecutor { step, executor: run.host.executor };
+    let gated_queries = GatedExecutor { step, executor: started_by };
     let is_open = run.gate.is_open();
     let executor: &dyn Executor = if is_open { &invalidating } else { &gated };
-    let queries: &dyn Executor = if is_open { run.host.executor } else { &gated_queries };
+    let queries: &dyn Executor = if is_open { started_by } else { &gated_queries };
     let mut context = Context {
         host: Host { executor, ..run.host },
         queries,

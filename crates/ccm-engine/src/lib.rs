@@ -36,6 +36,7 @@ mod late;
 mod ledger;
 mod names;
 mod noop_changes;
+mod noop_executor;
 mod prefetch;
 mod refreshes;
 mod rules;

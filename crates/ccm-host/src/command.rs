@@ -3,6 +3,7 @@
 
 pub(crate) mod base_environment;
 mod capture;
+mod collector;
 mod control_group;
 mod last_line;
 pub(crate) mod launch_protocol;
@@ -34,8 +35,10 @@ use tokio::sync::watch;
 
 use crate::Local;
 use crate::account::{AccountError, Identity};
+use crate::executor::{ContainerError, ContainerOutcome};
 use launch_protocol::{io_error, path};
 
+pub use collector::OutputCollector;
 pub use last_line::LastLine;
 #[cfg(feature = "testing")]
 pub use launch_protocol::launch_messages_again;
@@ -44,7 +47,8 @@ pub use limits::{ReachedLimit, SandboxLimit, SandboxLimits};
 pub use sandbox::SandboxLayer;
 pub use sandbox::{Enforced, Means, Sandbox, never_opened};
 pub use shell_parser::{ShellError, parse_shell};
-pub use system::{RunnerError, SystemRunner};
+pub use system::{RunnerError, SystemRunner, signal_name};
+pub use trace::{log_command_end, log_command_start};
 
 /// Complete command: its parts are not looked up, split or expanded any more.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,6 +73,9 @@ pub struct Command {
     pub umask: Option<u32>,
     /// Confinement; `None` allows everything that its user may do.
     pub sandbox: Option<Sandbox>,
+    /// Image of the container that it runs in, whose files and programs are those of the image; `None` is this
+    /// machine. Program and working directory may then be relative or empty.
+    pub image: Option<String>,
     /// Keeps its arguments out of debug messages.
     pub sensitive: bool,
     /// Author of the command.
@@ -121,6 +128,7 @@ impl Command {
             identity: None,
             umask: None,
             sandbox: None,
+            image: None,
             sensitive: false,
             origin: CommandOrigin::default(),
             role: Role::default(),
@@ -231,8 +239,10 @@ pub struct Finished {
     pub unkillable: Vec<Process>,
     /// Enforced parts of the sandbox; `None` without a sandbox.
     pub enforced: Option<Enforced>,
-    /// Limits of the sandbox that the command ran into.
+    /// Limits of the sandbox or container that the command ran into.
     pub reached: Vec<ReachedLimit>,
+    /// Container that the command ran in; `None` is this machine.
+    pub container: Option<Box<ContainerOutcome>>,
 }
 
 impl Finished {
@@ -460,6 +470,18 @@ pub enum StartError {
         /// `true` if the gate was asked in noop, in which nothing is approved.
         noop: bool,
     },
+    /// The container of the command can't be used, or was lost while the command ran.
+    #[serde(skip)]
+    #[error(transparent)]
+    Container(Box<ContainerError>),
+    /// This program starts no containers.
+    #[serde(skip)]
+    #[error("this program can't start containers")]
+    NoContainers,
+    /// The command would need a container, and noop starts none.
+    #[serde(skip)]
+    #[error("noop starts no container")]
+    NotInNoop,
     /// Any other error.
     #[error("\"{}\" could not be started", program.display())]
     Spawn {
@@ -480,6 +502,15 @@ impl StartError {
             Self::StatusLost { .. } => {
                 Failure { changed: true, ..Failure::from_error(FailureKind::Exit, self) }
             }
+            Self::Container(error) => Failure {
+                hints: error.hints.clone(),
+                changed: error.has_run,
+                missing: error.missing.clone().map(Into::into),
+                ..Failure::from_error(
+                    if error.has_run { FailureKind::Exit } else { FailureKind::Start },
+                    self,
+                )
+            },
             _ => Failure::from_error(FailureKind::Start, self),
         };
         Failure { property: self.property().map(Into::into), ..failure }
@@ -496,6 +527,8 @@ impl StartError {
                 ["user", "group", "umask", "sandbox"].into_iter().find(|known| known == property)
             }
             Self::SandboxPath { .. } | Self::NotEnforceable { .. } => Some("sandbox"),
+            Self::Container(error) => error.property,
+            Self::NoContainers => Some("executor"),
             _ => None,
         }
     }

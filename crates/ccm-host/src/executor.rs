@@ -5,6 +5,7 @@
 //! [`LocalExecutor`], and passes on every launch that is not for its place. A [`RunnerMiddleware`] around the
 //! outermost executor therefore sees every command.
 
+mod container;
 mod following;
 mod local;
 mod middleware;
@@ -17,6 +18,10 @@ use ccm_model::Stream;
 use crate::Local;
 use crate::command::{Cancellation, Command, Finished, Runner, SandboxLimits, StartError};
 
+pub use container::{
+    ContainerError, ContainerNetwork, ContainerOutcome, ContainerRequest, ContainerReuse, ContainerSettings,
+    EngineAddress, PullPolicy, Volume,
+};
 pub use following::FollowingExecutor;
 pub use local::{LocalExecutor, LocalSystem};
 pub use middleware::RunnerMiddleware;
@@ -42,8 +47,8 @@ pub trait Executor {
             let launch = Launch::default();
             let plan = self.resolve(&launch, Purpose::Run).await?;
             let finished = plan.run(command, cancellation, on_line).await;
-            // A default launch has no temporary directories to warn about.
-            let _warnings = plan.close().await;
+            // A default launch has nothing to report.
+            let _closed = plan.close().await;
             finished
         })
     }
@@ -60,10 +65,19 @@ pub trait LaunchPlan: Runner {
     /// Looks a program up, and returns the complete command.
     fn command(&self, program: &str, args: &[String]) -> Result<Command, StartError>;
 
-    /// Removes the temporary directories, and returns a warning for each that could not be removed.
-    fn close<'p>(self: Box<Self>) -> Local<'p, Vec<String>>
+    /// Removes what the commands needed, such as temporary directories, and returns what is to be reported.
+    fn close<'p>(self: Box<Self>) -> Local<'p, ClosedPlan>
     where
         Self: 'p;
+}
+
+/// Report of a [`LaunchPlan`] that was closed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ClosedPlan {
+    /// Warnings, such as a directory that could not be removed.
+    pub warnings: Vec<String>,
+    /// Notes on side effects, such as a container that is kept.
+    pub notes: Vec<String>,
 }
 
 /// Purpose of a [`LaunchPlan`].
@@ -71,6 +85,8 @@ pub trait LaunchPlan: Runner {
 pub enum Purpose {
     /// Commands are run.
     Run,
+    /// Commands are run in noop. A place that commands would change only by being started there runs none.
+    Noop,
     /// Commands are only [checked](Runner::preflight), as in noop. No directory is made.
     Preflight,
 }
@@ -102,6 +118,9 @@ pub struct Launch {
     pub is_interpreted: bool,
     /// Directory of the manifest, where relative paths of the sandbox and of its programs start.
     pub manifest_directory: PathBuf,
+    /// Container of the commands; by default they run on this machine. User, group, working directory and
+    /// programs are those of the container.
+    pub container: Option<ContainerRequest>,
 }
 
 /// Variables that the environment of a command begins with.

@@ -79,8 +79,9 @@ pub use account::{Account, AccountError, Identity};
 pub use clock::{Clock, SystemClock, after};
 pub use command::{
     Cancellation, CancellationLevel, CancellationSource, CapturedOutput, Command, CommandOrigin, Enforced,
-    Exit, Finished, LastLine, Means, Process, ReachedLimit, Role, Runner, RunnerError, Sandbox, SandboxLimit,
-    SandboxLimits, ShellError, StartError, SystemRunner, Unredacted, never_opened, parse_shell,
+    Exit, Finished, LastLine, Means, OutputCollector, Process, ReachedLimit, Role, Runner, RunnerError,
+    Sandbox, SandboxLimit, SandboxLimits, ShellError, StartError, SystemRunner, Unredacted, log_command_end,
+    log_command_start, never_opened, parse_shell, signal_name,
 };
 #[cfg(feature = "testing")]
 pub use command::{SandboxLayer, launch_messages_again};
@@ -90,8 +91,9 @@ pub use environment::{
     variable,
 };
 pub use executor::{
-    BaseEnvironment, Executor, FollowingExecutor, Launch, LaunchPlan, LocalExecutor, LocalSystem, Purpose,
-    RunnerMiddleware, SandboxRequest, Workdir,
+    BaseEnvironment, ClosedPlan, ContainerError, ContainerNetwork, ContainerOutcome, ContainerRequest,
+    ContainerReuse, ContainerSettings, EngineAddress, Executor, FollowingExecutor, Launch, LaunchPlan,
+    LocalExecutor, LocalSystem, PullPolicy, Purpose, RunnerMiddleware, SandboxRequest, Volume, Workdir,
 };
 pub use files::{
     BACKUP_METADATA_ENDING, BACKUPS, BackupMetadata, BackupName, FileAttributes, FileChange, FileError,

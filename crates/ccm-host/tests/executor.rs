@@ -5,8 +5,8 @@ use std::cell::RefCell;
 use std::path::Path;
 
 use ccm_host::{
-    Cancellation, Command, Executor, Exit, Finished, FollowingExecutor, LastLine, Launch, LaunchPlan, Local,
-    LocalExecutor, Purpose, Role, Runner, RunnerMiddleware, SandboxRequest, StartError,
+    Cancellation, ClosedPlan, Command, Executor, Exit, Finished, FollowingExecutor, LastLine, Launch,
+    LaunchPlan, Local, LocalExecutor, Purpose, Role, Runner, RunnerMiddleware, SandboxRequest, StartError,
 };
 use ccm_model::Stream;
 use ccm_testkit::{FakeFiles, FakeRunner};
@@ -65,7 +65,7 @@ fn no_command_escapes_a_middleware() {
             let finished = plan.run(&command, &never, &mut |_, _| {}).await.expect("a start");
             assert_eq!(finished.exit, Exit::Code(0));
         }
-        assert!(plan.close().await.is_empty());
+        assert_eq!(plan.close().await, ClosedPlan::default());
         outer.run_tool(&Command::new("tool"), &never, &mut |_, _| {}).await.expect("a start");
         let expected =
             ["outer guard", "inner guard", "outer guard", "inner guard", "outer tool", "inner tool"];

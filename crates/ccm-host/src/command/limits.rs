@@ -61,6 +61,8 @@ pub enum ReachedLimit {
     FileSize,
     /// The command was killed because it used too much processor time.
     Cpu,
+    /// The kernel killed a process because the container had no memory left.
+    ContainerMemory,
 }
 
 impl fmt::Display for ReachedLimit {
@@ -71,6 +73,7 @@ impl fmt::Display for ReachedLimit {
             Self::Memory => "memory",
             Self::FileSize => "file_size",
             Self::Cpu => "cpu",
+            Self::ContainerMemory => "memory_limit",
         })
     }
 }

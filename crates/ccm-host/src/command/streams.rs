@@ -7,15 +7,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ccm_model::Stream;
-use ccm_redaction::{Redactor, StreamRedactor};
+use ccm_redaction::Redactor;
 use tokio::net::unix::pipe::{Receiver, Sender};
 use tokio::task::yield_now;
 use tokio::time::{Instant, timeout_at};
 
-use super::capture::Capture;
-use super::last_line::{LastLine, LastLineFinder};
-use super::lines::LineSplitter;
-use super::{CapturedOutput, Unredacted};
+use super::last_line::LastLine;
+use super::{CapturedOutput, OutputCollector, Unredacted};
 
 /// Maximum size of one read, which is the size of a pipe.
 const READ_SIZE: usize = 64 * 1024;
@@ -106,12 +104,7 @@ impl<'a> Streams<'a> {
 struct OutputPipe {
     stream: Stream,
     pipe: Option<Receiver>,
-    redaction: StreamRedactor,
-    capture: Capture,
-    /// Output as it was printed; `None` if there are no secrets to hide.
-    printed: Option<Capture>,
-    lines: LineSplitter,
-    last_line: Option<LastLineFinder>,
+    collector: OutputCollector,
 }
 
 impl OutputPipe {
@@ -124,11 +117,7 @@ impl OutputPipe {
         Ok(Self {
             stream,
             pipe: Some(Receiver::from_file_unchecked(pipe.into())?),
-            redaction: StreamRedactor::new(Arc::clone(redactor)),
-            capture: Capture::default(),
-            printed: (!redactor.is_empty()).then(Capture::default),
-            lines: LineSplitter::default(),
-            last_line: last_line.cloned().map(LastLineFinder::new),
+            collector: OutputCollector::new(redactor, last_line),
         })
     }
 
@@ -144,17 +133,7 @@ impl OutputPipe {
         let Some(pipe) = &self.pipe else { return };
         match pipe.try_read(buffer) {
             Ok(length @ 1..) => {
-                let Self { stream, redaction, capture, printed, lines, last_line, .. } = self;
-                if let Some(printed) = printed {
-                    printed.push(&buffer[..length]);
-                }
-                redaction.push(&buffer[..length], &mut |bytes| {
-                    capture.push(bytes);
-                    lines.push(bytes, &mut |line| on_line(*stream, line));
-                    if let Some(last_line) = last_line {
-                        last_line.push(bytes);
-                    }
-                });
+                self.collector.push(&buffer[..length], &mut |line| on_line(self.stream, line));
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             Ok(0) | Err(_) => self.pipe = None,
@@ -162,13 +141,7 @@ impl OutputPipe {
     }
 
     fn finish(self, on_line: OnLine<'_>) -> (CapturedOutput, Option<CapturedOutput>) {
-        let Self { stream, mut redaction, mut capture, printed, mut lines, .. } = self;
-        redaction.finish(&mut |bytes| {
-            capture.push(bytes);
-            lines.push(bytes, &mut |line| on_line(stream, line));
-        });
-        lines.finish(&mut |line| on_line(stream, line));
-        (capture.finish(), printed.map(Capture::finish))
+        self.collector.finish(&mut |line| on_line(self.stream, line))
     }
 }
 

@@ -254,13 +254,14 @@ async fn run(
             unkillable: Vec::new(),
             enforced: None,
             reached: Vec::new(),
+            container: None,
         });
     }
-    trace::starting(command, &runner.secrets);
+    trace::log_command_start(command, &runner.secrets);
     let mark = Mark::set_next(*last_mark);
     *last_mark = mark.or(*last_mark);
     let result = run_started(runner, command, mark, cancellation, on_line).await;
-    trace::log_end(command, &result);
+    trace::log_command_end(command, &result);
     result
 }
 
@@ -330,7 +331,18 @@ async fn run_started(
         let own = [(libc::SIGXFSZ, ReachedLimit::FileSize), (libc::SIGXCPU, ReachedLimit::Cpu)];
         reached.extend(own.iter().filter(|(signal, _)| signal == number).map(|(_, limit)| *limit));
     }
-    Ok(Finished { exit, stdout, stderr, unredacted, duration, left_running, unkillable, enforced, reached })
+    Ok(Finished {
+        exit,
+        stdout,
+        stderr,
+        unredacted,
+        duration,
+        left_running,
+        unkillable,
+        enforced,
+        reached,
+        container: None,
+    })
 }
 
 /// Starts the command, through the launcher only if that is needed.
@@ -554,7 +566,8 @@ fn exit_of(status: WaitIdStatus) -> Exit {
     }
 }
 
-fn signal_name(number: i32) -> String {
+/// Returns the name of a signal, such as `SIGKILL`.
+pub fn signal_name(number: i32) -> String {
     if let Ok(signal) = Signal::try_from(number) {
         return signal.as_str().to_owned();
     }

@@ -12,14 +12,14 @@ use super::{Command, Exit, Finished, StartError};
 const MAX_COMMAND_LINE: usize = 2000;
 
 /// Logs that a command is about to start.
-pub(super) fn starting(command: &Command, secrets: &Secrets) {
+pub fn log_command_start(command: &Command, secrets: &Secrets) {
     let cwd = command.cwd.display();
     let cwd = unless_sensitive(command, &cwd);
     debug!(argv = %RedactedCommandLine { command, secrets }, %cwd, "starting command");
 }
 
 /// Logs the end of a command, or the reason why it did not start.
-pub(super) fn log_end(command: &Command, result: &Result<Finished, StartError>) {
+pub fn log_command_end(command: &Command, result: &Result<Finished, StartError>) {
     match result {
         Ok(Finished { exit, duration, .. }) => {
             debug!(exit = %ExitText(exit), duration = %display_duration(*duration), "command ended");

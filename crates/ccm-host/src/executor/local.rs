@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use ccm_model::Stream;
 
-use super::{BaseEnvironment, Executor, Launch, LaunchPlan, Purpose};
+use super::{BaseEnvironment, ClosedPlan, Executor, Launch, LaunchPlan, Purpose};
 use crate::Local;
 use crate::account::{Account, AccountError, Identity};
 use crate::command::{
@@ -103,6 +103,9 @@ impl<'a> LocalPlan<'a> {
         purpose: Purpose,
     ) -> Result<Self, StartError> {
         let LocalExecutor { system, files, .. } = executor;
+        if launch.container.is_some() {
+            return Err(StartError::NoContainers);
+        }
         let (account, identity) = principal(launch, system)?;
         let confined = Confined::resolve(launch, executor, identity.as_ref(), purpose)?;
         let base = match &account {
@@ -214,14 +217,14 @@ impl LaunchPlan for LocalPlan<'_> {
         Ok(command)
     }
 
-    fn close<'p>(self: Box<Self>) -> Local<'p, Vec<String>>
+    fn close<'p>(self: Box<Self>) -> Local<'p, ClosedPlan>
     where
         Self: 'p,
     {
         let left_running = self.left_running.borrow();
         let warnings =
             self.confined.and_then(|confined| confined.remove(&left_running)).into_iter().collect();
-        Box::pin(std::future::ready(warnings))
+        Box::pin(std::future::ready(ClosedPlan { warnings, ..ClosedPlan::default() }))
     }
 }
 

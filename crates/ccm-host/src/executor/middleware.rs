@@ -4,7 +4,7 @@ use std::path::Path;
 
 use ccm_model::Stream;
 
-use super::{Executor, Launch, LaunchPlan, Purpose};
+use super::{ClosedPlan, Executor, Launch, LaunchPlan, Purpose};
 use crate::Local;
 use crate::command::{Cancellation, Command, Enforced, Finished, Runner, StartError};
 
@@ -12,6 +12,11 @@ use crate::command::{Cancellation, Command, Enforced, Finished, Runner, StartErr
 pub trait RunnerMiddleware {
     /// Returns the executor that starts the commands.
     fn inner(&self) -> &dyn Executor;
+
+    /// Returns the purpose that the inner executor resolves a launch for.
+    fn purpose(&self, purpose: Purpose) -> Purpose {
+        purpose
+    }
 
     /// Runs a command with the plan of the inner executor, as [`Runner::run`] does.
     fn run_around<'a>(
@@ -30,7 +35,7 @@ impl<T: RunnerMiddleware> Executor for T {
         purpose: Purpose,
     ) -> Local<'a, Result<Box<dyn LaunchPlan + 'a>, StartError>> {
         Box::pin(async move {
-            let plan = self.inner().resolve(launch, purpose).await?;
+            let plan = self.inner().resolve(launch, self.purpose(purpose)).await?;
             Ok(Box::new(PlanWithin { plan, middleware: self }) as Box<dyn LaunchPlan + 'a>)
         })
     }
@@ -54,7 +59,7 @@ impl<T: RunnerMiddleware> LaunchPlan for PlanWithin<'_, T> {
         self.plan.command(program, args)
     }
 
-    fn close<'p>(self: Box<Self>) -> Local<'p, Vec<String>>
+    fn close<'p>(self: Box<Self>) -> Local<'p, ClosedPlan>
     where
         Self: 'p,
     {

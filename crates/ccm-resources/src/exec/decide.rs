@@ -71,8 +71,9 @@ pub(crate) fn decide(exec: &Exec, state: &ExecState, trigger: Option<&Trigger>) 
         GuardVerdict::Broken(failure) => {
             Decision::Fail { reason: ExecRule::GuardFailed, failure: failure.clone() }
         }
-        GuardVerdict::Unknown { property, command } => triggered(false)
-            .unwrap_or_else(|| change(ExecRule::GuardUnknown { property, command: command.clone() })),
+        GuardVerdict::Unknown { property, command, because } => triggered(false).unwrap_or_else(|| {
+            change(ExecRule::GuardUnknown { property, command: command.clone(), because: *because })
+        }),
         GuardVerdict::Prevented(prevention) => keep(ExecRule::Prevented(prevention.clone())),
         verdict => triggered(true).unwrap_or_else(|| {
             change(match verdict {
@@ -102,7 +103,7 @@ mod tests {
     use super::*;
     use crate::exec::command::CommandSyntax;
     use crate::exec::properties::ExecProperties;
-    use crate::exec::rules::GuardExit;
+    use crate::exec::rules::{GuardExit, NotRunBecause};
     use crate::exec::state::Guards;
 
     const TABLE: &str = include_str!("decide_table.txt");
@@ -163,7 +164,15 @@ mod tests {
                 _ if asked == "no" => GuardVerdict::NotRun,
                 "allow" => GuardVerdict::Allowed(guard_exit(0)),
                 "prevent" => GuardVerdict::Prevented(guard_exit(1)),
-                "unknown" => GuardVerdict::Unknown { property: "onlyif", command: "test".to_owned() },
+                "unknown" | "in-container" => GuardVerdict::Unknown {
+                    property: "onlyif",
+                    command: "test".to_owned(),
+                    because: if guards == "unknown" {
+                        NotRunBecause::Approval
+                    } else {
+                        NotRunBecause::Container
+                    },
+                },
                 "broken" => GuardVerdict::Broken(Failure::new(FailureKind::Guard, "broken")),
                 _ => GuardVerdict::NotRun,
             };
@@ -180,6 +189,6 @@ mod tests {
             assert_eq!((&*decided, &*why.to_string()), (action, reason), "{row}");
             rows += 1;
         }
-        assert_eq!(rows, 29);
+        assert_eq!(rows, 30);
     }
 }

@@ -10,8 +10,8 @@ use tracing::debug;
 
 use super::command::{Exec, Guard};
 use super::output::tails;
-use super::provider::{not_enforced, not_found_by_shell};
-use super::rules::GuardExit;
+use super::provider::{not_enforced, not_found_by_shell, report_closed};
+use super::rules::{GuardExit, NotRunBecause};
 use super::state::{GuardVerdict, Guards};
 
 /// Runs the guards in order, `onlyif` first, up to the first that decides.
@@ -27,7 +27,7 @@ pub(crate) async fn run(exec: &Exec, context: &mut Context<'_>) -> Guards {
         }
     };
     run_all(exec, &*plan, &mut guards, context).await;
-    plan.close().await.into_iter().for_each(|warning| context.warn(warning));
+    report_closed(plan.close().await, context);
     guards
 }
 
@@ -44,9 +44,9 @@ async fn run_all(exec: &Exec, plan: &dyn LaunchPlan, guards: &mut Guards, contex
             allows: None,
         });
         let (code, stderr) = match exit_code(exec, plan, guard, context).await {
-            Ok(Some(ended)) => ended,
-            Ok(None) => {
-                guards.verdict = GuardVerdict::Unknown { property, command: shown(exec, guard) };
+            Ok(GuardEnd::Exited { code, stderr }) => (code, stderr),
+            Ok(GuardEnd::NotRun(because)) => {
+                guards.verdict = GuardVerdict::Unknown { property, command: shown(exec, guard), because };
                 continue;
             }
             Err(failure) => {
@@ -92,21 +92,32 @@ fn broken(failure: Failure) -> GuardVerdict {
     GuardVerdict::Broken(Failure { kind, ..failure })
 }
 
-/// Runs a guard, and returns its exit code with the last line of standard error. Returns `None` for a guard that
-/// noop does not run, because it would need an approval.
+/// End of a guard.
+enum GuardEnd {
+    Exited {
+        code: i32,
+        /// Last line of standard error.
+        stderr: Option<String>,
+    },
+    /// Noop did not run the guard.
+    NotRun(NotRunBecause),
+}
+
+/// Runs a guard to its end, if noop may run it.
 async fn exit_code(
     exec: &Exec,
     plan: &dyn LaunchPlan,
     guard: &Guard,
     context: &mut Context<'_>,
-) -> Result<Option<(i32, Option<String>)>, Failure> {
+) -> Result<GuardEnd, Failure> {
     let command = Command { role: Role::Guard, ..guard.line.command(exec, plan)? };
     let mut ignore = |_, _: &str| {};
     let finished = match plan.run(&command, context.cancellation, &mut ignore).await {
         Ok(finished) => finished,
         Err(StartError::Refused { refusal, noop: true }) if refusal.kind != RefusalKind::Denied => {
-            return Ok(None);
+            return Ok(GuardEnd::NotRun(NotRunBecause::Approval));
         }
+        Err(StartError::NotInNoop) => return Ok(GuardEnd::NotRun(NotRunBecause::Container)),
         Err(error) => return Err(exec.start_failure(&error, plan.program_base())),
     };
     not_enforced(finished.enforced.as_ref()).for_each(|warning| context.warn(warning));
@@ -121,9 +132,9 @@ async fn exit_code(
     match &finished.exit {
         Exit::Code(127) => match not_found_by_shell(exec, &finished) {
             Some(failure) => Err(failure.with_hint("use `command -v NAME` to test for a program")),
-            None => Ok(Some((127, last_error(exec, &finished)))),
+            None => Ok(GuardEnd::Exited { code: 127, stderr: last_error(exec, &finished) }),
         },
-        Exit::Code(code) => Ok(Some((*code, last_error(exec, &finished)))),
+        Exit::Code(code) => Ok(GuardEnd::Exited { code: *code, stderr: last_error(exec, &finished) }),
         Exit::Signal { name, .. } => Err(with_output(format!("it was killed by {name}"))),
         Exit::TimedOut { after } => {
             let failure = with_output(format!("it timed out after {}", display_duration(*after)));

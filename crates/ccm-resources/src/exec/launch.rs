@@ -25,6 +25,7 @@ impl Exec {
             sensitive: self.sensitive,
             is_interpreted: self.syntax == CommandSyntax::Shell,
             manifest_directory: directory.to_owned(),
+            container: None,
         };
         if let Some(settings) = &self.executor {
             settings.complete(&mut launch);

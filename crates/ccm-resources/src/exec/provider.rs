@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
-use ccm_host::{Command, Enforced, Exit, Finished, Host, LaunchPlan, Local, Purpose, StartError, random};
+use ccm_host::{
+    ClosedPlan, Command, Enforced, Exit, Finished, Host, LaunchPlan, Local, Purpose, StartError, random,
+};
 use ccm_model::{Failure, FailureKind, MIN_SECRET_LENGTH, MissingPrerequisite, escape_control};
 use ccm_redaction::Redactor;
 
@@ -120,7 +122,7 @@ async fn execute(exec: &Exec, state: &ExecState, context: &mut Context<'_>) -> R
         exec.start_failure(&error, context.directory)
     })?;
     let result = try_all(exec, &*plan, &state.guards, context).await;
-    plan.close().await.into_iter().for_each(|warning| context.warn(warning));
+    report_closed(plan.close().await, context);
     result
 }
 
@@ -296,6 +298,12 @@ fn not_found_name(line: &str) -> Option<&str> {
         _ => line,
     };
     Some(name.strip_prefix("exec: ").unwrap_or(name))
+}
+
+/// Reports what a closed plan leaves to report.
+pub(crate) fn report_closed(closed: ClosedPlan, context: &mut Context<'_>) {
+    closed.warnings.into_iter().for_each(|warning| context.warn(warning));
+    closed.notes.into_iter().for_each(|note| context.note(note));
 }
 
 /// Reports the parts of an advisory sandbox that this kernel does not enforce.

@@ -21,16 +21,26 @@ pub(crate) enum ExecRule {
     Prevented(GuardExit),
     /// The guards allow it, as this one shows best.
     GuardsAllow(GuardExit),
-    /// Noop did not run a guard that would need an approval.
+    /// Noop did not run a guard.
     GuardUnknown {
         property: &'static str,
         command: String,
+        because: NotRunBecause,
     },
     CreatesMissing,
     /// No property keeps it from running.
     NothingPrevents,
     /// The exit code is one of `unchanged_returns`.
     UnchangedReturn(i32),
+}
+
+/// Reason why noop does not run a guard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NotRunBecause {
+    /// The guard would need an approval.
+    Approval,
+    /// The guard runs in a container.
+    Container,
 }
 
 /// Exit of a guard.
@@ -91,11 +101,12 @@ impl fmt::Display for ExecRule {
                 write!(formatter, "`{}` exited with {}", exit.property, exit.exit_code)?;
                 return exit.write_stderr(formatter);
             }
-            Self::GuardUnknown { property, command } => {
-                return write!(
-                    formatter,
-                    "`{property}` `{command}` needs an approval, and noop did not run it"
-                );
+            Self::GuardUnknown { property, command, because } => {
+                let because = match because {
+                    NotRunBecause::Approval => "needs an approval, and noop did not run it",
+                    NotRunBecause::Container => "runs in a container, and noop starts none",
+                };
+                return write!(formatter, "`{property}` `{command}` {because}");
             }
             Self::UnchangedReturn(code) => {
                 return write!(formatter, "exit code {code} means nothing was changed");

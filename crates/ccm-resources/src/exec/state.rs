@@ -6,7 +6,7 @@ use ccm_model::{Failure, Fields, GuardResult};
 use serde_json::Value;
 
 use super::command::Exec;
-use super::rules::GuardExit;
+use super::rules::{GuardExit, NotRunBecause};
 use super::sandbox;
 use super::tries::{self, Attempt};
 
@@ -44,10 +44,11 @@ pub(crate) enum GuardVerdict {
     /// The guards allow the command. Holds an unusual exit, or else the last.
     Allowed(GuardExit),
     Prevented(GuardExit),
-    /// No guard prevents the command, but noop did not run this guard, because it would need an approval.
+    /// No guard prevents the command, but noop did not run this guard.
     Unknown {
         property: &'static str,
         command: String,
+        because: NotRunBecause,
     },
     /// A guard failed to run: it did not start, was killed or took too long.
     Broken(Failure),

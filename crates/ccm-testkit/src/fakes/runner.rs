@@ -72,6 +72,7 @@ impl FakeRunner {
             unkillable: Vec::new(),
             enforced: None,
             reached: Vec::new(),
+            container: None,
         }
     }
 

@@ -28,7 +28,7 @@ pub(super) enum Private {
 impl Private {
     fn new(system: &dyn LocalSystem, owner: Option<&Identity>, purpose: Purpose) -> Result<Self, StartError> {
         let private = match purpose {
-            Purpose::Run => system.private_directory(owner).map(Self::Made),
+            Purpose::Run | Purpose::Noop => system.private_directory(owner).map(Self::Made),
             Purpose::Preflight => {
                 system.private_parent().map(|parent| Self::Planned(parent.join("ccm-private").join("work")))
             }

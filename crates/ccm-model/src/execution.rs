@@ -36,9 +36,21 @@ pub struct ExecutionMetadata {
     pub sandbox: Option<Cow<'static, str>>,
     /// `true` if the command had access to the network.
     pub network: bool,
+    /// Container that the command ran in; `None` is this machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub container: Option<RecordedContainer>,
     /// `true` if the resource is `sensitive`, so that no output is kept.
     #[serde(skip_serializing_if = "is_false")]
     pub sensitive: bool,
+}
+
+/// Container that a command ran in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordedContainer {
+    /// Name of the container.
+    pub name: String,
+    /// Image, as the manifest names it.
+    pub image: String,
 }
 
 /// Command that was executed, and the files with its output.

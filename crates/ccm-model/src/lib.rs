@@ -100,7 +100,9 @@ pub use escape::{escape_control, escape_json, steers_terminal};
 pub use event::{
     Artifact, Artifacts, Event, OutputLine, ResourceStarted, SessionStarted, Stream, StreamTail, Transaction,
 };
-pub use execution::{ExecutedCommand, ExecutionMetadata, METADATA_FILE, STDERR_FILE, STDOUT_FILE};
+pub use execution::{
+    ExecutedCommand, ExecutionMetadata, METADATA_FILE, RecordedContainer, STDERR_FILE, STDOUT_FILE,
+};
 pub use failure::{Failure, FailureKind, Location, error_layers};
 pub use fields::Fields;
 pub use file_version::FileVersion;

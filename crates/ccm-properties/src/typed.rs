@@ -32,6 +32,13 @@ pub trait TypedProperties {
     /// value are not reported), and again when the resource is reached.
     fn build(resource: &Resource, written: Self::Written) -> Result<Self::Desired, Vec<PropertyError>>;
 
+    /// Returns errors that depend on more than the properties, such as the secrets of the manifest. Only called for
+    /// a resource without another error.
+    fn errors_in_context(desired: &Self::Desired, checked: &CheckInput<'_>) -> Vec<Diagnostic> {
+        let _ = (desired, checked);
+        Vec::new()
+    }
+
     /// Returns warnings about a resource without an error.
     fn warnings(desired: &Self::Desired, checked: &CheckInput<'_>) -> Vec<Diagnostic> {
         let _ = (desired, checked);
@@ -48,7 +55,12 @@ impl<T: TypedProperties> OwnProperties for T {
         let resource = checked.resource;
         let (written, mut found) = decode::<T::Written>(&resource.properties);
         match T::build(resource, written) {
-            Ok(desired) if found.is_empty() => found.extend(T::warnings(&desired, checked)),
+            Ok(desired) if found.is_empty() => {
+                found = T::errors_in_context(&desired, checked);
+                if found.is_empty() {
+                    found = T::warnings(&desired, checked);
+                }
+            }
             Ok(_) => {}
             Err(errors) => {
                 let undecodable: Vec<&str> =

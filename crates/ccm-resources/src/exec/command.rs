@@ -9,7 +9,7 @@ use ccm_model::{
 use ccm_properties::{OneOrMany, PropertyError, Text};
 
 use super::capture::Captures;
-use super::executor::{ExecutorSettings, SettingsError};
+use super::executor::{ExecutorSettings, SettingsError, container};
 use super::expect::Expectations;
 use super::properties::ExecProperties;
 use super::sandbox::SandboxProperties;
@@ -93,7 +93,8 @@ impl Exec {
         let executor = written.executor.as_deref().and_then(|name| {
             ExecutorSettings::find(settings, name).map_err(|error| errors.push(no_executor(name, error))).ok()
         });
-        let conflicts = conflicting_places(&written);
+        let mut conflicts = conflicting_places(&written);
+        conflicts.extend(executor.iter().flat_map(|executor| container::conflicts(executor, &written)));
         let command_is_name = written.command.is_none();
         let text = written.command.as_deref().unwrap_or(name);
         let line = match (syntax, &written.args) {

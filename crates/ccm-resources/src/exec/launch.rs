@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
-use ccm_host::{AccountError, BaseEnvironment, Command, Launch, LaunchPlan, StartError};
+use ccm_host::{AccountError, BaseEnvironment, Command, ContainerSettings, Launch, LaunchPlan, StartError};
 use ccm_model::{Failure, FailureKind, MissingPrerequisite, escape_control, is_shell_builtin};
 use ccm_redaction::Redactor;
 
 use super::command::{CommandLine, CommandSyntax, Exec};
+use super::executor::ExecutorSettings;
 use super::sandbox::SandboxProperties;
 
 impl Exec {
@@ -28,12 +29,17 @@ impl Exec {
             container: None,
         };
         if let Some(settings) = &self.executor {
-            settings.complete(&mut launch);
+            settings.complete(&mut launch, format!("exec#{}", self.name));
         }
         if let Some(sandbox) = &self.sandbox {
             launch.base = sandbox.base_environment();
         }
         launch
+    }
+
+    /// Returns the settings of the container of the commands; `None` for this host.
+    pub(crate) fn container(&self) -> Option<&ContainerSettings> {
+        self.executor.as_ref().and_then(ExecutorSettings::container)
     }
 
     /// Returns the failure of a command that did not start, with advice. `program_base` is the base
@@ -52,6 +58,10 @@ impl Exec {
             _ => error.failure(),
         };
         match error {
+            StartError::NotFound { name, .. } if name.contains('/') && self.container().is_some() => {
+                let image = self.container().map_or("", |container| &container.image);
+                failure.hints.push(format!("check the path of the program: it has to be in the image `{image}` or in `volumes`"));
+            }
             StartError::NotFound { name, .. } if name.contains('/') => {
                 failure.missing = Some(MissingPrerequisite::Path(program_base.join(name)).into());
                 if name.starts_with('~') {
@@ -62,6 +72,13 @@ impl Exec {
                     failure.hints.push(hint);
                 }
             }
+            StartError::NotFound { name, path } if self.container().is_some() => {
+                let image = self.container().map_or("", |container| &container.image);
+                let found_in = if path.is_empty() { "" } else { " (now " };
+                let (path, end) = if path.is_empty() { ("", "") } else { (&**path, ")") };
+                failure.hints.push(format!("check the name of the program: it has to be in PATH of the image `{image}`{found_in}{path}{end}"));
+                failure.hints.extend(self.misuse_hint(name));
+            }
             StartError::NotFound { name, path } => {
                 failure.missing = Some(MissingPrerequisite::Program(name.clone()).into());
                 failure.hints.push(format!("check the name of the program, or add its directory to PATH (now {path})"));
@@ -71,7 +88,9 @@ impl Exec {
                 failure.missing = Some(MissingPrerequisite::Path(interpreter.into()).into());
             }
             StartError::WorkingDirectory { path, .. } => {
-                failure.missing = Some(MissingPrerequisite::Path(path.clone()).into());
+                if self.container().is_none() {
+                    failure.missing = Some(MissingPrerequisite::Path(path.clone()).into());
+                }
                 let executor =
                     self.executor.as_ref().filter(|executor| executor.work_dir.as_ref() == Some(path));
                 if let Some(executor) = executor.filter(|_| self.cwd.is_none()) {
@@ -106,6 +125,9 @@ impl Exec {
                     failure.missing = Some(MissingPrerequisite::Principal(name).into());
                     failure.hints.push(hint.to_owned());
                 }
+            }
+            StartError::NoContainers => {
+                failure.hints.push("build ccm with the feature `docker`".to_owned());
             }
             StartError::OwnIdentity { .. } => failure.kind = FailureKind::Read,
             _ => {}

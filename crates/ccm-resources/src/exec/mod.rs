@@ -3,6 +3,7 @@
 mod capture;
 mod command;
 mod decide;
+mod docker;
 mod executor;
 mod expect;
 mod guards;
@@ -29,6 +30,8 @@ use ccm_properties::{
 
 use command::{CommandSyntax, Exec};
 use decide::ExecKind;
+use docker::DOCKER;
+use executor::ExecutorSettings;
 use posix::POSIX;
 use properties::ExecProperties;
 use shell::SHELL;
@@ -45,16 +48,12 @@ impl TypeSpec for ExecType {
         "Runs a command if it is needed."
     }
 
-    fn planned(&self) -> &'static [&'static str] {
-        &["docker"]
-    }
-
     fn ensures(&self) -> &'static [&'static str] {
         &["present"]
     }
 
     fn providers(&self) -> &'static [&'static str] {
-        &["posix", "shell"]
+        &["posix", "shell", "docker"]
     }
 
     fn syntax(&self, property: &str, provider: Option<&str>, properties: &Properties) -> TextSyntax {
@@ -62,7 +61,7 @@ impl TypeSpec for ExecType {
         let is_program = matches!(property, "command" | "name") && properties.get("args").is_some();
         match (self.declared_syntax(property, properties), provider) {
             (TextSyntax::Argv, Some("shell")) => TextSyntax::Shell,
-            (TextSyntax::Argv, None | Some("posix")) if !is_program => TextSyntax::Argv,
+            (TextSyntax::Argv, None | Some("posix" | "docker")) if !is_program => TextSyntax::Argv,
             (TextSyntax::Argv, _) => TextSyntax::Plain,
             (declared, _) => declared,
         }
@@ -78,7 +77,9 @@ impl TypeSpec for ExecType {
     }
 
     fn shell_texts<'r>(&self, resource: &'r Resource) -> Vec<ShellText<'r>> {
-        if syntax_of(resource) == CommandSyntax::Shell { shell_texts(resource) } else { Vec::new() }
+        // The shell of an image may be another one.
+        let is_here = syntax_of(resource) == CommandSyntax::Shell && !runs_in_container(resource);
+        if is_here { shell_texts(resource) } else { Vec::new() }
     }
 
     fn idempotence_advice(&self) -> Option<&'static str> {
@@ -116,7 +117,20 @@ impl TypedProperties for ExecType {
         if resource.properties.get("command").is_some_and(is_empty_text) {
             written.command = None;
         }
+        let provider = resource.provider.as_ref().map(|provider| &*provider.value);
+        docker::executor_error(provider, &written, &resource.settings)
+            .map_or(Ok(()), |error| Err(vec![error]))?;
         Exec::build(&resource.id.name, syntax_of(resource), written, &resource.settings)
+    }
+
+    fn errors_in_context(exec: &Exec, checked: &CheckInput<'_>) -> Vec<Diagnostic> {
+        let exposed = exec.executor.as_ref().and_then(|executor| {
+            executor::container::exposed_secret(executor, &exec.environment, checked.secrets)
+        });
+        let error = |(property, message, hint): (_, String, String)| {
+            PropertyError::new(DiagnosticKind::ExposedSecret, property, message).with_hint(hint).at(checked)
+        };
+        exposed.map(error).into_iter().collect()
     }
 
     fn warnings(exec: &Exec, checked: &CheckInput<'_>) -> Vec<Diagnostic> {
@@ -133,7 +147,7 @@ impl TypedProperties for ExecType {
 impl TypedResource for ExecType {
     type Kind = ExecKind;
 
-    const PROVIDERS: &'static [&'static dyn Provider<ExecKind>] = &[&POSIX, &SHELL];
+    const PROVIDERS: &'static [&'static dyn Provider<ExecKind>] = &[&POSIX, &SHELL, &DOCKER];
 }
 
 fn syntax_of(resource: &Resource) -> CommandSyntax {
@@ -141,6 +155,12 @@ fn syntax_of(resource: &Resource) -> CommandSyntax {
         Some(provider) if provider.value == "shell" => CommandSyntax::Shell,
         _ => CommandSyntax::Words,
     }
+}
+
+fn runs_in_container(resource: &Resource) -> bool {
+    let name = resource.properties.get("executor").and_then(Node::as_text);
+    let settings = name.map(|name| ExecutorSettings::find(&resource.settings, name));
+    matches!(settings, Some(Ok(settings)) if settings.container().is_some())
 }
 
 /// Returns the command and the guards of an exec whose provider is the shell.

@@ -3,8 +3,10 @@
 
 use std::path::Path;
 
-use ccm_host::{CapturedOutput, Exit, Finished};
-use ccm_model::{Artifact, ExecutedCommand, ExecutionMetadata, METADATA_FILE, STDERR_FILE, STDOUT_FILE};
+use ccm_host::{CapturedOutput, ContainerNetwork, Exit, Finished};
+use ccm_model::{
+    Artifact, ExecutedCommand, ExecutionMetadata, METADATA_FILE, RecordedContainer, STDERR_FILE, STDOUT_FILE,
+};
 
 use super::capture::milliseconds;
 use super::command::Exec;
@@ -44,7 +46,13 @@ pub(crate) fn files(
         stdout_truncated: stdout.truncated(),
         stderr_truncated: stderr.truncated(),
         sandbox: exec.sandbox.as_ref().map(|_| "process".into()),
-        network: exec.sandbox.as_ref().is_none_or(|sandbox| sandbox.network == Some(true)),
+        network: match exec.container() {
+            Some(container) => container.network != ContainerNetwork::None,
+            None => exec.sandbox.as_ref().is_none_or(|sandbox| sandbox.network == Some(true)),
+        },
+        container: finished.and_then(|finished| finished.container.as_ref()).map(|container| {
+            RecordedContainer { name: container.name.clone(), image: container.image.clone() }
+        }),
         sensitive: exec.sensitive,
     };
     let described = Artifact {

@@ -1,8 +1,8 @@
 //! Evaluation of the end of a command. Pure.
 
 use ccm_engine::Verified;
-use ccm_host::{Enforced, Exit, Finished};
-use ccm_model::{Failure, FailureKind, display_duration};
+use ccm_host::{Enforced, Exit, Finished, ReachedLimit};
+use ccm_model::{Failure, FailureKind, display_duration, escape_control};
 use serde_json::Value;
 
 use super::command::Exec;
@@ -60,9 +60,17 @@ pub(crate) fn evaluate_exit(
             failure.chain.push(format!("could not be killed and is still running: {process}"));
         }
         for limit in &finished.reached {
-            failure.chain.push(format!("the sandbox reached the limit `{limit}`"));
-            failure.hints.push(format!("raise `{limit}` of the sandbox if the command needs more"));
+            let (place, owner) = match &exec.executor {
+                Some(executor) if *limit == ReachedLimit::ContainerMemory => {
+                    ("container", format!("executor `{}`", escape_control(&executor.name)))
+                }
+                _ => ("sandbox", "sandbox".to_owned()),
+            };
+            failure.chain.push(format!("the {place} reached the limit `{limit}`"));
+            failure.hints.push(format!("raise `{limit}` of the {owner} if the command needs more"));
         }
+        let remark = finished.container.as_ref().and_then(|container| container.remark.clone());
+        failure.chain.extend(remark);
         failure.property.get_or_insert_with(|| "command".into());
         // The command may have changed something before it failed.
         failure.changed = true;

@@ -299,7 +299,7 @@ fn what_can_not_be_enforced_is_foreseen_and_said_once() {
 fn invalid_properties_are_rejected() {
     for (properties, expected) in [
         (&[("cwd", "/"), ("sandbox", "{workdir=manifest}")][..], "conflict cwd cwd, workdir | workdir"),
-        (&[("sandbox", "{mode=docker}")], "unsupported sandbox docker"),
+        (&[("sandbox", "{mode=docker}")], "unsupported sandbox docker | docker, executor, sandbox"),
         (&[("sandbox", "{mode=proces}")], "invalid-value sandbox mode, proces | process"),
         (&[("sandbox", "{env=x}")], "invalid-value sandbox env, x | minimal, inherit"),
         (

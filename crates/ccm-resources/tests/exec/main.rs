@@ -4,6 +4,8 @@
 #[path = "../build/mod.rs"]
 mod build;
 mod confined;
+#[cfg(feature = "docker")]
+mod containers;
 mod errors;
 mod executors;
 mod expecting;

@@ -35,7 +35,7 @@ fn help_lists_the_options_of_each_command() {
         (
             "validate",
             "[OPTIONS] <MANIFEST>...",
-            format!("--strict V Data {inputs} --no-env --matrix Limits --max-manifest-size Output --output"),
+            format!("--strict --no-files V Data {inputs} --no-env --matrix Limits --max-manifest-size Output --output"),
         ),
         (
             "graph",

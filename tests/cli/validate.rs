@@ -170,6 +170,59 @@ fn the_result_is_a_document_for_programs() {
 }
 
 #[test]
+fn a_manifest_is_checked_without_the_files_of_its_machine() {
+    let scratch = Scratch::new();
+    let manifest = "\
+data:
+  # @sensitive
+  password: \"{{ file('/nope/password') }}\"
+  port: 80
+ccm:
+  resources:
+    - file:
+        - /srv/a: {content: 'p={{ Data.password }} {{ Environ.STAGE }}', mode: '{{ Facts.mode }}'}
+        - /srv/b: {source: /nope/big.tar}
+    - exec:
+        - 'true': {timeout: '{{ Data.prt }}', creates: /srv/a}
+";
+    scratch.write("m.yaml", manifest);
+    let validate = |args: &[&str]| ccm(&scratch, &["validate", "m.yaml"]).args(args).run();
+    let all = validate(&[]);
+    assert!(
+        all.stderr.ends_with("\nhint: `--no-files` checks a manifest without the files of its machine\n")
+    );
+    expect_error(&validate(&["--no-files"]), 1, "m.yaml:11:38", &["no `Data.prt`"], &["`port`"]);
+    scratch.write("m.yaml", manifest.replace("{{ Data.prt }}", "30s"));
+    for args in [&["--no-files"][..], &["--no-files", "--strict"]] {
+        let called = validate(args);
+        let valid = "m.yaml is valid: 3 resources, 4 inputs not checked\n";
+        assert_eq!((called.code, &*called.stdout), (0, valid), "{}", called.shown());
+        let notes = "\
+note: m.yaml:3:13: the file `/nope/password` was not read, so what depends on it was not checked
+note: m.yaml:8:29: the variable `STAGE` is not set, so what depends on it was not checked
+note: m.yaml:8:80: the fact `mode` is not known, so what depends on it was not checked
+note: m.yaml:9:28: the existence of the file `/nope/big.tar` was not checked
+";
+        assert_eq!(called.stderr, notes);
+    }
+    // Given values are known.
+    let known = ["--no-files", "--data", "password=x", "--fact", "mode=rwx"];
+    expect_error(&validate(&known), 1, "m.yaml:8:80", &["`rwx`"], &["octal", "value of the expression"]);
+    scratch.write("web.yaml", "role: web\n");
+    let called = validate(&["--no-files", "--matrix", "web.yaml"]);
+    expect_output(&called, 1, &["web.yaml: 1 error\n"]);
+    assert!(called.stderr.contains("no `Facts.mode`"), "{}", called.shown());
+    let called = validate(&["--no-files", "--fact", "mode=0644", "--matrix", "web.yaml", "web.yaml"]);
+    expect_output(&called, 0, &["web.yaml: valid, 3 resources, 3 inputs not checked\n"]);
+    assert_eq!(called.stderr.matches("note: m.yaml:").count(), 3, "{}", called.shown());
+    let called = validate(&["--no-files", "--output", "json"]);
+    let document: serde_json::Value = serde_json::from_str(&called.stdout).expect("a document");
+    let findings = document["manifests"][0]["findings"].as_array().expect("a list");
+    assert_eq!((called.code, findings.len(), &document["valid"]), (0, 4, &true.into()));
+    assert!(findings.iter().all(|found| found["kind"] == "not-checked" && found["severity"] == "note"));
+}
+
+#[test]
 fn strict_validation_has_no_notes() {
     let scratch = Scratch::new();
     scratch.write("m.yaml", "ccm: {resources: [{exec: {name: 'true'}}]}\n");

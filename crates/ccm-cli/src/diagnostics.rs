@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::{Range, RangeInclusive};
 
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
-use ccm_model::{Diagnostic, Label, Severity, Source, SourceMap, escape_control};
+use ccm_model::{Diagnostic, DiagnosticKind, Label, Severity, Source, SourceMap, escape_control};
 use ccm_runtime::Findings;
 
 use crate::console::Console;
@@ -28,9 +28,10 @@ pub(crate) fn print(console: &Console, findings: &Findings) {
     if diagnostics.is_empty() {
         return;
     }
-    for diagnostic in diagnostics.iter().take(MAX_SHOWN) {
+    let (lines, excerpts): (Vec<_>, Vec<_>) = diagnostics.iter().partition(|found| is_line(found));
+    for diagnostic in excerpts.into_iter().chain(lines).take(MAX_SHOWN) {
         text += &render(diagnostic, sources, &renderer);
-        text += "\n\n";
+        text += if is_line(diagnostic) { "\n" } else { "\n\n" };
     }
     if let Some(more) = diagnostics.len().checked_sub(MAX_SHOWN).filter(|more| *more > 0) {
         text += &format!("... and {more} more: fix some of the above to see them\n\n");
@@ -43,8 +44,18 @@ pub(crate) fn render_styled(diagnostic: &Diagnostic, sources: &SourceMap) -> Str
     render(diagnostic, sources, &Renderer::styled())
 }
 
+/// Returns `true` if a diagnostic takes a line without an excerpt. A manifest may use hundreds of files of the machine.
+pub(crate) fn is_line(diagnostic: &Diagnostic) -> bool {
+    diagnostic.kind == DiagnosticKind::NotChecked
+}
+
 fn render(diagnostic: &Diagnostic, sources: &SourceMap, renderer: &Renderer) -> String {
     let shown = |text: &str| escape_control(text).into_owned();
+    if is_line(diagnostic) {
+        let location = diagnostic.span().and_then(|span| sources.location(span));
+        let location = location.map(|location| format!("{location}: ")).unwrap_or_default();
+        return format!("note: {}", shown(&format!("{location}{}", diagnostic.message)));
+    }
     let level = match diagnostic.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,

@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use ccm_model::{DiagnosticKind, Severity};
+use ccm_model::{Diagnostic, DiagnosticKind, Severity};
 use ccm_runtime::{
     ExitCode, Finding, GivenFacts, Input, InputError, ManifestSource, Session, SharedFinding,
-    ValidatedManifest, Validation, ValidationDocument, ValidationError, printed, shared_findings,
+    ValidatedManifest, Validation, ValidationDocument, ValidationError, ValidationExtent, printed,
+    shared_findings,
 };
 
 use crate::arguments::{DocumentFormat, ValidateArguments};
@@ -91,12 +92,21 @@ fn check(arguments: &ValidateArguments, console: &Console, session: &Session, gi
     if !arguments.matrix.is_empty() {
         return matrix(console, arguments, session, input);
     }
-    match strictly(arguments, session.validate(input)) {
-        Ok(Validation { resources: count, warnings }) => {
-            diagnostics::print(console, &warnings);
-            console.print(&format!("{} is valid: {}\n", input.name(), resources(count)))
+    match strictly(arguments, session.validate(input, extent(arguments))) {
+        Ok(validation) => {
+            diagnostics::print(console, &validation.warnings);
+            console.print(&format!("{} is valid: {}\n", input.name(), counted(&validation)))
         }
-        Err(ValidationError::Manifest(errors)) => manifest::report_manifest_errors(console, &errors, input),
+        Err(ValidationError::Manifest(errors)) => {
+            let code = manifest::report_manifest_errors(console, &errors, input);
+            let lacks_file = |found: &Diagnostic| {
+                found.kind == DiagnosticKind::Unreadable && found.severity == Severity::Error
+            };
+            if !arguments.no_files && errors.diagnostics.iter().any(lacks_file) {
+                console.hint("`--no-files` checks a manifest without the files of its machine");
+            }
+            code
+        }
         Err(ValidationError::Name(error)) => state::report_missing_name(console, &error),
         Err(error) => state::report_setup_error(console, &error),
     }
@@ -110,8 +120,21 @@ fn strictly(
     if arguments.strict { validation.and_then(Validation::strict) } else { validation }
 }
 
-fn resources(count: usize) -> String {
-    if count == 1 { "1 resource".to_owned() } else { format!("{count} resources") }
+fn extent(arguments: &ValidateArguments) -> ValidationExtent {
+    if arguments.no_files { ValidationExtent::WithoutFiles } else { ValidationExtent::Everything }
+}
+
+/// Returns the numbers of resources and of inputs that were left out.
+fn counted(validation: &Validation) -> String {
+    let in_words = |count: usize, noun: &str| match count {
+        1 => format!("1 {noun}"),
+        count => format!("{count} {noun}s"),
+    };
+    let resources = in_words(validation.resources, "resource");
+    match validation.unchecked() {
+        0 => resources,
+        unchecked => format!("{resources}, {} not checked", in_words(unchecked, "input")),
+    }
 }
 
 /// Checks a manifest for each of several machines.
@@ -125,7 +148,7 @@ fn validate_for_machines(
         assignments: arguments.values.facts.fact.clone(),
     };
     let machines: Vec<GivenFacts> = arguments.matrix.iter().map(facts).collect();
-    let validations = session.validate_for(input, &machines).into_iter();
+    let validations = session.validate_for(input, &machines, extent(arguments)).into_iter();
     validations.map(|validation| strictly(arguments, validation)).collect()
 }
 
@@ -134,14 +157,16 @@ fn matrix(console: &Console, arguments: &ValidateArguments, session: &Session, i
     let validations = validate_for_machines(arguments, session, input);
     // A note is about the manifest, not about one of the machines.
     let mut shared = shared_findings(&validations);
-    shared.retain(|found| found.diagnostic.severity != Severity::Note);
+    shared.retain(|found| {
+        found.diagnostic.severity != Severity::Note || diagnostics::is_line(found.diagnostic)
+    });
     show_shared(console, &shared, &arguments.matrix);
     let several =
         arguments.manifests.len() > 1 || arguments.manifests.iter().any(|path| session.is_directory(path));
     let prefix = if several { format!("{} for ", input.name()) } else { String::new() };
     let line = |(file, validation): (&PathBuf, &Result<Validation, ValidationError>)| match validation {
         Ok(validation) => {
-            format!("{prefix}{}: valid, {}\n", file.display(), resources(validation.resources))
+            format!("{prefix}{}: valid, {}\n", file.display(), counted(validation))
         }
         Err(error) => format!("{prefix}{}: {error}\n", file.display()),
     };
@@ -172,7 +197,8 @@ fn show_shared(console: &Console, shared: &[SharedFinding<'_>], files: &[PathBuf
             console.write(&format!("{heading}:\n\n"));
             before = machines;
         }
-        console.write(&format!("{}\n\n", diagnostics::render_styled(diagnostic, &findings.texts)));
+        let end = if diagnostics::is_line(diagnostic) { "\n" } else { "\n\n" };
+        console.write(&(diagnostics::render_styled(diagnostic, &findings.texts) + end));
     }
 }
 
@@ -195,7 +221,7 @@ fn document(
             }
         };
         if arguments.matrix.is_empty() {
-            let validation = strictly(arguments, session.validate(input));
+            let validation = strictly(arguments, session.validate(input, extent(arguments)));
             manifests.push(validated(name, None, &validation));
         } else {
             let validations = validate_for_machines(arguments, session, input);

@@ -15,6 +15,7 @@ use crate::draft::ResourceDraft;
 use crate::load::{Loader, Manifest};
 use crate::messages::{shown, shown_path};
 use crate::paths::normalize;
+use crate::unchecked::UnknownPaths;
 
 const MAX_DEPTH: usize = 10;
 
@@ -40,6 +41,8 @@ pub(crate) struct OuterContext {
     /// Only the health checks of its resources run.
     health_check_only: bool,
     data: PassedData,
+    /// Passed data that is unknown, because an input was left out.
+    pub(crate) unknown: UnknownPaths,
 }
 
 /// Data that a manifest gets from the outer manifest.
@@ -62,7 +65,8 @@ impl OuterContext {
     pub(crate) fn overlays(&self, given: &[Overlay]) -> Vec<Overlay> {
         let passed = match &self.data {
             PassedData::Over(value) => {
-                Some(Overlay { source: ValueSource::Parent, value: value.clone(), annotations: Vec::new() })
+                let (source, value) = (ValueSource::Parent, value.clone());
+                Some(Overlay { source, value, annotations: Vec::new(), unknown: self.unknown.clone() })
             }
             _ => None,
         };
@@ -123,9 +127,13 @@ pub(crate) fn read(
     let forbids_apply = !child.allow_apply;
     // The type reports data that is no map.
     let has_invalid_data = child.data.is_some_and(|data| !data.is_null() && data.as_map().is_none());
-    let passed = match child.data.filter(|data| data.as_map().is_some()) {
-        Some(node) => PassedData::Over(nodes::to_value(node)),
-        None => PassedData::Defaults(data.value.clone()),
+    let mut unknown = UnknownPaths::default();
+    let passed = if let Some(node) = child.data.filter(|data| data.as_map().is_some()) {
+        unknown.add_node(node, &draft.found.unchecked);
+        PassedData::Over(nodes::to_value(node))
+    } else {
+        unknown.add(&data.unknown);
+        PassedData::Defaults(data.value.clone())
     };
     if let Some(node) = child.data {
         loader.data_keys.add_data(node, loader.has_assignments);
@@ -194,6 +202,7 @@ pub(crate) fn read(
             forbids_apply,
             health_check_only,
             data: passed,
+            unknown,
         },
     });
     loader.is_incomplete = is_incomplete;

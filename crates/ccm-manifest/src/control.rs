@@ -104,7 +104,7 @@ impl Conditions {
             }
             match result {
                 // The resource counts as managed here, so that its other errors are reported too.
-                Ok(true) | Err(ConditionError::Reported) => {}
+                Ok(true) | Err(ConditionError::Unknown) => {}
                 Ok(false) => {
                     let (word, answer) = if condition.desired { (IF, false) } else { (UNLESS, true) };
                     let of = condition.apply.as_ref().map_or_else(String::new, |of| format!(" of {of}"));
@@ -134,8 +134,8 @@ impl Conditions {
 /// Reason why a condition has no result.
 enum ConditionError {
     Deferred(Vec<DeferredOn>),
-    /// A value is unavailable, which was reported.
-    Reported,
+    /// A value is unavailable, which was reported, or an input was left out.
+    Unknown,
     Invalid(Diagnostic),
 }
 
@@ -154,7 +154,11 @@ impl Condition {
                 )))
             }
             Err(EvalError::Deferred(on)) => Err(ConditionError::Deferred(on)),
-            Err(EvalError::Reported) => Err(ConditionError::Reported),
+            Err(EvalError::Reported) => Err(ConditionError::Unknown),
+            Err(EvalError::Unchecked) => {
+                evaluator.context.record_unchecked(self.node.span);
+                Err(ConditionError::Unknown)
+            }
             Err(EvalError::Invalid(error)) => {
                 let range = error.range.clone();
                 let place = self.node.locate(&evaluator.manifest.text, range.start, range.end);

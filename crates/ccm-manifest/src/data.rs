@@ -14,6 +14,7 @@ use crate::expand::Expander;
 use crate::foreach::ItemScope;
 use crate::messages::{expected, shown};
 use crate::scope::{ManifestEvaluator, ManifestScope, Phase};
+use crate::unchecked::UnknownPaths;
 use crate::validation;
 
 #[derive(Debug, Default)]
@@ -30,6 +31,8 @@ pub(crate) struct Overlay {
     pub(crate) value: Value,
     /// Annotations of this layer, which apply to the merged data.
     pub(crate) annotations: Vec<Annotation>,
+    /// Values that are unknown, because an input was left out.
+    pub(crate) unknown: UnknownPaths,
 }
 
 /// Layers from outside the manifest.
@@ -60,6 +63,8 @@ pub struct ResolvedData {
     pub(crate) annotations: Vec<Annotation>,
     /// Some values are unavailable, which was reported.
     pub(crate) is_incomplete: bool,
+    /// Values that are unknown, because an input was left out.
+    pub(crate) unknown: UnknownPaths,
 }
 
 /// Merges the data of a manifest. [`check`] then checks the result against the annotations.
@@ -78,6 +83,7 @@ pub(crate) fn resolve(
         settings: Vec::new(),
         is_incomplete: false,
         item: ItemScope::None,
+        unknown: UnknownPaths::default(),
     };
     let evaluator = || ManifestEvaluator { context, manifest: &scope, phase: Phase::Data };
     let mut expander = Expander::new(evaluator());
@@ -134,11 +140,17 @@ pub(crate) fn resolve(
         Merge::First => above.push(&replaced),
         Merge::Deep => above.extend(values.iter().map(|(_, value)| value)),
     }
+    let own = data;
     let data = data.map_or_else(|| Value::map::<&str>([]), |data| expander.value_below(data, &above));
     values.reverse();
     let mut layers = hierarchy::layers(data, hierarchy.merge, values);
     diagnostics.append(&mut expander.found.diagnostics);
     let is_incomplete = outer.is_incomplete || !expander.found.refused.is_empty();
+    let mut unknown = UnknownPaths::default();
+    for node in own.into_iter().chain(applied.iter().map(|applied| &applied.node)) {
+        unknown.add_node(node, &expander.found.unchecked);
+    }
+    outer.overlays.iter().for_each(|overlay| unknown.add(&overlay.unknown));
     let own = outer.defaults.map(|_| layers.merged());
     for overlay in outer.overlays {
         layers.add_deep(overlay.source.clone(), overlay.value.clone());
@@ -157,7 +169,15 @@ pub(crate) fn resolve(
     }
     collected.extend(outer.overlays.iter().flat_map(|overlay| overlay.annotations.iter().cloned()));
     let entries = hierarchy.order.iter().map(|entry| entry.text.to_string()).zip(outcomes).collect();
-    ResolvedData { value, secrets: Vec::new(), entries, layers, annotations: collected, is_incomplete }
+    ResolvedData {
+        value,
+        secrets: Vec::new(),
+        entries,
+        layers,
+        annotations: collected,
+        is_incomplete,
+        unknown,
+    }
 }
 
 /// Checks the merged data against its annotations, and finds the secrets.
@@ -167,7 +187,9 @@ pub(crate) fn check(data: &mut ResolvedData, context: &EvalContext<'_>, diagnost
     // A required value may be among those that are unavailable.
     let is_checked =
         |annotation: &&Annotation| !data.is_incomplete || annotation.kind != AnnotationKind::Require;
-    let annotations: Vec<Annotation> = data.annotations.iter().filter(is_checked).cloned().collect();
+    let is_known = |annotation: &&Annotation| !data.unknown.touches(&annotation.path);
+    let annotations: Vec<Annotation> =
+        data.annotations.iter().filter(is_checked).filter(is_known).cloned().collect();
     let failures = annotations::check(&data.value, &annotations, &validate);
     if !failures.is_empty() {
         let origins = Origins::of(data);

@@ -31,6 +31,8 @@ pub(crate) struct ResourceDraft {
     pub(crate) require: Vec<Reference>,
     pub(crate) subscribe: Vec<Reference>,
     pub(crate) has_name: bool,
+    /// The name or the alias is unknown, because an input was left out.
+    pub(crate) has_unknown_name: bool,
     pub(crate) has_errors: bool,
     pub(crate) manifest: usize,
     pub(crate) conditions: Conditions,
@@ -138,6 +140,8 @@ impl DraftBuilder<'_, '_, '_> {
             found.refuse(name.span);
         }
         diagnostics.append(&mut found.diagnostics);
+        let has_unknown_name = found.unchecked.covers(name.span)
+            || alias_node.as_ref().is_some_and(|node| found.unchecked.covers(node.span));
         let alias_node = alias_node.filter(|node| !found.is_unknown(node.span));
         let alias = report(alias_node.map(|node| alias(&node)), diagnostics);
         let resource = Resource {
@@ -161,6 +165,7 @@ impl DraftBuilder<'_, '_, '_> {
             require: Vec::new(),
             subscribe: Vec::new(),
             has_name: !found.is_unknown(name.span),
+            has_unknown_name,
             has_errors: has_errors || diagnostics.found() > reported,
             manifest: self.manifest,
             conditions,

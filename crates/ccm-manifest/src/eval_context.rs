@@ -12,6 +12,7 @@ use ccm_expr::{Expression, Function, Map, NameKind, ParseContext, Value};
 use ccm_model::{Diagnostic, FileVersion, SourceId, SourceMap, Span};
 
 use crate::sources::{FactPath, Sources};
+use crate::unchecked::{LeftOut, OmittedInputs};
 
 /// Functions that expressions have in addition to those of the language.
 pub(crate) const FUNCTIONS: [Function<'static>; 4] = [
@@ -84,6 +85,11 @@ pub(crate) struct EvalContext<'s> {
     early_reads: RefCell<Vec<PathBuf>>,
     /// Files read before the managed files were known, each with the span that uses its content.
     early_uses: RefCell<Vec<(PathBuf, Span)>>,
+    pub(crate) omitted: OmittedInputs,
+    /// Inputs that were left out, and not yet attributed to a span.
+    left_out: RefCell<Vec<LeftOut>>,
+    /// Notes about the inputs that were left out.
+    unchecked: RefCell<Vec<Diagnostic>>,
 }
 
 #[derive(Default)]
@@ -115,8 +121,10 @@ pub(crate) struct ParsedExpression {
     /// Constant paths of files and templates.
     pub(crate) files: Vec<String>,
     pub(crate) templates: Vec<String>,
-    /// The expression uses the values of the manifest.
-    pub(crate) data: bool,
+    /// Constant paths into the data of the manifest.
+    pub(crate) data: Vec<Vec<String>>,
+    /// The expression may use any name.
+    pub(crate) uses_any: bool,
 }
 
 impl<'s> EvalContext<'s> {
@@ -139,7 +147,16 @@ impl<'s> EvalContext<'s> {
             errors: RefCell::default(),
             early_reads: RefCell::default(),
             early_uses: RefCell::default(),
+            omitted: OmittedInputs::default(),
+            left_out: RefCell::default(),
+            unchecked: RefCell::default(),
         }
+    }
+
+    /// Evaluates without these inputs of the machine.
+    pub(crate) fn omitting(mut self, omitted: OmittedInputs) -> Self {
+        self.omitted = omitted;
+        self
     }
 
     pub(crate) fn expression(&self, text: &str) -> Rc<ParsedExpression> {
@@ -285,6 +302,7 @@ impl<'s> EvalContext<'s> {
 
     /// Attributes the files read since the last call to the span that uses their content.
     pub(crate) fn record_early_uses(&self, span: Span) {
+        self.record_unchecked(span);
         let read = self.early_reads.borrow_mut().drain(..).map(|path| (path, span)).collect::<Vec<_>>();
         self.early_uses.borrow_mut().extend(read);
     }
@@ -297,6 +315,22 @@ impl<'s> EvalContext<'s> {
     /// Takes the files read before the managed files were known, each with the span that uses it.
     pub(crate) fn take_early_uses(&self) -> Vec<(PathBuf, Span)> {
         self.early_uses.take()
+    }
+
+    /// Records an input that the current evaluation needs and that is left out.
+    pub(crate) fn leave_out(&self, input: LeftOut) {
+        self.left_out.borrow_mut().push(input);
+    }
+
+    /// Attributes the inputs left out since the last call to the span that uses them.
+    pub(crate) fn record_unchecked(&self, span: Span) {
+        let notes = self.left_out.take().into_iter().map(|input| input.note(span));
+        self.unchecked.borrow_mut().extend(notes);
+    }
+
+    /// Takes the notes about the inputs that were left out.
+    pub(crate) fn take_unchecked(&self) -> Vec<Diagnostic> {
+        self.unchecked.take()
     }
 
     pub(crate) fn has_errors(&self) -> bool {
@@ -317,7 +351,8 @@ impl ParsedExpression {
             captures: Vec::new(),
             files: Vec::new(),
             templates: Vec::new(),
-            data: false,
+            data: Vec::new(),
+            uses_any: false,
         };
         let Ok(expression) = &read.expression else { return read };
         let mentions = expression.mentions();
@@ -325,7 +360,7 @@ impl ParsedExpression {
             match name.path.first().map(String::as_str) {
                 Some("Facts") => read.facts.push(name.path[1..].to_vec()),
                 Some("Captures") => read.captures.push((name.path[1..].to_vec(), name.range.clone())),
-                Some("Data") => read.data = true,
+                Some("Data") => read.data.push(name.path[1..].to_vec()),
                 _ => {}
             }
         }
@@ -334,7 +369,9 @@ impl ParsedExpression {
             match &*call.name {
                 "lookup" => {
                     let of_data = argument.strip_prefix("data");
-                    read.data |= of_data.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '|']));
+                    if of_data.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '|'])) {
+                        read.data.push(constant_path(argument).unwrap_or_default());
+                    }
                     let path = captured_path(argument).map(|path| (path, call.range.clone()));
                     read.captures.extend(path);
                 }
@@ -345,6 +382,7 @@ impl ParsedExpression {
         }
         if !mentions.environment.is_empty() {
             read.facts.push(Vec::new());
+            read.uses_any = true;
         }
         read
     }
@@ -355,4 +393,10 @@ pub(crate) fn captured_path(path: &str) -> Option<Vec<String>> {
     let prefix = ccm_expr::path::Path::parse(path).ok()?.constant_prefix();
     let (first, rest) = prefix.split_first()?;
     (first == "captures").then(|| rest.to_vec())
+}
+
+/// Returns the constant part of a `lookup` path behind its root.
+fn constant_path(path: &str) -> Option<Vec<String>> {
+    let prefix = ccm_expr::path::Path::parse(path).ok()?.constant_prefix();
+    prefix.get(1..).map(<[String]>::to_vec)
 }

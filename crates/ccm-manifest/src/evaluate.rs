@@ -16,6 +16,7 @@ use crate::hiera::{self, DataFile};
 use crate::messages::shown;
 use crate::scope::{EvalError, InvalidExpression, ManagedPaths, ManifestEvaluator, ManifestScope, Phase};
 use crate::sources::Sources;
+use crate::unchecked::UnknownPaths;
 
 /// Expression with its variables and data.
 #[derive(Clone, Debug, Default)]
@@ -81,6 +82,7 @@ pub fn evaluate(request: &EvaluationRequest, sources: &dyn Sources) -> Evaluatio
         settings: Vec::new(),
         is_incomplete: data.is_incomplete,
         item: ItemScope::None,
+        unknown: UnknownPaths::default(),
     };
     let managed = ManagedPaths::new();
     let evaluator =
@@ -103,7 +105,7 @@ pub fn evaluate(request: &EvaluationRequest, sources: &dyn Sources) -> Evaluatio
             ));
             None
         }
-        Err(EvalError::Reported) => None,
+        Err(EvalError::Reported | EvalError::Unchecked) => None,
     };
     diagnostics.extend(context.take_errors());
     let is_valid = !diagnostics.has_errors();

@@ -445,6 +445,7 @@ impl<'a, 's> Expander<'a, 's> {
             EvalError::Reported => {
                 self.found.refused.insert(span);
             }
+            EvalError::Unchecked => self.found.unchecked.insert(span),
             EvalError::Invalid(error)
                 if matches!(self.evaluator.phase, Phase::BeforeRun(_))
                     && error.kind == DiagnosticKind::Unreadable

@@ -35,6 +35,8 @@ impl SpanSet {
 #[derive(Debug, Default)]
 pub(crate) struct Expansion {
     pub(crate) refused: SpanSet,
+    /// Texts that use inputs that were left out.
+    pub(crate) unchecked: SpanSet,
     /// Texts that wait for resources.
     pub(crate) late: SpanSet,
     pub(crate) deferred_on: Vec<(DeferredOn, Span)>,
@@ -60,6 +62,7 @@ impl Expansion {
     /// Adds earlier results.
     pub(crate) fn add(&mut self, before: Self) {
         self.refused.0.extend(before.refused.0);
+        self.unchecked.0.extend(before.unchecked.0);
         self.late.0.extend(before.late.0);
         self.deferred_on.extend(before.deferred_on);
         self.missing_files.extend(before.missing_files);
@@ -67,11 +70,11 @@ impl Expansion {
     }
 
     pub(crate) fn explains(&self, error: &Diagnostic) -> bool {
-        self.refused.explains(error) || self.late.explains(error)
+        error.span().is_some_and(|span| self.is_unknown(span))
     }
 
     pub(crate) fn is_unknown(&self, span: Span) -> bool {
-        self.refused.covers(span) || self.late.covers(span)
+        self.refused.covers(span) || self.late.covers(span) || self.unchecked.covers(span)
     }
 }
 

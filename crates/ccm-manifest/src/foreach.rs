@@ -94,7 +94,7 @@ impl ForeachItem {
 }
 
 impl Foreach {
-    /// Evaluates the list. Returns `None` if the list has errors, which are reported.
+    /// Evaluates the list. Returns `None` if the list has errors, which are reported, or is unknown.
     fn evaluate(
         &self,
         evaluator: ManifestEvaluator<'_, '_>,
@@ -124,7 +124,7 @@ impl Foreach {
             },
         };
         let mut found = expander.found;
-        let is_known = found.refused.is_empty() && found.late.is_empty();
+        let is_known = found.refused.is_empty() && found.late.is_empty() && found.unchecked.is_empty();
         found.refuse_late();
         for error in &mut found.diagnostics {
             // A list that may be missing is no text.
@@ -236,8 +236,8 @@ impl Loader<'_, '_> {
     }
 }
 
-/// Evaluates a list, and returns a scope for each item. Returns `None` if the list has errors, which are reported.
-/// `made` is the number of resources of all lists.
+/// Evaluates a list, and returns a scope for each item. Returns `None` if the list has errors, which are reported,
+/// or is unknown. `made` is the number of resources of all lists.
 fn scopes(
     foreach: &Foreach,
     declarations: &[Declaration],

@@ -11,10 +11,12 @@ use crate::messages::expected;
 use crate::paths::normalize;
 use crate::scope::{EvalError, ManifestEvaluator};
 
-/// Renders the template and returns its text and items, whose errors point into that text.
+/// Renders the template and returns its text and items, whose errors point into that text. Sets `is_unchecked` if the
+/// resources are unknown, because an input was left out.
 pub(crate) fn generate(
     template: &NodeEntry,
     evaluator: &ManifestEvaluator<'_, '_>,
+    is_unchecked: &mut bool,
     diagnostics: &mut Diagnostics,
 ) -> Option<(Arc<str>, Vec<Node>)> {
     let span = template.value.span;
@@ -37,6 +39,7 @@ pub(crate) fn generate(
     let text: Arc<str> = match rendered {
         Ok(text) => text.into(),
         Err(error) => {
+            *is_unchecked |= matches!(error, EvalError::Unchecked);
             diagnostics.extend(expression_error(error, span));
             return None;
         }
@@ -66,7 +69,7 @@ pub(crate) fn generate(
 
 fn expression_error(error: EvalError, span: Span) -> Option<Diagnostic> {
     match error {
-        EvalError::Reported => None,
+        EvalError::Reported | EvalError::Unchecked => None,
         EvalError::Invalid(error) => Some(diagnostic(error, span)),
         EvalError::Deferred(on) => on.first().map(|on| needed_before_run(on, None, span)),
     }

@@ -14,6 +14,7 @@ use crate::data_keys::DataKeys;
 use crate::eval_context::EvalContext;
 use crate::messages::{expected, shown};
 use crate::sources::Sources;
+use crate::unchecked::UnknownPaths;
 
 /// Data file.
 #[derive(Clone, Debug)]
@@ -91,8 +92,9 @@ pub(crate) fn overlays(
         if let Some(data) =
             read(file, source, context, &outer, (data_keys, !assignments.is_empty()), diagnostics)
         {
-            let ResolvedData { value, annotations, .. } = data;
-            above.insert(0, Overlay { source: ValueSource::File(file.name.clone()), value, annotations });
+            let ResolvedData { value, annotations, unknown, .. } = data;
+            let source = ValueSource::File(file.name.clone());
+            above.insert(0, Overlay { source, value, annotations, unknown });
         }
     }
     above
@@ -103,7 +105,8 @@ fn add_assignments(assignments: &[String], overlays: &mut Vec<Overlay>, diagnost
         match assignment::read(written) {
             Ok(value) => {
                 let source = ValueSource::CommandLine(written.clone());
-                overlays.push(Overlay { source, value, annotations: Vec::new() });
+                let (annotations, unknown) = (Vec::new(), UnknownPaths::default());
+                overlays.push(Overlay { source, value, annotations, unknown });
             }
             Err(error) => {
                 let diagnostic = Diagnostic::without_location(error.kind(), format!("--data: {error}"));

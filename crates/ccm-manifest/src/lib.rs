@@ -51,15 +51,17 @@ mod shell_quoting;
 mod sources;
 mod text_language;
 mod types;
+mod unchecked;
 mod validation;
 
 pub use data::ResolvedData;
 pub use evaluate::{EvaluationRequest, EvaluationResult, ExpressionNames, evaluate, expression_names};
 pub use hiera::{DataFile, ParsedData, parse_data};
 pub use late::{Completion, LateResources};
-pub use load::{LoadResult, Request, load};
+pub use load::{LoadResult, Request, load, load_omitting};
 pub use redaction::Redaction;
 pub use render::render;
 pub use schema::schema;
 pub use scope::is_of_system_fact;
 pub use sources::{FactPath, ShellTextError, Sources};
+pub use unchecked::OmittedInputs;

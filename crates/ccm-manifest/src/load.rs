@@ -32,6 +32,7 @@ use crate::resources::{Declaration, Nameless, collect};
 use crate::scope::{DeferredOn, ManagedPaths, ManifestEvaluator, ManifestScope, Phase};
 use crate::sources::Sources;
 use crate::types::Types;
+use crate::unchecked::OmittedInputs;
 use crate::{claims, cycles, missing_sources, paths, shell_check};
 
 /// Manifest to load.
@@ -71,11 +72,22 @@ impl LoadResult<'_> {
 
 /// Loads a manifest that may use these resource types.
 pub fn load<'s>(request: Request, types: &[&'s dyn TypeSpec], sources: &'s dyn Sources) -> LoadResult<'s> {
+    load_omitting(request, types, sources, OmittedInputs::default())
+}
+
+/// Loads a manifest to check it without these inputs of its machine, with a note for each input that was left out. The
+/// catalog then lacks values, so that it can't be applied.
+pub fn load_omitting<'s>(
+    request: Request,
+    types: &[&'s dyn TypeSpec],
+    sources: &'s dyn Sources,
+    omitted: OmittedInputs,
+) -> LoadResult<'s> {
     // Log messages name no values: the secrets are known only at the end.
     let _span = debug_span!("load", manifest = %request.name).entered();
     let mut texts = SourceMap::default();
     let source = texts.add(request.name.as_str(), Arc::clone(&request.text));
-    let context = EvalContext::new(sources, texts);
+    let context = EvalContext::new(sources, texts).omitting(omitted);
     let mut diagnostics = Diagnostics::new();
     let mut data_keys = DataKeys::default();
     let overlays =
@@ -96,6 +108,7 @@ pub fn load<'s>(request: Request, types: &[&'s dyn TypeSpec], sources: &'s dyn S
         data_keys,
         has_assignments: !request.assignments.is_empty(),
         invalid_names: HashSet::new(),
+        has_unknown_resources: false,
         diagnostics,
     };
     let own =
@@ -148,6 +161,8 @@ pub(crate) struct Loader<'s, 't> {
     pub(crate) data_keys: DataKeys,
     pub(crate) has_assignments: bool,
     invalid_names: HashSet<Box<str>>,
+    /// Some resources are unknown, because an input was left out.
+    has_unknown_resources: bool,
     pub(crate) diagnostics: Diagnostics,
 }
 
@@ -178,6 +193,7 @@ impl<'s> Loader<'s, '_> {
         };
         let mut data =
             data::resolve(&data, &self.context, &text, &directory, &layered, &mut self.diagnostics);
+        data.unknown.add(&outer.unknown);
         data::check(&mut data, &self.context, &mut self.diagnostics);
         debug!(hierarchy = data.entries.len(), sensitive = data.secrets.len(), "resolved the data");
         self.secrets.extend(data.secrets.iter().cloned());
@@ -190,6 +206,7 @@ impl<'s> Loader<'s, '_> {
             settings: Vec::new(),
             is_incomplete,
             item: ItemScope::None,
+            unknown: data.unknown.clone(),
         });
         let mut diagnostics = std::mem::take(&mut self.diagnostics);
         let settings = document::settings(settings, self.evaluator(own, Phase::Drafts), &mut diagnostics);
@@ -201,9 +218,12 @@ impl<'s> Loader<'s, '_> {
         );
         self.manifests[own].settings = type_settings;
         // Errors in generated resources point into the generated text, which therefore gets its own scope.
+        let mut is_unchecked = false;
         let generated = template.and_then(|template| {
-            generated::generate(&template, &self.evaluator(own, Phase::Drafts), &mut diagnostics)
+            let evaluator = self.evaluator(own, Phase::Drafts);
+            generated::generate(&template, &evaluator, &mut is_unchecked, &mut diagnostics)
         });
+        self.has_unknown_resources |= is_unchecked;
         self.diagnostics = diagnostics;
         self.collect(items, own, false, &outer, &data);
         if let Some((text, items)) = generated {
@@ -308,7 +328,8 @@ impl<'s> Loader<'s, '_> {
         let invalid_names = std::mem::take(&mut self.invalid_names);
         let nameless = std::mem::take(&mut self.nameless);
         let incomplete_types = std::mem::take(&mut self.incomplete_types);
-        let mut names = NameTable::new(self.types, &drafts, &invalid_names, &incomplete_types);
+        let mut names = NameTable::new(self.types, &drafts, &invalid_names, &incomplete_types)
+            .incomplete_if(self.has_unknown_resources);
         for (index, draft) in drafts.iter().enumerate() {
             diagnostics.set_context(self.label(draft));
             names.add(
@@ -369,13 +390,15 @@ impl<'s> Loader<'s, '_> {
         claims::find_conflicts(&catalog, &claims, &mut diagnostics);
         paths::find_below_files(&catalog, &claims, &mut diagnostics);
         cycles::find(&catalog, &graph, &mut diagnostics);
-        missing_sources::report(&missing_sources, &catalog, &graph, &claims, self.types, &mut diagnostics);
+        let known = missing_sources::KnownFiles { catalog: &catalog, graph: &graph, claims: &claims };
+        missing_sources::report(&missing_sources, &known, self.types, &self.context, &mut diagnostics);
         if !diagnostics.has_errors() {
             paths::warn_below_absent(&catalog, &claims, &mut diagnostics);
             let missing = paths::directories_above(&catalog, &claims);
             paths::require_directories(&mut catalog, &graph, missing, &mut diagnostics);
         }
         file_users.resolve(&catalog, self.types, &mut waiting, &mut diagnostics);
+        diagnostics.extend(self.context.take_unchecked());
         let is_valid = !diagnostics.has_errors();
         debug!(resources = catalog.resources.len(), edges = edges(&catalog), "checked the graph");
         let mut data = read.data;

@@ -8,10 +8,12 @@ use ccm_properties::TypeSpec;
 
 use crate::claims::Claimed;
 use crate::draft::ResourceDraft;
+use crate::eval_context::EvalContext;
 use crate::load::Loader;
 use crate::messages::shown;
 use crate::paths::normalize;
 use crate::types::Types;
+use crate::unchecked::LeftOut;
 
 /// File that a resource copies and that does not exist now.
 pub(crate) struct MissingSource {
@@ -32,26 +34,35 @@ pub(crate) fn find(drafts: &[ResourceDraft], loader: &Loader<'_, '_>) -> Vec<Mis
         }
         let written = node.as_text()?;
         let path = normalize(&loader.manifests[draft.manifest].directory.join(written));
-        let is_missing = loader.context.sources.is_missing(&path, written.starts_with('/'));
+        let is_absolute = written.starts_with('/');
+        let is_missing = (loader.context.omitted.files && is_absolute)
+            || loader.context.sources.is_missing(&path, is_absolute);
         let resource = ResourceIndex::from_usize(index);
         is_missing.then_some(MissingSource { resource, property, span: node.span, path })
     };
     drafts.iter().enumerate().filter_map(missing).collect()
 }
 
+/// Catalog, with the order and the claims of its resources.
+pub(crate) struct KnownFiles<'a> {
+    pub(crate) catalog: &'a Catalog,
+    pub(crate) graph: &'a Graph,
+    pub(crate) claims: &'a [Claimed<'a>],
+}
+
 /// Reports missing files that no earlier resource may make: a resource of a type that manages no path, such as an exec
 /// or a service, may make any file.
 pub(crate) fn report(
     missing: &[MissingSource],
-    catalog: &Catalog,
-    graph: &Graph,
-    claims: &[Claimed<'_>],
+    known: &KnownFiles<'_>,
     types: &Types<'_>,
+    context: &EvalContext<'_>,
     diagnostics: &mut Diagnostics,
 ) {
     if missing.is_empty() {
         return;
     }
+    let KnownFiles { catalog, graph, claims } = known;
     let order = graph.order();
     let may_make_any = |index: &ResourceIndex| {
         let resource = catalog.resource(*index);
@@ -71,6 +82,11 @@ pub(crate) fn report(
             *index != source.resource && claim.kind == ClaimKind::Path && source.path.starts_with(&*claim.key)
         });
         if first < position || is_claimed {
+            continue;
+        }
+        if context.omitted.files {
+            context.leave_out(LeftOut::Source(source.path.clone()));
+            context.record_unchecked(source.span);
             continue;
         }
         let message = format!("\"{}\" does not exist", shown(&source.path.display().to_string()));

@@ -27,8 +27,6 @@ pub(crate) struct NameTable<'a, 't> {
     by_type: Vec<TypeNames>,
     /// Possible names of invalid resources.
     invalid_names: &'a HashSet<Box<str>>,
-    /// Types with resources whose names are unknown.
-    incomplete_types: &'a HashSet<usize>,
     comparisons_left: usize,
 }
 
@@ -36,6 +34,8 @@ pub(crate) struct NameTable<'a, 't> {
 #[derive(Default)]
 struct TypeNames {
     owners: HashMap<Arc<str>, NameOwner>,
+    /// A name or an alias is unknown, because an input was left out or the list of a `foreach` is unknown.
+    is_incomplete: bool,
 }
 
 struct NameOwner {
@@ -53,15 +53,18 @@ impl<'a, 't> NameTable<'a, 't> {
         types: &'a Types<'t>,
         drafts: &[ResourceDraft],
         invalid_names: &'a HashSet<Box<str>>,
-        incomplete_types: &'a HashSet<usize>,
+        incomplete_types: &HashSet<usize>,
     ) -> Self {
         let mut counts = vec![0; types.len()];
         for draft in drafts {
             counts[draft.type_index] += 1;
         }
-        let room = |count| TypeNames { owners: HashMap::with_capacity(count) };
-        let by_type = counts.into_iter().map(room).collect();
-        Self { types, by_type, invalid_names, incomplete_types, comparisons_left: MAX_COMPARISONS }
+        let room = |count| TypeNames { owners: HashMap::with_capacity(count), is_incomplete: false };
+        let mut by_type: Vec<TypeNames> = counts.into_iter().map(room).collect();
+        for &index in incomplete_types {
+            by_type[index].is_incomplete = true;
+        }
+        Self { types, by_type, invalid_names, comparisons_left: MAX_COMPARISONS }
     }
 
     /// Adds the name and the alias of a resource, and reports duplicates.
@@ -73,6 +76,7 @@ impl<'a, 't> NameTable<'a, 't> {
         diagnostics: &mut Diagnostics,
     ) {
         let resource = &draft.resource;
+        self.by_type[draft.type_index].is_incomplete |= draft.has_unknown_name;
         let owner = |span, is_alias| {
             let item = scope.item.label().cloned();
             NameOwner { index, span, is_alias, item, is_reported: false }
@@ -153,12 +157,7 @@ impl<'a, 't> NameTable<'a, 't> {
                 let meant = meant.or_else(|| self.in_other_syntax(text));
                 diagnostics.push(error.with_suggestion(meant.as_deref()));
             }
-            Ok(id) if self.invalid_names.contains(&*id.name) => {}
-            Ok(id)
-                if self
-                    .types
-                    .find(&id.type_name)
-                    .is_some_and(|index| self.incomplete_types.contains(&index)) => {}
+            Ok(id) if self.invalid_names.contains(&*id.name) || self.may_have(&id) => {}
             Ok(id) => {
                 let error = Diagnostic::error(
                     DiagnosticKind::UnknownReference,
@@ -182,6 +181,19 @@ impl<'a, 't> NameTable<'a, 't> {
             }
         }
         None
+    }
+
+    /// Treats names of all types as unknown, if inputs of generated resources were left out.
+    pub(crate) fn incomplete_if(mut self, is_incomplete: bool) -> Self {
+        for of_type in &mut self.by_type {
+            of_type.is_incomplete |= is_incomplete;
+        }
+        self
+    }
+
+    /// Returns `true` if the name may be one that is unknown.
+    fn may_have(&self, id: &ResourceId) -> bool {
+        self.types.find(&id.type_name).is_some_and(|index| self.by_type[index].is_incomplete)
     }
 
     /// Returns the reference that `file:/tmp/y` or `File[/tmp/x]` means.

@@ -15,9 +15,10 @@ use std::sync::Arc;
 use ccm_expr::{Cause, Value};
 use ccm_model::{DiagnosticKind, NodeMap, ResourceIndex, escape_control};
 
-use crate::eval_context::{EvalContext, ITEM_NAMES};
+use crate::eval_context::{EvalContext, ITEM_NAMES, ParsedExpression};
 use crate::foreach::ItemScope;
 use crate::paths::normalize;
+use crate::unchecked::UnknownPaths;
 
 use expression::ExpressionScope;
 
@@ -43,6 +44,8 @@ pub(crate) struct ManifestScope {
     pub(crate) is_incomplete: bool,
     /// Item of the `foreach` that the resources belong to.
     pub(crate) item: ItemScope,
+    /// Data without a value, because an input was left out.
+    pub(crate) unknown: UnknownPaths,
 }
 
 impl ManifestScope {
@@ -103,7 +106,7 @@ impl ManifestEvaluator<'_, '_> {
             Ok(expression) => expression,
             Err(error) => return Err(EvalError::Invalid(self.explain(error))),
         };
-        if matches!(self.phase, Phase::Data) && (read.data || !read.captures.is_empty()) {
+        if matches!(self.phase, Phase::Data) && (!read.data.is_empty() || !read.captures.is_empty()) {
             return Err(EvalError::Invalid(InvalidExpression {
                 kind: DiagnosticKind::LateValue,
                 range: 0..text.len(),
@@ -118,16 +121,40 @@ impl ManifestEvaluator<'_, '_> {
         if let Some(error) = scope.check_deferred(&read) {
             return Err(error);
         }
+        if self.uses_unknown_data(&read) {
+            return Err(EvalError::Unchecked);
+        }
         if !read.facts.is_empty() {
             scope.facts.replace(scope.facts(&read.facts));
         }
         let evaluated = expression.evaluate(&scope);
         let outcome = scope.outcome(evaluated, |error| self.explain(&error));
-        match outcome {
-            Ok(Value::Null) | Err(EvalError::Invalid(_)) if self.manifest.is_incomplete && read.data => {
+        match self.leave_out_missing(outcome) {
+            Ok(Value::Null) | Err(EvalError::Invalid(_))
+                if self.manifest.is_incomplete && !read.data.is_empty() =>
+            {
                 Err(EvalError::Reported)
             }
             outcome => outcome,
+        }
+    }
+
+    /// Returns `true` if an expression uses data that is unknown, because an input was left out.
+    fn uses_unknown_data(&self, read: &ParsedExpression) -> bool {
+        let unknown = &self.manifest.unknown;
+        !unknown.is_empty() && (read.uses_any || read.data.iter().any(|path| unknown.touches(path)))
+    }
+
+    /// Replaces the error about a missing input that may be left out.
+    fn leave_out_missing<T>(&self, outcome: Result<T, EvalError>) -> Result<T, EvalError> {
+        let Err(EvalError::Invalid(error)) = &outcome else { return outcome };
+        let context = self.context;
+        match error.omissible_input(context.omitted, &context.known_facts()) {
+            Some(input) => {
+                context.leave_out(input);
+                Err(EvalError::Unchecked)
+            }
+            None => outcome,
         }
     }
 
@@ -143,7 +170,7 @@ impl ManifestEvaluator<'_, '_> {
             locations: Vec::new(),
             missing: None,
         });
-        match outcome {
+        match self.leave_out_missing(outcome) {
             Err(EvalError::Invalid(error)) if self.manifest.is_incomplete && error.is_missing_data() => {
                 Err(EvalError::Reported)
             }

@@ -87,6 +87,8 @@ kinds! {
     AlwaysChanges = "always-changes",
     /// A resource comes before what it needs, and no dependency says otherwise.
     Unordered = "unordered",
+    /// An input of the machine was left out, so that what depends on it was not checked.
+    NotChecked = "not-checked",
 }
 
 impl fmt::Display for DiagnosticKind {

@@ -187,5 +187,5 @@ pub use status::{
     StatusCheck, StatusError,
 };
 pub use text::{InvalidByte, TextError};
-pub use validate::{SharedFinding, Validation, ValidationError, shared_findings};
+pub use validate::{SharedFinding, Validation, ValidationError, ValidationExtent, shared_findings};
 pub use verification::{Verification, VerificationError};

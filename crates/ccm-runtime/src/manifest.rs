@@ -3,7 +3,7 @@
 use std::fmt;
 
 use ccm_graph::{Graph, RenderFormat};
-use ccm_manifest::{LoadResult, load};
+use ccm_manifest::{LoadResult, OmittedInputs, load_omitting};
 use ccm_model::{Catalog, ResourceId, ResourceIndex};
 
 use crate::findings::{Findings, ManifestErrors};
@@ -36,7 +36,16 @@ pub struct UnknownResource {
 impl Session {
     /// Loads and checks a manifest. Nothing is run.
     pub fn load<'s>(&'s self, input: &'s Input) -> Result<LoadedManifest<'s>, ManifestErrors> {
-        let mut loaded = load(input.request(), &self.specs(), &input.machine);
+        self.load_omitting(input, OmittedInputs::default())
+    }
+
+    /// Loads and checks a manifest without these inputs of its machine. It is not fit for a run if any was left out.
+    pub(crate) fn load_omitting<'s>(
+        &'s self,
+        input: &'s Input,
+        omitted: OmittedInputs,
+    ) -> Result<LoadedManifest<'s>, ManifestErrors> {
+        let mut loaded = load_omitting(input.request(), &self.specs(), &input.machine, omitted);
         self.secrets.add(loaded.data.secrets.iter().cloned());
         input.machine.explain_missing_facts(&mut loaded.diagnostics);
         let mut texts = loaded.texts();

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use ccm_model::{Diagnostic, Label, Position, Severity};
+use ccm_manifest::OmittedInputs;
+use ccm_model::{Diagnostic, DiagnosticKind, Label, Position, Severity};
 
 use crate::findings::{Findings, ManifestErrors};
 use crate::input::{GivenFacts, Input};
@@ -18,13 +19,31 @@ pub struct Validation {
     pub warnings: Findings,
 }
 
+/// Extent of a validation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ValidationExtent {
+    /// Everything that a run checks before it starts.
+    #[default]
+    Everything,
+    /// Everything that needs no file of the machine. Files with an absolute path are not read. Other files that can't
+    /// be read, variables that are not set and, without given files of facts, facts that only some machines have are no
+    /// errors but notes.
+    WithoutFiles,
+}
+
 impl Validation {
-    /// Returns an error if there is any warning or note.
+    /// Returns the number of uses of inputs that were left out.
+    pub fn unchecked(&self) -> usize {
+        self.warnings.diagnostics.iter().filter(|found| found.kind == DiagnosticKind::NotChecked).count()
+    }
+
+    /// Returns an error if there is any warning or note, except about inputs that were left out.
     pub fn strict(mut self) -> Result<Self, ValidationError> {
-        if self.warnings.diagnostics.is_empty() {
+        if self.warnings.diagnostics.len() == self.unchecked() {
             return Ok(self);
         }
-        for found in &mut self.warnings.diagnostics {
+        let is_checked = |found: &&mut Diagnostic| found.kind != DiagnosticKind::NotChecked;
+        for found in self.warnings.diagnostics.iter_mut().filter(is_checked) {
             found.severity = Severity::Error;
         }
         Err(ValidationError::Manifest(ManifestErrors(self.warnings)))
@@ -58,11 +77,11 @@ impl Session {
     /// Validates a manifest. Nothing is run.
     ///
     /// Given files of facts describe another machine: no fact of this machine is gathered then.
-    pub fn validate(&self, input: &Input) -> Result<Validation, ValidationError> {
+    pub fn validate(&self, input: &Input, extent: ValidationExtent) -> Result<Validation, ValidationError> {
         if input.facts().files.is_empty() {
-            return self.validate_here(input);
+            return self.validate_here(input, extent, false);
         }
-        self.validate_here(&input.for_machine(self, input.facts().clone()))
+        self.validate_here(&input.for_machine(self, input.facts().clone()), extent, true)
     }
 
     /// Validates a manifest for several machines, each with only these facts.
@@ -70,13 +89,21 @@ impl Session {
         &self,
         input: &Input,
         machines: &[GivenFacts],
+        extent: ValidationExtent,
     ) -> Vec<Result<Validation, ValidationError>> {
-        let validate = |facts: &GivenFacts| self.validate_here(&input.for_machine(self, facts.clone()));
+        let validate =
+            |facts: &GivenFacts| self.validate_here(&input.for_machine(self, facts.clone()), extent, true);
         machines.iter().map(validate).collect()
     }
 
-    fn validate_here(&self, input: &Input) -> Result<Validation, ValidationError> {
-        let manifest = self.load(input)?;
+    fn validate_here(
+        &self,
+        input: &Input,
+        extent: ValidationExtent,
+        has_facts: bool,
+    ) -> Result<Validation, ValidationError> {
+        let files = extent == ValidationExtent::WithoutFiles;
+        let manifest = self.load_omitting(input, OmittedInputs { files, facts: files && !has_facts })?;
         manifest.check_name()?;
         let resources = manifest.catalog().resources.len();
         Ok(Validation { resources, warnings: manifest.warnings_and_notes() })

@@ -11,9 +11,10 @@ Examples:
   ccm validate site.yaml
   ccm validate manifests/ --strict --output json
   ccm validate site.yaml --matrix facts/web1.yaml facts/db1.yaml
+  ccm validate manifests/ --no-files               in a pipeline without the secrets of the machine
 
 `ccm facts --yaml` on a machine writes a file for --facts and --matrix.
-Documentation: /usr/share/doc/ccm/running.md, or docs/running.md in the source";
+Documentation: /usr/share/doc/ccm/validate.md, or docs/validate.md in the source";
 
 const FACTS: &str = "Use only the facts in this YAML or JSON file, and none of this machine; repeatable";
 
@@ -27,6 +28,11 @@ pub(crate) struct ValidateArguments {
     /// Treat warnings and notes as errors
     #[arg(long)]
     pub strict: bool,
+
+    /// Check without the files of the machine, such as secrets: those with an absolute path are not read, and other
+    /// files, variables and facts may be missing
+    #[arg(long)]
+    pub no_files: bool,
 
     #[command(flatten)]
     pub values: ValueArguments,

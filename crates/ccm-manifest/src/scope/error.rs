@@ -5,6 +5,8 @@ use std::ops::Range;
 use ccm_expr::Value;
 use ccm_model::{DiagnosticKind, ResourceIndex, SYSTEM_FACTS, Span, closest};
 
+use crate::unchecked::{LeftOut, OmittedInputs};
+
 #[derive(Debug)]
 pub(crate) enum EvalError {
     Invalid(InvalidExpression),
@@ -12,6 +14,8 @@ pub(crate) enum EvalError {
     Deferred(Vec<DeferredOn>),
     /// A value that the expression needs is unavailable, which was reported.
     Reported,
+    /// The expression uses an input that was left out.
+    Unchecked,
 }
 
 #[derive(Debug)]
@@ -49,6 +53,20 @@ impl InvalidExpression {
     pub(crate) fn is_missing_data(&self) -> bool {
         let root = self.missing.as_deref().and_then(<[_]>::first);
         matches!(root.map(String::as_str), Some("Data" | "data"))
+    }
+
+    /// Returns the input that the missing path leads to, if that may be left out.
+    pub(crate) fn omissible_input(&self, omitted: OmittedInputs, known: &Value) -> Option<LeftOut> {
+        let [root, path @ ..] = self.missing.as_deref()? else { return None };
+        let name = path.first()?;
+        match &**root {
+            "Environ" | "environ" if omitted.files => Some(LeftOut::Variable(name.clone())),
+            // A suggestion means that the name is misspelt.
+            "Facts" | "facts" if omitted.facts && self.is_missing_fact(known) => {
+                self.fact_suggestion().is_none().then(|| LeftOut::Fact(path.join(".")))
+            }
+            _ => None,
+        }
     }
 
     /// Returns `true` if the error is a missing fact, unless every machine has the fact.

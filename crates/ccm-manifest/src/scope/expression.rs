@@ -21,6 +21,8 @@ pub(super) struct ExpressionScope<'a, 'e, 's> {
     pub(super) missing_capture: RefCell<Option<String>>,
     /// Facts, environment or data are unavailable, which was reported.
     pub(super) is_unavailable: Cell<bool>,
+    /// The expression uses an input that was left out.
+    is_unchecked: Cell<bool>,
     /// Path of a `lookup` without a value.
     pub(super) missing: RefCell<Option<Box<[String]>>>,
     /// Templates in rendering, outermost first.
@@ -87,6 +89,7 @@ impl<'a, 'e, 's> ExpressionScope<'a, 'e, 's> {
             deferred: RefCell::default(),
             missing_capture: RefCell::default(),
             is_unavailable: Cell::new(false),
+            is_unchecked: Cell::new(false),
             missing: RefCell::default(),
             rendering: RefCell::default(),
             last_template_error: RefCell::default(),
@@ -106,6 +109,9 @@ impl<'a, 'e, 's> ExpressionScope<'a, 'e, 's> {
         }
         if self.is_unavailable.get() {
             return Err(EvalError::Reported);
+        }
+        if self.is_unchecked.get() {
+            return Err(EvalError::Unchecked);
         }
         let missing_capture = self.missing_capture.into_inner();
         result.map_err(|error| {
@@ -153,6 +159,12 @@ impl<'a, 'e, 's> ExpressionScope<'a, 'e, 's> {
         FunctionError::new(DiagnosticKind::LateValue, "this value is known only during a run")
     }
 
+    /// Marks the value as unknown, because an input was left out.
+    pub(super) fn leave_unchecked(&self) -> FunctionError {
+        self.is_unchecked.set(true);
+        FunctionError::new(DiagnosticKind::Unreadable, "this value is known only on the machine")
+    }
+
     pub(super) fn lookup(&self, text: &str, default: Option<&Value>) -> Result<Value, FunctionError> {
         let read = self.evaluator.context.path(text);
         let path = match &*read {
@@ -165,6 +177,10 @@ impl<'a, 'e, 's> ExpressionScope<'a, 'e, 's> {
             }
         };
         let prefix = path.constant_prefix();
+        let is_of_data = prefix.first().is_none_or(|root| root == "data");
+        if is_of_data && self.evaluator.manifest.unknown.touches(prefix.get(1..).unwrap_or_default()) {
+            return Err(self.leave_unchecked());
+        }
         let root = self.root(&prefix)?;
         let found = path
             .find(&root)

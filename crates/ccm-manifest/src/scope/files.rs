@@ -15,10 +15,11 @@ use super::text_template::{TEXT_WITH_EXPRESSIONS, has_extension};
 use super::{DeferredOn, Phase};
 use crate::messages::shown_path;
 use crate::paths::normalize;
+use crate::unchecked::LeftOut;
 
 impl ExpressionScope<'_, '_, '_> {
     pub(super) fn file(&self, written: &str) -> Result<Value, FunctionError> {
-        self.read(&self.resolved_path(written)?).map(Value::Text)
+        self.read(written, &self.resolved_path(written)?).map(Value::Text)
     }
 
     /// Resolves a path, and records why the value is late if a resource will still change the file.
@@ -39,8 +40,19 @@ impl ExpressionScope<'_, '_, '_> {
         resolved
     }
 
-    pub(super) fn read(&self, path: &Path) -> Result<Arc<str>, FunctionError> {
-        self.evaluator.context.read(path).map_err(|source| {
+    fn read(&self, written: &str, path: &Path) -> Result<Arc<str>, FunctionError> {
+        let context = self.evaluator.context;
+        let leave_out = || {
+            context.leave_out(LeftOut::File(path.to_owned()));
+            self.leave_unchecked()
+        };
+        if context.omitted.files && written.starts_with('/') {
+            return Err(leave_out());
+        }
+        context.read(path).map_err(|source| {
+            if context.omitted.files {
+                return leave_out();
+            }
             let message = format!("`{}` can't be read", shown_path(path));
             FunctionError::new(DiagnosticKind::Unreadable, format!("{message}: {source}"))
         })
@@ -62,7 +74,7 @@ impl ExpressionScope<'_, '_, '_> {
             self.last_template_error.replace(Some(message.clone()));
             return Err(FunctionError::new(DiagnosticKind::Cycle, message));
         }
-        let text = self.read(&path).map_err(|mut error| {
+        let text = self.read(written, &path).map_err(|mut error| {
             if !has_extension(written, "j2") && !has_extension(written, TEXT_WITH_EXPRESSIONS) {
                 let hint = "`template` takes the path of a file; a text is not expanded again";
                 error.hints.push(hint.to_owned());
@@ -81,7 +93,9 @@ impl ExpressionScope<'_, '_, '_> {
         }
         let source = self.evaluator.context.template_source(&path, &path.display().to_string(), &text);
         let rendering = Rendering { scope: self, mentions: RefCell::default() };
-        rendering.mention(&text, &mut HashSet::new());
+        if rendering.mention(&text, &mut HashSet::new()) {
+            return Err(self.leave_unchecked());
+        }
         self.rendering.borrow_mut().push(path);
         let rendered = templates::render(written, &text, &rendering);
         self.rendering.borrow_mut().pop();

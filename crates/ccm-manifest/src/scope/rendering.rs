@@ -10,6 +10,7 @@ use ccm_model::DiagnosticKind;
 use super::expression::ExpressionScope;
 use super::{DeferredOn, MAX_INCLUDES, Phase};
 use crate::messages::shown_path;
+use crate::unchecked::LeftOut;
 
 pub(super) struct Rendering<'a, 'c, 'e, 's> {
     pub(super) scope: &'a ExpressionScope<'c, 'e, 's>,
@@ -18,9 +19,14 @@ pub(super) struct Rendering<'a, 'c, 'e, 's> {
 }
 
 impl Rendering<'_, '_, '_, '_> {
-    /// Records the facts that a template and its includes use.
-    pub(super) fn mention(&self, text: &str, seen: &mut HashSet<String>) {
+    /// Records the facts that a template and its includes use. Returns `true` if they use data that is unknown,
+    /// because an input was left out.
+    pub(super) fn mention(&self, text: &str, seen: &mut HashSet<String>) -> bool {
         let found = templates::dependencies(text);
+        let unknown = &self.scope.evaluator.manifest.unknown;
+        let mut of_data = found.paths.iter().filter(|path| path.first().is_some_and(|first| first == "data"));
+        let mut uses_unknown =
+            !unknown.is_empty() && (found.dynamic || of_data.any(|path| unknown.touches(&path[1..])));
         {
             let mut mentions = self.mentions.borrow_mut();
             if found.dynamic {
@@ -37,12 +43,13 @@ impl Rendering<'_, '_, '_, '_> {
             // Rendering refuses this many includes.
             if seen.len() > MAX_INCLUDES {
                 self.mentions.borrow_mut().push(Vec::new());
-                return;
+                break;
             }
             if let Ok(text) = self.scope.evaluator.context.read(&path) {
-                self.mention(&text, seen);
+                uses_unknown |= self.mention(&text, seen);
             }
         }
+        uses_unknown
     }
 }
 
@@ -85,6 +92,11 @@ impl TemplateScope for Rendering<'_, '_, '_, '_> {
             self.scope.resolved_path(path).map_err(|error| ScopeError::new(error.kind, error.message))?;
         match self.scope.evaluator.context.read(&path) {
             Ok(text) => Ok(Some(text.to_string())),
+            Err(_) if self.scope.evaluator.context.omitted.files => {
+                self.scope.evaluator.context.leave_out(LeftOut::File(path));
+                let error = self.scope.leave_unchecked();
+                Err(ScopeError::new(error.kind, error.message))
+            }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(ScopeError::new(
                 DiagnosticKind::Unreadable,

@@ -91,7 +91,8 @@ impl ExpressionScope<'_, '_, '_> {
             refused
         };
         let expression = read.expression.as_ref().map_err(refused)?;
-        if matches!(self.evaluator.phase, Phase::Data) && (read.data || !read.captures.is_empty()) {
+        if matches!(self.evaluator.phase, Phase::Data) && (!read.data.is_empty() || !read.captures.is_empty())
+        {
             return Err(FunctionError::new(DiagnosticKind::LateValue, TOO_EARLY));
         }
         match self.check_deferred(&read) {
@@ -108,7 +109,10 @@ impl ExpressionScope<'_, '_, '_> {
                 refused.hints = error.hints;
                 return Err(refused);
             }
-            Some(EvalError::Reported) => return Ok(Value::Null),
+            Some(EvalError::Reported | EvalError::Unchecked) => return Ok(Value::Null),
+        }
+        if self.evaluator.uses_unknown_data(&read) {
+            return Err(self.leave_unchecked());
         }
         let outer = self.facts.take();
         if !read.facts.is_empty() {

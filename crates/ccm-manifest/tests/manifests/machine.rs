@@ -7,7 +7,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use ccm_expr::{Timestamp, Value};
-use ccm_manifest::{Completion, DataFile, FactPath, LoadResult, Request, Sources, load};
+use ccm_manifest::{
+    Completion, DataFile, FactPath, LoadResult, OmittedInputs, Request, Sources, load, load_omitting,
+};
 use ccm_model::{
     Catalog, Diagnostic, DiagnosticKind, FileVersion, Node, Resource, ResourceIndex, Severity, SourceId,
     SourceMap,
@@ -27,6 +29,7 @@ pub(crate) struct Machine {
     hiera: Vec<DataFile>,
     assignments: Vec<String>,
     allows_new_keys: bool,
+    reports_missing: bool,
     facts_are_broken: bool,
     pub(crate) requested: RefCell<Vec<FactPath>>,
     pub(crate) read: RefCell<Vec<PathBuf>>,
@@ -68,6 +71,11 @@ impl Machine {
         self
     }
 
+    pub(crate) fn reporting_missing(mut self) -> Self {
+        self.reports_missing = true;
+        self
+    }
+
     pub(crate) fn with_new_keys(mut self) -> Self {
         self.allows_new_keys = true;
         self
@@ -91,18 +99,45 @@ impl Machine {
     }
 
     pub(crate) fn load_as(&self, text: &str, types: &[&'static dyn TypeSpec]) -> LoadResult<'_> {
-        let request = Request {
+        let loaded = load(self.request(text), types, self);
+        let has_error = loaded.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
+        assert_eq!(loaded.catalog.is_none(), has_error, "{text}");
+        loaded
+    }
+
+    fn request(&self, text: &str) -> Request {
+        Request {
             name: "m.yaml".to_owned(),
             text: text.into(),
             directory: "/m".into(),
             hiera: self.hiera.clone(),
             assignments: self.assignments.clone(),
             allows_new_keys: self.allows_new_keys,
+        }
+    }
+
+    /// Returns the diagnostics of a manifest that is checked without the inputs of its machine, each as a [`line`],
+    /// and the inputs that were left out.
+    pub(crate) fn checked_without(&self, text: &str, omitted: OmittedInputs) -> (Vec<String>, Vec<String>) {
+        let loaded = load_omitting(self.request(text), &TYPES, self, omitted);
+        let sources = loaded.texts();
+        let is_note = |found: &&Diagnostic| found.kind == DiagnosticKind::NotChecked;
+        let note = |found: &Diagnostic| {
+            let (_, position) = sources.locate(found.span().expect("a span")).expect("a location");
+            let (before, behind) = found.message.split_once(" `").expect("a name");
+            let kind = before.rsplit(' ').next().unwrap_or_default();
+            let name = behind.split('`').next().unwrap_or_default();
+            format!("{} {kind} {name}", position.display())
         };
-        let loaded = load(request, types, self);
-        let has_error = loaded.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
-        assert_eq!(loaded.catalog.is_none(), has_error, "{text}");
-        loaded
+        (
+            loaded
+                .diagnostics
+                .iter()
+                .filter(|found| !is_note(found))
+                .map(|found| line(found, &sources))
+                .collect(),
+            loaded.diagnostics.iter().filter(is_note).map(note).collect(),
+        )
     }
 
     pub(crate) fn catalog(&self, text: &str) -> Catalog {
@@ -209,6 +244,10 @@ impl Sources for Machine {
     fn environment(&self, _: &mut SourceMap) -> Result<Vec<(String, String)>, Vec<Diagnostic>> {
         self.environment_requests.set(self.environment_requests.get() + 1);
         Ok(self.variables.clone())
+    }
+
+    fn is_missing(&self, path: &Path, _: bool) -> bool {
+        self.reports_missing && !self.files.borrow().contains_key(path)
     }
 
     fn now(&self) -> Timestamp {

@@ -26,4 +26,5 @@ mod schema;
 mod shapes;
 mod size;
 mod templates;
+mod unchecked;
 mod values;

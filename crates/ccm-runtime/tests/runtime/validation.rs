@@ -2,7 +2,8 @@
 
 use ccm_model::{DiagnosticKind, Severity};
 use ccm_runtime::{
-    Findings, GivenFacts, GivenValues, ManifestSource, Session, Validation, ValidationError, shared_findings,
+    Findings, GivenFacts, GivenValues, ManifestSource, Session, Validation, ValidationError,
+    ValidationExtent, shared_findings,
 };
 use ccm_testkit::Scratch;
 
@@ -26,7 +27,7 @@ fn a_manifest_is_valid_for_the_machines_that_have_what_it_names() {
         facts(&["rule=db"]),
         facts(&["role=db", "wait=soon"]),
     ];
-    let validations = session.validate_for(&input, &machines);
+    let validations = session.validate_for(&input, &machines, ValidationExtent::Everything);
     assert_eq!(validations[0].as_ref().map(|valid| valid.resources).ok(), Some(1));
     let shared: Vec<_> = shared_findings(&validations)
         .into_iter()
@@ -47,7 +48,10 @@ fn facts_in_files_stand_for_another_machine() {
         let values =
             GivenValues { facts: GivenFacts { files, ..GivenFacts::default() }, ..GivenValues::default() };
         let input = session.read(ManifestSource::File(path.clone()), &values, 1 << 20).expect("a manifest");
-        session.validate(&input).map(|valid| valid.resources).map_err(|error| error.to_string())
+        session
+            .validate(&input, ValidationExtent::Everything)
+            .map(|valid| valid.resources)
+            .map_err(|error| error.to_string())
     };
     assert_eq!(validate(&session, Vec::new()), Ok(1));
     let other = scratch.path().join("other.yaml");
@@ -69,8 +73,8 @@ fn a_manifest_is_not_valid_without_the_name_that_a_run_needs() {
     let session = Session::open(config);
     let input =
         session.read(ManifestSource::StandardInput, &GivenValues::default(), 1 << 20).expect("a manifest");
-    assert!(matches!(session.validate(&input), Err(ValidationError::Name(_))));
-    let others = session.validate_for(&input, &[facts(&[])]);
+    assert!(matches!(session.validate(&input, ValidationExtent::Everything), Err(ValidationError::Name(_))));
+    let others = session.validate_for(&input, &[facts(&[])], ValidationExtent::Everything);
     assert!(matches!(&*others, [Err(ValidationError::Name(_))]));
 }
 
@@ -79,7 +83,8 @@ fn findings(resources: &str) -> Vec<(Severity, DiagnosticKind, usize)> {
     let scratch = Scratch::new();
     let session = session(&scratch);
     let input = read(&session, &manifest_of(&scratch, resources));
-    let Findings { diagnostics, texts } = session.validate(&input).expect("a valid manifest").warnings;
+    let Findings { diagnostics, texts } =
+        session.validate(&input, ValidationExtent::Everything).expect("a valid manifest").warnings;
     let line = |found: &ccm_model::Diagnostic| {
         let span = found.span().expect("a location");
         texts.location(span).expect("a line").line - 2
@@ -148,7 +153,7 @@ fn a_strict_validation_has_neither_warnings_nor_notes() {
     let session = session(&scratch);
     let validate = |resources: &str| {
         let input = read(&session, &manifest_of(&scratch, resources));
-        session.validate(&input).and_then(Validation::strict)
+        session.validate(&input, ValidationExtent::Everything).and_then(Validation::strict)
     };
     assert!(validate("    - exec: [date: {creates: /a}]\n").is_ok());
     let Err(ValidationError::Manifest(errors)) = validate("    - exec: [date: {}]\n") else {

@@ -330,15 +330,7 @@ impl<'s> Loader<'s, '_> {
         let incomplete_types = std::mem::take(&mut self.incomplete_types);
         let mut names = NameTable::new(self.types, &drafts, &invalid_names, &incomplete_types)
             .incomplete_if(self.has_unknown_resources);
-        for (index, draft) in drafts.iter().enumerate() {
-            diagnostics.set_context(self.label(draft));
-            names.add(
-                ResourceIndex::from_usize(index),
-                draft,
-                &self.manifests[draft.manifest],
-                &mut diagnostics,
-            );
-        }
+        self.add_names(&mut names, &drafts, &mut diagnostics);
         let evaluator = |manifest: usize| self.evaluator(manifest, Phase::BeforeRun(&managed));
         let no_conditions = Conditions::default();
         let builder = |manifest, verbatim| DraftBuilder {
@@ -409,6 +401,19 @@ impl<'s> Loader<'s, '_> {
             diagnostics: in_order(diagnostics.into_vec()),
             data,
             late: LateResources::new(self.context, self.manifests, specs, managed, captures, waiting),
+        }
+    }
+
+    /// Adds the names and aliases of all resources to the table.
+    fn add_names(
+        &self,
+        names: &mut NameTable<'_, '_>,
+        drafts: &[ResourceDraft],
+        diagnostics: &mut Diagnostics,
+    ) {
+        for (index, draft) in drafts.iter().enumerate() {
+            diagnostics.set_context(self.label(draft));
+            names.add(ResourceIndex::from_usize(index), draft, &self.manifests[draft.manifest], diagnostics);
         }
     }
 

@@ -175,7 +175,9 @@ mod tests {
         assert_eq!(progress.tick(PATIENCE, WIDE), None, "nothing runs");
         progress.accept(&started("build"), Duration::ZERO);
         let mut shown = |printed: Option<&str>| {
-            printed.into_iter().for_each(|printed| last_line.set(printed));
+            if let Some(printed) = printed {
+                last_line.set(printed);
+            }
             progress.tick(PATIENCE, WIDE).map(|text| text.trim_start_matches(ERASE).to_owned())
         };
         assert_eq!(shown(None).as_deref(), Some("[1/1] exec#build 1s"));

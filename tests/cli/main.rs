@@ -33,6 +33,7 @@ mod mistakes;
 mod packages;
 mod pending_refreshes;
 mod record;
+mod recorded_diffs;
 mod render;
 mod schema;
 mod screens;

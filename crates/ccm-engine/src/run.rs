@@ -44,7 +44,7 @@ pub struct Run<'a> {
     pub noop: bool,
     /// Stop after the first failed resource. The catalog can ask for that as well.
     pub fail_on_error: bool,
-    /// Report changes of content as diffs.
+    /// Add changes of content to the events as diffs.
     pub diff: bool,
     /// Directory of the manifest, from which relative paths start. A child manifest has its own.
     pub directory: &'a Path,

@@ -168,8 +168,8 @@ pub struct Transaction {
     pub notes: Vec<String>,
     /// State that was read last, in the shape of the type.
     pub state: Option<Fields>,
-    /// Change of content as a unified diff, in noop the change that a run would make. Only if the run has
-    /// `--diff`.
+    /// Change of content as a unified diff, in noop the change that a run would make. Only if the run
+    /// reports or records diffs.
     pub diff: Option<String>,
 }
 

@@ -38,6 +38,8 @@ pub struct LineEncoder {
     began: SystemTime,
     verifies: Option<VerifiedRun>,
     started_by: Option<StartedBy>,
+    /// Id of the last line of a resource.
+    last_id: String,
     buffer: Vec<u8>,
 }
 
@@ -71,7 +73,15 @@ impl LineEncoder {
     /// Builds the encoder of a run. The first id names the run.
     pub fn new(mut ids: Ids, began: SystemTime, manifest: String, version: &'static str) -> Self {
         let identity = RunIdentity { run_id: ids.next(began), manifest, version };
-        Self { identity, ids, began, verifies: None, started_by: None, buffer: Vec::new() }
+        Self {
+            identity,
+            ids,
+            began,
+            verifies: None,
+            started_by: None,
+            last_id: String::new(),
+            buffer: Vec::new(),
+        }
     }
 
     /// Adds the origin of the run to its first line.
@@ -132,14 +142,21 @@ impl LineEncoder {
         JsonLine { kind: LineKind::Summary, text, runtime: Duration::ZERO, urgent: true }
     }
 
-    fn transaction(&mut self, transaction: &Transaction) -> JsonLine<'_> {
-        let Transaction { outcome, duration, .. } = transaction;
+    /// Returns the line of a resource.
+    pub fn transaction(&mut self, transaction: &Transaction) -> JsonLine<'_> {
+        let Transaction { outcome, at, duration, .. } = transaction;
         if let Some(verified) = self.verifies.as_mut().filter(|_| changed_again(outcome)) {
             verified.changed_again.push(transaction.id.clone());
         }
-        let end = transaction.at.checked_add(*duration).unwrap_or(transaction.at);
+        self.last_id = self.ids.next(at.checked_add(*duration).unwrap_or(*at));
+        self.transaction_again(transaction)
+    }
+
+    /// Returns the line of the last resource again, in another form.
+    pub fn transaction_again(&mut self, transaction: &Transaction) -> JsonLine<'_> {
+        let Transaction { outcome, duration, .. } = transaction;
         let line = TransactionLine {
-            event_id: self.ids.next(end).into(),
+            event_id: self.last_id.as_str().into(),
             run_id: self.identity.run_id.as_str().into(),
             ..TransactionLine::from(transaction)
         };

@@ -20,8 +20,8 @@ pub use log::{LogOptions, LogReport};
 pub use progress::ProgressLine;
 pub use screen::Screen;
 pub use store::{
-    Execution, ExecutionError, FindError, History, MatchingRun, Recorded, RecordedResource, ResourceChange,
-    ResourceChanges, RunFilter, RunOutcome, RunStore, SlowResource, StoreError, StoredRun, StoredSummary,
-    columns, rounded,
+    DiffSpace, Execution, ExecutionError, FindError, History, MatchingRun, Recorded, RecordedResource,
+    ResourceChange, ResourceChanges, RunFilter, RunOutcome, RunStore, SlowResource, StoreError, StoredRun,
+    StoredSummary, columns, rounded,
 };
 pub use text::{TextOptions, TextReport, Verbosity, pending_line};

@@ -1,6 +1,7 @@
 //! Record of each run: its events and its summary.
 
 mod changes;
+mod diff;
 mod executions;
 mod filter;
 mod history;
@@ -20,6 +21,7 @@ use crate::ReportError;
 use crate::json::{JsonLine, JsonLines, RunIdentity};
 
 pub use changes::{ResourceChange, ResourceChanges};
+pub use diff::DiffSpace;
 pub use executions::{Execution, ExecutionError, RecordedResource};
 pub use filter::RunFilter;
 pub use history::{FindError, History, MatchingRun, StoredRun};

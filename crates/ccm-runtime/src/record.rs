@@ -4,8 +4,8 @@ use std::time::SystemTime;
 
 use ccm_host::state::Directory;
 use ccm_host::{Clock, random, started_by};
-use ccm_model::{Event, RunSummary, SessionStarted};
-use ccm_report::{Ids, JsonLine, LineEncoder, Recorded, RunIdentity, RunStore, StoredSummary};
+use ccm_model::{Event, RunSummary, SessionStarted, Transaction};
+use ccm_report::{DiffSpace, Ids, JsonLine, LineEncoder, Recorded, RunIdentity, RunStore, StoredSummary};
 
 /// Ids of a run and its events, their lines, and the file with recorded lines.
 pub(crate) struct RunRecord {
@@ -14,6 +14,16 @@ pub(crate) struct RunRecord {
     /// Id of the newest recorded run at the beginning.
     pub(crate) earlier: Option<String>,
     store: Option<RunStore>,
+    diffs: DiffSpace,
+}
+
+/// Parts of events that are reported, and not only recorded.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Reported {
+    /// Lines of JSON.
+    pub(crate) lines: bool,
+    /// Changes of content as diffs.
+    pub(crate) diffs: bool,
 }
 
 impl RunRecord {
@@ -28,11 +38,12 @@ impl RunRecord {
         let began = clock.now();
         let encoder = LineEncoder::new(ids, began, manifest.to_owned(), env!("CARGO_PKG_VERSION"));
         let encoder = encoder.started_by(started_by());
-        Self { encoder, began, earlier, store: None }
+        Self { encoder, began, earlier, store: None, diffs: DiffSpace::default() }
     }
 
     /// Starts writing. A run without a state directory is not recorded.
     pub(crate) fn begin(&mut self, state: Option<&Directory>, keep_runs: usize) {
+        self.diffs = DiffSpace::default();
         self.store = state.map(|state| RunStore::begin(state, self.encoder.identity(), keep_runs));
     }
 
@@ -46,8 +57,9 @@ impl RunRecord {
         self.encoder.identity()
     }
 
-    /// Records an event. Returns its line if the line was recorded or is requested.
-    pub(crate) fn accept(&mut self, event: &Event, with_line: bool) -> Option<JsonLine<'_>> {
+    /// Records an event. Returns its line if the line was recorded or is requested. The record has diffs that are
+    /// not reported; they are removed from the event and its line.
+    pub(crate) fn accept(&mut self, event: &mut Event, reported: Reported) -> Option<JsonLine<'_>> {
         if let Event::ArtifactsLeft(artifacts) = event {
             if let Some(store) = &mut self.store {
                 store.keep(artifacts);
@@ -62,7 +74,18 @@ impl RunRecord {
         }
         // The store records few events of an unchanged machine, and encoding the others would cost time.
         let is_stored = self.store.as_ref().is_some_and(|store| store.wants(event));
-        if !is_stored && !with_line {
+        if is_stored
+            && let Event::ResourceFinished(transaction) = event
+            && let Some(diff) = transaction.diff.take()
+        {
+            return self.accept_diff(transaction, diff, reported);
+        }
+        if !reported.diffs
+            && let Event::ResourceFinished(transaction) = event
+        {
+            transaction.diff = None;
+        }
+        if !is_stored && !reported.lines {
             return None;
         }
         let line = self.encoder.encode(event)?;
@@ -70,6 +93,35 @@ impl RunRecord {
             store.accept(&line);
         }
         Some(line)
+    }
+
+    /// Records the event of a resource with its diff, which the event keeps if diffs are reported.
+    fn accept_diff(
+        &mut self,
+        transaction: &mut Transaction,
+        diff: String,
+        reported: Reported,
+    ) -> Option<JsonLine<'_>> {
+        let store = self.store.as_mut()?;
+        let (recorded, reported_diff) = match (self.diffs.take(&diff), reported.diffs) {
+            (None, true) => {
+                transaction.diff = Some(diff);
+                let line = self.encoder.transaction(transaction);
+                store.accept(&line);
+                return Some(line);
+            }
+            (Some(shortened), true) => (shortened, Some(diff)),
+            (shortened, false) => (shortened.unwrap_or(diff), None),
+        };
+        transaction.diff = Some(recorded);
+        store.accept(&self.encoder.transaction(transaction));
+        transaction.diff = reported_diff;
+        reported.lines.then(|| self.encoder.transaction_again(transaction))
+    }
+
+    /// Returns `true` if the run is recorded.
+    pub(crate) fn is_kept(&self) -> bool {
+        self.store.is_some()
     }
 
     /// Returns `true` if something could not be written.
@@ -94,7 +146,7 @@ impl RunRecord {
             run_id: String::new(),
             message: None,
         };
-        self.accept(&Event::SessionStarted(start), false);
+        self.accept(&mut Event::SessionStarted(start), Reported::default());
         let store = self.store.take()?;
         Some(store.finish(StoredSummary::refused(self.encoder.identity(), self.began, errors, exit_code)))
     }

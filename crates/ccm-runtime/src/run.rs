@@ -21,7 +21,7 @@ use crate::exit::ExitCode;
 use crate::late::CatalogLate;
 use crate::ledger::NameMissing;
 use crate::manifest::{LoadedManifest, UnknownResources};
-use crate::record::RunRecord;
+use crate::record::{Reported, RunRecord};
 use crate::session::Notice;
 use crate::sink::{Emitted, Sink};
 
@@ -42,7 +42,7 @@ pub struct RunOptions {
     pub only: Vec<ResourceId>,
     /// Stops after the first resource that fails.
     pub fail_on_error: bool,
-    /// Reports changes of content as unified diffs.
+    /// Reports changes of content as unified diffs. The record of a run has them in any case.
     pub diff: bool,
     /// Describes the state of unchanged resources as well. It takes about as long as finding them unchanged.
     pub describe_unchanged: bool,
@@ -265,7 +265,7 @@ impl ActiveRun<'_> {
             stop: options.canceller.stop(),
             noop: *mode == RunMode::Plan,
             fail_on_error: options.fail_on_error,
-            diff: options.diff,
+            diff: options.diff || record.is_kept(),
             directory: manifest.input.directory(),
             state_directory: state_path.as_deref(),
             describe_unchanged: options.describe_unchanged,
@@ -273,6 +273,7 @@ impl ActiveRun<'_> {
             gate: &*session.gate,
             ledger: ledger.as_ref(),
         };
+        let reported = Reported { lines: options.json_lines, diffs: options.diff };
         let sink = RefCell::new(sink);
         let current = RefCell::new(None);
         let mut on_event = |mut event: Event| {
@@ -286,7 +287,7 @@ impl ActiveRun<'_> {
                 Event::ResourceFinished(_) => *current.borrow_mut() = None,
                 _ => {}
             }
-            let line = record.accept(&event, options.json_lines);
+            let line = record.accept(&mut event, reported);
             sink.borrow_mut().accept(Emitted { event, line });
         };
         let mut activity = ActivityRecord { lock: lock.as_ref(), recorded: None };

@@ -96,8 +96,11 @@ impl ResourceChanges<'_> {
         }
         text += "\n";
         text += &report_of([Event::from(EventLine::Transaction(Box::new(event.clone())))]);
-        if event.diff.is_none() && *event.type_name == *"file" {
-            text += "no diff is recorded; `ccm apply --diff` records diffs\n";
+        let action = event.action.as_deref();
+        if event.diff.is_none()
+            && action.is_some_and(|action| action.changes.iter().any(|change| change.aspect == "content"))
+        {
+            text += "no diff is recorded\n";
         }
         if !earlier.is_empty() {
             text += "earlier changes:\n";

@@ -140,7 +140,14 @@ impl StoredRun {
             let errors = summary.errors.lines().fold(String::new(), line);
             return format!("the manifest was refused; nothing was run\n{errors}");
         }
-        let mut events: Vec<Event> = events.into_iter().map(Event::from).collect();
+        // The report of a run has no diffs by default; those of a whole run would hide everything else.
+        let without_diff = |event: EventLine| match event {
+            EventLine::Transaction(line) => {
+                EventLine::Transaction(Box::new(TransactionLine { diff: None, ..*line }))
+            }
+            other => other,
+        };
+        let mut events: Vec<Event> = events.into_iter().map(without_diff).map(Event::from).collect();
         let has_end = events.iter().any(|event| matches!(event, Event::SessionFinished(_)));
         if let Some(summary) = self.summary.as_ref().filter(|_| !has_end) {
             events.push(Event::SessionFinished(Box::new(summary_of(summary))));

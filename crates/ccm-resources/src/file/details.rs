@@ -61,8 +61,10 @@ fn complete_plan(
     if matches!(plan, FilePlan::Create | FilePlan::MakeDirectory | FilePlan::ReplaceLink(_)) {
         state.new_names = names_of_new(file, &state.desired, accounts, context);
     }
-    if plan.changes_content() && !state.diff && !file.sensitive {
-        read_to_count(file, state, context);
+    let is_removal = *plan == FilePlan::Remove(Removal::File);
+    let is_new = matches!(plan, FilePlan::Create | FilePlan::ReplaceLink(_));
+    if !file.sensitive && (plan.changes_content() || state.diff && (is_new || is_removal)) {
+        read_contents(file, state, context);
     }
     if *plan == FilePlan::Remove(Removal::Tree) {
         state.tree = Some(files.tree_size(&file.path, MAX_COUNTED_ENTRIES));
@@ -70,23 +72,38 @@ fn complete_plan(
     Ok(())
 }
 
-/// Reads short contents, so that the changed lines can be counted. Content that can't be read is not counted.
-fn read_to_count(file: &DesiredFile, state: &mut FileState, context: &Context<'_>) {
+/// Reads short contents for a diff, or for counting the changed lines. Content that can't be read is left out.
+fn read_contents(file: &DesiredFile, state: &mut FileState, context: &Context<'_>) {
     let files = context.host.files;
-    let read = |path: &Path| files.content(path, diff::MAX_COUNTED).ok().flatten();
-    let Some(old) = state.found.target.as_mut() else { return };
-    if old.size.max(state.desired.size) > diff::MAX_COUNTED {
-        old.content = None;
+    let limit = if state.diff { diff::MAX_CONTENT } else { diff::MAX_COUNTED };
+    let read = |path: &Path| files.content(path, limit).ok().flatten();
+    let old = state.found.target.as_mut().filter(|target| target.kind == FileKind::File);
+    let old_size = old.as_ref().map_or(0, |old| old.size);
+    if !state.diff && old_size.max(state.desired.size) > limit {
+        if let Some(old) = old {
+            old.content = None;
+        }
         return;
     }
-    if old.content.is_none() {
+    if let Some(old) = old.filter(|old| old.content.is_none() && old.size <= limit) {
         old.content = read(&file.path);
     }
     state.desired.content = match &file.content {
+        _ if file.ensure == FileEnsure::Absent || state.desired.size > limit => None,
         Some(FileContent::Text(text)) => Some(text.as_bytes().to_owned()),
-        Some(FileContent::Source(source)) => read(&context.directory.join(source)),
+        Some(FileContent::Source(source)) => {
+            state.desired.content.take().or_else(|| read(&context.directory.join(source)))
+        }
         None => None,
     };
+    if state.diff {
+        let redactor = context.secrets.redactor();
+        let hidden_lines = |content: Option<&Vec<u8>>| {
+            content.map(|content| diff::hidden_lines(&redactor, content)).unwrap_or_default()
+        };
+        let old = state.found.target.as_ref().and_then(|target| target.content.as_ref());
+        state.hidden_lines = (hidden_lines(old), hidden_lines(state.desired.content.as_ref()));
+    }
 }
 
 /// Returns the names of owner and group that a new file gets.

@@ -50,7 +50,11 @@ pub(crate) fn to_desired(file: &DesiredFile, state: &FileState) -> ContentChange
     let new = Side { exists: true, sha256: desired.sha256.as_deref(), content };
     if state.diff {
         let (diff, lines) = between(file, state, old(state), new);
-        return ContentChange { diff: Some(diff), lines };
+        // The action is the same whether there is a diff or not.
+        let is_short =
+            |side: Side<'_>| side.content.is_some_and(|content| content.len() as u64 <= MAX_COUNTED);
+        let is_counted = old(state).exists && is_short(old(state)) && is_short(new);
+        return ContentChange { diff: Some(diff), lines: lines.filter(|_| is_counted) };
     }
     let texts = old(state).content.and_then(text).zip(new.content.and_then(text));
     let texts = texts.filter(|_| !file.sensitive && old(state).exists);
@@ -92,7 +96,13 @@ fn between(
         return (unified(file, state, (old, new), &diff), Some(changed_lines(&diff)));
     }
     let is_binary = |side: Side<'_>| side.content.is_some_and(|content| text(content).is_none());
-    let what = if is_binary(old) || is_binary(new) { "binary content" } else { "content of more than 1 MiB" };
+    let size = state.found.target.as_ref().map_or(0, |target| target.size).max(state.desired.size);
+    let what = match () {
+        () if is_binary(old) || is_binary(new) => "binary content",
+        () if size > MAX_CONTENT => "content of more than 1 MiB",
+        // It could not be read.
+        () => "content",
+    };
     (format!("{what} {}\n", change_summary(old, new)), None)
 }
 

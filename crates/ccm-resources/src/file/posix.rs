@@ -126,7 +126,7 @@ fn status(
     let mut holds_secret = file.sensitive
         || matches!(&file.content, Some(FileContent::Text(text)) if redactor.finds(text.as_bytes()));
     let is_searched = file.content.is_some() && !redactor.is_empty();
-    let keep_up_to = if diff || is_searched || file.sensitive { diff::MAX_CONTENT } else { 0 };
+    let keep_up_to = if is_searched || file.sensitive { diff::MAX_CONTENT } else { 0 };
     let mut desired = Desired::default();
     if file.ensure != FileEnsure::Absent {
         desired.uid = number(file.owner.as_deref(), "user", |name| accounts.user(name))?;
@@ -145,8 +145,6 @@ fn status(
         }
         (_, Some(FileContent::Text(text))) => {
             desired.size = text.len() as u64;
-            let is_short = diff && text.len() as u64 <= keep_up_to;
-            desired.content = is_short.then(|| text.as_bytes().to_owned());
         }
         (_, Some(FileContent::Source(source))) => {
             let read =
@@ -191,22 +189,10 @@ fn status(
     }
     let can_back_up = context.state_directory.is_some();
     let needed_by_ccm = context.state_directory.is_some_and(|state| state.starts_with(&file.path));
-    let hidden_lines = |content: Option<&Vec<u8>>| {
-        content.filter(|_| diff).map(|content| diff::hidden_lines(&redactor, content)).unwrap_or_default()
-    };
     let old = found.target.as_ref().and_then(|target| target.content.as_ref());
-    let hidden_lines = (hidden_lines(old), hidden_lines(desired.content.as_ref()));
     holds_secret = holds_secret || old.is_some_and(|content| redactor.finds(content));
-    let mut state = FileState {
-        found,
-        desired,
-        needed_by_ccm,
-        can_back_up,
-        diff,
-        holds_secret,
-        hidden_lines,
-        ..FileState::default()
-    };
+    let mut state =
+        FileState { found, desired, needed_by_ccm, can_back_up, diff, holds_secret, ..FileState::default() };
     details::complete(file, &mut state, before, accounts, context)?;
     Ok(state)
 }

@@ -136,6 +136,28 @@ fn unmanaged_content_is_read_only_for_a_reported_checksum() {
 }
 
 #[test]
+fn a_diff_costs_nothing_where_nothing_changes() {
+    for (properties, kept) in [
+        (&[("content", "content")][..], &[][..]),
+        (&[("source", "/srv/source")], &[]),
+        (&[("mode", "0600")], &[]),
+        (&[("content", "other")], &["/etc/f"]),
+        (&[("source", "/srv/other")], &["/etc/f", "/srv/other"]),
+        (&[("ensure", "absent")], &["/etc/f"]),
+    ] {
+        let files = machine();
+        for (path, content) in [("/etc/f", "content"), ("/srv/source", "content"), ("/srv/other", "other")] {
+            files.entries.borrow_mut().insert(path.into(), FakeFile::of(content));
+        }
+        let runs = Runs { noop: true, diff: true, describe_unchanged: false, ..runs(&files) };
+        let transaction = runs.apply(file("/etc/f", properties));
+        assert_eq!(transaction.diff.is_some(), !kept.is_empty(), "{transaction:?}");
+        let kept: Vec<&Path> = kept.iter().map(Path::new).collect();
+        assert_eq!(*files.contents_kept.borrow(), kept, "{properties:?}");
+    }
+}
+
+#[test]
 fn failure_on_a_link_reports_the_checksum_of_its_target() {
     let files = machine();
     let link = FakeFile { is_link: true, mode: 0o600, ..FakeFile::of("behind") };

@@ -35,6 +35,8 @@ pub struct FakeFiles {
     pub lookups: RefCell<Vec<String>>,
     /// Files whose content [`Files::inspect`] read, in order.
     pub contents_read: RefCell<Vec<PathBuf>>,
+    /// Files whose content was asked for as bytes, in order.
+    pub contents_kept: RefCell<Vec<PathBuf>>,
 }
 
 /// File or directory in [`FakeFiles`].
@@ -115,6 +117,12 @@ impl FakeFiles {
         }
     }
 
+    fn note_kept(&self, path: &Path, keep_up_to: u64) {
+        if keep_up_to > 0 {
+            self.contents_kept.borrow_mut().push(path.to_owned());
+        }
+    }
+
     fn parent_is_missing(&self, path: &Path) -> bool {
         path.parent().is_some_and(|parent| self.entry(parent).is_none())
     }
@@ -156,6 +164,7 @@ impl Files for FakeFiles {
         let read = content.filter(|_| !is_same);
         let sha256 =
             read.as_ref().filter(|_| options.hash != HashPolicy::Never).map(|content| sha256(content));
+        self.note_kept(path, options.keep_up_to);
         let content = read.filter(|_| size <= options.keep_up_to);
         let target = Some(FileInfo { kind, mode, uid, gid, size, sha256, content, is_same });
         Ok(PathInfo { link: is_link, target, ..PathInfo::default() })
@@ -166,6 +175,7 @@ impl Files for FakeFiles {
             None => Err(step_error(path, FileStep::Read, Errno::ENOENT)),
             Some(None) => Err(FileError::NotAFile { path: path.to_owned(), what: "a directory" }),
             Some(Some(content)) => {
+                self.note_kept(path, keep_up_to);
                 let size = content.len() as u64;
                 let sha256 = sha256(&content);
                 Ok(ReadContent { sha256, size, content: (size <= keep_up_to).then_some(content) })

@@ -147,14 +147,16 @@ fn diff_explains_missing_lines() {
     let with = |change: fn(&mut FileState)| diff("present", "content", "file", "content", change).unwrap();
     let binary = with(|state| state.desired.content = Some(vec![0xff, 0]));
     assert_eq!(binary, "binary content differs (sha256 old → new)\n");
-    let long = with(|state| state.desired.content = None);
+    let unreadable = with(|state| state.desired.content = None);
+    assert_eq!(unreadable, "content differs (sha256 old → new)\n");
+    let long = with(|state| (state.desired.content, state.desired.size) = (None, (1 << 20) + 1));
     assert_eq!(long, "content of more than 1 MiB differs (sha256 old → new)\n");
     let without_content = |state: &mut FileState| {
         let target = state.found.target.as_mut().unwrap();
         (target.sha256, target.content) = (None, None);
     };
     let removed = diff("absent", "-", "file", "-", without_content);
-    assert_eq!(removed.as_deref(), Some("content of more than 1 MiB is removed\n"));
+    assert_eq!(removed.as_deref(), Some("content is removed\n"));
     let made = diff("present", "content", "nothing", "-", |state| state.desired.content = Some(vec![0]));
     assert_eq!(made.as_deref(), Some("binary content is new (sha256 new)\n"));
 }

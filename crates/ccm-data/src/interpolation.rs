@@ -9,10 +9,13 @@ mod shell;
 
 use std::ops::Range;
 
-use shell::{end_of_expansion, is_beyond_posix, parameter_expansion};
+use shell::{end_of_expansion, name_beyond_posix, parameter_expansion};
 
 /// Reserved names: `${Facts}` is an expression even in shell text.
 const RESERVED: [&str; 4] = ["Facts", "Data", "Environ", "Captures"];
+
+/// Names that are reserved in shell text only if the text belongs to an item of a `foreach`.
+const OF_ITEM: [&str; 2] = ["Item", "Index"];
 
 /// Maximum number of reported occurrences per text, because more would only repeat the message.
 const MAX_OCCURRENCES: usize = 20;
@@ -92,7 +95,7 @@ pub fn scan(text: &str, for_shell: bool) -> Scanned {
         return Scanned::Literal;
     }
     let ScanResult { mut occurrences, escapes } =
-        ExpressionScanner::new(text, for_shell, MAX_OCCURRENCES).run();
+        ExpressionScanner::new(text, for_shell, false, MAX_OCCURRENCES).run();
     if !occurrences.is_empty() {
         for occurrence in &mut occurrences {
             if occurrence.kind == OccurrenceKind::OpenQuote {
@@ -110,10 +113,19 @@ pub fn scan(text: &str, for_shell: bool) -> Scanned {
 
 /// Splits a text; `for_shell` marks shell text.
 pub fn split(text: &str, for_shell: bool) -> SplitText {
+    split_scanned(text, ExpressionScanner::new(text, for_shell, false, usize::MAX))
+}
+
+/// Splits a text as [`split`] does. `${Item}` and `${Index}` are expressions in shell text as well.
+pub fn split_of_item(text: &str, for_shell: bool) -> SplitText {
+    split_scanned(text, ExpressionScanner::new(text, for_shell, true, usize::MAX))
+}
+
+fn split_scanned(text: &str, scanner: ExpressionScanner<'_>) -> SplitText {
     if !may_hold_any(text) {
         return SplitText::Literal;
     }
-    let ScanResult { occurrences, escapes } = ExpressionScanner::new(text, for_shell, usize::MAX).run();
+    let ScanResult { occurrences, escapes } = scanner.run();
     let is_error = |occurrence: &&Occurrence| occurrence.kind != OccurrenceKind::Expression;
     let errors: Vec<Occurrence> =
         occurrences.iter().filter(is_error).take(MAX_OCCURRENCES).cloned().collect();
@@ -173,6 +185,7 @@ struct ScanResult {
 struct ExpressionScanner<'a> {
     text: &'a str,
     for_shell: bool,
+    is_of_item: bool,
     limit: usize,
     at: usize,
     /// Starts of open shell expansions. A list instead of recursion, because nesting is unlimited.
@@ -181,9 +194,9 @@ struct ExpressionScanner<'a> {
 }
 
 impl<'a> ExpressionScanner<'a> {
-    fn new(text: &'a str, for_shell: bool, limit: usize) -> Self {
+    fn new(text: &'a str, for_shell: bool, is_of_item: bool, limit: usize) -> Self {
         let found = ScanResult { occurrences: Vec::new(), escapes: Vec::new() };
-        Self { text, for_shell, limit, at: 0, open: Vec::new(), found }
+        Self { text, for_shell, is_of_item, limit, at: 0, open: Vec::new(), found }
     }
 
     fn run(mut self) -> ScanResult {
@@ -217,9 +230,13 @@ impl<'a> ExpressionScanner<'a> {
         self.at += 3;
     }
 
+    fn is_reserved(&self, name: &str) -> bool {
+        RESERVED.contains(&name) || ((self.is_of_item || !self.for_shell) && OF_ITEM.contains(&name))
+    }
+
     fn dollar(&mut self) {
         let inner = &self.text[self.at + 2..];
-        let parameter = parameter_expansion(inner).filter(|parameter| !RESERVED.contains(&parameter.name));
+        let parameter = parameter_expansion(inner).filter(|parameter| !self.is_reserved(parameter.name));
         match parameter {
             // The rest of the expansion may hold expressions and expansions.
             Some(parameter) if self.for_shell => {
@@ -238,7 +255,8 @@ impl<'a> ExpressionScanner<'a> {
         let start = self.at + 2;
         let inner = &self.text[start..];
         let dollar = closer == "}";
-        let is_not_posix = dollar && self.for_shell && is_beyond_posix(inner);
+        let is_not_posix =
+            dollar && self.for_shell && name_beyond_posix(inner).is_some_and(|name| !self.is_reserved(name));
         let kind = |otherwise| if is_not_posix { OccurrenceKind::NotPosix } else { otherwise };
         if let Some(end) = end_of_expression(inner, closer) {
             self.found(start + end, kind(OccurrenceKind::Expression));

@@ -5,7 +5,9 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::Path;
 
-use ccm_data::interpolation::{Occurrence, OccurrenceKind, SplitText, TextPart, lone, may_hold_any, split};
+use ccm_data::interpolation::{
+    Occurrence, OccurrenceKind, SplitText, TextPart, lone, may_hold_any, split, split_of_item,
+};
 use ccm_data::nodes;
 use ccm_expr::Value as Computed;
 use ccm_model::{Diagnostic, DiagnosticKind, Node, NodeEntry, NodeKey, NodeMap, NodeValue, Properties, Span};
@@ -14,6 +16,7 @@ use ccm_properties::{TextSyntax, TypeSpec};
 use crate::call_argument::Argument;
 use crate::eval_context::{LimitCheck, MAX_TEXT_BYTES};
 use crate::expansion::{Expansion, SpanSet};
+use crate::foreach::ItemScope;
 use crate::messages::shown;
 use crate::scope::{DeferredOn, EvalError, InvalidExpression, ManifestEvaluator, Phase};
 use crate::shell_quoting::Quotes;
@@ -256,7 +259,12 @@ impl<'a, 's> Expander<'a, 's> {
         if self.verbatim || !may_hold_any(text) || self.only.is_some_and(|only| !only.covers(span)) {
             return ExpandedText::Unchanged;
         }
-        let parts = match split(text, language.syntax == TextSyntax::Shell) {
+        let is_shell = language.syntax == TextSyntax::Shell;
+        let split_text = match self.evaluator.manifest.item {
+            ItemScope::None => split(text, is_shell),
+            ItemScope::Unknown | ItemScope::Item(_) => split_of_item(text, is_shell),
+        };
+        let parts = match split_text {
             SplitText::Literal => return ExpandedText::Unchanged,
             SplitText::Errors(places) => {
                 self.refuse(text, span, language, places);

@@ -2,8 +2,6 @@
 
 use ccm_model::leading_variable_name;
 
-use super::RESERVED;
-
 /// Start of a parameter expansion.
 pub(super) struct ExpansionStart<'a> {
     pub(super) name: &'a str,
@@ -35,12 +33,12 @@ fn parameter_name(text: &str) -> Option<&str> {
     leading_variable_name(text).or_else(other)
 }
 
-/// Returns `true` for an expansion that only bash and similar shells have, such as `${NAME/a/b}` or `${NAME^^}`.
+/// Returns the name in an expansion that only bash and similar shells have, such as `${NAME/a/b}` or `${NAME^^}`.
 /// The caller has excluded POSIX expansions.
-pub(super) fn is_beyond_posix(inner: &str) -> bool {
+pub(super) fn name_beyond_posix(inner: &str) -> Option<&str> {
     let rest = inner.strip_prefix('!').unwrap_or(inner);
-    let Some(name) = leading_variable_name(rest) else { return false };
-    !RESERVED.contains(&name) && rest[name.len()..].starts_with(['/', '^', ',', ':', '[', '@'])
+    let name = leading_variable_name(rest)?;
+    rest[name.len()..].starts_with(['/', '^', ',', ':', '[', '@']).then_some(name)
 }
 
 /// Returns the end of an expansion, after the expansions in it.

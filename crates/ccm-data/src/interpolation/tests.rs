@@ -91,6 +91,25 @@ fn expressions_are_found_in_any_text() {
 }
 
 #[test]
+fn names_of_an_item_are_expressions_where_no_shell_has_them() {
+    let is_expression = |split: SplitText| match split {
+        SplitText::Parts(parts) => lone(&parts).is_some(),
+        _ => false,
+    };
+    for text in ["${Item}", "${Index}", "${#Item}", "${Item:-x}", "${Item[0]}"] {
+        assert!(is_expression(split(text, false)), "{text}");
+        assert!(is_expression(split_of_item(text, false)), "{text}");
+        assert!(!is_expression(split(text, true)), "{text}");
+        assert!(is_expression(split_of_item(text, true)), "{text}");
+    }
+    // A shell has no such parameters.
+    for text in ["${ Item }", "${Item.name}", "{{ Index }}"] {
+        assert!(is_expression(split(text, true)), "{text}");
+    }
+    assert_eq!(split_of_item("${HOME} ${NAME:-${Items}}", true), SplitText::Literal);
+}
+
+#[test]
 fn shell_text_keeps_parameter_expansions() {
     for text in [
         "${HOME}",

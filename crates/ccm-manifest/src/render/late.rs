@@ -3,12 +3,13 @@
 use std::ops::Range;
 use std::path::Path;
 
-use ccm_data::interpolation::{SplitText, TextPart, split};
+use ccm_data::interpolation::{SplitText, TextPart, split, split_of_item};
 use ccm_model::{Diagnostic, Resource};
 use ccm_properties::TextSyntax;
 
 use super::{late_template, literal, unrenderable};
 use crate::eval_context::ITEM_NAMES;
+use crate::foreach::ItemScope;
 use crate::late::LateResources;
 use crate::redaction::Redaction;
 use crate::scope::{EvalError, ManifestEvaluator, ManifestScope, Phase};
@@ -28,7 +29,12 @@ impl LateTexts<'_> {
         syntax: TextSyntax,
         resource: &Resource,
     ) -> Result<String, Diagnostic> {
-        let SplitText::Parts(parts) = split(text, syntax == TextSyntax::Shell) else {
+        let is_shell = syntax == TextSyntax::Shell;
+        let split_text = match self.manifest.item {
+            ItemScope::None => split(text, is_shell),
+            ItemScope::Unknown | ItemScope::Item(_) => split_of_item(text, is_shell),
+        };
+        let SplitText::Parts(parts) = split_text else {
             return Ok(text.to_owned());
         };
         let mut written = String::new();

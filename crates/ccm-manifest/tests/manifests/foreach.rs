@@ -97,6 +97,15 @@ fn a_value_of_an_item_stays_in_its_word() {
 }
 
 #[test]
+fn shell_text_of_an_item_has_its_names() {
+    let shell = "task: ['{{ Item }}': {provider: shell, command: 'echo ${Item} ${Index} ${HOME} $Item'}]";
+    let repeated = catalog(&manifest(&format!("- foreach: [a]\n  {shell}")));
+    assert_eq!(shown(&repeated.resources[0], "command"), r#""echo a 0 ${HOME} $Item""#);
+    let alone = catalog(&manifest(&format!("- {}", shell.replace("{{ Item }}", "a"))));
+    assert_eq!(shown(&alone.resources[0], "command"), r#""echo ${Item} ${Index} ${HOME} $Item""#);
+}
+
+#[test]
 fn conditions_templates_and_lookups_have_the_item() {
     let machine = Machine::default()
         .file(

@@ -49,6 +49,14 @@ const EXAMPLES: &[(&str, i32, &str, &str)] = &[
         "unchanged unchanged unchanged unchanged unchanged",
     ),
     (
+        "foreach",
+        0,
+        "changed changed changed changed changed skipped changed changed changed changed changed changed changed \
+         refreshed",
+        "unchanged unchanged unchanged unchanged unchanged skipped unchanged unchanged unchanged unchanged unchanged \
+         unchanged unchanged unchanged",
+    ),
+    (
         "generated",
         0,
         "changed changed changed changed unchanged",
@@ -186,11 +194,14 @@ fn one_manifest_serves_two_families() {
 fn data_and_templates_determine_the_content() {
     let scratch = Scratch::new();
     copy_examples(&scratch);
-    for name in ["generated", "include", "late", "composed"] {
+    for name in ["foreach", "generated", "include", "late", "composed"] {
         let called = apply(name, &scratch, &[]);
         assert_eq!(called.code, 0, "{name}: {}", called.shown());
     }
     for (path, content) in [
+        ("foreach/ada/profile", "# user 1 of 2\nSHELL=/bin/zsh\n"),
+        ("foreach/https.port", "443\n"),
+        ("foreach/beta.conf", "# slot 1\nname beta\n"),
         ("generated/www.example.net.conf", "listen 8001\n"),
         ("generated/shop.example.net.conf", "listen 8002\nalias store.example.net\nalias buy.example.net\n"),
         ("include/motd", "WEB\n# managed by ccm for web; changes are overwritten\n"),
@@ -204,6 +215,7 @@ fn data_and_templates_determine_the_content() {
     ] {
         assert_eq!(scratch.read(&format!("made/{path}")).as_deref(), Some(content), "{path}");
     }
+    assert!(!scratch.has("made/foreach/bob/profile") && scratch.has("made/foreach/bob-tablet.key"));
     assert!(!scratch.has("made/generated/old.example.net.conf"));
     assert!(!scratch.has("made/composed/backup.conf"), "a child in noop changed something");
     let again = apply("composed", &scratch, &["--detailed-exitcodes"]);

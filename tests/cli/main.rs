@@ -21,6 +21,7 @@ mod expect;
 mod explain;
 mod facts;
 mod files;
+mod foreach;
 mod hiera;
 mod history;
 mod idempotence;

@@ -232,6 +232,18 @@ fn load() {
         per_within(&format!("load: {count} files of 1 KiB, each"), took, count, 5.0);
     }
     print("load: time per exec, 10000 execs / 1000 execs", each[1] / each[0]);
+    let count = 10_000;
+    for (name, repeated, written) in [
+        ("", manifests::repeated_execs(count), manifests::satisfied_execs(count)),
+        (
+            " with three expressions",
+            manifests::repeated_execs_with_three_values(count),
+            manifests::execs_with_three_values(count, true),
+        ),
+    ] {
+        let (ours, theirs) = times(7, || BenchManifest::new(&repeated), || BenchManifest::new(&written));
+        ratio_within(&format!("load: {count} execs{name} by foreach, or written"), ours, theirs, 1.0);
+    }
 }
 
 fn expressions() {

@@ -63,6 +63,23 @@ pub(crate) fn satisfied_execs(count: u32) -> String {
     }))
 }
 
+/// Returns the manifest of [`satisfied_execs`] with a list in place of the resources.
+pub(crate) fn repeated_execs(count: u32) -> String {
+    repeated(&satisfied_execs(1).replace("task-0", "task-{{ Item }}"), count)
+}
+
+/// Returns the manifest of [`execs_with_three_values`] with a list in place of the resources.
+pub(crate) fn repeated_execs_with_three_values(count: u32) -> String {
+    let one = execs_with_three_values(1, true).replace("\"-0\"", "\"-\" + string(Item)");
+    repeated(&one.replace("-0", "-{{ Item }}"), count)
+}
+
+/// Repeats the execs of a manifest.
+fn repeated(manifest: &str, count: u32) -> String {
+    let numbers = format!("{{{{ 0..{} }}}}", count - 1);
+    manifest.replace("    - exec:\n", &format!("    - foreach: '{numbers}'\n      exec:\n"))
+}
+
 pub(crate) fn execs_with_three_values(count: u32, are_expressions: bool) -> String {
     let three = if are_expressions {
         [

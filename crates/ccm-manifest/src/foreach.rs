@@ -53,6 +53,8 @@ pub(crate) enum ItemScope {
 #[derive(Debug)]
 pub(crate) struct ForeachItem {
     value: Value,
+    /// The list is a map.
+    is_entry: bool,
     /// Position in the list, from 0.
     index: usize,
     /// Label for diagnostics about the resources of the item.
@@ -60,6 +62,11 @@ pub(crate) struct ForeachItem {
 }
 
 impl ItemScope {
+    /// Returns `true` for an entry of a map.
+    pub(crate) fn is_entry(&self) -> bool {
+        matches!(self, Self::Item(item) if item.is_entry)
+    }
+
     /// Returns the label for diagnostics about the resources of the item.
     pub(crate) fn label(&self) -> Option<&Arc<Label>> {
         match self {
@@ -69,9 +76,28 @@ impl ItemScope {
     }
 }
 
+/// Item of an evaluated list.
+struct ListItem {
+    value: Value,
+    is_entry: bool,
+    span: Span,
+}
+
+impl ListItem {
+    fn new(value: Value, span: Span) -> Self {
+        Self { value, is_entry: false, span }
+    }
+
+    /// Builds the item for an entry of a map.
+    fn entry(key: Value, value: &Value, span: Span) -> Self {
+        Self { value: Value::map([("key", key), ("value", value.clone())]), is_entry: true, span }
+    }
+}
+
 impl ForeachItem {
     /// Builds an item. The label names no value that is one of the secrets.
-    fn new(index: usize, (value, span): (Value, Span), is_secret: &dyn Fn(&str) -> bool) -> Self {
+    fn new(index: usize, item: ListItem, is_secret: &dyn Fn(&str) -> bool) -> Self {
+        let ListItem { value, is_entry, span } = item;
         let named = ["name", "key"].iter().find_map(|key| value.get(key));
         let text = match named.unwrap_or(&value) {
             Value::Text(text) => Some(text.to_string()),
@@ -81,7 +107,7 @@ impl ForeachItem {
         let text = text.filter(|text| !text.is_empty() && !is_secret(text));
         let shown = text.map(|text| format!(" (`{}`)", shown(&text))).unwrap_or_default();
         let text = format!("in item {}{shown} of `{KEY}`", index + 1);
-        Self { value, index, label: Arc::new(Label { span, text }) }
+        Self { value, is_entry, index, label: Arc::new(Label { span, text }) }
     }
 
     /// Returns the value of `Item` or `Index`.
@@ -99,23 +125,25 @@ impl Foreach {
         &self,
         evaluator: ManifestEvaluator<'_, '_>,
         diagnostics: &mut Diagnostics,
-    ) -> Option<Vec<(Value, Span)>> {
+    ) -> Option<Vec<ListItem>> {
         let mut expander = Expander::new(evaluator);
         let span = self.list.span;
         let items = match &self.list.value {
             NodeValue::List(elements) => {
-                elements.iter().map(|element| (expander.value(element), element.span)).collect()
+                elements.iter().map(|element| ListItem::new(expander.value(element), element.span)).collect()
             }
             NodeValue::Map(map) => entries(map, &mut expander),
             NodeValue::Scalar(_) => match expander.value(&self.list) {
                 _ if expander.found.is_unknown(span) => Vec::new(),
-                Value::List(elements) => elements.iter().map(|element| (element.clone(), span)).collect(),
-                Value::Map(map) => map
-                    .iter()
-                    .map(|(key, value)| (entry(Value::Text(Arc::clone(key)), value), span))
-                    .collect(),
+                Value::List(elements) => {
+                    elements.iter().map(|element| ListItem::new(element.clone(), span)).collect()
+                }
+                Value::Map(map) => {
+                    let entry = |(key, value)| ListItem::entry(Value::Text(Arc::clone(key)), value, span);
+                    map.iter().map(entry).collect()
+                }
                 Value::Groups(groups) => {
-                    groups.iter().map(|(key, value)| (entry(key.clone(), value), span)).collect()
+                    groups.iter().map(|(key, value)| ListItem::entry(key.clone(), value, span)).collect()
                 }
                 other => {
                     diagnostics.push(self.not_a_list(&other));
@@ -163,18 +191,13 @@ impl Foreach {
 }
 
 /// Returns the entries of a map as items.
-fn entries(map: &NodeMap, expander: &mut Expander<'_, '_>) -> Vec<(Value, Span)> {
+fn entries(map: &NodeMap, expander: &mut Expander<'_, '_>) -> Vec<ListItem> {
     let entries = map.entries().iter().map(|written| {
         let mut key = written.key.clone();
         expander.key(&mut key, TextLanguage::PLAIN);
-        (entry(Value::text(&*key.text), &expander.value(&written.value)), key.span)
+        ListItem::entry(Value::text(&*key.text), &expander.value(&written.value), key.span)
     });
     entries.collect()
-}
-
-/// Builds the item for an entry of a map.
-fn entry(key: Value, value: &Value) -> Value {
-    Value::map([("key", key), ("value", value.clone())])
 }
 
 /// Returns `true` for a text such as `Data.users`, whose braces are missing.

@@ -184,6 +184,10 @@ impl ManifestEvaluator<'_, '_> {
         match &error.cause {
             Cause::MissingKey(path) => {
                 missing = Some(path.as_slice().into());
+                let of_item = path.len() == 2 && path[0] == ITEM_NAMES[0];
+                if of_item && hints.is_empty() && self.manifest.item.is_entry() {
+                    hints.push("`Item` is an entry of a map: write `Item.key` or `Item.value`".to_owned());
+                }
                 if hints.is_empty() && !is_of_system_fact(path) && is_constant(path, &error.message) {
                     hints.push(format!("if it may be missing, write `{} ?? \"\"`", path.join(".")));
                 }

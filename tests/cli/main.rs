@@ -9,6 +9,7 @@
 mod apply;
 mod backup;
 mod captures;
+mod completions;
 mod confined;
 mod documents;
 mod earlier_state;

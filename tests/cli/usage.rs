@@ -56,6 +56,7 @@ fn help_lists_the_options_of_each_command() {
         ),
         ("backup list", "[OPTIONS] [PATH]", "V Output --output Record --state-dir".into()),
         ("schema", "[OPTIONS]", "--events V".into()),
+        ("completions", "[OPTIONS] <SHELL>", "V".into()),
         ("facts", "[OPTIONS] [PATH]", "--raw --yaml V Data --fact --facts".into()),
         (
             "eval",
@@ -176,7 +177,9 @@ fn noop_has_the_names_of_other_tools() {
 #[test]
 fn examples_and_documentation_are_at_the_end_of_the_help() {
     let scratch = Scratch::new();
-    for command in ["apply", "validate", "graph", "history", "status", "hiera parse", "eval", "facts"] {
+    for command in
+        ["apply", "validate", "graph", "history", "status", "hiera parse", "eval", "facts", "completions"]
+    {
         let args: Vec<&str> = command.split(' ').chain(["--help"]).collect();
         let help = ccm(&scratch, &args).run().stdout;
         let (_, examples) = help.split_once("\nExamples:\n").unwrap_or_default();

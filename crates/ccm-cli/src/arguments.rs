@@ -2,6 +2,7 @@
 
 mod apply;
 mod backup;
+mod completions;
 mod environment;
 mod errors;
 mod eval;
@@ -21,6 +22,7 @@ use clap::{Parser, Subcommand};
 
 pub(crate) use apply::{ApplyArguments, ReportFormat};
 pub(crate) use backup::{BackupCommand, BackupListArguments, BackupPruneArguments, BackupRestoreArguments};
+pub(crate) use completions::{CompleteArguments, CompletionShell, CompletionsArguments};
 pub(crate) use environment::InvalidVariable;
 pub(crate) use errors::adapt;
 pub(crate) use eval::EvalArguments;
@@ -99,6 +101,11 @@ pub(crate) enum CliCommand {
     Explain(ExplainArguments),
     /// Print the JSON schema of manifests or of events, for editors and other tools
     Schema(SchemaArguments),
+    /// Print the script with which a shell completes command lines of ccm
+    Completions(CompletionsArguments),
+    /// Complete a command line for the script of a shell
+    #[command(name = "__complete", hide = true)]
+    Complete(CompleteArguments),
 }
 
 #[cfg(test)]

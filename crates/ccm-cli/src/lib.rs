@@ -7,6 +7,7 @@ mod apply;
 mod arguments;
 mod backup;
 mod colour;
+mod completion;
 mod console;
 mod debug_log;
 mod diagnostics;
@@ -34,6 +35,8 @@ use clap::{CommandFactory as _, Parser as _};
 
 use arguments::{ApplyArguments, Arguments, CliCommand, HieraCommand, InvalidVariable};
 use console::Console;
+
+pub use completion::SCRIPTS as COMPLETION_SCRIPTS;
 
 /// Returns the definition of the command line, from which help, completions and man pages are made.
 pub fn command() -> clap::Command {
@@ -81,6 +84,8 @@ pub fn main() -> process::ExitCode {
         CliCommand::Eval(eval) => eval::run(&eval, &console),
         CliCommand::Explain(explain) => explain::run(&explain, &console),
         CliCommand::Schema(arguments) => show::schema(&arguments, &console),
+        CliCommand::Completions(arguments) => completion::print_script(&arguments, &console),
+        CliCommand::Complete(arguments) => completion::complete(&arguments, &console),
     };
     code.into()
 }

@@ -124,6 +124,7 @@ mod manifest;
 pub mod printed;
 pub mod process;
 mod record;
+mod reference_names;
 mod refusal;
 pub mod resource_type;
 mod run;
@@ -143,7 +144,7 @@ pub use ccm_engine::{
     PlannedChange, RecordedRefresh, ResourceType, Verdict,
 };
 pub use ccm_expr::Value;
-pub use ccm_facts::{CustomFacts, Warning as FactWarning};
+pub use ccm_facts::{CustomFacts, Warning as FactWarning, reference as fact_reference};
 pub use ccm_graph::RenderFormat;
 pub use ccm_host::LocalZone;
 pub use ccm_host::state::{LockError, StateError};
@@ -177,6 +178,7 @@ pub use input::{GivenData, GivenFacts, GivenValues, Input, InputError, MAX_MANIF
 pub use ledger::NameMissing;
 pub use machine::url_hint;
 pub use manifest::{LoadedManifest, UnknownResource, UnknownResources};
+pub use reference_names::PassiveDoors;
 pub use refusal::RefusalError;
 pub use run::{ActiveRun, BeginError, RecordEnd, RunMode, RunOptions, RunReport};
 pub use session::{Config, Notice, Session};

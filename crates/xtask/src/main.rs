@@ -1,9 +1,10 @@
-//! Chores of the workspace: `cargo xtask docs [--check]`, `cargo xtask language [--report]` and `cargo xtask man DIR`.
+//! Chores of the workspace: `cargo xtask docs [--check]`, `cargo xtask language [--report]`, `cargo xtask man DIR` and
+//! `cargo xtask completions DIR`.
 //!
 //! `docs` writes the generated parts of docs/*.md, each between a marker and `<!-- end -->`. `<!-- properties of TYPE -->`
 //! marks the properties of a type; `<!-- list of THINGS -->` the operators or functions of expressions, validators or facts.
 //! With `--check` it also looks for the tests that SECURITY.md names. `language` checks doc comments and names.
-//! `man` writes the man pages into a directory, which it makes.
+//! `man` and `completions` write man pages, or the completion scripts of shells, into a directory, which they make.
 #![expect(clippy::disallowed_methods, reason = "a chore reads and writes files of this checkout")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a chore talks to a developer")]
 
@@ -37,8 +38,9 @@ fn main() -> ExitCode {
             let files = pages.iter().map(|page| (&*page.name, &*page.text));
             write_files(Path::new(directory), files)
         }),
+        ["completions", directory] => write_files(Path::new(directory), ccm_cli::COMPLETION_SCRIPTS),
         _ => {
-            eprintln!("usage: cargo xtask docs [--check] | language [--report] | man DIR");
+            eprintln!("usage: cargo xtask docs [--check] | language [--report] | man DIR | completions DIR");
             return ExitCode::from(64);
         }
     };

@@ -55,7 +55,9 @@ impl CliCommand {
             | Self::Hiera(_)
             | Self::Eval(_)
             | Self::Explain(_)
-            | Self::Schema(_) => None,
+            | Self::Schema(_)
+            | Self::Completions(_)
+            | Self::Complete(_) => None,
         }
     }
 }
@@ -126,6 +128,8 @@ mod tests {
             ("eval 1", false),
             ("explain", false),
             ("schema", false),
+            ("completions bash", false),
+            ("__complete bash", false),
         ] {
             let environment = [("CCM_STATE_DIR", "/env")];
             let mut found = arguments(&format!("ccm {line}"), &environment).expect("valid variables");

@@ -10,6 +10,7 @@ mod gate;
 mod loading;
 mod pending;
 mod redaction;
+mod reference_names;
 mod selection;
 mod sessions;
 mod threads;

@@ -1,0 +1,153 @@
+//! Values of arguments that ccm looks up: names in a manifest, types and properties, recorded runs. A source that
+//! can't be read has none.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use ccm_model::EventLine;
+use ccm_runtime::{
+    Config, Explanation, GivenData, GivenFacts, GivenValues, LocalZone, PassiveDoors, PropertyReference,
+    Session, TypeReference, fact_reference,
+};
+use clap::Arg;
+
+use super::candidates::Candidate;
+use super::cursor::LineCursor;
+
+/// Maximum number of recorded runs to choose from.
+const MAX_RUNS: usize = 50;
+
+/// Context that values are looked up in.
+pub(super) struct ValueContext<'c> {
+    pub(super) cursor: &'c LineCursor<'c>,
+    /// State directory of the environment.
+    pub(super) state_directory: Option<PathBuf>,
+    /// Directory that `~` stands for.
+    pub(super) home: Option<PathBuf>,
+}
+
+impl ValueContext<'_> {
+    /// Returns the values of an argument; `None` if the definition of the command line has them, or a shell.
+    pub(super) fn values(&self, argument: &Arg, typed: &str) -> Option<Vec<Candidate>> {
+        let name = argument.get_value_names().and_then(|names| names.first())?;
+        match &**name {
+            "PATH" if self.cursor.command.get_name() == "facts" => Some(facts()),
+            "TYPE#NAME" => Some(self.references()),
+            "TYPE[.PROPERTY]" => Some(self.explained(typed)),
+            "RUN" => Some(self.runs()),
+            "RESOURCE" => Some(self.recorded_resources()),
+            _ => None,
+        }
+    }
+
+    fn session(&self) -> Session {
+        let named = self.cursor.values("state_dir").last().map(|path| self.path(path));
+        let state_directory = named.or_else(|| self.state_directory.clone());
+        Session::open(Config { state_directory, doors: Box::new(PassiveDoors), ..Config::default() })
+    }
+
+    /// Returns a path of the command line. The shell has not replaced `~` yet.
+    fn path(&self, word: &str) -> PathBuf {
+        match (word.strip_prefix("~/"), &self.home) {
+            (Some(rest), Some(home)) => home.join(rest),
+            _ => PathBuf::from(word),
+        }
+    }
+
+    fn paths(&self, id: &str) -> Vec<PathBuf> {
+        self.cursor.values(id).map(|path| self.path(path)).collect()
+    }
+
+    fn texts(&self, id: &str) -> Vec<String> {
+        self.cursor.values(id).map(str::to_owned).collect()
+    }
+
+    fn is_given(&self, id: &str) -> bool {
+        self.cursor.given.iter().any(|(argument, _)| argument.get_id() == id)
+    }
+
+    /// Returns the resources of the manifest that the command line names.
+    fn references(&self) -> Vec<Candidate> {
+        let manifest = ["path", "manifest"].into_iter().find_map(|id| self.paths(id).pop());
+        let Some(manifest) = manifest.filter(|path| path != Path::new("-")) else { return Vec::new() };
+        let values = GivenValues {
+            facts: GivenFacts { files: self.paths("facts"), assignments: self.texts("fact") },
+            data: GivenData {
+                files: self.paths("hiera"),
+                assignments: self.texts("data"),
+                allows_new_keys: self.is_given("data_any"),
+            },
+            no_dotenv: self.is_given("no_env"),
+        };
+        let names = self.session().reference_names(&manifest, &values);
+        names.into_iter().map(|name| Candidate::new(name, "")).collect()
+    }
+
+    /// Returns the types. Behind a whole name, returns also the properties below it.
+    fn explained(&self, typed: &str) -> Vec<Candidate> {
+        let Ok(Explanation::Types(known)) = self.session().explain(None) else { return Vec::new() };
+        let mut found: Vec<Candidate> =
+            known.iter().map(|found| Candidate::new(found.name, found.summary)).collect();
+        for TypeReference { name, properties, common, .. } in &known {
+            add_properties(name, properties.iter().chain(common), typed, &mut found);
+        }
+        found
+    }
+
+    /// Returns the recorded runs, the newest first.
+    fn runs(&self) -> Vec<Candidate> {
+        let Ok(history) = self.session().history() else { return Vec::new() };
+        let zone = LocalZone::of_this_process();
+        let newest = history.runs().first().map(|_| Candidate::new("last", "the newest run"));
+        let runs = history.runs().iter().take(MAX_RUNS).map(|run| {
+            let began = run.began().map(|began| zone.display(began)).unwrap_or_default();
+            let outcome = run.summary.as_ref().map_or("not ended", |summary| summary.outcome().word());
+            Candidate::new(history.short(&run.id), format!("{began} {outcome} {}", run.manifest()))
+        });
+        newest.into_iter().chain(runs).collect()
+    }
+
+    /// Returns the resources with an event in the run that the command line names.
+    fn recorded_resources(&self) -> Vec<Candidate> {
+        let Some(run) = self.cursor.values("run").last() else { return Vec::new() };
+        let Ok(history) = self.session().history() else { return Vec::new() };
+        let events = history.find(run).ok().and_then(|run| history.events(run).ok());
+        let names: BTreeSet<String> = events.unwrap_or_default().iter().filter_map(resource_of).collect();
+        names.into_iter().map(|name| Candidate::new(name, "")).collect()
+    }
+}
+
+/// Returns the paths of the facts that ccm gathers, except those of the elements of lists.
+fn facts() -> Vec<Candidate> {
+    let single = fact_reference().iter().filter(|fact| !fact.path.contains("[]"));
+    single.map(|fact| Candidate::new(fact.path, fact.description)).collect()
+}
+
+fn resource_of(event: &EventLine) -> Option<String> {
+    match event {
+        EventLine::Transaction(line) => Some(format!("{}#{}", line.type_name, line.name)),
+        _ => None,
+    }
+}
+
+/// Adds properties as `OWNER.NAME` if the typed text goes beyond the owner, and the keys of their maps.
+fn add_properties<'p>(
+    owner: &str,
+    properties: impl IntoIterator<Item = &'p PropertyReference>,
+    typed: &str,
+    found: &mut Vec<Candidate>,
+) {
+    if typed != owner && !typed.strip_prefix(owner).is_some_and(|rest| rest.starts_with('.')) {
+        return;
+    }
+    for property in properties {
+        let path = format!("{owner}.{}", property.name);
+        found.push(Candidate::new(&*path, first_sentence(&property.meaning)));
+        add_properties(&path, &property.properties, typed, found);
+    }
+}
+
+fn first_sentence(text: &str) -> String {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    text.split_once(". ").map_or(text.clone(), |(first, _)| format!("{first}."))
+}

@@ -1,16 +1,18 @@
-//! Chores of the workspace: `cargo xtask docs [--check]`, `cargo xtask language [--report]`, `cargo xtask man DIR` and
-//! `cargo xtask completions DIR`.
+//! Chores of the workspace: `cargo xtask docs [--check]`, `cargo xtask language [--report]`, `cargo xtask man DIR`,
+//! `cargo xtask completions DIR` and `cargo xtask package`.
 //!
 //! `docs` writes the generated parts of docs/*.md, each between a marker and `<!-- end -->`. `<!-- properties of TYPE -->`
 //! marks the properties of a type; `<!-- list of THINGS -->` the operators or functions of expressions, validators or facts.
 //! With `--check` it also looks for the tests that SECURITY.md names. `language` checks doc comments and names.
 //! `man` and `completions` write man pages, or the completion scripts of shells, into a directory, which they make.
+//! `package` makes packages of ccm.
 #![expect(clippy::disallowed_methods, reason = "a chore reads and writes files of this checkout")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a chore talks to a developer")]
 
 mod language;
 mod lists;
 mod man;
+mod package;
 mod promises;
 mod properties;
 
@@ -39,8 +41,10 @@ fn main() -> ExitCode {
             write_files(Path::new(directory), files)
         }),
         ["completions", directory] => write_files(Path::new(directory), ccm_cli::COMPLETION_SCRIPTS),
+        ["package", ref options @ ..] => package::run(options),
         _ => {
             eprintln!("usage: cargo xtask docs [--check] | language [--report] | man DIR | completions DIR");
+            eprintln!("       cargo xtask {}", package::USAGE);
             return ExitCode::from(64);
         }
     };

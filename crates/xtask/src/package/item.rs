@@ -45,7 +45,7 @@ impl PackageItem {
     }
 }
 
-/// PackageItems by path, without a slash in front. The order is that of the paths.
+/// Items by path, without a slash in front. The order is that of the paths.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct PackageItems(BTreeMap<String, PackageItem>);
 

@@ -11,7 +11,7 @@ const MAGIC: [u8; 8] = [0x8e, 0xad, 0xe8, 0x01, 0, 0, 0, 0];
 /// Length of an entry of the index.
 const ENTRY: usize = 16;
 
-/// TagValue of a tag.
+/// Value of a tag.
 pub(super) enum TagValue {
     /// One text.
     Text(String),
@@ -64,7 +64,7 @@ impl TagValue {
     }
 }
 
-/// RpmHeader of a package.
+/// Header of a package.
 #[derive(Default)]
 pub(super) struct RpmHeader(BTreeMap<u32, TagValue>);
 

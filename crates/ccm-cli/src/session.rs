@@ -41,6 +41,8 @@ fn show(notice: &Notice<'_>, console: &Console) {
         Notice::Facts(warning) => console.warning_of(warning),
         Notice::Environment(error) => console.warning(&format!("`.env` is left out: {error}")),
         Notice::Waiting(other) => console.note(&format!("waiting for another run to end ({other})")),
+        Notice::ContainerProblem(problem) => console.warning(problem),
+        Notice::Container(note) => console.note(note),
         Notice::UntrustedLedger(error) => {
             console.warning_of(error);
             console.note("`ccm apply` refuses this ledger");

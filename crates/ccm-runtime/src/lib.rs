@@ -109,6 +109,7 @@
 mod advice;
 mod backups;
 mod canceller;
+mod containers;
 mod doors;
 mod evaluate;
 mod event_queue;

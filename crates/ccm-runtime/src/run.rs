@@ -9,13 +9,14 @@ use std::time::Duration;
 use ccm_engine::{Ledger, LedgerError};
 use ccm_host::state::{Directory, Lock, LockError, LockHolder, StateError};
 use ccm_host::{
-    Executor, Files, FollowingExecutor, Host, LastLine, LocalExecutor, RunnerError, remove_private_leftovers,
+    Files, FollowingExecutor, Host, LastLine, LocalExecutor, RunnerError, remove_private_leftovers,
 };
 use ccm_model::{Event, ResourceId, ResourceIndex, RunSummary, StopCause};
 use ccm_report::{Recorded, RunIdentity, StoreError};
 use tracing::{Instrument as _, debug_span};
 
 use crate::canceller::Canceller;
+use crate::containers::RunExecutor;
 use crate::doors::Commands;
 use crate::exit::ExitCode;
 use crate::late::CatalogLate;
@@ -243,19 +244,23 @@ impl ActiveRun<'_> {
         manifest: &LoadedManifest<'_>,
         sink: &mut dyn Sink,
     ) -> RunSummary {
-        let Self { mode, options, commands, files, state_path, ledger, record, only, lock, .. } = self;
+        let Self { mode, options, commands, files, state_path, state, ledger, record, only, lock, .. } = self;
         let session = manifest.session;
         let identity = record.identity().clone();
         let host = session.doors.machine.kernel().hostname;
         let span = debug_span!("run", id = %identity.run_id, manifest = %identity.manifest);
-        let executor = LocalExecutor::new(*commands, *commands, &**files);
-        let following =
-            options.last_line.clone().map(|last_line| FollowingExecutor { executor: &executor, last_line });
+        let local = LocalExecutor::new(*commands, *commands, &**files);
+        let cancellation = options.canceller.cancellation();
+        let executor = RunExecutor::new(&local, session, cancellation, &identity, state.as_ref());
+        let following = options
+            .last_line
+            .clone()
+            .map(|last_line| FollowingExecutor { executor: executor.executor(), last_line });
         let run = ccm_engine::Run {
             catalog: &manifest.catalog,
             types: &session.types.iter().map(|found| *found as _).collect::<Vec<_>>(),
             host: Host {
-                executor: following.as_ref().map_or(&executor as &dyn Executor, |following| following),
+                executor: following.as_ref().map_or(executor.executor(), |following| following),
                 system: *commands,
                 files: &**files,
                 clock: &*session.doors.clock,
@@ -292,7 +297,7 @@ impl ActiveRun<'_> {
         };
         let mut activity = ActivityRecord { lock: lock.as_ref(), recorded: None };
         let mut applied = pin!(run.apply(&mut on_event).instrument(span));
-        poll_fn(|context| {
+        let summary = poll_fn(|context| {
             let polled = applied.as_mut().poll(context);
             // While the run waits, usually for a command, no events come that could be passed on together.
             if polled.is_pending() {
@@ -301,7 +306,9 @@ impl ActiveRun<'_> {
             }
             polled
         })
-        .await
+        .await;
+        executor.close().await;
+        summary
     }
 
     /// Returns the name of the run in its record and its events.

@@ -70,6 +70,10 @@ pub enum Notice<'a> {
     Waiting(&'a str),
     /// A ledger that a run would refuse.
     UntrustedLedger(&'a LedgerError),
+    /// A container that could not be stopped or removed at the end of a run.
+    ContainerProblem(&'a str),
+    /// A container that is kept at the end of a run.
+    Container(&'a str),
     /// A ledger that was damaged. Every refresh of the manifest counts as pending.
     DamagedLedger {
         /// The damage.

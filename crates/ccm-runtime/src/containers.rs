@@ -1,0 +1,138 @@
+//! Containers of a run.
+
+#[cfg(feature = "docker")]
+mod enabled {
+    use std::io::{self, Read as _};
+
+    use ccm_docker::{DockerExecutor, RunLabels};
+    use ccm_host::state::Directory;
+    use ccm_host::{Cancellation, ClosedPlan, Executor, random};
+    use ccm_report::RunIdentity;
+
+    use crate::session::{Notice, Session};
+
+    /// File in the state directory with the id by which its runs find their containers.
+    const OWNER: &str = "container-owner";
+    /// Number of hexadecimal digits of the id.
+    const OWNER_LENGTH: usize = 32;
+
+    /// Executor of a run: of this machine, and of containers.
+    pub(crate) struct RunExecutor<'a> {
+        docker: DockerExecutor<'a>,
+        session: &'a Session,
+    }
+
+    impl<'a> RunExecutor<'a> {
+        pub(crate) fn new(
+            local: &'a dyn Executor,
+            session: &'a Session,
+            cancellation: &'a Cancellation,
+            identity: &RunIdentity,
+            state: Option<&'a Directory>,
+        ) -> Self {
+            let labels = RunLabels::new(&*identity.run_id, &*identity.manifest, move || match state {
+                Some(state) => owner(state),
+                None => Err(io::ErrorKind::NotFound.into()),
+            });
+            let clock = &*session.doors.clock;
+            Self {
+                docker: DockerExecutor::new(local, clock, &session.secrets, cancellation, labels),
+                session,
+            }
+        }
+
+        pub(crate) fn executor(&self) -> &dyn Executor {
+            &self.docker
+        }
+
+        /// Stops and removes what the run has in containers.
+        pub(crate) async fn close(&self) {
+            let ClosedPlan { warnings, notes } = self.docker.close().await;
+            for warning in &warnings {
+                (self.session.notices)(&Notice::ContainerProblem(warning));
+            }
+            for note in &notes {
+                (self.session.notices)(&Notice::Container(note));
+            }
+        }
+    }
+
+    /// Returns the id of a state directory, which is made when it is needed first.
+    fn owner(state: &Directory) -> io::Result<String> {
+        match state.read(OWNER) {
+            Ok(file) => {
+                let mut owner = String::new();
+                // A damaged file is replaced.
+                let read = file.take(OWNER_LENGTH as u64 + 1).read_to_string(&mut owner);
+                let owner = owner.trim_end();
+                let is_valid =
+                    owner.len() == OWNER_LENGTH && owner.bytes().all(|byte| byte.is_ascii_hexdigit());
+                if read.is_ok() && is_valid {
+                    return Ok(owner.to_owned());
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+        let owner = format!("{:032x}", random());
+        state.replace(OWNER, format!("{owner}\n").as_bytes())?;
+        Ok(owner)
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use ccm_testkit::Scratch;
+
+        use super::*;
+
+        #[test]
+        fn a_state_directory_keeps_its_id() {
+            let scratch = Scratch::new();
+            let state = Directory::open_private(&scratch.path().join("state")).unwrap();
+            let first = owner(&state).unwrap();
+            assert_eq!(owner(&state).unwrap(), first);
+            state.replace(OWNER, b"0123\n").unwrap();
+            let second = owner(&state).unwrap();
+            assert!(second != first && second.len() == OWNER_LENGTH);
+            assert_eq!(owner(&state).unwrap(), second);
+            state.replace(OWNER, &[b'0'; 100]).unwrap();
+            assert_ne!(owner(&state).unwrap(), second);
+        }
+    }
+}
+
+#[cfg(not(feature = "docker"))]
+mod disabled {
+    use ccm_host::state::Directory;
+    use ccm_host::{Cancellation, Executor};
+    use ccm_report::RunIdentity;
+
+    use crate::session::Session;
+
+    /// Executor of a run, which has no containers: they are an error of the manifest.
+    pub(crate) struct RunExecutor<'a>(&'a dyn Executor);
+
+    impl<'a> RunExecutor<'a> {
+        pub(crate) fn new(
+            local: &'a dyn Executor,
+            _: &'a Session,
+            _: &'a Cancellation,
+            _: &RunIdentity,
+            _: Option<&'a Directory>,
+        ) -> Self {
+            Self(local)
+        }
+
+        pub(crate) fn executor(&self) -> &dyn Executor {
+            self.0
+        }
+
+        #[expect(clippy::unused_async, reason = "the same face as with containers")]
+        pub(crate) async fn close(&self) {}
+    }
+}
+
+#[cfg(not(feature = "docker"))]
+pub(crate) use disabled::RunExecutor;
+#[cfg(feature = "docker")]
+pub(crate) use enabled::RunExecutor;

@@ -1,13 +1,11 @@
 //! Shared parts of the tests of ccm: fakes of the machine, scratch directories, isolated processes, faults.
 #![expect(clippy::disallowed_methods, reason = "tests start processes and inspect the machine themselves")]
-#![cfg_attr(
-    target_arch = "x86_64",
-    expect(clippy::disallowed_types, reason = "the memory of a traced process is a file")
-)]
+#![expect(clippy::disallowed_types, reason = "memory of a traced process, networks and logs are files")]
 #![expect(clippy::missing_panics_doc, reason = "everything here fails the test by panicking")]
 #![expect(clippy::panic, reason = "a test fails by panicking")]
 
 mod binary;
+mod containers;
 mod fakes;
 mod faults;
 mod isolated;
@@ -18,6 +16,9 @@ mod thing;
 mod wait;
 
 pub use binary::{Called, Ccm, RunningCcm, repository, shell};
+pub use containers::{
+    Dockerd, FakeAnswer, FakeCommand, FakeEngine, IMAGE, PodmanService, Registry, TarFile, busybox_image, tar,
+};
 pub use fakes::{FakeClock, FakeFile, FakeFiles, FakeMachine, FakeRunner};
 pub use faults::{Fault, Faulted, no_faults, sweep, wait_until_executed};
 pub use isolated::{isolated, isolated_with_setup};

@@ -12,6 +12,7 @@ mod ledger;
 mod manifest;
 mod path;
 mod redaction;
+mod shell;
 mod shell_words;
 mod sources;
 mod spans;
@@ -45,6 +46,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "manifest", run: manifest::run, words: manifest::WORDS },
     Target { name: "path", run: path::run, words: path::WORDS },
     Target { name: "redaction", run: redaction::run, words: redaction::WORDS },
+    Target { name: "shell", run: shell::run, words: shell::WORDS },
     Target { name: "template", run: template::run, words: template::WORDS },
     Target { name: "words", run: shell_words::run, words: shell_words::WORDS },
     Target { name: "yaml", run: yaml::run, words: yaml::WORDS },

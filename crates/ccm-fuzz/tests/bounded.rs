@@ -36,6 +36,7 @@ endured! {
     manifest: 200,
     path: 2000,
     redaction: 40,
+    shell: 5000,
     template: 200,
     words: 3000,
     yaml: 500,

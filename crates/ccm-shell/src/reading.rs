@@ -1,0 +1,264 @@
+//! Result of reading a text: its simple commands, with all that is known of each.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::span::ShellSpan;
+use crate::tree::RedirectionOperator;
+
+/// Commands that a text may run, in the order of the text. Commands in substitutions stand before the command that
+/// uses their output, and those in functions where the function is defined.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ShellReading {
+    /// The commands.
+    pub commands: Vec<ShellCommand>,
+}
+
+/// Simple command, or the part of a construct that is no command, such as the word of a `case`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShellCommand {
+    /// Role of the command.
+    pub role: CommandRole,
+    /// Program or builtin with its arguments, after all expansions.
+    pub words: Vec<ShellWord>,
+    /// Variables that the command sets, for itself or for what follows.
+    pub assignments: Vec<ShellAssignment>,
+    /// Redirections, in order.
+    pub redirections: Vec<ShellRedirection>,
+    /// Standard input, after redirections.
+    pub input: ShellInput,
+    /// Directories in which the command may run.
+    pub directories: Arc<ShellDirectories>,
+    /// Search path for programs.
+    pub search_path: Arc<ShellSearchPath>,
+    /// Effects of the shell itself that are not known.
+    pub doubts: Vec<ShellDoubt>,
+    /// Location in the text.
+    pub span: ShellSpan,
+}
+
+/// Role of a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CommandRole {
+    /// A program, whose name is the first word. Also the call of a function that may not be defined.
+    Program,
+    /// A builtin of the shell.
+    Builtin,
+    /// The call of a function of the text, whose commands are listed where it is defined.
+    Function,
+    /// No program: assignments, redirections or doubts alone.
+    Construct,
+}
+
+/// Word after all expansions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ShellWord {
+    /// Pieces, in order. None for an empty word.
+    pub pieces: Vec<WordPiece>,
+    /// Location in the text.
+    pub span: ShellSpan,
+}
+
+/// Piece of a word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WordPiece {
+    /// Text as it is written or as the value of a variable that is known.
+    Text {
+        /// The text, without quotes.
+        text: String,
+        /// The text is in quotes.
+        is_quoted: bool,
+    },
+    /// Character of a pattern: `*`, `?` or `[`.
+    Pattern(char),
+    /// Text that is not known.
+    Unknown {
+        /// Origin of the text.
+        origin: UnknownOrigin,
+        /// The text may become any number of words.
+        is_many: bool,
+    },
+}
+
+/// Origin of a text that is not known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UnknownOrigin {
+    /// Value of a variable or positional parameter.
+    Variable(String),
+    /// Output of commands: their range in [`ShellReading::commands`].
+    Output(Range<usize>),
+    /// File that stands for the output or input of commands, as in `<(…)`.
+    Process(Range<usize>),
+    /// A number.
+    Number,
+    /// Home directory of a user; of the caller if the name is empty.
+    Home(String),
+    /// Words that braces make.
+    Braces,
+}
+
+/// Variable that a command sets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShellAssignment {
+    /// Name of the variable.
+    pub name: String,
+    /// Value, if it is written in the text.
+    pub value: Option<ShellWord>,
+    /// Location in the text.
+    pub span: ShellSpan,
+}
+
+/// Redirection of a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShellRedirection {
+    /// Operator.
+    pub operator: RedirectionOperator,
+    /// Number of the descriptor, if it is written.
+    pub descriptor: Option<u32>,
+    /// File, descriptor or text.
+    pub target: ShellWord,
+    /// Location in the text.
+    pub span: ShellSpan,
+}
+
+/// Standard input of a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ShellInput {
+    /// Input of the whole text.
+    Inherited,
+    /// Output of the commands before in a pipeline: their range in [`ShellReading::commands`].
+    Pipe(Range<usize>),
+    /// A file.
+    File(ShellWord),
+    /// Text of a heredoc or here-string.
+    Text(ShellWord),
+    /// An input that is not known, such as that of a function.
+    Unknown,
+}
+
+/// Directories in which a command may run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ShellDirectories {
+    /// Absolute paths without `.` and `..`. Empty for a command that is never reached.
+    pub paths: Vec<String>,
+    /// Any directory is possible.
+    pub is_unknown: bool,
+}
+
+/// Search path for programs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ShellSearchPath {
+    /// That of the environment.
+    Initial,
+    /// Value of `PATH`.
+    Path(String),
+    /// `PATH` is set to a value that is not known.
+    Unknown,
+}
+
+/// Effect of the shell that is not known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShellDoubt {
+    /// Kind of the effect.
+    pub kind: DoubtKind,
+    /// Location in the text.
+    pub span: ShellSpan,
+}
+
+/// Kind of an effect that is not known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DoubtKind {
+    /// A value that is not known is evaluated as an arithmetic expression, which can run commands in bash.
+    Arithmetic,
+    /// A text that is not known is run: `eval "$x"`, `trap "$x" EXIT`, `${x@P}`.
+    Code,
+    /// A file is run in this shell: `. file`.
+    SourcedFile,
+    /// A variable is set whose name is not known.
+    VariableName,
+    /// An option of the shell that changes how the shell reads or runs what follows.
+    ShellOption,
+    /// A name gets another meaning: `alias`, `hash -p`, `enable`.
+    Renamed,
+    /// A function is passed on to other shells: `export -f`.
+    ExportedFunction,
+    /// A function starts itself over and over, as a fork bomb does.
+    ForkBomb,
+}
+
+impl ShellWord {
+    /// Builds a word of a known text.
+    pub fn known(text: impl Into<String>, span: ShellSpan) -> Self {
+        Self { pieces: vec![WordPiece::Text { text: text.into(), is_quoted: true }], span }
+    }
+
+    /// Returns the text of the word, if all of it is known.
+    pub fn text(&self) -> Option<String> {
+        let mut whole = String::new();
+        for piece in &self.pieces {
+            match piece {
+                WordPiece::Text { text, .. } => whole += text,
+                WordPiece::Pattern(_) | WordPiece::Unknown { .. } => return None,
+            }
+        }
+        Some(whole)
+    }
+
+    /// Returns the text before the first piece that is a pattern or not known.
+    pub fn known_prefix(&self) -> String {
+        let mut prefix = String::new();
+        for piece in &self.pieces {
+            match piece {
+                WordPiece::Text { text, .. } => prefix += text,
+                WordPiece::Pattern(_) | WordPiece::Unknown { .. } => break,
+            }
+        }
+        prefix
+    }
+
+    /// Returns `true` if the word may become none or several.
+    pub fn is_many(&self) -> bool {
+        self.pieces
+            .iter()
+            .any(|piece| matches!(piece, WordPiece::Pattern(_) | WordPiece::Unknown { is_many: true, .. }))
+    }
+
+    /// Returns `true` if a piece is not known. A pattern is known, but not what it matches.
+    pub fn has_unknown(&self) -> bool {
+        self.pieces.iter().any(|piece| matches!(piece, WordPiece::Unknown { .. }))
+    }
+
+    /// Returns the ranges of the commands whose output or files are in the word.
+    pub fn sources(&self) -> impl Iterator<Item = Range<usize>> + '_ {
+        self.pieces.iter().filter_map(|piece| match piece {
+            WordPiece::Unknown {
+                origin: UnknownOrigin::Output(range) | UnknownOrigin::Process(range),
+                ..
+            } => Some(range.clone()),
+            _ => None,
+        })
+    }
+}
+
+impl ShellDirectories {
+    /// Builds the directories of a command that runs in a single one.
+    pub fn one(path: impl Into<String>) -> Self {
+        Self { paths: vec![path.into()], is_unknown: false }
+    }
+
+    pub(crate) fn unknown() -> Self {
+        Self { paths: Vec::new(), is_unknown: true }
+    }
+
+    pub(crate) fn unreachable() -> Self {
+        Self::default()
+    }
+
+    /// Returns the only directory.
+    pub fn only(&self) -> Option<&str> {
+        match &*self.paths {
+            [path] if !self.is_unknown => Some(path),
+            _ => None,
+        }
+    }
+}

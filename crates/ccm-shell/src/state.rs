@@ -1,0 +1,218 @@
+//! State of a shell between commands: variables, directories, functions.
+
+use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::limits::ShellBudget;
+use crate::reading::{ShellDirectories, ShellSearchPath};
+use crate::span::ShellSpan;
+use crate::unreadable::ReadResult;
+
+/// Maximum number of directories that a command may run in before all are possible.
+const MAX_DIRECTORIES: usize = 8;
+
+/// Value of a variable. A variable without an entry is not known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum VariableValue {
+    Text(String),
+    /// An integer, which is not known.
+    Number,
+}
+
+impl VariableValue {
+    pub(crate) fn is_number(&self) -> bool {
+        match self {
+            Self::Number => true,
+            Self::Text(text) => is_integer(text),
+        }
+    }
+}
+
+pub(crate) fn is_integer(text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    !digits.is_empty() && digits.len() <= 18 && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct ShellState {
+    variables: Rc<HashMap<String, VariableValue>>,
+    pub(crate) directories: Arc<ShellDirectories>,
+    pub(crate) search_path: Arc<ShellSearchPath>,
+    /// Functions that are certainly defined.
+    pub(crate) functions: Rc<BTreeSet<String>>,
+    /// `set -e` is certainly on.
+    pub(crate) exits_on_error: bool,
+    /// `PWD` is the directory, because nothing assigned to it.
+    has_directory_variable: bool,
+    /// `CDPATH` may be set, so that `cd` may find its directory elsewhere.
+    pub(crate) may_search_directories: bool,
+}
+
+/// Directories after a command that succeeded, and after one that failed.
+#[derive(Clone, Debug)]
+pub(crate) struct Flow {
+    pub(crate) succeeded: Arc<ShellDirectories>,
+    pub(crate) failed: Arc<ShellDirectories>,
+}
+
+impl Flow {
+    pub(crate) fn same(directories: &Arc<ShellDirectories>) -> Self {
+        Self { succeeded: Arc::clone(directories), failed: Arc::clone(directories) }
+    }
+
+    pub(crate) fn either(&self) -> Arc<ShellDirectories> {
+        union(&self.succeeded, &self.failed)
+    }
+}
+
+pub(crate) fn union(one: &Arc<ShellDirectories>, other: &Arc<ShellDirectories>) -> Arc<ShellDirectories> {
+    if Arc::ptr_eq(one, other) || one == other || one.is_unknown {
+        return Arc::clone(one);
+    }
+    if other.is_unknown || one.paths.is_empty() {
+        return Arc::clone(other);
+    }
+    let mut paths = one.paths.clone();
+    paths.extend(other.paths.iter().filter(|path| !one.paths.contains(path)).cloned());
+    if paths.len() > MAX_DIRECTORIES {
+        return Arc::new(ShellDirectories::unknown());
+    }
+    Arc::new(ShellDirectories { paths, is_unknown: false })
+}
+
+/// Joins a path to a directory and removes `.` and `..`, as `cd` does.
+pub(crate) fn joined(directory: &str, path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    let base = if path.starts_with('/') { "" } else { directory };
+    for part in base.split('/').chain(path.split('/')) {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    format!("/{}", parts.join("/"))
+}
+
+impl ShellState {
+    pub(crate) fn new(directory: &str, variables: &[(String, String)]) -> Self {
+        let mut values: HashMap<String, VariableValue> = variables
+            .iter()
+            .map(|(name, value)| (name.clone(), VariableValue::Text(value.clone())))
+            .collect();
+        values.insert("IFS".to_owned(), VariableValue::Text(" \t\n".to_owned()));
+        values.remove("PWD");
+        let may_search_directories = values.contains_key("CDPATH");
+        Self {
+            variables: Rc::new(values),
+            directories: Arc::new(ShellDirectories::one(joined("/", directory))),
+            search_path: Arc::new(ShellSearchPath::Initial),
+            functions: Rc::new(BTreeSet::new()),
+            exits_on_error: false,
+            has_directory_variable: true,
+            may_search_directories,
+        }
+    }
+
+    pub(crate) fn variable(&self, name: &str) -> Option<VariableValue> {
+        if name == "PWD" && self.has_directory_variable {
+            return self.directories.only().map(|path| VariableValue::Text(path.to_owned()));
+        }
+        self.variables.get(name).cloned()
+    }
+
+    /// Sets a variable; `None` if the value is not known.
+    pub(crate) fn set(
+        &mut self,
+        name: &str,
+        value: Option<VariableValue>,
+        budget: &mut ShellBudget,
+        span: ShellSpan,
+    ) -> ReadResult<()> {
+        if name == "PATH" {
+            self.search_path = Arc::new(match &value {
+                Some(VariableValue::Text(path)) => ShellSearchPath::Path(path.clone()),
+                _ => ShellSearchPath::Unknown,
+            });
+        }
+        self.has_directory_variable &= name != "PWD";
+        self.may_search_directories |= name == "CDPATH";
+        if value.is_none() && !self.variables.contains_key(name) {
+            return Ok(());
+        }
+        self.charge(budget, span)?;
+        let variables = Rc::make_mut(&mut self.variables);
+        match value {
+            Some(value) => {
+                variables.insert(name.to_owned(), value);
+            }
+            None => {
+                variables.remove(name);
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts the copy of the variables that a change makes.
+    fn charge(&self, budget: &mut ShellBudget, span: ShellSpan) -> ReadResult<()> {
+        let is_shared = Rc::strong_count(&self.variables) > 1;
+        budget.steps(if is_shared { 1 + self.variables.len() } else { 1 }, span)
+    }
+
+    /// Forgets all variables and directories, because commands that are not known may have changed them.
+    pub(crate) fn invalidate(&mut self) {
+        self.variables = Rc::new(HashMap::new());
+        self.directories = Arc::new(ShellDirectories::unknown());
+        self.functions = Rc::new(BTreeSet::new());
+        self.exits_on_error = false;
+        self.has_directory_variable = false;
+        self.may_search_directories = true;
+    }
+
+    pub(crate) fn has_default_separators(&self) -> bool {
+        self.variables.get("IFS") == Some(&VariableValue::Text(" \t\n".to_owned()))
+    }
+
+    /// Joins the variables and functions of two ways to one point of the text. Directories are those of `self`.
+    pub(crate) fn join(&mut self, other: &Self, budget: &mut ShellBudget, span: ShellSpan) -> ReadResult<()> {
+        if !Rc::ptr_eq(&self.variables, &other.variables) {
+            budget.steps(1 + self.variables.len(), span)?;
+            let joined = self.variables.iter().filter_map(|(name, value)| {
+                let others = other.variables.get(name)?;
+                let value = match (value, others) {
+                    (one, two) if one == two => one.clone(),
+                    (one, two) if one.is_number() && two.is_number() => VariableValue::Number,
+                    _ => return None,
+                };
+                Some((name.clone(), value))
+            });
+            self.variables = Rc::new(joined.collect());
+        }
+        if self.search_path != other.search_path {
+            self.search_path = Arc::new(ShellSearchPath::Unknown);
+        }
+        if !Rc::ptr_eq(&self.functions, &other.functions) {
+            budget.steps(1 + self.functions.len(), span)?;
+            self.functions = Rc::new(self.functions.intersection(&other.functions).cloned().collect());
+        }
+        self.exits_on_error &= other.exits_on_error;
+        self.has_directory_variable &= other.has_directory_variable;
+        self.may_search_directories |= other.may_search_directories;
+        Ok(())
+    }
+
+    pub(crate) fn define(&mut self, name: &str, budget: &mut ShellBudget, span: ShellSpan) -> ReadResult<()> {
+        budget.steps(1 + self.functions.len(), span)?;
+        Rc::make_mut(&mut self.functions).insert(name.to_owned());
+        Ok(())
+    }
+
+    pub(crate) fn undefine(&mut self, name: &str) {
+        if self.functions.contains(name) {
+            Rc::make_mut(&mut self.functions).remove(name);
+        }
+    }
+}

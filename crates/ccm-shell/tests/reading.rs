@@ -1,0 +1,386 @@
+//! Tables: texts and the commands that are read of them.
+
+use ccm_shell::{
+    CommandRole, RedirectionOperator, ShellBudget, ShellCommand, ShellContext, ShellDialect, ShellInput,
+    ShellWord, UnknownOrigin, UnreadableKind, WordPiece, read,
+};
+
+/// Returns the commands of a text, or the kind of the reason against it.
+fn reading(text: &str, dialect: ShellDialect) -> Vec<String> {
+    let variables = vec![("HOME".to_owned(), "/home/agent".to_owned())];
+    let context = ShellContext { directory: "/w".to_owned(), variables };
+    match read(text, dialect, &context, &mut ShellBudget::default()) {
+        Ok(reading) => reading.commands.iter().map(shown).collect(),
+        Err(error) => vec![format!("{:?}: {}", error.kind, &text[error.span.range()])],
+    }
+}
+
+fn shown(command: &ShellCommand) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    match command.role {
+        CommandRole::Function => parts.push("function".to_owned()),
+        CommandRole::Builtin => parts.push("builtin".to_owned()),
+        CommandRole::Construct | CommandRole::Program => {}
+    }
+    for assignment in &command.assignments {
+        let value = assignment.value.as_ref().map_or_else(|| "?".to_owned(), word);
+        parts.push(format!("{}={value}", assignment.name));
+    }
+    parts.extend(command.words.iter().map(word));
+    for redirection in &command.redirections {
+        let operator = match redirection.operator {
+            RedirectionOperator::Read => "<",
+            RedirectionOperator::Write => ">",
+            RedirectionOperator::Append => ">>",
+            RedirectionOperator::ReadWrite => "<>",
+            RedirectionOperator::Duplicate => ">&",
+            RedirectionOperator::WriteBoth => "&>",
+            RedirectionOperator::AppendBoth => "&>>",
+            RedirectionOperator::HereDocument => "<<",
+            RedirectionOperator::HereString => "<<<",
+        };
+        let number = redirection.descriptor.map_or_else(String::new, |number| number.to_string());
+        parts.push(format!("{number}{operator}{}", word(&redirection.target)));
+    }
+    match &command.input {
+        ShellInput::Inherited => {}
+        ShellInput::Pipe(range) => parts.push(format!("(input {range:?})")),
+        ShellInput::File(_) => parts.push("(file)".to_owned()),
+        ShellInput::Text(_) => parts.push("(text)".to_owned()),
+        ShellInput::Unknown => parts.push("(any input)".to_owned()),
+    }
+    if command.directories.is_unknown {
+        parts.push("(anywhere)".to_owned());
+    } else if command.directories.paths != ["/w"] {
+        parts.push(format!("(in {})", command.directories.paths.join(" or ")));
+    }
+    parts.extend(command.doubts.iter().map(|doubt| format!("({:?})", doubt.kind)));
+    parts.join(" ")
+}
+
+fn word(word: &ShellWord) -> String {
+    let piece = |piece: &WordPiece| match piece {
+        WordPiece::Text { text, .. } => text.replace('\n', "\\n"),
+        WordPiece::Pattern(character) => format!("{{{character}}}"),
+        WordPiece::Unknown { origin, is_many } => {
+            let origin = match origin {
+                UnknownOrigin::Variable(name) => format!("${name}"),
+                UnknownOrigin::Output(range) => format!("$({range:?})"),
+                UnknownOrigin::Process(range) => format!("<({range:?})"),
+                UnknownOrigin::Number => "number".to_owned(),
+                UnknownOrigin::Home(user) => format!("~{user}"),
+                UnknownOrigin::Braces => "braces".to_owned(),
+            };
+            format!("‹{origin}{}›", if *is_many { "…" } else { "" })
+        }
+    };
+    match &*word.pieces {
+        _ if word.text().is_some_and(|text| text.is_empty()) => "''".to_owned(),
+        pieces => pieces.iter().map(piece).collect(),
+    }
+}
+
+fn assert_read(dialect: ShellDialect, rows: &[(&str, &[&str])]) {
+    for (text, expected) in rows {
+        assert_eq!(reading(text, dialect), *expected, "{dialect:?}: {text}");
+    }
+}
+
+/// Texts that are read in the same way for both dialects.
+fn assert_read_alike(rows: &[(&str, &[&str])]) {
+    assert_read(ShellDialect::Sh, rows);
+    assert_read(ShellDialect::Bash, rows);
+}
+
+#[test]
+fn words_are_decoded() {
+    assert_read_alike(&[
+        ("ls -la", &["ls -la"]),
+        (r"r''m 'r'm r\m", &["rm rm rm"]),
+        ("r\\\nm -rf", &["rm -rf"]),
+        (r#"p "a\$b\x" '\n' """#, &[r"p a$b\x \n ''"]),
+        ("p a\\ b 'c d'e", &["p a b c de"]),
+        ("rm$IFS-rf$IFS/srv", &["rm -rf /srv"]),
+        ("X='a b'; p $X \"$X\" x$X", &["X=a b", "p a b a b xa b"]),
+        ("X=; $X p \"$X\"", &["X=''", "p ''"]),
+        ("X='*'; p $X \"$X\"", &["X=*", "p {*} *"]),
+        ("p *.c [ab] [ \"*\"", &["p {*}.c {[}ab] [ *"]),
+        ("p ~ ~/x ~root/y x~ '~'", &["p /home/agent /home/agent/x ‹~root›/y x~ ~"]),
+        ("X=~/a:~/b; p $X", &["X=/home/agent/a:/home/agent/b", "p /home/agent/a:/home/agent/b"]),
+        ("p $1 \"$@\" $# $? \"${#x}\"", &["p ‹$1…› ‹$@…› ‹number› ‹number› ‹number›"]),
+        ("p ${HOME:-x} ${y:-x} ${y+x} \"${y%.c}\"", &["p /home/agent ‹$y…› ‹$y…› ‹$y›"]),
+        ("p $ $% a$ \"$\" '$'", &["p $ $% a$ $ $"]),
+        ("p a#b # c", &["p a#b"]),
+        ("$X p", &["‹$X…› p"]),
+        ("p $((1 + 2))", &["p ‹number›"]),
+    ]);
+}
+
+#[test]
+fn every_part_of_a_text_is_read() {
+    assert_read_alike(&[
+        ("a; b & c && d || e", &["a", "b", "c", "d", "e"]),
+        ("a\nb\n\n", &["a", "b"]),
+        ("a | b |\n c", &["a", "b (input 0..1)", "c (input 1..2)"]),
+        ("(a; b) | { c; d; }", &["a", "b", "c (input 0..2)", "d (input 0..2)"]),
+        ("if a; then b; elif c; then d; else e; fi", &["a", "b", "c", "d", "e"]),
+        ("while a; do b; done; until c\ndo d\ndone", &["a", "b", "c", "d"]),
+        ("for i in x; do p $i; done", &["i=x", "p x"]),
+        ("for i in x y; do p $i; done", &["i=?", "p ‹$i…›"]),
+        ("for i; do a; done", &["i=?", "a"]),
+        ("case $x in a|(b) p;; esac", &["Syntax: ("]),
+        ("case $x in a|b) p;; (*) q; esac", &["p", "q"]),
+        ("! a", &["a"]),
+        ("f() { a; }; f b", &["a (any input)", "function f b"]),
+        ("f() ( a )", &["a (any input)"]),
+        ("p \"$(a; b)\" `c`", &["a", "b", "c", "p ‹$(0..2)› ‹$(2..3)…›"]),
+        ("p ${x:-$(a)}", &["a", "p ‹$x…›"]),
+        ("X=$(a) p", &["a", "X=‹$(0..1)› p"]),
+        ("p $(( $(a) + 1 ))", &["a", "p ‹number› (Arithmetic)"]),
+        ("command a; exec b; command -v c", &["a", "b", "builtin command -v c"]),
+        ("eval 'a; b' c", &["builtin eval a; b c", "a", "b c"]),
+        ("eval \"$x\"", &["builtin eval ‹$x› (Code)"]),
+        ("trap 'rm x' EXIT", &["builtin trap rm x EXIT", "rm x (any input) (anywhere)"]),
+        ("trap - INT", &["builtin trap - INT"]),
+        (". ./x; p $HOME", &["builtin . ./x (SourcedFile)", "p ‹$HOME…› (anywhere)"]),
+    ]);
+    assert_read(ShellDialect::Sh, &[("time -p a", &["time -p a", "a"])]);
+}
+
+#[test]
+fn redirections_and_heredocs_are_read() {
+    assert_read_alike(&[
+        ("2>/dev/null a <x >>y", &["a 2>/dev/null <x >>y (file)"]),
+        ("> f", &[">f"]),
+        ("a >&2 2>&1 <&-", &["a >&2 2>&1 >&- (any input)"]),
+        ("a <<E\nhi $x $(b)\nE\nc", &["b", "a <<hi ‹$x› ‹$(0..1)›\\n (text)", "c"]),
+        ("a <<'E'\n$(b)\nE\n", &["a <<$(b)\\n (text)"]),
+        ("a <<-E\n\tx\n\tE\n", &["a <<x\\n (text)"]),
+        ("a <<A <<B\n1\nA\n2\nB\n", &["a <<1\\n <<2\\n (text)"]),
+        ("while read x; do sh; done <l", &["<l (file)", "builtin x=? read x (file)", "sh (file)"]),
+        ("a <<E\n\\$x \\` \\\\ \\n\nE", &["a <<$x ` \\ \\n\\n (text)"]),
+        ("{ a; } <<E | b\nx\nE\n", &["<<x\\n (text)", "a (text)", "b (input 0..2)"]),
+    ]);
+}
+
+#[test]
+fn directories_are_followed() {
+    assert_read_alike(&[
+        ("cd sub && p", &["builtin cd sub", "p (in /w/sub)"]),
+        ("cd sub; p", &["builtin cd sub", "p (in /w/sub or /w)"]),
+        ("cd sub || exit 1; p", &["builtin cd sub", "builtin exit 1", "p (in /w/sub)"]),
+        ("cd sub || p", &["builtin cd sub", "p"]),
+        ("set -e; cd sub; p", &["builtin set -e", "builtin cd sub", "p (in /w/sub)"]),
+        ("(cd sub; p); q", &["builtin cd sub", "p (in /w/sub or /w)", "q"]),
+        ("cd a && cd ../b && p", &["builtin cd a", "builtin cd ../b (in /w/a)", "p (in /w/b)"]),
+        ("cd / && cd .. && p", &["builtin cd /", "builtin cd .. (in /)", "p (in /)"]),
+        ("cd && p", &["builtin cd", "p (in /home/agent)"]),
+        ("cd \"$x\" && p", &["builtin cd ‹$x›", "p (anywhere)"]),
+        ("cd - && p", &["builtin cd -", "p (anywhere)"]),
+        ("while a; do cd x; p; done", &["a (anywhere)", "builtin cd x (anywhere)", "p (anywhere)"]),
+        ("if cd x; then p; else q; fi", &["builtin cd x", "p (in /w/x)", "q"]),
+        ("f() { cd x; }; f; p", &["builtin cd x (any input) (anywhere)", "function f", "p (anywhere)"]),
+        ("cd x && p $PWD", &["builtin cd x", "p /w/x (in /w/x)"]),
+        ("eval 'cd x' && p", &["builtin eval cd x", "builtin cd x", "p (in /w/x)"]),
+        ("cd x | p; q", &["builtin cd x", "p (input 0..1)", "q"]),
+        ("CDPATH=/; cd x && p", &["CDPATH=/", "builtin cd x", "p (anywhere)"]),
+    ]);
+}
+
+#[test]
+fn variables_are_followed() {
+    assert_read_alike(&[
+        ("X=rm; $X a", &["X=rm", "rm a"]),
+        ("X=rm p; $X a", &["X=rm p", "‹$X…› a"]),
+        ("X=1 :; p $X", &["builtin X=1 :", "p ‹$X…›"]),
+        ("a && X=rm; $X b", &["a", "X=rm", "‹$X…› b"]),
+        ("X=rm && $X b", &["X=rm", "rm b"]),
+        ("X=a; if c; then X=b; fi; $X", &["X=a", "c", "X=b", "‹$X…›"]),
+        (
+            "X=a; for i in 1 2; do $X; X=b; done",
+            &["X=a", "i=? (anywhere)", "‹$X…› (anywhere)", "X=b (anywhere)"],
+        ),
+        ("X=a; f() { X=b; }; f; p $X", &["X=a", "X=b (any input)", "function f", "p ‹$X…›"]),
+        ("X=a; for i in 1 2; do p $X; X=b; done", &["X=a", "i=?", "p ‹$X…›", "X=b"]),
+        ("X=a; (X=b); $X", &["X=a", "X=b", "a"]),
+        ("X=a; read X; $X", &["X=a", "builtin X=? read X", "‹$X…›"]),
+        (": \"${X:=rm}\"; $X a", &["builtin : ‹$X›", "‹$X…› a"]),
+        ("unset X; $X a", &["builtin X=? unset X", "‹$X…› a"]),
+        ("export X=$HOME/a; p $X", &["builtin X=/home/agent/a export X=/home/agent/a", "p /home/agent/a"]),
+        ("IFS=/; X=a/b; p $X", &["IFS=/", "X=a/b", "p ‹$X…›"]),
+        ("IFS= read -r l; X=a; p $X", &["builtin IFS='' l=? read -r l", "X=a", "p a"]),
+        (
+            "i=0; while [ $i -lt 3 ]; do i=$((i+1)); done",
+            &["i=0", "builtin [ ‹number› -lt 3 ]", "i=‹number›"],
+        ),
+        ("p $((x + 1))", &["p ‹number› (Arithmetic)"]),
+        ("x=1; p $((x + 1))", &["x=1", "p ‹number›"]),
+        ("x='a[0]'; p $((x))", &["x=a[0]", "p ‹number› (Arithmetic)"]),
+    ]);
+}
+
+#[test]
+fn texts_of_two_meanings_are_refused_for_sh() {
+    for (text, part) in [
+        ("echo hi &>/dev/null rm -r x", "&>"),
+        ("[[ a || rm -r x ]]", "[["),
+        ("((rm -r x))", "(("),
+        ("alias ls='rm -r'\nls x", "alias ls='rm -r'"),
+        (r"$'\x72m' x", "$'"),
+        ("{rm,-r,x}", "{rm,-r,x}"),
+        ("echo {1..3}", "{1..3}"),
+        ("diff <(ls a) <(ls b)", "<("),
+        ("ls |& cat", "|&"),
+        ("cat <<< x", "<<<"),
+        ("a=(1 2)", "("),
+        ("echo ${a[0]}", "${a["),
+        ("echo ${x/a/b}", "${x/"),
+        ("echo >&out x", ">&out"),
+        ("echo 12>x", "12"),
+        ("f() echo", "f"),
+        ("a-b() { x; }", "a-b"),
+        ("function f { x; }", "function"),
+        ("select x in a; do b; done", "select"),
+        ("x+=1", "x+=1"),
+        ("a[0]=x", "a[0]=x"),
+        ("time { a; }", "time"),
+        ("time -o x a", "time"),
+        ("time cd /", "time"),
+        ("source x", "source x"),
+        ("printf -v a x", "printf -v a x"),
+        ("read -r 'a[0]'", "'a[0]'"),
+        ("echo $((x++))", "++"),
+        ("echo $[1]", "$["),
+        ("echo `a \\`b\\``", "`a \\`"),
+        ("echo \"${x:-'a'}\"", "'"),
+        ("echo x >*", ">*"),
+        ("cat <<E\na\\\nE\nE", "E"),
+        ("in x", "in"),
+        ("echo {fd}>x", "{fd}"),
+    ] {
+        let found = reading(text, ShellDialect::Sh);
+        let is_refused = |kind: &str| found == [format!("{kind}: {part}")];
+        assert!(is_refused("Ambiguous") || is_refused("Syntax"), "{text}: {found:?}");
+    }
+}
+
+#[test]
+fn constructs_of_bash_are_read() {
+    assert_read(
+        ShellDialect::Bash,
+        &[
+            ("a &>/dev/null rm", &["a rm &>/dev/null"]),
+            ("[[ -f a && $x == b* || ! -d $(c) ]]", &["c"]),
+            ("[[ $x -eq 1 ]]", &["(Arithmetic)"]),
+            ("[[ -v $x ]]", &["(VariableName)"]),
+            ("(( x = 1 + 2 )); p $x", &["p ‹number›"]),
+            ("((x++))", &["(Arithmetic)"]),
+            ("$'\\x72m' x", &["rm x"]),
+            ("{rm,-r,x}", &["rm -r x"]),
+            ("p {1..3}", &["p ‹braces…›"]),
+            ("a <(b) >(c)", &["b", "c (any input)", "a ‹<(0..1)› ‹<(1..2)›"]),
+            ("cat <<< \"$x\"", &["cat <<<‹$x› (text)"]),
+            ("a |& b", &["a", "b (input 0..1)"]),
+            ("a=(rm x); \"${a[@]}\"", &["a=?", "‹$a…›"]),
+            ("a[1]=x; p ${a[1]}", &["a=?", "p ‹$a…›"]),
+            ("p ${a[$i]}", &["p ‹$a…› (Arithmetic)"]),
+            ("p ${x@P}", &["p ‹$x…› (Code)"]),
+            ("p ${!x}", &["p ‹$x…› (VariableName)"]),
+            ("p ${x/a/$(b)} ${x:1:2} ${x^^}", &["b", "p ‹$x…› ‹$x…› ‹$x…›"]),
+            ("for ((i = 0; i < 3; i++)); do a; done", &["a"]),
+            ("select x in a; do b; done", &["x=a", "b"]),
+            ("function f { a; }; f", &["a (any input)", "function f"]),
+            (
+                ":() { :|:& };:",
+                &["function : (any input) (ForkBomb)", "function : (input 0..1) (ForkBomb)", "function :"],
+            ),
+            ("alias ls=rm", &["builtin alias ls=rm (Renamed)"]),
+            ("hash -p /bin/rm ls", &["builtin hash -p /bin/rm ls (Renamed)"]),
+            ("declare -n r=x", &["builtin r=x declare -n r=x (VariableName)"]),
+            ("export -f f", &["builtin export -f f (ExportedFunction)"]),
+            ("shopt -s expand_aliases", &["builtin shopt -s expand_aliases (ShellOption)"]),
+            ("set -o posix", &["builtin set -o posix (ShellOption)"]),
+            ("x+=1; p $x", &["x=?", "p ‹$x…›"]),
+            ("a &>>x", &["a &>>x"]),
+            ("echo >&out x", &["builtin echo x &>out"]),
+            ("time a | b", &["a", "b (input 0..1)"]),
+            ("pushd /x && p", &["builtin pushd /x", "p (in /x)"]),
+            ("let x=1+2; p $x", &["builtin let x=1+2", "p ‹number›"]),
+        ],
+    );
+    for text in [
+        "echo $((a[$(b)]))",
+        "printf -v 'a[$(b)]' x",
+        "read -r 'a[$(b)]' <<< x",
+        "coproc a",
+        "[[ a =~ (b) ]]",
+        "unset 'a[$(b)]'",
+        "declare 'a=($(b))'",
+    ] {
+        let found = reading(text, ShellDialect::Bash);
+        assert!(found[0].starts_with("Unsupported: "), "{text}: {found:?}");
+    }
+}
+
+#[test]
+fn incomplete_texts_are_errors_at_their_place() {
+    for (text, kind, part) in [
+        ("echo $(", "Syntax", "$("),
+        ("echo 'a", "Syntax", "'"),
+        ("echo \"a", "Syntax", "\""),
+        ("a &&", "Syntax", ""),
+        ("if a; then b", "Syntax", ""),
+        ("fi", "Syntax", "fi"),
+        ("a ;; b", "Syntax", ";;"),
+        ("a | | b", "Syntax", "|"),
+        ("a >", "Syntax", ">"),
+        ("a )", "Syntax", ")"),
+        ("( )", "Syntax", ")"),
+        ("{ }", "Syntax", "}"),
+        ("a (b)", "Syntax", "b"),
+        ("a b (c)", "Syntax", "("),
+        ("cat <<E$[\t\t", "Ambiguous", "$["),
+        ("cat <<E\nx\n", "Unsupported", "<<"),
+        ("${", "Unsupported", "${"),
+        ("echo ${x", "Syntax", "${"),
+        ("a \\", "Unsupported", "\\"),
+        ("echo $((1", "Syntax", "$("),
+    ] {
+        assert_eq!(reading(text, ShellDialect::Sh), [format!("{kind}: {part}")], "{text}");
+    }
+}
+
+#[test]
+fn limits_hold() {
+    let kind = |text: &str| {
+        let context = ShellContext { directory: "/w".to_owned(), variables: Vec::new() };
+        let budget = &mut ShellBudget::default();
+        read(text, ShellDialect::Bash, &context, budget).map(|_| ()).map_err(|error| error.kind)
+    };
+    assert_eq!(kind(&"a".repeat(65_537)), Err(UnreadableKind::TooLong));
+    assert_eq!(kind(&"a".repeat(65_536)), Ok(()));
+    for deep in ["(", "$(", "{ ", "${x:-", "\"$(", "$((", "if ", "! ", "[[ ! ", "f() { "] {
+        let found = kind(&deep.repeat(5_000));
+        assert!(
+            matches!(
+                found,
+                Err(UnreadableKind::TooComplex
+                    | UnreadableKind::Syntax
+                    | UnreadableKind::Unsupported
+                    | UnreadableKind::Ambiguous)
+            ),
+            "{deep}: {found:?}"
+        );
+    }
+    let nested = |depth: usize| format!("{}a{}", "( ".repeat(depth), ")".repeat(depth));
+    assert_eq!(kind(&nested(60)), Ok(()));
+    assert_eq!(kind(&nested(70)), Err(UnreadableKind::TooComplex));
+    assert_eq!(kind(&"a;".repeat(2_000)), Ok(()));
+    assert_eq!(kind(&"a b c;".repeat(10_000)), Err(UnreadableKind::TooComplex));
+    // A text in a text, in a text.
+    let mut text = "a".to_owned();
+    for _ in 0..10 {
+        text = format!("eval {}", text.replace('\\', "\\\\").replace(' ', "\\ "));
+    }
+    assert!(matches!(kind(&text), Ok(()) | Err(UnreadableKind::TooComplex | UnreadableKind::TooLong)));
+}

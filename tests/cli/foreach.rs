@@ -122,6 +122,18 @@ fn the_document_of_a_validation_names_the_item() {
 }
 
 #[test]
+fn warnings_and_notes_are_shown_for_the_first_item() {
+    let scratch = scratch_with(
+        "ccm:\n  resources:\n    - foreach: [a, b, c]\n      exec:\n        - run {{ Item }}: {command: echo $HOME}\n",
+    );
+    let called = run(&scratch, &["validate", "m.yaml"]);
+    assert_eq!(called.code, 0, "{}", called.shown());
+    for part in ["warning: ", "note: ", "in item 1 (`a`) of `foreach`", "exec#run a runs in every run"] {
+        assert_eq!(called.stderr.matches(part).count(), 1, "{part}: {}", called.shown());
+    }
+}
+
+#[test]
 fn an_empty_list_is_an_empty_run() {
     let scratch = scratch_with(
         "data: {users: []}\nccm: {resources: [{foreach: '{{ Data.users }}', file: ['ROOT/{{ Item }}': {content: a}]}]}",

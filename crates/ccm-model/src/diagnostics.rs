@@ -30,7 +30,8 @@ impl Diagnostics {
         Self::default()
     }
 
-    /// Sets the label that each diagnostic with a location gets from now on, and returns the label before.
+    /// Sets the label that each diagnostic with a location gets from now on, and returns the label before. With a
+    /// label, a warning is dropped if there is one of its kind at its location.
     pub fn set_context(&mut self, context: Option<Arc<Label>>) -> Option<Arc<Label>> {
         std::mem::replace(&mut self.context, context)
     }
@@ -42,7 +43,14 @@ impl Diagnostics {
             Severity::Error => (&mut self.errors, "errors"),
             Severity::Warning | Severity::Note => (&mut self.warnings, "warnings"),
         };
-        if *count > MAX_PER_SEVERITY || !self.seen.insert(identity(&self.hasher, &found)) {
+        // The items of a list have most warnings in common, but for the name of the resource.
+        let is_common = self.context.is_some() && found.severity != Severity::Error;
+        let identity = if is_common {
+            self.hasher.hash_one((found.span(), found.kind))
+        } else {
+            identity(&self.hasher, &found)
+        };
+        if *count > MAX_PER_SEVERITY || !self.seen.insert(identity) {
             return;
         }
         *count += 1;
@@ -130,6 +138,9 @@ mod tests {
         assert_eq!(found.set_context(Some(label(2))), Some(label(1)));
         // The same error in another context is no other error.
         found.push(Diagnostic::error(DiagnosticKind::InvalidValue, at(7), "wrong"));
+        for name in ["a", "b"] {
+            found.push(Diagnostic::warning(DiagnosticKind::NoEffect, at(9), format!("{name} has no effect")));
+        }
         assert_eq!(found.set_context(None), Some(label(2)));
         found.push(Diagnostic::error(DiagnosticKind::InvalidValue, at(8), "wrong"));
         let labels: Vec<Vec<u32>> = found
@@ -137,7 +148,7 @@ mod tests {
             .iter()
             .map(|one| one.labels.iter().map(|label| label.span.start).collect())
             .collect();
-        assert_eq!(labels, [vec![7, 1], vec![], vec![8]]);
+        assert_eq!(labels, [vec![7, 1], vec![], vec![9, 2], vec![8]]);
     }
 
     #[test]

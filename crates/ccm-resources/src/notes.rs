@@ -32,6 +32,8 @@ pub fn notes(catalog: &Catalog, order: &[ResourceIndex]) -> Vec<Diagnostic> {
     notes.extend(unit_files_after_services(&managed));
     notes.extend(accounts_after_files(&managed));
     notes.sort_by_key(|note| note.span().map(|span| (span.source, span.start)));
+    // The resources of a `foreach` have a location in common, and a note for the first is enough.
+    notes.dedup_by_key(|note| (note.span(), note.kind));
     notes
 }
 

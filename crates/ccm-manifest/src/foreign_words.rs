@@ -63,10 +63,13 @@ const TYPES: &[(&[&str], &str)] = &[
     (&["directory", "folder", "file.directory"], "use `file` with `ensure: directory`"),
     (&["command", "cmd", "run", "execute", "cmd.run", "cmd.wait", "raw"], "use `exec`"),
     (&["shell", "bash", "script", "sh"], "use `exec` with `provider: shell`"),
+    (&["lineinfile", "file_line", "replace", "file.line", "file.replace"], "use `line`"),
+    (&["blockinfile", "file.blockreplace"], "use `block`"),
     (
-        &["lineinfile", "file_line", "blockinfile", "replace", "augeas", "ini_setting", "ini_file", "concat"],
-        "parts of files are not in this version: manage the whole file with `file` and `source: NAME.j2`",
+        &["ini_setting", "ini_file", "ini_subsetting", "ini.options_present", "augeas"],
+        "use `setting`, `line` or `block`",
     ),
+    (&["concat"], "use `block` for parts of a file, or `file` and `source: NAME.j2` for the whole"),
     (
         &[
             "include",
@@ -80,7 +83,10 @@ const TYPES: &[(&[&str], &str)] = &[
         ],
         "use `apply` for another manifest",
     ),
-    (&["host", "hosts", "ssh_authorized_key", "authorized_key"], "write the whole file with `file`"),
+    (
+        &["host", "hosts", "ssh_authorized_key", "authorized_key"],
+        "use `line`, or write the whole file with `file`",
+    ),
     (&["notify", "debug", "log"], "use `pre_message` or `post_message` below `ccm`"),
     (&["hostname"], "run `hostnamectl set-hostname NAME` in an `exec` with a guard"),
     (&["timezone"], "run `timedatectl set-timezone ZONE` in an `exec` with a guard"),
@@ -139,6 +145,13 @@ const OF_TYPE: &[(&str, &[&str], &str)] = &[
         &["validate", "validate_cmd", "validation", "verify", "check_cmd"],
         "checks of new content are not in this version: check the file in an `exec` that the service requires",
     ),
+    ("line", &["match_for_absence"], "write `ensure: absent` with `match` and without `line`"),
+    (
+        "line",
+        &["append_on_no_match", "replace", "backrefs", "firstmatch"],
+        "remove it: the manual of `line` says what ccm does",
+    ),
+    ("setting", &["section_prefix", "section_suffix"], "remove it: sections are in brackets"),
     ("file", &["checksum", "sha256"], "checksums are not in this version: check the file in an `exec`"),
     ("file", &["directory", "type"], "write `ensure: directory`"),
     ("exec", &["cmd", "line", "run", "cmdline"], "write `command`"),

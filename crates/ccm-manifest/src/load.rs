@@ -387,7 +387,9 @@ impl<'s> Loader<'s, '_> {
         if !diagnostics.has_errors() {
             paths::warn_below_absent(&catalog, &claims, &mut diagnostics);
             let missing = paths::directories_above(&catalog, &claims);
+            let unordered = paths::files_of_parts(&catalog, &claims);
             paths::require_directories(&mut catalog, &graph, missing, &mut diagnostics);
+            paths::require_files(&mut catalog, &graph, unordered);
         }
         file_users.resolve(&catalog, self.types, &mut waiting, &mut diagnostics);
         diagnostics.extend(self.context.take_unchecked());

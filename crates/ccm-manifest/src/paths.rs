@@ -6,6 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use ccm_graph::Graph;
 use ccm_model::{
     Catalog, Claim, ClaimKind, Dependency, Diagnostic, DiagnosticKind, Diagnostics, PathKind, ResourceIndex,
+    Sharing,
 };
 
 use crate::claims::Claimed;
@@ -100,6 +101,43 @@ pub(crate) fn directories_above(
     missing.sort_unstable();
     missing.dedup();
     missing
+}
+
+/// Returns each part of a file with the resource that manages the attributes of the file, without edges that
+/// exist already.
+pub(crate) fn files_of_parts(
+    catalog: &Catalog,
+    claims: &[Claimed<'_>],
+) -> Vec<(ResourceIndex, ResourceIndex)> {
+    let of_paths = || claims.iter().filter(|(_, claim)| claim.kind == ClaimKind::Path);
+    if !of_paths().any(|(_, claim)| claim.desired == PathKind::Part) {
+        return Vec::new();
+    }
+    let is_whole = |claim: &Claim<'_>| claim.sharing == Sharing::Shared && claim.desired != PathKind::Part;
+    let files: HashMap<&str, ResourceIndex> =
+        of_paths().filter(|(_, claim)| is_whole(claim)).map(|(index, claim)| (&*claim.key, *index)).collect();
+    let parts = of_paths().filter(|(_, claim)| claim.desired == PathKind::Part);
+    let edge = |(from, claim): &Claimed<'_>| {
+        let resource = catalog.resource(*from);
+        let mut edges = resource.require.iter().chain(&resource.subscribe);
+        let to = *files.get(&*claim.key)?;
+        (!edges.any(|edge| edge.on == to)).then_some((*from, to))
+    };
+    parts.filter_map(edge).collect()
+}
+
+/// Adds a dependency from each part of a file to the resource that manages the attributes of the file, unless
+/// that closes a cycle: written dependencies take precedence.
+pub(crate) fn require_files(
+    catalog: &mut Catalog,
+    graph: &Graph,
+    missing: Vec<(ResourceIndex, ResourceIndex)>,
+) {
+    for (from, to) in missing {
+        if !depends(catalog, graph, to, from) {
+            require(catalog, from, to);
+        }
+    }
 }
 
 /// Returns the paths of this kind that resources claim exclusively.

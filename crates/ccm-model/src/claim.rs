@@ -29,6 +29,10 @@ pub enum ClaimKind {
     Package,
     /// A user of the system.
     User,
+    /// A line of a file: its path and its text.
+    Line,
+    /// A setting of a file: its path, section and key.
+    Setting,
 }
 
 /// Number of resources that may manage an object.
@@ -47,6 +51,8 @@ pub enum PathKind {
     Directory,
     /// Absent: neither the path nor anything below it.
     Nothing,
+    /// A part of a file. The resource comes after one that claims the whole file as shared.
+    Part,
     /// Anything else.
     Other,
 }
@@ -67,6 +73,11 @@ impl<'a> Claim<'a> {
         Self { desired, ..Self::exclusive(ClaimKind::Path, path) }
     }
 
+    /// Builds a claim on a part of a file, at this path.
+    pub fn part_of_file(path: impl Into<Cow<'a, str>>) -> Self {
+        Self { desired: PathKind::Part, ..Self::shared(ClaimKind::Path, path) }
+    }
+
     /// Returns `true` for an exclusive claim on a path with this desired content.
     pub fn is_path_of(&self, desired: PathKind) -> bool {
         self.kind == ClaimKind::Path && self.sharing == Sharing::Exclusive && self.desired == desired
@@ -80,6 +91,8 @@ impl fmt::Display for ClaimKind {
             Self::Unit => "unit",
             Self::Package => "package",
             Self::User => "user",
+            Self::Line => "line",
+            Self::Setting => "setting",
         })
     }
 }

@@ -130,7 +130,20 @@ fn looks_quoted(scalar: &Scalar) -> bool {
     plain.kind() != ScalarKind::Text
 }
 
-/// Declares properties: the struct of their values, each an `Option`, and their table.
+/// Returns the name of the property that an identifier stands for: `r#match` stands for `match`.
+#[doc(hidden)]
+pub const fn property_name(identifier: &'static str) -> &'static str {
+    match identifier.as_bytes() {
+        [b'r', b'#', name @ ..] => match str::from_utf8(name) {
+            Ok(name) => name,
+            Err(_) => identifier,
+        },
+        _ => identifier,
+    }
+}
+
+/// Declares properties: the struct of their values, each an `Option`, and their table. A name that is a word of
+/// Rust is written `r#match`.
 ///
 /// Braces after a property hold fields that differ from [`PropertySpec::new`], such as the default.
 ///
@@ -164,13 +177,13 @@ macro_rules! properties {
             const PROPERTIES: &'static [$crate::PropertySpec] = &[$(
                 $crate::PropertySpec {
                     $($($key: $given,)*)?
-                    ..$crate::PropertySpec::new::<$value>(stringify!($name), &[$($line),*])
+                    ..$crate::PropertySpec::new::<$value>($crate::property_name(stringify!($name)), &[$($line),*])
                 },
             )*];
 
             fn set(&mut self, entry: &$crate::NodeEntry, errors: &mut Vec<$crate::Diagnostic>) -> bool {
                 match &*entry.key.text {
-                    $(stringify!($name) => {
+                    $(name if name == const { $crate::property_name(stringify!($name)) } => {
                         if !entry.value.is_null() {
                             self.$name = <$value as $crate::PropertyValue>::decode(&entry.value, errors);
                         }

@@ -20,6 +20,8 @@ mod typed;
 mod value;
 
 pub use common::{CommonProperty, IF, NAME, UNLESS};
+#[doc(hidden)]
+pub use decode::property_name;
 pub use decode::{PropertySet, PropertyValue, TextValue, decode, decode_map, decode_record, expected};
 pub use error::{PropertyError, ValueError};
 pub use kind::{PropertyKind, TextKind};

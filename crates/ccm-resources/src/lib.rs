@@ -3,15 +3,20 @@
 
 mod accounts;
 mod apply;
+mod block;
+mod canonical_path;
 #[cfg(test)]
 mod decision_table;
 mod exec;
 mod file;
+mod file_part;
+mod line;
 mod notes;
 mod output_tail;
 mod package;
 mod principal;
 mod service;
+mod setting;
 
 use ccm_engine::ResourceType;
 
@@ -19,5 +24,14 @@ pub use notes::notes;
 
 /// All resource types. Nothing registers itself anywhere else.
 pub fn types() -> Vec<&'static dyn ResourceType> {
-    vec![&exec::ExecType, &file::FileType, &package::PackageType, &service::ServiceType, &apply::ApplyType]
+    vec![
+        &exec::ExecType,
+        &file::FileType,
+        &line::LineType,
+        &block::BlockType,
+        &setting::SettingType,
+        &package::PackageType,
+        &service::ServiceType,
+        &apply::ApplyType,
+    ]
 }

@@ -8,6 +8,7 @@ use ccm_properties::PropertyError;
 
 use super::decide::REMOVE_SINGLY;
 use super::properties::FileProperties;
+use crate::canonical_path::redundant_part;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FileEnsure {
@@ -118,14 +119,6 @@ impl DesiredFile {
             sensitive: written.sensitive.unwrap_or_default(),
         })
     }
-}
-
-/// Returns the first part of an absolute path that can be omitted.
-fn redundant_part(path: &str) -> Option<&str> {
-    // Comparing bytes is faster than searching for characters.
-    let odd =
-        path.as_bytes()[1..].split(|byte| *byte == b'/').find(|part| matches!(*part, b"" | b"." | b".."))?;
-    str::from_utf8(odd).ok()
 }
 
 fn name_error(name: &str) -> Option<PropertyError> {

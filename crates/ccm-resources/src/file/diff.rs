@@ -1,9 +1,10 @@
 //! Diffs of file content.
 
 use std::collections::HashSet;
+use std::path::Path;
 use std::time::Duration;
 
-use ccm_host::{FileInfo, FileKind};
+use ccm_host::{FileInfo, FileKind, sha256};
 use ccm_model::ChangedLines;
 use ccm_redaction::{REDACTED, Redactor};
 use similar::{Change, ChangeTag, DiffTag, TextDiff};
@@ -19,6 +20,42 @@ const MAX_LINES: usize = 400;
 const MAX_LINE_LENGTH: usize = 1_000;
 /// Time to search for the shortest diff; after that any correct diff is used.
 const DIFF_TIMEOUT: Duration = Duration::from_millis(300);
+
+/// File of a diff, and what the diff may show.
+pub(crate) struct DiffScope<'a> {
+    pub path: &'a Path,
+    /// Shows no content.
+    pub sensitive: bool,
+    /// Shows no checksum.
+    pub holds_secret: bool,
+    /// Size of the larger content in bytes.
+    pub size: u64,
+    /// Lines of the old and the new content to redact.
+    pub hidden_lines: &'a (HashSet<usize>, HashSet<usize>),
+}
+
+/// Content of a file before and after a change.
+#[derive(Clone, Copy)]
+pub(crate) struct ChangedContent<'a> {
+    /// `None` for a file that does not exist.
+    pub old: Option<&'a [u8]>,
+    pub new: &'a [u8],
+}
+
+impl DiffScope<'_> {
+    /// Returns the diff of a change.
+    pub(crate) fn diff(&self, change: ChangedContent<'_>) -> String {
+        let sums = [change.old.unwrap_or_default(), change.new].map(sha256);
+        let is_short = |content: &&[u8]| content.len() as u64 <= MAX_CONTENT;
+        let old = Side {
+            exists: change.old.is_some(),
+            sha256: Some(&sums[0]),
+            content: Some(change.old.unwrap_or_default()).filter(is_short),
+        };
+        let new = Side { exists: true, sha256: Some(&sums[1]), content: Some(change.new).filter(is_short) };
+        between(self, old, new).0
+    }
+}
 
 #[derive(Clone, Copy)]
 struct Side<'a> {
@@ -49,7 +86,7 @@ pub(crate) fn to_desired(file: &DesiredFile, state: &FileState) -> ContentChange
     let content = desired.content.as_deref().or(desired.sha256.is_none().then_some(&[][..]));
     let new = Side { exists: true, sha256: desired.sha256.as_deref(), content };
     if state.diff {
-        let (diff, lines) = between(file, state, old(state), new);
+        let (diff, lines) = between(&scope(file, state), old(state), new);
         // The action is the same whether there is a diff or not.
         let is_short =
             |side: Side<'_>| side.content.is_some_and(|content| content.len() as u64 <= MAX_COUNTED);
@@ -65,7 +102,17 @@ pub(crate) fn to_desired(file: &DesiredFile, state: &FileState) -> ContentChange
 pub(crate) fn to_nothing(file: &DesiredFile, state: &FileState) -> Option<String> {
     let gone = Side { exists: false, sha256: None, content: Some(&[]) };
     let is_file = !state.found.link && old(state).exists;
-    (state.diff && is_file).then(|| between(file, state, old(state), gone).0)
+    (state.diff && is_file).then(|| between(&scope(file, state), old(state), gone).0)
+}
+
+fn scope<'a>(file: &'a DesiredFile, state: &'a FileState) -> DiffScope<'a> {
+    DiffScope {
+        path: &file.path,
+        sensitive: file.sensitive,
+        holds_secret: state.holds_secret,
+        size: state.found.target.as_ref().map_or(0, |target| target.size).max(state.desired.size),
+        hidden_lines: &state.hidden_lines,
+    }
 }
 
 fn old(state: &FileState) -> Side<'_> {
@@ -79,27 +126,21 @@ fn old(state: &FileState) -> Side<'_> {
     }
 }
 
-fn between(
-    file: &DesiredFile,
-    state: &FileState,
-    old: Side<'_>,
-    new: Side<'_>,
-) -> (String, Option<ChangedLines>) {
-    if file.sensitive {
+fn between(scope: &DiffScope<'_>, old: Side<'_>, new: Side<'_>) -> (String, Option<ChangedLines>) {
+    if scope.sensitive {
         let summary = change_summary(old.without_sum(), new.without_sum());
         return (format!("sensitive content {summary}\n"), None);
     }
-    let (old, new) = if state.holds_secret { (old.without_sum(), new.without_sum()) } else { (old, new) };
+    let (old, new) = if scope.holds_secret { (old.without_sum(), new.without_sum()) } else { (old, new) };
     if let (Some(from), Some(to)) = (old.content.and_then(text), new.content.and_then(text)) {
         let [from, to] = [from, to].map(|text| text.replace('\r', "\\r"));
         let diff = diff_of(&from, &to);
-        return (unified(file, state, (old, new), &diff), Some(changed_lines(&diff)));
+        return (unified(scope, (old, new), &diff), Some(changed_lines(&diff)));
     }
     let is_binary = |side: Side<'_>| side.content.is_some_and(|content| text(content).is_none());
-    let size = state.found.target.as_ref().map_or(0, |target| target.size).max(state.desired.size);
     let what = match () {
         () if is_binary(old) || is_binary(new) => "binary content",
-        () if size > MAX_CONTENT => "content of more than 1 MiB",
+        () if scope.size > MAX_CONTENT => "content of more than 1 MiB",
         // It could not be read.
         () => "content",
     };
@@ -135,17 +176,12 @@ fn change_summary(old: Side<'_>, new: Side<'_>) -> String {
 
 /// Returns a unified diff. Most terminals drop a carriage return, which does not end a line of a Unix file, so
 /// the compared texts show it as `\r`.
-fn unified(
-    file: &DesiredFile,
-    state: &FileState,
-    (old, new): (Side<'_>, Side<'_>),
-    diff: &TextDiff<'_, '_, str>,
-) -> String {
-    let path = file.path.display().to_string().escape_debug().to_string();
+fn unified(scope: &DiffScope<'_>, (old, new): (Side<'_>, Side<'_>), diff: &TextDiff<'_, '_, str>) -> String {
+    let path = scope.path.display().to_string().escape_debug().to_string();
     let header = |side: Side<'_>| if side.exists { path.clone() } else { "/dev/null".to_owned() };
     let mut unified = diff.unified_diff();
     unified.context_radius(3).header(&header(old), &header(new));
-    let (gone, come) = &state.hidden_lines;
+    let (gone, come) = scope.hidden_lines;
     if gone.is_empty() && come.is_empty() {
         return bounded(&unified.to_string());
     }

@@ -21,6 +21,10 @@ use desired::{DesiredFile, FileContent};
 use posix::Posix;
 use properties::FileProperties;
 
+pub(crate) use decide::mount_point;
+pub(crate) use diff::{ChangedContent, DiffScope, hidden_lines};
+pub(crate) use posix::{back_up, failure as file_failure, mark_secret};
+
 #[derive(Debug)]
 pub(crate) struct FileType;
 

@@ -1,6 +1,6 @@
 //! Provider posix: local files.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
 use ccm_host::{
@@ -210,7 +210,7 @@ fn unchanged_by_attributes(file: &DesiredFile, desired: &Desired, files: &dyn Fi
 }
 
 /// Marks content as secret. Longer content is only hidden in reports about this file.
-fn mark_secret(content: &[u8], secrets: &Secrets) {
+pub(crate) fn mark_secret(content: &[u8], secrets: &Secrets) {
     if let Some(text) = str::from_utf8(content).ok().filter(|text| text.len() <= MAX_SECRET) {
         secrets.add([text]);
     }
@@ -245,7 +245,9 @@ fn execute(file: &DesiredFile, state: &FileState, context: &mut Context<'_>) -> 
         }
         FilePlan::Update(differences) if differences.content => {
             check_takeover(file, state, files)?;
-            back_up(file, context)?;
+            if file.backup {
+                back_up(&file.path, context)?;
+            }
             done.sha256 = write(file, attributes, context)?;
         }
         FilePlan::Update(_) => {
@@ -268,8 +270,8 @@ fn execute(file: &DesiredFile, state: &FileState, context: &mut Context<'_>) -> 
             })?;
         }
         FilePlan::Remove(what) => {
-            if what == Removal::File {
-                back_up(file, context)?;
+            if file.backup && what == Removal::File {
+                back_up(&file.path, context)?;
             }
             files.remove(&file.path, file.force).map_err(|error| failure(&error))?;
         }
@@ -299,13 +301,13 @@ fn write(
     written.map(Some).map_err(|error| failure(&error))
 }
 
-fn back_up(file: &DesiredFile, context: &mut Context<'_>) -> Result<(), Failure> {
-    let Some(directory) = context.state_directory.filter(|_| file.backup) else { return Ok(()) };
+/// Keeps the old content of a file, if there is a state directory.
+pub(crate) fn back_up(path: &Path, context: &mut Context<'_>) -> Result<(), Failure> {
+    let Some(directory) = context.state_directory else { return Ok(()) };
     let host = context.host;
-    let path = file.path.to_string_lossy();
-    let is_secret = context.secrets.redactor().finds(path.as_bytes());
+    let is_secret = context.secrets.redactor().finds(path.to_string_lossy().as_bytes());
     let name = if is_secret { BackupName::Anonymous } else { BackupName::Path };
-    let kept = host.files.back_up(&file.path, directory, host.clock.now(), name);
+    let kept = host.files.back_up(path, directory, host.clock.now(), name);
     let kept = kept.map_err(|error| {
         let mut failure = failure(&error).because_of("cannot back up the old content");
         // Only the copy can be incomplete; the managed file is unchanged.
@@ -329,7 +331,7 @@ fn source_failure(error: &FileError) -> Failure {
     failure
 }
 
-pub(super) fn failure(error: &FileError) -> Failure {
+pub(crate) fn failure(error: &FileError) -> Failure {
     let failure = error.failure();
     match error {
         FileError::UntrustedDirectory { .. } => {

@@ -34,6 +34,11 @@ const fn early(sample: Sample) -> Sample {
 const TEXT: &str = r#""text""#;
 const LIST: &str = r#"["a"]"#;
 const MAP: &str = r#"{"a": "b"}"#;
+const PATH: &str = "path: /d/f";
+const LINE: &str = "line: text";
+const CONTENT: &str = "content: text";
+const KEY: &str = "key: a";
+const VALUE: &str = "value: b";
 const SUBSCRIBES: &str = "subscribe: [exec#source]";
 
 pub(crate) const SAMPLES: &[Sample] = &[
@@ -85,6 +90,38 @@ pub(crate) const SAMPLES: &[Sample] = &[
     beside(&["ensure: absent"], sample("file", "force", "true", TEXT)),
     sample("file", "backup", "true", TEXT),
     sample("file", "sensitive", "true", TEXT),
+    early(sample("line", "ensure", r#""present""#, LIST)),
+    early(sample("line", "provider", r#""posix""#, LIST)),
+    beside(&[LINE], sample("line", "path", r#""/f""#, LIST)),
+    beside(&[PATH], sample("line", "line", TEXT, LIST)),
+    beside(&[PATH, LINE], sample("line", "match", TEXT, LIST)),
+    beside(&[PATH, LINE], sample("line", "after", TEXT, LIST)),
+    beside(&[PATH, LINE], sample("line", "before", TEXT, LIST)),
+    beside(&[PATH, LINE], sample("line", "multiple", "true", TEXT)),
+    beside(&[PATH, LINE], sample("line", "create", "true", TEXT)),
+    beside(&[PATH, LINE], sample("line", "backup", "true", TEXT)),
+    beside(&[PATH, LINE], sample("line", "sensitive", "true", TEXT)),
+    early(sample("block", "ensure", r#""present""#, LIST)),
+    early(sample("block", "provider", r#""posix""#, LIST)),
+    beside(&[CONTENT], sample("block", "path", r#""/f""#, LIST)),
+    beside(&[PATH], sample("block", "content", TEXT, LIST)),
+    beside(&[PATH, CONTENT], sample("block", "comment", TEXT, LIST)),
+    beside(&[PATH, CONTENT], sample("block", "comment_end", TEXT, LIST)),
+    beside(&[PATH, CONTENT], sample("block", "after", TEXT, LIST)),
+    beside(&[PATH, CONTENT], sample("block", "before", TEXT, LIST)),
+    beside(&[PATH, CONTENT], sample("block", "create", "true", TEXT)),
+    beside(&[PATH, CONTENT], sample("block", "backup", "true", TEXT)),
+    beside(&[PATH, CONTENT], sample("block", "sensitive", "true", TEXT)),
+    early(sample("setting", "ensure", r#""present""#, LIST)),
+    early(sample("setting", "provider", r#""posix""#, LIST)),
+    beside(&[KEY, VALUE], sample("setting", "path", r#""/f""#, LIST)),
+    beside(&[PATH, KEY, VALUE], sample("setting", "section", TEXT, LIST)),
+    beside(&[PATH, VALUE], sample("setting", "key", TEXT, LIST)),
+    beside(&[PATH, KEY], sample("setting", "value", TEXT, LIST)),
+    beside(&[PATH, KEY, VALUE], sample("setting", "separator", r#"":""#, LIST)),
+    beside(&[PATH, KEY, VALUE], sample("setting", "create", "true", TEXT)),
+    beside(&[PATH, KEY, VALUE], sample("setting", "backup", "true", TEXT)),
+    beside(&[PATH, KEY, VALUE], sample("setting", "sensitive", "true", TEXT)),
     early(sample("package", "ensure", r#""latest""#, LIST)),
     early(sample("package", "ensure", r#""1.2-3""#, LIST)),
     early(sample("package", "provider", r#""apt""#, LIST)),

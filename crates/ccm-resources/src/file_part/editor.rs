@@ -1,0 +1,164 @@
+//! Provider posix: parts of local files.
+
+use std::marker::PhantomData;
+use std::path::Path;
+use std::rc::Rc;
+
+use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
+use ccm_host::{
+    FileAttributes, FileError, FileStep, Files, Host, InspectOptions, Local, NewContent, NewFile,
+};
+use ccm_model::{Failure, FailureKind};
+
+use super::cache::ReadFiles;
+use super::decide::{FilePlan, PartKind, plan};
+use super::state::PartState;
+use super::{FilePart, MAX_FILE};
+use crate::file::{back_up, file_failure, hidden_lines, mark_secret};
+
+/// Mode of a new file without a secret, and with one.
+const NEW_FILE: u32 = 0o644;
+const NEW_SECRET_FILE: u32 = 0o600;
+
+/// Edits local files.
+pub(crate) struct PartEditor<P>(PhantomData<fn() -> P>);
+
+impl<P> PartEditor<P> {
+    pub(crate) const NEW: Self = Self(PhantomData);
+}
+
+impl<P: FilePart> Provider<PartKind<P>> for PartEditor<P> {
+    fn name(&self) -> &'static str {
+        "posix"
+    }
+
+    fn suitability(&self, _: Host<'_>) -> Suitability {
+        Suitability::Suits(1)
+    }
+
+    fn status<'a>(
+        &'a self,
+        part: &'a P,
+        reading: ReadPurpose<'a, ()>,
+        context: &'a mut Context<'_>,
+    ) -> Local<'a, Result<PartState, Failure>> {
+        Box::pin(async move {
+            let cache = ReadFiles::of(context).await;
+            let before = matches!(reading, ReadPurpose::Before { .. });
+            status(part, before, &cache, context)
+        })
+    }
+
+    fn preflight<'a>(
+        &'a self,
+        part: &'a P,
+        _: &'a PartState,
+        context: &'a mut Context<'_>,
+    ) -> Local<'a, Result<Vec<String>, Failure>> {
+        Box::pin(async move { preflight(&part.target().path, context.host.files) })
+    }
+
+    fn execute<'a>(
+        &'a self,
+        part: &'a P,
+        state: &'a PartState,
+        context: &'a mut Context<'_>,
+    ) -> Local<'a, Result<(), Failure>> {
+        Box::pin(async move { execute(part, state, context) })
+    }
+}
+
+fn status<P: FilePart>(
+    part: &P,
+    before: bool,
+    cache: &ReadFiles,
+    context: &Context<'_>,
+) -> Result<PartState, Failure> {
+    let target = part.target();
+    let files = context.host.files;
+    if target.sensitive {
+        part.texts().into_iter().for_each(|text| mark_secret(text.as_bytes(), context.secrets));
+    }
+    let content = content(&target.path, |path| cache.content(path, files))?;
+    let mut state =
+        PartState { content, can_back_up: context.state_directory.is_some(), ..PartState::default() };
+    // What only a change needs is not read for a file that is as desired.
+    if matches!(plan(part, &state), Ok(FilePlan::Keep)) || !before {
+        return Ok(state);
+    }
+    let found =
+        files.inspect(&target.path, InspectOptions::default()).map_err(|error| file_failure(&error))?;
+    state.is_link = found.link;
+    let would_be = |parent: &Path| context.would_be_directory(parent);
+    state.parent_missing = found.parent_missing && !target.path.parent().is_some_and(would_be);
+    let Ok(FilePlan::Create(change) | FilePlan::Edit(change)) = plan(part, &state) else { return Ok(state) };
+    if state.content.is_some() {
+        state.mount = files.blocking_mount(&target.path, false).map_err(|error| file_failure(&error))?;
+    }
+    let redactor = context.secrets.redactor();
+    state.holds_secret =
+        target.sensitive || redactor.finds(state.content()) || redactor.finds(&change.content);
+    state.diff = context.diff;
+    if state.diff {
+        state.hidden_lines =
+            (hidden_lines(&redactor, state.content()), hidden_lines(&redactor, &change.content));
+    }
+    Ok(state)
+}
+
+/// Reads a file with `read`; `None` if the file does not exist.
+fn content<T>(
+    path: &Path,
+    read: impl FnOnce(&Path) -> Result<Option<T>, FileError>,
+) -> Result<Option<T>, Failure> {
+    match read(path) {
+        Ok(Some(content)) => Ok(Some(content)),
+        Ok(None) => {
+            let message = format!("\"{}\" is larger than {} MiB", path.display(), MAX_FILE >> 20);
+            Err(Failure::new(FailureKind::Conflict, message).of_property("path").with_hint(
+                "manage the file with `file` and `source`: parts of such large files are not managed",
+            ))
+        }
+        Err(FileError::Step { step: FileStep::Read, source, .. })
+            if source.kind() == std::io::ErrorKind::NotFound =>
+        {
+            Ok(None)
+        }
+        Err(error) => Err(file_failure(&error)),
+    }
+}
+
+/// Returns the error or the warning that a write would end with.
+fn preflight(path: &Path, files: &dyn Files) -> Result<Vec<String>, Failure> {
+    match files.check_attributes(path, FileAttributes::default()) {
+        Err(error @ FileError::SharedDirectory { .. }) => return Err(file_failure(&error)),
+        // A new file takes the place of the old one, so that other errors do not matter.
+        _ => {}
+    }
+    let found = files.inspect(path, InspectOptions::default()).map_err(|error| file_failure(&error))?;
+    let is_allowed = found.target.is_none_or(|file| files.can_chown(Some(file.uid), Some(file.gid)));
+    let warning = "only root can keep the owner of the file, which belongs to another user or group";
+    Ok((!is_allowed).then(|| warning.to_owned()).into_iter().collect())
+}
+
+fn execute<P: FilePart>(part: &P, state: &PartState, context: &mut Context<'_>) -> Result<(), Failure> {
+    let target = part.target();
+    let files = context.host.files;
+    let (change, is_new) = match plan(part, state)? {
+        FilePlan::Keep => return Ok(()),
+        FilePlan::Create(change) => (change, true),
+        FilePlan::Edit(change) => (change, false),
+    };
+    // The state may come from the cache, and the decision on it may have been approved as it is.
+    let found = content(&target.path, |path| Ok(files.content(path, MAX_FILE)?.map(Rc::new)))?;
+    if found != state.content {
+        return Err(file_failure(&FileError::Changed(target.path.clone())));
+    }
+    if target.backup && !is_new {
+        back_up(&target.path, context)?;
+    }
+    let mode = if state.holds_secret { NEW_SECRET_FILE } else { NEW_FILE };
+    let attributes = FileAttributes { mode: is_new.then_some(mode), ..FileAttributes::default() };
+    let new = NewFile { content: NewContent::Bytes(&change.content), attributes };
+    files.write(&target.path, &new).map(drop).map_err(|error| file_failure(&error))
+}

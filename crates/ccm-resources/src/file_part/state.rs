@@ -1,0 +1,59 @@
+//! State of a file with a part.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use ccm_engine::Described;
+use ccm_model::Fields;
+use serde_json::Value;
+
+use super::{FilePart, PartChangeKind, PartPlan};
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PartState {
+    /// Content of the file; `None` if there is no file.
+    pub content: Option<Rc<Vec<u8>>>,
+    /// `true` if the directory of the file does not exist.
+    pub parent_missing: bool,
+    /// `true` if the path is a link; only known before a change.
+    pub is_link: bool,
+    /// Mount point that the change would replace.
+    pub mount: Option<PathBuf>,
+    /// `true` if backups can be stored.
+    pub can_back_up: bool,
+    pub diff: bool,
+    /// `true` if the old or new content holds a secret.
+    pub holds_secret: bool,
+    /// Lines of the old and the new content that a diff must redact.
+    pub hidden_lines: (HashSet<usize>, HashSet<usize>),
+}
+
+impl PartState {
+    /// Returns the content; nothing is in a file that does not exist.
+    pub(crate) fn content(&self) -> &[u8] {
+        self.content.as_ref().map_or(&[], |content| content.as_slice())
+    }
+}
+
+/// Returns the state for events, without content.
+pub(crate) fn describe<P: FilePart>(part: &P, state: &PartState) -> Described {
+    let target = part.target();
+    let is_present = match part.plan(state.content()) {
+        Ok(PartPlan::Keep) => !target.is_absent,
+        Ok(PartPlan::Change(change)) => change.kind != PartChangeKind::Add,
+        Err(_) => true,
+    };
+    let ensure = if is_present { "present" } else { "absent" };
+    let protocol = format!("io.choria.ccm.v1.resource.{}.state", P::NAME);
+    Described {
+        ensure: ensure.to_owned(),
+        state: Fields::from([
+            ("protocol", Value::from(protocol)),
+            ("resource_type", Value::from(P::NAME)),
+            ("name", Value::from(&*target.resource_name)),
+            ("ensure", Value::from(ensure)),
+            ("path", Value::from(target.path.to_string_lossy())),
+        ]),
+    }
+}

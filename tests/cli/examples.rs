@@ -18,6 +18,12 @@ const EXAMPLES: &[(&str, i32, &str, &str)] = &[
         "changed changed changed changed changed unchanged",
         "unchanged unchanged unchanged unchanged unchanged unchanged",
     ),
+    (
+        "lines",
+        0,
+        "changed changed changed changed changed unchanged changed changed changed changed",
+        "unchanged unchanged unchanged unchanged unchanged unchanged unchanged unchanged unchanged unchanged",
+    ),
     ("diff", 0, "changed changed changed changed", "unchanged unchanged unchanged unchanged"),
     (
         "refresh",
@@ -112,7 +118,7 @@ fn apply(name: &str, scratch: &Scratch, options: &[&str]) -> Called {
 }
 
 fn outcomes(called: &Called) -> String {
-    let types = ["exec#", "file#", "apply#"];
+    let types = ["exec#", "file#", "line#", "block#", "setting#", "apply#"];
     let reported = called.reported();
     let lines = reported.lines().filter(|line| types.iter().any(|name| line.starts_with(name)));
     // A line of output has no outcome.
@@ -194,7 +200,7 @@ fn one_manifest_serves_two_families() {
 fn data_and_templates_determine_the_content() {
     let scratch = Scratch::new();
     copy_examples(&scratch);
-    for name in ["foreach", "generated", "include", "late", "composed"] {
+    for name in ["foreach", "generated", "include", "late", "composed", "lines"] {
         let called = apply(name, &scratch, &[]);
         assert_eq!(called.code, 0, "{name}: {}", called.shown());
     }
@@ -211,6 +217,12 @@ fn data_and_templates_determine_the_content() {
              server 192.0.2.12;  # web2\n}\n",
         ),
         ("late/about.txt", "release 4.2 of the application\n"),
+        (
+            "lines/sshd_config",
+            "PermitRootLogin no\nX11Forwarding no\n# BEGIN ccm deploy\nMatch User deploy\n    AllowTcpForwarding no\n\
+             # END ccm deploy\n",
+        ),
+        ("lines/app.ini", "log = info\n[server]\nport = 8080\nworkers = 4\n"),
         ("composed/web.conf", "name www.example.net\nlisten 8080\n"),
     ] {
         assert_eq!(scratch.read(&format!("made/{path}")).as_deref(), Some(content), "{path}");

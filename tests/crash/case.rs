@@ -17,6 +17,8 @@ ccm:
         - [dir]/gone: {ensure: absent, backup: true}
         - [dir]/tree: {ensure: absent, force: true}
         - [dir]/attributes: {mode: "0600"}
+    - line:
+        - line: {path: "[dir]/edited", line: "new=1", match: "^old=", backup: true}
     - exec:
         - defaults: {cwd: "[dir]", provider: shell}
         - create:
@@ -53,17 +55,22 @@ ccm:
             command: cat captured attributes | cksum >> after-captured.log
             refresh_only: true
             subscribe: ["file#[dir]/captured", "file#[dir]/attributes"]
+        - after-edited:
+            command: cksum < edited >> after-edited.log
+            refresh_only: true
+            subscribe: [line#line]
     - file:
         - [dir]/captured: {content: "${ Captures.measure.sum }"}
 "#;
 
 /// Log of each subscriber, and the command that prints the last line which the log must have.
-const SUBSCRIBERS: [(&str, &str); 5] = [
+const SUBSCRIBERS: [(&str, &str); 6] = [
     ("reload.log", "cat replaced made/conf | cksum"),
     ("after-reload.log", "cksum < reload.log"),
     ("after-execs.log", "cat created guarded | cksum"),
     ("after-removal.log", "ls -d gone tree 2> /dev/null | cksum"),
     ("after-captured.log", "cat captured attributes | cksum"),
+    ("after-edited.log", "cksum < edited"),
 ];
 
 /// A machine, in the state from which a run begins.
@@ -83,6 +90,8 @@ impl Case {
         scratch.write("gone", "gone\n");
         scratch.write("tree/a/b", "b\n");
         scratch.write("tree/c", "c\n");
+        scratch.write("edited", edited("old=1"));
+        fs::set_permissions(scratch.path().join("edited"), Permissions::from_mode(0o640)).expect("a mode");
         scratch.write("attributes", "attributes\n");
         fs::set_permissions(scratch.path().join("attributes"), Permissions::from_mode(0o644))
             .expect("a mode");
@@ -129,6 +138,8 @@ impl Case {
         self.check_one_of("replaced", &[Some(old_replaced), Some(new_replaced)])?;
         self.check_one_of("made/conf", &[None, Some(file("made\n", 0o640))])?;
         self.check_one_of("gone", &[None, Some(file("gone\n", 0o644))])?;
+        let edited = ["old=1", "new=1"].map(|line| Some(file(&edited(line), 0o640)));
+        self.check_one_of("edited", &edited)?;
         let attributes =
             ["attributes\n"].map(|content| [Some(file(content, 0o644)), Some(file(content, 0o600))]);
         self.check_one_of("attributes", attributes.as_flattened())?;
@@ -154,7 +165,9 @@ impl Case {
             if path.extension().is_some_and(|ending| ending == "json") && is_description {
                 continue;
             }
-            if !name(&path).ends_with(".ccm-new") && content != old() && content != "gone\n" {
+            if !name(&path).ends_with(".ccm-new")
+                && ![old(), "gone\n".to_owned(), edited("old=1")].contains(&content)
+            {
                 return Err(format!("the backup {} is not whole", path.display()));
             }
         }
@@ -214,6 +227,9 @@ impl Case {
         if fs::read_to_string(self.path("replaced")).ok() != Some(new()) || !there("captured") {
             return Err("replaced or captured is not new".to_owned());
         }
+        if fs::read_to_string(self.path("edited")).ok() != Some(edited("new=1")) {
+            return Err("the line is not new".to_owned());
+        }
         let mode = |name: &str| fs::metadata(self.path(name)).map(|found| found.mode() & 0o7777).ok();
         if mode("made") != Some(0o750) || mode("attributes") != Some(0o600) {
             return Err("a mode is wrong".to_owned());
@@ -244,7 +260,8 @@ impl Case {
         let touched = ["made", "created", "guarded", "captured", "reload.log", "after-execs.log"];
         let touched = touched.iter().find(|name| self.path(name).exists());
         let is_there = ["gone", "tree/a/b", "tree/c"].iter().all(|name| self.path(name).exists());
-        let is_old = fs::read_to_string(self.path("replaced")).ok() == Some(old());
+        let is_old = fs::read_to_string(self.path("replaced")).ok() == Some(old())
+            && fs::read_to_string(self.path("edited")).ok() == Some(edited("old=1"));
         if touched.is_none() && is_there && is_old { Ok(()) } else { Err("something was touched".to_owned()) }
     }
 
@@ -291,6 +308,11 @@ fn old() -> String {
 
 fn new() -> String {
     "the new content\n".repeat(20_000)
+}
+
+/// File with a line among others, and without a line end at its end.
+fn edited(line: &str) -> String {
+    format!("# settings\r\n{line}\r\n{}# end", "other=1\r\n".repeat(5_000))
 }
 
 fn entries(directory: &Path) -> Vec<PathBuf> {

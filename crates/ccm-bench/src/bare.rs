@@ -13,6 +13,16 @@ use std::ptr::null_mut;
 
 use ccm_host::{Cancellation, Files as _, SystemFiles};
 
+/// Reads each file, and searches it for its lines.
+pub(crate) fn find_lines(directory: &Path, lines: &[Vec<String>]) {
+    for (number, lines) in lines.iter().enumerate() {
+        let content = std::fs::read(directory.join(number.to_string())).expect("a file");
+        for line in lines {
+            assert!(content.split(|byte| *byte == b'\n').any(|found| found == line.as_bytes()));
+        }
+    }
+}
+
 /// Runs /bin/true `count` times in a new session, reading two pipes to their ends.
 pub(crate) fn spawn_true(count: u32) {
     for _ in 0..count {

@@ -32,7 +32,7 @@ use measure::{
 /// Part of the benchmark: its name, and its function, which gets a scratch directory.
 type BenchmarkPart = (&'static str, fn(&Path));
 
-const PARTS: [BenchmarkPart; 20] = [
+const PARTS: [BenchmarkPart; 21] = [
     // First those that measure the memory of a child: it has the memory of this process until it executes ccm.
     ("redaction", redaction::files),
     ("memory", memory),
@@ -45,6 +45,7 @@ const PARTS: [BenchmarkPart; 20] = [
     ("files-attributes", files_attributes),
     ("files-applied", files_applied),
     ("files-create", files_create),
+    ("lines-steady", lines_steady),
     ("exec-run", |_| exec_run()),
     ("sandbox", sandbox::run),
     ("exec-steady", |_| exec_steady()),
@@ -205,6 +206,30 @@ fn files_create(scratch: &Path) {
         theirs.push(time(1, || bare::create(&directory, &desired)));
     }
     ratio("files-create: 1000 of 1 KiB", median(&mut ours), median(&mut theirs));
+}
+
+/// Compares unchanged lines with a program that reads each file once and searches it for its lines.
+fn lines_steady(scratch: &Path) {
+    const FILES: u32 = 100;
+    const LINES_PER_FILE: u32 = 10;
+    for (name, size) in [("4 KiB", 4 << 10), ("64 KiB", 64 << 10)] {
+        let (directory, _) = files_in(scratch, &format!("lines-{size}"), 0);
+        let content = |number: u32| -> String {
+            let filling =
+                (0..size / 64).map(|line| format!("{:<63}\n", format!("# file {number} line {line}")));
+            let lines = (0..LINES_PER_FILE).map(|line| manifests::line(number, line) + "\n");
+            filling.chain(lines).collect()
+        };
+        bare::fill(&directory, &(0..FILES).map(content).collect::<Vec<_>>());
+        let text = manifests::lines(&directory.display().to_string(), FILES, LINES_PER_FILE);
+        let loaded = BenchManifest::new(&text);
+        let desired: Vec<Vec<String>> = (0..FILES)
+            .map(|number| (0..LINES_PER_FILE).map(|line| manifests::line(number, line)).collect())
+            .collect();
+        let (ours, theirs) =
+            times(101, || loaded.apply(Listener::None), || bare::find_lines(&directory, &desired));
+        ratio_within(&format!("lines-steady: 1000 in 100 files of {name}"), ours, theirs, 1.5);
+    }
 }
 
 /// Measures a process with one satisfied resource.

@@ -56,6 +56,26 @@ fn files_with(directory: &str, count: u32, properties: &str) -> String {
     text
 }
 
+/// Returns a line of a file.
+pub(crate) fn line(file: u32, number: u32) -> String {
+    format!("key-{number} = the value of {file}")
+}
+
+/// Returns a manifest of lines in files.
+pub(crate) fn lines(directory: &str, files: u32, lines_per_file: u32) -> String {
+    let mut text = "ccm:\n  resources:\n    - line:\n".to_owned();
+    for file in 0..files {
+        for number in 0..lines_per_file {
+            let line = line(file, number);
+            let _ = writeln!(
+                text,
+                "        - {file}-{number}: {{path: {directory}/{file}, line: '{line}', match: '^key-{number} = '}}"
+            );
+        }
+    }
+    text
+}
+
 /// Returns a manifest of execs whose `creates` exists.
 pub(crate) fn satisfied_execs(count: u32) -> String {
     execs((0..count).map(|number| {

@@ -72,3 +72,38 @@ fn a_reader_of_a_shared_file_requires_all_its_managers() {
         ["task#t after note#/a", "task#t after copy#/a"]
     );
 }
+
+#[test]
+fn parts_of_a_file_require_the_resource_that_manages_its_attributes() {
+    let edges = |items: &str| edges(&Machine::default().catalog(&manifest(items)));
+    assert_eq!(
+        edges("- note: [/a: {text: line}, /a+1: {text: line}, /b: {text: line}]\n- copy: [/a: ]"),
+        ["note#/a after copy#/a", "note#/a+1 after copy#/a"]
+    );
+    let written = "- note: [/a: {text: line, require: [copy#/a]}]\n- copy: [/a: ]";
+    assert_eq!(edges(written), ["note#/a after copy#/a"]);
+    // Written dependencies take precedence, also over several steps.
+    for written in [
+        "- note: [/a: {text: line}]\n- copy: [/a: {require: [note#/a]}]",
+        "- note: [/a: {text: line}, /x: {require: [note#/a]}]\n- copy: [/a: {require: [note#/x]}]",
+    ] {
+        let found = edges(written);
+        assert!(!found.contains(&"note#/a after copy#/a".to_owned()), "{found:?}");
+        assert_eq!(Machine::default().reported(&manifest(written)), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn parts_conflict_with_the_whole_file() {
+    let whole = [
+        ("- copy: [/a: {content: x}]", "copy#/a"),
+        ("- note: [/a+w: {text: nothing}]", "note#/a+w"),
+        ("- note: [/a+w: {text: directory}]", "note#/a+w"),
+    ];
+    for (whole, name) in whole {
+        let items = format!("{whole}\n- note: [/a: {{text: line}}, /a+1: {{text: line}}]");
+        let expected = [format!("4:14 conflict (3:14) | {name}"), format!("4:32 conflict (3:14) | {name}")];
+        let found = Machine::default().reported(&manifest(&items));
+        assert_eq!(found, expected, "{items}");
+    }
+}

@@ -176,6 +176,7 @@ impl TypeSpec for Note {
             Some("directory") => Claim::path(name, PathKind::Directory),
             Some("nothing") => Claim::path(name, PathKind::Nothing),
             Some("part") => Claim::shared(ClaimKind::Path, name),
+            Some("line") => Claim::part_of_file(name),
             _ => Claim::path(name, PathKind::Other),
         }]
     }

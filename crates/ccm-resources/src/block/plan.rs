@@ -90,7 +90,7 @@ impl DesiredBlock {
 
 #[cfg(test)]
 mod tests {
-    use ccm_model::{Resource, ResourceId, Spanned};
+    use ccm_model::{Resource, ResourceId, Span, Spanned};
 
     use super::super::properties::BlockProperties;
     use super::*;
@@ -106,7 +106,7 @@ mod tests {
                 |name: &str| properties.iter().find(|(given, _)| *given == name).map(|(_, value)| value);
             let text = |name: &str| find(name).map(|value| value.as_str().into());
             let ensure =
-                find("absent").map(|_| Spanned { value: "absent".to_owned(), span: Default::default() });
+                find("absent").map(|_| Spanned { value: "absent".to_owned(), span: Span::default() });
             let written = BlockProperties {
                 path: Some(CanonicalPath("/f".into())),
                 content: text("content"),

@@ -1,6 +1,6 @@
 //! Files that were read, shared by all parts of the same file until something is executed.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
@@ -11,10 +11,11 @@ use ccm_host::{FileError, Files};
 
 use super::MAX_FILE;
 
-/// Contents by path.
+/// Contents by path, as many as a file of the maximum size holds.
 #[derive(Default)]
 pub(crate) struct ReadFiles {
     contents: RefCell<HashMap<PathBuf, Rc<Vec<u8>>>>,
+    length: Cell<u64>,
 }
 
 impl ReadFiles {
@@ -31,9 +32,10 @@ impl ReadFiles {
         let Some(content) = files.content(path, MAX_FILE)? else { return Ok(None) };
         let content = Rc::new(content);
         let mut contents = self.contents.borrow_mut();
-        let length = contents.values().map(|content| content.len()).sum::<usize>() + content.len();
-        if length as u64 > MAX_FILE {
+        self.length.set(self.length.get() + content.len() as u64);
+        if self.length.get() > MAX_FILE {
             contents.clear();
+            self.length.set(content.len() as u64);
         }
         contents.insert(path.to_owned(), Rc::clone(&content));
         Ok(Some(content))

@@ -15,7 +15,7 @@ pub(crate) struct PartKind<P>(PhantomData<P>);
 
 /// Plan for a file; an error is a conflict.
 #[derive(Debug)]
-pub(crate) enum FilePlan {
+pub(crate) enum EditPlan {
     Keep,
     Create(PartChange),
     Edit(PartChange),
@@ -40,8 +40,8 @@ impl<P: FilePart> ResourceKind for PartKind<P> {
                 .with_hint("check whether another program changes this file at the same time")
         };
         match plan(part, state) {
-            Ok(FilePlan::Keep) => Ok(Verified::Changed),
-            Ok(FilePlan::Create(_) | FilePlan::Edit(_)) => {
+            Ok(EditPlan::Keep) => Ok(Verified::Changed),
+            Ok(EditPlan::Create(_) | EditPlan::Edit(_)) => {
                 let is = if part.target().is_absent { "is still in the file" } else { "is not in the file" };
                 let message = format!("the {} {is}", P::NAME);
                 Err(as_desired(Failure::new(FailureKind::Verification, message)))
@@ -59,13 +59,13 @@ pub(crate) fn decide<P: FilePart>(part: &P, state: &PartState) -> Decision<PartR
     let target = part.target();
     let rule = |condition| PartRule { part: P::NAME, condition };
     let (change, is_new) = match plan(part, state) {
-        Ok(FilePlan::Keep) => {
+        Ok(EditPlan::Keep) => {
             let condition = if target.is_absent { PartCondition::Absent } else { PartCondition::AsDesired };
             return Decision::Keep { reason: rule(condition) };
         }
         Err(failure) => return Decision::Fail { reason: rule(PartCondition::Conflict), failure },
-        Ok(FilePlan::Create(change)) => (change, true),
-        Ok(FilePlan::Edit(change)) => (change, false),
+        Ok(EditPlan::Create(change)) => (change, true),
+        Ok(EditPlan::Edit(change)) => (change, false),
     };
     let path = target.path.display().to_string();
     let (part_name, lines) = (P::NAME, change.lines);
@@ -76,9 +76,10 @@ pub(crate) fn decide<P: FilePart>(part: &P, state: &PartState) -> Decision<PartR
         PartChangeKind::Remove => format!("Would have removed the {part_name} from {path}"),
     };
     let action = Action::new(if is_new { Verb::Create } else { Verb::Change }).of(path);
-    let action = match target.sensitive {
-        true => action.changing("content", None, None),
-        false => action.changing_lines("content", lines),
+    let action = if target.sensitive {
+        action.changing("content", None, None)
+    } else {
+        action.changing_lines("content", lines)
     };
     let diff = state.diff.then(|| {
         let old = state.content.as_ref().map(|content| content.as_slice());
@@ -100,11 +101,11 @@ pub(crate) fn decide<P: FilePart>(part: &P, state: &PartState) -> Decision<PartR
     Decision::Change { reason: rule(condition), noop_message, action, diff }
 }
 
-pub(crate) fn plan<P: FilePart>(part: &P, state: &PartState) -> Result<FilePlan, Failure> {
+pub(crate) fn plan<P: FilePart>(part: &P, state: &PartState) -> Result<EditPlan, Failure> {
     let target = part.target();
     if state.content.is_none() {
         if target.is_absent {
-            return Ok(FilePlan::Keep);
+            return Ok(EditPlan::Keep);
         }
         if state.parent_missing {
             return Err(parent_missing(part));
@@ -114,7 +115,7 @@ pub(crate) fn plan<P: FilePart>(part: &P, state: &PartState) -> Result<FilePlan,
         }
     }
     let change = match part.plan(state.content()) {
-        Ok(PartPlan::Keep) => return Ok(FilePlan::Keep),
+        Ok(PartPlan::Keep) => return Ok(EditPlan::Keep),
         Ok(PartPlan::Change(change)) => change,
         Err(conflict) => return Err(conflict.failure(target)),
     };
@@ -125,7 +126,7 @@ pub(crate) fn plan<P: FilePart>(part: &P, state: &PartState) -> Result<FilePlan,
         return Err(mount_point(mount));
     }
     if state.content.is_none() {
-        return Ok(FilePlan::Create(change));
+        return Ok(EditPlan::Create(change));
     }
     if target.backup && !state.can_back_up {
         let failure = Failure::new(FailureKind::Conflict, "`backup` needs a state directory");
@@ -133,7 +134,7 @@ pub(crate) fn plan<P: FilePart>(part: &P, state: &PartState) -> Result<FilePlan,
             .of_property("backup")
             .with_hint("set HOME or XDG_STATE_HOME, or remove `backup`"));
     }
-    Ok(FilePlan::Edit(change))
+    Ok(EditPlan::Edit(change))
 }
 
 fn no_file(part: &impl FilePart) -> Failure {

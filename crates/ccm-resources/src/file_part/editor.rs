@@ -11,7 +11,7 @@ use ccm_host::{
 use ccm_model::{Failure, FailureKind};
 
 use super::cache::ReadFiles;
-use super::decide::{FilePlan, PartKind, plan};
+use super::decide::{EditPlan, PartKind, plan};
 use super::state::PartState;
 use super::{FilePart, MAX_FILE};
 use crate::file::{back_up, file_failure, hidden_lines, mark_secret};
@@ -79,19 +79,19 @@ fn status<P: FilePart>(
     if target.sensitive {
         part.texts().into_iter().for_each(|text| mark_secret(text.as_bytes(), context.secrets));
     }
-    let content = content(&target.path, |path| cache.content(path, files))?;
+    let found = read(&target.path, |path| cache.content(path, files))?;
     let mut state =
-        PartState { content, can_back_up: context.state_directory.is_some(), ..PartState::default() };
+        PartState { content: found, can_back_up: context.state_directory.is_some(), ..PartState::default() };
     // What only a change needs is not read for a file that is as desired.
-    if matches!(plan(part, &state), Ok(FilePlan::Keep)) || !before {
+    if matches!(plan(part, &state), Ok(EditPlan::Keep)) || !before {
         return Ok(state);
     }
-    let found =
+    let inspected =
         files.inspect(&target.path, InspectOptions::default()).map_err(|error| file_failure(&error))?;
-    state.is_link = found.link;
+    state.is_link = inspected.link;
     let would_be = |parent: &Path| context.would_be_directory(parent);
-    state.parent_missing = found.parent_missing && !target.path.parent().is_some_and(would_be);
-    let Ok(FilePlan::Create(change) | FilePlan::Edit(change)) = plan(part, &state) else { return Ok(state) };
+    state.parent_missing = inspected.parent_missing && !target.path.parent().is_some_and(would_be);
+    let Ok(EditPlan::Create(change) | EditPlan::Edit(change)) = plan(part, &state) else { return Ok(state) };
     if state.content.is_some() {
         state.mount = files.blocking_mount(&target.path, false).map_err(|error| file_failure(&error))?;
     }
@@ -106,12 +106,12 @@ fn status<P: FilePart>(
     Ok(state)
 }
 
-/// Reads a file with `read`; `None` if the file does not exist.
-fn content<T>(
+/// Reads a file; `None` if the file does not exist.
+fn read<T>(
     path: &Path,
-    read: impl FnOnce(&Path) -> Result<Option<T>, FileError>,
+    read_content: impl FnOnce(&Path) -> Result<Option<T>, FileError>,
 ) -> Result<Option<T>, Failure> {
-    match read(path) {
+    match read_content(path) {
         Ok(Some(content)) => Ok(Some(content)),
         Ok(None) => {
             let message = format!("\"{}\" is larger than {} MiB", path.display(), MAX_FILE >> 20);
@@ -130,10 +130,11 @@ fn content<T>(
 
 /// Returns the error or the warning that a write would end with.
 fn preflight(path: &Path, files: &dyn Files) -> Result<Vec<String>, Failure> {
-    match files.check_attributes(path, FileAttributes::default()) {
-        Err(error @ FileError::SharedDirectory { .. }) => return Err(file_failure(&error)),
-        // A new file takes the place of the old one, so that other errors do not matter.
-        _ => {}
+    // A new file takes the place of the old one, so that other errors do not matter.
+    if let Err(error @ FileError::SharedDirectory { .. }) =
+        files.check_attributes(path, FileAttributes::default())
+    {
+        return Err(file_failure(&error));
     }
     let found = files.inspect(path, InspectOptions::default()).map_err(|error| file_failure(&error))?;
     let is_allowed = found.target.is_none_or(|file| files.can_chown(Some(file.uid), Some(file.gid)));
@@ -145,12 +146,12 @@ fn execute<P: FilePart>(part: &P, state: &PartState, context: &mut Context<'_>) 
     let target = part.target();
     let files = context.host.files;
     let (change, is_new) = match plan(part, state)? {
-        FilePlan::Keep => return Ok(()),
-        FilePlan::Create(change) => (change, true),
-        FilePlan::Edit(change) => (change, false),
+        EditPlan::Keep => return Ok(()),
+        EditPlan::Create(change) => (change, true),
+        EditPlan::Edit(change) => (change, false),
     };
     // The state may come from the cache, and the decision on it may have been approved as it is.
-    let found = content(&target.path, |path| Ok(files.content(path, MAX_FILE)?.map(Rc::new)))?;
+    let found = read(&target.path, |path| Ok(files.content(path, MAX_FILE)?.map(Rc::new)))?;
     if found != state.content {
         return Err(file_failure(&FileError::Changed(target.path.clone())));
     }

@@ -67,7 +67,7 @@ impl DesiredLine {
 
 #[cfg(test)]
 mod tests {
-    use ccm_model::{Resource, Spanned};
+    use ccm_model::{Resource, Span, Spanned};
 
     use super::super::properties::LineProperties;
     use super::*;
@@ -83,7 +83,7 @@ mod tests {
                 |name: &str| properties.iter().find(|(given, _)| *given == name).map(|(_, value)| value);
             let text = |name: &str| find(name).map(|value| value.as_str().into());
             let ensure =
-                find("absent").map(|_| Spanned { value: "absent".to_owned(), span: Default::default() });
+                find("absent").map(|_| Spanned { value: "absent".to_owned(), span: Span::default() });
             let written = LineProperties {
                 path: Some(CanonicalPath("/f".into())),
                 line: text("line"),

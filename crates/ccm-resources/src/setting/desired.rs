@@ -78,19 +78,19 @@ impl DesiredSetting {
     }
 }
 
-fn error(property: &'static str, message: String, hint: &str) -> Option<PropertyError> {
-    Some(PropertyError::new(DiagnosticKind::InvalidValue, property, message).with_hint(hint))
+fn error(property: &'static str, message: String, hint: &str) -> PropertyError {
+    PropertyError::new(DiagnosticKind::InvalidValue, property, message).with_hint(hint)
 }
 
 fn separator_error(separator: &Separator) -> Option<PropertyError> {
     let written = &separator.written;
     if written.is_empty() || written.contains(['\n', '\r', '\0']) {
         let message = "`separator` must be text on one line".to_owned();
-        return error(
+        return Some(error(
             "separator",
             message,
             "write the text between key and value, such as `\" = \"` or `\":\"`",
-        );
+        ));
     }
     None
 }
@@ -98,15 +98,15 @@ fn separator_error(separator: &Separator) -> Option<PropertyError> {
 fn section_error(section: &str) -> Option<PropertyError> {
     let shown = escape_control(section);
     if section.starts_with('[') && section.ends_with(']') {
-        return error(
+        return Some(error(
             "section",
             format!("the section `{shown}` has brackets"),
             "write the section without brackets",
-        );
+        ));
     }
     if section.contains(['[', ']', '\n', '\r', '\0']) {
         let message = format!("the section `{shown}` contains a bracket or a control character");
-        return error("section", message, "write the text between the brackets");
+        return Some(error("section", message, "write the text between the brackets"));
     }
     None
 }
@@ -116,16 +116,16 @@ fn key_error(key: &str, separator: &Separator) -> Option<PropertyError> {
     let core = separator.core();
     let separates = if core.is_empty() { key.contains([' ', '\t']) } else { key.contains(core) };
     if key.trim().is_empty() {
-        error("key", "the key is empty".to_owned(), "write the name of the setting")
+        Some(error("key", "the key is empty".to_owned(), "write the name of the setting"))
     } else if key.trim() != key || key.contains(['\n', '\r', '\0']) {
         let message = format!("the key `{shown}` has blanks around it or contains a control character");
-        error("key", message, "write the name of the setting alone")
+        Some(error("key", message, "write the name of the setting alone"))
     } else if separates {
         let message = format!("the key `{shown}` contains the separator");
-        error("key", message, "write the text before the separator as `key`, and the rest as `value`")
+        Some(error("key", message, "write the text before the separator as `key`, and the rest as `value`"))
     } else if key.starts_with(['[', '#', ';']) {
         let message = format!("the key `{shown}` would begin a section or a comment");
-        error("key", message, "write the name of the setting alone")
+        Some(error("key", message, "write the name of the setting alone"))
     } else {
         None
     }
@@ -134,15 +134,15 @@ fn key_error(key: &str, separator: &Separator) -> Option<PropertyError> {
 fn value_error(value: &str) -> Option<PropertyError> {
     if value.contains(['\n', '\r', '\0']) {
         let message = "the value contains a line end or a NUL character".to_owned();
-        return error("value", message, "write a value of one line");
+        return Some(error("value", message, "write a value of one line"));
     }
     if value.trim() != value {
         let message = "the value has blanks around it, which are not part of a value".to_owned();
-        return error(
+        return Some(error(
             "value",
             message,
             "remove the blanks, or put quotes into the value if the program knows them",
-        );
+        ));
     }
     None
 }

@@ -117,7 +117,7 @@ fn check_one_line(
 
 #[cfg(test)]
 mod tests {
-    use ccm_model::{Resource, Spanned};
+    use ccm_model::{Resource, Span, Spanned};
 
     use super::super::properties::SettingProperties;
     use super::*;
@@ -133,7 +133,7 @@ mod tests {
                 |name: &str| properties.iter().find(|(given, _)| *given == name).map(|(_, value)| value);
             let text = |name: &str| find(name).map(|value| value.as_str().into());
             let ensure =
-                find("absent").map(|_| Spanned { value: "absent".to_owned(), span: Default::default() });
+                find("absent").map(|_| Spanned { value: "absent".to_owned(), span: Span::default() });
             let written = SettingProperties {
                 path: Some(CanonicalPath("/f".into())),
                 section: text("section"),

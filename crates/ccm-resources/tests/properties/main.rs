@@ -12,7 +12,7 @@ use ccm_expr::{Timestamp, Value};
 use ccm_manifest::{Completion, FactPath, LoadResult, Request, Sources, load, schema};
 use ccm_model::{Dependency, Diagnostic, Node, Resource, ResourceIndex, Severity, SourceMap, Spanned};
 use ccm_properties::{TypeSpec, aliases};
-use samples::{SAMPLES, Sample};
+use samples::{REQUIRED, SAMPLES, Sample};
 
 /// Origin of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,7 +88,9 @@ impl<'a> Cell<'a> {
              - exec: [source: {{command: 'true', capture: {{value: stdout.raw}}}}]\n    - {type_name}:\n      \
              - {name}:\n"
         );
-        for line in sample.beside {
+        let is_other = |line: &&&str| line.split_once(':').is_some_and(|(name, _)| name != sample.property);
+        let required = REQUIRED.iter().find(|(name, _)| *name == type_name).map(|(_, lines)| *lines);
+        for line in required.unwrap_or_default().iter().filter(is_other).chain(sample.beside) {
             text += &format!("          {line}\n");
         }
         if is_off {

@@ -34,12 +34,14 @@ const fn early(sample: Sample) -> Sample {
 const TEXT: &str = r#""text""#;
 const LIST: &str = r#"["a"]"#;
 const MAP: &str = r#"{"a": "b"}"#;
-const PATH: &str = "path: /d/f";
-const LINE: &str = "line: text";
-const CONTENT: &str = "content: text";
-const KEY: &str = "key: a";
-const VALUE: &str = "value: b";
 const SUBSCRIBES: &str = "subscribe: [exec#source]";
+
+/// Required properties of types, one per line.
+pub(crate) const REQUIRED: &[(&str, &[&str])] = &[
+    ("line", &["path: /d/f", "line: text"]),
+    ("block", &["path: /d/f", "content: text"]),
+    ("setting", &["path: /d/f", "key: a", "value: b"]),
+];
 
 pub(crate) const SAMPLES: &[Sample] = &[
     early(sample("*", "alias", TEXT, LIST)),
@@ -92,36 +94,36 @@ pub(crate) const SAMPLES: &[Sample] = &[
     sample("file", "sensitive", "true", TEXT),
     early(sample("line", "ensure", r#""present""#, LIST)),
     early(sample("line", "provider", r#""posix""#, LIST)),
-    beside(&[LINE], sample("line", "path", r#""/f""#, LIST)),
-    beside(&[PATH], sample("line", "line", TEXT, LIST)),
-    beside(&[PATH, LINE], sample("line", "match", TEXT, LIST)),
-    beside(&[PATH, LINE], sample("line", "after", TEXT, LIST)),
-    beside(&[PATH, LINE], sample("line", "before", TEXT, LIST)),
-    beside(&[PATH, LINE], sample("line", "multiple", "true", TEXT)),
-    beside(&[PATH, LINE], sample("line", "create", "true", TEXT)),
-    beside(&[PATH, LINE], sample("line", "backup", "true", TEXT)),
-    beside(&[PATH, LINE], sample("line", "sensitive", "true", TEXT)),
+    sample("line", "path", r#""/f""#, LIST),
+    sample("line", "line", TEXT, LIST),
+    sample("line", "match", TEXT, LIST),
+    sample("line", "after", TEXT, LIST),
+    sample("line", "before", TEXT, LIST),
+    sample("line", "multiple", "true", TEXT),
+    sample("line", "create", "true", TEXT),
+    sample("line", "backup", "true", TEXT),
+    sample("line", "sensitive", "true", TEXT),
     early(sample("block", "ensure", r#""present""#, LIST)),
     early(sample("block", "provider", r#""posix""#, LIST)),
-    beside(&[CONTENT], sample("block", "path", r#""/f""#, LIST)),
-    beside(&[PATH], sample("block", "content", TEXT, LIST)),
-    beside(&[PATH, CONTENT], sample("block", "comment", TEXT, LIST)),
-    beside(&[PATH, CONTENT], sample("block", "comment_end", TEXT, LIST)),
-    beside(&[PATH, CONTENT], sample("block", "after", TEXT, LIST)),
-    beside(&[PATH, CONTENT], sample("block", "before", TEXT, LIST)),
-    beside(&[PATH, CONTENT], sample("block", "create", "true", TEXT)),
-    beside(&[PATH, CONTENT], sample("block", "backup", "true", TEXT)),
-    beside(&[PATH, CONTENT], sample("block", "sensitive", "true", TEXT)),
+    sample("block", "path", r#""/f""#, LIST),
+    sample("block", "content", TEXT, LIST),
+    sample("block", "comment", TEXT, LIST),
+    sample("block", "comment_end", TEXT, LIST),
+    sample("block", "after", TEXT, LIST),
+    sample("block", "before", TEXT, LIST),
+    sample("block", "create", "true", TEXT),
+    sample("block", "backup", "true", TEXT),
+    sample("block", "sensitive", "true", TEXT),
     early(sample("setting", "ensure", r#""present""#, LIST)),
     early(sample("setting", "provider", r#""posix""#, LIST)),
-    beside(&[KEY, VALUE], sample("setting", "path", r#""/f""#, LIST)),
-    beside(&[PATH, KEY, VALUE], sample("setting", "section", TEXT, LIST)),
-    beside(&[PATH, VALUE], sample("setting", "key", TEXT, LIST)),
-    beside(&[PATH, KEY], sample("setting", "value", TEXT, LIST)),
-    beside(&[PATH, KEY, VALUE], sample("setting", "separator", r#"":""#, LIST)),
-    beside(&[PATH, KEY, VALUE], sample("setting", "create", "true", TEXT)),
-    beside(&[PATH, KEY, VALUE], sample("setting", "backup", "true", TEXT)),
-    beside(&[PATH, KEY, VALUE], sample("setting", "sensitive", "true", TEXT)),
+    sample("setting", "path", r#""/f""#, LIST),
+    sample("setting", "section", TEXT, LIST),
+    sample("setting", "key", TEXT, LIST),
+    sample("setting", "value", TEXT, LIST),
+    sample("setting", "separator", r#"":""#, LIST),
+    sample("setting", "create", "true", TEXT),
+    sample("setting", "backup", "true", TEXT),
+    sample("setting", "sensitive", "true", TEXT),
     early(sample("package", "ensure", r#""latest""#, LIST)),
     early(sample("package", "ensure", r#""1.2-3""#, LIST)),
     early(sample("package", "provider", r#""apt""#, LIST)),

@@ -1,0 +1,12 @@
+//! Lines, blocks and settings in real files.
+#![expect(clippy::disallowed_methods, reason = "tests look at the machine themselves")]
+#![expect(clippy::expect_used, clippy::panic, reason = "tests")]
+
+mod applying;
+#[path = "../build/mod.rs"]
+mod build;
+mod errors;
+mod machine;
+#[path = "../run/mod.rs"]
+mod run;
+mod sensitive;

@@ -1,7 +1,9 @@
 //! Answers of an Engine, with the fields that ccm reads. Docker and Podman leave out some of the others.
 
 use std::collections::BTreeMap;
+use std::time::{SystemTime, UNIX_EPOCH};
 
+use ccm_model::parse_timestamp;
 use serde::Deserialize;
 
 #[derive(Debug, Deserialize)]
@@ -45,7 +47,15 @@ pub(crate) struct ContainerState {
     #[serde(rename = "OOMKilled")]
     pub oom_killed: bool,
     pub error: String,
-    pub started_at: String,
+    started_at: String,
+}
+
+impl ContainerState {
+    /// Returns the time of the start by the clock of the Engine.
+    pub(crate) fn started_at(&self) -> SystemTime {
+        // Too many events are found without it, and none is missed.
+        parse_timestamp(&self.started_at).unwrap_or(UNIX_EPOCH)
+    }
 }
 
 /// State of a command in a running container.

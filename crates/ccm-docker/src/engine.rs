@@ -1,6 +1,6 @@
 //! The Engine API, as far as commands need it.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use ccm_host::EngineAddress;
 use http_body_util::Full;
@@ -263,12 +263,14 @@ impl Engine {
     pub(crate) async fn find_event<T>(
         &self,
         container: &str,
-        since: &str,
+        since: SystemTime,
         within: Duration,
         mut find: impl FnMut(&Value) -> Option<T>,
     ) -> Result<Option<T>, EngineError> {
         let filters = serde_json::json!({ "container": [container], "type": ["container"] }).to_string();
-        let path = format!("/events{}", query(&[("since", Some(since)), ("filters", Some(&filters))]));
+        let since = since.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let since = format!("{}.{:09}", since.as_secs(), since.subsec_nanos());
+        let path = format!("/events{}", query(&[("since", Some(&since)), ("filters", Some(&filters))]));
         let search = async {
             let mut answer = self.send(Step::Inspect, Method::GET, &path, None, QUICK).await?;
             let mut line = Vec::new();

@@ -47,7 +47,7 @@ pub(crate) async fn explain(
         }
         return Ok(());
     };
-    let events = plan.used.engine.find_event(name, &state.started_at, EVENTS, |event| {
+    let events = plan.used.engine.find_event(name, state.started_at(), EVENTS, |event| {
         (action(event) == "kill").then(|| signal_of(event)).flatten()
     });
     // Without events the exit code is all that is known.

@@ -309,7 +309,7 @@ async fn explain(
     };
     // Earlier events are those of earlier commands.
     let mut has_begun = false;
-    let events = plan.used.engine.find_event(name, &state.started_at, EVENTS, |event| {
+    let events = plan.used.engine.find_event(name, state.started_at(), EVENTS, |event| {
         has_begun |= event.pointer("/Actor/Attributes/execID").is_some_and(|id| id == exec);
         match action(event) {
             found @ ("oom" | "kill") if has_begun => Some(found == "oom"),

@@ -56,12 +56,29 @@ impl Dockerd {
     /// Starts a daemon with more arguments. Prints a reason and returns `None` where none can run.
     pub fn start(arguments: &[&str]) -> Option<Self> {
         let image = Self::prerequisites()?;
-        let daemon = Self::spawn("overlay2", arguments).or_else(|| Self::spawn("vfs", arguments));
+        Self::start_with(&image, "", arguments)
+    }
+
+    /// Starts a daemon whose data is on a disk of this size, such as `24m`. Prints a reason and returns `None` where
+    /// none can run.
+    pub fn start_on_small_disk(size: &str) -> Option<Self> {
+        let image = Self::prerequisites()?;
+        // In the mounts of the daemon alone.
+        Self::start_with(
+            &image,
+            &format!("mkdir \"$DATA\" && mount -t tmpfs -o size={size} tmpfs \"$DATA\" &&"),
+            &[],
+        )
+    }
+
+    fn start_with(image: &[u8], preparation: &str, arguments: &[&str]) -> Option<Self> {
+        let daemon = Self::spawn("overlay2", preparation, arguments);
+        let daemon = daemon.or_else(|| Self::spawn("vfs", preparation, arguments));
         let Some(daemon) = daemon else {
             skipped("a Docker daemon does not start on this machine");
             return None;
         };
-        daemon.import(IMAGE, &image);
+        daemon.import(IMAGE, image);
         Some(daemon)
     }
 
@@ -86,7 +103,7 @@ impl Dockerd {
         image
     }
 
-    fn spawn(storage: &str, arguments: &[&str]) -> Option<Self> {
+    fn spawn(storage: &str, preparation: &str, arguments: &[&str]) -> Option<Self> {
         let directory = Scratch::new();
         let at = |name: &str| directory.at(name);
         let group = format!("ccm-test-{}", directory.path().file_name()?.to_string_lossy());
@@ -94,7 +111,7 @@ impl Dockerd {
         let mut command = Command::new("setpriv");
         command
             .args(["--pdeathsig", "TERM", "unshare", "--net", "--mount", "--", "/bin/sh", "-c"])
-            .arg("ip link set lo up 2>/dev/null; exec dockerd \"$@\"")
+            .arg(format!("ip link set lo up 2>/dev/null; {preparation} exec dockerd \"$@\""))
             .arg("dockerd")
             .args(["--iptables=false", "--ip-masq=false", "--ip6tables=false"])
             .args(["--storage-driver", storage])
@@ -104,6 +121,7 @@ impl Dockerd {
             // A group that exists everywhere; the socket is opened to it.
             .args(["--group", "root"])
             .args(arguments)
+            .env("DATA", at("data"))
             .env_remove("DOCKER_HOST")
             .stdin(Stdio::null())
             .stdout(log.try_clone().ok()?)

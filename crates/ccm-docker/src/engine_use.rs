@@ -57,10 +57,9 @@ impl EngineUse {
         settings: &ContainerSettings,
     ) -> Result<(ImageConfig, Option<String>), EngineError> {
         let key = (settings.image.clone(), settings.platform.clone());
-        if settings.pull != PullPolicy::Always || self.pulled.borrow().contains(&key) {
-            if let Some(image) = self.find_image(settings).await? {
-                return Ok((image, None));
-            }
+        let may_have = settings.pull != PullPolicy::Always || self.pulled.borrow().contains(&key);
+        if may_have && let Some(image) = self.find_image(settings).await? {
+            return Ok((image, None));
         }
         self.engine.pull(&settings.image, settings.platform.as_deref()).await?;
         self.pulled.borrow_mut().insert(key);

@@ -173,7 +173,7 @@ fn hints(error: &EngineError, settings: &ContainerSettings) -> Vec<String> {
         EngineError::Refused { message, .. } if message.contains("unable to find group") => {
             one(format!("use a group of the image `{image}`, or a number"))
         }
-        EngineError::Refused { step: Step::Create | Step::Start, .. } => {
+        EngineError::Refused { step: Step::Create | Step::Attach | Step::Start, .. } => {
             one(format!("check the settings of the executor `{executor}`"))
         }
         EngineError::Refused { .. } => Vec::new(),
@@ -196,13 +196,9 @@ fn missing(error: &EngineError, settings: &ContainerSettings) -> Option<MissingP
 
 /// Returns the source of a volume that does not exist, from the message of Docker or Podman.
 fn missing_source(message: &str) -> Option<&str> {
-    let path = match message.split_once("bind source path does not exist: ") {
-        Some((_, path)) => path,
-        None => {
-            let (_, rest) = message.split_once("statfs ")?;
-            rest.strip_suffix(": no such file or directory")?
-        }
-    };
+    let of_docker = message.split_once("bind source path does not exist: ").map(|(_, path)| path);
+    let of_podman = || message.split_once("statfs ")?.1.strip_suffix(": no such file or directory");
+    let path = of_docker.or_else(of_podman)?;
     Some(path.trim()).filter(|path| path.starts_with('/'))
 }
 

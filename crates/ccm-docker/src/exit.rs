@@ -6,7 +6,7 @@ use ccm_host::{Exit, Finished, ReachedLimit, StartError, signal_name};
 use serde_json::Value;
 
 use crate::error::EngineError;
-use crate::plan::ContainerPlan;
+use crate::plan::{ContainerPlan, removed_from_outside};
 
 /// Exit code of a command that a signal ended, without the number of the signal.
 const SIGNALLED: i32 = 128;
@@ -32,7 +32,7 @@ pub(crate) async fn explain(
 ) -> Result<(), StartError> {
     let state = match plan.used.engine.state(name).await {
         Ok(state) => state,
-        Err(error) if error.status() == Some(404) => return Err(plan.removed_from_outside(name)),
+        Err(error) if error.status() == Some(404) => return Err(removed_from_outside(name)),
         Err(error) => return Err(plan.lost(error)),
     };
     let signal = (SIGNALLED + 1..=SIGNALLED + MAX_SIGNAL).contains(&code).then(|| code - SIGNALLED);
@@ -58,11 +58,21 @@ pub(crate) async fn explain(
             set_remark(finished, format!("somebody stopped the container {name} from outside with {sent}"));
         }
         None => {
-            let signal = signal_name(number);
-            set_remark(finished, format!("exit code {code} usually means that {signal} ended the command"));
+            set_remark(finished, probable_signal(plan, code));
         }
     }
     Ok(())
+}
+
+/// Returns the probable meaning of an exit code above 128. Not every Engine tells of the end of memory.
+pub(crate) fn probable_signal(plan: &ContainerPlan<'_>, code: i32) -> String {
+    let signal = signal_name(code - SIGNALLED);
+    let memory = if signal == "SIGKILL" && plan.settings.memory.is_some() {
+        ", perhaps because it needed more than `memory_limit`"
+    } else {
+        ""
+    };
+    format!("exit code {code} usually means that {signal} ended the command{memory}")
 }
 
 /// Reports that the kernel killed a process of a container for its memory.

@@ -89,8 +89,8 @@ impl<'a> ContainerPlan<'a> {
         })
     }
 
-    pub(crate) fn warn(&self, warning: String) {
-        let warning = self.executor.secrets.redact(&warning).into_owned();
+    pub(crate) fn warn(&self, warning: &str) {
+        let warning = self.executor.secrets.redact(warning).into_owned();
         self.report.borrow_mut().warnings.push(warning);
     }
 
@@ -114,18 +114,6 @@ impl<'a> ContainerPlan<'a> {
         redacted(self.executor, error.while_running(self.settings))
     }
 
-    /// Builds the error of a container that is gone while its command ran.
-    pub(crate) fn removed_from_outside(&self, name: &str) -> StartError {
-        StartError::Container(Box::new(ContainerError {
-            message: format!("the container {name} was removed from outside while its command ran"),
-            source: None,
-            hints: vec!["find out who removes containers of this Engine".to_owned()],
-            property: Some("executor"),
-            missing: None,
-            has_run: true,
-        }))
-    }
-
     /// Builds the result of a command that was started.
     pub(crate) fn finished(&self, name: &str, exit: Exit, collected: Collected) -> Finished {
         let Collected { stdout, stderr, unredacted } = collected;
@@ -137,6 +125,18 @@ impl<'a> ContainerPlan<'a> {
         };
         Finished { stdout, stderr, unredacted, container: Some(Box::new(container)), ..ended(exit) }
     }
+}
+
+/// Builds the error of a container that is gone while its command ran.
+pub(crate) fn removed_from_outside(name: &str) -> StartError {
+    StartError::Container(Box::new(ContainerError {
+        message: format!("the container {name} was removed from outside while its command ran"),
+        source: None,
+        hints: vec!["find out who removes containers of this Engine".to_owned()],
+        property: Some("executor"),
+        missing: None,
+        has_run: true,
+    }))
 }
 
 /// Returns the result of a command without output.

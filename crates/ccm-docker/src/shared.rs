@@ -13,8 +13,8 @@ use ccm_model::Stream;
 use crate::engine::{AttachedStream, Engine};
 use crate::engine_use::{EngineUse, patiently};
 use crate::error::{EngineError, Step, program_error};
-use crate::exit::{action, report_end_of_memory, set_remark};
-use crate::plan::{ContainerPlan, ended};
+use crate::exit::{action, probable_signal, report_end_of_memory, set_remark};
+use crate::plan::{ContainerPlan, ended, removed_from_outside};
 use crate::single::{GRACE, KILLED};
 use crate::specification::{self, KEEPER};
 use crate::streams::{Collected, Streams};
@@ -69,11 +69,7 @@ pub(crate) async fn run(
         Err(error) => {
             discard(plan, &container).await;
             let is_removed = error.status() == Some(404);
-            return Err(if is_removed {
-                plan.removed_from_outside(&container.name)
-            } else {
-                plan.lost(error)
-            });
+            return Err(if is_removed { removed_from_outside(&container.name) } else { plan.lost(error) });
         }
     };
     if let Followed::By(_) = &followed {
@@ -88,16 +84,17 @@ pub(crate) async fn run(
     let collected = streams.finish();
     let (exit, code) = match followed {
         Followed::By(exit) => (exit, 0),
-        Followed::Ended { exit_code, pid: 0 } if exit_code.is_none_or(|code| matches!(code, 126 | 127)) => {
-            return Err(never_started(plan, command, &collected));
-        }
-        Followed::Ended { exit_code, .. } => {
+        Followed::Ended { exit_code, pid } => {
+            let may_be_refused = pid == 0 && exit_code.is_none_or(|code| matches!(code, 126 | 127));
+            if may_be_refused && let Some(error) = never_started(plan, command, &collected) {
+                return Err(error);
+            }
             let code = i32::try_from(exit_code.unwrap_or(255)).unwrap_or(255);
             (Exit::Code(code), code)
         }
     };
     if let (Some(error), Exit::Code(_)) = (error, &exit) {
-        plan.warn(format!("the output of the command may not be complete: {error}"));
+        plan.warn(&format!("the output of the command may not be complete: {error}"));
     }
     let has_ended_by_itself = matches!(exit, Exit::Code(_));
     let mut finished = plan.finished(&container.name, exit, collected);
@@ -134,7 +131,7 @@ async fn prepare(
             Err(error) if is_known && matches!(error.status(), Some(404 | 409 | 500)) => {
                 let name = container.name.clone();
                 discard(plan, &container).await;
-                plan.warn(format!(
+                plan.warn(&format!(
                     "the container {name} of this run was stopped from outside; ccm started another one"
                 ));
             }
@@ -225,15 +222,23 @@ async fn follow(
     }
 }
 
-/// Returns the error of a command that the Engine accepted and then did not start. The stream holds the reason.
-fn never_started(plan: &ContainerPlan<'_>, command: &Command, collected: &Collected) -> StartError {
-    let stdout = collected.unredacted.as_ref().map_or(&collected.stdout, |unredacted| &unredacted.stdout);
-    let message = String::from_utf8_lossy(&stdout.head);
+/// Returns the error of a command that the Engine accepted and then did not start. The reason is in the output: for
+/// Docker in that of the command, for Podman in its errors. `None` if the output is that of a command.
+fn never_started(plan: &ContainerPlan<'_>, command: &Command, collected: &Collected) -> Option<StartError> {
+    const SIGNS: [&str; 4] = ["OCI runtime ", "OCI permission denied", "exec failed: ", "unable to find "];
+    let printed = collected.unredacted.as_deref();
+    let stdout = printed.map_or(&collected.stdout, |printed| &printed.stdout);
+    let stderr = printed.map_or(&collected.stderr, |printed| &printed.stderr);
+    let message = String::from_utf8_lossy(if stdout.head.is_empty() { &stderr.head } else { &stdout.head });
+    if !SIGNS.iter().any(|sign| message.contains(sign)) {
+        return None;
+    }
     let program = command.program.to_string_lossy();
-    program_error(&message, &program, &plan.search_path).unwrap_or_else(|| {
+    let error = program_error(&message, &program, &plan.search_path).unwrap_or_else(|| {
         let message = crate::error::one_line(&message);
         plan.not_started(EngineError::Refused { step: Step::Start, status: 0, message })
-    })
+    });
+    Some(error)
 }
 
 /// Ends a command: TERM to every process that its user may signal, and two seconds later KILL with the container.
@@ -278,7 +283,7 @@ async fn discard(plan: &ContainerPlan<'_>, container: &Rc<SharedContainer>) {
     match result {
         Ok(()) => drop(plan.used.live.borrow_mut().remove(name)),
         Err(error) if error.is_gone() => {}
-        Err(error) => plan.warn(format!("the container {name} could not be removed: {error}")),
+        Err(error) => plan.warn(&format!("the container {name} could not be removed: {error}")),
     }
 }
 
@@ -303,7 +308,7 @@ async fn explain(
         Ok(state) => state,
         Err(error) if error.status() == Some(404) => {
             discard(plan, container).await;
-            return Err(plan.removed_from_outside(name));
+            return Err(removed_from_outside(name));
         }
         Err(error) => return Err(plan.lost(error)),
     };
@@ -325,10 +330,7 @@ async fn explain(
             finished.exit = Exit::Signal { number, name: ccm_host::signal_name(number) };
             set_remark(finished, format!("somebody stopped the container {name} from outside"));
         }
-        None => {
-            let signal = ccm_host::signal_name(code - 128);
-            set_remark(finished, format!("exit code {code} usually means that {signal} ended the command"));
-        }
+        None => set_remark(finished, probable_signal(plan, code)),
     }
     Ok(())
 }

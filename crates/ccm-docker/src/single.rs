@@ -10,7 +10,7 @@ use crate::engine::Engine;
 use crate::engine_use::patiently;
 use crate::error::{EngineError, program_error};
 use crate::exit::{self, Ended};
-use crate::plan::{ContainerPlan, ended};
+use crate::plan::{ContainerPlan, ended, removed_from_outside};
 use crate::specification;
 use crate::streams::Streams;
 
@@ -50,7 +50,7 @@ async fn keep(plan: &ContainerPlan<'_>, name: &str) {
         Ok(state) if state.running => {
             // The result of the command is not known; the container must not run on.
             if let Err(error) = plan.used.engine.signal(name, "SIGKILL").await {
-                plan.warn(format!("the container {name} could not be stopped: {error}"));
+                plan.warn(&format!("the container {name} could not be stopped: {error}"));
             }
         }
         // It was removed from outside.
@@ -70,7 +70,7 @@ async fn remove(plan: &ContainerPlan<'_>, name: &str, is_reported: bool) {
         Ok(()) => drop(plan.used.live.borrow_mut().remove(name)),
         // An Engine that is gone is the error of the command already.
         Err(error) if is_reported || !error.is_gone() => {
-            plan.warn(format!("the container {name} could not be removed: {error}"));
+            plan.warn(&format!("the container {name} could not be removed: {error}"));
         }
         Err(_) => {}
     }
@@ -132,16 +132,16 @@ async fn start_and_follow(
             (code, Exit::Code(code))
         }
         Ended::Itself(Err(error)) if error.status() == Some(404) => {
-            return Err(plan.removed_from_outside(name));
+            return Err(removed_from_outside(name));
         }
         Ended::Itself(Err(error)) => return Err(plan.lost(error)),
     };
     if let (Some(error), Exit::Code(_)) = (error, &exit) {
         // The exit code is known, but not all of the output.
-        plan.warn(format!("the output of the command may not be complete: {error}"));
+        plan.warn(&format!("the output of the command may not be complete: {error}"));
     }
     if let Some(message) = message {
-        plan.warn(format!("the Engine reported: {message}"));
+        plan.warn(&format!("the Engine reported: {message}"));
     }
     let mut finished = plan.finished(name, exit, collected);
     finished.duration = duration;

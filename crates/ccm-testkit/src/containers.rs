@@ -6,6 +6,7 @@ mod http;
 mod image;
 mod podman;
 mod registry;
+mod service;
 
 pub use dockerd::Dockerd;
 pub use fake_engine::{FakeAnswer, FakeCommand, FakeEngine};

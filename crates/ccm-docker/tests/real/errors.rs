@@ -1,7 +1,8 @@
 //! Commands that a real daemon does not start. Nothing is left behind.
 
 use ccm_host::{ContainerReuse, ContainerSettings, Launch, StartError, Volume};
-use ccm_testkit::{Dockerd, TarFile, tar};
+use ccm_model::MissingPrerequisite;
+use ccm_testkit::{Dockerd, Scratch, TarFile, tar};
 
 use crate::{BOTH, Run, Task, container_error, settings};
 
@@ -77,17 +78,18 @@ fn a_missing_image_is_told_as_such() {
 #[test]
 fn a_missing_source_of_a_volume_is_not_made() {
     let Some(daemon) = Dockerd::shared() else { return };
+    let scratch = Scratch::new();
+    let source = scratch.at("missing");
     for reuse in BOTH {
-        let volume =
-            Volume { source: "/nosuch/ccm-test".to_owned(), target: "/x".to_owned(), read_only: false };
+        let volume = Volume { source: source.clone(), target: "/x".to_owned(), read_only: false };
         let settings = ContainerSettings { reuse, volumes: vec![volume], ..settings(&daemon.socket()) };
         let run = Run::new();
         let result = run.one(&settings, &["true"], Task::default());
         let error = container_error(&result);
-        assert!(error.message.contains("/nosuch/ccm-test"), "{}", error.message);
+        assert!(error.message.contains(&source), "{}", error.message);
         assert!(error.hints[0].contains("create the path of `volumes`"), "{:?}", error.hints);
-        assert!(error.missing.is_some());
-        assert!(!std::path::Path::new("/nosuch").exists());
+        assert_eq!(error.missing, Some(MissingPrerequisite::Path(source.clone().into())));
+        assert!(!scratch.has("missing"));
         assert!(daemon.containers(Some(&run.label())).is_empty());
     }
 }

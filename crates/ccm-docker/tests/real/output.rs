@@ -7,7 +7,9 @@ use crate::{BOTH, Run, Task, settings};
 
 /// Returns the largest amount of memory that this process has had, in KiB.
 fn largest_memory() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").expect("the state of this process");
+    let path = std::path::Path::new("/proc/self/status");
+    let status = ccm_host::read_at_most(Some(path), 1 << 16).expect("the state of this process");
+    let status = String::from_utf8_lossy(&status);
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("a line");
     line.trim().trim_end_matches(" kB").parse().expect("a number")
 }

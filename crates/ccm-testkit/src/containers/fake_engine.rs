@@ -34,7 +34,7 @@ pub enum FakeAnswer {
 }
 
 /// Command in the containers of a [`FakeEngine`].
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct FakeCommand {
     /// Frames of the stream: the kind, 1 for standard output, and the content.
     pub frames: Vec<(u8, Vec<u8>)>,
@@ -46,12 +46,6 @@ pub struct FakeCommand {
     pub ignores_signals: bool,
     /// The kernel killed it for its memory.
     pub oom_killed: bool,
-}
-
-impl Default for FakeCommand {
-    fn default() -> Self {
-        Self { frames: Vec::new(), code: 0, hangs: false, ignores_signals: false, oom_killed: false }
-    }
 }
 
 impl FakeCommand {
@@ -230,23 +224,34 @@ fn serve(stream: UnixStream, shared: &Shared) {
         }
         None => {}
     }
-    let (path, query) = target.split_once('?').unwrap_or((&target, ""));
+    if method == "POST" && target.contains("/attach?") {
+        send(b"HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n");
+        let reads = target.contains("stdin=1");
+        let name = target.split('/').nth(2).unwrap_or_default();
+        stream_output(&mut reader, &mut writer, name, reads, shared);
+        return;
+    }
+    send(&default_answer(&method, &target, &body, shared));
+}
+
+/// Returns the answer of a request that no test replaced.
+fn default_answer(method: &str, target: &str, body: &Value, shared: &Shared) -> Vec<u8> {
+    let (path, query) = target.split_once('?').unwrap_or((target, ""));
     let parts: Vec<&str> = path.split('/').skip(1).collect();
     let json = |status, body: Value| answer(status, &[("Api-Version", "1.41")], body.to_string().as_bytes());
-    match (&*method, &*parts) {
-        ("GET", ["_ping"]) => send(&answer(200, &[("Api-Version", "1.41")], b"OK")),
-        ("GET", ["images", ..]) => {
-            send(&json(200, json!({"Id": "sha256:0", "Config": {"Env": ["PATH=/bin"]}})))
-        }
-        ("POST", ["images", "create"]) => send(&json(200, json!({"status": "done"}))),
+    let no_container = || json(404, json!({"message": "No such container"}));
+    match (method, &*parts) {
+        ("GET", ["_ping"]) => answer(200, &[("Api-Version", "1.41")], b"OK"),
+        ("GET", ["images", ..]) => json(200, json!({"Id": "sha256:0", "Config": {"Env": ["PATH=/bin"]}})),
+        ("POST", ["images", "create"]) => json(200, json!({"status": "done"})),
         ("POST", ["containers", "create"]) => {
             let name = parameter(query, "name").to_owned();
             let labels = body["Labels"].clone();
             shared.state().containers.insert(name.clone(), Container { labels, ..Container::default() });
-            send(&json(201, json!({"Id": name, "Warnings": []})));
+            json(201, json!({"Id": name, "Warnings": []}))
         }
-        ("GET", ["containers", "json"]) => send(&json(200, listed(shared))),
-        ("GET", ["events"]) => send(&json(200, json!(null))),
+        ("GET", ["containers", "json"]) => json(200, listed(shared)),
+        ("GET", ["events"]) => json(200, json!(null)),
         ("POST", ["containers", name, "start"]) => {
             let mut state = shared.state();
             let code = (!state.command.hangs).then_some(state.command.code);
@@ -256,18 +261,12 @@ fn serve(stream: UnixStream, shared: &Shared) {
             }
             drop(state);
             shared.changed.notify_all();
-            send(&answer(204, &[], b""));
-        }
-        ("POST", ["containers", name, "attach"]) => {
-            send(b"HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n");
-            let reads = parameter(query, "stdin") == "1";
-            stream_output(&mut reader, &mut writer, name, reads, shared);
+            answer(204, &[], b"")
         }
         ("POST", ["containers", name, "wait"]) => {
             let ended = shared.wait_for(name, |container| container.has_started && container.code.is_some());
             let code = shared.state().containers.get(*name).and_then(|container| container.code);
-            let gone = || json(404, json!({"message": format!("No such container: {name}")}));
-            send(&code.filter(|_| ended).map_or_else(gone, |code| json(200, json!({"StatusCode": code}))));
+            code.filter(|_| ended).map_or_else(no_container, |code| json(200, json!({"StatusCode": code})))
         }
         ("POST", ["containers", name, "kill"]) => {
             let kills = parameter(query, "signal") == "SIGKILL";
@@ -278,7 +277,7 @@ fn serve(stream: UnixStream, shared: &Shared) {
             }
             drop(state);
             shared.changed.notify_all();
-            send(&answer(204, &[], b""));
+            answer(204, &[], b"")
         }
         ("GET", ["containers", name, "json"]) => {
             let state = shared.state();
@@ -289,21 +288,14 @@ fn serve(stream: UnixStream, shared: &Shared) {
                 }})
             });
             drop(state);
-            send(&found.map_or_else(
-                || json(404, json!({"message": "No such container"})),
-                |found| json(200, found),
-            ));
+            found.map_or_else(no_container, |found| json(200, found))
         }
         ("DELETE", ["containers", name]) => {
             let removed = shared.state().containers.remove(*name);
             shared.changed.notify_all();
-            send(&answer(
-                if removed.is_some() { 204 } else { 404 },
-                &[],
-                b"{\"message\":\"No such container\"}",
-            ));
+            removed.map_or_else(no_container, |_| answer(204, &[], b""))
         }
-        _ => send(&json(404, json!({"message": "page not found"}))),
+        _ => json(404, json!({"message": "page not found"})),
     }
 }
 

@@ -1,9 +1,8 @@
 //! A Podman service of the test's own, which speaks the same API.
 
-use std::process::{Child, Command, Stdio};
-
 use super::http::request;
 use super::image::{IMAGE, busybox_image};
+use super::service::Service;
 use crate::privilege::{is_root, skipped};
 use crate::scratch::Scratch;
 use crate::wait::wait_until;
@@ -11,8 +10,8 @@ use crate::wait::wait_until;
 /// A running service. It is stopped when it is dropped.
 #[derive(Debug)]
 pub struct PodmanService {
+    _service: Service,
     directory: Scratch,
-    child: Child,
 }
 
 impl PodmanService {
@@ -31,38 +30,49 @@ impl PodmanService {
             return None;
         }
         let directory = Scratch::new();
-        let log = std::fs::File::create(directory.path().join("log")).ok()?;
-        let child = Command::new("unshare")
-            .args([
-                "--net",
-                "--mount",
-                "--",
-                "/bin/sh",
-                "-c",
-                "ip link set lo up; exec podman \"$@\"",
-                "podman",
-            ])
-            .args(["--root", &directory.at("root"), "--runroot", &directory.at("run")])
-            .args(["--storage-driver", "vfs", "--cgroup-manager", "cgroupfs", "--events-backend", "file"])
-            .args(["--tmpdir", &directory.at("tmp")])
-            .args(["system", "service", "--time", "0", &format!("unix://{}", directory.at("podman.sock"))])
-            .stdin(Stdio::null())
-            .stdout(log.try_clone().ok()?)
-            .stderr(log)
-            .spawn()
-            .ok()?;
-        let mut service = Self { directory, child };
+        // The defaults are more than an unprivileged machine allows.
+        let limits = "[containers]\ndefault_ulimits = [\"nofile=1024:1024\", \"nproc=1024:1024\"]\n";
+        let configuration = directory.write("containers.conf", limits);
+        let (root, run, temporary) = (directory.at("root"), directory.at("run"), directory.at("tmp"));
+        let address = format!("unix://{}", directory.at("podman.sock"));
+        let arguments = [
+            "--root",
+            &root,
+            "--runroot",
+            &run,
+            "--tmpdir",
+            &temporary,
+            "--storage-driver",
+            "vfs",
+            "--cgroup-manager",
+            "cgroupfs",
+            "--events-backend",
+            "file",
+            "system",
+            "service",
+            "--time",
+            "0",
+            &address,
+        ];
+        let configuration = configuration.display().to_string();
+        let variables = [("CONTAINERS_CONF", &*configuration)];
+        let started =
+            Service::start("exec podman \"$@\"", &arguments, &variables, directory.path(), "libpod_parent");
+        let mut service = started.ok()?;
+        let socket = directory.path().join("podman.sock");
         let mut is_dead = false;
         wait_until("the Podman service answers or ends", || {
-            is_dead = service.child.try_wait().is_ok_and(|status| status.is_some());
-            is_dead || service.request("GET", "/_ping", b"").is_some_and(|(status, _)| status == 200)
+            let answer = request(&socket, "GET", "/_ping", "", b"");
+            is_dead = service.has_ended();
+            is_dead || answer.is_some_and(|(status, _)| status == 200)
         });
+        let service = Self { _service: service, directory };
         if is_dead {
             skipped(&format!("a Podman service does not start on this machine: {}", service.log()));
             return None;
         }
-        let (repository, tag) = IMAGE.split_once(':')?;
-        let target = format!("/images/create?fromSrc=-&repo={repository}&tag={tag}");
+        // Podman takes no `tag` beside the name.
+        let target = format!("/images/create?fromSrc=-&repo={IMAGE}");
         let imported = service.request("POST", &target, &image);
         let is_imported = imported.as_ref().is_some_and(|(status, body)| {
             *status == 200 && !String::from_utf8_lossy(body).contains("\"error\"")
@@ -84,13 +94,5 @@ impl PodmanService {
     /// Sends a request, and returns status and body; `None` if the service does not answer.
     pub fn request(&self, method: &str, target: &str, body: &[u8]) -> Option<(u16, Vec<u8>)> {
         request(&self.socket(), method, target, "application/x-tar", body)
-    }
-}
-
-impl Drop for PodmanService {
-    fn drop(&mut self) {
-        let pid = self.child.id().to_string();
-        let _signalled = Command::new("kill").args(["-TERM", &pid]).stderr(Stdio::null()).status();
-        let _reaped = self.child.wait();
     }
 }

@@ -197,11 +197,20 @@ impl SpawnAttributes {
             Self(attributes.assume_init())
         };
         // `sigfillset` leaves out the signals that the C library keeps for itself, which would then be
-        // ignored in the child.
-        // SAFETY: a signal set is an array of integers, for which every pattern of bits is a value.
+        // ignored in the child. A library that knows no sessions takes only signals that can be changed.
+        // SAFETY: a signal set is an array of integers, for which every pattern of bits is a value; the calls
+        // only change the set.
         let (every, none) = unsafe {
-            let mut every = MaybeUninit::<libc::sigset_t>::uninit();
-            every.as_mut_ptr().write_bytes(0xff, 1);
+            let mut every = MaybeUninit::<libc::sigset_t>::zeroed();
+            if has_session {
+                every.as_mut_ptr().write_bytes(0xff, 1);
+            } else {
+                let can_change = |signal: &c_int| ![libc::SIGKILL, libc::SIGSTOP].contains(signal);
+                for signal in (1..=libc::SIGSYS).chain(libc::SIGRTMIN()..=libc::SIGRTMAX()).filter(can_change)
+                {
+                    libc::sigaddset(every.as_mut_ptr(), signal);
+                }
+            }
             (every.assume_init(), MaybeUninit::<libc::sigset_t>::zeroed().assume_init())
         };
         let flags = libc::POSIX_SPAWN_SETSIGDEF | libc::POSIX_SPAWN_SETSIGMASK;

@@ -3,11 +3,12 @@
 use std::ffi::{CStr, CString, OsStr};
 use std::fs::File;
 use std::io::{self, Write as _};
-use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use rustix::fs::{MemfdFlags, OFlags, SeekFrom, fcntl_setfl, memfd_create, seek};
+use rustix::io::fcntl_dupfd_cloexec;
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::Pid;
 
@@ -110,13 +111,17 @@ fn start(
     for end in [&stdout, &stderr].into_iter().chain(&stdin).chain(&reply).chain(&its_reply) {
         fcntl_setfl(end, OFlags::NONBLOCK)?;
     }
-    let descriptors: Vec<_> = [&its_stdin, &its_stdout, &its_stderr]
-        .into_iter()
-        .chain(&request)
-        .chain(&its_reply)
-        .map(|descriptor| descriptor.as_fd())
-        .chain(launched.and_then(|(_, network)| network))
-        .collect();
+    let inherited = [&its_stdin, &its_stdout, &its_stderr].into_iter().chain(&request).chain(&its_reply);
+    let inherited: Vec<_> = inherited.map(|descriptor| descriptor.as_fd()).collect();
+    // A glibc before 2.29 leaves a descriptor closed that has its final number already.
+    let moved: Vec<OwnedFd> = if change_directory.is_none() {
+        let moved = inherited.iter().map(|descriptor| fcntl_dupfd_cloexec(descriptor, LOWEST_OWN_DESCRIPTOR));
+        moved.collect::<Result<_, _>>()?
+    } else {
+        Vec::new()
+    };
+    let inherited = if moved.is_empty() { inherited } else { moved.iter().map(OwnedFd::as_fd).collect() };
+    let descriptors = [inherited, launched.and_then(|(_, network)| network).into_iter().collect()].concat();
     let pid = raw::posix_spawn(&raw::Start {
         program,
         arguments: &words.arguments,

@@ -44,6 +44,7 @@ mod seed;
 mod state;
 mod status;
 mod terminal;
+mod timer;
 mod tracing;
 mod units;
 mod usage;

@@ -56,6 +56,17 @@ fn help_lists_the_options_of_each_command() {
         ),
         ("backup list", "[OPTIONS] [PATH]", "V Output --output Record --state-dir".into()),
         ("schema", "[OPTIONS]", "--events V".into()),
+        (
+            "timer install",
+            "[OPTIONS] <MANIFEST>",
+            format!(
+                "--every --jitter --user --name --force --noop --diff --only V Data {inputs} --no-env Limits --timeout \
+                 --lock-wait --fail-on-error --max-manifest-size Output --events-file --detailed-exitcodes Record \
+                 --state-dir --keep-runs"
+            ),
+        ),
+        ("timer list", "[OPTIONS]", "--user V Output --output".into()),
+        ("timer remove", "[OPTIONS] <TIMER>", "--user --force V".into()),
         ("completions", "[OPTIONS] <SHELL>", "V".into()),
         ("facts", "[OPTIONS] [PATH]", "--raw --yaml V Data --fact --facts".into()),
         (

@@ -16,6 +16,7 @@ mod parsers;
 mod reference;
 mod state;
 mod status;
+mod timer;
 mod validate;
 
 use clap::{Parser, Subcommand};
@@ -37,6 +38,10 @@ pub(crate) use parsers::events_file;
 pub(crate) use reference::{ExplainArguments, SchemaArguments};
 pub(crate) use state::StateArguments;
 pub(crate) use status::{StatusArguments, StatusFormat};
+pub(crate) use timer::{
+    NOT_FOR_TIMERS, TimerCommand, TimerInstallArguments, TimerListArguments, TimerRemoveArguments,
+    options_of_apply,
+};
 pub(crate) use validate::ValidateArguments;
 
 /// Position of `-v` in the help of a command, after the options of the command itself.
@@ -87,6 +92,9 @@ pub(crate) enum CliCommand {
     History(HistoryArguments),
     /// Show the last run of each manifest and the pending refreshes, or check them for a monitoring system
     Status(StatusArguments),
+    /// Install, list or remove systemd timers that apply manifests
+    #[command(subcommand)]
+    Timer(TimerCommand),
     /// List, restore or remove backups of files
     #[command(subcommand)]
     Backup(BackupCommand),

@@ -25,6 +25,7 @@ mod session;
 mod show;
 mod state;
 mod status;
+mod timer;
 mod validate;
 
 use std::process;
@@ -78,6 +79,7 @@ pub fn main() -> process::ExitCode {
         CliCommand::Graph(graph) => show::graph(&graph, &console),
         CliCommand::History(history) => history::run(&history, &console),
         CliCommand::Status(status) => status::run(&status, &console),
+        CliCommand::Timer(command) => timer::run(&command, &console),
         CliCommand::Backup(command) => backup::run(&command, &console),
         CliCommand::Facts(facts) => facts::run(&facts, &console),
         CliCommand::Hiera(HieraCommand::Parse(parse)) => hiera::run(&parse, &console),

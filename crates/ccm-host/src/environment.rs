@@ -50,6 +50,11 @@ fn entered_directory() -> Option<PathBuf> {
     (path.is_absolute() && is_normal && is_same).then_some(path)
 }
 
+/// Returns the path of the program of this process.
+pub fn own_program() -> io::Result<PathBuf> {
+    std::env::current_exe()
+}
+
 /// Returns a random number.
 pub fn random() -> u128 {
     let mut bytes = [0; 16];

@@ -87,8 +87,8 @@ pub use command::{
 pub use command::{SandboxLayer, launch_messages_again};
 pub use configuration::{ConfigurationDirectory, ConfigurationError, read_unnamed};
 pub use environment::{
-    Terminal, absolute, environment, is_not_utf8, is_utf8_locale, output_is_journal, output_width, random,
-    variable,
+    Terminal, absolute, environment, is_not_utf8, is_utf8_locale, output_is_journal, output_width,
+    own_program, random, variable,
 };
 pub use executor::{
     BaseEnvironment, ClosedPlan, ContainerError, ContainerNetwork, ContainerOutcome, ContainerRequest,

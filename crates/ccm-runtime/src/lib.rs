@@ -134,6 +134,7 @@ mod sink;
 mod spawn;
 mod status;
 mod text;
+mod timer;
 mod validate;
 mod verification;
 
@@ -190,5 +191,9 @@ pub use status::{
     StatusCheck, StatusError,
 };
 pub use text::{InvalidByte, TextError};
+pub use timer::{
+    InstalledTimer, LastRun, PlannedUnit, Schedule, ScheduleError, SystemctlError, SystemdPaths, TimerError,
+    TimerName, TimerNameError, TimerPlan, TimerRequest, Timers, UnitScope,
+};
 pub use validate::{SharedFinding, Validation, ValidationError, ValidationExtent, shared_findings};
 pub use verification::{Verification, VerificationError};

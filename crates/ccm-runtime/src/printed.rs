@@ -1,5 +1,7 @@
 //! Values as text.
 
+use std::time::Duration;
+
 use ccm_data::printed;
 use ccm_expr::Value;
 use ccm_model::escape_json;
@@ -13,6 +15,16 @@ pub fn json(value: &Value) -> String {
 /// Returns a JSON document, a line for each part.
 pub fn document(json: &serde_json::Value) -> String {
     escape_json(&format!("{json:#}\n")).into_owned()
+}
+
+/// Returns whole seconds in the form that ccm reads, without units that are zero: `1h30m`.
+pub fn duration(duration: Duration) -> String {
+    let seconds = duration.as_secs();
+    let parts =
+        [(seconds / 86400, "d"), (seconds / 3600 % 24, "h"), (seconds / 60 % 60, "m"), (seconds % 60, "s")];
+    let written = parts.iter().filter(|(number, _)| *number > 0);
+    let text = written.fold(String::new(), |text, (number, unit)| text + &format!("{number}{unit}"));
+    if text.is_empty() { "0".to_owned() } else { text }
 }
 
 /// Returns a value as YAML.
@@ -44,6 +56,18 @@ fn written(value: &Value) -> YamlValue {
         }
         Value::Text(_) | Value::Bytes(_) | Value::Duration(_) | Value::DateTime(_) | Value::Calendar(_) => {
             YamlValue::Text(printed::to_text(value).into_owned())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::duration;
+
+    #[test]
+    fn a_duration_is_written_as_ccm_reads_it() {
+        for text in ["0", "1s", "5m", "1h30m", "1d", "7d", "1d1h1m1s"] {
+            assert_eq!(duration(ccm_model::parse_duration(text).expect("a duration")), text);
         }
     }
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use ccm_model::escape_control;
 
 use super::parsers::{runs, wait};
-use super::{Arguments, BackupCommand, CliCommand, StateArguments};
+use super::{Arguments, BackupCommand, CliCommand, StateArguments, TimerCommand};
 
 /// Variable whose value is not a value of its option.
 #[derive(Debug, PartialEq, Eq)]
@@ -49,7 +49,9 @@ impl CliCommand {
             Self::Backup(BackupCommand::List(list)) => Some(&mut list.state),
             Self::Backup(BackupCommand::Restore(restore)) => Some(&mut restore.state),
             Self::Backup(BackupCommand::Prune(prune)) => Some(&mut prune.state),
+            Self::Timer(TimerCommand::Install(install)) => Some(&mut install.apply.state),
             Self::Validate(_)
+            | Self::Timer(TimerCommand::List(_) | TimerCommand::Remove(_))
             | Self::Graph(_)
             | Self::Facts(_)
             | Self::Hiera(_)
@@ -121,6 +123,9 @@ mod tests {
             ("backup list", true),
             ("backup restore /etc/motd", true),
             ("backup prune --keep 1", true),
+            ("timer install m.yaml", true),
+            ("timer list", false),
+            ("timer remove site", false),
             ("validate m.yaml", false),
             ("graph m.yaml", false),
             ("facts", false),

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use ccm_model::EventLine;
 use ccm_runtime::{
     Config, Explanation, GivenData, GivenFacts, GivenValues, LocalZone, PassiveDoors, PropertyReference,
-    Session, TypeReference, fact_reference,
+    Session, TypeReference, UnitScope, fact_reference,
 };
 use clap::Arg;
 
@@ -36,6 +36,7 @@ impl ValueContext<'_> {
             "TYPE[.PROPERTY]" => Some(self.explained(typed)),
             "RUN" => Some(self.runs()),
             "RESOURCE" => Some(self.recorded_resources()),
+            "TIMER" => Some(self.timers()),
             _ => None,
         }
     }
@@ -105,6 +106,13 @@ impl ValueContext<'_> {
             Candidate::new(history.short(&run.id), format!("{began} {outcome} {}", run.manifest()))
         });
         newest.into_iter().chain(runs).collect()
+    }
+
+    /// Returns the timers that ccm installed.
+    fn timers(&self) -> Vec<Candidate> {
+        let scope = if self.is_given("user") { UnitScope::User } else { UnitScope::System };
+        let names = self.session().timers(scope).map(|timers| timers.names()).unwrap_or_default();
+        names.into_iter().map(|name| Candidate::new(name.to_string(), "")).collect()
     }
 
     /// Returns the resources with an event in the run that the command line names.

@@ -14,6 +14,7 @@ mod reference_names;
 mod selection;
 mod sessions;
 mod threads;
+mod timers;
 mod types;
 mod validation;
 mod verification;

@@ -1,0 +1,228 @@
+//! Arguments of `ccm timer`.
+
+use std::path::Path;
+use std::time::Duration;
+
+use ccm_runtime::process::absolute;
+use ccm_runtime::{Schedule, TimerName};
+use clap::builder::ValueHint;
+use clap::parser::ValueSource;
+use clap::{Arg, ArgMatches, Args, Command, CommandFactory as _, Subcommand};
+
+use super::parsers::wait;
+use super::{ApplyArguments, Arguments, DocumentFormat, headings};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum TimerCommand {
+    /// Install a systemd timer that applies a manifest regularly
+    Install(Box<TimerInstallArguments>),
+    /// List the installed timers, each with its next and its last run
+    List(TimerListArguments),
+    /// Stop and remove a timer
+    Remove(TimerRemoveArguments),
+}
+
+const INSTALL_EXAMPLES: &str = "\
+Examples:
+  ccm timer install /etc/ccm/site.yaml             apply it every half hour
+  ccm timer install site.yaml --noop               show the units
+  ccm timer install site.yaml --every 1d --jitter 1h --data role=web
+  ccm timer install ~/desktop.yaml --user          with your own user's systemd
+
+All options of `ccm apply` that suit a timer are passed on to it. Relative paths become absolute.
+
+Documentation: /usr/share/doc/ccm/timer.md, or docs/timer.md in the source";
+
+const LIST_EXAMPLES: &str = "\
+Examples:
+  ccm timer list
+  ccm timer list --user --output json
+
+Documentation: /usr/share/doc/ccm/timer.md, or docs/timer.md in the source";
+
+const REMOVE_EXAMPLES: &str = "\
+Examples:
+  ccm timer remove site
+
+A run that is going on ends by itself.
+
+Documentation: /usr/share/doc/ccm/timer.md, or docs/timer.md in the source";
+
+const MANIFEST: &str = "Manifest, a YAML file";
+const EVENTS_FILE: &str = "Also append the events to this file, a line of JSON each";
+const KEEP_RUNS: &str =
+    "Number of recorded runs to keep, and of older runs that changed something or failed [default: 50]";
+const NOOP: &str = "Show the units that would be written, and change nothing";
+const TIMEOUT: &str =
+    "End a run after this time, such as 10m [default: two thirds of the time between two runs]";
+const LOCK_WAIT: &str =
+    "Time to wait for another run to end [default: a sixth of the time between two runs, at most 5m]";
+
+/// Options of `ccm apply` for a person at a terminal.
+pub(crate) const NOT_FOR_TIMERS: [&str; 4] = ["quiet", "render", "verify_idempotent", "output"];
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = INSTALL_EXAMPLES,
+    mut_arg("noop", |noop| noop.help(NOOP)),
+    mut_arg("timeout", |timeout| timeout.help(TIMEOUT)),
+    mut_arg("lock_wait", |lock_wait| lock_wait.help(LOCK_WAIT)),
+    mut_arg("path", |path| path.help(MANIFEST)),
+    mut_arg("events_file", |file| file.help(EVENTS_FILE)),
+    mut_arg("keep_runs", |runs| runs.help(KEEP_RUNS)),
+    mut_arg("quiet", |argument| argument.hide(true)),
+    mut_arg("render", |argument| argument.hide(true)),
+    mut_arg("verify_idempotent", |argument| argument.hide(true)),
+    mut_arg("output", |argument| argument.hide(true)),
+)]
+pub(crate) struct TimerInstallArguments {
+    /// Time between two runs, such as 15m, 2h or 1d; it divides a day
+    #[arg(long, value_name = "DURATION", default_value = "30m", value_parser = schedule)]
+    pub every: Schedule,
+
+    /// Delay runs by up to this time; each machine has its own fixed delay
+    #[arg(
+        long,
+        value_name = "DURATION",
+        value_parser = wait,
+        help = "Delay runs by up to this time; each machine has its own fixed delay [default: a sixth of --every, at \
+                most 5m]"
+    )]
+    pub jitter: Option<Duration>,
+
+    /// Use the systemd of the user who runs ccm instead of that of the system
+    #[arg(long)]
+    pub user: bool,
+
+    /// Name of the timer; without it, the name of the manifest
+    #[arg(long, value_name = "NAME", value_parser = name)]
+    pub name: Option<TimerName>,
+
+    /// Replace units that were edited, and a timer of this name for another manifest
+    #[arg(long)]
+    pub force: bool,
+
+    #[command(flatten)]
+    pub apply: ApplyArguments,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = LIST_EXAMPLES)]
+pub(crate) struct TimerListArguments {
+    /// List the timers of the user who runs ccm
+    #[arg(long)]
+    pub user: bool,
+
+    /// Format of the output
+    #[arg(long, value_enum, default_value_t = DocumentFormat::Text, help_heading = headings::OUTPUT)]
+    pub output: DocumentFormat,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = REMOVE_EXAMPLES)]
+pub(crate) struct TimerRemoveArguments {
+    /// Timer to remove
+    #[arg(value_name = "TIMER", value_parser = name)]
+    pub name: TimerName,
+
+    /// Remove a timer of the user who runs ccm
+    #[arg(long)]
+    pub user: bool,
+
+    /// Remove units also if they were edited
+    #[arg(long)]
+    pub force: bool,
+}
+
+fn schedule(text: &str) -> Result<Schedule, String> {
+    Schedule::every(wait(text)?).map_err(|error| format!("{error}; {}", error.hint()))
+}
+
+fn name(text: &str) -> Result<TimerName, String> {
+    text.parse().map_err(|error: ccm_runtime::TimerNameError| error.to_string())
+}
+
+/// Returns the options of `ccm apply` on the command line of this process, with absolute paths. A value that is not
+/// UTF-8 can't be written into a unit, and is the error.
+pub(crate) fn options_of_apply() -> Result<Vec<String>, String> {
+    let command = Arguments::command();
+    // The command line was parsed before.
+    let Ok(matches) = command.clone().try_get_matches() else { return Ok(Vec::new()) };
+    let install = ["timer", "install"];
+    let matches = install.iter().try_fold(&matches, |matches, name| matches.subcommand_matches(name));
+    let Some(matches) = matches else { return Ok(Vec::new()) };
+    options(&ApplyArguments::augment_args(Command::new("apply")), matches)
+}
+
+/// Returns the options of a command that were given for it.
+fn options(command: &Command, matches: &ArgMatches) -> Result<Vec<String>, String> {
+    let mut options = Vec::new();
+    for option in command.get_arguments() {
+        let id = option.get_id().as_str();
+        let is_passed_on = id != "noop" && !NOT_FOR_TIMERS.contains(&id);
+        let is_given = matches.value_source(id) == Some(ValueSource::CommandLine);
+        let Some(long) = option.get_long().filter(|_| is_passed_on && is_given) else { continue };
+        if !option.get_action().takes_values() {
+            options.push(format!("--{long}"));
+            continue;
+        }
+        for value in matches.get_raw(id).into_iter().flatten() {
+            let text = value.to_str().ok_or_else(|| format!("a value of --{long} is not UTF-8 text"))?;
+            options.extend([format!("--{long}"), absolute_value(option, text)]);
+        }
+    }
+    Ok(options)
+}
+
+/// Returns a value of an option. The service has another working directory, so a path becomes absolute.
+fn absolute_value(option: &Arg, text: &str) -> String {
+    let is_path = !matches!(option.get_value_hint(), ValueHint::Unknown | ValueHint::Other);
+    let path = absolute(Path::new(text)).ok().filter(|_| is_path);
+    path.and_then(|path| path.to_str().map(str::to_owned)).unwrap_or_else(|| text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_of_apply_are_passed_on_with_absolute_paths() {
+        let root = Arguments::command();
+        let here = absolute(Path::new(".")).expect("a directory");
+        let here = here.to_str().expect("a path in UTF-8");
+        for (line, expected) in [
+            ("site.yaml", Vec::new()),
+            ("site.yaml --every 1h --jitter 1m --user --name x --force -n", Vec::new()),
+            ("--data a=1 site.yaml --data b=2", vec!["--data", "a=1", "--data", "b=2"]),
+            (
+                "site.yaml --facts f.yaml --hiera=/d.yaml",
+                vec!["--facts", "[here]/f.yaml", "--hiera", "/d.yaml"],
+            ),
+            ("site.yaml --hiera d.yaml", vec!["--hiera", "[here]/d.yaml"]),
+            (
+                "site.yaml --state-dir s --events-file e",
+                vec!["--state-dir", "[here]/s", "--events-file", "[here]/e"],
+            ),
+            ("site.yaml --only file#/a --fail-on-error", vec!["--only", "file#/a", "--fail-on-error"]),
+            (
+                "site.yaml --timeout 10m --keep-runs 3 --diff",
+                vec!["--diff", "--timeout", "10m", "--keep-runs", "3"],
+            ),
+            ("site.yaml --max-manifest-size 1M --no-env", vec!["--no-env", "--max-manifest-size", "1M"]),
+        ] {
+            let words = ["ccm", "timer", "install"].into_iter().chain(line.split(' '));
+            let matches = root.clone().try_get_matches_from(words).expect("a valid command line");
+            let matches =
+                matches.subcommand_matches("timer").and_then(|timer| timer.subcommand_matches("install"));
+            let command = ApplyArguments::augment_args(Command::new("apply"));
+            let mut found = options(&command, matches.expect("the command")).expect("options");
+            for option in &mut found {
+                *option = option.replace(here, "[here]");
+            }
+            found.sort();
+            let mut expected: Vec<String> = expected.into_iter().map(str::to_owned).collect();
+            expected.sort();
+            assert_eq!(found, expected, "{line}");
+        }
+    }
+}

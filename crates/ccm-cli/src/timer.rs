@@ -1,0 +1,278 @@
+//! `ccm timer`: systemd timers that apply a manifest.
+
+use std::path::Path;
+use std::time::Duration;
+
+use ccm_report::columns;
+use ccm_runtime::process::{absolute, own_program};
+use ccm_runtime::{
+    ExitCode, InstalledTimer, LastRun, PlannedUnit, Session, TimerError, TimerName, TimerPlan, TimerRequest,
+    Timers, UnitScope, UnknownResource, UnknownResources, printed,
+};
+
+use crate::arguments::{
+    ApplyArguments, DocumentFormat, NOT_FOR_TIMERS, ReportFormat, TimerCommand, TimerInstallArguments,
+    TimerListArguments, TimerRemoveArguments, options_of_apply,
+};
+use crate::console::Console;
+use crate::{manifest, session, state};
+
+/// Maximum time to wait for another run, unless an option names one.
+const MAX_LOCK_WAIT: Duration = Duration::from_secs(5 * 60);
+/// Maximum delay of runs, unless an option names one.
+const MAX_JITTER: Duration = Duration::from_secs(5 * 60);
+
+/// Installs, lists or removes timers.
+pub(crate) fn run(command: &TimerCommand, console: &Console) -> ExitCode {
+    let done = match command {
+        TimerCommand::Install(arguments) => install(arguments, console),
+        TimerCommand::List(arguments) => list(arguments, console),
+        TimerCommand::Remove(arguments) => remove(arguments, console),
+    };
+    done.unwrap_or_else(|code| code)
+}
+
+fn install(arguments: &TimerInstallArguments, console: &Console) -> Result<ExitCode, ExitCode> {
+    refuse_unsuitable_options(&arguments.apply, console)?;
+    let session = session::open_with(console, &arguments.apply.state);
+    check_manifest(&session, &arguments.apply, console)?;
+    let request = request(arguments, console)?;
+    let scope = scope(arguments.user);
+    let timers = timers(&session, scope, console)?;
+    let plan = timers.plan(&request).map_err(|error| report(console, &error, scope))?;
+    for path in timers.exposed(&request) {
+        console.warning(&format!(
+            "{} can be changed by others than root, and the timer runs it as root",
+            path.display()
+        ));
+    }
+    if arguments.apply.noop {
+        return Ok(console.print(&session.secrets().redact(&shown_plan(&plan))));
+    }
+    match block_on(timers.install(&plan), console)? {
+        Ok(()) => {}
+        Err(TimerError::NoSystemd) => return Err(report_without_systemd(console, &request)),
+        Err(error) => return Err(report(console, &error, scope)),
+    }
+    let next = block_on(timers.list(), console)?.ok().and_then(|timers| {
+        timers.into_iter().find(|timer| timer.name == request.name.to_string()).and_then(|timer| timer.next)
+    });
+    let code = console.print(&shown_installation(&plan, &request, scope, next.as_deref()));
+    if arguments.user && !timers.is_lingering() {
+        console.note("the timer runs only while you are logged in");
+        console.hint("`loginctl enable-linger` lets it run always");
+    }
+    Ok(code)
+}
+
+/// Refuses options of `ccm apply` for a person at a terminal.
+fn refuse_unsuitable_options(apply: &ApplyArguments, console: &Console) -> Result<(), ExitCode> {
+    let has_output = apply.output != ReportFormat::Text;
+    let given = [apply.quiet, apply.render, apply.verify_idempotent, has_output];
+    let Some((name, _)) = NOT_FOR_TIMERS.iter().zip(given).find(|(_, is_given)| *is_given) else {
+        return Ok(());
+    };
+    let option = name.replace('_', "-");
+    console.error(&format!("`--{option}` does not suit a timer, whose output goes to the journal"), &[], &[]);
+    Err(ExitCode::Usage)
+}
+
+/// Refuses a manifest with errors, and names that are not in it.
+fn check_manifest(session: &Session, apply: &ApplyArguments, console: &Console) -> Result<(), ExitCode> {
+    if apply.manifest.path == Path::new("-") {
+        console.error("a timer needs the path of a manifest, not standard input", &[], &[]);
+        return Err(ExitCode::Usage);
+    }
+    let input = manifest::read(console, session, &apply.manifest, &apply.values)?;
+    let loaded = manifest::load(console, session, &input)?;
+    let names = loaded.catalog().names();
+    let unknown = apply.only.iter().filter(|id| names.find(id).is_none());
+    let unknown: Vec<UnknownResource> =
+        unknown.map(|id| UnknownResource { id: id.clone(), nearest: None }).collect();
+    if unknown.is_empty() {
+        return Ok(());
+    }
+    Err(state::report_unknown_selection(console, &UnknownResources(unknown)))
+}
+
+fn request(arguments: &TimerInstallArguments, console: &Console) -> Result<TimerRequest, ExitCode> {
+    let refuse = |message: String, hint: &str| {
+        let hints = if hint.is_empty() { Vec::new() } else { vec![hint.to_owned()] };
+        console.error(&message, &[], &hints);
+        ExitCode::Usage
+    };
+    let apply = &arguments.apply;
+    let path = &apply.manifest.path;
+    let text = |path: &Path| path.to_str().map(str::to_owned);
+    let manifest = absolute(path).ok().and_then(|path| text(&path));
+    let manifest = manifest.ok_or_else(|| {
+        refuse(format!("the path {} can't be written into a unit", path.display()), "use a path in UTF-8")
+    })?;
+    let name = arguments.name.clone().map_or_else(|| TimerName::of_manifest(path), Ok);
+    let name = name.map_err(|error| {
+        refuse(format!("{} gives the timer no name: {error}", path.display()), "add `--name NAME`")
+    })?;
+    let every = arguments.every.distance();
+    let jitter = arguments.jitter.unwrap_or_else(|| (every / 6).min(MAX_JITTER));
+    if jitter >= every {
+        return Err(refuse("`--jitter` must be shorter than `--every`".to_owned(), ""));
+    }
+    let program = own_program().ok().and_then(|program| text(&program)).unwrap_or_default();
+    let options = options(apply, every).map_err(|message| refuse(message, ""))?;
+    let has_state_directory = apply.state.state_dir.is_some();
+    let (schedule, force) = (arguments.every, arguments.force);
+    Ok(TimerRequest { name, manifest, schedule, jitter, options, program, has_state_directory, force })
+}
+
+/// Returns the options of the service: those of the command line, those of the environment, and limits so that a run
+/// ends before the next one.
+fn options(apply: &ApplyArguments, every: Duration) -> Result<Vec<String>, String> {
+    let mut options = options_of_apply()?;
+    let mut add = |option: &str, value: Option<String>| {
+        if let Some(value) = value.filter(|_| !options.iter().any(|given| given == option)) {
+            options.extend([option.to_owned(), value]);
+        }
+    };
+    let path = |path: &Path| absolute(path).ok().and_then(|path| path.to_str().map(str::to_owned));
+    add("--state-dir", apply.state.state_dir.as_deref().and_then(path));
+    add("--hiera", session::hiera_of_environment().as_deref().and_then(path));
+    add("--lock-wait", Some(printed::duration((every / 6).min(MAX_LOCK_WAIT))));
+    add("--timeout", Some(printed::duration(every * 2 / 3)));
+    Ok(options)
+}
+
+fn shown_plan(plan: &TimerPlan) -> String {
+    let unit = |PlannedUnit { path, text, is_changed, .. }: &PlannedUnit| {
+        let path = path.display();
+        let words =
+            if *is_changed { format!("would write {path}:") } else { format!("{path} is up to date:") };
+        let lines: String =
+            text.lines().map(|line| format!("  {line}").trim_end().to_owned() + "\n").collect();
+        format!("{words}\n\n{lines}\n")
+    };
+    let units: String = plan.units.iter().map(unit).collect();
+    format!("{units}would run `systemctl daemon-reload` and `systemctl enable --now {}`\n", plan.timer)
+}
+
+fn shown_installation(
+    plan: &TimerPlan,
+    request: &TimerRequest,
+    scope: UnitScope,
+    next: Option<&str>,
+) -> String {
+    let changed = plan.units.iter().filter(|unit| unit.is_changed);
+    let mut text =
+        changed.fold(String::new(), |text, unit| text + &format!("wrote {}\n", unit.path.display()));
+    let next = next.map(|next| format!("; next run: {next}")).unwrap_or_default();
+    text += &format!("{} applies {} every {}{next}\n", plan.timer, request.manifest, request.schedule);
+    let user = if scope == UnitScope::User { "--user " } else { "" };
+    text + &format!("run it now:  systemctl {user}start {}\n", plan.service)
+}
+
+fn list(arguments: &TimerListArguments, console: &Console) -> Result<ExitCode, ExitCode> {
+    let session = session::open(console);
+    let scope = scope(arguments.user);
+    let timers = timers(&session, scope, console)?;
+    let installed = block_on(timers.list(), console)?.map_err(|error| report(console, &error, scope))?;
+    let text = match arguments.output {
+        DocumentFormat::Json => printed::document(&serde_json::json!(installed)),
+        DocumentFormat::Text if installed.is_empty() => "no timers\n".to_owned(),
+        DocumentFormat::Text => {
+            let heads = ["NAME", "EVERY", "NEXT RUN", "LAST RUN", "MANIFEST"].map(str::to_owned);
+            columns(heads, installed.iter().map(row).collect())
+        }
+    };
+    Ok(console.print(&text))
+}
+
+fn row(timer: &InstalledTimer) -> [String; 5] {
+    let unknown = |words: &str| if timer.is_known { words } else { "unknown" }.to_owned();
+    let mut manifest = timer.manifest.as_ref().map_or("?".to_owned(), |path| path.display().to_string());
+    if timer.is_manifest_missing {
+        manifest += " (missing)";
+    }
+    let edited = if timer.is_edited { " (edited)" } else { "" };
+    [
+        format!("{}{edited}", timer.name),
+        timer.every.clone(),
+        timer.next.clone().unwrap_or_else(|| unknown("none")),
+        timer.last.as_ref().map_or_else(|| unknown("none"), last_run),
+        ccm_model::escape_control(&manifest).into_owned(),
+    ]
+}
+
+fn last_run(LastRun { result, code, at, .. }: &LastRun) -> String {
+    let result = match (&**result, code) {
+        ("exit-code", Some(code)) => format!("exit code {code}"),
+        (result, _) => result.to_owned(),
+    };
+    at.as_ref().map_or(result.clone(), |at| format!("{result}, {at}"))
+}
+
+fn remove(arguments: &TimerRemoveArguments, console: &Console) -> Result<ExitCode, ExitCode> {
+    let session = session::open(console);
+    let scope = scope(arguments.user);
+    let timers = timers(&session, scope, console)?;
+    let removed = block_on(timers.remove(&arguments.name, arguments.force), console)?;
+    let removed = removed.map_err(|error| report(console, &error, scope))?;
+    let lines =
+        removed.iter().map(|path| format!("removed {}\n", path.display())).collect::<Vec<_>>().concat();
+    Ok(console.print(&lines))
+}
+
+fn scope(user: bool) -> UnitScope {
+    if user { UnitScope::User } else { UnitScope::System }
+}
+
+fn timers<'s>(session: &'s Session, scope: UnitScope, console: &Console) -> Result<Timers<'s>, ExitCode> {
+    session.timers(scope).map_err(|error| report(console, &error, scope))
+}
+
+fn block_on<T>(work: impl Future<Output = T>, console: &Console) -> Result<T, ExitCode> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| state::report_setup_error(console, &error))?;
+    Ok(runtime.block_on(work))
+}
+
+/// Reports an error, after which everything is as it was.
+fn report(console: &Console, error: &TimerError, scope: UnitScope) -> ExitCode {
+    let force = "look at the file; `--force` takes it over all the same";
+    let hint = match error {
+        TimerError::NoUserManager => "log in as this user, or run `loginctl enable-linger`".to_owned(),
+        TimerError::NoUserDirectory => "set HOME".to_owned(),
+        TimerError::Missing { known, .. } if known.is_empty() => {
+            "`ccm timer list` lists the timers of the system, and with `--user` those of a user".to_owned()
+        }
+        TimerError::Missing { known, .. } => format!("use one of: {}", known.join(", ")),
+        TimerError::Edited(_) => force.to_owned(),
+        TimerError::Foreign(_) => "choose another name with `--name`, or move the file away".to_owned(),
+        TimerError::OtherManifest { .. } => {
+            "choose another name with `--name`, or replace the timer with `--force`".to_owned()
+        }
+        TimerError::Secret => {
+            "write the value into a file that only root can read, and use `--hiera`".to_owned()
+        }
+        TimerError::Program(_) => {
+            "install ccm at a path of letters, digits and `/`, such as /usr/bin/ccm".to_owned()
+        }
+        TimerError::File(_) | TimerError::Directory { .. } if scope == UnitScope::System => {
+            "run ccm as root, or install a timer of your own with `--user`".to_owned()
+        }
+        TimerError::NotRestored { .. } => "remove these units by hand".to_owned(),
+        _ => String::new(),
+    };
+    let hints: Vec<String> = if hint.is_empty() { Vec::new() } else { vec![hint] };
+    let consequence = match error {
+        TimerError::NotRestored { .. } => "",
+        _ => "nothing was changed",
+    };
+    console.error_of(error, consequence, &hints);
+    ExitCode::NothingRun
+}
+
+/// Reports that there is no systemd, with lines for a crontab.
+fn report_without_systemd(console: &Console, request: &TimerRequest) -> ExitCode {
+    let message = "systemd is not running on this machine; nothing was changed; lines for `crontab -e` that do the same";
+    console.error_with_list(message, &Timers::cron_lines(request), &[]);
+    ExitCode::NothingRun
+}

@@ -1,0 +1,263 @@
+//! Timers of systemd that apply a manifest: a service and a timer that ccm writes, enables, lists and removes.
+//!
+//! ccm recognises its units by a checksum in their first line. It replaces and removes no other file, and an edited
+//! unit only if it is forced to. An installation that fails leaves the units as they were.
+
+mod change;
+mod list;
+mod name;
+mod schedule;
+mod systemctl;
+mod unit_file;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use ccm_host::{FileError, InspectOptions, RunnerError, variable};
+
+use crate::session::Session;
+
+pub use list::{InstalledTimer, LastRun};
+pub use name::{TimerName, TimerNameError};
+pub use schedule::{Schedule, ScheduleError};
+pub use systemctl::SystemctlError;
+
+use systemctl::TimerSystemctl;
+use unit_file::{UnitFile, name_of, timer_name};
+
+/// Maximum size of a unit that is read. ccm writes shorter ones.
+const MAX_UNIT_BYTES: u64 = 1 << 20;
+
+/// Directory that exists where systemd runs as the first process.
+const RUNNING: &str = "/run/systemd/system";
+
+/// Directory with a file for each user whose manager always runs.
+const LINGERING: &str = "/var/lib/systemd/linger";
+
+/// Manager that runs units.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnitScope {
+    /// The manager of the system.
+    System,
+    /// The manager of the user who runs ccm.
+    User,
+}
+
+/// Timer to install.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TimerRequest {
+    /// Name of the timer.
+    pub name: TimerName,
+    /// Absolute path of the manifest.
+    pub manifest: String,
+    /// Times of the runs.
+    pub schedule: Schedule,
+    /// Maximum delay of a run. Each machine has its own, which stays the same.
+    pub jitter: Duration,
+    /// Options of `ccm apply`, with absolute paths.
+    pub options: Vec<String>,
+    /// Absolute path of the program.
+    pub program: String,
+    /// `true` if the options name a state directory.
+    pub has_state_directory: bool,
+    /// Replaces edited units, and a timer of this name for another manifest.
+    pub force: bool,
+}
+
+/// A unit that an installation writes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlannedUnit {
+    /// Name of the unit.
+    pub name: String,
+    /// Path of the file.
+    pub path: PathBuf,
+    /// Content of the file.
+    pub text: String,
+    /// `true` if the file has other content now, or does not exist.
+    pub is_changed: bool,
+}
+
+/// Checked installation of a timer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TimerPlan {
+    /// The service, then the timer.
+    pub units: [PlannedUnit; 2],
+    /// Name of the service.
+    pub service: String,
+    /// Name of the timer.
+    pub timer: String,
+}
+
+/// Reason why a timer is not installed, listed or removed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TimerError {
+    /// systemd does not run.
+    #[error("systemd is not running on this machine")]
+    NoSystemd,
+    /// The user has no manager.
+    #[error("the service manager of this user is not running")]
+    NoUserManager,
+    /// The directory of the user's units is not known.
+    #[error(
+        "the directory of the user's units is not known: neither XDG_CONFIG_HOME nor HOME is an absolute path"
+    )]
+    NoUserDirectory,
+    /// There is no such timer.
+    #[error("there is no timer `{name}` of ccm")]
+    Missing {
+        /// Name of the timer.
+        name: TimerName,
+        /// Names of the timers that there are.
+        known: Vec<String>,
+    },
+    /// The manifest is a pipe or a device, which a later run can't read again.
+    #[error("{0} is no file")]
+    Transient(String),
+    /// The unit was edited.
+    #[error("{} was edited after ccm wrote it", .0.display())]
+    Edited(PathBuf),
+    /// The unit is not one of ccm.
+    #[error("{} was not written by ccm", .0.display())]
+    Foreign(PathBuf),
+    /// The timer applies another manifest.
+    #[error("the timer `{name}` applies {}", manifest.display())]
+    OtherManifest {
+        /// Name of the timer.
+        name: TimerName,
+        /// Its manifest.
+        manifest: PathBuf,
+    },
+    /// An option has a secret, which everybody could read in the unit.
+    #[error("an option has the value of a sensitive key, and everybody can read it in the unit")]
+    Secret,
+    /// The path of the program can't be written into a unit.
+    #[error("the path of ccm, \"{0}\", has characters that systemd does not allow for a program")]
+    Program(String),
+    /// A unit can't be read, written or removed.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The directory of the units can't be used.
+    #[error("{} can't be used", path.display())]
+    Directory {
+        /// Path of the directory.
+        path: PathBuf,
+        /// Error of the system.
+        source: io::Error,
+    },
+    /// Commands can't be run.
+    #[error(transparent)]
+    Runner(#[from] RunnerError),
+    /// systemctl failed.
+    #[error(transparent)]
+    Systemctl(#[from] SystemctlError),
+    /// What was written before a failure could not be taken back.
+    #[error("the units could not be restored: {}", left.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", "))]
+    NotRestored {
+        /// Units that are not as they were.
+        left: Vec<PathBuf>,
+        /// The failure.
+        source: Box<TimerError>,
+    },
+}
+
+/// Paths at which ccm finds systemd.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SystemdPaths {
+    /// Directory of the units.
+    pub units: PathBuf,
+    /// Directory that exists while systemd runs.
+    pub running: PathBuf,
+    /// Directories in which systemctl is searched, separated by `:`. The default is the search path of commands.
+    pub search_path: Option<String>,
+}
+
+/// Timers in a directory of units.
+pub struct Timers<'s> {
+    session: &'s Session,
+    scope: UnitScope,
+    paths: SystemdPaths,
+}
+
+impl Session {
+    /// Returns the timers of the system, in `/etc/systemd/system`, or those of the user who runs ccm, in
+    /// `systemd/user` below `$XDG_CONFIG_HOME` or `~/.config`.
+    pub fn timers(&self, scope: UnitScope) -> Result<Timers<'_>, TimerError> {
+        let units = match scope {
+            UnitScope::System => PathBuf::from("/etc/systemd/system"),
+            UnitScope::User => {
+                let absolute = |name| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
+                let configuration =
+                    absolute("XDG_CONFIG_HOME").or_else(|| Some(absolute("HOME")?.join(".config")));
+                configuration.ok_or(TimerError::NoUserDirectory)?.join("systemd/user")
+            }
+        };
+        Ok(self.timers_at(scope, SystemdPaths { units, running: RUNNING.into(), search_path: None }))
+    }
+
+    /// Returns the timers of a systemd at other paths.
+    pub fn timers_at(&self, scope: UnitScope, paths: SystemdPaths) -> Timers<'_> {
+        Timers { session: self, scope, paths }
+    }
+}
+
+impl Timers<'_> {
+    /// Returns the names of the timers that ccm wrote, sorted.
+    pub fn names(&self) -> Vec<TimerName> {
+        let files = self.session.doors.doors.files_below(&self.paths.units).unwrap_or_default();
+        let own = files.iter().filter(|path| path.parent() == Some(&self.paths.units));
+        let mut names: Vec<TimerName> = own.filter_map(|path| name_of(path)).collect();
+        names.retain(|name| self.unit_file(&timer_name(name)).is_ok_and(|unit| unit.own().is_some()));
+        names.sort();
+        names
+    }
+
+    /// Returns those of the manifest and the program that another user than root can change, if root runs them.
+    pub fn exposed(&self, request: &TimerRequest) -> Vec<PathBuf> {
+        let is_exposed = |path: &PathBuf| {
+            let found = self.session.doors.files.inspect(path, InspectOptions::default());
+            let file = found.ok().and_then(|found| found.target);
+            file.is_some_and(|file| file.uid != 0 || file.mode & 0o022 != 0)
+        };
+        let used = [&request.manifest, &request.program].map(PathBuf::from);
+        let used = used.into_iter().filter(is_exposed);
+        if self.scope == UnitScope::System { used.collect() } else { Vec::new() }
+    }
+
+    /// Returns `true` if the manager of the user runs also while the user is not logged in.
+    pub fn is_lingering(&self) -> bool {
+        let files = &self.session.doors.files;
+        let own = self.session.doors.commands(&self.session.secrets, self.session.launcher.as_deref());
+        let uid = own.ok().and_then(|commands| commands.own_identity().ok()).map(|own| own.uid);
+        let name = uid.and_then(|uid| files.user_name(uid).ok().flatten());
+        name.is_some_and(|name| files.exists(&Path::new(LINGERING).join(name)).unwrap_or(false))
+    }
+
+    fn systemctl(&self) -> Result<TimerSystemctl<'_>, TimerError> {
+        let commands =
+            self.session.doors.commands(&self.session.secrets, self.session.launcher.as_deref())?;
+        let files = &self.session.doors.files;
+        TimerSystemctl::find(commands, self.scope, &self.paths, |path| files.exists(path).unwrap_or(false))
+    }
+
+    /// Returns the path of a unit, without links if its directory exists.
+    fn path(&self, unit: &str) -> PathBuf {
+        let canonical = self.session.doors.files.canonical(&self.paths.units);
+        canonical.as_ref().unwrap_or(&self.paths.units).join(unit)
+    }
+
+    /// Reads a unit. A link is foreign: systemd masks units by links.
+    fn unit_file(&self, unit: &str) -> Result<UnitFile, TimerError> {
+        let path = self.path(unit);
+        let files = &self.session.doors.files;
+        let found = files.inspect(&path, InspectOptions::default())?;
+        if found.link {
+            return Ok(UnitFile::Foreign);
+        }
+        if found.target.is_none() {
+            return Ok(UnitFile::Missing);
+        }
+        Ok(files.content(&path, MAX_UNIT_BYTES)?.map_or(UnitFile::Foreign, UnitFile::parse))
+    }
+}

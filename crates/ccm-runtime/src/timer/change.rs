@@ -1,0 +1,206 @@
+//! Installing and removing timers.
+
+use std::path::{Path, PathBuf};
+
+use ccm_host::{FileAttributes, Files, NewContent, NewFile, is_transient};
+
+use super::unit_file::{self, UnitFile, service_name, timer_name};
+use super::{PlannedUnit, TimerError, TimerName, TimerPlan, TimerRequest, Timers};
+
+/// Mode of units, which systemd wants to be readable for everybody.
+const UNIT_MODE: u32 = 0o644;
+/// Mode of the directories above the units of a user.
+const DIRECTORY_MODE: u32 = 0o700;
+
+impl Timers<'_> {
+    /// Checks an installation, and returns the units that it would write.
+    pub fn plan(&self, request: &TimerRequest) -> Result<TimerPlan, TimerError> {
+        let is_plain = |part: char| part.is_alphanumeric() || "-_./+@:,=".contains(part);
+        if !request.program.starts_with('/') || !request.program.chars().all(is_plain) {
+            return Err(TimerError::Program(request.program.clone()));
+        }
+        if is_transient(Path::new(&request.manifest)) {
+            return Err(TimerError::Transient(request.manifest.clone()));
+        }
+        let secrets = self.session.secrets();
+        if request.options.iter().any(|option| secrets.redact(option) != *option) {
+            return Err(TimerError::Secret);
+        }
+        let (service, timer) = (service_name(&request.name), timer_name(&request.name));
+        let planned = |unit: &str, text: String| {
+            let found = self.unit_file(unit)?;
+            self.check_replaceable(request, unit, &found)?;
+            Ok::<_, TimerError>(PlannedUnit {
+                name: unit.to_owned(),
+                path: self.path(unit),
+                is_changed: !found.is(&text),
+                text,
+            })
+        };
+        let units = [
+            planned(&service, unit_file::service(request, self.scope))?,
+            planned(&timer, unit_file::timer(request))?,
+        ];
+        Ok(TimerPlan { units, service, timer })
+    }
+
+    /// Returns lines of a crontab that do the same, for a machine without systemd.
+    pub fn cron_lines(request: &TimerRequest) -> Vec<String> {
+        unit_file::cron_lines(request)
+    }
+
+    fn check_replaceable(
+        &self,
+        request: &TimerRequest,
+        unit: &str,
+        found: &UnitFile,
+    ) -> Result<(), TimerError> {
+        match found {
+            UnitFile::Foreign => Err(TimerError::Foreign(self.path(unit))),
+            UnitFile::Edited(_) if !request.force => Err(TimerError::Edited(self.path(unit))),
+            UnitFile::Own(own) if !request.force => match &own.manifest {
+                Some(manifest) if *manifest != *request.manifest => {
+                    Err(TimerError::OtherManifest { name: request.name.clone(), manifest: manifest.clone() })
+                }
+                _ => Ok(()),
+            },
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes the units of a plan, and enables and starts the timer. After a failure, the units are as they were.
+    pub async fn install(&self, plan: &TimerPlan) -> Result<(), TimerError> {
+        let systemctl = self.systemctl()?;
+        let mut undo = Undo { timers: self, units: Vec::new(), directories: Vec::new() };
+        let installed = async {
+            undo.make_directory(&self.paths.units)?;
+            for unit in plan.units.iter().filter(|unit| unit.is_changed) {
+                undo.write(unit)?;
+            }
+            systemctl.change(&["daemon-reload"]).await?;
+            systemctl.change(&["enable", "--now", &plan.timer]).await?;
+            if plan.units[1].is_changed {
+                // A timer that was active before gets its new times.
+                systemctl.change(&["restart", &plan.timer]).await?;
+            }
+            Ok::<_, TimerError>(())
+        }
+        .await;
+        let Err(error) = installed else { return Ok(()) };
+        if undo.is_new(&self.path(&plan.timer)) {
+            // The failure to report is the one before.
+            let _ = systemctl.change(&["disable", "--now", &plan.timer]).await;
+        }
+        let had_changes = undo.has_changes();
+        let left = undo.restore();
+        if had_changes {
+            let _ = systemctl.change(&["daemon-reload"]).await;
+        }
+        Err(if left.is_empty() { error } else { TimerError::NotRestored { left, source: Box::new(error) } })
+    }
+
+    /// Stops and disables a timer, and removes its units. A run that is going on ends by itself. Returns the paths of
+    /// the units.
+    pub async fn remove(&self, name: &TimerName, force: bool) -> Result<Vec<PathBuf>, TimerError> {
+        let units = [timer_name(name), service_name(name)];
+        let mut own = Vec::new();
+        for unit in &units {
+            match self.unit_file(unit)? {
+                UnitFile::Missing => {}
+                UnitFile::Foreign => return Err(TimerError::Foreign(self.path(unit))),
+                UnitFile::Edited(_) if !force => return Err(TimerError::Edited(self.path(unit))),
+                UnitFile::Own(_) | UnitFile::Edited(_) => own.push(self.path(unit)),
+            }
+        }
+        if own.is_empty() {
+            let known = self.names().iter().map(ToString::to_string).collect();
+            return Err(TimerError::Missing { name: name.clone(), known });
+        }
+        let systemctl = self.systemctl()?;
+        let [timer, service] = &units;
+        if own.contains(&self.path(timer)) {
+            systemctl.change(&["disable", "--now", timer]).await?;
+            // systemd keeps the time of the last run. An old systemd can't remove it.
+            let _ = systemctl.change(&["clean", "--what=state", timer]).await;
+        }
+        for path in &own {
+            self.session.doors.files.remove(path, false)?;
+        }
+        systemctl.change(&["daemon-reload"]).await?;
+        // Without units, systemd still remembers that the last run failed, if it did.
+        let _ = systemctl.change(&["reset-failed", timer, service]).await;
+        Ok(own)
+    }
+}
+
+/// What an installation has changed.
+struct Undo<'t> {
+    timers: &'t Timers<'t>,
+    /// Written units, each with the text before.
+    units: Vec<(PathBuf, Option<String>)>,
+    /// Directories that were made.
+    directories: Vec<PathBuf>,
+}
+
+impl Undo<'_> {
+    fn has_changes(&self) -> bool {
+        !self.units.is_empty()
+    }
+
+    fn is_new(&self, path: &Path) -> bool {
+        self.units.iter().any(|(written, before)| written == path && before.is_none())
+    }
+
+    /// Makes a directory with its parents.
+    fn make_directory(&mut self, path: &Path) -> Result<(), TimerError> {
+        let files = &self.timers.session.doors.files;
+        let failed = |source| TimerError::Directory { path: path.to_owned(), source };
+        let missing: Vec<&Path> =
+            path.ancestors().take_while(|path| !files.exists(path).unwrap_or(true)).collect();
+        for directory in missing.into_iter().rev() {
+            let parent = directory.parent().unwrap_or(Path::new("/"));
+            let parent = files.canonical(parent).map_err(failed)?;
+            let canonical = parent.join(directory.file_name().unwrap_or_default());
+            let attributes = FileAttributes { mode: Some(DIRECTORY_MODE), ..FileAttributes::default() };
+            files.make_directory(&canonical, attributes)?;
+            self.directories.push(canonical);
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, unit: &PlannedUnit) -> Result<(), TimerError> {
+        let files = &self.timers.session.doors.files;
+        let before = self.timers.unit_file(&unit.name)?.own().map(|own| own.text.clone());
+        let path = self.timers.path(&unit.name);
+        write(&**files, &path, &unit.text)?;
+        self.units.push((path, before));
+        Ok(())
+    }
+
+    /// Restores everything, and returns the paths that could not be restored.
+    fn restore(self) -> Vec<PathBuf> {
+        let files = &self.timers.session.doors.files;
+        let mut left = Vec::new();
+        for (path, before) in self.units.into_iter().rev() {
+            let restored = match before {
+                Some(text) => write(&**files, &path, &text),
+                None => files.remove(&path, false).map_err(TimerError::from),
+            };
+            if restored.is_err() {
+                left.push(path);
+            }
+        }
+        for path in self.directories.into_iter().rev() {
+            if files.remove(&path, false).is_err() {
+                left.push(path);
+            }
+        }
+        left
+    }
+}
+
+fn write(files: &dyn Files, path: &Path, text: &str) -> Result<(), TimerError> {
+    let attributes = FileAttributes { mode: Some(UNIT_MODE), ..FileAttributes::default() };
+    files.write(path, &NewFile { content: NewContent::Bytes(text.as_bytes()), attributes })?;
+    Ok(())
+}

@@ -1,0 +1,339 @@
+//! Texts of the units of a timer, and the mark by which ccm recognises its own.
+
+use std::path::{Path, PathBuf};
+
+use ccm_host::sha256;
+use ccm_model::quote_words;
+
+use super::{TimerName, TimerRequest, UnitScope};
+
+/// Beginning of the first line. The checksum of everything below the line follows.
+const MARK: &str = "# ccm timer; sha256 of the lines below: ";
+/// Beginning of the line with the path of the manifest, as JSON.
+const MANIFEST: &str = "# manifest: ";
+/// Beginning of the line with the distance of two runs.
+const EVERY: &str = "# every: ";
+
+const SERVICE_COMMENT: &str = "\
+# ccm refuses to replace or remove this file once it is edited. To change the timer, install it again with other
+# options, or add drop-ins with `systemctl edit`. The reason for each directive, and for those that are left out, is
+# in the unit ccm-apply@.service of ccm.
+";
+
+const TIMER_COMMENT: &str = "\
+# ccm refuses to replace or remove this file once it is edited. To change the timer, install it again with other
+# options, or add drop-ins with `systemctl edit`.
+";
+
+/// Directives of every service, as in the unit ccm-apply@.service.
+const SERVICE: &str = "\
+SuccessExitStatus=2
+TimeoutStartSec=infinity
+TimeoutStopSec=6min
+KillMode=process
+OOMPolicy=continue
+Delegate=memory pids
+UMask=0077
+";
+
+/// Directives of the services of the system, as in the unit ccm-apply@.service.
+const STATE_DIRECTORY: &str = "StateDirectory=ccm\nStateDirectoryMode=0700\n";
+
+/// Directives of every timer, as in the unit ccm-apply@.timer.
+const TIMER: &str = "\
+FixedRandomDelay=true
+AccuracySec=15s
+Persistent=true
+
+[Install]
+WantedBy=timers.target
+";
+
+/// Returns the text of the service.
+pub(super) fn service(request: &TimerRequest, scope: UnitScope) -> String {
+    let is_system = scope == UnitScope::System;
+    let network = if is_system {
+        "# Commands may download packages. Without a network, the other resources are still applied.\n\
+         Wants=network-online.target\nAfter=network-online.target\n"
+    } else {
+        ""
+    };
+    let variables = if is_system { "EnvironmentFile=-/etc/default/ccm\n" } else { "" };
+    let state_directory = if is_system && !request.has_state_directory { STATE_DIRECTORY } else { "" };
+    let words = command_words(request, &UNATTENDED);
+    let words: Vec<String> = words.into_iter().map(exec_word).collect();
+    marked(
+        request,
+        &format!(
+            "{SERVICE_COMMENT}[Unit]\nDescription={}\nDocumentation=man:ccm-timer(1) \
+             file:/usr/share/doc/ccm/timer.md\n{network}\n[Service]\nType=oneshot\n{variables}ExecStart={}\n{SERVICE}\
+             {state_directory}",
+            description(request),
+            words.join(" "),
+        ),
+    )
+}
+
+/// Returns the text of the timer.
+pub(super) fn timer(request: &TimerRequest) -> String {
+    let times = request.schedule.calendar().into_iter().map(|time| format!("OnCalendar={time}\n"));
+    let times: String = times.collect();
+    marked(
+        request,
+        &format!(
+            "{TIMER_COMMENT}[Unit]\nDescription={}\nDocumentation=man:ccm-timer(1) man:systemd.timer(5)\n\n[Timer]\n\
+             {times}# Each machine has its own fixed delay, so that the time between two runs stays the same.\n\
+             RandomizedDelaySec={}s\n{TIMER}",
+            description(request),
+            request.jitter.as_secs(),
+        ),
+    )
+}
+
+/// Returns lines for a crontab that apply the manifest at the same times, without the jitter.
+pub(super) fn cron_lines(request: &TimerRequest) -> Vec<String> {
+    // cron mails what is printed, and takes an unescaped `%` for a line end.
+    let command = quote_words(command_words(request, &["--quiet"])).replace('%', "\\%");
+    request.schedule.cron().into_iter().map(|times| format!("{times} {command}")).collect()
+}
+
+/// Options of every service.
+const UNATTENDED: [&str; 2] = ["--output", "log"];
+
+/// Returns the words of the command.
+fn command_words<'r>(request: &'r TimerRequest, fixed: &[&'r str]) -> Vec<&'r str> {
+    let mut words = vec![&*request.program, "apply"];
+    words.extend(fixed);
+    words.extend(request.options.iter().map(String::as_str));
+    words.push(&request.manifest);
+    words
+}
+
+/// Returns the description of both units. A path with a line end or a backslash at its end can't leave the line.
+fn description(request: &TimerRequest) -> String {
+    let manifest: String =
+        request.manifest.chars().map(|part| if part.is_control() { '?' } else { part }).collect();
+    format!("Apply {} every {} (timer {})", manifest.replace('%', "%%"), request.schedule, request.name)
+}
+
+/// Writes a word of `ExecStart`, in which systemd replaces `%` and `$`, and separates words at blanks.
+fn exec_word(word: &str) -> String {
+    let is_plain = |part: char| part.is_ascii_alphanumeric() || "-_=/,.:@+#".contains(part);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    let mut quoted = "\"".to_owned();
+    for part in word.chars() {
+        match part {
+            '"' | '\\' => quoted.extend(['\\', part]),
+            '%' | '$' => quoted.extend([part, part]),
+            '\n' => quoted += "\\n",
+            '\t' => quoted += "\\t",
+            part if part.is_ascii_control() => quoted += &format!("\\x{:02x}", u32::from(part)),
+            part => quoted.push(part),
+        }
+    }
+    quoted + "\""
+}
+
+/// Adds the lines by which ccm recognises the file.
+fn marked(request: &TimerRequest, text: &str) -> String {
+    let manifest = serde_json::Value::from(&*request.manifest);
+    let rest = format!("{MANIFEST}{manifest}\n{EVERY}{}\n{text}", request.schedule);
+    format!("{MARK}{}\n{rest}", sha256(rest.as_bytes()))
+}
+
+/// A unit at the path of one of ccm.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum UnitFile {
+    /// There is none.
+    Missing,
+    /// As ccm wrote it.
+    Own(OwnUnit),
+    /// ccm wrote it, and somebody edited it.
+    Edited(OwnUnit),
+    /// Something that ccm has not written.
+    Foreign,
+}
+
+/// A unit that ccm wrote.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct OwnUnit {
+    pub(super) text: String,
+    /// Path of the manifest; `None` if the line was edited.
+    pub(super) manifest: Option<PathBuf>,
+    /// Distance of two runs; empty if the line was edited.
+    pub(super) every: String,
+}
+
+impl UnitFile {
+    /// Recognises a file by its content.
+    pub(super) fn parse(content: Vec<u8>) -> Self {
+        let Ok(text) = String::from_utf8(content) else { return Self::Foreign };
+        let Some((sum, rest)) = text.strip_prefix(MARK).and_then(|text| text.split_once('\n')) else {
+            return Self::Foreign;
+        };
+        let value = |start: &str| rest.lines().find_map(|line| line.strip_prefix(start));
+        let manifest = value(MANIFEST).and_then(|path| serde_json::from_str::<String>(path).ok());
+        let every = value(EVERY).unwrap_or_default().to_owned();
+        let is_unchanged = sum == sha256(rest.as_bytes());
+        let unit = OwnUnit { manifest: manifest.map(PathBuf::from), every, text };
+        if is_unchanged { Self::Own(unit) } else { Self::Edited(unit) }
+    }
+
+    /// Returns the unit, if ccm wrote it.
+    pub(super) fn own(&self) -> Option<&OwnUnit> {
+        match self {
+            Self::Own(unit) | Self::Edited(unit) => Some(unit),
+            Self::Missing | Self::Foreign => None,
+        }
+    }
+
+    /// Returns `true` if it has this text.
+    pub(super) fn is(&self, text: &str) -> bool {
+        matches!(self, Self::Own(unit) if unit.text == text)
+    }
+}
+
+/// Returns the name of the service of a timer.
+pub(super) fn service_name(name: &TimerName) -> String {
+    format!("ccm-{name}.service")
+}
+
+/// Returns the name of the unit of a timer.
+pub(super) fn timer_name(name: &TimerName) -> String {
+    format!("ccm-{name}.timer")
+}
+
+/// Returns the name of the timer whose unit has this path.
+pub(super) fn name_of(path: &Path) -> Option<TimerName> {
+    let name = path.file_name()?.to_str()?.strip_prefix("ccm-")?.strip_suffix(".timer")?;
+    name.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::timer::Schedule;
+
+    fn request(manifest: &str, options: &[&str]) -> TimerRequest {
+        TimerRequest {
+            name: "site".parse().expect("a name"),
+            manifest: manifest.to_owned(),
+            schedule: Schedule::every(Duration::from_secs(1800)).expect("a schedule"),
+            jitter: Duration::from_secs(300),
+            options: options.iter().map(|option| (*option).to_owned()).collect(),
+            program: "/usr/bin/ccm".to_owned(),
+            has_state_directory: false,
+            force: false,
+        }
+    }
+
+    fn exec_start(manifest: &str, options: &[&str]) -> String {
+        let text = service(&request(manifest, options), UnitScope::System);
+        let line = text.lines().find_map(|line| line.strip_prefix("ExecStart="));
+        line.expect("a command").to_owned()
+    }
+
+    #[test]
+    fn words_are_quoted_for_systemd() {
+        for (word, quoted) in [
+            ("/srv/site.yaml", "/srv/site.yaml"),
+            ("web.port=80,81", "web.port=80,81"),
+            ("/srv/my site.yaml", "\"/srv/my site.yaml\""),
+            ("/srv/100%.yaml", "\"/srv/100%%.yaml\""),
+            ("cost=$5", "\"cost=$$5\""),
+            ("a'b", "\"a'b\""),
+            ("say \"hi\"", "\"say \\\"hi\\\"\""),
+            ("back\\slash", "\"back\\\\slash\""),
+            (";", "\";\""),
+            ("", "\"\""),
+            ("a\nb\tc\u{1}d", "\"a\\nb\\tc\\x01d\""),
+            ("größe", "\"größe\""),
+            ("{a,b}*?~", "\"{a,b}*?~\""),
+        ] {
+            assert_eq!(exec_word(word), quoted, "{word}");
+        }
+        let expected = "/usr/bin/ccm apply --output log --data \"motd=a b\" \"/srv/50%% $$.yaml\"";
+        assert_eq!(exec_start("/srv/50% $.yaml", &["--data", "motd=a b"]), expected);
+    }
+
+    #[test]
+    fn a_hostile_path_stays_in_its_line() {
+        let text = service(&request("/srv/a\nExecStart=/bin/false\\", &[]), UnitScope::System);
+        let directives: Vec<&str> = text.lines().filter(|line| line.starts_with("ExecStart=")).collect();
+        assert_eq!(directives.len(), 1, "{text}");
+        assert!(
+            text.contains("\nDescription=Apply /srv/a?ExecStart=/bin/false\\ every 30m (timer site)\n"),
+            "{text}"
+        );
+        let parsed = UnitFile::parse(text.clone().into_bytes());
+        let manifest = parsed.own().and_then(|unit| unit.manifest.clone());
+        assert_eq!(manifest, Some(PathBuf::from("/srv/a\nExecStart=/bin/false\\")));
+        assert!(parsed.is(&text));
+    }
+
+    #[test]
+    fn an_edited_unit_and_a_foreign_one_are_told_apart() {
+        let text = timer(&request("/srv/site.yaml", &[]));
+        assert!(UnitFile::parse(text.clone().into_bytes()).is(&text));
+        for edited in [
+            text.replace("Persistent=true", "Persistent=false"),
+            format!("{text}\n"),
+            text.replace("# manifest: ", "# manifest:"),
+            text.replace("below: ", "below: 0"),
+        ] {
+            assert!(matches!(UnitFile::parse(edited.into_bytes()), UnitFile::Edited(_)));
+        }
+        for foreign in ["", "[Unit]\n", "\u{feff}# ccm timer", MARK] {
+            assert_eq!(UnitFile::parse(foreign.as_bytes().to_vec()), UnitFile::Foreign, "{foreign}");
+        }
+        assert_eq!(UnitFile::parse(vec![0xff]), UnitFile::Foreign);
+    }
+
+    /// Returns the directives of a section, without comments.
+    fn directives<'t>(text: &'t str, section: &str) -> Vec<&'t str> {
+        let lines = text.lines().skip_while(|line| *line != section).skip(1);
+        let lines = lines.take_while(|line| !line.starts_with('['));
+        lines.filter(|line| !line.is_empty() && !line.starts_with('#')).collect()
+    }
+
+    #[test]
+    fn the_units_have_the_directives_of_those_of_the_package() {
+        let shipped = include_str!("../../../../packaging/systemd/ccm-apply@.service");
+        let written = service(&request("/srv/site.yaml", &[]), UnitScope::System);
+        let own = ["ExecStart=", "Environment="];
+        let is_common = |line: &&str| !own.iter().any(|start| line.starts_with(start));
+        let sorted = |text| {
+            let mut found: Vec<&str> = directives(text, "[Service]").into_iter().filter(is_common).collect();
+            found.sort_unstable();
+            found
+        };
+        assert_eq!(sorted(&written), sorted(shipped));
+        assert_eq!(directives(&written, "[Unit]")[2..], directives(shipped, "[Unit]")[2..]);
+        let shipped = include_str!("../../../../packaging/systemd/ccm-apply@.timer");
+        let written = timer(&request("/srv/site.yaml", &[]));
+        assert_eq!(directives(&written, "[Install]"), directives(shipped, "[Install]"));
+        let [shipped, written] = [shipped, &written].map(|text| directives(text, "[Timer]")[2..].to_vec());
+        assert_eq!(written, shipped);
+    }
+
+    #[test]
+    fn units_of_a_user_leave_out_what_belongs_to_the_system() {
+        let text = service(&request("/srv/site.yaml", &[]), UnitScope::User);
+        for directive in ["network-online", "EnvironmentFile", "StateDirectory"] {
+            assert!(!text.contains(directive), "{directive}: {text}");
+        }
+        let own_state = TimerRequest { has_state_directory: true, ..request("/srv/site.yaml", &[]) };
+        assert!(!service(&own_state, UnitScope::System).contains("StateDirectory"));
+    }
+
+    #[test]
+    fn lines_of_a_crontab_escape_percent_signs() {
+        let lines = cron_lines(&request("/srv/50% off.yaml", &["--data", "a=it's"]));
+        let expected = "*/30 * * * * /usr/bin/ccm apply --quiet --data 'a=it'\\''s' '/srv/50\\% off.yaml'";
+        assert_eq!(lines, [expected]);
+    }
+}

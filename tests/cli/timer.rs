@@ -1,0 +1,248 @@
+//! `ccm timer`. No call here reaches the systemd of this machine: it is hidden, or the call is in noop.
+
+use std::process::Command;
+
+use ccm_testkit::{Called, Ccm, Scratch, can_mount, skipped};
+
+use crate::ccm;
+use crate::expect::expect_error;
+
+const MANIFEST: &str =
+    "data: {port: 80}\nccm: {resources: [{file: [{/srv/x: {content: '{{ Data.port }}'}}]}]}\n";
+
+fn install(scratch: &Scratch, args: &[&str]) -> Ccm {
+    scratch.write("site.yaml", MANIFEST);
+    ccm(scratch, &["timer", "install", "site.yaml"]).args(args)
+}
+
+/// Returns the units that noop shows, each with its path.
+fn units(called: &Called) -> Vec<(String, String)> {
+    let mut units: Vec<(String, String)> = Vec::new();
+    for line in called.stdout.lines() {
+        if let Some(path) = line.strip_prefix("would write ") {
+            units.push((path.trim_end_matches(':').to_owned(), String::new()));
+        } else if let Some((_, text)) = units.last_mut() {
+            *text += line.strip_prefix("  ").unwrap_or_default();
+            text.push('\n');
+        }
+    }
+    units
+}
+
+#[test]
+fn noop_shows_the_units() {
+    let scratch = Scratch::new();
+    let called = install(&scratch, &["--noop"]).run();
+    assert_eq!((called.code, &*called.stderr), (0, ""), "{}", called.shown());
+    let shown = units(&called);
+    let paths: Vec<&str> = shown.iter().map(|(path, _)| &**path).collect();
+    assert_eq!(paths, ["/etc/systemd/system/ccm-site.service", "/etc/systemd/system/ccm-site.timer"]);
+    let service = &shown[0].1;
+    assert!(
+        service.contains(" apply --output log --lock-wait 5m --timeout 20m [dir]/site.yaml\n"),
+        "{service}"
+    );
+    assert!(service.contains("\n# manifest: \"[dir]/site.yaml\"\n# every: 30m\n"), "{service}");
+    let timer = &shown[1].1;
+    assert!(timer.contains("\nOnCalendar=*-*-* *:00/30:00\n"), "{timer}");
+    assert!(timer.contains("\nRandomizedDelaySec=300s\n"), "{timer}");
+    assert_eq!(scratch.names(), ["site.yaml"]);
+}
+
+#[test]
+fn options_and_variables_are_passed_on() {
+    let scratch = Scratch::new();
+    scratch.write("values.yaml", "data: {port: 81}\n");
+    let options =
+        ["--every", "2h", "--jitter", "90s", "--name", "web", "--data", "port=a b", "--fail-on-error"];
+    let call = install(&scratch, &["-n"]).args(&options).variable("CCM_STATE_DIR", "/state");
+    let called = call.variable("CCM_HIERA_DATA", "values.yaml").run();
+    assert_eq!(called.code, 0, "{}", called.shown());
+    let shown = units(&called);
+    let line = "apply --output log --data \"port=a b\" --fail-on-error --state-dir /state --hiera [dir]/values.yaml \
+                --lock-wait 5m --timeout 1h20m [dir]/site.yaml\n";
+    assert!(shown[0].1.contains(line), "{}", shown[0].1);
+    assert!(!shown[0].1.contains("StateDirectory"), "{}", shown[0].1);
+    assert!(shown[1].0.ends_with("/ccm-web.timer") && shown[1].1.contains("\nRandomizedDelaySec=90s\n"));
+    let user = install(&scratch, &["-n", "--user"]).variable("XDG_CONFIG_HOME", "/config").run();
+    assert!(units(&user)[0].0.starts_with("/config/systemd/user/"), "{}", user.shown());
+    let user = install(&scratch, &["-n", "--user"]).variable("HOME", "/home/ada").run();
+    assert!(units(&user)[0].0.starts_with("/home/ada/.config/systemd/user/"), "{}", user.shown());
+}
+
+#[test]
+fn systemd_accepts_the_units_of_a_timer() {
+    for (every, manifest, data) in [
+        ("1m", "site.yaml", "port=1"),
+        ("30m", "my site 50% $HOME.yaml", "port=\"$x\" %n 'y' \\z;"),
+        ("45m", "größe.yaml", "port=;"),
+        ("1d", "site.yaml", "port={a}"),
+        ("7d", "site.yaml", "port=a\tb"),
+    ] {
+        let scratch = Scratch::new();
+        scratch.write(manifest, MANIFEST);
+        let args = ["timer", "install", manifest, "-n", "--name", "x", "--every", every, "--data", data];
+        let called = ccm(&scratch, &args).run();
+        assert_eq!(called.code, 0, "{}", called.shown());
+        let place = |text: &str| text.replace("[dir]", &scratch.path().to_string_lossy());
+        let paths: Vec<String> = units(&called)
+            .iter()
+            .map(|(path, text)| {
+                let name = path.rsplit('/').next().expect("a name");
+                scratch.write(name, place(text));
+                scratch.at(name)
+            })
+            .collect();
+        let mut verify = Command::new("systemd-analyze");
+        let output = match verify.args(["verify", "--man=no", "--recursive-errors=no"]).args(&paths).output()
+        {
+            Ok(output) => output,
+            Err(error) => return skipped(&format!("units are not verified: systemd-analyze: {error}")),
+        };
+        let said = String::from_utf8_lossy(&output.stderr);
+        let ours: Vec<&str> = said.lines().filter(|line| line.contains("ccm-x")).collect();
+        assert_eq!(ours, [""; 0], "{every} {manifest}");
+        assert!(output.status.success(), "{said}");
+    }
+}
+
+#[test]
+fn wrong_arguments_of_a_timer_are_named() {
+    let scratch = Scratch::new();
+    let expect = |args: &[&str], code: i32, message: &[&str], hints: &[&str]| {
+        let called = install(&scratch, args).args(&["--noop"]).run();
+        expect_error(&called, code, "", message, hints);
+    };
+    expect(&["--every", "0"], 64, &["'--every <DURATION>'", "once a minute"], &[]);
+    expect(&["--every", "7m"], 64, &["divide a day", "6m or 8m"], &[]);
+    expect(&["--every", "soon"], 64, &["'soon'"], &[]);
+    expect(&["--jitter", "30m"], 64, &["`--jitter`", "shorter than `--every`"], &[]);
+    for name in ["a/b", "50%", "", "-x", "a b"] {
+        expect(&[&format!("--name={name}")], 64, &["'--name <NAME>'", "letters"], &[]);
+    }
+    for option in [&["--quiet"][..], &["--output", "json"]] {
+        expect(option, 64, &[&format!("`{}`", option[0]), "journal"], &[]);
+    }
+    expect(&["--only", "file#/other"], 64, &["`file#/other`", "not in the manifest"], &[]);
+    expect(&["--facts", "missing.yaml"], 1, &["missing.yaml"], &[]);
+}
+
+#[test]
+fn a_manifest_that_can_not_be_applied_gets_no_timer() {
+    let scratch = Scratch::new();
+    scratch.write("bad.yaml", "ccm: {resources: [{file: [{x: {}}]}]}\n");
+    scratch.write("my site.yaml", MANIFEST);
+    let call = |args: &[&str]| ccm(&scratch, &["timer", "install", "--noop"]).args(args).run();
+    let bad = call(&["bad.yaml"]);
+    assert_eq!((bad.code, &*bad.stdout), (1, ""), "{}", bad.shown());
+    assert!(bad.stderr.contains("bad.yaml"), "{}", bad.shown());
+    expect_error(&call(&["missing.yaml"]), 1, "", &["missing.yaml"], &["path"]);
+    expect_error(&call(&["-"]), 64, "", &["standard input"], &[]);
+    expect_error(&call(&["my site.yaml"]), 64, "", &["my site.yaml", "no name"], &["--name"]);
+    scratch.write("secret.yaml", "data:\n  # @sensitive\n  key: none-yet\nccm: {resources: []}\n");
+    let secret = call(&["secret.yaml", "--data", "key=correct-horse"]);
+    expect_error(&secret, 1, "", &["sensitive"], &["--hiera"]);
+    assert!(!secret.stderr.contains("correct-horse"), "{}", secret.shown());
+}
+
+#[test]
+fn lists_and_removals_need_no_systemd() {
+    let scratch = Scratch::new();
+    let call = |args: &[&str]| ccm(&scratch, args).variable("HOME", &scratch.at("home")).run();
+    assert_eq!(call(&["timer", "list", "--user"]).stdout, "no timers\n");
+    assert_eq!(call(&["timer", "list", "--user", "--output", "json"]).stdout, "[]\n");
+    let none = call(&["timer", "remove", "--user", "ccm-test-none"]);
+    expect_error(&none, 1, "", &["`ccm-test-none`", "nothing was changed"], &["`ccm timer list`"]);
+    let relative = ccm(&scratch, &["timer", "list", "--user"]).variable("HOME", "home").run();
+    expect_error(&relative, 1, "", &["XDG_CONFIG_HOME", "HOME"], &["HOME"]);
+}
+
+/// Hides the systemd of this machine behind a fake one, whose units are in the directory.
+fn with_fake_systemd(call: Ccm, scratch: &Scratch, running: bool) -> Called {
+    let [bin, units] = ["bin", "units"].map(|name| scratch.at(name));
+    let run = if running { "mkdir -p /run/systemd/system" } else { "true" };
+    call.after_mounting(&format!(
+        "mount --bind '{units}' /etc/systemd/system; mount --bind '{bin}' /usr/local/sbin; mount -t tmpfs tmpfs /run; {run}"
+    ))
+    .run()
+}
+
+fn can_fake_systemd() -> bool {
+    let is_there = |path: &str| std::path::Path::new(path).is_dir();
+    let can = can_mount() && is_there("/etc/systemd/system") && is_there("/usr/local/sbin");
+    if !can {
+        skipped("no private mounts, or no directory of units");
+    }
+    can
+}
+
+#[test]
+fn a_timer_of_the_system_is_installed_listed_and_removed() {
+    if !can_fake_systemd() {
+        return;
+    }
+    let scratch = Scratch::new();
+    for name in ["bin", "units"] {
+        std::fs::create_dir(scratch.path().join(name)).expect("a directory");
+    }
+    let shown = "Id=ccm-site.timer\\nNextElapseUSecRealtime=Fri 2026-11-20 04:00:00 UTC\\n\\nId=ccm-site.service\\n\
+                 ActiveState=activating\\nExecMainStartTimestamp=Fri 2026-11-20 03:30:00 UTC\\n";
+    let fake = format!("#!/bin/sh\ncase \"$*\" in *show*) printf '{shown}' ;; esac\n");
+    scratch.write_program("bin/systemctl", &fake);
+    let call = |call: Ccm| with_fake_systemd(call, &scratch, true);
+    let timer = |args: &[&str]| call(ccm(&scratch, &["timer"]).args(args));
+    let installed = call(install(&scratch, &[]));
+    assert_eq!(installed.code, 0, "{}", installed.shown());
+    let lines: Vec<&str> = installed.stdout.lines().collect();
+    let expected = [
+        "wrote /etc/systemd/system/ccm-site.service",
+        "wrote /etc/systemd/system/ccm-site.timer",
+        "ccm-site.timer applies [dir]/site.yaml every 30m; next run: 2026-11-20 04:00:00",
+        "run it now:  systemctl start ccm-site.service",
+    ];
+    assert_eq!(lines, expected);
+    let listed = timer(&["list"]);
+    let row = "site  30m    2026-11-20 04:00:00  running, 2026-11-20 03:30:00  [dir]/site.yaml\n";
+    assert!(listed.stdout.ends_with(row), "{}", listed.shown());
+    let json = timer(&["list", "--output", "json"]).stdout;
+    assert!(json.contains("\"next\": \"2026-11-20 04:00:00\""), "{json}");
+    let completed = call(ccm(&scratch, &["__complete", "fish", "--", "timer", "remove", ""]));
+    assert_eq!(completed.stdout, "words\nsite\t\n");
+
+    let text = scratch.read("units/ccm-site.timer").expect("the unit");
+    scratch.write("units/ccm-site.timer", text.replace("Persistent=true", "Persistent=false"));
+    let edited = ["ccm-site.timer was edited", "nothing was changed"];
+    expect_error(&call(install(&scratch, &[])), 1, "", &edited, &["--force"]);
+    expect_error(&timer(&["remove", "site"]), 1, "", &edited, &["--force"]);
+    assert!(timer(&["list"]).stdout.contains("\nsite (edited)  "));
+    assert_eq!(call(install(&scratch, &["--force"])).code, 0);
+    scratch.write("other.yaml", MANIFEST);
+    let other = timer(&["install", "other.yaml", "--name", "site"]);
+    expect_error(&other, 1, "", &["`site`", "site.yaml", "nothing was changed"], &["--name"]);
+
+    std::fs::remove_file(scratch.at("site.yaml")).expect("the manifest");
+    assert!(timer(&["list"]).stdout.contains("/site.yaml (missing)\n"));
+    let removed = timer(&["remove", "site"]);
+    let expected =
+        "removed /etc/systemd/system/ccm-site.timer\nremoved /etc/systemd/system/ccm-site.service\n";
+    assert_eq!((removed.code, &*removed.stdout), (0, expected), "{}", removed.shown());
+    assert_eq!(std::fs::read_dir(scratch.at("units")).expect("the units").count(), 0);
+}
+
+#[test]
+fn without_systemd_a_crontab_line_is_shown() {
+    if !can_fake_systemd() {
+        return;
+    }
+    let scratch = Scratch::new();
+    for name in ["bin", "units"] {
+        std::fs::create_dir(scratch.path().join(name)).expect("a directory");
+    }
+    let called = with_fake_systemd(install(&scratch, &["--data", "port=50%"]), &scratch, false);
+    assert_eq!((called.code, &*called.stdout), (1, ""), "{}", called.shown());
+    assert!(called.stderr.contains("systemd is not running"), "{}", called.shown());
+    let line = " apply --quiet --data port=50\\\\% --lock-wait 5m --timeout 20m [dir]/site.yaml\n";
+    assert!(called.stderr.contains("\n  */30 * * * * "), "{}", called.shown());
+    assert!(called.stderr.contains(&line.replace("\\\\", "\\")), "{}", called.shown());
+    assert_eq!(std::fs::read_dir(scratch.at("units")).expect("the units").count(), 0);
+}

@@ -261,8 +261,15 @@ impl<'a> Walk<'a> {
                 Some(Outcome::Skipped { cause: SkipCause::NotManaged { reason } })
             }
             Ok(_) => None,
+            Err(failure) if self.is_not_known(index, &failure) => None,
             Err(failure) => Some(Outcome::Failed(Box::new(failure))),
         }
+    }
+
+    /// Returns `true` if, in noop, an earlier change might prevent the failure in a run.
+    fn is_not_known(&self, index: ResourceIndex, failure: &Failure) -> bool {
+        let missing = failure.missing.as_deref().filter(|_| self.groups.policy(index).noop);
+        missing.is_some_and(|missing| self.would_change_before(index, missing).is_some())
     }
 
     /// Returns the outcome of the node of a group after the steps of all members.

@@ -6,7 +6,7 @@ use ccm_properties::{IF, UNLESS};
 
 use crate::expand::diagnostic;
 use crate::messages::{expected, shown};
-use crate::scope::{DeferredOn, EvalError, ManifestEvaluator};
+use crate::scope::{DeferredOn, EvalError, ManifestEvaluator, Phase};
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Conditions {
@@ -29,6 +29,8 @@ pub(crate) struct ControlDecision {
     pub(crate) deferred_on: Vec<(DeferredOn, Span)>,
     /// A condition read a file before the managed files were known.
     pub(crate) needs_recheck: bool,
+    /// Errors about files that do not exist yet. The conditions are late if an earlier resource may write files.
+    pub(crate) missing_files: Vec<Diagnostic>,
 }
 
 pub(crate) fn read(node: &Node, manifest: usize, diagnostics: &mut Diagnostics) -> Conditions {
@@ -94,9 +96,14 @@ impl Conditions {
         diagnostics: &mut Diagnostics,
     ) -> ControlDecision {
         let mut deferred_on = Vec::new();
+        let mut missing_files = Vec::new();
         let mut needs_recheck = false;
         for condition in &self.conditions {
             let evaluator = evaluator(condition.manifest);
+            let is_before_run = matches!(evaluator.phase, Phase::BeforeRun(_));
+            if is_before_run {
+                evaluator.context.take_missing_file();
+            }
             let result = condition.holds(&evaluator);
             if evaluator.context.take_early_reads() {
                 needs_recheck = true;
@@ -110,17 +117,25 @@ impl Conditions {
                     let of = condition.apply.as_ref().map_or_else(String::new, |of| format!(" of {of}"));
                     let reason = format!("`{word}`{of} is {answer}");
                     let control = Control::NotManaged { reason };
-                    return ControlDecision { control, deferred_on: Vec::new(), needs_recheck: false };
+                    let (deferred_on, missing_files) = (Vec::new(), Vec::new());
+                    return ControlDecision { control, deferred_on, needs_recheck: false, missing_files };
                 }
                 Err(ConditionError::Deferred(late)) => {
                     deferred_on.extend(late.into_iter().map(|on| (on, condition.node.span)));
                 }
+                Err(ConditionError::Invalid(error))
+                    if is_before_run
+                        && error.kind == DiagnosticKind::Unreadable
+                        && evaluator.context.take_missing_file().is_some() =>
+                {
+                    missing_files.push(error);
+                }
                 Err(ConditionError::Invalid(error)) => diagnostics.push(error),
             }
         }
-        let is_late = needs_recheck || !deferred_on.is_empty();
+        let is_late = needs_recheck || !deferred_on.is_empty() || !missing_files.is_empty();
         let control = if is_late { Control::Late } else { Control::Managed };
-        ControlDecision { control, deferred_on, needs_recheck }
+        ControlDecision { control, deferred_on, needs_recheck, missing_files }
     }
 
     /// Returns each condition: `true` for `if`, the expression, the manifest index.

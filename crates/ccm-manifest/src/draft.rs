@@ -12,6 +12,7 @@ use ccm_properties::{CheckInput, CommonProperty, PropertyKind, TypeSpec};
 
 use crate::common_properties::{CommonNodes, Reference, alias, one_of, references, text};
 use crate::control::{self, Conditions};
+use crate::eval_context::EvalContext;
 use crate::expand::{Expander, language_of};
 use crate::expansion::Expansion;
 use crate::foreign_words;
@@ -40,6 +41,10 @@ pub(crate) struct ResourceDraft {
     pub(crate) control_deferred_on: Vec<(DeferredOn, Span)>,
     /// The conditions read files before the managed files were known.
     pub(crate) needs_recheck: bool,
+    /// Errors about files that the conditions need and that do not exist yet.
+    pub(crate) missing_in_control: Vec<Diagnostic>,
+    /// The conditions use files that no resource manages.
+    pub(crate) control_uses_files: bool,
     /// Unknown parts of the resource, and the values that they wait for.
     pub(crate) found: Expansion,
     /// A template wrote the texts, so that they are not expanded.
@@ -48,6 +53,8 @@ pub(crate) struct ResourceDraft {
     pub(crate) named: Option<NodeEntry>,
     /// Properties before expansion.
     pub(crate) written: Properties,
+    /// An unmanaged resource has expressions in `ensure`, `require` or `subscribe`, which were not evaluated.
+    pub(crate) has_unknown_common: bool,
     /// Files that the properties use, each with its version before it was first read.
     pub(crate) files: Vec<(PathBuf, Option<FileVersion>)>,
     /// Common properties that are not read yet.
@@ -171,6 +178,9 @@ impl DraftBuilder<'_, '_, '_> {
             conditions,
             control_deferred_on: decision.deferred_on,
             needs_recheck: decision.needs_recheck,
+            missing_in_control: decision.missing_files,
+            control_uses_files: false,
+            has_unknown_common: false,
             found,
             verbatim: self.verbatim,
             named,
@@ -195,6 +205,7 @@ impl DraftBuilder<'_, '_, '_> {
         for node in [&mut ensure, &mut require, &mut subscribe].into_iter().flatten() {
             expander.node(node, TextLanguage::PLAIN);
         }
+        draft.has_unknown_common = !expander.found.late.is_empty();
         expander.found.refuse_late();
         expander.found.add(std::mem::take(&mut draft.found));
         let context = (self.evaluator)(self.manifest).context;
@@ -202,7 +213,7 @@ impl DraftBuilder<'_, '_, '_> {
         draft.written = draft.resource.properties.clone();
         expander.properties(&mut draft.resource.properties, spec, &draft.provider);
         draft.files = context.take_reads();
-        if draft.files.is_empty() {
+        if draft.files.is_empty() && !draft.control_uses_files {
             draft.written = Properties::default();
         }
         // Inserted after the expansion, because this text is expanded already.
@@ -284,6 +295,7 @@ impl ResourceDraft {
     /// Evaluates the conditions again, once the managed files are known.
     pub(crate) fn recheck_control<'a, 's: 'a>(
         &mut self,
+        context: &EvalContext<'_>,
         evaluator: impl Fn(usize) -> ManifestEvaluator<'a, 's>,
         diagnostics: &mut Diagnostics,
     ) {
@@ -291,9 +303,12 @@ impl ResourceDraft {
         if is_off || !std::mem::take(&mut self.needs_recheck) {
             return;
         }
+        context.take_reads();
         let decision = self.conditions.decide(evaluator, diagnostics);
         self.resource.control = decision.control;
         self.control_deferred_on = decision.deferred_on;
+        self.missing_in_control = decision.missing_files;
+        self.control_uses_files = !context.take_reads().is_empty();
     }
 
     /// Lets the type check the resource. A resource with errors gets no warnings: an error may cause them.

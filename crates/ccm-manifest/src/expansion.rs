@@ -17,6 +17,11 @@ impl SpanSet {
         before.is_some_and(|other| other.contains(span))
     }
 
+    /// Adds spans.
+    pub(crate) fn extend(&mut self, spans: impl IntoIterator<Item = Span>) {
+        self.0.extend(spans);
+    }
+
     /// Adds a span.
     pub(crate) fn insert(&mut self, span: Span) {
         self.0.insert(span);

@@ -1,5 +1,6 @@
-//! Properties that use the content of files that no resource manages. An exec, package or service before the
-//! resource may change such a file, so that the properties are expanded again if the file has changed.
+//! Properties and conditions that use the content of files that no resource manages. An exec, package or service
+//! before the resource may change such a file. The properties are therefore expanded again if the file has changed,
+//! and the conditions are evaluated when the resource is reached.
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -24,12 +25,15 @@ pub(crate) struct FileUse {
     pub(crate) named: Option<NodeEntry>,
     /// The files, each with its version before the properties were expanded.
     files: Vec<(PathBuf, Option<FileVersion>)>,
+    /// The resource was not managed before the run, so that its properties are not expanded.
+    was_off: bool,
 }
 
 impl FileUse {
-    /// Returns `true` if a file may have changed since the properties were expanded.
+    /// Returns `true` if the properties are not expanded, or a file may have changed since they were.
     pub(crate) fn is_outdated(&self, sources: &dyn Sources) -> bool {
-        self.files.iter().any(|(path, before)| before.is_none() || sources.version(path) != *before)
+        self.was_off
+            || self.files.iter().any(|(path, before)| before.is_none() || sources.version(path) != *before)
     }
 }
 
@@ -42,30 +46,39 @@ struct FileUser {
     index: ResourceIndex,
     late: LateResource,
     file_use: FileUse,
+    /// The conditions use files.
+    is_conditional: bool,
     /// Errors about files that do not exist.
     missing: Vec<Diagnostic>,
 }
 
 impl FileUsers {
-    /// Takes the uses of files from managed resources.
-    pub(crate) fn take(drafts: &mut [ResourceDraft]) -> Self {
+    /// Takes the uses of files from all resources that may be managed when they are reached.
+    pub(crate) fn take(drafts: &mut [ResourceDraft], types: &Types<'_>) -> Self {
         let mut users = Vec::new();
         for (index, draft) in drafts.iter_mut().enumerate() {
             let is_off = matches!(draft.resource.control, Control::NotManaged { .. });
-            if draft.files.is_empty() || is_off {
+            let is_conditional = draft.control_uses_files && !(is_off && draft.has_unknown_common);
+            if !is_conditional && (is_off || draft.files.is_empty()) {
                 continue;
             }
+            let spec = types.spec(draft.type_index);
+            // The child of an unmanaged resource is read, and the resource itself has nothing to expand.
+            let was_off = is_off && spec.child_manifest(&draft.resource).is_none();
+            let mut late = LateResource::new(draft);
+            let template =
+                spec.template_source().and_then(|(source, _)| draft.resource.properties.get(source));
+            late.texts.extend(template.filter(|_| was_off).map(|node| node.span));
             let file_use = FileUse {
                 written: std::mem::take(&mut draft.written),
                 named: draft.named.take(),
                 files: std::mem::take(&mut draft.files),
+                was_off,
             };
-            users.push(FileUser {
-                index: ResourceIndex::from_usize(index),
-                late: LateResource::new(draft),
-                file_use,
-                missing: std::mem::take(&mut draft.found.missing_files),
-            });
+            let mut missing = std::mem::take(&mut draft.found.missing_files);
+            missing.append(&mut draft.missing_in_control);
+            let index = ResourceIndex::from_usize(index);
+            users.push(FileUser { index, late, file_use, is_conditional, missing });
         }
         Self { users }
     }
@@ -74,7 +87,7 @@ impl FileUsers {
     /// file is an error.
     pub(crate) fn resolve(
         self,
-        catalog: &Catalog,
+        catalog: &mut Catalog,
         types: &Types<'_>,
         waiting: &mut HashMap<ResourceIndex, LateResource>,
         diagnostics: &mut Diagnostics,
@@ -86,9 +99,12 @@ impl FileUsers {
         for user in self.users {
             if before_writers.contains(&user.index) {
                 diagnostics.extend(user.missing);
-            } else {
-                let late = waiting.entry(user.index).or_insert(user.late);
-                late.file_use = Some(user.file_use);
+                continue;
+            }
+            let late = waiting.entry(user.index).or_insert(user.late);
+            late.file_use = Some(user.file_use);
+            if user.is_conditional {
+                catalog.resources[user.index.get()].control = Control::Late;
             }
         }
     }

@@ -318,6 +318,7 @@ impl<'s> Loader<'s, '_> {
             for draft in &mut drafts {
                 diagnostics.set_context(self.label(draft));
                 draft.recheck_control(
+                    &self.context,
                     |manifest| self.evaluator(manifest, Phase::BeforeRun(&managed)),
                     &mut diagnostics,
                 );
@@ -360,7 +361,7 @@ impl<'s> Loader<'s, '_> {
         shell_check::check(&drafts, &self, &long_secrets, &mut diagnostics);
         let captures = CaptureTable::of(&drafts, self.types);
         let mut waiting = self.late_resources(&mut drafts, &captures, &mut diagnostics);
-        let file_users = FileUsers::take(&mut drafts);
+        let file_users = FileUsers::take(&mut drafts, self.types);
         diagnostics.extend(self.context.take_errors());
         refuse_early_uses(&self.context, &managed, &drafts, &mut diagnostics);
         debug!(resources = drafts.len(), late = waiting.len(), "expanded the resources");
@@ -391,7 +392,7 @@ impl<'s> Loader<'s, '_> {
             paths::require_directories(&mut catalog, &graph, missing, &mut diagnostics);
             paths::require_files(&mut catalog, &graph, unordered);
         }
-        file_users.resolve(&catalog, self.types, &mut waiting, &mut diagnostics);
+        file_users.resolve(&mut catalog, self.types, &mut waiting, &mut diagnostics);
         diagnostics.extend(self.context.take_unchecked());
         let is_valid = !diagnostics.has_errors();
         debug!(resources = catalog.resources.len(), edges = edges(&catalog), "checked the graph");
@@ -526,6 +527,7 @@ fn errors_within(
     let mut draft = builder.draft(nameless.declaration, &mut found);
     builder.complete(&mut draft, &mut found);
     found.extend(std::mem::take(&mut draft.found.missing_files));
+    found.extend(std::mem::take(&mut draft.missing_in_control));
     names.resolve(&mut draft, None, &mut found);
     draft.check(builder.types, text, &[], &mut found);
     let is_within = move |error: &Diagnostic| error.span().is_some_and(|span| nameless.within.contains(span));

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use ccm_manifest::Completion;
-use ccm_model::ResourceIndex;
+use ccm_manifest::{Completion, LoadResult};
+use ccm_model::{Control, ResourceIndex};
 
 use crate::fake::{line, manifest};
 use crate::machine::{Machine, completed, late_property, shown};
@@ -150,4 +150,121 @@ fn a_managed_and_an_unmanaged_file_are_both_read_again() {
     machine.write("/managed", "2");
     assert_eq!(late_property(&loaded, 2, "args"), r#"["2"]"#);
     assert_eq!(late_property(&loaded, 2, "command"), r#""2""#);
+}
+
+/// Returns what becomes of a resource when it is reached.
+fn reached(loaded: &LoadResult<'_>, index: u32) -> String {
+    match completed(loaded, index) {
+        Completion::AsWritten => "as written".to_owned(),
+        Completion::Resource(resource) => shown(&resource, "text"),
+        Completion::NotManaged(reason) => reason,
+        Completion::MissingFile { path, .. } => format!("without {}", path.display()),
+        Completion::Invalid(errors) => {
+            let texts = loaded.texts();
+            errors.iter().map(|error| line(error, &texts)).collect::<Vec<_>>().join("; ")
+        }
+        other => format!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_condition_behind_a_writer_is_evaluated_when_its_resource_is_reached() {
+    const OFF: &str = "`if` is false";
+    const TEXT: &str = "text: \"{{ Facts.word }}\"";
+    let behind = |control: &str, rest: &str| {
+        manifest(&format!("- task: [make: ]\n- note: [n: {{control: {{{control}}}, {rest}}}]"))
+    };
+    for (control, rest, before, after, expected) in [
+        ("if: \"file('/x') == 'on'\"", TEXT, Some("on"), Some("on"), "\"w\""),
+        ("if: \"file('/x') == 'on'\"", TEXT, Some("on"), Some("off"), OFF),
+        ("if: \"file('/x') == 'on'\"", TEXT, Some("off"), Some("off"), OFF),
+        ("if: \"file('/x') == 'on'\"", TEXT, Some("off"), Some("on"), "\"w\""),
+        ("if: \"file('/x') == 'on'\"", TEXT, None, Some("on"), "\"w\""),
+        ("if: \"file('/x') == 'on'\"", TEXT, None, Some("off"), OFF),
+        ("if: \"file('/x') == 'on'\"", TEXT, None, None, "without /x"),
+        ("if: \"file('/x') == 'on'\"", TEXT, Some("on"), None, "without /x"),
+        ("unless: \"readFile('/x') == 'on'\"", TEXT, Some("on"), Some("off"), "\"w\""),
+        ("if: \"file('/x')\"", TEXT, None, Some("on"), "4:32 wrong-type"),
+        // What is off is not evaluated before it is on.
+        ("if: \"file('/x') == 'on'\"", "text: \"{{ Facts.gone }}\"", Some("off"), Some("off"), OFF),
+        (
+            "if: \"file('/x') == 'on'\"",
+            "text: \"{{ Facts.gone }}\"",
+            Some("off"),
+            Some("on"),
+            "4:71 unknown-name text Facts.gone | Facts.gone ?? \"\"",
+        ),
+        ("if: \"file('/x') == 'on'\"", "text: \"{{ file('/x') }}\"", Some("off"), Some("on"), "\"on\""),
+        // A condition that needs no file decides at once.
+        (
+            "if: \"file('/x') == 'on'\", unless: true",
+            "text: \"{{ Facts.gone }}\"",
+            None,
+            Some("on"),
+            "as written",
+        ),
+        (
+            "if: false, unless: \"file('/x') == 'on'\"",
+            "text: \"{{ Facts.gone }}\"",
+            None,
+            Some("on"),
+            "as written",
+        ),
+    ] {
+        let machine = Machine::with_facts("{word: w}");
+        let write = |content: Option<&str>| match content {
+            Some(content) => machine.write("/x", content),
+            None => machine.remove("/x"),
+        };
+        write(before);
+        let text = behind(control, rest);
+        let loaded = machine.load(&text);
+        assert!(loaded.catalog.is_some(), "{text}: {:?}", loaded.diagnostics);
+        write(after);
+        assert_eq!(reached(&loaded, 1), expected, "{text}: {before:?} {after:?}");
+    }
+}
+
+#[test]
+fn a_condition_that_is_not_behind_a_writer_decides_at_once() {
+    let machine = Machine::default().file("/x", "off");
+    let conditional =
+        |properties: &str| format!("- note: [n: {{control: {{if: \"file('/x') == 'on'\"}}, {properties}}}]");
+    let control =
+        |text: &str| machine.catalog(&manifest(text)).resources.into_iter().map(|found| found.control);
+    let off = || Control::NotManaged { reason: "`if` is false".to_owned() };
+    assert_eq!(control(&conditional("")).collect::<Vec<_>>(), [off()]);
+    let first = format!("{}\n- task: [make: ]", conditional(""));
+    assert_eq!(control(&first).collect::<Vec<_>>(), [off(), Control::Managed]);
+    let behind = format!("- task: [make: ]\n{}", conditional(""));
+    assert_eq!(control(&behind).collect::<Vec<_>>(), [Control::Managed, Control::Late]);
+    // What others have to know before the run can't be found later.
+    let unknown = format!("- task: [make: ]\n{}", conditional("require: \"{{ Facts.gone }}\""));
+    assert_eq!(control(&unknown).collect::<Vec<_>>(), [Control::Managed, off()]);
+    machine.remove("/x");
+    assert_eq!(machine.reported(&manifest(&conditional(""))), ["3:33 unreadable"]);
+    assert_eq!(machine.reported(&manifest(&behind)), [] as [&str; 0]);
+}
+
+#[test]
+fn a_condition_of_a_child_behind_a_writer_is_evaluated_when_it_is_reached() {
+    let machine = Machine::with_facts("{it: 1}")
+        .file("c.yaml", "ccm: {resources: [{note: [n: {text: 'a{{ Facts.it }}'}]}, {note: [m: ]}]}");
+    let text = manifest("- task: [make: ]\n- apply: [c.yaml: {control: {if: \"file('/x') == 'on'\"}}]");
+    for before in [None, Some("on"), Some("off")] {
+        if let Some(content) = before {
+            machine.write("/x", content);
+        }
+        let loaded = machine.load(&text);
+        let catalog = loaded.catalog.as_ref().unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));
+        assert!(catalog.resources[1..].iter().all(|found| found.control == Control::Late));
+        machine.write("/x", "on");
+        assert_eq!(reached(&loaded, 1), "\"a1\"", "{before:?}");
+        assert!(matches!(completed(&loaded, 3), Completion::Resource(_)), "{before:?}");
+        machine.write("/x", "off");
+        for index in 1..4 {
+            assert!(matches!(completed(&loaded, index), Completion::NotManaged(_)), "{before:?}");
+        }
+        machine.remove("/x");
+    }
 }

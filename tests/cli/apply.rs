@@ -115,6 +115,42 @@ fn only_applies_what_is_named_and_what_it_requires() {
 }
 
 #[test]
+fn skip_leaves_out_what_is_named_and_nothing_else() {
+    let scratch = Scratch::new();
+    let called = apply_execs(&scratch, CHAIN, &["--skip", "exec#reload", "-v"]);
+    let parts = [
+        "exec#directory changed",
+        "exec#file changed",
+        "exec#reload skipped",
+        "excluded by `--skip`",
+        "exec#reload still needs a refresh: exec#file may have changed",
+        "excluded by `--skip`; a run without that option refreshes it",
+        "1 skipped",
+    ];
+    expect_output(&called, 0, &parts);
+    let next = apply_execs(&scratch, CHAIN, &[]);
+    expect_output(&next, 0, &["exec#reload refreshed", "pending refresh"]);
+    // What requires a resource runs although the resource does not.
+    let execs = "        - fails: {command: 'false', alias: f}\n        - needs: {command: 'true', require: [exec#f]}\n";
+    let called = apply_execs(&scratch, execs, &["--skip", "exec#f", "--detailed-exitcodes"]);
+    expect_output(&called, 2, &["exec#needs changed", "ran 1; 1 skipped"]);
+    assert!(!called.stdout.contains("fails"), "{}", called.shown());
+    let noop = apply_execs(&scratch, execs, &["--skip", "exec#f", "--noop"]);
+    expect_output(&noop, 0, &["exec#needs would change", "would run 1; 1 skipped"]);
+    // Of what `--only` selects, `--skip` leaves out.
+    let called = apply_execs(&scratch, execs, &["--only", "exec#needs", "--skip", "exec#f"]);
+    expect_output(&called, 0, &["exec#needs changed", "ran 1; 1 skipped"]);
+}
+
+#[test]
+fn skip_refuses_unknown_resources() {
+    let scratch = Scratch::new();
+    let called = apply_execs(&scratch, CHAIN, &["--skip", "exec#flie"]);
+    expect_error(&called, 64, "", &["--skip", "`exec#flie`", "nothing was run"], &["`exec#file`"]);
+    assert_eq!(scratch.names(), ["manifest.yaml"]);
+}
+
+#[test]
 fn only_refuses_unknown_resources() {
     let scratch = Scratch::new();
     let called = apply_execs(&scratch, CHAIN, &["--only", "exec#flie", "--only", "exec#reload"]);

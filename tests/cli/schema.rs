@@ -218,6 +218,28 @@ fn a_document_fits_its_definition_in_the_schema_of_events() {
 }
 
 #[test]
+fn the_document_of_several_manifests_fits_its_definition() {
+    let mut schema = schema(&["--events"]);
+    let fields = schema.as_object_mut().expect("a map");
+    fields.remove("anyOf");
+    fields.insert("$ref".to_owned(), json!("#/$defs/RunsDocument"));
+    let validator = jsonschema::validator_for(&schema).expect("a schema");
+    let scratch = Scratch::new();
+    for name in ["a.yaml", "b.yaml", "c.yaml"] {
+        scratch.write(name, "ccm: {resources: [{exec: [{'false': {}}]}]}");
+    }
+    for options in [&[][..], &["--fail-on-error"]] {
+        let called =
+            ccm(&scratch, &["apply", "a.yaml", "b.yaml", "c.yaml", "--output", "json"]).args(options).run();
+        let mut document: Value = serde_json::from_str(&called.stdout).expect("a document");
+        let errors: Vec<String> = validator.iter_errors(&document).map(|error| error.to_string()).collect();
+        assert!(errors.is_empty(), "{document}: {errors:?}");
+        document["ran"] = document["runs"].take();
+        assert!(!validator.is_valid(&document));
+    }
+}
+
+#[test]
 fn a_line_with_another_field_does_not_fit_the_schema_of_events() {
     let validator = jsonschema::validator_for(&schema(&["--events"])).expect("a schema");
     let mut tried = 0;

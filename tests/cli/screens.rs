@@ -73,6 +73,12 @@ fn screens() -> Vec<(&'static str, Called)> {
     let failure = apply(&scratch, &[]).run();
     let log = apply(&scratch, &["--output", "log"]).run();
     let scratch = Scratch::new();
+    let file = format!("{}: {{content: \"web1\\n\\n\", mode: \"0644\"}}", scratch.at("hosts"));
+    let base = format!("ccm: {{resources: [{{file: [{{{file}}}]}}, {{exec: [{{a: {{creates: /}}}}]}}]}}\n");
+    scratch.write("base.yaml", base);
+    scratch.write("web.yaml", "ccm: {resources: [{exec: [{b: {creates: /}}, {c: {creates: /}}]}]}\n");
+    let several = ccm(&scratch, &["apply", "base.yaml", "web.yaml"]).variable("LC_ALL", "C.UTF-8").run();
+    let scratch = Scratch::new();
     write(&scratch, SLOW);
     let running = apply(&scratch, &[]).start();
     wait_until("the command has begun", || scratch.has("begun"));
@@ -85,6 +91,7 @@ fn screens() -> Vec<(&'static str, Called)> {
         ("verbose", verbose),
         ("failure", failure),
         ("log", log),
+        ("several", several),
         ("interruption", interruption),
     ]
 }

@@ -52,7 +52,7 @@ impl OnTerminal {
     }
 }
 
-fn binary() -> String {
+pub(crate) fn binary() -> String {
     std::env::var("CCM_TEST_BINARY").unwrap_or_else(|_| env!("CARGO_BIN_EXE_ccm").to_owned())
 }
 

@@ -117,12 +117,12 @@ fn wrong_arguments_are_named() {
         expect_error(&ccm(&scratch, args).default_state().run(), 64, "", message, hints);
     };
     expect(&["aply", "manifest.yaml"], &["subcommand 'aply'"], &["'apply'"]);
-    expect(&["apply"], &["required", "\n<MANIFEST>\n"], &[]);
+    expect(&["apply"], &["required", "\n<MANIFEST>...\n"], &[]);
     expect(&["apply", "-v", "-q", "m.yaml"], &["'--verbose...'", "'--quiet'"], &[]);
     let facts = ["validate", "m.yaml", "--facts", "a.yaml", "--matrix", "b.yaml"];
     expect(&facts, &["'--facts <FILE>'", "'--matrix <FILE>...'"], &[]);
     expect(&["status", "site.yaml"], &["unexpected argument 'site.yaml'"], &[]);
-    expect(&["apply", "one.yaml", "two.yaml", "--noop"], &["unexpected argument 'two.yaml'"], &[]);
+    expect(&["graph", "one.yaml", "two.yaml"], &["unexpected argument 'two.yaml'"], &[]);
     let of_apply = ["validate", "m.yaml", "--state-dir", "/state"];
     expect(&of_apply, &["unexpected argument '--state-dir'"], &[]);
     let rest = ["apply", "m.yaml", "--data", "motd=not", "quoted"];
@@ -244,6 +244,8 @@ fn values_that_may_be_secret_are_not_in_an_error() {
         &["eval", "1", "--data=password=my", "hunter2"],
         &["status", "password=hunter2"],
         &["apply", "m.yaml", "password=hunter2"],
+        &["validate", "m.yaml", "--fact", "password=my", "hunter2"],
+        &["validate", "m.yaml", "password=hunter2", "--output", "json"],
     ] {
         let called = ccm(&scratch, args).run();
         assert_eq!((called.code, &*called.stdout), (64, ""), "{args:?}: {}", called.shown());

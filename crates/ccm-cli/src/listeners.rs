@@ -7,8 +7,8 @@ use std::time::Duration;
 use anstream::AutoStream;
 use ccm_model::Event;
 use ccm_report::{
-    JsonDocument, JsonLine, JsonLines, LogOptions, LogReport, ProgressLine, ReportError, Screen, TextOptions,
-    TextReport, Verbosity,
+    JsonDocument, JsonLine, JsonLines, LogOptions, LogReport, ManifestResult, ProgressLine, ReportError,
+    Screen, TextOptions, TextReport, Verbosity,
 };
 use ccm_runtime::process::{
     Clock as _, LastLine, NonBlockingWriter, SystemClock, Terminal, is_utf8_locale, output_is_journal,
@@ -69,22 +69,23 @@ impl Listeners {
         arguments: &ApplyArguments,
         events_file: Option<EventsFile>,
         (output, screen): (NonBlockingWriter, NonBlockingWriter),
-        earlier_run: Option<&str>,
+        other_runs: Vec<String>,
+        manifests: usize,
         progress: ProgressLine,
     ) -> Self {
         let verbosity = verbosity(arguments);
-        let earlier_run = earlier_run.map(str::to_owned);
         let report = match arguments.output {
             ReportFormat::Text => {
                 let out = coloured(output, AutoStream::choice(&stdout()));
                 let screen = report_screen();
-                ReportWriter::Text(TextReport::new(out, TextOptions { verbosity, screen, earlier_run }))
+                ReportWriter::Text(TextReport::new(out, TextOptions { verbosity, screen, other_runs }))
             }
             ReportFormat::Log => {
-                let options = LogOptions { verbosity, has_priorities: output_is_journal(), earlier_run };
+                let options = LogOptions { verbosity, has_priorities: output_is_journal(), other_runs };
                 ReportWriter::Log(LogReport::new(output, options))
             }
             ReportFormat::Jsonl => ReportWriter::Lines(JsonLines::new(output)),
+            ReportFormat::Json if manifests > 1 => ReportWriter::Document(JsonDocument::of_several(output)),
             ReportFormat::Json => ReportWriter::Document(JsonDocument::new(output)),
         };
         Self {
@@ -123,7 +124,27 @@ impl Listeners {
         match &mut self.report {
             ReportWriter::Text(report) => report.begin_verification(),
             ReportWriter::Log(report) => report.begin_verification(),
+            ReportWriter::Document(document) => document.begin_verification(),
+            ReportWriter::Lines(_) => {}
+        }
+    }
+
+    /// Begins the report of one of several manifests.
+    pub(crate) fn begin_manifest(&mut self, manifest: &str, is_first: bool) {
+        match &mut self.report {
+            ReportWriter::Text(report) => report.begin_manifest(is_first),
+            ReportWriter::Log(report) => report.begin_manifest(manifest),
             ReportWriter::Lines(_) | ReportWriter::Document(_) => {}
+        }
+    }
+
+    /// Reports the results of several manifests.
+    pub(crate) fn end_manifests(&mut self, results: &[ManifestResult], noop: bool) {
+        match &mut self.report {
+            ReportWriter::Text(report) => report.end_manifests(results, noop),
+            ReportWriter::Log(report) => report.end_manifests(results, noop),
+            ReportWriter::Document(document) => document.end_manifests(results),
+            ReportWriter::Lines(_) => {}
         }
     }
 
@@ -228,11 +249,9 @@ pub(crate) fn report_screen() -> Screen {
     Screen { width: output_width(), is_unicode: is_utf8_locale() }
 }
 
-/// Creates the line that shows the progress. Commands have to share their last line only if a terminal shows it.
-pub(crate) fn progress(arguments: &ApplyArguments, console: &Console) -> (Option<LastLine>, ProgressLine) {
-    let last_line = progress_terminal(arguments).map(|_| LastLine::default());
-    let progress = ProgressLine::new(last_line.clone().unwrap_or_default(), console.secrets().clone());
-    (last_line, progress)
+/// Returns the last line of commands, which they have to share only if a terminal shows the progress.
+pub(crate) fn last_line(arguments: &ApplyArguments) -> Option<LastLine> {
+    progress_terminal(arguments).map(|_| LastLine::default())
 }
 
 /// Returns the terminal that shows the progress.

@@ -20,24 +20,40 @@ pub(crate) fn read(
     arguments: &ManifestArguments,
     values: &ValueArguments,
 ) -> Result<Input, ExitCode> {
-    try_read(session, arguments, values).map_err(|error| report_input_error(console, &error))
+    let source = source(&arguments.path);
+    let input = session.read(source, &session::values(values), arguments.limits.max_manifest_size);
+    input.map_err(|error| report_input_error(console, &error))
 }
 
-/// Reads the manifest that the command line names, and reports nothing.
-pub(crate) fn try_read(
-    session: &Session,
-    arguments: &ManifestArguments,
-    values: &ValueArguments,
-) -> Result<Input, InputError> {
-    session.read(source(arguments), &session::values(values), arguments.limits.max_manifest_size)
+/// Returns the source of a manifest that the command line names.
+pub(crate) fn source(path: &Path) -> ManifestSource {
+    if path == Path::new("-") { ManifestSource::StandardInput } else { ManifestSource::File(path.to_owned()) }
 }
 
-/// Returns the source of the manifest that the command line names.
-pub(crate) fn source(arguments: &ManifestArguments) -> ManifestSource {
-    match &arguments.path {
-        path if path == Path::new("-") => ManifestSource::StandardInput,
-        path => ManifestSource::File(path.clone()),
+/// Returns what to show of an argument that may be part of a value and not a manifest: `password=…` may have lost its
+/// `--data`, and a word behind `--data password=a` may be the rest of a value without quotes. `None` for a manifest.
+fn hidden_argument(path: &Path, values: &ValueArguments) -> Option<String> {
+    let is_named_as_manifest =
+        path.extension().is_some_and(|ending| ending == "yaml" || ending == "yml") || path == Path::new("-");
+    let takes_values = !values.data.data.is_empty() || !values.facts.fact.is_empty();
+    match path.to_string_lossy().split_once('=') {
+        Some((key, _)) => Some(format!("{key}=…")),
+        None => (takes_values && !is_named_as_manifest).then(|| "…".to_owned()),
     }
+}
+
+/// Reports a manifest behind the first one that does not exist and may be part of a value, without showing it.
+pub(crate) fn refuse_possible_value(
+    console: &Console,
+    path: &Path,
+    values: &ValueArguments,
+    error: &InputError,
+) -> Result<(), ExitCode> {
+    let Some(shown) = hidden_argument(path, values).filter(|_| is_missing(error)) else { return Ok(()) };
+    let hint = "the argument may be part of a value, so it is not shown; quote a value with blanks: --data 'motd=a b'";
+    let message = format!("unexpected argument '{shown}': there is no such manifest");
+    console.error(&message, &[], &[hint.to_owned()]);
+    Err(ExitCode::Usage)
 }
 
 /// Returns `true` if there is no file at the path of the manifest. Most often, its name is misspelt.

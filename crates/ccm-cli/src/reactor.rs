@@ -37,10 +37,14 @@ impl SharedRun {
         self.is_loaded.store(true, Ordering::SeqCst);
     }
 
-    /// Marks the beginning of the run, with its listeners.
-    pub(crate) fn mark_begun(&self, listeners: Listeners) {
-        *self.listeners() = Some(listeners);
+    /// Marks the beginning of the run, from which the time limit counts.
+    pub(crate) fn mark_begun(&self) {
         self.has_begun.notify_one();
+    }
+
+    /// Sets the listeners of the run.
+    pub(crate) fn listen(&self, listeners: Listeners) {
+        *self.listeners() = Some(listeners);
     }
 
     /// Returns the listeners. The lock is held for one event or one update at a time.

@@ -3,8 +3,8 @@
 use std::io;
 
 use ccm_runtime::{
-    BeginError, ExitCode, LedgerError, LockError, NameMissing, Session, StateError, StatusError, StopCause,
-    StoreError, UnknownResource, UnknownResources,
+    BeginError, ExitCode, LedgerError, LockError, NameMissing, SelectionOption, Session, StateError,
+    StatusError, StopCause, StoreError, UnknownResource, UnknownResources,
 };
 
 use crate::console::Console;
@@ -65,10 +65,14 @@ pub(crate) fn report_setup_error(console: &Console, error: &dyn std::error::Erro
     ExitCode::NothingRun
 }
 
-/// Reports names of `--only` that are not in the manifest.
+/// Reports names of `--only` and `--skip` that are not in the manifest.
 pub(crate) fn report_unknown_selection(console: &Console, unknown: &UnknownResources) -> ExitCode {
-    for UnknownResource { id, nearest } in &unknown.0 {
-        let message = format!("--only names `{id}`, which is not in the manifest; nothing was run");
+    for UnknownResource { option, id, nearest } in &unknown.0 {
+        let option = match option {
+            SelectionOption::Only => "--only",
+            SelectionOption::Skip => "--skip",
+        };
+        let message = format!("{option} names `{id}`, which is not in the manifest; nothing was run");
         let hint = nearest.as_ref().map(|nearest| format!("did you mean `{nearest}`?"));
         console.error(&message, &[], &hint.into_iter().collect::<Vec<_>>());
     }

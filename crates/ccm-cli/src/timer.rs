@@ -3,11 +3,12 @@
 use std::path::Path;
 use std::time::Duration;
 
+use ccm_model::ResourceId;
 use ccm_report::columns;
 use ccm_runtime::process::{absolute, own_program};
 use ccm_runtime::{
-    ExitCode, InstalledTimer, LastRun, PlannedUnit, Session, TimerError, TimerName, TimerPlan, TimerRequest,
-    Timers, UnitScope, UnknownResource, UnknownResources, printed,
+    ExitCode, InstalledTimer, LastRun, PlannedUnit, SelectionOption, Session, TimerError, TimerName,
+    TimerPlan, TimerRequest, Timers, UnitScope, UnknownResource, UnknownResources, printed,
 };
 
 use crate::arguments::{
@@ -68,7 +69,7 @@ fn install(arguments: &TimerInstallArguments, console: &Console) -> Result<ExitC
 /// Refuses options of `ccm apply` for a person at a terminal.
 fn refuse_unsuitable_options(apply: &ApplyArguments, console: &Console) -> Result<(), ExitCode> {
     let has_output = apply.output != ReportFormat::Text;
-    let given = [apply.quiet, apply.render, apply.verify_idempotent, has_output];
+    let given = [apply.quiet, apply.render, apply.verify_idempotent, has_output, apply.confirm];
     let Some((name, _)) = NOT_FOR_TIMERS.iter().zip(given).find(|(_, is_given)| *is_given) else {
         return Ok(());
     };
@@ -79,20 +80,32 @@ fn refuse_unsuitable_options(apply: &ApplyArguments, console: &Console) -> Resul
 
 /// Refuses a manifest with errors, and names that are not in it.
 fn check_manifest(session: &Session, apply: &ApplyArguments, console: &Console) -> Result<(), ExitCode> {
-    if apply.manifest.path == Path::new("-") {
+    let path = manifest_path(apply);
+    if path == Path::new("-") {
         console.error("a timer needs the path of a manifest, not standard input", &[], &[]);
         return Err(ExitCode::Usage);
     }
-    let input = manifest::read(console, session, &apply.manifest, &apply.values)?;
+    let values = session::values(&apply.values);
+    let input = session.read(manifest::source(path), &values, apply.limits.max_manifest_size);
+    let input = input.map_err(|error| manifest::report_input_error(console, &error))?;
     let loaded = manifest::load(console, session, &input)?;
     let names = loaded.catalog().names();
-    let unknown = apply.only.iter().filter(|id| names.find(id).is_none());
-    let unknown: Vec<UnknownResource> =
-        unknown.map(|id| UnknownResource { id: id.clone(), nearest: None }).collect();
+    let named = |ids: &[ResourceId], option| {
+        let unknown = ids.iter().filter(|id| names.find(id).is_none());
+        let unknown = unknown.map(|id| UnknownResource { option, id: id.clone(), nearest: None });
+        unknown.collect::<Vec<_>>()
+    };
+    let mut unknown = named(&apply.only, SelectionOption::Only);
+    unknown.extend(named(&apply.skip, SelectionOption::Skip));
     if unknown.is_empty() {
         return Ok(());
     }
     Err(state::report_unknown_selection(console, &UnknownResources(unknown)))
+}
+
+/// Returns the path of the manifest, which the command line requires.
+fn manifest_path(apply: &ApplyArguments) -> &Path {
+    apply.manifests.first().map_or(Path::new(""), |path| path)
 }
 
 fn request(arguments: &TimerInstallArguments, console: &Console) -> Result<TimerRequest, ExitCode> {
@@ -102,7 +115,7 @@ fn request(arguments: &TimerInstallArguments, console: &Console) -> Result<Timer
         ExitCode::Usage
     };
     let apply = &arguments.apply;
-    let path = &apply.manifest.path;
+    let path = manifest_path(apply);
     let text = |path: &Path| path.to_str().map(str::to_owned);
     let manifest = absolute(path).ok().and_then(|path| text(&path));
     let manifest = manifest.ok_or_else(|| {

@@ -30,6 +30,14 @@ pub(crate) fn run(arguments: &ValidateArguments, console: &Console) -> ExitCode 
             return ExitCode::NothingRun;
         }
     };
+    for Given { name, input } in given.iter().skip(1) {
+        if let Err(error) = input
+            && let Err(code) =
+                manifest::refuse_possible_value(console, Path::new(name), &arguments.values, error)
+        {
+            return code;
+        }
+    }
     if arguments.output == DocumentFormat::Json {
         return document(arguments, console, &session, &given, not_manifests);
     }

@@ -55,6 +55,9 @@ pub struct Run<'a> {
     pub describe_unchanged: bool,
     /// Apply only these resources and their dependencies.
     pub only: Option<&'a [ResourceIndex]>,
+    /// Skip these resources. The node of a group stands for its members. Dependants run as if these resources
+    /// were in their desired state.
+    pub skip: &'a [ResourceIndex],
     /// Gate that decides on every command and every change. [`OpenGate`](crate::OpenGate) allows all of them.
     pub gate: &'a dyn Gate,
     /// Ledger of pending refreshes. Without a ledger no refresh outlives the run.

@@ -1,5 +1,6 @@
 //! The walk over all resources in order, each with exactly one outcome.
 
+mod selection;
 mod skip;
 mod upcoming;
 
@@ -30,6 +31,7 @@ use crate::run::Run;
 use crate::shown;
 use crate::state_cache::StateCache;
 use crate::step::{ResourceStep, StepHost, StepResult, WouldChange};
+use selection::WalkSelection;
 
 /// Record of a resource, for the resources that come after it.
 #[derive(Clone, Default)]
@@ -75,7 +77,7 @@ pub(crate) struct Walk<'a> {
     order: Vec<ResourceIndex>,
     /// Number of resources whose step has begun.
     begun: usize,
-    selected: Option<Vec<bool>>,
+    selection: WalkSelection,
     /// Built when a name is first looked up.
     names: OnceCell<CatalogNames<'a>>,
     state_cache: StateCache,
@@ -90,14 +92,13 @@ pub(crate) struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     pub(crate) fn new(run: &'a Run<'a>, graph: &'a Graph, groups: &'a Groups<'a>) -> Self {
-        let selected = run.only.map(|only| graph.with_requirements(only));
         Self {
             run,
             graph,
             groups,
             order: graph.order(),
             begun: 0,
-            selected,
+            selection: WalkSelection::new(run, graph),
             names: OnceCell::new(),
             state_cache: StateCache::default(),
             batch: Batch::default(),

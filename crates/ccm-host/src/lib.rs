@@ -70,6 +70,7 @@ mod machine;
 mod non_blocking_writer;
 mod private;
 mod process;
+mod question;
 mod raw;
 pub mod signals;
 mod started_by;
@@ -106,6 +107,7 @@ pub use machine::{Interface, InterfaceFlag, Kernel, Machine, Space, SystemMachin
 pub use non_blocking_writer::NonBlockingWriter;
 pub use private::{PrivateDirectory, remove_private_leftovers};
 pub use process::{PrepareError, prepare_process};
+pub use question::{ask, can_ask};
 pub use started_by::started_by;
 
 use std::convert::Infallible;

@@ -116,8 +116,8 @@ pub use presentation::Presentation;
 pub use protocol::{
     CATALOG_PROTOCOL, CancelledRefreshRecord, CatalogDocument, CatalogProtocol, EventDocument, EventLine,
     FailureLine, LineError, OutcomeName, PROTOCOL_VERSION, PendingRefreshRecord, PresentedProperties,
-    START_PROTOCOL, SUMMARY_PROTOCOL, StartLine, StartProtocol, StopRecord, SummaryLine, SummaryProtocol,
-    TRANSACTION_PROTOCOL, TransactionLine, TransactionProtocol, event_schema,
+    RunsDocument, START_PROTOCOL, SUMMARY_PROTOCOL, StartLine, StartProtocol, StopRecord, SummaryLine,
+    SummaryProtocol, TRANSACTION_PROTOCOL, TransactionLine, TransactionProtocol, event_schema,
 };
 pub use reason::Reason;
 pub use reference::{ReferenceError, ResourceId};

@@ -60,6 +60,8 @@ pub enum SkipCause {
     },
     /// The resource is neither named by `--only` nor needed by a named one.
     NotSelected,
+    /// The resource, or the resource that applies its manifest, is named by `--skip`.
+    Excluded,
     /// The manifest of the resource ended early, and the run goes on.
     ManifestEnded {
         /// The resource of that manifest that failed.
@@ -136,6 +138,7 @@ impl fmt::Display for SkipCause {
             }
             Self::NotManaged { reason } => write!(formatter, "not managed: {reason}"),
             Self::NotSelected => formatter.write_str("not selected"),
+            Self::Excluded => formatter.write_str("excluded by `--skip`"),
             Self::ManifestEnded { culprit } => {
                 let setting = if formatter.alternate() { " (fail_on_error)" } else { "" };
                 write!(formatter, "its manifest ended because {} failed{setting}", escaped(culprit))

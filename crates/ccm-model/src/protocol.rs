@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Event;
 
-pub use document::{CatalogDocument, EventDocument};
+pub use document::{CatalogDocument, EventDocument, RunsDocument};
 pub use properties::PresentedProperties;
 pub use session::{CancelledRefreshRecord, PendingRefreshRecord, StartLine, StopRecord, SummaryLine};
 pub use transaction::{FailureLine, OutcomeName, TransactionLine};
@@ -124,11 +124,12 @@ impl From<EventLine> for Event {
     }
 }
 
-/// Returns the JSON schema of a line of events. [`EventDocument`], the form of `--output json`, is one of its
-/// definitions.
+/// Returns the JSON schema of a line of events. [`EventDocument`], the form of `--output json`, and [`RunsDocument`],
+/// its form for several manifests, are among its definitions.
 pub fn event_schema() -> Schema {
     let mut generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
     generator.subschema_for::<EventDocument>();
+    generator.subschema_for::<RunsDocument>();
     generator.into_root_schema_for::<EventLine>()
 }
 

@@ -97,8 +97,11 @@ impl PendingCause {
 
     /// Returns `true` if another run of the unchanged manifest does the refresh.
     pub fn is_for_next_run(&self) -> bool {
-        let is_for_others =
-            matches!(self, Self::Skipped { skip: SkipCause::NotSelected, .. } | Self::OtherManifest { .. });
+        let is_for_others = matches!(
+            self,
+            Self::Skipped { skip: SkipCause::NotSelected | SkipCause::Excluded, .. }
+                | Self::OtherManifest { .. }
+        );
         self.blocked_by().is_none() && !is_for_others
     }
 }
@@ -112,6 +115,9 @@ impl fmt::Display for PendingCause {
             }
             Self::Skipped { skip: SkipCause::NotSelected, .. } => {
                 formatter.write_str("not selected; a run without `--only` refreshes it")
+            }
+            Self::Skipped { skip: skip @ SkipCause::Excluded, .. } => {
+                write!(formatter, "{skip}; a run without that option refreshes it")
             }
             Self::Skipped { skip: SkipCause::Unknown, .. } => formatter.write_str("it was skipped"),
             Self::Skipped { skip, .. } => write!(formatter, "{skip:#}"),

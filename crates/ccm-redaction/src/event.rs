@@ -130,7 +130,7 @@ impl Redactor {
             }
             SkipCause::NotManaged { reason } => self.text(reason),
             SkipCause::ManifestEnded { culprit } => self.id(culprit),
-            SkipCause::NotSelected | SkipCause::Unknown => {}
+            SkipCause::NotSelected | SkipCause::Excluded | SkipCause::Unknown => {}
             SkipCause::Stopped { by } => self.stop_cause(by),
         }
     }

@@ -7,6 +7,7 @@ mod error;
 mod idempotence;
 mod json;
 mod log;
+mod manifests;
 mod output_buffer;
 mod progress;
 mod screen;
@@ -17,6 +18,7 @@ pub use error::ReportError;
 pub use idempotence::{ChangedAgain, Idempotence};
 pub use json::{Ids, JsonDocument, JsonLine, JsonLines, LineEncoder, RunIdentity};
 pub use log::{LogOptions, LogReport};
+pub use manifests::ManifestResult;
 pub use progress::ProgressLine;
 pub use screen::Screen;
 pub use store::{

@@ -9,7 +9,9 @@ use ccm_model::{Event, Failure, Outcome, OutputLine, RunSummary, StopCause, Tran
 
 use self::fields::{LogLevel, LogLine};
 use crate::ReportError;
+use crate::manifests::{ManifestResult, counted};
 use crate::output_buffer::OutputBuffer;
+use crate::store::RunOutcome;
 use crate::text::{Importance, Verbosity, needs_attention, short_id};
 
 /// Options of a log.
@@ -19,8 +21,9 @@ pub struct LogOptions {
     pub verbosity: Verbosity,
     /// `true` if each line begins with its priority in angle brackets, as the journal of systemd reads it.
     pub has_priorities: bool,
-    /// Id of the newest run that was recorded before. The short id of this run differs from it.
-    pub earlier_run: Option<String>,
+    /// Ids of the newest run that was recorded before, and of the runs of the same call. The short id of a run differs
+    /// from all others.
+    pub other_runs: Vec<String>,
 }
 
 /// Report of a run as lines `LEVEL type#name word key=value…`. Values with blanks are quoted, and control
@@ -30,12 +33,17 @@ pub struct LogReport<W: Write> {
     options: LogOptions,
     /// Short id of the run, if it is recorded.
     run: Option<String>,
+    /// Level of detail without that of a verification.
+    verbosity: Verbosity,
+    /// Manifest of the run, if there are several.
+    manifest: Option<String>,
 }
 
 impl<W: Write> LogReport<W> {
     /// Builds a report.
     pub fn new(out: W, options: LogOptions) -> Self {
-        Self { out: OutputBuffer::new(out), options, run: None }
+        let verbosity = options.verbosity;
+        Self { out: OutputBuffer::new(out), options, run: None, verbosity, manifest: None }
     }
 
     /// Writes the lines of an event. [`LogReport::finish`] returns the first error, after which nothing is
@@ -47,10 +55,10 @@ impl<W: Write> LogReport<W> {
         let mut text = String::new();
         match event {
             Event::SessionStarted(session) => {
-                let earlier = self.options.earlier_run.replace(session.run_id.clone());
                 // Noop leaves no record.
-                let id = short_id(&session.run_id, earlier.as_deref());
+                let id = short_id(&session.run_id, &self.options.other_runs);
                 self.run = Some(id.to_owned()).filter(|id| !session.noop && !id.is_empty());
+                self.options.other_runs.push(session.run_id.clone());
                 self.message(&mut text, session.message.as_deref());
             }
             Event::ResourceStarted(_) | Event::ArtifactsLeft(_) => {}
@@ -68,6 +76,45 @@ impl<W: Write> LogReport<W> {
             _ => Duration::ZERO,
         };
         self.out.push(&text, runtime, !text.is_empty());
+    }
+
+    /// Begins the report of one of several manifests.
+    pub fn begin_manifest(&mut self, manifest: &str) {
+        self.options.verbosity = self.verbosity;
+        self.manifest = Some(manifest.to_owned());
+        if self.verbosity > Verbosity::Quiet {
+            let mut text = String::new();
+            self.write(&mut text, &LogLine::run(LogLevel::Info, "started").field("manifest", manifest));
+            self.out.push(&text, Duration::ZERO, false);
+        }
+    }
+
+    /// Ends the report of several manifests with their results.
+    pub fn end_manifests(&mut self, results: &[ManifestResult], noop: bool) {
+        self.options.verbosity = self.verbosity;
+        if self.verbosity == Verbosity::Quiet && results.iter().all(ManifestResult::is_success) {
+            return;
+        }
+        let is = |outcome| results.iter().any(|result| result.outcome == outcome);
+        let level = if is(Some(RunOutcome::Failed)) {
+            LogLevel::Error
+        } else if results.iter().any(|result| !result.is_success()) {
+            LogLevel::Warning
+        } else if is(Some(RunOutcome::Changed)) {
+            LogLevel::Notice
+        } else {
+            LogLevel::Info
+        };
+        let mut line = LogLine::manifests(level, "finished").field("total", &results.len().to_string());
+        for (word, count) in counted(results, noop) {
+            line = line.field(word, &count.to_string());
+        }
+        for result in results.iter().filter(|result| result.outcome.is_none()) {
+            line = line.field("skipped", &result.manifest);
+        }
+        let mut text = String::new();
+        self.write(&mut text, &line);
+        self.out.push(&text, Duration::ZERO, true);
     }
 
     /// Continues with a second run, of which only failures and warnings are reported, unless verbose.
@@ -174,6 +221,9 @@ impl<W: Write> LogReport<W> {
         }
         if let Some(id) = &self.run {
             line = line.field("id", id);
+        }
+        if let Some(manifest) = &self.manifest {
+            line = line.field("manifest", manifest);
         }
         self.write(text, &line);
     }

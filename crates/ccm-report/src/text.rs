@@ -3,6 +3,7 @@
 mod action_words;
 mod failure;
 mod layout;
+mod manifests;
 mod options;
 mod refreshes;
 mod resource;
@@ -26,6 +27,7 @@ use self::resource::ColumnWidths;
 pub(crate) use self::resource::Importance;
 use self::summary::Remembered;
 use crate::ReportError;
+use crate::manifests::ManifestResult;
 use crate::output_buffer::OutputBuffer;
 
 /// Report of a run as text. It has ANSI codes for colours, which the writer has to remove if they are not
@@ -77,6 +79,33 @@ impl<W: Write> TextReport<W> {
             _ => Duration::ZERO,
         };
         self.out.push(&text, runtime, urgent.unwrap_or(true));
+    }
+
+    /// Begins the report of the first or another one of several manifests.
+    pub fn begin_manifest(&mut self, is_first: bool) {
+        if std::mem::take(&mut self.verifying) {
+            self.options.verbosity = Verbosity::Normal;
+        }
+        self.remembered = Remembered::default();
+        if !is_first && self.options.verbosity > Verbosity::Quiet {
+            self.out.push("\n", Duration::ZERO, false);
+        }
+    }
+
+    /// Ends the report of several manifests with their results.
+    pub fn end_manifests(&mut self, results: &[ManifestResult], noop: bool) {
+        if std::mem::take(&mut self.verifying) {
+            self.options.verbosity = Verbosity::Normal;
+        }
+        let quiet = self.options.verbosity == Verbosity::Quiet;
+        if quiet && results.iter().all(ManifestResult::is_success) {
+            return;
+        }
+        let mut text = if quiet { String::new() } else { "\n".to_owned() };
+        let page = &mut Page { out: &mut text, screen: self.options.screen };
+        let written = manifests::write(page, results, noop);
+        debug_assert!(written.is_ok());
+        self.out.push(&text, Duration::ZERO, true);
     }
 
     /// Continues with a second run, of which only failures and warnings are reported, unless verbose.
@@ -135,9 +164,9 @@ impl<W: Write> TextReport<W> {
     fn begin(&mut self, page: &mut Page<'_>, session: &SessionStarted) -> Result<bool, fmt::Error> {
         if !self.is_record && !session.run_id.is_empty() {
             // Noop leaves no record.
-            self.run = (!session.noop)
-                .then(|| short_id(&session.run_id, self.options.earlier_run.as_deref()).to_owned());
-            self.options.earlier_run = Some(session.run_id.clone());
+            self.run =
+                (!session.noop).then(|| short_id(&session.run_id, &self.options.other_runs).to_owned());
+            self.options.other_runs.push(session.run_id.clone());
         }
         if self.options.verbosity == Verbosity::Quiet {
             return Ok(false);

@@ -53,6 +53,23 @@ impl ExitCode {
         }
     }
 
+    /// Returns the exit code of two runs together, as if they were one.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        let is_either = |codes: [Self; 2]| codes.contains(&self) || codes.contains(&other);
+        let failed = is_either([Self::Failures, Self::ChangesAndFailures]);
+        let changed = is_either([Self::Changes, Self::ChangesAndFailures]);
+        match (self, other) {
+            (signal @ Self::Signal(_), _) | (_, signal @ Self::Signal(_)) => signal,
+            (nothing @ (Self::NothingRun | Self::Usage | Self::Check(_)), _)
+            | (_, nothing @ (Self::NothingRun | Self::Usage | Self::Check(_))) => nothing,
+            _ if failed && changed => Self::ChangesAndFailures,
+            _ if failed => Self::Failures,
+            _ if changed => Self::Changes,
+            _ => Self::Success,
+        }
+    }
+
     /// Returns the number.
     pub fn number(self) -> u8 {
         match self {
@@ -81,6 +98,23 @@ mod tests {
     use ccm_model::{Counts, RefreshSummary, ResourceId};
 
     use super::*;
+
+    #[test]
+    fn codes_of_several_runs_count_as_one() {
+        use ExitCode::{Changes, ChangesAndFailures, Failures, Signal, Success};
+        for (one, other, expected) in [
+            (Success, Success, Success),
+            (Success, Changes, Changes),
+            (Success, Failures, Failures),
+            (Changes, Changes, Changes),
+            (Changes, Failures, ChangesAndFailures),
+            (ChangesAndFailures, Success, ChangesAndFailures),
+            (Failures, Failures, Failures),
+            (ChangesAndFailures, Signal(2), Signal(2)),
+        ] {
+            assert_eq!((one.and(other), other.and(one)), (expected, expected), "{one:?} {other:?}");
+        }
+    }
 
     #[test]
     fn a_summary_becomes_a_number() {

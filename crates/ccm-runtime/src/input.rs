@@ -60,7 +60,7 @@ pub enum ManifestSource {
 }
 
 impl ManifestSource {
-    fn path(&self) -> Option<&Path> {
+    pub(crate) fn path(&self) -> Option<&Path> {
         match self {
             Self::File(path) => Some(path),
             Self::StandardInput => None,

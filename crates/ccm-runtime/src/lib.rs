@@ -60,7 +60,8 @@
 //!
 //! - [`Session::load`], [`Session::validate`] and [`Session::validate_for`] check a manifest.
 //! - [`LoadedManifest::plan`], [`LoadedManifest::apply`] and, step by step, [`LoadedManifest::begin`] run it.
-//!   [`RunOptions::canceller`] ends a run from any thread, and [`RunOptions::only`] selects resources.
+//!   [`RunOptions::canceller`] ends a run from any thread, and [`RunOptions::only`] and [`RunOptions::skip`] select
+//!   resources. [`Session::begin_all`] applies several manifests under one lock, after [`Session::conflicts`].
 //!   [`ActiveRun::verify_idempotent`] applies a manifest again to prove that nothing changes.
 //! - [`LoadedManifest::graph`] and [`LoadedManifest::render`] show it.
 //! - [`Session::status`], [`Session::history`] and [`Session::pending`] read what runs recorded, and
@@ -108,7 +109,9 @@
 
 mod advice;
 mod backups;
+mod begin;
 mod canceller;
+mod conflicts;
 mod containers;
 mod doors;
 mod evaluate;
@@ -129,6 +132,7 @@ mod reference_names;
 mod refusal;
 pub mod resource_type;
 mod run;
+mod selection;
 mod session;
 mod sink;
 mod spawn;
@@ -168,7 +172,9 @@ pub use ccm_report::{
 
 pub use advice::{NextStep, StateAdvice};
 pub use backups::{Backup, BackupError, PruneOptions, Restored};
+pub use begin::{BeginError, BeginFailure};
 pub use canceller::Canceller;
+pub use conflicts::{ConflictingResource, ManifestConflict};
 pub use doors::{Commands, Doors, SystemDoors};
 pub use evaluate::{DataOptions, EvaluatedData, EvaluatedExpression, ExpressionError};
 pub use event_queue::{EventQueue, QueueSink, QueuedEvent, event_queue};
@@ -179,10 +185,11 @@ pub use findings::{Finding, Findings, ManifestErrors, ValidatedManifest, Validat
 pub use input::{GivenData, GivenFacts, GivenValues, Input, InputError, MAX_MANIFEST_SIZE, ManifestSource};
 pub use ledger::NameMissing;
 pub use machine::url_hint;
-pub use manifest::{LoadedManifest, UnknownResource, UnknownResources};
+pub use manifest::LoadedManifest;
 pub use reference_names::PassiveDoors;
 pub use refusal::RefusalError;
-pub use run::{ActiveRun, BeginError, RecordEnd, RunMode, RunOptions, RunReport};
+pub use run::{ActiveRun, RecordEnd, RunMode, RunOptions, RunReport};
+pub use selection::{SelectionOption, UnknownResource, UnknownResources};
 pub use session::{Config, Notice, Session};
 pub use sink::{Emitted, Sink};
 pub use spawn::{Job, JobError, spawn};

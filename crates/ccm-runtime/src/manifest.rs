@@ -4,7 +4,7 @@ use std::fmt;
 
 use ccm_graph::{Graph, RenderFormat};
 use ccm_manifest::{LoadResult, OmittedInputs, load_omitting};
-use ccm_model::{Catalog, ResourceId, ResourceIndex};
+use ccm_model::Catalog;
 
 use crate::findings::{Findings, ManifestErrors};
 use crate::input::Input;
@@ -17,20 +17,6 @@ pub struct LoadedManifest<'s> {
     pub(crate) catalog: Catalog,
     pub(crate) loaded: LoadResult<'s>,
     warnings: Findings,
-}
-
-/// Resources that are not in the manifest.
-#[derive(Debug, thiserror::Error)]
-#[error("not in the manifest: {}", .0.iter().map(|unknown| unknown.id.to_string()).collect::<Vec<_>>().join(", "))]
-pub struct UnknownResources(pub Vec<UnknownResource>);
-
-/// A resource that is not in the manifest.
-#[derive(Debug)]
-pub struct UnknownResource {
-    /// The resource.
-    pub id: ResourceId,
-    /// The resource with the nearest name.
-    pub nearest: Option<String>,
 }
 
 impl Session {
@@ -64,6 +50,11 @@ impl Session {
 }
 
 impl LoadedManifest<'_> {
+    /// Returns the input that the manifest was loaded from.
+    pub fn input(&self) -> &Input {
+        self.input
+    }
+
     /// Returns the resources and their edges.
     pub fn catalog(&self) -> &Catalog {
         &self.catalog
@@ -81,27 +72,6 @@ impl LoadedManifest<'_> {
         let mut all = self.loaded.diagnostics.clone();
         all.extend(notes);
         Findings::redacted(all, &self.loaded.texts(), &self.session.secrets)
-    }
-
-    /// Finds resources by their names or aliases; `None` selects all.
-    pub(crate) fn select(&self, ids: &[ResourceId]) -> Result<Option<Vec<ResourceIndex>>, UnknownResources> {
-        if ids.is_empty() {
-            return Ok(None);
-        }
-        let known = self.catalog.names();
-        let mut selected = Vec::new();
-        let mut unknown = Vec::new();
-        for id in ids {
-            if let Some(index) = known.find(id) {
-                selected.push(index);
-                continue;
-            }
-            let names: Vec<String> =
-                self.catalog.resources.iter().map(|resource| resource.id.to_string()).collect();
-            let nearest = ccm_model::closest(&id.to_string(), names.iter().map(String::as_str));
-            unknown.push(UnknownResource { id: id.clone(), nearest: nearest.map(str::to_owned) });
-        }
-        if unknown.is_empty() { Ok(Some(selected)) } else { Err(UnknownResources(unknown)) }
     }
 
     /// Returns the manifest with all values filled in, as YAML without secrets.

@@ -9,7 +9,7 @@
 //! [`Canceller`](crate::Canceller).
 
 pub use ccm_host::{
-    Clock, LastLine, NonBlockingWriter, PrepareError, SystemClock, Terminal, absolute, after, is_utf8_locale,
-    output_is_journal, output_width, own_program, prepare_process, variable,
+    Clock, LastLine, NonBlockingWriter, PrepareError, SystemClock, Terminal, absolute, after, ask, can_ask,
+    is_utf8_locale, output_is_journal, output_width, own_program, prepare_process, variable,
 };
 pub use ccm_host::{launcher, signals};

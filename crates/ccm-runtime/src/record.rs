@@ -27,10 +27,9 @@ pub(crate) struct Reported {
 }
 
 impl RunRecord {
-    /// Creates the id of a run. A later run has a greater id, even if the clock was set back.
-    pub(crate) fn new(manifest: &str, state: Option<&Directory>, clock: &dyn Clock) -> Self {
+    /// Creates the id of a run. It is greater than that of the earlier run, even if the clock was set back.
+    pub(crate) fn new(manifest: &str, earlier: Option<String>, clock: &dyn Clock) -> Self {
         let ids = Ids::new(random());
-        let earlier = state.and_then(RunStore::newest);
         let ids = match &earlier {
             Some(newest) => ids.after(newest),
             None => ids,

@@ -4,26 +4,25 @@ use std::cell::RefCell;
 use std::future::poll_fn;
 use std::path::PathBuf;
 use std::pin::pin;
+use std::rc::Rc;
 use std::time::Duration;
 
 use ccm_engine::{Ledger, LedgerError};
-use ccm_host::state::{Directory, Lock, LockError, LockHolder, StateError};
-use ccm_host::{
-    Files, FollowingExecutor, Host, LastLine, LocalExecutor, RunnerError, remove_private_leftovers,
-};
-use ccm_model::{Event, ResourceId, ResourceIndex, RunSummary, StopCause};
+use ccm_host::state::{Directory, Lock};
+use ccm_host::{Files, FollowingExecutor, Host, LastLine, LocalExecutor};
+use ccm_model::{Event, ResourceId, RunSummary};
 use ccm_report::{Recorded, RunIdentity, StoreError};
 use tracing::{Instrument as _, debug_span};
 
+use crate::begin::BeginError;
 use crate::canceller::Canceller;
 use crate::containers::RunExecutor;
 use crate::doors::Commands;
 use crate::exit::ExitCode;
 use crate::late::CatalogLate;
-use crate::ledger::NameMissing;
-use crate::manifest::{LoadedManifest, UnknownResources};
+use crate::manifest::LoadedManifest;
 use crate::record::{Reported, RunRecord};
-use crate::session::Notice;
+use crate::selection::{NamedResources, UnknownResources};
 use crate::sink::{Emitted, Sink};
 
 /// Effect of a run.
@@ -41,6 +40,9 @@ pub struct RunOptions {
     /// Applies only these resources and what they require; all resources if it is empty. References by alias
     /// are allowed.
     pub only: Vec<ResourceId>,
+    /// Leaves these resources out; dependants run as if they were unchanged. The resource of a child manifest stands
+    /// for all of it. References by alias are allowed.
+    pub skip: Vec<ResourceId>,
     /// Stops after the first resource that fails.
     pub fail_on_error: bool,
     /// Reports changes of content as unified diffs. The record of a run has them in any case.
@@ -66,6 +68,7 @@ impl Default for RunOptions {
     fn default() -> Self {
         Self {
             only: Vec::new(),
+            skip: Vec::new(),
             fail_on_error: false,
             diff: false,
             describe_unchanged: false,
@@ -78,46 +81,19 @@ impl Default for RunOptions {
     }
 }
 
-/// Error of beginning a run. Nothing was run.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum BeginError {
-    /// The canceller was raised while the run waited for another run to end.
-    #[error("the wait for another run was cancelled")]
-    Cancelled(StopCause),
-    /// [`RunOptions::only`] names a resource that is not in the manifest.
-    #[error(transparent)]
-    Selection(#[from] UnknownResources),
-    /// Commands can't be run.
-    #[error(transparent)]
-    Runner(#[from] RunnerError),
-    /// The state directory can't be used.
-    #[error(transparent)]
-    State(#[from] StateError),
-    /// The lock can't be taken.
-    #[error(transparent)]
-    Lock(#[from] LockError),
-    /// The manifest needs a name.
-    #[error(transparent)]
-    Name(#[from] NameMissing),
-    /// The ledger can't be used.
-    #[error(transparent)]
-    Ledger(#[from] LedgerError),
-}
-
-/// A run that holds the lock of the state directory until it is dropped.
+/// A run that holds the lock of the state directory until it is dropped, maybe together with other runs.
 pub struct ActiveRun<'m> {
     pub(crate) manifest: &'m LoadedManifest<'m>,
-    mode: RunMode,
+    pub(crate) mode: RunMode,
     pub(crate) options: RunOptions,
-    commands: &'m dyn Commands,
-    files: Box<dyn Files>,
-    state_path: Option<PathBuf>,
-    state: Option<Directory>,
-    lock: Option<Lock>,
-    ledger: Option<Ledger>,
-    record: RunRecord,
-    only: Option<Vec<ResourceIndex>>,
+    pub(crate) commands: &'m dyn Commands,
+    pub(crate) files: Box<dyn Files>,
+    pub(crate) state_path: Option<PathBuf>,
+    pub(crate) state: Option<Rc<Directory>>,
+    pub(crate) lock: Option<Rc<Lock>>,
+    pub(crate) ledger: Option<Ledger>,
+    pub(crate) record: RunRecord,
+    pub(crate) selection: NamedResources,
 }
 
 /// Result of a run.
@@ -146,52 +122,6 @@ pub struct RecordEnd {
 }
 
 impl LoadedManifest<'_> {
-    /// Begins a run: opens the state directory, waits for the lock and opens the ledger. A plan takes no lock
-    /// and writes nothing.
-    pub async fn begin(&self, mode: RunMode, options: RunOptions) -> Result<ActiveRun<'_>, BeginError> {
-        let session = self.session;
-        let only = self.select(&options.only)?;
-        let doors = &session.doors;
-        let commands = doors.commands(&session.secrets, session.launcher.as_deref())?;
-        // A plan only needs the path of the state directory.
-        let state_path = session.state_path().ok();
-        let state = match mode {
-            RunMode::Plan => None,
-            RunMode::Apply => Some(Directory::open_private(&session.state_path()?)?),
-        };
-        let mut lock = None;
-        if let Some(state) = &state {
-            remove_private_leftovers();
-            let holder = LockHolder { manifest: self.input.full_name().to_owned(), since: doors.clock.now() };
-            let mut on_wait = |other: &str| (session.notices)(&Notice::Waiting(other));
-            lock = Some(tokio::select! {
-                // A free lock is taken even if the run is already cancelled, so that such a run leaves a
-                // record.
-                biased;
-                taken = Lock::take(state, &holder, options.lock_wait, &mut on_wait) => taken?,
-                cause = options.canceller.stopped() => return Err(BeginError::Cancelled(cause)),
-            });
-        }
-        let mut record = RunRecord::new(self.input.full_name(), state.as_ref(), &*doors.clock);
-        self.check_name()?;
-        let ledger = self.ledger(record.identity(), state.as_ref(), state_path.as_deref())?;
-        record.begin(state.as_ref(), options.keep_runs);
-        let files = doors.doors.files(options.canceller.cancellation());
-        Ok(ActiveRun {
-            manifest: self,
-            mode,
-            options,
-            commands,
-            files,
-            state_path,
-            state,
-            lock,
-            ledger,
-            record,
-            only,
-        })
-    }
-
     /// Reports the changes that a run would make, and changes nothing.
     pub async fn plan(&self, options: RunOptions, sink: &mut dyn Sink) -> Result<RunReport, BeginError> {
         self.run(RunMode::Plan, options, sink).await
@@ -233,8 +163,9 @@ impl ActivityRecord<'_> {
 }
 
 impl ActiveRun<'_> {
-    /// Applies the manifest, and returns the summary.
+    /// Records and applies the manifest, and returns the summary.
     pub async fn apply(&mut self, sink: &mut dyn Sink) -> RunSummary {
+        self.record.begin(self.state.as_deref(), self.options.keep_runs);
         self.apply_as(self.manifest, sink).await
     }
 
@@ -244,14 +175,16 @@ impl ActiveRun<'_> {
         manifest: &LoadedManifest<'_>,
         sink: &mut dyn Sink,
     ) -> RunSummary {
-        let Self { mode, options, commands, files, state_path, state, ledger, record, only, lock, .. } = self;
+        let Self {
+            mode, options, commands, files, state_path, state, ledger, record, selection, lock, ..
+        } = self;
         let session = manifest.session;
         let identity = record.identity().clone();
         let host = session.doors.machine.kernel().hostname;
         let span = debug_span!("run", id = %identity.run_id, manifest = %identity.manifest);
         let local = LocalExecutor::new(*commands, *commands, &**files);
         let cancellation = options.canceller.cancellation();
-        let executor = RunExecutor::new(&local, session, cancellation, &identity, state.as_ref());
+        let executor = RunExecutor::new(&local, session, cancellation, &identity, state.as_deref());
         let following = options
             .last_line
             .clone()
@@ -274,7 +207,8 @@ impl ActiveRun<'_> {
             directory: manifest.input.directory(),
             state_directory: state_path.as_deref(),
             describe_unchanged: options.describe_unchanged,
-            only: only.as_deref(),
+            only: selection.only.as_deref(),
+            skip: &selection.skip,
             gate: &*session.gate,
             ledger: ledger.as_ref(),
         };
@@ -295,7 +229,7 @@ impl ActiveRun<'_> {
             let line = record.accept(&mut event, reported);
             sink.borrow_mut().accept(Emitted { event, line });
         };
-        let mut activity = ActivityRecord { lock: lock.as_ref(), recorded: None };
+        let mut activity = ActivityRecord { lock: lock.as_deref(), recorded: None };
         let mut applied = pin!(run.apply(&mut on_event).instrument(span));
         let summary = poll_fn(|context| {
             let polled = applied.as_mut().poll(context);
@@ -309,6 +243,11 @@ impl ActiveRun<'_> {
         .await;
         executor.close().await;
         summary
+    }
+
+    /// Returns the manifest of the run.
+    pub fn manifest(&self) -> &LoadedManifest<'_> {
+        self.manifest
     }
 
     /// Returns the name of the run in its record and its events.
@@ -338,15 +277,15 @@ impl ActiveRun<'_> {
     /// of the previous run has to be ended.
     pub(crate) fn begin_verification(&mut self, again: &LoadedManifest<'_>) -> Result<(), LedgerError> {
         self.record.begin_verification(&*again.session.doors.clock);
-        self.record.begin(self.state.as_ref(), self.options.keep_runs);
+        self.record.begin(self.state.as_deref(), self.options.keep_runs);
         let identity = self.record.identity();
-        self.ledger = again.ledger(identity, self.state.as_ref(), self.state_path.as_deref())?;
+        self.ledger = again.ledger(identity, self.state.as_deref(), self.state_path.as_deref())?;
         Ok(())
     }
 
     /// Selects the same resources in the manifest that was read again.
     pub(crate) fn select_again(&mut self, again: &LoadedManifest<'_>) -> Result<(), UnknownResources> {
-        self.only = again.select(&self.options.only)?;
+        self.selection = NamedResources::of_each(&[again], &self.options)?.pop().unwrap_or_default();
         Ok(())
     }
 }

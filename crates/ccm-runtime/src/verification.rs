@@ -7,8 +7,9 @@ use ccm_report::{ChangedAgain, Idempotence};
 use crate::exit::ExitCode;
 use crate::findings::ManifestErrors;
 use crate::input::InputError;
-use crate::manifest::{LoadedManifest, UnknownResources};
+use crate::manifest::LoadedManifest;
 use crate::run::{ActiveRun, RecordEnd};
+use crate::selection::UnknownResources;
 use crate::sink::{Emitted, Sink};
 
 /// Result of a second run.

@@ -7,7 +7,7 @@ use ccm_model::ResourceId;
 use clap::{Args, ValueEnum};
 
 use super::parsers::{duration, events_file, reference, runs, wait};
-use super::{ManifestArguments, StateArguments, VERBOSE_ORDER, ValueArguments, headings};
+use super::{SizeArguments, StateArguments, VERBOSE_ORDER, ValueArguments, headings};
 
 /// Position in the help after `-v`, in the order of declaration.
 const AFTER_VERBOSE: usize = VERBOSE_ORDER + 1;
@@ -17,7 +17,9 @@ Examples:
   ccm apply --noop --diff site.yaml                show what would change
   ccm apply site.yaml                              change it
   ccm apply site.yaml --only file#/etc/motd -v     apply one resource and what it requires
+  ccm apply site.yaml --skip exec#migrate          apply all but one resource
   ccm apply site.yaml --data web.port=8080         with another value
+  ccm apply base.yaml web.yaml                     apply several manifests, one after another
   ssh web1 ccm apply - < site.yaml                 on another machine
 
 Exit codes: `ccm help`.
@@ -26,6 +28,10 @@ Documentation: /usr/share/doc/ccm/running.md, or docs/running.md in the source";
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ApplyArguments {
+    /// Manifests, which are applied in this order; `-` reads one from standard input
+    #[arg(value_name = "MANIFEST", required = true, num_args = 1..)]
+    pub manifests: Vec<PathBuf>,
+
     /// Change nothing: read the state and report what would be changed
     #[arg(short = 'n', long, aliases = ["dry-run", "check"])]
     pub noop: bool,
@@ -38,12 +44,20 @@ pub(crate) struct ApplyArguments {
     #[arg(long, value_name = "TYPE#NAME", value_parser = reference)]
     pub only: Vec<ResourceId>,
 
+    /// Leave this resource out; what requires it runs as if it were unchanged; repeatable
+    #[arg(long, value_name = "TYPE#NAME", value_parser = reference)]
+    pub skip: Vec<ResourceId>,
+
+    /// Show what would change, ask on the terminal, and then change it
+    #[arg(long, conflicts_with_all = ["noop", "quiet", "render"])]
+    pub confirm: bool,
+
     /// Print failures and warnings only
     #[arg(short, long, conflicts_with = "verbose", display_order = AFTER_VERBOSE)]
     pub quiet: bool,
 
     /// Print the manifest with all values filled in, and run nothing
-    #[arg(long, conflicts_with_all = ["noop", "only", "events_file"], display_order = AFTER_VERBOSE)]
+    #[arg(long, conflicts_with_all = ["noop", "only", "skip", "events_file"], display_order = AFTER_VERBOSE)]
     pub render: bool,
 
     /// Apply the manifest twice, and fail if the second run changes something
@@ -72,7 +86,7 @@ pub(crate) struct ApplyArguments {
     pub fail_on_error: bool,
 
     #[command(flatten)]
-    pub manifest: ManifestArguments,
+    pub limits: SizeArguments,
 
     /// Format of the output: the report, lines for a log, a line of JSON for each event as it happens, or one
     /// JSON document at the end

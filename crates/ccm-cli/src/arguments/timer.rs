@@ -59,7 +59,7 @@ const LOCK_WAIT: &str =
     "Time to wait for another run to end [default: a sixth of the time between two runs, at most 5m]";
 
 /// Options of `ccm apply` for a person at a terminal.
-pub(crate) const NOT_FOR_TIMERS: [&str; 4] = ["quiet", "render", "verify_idempotent", "output"];
+pub(crate) const NOT_FOR_TIMERS: [&str; 5] = ["quiet", "render", "verify_idempotent", "output", "confirm"];
 
 #[derive(Debug, Args)]
 #[command(
@@ -67,10 +67,11 @@ pub(crate) const NOT_FOR_TIMERS: [&str; 4] = ["quiet", "render", "verify_idempot
     mut_arg("noop", |noop| noop.help(NOOP)),
     mut_arg("timeout", |timeout| timeout.help(TIMEOUT)),
     mut_arg("lock_wait", |lock_wait| lock_wait.help(LOCK_WAIT)),
-    mut_arg("path", |path| path.help(MANIFEST)),
+    mut_arg("manifests", |manifest| manifest.help(MANIFEST).num_args(1)),
     mut_arg("events_file", |file| file.help(EVENTS_FILE)),
     mut_arg("keep_runs", |runs| runs.help(KEEP_RUNS)),
     mut_arg("quiet", |argument| argument.hide(true)),
+    mut_arg("confirm", |argument| argument.hide(true)),
     mut_arg("render", |argument| argument.hide(true)),
     mut_arg("verify_idempotent", |argument| argument.hide(true)),
     mut_arg("output", |argument| argument.hide(true)),
@@ -203,6 +204,7 @@ mod tests {
                 "site.yaml --state-dir s --events-file e",
                 vec!["--state-dir", "[here]/s", "--events-file", "[here]/e"],
             ),
+            ("site.yaml --skip file#/a", vec!["--skip", "file#/a"]),
             ("site.yaml --only file#/a --fail-on-error", vec!["--only", "file#/a", "--fail-on-error"]),
             (
                 "site.yaml --timeout 10m --keep-runs 3 --diff",

@@ -14,8 +14,8 @@ impl Walk<'_> {
         if self.batch.holds(index) {
             return None;
         }
-        if self.selected.as_ref().is_some_and(|selected| !selected[index.get()]) {
-            return Some(SkipCause::NotSelected);
+        if let Some(cause) = self.selection.cause(index) {
+            return Some(cause);
         }
         let resource = self.run.catalog.resource(index);
         if let Control::NotManaged { reason } = &resource.control {

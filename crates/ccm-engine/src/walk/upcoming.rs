@@ -14,8 +14,8 @@ impl Walk<'_> {
     }
 
     fn readiness(&self, current: &Resource, index: ResourceIndex, resource: &Resource) -> Readiness {
-        let is_selected = self.selected.as_ref().is_none_or(|selected| selected[index.get()]);
-        if !is_selected || matches!(resource.control, Control::NotManaged { .. }) {
+        let is_left_out = self.selection.cause(index).is_some();
+        if is_left_out || matches!(resource.control, Control::NotManaged { .. }) {
             return Readiness::WontRun;
         }
         if self.graph.dependencies(index).any(|on| self.records[on.get()].culprits.is_some()) {

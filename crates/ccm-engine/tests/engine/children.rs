@@ -226,6 +226,19 @@ fn child_after_a_stop_is_skipped() {
 }
 
 #[test]
+fn excluded_child_is_skipped_with_all_its_members() {
+    let catalog =
+        with_child(&["c.a fails=read", "c.b needs", "c", "after needs require=c"], Group::default());
+    let excluded = |skip: &[u32]| {
+        let skip: Vec<ResourceIndex> = skip.iter().copied().map(ResourceIndex).collect();
+        run_with(&catalog, &Options { skip: &skip, ..Options::default() }).lines
+    };
+    let expected = ["c.a skipped: excluded", "c.b skipped: excluded", "c skipped: excluded", "after changed"];
+    assert_eq!(excluded(&[2]), expected);
+    assert_eq!(excluded(&[0]), ["c.a skipped: excluded", "c.b changed", "c changed", "after changed"]);
+}
+
+#[test]
 fn child_fails_also_if_its_failure_ends_the_run() {
     let catalog = with_child(&["c.a fails=read", "c.b", "c", "after"], Group::default());
     let ran = run_with(&catalog, &Options { fail_on_error: true, ..Options::default() });

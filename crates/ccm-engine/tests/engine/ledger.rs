@@ -122,6 +122,7 @@ fn pending_texts(summary: &RunSummary) -> Vec<String> {
             SkipCause::DependencyFailed { culprits } => format!("unmet because of {}", culprits[0].name),
             SkipCause::NotManaged { reason } => reason.clone(),
             SkipCause::NotSelected => "not selected".to_owned(),
+            SkipCause::Excluded => "excluded".to_owned(),
             SkipCause::Stopped { .. } => "stopped".to_owned(),
             other => format!("{other:?}"),
         },
@@ -239,6 +240,11 @@ fn failed_refresh_stays_pending_with_its_cause() {
             catalog(&["a needs", "b subscribe=a"]),
             Options { only: Some(&only_a), ..Options::default() },
             "not selected",
+        ),
+        (
+            catalog(&["a needs", "b subscribe=a"]),
+            Options { skip: &[ResourceIndex(1)], ..Options::default() },
+            "excluded",
         ),
         (skipped(&["a needs", "b subscribe=a"], "off"), Options::default(), "off"),
         (

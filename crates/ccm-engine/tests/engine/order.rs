@@ -60,6 +60,22 @@ fn only_selected_resources_and_their_requirements_are_processed() {
 }
 
 #[test]
+fn dependants_of_an_excluded_resource_run_as_if_it_were_unchanged() {
+    let catalog = catalog(&["a needs", "b needs require=a", "c subscribe=a", "d fails=read", "e require=d"]);
+    let skip = [0, 3].map(ResourceIndex);
+    let ran = run_with(&catalog, &Options { skip: &skip, ..Options::default() });
+    let expected = ["a skipped: excluded", "b changed", "c stable", "d skipped: excluded", "e stable"];
+    assert_eq!(ran.lines, expected);
+    assert_eq!((ran.summary.counts.skipped, ran.summary.counts.failed), (2, 0));
+    // What is neither selected nor required is not selected; what is required may be excluded.
+    let only = [1].map(ResourceIndex);
+    let ran = run_with(&catalog, &Options { only: Some(&only), skip: &skip, ..Options::default() });
+    assert_eq!(ran.lines[..3], ["a skipped: excluded", "b changed", "c skipped: not selected"]);
+    // Nothing else is asked of an excluded resource.
+    assert!(ran.calls.iter().all(|call| call.ends_with(" b")), "{:?}", ran.calls);
+}
+
+#[test]
 fn counts_add_up() {
     let ran = run(&["a needs", "b", "c subscribe=a", "d fails=read", "e require=d"]);
     let counts = ran.summary.counts;

@@ -23,6 +23,16 @@ pub struct EventDocument {
     pub verification: Option<Box<EventDocument>>,
 }
 
+/// The events of the runs of several manifests as one document.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct RunsDocument {
+    /// The runs, in their order.
+    pub runs: Vec<EventDocument>,
+    /// Absolute paths of the manifests that were not run.
+    pub not_run: Vec<String>,
+}
+
 /// A catalog as a document. Its properties are those of the manifest, with all secrets.
 ///
 /// The fields are those of [`Catalog`] and what is in it. A span is `{source, start, end}`, a node is

@@ -37,6 +37,7 @@ fn skip_causes() -> Vec<SkipCause> {
         SkipCause::DependsOnNoop { noop: vec![id("exec#a")] },
         SkipCause::NotManaged { reason: "`if` is false".to_owned() },
         SkipCause::NotSelected,
+        SkipCause::Excluded,
         SkipCause::ManifestEnded { culprit: id("exec#a") },
         SkipCause::Stopped { by: StopCause::Failed { culprit: id("exec#a") } },
         SkipCause::Stopped { by: StopCause::Signal { name: "SIGINT".to_owned(), number: 2 } },
@@ -155,6 +156,7 @@ fn a_summary_comes_back() {
     let causes = [
         PendingCause::Failed,
         PendingCause::from(SkipCause::NotSelected),
+        PendingCause::from(SkipCause::Excluded),
         PendingCause::from(SkipCause::NotManaged { reason: "off".to_owned() }),
         PendingCause::Noop { blocked_by: None },
         PendingCause::Noop { blocked_by: Some(RefreshBlocker::NoopManifest) },
@@ -186,6 +188,7 @@ fn a_summary_comes_back() {
     let expected = [
         json!({ "cause": "failed" }),
         json!({ "cause": "skipped", "skip": { "cause": "not_selected" } }),
+        json!({ "cause": "skipped", "skip": { "cause": "excluded" } }),
         json!({ "cause": "skipped", "skip": { "cause": "not_managed", "reason": "off" }, "kept_by": "control" }),
         json!({ "cause": "noop" }),
         json!({ "cause": "noop", "kept_by": "noop_manifest" }),

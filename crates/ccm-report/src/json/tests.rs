@@ -87,6 +87,7 @@ fn every_outcome_has_its_booleans() {
         (skipped(unmet), "skipped", "...s.."),
         (skipped(SkipCause::NotManaged { reason: "`if` is false".to_owned() }), "skipped", "...s.."),
         (skipped(SkipCause::NotSelected), "skipped", "...s.."),
+        (skipped(SkipCause::Excluded), "skipped", "...s.."),
         (skipped(SkipCause::ManifestEnded { culprit: ResourceId::new("exec", "a") }), "skipped", "...s.."),
         (skipped(SkipCause::Stopped { by: stopped }), "skipped", "...s.."),
     ] {

@@ -57,6 +57,11 @@ impl LogLine {
         Self { level, text: format!("run {word}") }
     }
 
+    /// Begins a line about several manifests.
+    pub(super) fn manifests(level: LogLevel, word: &str) -> Self {
+        Self { level, text: format!("manifests {word}") }
+    }
+
     /// Adds a field.
     pub(super) fn field(mut self, key: &str, value: &str) -> Self {
         // Writing to a `String` can't fail.

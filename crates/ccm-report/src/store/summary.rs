@@ -45,7 +45,7 @@ impl RunOutcome {
         }
     }
 
-    fn of(counts: &Counts, stopped: Option<&StopCause>, exit_code: u8) -> Self {
+    pub(crate) fn of(counts: &Counts, stopped: Option<&StopCause>, exit_code: u8) -> Self {
         match stopped {
             Some(StopCause::Signal { .. }) => Self::Stopped,
             Some(_) => Self::Failed,

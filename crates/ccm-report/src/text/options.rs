@@ -23,17 +23,18 @@ pub struct TextOptions {
     pub verbosity: Verbosity,
     /// Abilities of the receiver.
     pub screen: Screen,
-    /// Id of the newest run that was recorded before. The short id of this run differs from it.
-    pub earlier_run: Option<String>,
+    /// Ids of the newest run that was recorded before, and of the runs of the same call. The short id of a run differs
+    /// from all others.
+    pub other_runs: Vec<String>,
 }
 
 /// Number of characters of a short id, if no other run has the same ones.
 const SHORT_ID: usize = 8;
 
-/// Returns the beginning of the id of a run that the run before does not have.
-pub(crate) fn short_id<'a>(id: &'a str, earlier: Option<&str>) -> &'a str {
-    let shared =
-        earlier.map_or(0, |earlier| id.bytes().zip(earlier.bytes()).take_while(|(a, b)| a == b).count());
+/// Returns the beginning of the id of a run that no other run has.
+pub(crate) fn short_id<'a>(id: &'a str, others: &[String]) -> &'a str {
+    let shared = |other: &String| id.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
+    let shared = others.iter().filter(|other| *other != id).map(shared).max().unwrap_or_default();
     id.get(..SHORT_ID.max(shared + 1)).unwrap_or(id)
 }
 
@@ -42,16 +43,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_short_id_differs_from_the_one_before() {
+    fn a_short_id_differs_from_those_of_other_runs() {
         let id = "01a200c1-277e-7000-99d1-4c221e08d6d6";
-        for (earlier, short) in [
-            (None, "01a200c1"),
-            (Some("01a1ffff-277e-7000-99d1-4c221e08d6d6"), "01a200c1"),
-            (Some("01a200c1-26ff-7000-99d1-4c221e08d6d6"), "01a200c1-27"),
-            (Some(id), id),
+        for (others, short) in [
+            (&[][..], "01a200c1"),
+            (&["01a1ffff-277e-7000-99d1-4c221e08d6d6"], "01a200c1"),
+            (
+                &["01a200c1-26ff-7000-99d1-4c221e08d6d6", id, "01a1ffff-277e-7000-99d1-4c221e08d6d6"],
+                "01a200c1-27",
+            ),
+            (&[id], "01a200c1"),
         ] {
-            assert_eq!(short_id(id, earlier), short);
+            let others: Vec<String> = others.iter().map(|other| (*other).to_owned()).collect();
+            assert_eq!(short_id(id, &others), short);
         }
-        assert_eq!(short_id("", None), "");
+        assert_eq!(short_id("", &[]), "");
     }
 }

@@ -88,7 +88,7 @@ fn origin(refresh: &PendingRefresh) -> String {
     } else {
         format!(
             "{source} may have changed (run {}, {})",
-            short_id(run_id, None),
+            short_id(run_id, &[]),
             LocalZone::of_this_process().display(*since)
         )
     }
@@ -120,6 +120,7 @@ mod tests {
                 unfinished(PendingCause::from(SkipCause::NotManaged { reason: "`if` is false".to_owned() })),
                 unfinished(PendingCause::from(SkipCause::DependencyFailed { culprits: vec![id("exec#c")] })),
                 unfinished(PendingCause::from(SkipCause::NotSelected)),
+                unfinished(PendingCause::from(SkipCause::Excluded)),
                 unfinished(PendingCause::Noop { blocked_by: None }),
                 unfinished(PendingCause::Noop { blocked_by: Some(RefreshBlocker::NoopManifest) }),
                 unfinished(PendingCause::NoValue),
@@ -143,6 +144,7 @@ exec#b still needs a refresh: file#/etc/a may have changed (…); it failed
   exec#b still needs a refresh: file#/etc/a may have changed (…); not managed: `if` is false; it is refreshed once it is managed
   exec#b still needs a refresh: file#/etc/a may have changed (…); exec#c failed
   exec#b still needs a refresh: file#/etc/a may have changed (…); not selected; a run without `--only` refreshes it
+  exec#b still needs a refresh: file#/etc/a may have changed (…); excluded by `--skip`; a run without that option refreshes it
   exec#b still needs a refresh: file#/etc/a may have changed (…)
   exec#b still needs a refresh: file#/etc/a may have changed (…); its manifest is in noop; it is refreshed once noop is removed
   exec#b still needs a refresh: file#/etc/a may have changed (…); a value that it needs is missing

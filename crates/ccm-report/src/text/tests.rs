@@ -270,7 +270,7 @@ proptest! {
         prop_assert!(text.lines().filter(|line| line.contains('\t')).all(|line| line.contains(" | ") || line.starts_with('x')));
         for width in [1, 20, 80] {
             let screen = Screen { width: Some(width), is_unicode: false };
-            let shown = raw(TextOptions { screen, verbosity: Verbosity::Everything, earlier_run: None }, &events);
+            let shown = raw(TextOptions { screen, verbosity: Verbosity::Everything, other_runs: Vec::new() }, &events);
             prop_assert!(!without_colours(&shown).contains(control), "{:?}", shown);
         }
     }

@@ -19,6 +19,7 @@ pub(super) fn line(event: &Event) -> Option<String> {
         }
         Outcome::Skipped { cause: SkipCause::NotManaged { reason } } => format!(": {reason}"),
         Outcome::Skipped { cause: SkipCause::NotSelected } => ": not selected".to_owned(),
+        Outcome::Skipped { cause: SkipCause::Excluded } => ": excluded".to_owned(),
         Outcome::Skipped { cause: SkipCause::ManifestEnded { culprit } } => {
             format!(": ended by {}", culprit.name)
         }

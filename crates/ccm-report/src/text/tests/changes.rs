@@ -174,6 +174,7 @@ fn every_outcome_has_its_line() {
         ),
         (skipped(SkipCause::NotManaged { reason: "`if` is false".to_owned() }), ""),
         (skipped(SkipCause::NotSelected), ""),
+        (skipped(SkipCause::Excluded), ""),
     ] {
         let expected = if expected.is_empty() { String::new() } else { format!("  {expected}\n") };
         assert_eq!(line(transaction), expected);

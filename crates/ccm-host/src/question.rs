@@ -1,0 +1,34 @@
+//! Questions to a person at a terminal.
+
+use std::io::{self, BufRead as _, IsTerminal as _, Read as _, Write as _};
+use std::thread;
+
+use tokio::sync::oneshot;
+
+/// Maximum length of an answer that is read.
+const MAX_ANSWER: u64 = 1024;
+
+/// Returns `true` if a person can be asked: standard input and standard error are a terminal.
+pub fn can_ask() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
+/// Writes a question to standard error, and reads a line of standard input. The end of the input is an empty answer.
+///
+/// Only a thread can wait for the line without delaying signals. It goes on waiting if the future is dropped, until the
+/// process ends.
+pub async fn ask(question: &str) -> io::Result<String> {
+    let mut stderr = io::stderr().lock();
+    stderr.write_all(question.as_bytes())?;
+    stderr.flush()?;
+    drop(stderr);
+    let (sender, receiver) = oneshot::channel();
+    let read = move || {
+        let mut answer = String::new();
+        let read = io::stdin().lock().take(MAX_ANSWER).read_line(&mut answer);
+        // Nobody waits for the answer any more if the receiver is dropped.
+        let _ = sender.send(read.map(|_| answer));
+    };
+    thread::Builder::new().name("ccm-question".to_owned()).spawn(read)?;
+    receiver.await.unwrap_or_else(|gone| Err(io::Error::other(gone)))
+}

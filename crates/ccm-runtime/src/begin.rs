@@ -1,0 +1,166 @@
+//! Beginning of runs: selection, state directory, lock and ledgers.
+
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use ccm_engine::LedgerError;
+use ccm_host::state::{Directory, Lock, LockError, LockHolder, StateError};
+use ccm_host::{RunnerError, remove_private_leftovers};
+use ccm_model::StopCause;
+use ccm_report::RunStore;
+
+use crate::doors::Commands;
+use crate::ledger::NameMissing;
+use crate::manifest::LoadedManifest;
+use crate::record::RunRecord;
+use crate::run::{ActiveRun, RunMode, RunOptions};
+use crate::selection::{NamedResources, UnknownResources};
+use crate::session::{Notice, Session};
+
+/// Error of beginning a run. Nothing was run.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BeginError {
+    /// The canceller was raised while the run waited for another run to end.
+    #[error("the wait for another run was cancelled")]
+    Cancelled(StopCause),
+    /// [`RunOptions::only`] or [`RunOptions::skip`] names a resource that is not in the manifest.
+    #[error(transparent)]
+    Selection(#[from] UnknownResources),
+    /// Commands can't be run.
+    #[error(transparent)]
+    Runner(#[from] RunnerError),
+    /// The state directory can't be used.
+    #[error(transparent)]
+    State(#[from] StateError),
+    /// The lock can't be taken.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    /// The manifest needs a name.
+    #[error(transparent)]
+    Name(#[from] NameMissing),
+    /// The ledger can't be used.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+}
+
+/// Error of beginning the run of one of several manifests.
+#[derive(Debug)]
+pub struct BeginFailure {
+    /// Position of the manifest, from 0. An error that concerns all manifests is that of the first.
+    pub position: usize,
+    /// The error.
+    pub error: BeginError,
+}
+
+impl LoadedManifest<'_> {
+    /// Begins a run: opens the state directory, waits for the lock and opens the ledger. A plan takes no lock
+    /// and writes nothing.
+    pub async fn begin(&self, mode: RunMode, options: RunOptions) -> Result<ActiveRun<'_>, BeginError> {
+        let selection = NamedResources::of_each(&[self], &options)?.pop().unwrap_or_default();
+        let shared = SharedState::open(self.session, self.input.full_name(), mode, &options).await?;
+        shared.begin(self, selection, options, None)
+    }
+}
+
+impl Session {
+    /// Begins the runs of several manifests under one lock. They are to be applied in this order; a run that is not
+    /// applied leaves nothing behind. A manifest without a selected resource has no run.
+    pub async fn begin_all<'m>(
+        &'m self,
+        manifests: &[&'m LoadedManifest<'m>],
+        mode: RunMode,
+        options: &RunOptions,
+    ) -> Result<Vec<ActiveRun<'m>>, Vec<BeginFailure>> {
+        let of_all = |error: BeginError| vec![BeginFailure { position: 0, error }];
+        let selections =
+            NamedResources::of_each(manifests, options).map_err(|unknown| of_all(unknown.into()))?;
+        let names: Vec<&str> = manifests.iter().map(|manifest| manifest.input.full_name()).collect();
+        let shared = SharedState::open(self, &names.join(", "), mode, options).await.map_err(of_all)?;
+        let mut runs: Vec<ActiveRun<'m>> = Vec::with_capacity(manifests.len());
+        let mut failures = Vec::new();
+        for (position, (manifest, selection)) in manifests.iter().zip(selections).enumerate() {
+            if selection.is_empty() {
+                continue;
+            }
+            let earlier = runs.last().map(|run| run.identity().run_id.clone());
+            match shared.begin(manifest, selection, options.clone(), earlier) {
+                Ok(run) => runs.push(run),
+                Err(error) => failures.push(BeginFailure { position, error }),
+            }
+        }
+        if failures.is_empty() { Ok(runs) } else { Err(failures) }
+    }
+}
+
+/// What the runs of one call share: commands, the state directory and its lock.
+struct SharedState<'m> {
+    session: &'m Session,
+    mode: RunMode,
+    commands: &'m dyn Commands,
+    state_path: Option<PathBuf>,
+    state: Option<Rc<Directory>>,
+    lock: Option<Rc<Lock>>,
+}
+
+impl<'m> SharedState<'m> {
+    async fn open(
+        session: &'m Session,
+        manifests: &str,
+        mode: RunMode,
+        options: &RunOptions,
+    ) -> Result<Self, BeginError> {
+        let doors = &session.doors;
+        let commands = doors.commands(&session.secrets, session.launcher.as_deref())?;
+        // A plan only needs the path of the state directory.
+        let state_path = session.state_path().ok();
+        let state = match mode {
+            RunMode::Plan => None,
+            RunMode::Apply => Some(Rc::new(Directory::open_private(&session.state_path()?)?)),
+        };
+        let mut lock = None;
+        if let Some(state) = &state {
+            remove_private_leftovers();
+            let holder = LockHolder { manifest: manifests.to_owned(), since: doors.clock.now() };
+            let mut on_wait = |other: &str| (session.notices)(&Notice::Waiting(other));
+            lock = Some(Rc::new(tokio::select! {
+                // A free lock is taken even if the run is already cancelled, so that such a run leaves a
+                // record.
+                biased;
+                taken = Lock::take(state, &holder, options.lock_wait, &mut on_wait) => taken?,
+                cause = options.canceller.stopped() => return Err(BeginError::Cancelled(cause)),
+            }));
+        }
+        Ok(Self { session, mode, commands, state_path, state, lock })
+    }
+
+    /// Begins a run. `earlier` is the id of the run before it, if that is not recorded yet.
+    fn begin(
+        &self,
+        manifest: &'m LoadedManifest<'m>,
+        selection: NamedResources,
+        options: RunOptions,
+        earlier: Option<String>,
+    ) -> Result<ActiveRun<'m>, BeginError> {
+        let Self { session, mode, commands, state_path, state, lock } = self;
+        let doors = &session.doors;
+        let earlier = earlier.or_else(|| RunStore::newest(state.as_deref()?));
+        let record = RunRecord::new(manifest.input.full_name(), earlier, &*doors.clock);
+        manifest.check_name()?;
+        let ledger = manifest.ledger(record.identity(), state.as_deref(), state_path.as_deref())?;
+        let files = doors.doors.files(options.canceller.cancellation());
+        Ok(ActiveRun {
+            manifest,
+            mode: *mode,
+            options,
+            commands: *commands,
+            files,
+            state_path: state_path.clone(),
+            state: state.clone(),
+            lock: lock.clone(),
+            ledger,
+            record,
+            selection,
+        })
+    }
+}

@@ -8,6 +8,7 @@ mod convert;
 mod dates;
 mod lists;
 pub(crate) mod maps;
+mod number_text;
 mod numbers;
 pub(crate) mod sorting;
 mod table;

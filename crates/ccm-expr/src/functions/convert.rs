@@ -1,5 +1,6 @@
 //! Conversions between kinds.
 
+use super::number_text::{self, NumberTextError};
 use super::{CallError, FunctionCall, ValueResult, base64};
 use crate::Value;
 use crate::limits;
@@ -30,9 +31,7 @@ pub(super) fn int(call: &mut FunctionCall<'_>) -> ValueResult {
         #[allow(clippy::cast_possible_truncation, reason = "cutting off is what the function is for")]
         Value::Float(number) => *number as i64,
         Value::Calendar(CalendarPart::Month(number) | CalendarPart::Weekday(number)) => (*number).into(),
-        Value::Text(text) => text
-            .parse()
-            .map_err(|_| CallError::Argument(0, "expected a whole number, found other text".to_owned()))?,
+        Value::Text(text) => number_text::int(text).map_err(|error| not_a_number("a whole number", error))?,
         _ => return Err(call.expected(0, "a number or text")),
     }))
 }
@@ -42,16 +41,26 @@ pub(super) fn float(call: &mut FunctionCall<'_>) -> ValueResult {
     Ok(Value::Float(match &call.arguments[0] {
         Value::Int(number) => *number as f64,
         Value::Float(number) => *number,
-        Value::Text(text) => {
-            let digits = text.bytes().any(|byte| byte.is_ascii_digit());
-            text.parse()
-                .ok()
-                // A number too large for the format is refused, not taken for infinity.
-                .filter(|number: &f64| number.is_finite() || !digits)
-                .ok_or_else(|| CallError::Argument(0, "expected a number, found other text".to_owned()))?
-        }
+        Value::Text(text) => number_text::float(text).map_err(|error| not_a_number("a number", error))?,
         _ => return Err(call.expected(0, "a number or text")),
     }))
+}
+
+/// Returns the error for a text. The text itself may be secret.
+fn not_a_number(expected: &str, error: NumberTextError) -> CallError {
+    let message = |found: &str| format!("expected {expected}, found {found}");
+    let hinted = |found: &str, hint: &str| CallError::Hinted(0, message(found), hint.to_owned());
+    match error {
+        NumberTextError::Syntax => CallError::Argument(0, message("other text")),
+        NumberTextError::Range => CallError::Argument(0, message("a number that is too large")),
+        NumberTextError::Blanks => {
+            hinted("text with blanks around a number", "remove the blanks with trim(…)")
+        }
+        NumberTextError::NotInteger => hinted(
+            "a number with a fraction, an exponent or `_`",
+            "use float(…), or int(float(…)) to cut off the fraction",
+        ),
+    }
 }
 
 pub(super) fn string(call: &mut FunctionCall<'_>) -> ValueResult {

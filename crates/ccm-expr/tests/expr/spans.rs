@@ -42,6 +42,9 @@ fn errors_carry_kind_span_and_hint() {
         ("len", "unknown-name: len | len(…)"),
         ("split(\"a\")", "invalid-operand: split"),
         ("upper(5)", "invalid-operand: 5"),
+        ("int(\"2.0\")", "invalid-operand: \"2.0\" | …"),
+        ("int(\" 2\")", "invalid-operand: \" 2\" | …"),
+        ("int(Data.t)", "invalid-operand: Data.t"),
         ("join([Data.n])", "invalid-operand: [Data.n] | …"),
     ] {
         let error = scope.evaluate(text).expect_err(text);

@@ -13,14 +13,16 @@ pub(super) static TYPES: &[Row] = &[
     ),
     row(
         "int(value)",
-        "Converts a number or a text to a whole number.",
-        &[("int(\"42\") + 1", "43"), ("int(2.9)", "2")],
+        "Converts a number or a text to a whole number. A text has decimal digits and at most a sign; a fraction of a \
+         number is cut off.",
+        &[("int(\"42\") + 1", "43"), ("int(2.9)", "2"), ("int(float(\"2.0\"))", "2")],
         plain(1, 1, &[Accepts::NUMBER_OR_TEXT], |_| Base::Int.into(), convert::int),
     ),
     row(
         "float(value)",
-        "Converts a number or a text to a floating-point number.",
-        &[("float(\"1.5\")", "1.5")],
+        "Converts a number or a text to a floating-point number. A text may have a sign, a fraction, an exponent and \
+         `_` between digits, or is `inf` or `nan`.",
+        &[("float(\"1.5\")", "1.5"), ("float(\"1_000e-1\")", "100.0")],
         plain(1, 1, &[Accepts::NUMBER_OR_TEXT], |_| Base::Float.into(), convert::float),
     ),
     row(

@@ -38,6 +38,7 @@ mod pending_refreshes;
 mod record;
 mod recorded_diffs;
 mod render;
+mod replaced_program;
 mod schema;
 mod screens;
 mod secrets;

@@ -79,8 +79,8 @@ impl Timers<'_> {
             }
             systemctl.change(&["daemon-reload"]).await?;
             systemctl.change(&["enable", "--now", &plan.timer]).await?;
-            if plan.units[1].is_changed {
-                // A timer that was active before gets its new times.
+            if plan.units[1].is_changed && !undo.is_new(&self.path(&plan.timer)) {
+                // The timer was active before, and gets its new times.
                 systemctl.change(&["restart", &plan.timer]).await?;
             }
             Ok::<_, TimerError>(())

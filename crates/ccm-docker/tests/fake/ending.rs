@@ -3,7 +3,7 @@
 use ccm_host::{CancellationLevel, ContainerSettings, Exit, Launch};
 use ccm_testkit::FakeCommand;
 
-use crate::{Bench, seconds};
+use crate::{Bench, limited};
 
 fn signals(bench: &Bench) -> Vec<String> {
     let requests = bench.engine.requests();
@@ -23,8 +23,7 @@ fn hanging(ignores_signals: bool) -> Bench {
 fn at_the_deadline_a_container_is_stopped_and_removed() {
     for (ignores_signals, expected) in [(false, &["SIGTERM"][..]), (true, &["SIGTERM", "SIGKILL"])] {
         let bench = hanging(ignores_signals);
-        let launch = Launch { timeout: seconds(1), ..Launch::default() };
-        let ran = bench.run_with(bench.settings(), launch, |_| {});
+        let ran = bench.run_with(bench.settings(), limited(), |_| {});
         assert_eq!(ran.finished().exit, Exit::TimedOut { after: std::time::Duration::from_secs(1) });
         assert_eq!(ran.lines, ["stdout begun"]);
         // KILL also goes to a container that ended by TERM in the same moment.
@@ -36,8 +35,7 @@ fn at_the_deadline_a_container_is_stopped_and_removed() {
 #[test]
 fn a_container_that_was_stopped_is_kept_if_asked() {
     let bench = hanging(false);
-    let launch = Launch { timeout: seconds(1), ..Launch::default() };
-    let ran = bench.run_with(ContainerSettings { auto_remove: false, ..bench.settings() }, launch, |_| {});
+    let ran = bench.run_with(ContainerSettings { auto_remove: false, ..bench.settings() }, limited(), |_| {});
     assert!(matches!(ran.finished().exit, Exit::TimedOut { .. }));
     assert_eq!(bench.engine.containers().len(), 1);
     assert!(ran.plan.notes[0].starts_with("kept the container ccm-01a200cb-1-"), "{:?}", ran.plan.notes);

@@ -5,7 +5,7 @@ use ccm_model::MissingPrerequisite;
 use ccm_testkit::{FakeAnswer, FakeCommand};
 use serde_json::json;
 
-use crate::{Bench, path, seconds};
+use crate::{Bench, limited, path};
 
 fn refusal(status: u16, message: &str) -> FakeAnswer {
     FakeAnswer::Json(status, json!({ "message": message }))
@@ -213,8 +213,7 @@ fn a_pull_takes_no_longer_than_the_command_may() {
     let bench = Bench::new(FakeCommand::default());
     bench.engine.answer("POST /images/create", FakeAnswer::Silence);
     let settings = ContainerSettings { pull: ccm_host::PullPolicy::Always, ..bench.settings() };
-    let launch = Launch { timeout: seconds(1), ..Launch::default() };
-    let ran = bench.run_with(settings, launch, |_| {});
+    let ran = bench.run_with(settings, limited(), |_| {});
     assert_eq!(ran.container_error().message, "the image `debian:12` could not be pulled within 1s");
 }
 

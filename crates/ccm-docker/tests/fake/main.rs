@@ -143,6 +143,7 @@ fn path(text: &str) -> PathBuf {
     PathBuf::from(text)
 }
 
-fn seconds(number: u64) -> Option<Duration> {
-    Some(Duration::from_secs(number))
+/// Returns a launch with a time limit of a second.
+fn limited() -> Launch {
+    Launch { timeout: Some(Duration::from_secs(1)), ..Launch::default() }
 }

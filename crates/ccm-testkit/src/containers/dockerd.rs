@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::http::request;
 use super::image::{IMAGE, busybox_image};
-use super::service::Service;
+use super::service::{OWN_GROUP, Service};
 use crate::privilege::{is_root, skipped};
 use crate::scratch::Scratch;
 use crate::wait::wait_until;
@@ -85,7 +85,7 @@ impl Dockerd {
     fn spawn(storage: &str, preparation: &str, arguments: &[&str]) -> Option<Self> {
         let directory = Scratch::new();
         let at = |name: &str| directory.at(name);
-        let group = format!("ccm-test-{}", directory.path().file_name()?.to_string_lossy());
+        let group = format!("{OWN_GROUP}{}", directory.path().file_name()?.to_string_lossy());
         let script = format!("{preparation} exec dockerd \"$@\"");
         let (host, data, exec) = (format!("unix://{}", at("docker.sock")), at("data"), at("exec"));
         let (pid, parent) = (at("pid"), format!("/{group}"));

@@ -8,6 +8,9 @@ use std::thread;
 
 use crate::wait::wait_until;
 
+/// Beginning of the names of control groups that belong to one service.
+pub(super) const OWN_GROUP: &str = "ccm-test-";
+
 /// Program that is ended with this process, whatever ends it, or with this value.
 #[derive(Debug)]
 pub(super) struct Service {
@@ -115,11 +118,26 @@ fn end_leftovers(directory: &str) {
 fn remove_groups(group: &str) {
     let controllers = std::fs::read_dir("/sys/fs/cgroup").into_iter().flatten().flatten();
     let roots = controllers.map(|entry| entry.path()).chain([PathBuf::from("/sys/fs/cgroup")]);
-    roots.for_each(|root| remove_group(&root.join(group)));
+    for path in roots.map(|root| root.join(group)) {
+        // A process that was killed stays in its group until it has ended.
+        if group.starts_with(OWN_GROUP) {
+            wait_until("the control groups are empty", || is_empty(&path));
+        }
+        remove_group(&path);
+    }
+}
+
+fn is_empty(path: &Path) -> bool {
+    let processes = std::fs::read_to_string(path.join("cgroup.procs")).unwrap_or_default();
+    processes.is_empty() && groups_below(path).iter().all(|below| is_empty(below))
+}
+
+fn groups_below(path: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect()
 }
 
 fn remove_group(path: &Path) {
-    let below = std::fs::read_dir(path).into_iter().flatten().flatten();
-    below.filter(|entry| entry.path().is_dir()).for_each(|entry| remove_group(&entry.path()));
+    groups_below(path).iter().for_each(|below| remove_group(below));
     let _removed = std::fs::remove_dir(path);
 }

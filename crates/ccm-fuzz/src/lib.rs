@@ -14,9 +14,11 @@
 mod corpus;
 mod endurance;
 mod mutation;
+mod shell_texts;
 mod targets;
 mod watch;
 
 pub use corpus::corpus;
 pub use endurance::{Effort, endure, mutations};
+pub use shell_texts::{SHELL_PROGRAMS, shell_text};
 pub use targets::{TARGETS, Target, manifest_errors, target};

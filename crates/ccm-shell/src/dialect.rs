@@ -17,7 +17,7 @@ pub(crate) const RESERVED: [&str; 16] = [
 ];
 
 /// Words that begin a construct in bash, and name a program in dash.
-pub(crate) const RESERVED_IN_BASH: [&str; 5] = ["[[", "coproc", "function", "select", "time"];
+pub(crate) const RESERVED_IN_BASH: [&str; 6] = ["[[", "]]", "coproc", "function", "select", "time"];
 
 /// Builtins of both shells.
 const BUILTINS: [&str; 41] = [

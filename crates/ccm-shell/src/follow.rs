@@ -182,6 +182,10 @@ impl<'b> Follower<'b> {
         self.function_changes.apply(state, self.budget, span)
     }
 
+    pub(crate) fn is_in_function(&self) -> bool {
+        self.current_function.is_some()
+    }
+
     /// Notes a command for the search for fork bombs.
     pub(crate) fn note_call(&mut self, name: &str, span: ShellSpan) {
         if let Some(caller) = &self.current_function {

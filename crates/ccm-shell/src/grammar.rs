@@ -93,7 +93,7 @@ impl TextParser<'_, '_> {
 
     fn pipeline(&mut self) -> ReadResult<PipelineNode> {
         let mut is_negated = false;
-        if self.is_bash() && self.skip_time()? && !self.begins_command()? {
+        if self.is_bash() && self.skip_time()? && self.ends_timing()? {
             return Ok(PipelineNode { is_negated, commands: Vec::new() });
         }
         if self.peek_reserved()? == Some("!") {
@@ -113,6 +113,14 @@ impl TextParser<'_, '_> {
             self.line_ends()?;
             commands.push(self.command()?);
         }
+    }
+
+    /// Returns `true` if `time` may stand alone before the next token.
+    fn ends_timing(&mut self) -> ReadResult<bool> {
+        Ok(matches!(
+            self.peek()?.kind,
+            LexedKind::End | LexedKind::LineEnd | LexedKind::Operator(ShellOperator::Semicolon)
+        ))
     }
 
     /// Skips `time` and `time -p`, which begin a pipeline of bash. Returns `true` if there was one.
@@ -187,7 +195,7 @@ impl TextParser<'_, '_> {
                 let span = self.span(start, end);
                 Err(UnreadableText::unsupported(span, "`coproc` can't be read here"))
             }
-            Some("then" | "else" | "elif" | "fi" | "do" | "done" | "esac" | "in" | "}" | "!") => {
+            Some("then" | "else" | "elif" | "fi" | "do" | "done" | "esac" | "in" | "}" | "!" | "]]") => {
                 Err(self.unexpected()?)
             }
             Some(found) => {
@@ -215,7 +223,7 @@ impl TextParser<'_, '_> {
         let operands = simple.words.iter().skip(1).skip_while(|word| word.bare() == Some("-p"));
         let first = operands.map(|word| word.bare()).next();
         let is_plain = match first {
-            None => simple.redirections.is_empty() && simple.words.len() == 1,
+            None => simple.redirections.is_empty() && simple.words.len() == 1 && self.ends_timing()?,
             Some(None) => false,
             Some(Some(text)) => {
                 !text.starts_with('-')

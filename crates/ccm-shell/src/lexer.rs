@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use crate::dialect::ShellDialect;
+use crate::dialect::{ShellDialect, is_name};
 use crate::limits::ShellBudget;
 use crate::span::{ShellSpan, SpanOrigin};
-use crate::tree::WordNode;
+use crate::tree::{WordNode, WordPart};
 use crate::unreadable::{ReadResult, UnreadableText};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -290,6 +290,12 @@ impl<'t, 'b> TextParser<'t, 'b> {
 
     fn word_or_descriptor(&mut self, start: usize) -> ReadResult<LexedKind> {
         let word = self.word()?;
+        if opens_subscript(&word) {
+            let message = "bash reads on to the `]` of this subscript";
+            return Err(
+                UnreadableText::ambiguous(self.span(start, self.at), message).with_hint("quote the `[`")
+            );
+        }
         let is_before_redirection = matches!(self.byte(0), Some(b'<' | b'>'));
         let Some(text) = word.bare().filter(|_| is_before_redirection) else {
             return Ok(LexedKind::Word(word));
@@ -319,6 +325,26 @@ impl<'t, 'b> TextParser<'t, 'b> {
 
 pub(crate) fn is_operator_byte(byte: u8) -> bool {
     matches!(byte, b'|' | b'&' | b';' | b'<' | b'>' | b'(' | b')')
+}
+
+/// Returns `true` for a name with a `[` behind that no `]` closes within the word.
+fn opens_subscript(word: &WordNode) -> bool {
+    let Some(WordPart::Literal(first)) = word.parts.first() else { return false };
+    if !first.split_once('[').is_some_and(|(name, _)| is_name(name)) {
+        return false;
+    }
+    let mut open = 0_i32;
+    for part in &word.parts {
+        let WordPart::Literal(text) = part else { continue };
+        for byte in text.bytes() {
+            match byte {
+                b'[' => open += 1,
+                b']' => open -= 1,
+                _ => {}
+            }
+        }
+    }
+    open > 0
 }
 
 /// Returns `true` for a byte that ends a word without quotes.

@@ -47,6 +47,8 @@ pub(crate) struct ShellState {
     has_directory_variable: bool,
     /// `CDPATH` may be set, so that `cd` may find its directory elsewhere.
     pub(crate) may_search_directories: bool,
+    /// Variables that may be read-only, so that assignments may fail.
+    fixed: Rc<BTreeSet<String>>,
 }
 
 /// Directories after a command that succeeded, and after one that failed.
@@ -79,6 +81,29 @@ pub(crate) fn union(one: &Arc<ShellDirectories>, other: &Arc<ShellDirectories>) 
         return Arc::new(ShellDirectories::unknown());
     }
     Arc::new(ShellDirectories { paths, is_unknown: false })
+}
+
+/// Returns `true` for a variable that a shell sets itself, so that an assignment may have no effect.
+fn is_dynamic(name: &str) -> bool {
+    matches!(
+        name,
+        "_" | "UID"
+            | "EUID"
+            | "PPID"
+            | "GROUPS"
+            | "RANDOM"
+            | "SRANDOM"
+            | "SECONDS"
+            | "LINENO"
+            | "EPOCHSECONDS"
+            | "EPOCHREALTIME"
+            | "HISTCMD"
+            | "DIRSTACK"
+            | "FUNCNAME"
+            | "PIPESTATUS"
+            | "SHELLOPTS"
+            | "COMP_WORDBREAKS"
+    ) || name.starts_with("BASH")
 }
 
 /// Joins a path to a directory and removes `.` and `..`, as `cd` does.
@@ -114,6 +139,7 @@ impl ShellState {
             exits_on_error: false,
             has_directory_variable: true,
             may_search_directories,
+            fixed: Rc::default(),
         }
     }
 
@@ -132,6 +158,7 @@ impl ShellState {
         budget: &mut ShellBudget,
         span: ShellSpan,
     ) -> ReadResult<()> {
+        let value = value.filter(|_| !is_dynamic(name) && !self.fixed.contains(name));
         if name == "PATH" {
             self.search_path = Arc::new(match &value {
                 Some(VariableValue::Text(path)) => ShellSearchPath::Path(path.clone()),
@@ -201,12 +228,23 @@ impl ShellState {
         self.exits_on_error &= other.exits_on_error;
         self.has_directory_variable &= other.has_directory_variable;
         self.may_search_directories |= other.may_search_directories;
+        if !Rc::ptr_eq(&self.fixed, &other.fixed) {
+            budget.steps(1 + self.fixed.len() + other.fixed.len(), span)?;
+            self.fixed = Rc::new(self.fixed.union(&other.fixed).cloned().collect());
+        }
         Ok(())
     }
 
     pub(crate) fn define(&mut self, name: &str, budget: &mut ShellBudget, span: ShellSpan) -> ReadResult<()> {
         budget.steps(1 + self.functions.len(), span)?;
         Rc::make_mut(&mut self.functions).insert(name.to_owned());
+        Ok(())
+    }
+
+    /// Makes a variable read-only.
+    pub(crate) fn fix(&mut self, name: &str, budget: &mut ShellBudget, span: ShellSpan) -> ReadResult<()> {
+        budget.steps(1 + self.fixed.len(), span)?;
+        Rc::make_mut(&mut self.fixed).insert(name.to_owned());
         Ok(())
     }
 

@@ -17,12 +17,19 @@ impl Follower<'_> {
     ) -> ReadResult<()> {
         let span = command.span;
         let mut assignments = Vec::new();
+        // Outside a function, `local` is an error in bash.
+        let may_fail = name == "local" && !self.is_in_function();
+        let mut is_fixed = name == "readonly";
+        let builtin = name;
         for word in command.words.iter().skip(1) {
             let Some(text) = word.text().filter(|_| !word.is_many()) else {
                 let prefix = word.known_prefix();
                 match prefix.split_once('=').filter(|(name, _)| is_name(name)) {
                     Some((name, _)) if is_written_assignment(word) => {
                         state.set(name, None, self.budget, span)?;
+                        if is_fixed {
+                            state.fix(name, self.budget, span)?;
+                        }
                         let name = name.to_owned();
                         assignments.push(ShellAssignment { name, value: Some(after_equals(word)), span });
                     }
@@ -35,6 +42,7 @@ impl Follower<'_> {
             };
             if let Some(flags) = text.strip_prefix(['-', '+']) {
                 self.declaration_flags(name, flags, command.span);
+                is_fixed |= flags.contains('r') && builtin != "export";
                 continue;
             }
             let (name, value) =
@@ -44,10 +52,18 @@ impl Follower<'_> {
                 self.not_a_name(&text, command, word)?;
                 continue;
             }
-            let Some(value) = value else { continue };
+            let Some(value) = value else {
+                if is_fixed {
+                    state.fix(name, self.budget, span)?;
+                }
+                continue;
+            };
             let appends = text.split_once('=').is_some_and(|(name, _)| name.ends_with('+'));
-            let known = (!appends).then(|| VariableValue::Text(value.to_owned()));
+            let known = (!appends && !may_fail).then(|| VariableValue::Text(value.to_owned()));
             state.set(name, known, self.budget, span)?;
+            if is_fixed {
+                state.fix(name, self.budget, span)?;
+            }
             let value = (!appends).then(|| after_equals(word));
             assignments.push(ShellAssignment { name: name.to_owned(), value, span });
         }

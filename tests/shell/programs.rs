@@ -1,0 +1,238 @@
+//! Running: every program that a text starts was named by its reading, or the reading knows that it can't name all.
+//!
+//! The texts run in a sandbox. Their search path holds nothing but programs that record how they were started.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::time::Duration;
+
+use ccm_fuzz::{SHELL_PROGRAMS, shell_text};
+use ccm_host::{Cancellation, Command, Exit, Runner as _, Sandbox, SandboxLimit, SystemRunner};
+use ccm_shell::{ShellBudget, ShellContext, ShellDialect, ShellReading, read};
+use ccm_testkit::{Scratch, on_this_machine, skipped};
+
+use crate::matching::{Started, has_unknown, is_named};
+use crate::{count, has, seed};
+
+/// Number of texts in one sandbox. What they record has to fit into the output that is kept of a command.
+const BATCH: usize = 1000;
+
+/// Records directory, name and arguments with one write. What follows is its exit code.
+const PROGRAM: &str =
+    "#!/bin/dash\nr=$PWD\x1f${0##*/}\nfor a; do r=$r\x1f$a; done\nprintf '%s\\036' \"$r\" >&9\nexit ";
+
+/// Runs each text and prints what its programs record, for two halves at a time on both outputs. Descriptor 9 stays open
+/// until the last program of a text has ended.
+const DRIVER: &str = r#"stubs=$1 texts=$2
+mkdir -p work/d1/d2 work/d2
+half() {
+    for file in "$texts/$1"/*; do
+        case $file in
+            *.dash) shell=/bin/dash option= ;;
+            *.posix) shell=/bin/bash option=--posix ;;
+            *.bash) shell=/bin/bash option= ;;
+            *) return ;;
+        esac
+        recorded=$(
+            ulimit -t 1
+            cd work || exit
+            PATH=$stubs HOME=/home/agent
+            export PATH HOME
+            exec $shell $option "$file" one two 9>&1 > /dev/null 2>&1 < /dev/null
+        )
+        printf '%s\035%s\035' "${file##*/}" "$recorded"
+    done
+}
+half 1 >&2 &
+half 0
+wait"#;
+
+struct Attempt {
+    text: String,
+    reading: ShellReading,
+    shell: &'static str,
+}
+
+#[test]
+fn every_started_program_was_named() {
+    if !has("/bin/dash") || !has("/bin/bash") {
+        return;
+    }
+    let is_long = std::env::var_os("CCM_TEST_SHELL_TEXTS").is_some();
+    let ground = Ground::new();
+    let mut attempts = Vec::new();
+    let mut counts = BTreeMap::new();
+    let mut number = 0;
+    let mut done = 0;
+    while done < count(10_000) {
+        let text = shell_text(seed(), number);
+        number += 1;
+        let mut is_read = false;
+        for (dialect, shells) in
+            [(ShellDialect::Sh, &["dash", "posix"][..]), (ShellDialect::Bash, &["bash"][..])]
+        {
+            let Ok(reading) = read(&text, dialect, &ground.context(), &mut ShellBudget::default()) else {
+                continue;
+            };
+            // Each shell has its turn with the texts of both.
+            let turn = usize::try_from(number % 3).expect("a small number");
+            for (position, shell) in shells.iter().enumerate() {
+                let has_turn = if shells.len() == 1 { turn == 2 || !is_read } else { position == turn };
+                if is_long || has_turn {
+                    attempts.push(Attempt { text: text.clone(), reading: reading.clone(), shell });
+                }
+            }
+            is_read = true;
+        }
+        done += u64::from(is_read);
+        if attempts.len() >= BATCH && !ground.run(&std::mem::take(&mut attempts), &mut counts) {
+            return;
+        }
+    }
+    ground.run(&attempts, &mut counts);
+    let of = |name: &str| counts.get(name).copied().unwrap_or(0);
+    report(&format!("{number} texts generated, {done} read, {counts:?}"));
+    // Otherwise the test would say little.
+    assert!(of("starts") > done, "few programs are started: {counts:?}");
+    assert!(of("known") * 3 > of("attempts"), "few texts are known: {counts:?}");
+}
+
+#[expect(clippy::print_stderr, reason = "a long run is judged by its figures")]
+fn report(figures: &str) {
+    eprintln!("{figures}");
+}
+
+struct Ground {
+    scratch: Scratch,
+    runner: SystemRunner,
+    runtime: tokio::runtime::Runtime,
+}
+
+impl Ground {
+    fn new() -> Self {
+        let scratch = Scratch::new();
+        for name in ["work", "stubs", "texts", "texts/0", "texts/1"] {
+            std::fs::create_dir(scratch.path().join(name)).expect("a directory");
+        }
+        scratch.write_program("stubs/p0", &format!("{PROGRAM}0\n"));
+        scratch.write_program("stubs/n0", &format!("{PROGRAM}1\n"));
+        for name in SHELL_PROGRAMS.iter().filter(|name| !matches!(**name, "p0" | "n0")) {
+            symlink("p0", scratch.path().join("stubs").join(name)).expect("a link");
+        }
+        let ccm = std::env::var_os("CCM_TEST_BINARY")
+            .map_or_else(|| env!("CARGO_BIN_EXE_ccm").into(), std::path::PathBuf::from);
+        let runner = SystemRunner::new().expect("a runner").with_launcher(ccm);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        Self { scratch, runner, runtime }
+    }
+
+    fn path(&self, name: &str) -> std::path::PathBuf {
+        self.scratch.path().canonicalize().expect("a path").join(name)
+    }
+
+    fn context(&self) -> ShellContext {
+        let variable = |name: &str, value: String| (name.to_owned(), value);
+        ShellContext {
+            directory: self.path("work/work").display().to_string(),
+            variables: vec![
+                variable("HOME", "/home/agent".to_owned()),
+                variable("PATH", self.path("stubs").display().to_string()),
+            ],
+        }
+    }
+
+    /// Runs texts and compares. Returns `false` if this machine has no sandbox for them.
+    fn run(&self, attempts: &[Attempt], counts: &mut BTreeMap<&'static str, u64>) -> bool {
+        if attempts.is_empty() {
+            return true;
+        }
+        let texts = self.path("texts");
+        for (number, attempt) in attempts.iter().enumerate() {
+            let path = texts.join(format!("{}/{number}.{}", number % 2, attempt.shell));
+            std::fs::write(path, &attempt.text).expect("a file");
+        }
+        let output = self.output();
+        for half in ["0", "1"].map(|half| texts.join(half)) {
+            std::fs::remove_dir_all(&half).and_then(|()| std::fs::create_dir(&half)).expect("a directory");
+        }
+        let Some(output) = output else { return false };
+        let mut report = String::new();
+        let mut fields = output.split('\u{1d}');
+        let mut seen = 0;
+        while let (Some(file), Some(recorded)) = (fields.next(), fields.next()) {
+            let attempt = file
+                .split('.')
+                .next()
+                .and_then(|number| attempts.get(number.parse::<usize>().ok()?))
+                .expect("a text");
+            seen += 1;
+            let is_known = !has_unknown(&attempt.reading);
+            *counts.entry("attempts").or_default() += 1;
+            *counts.entry("known").or_default() += u64::from(is_known);
+            for started in starts(recorded) {
+                *counts.entry("starts").or_default() += 1;
+                if is_known && !is_named(&attempt.reading, &started) {
+                    let _ =
+                        writeln!(report, "{} starts {started:?} for:\n{}\n--", attempt.shell, attempt.text);
+                }
+            }
+        }
+        assert_eq!(
+            seen,
+            attempts.len(),
+            "{}",
+            output.get(output.len().saturating_sub(500)..).unwrap_or_default()
+        );
+        assert!(report.is_empty(), "{report}");
+        true
+    }
+
+    /// Runs the driver in a sandbox, in which nothing can be written but a directory in memory.
+    fn output(&self) -> Option<String> {
+        let work = self.path("work");
+        let mut sandbox = Sandbox { private: Some(work.clone()), ..Sandbox::new(work.clone()) };
+        sandbox.read = vec![self.path("stubs"), self.path("texts")];
+        sandbox.limits.processes = SandboxLimit::requested(200);
+        let arguments = [self.path("stubs"), self.path("texts")].map(|path| path.display().to_string());
+        let command = Command {
+            cwd: work,
+            args: ["-c", DRIVER, "driver"]
+                .map(str::to_owned)
+                .into_iter()
+                .chain(arguments)
+                .map(Into::into)
+                .collect(),
+            timeout: Some(on_this_machine(Duration::from_secs(120))),
+            sandbox: Some(sandbox),
+            ..Command::new("/bin/dash")
+        };
+        let never = Cancellation::never();
+        let finished = self.runtime.block_on(self.runner.run(&command, &never, &mut |_, _| {}));
+        let finished = match finished {
+            Ok(finished) => finished,
+            Err(error) => {
+                skipped(&format!("no sandbox for the texts: {error}"));
+                return None;
+            }
+        };
+        assert_eq!(finished.exit, Exit::Code(0));
+        let (one, other) = (finished.stdout, finished.stderr);
+        assert_eq!((one.dropped, other.dropped), (0, 0));
+        let printed = [one.head, one.tail, other.head, other.tail].concat();
+        Some(String::from_utf8_lossy(&printed).into_owned())
+    }
+}
+
+/// Returns what programs recorded.
+fn starts(recorded: &str) -> Vec<Started> {
+    let records = recorded.split_inclusive('\u{1e}').filter_map(|record| record.strip_suffix('\u{1e}'));
+    records
+        .filter_map(|record| {
+            let mut fields = record.split('\u{1f}').map(str::to_owned);
+            let directory = fields.next().filter(|directory| Path::new(directory).is_absolute())?;
+            Some(Started { directory, words: fields.collect() })
+        })
+        .collect()
+}

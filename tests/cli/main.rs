@@ -27,6 +27,7 @@ mod foreach;
 mod hiera;
 mod history;
 mod idempotence;
+mod init;
 mod inputs;
 mod interruption;
 mod json;

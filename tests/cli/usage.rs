@@ -68,6 +68,7 @@ fn help_lists_the_options_of_each_command() {
         ("timer list", "[OPTIONS]", "--user V Output --output".into()),
         ("timer remove", "[OPTIONS] <TIMER>", "--user --force V".into()),
         ("completions", "[OPTIONS] <SHELL>", "V".into()),
+        ("init", "[OPTIONS] [FILE]", "V".into()),
         ("facts", "[OPTIONS] [PATH]", "--raw --yaml V Data --fact --facts".into()),
         (
             "eval",

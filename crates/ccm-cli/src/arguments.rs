@@ -11,6 +11,7 @@ mod graph;
 mod headings;
 mod hiera;
 mod history;
+mod init;
 mod inputs;
 mod parsers;
 mod reference;
@@ -31,6 +32,7 @@ pub(crate) use facts::FactsArguments;
 pub(crate) use graph::{GraphArguments, GraphFormat};
 pub(crate) use hiera::{HieraCommand, HieraParseArguments};
 pub(crate) use history::HistoryArguments;
+pub(crate) use init::InitArguments;
 pub(crate) use inputs::{
     DataArguments, DocumentFormat, FactArguments, ManifestArguments, SizeArguments, ValueArguments,
 };
@@ -53,6 +55,7 @@ was not recorded, 64 bad usage, 129/130/131/143 ended by HUP/INT/QUIT/TERM. With
 --detailed-exitcodes also 2 (changes) and 6 (changes and failures).
 
 Examples:
+  ccm init                                         write a first manifest, site.yaml
   ccm apply --noop site.yaml                       show what would change
   ccm apply site.yaml                              change it
   ccm history last                                 show what the last run did
@@ -109,6 +112,8 @@ pub(crate) enum CliCommand {
     Explain(ExplainArguments),
     /// Print the JSON schema of manifests or of events, for editors and other tools
     Schema(SchemaArguments),
+    /// Write a first manifest for this machine
+    Init(InitArguments),
     /// Print the script with which a shell completes command lines of ccm
     Completions(CompletionsArguments),
     /// Complete a command line for the script of a shell

@@ -17,6 +17,7 @@ mod facts;
 mod hiera;
 mod history;
 mod idempotence;
+mod init;
 mod interruption;
 mod listeners;
 mod manifest;
@@ -86,6 +87,7 @@ pub fn main() -> process::ExitCode {
         CliCommand::Eval(eval) => eval::run(&eval, &console),
         CliCommand::Explain(explain) => explain::run(&explain, &console),
         CliCommand::Schema(arguments) => show::schema(&arguments, &console),
+        CliCommand::Init(arguments) => init::run(&arguments, &console),
         CliCommand::Completions(arguments) => completion::print_script(&arguments, &console),
         CliCommand::Complete(arguments) => completion::complete(&arguments, &console),
     };

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use ccm_facts::CustomFacts;
 use ccm_host::{
     Cancellation, Clock, ConfigurationError, Files, LocalSystem, Machine, Runner, RunnerError, ShellError,
-    SystemClock, SystemFiles, SystemMachine, SystemRunner, environment, files_below, is_not_utf8,
-    parse_shell, read_at_most, read_unnamed,
+    SystemClock, SystemFiles, SystemMachine, SystemRunner, create_file, environment, files_below,
+    is_not_utf8, parse_shell, read_at_most, read_unnamed,
 };
 use ccm_redaction::Secrets;
 
@@ -89,6 +89,11 @@ pub trait Doors {
     /// path.
     fn input(&self, path: Option<&Path>, limit: u64) -> io::Result<Vec<u8>> {
         read_at_most(path, limit)
+    }
+
+    /// Creates a file that the caller of the session names. An existing file is an error.
+    fn create_file(&self, path: &Path, content: &[u8]) -> io::Result<()> {
+        create_file(path, content)
     }
 
     /// Returns the regular files below a directory that the caller of the session names.

@@ -124,6 +124,18 @@ impl Session {
         self.doors.files.is_directory(path).unwrap_or(false)
     }
 
+    /// Creates a file, such as a manifest. An existing file is an error of kind [`io::ErrorKind::AlreadyExists`].
+    pub fn create_file(&self, path: &Path, content: &[u8]) -> io::Result<()> {
+        self.doors.doors.create_file(path, content)
+    }
+
+    /// Returns `true` if root runs the program.
+    pub fn is_root(&self) -> bool {
+        self.doors
+            .commands(&self.secrets, self.launcher.as_deref())
+            .is_ok_and(|commands| commands.own_identity().is_ok_and(|own| own.uid == 0))
+    }
+
     /// Returns the YAML files below a directory, sorted by path. Hidden files and directories are left out,
     /// and no link is followed.
     pub fn yaml_files_below(&self, directory: &Path) -> io::Result<Vec<PathBuf>> {

@@ -58,6 +58,7 @@ impl CliCommand {
             | Self::Eval(_)
             | Self::Explain(_)
             | Self::Schema(_)
+            | Self::Init(_)
             | Self::Completions(_)
             | Self::Complete(_) => None,
         }
@@ -133,6 +134,7 @@ mod tests {
             ("eval 1", false),
             ("explain", false),
             ("schema", false),
+            ("init", false),
             ("completions bash", false),
             ("__complete bash", false),
         ] {

@@ -35,6 +35,7 @@ mod lock;
 mod manifests;
 mod mistakes;
 mod packages;
+mod pause;
 mod pending_refreshes;
 mod record;
 mod recorded_diffs;

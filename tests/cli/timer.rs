@@ -39,7 +39,7 @@ fn noop_shows_the_units() {
     assert_eq!(paths, ["/etc/systemd/system/ccm-site.service", "/etc/systemd/system/ccm-site.timer"]);
     let service = &shown[0].1;
     assert!(
-        service.contains(" apply --output log --lock-wait 5m --timeout 20m [dir]/site.yaml\n"),
+        service.contains(" apply --output log --honour-pause --lock-wait 5m --timeout 20m [dir]/site.yaml\n"),
         "{service}"
     );
     assert!(service.contains("\n# manifest: \"[dir]/site.yaml\"\n# every: 30m\n"), "{service}");
@@ -59,7 +59,7 @@ fn options_and_variables_are_passed_on() {
     let called = call.variable("CCM_HIERA_DATA", "values.yaml").run();
     assert_eq!(called.code, 0, "{}", called.shown());
     let shown = units(&called);
-    let line = "apply --output log --data \"port=a b\" --fail-on-error --state-dir /state --hiera [dir]/values.yaml \
+    let line = "apply --output log --honour-pause --data \"port=a b\" --fail-on-error --state-dir /state --hiera [dir]/values.yaml \
                 --lock-wait 5m --timeout 1h20m [dir]/site.yaml\n";
     assert!(shown[0].1.contains(line), "{}", shown[0].1);
     assert!(!shown[0].1.contains("StateDirectory"), "{}", shown[0].1);
@@ -241,7 +241,8 @@ fn without_systemd_a_crontab_line_is_shown() {
     let called = with_fake_systemd(install(&scratch, &["--data", "port=50%"]), &scratch, false);
     assert_eq!((called.code, &*called.stdout), (1, ""), "{}", called.shown());
     assert!(called.stderr.contains("systemd is not running"), "{}", called.shown());
-    let line = " apply --quiet --data port=50\\\\% --lock-wait 5m --timeout 20m [dir]/site.yaml\n";
+    let line =
+        " apply --quiet --honour-pause --data port=50\\\\% --lock-wait 5m --timeout 20m [dir]/site.yaml\n";
     assert!(called.stderr.contains("\n  */30 * * * * "), "{}", called.shown());
     assert!(called.stderr.contains(&line.replace("\\\\", "\\")), "{}", called.shown());
     assert_eq!(std::fs::read_dir(scratch.at("units")).expect("the units").count(), 0);

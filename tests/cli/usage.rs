@@ -54,13 +54,14 @@ fn help_lists_the_options_of_each_command() {
             "[OPTIONS]",
             "--check --max-age --pending --manifest V Output --output Record --state-dir".into(),
         ),
+        ("pause", "[OPTIONS]", "--for --reason --end V Output --output Record --state-dir".into()),
         ("backup list", "[OPTIONS] [PATH]", "V Output --output Record --state-dir".into()),
         ("schema", "[OPTIONS]", "--events V".into()),
         (
             "timer install",
             "[OPTIONS] <MANIFEST>",
             format!(
-                "--every --jitter --user --name --force --noop --diff --only V Data {inputs} --no-env Limits --timeout \
+                "--every --jitter --user --name --force --noop --diff --only --skip V Data {inputs} --no-env Limits --timeout \
                  --lock-wait --fail-on-error --max-manifest-size Output --events-file --detailed-exitcodes Record \
                  --state-dir --keep-runs"
             ),
@@ -189,9 +190,18 @@ fn noop_has_the_names_of_other_tools() {
 #[test]
 fn examples_and_documentation_are_at_the_end_of_the_help() {
     let scratch = Scratch::new();
-    for command in
-        ["apply", "validate", "graph", "history", "status", "hiera parse", "eval", "facts", "completions"]
-    {
+    for command in [
+        "apply",
+        "validate",
+        "graph",
+        "history",
+        "status",
+        "pause",
+        "hiera parse",
+        "eval",
+        "facts",
+        "completions",
+    ] {
         let args: Vec<&str> = command.split(' ').chain(["--help"]).collect();
         let help = ccm(&scratch, &args).run().stdout;
         let (_, examples) = help.split_once("\nExamples:\n").unwrap_or_default();

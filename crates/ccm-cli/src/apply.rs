@@ -16,7 +16,7 @@ use crate::console::Console;
 use crate::debug_log::DebugLog;
 use crate::reactor::{SharedRun, supervise};
 use crate::state::report_setup_error;
-use crate::{diagnostics, listeners, session};
+use crate::{diagnostics, listeners, pause, session};
 
 pub(crate) use runs::report_record_errors;
 
@@ -78,6 +78,7 @@ impl ApplyContext {
 
     async fn run_in(&self, session: &Session) -> Result<ExitCode, ExitCode> {
         let Self { arguments, console, shared, .. } = self;
+        self.check_pause(session)?;
         self.refuse_duplicates(session)?;
         let inputs = self.read(session).await?;
         // The process ends with this run. Freeing 10000 resources would be 8 percent of its work.
@@ -100,6 +101,29 @@ impl ApplyContext {
         let mode = if arguments.noop { RunMode::Plan } else { RunMode::Apply };
         let runs = self.begin(session, &inputs, &manifests, mode, events_file.is_some()).await?;
         Ok(self.apply(session, &manifests, runs, (mode, events_file), writers).await.code)
+    }
+
+    /// Ends a run that honours a pause, and warns a person of the pause.
+    fn check_pause(&self, session: &Session) -> Result<(), ExitCode> {
+        let Self { arguments, console, .. } = self;
+        if arguments.honour_pause {
+            return match session.honoured_pause() {
+                Ok(None) => Ok(()),
+                Ok(Some(pause)) => {
+                    console.note(&format!("{}; nothing was run", pause::described(&pause)));
+                    Err(ExitCode::Success)
+                }
+                Err(error) => Err(pause::report_error(console, session, &error)),
+            };
+        }
+        // A pause that can't be read does not concern this run.
+        if !arguments.noop
+            && !arguments.render
+            && let Ok(Some(pause)) = session.pause()
+        {
+            console.warning(&format!("runs of the timer are {}", pause::described(&pause)));
+        }
+        Ok(())
     }
 
     /// Begins the runs of all manifests. They hold the lock until everything is written.

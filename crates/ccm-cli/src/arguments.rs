@@ -14,6 +14,7 @@ mod history;
 mod init;
 mod inputs;
 mod parsers;
+mod pause;
 mod reference;
 mod state;
 mod status;
@@ -37,6 +38,7 @@ pub(crate) use inputs::{
     DataArguments, DocumentFormat, FactArguments, ManifestArguments, SizeArguments, ValueArguments,
 };
 pub(crate) use parsers::events_file;
+pub(crate) use pause::PauseArguments;
 pub(crate) use reference::{ExplainArguments, SchemaArguments};
 pub(crate) use state::StateArguments;
 pub(crate) use status::{StatusArguments, StatusFormat};
@@ -98,6 +100,8 @@ pub(crate) enum CliCommand {
     /// Install, list or remove systemd timers that apply manifests
     #[command(subcommand)]
     Timer(TimerCommand),
+    /// Let the runs of timers wait, show until when they wait, or end the pause
+    Pause(PauseArguments),
     /// List, restore or remove backups of files
     #[command(subcommand)]
     Backup(BackupCommand),

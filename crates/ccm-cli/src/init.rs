@@ -9,7 +9,7 @@ use ccm_model::quote_words;
 use ccm_runtime::process::{absolute, variable};
 use ccm_runtime::{
     Config, Doors, ExitCode, GivenFacts, GivenValues, MAX_MANIFEST_SIZE, ManifestSource, Session,
-    ValidationError,
+    ValidationError, ValidationExtent,
 };
 
 use crate::arguments::InitArguments;
@@ -84,7 +84,7 @@ fn validate(text: &str, console: &Console) -> Result<usize, ExitCode> {
         console.error_of(&error, "", &[]);
         ExitCode::NothingRun
     })?;
-    match session.validate(&input) {
+    match session.validate(&input, ValidationExtent::Everything) {
         Ok(validation) => Ok(validation.resources),
         Err(error) => {
             if let ValidationError::Manifest(errors) = &error {

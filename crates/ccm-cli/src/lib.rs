@@ -21,6 +21,7 @@ mod init;
 mod interruption;
 mod listeners;
 mod manifest;
+mod pause;
 mod reactor;
 mod session;
 mod show;
@@ -81,6 +82,7 @@ pub fn main() -> process::ExitCode {
         CliCommand::History(history) => history::run(&history, &console),
         CliCommand::Status(status) => status::run(&status, &console),
         CliCommand::Timer(command) => timer::run(&command, &console),
+        CliCommand::Pause(pause) => pause::run(&pause, &console),
         CliCommand::Backup(command) => backup::run(&command, &console),
         CliCommand::Facts(facts) => facts::run(&facts, &console),
         CliCommand::Hiera(HieraCommand::Parse(parse)) => hiera::run(&parse, &console),

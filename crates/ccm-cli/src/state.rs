@@ -108,7 +108,7 @@ pub(crate) fn report_state_error(console: &Console, session: &Session, error: &S
 }
 
 /// Returns advice about a state directory that can't be read.
-fn state_hint(session: &Session, error: &StateError) -> String {
+pub(crate) fn state_hint(session: &Session, error: &StateError) -> String {
     match error {
         StateError::Open { path, source } => session.state_advice(path, source).to_string(),
         error => error.hint(),

@@ -7,13 +7,16 @@ mod prometheus;
 
 use std::time::SystemTime;
 
+use ccm_model::escape_control;
 use ccm_runtime::process::{Clock as _, SystemClock};
-use ccm_runtime::{ExitCode, PendingRefreshes, Session, SessionStatus, StatusError, StoredRun, printed};
+use ccm_runtime::{
+    ExitCode, Pause, PendingRefreshes, Session, SessionStatus, StatusError, StoredRun, error_layers, printed,
+};
 use serde_json::json;
 
 use crate::arguments::{StatusArguments, StatusFormat};
 use crate::console::Console;
-use crate::{session, state};
+use crate::{pause, session, state};
 
 /// Shows the status, only the pending refreshes, or the result of a check.
 pub(crate) fn run(arguments: &StatusArguments, console: &Console) -> ExitCode {
@@ -47,16 +50,22 @@ fn render(arguments: &StatusArguments, session: &Session, now: SystemTime) -> Re
     let only = arguments.manifest.as_deref();
     Ok(match arguments.output {
         StatusFormat::Text => {
-            manifests::text(&status, only, now) + &pending::text(session, &status.pending, state_dir)
+            let pause = match &status.pause {
+                Ok(None) => String::new(),
+                Ok(Some(pause)) => format!("{}\n", pause::described(pause)),
+                Err(error) => format!("{}\n", escape_control(&error_layers(error).join(": "))),
+            };
+            manifests::text(&status, only, now) + &pause + &pending::text(session, &status.pending, state_dir)
         }
         StatusFormat::Json => {
-            let SessionStatus { history, pending, current_resource } = &status;
+            let SessionStatus { history, pending, current_resource, .. } = &status;
             let PendingRefreshes { ledgers, damaged, is_locked } = pending;
             printed::document(&json!({
                 "last_run": history.runs().first().map(StoredRun::json),
                 "manifests": manifests::json(&status.manifests(only)),
                 "is_going_on": status.is_going_on(),
                 "current_resource": current_resource,
+                "paused": status.current_pause().map(Pause::json),
                 "is_locked": is_locked,
                 "pending": pending::json(ledgers),
                 "damaged": damaged,

@@ -66,6 +66,7 @@
 //! - [`LoadedManifest::graph`] and [`LoadedManifest::render`] show it.
 //! - [`Session::status`], [`Session::history`] and [`Session::pending`] read what runs recorded, and
 //!   [`Session::next_steps`] what to do about pending refreshes.
+//! - [`Session::begin_pause`] asks unattended runs to wait. A program honours that by [`Session::honoured_pause`].
 //! - [`Session::facts`], [`Session::evaluate`] and [`Session::data`] evaluate facts, expressions and values
 //!   by themselves.
 //! - [`Session::explain`] and [`Session::schema`] return the reference of resource types as data.
@@ -125,6 +126,7 @@ mod late;
 mod ledger;
 mod machine;
 mod manifest;
+mod pause;
 pub mod printed;
 pub mod process;
 mod record;
@@ -186,6 +188,7 @@ pub use input::{GivenData, GivenFacts, GivenValues, Input, InputError, MAX_MANIF
 pub use ledger::NameMissing;
 pub use machine::url_hint;
 pub use manifest::LoadedManifest;
+pub use pause::{MAX_PAUSE, Pause, PauseError};
 pub use reference_names::PassiveDoors;
 pub use refusal::RefusalError;
 pub use run::{ActiveRun, RecordEnd, RunMode, RunOptions, RunReport};

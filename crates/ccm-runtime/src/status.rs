@@ -7,6 +7,7 @@ use ccm_engine::{LedgerError, PendingLedger, damaged, pending};
 use ccm_host::state::{Lock, StateError};
 use ccm_report::{History, RunOutcome, StoreError, StoredRun};
 
+use crate::pause::{Pause, PauseError};
 use crate::session::Session;
 
 pub use check::{CheckFinding, CheckLevel, CheckProblem, StatusCheck};
@@ -32,6 +33,8 @@ pub struct SessionStatus {
     pub pending: PendingRefreshes,
     /// Resource that the current run waits for.
     pub current_resource: Option<String>,
+    /// Pause of unattended runs.
+    pub pause: Result<Option<Pause>, PauseError>,
 }
 
 /// Error of reading the state directory.
@@ -60,6 +63,11 @@ impl SessionStatus {
         newest.filter(|run| self.pending.is_locked && run.is_unfinished())
     }
 
+    /// Returns the pause that is going on. One that can't be read is none.
+    pub fn current_pause(&self) -> Option<&Pause> {
+        self.pause.as_ref().ok().and_then(Option::as_ref)
+    }
+
     /// Returns `true` if the last run is still running.
     pub fn is_going_on(&self) -> bool {
         self.current_run().is_some()
@@ -84,6 +92,6 @@ impl Session {
     pub fn status(&self) -> Result<SessionStatus, StatusError> {
         let pending = self.pending()?;
         let current_resource = if pending.is_locked { Lock::activity(&self.state_path()?) } else { None };
-        Ok(SessionStatus { history: self.history()?, pending, current_resource })
+        Ok(SessionStatus { history: self.history()?, pending, current_resource, pause: self.pause() })
     }
 }

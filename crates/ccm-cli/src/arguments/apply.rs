@@ -81,6 +81,10 @@ pub(crate) struct ApplyArguments {
     )]
     pub lock_wait: Option<Duration>,
 
+    /// Do nothing and exit with 0 while `ccm pause` lets unattended runs wait
+    #[arg(long, alias = "honor-pause", help_heading = headings::LIMITS)]
+    pub honour_pause: bool,
+
     /// Stop after the first resource that fails
     #[arg(long, help_heading = headings::LIMITS)]
     pub fail_on_error: bool,

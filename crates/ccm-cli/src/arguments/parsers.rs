@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use ccm_model::{ResourceId, is_variable_name, parse_duration};
-use ccm_runtime::assignment;
+use ccm_runtime::{MAX_PAUSE, assignment};
 use clap::builder::TypedValueParser;
 use clap::error::ErrorKind;
 use clap::{Arg, Error};
@@ -23,6 +23,17 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
 /// Reads a time to wait, which may be 0.
 pub(crate) fn wait(text: &str) -> Result<Duration, String> {
     parse_duration(text).map_err(|error| format!("{error}; {}", error.hint()))
+}
+
+/// Reads the duration of a pause.
+pub(crate) fn pause(text: &str) -> Result<Duration, String> {
+    match wait(text)? {
+        duration if duration.is_zero() => Err("a pause takes more than 0s; `--end` ends it".to_owned()),
+        duration if duration > MAX_PAUSE => {
+            Err("a pause takes at most 90d; begin it again to extend it".to_owned())
+        }
+        duration => Ok(duration),
+    }
 }
 
 /// Reads `KEY=VALUE` as it is. Any other text is not shown, because it may be a secret whose key was
@@ -110,6 +121,21 @@ mod tests {
         assert!(duration("3660d").is_ok());
         let zero = "--timeout must be longer than 0; leave it out for no limit";
         assert_eq!(duration("0"), Err(zero.to_owned()));
+    }
+
+    #[test]
+    fn a_pause_is_neither_nothing_nor_for_ever() {
+        for (text, is_valid) in [
+            ("1s", true),
+            ("2h", true),
+            ("90d", true),
+            ("0", false),
+            ("0s", false),
+            ("91d", false),
+            ("2", false),
+        ] {
+            assert_eq!(pause(text).is_ok(), is_valid, "{text}");
+        }
     }
 
     #[test]

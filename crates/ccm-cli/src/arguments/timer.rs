@@ -71,6 +71,7 @@ pub(crate) const NOT_FOR_TIMERS: [&str; 5] = ["quiet", "render", "verify_idempot
     mut_arg("events_file", |file| file.help(EVENTS_FILE)),
     mut_arg("keep_runs", |runs| runs.help(KEEP_RUNS)),
     mut_arg("quiet", |argument| argument.hide(true)),
+    mut_arg("honour_pause", |argument| argument.hide(true)),
     mut_arg("confirm", |argument| argument.hide(true)),
     mut_arg("render", |argument| argument.hide(true)),
     mut_arg("verify_idempotent", |argument| argument.hide(true)),
@@ -160,7 +161,7 @@ fn options(command: &Command, matches: &ArgMatches) -> Result<Vec<String>, Strin
     let mut options = Vec::new();
     for option in command.get_arguments() {
         let id = option.get_id().as_str();
-        let is_passed_on = id != "noop" && !NOT_FOR_TIMERS.contains(&id);
+        let is_passed_on = !["noop", "honour_pause"].contains(&id) && !NOT_FOR_TIMERS.contains(&id);
         let is_given = matches.value_source(id) == Some(ValueSource::CommandLine);
         let Some(long) = option.get_long().filter(|_| is_passed_on && is_given) else { continue };
         if !option.get_action().takes_values() {

@@ -13,6 +13,7 @@ use serde_json::json;
 use super::manifests;
 use crate::arguments::{StatusArguments, StatusFormat};
 use crate::console::Console;
+use crate::pause;
 
 /// Maximum length of the line, in characters. Monitoring systems cut longer ones.
 const MAX_LINE_LENGTH: usize = 1000;
@@ -37,7 +38,11 @@ pub(super) fn run(
         return if printed == ExitCode::Success { ExitCode::Check(check.level) } else { printed };
     }
     let manifests = manifests::json(&check.manifests);
-    print(console, arguments.output, check.level, &message(&status, &check, now), &manifests)
+    let mut message = message(&status, &check, now);
+    if let Some(pause) = status.current_pause() {
+        message += &format!("; {}", pause::described(pause));
+    }
+    print(console, arguments.output, check.level, &message, &manifests)
 }
 
 fn print(
@@ -92,7 +97,7 @@ fn described(status: &SessionStatus, finding: &CheckFinding<'_>, now: SystemTime
             format!("{}{when}{run}: {counts}", outcome.word())
         }
         CheckProblem::LastRun(state) => format!("{}{when}{run}", state.word()),
-        CheckProblem::TooOld { age } => format!("last run {} ago{run}", rounded(*age)),
+        CheckProblem::TooOld { age, .. } => format!("last run {} ago{run}", rounded(*age)),
         CheckProblem::BadLedger => "its pending refreshes can't be read or trusted".to_owned(),
         CheckProblem::PendingRefreshes(1) => "1 refresh is pending".to_owned(),
         CheckProblem::PendingRefreshes(count) => format!("{count} refreshes are pending"),

@@ -18,6 +18,13 @@ pub(super) fn text(status: &SessionStatus, only: Option<&Path>) -> String {
     let mut metrics = Metrics::default();
     metrics.family("ccm_run_going_on", "1 while a run is going on.");
     metrics.sample("ccm_run_going_on", &[], f64::from(u8::from(status.is_going_on())));
+    let pause = status.current_pause();
+    metrics.family("ccm_paused", "1 while unattended runs are paused.");
+    metrics.sample("ccm_paused", &[], f64::from(u8::from(pause.is_some())));
+    metrics.family("ccm_paused_until_timestamp_seconds", "End of the pause of unattended runs.");
+    if let Some(until) = pause.and_then(|pause| seconds(pause.until)) {
+        metrics.sample("ccm_paused_until_timestamp_seconds", &[], until);
+    }
     metrics.of_each(
         &manifests,
         "ccm_last_run_timestamp_seconds",

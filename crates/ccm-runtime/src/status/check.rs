@@ -54,6 +54,8 @@ pub enum CheckProblem {
     TooOld {
         /// Time since it began.
         age: Duration,
+        /// Runs are paused.
+        is_paused: bool,
     },
     /// The pending refreshes can't be read, or a run would refuse them.
     BadLedger,
@@ -71,6 +73,8 @@ impl CheckProblem {
             }
             // Somebody stopped the run, and the next one does the rest.
             Self::LastRun(ManifestState::Ended(RunOutcome::Stopped))
+            // Somebody knows why there is no run.
+            | Self::TooOld { is_paused: true, .. }
             | Self::BadLedger
             | Self::PendingRefreshes(_) => CheckLevel::Warning,
             Self::LastRun(_) | Self::TooOld { .. } => CheckLevel::Critical,
@@ -103,9 +107,10 @@ impl SessionStatus {
     /// problem; not for standard input, which no timer applies.
     pub fn check(&self, only: Option<&Path>, now: SystemTime, max_age: Option<Duration>) -> StatusCheck<'_> {
         let manifests = self.manifests(only);
+        let is_paused = self.current_pause().is_some();
         let finding = |status: &ManifestStatus<'_>| {
             let max_age = max_age.filter(|_| status.manifest != STANDARD_INPUT);
-            worst(status, now, max_age)
+            worst(status, now, max_age, is_paused)
         };
         let mut findings: Vec<CheckFinding<'_>> = manifests
             .iter()
@@ -122,14 +127,20 @@ impl SessionStatus {
 }
 
 /// Returns the worst problem of a manifest.
-fn worst(status: &ManifestStatus<'_>, now: SystemTime, max_age: Option<Duration>) -> Option<CheckProblem> {
+fn worst(
+    status: &ManifestStatus<'_>,
+    now: SystemTime,
+    max_age: Option<Duration>,
+    is_paused: bool,
+) -> Option<CheckProblem> {
     let age = status.began().and_then(|began| now.duration_since(began).ok());
     let is_too_old = |age: &Duration| max_age.is_some_and(|max_age| *age > max_age);
     let problems = [
         (status.state == ManifestState::NeverRun).then_some(CheckProblem::NeverRun),
         Some(CheckProblem::LastRun(status.state)),
         // A run that is going on is not too old; `--timeout` limits it.
-        age.filter(|age| status.current.is_none() && is_too_old(age)).map(|age| CheckProblem::TooOld { age }),
+        age.filter(|age| status.current.is_none() && is_too_old(age))
+            .map(|age| CheckProblem::TooOld { age, is_paused }),
         status.has_bad_ledger.then_some(CheckProblem::BadLedger),
         (status.pending > 0 && status.current.is_none())
             .then_some(CheckProblem::PendingRefreshes(status.pending)),
@@ -153,7 +164,7 @@ mod tests {
         use ManifestState::{Ended, Killed, NeverRun, Unreadable};
         let now = UNIX_EPOCH + Duration::from_secs(100_000);
         let hour = Duration::from_secs(3600);
-        let too_old = Some((CheckProblem::TooOld { age: 3 * hour }, 2));
+        let too_old = Some((CheckProblem::TooOld { age: 3 * hour, is_paused: false }, 2));
         for (state, hours, pending, expected) in [
             (Ended(RunOutcome::Unchanged), 1, 0, None),
             (Ended(RunOutcome::Changed), 2, 0, None),
@@ -179,8 +190,13 @@ mod tests {
                 pending,
                 has_bad_ledger: false,
             };
-            let found = worst(&status, now, Some(2 * hour));
+            let found = worst(&status, now, Some(2 * hour), false);
             assert_eq!(found.map(|problem| (problem, problem.level().number())), expected, "{state:?}");
+            // A pause explains only the age.
+            let level = |found: Option<CheckProblem>| found.map_or(0, |problem| problem.level().number());
+            let is_age = matches!(found, Some(CheckProblem::TooOld { .. }));
+            let expected = if is_age { 1 } else { level(found) };
+            assert_eq!(level(worst(&status, now, Some(2 * hour), true)), expected, "{state:?}");
         }
     }
 }

@@ -93,12 +93,12 @@ pub(super) fn timer(request: &TimerRequest) -> String {
 /// Returns lines for a crontab that apply the manifest at the same times, without the jitter.
 pub(super) fn cron_lines(request: &TimerRequest) -> Vec<String> {
     // cron mails what is printed, and takes an unescaped `%` for a line end.
-    let command = quote_words(command_words(request, &["--quiet"])).replace('%', "\\%");
+    let command = quote_words(command_words(request, &["--quiet", "--honour-pause"])).replace('%', "\\%");
     request.schedule.cron().into_iter().map(|times| format!("{times} {command}")).collect()
 }
 
 /// Options of every service.
-const UNATTENDED: [&str; 2] = ["--output", "log"];
+const UNATTENDED: [&str; 3] = ["--output", "log", "--honour-pause"];
 
 /// Returns the words of the command.
 fn command_words<'r>(request: &'r TimerRequest, fixed: &[&'r str]) -> Vec<&'r str> {
@@ -256,7 +256,8 @@ mod tests {
         ] {
             assert_eq!(exec_word(word), quoted, "{word}");
         }
-        let expected = "/usr/bin/ccm apply --output log --data \"motd=a b\" \"/srv/50%% $$.yaml\"";
+        let expected =
+            "/usr/bin/ccm apply --output log --honour-pause --data \"motd=a b\" \"/srv/50%% $$.yaml\"";
         assert_eq!(exec_start("/srv/50% $.yaml", &["--data", "motd=a b"]), expected);
     }
 
@@ -333,7 +334,7 @@ mod tests {
     #[test]
     fn lines_of_a_crontab_escape_percent_signs() {
         let lines = cron_lines(&request("/srv/50% off.yaml", &["--data", "a=it's"]));
-        let expected = "*/30 * * * * /usr/bin/ccm apply --quiet --data 'a=it'\\''s' '/srv/50\\% off.yaml'";
+        let expected = "*/30 * * * * /usr/bin/ccm apply --quiet --honour-pause --data 'a=it'\\''s' '/srv/50\\% off.yaml'";
         assert_eq!(lines, [expected]);
     }
 }

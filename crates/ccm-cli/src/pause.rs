@@ -1,0 +1,77 @@
+//! `ccm pause`: a pause of the runs of timers.
+
+use std::time::{Duration, SystemTime};
+
+use ccm_model::escape_control;
+use ccm_report::rounded;
+use ccm_runtime::process::{Clock as _, SystemClock};
+use ccm_runtime::{ExitCode, LocalZone, Pause, PauseError, Session, printed};
+use serde_json::json;
+
+use crate::arguments::{DocumentFormat, PauseArguments};
+use crate::console::Console;
+use crate::{session, state};
+
+/// Begins, ends or shows the pause.
+pub(crate) fn run(arguments: &PauseArguments, console: &Console) -> ExitCode {
+    let session = session::open_with(console, &arguments.state);
+    match change(arguments, &session) {
+        Ok(text) => console.print(&text),
+        Err(error) => report_error(console, &session, &error),
+    }
+}
+
+fn change(arguments: &PauseArguments, session: &Session) -> Result<String, PauseError> {
+    let is_json = arguments.output == DocumentFormat::Json;
+    if arguments.end {
+        let ended = session.end_pause()?;
+        return Ok(match ended {
+            _ if is_json => document(None),
+            Some(pause) => format!("not {} any more\n", described(&pause)),
+            None => "not paused\n".to_owned(),
+        });
+    }
+    let pause = match (arguments.duration, &arguments.reason) {
+        (Some(duration), Some(reason)) => Some(session.begin_pause(duration, reason)?),
+        _ => session.pause()?,
+    };
+    Ok(if is_json { document(pause.as_ref()) } else { text(pause.as_ref(), SystemClock::new().now()) })
+}
+
+fn document(pause: Option<&Pause>) -> String {
+    printed::document(&json!({ "paused": pause.map(Pause::json) }))
+}
+
+/// Returns the pause as text, with how to end it.
+fn text(pause: Option<&Pause>, now: SystemTime) -> String {
+    let Some(pause) = pause else { return "not paused\n".to_owned() };
+    let left = pause.until.duration_since(now).unwrap_or(Duration::ZERO);
+    format!(
+        "{}\nruns with `--honour-pause`, such as those of the timer, wait for another {}; `ccm pause --end` ends the pause\n",
+        described(pause),
+        rounded(left)
+    )
+}
+
+/// Returns a pause on one line: its end, who began it, and why.
+pub(crate) fn described(pause: &Pause) -> String {
+    let until = LocalZone::of_this_process().display(pause.until);
+    let text = format!("paused until {until} by {}: {}", pause.by.label(), pause.reason);
+    escape_control(&text).into_owned()
+}
+
+/// Reports why a pause can't be read or changed.
+pub(crate) fn report_error(console: &Console, session: &Session, error: &PauseError) -> ExitCode {
+    let hint = match error {
+        PauseError::Duration | PauseError::Reason => {
+            console.error_of(error, "", &[]);
+            return ExitCode::Usage;
+        }
+        PauseError::State(error) => state::state_hint(session, error),
+        PauseError::Write { path, source } => session.state_advice(path, source).to_string(),
+        PauseError::Read { .. } => "end the pause with `ccm pause --end`, or begin it again".to_owned(),
+        _ => return state::report_setup_error(console, error),
+    };
+    console.error_of(error, "", &[hint]);
+    ExitCode::NothingRun
+}

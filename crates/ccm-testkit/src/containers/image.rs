@@ -6,10 +6,10 @@ use std::path::Path;
 pub const IMAGE: &str = "ccm-test/busybox:1";
 
 /// Programs of busybox that the image has by name.
-const PROGRAMS: [&str; 40] = [
+const PROGRAMS: [&str; 41] = [
     "awk", "cat", "chmod", "cp", "dd", "df", "echo", "env", "false", "grep", "head", "hostname", "id", "ip",
     "kill", "ls", "mkdir", "mkfifo", "mount", "mv", "nc", "od", "ping", "printf", "ps", "pwd", "rm", "sed",
-    "seq", "sh", "sleep", "stat", "tail", "test", "touch", "tr", "true", "wc", "wget", "yes",
+    "seq", "sh", "sleep", "sort", "stat", "tail", "test", "touch", "tr", "true", "wc", "wget", "yes",
 ];
 
 /// File in an archive.

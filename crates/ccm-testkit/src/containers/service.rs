@@ -138,6 +138,8 @@ fn groups_below(path: &Path) -> Vec<PathBuf> {
 }
 
 fn remove_group(path: &Path) {
-    groups_below(path).iter().for_each(|below| remove_group(below));
+    for below in groups_below(path) {
+        remove_group(&below);
+    }
     let _removed = std::fs::remove_dir(path);
 }

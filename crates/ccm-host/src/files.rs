@@ -3,6 +3,7 @@
 mod attributes;
 mod backup;
 mod below;
+mod beneath;
 mod content;
 mod create;
 mod directory;
@@ -27,6 +28,7 @@ use ccm_model::FileVersion;
 
 pub use backup::{BACKUP_METADATA_ENDING, BACKUPS, BackupMetadata, backup_stem, slug};
 pub use below::files_below;
+pub use beneath::read_beneath;
 pub use content::sha256;
 pub use create::create_file;
 pub use error::{FileError, FileStep};

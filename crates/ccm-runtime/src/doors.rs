@@ -8,7 +8,7 @@ use ccm_facts::CustomFacts;
 use ccm_host::{
     Cancellation, Clock, ConfigurationError, Files, LocalSystem, Machine, Runner, RunnerError, ShellError,
     SystemClock, SystemFiles, SystemMachine, SystemRunner, create_file, environment, files_below,
-    is_not_utf8, parse_shell, read_at_most, read_unnamed,
+    is_not_utf8, parse_shell, read_at_most, read_beneath, read_unnamed,
 };
 use ccm_redaction::Secrets;
 
@@ -83,6 +83,12 @@ pub trait Doors {
     /// Reads the file of variables beside a manifest, of at most `limit` bytes; `None` if it does not exist.
     fn dotenv(&self, path: &Path, limit: u64) -> Result<Option<Vec<u8>>, ConfigurationError> {
         read_unnamed(path, limit)
+    }
+
+    /// Reads a data file of at most `limit` bytes below a directory, without leaving it; `None` if the file does not
+    /// exist. A directory that does not exist is an error of kind [`io::ErrorKind::NotFound`].
+    fn data_file(&self, directory: &Path, name: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
+        read_beneath(directory, name, limit)
     }
 
     /// Reads a text of at most `limit` bytes that the caller of the session names; standard input without a

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use ccm_model::{Diagnostic, DiagnosticKind, escape_control, quote_words};
 use ccm_runtime::{
-    DataOptions, EntryOutcome, EvaluatedData, ExitCode, GivenFacts, InputError, Value, ValueSource, printed,
-    url_hint,
+    DataDocument, DataOptions, EntryOutcome, EvaluatedData, ExitCode, GivenFacts, InputError, Value,
+    ValueSource, printed, url_hint,
 };
 
-use crate::arguments::HieraParseArguments;
+use crate::arguments::{DocumentFormat, HieraParseArguments};
 use crate::console::Console;
 use crate::{diagnostics, manifest, session};
 
@@ -48,7 +48,12 @@ pub(crate) fn run(arguments: &HieraParseArguments, console: &Console) -> ExitCod
     };
     diagnostics::print(console, &data.warnings);
     if arguments.explain {
-        return console.print(&explanation(&data));
+        return console.print(&match arguments.output {
+            DocumentFormat::Text => explanation(&data, arguments.show_sensitive),
+            DocumentFormat::Json => {
+                printed::document(&DataDocument::new(&data, arguments.show_sensitive).json())
+            }
+        });
     }
     let found = match &arguments.query {
         None => Ok(data.value().clone()),
@@ -141,7 +146,7 @@ fn variable_name_part(key: &str) -> String {
 }
 
 /// Returns the entries of the hierarchy, each with its outcome, and the sources of each value.
-fn explanation(data: &EvaluatedData) -> String {
+fn explanation(data: &EvaluatedData, shows_secrets: bool) -> String {
     let mut rows = Vec::new();
     for (entry, outcome) in data.entries() {
         rows.push((escape_control(entry).into_owned(), outcome_in_words(outcome)));
@@ -150,8 +155,15 @@ fn explanation(data: &EvaluatedData) -> String {
     text += &if rows.is_empty() { "  none\n".to_owned() } else { columns(&rows) };
     rows.clear();
     for origin in data.origins() {
-        let sources: Vec<String> = origin.sources.iter().map(source_in_words).collect();
-        rows.push((escape_control(&origin.path.join(".")).into_owned(), sources.join(" + ")));
+        let source = |(source, value): &(ValueSource, Value)| {
+            let value = if shows_secrets { value.clone() } else { data.redact(value) };
+            format!("{}: {}", source_in_words(source), shortened(&printed::word(&value)))
+        };
+        let mut sources = origin.sources.iter().map(source).collect::<Vec<_>>().join(" + ");
+        if let Some(merge) = data.merge_of(&origin.path) {
+            sources += &format!(" (@merge {merge})");
+        }
+        rows.push((escape_control(&origin.path.join(".")).into_owned(), sources));
     }
     text += "values:\n";
     text + &if rows.is_empty() { "  none\n".to_owned() } else { columns(&rows) }
@@ -161,8 +173,21 @@ fn outcome_in_words(outcome: &EntryOutcome) -> String {
     let named = |name: &str, what: &str| format!("`{}`: {what}", escape_control(name));
     match outcome {
         EntryOutcome::Empty => "skipped: all of its expressions are empty".to_owned(),
-        EntryOutcome::NotFound(name) => named(name, "no override of that name"),
-        EntryOutcome::Applied(name) => named(name, "applied"),
+        EntryOutcome::NotFound { name, file: None } => named(name, "no override of that name"),
+        EntryOutcome::NotFound { name, file: Some(file) } => {
+            named(name, &format!("no override of that name, and no {}", escape_control(file)))
+        }
+        EntryOutcome::Applied { name, sources, only_merged_keys } => {
+            let applied = if *only_merged_keys { "applied to keys with `@merge`" } else { "applied" };
+            match &sources[..] {
+                [ValueSource::Override(_)] => named(name, applied),
+                sources => {
+                    let sources: Vec<String> = sources.iter().map(source_in_words).collect();
+                    named(name, &format!("{applied}: {}", sources.join(" + ")))
+                }
+            }
+        }
+        EntryOutcome::Invalid(name) => named(name, "its file has errors"),
         EntryOutcome::Repeated(name) => named(name, "already applied"),
         EntryOutcome::NotReached(Some(name)) => named(name, "not tried, because an earlier entry matched"),
         EntryOutcome::NotReached(None) => "not tried, because an earlier entry matched".to_owned(),
@@ -174,10 +199,19 @@ fn source_in_words(source: &ValueSource) -> String {
         ValueSource::Data => "data".to_owned(),
         ValueSource::Parent => "the manifest that applies this one".to_owned(),
         ValueSource::Override(name) => format!("override `{}`", escape_control(name)),
-        ValueSource::File(name) => Path::new(name).display().to_string(),
+        ValueSource::File(name) => escape_control(name).into_owned(),
         // The value is not shown, because it may be a secret.
         ValueSource::CommandLine(_) => "--data".to_owned(),
     }
+}
+
+/// Returns a value on one line, cut if it is long.
+fn shortened(text: &str) -> String {
+    const MAX_LENGTH: usize = 60;
+    let text = if text.is_empty() { "\"\"".into() } else { escape_control(text) };
+    let mut characters = text.chars();
+    let start: String = characters.by_ref().take(MAX_LENGTH).collect();
+    if characters.next().is_some() { start + "…" } else { start }
 }
 
 /// Returns rows of two columns.

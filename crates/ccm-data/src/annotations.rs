@@ -1,4 +1,4 @@
-//! Annotations in comments: `# @require`, `# @validate EXPRESSION` and `# @sensitive`.
+//! Annotations in comments: `# @require`, `# @validate EXPRESSION`, `# @sensitive` and `# @merge WORD`.
 //!
 //! [`collect`] finds them in the text of `data`, [`check`] applies them to the final data, and
 //! [`sensitive_texts`] lists the texts to redact.
@@ -8,19 +8,20 @@ mod comments;
 mod open_value;
 mod sensitive_ranges;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
 use ccm_expr::Value;
 use ccm_model::MIN_SECRET_LENGTH;
-use ccm_model::{Diagnostic, DiagnosticKind, Span, escape_control};
+use ccm_model::{Diagnostic, DiagnosticKind, Diagnostics, Span, escape_control};
 
+use crate::hierarchy::LevelMerge;
 use crate::printed;
 
 pub use collect::{annotation_spans, collect};
 pub use open_value::OpenValue;
-pub use sensitive_ranges::{sensitive_parts, sensitive_parts_of_invalid};
+pub use sensitive_ranges::{secrets_of_invalid, sensitive_parts, sensitive_parts_of_invalid};
 
 /// Annotation of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,6 +50,8 @@ pub enum AnnotationKind {
     },
     /// The value is redacted everywhere.
     Sensitive,
+    /// The values of the levels of a hierarchy are merged this way.
+    Merge(LevelMerge),
 }
 
 /// Error of the evaluation of an expression.
@@ -63,6 +66,37 @@ pub struct EvaluationError {
     pub range: Option<Range<usize>>,
     /// Hints.
     pub hints: Vec<String>,
+}
+
+/// Returns the merges of the keys directly below `data`. Reports annotations that have no effect: for a key further
+/// down, a second one for the same key, and without levels any but `unique`, which is for data from outside as well.
+pub fn level_merges(
+    annotations: &[Annotation],
+    has_levels: bool,
+    diagnostics: &mut Diagnostics,
+) -> HashMap<Arc<str>, LevelMerge> {
+    let mut merges = HashMap::new();
+    let mut spans: HashMap<&[Arc<str>], Span> = HashMap::new();
+    for Annotation { path, span, kind, .. } in annotations {
+        let AnnotationKind::Merge(merge) = kind else { continue };
+        let warning = |message: &str| Diagnostic::warning(DiagnosticKind::NoEffect, *span, message);
+        let [key] = &path[..] else {
+            let warning = warning("`@merge` has an effect only above a key directly below `data`");
+            diagnostics.push(warning.with_hint("write the annotation above the first key of the path"));
+            continue;
+        };
+        if let Some(first) = spans.insert(path, *span) {
+            let warning = warning("this key has a `@merge` already, and this one has no effect");
+            diagnostics.push(warning.with_label(first, "the first"));
+            spans.insert(path, first);
+            continue;
+        }
+        if !has_levels && *merge != LevelMerge::Unique {
+            diagnostics.push(warning("this has no effect, because there is no `hierarchy`"));
+        }
+        merges.insert(Arc::clone(key), *merge);
+    }
+    merges
 }
 
 /// Checks the final data against its annotations. `validate` evaluates an expression for a value. Missing

@@ -1,15 +1,22 @@
-//! Selection and order of overrides. [`read`] reads `hierarchy`, [`Overrides::read`] the overrides. The
-//! caller expands the entries of `order`, and of the selected overrides what no higher layer replaces.
+//! Selection and order of overrides and data files. [`read()`] reads `hierarchy`, [`Overrides::read`] the overrides.
+//! The caller expands the entries of `order`, reads the data files, and evaluates of the selected levels what no
+//! higher layer replaces.
 
 mod effect;
+mod level_path;
+mod levels;
 mod read;
+
+use std::collections::HashSet;
 
 use ccm_expr::Value;
 use ccm_model::{Node, NodeKey, Span};
 use indexmap::IndexMap;
 
-use crate::layers::{Layers, ValueSource};
+use crate::layers::ValueSource;
 
+pub use level_path::{LevelPathError, level_path};
+pub use levels::{LevelMerge, LevelMerges, layers};
 pub use read::read;
 
 /// The `hierarchy` property.
@@ -19,6 +26,8 @@ pub struct Hierarchy {
     pub order: Vec<OrderEntry>,
     /// Merge strategy.
     pub merge: Merge,
+    /// Directory of the data files of levels, as written, with its span.
+    pub data_dir: Option<(Box<str>, Span)>,
     /// The manifest has no hierarchy.
     is_implied: bool,
     /// Parts with errors are left out.
@@ -34,13 +43,13 @@ pub struct OrderEntry {
     pub span: Span,
 }
 
-/// Strategy to merge overrides into the data.
+/// Strategy to merge levels into the data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Merge {
-    /// The first override found replaces whole keys; no other applies.
+    /// The first level found replaces whole keys; no other applies.
     #[default]
     First,
-    /// All overrides found are merged deep, in order.
+    /// All levels found are merged deep, in order.
     Deep,
 }
 
@@ -101,59 +110,116 @@ impl Overrides {
 pub enum EntryOutcome {
     /// All expressions are empty.
     Empty,
-    /// No override has this name.
-    NotFound(String),
-    /// The override applies.
-    Applied(String),
-    /// The override applies already.
+    /// Nothing has this name.
+    NotFound {
+        /// The name.
+        name: String,
+        /// Data file that does not exist, if data files are read.
+        file: Option<String>,
+    },
+    /// The level is used.
+    Applied {
+        /// The name.
+        name: String,
+        /// What has this name: an override, a data file or both.
+        sources: Vec<ValueSource>,
+        /// The level is used only for keys with a merge of their own, because an earlier entry was found.
+        only_merged_keys: bool,
+    },
+    /// The level is used already.
     Repeated(String),
     /// An earlier entry was found, and only the first counts.
     NotReached(Option<String>),
+    /// The data file has errors, which are reported.
+    Invalid(String),
 }
 
-/// Overrides that apply.
+/// Data file of a level, as far as it was read.
 #[derive(Clone, Debug)]
-pub struct Selection<'o> {
+pub enum LevelFile<F> {
+    /// No data files are read.
+    NotRead,
+    /// The file does not exist.
+    Missing(String),
+    /// The file has errors, which are reported.
+    Invalid,
+    /// Name and content.
+    Found(String, F),
+}
+
+/// Level that is used.
+#[derive(Clone, Debug)]
+pub struct Level<'o, F> {
+    /// Override, the lower part.
+    pub over: Option<&'o Override>,
+    /// Name and content of the data file, the upper part.
+    pub file: Option<(String, F)>,
+}
+
+/// Levels that are used.
+#[derive(Clone, Debug)]
+pub struct Selection<'o, F> {
     /// Outcome of each entry of `order`.
     pub outcomes: Vec<EntryOutcome>,
-    /// Overrides that apply, in order.
-    pub applied: Vec<&'o Override>,
+    /// Levels that are used, in order.
+    pub levels: Vec<Level<'o, F>>,
 }
 
-/// Selects the overrides that apply. `expanded` holds the entries of `order`.
-pub fn select<'o>(merge: Merge, expanded: &[ExpandedEntry], overrides: &'o Overrides) -> Selection<'o> {
+/// Selects the levels that are used. `expanded` holds the entries of `order`, and `read` reads the data file for the
+/// entry with a number and a name.
+pub fn select<'o, F>(
+    merges: &LevelMerges,
+    expanded: &[ExpandedEntry],
+    overrides: &'o Overrides,
+    read: &mut dyn FnMut(usize, &str) -> LevelFile<F>,
+) -> Selection<'o, F> {
     let mut outcomes = Vec::with_capacity(expanded.len());
-    let mut applied: IndexMap<&str, &Override> = IndexMap::new();
-    for entry in expanded {
-        let is_over = merge == Merge::First && !applied.is_empty();
-        outcomes.push(match entry {
-            ExpandedEntry::Empty if is_over => EntryOutcome::NotReached(None),
-            ExpandedEntry::Empty => EntryOutcome::Empty,
-            ExpandedEntry::Name(name) if is_over => EntryOutcome::NotReached(Some(name.clone())),
-            ExpandedEntry::Name(name) => match overrides.get(name) {
-                None => EntryOutcome::NotFound(name.clone()),
-                // Applying an override twice would append its lists twice.
-                Some(_) if applied.contains_key(name.as_str()) => EntryOutcome::Repeated(name.clone()),
-                Some(found) => {
-                    applied.insert(name, found);
-                    EntryOutcome::Applied(name.clone())
-                }
-            },
-        });
-    }
-    Selection { outcomes, applied: applied.into_values().collect() }
-}
-
-/// Returns the data with the overrides that apply, each evaluated, as layers.
-pub fn layers(data: Value, merge: Merge, applied: impl IntoIterator<Item = (String, Value)>) -> Layers {
-    let mut layers = Layers::new(data);
-    for (name, value) in applied {
-        match merge {
-            Merge::First => layers.add_shallow(ValueSource::Override(name), value),
-            Merge::Deep => layers.add_deep(ValueSource::Override(name), value),
+    let mut levels: Vec<Level<'o, F>> = Vec::new();
+    let mut names: HashSet<&str> = HashSet::new();
+    for (number, entry) in expanded.iter().enumerate() {
+        let is_found = !levels.is_empty();
+        let is_over = is_found && !merges.needs_all_levels();
+        let name = match entry {
+            ExpandedEntry::Name(name) => name,
+            ExpandedEntry::Empty => {
+                outcomes.push(if is_over { EntryOutcome::NotReached(None) } else { EntryOutcome::Empty });
+                continue;
+            }
+        };
+        if is_over {
+            outcomes.push(EntryOutcome::NotReached(Some(name.clone())));
+            continue;
         }
+        // Using a level twice would append its lists twice.
+        if names.contains(name.as_str()) {
+            outcomes.push(EntryOutcome::Repeated(name.clone()));
+            continue;
+        }
+        let over = overrides.get(name);
+        let mut sources: Vec<ValueSource> =
+            over.iter().map(|_| ValueSource::Override(name.clone())).collect();
+        let (file, missing) = match read(number, name) {
+            LevelFile::NotRead => (None, None),
+            LevelFile::Missing(file) => (None, Some(file)),
+            LevelFile::Found(file, content) => {
+                sources.push(ValueSource::File(file.clone()));
+                (Some((file, content)), None)
+            }
+            LevelFile::Invalid => {
+                outcomes.push(EntryOutcome::Invalid(name.clone()));
+                continue;
+            }
+        };
+        if over.is_none() && file.is_none() {
+            outcomes.push(EntryOutcome::NotFound { name: name.clone(), file: missing });
+            continue;
+        }
+        names.insert(name);
+        levels.push(Level { over, file });
+        let only_merged_keys = is_found && merges.default == Merge::First;
+        outcomes.push(EntryOutcome::Applied { name: name.clone(), sources, only_merged_keys });
     }
-    layers
+    Selection { outcomes, levels }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ccm_expr::Value;
 use indexmap::IndexMap;
 
-use crate::merge;
+use crate::merge::{self, KeyMerge, KeyMerges};
 
 /// Source of a layer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,18 +22,12 @@ pub enum ValueSource {
     Parent,
 }
 
-/// Depth of the merge into the layers below.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum MergeDepth {
-    Deep,
-    Shallow,
-}
-
 #[derive(Clone, Debug)]
 struct Layer {
     source: ValueSource,
     value: Value,
-    depth: MergeDepth,
+    /// Merge into the layers below.
+    merges: KeyMerges,
 }
 
 /// Layers from the lowest to the highest.
@@ -41,12 +35,13 @@ struct Layer {
 pub struct Layers(Vec<Layer>);
 
 /// Origin of the value of a key.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct ValueOrigin {
     /// Keys from the root.
     pub path: Vec<Arc<str>>,
-    /// Sources from the lowest to the highest: one, or several for a list with appended elements.
-    pub sources: Vec<ValueSource>,
+    /// Sources from the lowest to the highest, each with the value that it gives: one, or several for a list with
+    /// added elements.
+    pub sources: Vec<(ValueSource, Value)>,
 }
 
 impl Layers {
@@ -57,28 +52,25 @@ impl Layers {
 
     /// Starts with the lowest layer.
     pub fn new(data: Value) -> Self {
-        Self(vec![Layer { source: ValueSource::Data, value: data, depth: MergeDepth::Deep }])
+        Self(vec![Layer { source: ValueSource::Data, value: data, merges: KeyMerges::default() }])
     }
 
     /// Adds a layer that is merged deep.
     pub fn add_deep(&mut self, source: ValueSource, value: Value) {
-        self.0.push(Layer { source, value, depth: MergeDepth::Deep });
+        self.add(source, value, KeyMerges::default());
     }
 
-    /// Adds a layer that replaces whole keys.
-    pub fn add_shallow(&mut self, source: ValueSource, value: Value) {
-        self.0.push(Layer { source, value, depth: MergeDepth::Shallow });
+    /// Adds a layer.
+    pub fn add(&mut self, source: ValueSource, value: Value, merges: KeyMerges) {
+        self.0.push(Layer { source, value, merges });
     }
 
     /// Merges all layers.
     pub fn merged(&self) -> Value {
         let mut layers = self.0.iter();
         let mut whole = layers.next().map_or_else(Value::default, |lowest| lowest.value.clone());
-        for Layer { value, depth, .. } in layers {
-            match depth {
-                MergeDepth::Deep => merge::deep(&mut whole, value),
-                MergeDepth::Shallow => merge::shallow(&mut whole, value),
-            }
+        for Layer { value, merges, .. } in layers {
+            merge::by_key(&mut whole, value, merges);
         }
         whole
     }
@@ -98,8 +90,8 @@ impl Layers {
     fn trace(&self) -> Trace {
         let mut layers = self.0.iter().enumerate();
         let mut whole = layers.next().map_or_else(Trace::default, |(_, lowest)| Trace::of(&lowest.value, 0));
-        for (index, Layer { value, depth, .. }) in layers {
-            whole.merge(value, index, *depth);
+        for (index, Layer { value, merges, .. }) in layers {
+            whole.merge_keys(value, index, merges);
         }
         whole
     }
@@ -123,7 +115,11 @@ impl Layers {
     }
 
     fn origin(&self, path: &[Arc<str>], layers: &[usize]) -> ValueOrigin {
-        let sources = layers.iter().filter_map(|layer| self.0.get(*layer)).map(|layer| layer.source.clone());
+        let given = |layer: &Layer| {
+            let value = path.iter().try_fold(&layer.value, |value, key| value.get(key));
+            (layer.source.clone(), value.cloned().unwrap_or_default())
+        };
+        let sources = layers.iter().filter_map(|layer| self.0.get(*layer)).map(given);
         ValueOrigin { path: path.to_vec(), sources: sources.collect() }
     }
 }
@@ -202,25 +198,45 @@ impl Trace {
         }
     }
 
-    /// Follows `merge::deep` and `merge::shallow`, so that each part gets the layer that its value came from.
-    fn merge(&mut self, over: &Value, layer: usize, depth: MergeDepth) {
-        match (self, over, depth) {
-            (Self::Map { entries, .. }, Value::Map(over), depth) => {
+    /// Follows `merge::by_key`, so that each part gets the layer that its value came from.
+    fn merge_keys(&mut self, over: &Value, layer: usize, merges: &KeyMerges) {
+        let (Self::Map { entries, .. }, Value::Map(over)) = (&mut *self, over) else {
+            *self = Self::of(over, layer);
+            return;
+        };
+        for (key, over) in &**over {
+            match (entries.get_mut(key), merges.of(key)) {
+                // Null counts as an empty list.
+                (Some(Self::List(_)), KeyMerge::Unique) if over.is_null() => {}
+                (Some(trace), KeyMerge::Deep) | (Some(trace @ Self::List(_)), KeyMerge::Unique) => {
+                    trace.merge(over, layer);
+                }
+                _ => {
+                    entries.insert(Arc::clone(key), Self::of(over, layer));
+                }
+            }
+        }
+    }
+
+    /// Follows `merge::deep`.
+    fn merge(&mut self, over: &Value, layer: usize) {
+        match (self, over) {
+            (Self::Map { entries, .. }, Value::Map(over)) => {
                 for (key, over) in &**over {
                     match entries.get_mut(key) {
-                        Some(trace) if depth == MergeDepth::Deep => trace.merge(over, layer, depth),
-                        _ => {
+                        Some(trace) => trace.merge(over, layer),
+                        None => {
                             entries.insert(Arc::clone(key), Self::of(over, layer));
                         }
                     }
                 }
             }
-            (Self::List(layers), Value::List(over), MergeDepth::Deep) => {
+            (Self::List(layers), Value::List(over)) => {
                 if !over.is_empty() {
                     layers.push(layer);
                 }
             }
-            (trace, over, _) => *trace = Self::of(over, layer),
+            (trace, over) => *trace = Self::of(over, layer),
         }
     }
 }
@@ -242,7 +258,7 @@ mod tests {
             }
         };
         let one = |origin: &ValueOrigin| {
-            let sources: Vec<String> = origin.sources.iter().map(source).collect();
+            let sources: Vec<String> = origin.sources.iter().map(|(found, _)| source(found)).collect();
             format!("{}: {}", origin.path.join("."), sources.join(" + "))
         };
         layers.origins().iter().map(one).collect()
@@ -251,7 +267,8 @@ mod tests {
     #[test]
     fn a_replaced_key_has_the_origin_of_its_replacement() {
         let mut layers = Layers::new(value("{a: 1, b: {x: 1, y: 2}, c: [1]}"));
-        layers.add_shallow(ValueSource::Override("os:debian".to_owned()), value("{b: {y: 3}, c: [2], d: 4}"));
+        let over = value("{b: {y: 3}, c: [2], d: 4}");
+        layers.add(ValueSource::Override("os:debian".to_owned()), over, KeyMerge::Replace.into());
         assert!(same(&layers.merged(), &value("{a: 1, b: {y: 3}, c: [2], d: 4}")));
         assert_eq!(summary(&layers), ["a: data", "b.y: os:debian", "c: os:debian", "d: os:debian"]);
     }
@@ -279,6 +296,22 @@ mod tests {
         );
     }
 
+    #[test]
+    fn sources_give_their_values() {
+        let mut layers = Layers::new(value("{a: [1], b: {c: 1}, d: x}"));
+        let merges =
+            KeyMerges { default: KeyMerge::Deep, by_key: Arc::new([("a".into(), KeyMerge::Unique)].into()) };
+        layers.add(ValueSource::File("one.yaml".to_owned()), value("{a: [1, 2], b: {c: 2}}"), merges);
+        let shown = |(source, value): &(ValueSource, Value)| format!("{source:?} {value}");
+        let found: Vec<Vec<String>> =
+            layers.origins().iter().map(|origin| origin.sources.iter().map(shown).collect()).collect();
+        let file = |value: &str| format!("File(\"one.yaml\") {value}");
+        assert_eq!(
+            found,
+            [vec!["Data [1]".to_owned(), file("[1,2]")], vec![file("2")], vec!["Data x".to_owned()]]
+        );
+    }
+
     /// Collects the paths of all values except for maps that hold any.
     fn paths(value: &Value, path: &str, found: &mut Vec<String>) {
         match value {
@@ -296,12 +329,12 @@ mod tests {
         #[test]
         fn every_value_has_an_origin(
             data in any_map(),
-            over in prop::collection::vec((any_map(), any::<bool>()), 0..4),
+            over in prop::collection::vec((any_map(), 0..3_usize), 0..4),
         ) {
             let mut layers = Layers::new(data);
-            for (over, is_deep) in over {
-                let add = if is_deep { Layers::add_deep } else { Layers::add_shallow };
-                add(&mut layers, ValueSource::Override(String::new()), over);
+            for (over, merge) in over {
+                let merge = [KeyMerge::Deep, KeyMerge::Replace, KeyMerge::Unique][merge];
+                layers.add(ValueSource::Override(String::new()), over, merge.into());
             }
             let mut expected = Vec::new();
             paths(&layers.merged(), "", &mut expected);
@@ -311,7 +344,7 @@ mod tests {
             for ValueOrigin { path, sources: expected } in &origins {
                 let below = [&path[..], &["below".into()]].concat();
                 let found = sources.at(path);
-                prop_assert!(expected.iter().all(|source| found.contains(&source)), "{found:?}");
+                prop_assert!(expected.iter().all(|(source, _)| found.contains(&source)), "{found:?}");
                 prop_assert_eq!(sources.at(&below), found);
             }
             let found: Vec<String> =

@@ -4,14 +4,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use ccm_data::annotations::{self, Annotation, AnnotationKind};
-use ccm_data::hierarchy::{self, EntryOutcome, ExpandedEntry, Hierarchy, Merge, Overrides, Selection};
+use ccm_data::hierarchy::{self, EntryOutcome, ExpandedEntry, Hierarchy, LevelMerges, Overrides, Selection};
 use ccm_data::layers::{LayerSources, Layers, ValueSource};
 use ccm_expr::{Map, Value};
-use ccm_model::{Diagnostic, DiagnosticKind, Diagnostics, NodeEntry, NodeKey, NodeMap, Span};
+use ccm_model::{Diagnostic, DiagnosticKind, Diagnostics, Node, NodeEntry, NodeKey, NodeMap, Span};
 
 use crate::eval_context::EvalContext;
 use crate::expand::Expander;
 use crate::foreach::ItemScope;
+use crate::levels::{LevelEvaluator, LevelFiles};
 use crate::messages::{expected, shown};
 use crate::scope::{ManifestEvaluator, ManifestScope, Phase};
 use crate::unchecked::UnknownPaths;
@@ -59,12 +60,18 @@ pub struct ResolvedData {
     pub entries: Vec<(String, EntryOutcome)>,
     /// Layers that were merged.
     pub layers: Layers,
+    /// How the values of the levels were merged.
+    pub merges: LevelMerges,
     /// Annotations of all layers.
     pub(crate) annotations: Vec<Annotation>,
     /// Some values are unavailable, which was reported.
     pub(crate) is_incomplete: bool,
     /// Values that are unknown, because an input was left out.
     pub(crate) unknown: UnknownPaths,
+    /// Secret texts in data files of levels, also of values that are not used.
+    pub(crate) level_secrets: Vec<String>,
+    /// Contents of data files of levels.
+    pub(crate) files: Vec<NodeMap>,
 }
 
 /// Merges the data of a manifest. [`check`] then checks the result against the annotations.
@@ -101,13 +108,12 @@ pub(crate) fn resolve(
         Some(entry) => Overrides::read(&entry.value, diagnostics),
         None => Overrides::default(),
     };
-    if nodes.overrides.as_ref().is_none_or(|entry| entry.value.is_null() || entry.value.as_map().is_some()) {
-        let entries = nodes.overrides.as_ref().and_then(|entry| entry.value.as_map());
-        let names: Vec<&NodeKey> =
-            entries.iter().flat_map(|map| map.entries()).map(|entry| &entry.key).collect();
-        let key = nodes.overrides.as_ref().map(|entry| &entry.key);
-        diagnostics.extend(hierarchy.without_effect(key, &names));
-    }
+    let mut collected = match &nodes.data {
+        Some(entry) => annotations::collect(text, &entry.key, &entry.value, diagnostics),
+        None => Vec::new(),
+    };
+    let by_key = annotations::level_merges(&collected, !hierarchy.order.is_empty(), diagnostics);
+    let merges = LevelMerges { default: hierarchy.merge, by_key };
     let names: Vec<ExpandedEntry> = hierarchy
         .order
         .iter()
@@ -116,68 +122,79 @@ pub(crate) fn resolve(
             None => ExpandedEntry::Empty,
         })
         .collect();
-    let Selection { outcomes, applied } = hierarchy::select(hierarchy.merge, &names, &overrides);
-    // The highest layers are evaluated first, because what they replace is not evaluated.
-    let mut above: Vec<&Value> = outer.overlays.iter().chain(outer.above).map(|layer| &layer.value).collect();
-    let mut values: Vec<(String, Value)> = Vec::with_capacity(applied.len());
-    for applied in applied.iter().rev() {
-        let below: Vec<&Value> = match hierarchy.merge {
-            Merge::First => above.clone(),
-            Merge::Deep => above.iter().copied().chain(values.iter().map(|(_, value)| value)).collect(),
-        };
-        let value = expander.value_below(&applied.node, &below);
-        values.push((applied.key.text.to_string(), value));
-    }
-    let replaced = match (hierarchy.merge, values.first()) {
-        // The first override replaces whole keys, whatever their values.
-        (Merge::First, Some((_, Value::Map(over)))) => {
-            over.keys().map(|key| (Arc::clone(key), Value::Null)).collect()
-        }
-        _ => Map::new(),
+    let mut files = LevelFiles::new(context, hierarchy.data_dir.as_ref(), directory, &collected);
+    let Selection { outcomes, levels } =
+        hierarchy::select(&merges, &names, &overrides, &mut |number, name| {
+            files.read(&hierarchy.order[number], name, diagnostics)
+        });
+    let LevelFiles { sensitive, secrets: level_secrets, has_errors, .. } = files;
+    warn_without_effect(nodes, &hierarchy, &outcomes, diagnostics);
+    let mut evaluator = LevelEvaluator {
+        context,
+        merges: &merges,
+        above: outer.overlays.iter().chain(outer.above).map(|layer| layer.value.clone()).collect(),
+        has_unknown: has_errors,
+        unknown: UnknownPaths::default(),
     };
-    let replaced = Value::Map(Arc::new(replaced));
-    match hierarchy.merge {
-        Merge::First => above.push(&replaced),
-        Merge::Deep => above.extend(values.iter().map(|(_, value)| value)),
-    }
+    let values = evaluator.levels(&levels, &mut expander, diagnostics);
     let own = data;
-    let data = data.map_or_else(|| Value::map::<&str>([]), |data| expander.value_below(data, &above));
-    values.reverse();
-    let mut layers = hierarchy::layers(data, hierarchy.merge, values);
-    diagnostics.append(&mut expander.found.diagnostics);
-    let is_incomplete = outer.is_incomplete || !expander.found.refused.is_empty();
-    let mut unknown = UnknownPaths::default();
-    for node in own.into_iter().chain(applied.iter().map(|applied| &applied.node)) {
+    let data = data.and_then(Node::as_map).map(NodeMap::entries).unwrap_or_default();
+    let data = Value::map(
+        data.iter().map(|entry| (&*entry.key.text, evaluator.value(entry, &mut expander, diagnostics))),
+    );
+    let LevelEvaluator { has_unknown, mut unknown, .. } = evaluator;
+    for node in own.into_iter().chain(levels.iter().filter_map(|level| level.over.map(|over| &over.node))) {
         unknown.add_node(node, &expander.found.unchecked);
     }
     outer.overlays.iter().for_each(|overlay| unknown.add(&overlay.unknown));
+    let mut layers = hierarchy::layers(data, values, &merges);
+    diagnostics.append(&mut expander.found.diagnostics);
+    let is_incomplete = outer.is_incomplete || has_unknown || !expander.found.refused.is_empty();
     let own = outer.defaults.map(|_| layers.merged());
     for overlay in outer.overlays {
-        layers.add_deep(overlay.source.clone(), overlay.value.clone());
+        layers.add(overlay.source.clone(), overlay.value.clone(), merges.outer_merges());
     }
     let mut value = layers.merged();
     if let (Some(Value::Map(defaults)), Some(own)) = (outer.defaults, &own) {
         value = with_defaults(&value, own, defaults);
         warn_of_own_values(nodes, &value, defaults, diagnostics);
     }
-    let mut collected = Vec::new();
-    if let Some(entry) = &nodes.data {
-        collected = annotations::collect(text, &entry.key, &entry.value, diagnostics);
-    }
+    collected.extend(sensitive);
     if let Some(entry) = &nodes.overrides {
         collected.extend(override_annotations(text, entry, &overrides, diagnostics));
     }
     collected.extend(outer.overlays.iter().flat_map(|overlay| overlay.annotations.iter().cloned()));
     let entries = hierarchy.order.iter().map(|entry| entry.text.to_string()).zip(outcomes).collect();
+    let files = levels.into_iter().filter_map(|level| level.file?.1.into_map()).collect();
     ResolvedData {
         value,
         secrets: Vec::new(),
         entries,
         layers,
+        merges,
         annotations: collected,
         is_incomplete,
         unknown,
+        level_secrets,
+        files,
     }
+}
+
+/// Warns of overrides and of entries of `order` that never have an effect.
+fn warn_without_effect(
+    nodes: &DataNodes,
+    hierarchy: &Hierarchy,
+    outcomes: &[EntryOutcome],
+    diagnostics: &mut Diagnostics,
+) {
+    let overrides = nodes.overrides.as_ref();
+    if overrides.is_some_and(|entry| !entry.value.is_null() && entry.value.as_map().is_none()) {
+        return;
+    }
+    let entries = overrides.and_then(|entry| entry.value.as_map());
+    let names: Vec<&NodeKey> = entries.iter().flat_map(|map| map.entries()).map(|entry| &entry.key).collect();
+    let key = overrides.map(|entry| &entry.key);
+    diagnostics.extend(hierarchy.without_effect(key, &names, outcomes));
 }
 
 /// Checks the merged data against its annotations, and finds the secrets.
@@ -211,6 +228,7 @@ pub(crate) fn check(data: &mut ResolvedData, context: &EvalContext<'_>, diagnost
     // A secret that a higher layer replaced may still be in use.
     let values = data.layers.values().chain([&data.value]);
     data.secrets = values.flat_map(|value| annotations::sensitive_texts(value, &data.annotations)).collect();
+    data.secrets.append(&mut data.level_secrets);
     diagnostics.extend(annotations::warn_of_short_secrets(&data.value, &data.annotations));
 }
 

@@ -16,6 +16,8 @@ pub(crate) struct DataKeys {
     data: HashSet<Box<str>>,
     /// Keys of overrides.
     overrides: Vec<NodeKey>,
+    /// Keys of data files of levels.
+    files: Vec<NodeKey>,
     /// Maps of data and overrides, for the keys within.
     maps: Vec<NodeMap>,
 }
@@ -33,6 +35,12 @@ impl DataKeys {
         }
     }
 
+    /// Adds the content of a data file of a level.
+    pub(crate) fn add_file(&mut self, map: NodeMap, with_maps: bool) {
+        self.files.extend(map.entries().iter().map(|entry| entry.key.clone()));
+        self.maps.extend(with_maps.then_some(map));
+    }
+
     /// Adds values that a resource passes to its manifest.
     pub(crate) fn add_data(&mut self, data: &Node, with_maps: bool) {
         let Some(map) = data.as_map() else { return };
@@ -40,11 +48,18 @@ impl DataKeys {
         self.maps.extend(with_maps.then(|| map.clone()));
     }
 
-    /// Warns of keys in overrides that no data has.
+    /// Warns of keys in overrides and in data files that no data has.
     pub(crate) fn check_overrides(&self, diagnostics: &mut Diagnostics) {
-        for key in self.overrides.iter().filter(|key| !self.data.contains(&key.text)) {
-            let message = format!("no `data` has the key `{}` of this override", shown(&key.text));
+        let of_overrides = self.overrides.iter().map(|key| (key, "override"));
+        let keys = of_overrides.chain(self.files.iter().map(|key| (key, "file")));
+        for (key, holder) in keys.filter(|(key, _)| !self.data.contains(&key.text)) {
+            let message = format!("no `data` has the key `{}` of this {holder}", shown(&key.text));
             let warning = Diagnostic::warning(DiagnosticKind::NoEffect, key.span, message);
+            if holder == "file" && &*key.text == "data" {
+                diagnostics
+                    .push(warning.with_hint("write the values at the top of the file, without `data:`"));
+                continue;
+            }
             let meant = closest(&key.text, self.data.iter().map(|key| &**key));
             diagnostics.push(match meant {
                 Some(_) => warning.with_suggestion(meant),
@@ -59,8 +74,10 @@ impl DataKeys {
             // Assignments that are no assignments are reported already.
             let Ok(path) = assignment::path(written) else { continue };
             let [first, rest @ ..] = &path[..] else { continue };
-            let known =
-                || self.data.iter().map(|key| &**key).chain(self.overrides.iter().map(|key| &*key.text));
+            let known = || {
+                let of_levels = self.overrides.iter().chain(&self.files).map(|key| &*key.text);
+                self.data.iter().map(|key| &**key).chain(of_levels)
+            };
             if known().any(|key| key == first) {
                 diagnostics.extend(self.near_miss(&path, first, rest));
                 continue;

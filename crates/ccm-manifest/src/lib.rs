@@ -33,6 +33,7 @@ mod foreign_words;
 mod generated;
 mod hiera;
 mod late;
+mod levels;
 mod load;
 mod messages;
 mod missing_sources;

@@ -194,6 +194,9 @@ impl<'s> Loader<'s, '_> {
         let mut data =
             data::resolve(&data, &self.context, &text, &directory, &layered, &mut self.diagnostics);
         data.unknown.add(&outer.unknown);
+        for file in std::mem::take(&mut data.files) {
+            self.data_keys.add_file(file, self.has_assignments);
+        }
         data::check(&mut data, &self.context, &mut self.diagnostics);
         debug!(hierarchy = data.entries.len(), sensitive = data.secrets.len(), "resolved the data");
         self.secrets.extend(data.secrets.iter().cloned());

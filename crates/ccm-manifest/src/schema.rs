@@ -94,8 +94,8 @@ fn hierarchy() -> Value {
         "additionalProperties": false,
         "properties": {
             "order": {
-                "description": "Names of overrides, which may use facts. An entry whose expressions are all \
-                                empty is skipped.",
+                "description": "Names of overrides and data files, which may use facts. An entry whose expressions \
+                                are all empty is skipped.",
                 "type": ["array", "null"],
                 "items": { "type": ["string", "number", "boolean"], "pattern": VISIBLE },
             },
@@ -103,6 +103,13 @@ fn hierarchy() -> Value {
                 "description": "`first` uses the first existing override, `deep` merges all of them. Default: \
                                 `first`.",
                 "enum": ["first", "deep", null],
+            },
+            "data_dir": {
+                "description": "Directory of data files. The values in its file `a/b.yaml` belong to the entry `a:b` of \
+                                `order`, over the override of that name.",
+                "type": ["string", "number", "boolean", "null"],
+                "pattern": VISIBLE,
+                "not": { "type": "string", "pattern": "\\{\\{|\\$\\{|[\\u0000-\\u001f\\u007f]" },
             },
         },
     })

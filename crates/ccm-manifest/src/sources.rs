@@ -23,6 +23,17 @@ pub trait Sources {
     /// Reads a file that a manifest refers to: another manifest, a template, any other file.
     fn read(&self, path: &Path) -> io::Result<String>;
 
+    /// Reads a file below a directory, without leaving the directory: `name` is relative and has no `..`, and no link
+    /// on the way may lead out. Returns `None` if the file does not exist, and an error of kind
+    /// [`io::ErrorKind::NotFound`] if the directory does not exist.
+    fn read_below(&self, directory: &Path, name: &Path) -> io::Result<Option<String>> {
+        match self.read(&directory.join(name)) {
+            Ok(text) => Ok(Some(text)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Returns `true` if a file that a resource copies does not exist on the machine. A path that can't be inspected is
     /// not missing. `is_absolute` tells a path of the machine from one beside the manifest.
     fn is_missing(&self, _path: &Path, _is_absolute: bool) -> bool {

@@ -1,6 +1,7 @@
 //! Evaluation of facts, values and expressions without a run.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use ccm_data::facts::{self, FactFile};
 use ccm_data::hierarchy::EntryOutcome;
@@ -83,9 +84,14 @@ impl EvaluatedData {
         &self.data.entries
     }
 
-    /// Returns the sources of each value.
+    /// Returns the sources of each value, secrets included.
     pub fn origins(&self) -> Vec<ValueOrigin> {
         self.data.layers.origins()
+    }
+
+    /// Returns the word of `# @merge` for the first key of a path, if it has one.
+    pub fn merge_of(&self, path: &[Arc<str>]) -> Option<&'static str> {
+        self.data.merges.by_key.get(path.first()?).map(|merge| merge.as_str())
     }
 }
 

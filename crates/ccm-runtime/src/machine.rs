@@ -205,6 +205,12 @@ impl Sources for MachineSources {
             .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))
     }
 
+    fn read_below(&self, directory: &Path, name: &Path) -> io::Result<Option<String>> {
+        let not_text = |_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text");
+        let content = self.doors.doors.data_file(directory, name, MAX_FILE_SIZE)?;
+        content.map(|bytes| String::from_utf8(bytes).map_err(not_text)).transpose()
+    }
+
     fn version(&self, path: &Path) -> Option<FileVersion> {
         self.doors.files.version(path)
     }

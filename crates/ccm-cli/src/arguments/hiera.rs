@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::headings;
 use super::parsers::{AssignmentParser, variable_name};
+use super::{DocumentFormat, headings};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum HieraCommand {
@@ -47,9 +47,19 @@ pub(crate) struct HieraParseArguments {
     #[arg(long, value_name = "PATH")]
     pub query: Option<String>,
 
-    /// Print the entries of the hierarchy that matched, and the source of each value, instead of the data
+    /// Print the entries of the hierarchy that matched, and which of them gives what for each key
     #[arg(long, conflicts_with_all = ["yaml", "env", "query"])]
     pub explain: bool,
+
+    /// Format of --explain
+    #[arg(
+        long,
+        value_enum,
+        default_value_t = DocumentFormat::Text,
+        requires = "explain",
+        help_heading = headings::OUTPUT
+    )]
+    pub output: DocumentFormat,
 
     /// Use the facts of this machine as well
     #[arg(short = 'S', long, help_heading = headings::DATA)]

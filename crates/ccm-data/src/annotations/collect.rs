@@ -3,13 +3,14 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use ccm_model::{Diagnostic, DiagnosticKind, Diagnostics, Node, NodeKey, NodeValue, Span, closest};
+use ccm_model::{Diagnostic, DiagnosticKind, Diagnostics, Node, NodeKey, NodeValue, Span, closest, listed};
 
 use super::comments::{self, Comment};
 use super::{Annotation, AnnotationKind};
+use crate::hierarchy::LevelMerge;
 
 /// Names of annotations; the second is an alias of the first.
-const NAMES: [&str; 4] = ["require", "required", "validate", "sensitive"];
+const NAMES: [&str; 5] = ["require", "required", "validate", "sensitive", "merge"];
 
 /// Collects the annotations in `data`, given by its key and value. An annotation is written in a comment on a
 /// line of its own above a key. A comment may hold several.
@@ -67,6 +68,8 @@ enum AnnotationError {
     /// Unknown name; the field is the name that was probably meant.
     Misspelt(&'static str),
     NoExpression,
+    /// No word of `@merge`; the field is the word that was probably meant.
+    NoMerge(Option<&'static str>),
 }
 
 /// Parses the annotations of a comment. A word with `@` that resembles no name is ignored.
@@ -92,6 +95,17 @@ fn read(source_text: &str, comment: &Comment) -> Vec<ParsedAnnotation> {
                     let span = Span::new(comment.span.source, end - expression.len(), end);
                     let kind = AnnotationKind::Validate { expression: expression.to_owned(), span };
                     (Span { end: comment.span.end, ..name_span }, Ok(kind))
+                }
+            }
+            "merge" => {
+                let written = after_name.trim_start_matches([' ', '\t', ':']);
+                let (word, after_word) = written.split_at(written.find(is_end).unwrap_or(written.len()));
+                rest = after_word.trim_start_matches([' ', '\t', ',', ';']);
+                let word_end = comment.span.end as usize - after_word.len();
+                let span = Span::new(comment.span.source, start, word_end);
+                match LevelMerge::of(word) {
+                    Some(merge) => (span, Ok(AnnotationKind::Merge(merge))),
+                    None => (span, Err(AnnotationError::NoMerge(closest(word, LevelMerge::WORDS)))),
                 }
             }
             name => match closest(name, NAMES) {
@@ -169,6 +183,17 @@ fn error_at(error: AnnotationError, span: Span) -> Diagnostic {
         AnnotationError::Misspelt(meant) => {
             Diagnostic::warning(DiagnosticKind::NoEffect, span, "unknown annotation, which has no effect")
                 .with_suggestion(Some(&format!("@{meant}")))
+        }
+        AnnotationError::NoMerge(meant) => {
+            let warning = Diagnostic::warning(
+                DiagnosticKind::NoEffect,
+                span,
+                "`@merge` has none of its words, and no effect",
+            );
+            match meant {
+                Some(_) => warning.with_suggestion(meant),
+                None => warning.with_hint(format!("use {}", listed(&LevelMerge::WORDS, "or"))),
+            }
         }
         AnnotationError::NoExpression => {
             Diagnostic::error(DiagnosticKind::Missing, span, "`@validate` has no expression")

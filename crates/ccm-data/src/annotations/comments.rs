@@ -85,7 +85,7 @@ fn collect_between(
     let first = comments.len();
     let mut line_start = start;
     for line in gap.split_inclusive(['\n', '\r']) {
-        let after_token = line_start == start && !text[..start].ends_with(['\n', '\r']);
+        let after_token = line_start == start && start > 0 && !text[..start].ends_with(['\n', '\r']);
         let content = line.trim_end();
         if let Some(found) = hash(content, after_token) {
             let written = content[found..].trim_start_matches('#').trim_start();

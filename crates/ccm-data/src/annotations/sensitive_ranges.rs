@@ -17,12 +17,25 @@ pub fn sensitive_parts_of_invalid(source_text: &str) -> Vec<Range<usize>> {
     find(source_text, &names).0
 }
 
+/// Returns the values of keys with these names in an invalid source, as texts that an error may show.
+pub fn secrets_of_invalid(source_text: &str, names: &[&str]) -> Vec<String> {
+    let (parts, _) = find(source_text, &names.iter().copied().collect());
+    let is_between = |part: char| ",{}[]\"'".contains(part);
+    let mut secrets = Vec::new();
+    for text in parts.into_iter().filter_map(|part| source_text.get(part)) {
+        let pieces = std::iter::once(text).chain(text.split(is_between));
+        let pieces = pieces.map(|piece| piece.trim().trim_start_matches("- ").trim());
+        secrets.extend(pieces.filter(|piece| !piece.is_empty()).map(str::to_owned));
+    }
+    secrets
+}
+
 /// Finds the values of sensitive keys and of keys with these names. Returns the ranges of the values, and the
 /// names of the sensitive keys.
 fn find<'t>(source_text: &'t str, names: &HashSet<&str>) -> (Vec<Range<usize>>, HashSet<&'t str>) {
     let mut parts = Vec::new();
     let mut found = HashSet::new();
-    if !source_text.contains("@sensitive") {
+    if names.is_empty() && !source_text.contains("@sensitive") {
         return (parts, found);
     }
     // Indentation of the sensitive key whose value may go on.
@@ -109,7 +122,24 @@ fn is_annotation(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{sensitive_parts, sensitive_parts_of_invalid};
+    use super::{secrets_of_invalid, sensitive_parts, sensitive_parts_of_invalid};
+
+    #[test]
+    fn values_of_named_keys_are_found_in_an_invalid_source() {
+        let names = ["pw"];
+        for (source, secrets) in [
+            ("pw: hunter2\npw: hunter3\n", &["hunter2", "hunter3"][..]),
+            ("a: b\n\"pw\": \"hun ter\n", &["\"hun ter", "hun ter"]),
+            ("pw:\n  - one\n  - 'two'\nb: : c\n", &["one", "two"]),
+        ] {
+            let found = secrets_of_invalid(source, &names);
+            assert!(
+                secrets.iter().all(|secret| found.iter().any(|one| one == secret)),
+                "{source}: {found:?}"
+            );
+        }
+        assert!(secrets_of_invalid("a: b\n", &names).is_empty());
+    }
 
     #[test]
     fn values_of_a_key_that_is_given_again_are_found_in_an_invalid_source() {

@@ -21,6 +21,7 @@ fn summary(text: &str) -> Vec<String> {
         let what = match &annotation.kind {
             AnnotationKind::Require => "require".to_owned(),
             AnnotationKind::Sensitive => "sensitive".to_owned(),
+            AnnotationKind::Merge(merge) => format!("merge {}", merge.as_str()),
             AnnotationKind::Validate { expression, span } => {
                 assert_eq!(&text[span.range()], expression);
                 expression.clone()
@@ -68,6 +69,36 @@ fn annotations_apply_to_the_key_below() {
     ] {
         assert_eq!(summary(text), expected, "{text}");
     }
+}
+
+#[test]
+fn a_merge_is_one_of_four_words() {
+    for (text, expected) in [
+        ("data:\n  # @merge first\n  a: 1", vec!["a: merge first"]),
+        ("data:\n  # @merge: unique, @sensitive\n  a: 1", vec!["a: merge unique", "a: sensitive"]),
+        ("data:\n  # @sensitive @merge deep (all of them)\n  a: 1", vec!["a: sensitive", "a: merge deep"]),
+        ("data:\n  # @merge replace\n  # @require\n  a: 1", vec!["a: merge replace", "a: require"]),
+        ("data:\n  # @merge uniqe\n  a: 1", vec!["warning @merge uniqe: no-effect | unique"]),
+        (
+            "data:\n  # @merge the lists\n  a: 1",
+            vec!["warning @merge the: no-effect | first, replace, deep, unique"],
+        ),
+        ("data:\n  # @merge\n  a: 1", vec!["warning @merge: no-effect | first, replace, deep, unique"]),
+        ("data:\n  # @mrege first\n  a: 1", vec!["warning @mrege: no-effect | @merge"]),
+    ] {
+        assert_eq!(summary(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn a_merge_is_for_a_key_directly_below_data() {
+    let text = "data:\n  # @merge unique\n  # @merge deep\n  a: [1]\n  b:\n    # @merge deep\n    c: 1\n";
+    let (annotations, _) = collected(text);
+    let mut diagnostics = Diagnostics::new();
+    let merges = level_merges(&annotations, true, &mut diagnostics);
+    assert_eq!(merges, [("a".into(), LevelMerge::Unique)].into());
+    let lines: Vec<String> = diagnostics.into_vec().iter().map(|found| line(text, found)).collect();
+    assert_eq!(lines, ["@merge deep: no-effect (@merge unique)", "@merge deep: no-effect | …"]);
 }
 
 #[test]

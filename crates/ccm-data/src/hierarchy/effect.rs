@@ -2,7 +2,7 @@
 
 use ccm_model::{Diagnostic, DiagnosticKind, NodeKey, closest, escape_control};
 
-use super::{Hierarchy, OrderEntry};
+use super::{EntryOutcome, Hierarchy, OrderEntry};
 use crate::interpolation::{SplitText, TextPart, split};
 
 /// Name of the only entry of `order` where a manifest has overrides and no hierarchy.
@@ -19,8 +19,13 @@ impl Hierarchy {
     }
 
     /// Returns warnings for overrides and entries of `order` that never have an effect. `names` are the keys of
-    /// `overrides`.
-    pub fn without_effect(&self, overrides: Option<&NodeKey>, names: &[&NodeKey]) -> Vec<Diagnostic> {
+    /// `overrides`, and `outcomes` those of the entries.
+    pub fn without_effect(
+        &self,
+        overrides: Option<&NodeKey>,
+        names: &[&NodeKey],
+        outcomes: &[EntryOutcome],
+    ) -> Vec<Diagnostic> {
         if let Some(key) = overrides.filter(|_| self.is_implied && !names.is_empty())
             && names.iter().all(|name| &*name.text != DEFAULT)
         {
@@ -42,14 +47,28 @@ impl Hierarchy {
             .collect();
         let mut warnings = Vec::new();
         let mut explained: Vec<&str> = Vec::new();
-        for (entry, pattern) in self.order.iter().zip(&patterns).filter(|_| !self.is_implied) {
+        let entries = self.order.iter().zip(&patterns).zip(outcomes).filter(|_| !self.is_implied);
+        for ((entry, pattern), outcome) in entries {
             let Some(name) = pattern.literal() else { continue };
+            let file = match outcome {
+                EntryOutcome::NotFound { file, .. } => file.as_deref(),
+                // A data file has this name, or may have.
+                _ if self.data_dir.is_some() => continue,
+                _ => None,
+            };
             if names.iter().any(|known| *known.text == *name) {
                 continue;
             }
             let meant = closest(name, unnamed.iter().map(|name| &*name.text));
             explained.extend(meant);
-            let message = format!("this has no effect: no override is called `{}`", escape_control(name));
+            let name = escape_control(name);
+            let message = match file {
+                None => format!("this has no effect: no override is called `{name}`"),
+                Some(file) => format!(
+                    "this has no effect: no override is called `{name}`, and there is no `{}`",
+                    escape_control(file)
+                ),
+            };
             let warning = Diagnostic::warning(DiagnosticKind::NoEffect, entry.span, message);
             warnings.push(warning.with_suggestion(meant));
         }

@@ -1,12 +1,14 @@
 //! Reading of `hierarchy` and `overrides`.
 
 use ccm_model::{
-    Diagnostic, DiagnosticKind, Diagnostics, Node, NodeKey, NodeValue, ScalarKind, closest, escape_control,
+    Diagnostic, DiagnosticKind, Diagnostics, Node, NodeKey, NodeValue, ScalarKind, Span, closest,
+    escape_control,
 };
 
 use super::{Hierarchy, Merge, OrderEntry, Override, Overrides};
+use crate::interpolation::may_hold_any;
 
-const KEYS: [&str; 2] = ["order", "merge"];
+const KEYS: [&str; 3] = ["order", "merge", "data_dir"];
 const MERGES: [&str; 2] = ["first", "deep"];
 
 /// Reads `hierarchy`; `key` is its key. Invalid parts are reported and left out.
@@ -30,6 +32,7 @@ pub fn read(key: &NodeKey, node: &Node, diagnostics: &mut Diagnostics) -> Hierar
         match &*entry.key.text {
             "order" => hierarchy.order = order(&entry.value, diagnostics),
             "merge" => hierarchy.merge = merge(&entry.value, diagnostics),
+            "data_dir" => hierarchy.data_dir = data_dir(&entry.value, diagnostics),
             unknown => {
                 let error = Diagnostic::error(
                     DiagnosticKind::UnknownKey,
@@ -39,7 +42,7 @@ pub fn read(key: &NodeKey, node: &Node, diagnostics: &mut Diagnostics) -> Hierar
                 let meant = closest(unknown, KEYS);
                 order_suggested |= meant == Some("order");
                 diagnostics.push(match meant {
-                    None => error.with_hint("use `order` or `merge`"),
+                    None => error.with_hint("use `order`, `merge` or `data_dir`"),
                     Some(_) => error.with_suggestion(meant),
                 });
             }
@@ -84,6 +87,29 @@ fn order(node: &Node, diagnostics: &mut Diagnostics) -> Vec<OrderEntry> {
         }
     }
     entries
+}
+
+/// Reads the directory of the data files. A fact can't choose it.
+fn data_dir(node: &Node, diagnostics: &mut Diagnostics) -> Option<(Box<str>, Span)> {
+    if node.is_null() {
+        return None;
+    }
+    let Some(text) = node.as_text() else {
+        diagnostics.push(expected("the path of a directory", node));
+        return None;
+    };
+    let refused = |message: &str| Diagnostic::error(DiagnosticKind::InvalidValue, node.span, message);
+    if text.trim().is_empty() {
+        diagnostics.push(refused("the path of the directory is empty").with_hint("write `data_dir: data`"));
+    } else if may_hold_any(text) {
+        let error = refused("`data_dir` can't have expressions");
+        diagnostics.push(error.with_hint("use facts in `order`: the entry `a:b` is the file `a/b.yaml`"));
+    } else if text.contains(char::is_control) {
+        diagnostics.push(refused("the path of the directory has a control character"));
+    } else {
+        return Some((text.into(), node.span));
+    }
+    None
 }
 
 fn merge(node: &Node, diagnostics: &mut Diagnostics) -> Merge {

@@ -30,7 +30,10 @@ fn a_hierarchy_is_parsed() {
     let order: Vec<&str> = found.order.iter().map(|entry| &*entry.text).collect();
     assert_eq!(order, ["os:{{ a }}", "5.10", "default"]);
     assert_eq!(found.merge, Merge::Deep);
+    assert_eq!(found.data_dir, None);
     assert_eq!(found.order[0].span, Span::new(SourceId(0), 21, 33));
+    let (found, errors) = hierarchy("hierarchy: {order: [a], data_dir: data}");
+    assert_eq!((found.data_dir.map(|(path, _)| path), errors.len()), (Some("data".into()), 0));
     for (text, merge) in [
         ("hierarchy: {order: [a]}", Merge::First),
         ("hierarchy: {order: [a], merge: first}", Merge::First),
@@ -50,7 +53,15 @@ fn hierarchy_errors_are_reported() {
         ("hierarchy: deep", vec!["deep: wrong-type | hierarchy: {order: [NAME, …], merge: first}"]),
         ("hierarchy: {merge: deep}", vec!["hierarchy: missing | order: [NAME, …], overrides"]),
         ("hierarchy: {ordr: [a]}", vec!["ordr: unknown-key | order"]),
-        ("hierarchy: {order: [a], banana: 1}", vec!["banana: unknown-key | order, merge"]),
+        ("hierarchy: {order: [a], banana: 1}", vec!["banana: unknown-key | order, merge, data_dir"]),
+        ("hierarchy: {order: [a], datadir: x}", vec!["datadir: unknown-key | data_dir"]),
+        ("hierarchy: {order: [a], data_dir: [x]}", vec!["[x]: wrong-type"]),
+        ("hierarchy: {order: [a], data_dir: ''}", vec!["'': invalid-value | data_dir: data"]),
+        (
+            "hierarchy: {order: [a], data_dir: 'x/{{ Facts.a }}'}",
+            vec!["'x/{{ Facts.a }}': invalid-value | order, a:b, a/b.yaml"],
+        ),
+        ("hierarchy: {order: [a], data_dir: \"a\\0\"}", vec!["\"a\\0\": invalid-value"]),
         ("hierarchy: {order: a, merge: depe}", vec!["a: wrong-type | - a", "depe: invalid-value | deep"]),
         (
             "hierarchy: {order: [a, [b], {c: 1}, '', ~], merge: [deep]}",
@@ -100,6 +111,25 @@ fn an_entry_is_empty_if_all_of_its_expressions_are() {
     }
 }
 
+fn abbreviated(outcome: &EntryOutcome) -> String {
+    match outcome {
+        EntryOutcome::Empty => "empty".to_owned(),
+        EntryOutcome::NotFound { file: None, .. } => "none".to_owned(),
+        EntryOutcome::NotFound { file: Some(file), .. } => format!("no-{file}"),
+        EntryOutcome::Applied { sources, only_merged_keys, .. } => {
+            let yes = if *only_merged_keys { "partly" } else { "yes" };
+            let files = sources.iter().filter_map(|source| match source {
+                ValueSource::File(name) => Some(name.as_str()),
+                _ => None,
+            });
+            std::iter::once(yes).chain(files).collect::<Vec<_>>().join("-")
+        }
+        EntryOutcome::Repeated(_) => "again".to_owned(),
+        EntryOutcome::NotReached(_) => "late".to_owned(),
+        EntryOutcome::Invalid(_) => "invalid".to_owned(),
+    }
+}
+
 /// Resolves an order, in which `-` is an empty entry, and abbreviates the outcomes.
 fn resolved(merge: Merge, order: &[&str]) -> (String, Value, Vec<String>) {
     let (overrides, _) = overrides("{one: {a: 1, l: [1]}, two: {a: 2, b: {y: 2}, l: [2]}, three: {c: 3}}");
@@ -108,19 +138,13 @@ fn resolved(merge: Merge, order: &[&str]) -> (String, Value, Vec<String>) {
         .map(|name| if *name == "-" { ExpandedEntry::Empty } else { ExpandedEntry::Name((*name).to_owned()) })
         .collect();
     let data = value("{a: 0, b: {x: 0}, l: [0]}");
-    let Selection { outcomes, applied } = select(merge, &expanded, &overrides);
-    let names: Vec<String> = applied.iter().map(|applied| applied.key.text.to_string()).collect();
-    let values = applied.iter().map(|applied| to_value(&applied.node));
-    let merged = layers(data, merge, names.iter().cloned().zip(values)).merged();
-    let outcome = |outcome: &EntryOutcome| match outcome {
-        EntryOutcome::Empty => "empty",
-        EntryOutcome::NotFound(_) => "none",
-        EntryOutcome::Applied(_) => "yes",
-        EntryOutcome::Repeated(_) => "again",
-        EntryOutcome::NotReached(_) => "late",
-    };
-    let outcomes: Vec<&str> = outcomes.iter().map(outcome).collect();
-    (outcomes.join(" "), merged, names)
+    let how = LevelMerges { default: merge, ..LevelMerges::default() };
+    let selection = select::<()>(&how, &expanded, &overrides, &mut |_, _| LevelFile::NotRead);
+    let overs: Vec<&Override> = selection.levels.iter().filter_map(|level| level.over).collect();
+    let names: Vec<String> = overs.iter().map(|over| over.key.text.to_string()).collect();
+    let level = |over: &&Override| vec![(ValueSource::Override(String::new()), to_value(&over.node))];
+    let merged = layers(data, overs.iter().map(level).collect(), &how).merged();
+    (selection.outcomes.iter().map(abbreviated).collect::<Vec<_>>().join(" "), merged, names)
 }
 
 #[test]
@@ -139,6 +163,31 @@ fn the_first_override_found_replaces_whole_keys() {
         assert_eq!(found.0, outcomes, "{order:?}");
         assert!(same(&found.1, &value(expected)), "{order:?}: {:?}", found.1);
         assert_eq!(found.2, applied, "{order:?}");
+    }
+}
+
+#[test]
+fn a_level_is_an_override_or_a_file_or_both() {
+    let (overrides, _) = overrides("{one: {a: 1}, two: {a: 2}}");
+    let one_key = LevelMerges { by_key: [("a".into(), LevelMerge::Deep)].into(), ..LevelMerges::default() };
+    let deep = LevelMerges { default: Merge::Deep, ..LevelMerges::default() };
+    for (merges, order, expected) in [
+        (LevelMerges::default(), "none one two", "no-none.yaml yes-one.yaml late"),
+        (LevelMerges::default(), "none three one", "no-none.yaml yes-three.yaml late"),
+        (LevelMerges::default(), "broken one two", "invalid yes-one.yaml late"),
+        (deep, "none two one three one", "no-none.yaml yes yes-one.yaml yes-three.yaml again"),
+        (one_key, "two none one three", "yes no-none.yaml partly-one.yaml partly-three.yaml"),
+    ] {
+        let expanded: Vec<_> = order.split(' ').map(|name| ExpandedEntry::Name(name.to_owned())).collect();
+        let mut read = |number: usize, name: &str| match name {
+            "one" | "three" => LevelFile::Found(format!("{name}.yaml"), number),
+            "two" => LevelFile::Missing(String::new()),
+            "broken" => LevelFile::Invalid,
+            _ => LevelFile::Missing(format!("{name}.yaml")),
+        };
+        let selection = select(&merges, &expanded, &overrides, &mut read);
+        let outcomes: Vec<String> = selection.outcomes.iter().map(abbreviated).collect();
+        assert_eq!(outcomes.join(" "), expected, "{order}");
     }
 }
 

@@ -7,6 +7,8 @@ mod children;
 mod claims;
 mod conditions;
 mod data;
+mod data_files;
+mod data_merges;
 mod data_without_effect;
 mod document;
 mod expressions;

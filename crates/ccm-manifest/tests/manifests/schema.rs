@@ -94,6 +94,9 @@ fn the_schema_describes_data() {
         "data:\nhierarchy:\noverrides:",
         "hierarchy: {order: [a, 5, '{{ 5 }}'], merge: deep}\noverrides: {a: {b: c}, d: }",
         "hierarchy: {order: , merge: }",
+        "hierarchy: {order: [a], data_dir: data}\noverrides: {a: {b: c}}",
+        "hierarchy: {order: [a], data_dir: /etc/x.d}\noverrides: {a: {b: c}}",
+        "hierarchy: {order: , data_dir: }",
     ] {
         let text = format!("{around}\nccm: {{resources: [task: [a: ]]}}");
         catalog(&text);
@@ -194,6 +197,10 @@ fn the_schema_refuses_what_the_loader_refuses() {
         "{hierarchy: {order: x}, ccm: {resources: [task: [a: ]]}}",
         "{hierarchy: {order: ['']}, ccm: {resources: [task: [a: ]]}}",
         "{hierarchy: {order: [], merge: last}, ccm: {resources: [task: [a: ]]}}",
+        "{hierarchy: {order: [], data_dir: ''}, ccm: {resources: [task: [a: ]]}}",
+        "{hierarchy: {order: [], data_dir: [x]}, ccm: {resources: [task: [a: ]]}}",
+        "{hierarchy: {order: [], data_dir: 'x{{ Facts.y }}'}, ccm: {resources: [task: [a: ]]}}",
+        "{hierarchy: {order: [], data_dir: 'x${ Facts.y }'}, ccm: {resources: [task: [a: ]]}}",
         "{hierarchy: {order: [], by: x}, ccm: {resources: [task: [a: ]]}}",
         "{overrides: {a: x}, ccm: {resources: [task: [a: ]]}}",
         "{overrides: [], ccm: {resources: [task: [a: ]]}}",

@@ -54,6 +54,7 @@ mod tracing;
 mod units;
 mod usage;
 mod validate;
+mod validators;
 mod written_files;
 
 use ccm_testkit::{Called, Ccm, Scratch};

@@ -140,11 +140,7 @@ const OF_TYPE: &[(&str, &[&str], &str)] = &[
         &["recurse", "recursive", "purge", "recurselimit"],
         "directories with their content are not in this version: declare each file, or use an `exec` with a guard",
     ),
-    (
-        "file",
-        &["validate", "validate_cmd", "validation", "verify", "check_cmd"],
-        "checks of new content are not in this version: check the file in an `exec` that the service requires",
-    ),
+    ("file", &["validation", "verify"], "write `validate`"),
     ("line", &["match_for_absence"], "write `ensure: absent` with `match` and without `line`"),
     (
         "line",

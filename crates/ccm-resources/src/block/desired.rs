@@ -25,6 +25,7 @@ impl DesiredBlock {
             create: written.create,
             backup: written.backup,
             sensitive: written.sensitive,
+            validate: written.validate,
         };
         let is_absent = resource.ensure.as_ref().is_some_and(|ensure| ensure.value == "absent");
         let target = PartTarget::build(resource, target, &mut errors);

@@ -259,6 +259,15 @@ impl FilePlan {
         matches!(self, Self::Update(differences) | Self::ReplaceLink(differences) if differences.content)
     }
 
+    /// Returns `true` if the plan writes a file with its content.
+    pub(crate) fn writes_content(&self) -> bool {
+        match self {
+            Self::Create | Self::ReplaceLink(_) => true,
+            Self::Update(differences) => differences.content,
+            Self::Keep(_) | Self::MakeDirectory | Self::Remove(_) | Self::Fail(_) => false,
+        }
+    }
+
     /// Returns `true` if the plan replaces or removes the existing file.
     pub(crate) fn replaces(&self) -> bool {
         match self {

@@ -9,6 +9,7 @@ use ccm_properties::PropertyError;
 use super::decide::REMOVE_SINGLY;
 use super::properties::FileProperties;
 use crate::canonical_path::redundant_part;
+use crate::validator::Validator;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FileEnsure {
@@ -37,6 +38,7 @@ pub(crate) struct DesiredFile {
     pub backup: bool,
     /// True if the content must not be shown.
     pub sensitive: bool,
+    pub validators: Vec<Validator>,
 }
 
 impl DesiredFile {
@@ -91,6 +93,14 @@ impl DesiredFile {
                     .with_hint(format!("remove `force`, or {REMOVE_SINGLY}")),
             );
         }
+        if written.validate.is_some() && written.content.is_none() && written.source.is_none() {
+            let message = "`validate` needs `content` or `source`";
+            errors.push(
+                PropertyError::new(DiagnosticKind::Conflict, "validate", message)
+                    .with_hint("remove `validate`: there is no new content to check"),
+            );
+        }
+        let validators = Validator::build(written.validate, &mut errors);
         if force && backup {
             let message = "`backup` and `force` exclude each other";
             let hint = "remove one of the two: `backup` keeps the content of a file, not of a directory";
@@ -117,6 +127,7 @@ impl DesiredFile {
             force,
             backup,
             sensitive: written.sensitive.unwrap_or_default(),
+            validators,
         })
     }
 }

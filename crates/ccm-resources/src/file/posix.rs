@@ -17,9 +17,13 @@ use super::diff;
 use super::parents;
 use super::state::{Desired, FileState};
 use crate::accounts::Accounts;
+use crate::validator::{NewText, validate};
 
 /// Maximum size of content that is read for a reported checksum alone.
 const MAX_REPORTED_HASH: u64 = 16 << 20;
+
+/// Maximum size of content that `validate` checks.
+const MAX_VALIDATED: u64 = 64 << 20;
 
 /// Maximum size of content that is redacted everywhere.
 const MAX_SECRET: usize = 64 << 10;
@@ -57,6 +61,9 @@ impl Provider<FileResource> for Posix {
     ) -> Local<'a, Result<Vec<String>, Failure>> {
         Box::pin(async move {
             check_takeover(file, state, context.host.files)?;
+            if plan(file, state).writes_content() {
+                validate_content(file, context).await?;
+            }
             let accounts = Accounts::of(context).await;
             Ok(cannot_chown(file, context.host.files, &accounts).into_iter().collect())
         })
@@ -68,7 +75,13 @@ impl Provider<FileResource> for Posix {
         state: &'a FileState,
         context: &'a mut Context<'_>,
     ) -> Local<'a, Result<FileEffect, Failure>> {
-        Box::pin(async move { execute(file, state, context) })
+        Box::pin(async move {
+            let content = match plan(file, state).writes_content() {
+                true => validate_content(file, context).await?,
+                false => None,
+            };
+            execute(file, state, content.as_deref(), context)
+        })
     }
 }
 
@@ -229,7 +242,38 @@ fn number(
     })
 }
 
-fn execute(file: &DesiredFile, state: &FileState, context: &mut Context<'_>) -> Result<FileEffect, Failure> {
+/// Checks the new content with the commands of `validate`, and returns the content that was checked.
+async fn validate_content(file: &DesiredFile, context: &mut Context<'_>) -> Result<Option<Vec<u8>>, Failure> {
+    if file.validators.is_empty() {
+        return Ok(None);
+    }
+    let content = match &file.content {
+        None => return Ok(None),
+        Some(FileContent::Text(text)) => text.clone().into_bytes(),
+        Some(FileContent::Source(source)) => {
+            let source = context.directory.join(source);
+            let read = context.host.files.content(&source, MAX_VALIDATED);
+            read.map_err(|error| source_failure(&error))?.ok_or_else(|| {
+                let message = format!("\"{}\" is larger than {} MiB", source.display(), MAX_VALIDATED >> 20);
+                Failure::new(FailureKind::Conflict, message)
+                    .because_of("`validate` can't be run")
+                    .of_property("validate")
+                    .with_hint("remove `validate`, and check such a large file with an `exec`")
+            })?
+        }
+    };
+    let new = NewText { path: &file.path, content: &content, sensitive: file.sensitive };
+    validate(&file.validators, new, context).await?;
+    Ok(Some(content))
+}
+
+/// Makes the change. `checked` is the content that `validate` has checked.
+fn execute(
+    file: &DesiredFile,
+    state: &FileState,
+    checked: Option<&[u8]>,
+    context: &mut Context<'_>,
+) -> Result<FileEffect, Failure> {
     let files = context.host.files;
     let is_same = state.found.target.as_ref().is_some_and(|target| target.is_same);
     let mut done = FileEffect { sha256: state.desired.sha256.clone(), size: state.desired.size, parents: 0 };
@@ -241,20 +285,20 @@ fn execute(file: &DesiredFile, state: &FileState, context: &mut Context<'_>) -> 
         FilePlan::Keep(_) => {}
         FilePlan::Fail(failure) => return Err(failure),
         FilePlan::Create | FilePlan::ReplaceLink(_) => {
-            done.sha256 = write(file, attributes, context)?.filter(|_| file.content.is_some());
+            done.sha256 = write(file, checked, attributes, context)?.filter(|_| file.content.is_some());
         }
         FilePlan::Update(differences) if differences.content => {
             check_takeover(file, state, files)?;
             if file.backup {
                 back_up(&file.path, context)?;
             }
-            done.sha256 = write(file, attributes, context)?;
+            done.sha256 = write(file, checked, attributes, context)?;
         }
         FilePlan::Update(_) => {
             match files.set_attributes(&file.path, attributes) {
                 // A new file with the same content is certainly not one that a stranger moved there.
                 Err(FileError::UntrustedDirectory { .. }) if file.content.is_some() => {
-                    done.sha256 = write(file, attributes, context)?;
+                    done.sha256 = write(file, checked, attributes, context)?;
                 }
                 result => result.map_err(|error| failure(&error))?,
             }
@@ -285,14 +329,17 @@ fn attributes(file: &DesiredFile, state: &FileState) -> FileAttributes {
 
 fn write(
     file: &DesiredFile,
+    checked: Option<&[u8]>,
     attributes: FileAttributes,
     context: &Context<'_>,
 ) -> Result<Option<String>, Failure> {
     let source: PathBuf;
-    let filling = match &file.content {
-        None => NewContent::Bytes(&[]),
-        Some(FileContent::Text(text)) => NewContent::Bytes(text.as_bytes()),
-        Some(FileContent::Source(written)) => {
+    let filling = match (checked, &file.content) {
+        // The source may have changed since it was checked.
+        (Some(checked), _) => NewContent::Bytes(checked),
+        (None, None) => NewContent::Bytes(&[]),
+        (None, Some(FileContent::Text(text))) => NewContent::Bytes(text.as_bytes()),
+        (None, Some(FileContent::Source(written))) => {
             source = context.directory.join(written);
             NewContent::CopyOf(&source)
         }

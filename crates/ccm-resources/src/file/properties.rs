@@ -1,7 +1,7 @@
 //! The properties of a file, as the manifest writes them.
 
 use ccm_model::Presentation;
-use ccm_properties::{Text, properties};
+use ccm_properties::{OneOrMany, Text, TextSyntax, properties};
 
 use super::values::{FileMode, SourcePath};
 use crate::principal::Principal;
@@ -25,6 +25,9 @@ properties! {
         force: bool { default: Some("`false`") },
         /// Copy the old content to ccm's state directory before it is replaced or removed.
         backup: bool { default: Some("`false`") },
+        /// Command, or a list of commands, that checks new content. `%s` is the path of a private copy of it. If one
+        /// does not exit with 0, the file stays as it is.
+        validate: OneOrMany<Text> { syntax: TextSyntax::Argv, foreign_names: &["validate_cmd", "check_cmd"] },
         /// Show neither the content nor its size or checksum, not even in a diff. Once the file is
         /// reached, ccm hides content of at most 64 KiB everywhere else.
         sensitive: bool { default: Some("`false`") },

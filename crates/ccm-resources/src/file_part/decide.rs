@@ -208,6 +208,7 @@ mod tests {
             create: asks("create"),
             backup: asks("backup"),
             sensitive: asks("sensitive"),
+            validators: Vec::new(),
         })
     }
 

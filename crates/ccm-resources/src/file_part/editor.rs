@@ -13,8 +13,9 @@ use ccm_model::{Failure, FailureKind};
 use super::cache::ReadFiles;
 use super::decide::{EditPlan, PartKind, plan};
 use super::state::PartState;
-use super::{FilePart, MAX_FILE};
+use super::{FilePart, MAX_FILE, PartChange};
 use crate::file::{back_up, file_failure, hidden_lines, mark_secret};
+use crate::validator::{NewText, validate};
 
 /// Mode of a new file without a secret, and with one.
 const NEW_FILE: u32 = 0o644;
@@ -52,10 +53,16 @@ impl<P: FilePart> Provider<PartKind<P>> for PartEditor<P> {
     fn preflight<'a>(
         &'a self,
         part: &'a P,
-        _: &'a PartState,
+        state: &'a PartState,
         context: &'a mut Context<'_>,
     ) -> Local<'a, Result<Vec<String>, Failure>> {
-        Box::pin(async move { preflight(&part.target().path, context.host.files) })
+        Box::pin(async move {
+            let warnings = preflight(&part.target().path, context.host.files)?;
+            if let EditPlan::Create(change) | EditPlan::Edit(change) = plan(part, state)? {
+                validate_change(part, &change, context).await?;
+            }
+            Ok(warnings)
+        })
     }
 
     fn execute<'a>(
@@ -64,7 +71,7 @@ impl<P: FilePart> Provider<PartKind<P>> for PartEditor<P> {
         state: &'a PartState,
         context: &'a mut Context<'_>,
     ) -> Local<'a, Result<(), Failure>> {
-        Box::pin(async move { execute(part, state, context) })
+        Box::pin(execute(part, state, context))
     }
 }
 
@@ -142,7 +149,17 @@ fn preflight(path: &Path, files: &dyn Files) -> Result<Vec<String>, Failure> {
     Ok((!is_allowed).then(|| warning.to_owned()).into_iter().collect())
 }
 
-fn execute<P: FilePart>(part: &P, state: &PartState, context: &mut Context<'_>) -> Result<(), Failure> {
+async fn validate_change<P: FilePart>(
+    part: &P,
+    change: &PartChange,
+    context: &mut Context<'_>,
+) -> Result<(), Failure> {
+    let target = part.target();
+    let new = NewText { path: &target.path, content: &change.content, sensitive: target.sensitive };
+    validate(&target.validators, new, context).await
+}
+
+async fn execute<P: FilePart>(part: &P, state: &PartState, context: &mut Context<'_>) -> Result<(), Failure> {
     let target = part.target();
     let files = context.host.files;
     let (change, is_new) = match plan(part, state)? {
@@ -150,6 +167,7 @@ fn execute<P: FilePart>(part: &P, state: &PartState, context: &mut Context<'_>) 
         EditPlan::Create(change) => (change, true),
         EditPlan::Edit(change) => (change, false),
     };
+    validate_change(part, &change, context).await?;
     // The state may come from the cache, and the decision on it may have been approved as it is.
     let found = read(&target.path, |path| Ok(files.content(path, MAX_FILE)?.map(Rc::new)))?;
     if found != state.content {

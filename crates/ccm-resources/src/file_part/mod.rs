@@ -15,9 +15,10 @@ mod text_lines;
 use std::path::PathBuf;
 
 use ccm_model::{ChangedLines, Claim, DiagnosticKind, Failure, FailureKind, Resource};
-use ccm_properties::PropertyError;
+use ccm_properties::{OneOrMany, PropertyError, Text};
 
 use crate::canonical_path::{CanonicalPath, is_canonical};
+use crate::validator::Validator;
 
 pub(crate) use decide::PartKind;
 pub(crate) use editor::PartEditor;
@@ -55,6 +56,7 @@ pub(crate) struct PartTarget {
     pub create: bool,
     pub backup: bool,
     pub sensitive: bool,
+    pub validators: Vec<Validator>,
 }
 
 /// Properties that all parts have, as the manifest writes them.
@@ -64,6 +66,7 @@ pub(crate) struct TargetProperties {
     pub create: Option<bool>,
     pub backup: Option<bool>,
     pub sensitive: Option<bool>,
+    pub validate: Option<OneOrMany<Text>>,
 }
 
 impl PartTarget {
@@ -80,6 +83,7 @@ impl PartTarget {
         if is_absent && written.create == Some(true) {
             errors.push(not_with_absent("create", "remove `create`: nothing is made"));
         }
+        let validators = Validator::build(written.validate, errors);
         Some(Self {
             resource_name: resource.id.name.to_string(),
             path: written.path?.0,
@@ -87,6 +91,7 @@ impl PartTarget {
             create: written.create.unwrap_or_default(),
             backup: written.backup.unwrap_or_default(),
             sensitive: written.sensitive.unwrap_or_default(),
+            validators,
         })
     }
 }

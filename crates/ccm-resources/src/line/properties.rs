@@ -1,6 +1,6 @@
 //! The properties of a line, as the manifest writes them.
 
-use ccm_properties::{Text, properties};
+use ccm_properties::{OneOrMany, Text, TextSyntax, properties};
 
 use crate::canonical_path::CanonicalPath;
 
@@ -24,6 +24,9 @@ properties! {
         create: bool { default: Some("`false`") },
         /// Copy the old content of the file to ccm's state directory before a change.
         backup: bool { default: Some("`false`") },
+        /// Command, or a list of commands, that checks the new content. `%s` is the path of a private copy of it.
+        /// If one does not exit with 0, the file stays as it is.
+        validate: OneOrMany<Text> { syntax: TextSyntax::Argv, foreign_names: &["validate_cmd"] },
         /// Show neither the line nor a diff.
         sensitive: bool { default: Some("`false`") },
     }

@@ -10,3 +10,4 @@ mod machine;
 #[path = "../run/mod.rs"]
 mod run;
 mod sensitive;
+mod validating;

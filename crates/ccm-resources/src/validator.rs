@@ -26,7 +26,7 @@ const PLAIN_NAME: &str = "content";
 
 /// Command that checks new content.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Validator {
+pub(crate) struct ContentCheck {
     text: String,
     program: String,
     args: Vec<String>,
@@ -41,7 +41,7 @@ pub(crate) struct NewText<'a> {
     pub sensitive: bool,
 }
 
-impl Validator {
+impl ContentCheck {
     /// Checks the commands of a property.
     pub(crate) fn build(written: Option<OneOrMany<Text>>, errors: &mut Vec<PropertyError>) -> Vec<Self> {
         let Some(OneOrMany(texts)) = written else { return Vec::new() };
@@ -97,7 +97,7 @@ impl Validator {
 
 /// Runs the commands on a private copy of new content, one after the other, up to the first that refuses it.
 pub(crate) async fn validate(
-    validators: &[Validator],
+    validators: &[ContentCheck],
     new: NewText<'_>,
     context: &mut Context<'_>,
 ) -> Result<(), Failure> {
@@ -136,7 +136,7 @@ fn name(path: &Path) -> &str {
 }
 
 async fn run(
-    validator: &Validator,
+    validator: &ContentCheck,
     new: NewText<'_>,
     copy: &Path,
     context: &mut Context<'_>,
@@ -179,7 +179,7 @@ async fn run(
 
 async fn run_in(
     plan: &dyn LaunchPlan,
-    validator: &Validator,
+    validator: &ContentCheck,
     copy: &Path,
     context: &mut Context<'_>,
 ) -> Result<Finished, Failure> {
@@ -192,9 +192,10 @@ async fn run_in(
 fn start_failure(error: &StartError) -> Failure {
     let mut failure = error.failure();
     if let StartError::NotFound { name, .. } = error {
-        let missing = match name.contains('/') {
-            true => MissingPrerequisite::Path(name.into()),
-            false => MissingPrerequisite::Program(name.clone()),
+        let missing = if name.contains('/') {
+            MissingPrerequisite::Path(name.into())
+        } else {
+            MissingPrerequisite::Program(name.clone())
         };
         failure = failure.with_missing(missing).with_hint("install the program with an earlier resource");
     }
@@ -226,7 +227,7 @@ mod tests {
     use super::*;
 
     fn parsed(text: &str) -> Result<(String, Vec<String>), String> {
-        let validator = Validator::parse(text.to_owned()).map_err(|error| error.to_string())?;
+        let validator = ContentCheck::parse(text.to_owned()).map_err(|error| error.to_string())?;
         Ok((validator.program.clone(), validator.args_for(Path::new("/p"))))
     }
 

@@ -9,7 +9,7 @@ use ccm_properties::PropertyError;
 use super::decide::REMOVE_SINGLY;
 use super::properties::FileProperties;
 use crate::canonical_path::redundant_part;
-use crate::validator::Validator;
+use crate::validator::ContentCheck;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FileEnsure {
@@ -38,7 +38,7 @@ pub(crate) struct DesiredFile {
     pub backup: bool,
     /// True if the content must not be shown.
     pub sensitive: bool,
-    pub validators: Vec<Validator>,
+    pub validators: Vec<ContentCheck>,
 }
 
 impl DesiredFile {
@@ -100,7 +100,7 @@ impl DesiredFile {
                     .with_hint("remove `validate`: there is no new content to check"),
             );
         }
-        let validators = Validator::build(written.validate, &mut errors);
+        let validators = ContentCheck::build(written.validate, &mut errors);
         if force && backup {
             let message = "`backup` and `force` exclude each other";
             let hint = "remove one of the two: `backup` keeps the content of a file, not of a directory";

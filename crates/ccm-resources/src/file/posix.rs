@@ -76,11 +76,9 @@ impl Provider<FileResource> for Posix {
         context: &'a mut Context<'_>,
     ) -> Local<'a, Result<FileEffect, Failure>> {
         Box::pin(async move {
-            let content = match plan(file, state).writes_content() {
-                true => validate_content(file, context).await?,
-                false => None,
-            };
-            execute(file, state, content.as_deref(), context)
+            let is_written = plan(file, state).writes_content();
+            let checked = if is_written { validate_content(file, context).await? } else { None };
+            execute(file, state, checked.as_deref(), context)
         })
     }
 }
@@ -247,7 +245,7 @@ async fn validate_content(file: &DesiredFile, context: &mut Context<'_>) -> Resu
     if file.validators.is_empty() {
         return Ok(None);
     }
-    let content = match &file.content {
+    let bytes = match &file.content {
         None => return Ok(None),
         Some(FileContent::Text(text)) => text.clone().into_bytes(),
         Some(FileContent::Source(source)) => {
@@ -262,9 +260,9 @@ async fn validate_content(file: &DesiredFile, context: &mut Context<'_>) -> Resu
             })?
         }
     };
-    let new = NewText { path: &file.path, content: &content, sensitive: file.sensitive };
+    let new = NewText { path: &file.path, content: &bytes, sensitive: file.sensitive };
     validate(&file.validators, new, context).await?;
-    Ok(Some(content))
+    Ok(Some(bytes))
 }
 
 /// Makes the change. `checked` is the content that `validate` has checked.

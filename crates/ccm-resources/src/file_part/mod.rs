@@ -18,7 +18,7 @@ use ccm_model::{ChangedLines, Claim, DiagnosticKind, Failure, FailureKind, Resou
 use ccm_properties::{OneOrMany, PropertyError, Text};
 
 use crate::canonical_path::{CanonicalPath, is_canonical};
-use crate::validator::Validator;
+use crate::validator::ContentCheck;
 
 pub(crate) use decide::PartKind;
 pub(crate) use editor::PartEditor;
@@ -56,7 +56,7 @@ pub(crate) struct PartTarget {
     pub create: bool,
     pub backup: bool,
     pub sensitive: bool,
-    pub validators: Vec<Validator>,
+    pub validators: Vec<ContentCheck>,
 }
 
 /// Properties that all parts have, as the manifest writes them.
@@ -83,7 +83,7 @@ impl PartTarget {
         if is_absent && written.create == Some(true) {
             errors.push(not_with_absent("create", "remove `create`: nothing is made"));
         }
-        let validators = Validator::build(written.validate, errors);
+        let validators = ContentCheck::build(written.validate, errors);
         Some(Self {
             resource_name: resource.id.name.to_string(),
             path: written.path?.0,

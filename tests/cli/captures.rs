@@ -150,9 +150,9 @@ ccm:
     let called = apply(&scratch, &text, &[]);
     assert_eq!(called.code, 0, "{}", called.shown());
     assert_eq!(fs::read_to_string(scratch.at("env.txt")).expect("a file"), "PATH=/usr/bin:/bin\nCI=1\n");
-    let called = apply(&scratch, &text.replace("kind: native", "kind: docker"), &[]);
+    let called = apply(&scratch, &text.replace("kind: native", "kind: lxc"), &[]);
     assert_eq!(called.code, 1, "{}", called.shown());
-    assert!(called.stderr.contains("`docker` is not supported in this version"), "{}", called.shown());
+    assert!(called.stderr.contains("there is no kind `lxc`"), "{}", called.shown());
     assert_eq!(called.stderr.matches("error:").count(), 2, "{}", called.shown());
 }
 

@@ -405,7 +405,10 @@ fn errors_in_a_sandbox_are_found_before_anything_runs() {
         ("sandbox: {write: [/proc]}", "`/proc` can't be opened in a sandbox"),
         ("environment: {PATH: 'bin:/bin'}", "`bin` in the search path is not an absolute path"),
         ("cwd: /, sandbox: {workdir: private}", "`cwd` and `workdir` of the sandbox are both given"),
-        ("sandbox: {mode: docker}", "`docker` is not supported in this version"),
+        (
+            "sandbox: {mode: docker}",
+            "name an executor of the kind `docker` with `executor` in place of `sandbox`",
+        ),
         ("sandbox: {netwrok: true}", "did you mean `network`?"),
         ("sandbox: {env: minimum}", "did you mean `minimal`?"),
         ("sandbox: {workdir: privat}", "did you mean `private`?"),

@@ -134,18 +134,10 @@ fn a_manifest_without_resources_is_refused_with_the_smallest_one() {
 #[test]
 fn features_of_later_versions_are_named() {
     let kind = resources("archive", &["- /opt/app.tgz: {ensure: present}"]);
-    let setting = "ccm:\n  executors: {box: {kind: docker, image: x}}\n  resources: [{exec: {name: a}}]\n";
     let property = execs(&["- a: {health_checks: [], control: {if: 'true'}}"]);
-    let provider = execs(&["- a: {provider: docker}"]);
     let unsupported = "not supported in this version";
     expect_one(&kind, "3:7", &["`archive`", unsupported], &["`exec`"]);
-    for (manifest, location, name) in [
-        (setting, "2:27", "`docker`"),
-        (&property, "4:15", "`health_checks`"),
-        (&provider, "4:25", "`docker`"),
-    ] {
-        expect_one(manifest, location, &[name, unsupported], &[]);
-    }
+    expect_one(&property, "4:15", &["`health_checks`", unsupported], &[]);
 }
 
 #[test]

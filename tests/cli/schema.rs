@@ -97,7 +97,7 @@ fn the_schema_and_the_loader_agree() {
         ("ccm: {resources: [{exec: [{a: {timeout: 5 bananas}}]}]}", false),
         ("ccm: {resources: [{exec: [{a: {path: 'bin:/bin'}}]}]}", false),
         ("ccm: {resources: [{exec: [{a: {environment: [A]}}]}]}", false),
-        ("ccm: {resources: [{exec: [{a: {provider: docker}}]}]}", false),
+        ("ccm: {resources: [{exec: [{a: {provider: podman}}]}]}", false),
         ("ccm: {resources: [{exec: [{a: {ensure: absent}}]}]}", false),
         ("ccm: {resources: [{exec: [{a: {user: root, group: 0, umask: '027'}}]}]}", true),
         ("ccm: {resources: [{exec: [{a: {umask: '028'}}]}]}", false),
@@ -123,6 +123,26 @@ fn the_schema_and_the_loader_agree() {
             true,
         ),
         ("ccm: {executors: {b: {kind: docker}}, resources: [{exec: [{a: {}}]}]}", false),
+        (
+            "ccm: {executors: {b: {kind: docker, image: x, memory_limit: -1}}, resources: [{exec: [{a: {}}]}]}",
+            false,
+        ),
+        (
+            "ccm: {executors: {b: {kind: docker, image: x, network_mode: lan}}, resources: [{exec: [{a: {}}]}]}",
+            false,
+        ),
+        (
+            "ccm: {executors: {b: {kind: docker, image: x, volumes: ['a:/b']}}, resources: [{exec: [{a: {}}]}]}",
+            false,
+        ),
+        (
+            "ccm: {executors: {b: {kind: docker, image: x, host: /run/docker.sock}}, resources: [{exec: [{a: {}}]}]}",
+            false,
+        ),
+        (
+            "ccm: {executors: {b: {kind: docker, image: x, labels: {ccm.run: y}}}, resources: [{exec: [{a: {}}]}]}",
+            false,
+        ),
         ("ccm: {executors: {b: {kind: native, image: x}}, resources: [{exec: [{a: {}}]}]}", false),
         ("ccm: {resources: [{exec: [{a: {expect: {exit: 0}}}]}]}", false),
         ("ccm: {resources: [{exec: [{a: {capture: {x: stdout}}}]}]}", false),
@@ -137,6 +157,23 @@ fn the_schema_and_the_loader_agree() {
         let called = ccm(&scratch, &["validate", "manifest.yaml"]).run();
         assert_eq!(called.code == 0, valid, "loader: {text}: {}", called.shown());
     }
+}
+
+#[cfg(feature = "docker")]
+#[test]
+fn the_schema_knows_containers() {
+    let text = "ccm: {executors: {b: {kind: exec.docker, image: 'r:5000/a/b:1', host: 'unix:///x', container: per_run, \
+                pull: missing, platform: linux/arm64, labels: {team: web}, network_mode: none, \
+                volumes: ['/a:/b', '/c:/d:ro'], tmpfs: {/tmp: 'rw,size=64m', /run: ''}, user: 1000, memory_limit: 0, \
+                cpu_quota: 50000, pids_limit: 100, auto_remove: true, read_only_rootfs: true, \
+                no_new_privileges: true, cap_drop: [ALL], cap_add: [CAP_CHOWN], default_work_dir: /w, \
+                default_env: {A: b}, command_whitelist: [make]}}, \
+                resources: [{exec: [{make: {executor: b, provider: docker}}]}]}";
+    assert!(validator().is_valid(&document(text)));
+    let scratch = Scratch::new();
+    scratch.write("manifest.yaml", text);
+    let called = ccm(&scratch, &["validate", "manifest.yaml"]).run();
+    assert_eq!(called.code, 0, "{}", called.shown());
 }
 
 /// A subscriber that fails until it is fixed, so that its refresh is pending.

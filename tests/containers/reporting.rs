@@ -13,7 +13,7 @@ fn a_command_in_a_container_is_reported_as_a_local_one() {
         &daemon.host(),
         REMOVED,
         &[
-            "verify: {command: 'echo {\"root\": \"abc\"}', executor: box, expect: {stdout_json: {root: abc}}, capture: {root: stdout.json.root}}",
+            "verify: {command: echo, args: ['{\"root\": \"abc\"}'], executor: box, expect: {stdout_json: {root: abc}}, capture: {root: stdout.json.root}}",
             "use: {command: 'echo got ${ Captures.verify.root }', executor: box, logoutput: true}",
             "words: {command: 'echo $HOME ; echo x | tr x y', provider: shell, executor: box, logoutput: true}",
             "named: {command: 'cat', stdin: 'text', provider: docker, executor: box, logoutput: true}",

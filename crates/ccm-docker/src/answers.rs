@@ -61,7 +61,7 @@ impl ContainerState {
 /// State of a command in a running container.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "PascalCase")]
-pub(crate) struct ExecState {
+pub(crate) struct ExecInspection {
     #[serde(default)]
     pub running: bool,
     #[serde(default)]

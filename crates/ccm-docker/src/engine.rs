@@ -14,7 +14,8 @@ use tokio::sync::OnceCell;
 use tracing::debug;
 
 use crate::answers::{
-    ContainerState, Created, ErrorMessage, ExecState, ImageDetails, ListedContainer, PullProgress, Waited,
+    ContainerState, Created, ErrorMessage, ExecInspection, ImageDetails, ListedContainer, PullProgress,
+    Waited,
 };
 use crate::connection::{Answer, RawStream, Transfer, limited, send};
 use crate::error::{EngineError, Step, one_line};
@@ -30,24 +31,24 @@ const MAX_ANSWER: usize = 16 << 20;
 /// Maximum length of a line that reports the progress of a pull.
 const MAX_LINE: usize = 1 << 20;
 /// Newest version of the API that ccm asks for.
-const NEWEST: Version = Version(1, 47);
+const NEWEST: ApiVersion = ApiVersion(1, 47);
 /// Oldest version of the API that ccm can use, that of Docker 19.03.
-const OLDEST: Version = Version(1, 40);
+const OLDEST: ApiVersion = ApiVersion(1, 40);
 /// Oldest version that creates containers for a platform.
-const PLATFORMS: Version = Version(1, 41);
+const PLATFORMS: ApiVersion = ApiVersion(1, 41);
 
-/// Version of the API.
+/// ApiVersion of the API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Version(u32, u32);
+struct ApiVersion(u32, u32);
 
-impl Version {
+impl ApiVersion {
     fn parse(text: &str) -> Option<Self> {
         let (major, minor) = text.split_once('.')?;
         Some(Self(major.parse().ok()?, minor.parse().ok()?))
     }
 }
 
-impl std::fmt::Display for Version {
+impl std::fmt::Display for ApiVersion {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(formatter, "{}.{}", self.0, self.1)
     }
@@ -57,7 +58,7 @@ impl std::fmt::Display for Version {
 #[derive(Debug)]
 pub(crate) struct Engine {
     address: EngineAddress,
-    version: OnceCell<Version>,
+    version: OnceCell<ApiVersion>,
 }
 
 /// Stream of a container or a command in it, multiplexed by the Engine.
@@ -78,19 +79,19 @@ impl Engine {
     }
 
     /// Agrees on a version with the Engine, once.
-    async fn version(&self) -> Result<Version, EngineError> {
+    async fn version(&self) -> Result<ApiVersion, EngineError> {
         self.version.get_or_try_init(|| self.negotiate()).await.copied()
     }
 
-    async fn negotiate(&self) -> Result<Version, EngineError> {
+    async fn negotiate(&self) -> Result<ApiVersion, EngineError> {
         let request = self.request(&Method::GET, "/_ping".to_owned(), None, false)?;
         let mut answer = send(&self.address, request, QUICK).await?;
-        let version = answer.header("api-version").and_then(Version::parse);
+        let version = answer.header("api-version").and_then(ApiVersion::parse);
         if answer.status() != StatusCode::OK {
             return Err(refusal(Step::Negotiate, &mut answer).await);
         }
         let Some(version) = version else {
-            return Err(self.strange("it has no `Api-Version`"));
+            return Err(self.strange("it has no `Api-ApiVersion`"));
         };
         debug!(engine = %self.address, %version, "connected to the Engine");
         if version < OLDEST {
@@ -240,7 +241,7 @@ impl Engine {
         self.upgrade(Step::Start, &format!("/exec/{}/start", path_segment(exec)), Some(body)).await
     }
 
-    pub(crate) async fn exec_state(&self, exec: &str) -> Result<ExecState, EngineError> {
+    pub(crate) async fn exec_state(&self, exec: &str) -> Result<ExecInspection, EngineError> {
         let path = format!("/exec/{}/json", path_segment(exec));
         self.json(Step::Inspect, Method::GET, &path, None, QUICK).await
     }
@@ -417,10 +418,10 @@ mod tests {
 
     #[test]
     fn versions_are_ordered_by_number() {
-        let version = |text: &str| Version::parse(text).unwrap();
+        let version = |text: &str| ApiVersion::parse(text).unwrap();
         assert!(version("1.9") < version("1.41") && version("1.41") < version("2.0"));
-        assert_eq!(Version::parse("1"), None);
-        assert_eq!(Version::parse("1.x"), None);
+        assert_eq!(ApiVersion::parse("1"), None);
+        assert_eq!(ApiVersion::parse("1.x"), None);
         assert_eq!(version("1.41").to_string(), "1.41");
     }
 }

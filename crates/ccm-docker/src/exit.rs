@@ -16,7 +16,7 @@ const MAX_SIGNAL: i32 = 64;
 const EVENTS: Duration = Duration::from_millis(300);
 
 /// End of a command.
-pub(crate) enum Ended {
+pub(crate) enum CommandEnd {
     /// By itself, or by somebody else.
     Itself(Result<i64, EngineError>),
     /// By ccm.
@@ -43,7 +43,7 @@ pub(crate) async fn explain(
     let Some(number) = signal else {
         if !state.error.is_empty() {
             let error = plan.executor.secrets.redact(&crate::error::one_line(&state.error)).into_owned();
-            set_remark(finished, format!("the Engine reported: {error}"));
+            set_explanation(finished, format!("the Engine reported: {error}"));
         }
         return Ok(());
     };
@@ -55,10 +55,13 @@ pub(crate) async fn explain(
         Some(sent) => {
             finished.exit = Exit::Signal { number, name: signal_name(number) };
             let sent = signal_name(sent);
-            set_remark(finished, format!("somebody stopped the container {name} from outside with {sent}"));
+            set_explanation(
+                finished,
+                format!("somebody stopped the container {name} from outside with {sent}"),
+            );
         }
         None => {
-            set_remark(finished, probable_signal(plan, code));
+            set_explanation(finished, probable_signal(plan, code));
         }
     }
     Ok(())
@@ -83,16 +86,16 @@ pub(crate) fn report_end_of_memory(plan: &ContainerPlan<'_>, signal: Option<i32>
     if plan.settings.memory.is_some() {
         finished.reached.push(ReachedLimit::ContainerMemory);
     } else {
-        set_remark(
+        set_explanation(
             finished,
             "the kernel killed a process in the container because memory ran out".to_owned(),
         );
     }
 }
 
-pub(crate) fn set_remark(finished: &mut Finished, remark: String) {
+pub(crate) fn set_explanation(finished: &mut Finished, explanation: String) {
     if let Some(container) = &mut finished.container {
-        container.remark = Some(remark);
+        container.explanation = Some(explanation);
     }
 }
 

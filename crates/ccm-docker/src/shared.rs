@@ -8,16 +8,15 @@ use ccm_host::{
     Cancellation, CancellationLevel, ClosedPlan, Command, ContainerError, ContainerSettings, Exit, Finished,
     Process, StartError, after,
 };
-use ccm_model::Stream;
 
 use crate::engine::{AttachedStream, Engine};
 use crate::engine_use::{EngineUse, patiently};
 use crate::error::{EngineError, Step, program_error};
-use crate::exit::{action, probable_signal, report_end_of_memory, set_remark};
+use crate::exit::{action, probable_signal, report_end_of_memory, set_explanation};
 use crate::plan::{ContainerPlan, ended, removed_from_outside};
 use crate::single::{GRACE, KILLED};
 use crate::specification::{self, KEEPER};
-use crate::streams::{Collected, Streams};
+use crate::streams::{CommandOutput, ContainerStreams, LineSink};
 
 /// First pause before the Engine is asked again whether a command has ended.
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
@@ -25,8 +24,6 @@ const FIRST_PAUSE: Duration = Duration::from_millis(5);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 /// Time in which an Engine returns the events of a container.
 const EVENTS: Duration = Duration::from_millis(500);
-
-type OnLine<'a> = &'a mut dyn FnMut(Stream, &str);
 
 /// Running container. It ends with the connection that this value holds.
 pub(crate) struct SharedContainer {
@@ -38,7 +35,7 @@ pub(crate) struct SharedContainer {
 
 /// End of a command, or the reason to end it.
 enum Followed {
-    Ended { exit_code: Option<i64>, pid: i64 },
+    CommandEnd { exit_code: Option<i64>, pid: i64 },
     By(Exit),
 }
 
@@ -47,7 +44,7 @@ pub(crate) async fn run(
     plan: &ContainerPlan<'_>,
     command: &Command,
     cancellation: &Cancellation,
-    on_line: OnLine<'_>,
+    on_line: LineSink<'_>,
 ) -> Result<Finished, StartError> {
     let Some((container, exec)) = prepare(plan, command, cancellation).await? else {
         return Ok(ended(Exit::Cancelled));
@@ -57,13 +54,13 @@ pub(crate) async fn run(
     let attached = match patiently(cancellation, engine.start_exec(&exec)).await {
         None => {
             discard(plan, &container).await;
-            return Ok(plan.finished(&container.name, Exit::Cancelled, Collected::default()));
+            return Ok(plan.finished(&container.name, Exit::Cancelled, CommandOutput::default()));
         }
         Some(attached) => attached.map_err(|error| plan.not_started(error))?,
     };
     let redactor = plan.executor.secrets.redactor();
     let (stdin, last_line) = (command.stdin.as_deref(), command.last_line.as_ref());
-    let mut streams = Streams::new(attached, stdin, engine.address(), &redactor, last_line, on_line);
+    let mut streams = ContainerStreams::new(attached, stdin, engine.address(), &redactor, last_line, on_line);
     let followed = match follow(engine, &exec, command.timeout, cancellation, &mut streams).await {
         Ok(followed) => followed,
         Err(error) => {
@@ -84,7 +81,7 @@ pub(crate) async fn run(
     let collected = streams.finish();
     let (exit, code) = match followed {
         Followed::By(exit) => (exit, 0),
-        Followed::Ended { exit_code, pid } => {
+        Followed::CommandEnd { exit_code, pid } => {
             let may_be_refused = pid == 0 && exit_code.is_none_or(|code| matches!(code, 126 | 127));
             if may_be_refused && let Some(error) = never_started(plan, command, &collected) {
                 return Err(error);
@@ -202,7 +199,7 @@ async fn follow(
     exec: &str,
     timeout: Option<Duration>,
     cancellation: &Cancellation,
-    streams: &mut Streams<'_>,
+    streams: &mut ContainerStreams<'_>,
 ) -> Result<Followed, EngineError> {
     let mut deadline = pin!(after(timeout));
     let mut pause = FIRST_PAUSE;
@@ -217,14 +214,18 @@ async fn follow(
         }
         let state = engine.exec_state(exec).await?;
         if !state.running {
-            return Ok(Followed::Ended { exit_code: state.exit_code, pid: state.pid });
+            return Ok(Followed::CommandEnd { exit_code: state.exit_code, pid: state.pid });
         }
     }
 }
 
 /// Returns the error of a command that the Engine accepted and then did not start. The reason is in the output: for
 /// Docker in that of the command, for Podman in its errors. `None` if the output is that of a command.
-fn never_started(plan: &ContainerPlan<'_>, command: &Command, collected: &Collected) -> Option<StartError> {
+fn never_started(
+    plan: &ContainerPlan<'_>,
+    command: &Command,
+    collected: &CommandOutput,
+) -> Option<StartError> {
     const SIGNS: [&str; 4] = ["OCI runtime ", "OCI permission denied", "exec failed: ", "unable to find "];
     let printed = collected.unredacted.as_deref();
     let stdout = printed.map_or(&collected.stdout, |printed| &printed.stdout);
@@ -328,9 +329,9 @@ async fn explain(
             discard(plan, container).await;
             let number = code - 128;
             finished.exit = Exit::Signal { number, name: ccm_host::signal_name(number) };
-            set_remark(finished, format!("somebody stopped the container {name} from outside"));
+            set_explanation(finished, format!("somebody stopped the container {name} from outside"));
         }
-        None => set_remark(finished, probable_signal(plan, code)),
+        None => set_explanation(finished, probable_signal(plan, code)),
     }
     Ok(())
 }

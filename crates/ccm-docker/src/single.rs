@@ -4,29 +4,26 @@ use std::pin::{Pin, pin};
 use std::time::Duration;
 
 use ccm_host::{Cancellation, CancellationLevel, Command, Exit, Finished, StartError, after};
-use ccm_model::Stream;
 
 use crate::engine::Engine;
 use crate::engine_use::patiently;
 use crate::error::{EngineError, program_error};
-use crate::exit::{self, Ended};
+use crate::exit::{self, CommandEnd};
 use crate::plan::{ContainerPlan, ended, removed_from_outside};
 use crate::specification;
-use crate::streams::Streams;
+use crate::streams::{ContainerStreams, LineSink};
 
 /// Time between TERM and KILL.
 pub(crate) const GRACE: Duration = Duration::from_secs(2);
 /// Time after KILL in which a container ends, even if the machine is busy.
 pub(crate) const KILLED: Duration = Duration::from_secs(10);
 
-type OnLine<'a> = &'a mut dyn FnMut(Stream, &str);
-
 /// Runs a command in a container, and removes the container, or keeps it as the settings ask.
 pub(crate) async fn run(
     plan: &ContainerPlan<'_>,
     command: &Command,
     cancellation: &Cancellation,
-    on_line: OnLine<'_>,
+    on_line: LineSink<'_>,
 ) -> Result<Finished, StartError> {
     let name = plan.executor.next_name();
     plan.used.live.borrow_mut().insert(name.clone());
@@ -81,7 +78,7 @@ async fn start_and_follow(
     name: &str,
     command: &Command,
     cancellation: &Cancellation,
-    on_line: OnLine<'_>,
+    on_line: LineSink<'_>,
 ) -> Result<Finished, StartError> {
     let engine = &plan.used.engine;
     let program = command.program.to_string_lossy();
@@ -100,7 +97,7 @@ async fn start_and_follow(
     }
     let redactor = plan.executor.secrets.redactor();
     let (stdin, last_line) = (command.stdin.as_deref(), command.last_line.as_ref());
-    let mut streams = Streams::new(attached, stdin, engine.address(), &redactor, last_line, on_line);
+    let mut streams = ContainerStreams::new(attached, stdin, engine.address(), &redactor, last_line, on_line);
     let started = plan.executor.clock.monotonic();
     match patiently(cancellation, engine.start(name)).await {
         None => return Ok(plan.finished(name, Exit::Cancelled, streams.finish())),
@@ -111,13 +108,13 @@ async fn start_and_follow(
     let ended = streams.transfer_until(async {
         tokio::select! {
             biased;
-            code = &mut end => Ended::Itself(code),
-            () = cancellation.reached(CancellationLevel::Stop) => Ended::By(Exit::Cancelled),
-            after = after(command.timeout) => Ended::By(Exit::TimedOut { after }),
+            code = &mut end => CommandEnd::Itself(code),
+            () = cancellation.reached(CancellationLevel::Stop) => CommandEnd::By(Exit::Cancelled),
+            after = after(command.timeout) => CommandEnd::By(Exit::TimedOut { after }),
         }
     });
     let ended = ended.await;
-    if let Ended::By(_) = &ended {
+    if let CommandEnd::By(_) = &ended {
         streams.transfer_until(terminate(engine, name, end, cancellation)).await;
     }
     streams.drain().await;
@@ -126,15 +123,15 @@ async fn start_and_follow(
     let message = streams.message();
     let collected = streams.finish();
     let (code, exit) = match ended {
-        Ended::By(exit) => (0, exit),
-        Ended::Itself(Ok(code)) => {
+        CommandEnd::By(exit) => (0, exit),
+        CommandEnd::Itself(Ok(code)) => {
             let code = i32::try_from(code).unwrap_or(255);
             (code, Exit::Code(code))
         }
-        Ended::Itself(Err(error)) if error.status() == Some(404) => {
+        CommandEnd::Itself(Err(error)) if error.status() == Some(404) => {
             return Err(removed_from_outside(name));
         }
-        Ended::Itself(Err(error)) => return Err(plan.lost(error)),
+        CommandEnd::Itself(Err(error)) => return Err(plan.lost(error)),
     };
     if let (Some(error), Exit::Code(_)) = (error, &exit) {
         // The exit code is known, but not all of the output.

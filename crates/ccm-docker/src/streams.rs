@@ -25,10 +25,11 @@ const QUIET_TIME: Duration = Duration::from_millis(500);
 /// Maximum time that the streams of a command that has ended are read.
 const DRAIN_TIME: Duration = Duration::from_secs(5);
 
-type OnLine<'a> = &'a mut dyn FnMut(Stream, &str);
+/// Receiver of the lines of a command.
+pub(crate) type LineSink<'a> = &'a mut dyn FnMut(Stream, &str);
 
 /// Reads both output streams and feeds standard input, all at once.
-pub(crate) struct Streams<'a> {
+pub(crate) struct ContainerStreams<'a> {
     reader: Option<ReadHalf<RawStream>>,
     writer: Option<WriteHalf<RawStream>>,
     /// Rest of standard input.
@@ -40,26 +41,26 @@ pub(crate) struct Streams<'a> {
     error: Option<EngineError>,
     address: EngineAddress,
     buffer: Vec<u8>,
-    on_line: OnLine<'a>,
+    on_line: LineSink<'a>,
     _transfer: Transfer,
 }
 
 /// Output of a command.
 #[derive(Default)]
-pub(crate) struct Collected {
+pub(crate) struct CommandOutput {
     pub stdout: CapturedOutput,
     pub stderr: CapturedOutput,
     pub unredacted: Option<Box<Unredacted>>,
 }
 
-impl<'a> Streams<'a> {
+impl<'a> ContainerStreams<'a> {
     pub(crate) fn new(
         attached: AttachedStream,
         stdin: Option<&'a str>,
         address: &EngineAddress,
         redactor: &Arc<Redactor>,
         last_line: Option<&LastLine>,
-        on_line: OnLine<'a>,
+        on_line: LineSink<'a>,
     ) -> Self {
         last_line.into_iter().for_each(LastLine::clear);
         let AttachedStream { stream, transfer } = attached;
@@ -134,13 +135,13 @@ impl<'a> Streams<'a> {
         (!message.is_empty()).then_some(message)
     }
 
-    pub(crate) fn finish(self) -> Collected {
+    pub(crate) fn finish(self) -> CommandOutput {
         let Self { stdout, stderr, on_line, .. } = self;
         let (stdout, printed_stdout) = stdout.finish(&mut |line| on_line(Stream::Stdout, line));
         let (stderr, printed_stderr) = stderr.finish(&mut |line| on_line(Stream::Stderr, line));
         let unredacted = printed_stdout.zip(printed_stderr);
         let unredacted = unredacted.map(|(stdout, stderr)| Box::new(Unredacted { stdout, stderr }));
-        Collected { stdout, stderr, unredacted }
+        CommandOutput { stdout, stderr, unredacted }
     }
 
     /// Reads or writes once; waits for ever when there is nothing left to do. Looks at the clock before, because

@@ -110,9 +110,9 @@ mod disabled {
     use crate::session::Session;
 
     /// Executor of a run, which has no containers: they are an error of the manifest.
-    pub(crate) struct RunExecutor<'a>(&'a dyn Executor);
+    pub(crate) struct HostExecutor<'a>(&'a dyn Executor);
 
-    impl<'a> RunExecutor<'a> {
+    impl<'a> HostExecutor<'a> {
         pub(crate) fn new(
             local: &'a dyn Executor,
             _: &'a Session,
@@ -133,6 +133,6 @@ mod disabled {
 }
 
 #[cfg(not(feature = "docker"))]
-pub(crate) use disabled::RunExecutor;
+pub(crate) use disabled::HostExecutor as RunExecutor;
 #[cfg(feature = "docker")]
 pub(crate) use enabled::RunExecutor;

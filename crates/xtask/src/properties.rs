@@ -1,6 +1,6 @@
 //! Tables of the properties of types.
 
-use ccm_properties::{CommonProperty, NAME, PropertySpec};
+use ccm_properties::{CommonProperty, NAME, PropertyKind, PropertySpec, find};
 
 use crate::cell;
 
@@ -8,8 +8,32 @@ pub(crate) fn of(name: &str) -> Result<String, String> {
     if name == "every resource" {
         return Ok(table([&NAME].into_iter().chain(CommonProperty::ALL.map(CommonProperty::spec))));
     }
+    if let Some(kind) = name.strip_prefix("executors of the kind ") {
+        return executors(kind);
+    }
     let found = ccm_resources::types().into_iter().find(|found| found.name() == name);
     Ok(table(found.ok_or_else(|| format!("there is no type `{name}`"))?.properties()))
+}
+
+/// Returns the properties of an executor of a kind.
+fn executors(kind: &str) -> Result<String, String> {
+    let types = ccm_resources::types();
+    let settings =
+        types.iter().flat_map(|found| found.settings()).find(|setting| setting.name == "executors");
+    let records: &[PropertyKind] = match settings.map(|setting| &setting.kind) {
+        Some(PropertyKind::Map { values: PropertyKind::Either(records), .. }) => records,
+        _ => &[],
+    };
+    let is_of_kind = |properties: &&'static [PropertySpec]| {
+        let words = find(properties, "kind").map(|property| &property.kind);
+        matches!(words, Some(PropertyKind::Words(words)) if words.contains(&kind))
+    };
+    let properties = records.iter().filter_map(|record| match record {
+        PropertyKind::Record { properties, .. } => Some(*properties),
+        _ => None,
+    });
+    let found = properties.into_iter().find(is_of_kind);
+    found.map(table).ok_or_else(|| format!("there is no kind `{kind}` of executors"))
 }
 
 fn table<'p>(properties: impl IntoIterator<Item = &'p PropertySpec>) -> String {

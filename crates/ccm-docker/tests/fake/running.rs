@@ -106,9 +106,9 @@ fn the_end_of_memory_is_named() {
     assert_eq!(finished.exit, Exit::Signal { number: 9, name: "SIGKILL".to_owned() });
     assert_eq!(finished.reached, [ccm_host::ReachedLimit::ContainerMemory]);
     let finished = bench.run(bench.settings()).result.expect("a result");
-    let remark = finished.container.and_then(|container| container.remark);
+    let explanation = finished.container.and_then(|container| container.explanation);
     assert_eq!(
-        remark.as_deref(),
+        explanation.as_deref(),
         Some("the kernel killed a process in the container because memory ran out")
     );
 }
@@ -120,7 +120,7 @@ fn an_exit_code_of_a_signal_is_explained() {
     let container = ran.finished().container.as_ref().expect("a container");
     assert_eq!(ran.finished().exit, Exit::Code(139));
     assert_eq!(
-        container.remark.as_deref(),
+        container.explanation.as_deref(),
         Some("exit code 139 usually means that SIGSEGV ended the command")
     );
     assert_eq!((&*container.image, container.network), ("debian:12", true));
@@ -137,8 +137,8 @@ fn a_signal_from_outside_is_told_from_an_exit_code() {
     let ran = bench.run(ccm_host::ContainerSettings { network: ContainerNetwork::None, ..bench.settings() });
     assert_eq!(ran.finished().exit, Exit::Signal { number: 9, name: "SIGKILL".to_owned() });
     let container = ran.finished().container.as_ref().expect("a container");
-    let remark = container.remark.as_deref().unwrap_or_default();
-    assert!(remark.contains("from outside with SIGKILL"), "{remark}");
+    let explanation = container.explanation.as_deref().unwrap_or_default();
+    assert!(explanation.contains("from outside with SIGKILL"), "{explanation}");
     assert!(!container.network);
 }
 

@@ -80,8 +80,9 @@ fn a_container_that_is_killed_or_removed_from_outside_is_named() {
                     Exit::Signal { number: 9, name: "SIGKILL".to_owned() },
                     "{reuse:?}"
                 );
-                let remark = finished.container.and_then(|container| container.remark).unwrap_or_default();
-                assert!(remark.contains("from outside"), "{reuse:?} {remark}");
+                let explanation =
+                    finished.container.and_then(|container| container.explanation).unwrap_or_default();
+                assert!(explanation.contains("from outside"), "{reuse:?} {explanation}");
             } else {
                 let error = container_error(&result);
                 assert!(error.message.contains("was removed from outside"), "{reuse:?} {}", error.message);

@@ -42,7 +42,8 @@ fn podman_works_as_docker_does() {
     let limited = ContainerSettings { memory: Some(16 << 20), ..settings(&podman.socket()) };
     let finished = Run::new().one(&limited, &["tail", "/dev/zero"], Task::limited(60)).expect("a result");
     // With control groups of version 1, Podman does not tell of the end of memory.
-    let remark = finished.container.and_then(|container| container.remark).unwrap_or_default();
-    let is_named = finished.reached == [ReachedLimit::ContainerMemory] || remark.contains("`memory_limit`");
-    assert!(is_named, "{:?} {remark}", finished.exit);
+    let explanation = finished.container.and_then(|container| container.explanation).unwrap_or_default();
+    let is_named =
+        finished.reached == [ReachedLimit::ContainerMemory] || explanation.contains("`memory_limit`");
+    assert!(is_named, "{:?} {explanation}", finished.exit);
 }

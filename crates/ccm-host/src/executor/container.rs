@@ -144,7 +144,7 @@ pub struct ContainerOutcome {
     /// `true` if the container had a network.
     pub network: bool,
     /// Fact about the end that its exit code does not show, such as a signal from outside.
-    pub remark: Option<String>,
+    pub explanation: Option<String>,
 }
 
 /// Error of a container, or of the Engine that runs it.

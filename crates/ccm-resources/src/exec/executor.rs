@@ -7,15 +7,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use ccm_host::{BaseEnvironment, ContainerRequest, ContainerSettings, Launch};
-use ccm_model::{Diagnostic, DiagnosticKind, Node, NodeMap, Severity, closest, escape_control};
+use ccm_model::{Diagnostic, DiagnosticKind, Node, NodeMap, Severity, Span, closest, escape_control};
 use ccm_properties::{
-    NamedValues, PropertyKind, PropertySpec, Text, TextValue, ValueError, decode_map, properties,
+    NamedValues, PropertyKind, PropertySpec, PropertyValue, Text, TextValue, ValueError, decode_map,
+    properties,
 };
 
 use super::values::{AbsolutePath, Environment};
 use values::{
     Capability, ContainerUser, CpuQuota, EngineHost, Image, Labels, MemoryLimit, Network, PidsLimit,
-    Platform, Pull, Reuse, Tmpfs, VolumeText,
+    PlatformName, Pull, Reuse, Tmpfs, VolumeText,
 };
 
 pub(crate) const SETTINGS: &[PropertySpec] = &[PropertySpec::new::<NamedValues<ExecutorProperties>>(
@@ -24,86 +25,121 @@ pub(crate) const SETTINGS: &[PropertySpec] = &[PropertySpec::new::<NamedValues<E
 )];
 
 properties! {
-    /// Properties of an executor.
+    /// Properties of an executor that starts commands on this host.
     #[derive(Clone, Debug, Default)]
-    pub(crate) struct ExecutorProperties {
-        /// Kind of the executor: `native` starts commands directly on this host, `docker` in containers.
-        /// `exec.native` and `exec.docker` are the same.
-        kind: ExecutorKind { required: true },
-        /// Working directory of commands that have neither `cwd` nor `sandbox`; for `docker`, inside.
-        default_work_dir: AbsolutePath { default: Some("`/`, or that of the image") },
-        /// Environment of every command, to which `environment` and `path` add. No other variables are set but, for
-        /// `docker`, those of the image.
+    struct NativeProperties {
+        /// Kind of the executor: directly on this host. `exec.native` is the same.
+        kind: NativeKind { required: true },
+        /// Working directory of commands that have neither `cwd` nor `sandbox`.
+        default_work_dir: AbsolutePath { default: Some("`/`") },
+        /// Environment of every command, to which `environment` and `path` add. No other variables are set.
         default_env: Environment,
         /// Allowed commands, guards included, each exactly as it is written.
         command_whitelist: Vec<Text>,
-        /// docker: image of the container, which is required.
-        image: Image,
-        /// docker: address of the Engine: `unix://` and the path of a socket, or `tcp://HOST:PORT`, which is not
+    }
+}
+
+properties! {
+    /// Properties of an executor that starts commands in containers.
+    #[derive(Clone, Debug, Default)]
+    struct DockerProperties {
+        /// Kind of the executor: in containers. `exec.docker` is the same.
+        kind: DockerKind { required: true },
+        /// Working directory inside, of commands without `cwd`.
+        default_work_dir: AbsolutePath { default: Some("that of the image") },
+        /// Variables of every command, over those of the image. `environment` and `path` of the exec come over them.
+        default_env: Environment,
+        /// Allowed commands, guards included, each exactly as it is written.
+        command_whitelist: Vec<Text>,
+        /// Image of the container.
+        image: Image { required: true },
+        /// Address of the Engine: `unix://` and the path of a socket, or `tcp://HOST:PORT`, which is not
         /// encrypted.
         host: EngineHost { default: Some("`unix:///var/run/docker.sock`") },
-        /// docker: `per_command` starts a container for each command, `per_run` one for all commands of a run with
+        /// `per_command` starts a container for each command, `per_run` one for all commands of a run with
         /// the same settings.
         container: Reuse { default: Some("`per_command`") },
-        /// docker: moment at which the Engine fetches the image: `never`, when it is `missing`, or `always`, once a
+        /// Moment at which the Engine fetches the image: `never`, when it is `missing`, or `always`, once a
         /// run.
         pull: Pull { default: Some("`never`") },
-        /// docker: platform of the image, such as `linux/arm64`.
-        platform: Platform { default: Some("that of the Engine") },
-        /// docker: labels of the container. Names that begin with `ccm.` are refused.
+        /// Platform of the image, such as `linux/arm64`.
+        platform: PlatformName { default: Some("that of the Engine") },
+        /// Labels of the container. Names that begin with `ccm.` are refused.
         labels: Labels,
-        /// docker: network of the container: `bridge`, `host` or `none`.
+        /// Network of the container: `bridge`, `host` or `none`.
         network_mode: Network { default: Some("`bridge`") },
-        /// docker: directories and files of the host of the Engine that are visible inside, each as `HOST:INSIDE` or
+        /// Directories and files of the host of the Engine that are visible inside, each as `HOST:INSIDE` or
         /// `HOST:INSIDE:ro`.
         volumes: Vec<VolumeText> { default: Some("none") },
-        /// docker: file systems in memory, as a map of paths to mount options.
+        /// File systems in memory, as a map of paths to mount options.
         tmpfs: Tmpfs { default: Some("none") },
-        /// docker: user of commands without `user`, by name or number inside, with or without `:GROUP`.
+        /// User of commands without `user`, by name or number inside, with or without `:GROUP`.
         user: ContainerUser { default: Some("that of the image") },
-        /// docker: largest amount of memory in bytes; `0` means no limit.
+        /// Largest amount of memory in bytes; `0` means no limit.
         memory_limit: MemoryLimit { default: Some("`0`") },
-        /// docker: processor time in microseconds of each tenth of a second, so that `100000` is one processor; `0`
+        /// Processor time in microseconds of each tenth of a second, so that `100000` is one processor; `0`
         /// means no limit.
         cpu_quota: CpuQuota { default: Some("`0`") },
-        /// docker: largest number of processes and threads; `0` means no limit.
+        /// Largest number of processes and threads; `0` means no limit.
         pids_limit: PidsLimit { default: Some("`0`") },
-        /// docker: remove the container after its end. Otherwise it is kept, and the report names it.
+        /// Remove the container after its end. Otherwise it is kept, and the report names it.
         auto_remove: bool { default: Some("`false`") },
-        /// docker: forbid writing outside of `volumes` and `tmpfs`.
+        /// Forbid writing outside of `volumes` and `tmpfs`.
         read_only_rootfs: bool { default: Some("`false`") },
-        /// docker: keep programs from gaining privileges, as with set-user-ID.
+        /// Keep programs from gaining privileges, as with set-user-ID.
         no_new_privileges: bool { default: Some("`false`") },
-        /// docker: capabilities that the container loses, such as `ALL`.
+        /// Capabilities that the container loses, such as `ALL`.
         cap_drop: Vec<Capability> { default: Some("none") },
-        /// docker: capabilities that the container gains, such as `NET_ADMIN`.
+        /// Capabilities that the container gains, such as `NET_ADMIN`.
         cap_add: Vec<Capability> { default: Some("none") },
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ExecutorKind {
-    Native,
-    Docker,
+/// Properties of an executor of either kind.
+#[derive(Debug)]
+struct ExecutorProperties;
+
+/// The loader checks executors by [`check`], because the properties depend on the kind.
+impl PropertyValue for ExecutorProperties {
+    const KIND: PropertyKind = PropertyKind::Either(&[NativeProperties::KIND, DockerProperties::KIND]);
+
+    fn decode(_: &Node, _: &mut Vec<Diagnostic>) -> Option<Self> {
+        Some(Self)
+    }
 }
 
-impl TextValue for ExecutorKind {
-    const KIND: PropertyKind = PropertyKind::Words(&["native", "docker", "exec.native", "exec.docker"]);
+/// Declares a kind of executors with its names.
+macro_rules! kind {
+    ($kind:ident, $words:expr) => {
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        struct $kind;
 
-    fn from_text(text: &str) -> Result<Self, ValueError> {
-        match text {
-            "native" | "exec.native" => Ok(Self::Native),
-            "docker" | "exec.docker" => Ok(Self::Docker),
-            other => {
-                let message = format!("there is no kind `{}`", escape_control(other));
-                Err(ValueError::new(message).with_hint(if other == "podman" {
-                    "use `docker`, and name the socket of Podman with `host`"
+        impl $kind {
+            const NAMES: [&str; 2] = $words;
+        }
+
+        impl TextValue for $kind {
+            const KIND: PropertyKind = PropertyKind::Words(&Self::NAMES);
+
+            fn from_text(text: &str) -> Result<Self, ValueError> {
+                if Self::NAMES.contains(&text) {
+                    Ok(Self)
                 } else {
-                    "use `native` or `docker`"
-                }))
+                    Err(ValueError::not_one_of(text, &Self::NAMES))
+                }
             }
         }
-    }
+    };
+}
+
+kind!(NativeKind, ["native", "exec.native"]);
+kind!(DockerKind, ["docker", "exec.docker"]);
+
+/// Executor as it is written.
+#[derive(Debug)]
+enum WrittenExecutor {
+    Native(Box<NativeProperties>),
+    Docker(Box<DockerProperties>),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -144,18 +180,27 @@ impl ExecutorSettings {
             };
             return Err(SettingsError::Unknown(hint));
         };
-        let (kind, mut written) = read(node).map_err(|_| SettingsError::Invalid)?;
-        let work_dir = written.default_work_dir.take().map(|path| path.0);
-        let environment = written.default_env.take().unwrap_or_default().0;
-        let whitelist = written.command_whitelist.take();
-        let place = match kind {
-            ExecutorKind::Native => Place::Host,
-            ExecutorKind::Docker => {
-                container::settings(name, written).map(Place::Container).ok_or(SettingsError::Invalid)?
+        let (place, work_dir, environment, whitelist) = match read(node)
+            .map_err(|_| SettingsError::Invalid)?
+        {
+            WrittenExecutor::Native(written) => {
+                let NativeProperties { default_work_dir, default_env, command_whitelist, .. } = *written;
+                (Place::Host, default_work_dir, default_env, command_whitelist)
+            }
+            WrittenExecutor::Docker(mut written) => {
+                let (work_dir, environment) = (written.default_work_dir.take(), written.default_env.take());
+                let whitelist = written.command_whitelist.take();
+                let settings = container::settings(name, *written).ok_or(SettingsError::Invalid)?;
+                (Place::Container(settings), work_dir, environment, whitelist)
             }
         };
-        let whitelist = whitelist.map(|list| list.into_iter().map(|text| text.0).collect());
-        Ok(Self { name: name.to_owned(), place, work_dir, environment, whitelist })
+        Ok(Self {
+            name: name.to_owned(),
+            place,
+            work_dir: work_dir.map(|path| path.0),
+            environment: environment.unwrap_or_default().0,
+            whitelist: whitelist.map(|list| list.into_iter().map(|text| text.0).collect()),
+        })
     }
 
     /// Returns the settings of the container that commands are started in; `None` for this host.
@@ -197,24 +242,49 @@ impl ExecutorSettings {
     }
 }
 
-fn read(node: &Node) -> Result<(ExecutorKind, ExecutorProperties), Vec<Diagnostic>> {
+fn read(node: &Node) -> Result<WrittenExecutor, Vec<Diagnostic>> {
     let Some(map) = node.as_map() else {
         let message = format!("expected a map with `kind`, found {}", node.describe());
         return Err(vec![Diagnostic::error(DiagnosticKind::WrongType, node.span, message)]);
     };
-    let written = decode_map::<ExecutorProperties>(map)?;
     let missing = |message: &str, hint: &str| {
         vec![Diagnostic::error(DiagnosticKind::Missing, node.span, message).with_hint(hint)]
     };
-    let kind = written.kind.ok_or_else(|| missing("the executor has no `kind`", "write `kind: native`"))?;
-    let errors = match kind {
-        ExecutorKind::Native => container::errors_of_native(map),
-        ExecutorKind::Docker if written.image.is_none() => {
-            missing("the executor has no `image`", "write for example `image: debian:12`")
+    let kind = map.get("kind").filter(|kind| !kind.is_null());
+    match kind.map(Node::as_text) {
+        Some(Some(name)) if DockerKind::NAMES.contains(&name) => {
+            let written = decode_map::<DockerProperties>(map)?;
+            if written.image.is_none() {
+                return Err(missing("the executor has no `image`", "write for example `image: debian:12`"));
+            }
+            let errors: Vec<_> = container::findings(map, &written).into_iter().filter(is_error).collect();
+            if errors.is_empty() { Ok(WrittenExecutor::Docker(Box::new(written))) } else { Err(errors) }
         }
-        ExecutorKind::Docker => container::findings(map, &written).into_iter().filter(is_error).collect(),
+        Some(Some(name)) if !NativeKind::NAMES.contains(&name) => Err(vec![unknown_kind(name, kind)]),
+        Some(_) => {
+            let foreign = container::errors_of_native(map);
+            if !foreign.is_empty() {
+                return Err(foreign);
+            }
+            decode_map(map).map(|written| WrittenExecutor::Native(Box::new(written)))
+        }
+        None => {
+            // Of both kinds `docker` has more properties, so that only misspelt ones are unknown.
+            decode_map::<DockerProperties>(map)?;
+            let hint =
+                if map.get("image").is_some() { "write `kind: docker`" } else { "write `kind: native`" };
+            Err(missing("the executor has no `kind`", hint))
+        }
+    }
+}
+
+fn unknown_kind(name: &str, kind: Option<&Node>) -> Diagnostic {
+    let error = ValueError::new(format!("there is no kind `{}`", escape_control(name)));
+    let hint = match name {
+        "podman" => "use `docker`, and name the socket of Podman with `host`",
+        _ => "use `native` or `docker`",
     };
-    if errors.is_empty() { Ok((kind, written)) } else { Err(errors) }
+    error.with_hint(hint).at(kind.map_or_else(Span::default, |kind| kind.span))
 }
 
 fn is_error(diagnostic: &Diagnostic) -> bool {
@@ -230,7 +300,7 @@ pub(crate) fn check(settings: &NodeMap) -> Vec<Diagnostic> {
     };
     let findings = |node: &Node| match (read(node), node.as_map()) {
         (Err(errors), _) => errors,
-        (Ok((ExecutorKind::Docker, written)), Some(map)) => container::findings(map, &written),
+        (Ok(WrittenExecutor::Docker(written)), Some(map)) => container::findings(map, &written),
         (Ok(_), _) => Vec::new(),
     };
     executors.entries().iter().flat_map(|entry| findings(&entry.value)).collect()

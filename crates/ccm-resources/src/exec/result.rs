@@ -69,8 +69,8 @@ pub(crate) fn evaluate_exit(
             failure.chain.push(format!("the {place} reached the limit `{limit}`"));
             failure.hints.push(format!("raise `{limit}` of the {owner} if the command needs more"));
         }
-        let remark = finished.container.as_ref().and_then(|container| container.remark.clone());
-        failure.chain.extend(remark);
+        let explanation = finished.container.as_ref().and_then(|container| container.explanation.clone());
+        failure.chain.extend(explanation);
         failure.property.get_or_insert_with(|| "command".into());
         // The command may have changed something before it failed.
         failure.changed = true;

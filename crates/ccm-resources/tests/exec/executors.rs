@@ -110,8 +110,8 @@ fn invalid_properties_are_rejected() {
 #[test]
 fn errors_in_executors_are_reported_once() {
     for (executors, expected) in [
-        ("{it={kind=podman}}", "invalid-value kind podman | docker, host"),
-        ("{it={kind=lxc}}", "invalid-value kind lxc | native, docker"),
+        ("{it={kind=podman}}", "invalid-value podman | docker, host"),
+        ("{it={kind=lxc}}", "invalid-value lxc | native, docker"),
         ("{it={default_work_dir=/x}}", "missing kind | kind: native"),
         ("{it={kind=native|default_work_dir=x}}", "invalid-value default_work_dir x"),
         (

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::http::request;
 use super::image::{IMAGE, busybox_image};
-use super::service::{OWN_GROUP, Service};
+use super::service::{OWN_GROUP, TestService};
 use crate::privilege::{is_root, skipped};
 use crate::scratch::Scratch;
 use crate::wait::wait_until;
@@ -15,7 +15,7 @@ use crate::wait::wait_until;
 /// A running daemon. It is stopped, with everything that it started, when the last user of it is dropped.
 #[derive(Debug)]
 pub struct Dockerd {
-    service: Mutex<Service>,
+    service: Mutex<TestService>,
     directory: Scratch,
 }
 
@@ -111,7 +111,7 @@ impl Dockerd {
         ];
         let arguments = [&own, arguments].concat();
         let service =
-            Service::start(&script, &arguments, &[("DATA", &data)], directory.path(), &group).ok()?;
+            TestService::start(&script, &arguments, &[("DATA", &data)], directory.path(), &group).ok()?;
         let daemon = Self { service: Mutex::new(service), directory };
         let mut is_dead = false;
         wait_until("the Docker daemon answers or ends", || {
@@ -121,7 +121,7 @@ impl Dockerd {
         (!is_dead).then_some(daemon)
     }
 
-    fn service(&self) -> MutexGuard<'_, Service> {
+    fn service(&self) -> MutexGuard<'_, TestService> {
         self.service.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -17,7 +17,7 @@ use crate::scratch::Scratch;
 #[derive(Debug)]
 pub struct FakeEngine {
     directory: Scratch,
-    shared: Arc<Shared>,
+    shared: Arc<EngineThreads>,
 }
 
 /// Answer to a request that a test replaces.
@@ -73,13 +73,13 @@ struct State {
 }
 
 #[derive(Debug, Default)]
-struct Shared {
+struct EngineThreads {
     state: Mutex<State>,
     changed: Condvar,
     is_stopping: AtomicBool,
 }
 
-impl Shared {
+impl EngineThreads {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -107,7 +107,7 @@ impl FakeEngine {
         let socket = directory.path().join("engine.sock");
         let listener =
             UnixListener::bind(&socket).unwrap_or_else(|error| panic!("{}: {error}", socket.display()));
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(EngineThreads::default());
         shared.state().command = command;
         let engine = Self { directory, shared: Arc::clone(&shared) };
         thread::spawn(move || {
@@ -190,7 +190,7 @@ impl Drop for FakeEngine {
     }
 }
 
-fn serve(stream: UnixStream, shared: &Shared) {
+fn serve(stream: UnixStream, shared: &EngineThreads) {
     let Ok(mut writer) = stream.try_clone() else { return };
     let mut reader = BufReader::new(stream);
     let Some(request) = read_request(&mut reader) else { return };
@@ -235,7 +235,7 @@ fn serve(stream: UnixStream, shared: &Shared) {
 }
 
 /// Returns the answer of a request that no test replaced.
-fn default_answer(method: &str, target: &str, body: &Value, shared: &Shared) -> Vec<u8> {
+fn default_answer(method: &str, target: &str, body: &Value, shared: &EngineThreads) -> Vec<u8> {
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
     let parts: Vec<&str> = path.split('/').skip(1).collect();
     let json = |status, body: Value| answer(status, &[("Api-Version", "1.41")], body.to_string().as_bytes());
@@ -305,7 +305,7 @@ fn stream_output(
     writer: &mut UnixStream,
     name: &str,
     reads: bool,
-    shared: &Shared,
+    shared: &EngineThreads,
 ) {
     if !shared.wait_for(name, |container| container.has_started) {
         return;
@@ -327,7 +327,7 @@ fn stream_output(
     let _closed = writer.shutdown(std::net::Shutdown::Both);
 }
 
-fn listed(shared: &Shared) -> Value {
+fn listed(shared: &EngineThreads) -> Value {
     let state = shared.state();
     let all = state.containers.iter().map(|(name, container)| {
         let running = container.has_started && container.code.is_none();

@@ -2,7 +2,7 @@
 
 use super::http::request;
 use super::image::{IMAGE, busybox_image};
-use super::service::Service;
+use super::service::TestService;
 use crate::privilege::{is_root, skipped};
 use crate::scratch::Scratch;
 use crate::wait::wait_until;
@@ -10,7 +10,7 @@ use crate::wait::wait_until;
 /// A running service. It is stopped when it is dropped.
 #[derive(Debug)]
 pub struct PodmanService {
-    _service: Service,
+    _service: TestService,
     directory: Scratch,
 }
 
@@ -56,8 +56,13 @@ impl PodmanService {
         ];
         let configuration = configuration.display().to_string();
         let variables = [("CONTAINERS_CONF", &*configuration)];
-        let started =
-            Service::start("exec podman \"$@\"", &arguments, &variables, directory.path(), "libpod_parent");
+        let started = TestService::start(
+            "exec podman \"$@\"",
+            &arguments,
+            &variables,
+            directory.path(),
+            "libpod_parent",
+        );
         let mut service = started.ok()?;
         let socket = directory.path().join("podman.sock");
         let mut is_dead = false;

@@ -13,7 +13,7 @@ pub(super) const OWN_GROUP: &str = "ccm-test-";
 
 /// Program that is ended with this process, whatever ends it, or with this value.
 #[derive(Debug)]
-pub(super) struct Service {
+pub(super) struct TestService {
     pub(super) child: Child,
     /// Keeps the thread alive that started the program: the kernel signals the program at the end of the thread.
     keeper: Option<(mpsc::Sender<()>, thread::JoinHandle<()>)>,
@@ -21,7 +21,7 @@ pub(super) struct Service {
     group: String,
 }
 
-impl Service {
+impl TestService {
     /// Starts a program in a network and with mounts of its own: shell commands that end with `exec`. The program
     /// names `directory` in its arguments, as everything does that it starts, and uses the control group `group`.
     pub(super) fn start(
@@ -71,7 +71,7 @@ impl Service {
     }
 }
 
-impl Drop for Service {
+impl Drop for TestService {
     fn drop(&mut self) {
         signal("TERM", self.child.id());
         let _reaped = self.child.wait();

@@ -10,7 +10,7 @@ use ccm_redaction::Redactor;
 use super::super::properties::ExecProperties;
 use super::super::values::Environment;
 use super::values::EngineHost;
-use super::{ExecutorProperties, ExecutorSettings};
+use super::{DockerProperties, ExecutorSettings};
 
 /// Properties that only an executor of the kind `docker` has.
 const OWN: [&str; 18] = [
@@ -47,7 +47,7 @@ pub(super) fn errors_of_native(map: &NodeMap) -> Vec<Diagnostic> {
 }
 
 /// Returns errors and warnings about the settings of a container, each of which is valid by itself.
-pub(super) fn findings(map: &NodeMap, written: &ExecutorProperties) -> Vec<Diagnostic> {
+pub(super) fn findings(map: &NodeMap, written: &DockerProperties) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let span = |name: &str| map.entry(name).map_or(ccm_model::Span::default(), |entry| entry.value.span);
     if !cfg!(feature = "docker") {
@@ -84,7 +84,7 @@ pub(super) fn findings(map: &NodeMap, written: &ExecutorProperties) -> Vec<Diagn
 }
 
 /// Builds the settings of a container; `None` without an image, which [`super::read`] reports.
-pub(super) fn settings(name: &str, written: ExecutorProperties) -> Option<Arc<ContainerSettings>> {
+pub(super) fn settings(name: &str, written: DockerProperties) -> Option<Arc<ContainerSettings>> {
     let host = written.host.map(|host| host.0);
     let capabilities = |list: Option<Vec<super::values::Capability>>| {
         list.into_iter().flatten().map(|name| name.0).collect()

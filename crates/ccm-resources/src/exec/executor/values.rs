@@ -116,9 +116,9 @@ words! {
 
 /// Platform of an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Platform(pub String);
+pub(crate) struct PlatformName(pub String);
 
-impl TextValue for Platform {
+impl TextValue for PlatformName {
     const KIND: PropertyKind =
         PropertyKind::Text(TextKind::STRICT.matching("^[a-z0-9_]+(/[a-z0-9_]+(/[a-z0-9_]+)?)?$"));
 

@@ -55,6 +55,12 @@ const EXAMPLES: &[(&str, i32, &str, &str)] = &[
         "unchanged unchanged unchanged unchanged unchanged",
     ),
     (
+        "data-per-host",
+        0,
+        "changed changed changed changed changed changed",
+        "unchanged unchanged unchanged unchanged unchanged unchanged",
+    ),
+    (
         "foreach",
         0,
         "changed changed changed changed changed skipped changed changed changed changed changed changed changed \
@@ -195,6 +201,44 @@ fn one_manifest_serves_two_families() {
             assert!(outcomes.ends_with(expected), "{facts}: {}", called.shown());
             assert_eq!(scratch.read(&path).as_deref(), Some(content), "{facts}");
         }
+    }
+}
+
+#[test]
+fn data_files_differ_between_machines() {
+    for (host, family, content, packages) in [
+        (
+            "web1",
+            "rhel",
+            "log DEBUG\nmirror http://rpm.example.net\nlisten 192.0.2.10:8080\n",
+            &["ca-certificates", "curl", "dnf-plugins-core", "nginx"][..],
+        ),
+        (
+            "db1",
+            "debian",
+            "log INFO\nmirror http://deb.example.net\nlisten *:8080\n",
+            &["apt-transport-https", "ca-certificates", "curl"],
+        ),
+        (
+            "db1",
+            "suse",
+            "log INFO\nmirror http://mirror.example.org\nlisten *:8080\n",
+            &["ca-certificates", "curl"],
+        ),
+    ] {
+        let scratch = Scratch::new();
+        copy_examples(&scratch);
+        let facts = [format!("host.info.hostname={host}"), format!("host.info.platformFamily={family}")];
+        let called = apply("data-per-host", &scratch, &["--fact", &facts[0], "--fact", &facts[1]]);
+        assert_eq!(called.code, 0, "{host}: {}", called.shown());
+        assert!(!called.stderr.contains("warning"), "{host}: {}", called.shown());
+        assert_eq!(scratch.read("made/data-per-host/app.conf").as_deref(), Some(content), "{host}");
+        let names = std::fs::read_dir(scratch.at("made/data-per-host")).expect("the directory");
+        let names = names.filter_map(|entry| entry.expect("an entry").file_name().into_string().ok());
+        let mut installed: Vec<String> =
+            names.filter_map(|name| name.strip_suffix(".installed").map(str::to_owned)).collect();
+        installed.sort();
+        assert_eq!(installed, packages, "{host}");
     }
 }
 

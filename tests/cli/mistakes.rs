@@ -15,6 +15,8 @@ struct Mistake<'t> {
     command: Vec<String>,
     /// Text of `m.yaml`; `None` for a mistake without a manifest.
     manifest: Option<String>,
+    /// Other files, each with its name.
+    files: Vec<(&'t str, &'t str)>,
     code: i32,
     /// Parts of the output, in their order.
     output: Vec<&'t str>,
@@ -32,15 +34,21 @@ impl<'t> Mistake<'t> {
         let code = expected.next().and_then(|code| code.parse().ok()).expect("a number");
         let output =
             expected.map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
+        let mut parts = body.split("#--- ");
+        let body = parts.next().unwrap_or_default();
+        let files = parts.filter_map(|part| part.split_once('\n')).collect();
         let words = ccm_model::split_words(command).expect("words");
         let manifest = (command == VALIDATE || !body.is_empty()).then(|| body.to_owned());
-        Self { name, command: words, manifest, code, output }
+        Self { name, command: words, manifest, files, code, output }
     }
 
     fn make(&self) -> Called {
         let scratch = Scratch::new();
         if let Some(manifest) = &self.manifest {
             scratch.write("m.yaml", manifest);
+        }
+        for (name, content) in &self.files {
+            scratch.write(name, content);
         }
         let command: Vec<&str> = self.command.iter().map(String::as_str).collect();
         ccm(&scratch, &command).run()

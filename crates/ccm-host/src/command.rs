@@ -15,7 +15,6 @@ mod mark;
 mod network;
 pub(crate) mod sandbox;
 mod shell_parser;
-mod simple_shell_text;
 mod spawn;
 mod streams;
 mod system;

@@ -1,10 +1,12 @@
-//! Checks the syntax of shell text with the shell of the machine.
+//! Checks the syntax of shell text: with the own parser, and with the shell of the machine where the parser is not
+//! sure.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
 use ccm_model::{Control, Diagnostic, DiagnosticKind, Diagnostics};
 use ccm_properties::{CheckInput, PropertyError, ShellText};
+use ccm_shell::{ShellDialect, UnreadableKind, UnreadableText};
 
 use crate::draft::ResourceDraft;
 use crate::load::Loader;
@@ -20,7 +22,9 @@ pub(crate) fn check(
     diagnostics: &mut Diagnostics,
 ) {
     let mut texts: Vec<&str> = Vec::new();
-    let mut positions: HashMap<&str, usize> = HashMap::new();
+    let mut doubts: Vec<Box<UnreadableText>> = Vec::new();
+    // `None` for a text that every shell accepts.
+    let mut positions: HashMap<&str, Option<usize>> = HashMap::new();
     let mut found: Vec<(&ResourceDraft, ShellText<'_>, usize)> = Vec::new();
     let is_managed = |draft: &&ResourceDraft| !matches!(draft.resource.control, Control::NotManaged { .. });
     for draft in drafts.iter().filter(is_managed).filter(|draft| !draft.has_errors) {
@@ -30,10 +34,12 @@ pub(crate) fn check(
                 continue;
             }
             let position = *positions.entry(text.text).or_insert_with(|| {
+                let doubt = ccm_shell::check(text.text, ShellDialect::Sh).err()?;
                 texts.push(text.text);
-                texts.len() - 1
+                doubts.push(doubt);
+                Some(texts.len() - 1)
             });
-            found.push((draft, text, position));
+            found.extend(position.map(|position| (draft, text, position)));
         }
     }
     if texts.is_empty() {
@@ -50,7 +56,8 @@ pub(crate) fn check(
             format!("the shell can't read this text: {}", shown(&error.message))
         };
         diagnostics.set_context(loader.label(draft));
-        diagnostics.push(diagnostic(draft, &text, line_of(text.text, error), message, loader));
+        let bytes = doubts.get(position).and_then(|doubt| exact(doubt)).or_else(|| line_of(text.text, error));
+        diagnostics.push(diagnostic(draft, &text, bytes, message, loader));
     }
     diagnostics.set_context(None);
 }
@@ -66,6 +73,12 @@ fn diagnostic(
     let error = bytes.into_iter().fold(error, PropertyError::at_bytes);
     let source_text = &loader.manifests[draft.manifest].text;
     error.at(&CheckInput { resource: &draft.resource, source_text, secrets: &[] })
+}
+
+/// Returns the bytes of the error that the own parser found, if it found one. A shell names no more than a line.
+fn exact(doubt: &UnreadableText) -> Option<Range<usize>> {
+    let range = doubt.span.range();
+    (doubt.kind == UnreadableKind::Syntax && !range.is_empty()).then_some(range)
 }
 
 /// Returns the bytes of the line that the shell names; the last line of the text if the shell names its end.

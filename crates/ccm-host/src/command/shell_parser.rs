@@ -12,7 +12,6 @@ use rustix::process::{
     Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, pidfd_open, pidfd_send_signal, waitid,
 };
 
-use super::simple_shell_text::is_certainly_valid;
 use super::spawn::in_memory;
 use super::system::RUN_LOCK;
 use crate::raw::{self, ChangeDirectory};
@@ -38,24 +37,12 @@ pub struct ShellError {
     pub line: Option<usize>,
 }
 
-/// Parses texts with `/bin/sh -n`, which expands and runs nothing. Returns the error in each text, `None` for a
-/// valid one. No shell is started for simple texts, which are certainly valid.
+/// Parses texts with `/bin/sh -n`, which expands and runs nothing, each in a process of its own. Returns the error in
+/// each text, `None` for a valid one.
 ///
 /// Nothing is known of a text for which no shell can be started, or that takes longer than some seconds; `None`
 /// then as well.
 pub fn parse_shell(texts: &[&str]) -> Vec<Option<ShellError>> {
-    let is_doubtful = |index: &usize| !is_certainly_valid(texts[*index]);
-    let doubtful: Vec<usize> = (0..texts.len()).filter(is_doubtful).collect();
-    let parsed = parse_with_shell(&doubtful.iter().map(|index| texts[*index]).collect::<Vec<_>>());
-    let mut errors: Vec<Option<ShellError>> = vec![None; texts.len()];
-    for (index, error) in doubtful.into_iter().zip(parsed) {
-        errors[index] = error;
-    }
-    errors
-}
-
-/// Parses texts with a shell, each in a process of its own.
-pub(super) fn parse_with_shell(texts: &[&str]) -> Vec<Option<ShellError>> {
     // Commands of other sessions wait, so that no shell is taken for an orphan of a command. If a command is running
     // already, its end can't be waited for here: a shell that is taken is started again.
     let _lock = RUN_LOCK.try_lock();

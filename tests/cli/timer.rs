@@ -1,8 +1,10 @@
 //! `ccm timer`. No call here reaches the systemd of this machine: it is hidden, or the call is in noop.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 
-use ccm_testkit::{Called, Ccm, Scratch, can_mount, skipped};
+use ccm_testkit::{Called, Ccm, Scratch, can_mount, is_root, skipped};
 
 use crate::ccm;
 use crate::expect::expect_error;
@@ -33,7 +35,7 @@ fn units(called: &Called) -> Vec<(String, String)> {
 fn noop_shows_the_units() {
     let scratch = Scratch::new();
     let called = install(&scratch, &["--noop"]).run();
-    assert_eq!((called.code, &*called.stderr), (0, ""), "{}", called.shown());
+    assert_eq!(called.code, 0, "{}", called.shown());
     let shown = units(&called);
     let paths: Vec<&str> = shown.iter().map(|(path, _)| &**path).collect();
     assert_eq!(paths, ["/etc/systemd/system/ccm-site.service", "/etc/systemd/system/ccm-site.timer"]);
@@ -47,6 +49,22 @@ fn noop_shows_the_units() {
     assert!(timer.contains("\nOnCalendar=*-*-* *:00/30:00\n"), "{timer}");
     assert!(timer.contains("\nRandomizedDelaySec=300s\n"), "{timer}");
     assert_eq!(scratch.names(), ["site.yaml"]);
+}
+
+#[test]
+fn a_manifest_that_others_can_change_is_a_risk_for_root() {
+    let scratch = Scratch::new();
+    scratch.write("site.yaml", MANIFEST);
+    std::fs::set_permissions(scratch.at("site.yaml"), Permissions::from_mode(0o646)).expect("a mode");
+    let warning = "warning: [dir]/site.yaml can be changed by others than root, and the timer runs it as root\n";
+    let warned = |args: &[&str]| {
+        let call = ccm(&scratch, &["timer", "install", "site.yaml", "--noop"]).args(args);
+        call.variable("HOME", "/home/ada").run().stderr.contains(warning)
+    };
+    assert!(warned(&[]));
+    assert!(!warned(&["--user"]));
+    std::fs::set_permissions(scratch.at("site.yaml"), Permissions::from_mode(0o644)).expect("a mode");
+    assert_eq!(warned(&[]), !is_root());
 }
 
 #[test]

@@ -56,7 +56,8 @@ fn a_manifest_that_others_can_change_is_a_risk_for_root() {
     let scratch = Scratch::new();
     scratch.write("site.yaml", MANIFEST);
     std::fs::set_permissions(scratch.at("site.yaml"), Permissions::from_mode(0o646)).expect("a mode");
-    let warning = "warning: [dir]/site.yaml can be changed by others than root, and the timer runs it as root\n";
+    let warning =
+        "warning: [dir]/site.yaml can be changed by others than root, and the timer runs it as root\n";
     let warned = |args: &[&str]| {
         let call = ccm(&scratch, &["timer", "install", "site.yaml", "--noop"]).args(args);
         call.variable("HOME", "/home/ada").run().stderr.contains(warning)

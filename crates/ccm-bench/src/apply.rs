@@ -93,6 +93,7 @@ impl BenchManifest {
             ledger: None,
             describe_unchanged: matches!(listener, Listener::Events),
             only: None,
+            skip: &[],
         };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         let summary = match listener {

@@ -53,7 +53,7 @@ fn run_on_own_thread(
         shared: Arc::clone(&shared),
     };
     runtime.block_on(async {
-        let job = spawn(config, async move |session| context.run(session).await)?;
+        let job = spawn(config, async move |session| Box::pin(context.run(session)).await)?;
         Ok(supervise(job, &signals, timeout, &shared, console).await)
     })
 }
@@ -71,7 +71,7 @@ struct ApplyContext {
 impl ApplyContext {
     async fn run(self, session: Session) -> ExitCode {
         let session = session::with_notices(session, &self.console);
-        match self.run_in(&session).await {
+        match Box::pin(self.run_in(&session)).await {
             Ok(code) | Err(code) => code,
         }
     }

@@ -90,13 +90,13 @@ fn check_manifest(session: &Session, apply: &ApplyArguments, console: &Console) 
     let input = input.map_err(|error| manifest::report_input_error(console, &error))?;
     let loaded = manifest::load(console, session, &input)?;
     let names = loaded.catalog().names();
-    let named = |ids: &[ResourceId], option| {
+    let missing = |ids: &[ResourceId], option| {
         let unknown = ids.iter().filter(|id| names.find(id).is_none());
         let unknown = unknown.map(|id| UnknownResource { option, id: id.clone(), nearest: None });
         unknown.collect::<Vec<_>>()
     };
-    let mut unknown = named(&apply.only, SelectionOption::Only);
-    unknown.extend(named(&apply.skip, SelectionOption::Skip));
+    let mut unknown = missing(&apply.only, SelectionOption::Only);
+    unknown.extend(missing(&apply.skip, SelectionOption::Skip));
     if unknown.is_empty() {
         return Ok(());
     }

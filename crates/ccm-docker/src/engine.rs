@@ -37,7 +37,7 @@ const OLDEST: ApiVersion = ApiVersion(1, 40);
 /// Oldest version that creates containers for a platform.
 const PLATFORMS: ApiVersion = ApiVersion(1, 41);
 
-/// ApiVersion of the API.
+/// Version of the API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct ApiVersion(u32, u32);
 

@@ -109,11 +109,7 @@ impl DraftBuilder<'_, '_, '_> {
         }
         let provider = provider_node.filter(|node| !expander.found.is_unknown(node.span));
         let provider = provider.map(|node| read_provider(&node, spec, diagnostics));
-        let choice = match &provider {
-            None => ProviderChoice::Valid(None),
-            Some(None) => ProviderChoice::Invalid,
-            Some(Some(provider)) => ProviderChoice::Valid(Some(provider.value.clone())),
-        };
+        let choice = provider_choice(provider.as_ref());
         let mut named = None;
         if may_hold_any(&name.text) {
             let language = language_of(spec, "name", &choice, &properties);
@@ -269,6 +265,14 @@ fn report_unknown_nulls(
 }
 
 /// Reads the provider; for a misspelt one the closest, against which the other properties are checked.
+fn provider_choice(provider: Option<&Option<Spanned<String>>>) -> ProviderChoice {
+    match provider {
+        None => ProviderChoice::Valid(None),
+        Some(None) => ProviderChoice::Invalid,
+        Some(Some(provider)) => ProviderChoice::Valid(Some(provider.value.clone())),
+    }
+}
+
 fn read_provider(node: &Node, spec: &dyn TypeSpec, diagnostics: &mut Diagnostics) -> Option<Spanned<String>> {
     let text = node.as_text().unwrap_or_default();
     let error = match one_of(node, spec.providers()) {

@@ -150,7 +150,9 @@ async fn run(
     let executor = context.host.executor;
     let plan = executor.resolve(&launch, Purpose::Run).await.map_err(|error| start_failure(&error))?;
     let finished = run_in(&*plan, validator, copy, context).await;
-    plan.close().await.into_iter().for_each(|warning| context.warn(warning));
+    for warning in plan.close().await.warnings {
+        context.warn(warning);
+    }
     let finished = finished?;
     for process in &finished.left_running {
         context.warn(format!("left running by `validate`: {process}"));

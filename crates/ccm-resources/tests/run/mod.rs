@@ -57,6 +57,7 @@ pub(crate) fn run_gated(
         noop: manner.noop,
         fail_on_error: false,
         only: None,
+        skip: &[],
         diff: manner.diff,
         directory: manner.directory,
         state_directory: manner.state_directory,

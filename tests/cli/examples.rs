@@ -15,8 +15,8 @@ const EXAMPLES: &[(&str, i32, &str, &str)] = &[
     (
         "files",
         0,
-        "changed changed changed changed changed unchanged",
-        "unchanged unchanged unchanged unchanged unchanged unchanged",
+        "changed changed changed changed changed changed changed unchanged",
+        "unchanged unchanged unchanged unchanged unchanged unchanged unchanged unchanged",
     ),
     (
         "lines",

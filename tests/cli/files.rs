@@ -179,7 +179,7 @@ fn wrong_values_of_ensure_come_with_the_right_one() {
     for (written, hint) in [
         ("dir", "did you mean `directory`?"),
         ("file", "did you mean `present`?"),
-        ("link", "create the link with an `exec`: links are not supported in this version"),
+        ("symlink", "did you mean `link`?"),
     ] {
         let called = apply_files(&scratch, &format!("        - /f: {{ensure: {written}}}\n"), &[]);
         let hints = called.stderr.lines().filter(|line| line.contains("hint: "));

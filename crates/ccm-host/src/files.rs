@@ -10,6 +10,7 @@ mod directory;
 mod error;
 mod extended;
 mod inspect;
+mod link;
 mod middleware;
 mod names;
 mod read;
@@ -103,6 +104,14 @@ pub trait Files {
         let _ = (path, attributes);
         Ok(())
     }
+
+    /// Returns the text of the link at a path; `None` if there is no link.
+    fn link_target(&self, path: &Path) -> Result<Option<PathBuf>, FileError>;
+
+    /// Makes a link with this text, or replaces a link by it in one step; with `replaces_file` also a file. What
+    /// else is at the path is an error. The rule of [`Files::write`] for a directory that everybody may write holds
+    /// too.
+    fn make_link(&self, path: &Path, target: &Path, replaces_file: bool) -> Result<(), FileError>;
 
     /// Removes a file, a link or an empty directory; with `force` a directory with its content. The root
     /// directory, a mount point and a directory with a mount point in it are errors.

@@ -18,10 +18,7 @@ const TYPES: &[(&[&str], &str)] = &[
         &["cron", "cronjob", "cron.present", "at"],
         "cron is not in this version: write a `file` in /etc/cron.d, or a systemd timer with `file` and `service`",
     ),
-    (
-        &["link", "symlink", "file.symlink"],
-        "links are not in this version: run `ln -sfn TARGET LINK` in an `exec` with `unless: test LINK -ef TARGET`",
-    ),
+    (&["link", "symlink", "file.symlink"], "use `file` with `ensure: link` and `target`"),
     (
         &["git", "vcsrepo", "git.latest", "subversion"],
         "repositories are not in this version: run `git clone URL DIR` in an `exec` with `creates: DIR/.git`",
@@ -125,11 +122,7 @@ const PROPERTIES: &[(&[&str], &str)] = &[
 /// Properties of one type, with advice.
 const OF_TYPE: &[(&str, &[&str], &str)] = &[
     ("file", &["path", "dest", "destination", "filename"], "write the path as the name: `- /PATH: {…}`"),
-    (
-        "file",
-        &["target", "link", "symlink"],
-        "links are not in this version: run `ln -sfn TARGET LINK` in an `exec` with `unless: test LINK -ef TARGET`",
-    ),
+    ("file", &["link", "symlink"], "write `ensure: link` and `target`"),
     ("file", &["src", "template"], "write `source: PATH`; a template is `source: NAME.j2`"),
     ("file", &["text", "contents", "body", "data"], "write `content`"),
     ("file", &["permissions", "perms", "permission", "chmod"], "write `mode`"),

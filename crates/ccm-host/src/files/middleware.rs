@@ -17,6 +17,8 @@ pub enum FileChange {
     Write,
     /// [`Files::make_directory`].
     MakeDirectory,
+    /// [`Files::make_link`].
+    MakeLink,
     /// [`Files::set_attributes`].
     SetAttributes,
     /// [`Files::remove`].
@@ -88,6 +90,15 @@ impl<T: FilesMiddleware> Files for T {
 
     fn check_attributes(&self, path: &Path, attributes: FileAttributes) -> Result<(), FileError> {
         self.inner().check_attributes(path, attributes)
+    }
+
+    fn link_target(&self, path: &Path) -> Result<Option<PathBuf>, FileError> {
+        self.inner().link_target(path)
+    }
+
+    fn make_link(&self, path: &Path, target: &Path, replaces_file: bool) -> Result<(), FileError> {
+        self.before_change(path, FileChange::MakeLink)?;
+        self.inner().make_link(path, target, replaces_file)
     }
 
     fn remove(&self, path: &Path, force: bool) -> Result<(), FileError> {

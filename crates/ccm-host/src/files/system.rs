@@ -11,7 +11,7 @@ use rustix::process::{getegid, geteuid, getgroups};
 use super::content::{self, Readable};
 use super::{
     BackupName, FileAttributes, FileError, Files, InspectOptions, NewFile, PathInfo, ReadContent, TreeSize,
-    attributes, backup, directory, inspect, is_absence, names, remove, resolve, tree, version, write,
+    attributes, backup, directory, inspect, is_absence, link, names, remove, resolve, tree, version, write,
 };
 use crate::account::AccountDatabases;
 use crate::command::Cancellation;
@@ -95,6 +95,14 @@ impl Files for SystemFiles {
 
     fn check_attributes(&self, path: &Path, attributes: FileAttributes) -> Result<(), FileError> {
         attributes::check_attributes(path, attributes)
+    }
+
+    fn link_target(&self, path: &Path) -> Result<Option<PathBuf>, FileError> {
+        link::target(path)
+    }
+
+    fn make_link(&self, path: &Path, target: &Path, replaces_file: bool) -> Result<(), FileError> {
+        link::make(path, target, replaces_file)
     }
 
     fn remove(&self, path: &Path, force: bool) -> Result<(), FileError> {

@@ -270,7 +270,7 @@ impl Drop for TempFile<'_> {
 }
 
 /// Returns the error of a temporary file that can't be removed: it may be a directory, or not exist at all.
-fn leftover(resolved: &ResolvedPath, path: PathBuf, name: &OsStr, error: Errno) -> FileError {
+pub(super) fn leftover(resolved: &ResolvedPath, path: PathBuf, name: &OsStr, error: Errno) -> FileError {
     match statat(&resolved.parent, name, AtFlags::SYMLINK_NOFOLLOW) {
         Err(_) => FileError::step(&path, FileStep::Create, error),
         Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::Directory => {
@@ -287,7 +287,7 @@ pub fn is_temp_path(path: &Path) -> bool {
 }
 
 /// Returns the name of the temporary file.
-fn temp_name(name: &OsStr) -> OsString {
+pub(super) fn temp_name(name: &OsStr) -> OsString {
     let temp = |name: &OsStr| {
         let mut temp = OsString::from(".");
         temp.push(name);

@@ -10,6 +10,7 @@ use ccm_model::{Action, Failure, FailureKind, MissingPrerequisite};
 use super::action;
 use super::desired::{DesiredFile, FileEnsure};
 use super::diff::{self, ContentChange};
+use super::link::{self, LinkChange};
 use super::rules::FileRule;
 use super::state::{FileState, describe, mode};
 
@@ -37,6 +38,7 @@ pub(crate) enum FilePlan {
     /// Changed attributes, or a new file if the content differs.
     Update(Differences),
     MakeDirectory,
+    MakeLink(LinkChange),
     Remove(Removal),
     Fail(Failure),
 }
@@ -154,7 +156,10 @@ impl ResourceKind for FileResource {
                 return Err(Failure { kind: FailureKind::Verification, ..failure });
             }
             FilePlan::Update(differences) | FilePlan::ReplaceLink(differences) => differences.to_string(),
-            FilePlan::Create | FilePlan::MakeDirectory => "the path does not exist".to_owned(),
+            FilePlan::Create | FilePlan::MakeDirectory | FilePlan::MakeLink(LinkChange::Create) => {
+                "the path does not exist".to_owned()
+            }
+            FilePlan::MakeLink(_) => "the path is not the link".to_owned(),
             FilePlan::Remove(what) => format!("{what} exists"),
         };
         Err(Failure::new(FailureKind::Verification, wrong)
@@ -192,6 +197,10 @@ pub(crate) fn decide(file: &DesiredFile, state: &FileState) -> Decision<FileRule
             };
             change(FileRule::NoDirectory, message, action::creation(file, state), None)
         }
+        FilePlan::MakeLink(linking) => {
+            let action = link::action(file, state, linking);
+            change(FileRule::Link(linking), link::noop_message(linking).to_owned(), action, None)
+        }
         FilePlan::ReplaceLink(differences) => {
             let ContentChange { diff, lines } = diff::to_desired(file, state);
             let diff = diff.filter(|_| differences.content || differences.is_none());
@@ -222,10 +231,12 @@ pub(crate) fn plan(file: &DesiredFile, state: &FileState) -> FilePlan {
         FileEnsure::Present => present(file, state),
         FileEnsure::Absent => absent(file, state),
         FileEnsure::Directory => directory(file, state),
+        FileEnsure::Link => link::plan(file, state),
     };
     let loses_content = match &plan {
         FilePlan::Update(differences) => differences.content,
         FilePlan::Remove(what) => *what == Removal::File,
+        FilePlan::MakeLink(change) => *change == LinkChange::ReplaceFile,
         _ => false,
     };
     if file.backup && loses_content && !state.can_back_up {
@@ -247,7 +258,8 @@ pub(crate) fn plan(file: &DesiredFile, state: &FileState) -> FilePlan {
         return FilePlan::Fail(mount_point(mount));
     }
     // Only the parents of a directory are made.
-    if plan == FilePlan::Create && state.found.parent_missing {
+    if matches!(plan, FilePlan::Create | FilePlan::MakeLink(LinkChange::Create)) && state.found.parent_missing
+    {
         return FilePlan::Fail(parent_missing(file));
     }
     plan
@@ -264,7 +276,9 @@ impl FilePlan {
         match self {
             Self::Create | Self::ReplaceLink(_) => true,
             Self::Update(differences) => differences.content,
-            Self::Keep(_) | Self::MakeDirectory | Self::Remove(_) | Self::Fail(_) => false,
+            Self::Keep(_) | Self::MakeDirectory | Self::MakeLink(_) | Self::Remove(_) | Self::Fail(_) => {
+                false
+            }
         }
     }
 
@@ -273,6 +287,7 @@ impl FilePlan {
         match self {
             Self::Update(differences) => differences.content,
             Self::Remove(_) => true,
+            Self::MakeLink(change) => !matches!(change, LinkChange::Create | LinkChange::Retarget),
             Self::ReplaceLink(_) | Self::Create | Self::MakeDirectory | Self::Keep(_) | Self::Fail(_) => {
                 false
             }

@@ -16,6 +16,7 @@ pub(crate) enum FileEnsure {
     Present,
     Absent,
     Directory,
+    Link,
 }
 
 /// Origin of the content.
@@ -31,6 +32,8 @@ pub(crate) struct DesiredFile {
     pub path: PathBuf,
     pub ensure: FileEnsure,
     pub content: Option<FileContent>,
+    /// Text of a link.
+    pub link_target: Option<PathBuf>,
     pub owner: Option<String>,
     pub group: Option<String>,
     pub mode: Option<u32>,
@@ -51,6 +54,7 @@ impl DesiredFile {
         let ensure = match ensure {
             Some("absent") => FileEnsure::Absent,
             Some("directory") => FileEnsure::Directory,
+            Some("link") => FileEnsure::Link,
             _ => FileEnsure::Present,
         };
         let mut errors: Vec<PropertyError> = name_error(name).into_iter().collect();
@@ -73,17 +77,18 @@ impl DesiredFile {
                 FileEnsure::Present => continue,
                 FileEnsure::Absent => "remove this property: an absent file has no content",
                 FileEnsure::Directory => "remove this property: a directory has no content",
+                FileEnsure::Link => "remove this property: manage the target with a resource of its own",
             };
-            let word = if ensure == FileEnsure::Absent { "absent" } else { "directory" };
+            let word = ensure.word();
             let message = format!("`{property}` is not allowed with `ensure: {word}`");
             errors.push(PropertyError::new(DiagnosticKind::Conflict, property, message).with_hint(reason));
         }
-        if force && ensure != FileEnsure::Absent {
-            let message = "`force` is only allowed with `ensure: absent`";
-            errors.push(
-                PropertyError::new(DiagnosticKind::Conflict, "force", message)
-                    .with_hint("remove `force`: it only lets a directory be removed with its content"),
-            );
+        errors.extend(link_errors(ensure, &written));
+        if force && !matches!(ensure, FileEnsure::Absent | FileEnsure::Link) {
+            let message = "`force` is only allowed with `ensure: absent` or `ensure: link`";
+            errors.push(PropertyError::new(DiagnosticKind::Conflict, "force", message).with_hint(
+                "remove `force`: a file is replaced without it, and a directory is never replaced by a file",
+            ));
         }
         if force && ensure == FileEnsure::Absent && Path::new(name).parent() == Some(Path::new("/")) {
             let message =
@@ -101,7 +106,7 @@ impl DesiredFile {
             );
         }
         let validators = ContentCheck::build(written.validate, &mut errors);
-        if force && backup {
+        if force && backup && ensure != FileEnsure::Link {
             let message = "`backup` and `force` exclude each other";
             let hint = "remove one of the two: `backup` keeps the content of a file, not of a directory";
             errors.push(PropertyError::new(DiagnosticKind::Conflict, "backup", message).with_hint(hint));
@@ -118,6 +123,7 @@ impl DesiredFile {
                 (None, Some(source)) => Some(FileContent::Source(source.0.into())),
                 (None, None) => None,
             },
+            link_target: written.target.map(|target| target.0.into()),
             owner: written.owner.map(|owner| owner.0),
             group: written.group.map(|group| group.0),
             mode: match ensure {
@@ -130,6 +136,44 @@ impl DesiredFile {
             validators,
         })
     }
+}
+
+impl FileEnsure {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Present => "present",
+            Self::Absent => "absent",
+            Self::Directory => "directory",
+            Self::Link => "link",
+        }
+    }
+}
+
+/// Checks `target`, and the attributes that a link does not have.
+fn link_errors(ensure: FileEnsure, written: &FileProperties) -> Vec<PropertyError> {
+    let conflict = |property, message: String, hint: &str| {
+        PropertyError::new(DiagnosticKind::Conflict, property, message).with_hint(hint)
+    };
+    if ensure != FileEnsure::Link {
+        let message = "`target` is only allowed with `ensure: link`".to_owned();
+        let hint = "add `ensure: link`, or remove `target`";
+        return written.target.iter().map(|_| conflict("target", message.clone(), hint)).collect();
+    }
+    let mut errors = Vec::new();
+    if written.target.is_none() {
+        let error = PropertyError::new(DiagnosticKind::Missing, "target", "`target` is missing");
+        errors.push(error.with_hint("write `target`, the path that the link leads to"));
+    }
+    let attributes = [
+        ("owner", written.owner.is_some()),
+        ("group", written.group.is_some()),
+        ("mode", written.mode.is_some()),
+    ];
+    for (property, _) in attributes.into_iter().filter(|(_, is_given)| *is_given) {
+        let message = format!("`{property}` is not allowed with `ensure: link`");
+        errors.push(conflict(property, message, "manage the target with a resource of its own"));
+    }
+    errors
 }
 
 fn name_error(name: &str) -> Option<PropertyError> {

@@ -1,10 +1,11 @@
-//! The file resource: a file or directory with its content and attributes, or an absent path.
+//! The file resource: a file, directory or link with its content and attributes, or an absent path.
 
 mod action;
 mod decide;
 mod desired;
 mod details;
 mod diff;
+mod link;
 mod parents;
 mod posix;
 mod properties;
@@ -34,20 +35,18 @@ impl TypeSpec for FileType {
     }
 
     fn summary(&self) -> &'static str {
-        "Manages the content, owner, group and mode of a file or directory."
+        "Manages a file, directory or symbolic link: content, owner, group, mode, target."
     }
 
     fn ensures(&self) -> &'static [&'static str] {
-        &["present", "absent", "directory"]
+        &["present", "absent", "directory", "link"]
     }
 
     fn ensure_advice(&self, written: &str) -> Option<&'static str> {
         match written {
             "dir" | "folder" => Some("did you mean `directory`?"),
             "file" | "exists" => Some("did you mean `present`?"),
-            "link" | "symlink" => {
-                Some("create the link with an `exec`: links are not supported in this version")
-            }
+            "symlink" => Some("did you mean `link`?"),
             _ => None,
         }
     }
@@ -64,7 +63,8 @@ impl TypeSpec for FileType {
         let path = &*resource.id.name;
         let has_content = ["content", "source"].iter().any(|name| resource.properties.get(name).is_some());
         vec![match resource.ensure.as_ref().map(|ensure| &*ensure.value) {
-            Some("directory") => Claim::path(path, PathKind::Directory),
+            // Other paths may lie behind a link, and come after it.
+            Some("directory" | "link") => Claim::path(path, PathKind::Directory),
             Some("absent") => Claim::path(path, PathKind::Nothing),
             _ if has_content => Claim::path(path, PathKind::Other),
             // Others may manage the content of a file whose attributes alone are managed here.

@@ -14,6 +14,7 @@ use super::decide::{FileEffect, FilePlan, FileResource, Removal, mount_point, pl
 use super::desired::{DesiredFile, FileContent, FileEnsure};
 use super::details;
 use super::diff;
+use super::link;
 use super::parents;
 use super::state::{Desired, FileState};
 use crate::accounts::Accounts;
@@ -107,7 +108,7 @@ fn cannot_chown(file: &DesiredFile, files: &dyn Files, accounts: &Accounts<'_>) 
     let gid = number(&file.group, &|name| accounts.group(name).ok().flatten());
     let uid = uid.or(kept.as_ref().map(|kept| kept.uid));
     let gid = gid.or(kept.as_ref().map(|kept| kept.gid));
-    if file.ensure == FileEnsure::Absent || files.can_chown(uid, gid) {
+    if matches!(file.ensure, FileEnsure::Absent | FileEnsure::Link) || files.can_chown(uid, gid) {
         return None;
     }
     let owners = match (uid.map(|uid| accounts.user_name(uid)), gid.map(|gid| accounts.group_name(gid))) {
@@ -126,6 +127,9 @@ fn status(
     context: &Context<'_>,
 ) -> Result<FileState, Failure> {
     let files = context.host.files;
+    if file.ensure == FileEnsure::Link {
+        return link::status(file, context);
+    }
     // The state after a change is compared with the written content, even if the source has changed since.
     let before = matches!(reading, ReadPurpose::Before { .. });
     let diff = context.diff && before;
@@ -311,6 +315,7 @@ fn execute(
                 Failure { changed: failure.changed || done.parents > 0, ..failure }
             })?;
         }
+        FilePlan::MakeLink(change) => link::execute(file, change, context)?,
         FilePlan::Remove(what) => {
             if file.backup && what == Removal::File {
                 back_up(&file.path, context)?;

@@ -3,7 +3,7 @@
 use ccm_model::Presentation;
 use ccm_properties::{OneOrMany, Text, TextSyntax, properties};
 
-use super::values::{FileMode, SourcePath};
+use super::values::{FileMode, LinkTarget, SourcePath};
 use crate::principal::Principal;
 
 properties! {
@@ -21,7 +21,10 @@ properties! {
         group: Principal { default: Some("not managed") },
         /// Permissions in octal digits, such as `0644`; a directory gets `x` wherever `mode` gives `r` or `w`.
         mode: FileMode { default: Some("not managed; new files have `0644`, new directories `0755`") },
-        /// Remove a directory with everything in it. Only with `ensure: absent`.
+        /// Path that a link leads to: absolute, or relative to the directory of the link. Only with `ensure: link`.
+        target: LinkTarget,
+        /// With `ensure: absent`, remove a directory with everything in it. With `ensure: link`, replace a file or an
+        /// empty directory.
         force: bool { default: Some("`false`") },
         /// Copy the old content to ccm's state directory before it is replaced or removed.
         backup: bool { default: Some("`false`") },

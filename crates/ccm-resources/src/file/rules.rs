@@ -5,6 +5,7 @@ use std::fmt;
 use ccm_engine::Rule;
 
 use super::decide::{Differences, Removal};
+use super::link::LinkChange;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum FileRule {
@@ -16,6 +17,8 @@ pub(crate) enum FileRule {
     /// Link whose target differs from the desired state.
     DiffersBehindLink(Differences),
     DanglingLink,
+    /// The path is not the desired link.
+    Link(LinkChange),
     /// Link that is not followed because of its owner.
     UntrustedLink(u32),
     /// Present, but to be absent.
@@ -34,6 +37,9 @@ impl Rule for FileRule {
             Self::Differs(_) => "differs",
             Self::DiffersBehindLink(_) => "differs_behind_link",
             Self::DanglingLink => "link_to_nothing",
+            Self::Link(LinkChange::Create) => "no_link",
+            Self::Link(LinkChange::Retarget) => "other_target",
+            Self::Link(LinkChange::ReplaceFile | LinkChange::ReplaceEmptyDirectory) => "no_link_but_file",
             Self::UntrustedLink(_) => "strangers_link",
             Self::Present(_) => "present",
             Self::Conflict => "conflict",
@@ -53,6 +59,12 @@ impl fmt::Display for FileRule {
                 write!(formatter, "{differences} (behind a link)")
             }
             Self::DanglingLink => formatter.write_str("it is a dangling link"),
+            Self::Link(LinkChange::Create) => formatter.write_str("the link does not exist"),
+            Self::Link(LinkChange::Retarget) => formatter.write_str("the link leads elsewhere"),
+            Self::Link(LinkChange::ReplaceFile) => formatter.write_str("it is a file, not a link"),
+            Self::Link(LinkChange::ReplaceEmptyDirectory) => {
+                formatter.write_str("it is an empty directory, not a link")
+            }
             Self::UntrustedLink(owner) => {
                 write!(formatter, "it is a link owned by uid {owner}, which is not followed")
             }

@@ -16,6 +16,8 @@ use super::desired::{DesiredFile, FileContent};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FileState {
     pub found: PathInfo,
+    /// Text of the link at the path; only read for a link.
+    pub link: Option<PathBuf>,
     /// Names of owner and group, if they are reported.
     pub names: Option<(Rc<str>, Rc<str>)>,
     /// Names of owner and group of a file that is to be made.
@@ -58,6 +60,7 @@ pub(crate) struct Desired {
 pub(crate) fn describe(file: &DesiredFile, state: &FileState) -> Described {
     let target = state.found.target.as_ref();
     let ensure = match target.map(|target| target.kind) {
+        _ if state.link.is_some() => "link",
         Some(FileKind::Directory { .. }) => "directory",
         Some(_) => "present",
         None if state.found.link => "present",
@@ -66,7 +69,7 @@ pub(crate) fn describe(file: &DesiredFile, state: &FileState) -> Described {
     let names = state.names.as_ref();
     let is_secret = file.sensitive || state.holds_secret;
     let is_file = target.is_some_and(|target| target.kind == FileKind::File);
-    Described {
+    let mut described = Described {
         ensure: ensure.to_owned(),
         state: Fields::from([
             ("protocol", Value::from("io.choria.ccm.v1.resource.file.state")),
@@ -82,7 +85,11 @@ pub(crate) fn describe(file: &DesiredFile, state: &FileState) -> Described {
                 Value::from(target.filter(|_| !is_secret).and_then(|target| checksum(file, target))),
             ),
         ]),
+    };
+    if let Some(link) = &state.link {
+        described.state.push("target", link.to_string_lossy());
     }
+    described
 }
 
 /// Returns the checksum; content that was compared as text has not been hashed yet.

@@ -70,6 +70,27 @@ impl TextValue for SourcePath {
     }
 }
 
+/// Text of a symbolic link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct LinkTarget(pub String);
+
+impl TextValue for LinkTarget {
+    const KIND: PropertyKind = PropertyKind::Text(TextKind { min_length: 1, ..TextKind::ANY });
+
+    fn from_text(text: &str) -> Result<Self, ValueError> {
+        match text {
+            "" => Err(ValueError::new("the target is empty")),
+            _ if text.contains(['\0', '\n']) => {
+                Err(ValueError::new("the target contains a NUL character or a line end"))
+            }
+            _ if text.starts_with('~') => {
+                Err(ValueError::new("`~` is not expanded").with_hint("write the full path"))
+            }
+            _ => Ok(Self(text.to_owned())),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::FileMode;

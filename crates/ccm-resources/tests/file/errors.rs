@@ -51,8 +51,11 @@ fn invalid_properties_are_rejected() {
         (&[("content", "a"), ("source", "b")][..], "conflict source content, source | …"),
         (&[("content", "a"), ("ensure", "absent")], "conflict content content, ensure: absent | …"),
         (&[("source", "a"), ("ensure", "directory")], "conflict source source, ensure: directory | …"),
-        (&[("force", "true")], "conflict force force, ensure: absent | force"),
-        (&[("force", "true"), ("ensure", "directory")], "conflict force force, ensure: absent | force"),
+        (&[("force", "true")], "conflict force force, ensure: absent, ensure: link | force"),
+        (
+            &[("force", "true"), ("ensure", "directory")],
+            "conflict force force, ensure: absent, ensure: link | force",
+        ),
         (
             &[("force", "true"), ("backup", "true"), ("ensure", "absent")],
             "conflict backup backup, force | backup",

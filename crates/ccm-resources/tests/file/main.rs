@@ -10,6 +10,7 @@ mod build;
 mod errors;
 mod failing;
 mod fake_machine;
+mod links;
 mod machine;
 mod parents;
 mod removing;

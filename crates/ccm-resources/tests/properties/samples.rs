@@ -90,6 +90,7 @@ pub(crate) const SAMPLES: &[Sample] = &[
     sample("file", "group", r#""root""#, LIST),
     sample("file", "mode", r#""0640""#, LIST),
     beside(&["ensure: absent"], sample("file", "force", "true", TEXT)),
+    beside(&["ensure: link"], sample("file", "target", r#""../d/g""#, LIST)),
     sample("file", "backup", "true", TEXT),
     beside(&["content: a"], sample("file", "validate", r#"["check %s", "test -s %s"]"#, MAP)),
     sample("file", "sensitive", "true", TEXT),

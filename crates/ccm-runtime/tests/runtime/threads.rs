@@ -68,6 +68,14 @@ impl Files for BlockingFiles {
         self.inner.set_attributes(path, attributes)
     }
 
+    fn link_target(&self, path: &Path) -> Result<Option<PathBuf>, FileError> {
+        self.inner.link_target(path)
+    }
+
+    fn make_link(&self, path: &Path, target: &Path, replaces_file: bool) -> Result<(), FileError> {
+        self.inner.make_link(path, target, replaces_file)
+    }
+
     fn remove(&self, path: &Path, force: bool) -> Result<(), FileError> {
         self.inner.remove(path, force)
     }

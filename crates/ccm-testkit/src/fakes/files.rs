@@ -27,6 +27,8 @@ pub struct FakeFiles {
     pub mounts: BTreeSet<PathBuf>,
     /// Files with content and attributes. Only these are ever changed.
     pub entries: RefCell<BTreeMap<PathBuf, FakeFile>>,
+    /// Texts of links that lead nowhere.
+    pub links: RefCell<BTreeMap<PathBuf, PathBuf>>,
     /// Numbers of users and groups, besides root and names in digits.
     pub names: RefCell<BTreeMap<String, u32>>,
     /// Number of upcoming lookups of users and groups that fail.
@@ -213,6 +215,19 @@ impl Files for FakeFiles {
         };
         entry.apply(attributes);
         self.entries.borrow_mut().insert(path.to_owned(), entry);
+        Ok(())
+    }
+
+    fn link_target(&self, path: &Path) -> Result<Option<PathBuf>, FileError> {
+        Ok(self.links.borrow().get(path).cloned())
+    }
+
+    fn make_link(&self, path: &Path, target: &Path, replaces_file: bool) -> Result<(), FileError> {
+        if self.entry(path).is_some() && !replaces_file {
+            return Err(FileError::Changed(path.to_owned()));
+        }
+        self.entries.borrow_mut().remove(path);
+        self.links.borrow_mut().insert(path.to_owned(), target.to_owned());
         Ok(())
     }
 

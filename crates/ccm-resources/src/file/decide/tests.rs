@@ -2,7 +2,7 @@ use ccm_host::{PathInfo, TreeSize};
 
 use super::super::properties::FileProperties;
 use super::super::state::Desired;
-use super::super::values::FileMode;
+use super::super::values::{FileMode, LinkTarget};
 use super::*;
 use crate::decision_table::assert_rows;
 use crate::principal::Principal;
@@ -17,6 +17,7 @@ fn file(ensure: &str, asks: &str) -> DesiredFile {
         owner: asks("owner").then(|| Principal("root".to_owned())),
         force: asks("force").then_some(true),
         backup: asks("backup").then_some(true),
+        target: (ensure == "link").then(|| LinkTarget("to".to_owned())),
         ..FileProperties::default()
     };
     DesiredFile::build("/d/f", Some(ensure), properties).unwrap()
@@ -58,6 +59,8 @@ fn state(file: &DesiredFile, found: &str, differs: &str) -> FileState {
         ..Desired::default()
     };
     let names = Some((if differs("owner") { "app" } else { "root" }.into(), "root".into()));
+    let is_link = link && file.ensure == FileEnsure::Link;
+    let text = is_link.then(|| if found == "link>other" { "other" } else { "to" }.into());
     let mount = (found == "mounted").then(|| file.path.clone());
     let untrusted_owner = (found == "link>stranger").then_some(1001);
     let missing_parents = if found == "no-parent" { vec!["/d".into()] } else { Vec::new() };
@@ -67,6 +70,7 @@ fn state(file: &DesiredFile, found: &str, differs: &str) -> FileState {
     let found = PathInfo { link, untrusted_owner, target, parent_missing: found == "no-parent" };
     FileState {
         found,
+        link: text,
         names,
         new_names,
         desired,
@@ -84,7 +88,7 @@ fn decisions_match_the_table() {
         let file = file(ensure, asks);
         decide(&file, &state(&file, found, differs))
     });
-    assert_eq!(rows, 67);
+    assert_eq!(rows, 82);
 }
 
 #[test]

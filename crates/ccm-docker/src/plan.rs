@@ -17,7 +17,7 @@ use crate::engine_use::EngineUse;
 use crate::error::EngineError;
 use crate::executor::DockerExecutor;
 use crate::specification::{is_shared, search_path, user};
-use crate::streams::CommandOutput;
+use crate::streams::ContainerOutput;
 use crate::{shared, single, sweep};
 
 /// Plan of the commands of one resource.
@@ -115,8 +115,8 @@ impl<'a> ContainerPlan<'a> {
     }
 
     /// Builds the result of a command that was started.
-    pub(crate) fn finished(&self, name: &str, exit: Exit, collected: CommandOutput) -> Finished {
-        let CommandOutput { stdout, stderr, unredacted } = collected;
+    pub(crate) fn finished(&self, name: &str, exit: Exit, collected: ContainerOutput) -> Finished {
+        let ContainerOutput { stdout, stderr, unredacted } = collected;
         let container = ContainerOutcome {
             name: name.to_owned(),
             image: self.settings.image.clone(),

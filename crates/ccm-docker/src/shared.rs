@@ -16,7 +16,7 @@ use crate::exit::{action, probable_signal, report_end_of_memory, set_explanation
 use crate::plan::{ContainerPlan, ended, removed_from_outside};
 use crate::single::{GRACE, KILLED};
 use crate::specification::{self, KEEPER};
-use crate::streams::{CommandOutput, ContainerStreams, LineSink};
+use crate::streams::{ContainerOutput, ContainerStreams, LineSink};
 
 /// First pause before the Engine is asked again whether a command has ended.
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
@@ -54,7 +54,7 @@ pub(crate) async fn run(
     let attached = match patiently(cancellation, engine.start_exec(&exec)).await {
         None => {
             discard(plan, &container).await;
-            return Ok(plan.finished(&container.name, Exit::Cancelled, CommandOutput::default()));
+            return Ok(plan.finished(&container.name, Exit::Cancelled, ContainerOutput::default()));
         }
         Some(attached) => attached.map_err(|error| plan.not_started(error))?,
     };
@@ -224,7 +224,7 @@ async fn follow(
 fn never_started(
     plan: &ContainerPlan<'_>,
     command: &Command,
-    collected: &CommandOutput,
+    collected: &ContainerOutput,
 ) -> Option<StartError> {
     const SIGNS: [&str; 4] = ["OCI runtime ", "OCI permission denied", "exec failed: ", "unable to find "];
     let printed = collected.unredacted.as_deref();

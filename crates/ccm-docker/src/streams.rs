@@ -47,7 +47,7 @@ pub(crate) struct ContainerStreams<'a> {
 
 /// Output of a command.
 #[derive(Default)]
-pub(crate) struct CommandOutput {
+pub(crate) struct ContainerOutput {
     pub stdout: CapturedOutput,
     pub stderr: CapturedOutput,
     pub unredacted: Option<Box<Unredacted>>,
@@ -135,13 +135,13 @@ impl<'a> ContainerStreams<'a> {
         (!message.is_empty()).then_some(message)
     }
 
-    pub(crate) fn finish(self) -> CommandOutput {
+    pub(crate) fn finish(self) -> ContainerOutput {
         let Self { stdout, stderr, on_line, .. } = self;
         let (stdout, printed_stdout) = stdout.finish(&mut |line| on_line(Stream::Stdout, line));
         let (stderr, printed_stderr) = stderr.finish(&mut |line| on_line(Stream::Stderr, line));
         let unredacted = printed_stdout.zip(printed_stderr);
         let unredacted = unredacted.map(|(stdout, stderr)| Box::new(Unredacted { stdout, stderr }));
-        CommandOutput { stdout, stderr, unredacted }
+        ContainerOutput { stdout, stderr, unredacted }
     }
 
     /// Reads or writes once; waits for ever when there is nothing left to do. Looks at the clock before, because

@@ -35,7 +35,7 @@ pub fn schema(types: &[&dyn TypeSpec]) -> Value {
         },
     });
     ccm.insert("resources".to_owned(), resources);
-    ccm.extend(types.iter().flat_map(|spec| schemas(spec.settings())));
+    ccm.extend(with_expressions(types.iter().flat_map(|spec| schemas(spec.settings())).collect()));
     let template = json!({
         "description": "Template in the directory of the manifest. It generates a list of resources, managed after `resources`.",
         "type": ["string", "null"],

@@ -48,109 +48,112 @@ fn every_example_fits_the_schema() {
     assert!(seen >= 9, "only {seen} manifests");
 }
 
+/// Manifests, and `true` for those that are valid.
+const VALID_OR_NOT: &[(&str, bool)] = &[
+    ("ccm: {resources: [{exec: {name: a}}]}", true),
+    (
+        "data: {d: 5m, l: [0]}\nccm: {resources: [{exec: [{a: {timeout: '{{ Data.d }}', returns: '${ Data.l }'}}]}]}",
+        true,
+    ),
+    (
+        "ccm: {resources: [{exec: [{'{{ 1 }}': {cwd: '{{ \"/\" }}', environment: ['A={{ 1 }}'], creates: '{{ [\"/x\"] }}'}}]}]}",
+        true,
+    ),
+    (
+        "ccm: {resources: [{file: [{'/{{ 1 }}': {mode: '{{ \"0644\" }}', ensure: '{{ \"present\" }}'}}]}]}",
+        true,
+    ),
+    ("ccm: {resources: [{exec: [{a: {control: {if: '1 == 2'}}}]}]}", true),
+    ("ccm: {resources: [{exec: [{a: {control: {if: '{{ true }}'}}}]}]}", false),
+    ("ccm: {resources: [{exec: [{a: {control: {when: 'true'}}}]}]}", false),
+    ("ccm: {resources: [{apply: [{gone.yaml: {nop: true}}]}]}", false),
+    ("ccm: {resources: [{exec: [{a: {timeout: '{{ 5m'}}]}]}", false),
+    ("hierarchy: {merge: deep}\nccm: {resources: [{exec: {name: a}}]}", false),
+    ("ccm: {resources_template: sub/t.j2}", false),
+    ("ccm: {resources: [{exec: [{a: null}, {b: {timeout: 5m, returns: [0, 1]}}]}]}", true),
+    ("ccm: {resources: [{exec: [{defaults: {cwd: /}}, {a: {environment: {A: 1}}}]}]}", true),
+    (
+        "ccm: {resources: [{exec: [{a: {environment: [A=b], creates: [/x, /y], refreshonly: true, subscribe: [exec#b]}}, {b: {}}]}]}",
+        true,
+    ),
+    ("ccm: {resources: [{exec: [{a: {command: null, logoutput: on_failure, stdin: 5}}]}]}", true),
+    (
+        "ccm: {name: x, fail_on_error: true, pre_message: a, post_message: b, resources: [{exec: {name: a}}]}",
+        true,
+    ),
+    ("{}", false),
+    ("ccm: {}", false),
+    ("ccm: {resources: []}", true),
+    ("ccm: {resources: [{exec: {command: a}}]}", false),
+    ("ccm: {resources: [{exec: [{a: {}, b: {}}]}]}", false),
+    ("ccm: {resources: [{exce: [{a: {}}]}]}", false),
+    ("ccm: {resources: [{exec: [{a: {comand: x}}]}]}", false),
+    ("ccm: {resources: [{exec: [{a: {returns: [256]}}]}]}", false),
+    ("ccm: {resources: [{exec: [{a: {returns: 0}}]}]}", false),
+    ("ccm: {resources: [{exec: [{a: {cwd: tmp}}]}]}", false),
+    ("ccm: {resources: [{exec: [{a: {timeout: 5}}]}]}", false),
+    ("ccm: {resources: [{exec: [{a: {timeout: 5 bananas}}]}]}", false),
+    ("ccm: {resources: [{exec: [{a: {path: 'bin:/bin'}}]}]}", false),
+    ("ccm: {resources: [{exec: [{a: {environment: [A]}}]}]}", false),
+    ("ccm: {resources: [{exec: [{a: {provider: podman}}]}]}", false),
+    ("ccm: {resources: [{exec: [{a: {ensure: absent}}]}]}", false),
+    ("ccm: {resources: [{exec: [{a: {user: root, group: 0, umask: '027'}}]}]}", true),
+    ("ccm: {resources: [{exec: [{a: {umask: '028'}}]}]}", false),
+    ("ccm: {resources: [{exec: [{a: {umask: '1777'}}]}]}", false),
+    ("ccm: {resources: [{exec: [{a: {sandbox: {}}}]}]}", true),
+    (
+        "ccm: {resources: [{exec: [{a: {sandbox: {mode: process, workdir: ./x, env: inherit, network: true, read: [/x], write: [x], unix_sockets: true, advisory: true, processes: 9, memory: 1.5GiB, file_size: 1048576, cpu: 1m}}}]}]}",
+        true,
+    ),
+    ("ccm: {resources: [{exec: [{a: {sandbox: {memory: much}}}]}]}", false),
+    ("ccm: {resources: [{exec: [{a: {sandbox: {processes: 0}}}]}]}", false),
+    ("ccm: {resources: [{exec: [{a: {sandbox: {mode: docker}}}]}]}", false),
+    ("ccm: {resources: [{exec: [{a: {sandbox: {workdir: privat}}}]}]}", false),
+    ("ccm: {resources: [{exec: [{a: {sandbox: {env: all}}}]}]}", false),
+    ("ccm: {resources: [{exec: [{a: {sandbox: {reed: [/x]}}}]}]}", false),
+    ("ccm: {resources: [{exec: [{a: {sandbox: {read: ['~/x']}}}]}]}", false),
+    (
+        "ccm: {executors: {b: {kind: native, default_env: {A: b}}}, resources: [{exec: [{a: {executor: b, tries: 3, try_sleep: 5s}}]}]}",
+        true,
+    ),
+    (
+        "ccm: {resources: [{exec: [{a: {expect: {stdout: ok, stdout_json: {x: [1]}}, capture: {x: stdout.json.x.0}}}]}]}",
+        true,
+    ),
+    ("ccm: {executors: {b: {kind: docker}}, resources: [{exec: [{a: {}}]}]}", false),
+    (
+        "ccm: {executors: {b: {kind: docker, image: x, memory_limit: -1}}, resources: [{exec: [{a: {}}]}]}",
+        false,
+    ),
+    (
+        "ccm: {executors: {b: {kind: docker, image: x, network_mode: lan}}, resources: [{exec: [{a: {}}]}]}",
+        false,
+    ),
+    (
+        "ccm: {executors: {b: {kind: docker, image: x, volumes: ['a:/b']}}, resources: [{exec: [{a: {}}]}]}",
+        false,
+    ),
+    (
+        "ccm: {executors: {b: {kind: docker, image: x, host: /run/docker.sock}}, resources: [{exec: [{a: {}}]}]}",
+        false,
+    ),
+    (
+        "ccm: {executors: {b: {kind: docker, image: x, labels: {ccm.run: y}}}, resources: [{exec: [{a: {}}]}]}",
+        false,
+    ),
+    ("ccm: {executors: {b: {kind: native, image: x}}, resources: [{exec: [{a: {}}]}]}", false),
+    ("ccm: {resources: [{exec: [{a: {expect: {exit: 0}}}]}]}", false),
+    ("ccm: {resources: [{exec: [{a: {capture: {x: stdout}}}]}]}", false),
+    ("ccm: {resources: [{exec: [{a: {tries: 0}}]}]}", false),
+    ("ccm: {resources: [{exec: [{a: {require: [b]}}]}]}", false),
+    ("data: {}\nccm: {resources: [{exec: {name: a}}]}", true),
+    ("data: []\nccm: {resources: [{exec: {name: a}}]}", false),
+];
+
 #[test]
 fn the_schema_and_the_loader_agree() {
     let validator = validator();
-    for (text, valid) in [
-        ("ccm: {resources: [{exec: {name: a}}]}", true),
-        (
-            "data: {d: 5m, l: [0]}\nccm: {resources: [{exec: [{a: {timeout: '{{ Data.d }}', returns: '${ Data.l }'}}]}]}",
-            true,
-        ),
-        (
-            "ccm: {resources: [{exec: [{'{{ 1 }}': {cwd: '{{ \"/\" }}', environment: ['A={{ 1 }}'], creates: '{{ [\"/x\"] }}'}}]}]}",
-            true,
-        ),
-        (
-            "ccm: {resources: [{file: [{'/{{ 1 }}': {mode: '{{ \"0644\" }}', ensure: '{{ \"present\" }}'}}]}]}",
-            true,
-        ),
-        ("ccm: {resources: [{exec: [{a: {control: {if: '1 == 2'}}}]}]}", true),
-        ("ccm: {resources: [{exec: [{a: {control: {if: '{{ true }}'}}}]}]}", false),
-        ("ccm: {resources: [{exec: [{a: {control: {when: 'true'}}}]}]}", false),
-        ("ccm: {resources: [{apply: [{gone.yaml: {nop: true}}]}]}", false),
-        ("ccm: {resources: [{exec: [{a: {timeout: '{{ 5m'}}]}]}", false),
-        ("hierarchy: {merge: deep}\nccm: {resources: [{exec: {name: a}}]}", false),
-        ("ccm: {resources_template: sub/t.j2}", false),
-        ("ccm: {resources: [{exec: [{a: null}, {b: {timeout: 5m, returns: [0, 1]}}]}]}", true),
-        ("ccm: {resources: [{exec: [{defaults: {cwd: /}}, {a: {environment: {A: 1}}}]}]}", true),
-        (
-            "ccm: {resources: [{exec: [{a: {environment: [A=b], creates: [/x, /y], refreshonly: true, subscribe: [exec#b]}}, {b: {}}]}]}",
-            true,
-        ),
-        ("ccm: {resources: [{exec: [{a: {command: null, logoutput: on_failure, stdin: 5}}]}]}", true),
-        (
-            "ccm: {name: x, fail_on_error: true, pre_message: a, post_message: b, resources: [{exec: {name: a}}]}",
-            true,
-        ),
-        ("{}", false),
-        ("ccm: {}", false),
-        ("ccm: {resources: []}", true),
-        ("ccm: {resources: [{exec: {command: a}}]}", false),
-        ("ccm: {resources: [{exec: [{a: {}, b: {}}]}]}", false),
-        ("ccm: {resources: [{exce: [{a: {}}]}]}", false),
-        ("ccm: {resources: [{exec: [{a: {comand: x}}]}]}", false),
-        ("ccm: {resources: [{exec: [{a: {returns: [256]}}]}]}", false),
-        ("ccm: {resources: [{exec: [{a: {returns: 0}}]}]}", false),
-        ("ccm: {resources: [{exec: [{a: {cwd: tmp}}]}]}", false),
-        ("ccm: {resources: [{exec: [{a: {timeout: 5}}]}]}", false),
-        ("ccm: {resources: [{exec: [{a: {timeout: 5 bananas}}]}]}", false),
-        ("ccm: {resources: [{exec: [{a: {path: 'bin:/bin'}}]}]}", false),
-        ("ccm: {resources: [{exec: [{a: {environment: [A]}}]}]}", false),
-        ("ccm: {resources: [{exec: [{a: {provider: podman}}]}]}", false),
-        ("ccm: {resources: [{exec: [{a: {ensure: absent}}]}]}", false),
-        ("ccm: {resources: [{exec: [{a: {user: root, group: 0, umask: '027'}}]}]}", true),
-        ("ccm: {resources: [{exec: [{a: {umask: '028'}}]}]}", false),
-        ("ccm: {resources: [{exec: [{a: {umask: '1777'}}]}]}", false),
-        ("ccm: {resources: [{exec: [{a: {sandbox: {}}}]}]}", true),
-        (
-            "ccm: {resources: [{exec: [{a: {sandbox: {mode: process, workdir: ./x, env: inherit, network: true, read: [/x], write: [x], unix_sockets: true, advisory: true, processes: 9, memory: 1.5GiB, file_size: 1048576, cpu: 1m}}}]}]}",
-            true,
-        ),
-        ("ccm: {resources: [{exec: [{a: {sandbox: {memory: much}}}]}]}", false),
-        ("ccm: {resources: [{exec: [{a: {sandbox: {processes: 0}}}]}]}", false),
-        ("ccm: {resources: [{exec: [{a: {sandbox: {mode: docker}}}]}]}", false),
-        ("ccm: {resources: [{exec: [{a: {sandbox: {workdir: privat}}}]}]}", false),
-        ("ccm: {resources: [{exec: [{a: {sandbox: {env: all}}}]}]}", false),
-        ("ccm: {resources: [{exec: [{a: {sandbox: {reed: [/x]}}}]}]}", false),
-        ("ccm: {resources: [{exec: [{a: {sandbox: {read: ['~/x']}}}]}]}", false),
-        (
-            "ccm: {executors: {b: {kind: native, default_env: {A: b}}}, resources: [{exec: [{a: {executor: b, tries: 3, try_sleep: 5s}}]}]}",
-            true,
-        ),
-        (
-            "ccm: {resources: [{exec: [{a: {expect: {stdout: ok, stdout_json: {x: [1]}}, capture: {x: stdout.json.x.0}}}]}]}",
-            true,
-        ),
-        ("ccm: {executors: {b: {kind: docker}}, resources: [{exec: [{a: {}}]}]}", false),
-        (
-            "ccm: {executors: {b: {kind: docker, image: x, memory_limit: -1}}, resources: [{exec: [{a: {}}]}]}",
-            false,
-        ),
-        (
-            "ccm: {executors: {b: {kind: docker, image: x, network_mode: lan}}, resources: [{exec: [{a: {}}]}]}",
-            false,
-        ),
-        (
-            "ccm: {executors: {b: {kind: docker, image: x, volumes: ['a:/b']}}, resources: [{exec: [{a: {}}]}]}",
-            false,
-        ),
-        (
-            "ccm: {executors: {b: {kind: docker, image: x, host: /run/docker.sock}}, resources: [{exec: [{a: {}}]}]}",
-            false,
-        ),
-        (
-            "ccm: {executors: {b: {kind: docker, image: x, labels: {ccm.run: y}}}, resources: [{exec: [{a: {}}]}]}",
-            false,
-        ),
-        ("ccm: {executors: {b: {kind: native, image: x}}, resources: [{exec: [{a: {}}]}]}", false),
-        ("ccm: {resources: [{exec: [{a: {expect: {exit: 0}}}]}]}", false),
-        ("ccm: {resources: [{exec: [{a: {capture: {x: stdout}}}]}]}", false),
-        ("ccm: {resources: [{exec: [{a: {tries: 0}}]}]}", false),
-        ("ccm: {resources: [{exec: [{a: {require: [b]}}]}]}", false),
-        ("data: {}\nccm: {resources: [{exec: {name: a}}]}", true),
-        ("data: []\nccm: {resources: [{exec: {name: a}}]}", false),
-    ] {
+    for &(text, valid) in VALID_OR_NOT {
         assert_eq!(validator.is_valid(&document(text)), valid, "schema: {text}");
         let scratch = Scratch::new();
         scratch.write("manifest.yaml", text);

@@ -92,7 +92,8 @@ impl ApplyContext {
         let writers = NonBlockingWriter::open().map_err(|error| report_setup_error(console, &error))?;
         if arguments.confirm {
             let runs = self.begin(session, &inputs, &manifests, RunMode::Plan, false).await?;
-            let plan = self.apply(session, &manifests, runs, (RunMode::Plan, None), writers.clone()).await;
+            let plan = self.apply(session, &manifests, runs, (RunMode::Plan, None), writers.clone());
+            let plan = Box::pin(plan).await;
             if !plan.any_change || shared.canceller.cause().is_some() {
                 return Ok(plan.code);
             }
@@ -100,7 +101,8 @@ impl ApplyContext {
         }
         let mode = if arguments.noop { RunMode::Plan } else { RunMode::Apply };
         let runs = self.begin(session, &inputs, &manifests, mode, events_file.is_some()).await?;
-        Ok(self.apply(session, &manifests, runs, (mode, events_file), writers).await.code)
+        let applied = Box::pin(self.apply(session, &manifests, runs, (mode, events_file), writers));
+        Ok(applied.await.code)
     }
 
     /// Ends a run that honours a pause, and warns a person of the pause.

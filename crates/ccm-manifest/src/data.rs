@@ -85,9 +85,9 @@ pub(crate) fn resolve(
 ) -> ResolvedData {
     let scope = ManifestScope {
         text: Arc::clone(text),
-        directory: directory.to_owned(),
+        directory: directory.into(),
         data: Value::Null,
-        settings: Vec::new(),
+        settings: Arc::default(),
         is_incomplete: false,
         item: ItemScope::None,
         unknown: UnknownPaths::default(),

@@ -110,32 +110,8 @@ impl DraftBuilder<'_, '_, '_> {
         let provider = provider_node.filter(|node| !expander.found.is_unknown(node.span));
         let provider = provider.map(|node| read_provider(&node, spec, diagnostics));
         let choice = provider_choice(provider.as_ref());
-        let mut named = None;
-        if may_hold_any(&name.text) {
-            let language = language_of(spec, "name", &choice, &properties);
-            let mut quoted = name.clone();
-            if idle {
-                // The name of an unmanaged resource may use values that this machine lacks, which is no
-                // error.
-                let mut trial = self.expander();
-                trial.key(&mut name, language.unquoted());
-                if trial.found.is_unknown(name.span) {
-                    expander.key(&mut name, language.unquoted());
-                }
-            } else {
-                expander.key(&mut name, language.unquoted());
-                self.expander().key(&mut quoted, language);
-            }
-            // References have the name without quotes, but the property needs them to stay one word per
-            // value.
-            if let Some(property) = spec.named_property().filter(|_| language.is_words() && !idle)
-                && quoted.text != name.text
-                && !expander.found.is_unknown(name.span)
-            {
-                let key = NodeKey { text: property.into(), span: name.span };
-                named = Some(NodeEntry { key, value: Node::text(quoted.text, name.span) });
-            }
-        }
+        let language = language_of(spec, "name", &choice, &properties);
+        let named = self.expand_name(&mut name, spec, language, &mut expander);
         let mut found = expander.found;
         found.refuse_late();
         if !found.is_unknown(name.span) && is_blank(&name.text) {
@@ -186,6 +162,38 @@ impl DraftBuilder<'_, '_, '_> {
             provider: choice,
             resource,
         }
+    }
+
+    /// Expands the name of a resource. Returns the property that the name stands for, if its text differs.
+    fn expand_name(
+        &self,
+        name: &mut NodeKey,
+        spec: &dyn TypeSpec,
+        language: TextLanguage,
+        expander: &mut Expander<'_, '_>,
+    ) -> Option<NodeEntry> {
+        if !may_hold_any(&name.text) {
+            return None;
+        }
+        let mut quoted = name.clone();
+        if expander.idle {
+            // The name of an unmanaged resource may use values that this machine lacks, which is no error.
+            let mut trial = self.expander();
+            trial.key(name, language.unquoted());
+            if trial.found.is_unknown(name.span) {
+                expander.key(name, language.unquoted());
+            }
+            return None;
+        }
+        expander.key(name, language.unquoted());
+        // References have the name without quotes, but the property needs them to stay one word per value.
+        let property = spec.named_property().filter(|_| language.is_words())?;
+        self.expander().key(&mut quoted, language);
+        let is_needed = quoted.text != name.text && !expander.found.is_unknown(name.span);
+        is_needed.then(|| NodeEntry {
+            key: NodeKey { text: property.into(), span: name.span },
+            value: Node::text(quoted.text, name.span),
+        })
     }
 
     /// Reads the rest of a resource, once all names are known.

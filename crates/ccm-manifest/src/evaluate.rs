@@ -77,9 +77,9 @@ pub fn evaluate(request: &EvaluationRequest, sources: &dyn Sources) -> Evaluatio
     let secrets = std::mem::take(&mut data.secrets);
     let manifest = ManifestScope {
         text: Arc::clone(&request.expression),
-        directory: request.directory.clone(),
+        directory: request.directory.as_path().into(),
         data: data.value,
-        settings: Vec::new(),
+        settings: Arc::default(),
         is_incomplete: data.is_incomplete,
         item: ItemScope::None,
         unknown: UnknownPaths::default(),

@@ -2,12 +2,14 @@
 
 use std::collections::HashSet;
 use std::ops::Range;
-use std::rc::Rc;
 use std::sync::Arc;
 
 use ccm_data::interpolation::may_hold_any;
 use ccm_expr::Value;
-use ccm_model::{Diagnostic, DiagnosticKind, Diagnostics, Label, Node, NodeKey, NodeMap, NodeValue, Span};
+use ccm_model::{
+    Diagnostic, DiagnosticContext, DiagnosticKind, Diagnostics, Label, Node, NodeKey, NodeMap, NodeValue,
+    Span,
+};
 
 use crate::children::OuterContext;
 use crate::data::ResolvedData;
@@ -46,7 +48,7 @@ pub(crate) enum ItemScope {
     None,
     /// The list is empty or unknown, so that its resources are only checked.
     Unknown,
-    Item(Rc<ForeachItem>),
+    Item(Arc<ForeachItem>),
 }
 
 /// Item of a list.
@@ -57,8 +59,10 @@ pub(crate) struct ForeachItem {
     is_entry: bool,
     /// Position in the list, from 0.
     index: usize,
-    /// Label for diagnostics about the resources of the item.
-    label: Arc<Label>,
+    /// Span of the item, or of the expression that yields the list.
+    span: Span,
+    /// The item is not named, because its text is one of the secrets.
+    is_secret: bool,
 }
 
 impl ItemScope {
@@ -67,12 +71,17 @@ impl ItemScope {
         matches!(self, Self::Item(item) if item.is_entry)
     }
 
-    /// Returns the label for diagnostics about the resources of the item.
-    pub(crate) fn label(&self) -> Option<&Arc<Label>> {
+    /// Returns the item, if it is known.
+    pub(crate) fn known(&self) -> Option<&Arc<ForeachItem>> {
         match self {
-            Self::Item(item) => Some(&item.label),
+            Self::Item(item) => Some(item),
             Self::None | Self::Unknown => None,
         }
+    }
+
+    /// Returns the context of diagnostics about the resources of the item.
+    pub(crate) fn context(&self) -> Option<Arc<dyn DiagnosticContext>> {
+        self.known().map(|item| Arc::clone(item) as Arc<dyn DiagnosticContext>)
     }
 }
 
@@ -95,19 +104,33 @@ impl ListItem {
 }
 
 impl ForeachItem {
-    /// Builds an item. The label names no value that is one of the secrets.
-    fn new(index: usize, item: ListItem, is_secret: &dyn Fn(&str) -> bool) -> Self {
+    fn new(index: usize, item: ListItem, secrets: &HashSet<&str>) -> Self {
         let ListItem { value, is_entry, span } = item;
-        let named = ["name", "key"].iter().find_map(|key| value.get(key));
-        let text = match named.unwrap_or(&value) {
-            Value::Text(text) => Some(text.to_string()),
+        let mut item = Self { value, is_entry, index, span, is_secret: false };
+        item.is_secret = !secrets.is_empty() && item.name().is_some_and(|name| secrets.contains(&*name));
+        item
+    }
+
+    /// Returns the text of the item, or that of its `name` or `key`.
+    fn name(&self) -> Option<String> {
+        let named = ["name", "key"].iter().find_map(|key| self.value.get(key));
+        match named.unwrap_or(&self.value) {
+            Value::Text(text) if !text.is_empty() => Some(text.to_string()),
             Value::Int(number) => Some(number.to_string()),
             _ => None,
-        };
-        let text = text.filter(|text| !text.is_empty() && !is_secret(text));
-        let shown = text.map(|text| format!(" (`{}`)", shown(&text))).unwrap_or_default();
-        let text = format!("in item {}{shown} of `{KEY}`", index + 1);
-        Self { value, is_entry, index, label: Arc::new(Label { span, text }) }
+        }
+    }
+
+    /// Returns the span of the item, or of the expression that yields the list.
+    pub(crate) fn span(&self) -> Span {
+        self.span
+    }
+
+    /// Returns the item in words, such as "in item 3 (`bob`) of `foreach`".
+    pub(crate) fn in_words(&self) -> String {
+        let name = self.name().filter(|_| !self.is_secret);
+        let name = name.map(|name| format!(" (`{}`)", shown(&name))).unwrap_or_default();
+        format!("in item {}{name} of `{KEY}`", self.index + 1)
     }
 
     /// Returns the value of `Item` or `Index`.
@@ -116,6 +139,12 @@ impl ForeachItem {
             return self.value.clone();
         }
         Value::Int(i64::try_from(self.index).unwrap_or(i64::MAX))
+    }
+}
+
+impl DiagnosticContext for ForeachItem {
+    fn label(&self) -> Label {
+        Label { span: self.span, text: self.in_words() }
     }
 }
 
@@ -236,7 +265,7 @@ impl Loader<'_, '_> {
             if self.diagnostics.is_full() {
                 break;
             }
-            let before = self.diagnostics.set_context(scope.item.label().cloned());
+            let before = self.diagnostics.set_context(scope.item.context());
             let manifest = self.manifests.len();
             self.manifests.push(scope);
             for declaration in &declarations {
@@ -253,9 +282,9 @@ impl Loader<'_, '_> {
         self.manifests.len() - 1
     }
 
-    /// Returns the label of the item that a resource belongs to.
-    pub(crate) fn label(&self, draft: &ResourceDraft) -> Option<Arc<Label>> {
-        self.manifests[draft.manifest].item.label().cloned()
+    /// Returns the context of diagnostics about a resource.
+    pub(crate) fn context_of(&self, draft: &ResourceDraft) -> Option<Arc<dyn DiagnosticContext>> {
+        self.manifests[draft.manifest].item.context()
     }
 }
 
@@ -276,9 +305,8 @@ fn scopes(
         return None;
     }
     let secrets: HashSet<&str> = secrets.iter().map(String::as_str).collect();
-    let is_secret = |text: &str| secrets.contains(text);
     let scope = |(index, item)| {
-        let item = ItemScope::Item(Rc::new(ForeachItem::new(index, item, &is_secret)));
+        let item = ItemScope::Item(Arc::new(ForeachItem::new(index, item, &secrets)));
         ManifestScope { item, ..manifest.clone() }
     };
     Some(items.into_iter().enumerate().map(scope).collect())

@@ -168,9 +168,9 @@ impl<'a, 's> LevelFiles<'a, 's> {
         self.secrets.extend(annotations::sensitive_texts(&value, &self.sensitive));
         let scope = ManifestScope {
             text,
-            directory: path.parent().unwrap_or(Path::new("")).to_owned(),
+            directory: path.parent().unwrap_or(Path::new("")).into(),
             data: Value::Null,
-            settings: Vec::new(),
+            settings: Arc::default(),
             is_incomplete: false,
             item: ItemScope::None,
             unknown: UnknownPaths::default(),

@@ -204,9 +204,9 @@ impl<'s> Loader<'s, '_> {
         let is_incomplete = data.is_incomplete;
         self.manifests.push(ManifestScope {
             text,
-            directory,
+            directory: directory.into(),
             data: data.value.clone(),
-            settings: Vec::new(),
+            settings: Arc::default(),
             is_incomplete,
             item: ItemScope::None,
             unknown: data.unknown.clone(),
@@ -219,7 +219,7 @@ impl<'s> Loader<'s, '_> {
             self.evaluator(own, Phase::Drafts),
             &mut diagnostics,
         );
-        self.manifests[own].settings = type_settings;
+        self.manifests[own].settings = type_settings.into();
         // Errors in generated resources point into the generated text, which therefore gets its own scope.
         let mut is_unchecked = false;
         let generated = template.and_then(|template| {
@@ -319,7 +319,7 @@ impl<'s> Loader<'s, '_> {
         let mut managed = self.managed(&drafts);
         if drafts.iter().any(|draft| draft.needs_recheck) {
             for draft in &mut drafts {
-                diagnostics.set_context(self.label(draft));
+                diagnostics.set_context(self.context_of(draft));
                 draft.recheck_control(
                     &self.context,
                     |manifest| self.evaluator(manifest, Phase::BeforeRun(&managed)),
@@ -348,7 +348,7 @@ impl<'s> Loader<'s, '_> {
             if diagnostics.is_full() {
                 break;
             }
-            diagnostics.set_context(self.label(draft));
+            diagnostics.set_context(self.context_of(draft));
             if self.types.spec(draft.type_index).child_manifest(&draft.resource).is_none() {
                 builder(draft.manifest, draft.verbatim).complete(draft, &mut diagnostics);
             }
@@ -418,7 +418,7 @@ impl<'s> Loader<'s, '_> {
         diagnostics: &mut Diagnostics,
     ) {
         for (index, draft) in drafts.iter().enumerate() {
-            diagnostics.set_context(self.label(draft));
+            diagnostics.set_context(self.context_of(draft));
             names.add(ResourceIndex::from_usize(index), draft, &self.manifests[draft.manifest], diagnostics);
         }
     }
@@ -433,7 +433,7 @@ impl<'s> Loader<'s, '_> {
         let mut waiting = HashMap::new();
         for (index, draft) in drafts.iter_mut().enumerate() {
             let index = ResourceIndex::from_usize(index);
-            diagnostics.set_context(self.label(draft));
+            diagnostics.set_context(self.context_of(draft));
             deferred_edges(draft, index, captures, diagnostics);
             if let Some(late) = LateResource::of(draft) {
                 waiting.insert(index, late);

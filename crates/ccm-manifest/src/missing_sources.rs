@@ -76,6 +76,10 @@ pub(crate) fn report(
     };
     let first = order.iter().position(may_make_any).unwrap_or(order.len());
     for source in missing {
+        // Each costs a search through all claims, even if it is not reported.
+        if diagnostics.is_full() {
+            break;
+        }
         // A member of a cycle has no position.
         let Some(position) = order.iter().position(|index| *index == source.resource) else { continue };
         let is_claimed = claims.iter().any(|(index, claim)| {

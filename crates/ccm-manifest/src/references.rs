@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use ccm_graph::EdgeKind;
 use ccm_model::{
-    Dependency, Diagnostic, DiagnosticKind, Diagnostics, Label, ResourceId, ResourceIndex, Span, closest,
+    Dependency, Diagnostic, DiagnosticKind, Diagnostics, ResourceId, ResourceIndex, Span, closest,
     escape_control, listed,
 };
 
 use crate::common_properties::Reference;
 use crate::draft::ResourceDraft;
 use crate::eval_context::ITEM_NAMES;
+use crate::foreach::ForeachItem;
 use crate::foreign_words;
 use crate::messages::shown;
 use crate::reserved;
@@ -42,8 +43,8 @@ struct NameOwner {
     index: ResourceIndex,
     span: Span,
     is_alias: bool,
-    /// Label of its item of a `foreach`.
-    item: Option<Arc<Label>>,
+    /// Its item of a `foreach`.
+    item: Option<Arc<ForeachItem>>,
     /// A duplicate from the same `foreach` is reported.
     is_reported: bool,
 }
@@ -78,7 +79,7 @@ impl<'a, 't> NameTable<'a, 't> {
         let resource = &draft.resource;
         self.by_type[draft.type_index].is_incomplete |= draft.has_unknown_name;
         let owner = |span, is_alias| {
-            let item = scope.item.label().cloned();
+            let item = scope.item.known().cloned();
             NameOwner { index, span, is_alias, item, is_reported: false }
         };
         let of_type = &mut self.by_type[draft.type_index];
@@ -275,19 +276,19 @@ fn duplicate(
     scope: &ManifestScope,
 ) -> Option<Diagnostic> {
     let error = |message: String| Diagnostic::error(DiagnosticKind::DuplicateResource, span, message);
-    let (Some(first), Some(item)) = (&earlier.item, scope.item.label()) else {
-        let of_item = earlier.item.as_ref().map(|item| format!(", {}", item.text)).unwrap_or_default();
+    let (Some(first), Some(item)) = (&earlier.item, scope.item.known()) else {
+        let of_item = earlier.item.as_ref().map(|item| format!(", {}", item.in_words())).unwrap_or_default();
         return Some(error(message).with_label(earlier.span, format!("the first{of_item}")));
     };
     if earlier.span != span {
-        return Some(error(message).with_label(earlier.span, format!("the first, {}", first.text)));
+        return Some(error(message).with_label(earlier.span, format!("the first, {}", first.in_words())));
     }
     if std::mem::replace(&mut earlier.is_reported, true) {
         return None;
     }
-    let mut error = error(format!("{message}, {} and {}", first.text, item.text));
-    if first.span != item.span {
-        error = error.with_label(first.span, "the first");
+    let mut error = error(format!("{message}, {} and {}", first.in_words(), item.in_words()));
+    if first.span() != item.span() {
+        error = error.with_label(first.span(), "the first");
     }
     let written = scope.text.get(span.range()).unwrap_or_default();
     let has_item = ITEM_NAMES.iter().any(|name| written.contains(name));

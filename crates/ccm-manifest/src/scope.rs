@@ -9,7 +9,7 @@ mod text_template;
 
 use std::collections::HashMap;
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ccm_expr::{Cause, Value};
@@ -26,7 +26,8 @@ pub use error::is_of_system_fact;
 pub(crate) use error::{DeferredOn, EvalError, InvalidExpression};
 
 /// Message for a name that has no value yet while `data` is resolved.
-const TOO_EARLY: &str = "values in `data`, `hierarchy` and `overrides` can use only `Facts` and `Environ`";
+const TOO_EARLY: &str =
+    "values in `data`, `hierarchy`, `overrides` and data files can use only `Facts` and `Environ`";
 
 /// Maximum number of included templates that are scanned for names.
 const MAX_INCLUDES: usize = 64;
@@ -36,10 +37,10 @@ const MAX_LOCATIONS: usize = 5;
 #[derive(Clone, Debug)]
 pub(crate) struct ManifestScope {
     pub(crate) text: Arc<str>,
-    pub(crate) directory: PathBuf,
+    pub(crate) directory: Arc<Path>,
     pub(crate) data: Value,
     /// Settings below `ccm`, by type index.
-    pub(crate) settings: Vec<Arc<NodeMap>>,
+    pub(crate) settings: Arc<[Arc<NodeMap>]>,
     /// Some data is unavailable, which was reported. Missing keys are then no errors.
     pub(crate) is_incomplete: bool,
     /// Item of the `foreach` that the resources belong to.

@@ -55,7 +55,7 @@ pub(crate) fn check(
         } else {
             format!("the shell can't read this text: {}", shown(&error.message))
         };
-        diagnostics.set_context(loader.label(draft));
+        diagnostics.set_context(loader.context_of(draft));
         let bytes = doubts.get(position).and_then(|doubt| exact(doubt)).or_else(|| line_of(text.text, error));
         diagnostics.push(diagnostic(draft, &text, bytes, message, loader));
     }

@@ -1,6 +1,7 @@
 //! Collection of errors and warnings.
 
 use std::collections::HashSet;
+use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
@@ -8,6 +9,12 @@ use crate::{Diagnostic, DiagnosticKind, Label, Severity};
 
 /// Maximum number of errors, and of warnings. More would not be read.
 pub(crate) const MAX_PER_SEVERITY: usize = 10_000;
+
+/// What diagnostics are found in, such as an item of a list.
+pub trait DiagnosticContext: fmt::Debug + Send + Sync {
+    /// Returns the label for diagnostics in this context.
+    fn label(&self) -> Label;
+}
 
 /// Errors and warnings, each once. After 10000 errors, or warnings, a last one reports that the others are
 /// dropped.
@@ -20,8 +27,8 @@ pub struct Diagnostics {
     found: usize,
     errors: usize,
     warnings: usize,
-    /// Label that each added diagnostic gets.
-    context: Option<Arc<Label>>,
+    /// Context whose label each added diagnostic gets.
+    context: Option<Arc<dyn DiagnosticContext>>,
 }
 
 impl Diagnostics {
@@ -30,9 +37,12 @@ impl Diagnostics {
         Self::default()
     }
 
-    /// Sets the label that each diagnostic with a location gets from now on, and returns the label before. With a
-    /// label, a warning is dropped if there is one of its kind at its location.
-    pub fn set_context(&mut self, context: Option<Arc<Label>>) -> Option<Arc<Label>> {
+    /// Sets the context whose label each diagnostic with a location gets from now on, and returns the context before.
+    /// In a context, a warning is dropped if there is one of its kind at its location.
+    pub fn set_context(
+        &mut self,
+        context: Option<Arc<dyn DiagnosticContext>>,
+    ) -> Option<Arc<dyn DiagnosticContext>> {
         std::mem::replace(&mut self.context, context)
     }
 
@@ -56,7 +66,7 @@ impl Diagnostics {
         *count += 1;
         if *count <= MAX_PER_SEVERITY {
             if let Some(context) = self.context.as_deref().filter(|_| !found.labels.is_empty()) {
-                found.labels.push(context.clone());
+                found.labels.push(context.label());
             }
             self.kept.push(found);
             return;
@@ -127,21 +137,31 @@ mod tests {
     use super::*;
     use crate::{SourceId, Span};
 
+    #[derive(Debug)]
+    struct Item(Span);
+
+    impl DiagnosticContext for Item {
+        fn label(&self) -> Label {
+            Label { span: self.0, text: "in an item".to_owned() }
+        }
+    }
+
     #[test]
     fn a_context_labels_located_diagnostics_only() {
         let at = |place| Span::new(SourceId::default(), place, place + 1);
-        let label = |place| Arc::new(Label { span: at(place), text: format!("in {place}") });
+        let context = |place| Arc::new(Item(at(place)));
         let mut found = Diagnostics::new();
-        assert_eq!(found.set_context(Some(label(1))), None);
+        assert!(found.set_context(Some(context(1))).is_none());
         found.push(Diagnostic::error(DiagnosticKind::InvalidValue, at(7), "wrong"));
         found.push(Diagnostic::without_location(DiagnosticKind::InvalidValue, "wrong"));
-        assert_eq!(found.set_context(Some(label(2))), Some(label(1)));
+        let before = found.set_context(Some(context(2)));
+        assert_eq!(before.map(|before| before.label().span), Some(at(1)));
         // The same error in another context is no other error.
         found.push(Diagnostic::error(DiagnosticKind::InvalidValue, at(7), "wrong"));
         for name in ["a", "b"] {
             found.push(Diagnostic::warning(DiagnosticKind::NoEffect, at(9), format!("{name} has no effect")));
         }
-        assert_eq!(found.set_context(None), Some(label(2)));
+        found.set_context(None);
         found.push(Diagnostic::error(DiagnosticKind::InvalidValue, at(8), "wrong"));
         let labels: Vec<Vec<u32>> = found
             .into_vec()

@@ -93,7 +93,7 @@ pub use catalog::{
 pub use claim::{Claim, ClaimKind, PathKind, Sharing};
 pub use diagnostic::{Diagnostic, Label, Severity};
 pub use diagnostic_kind::DiagnosticKind;
-pub use diagnostics::Diagnostics;
+pub use diagnostics::{DiagnosticContext, Diagnostics};
 pub use digest::{hexadecimal, sha256};
 pub use duration::{DurationError, display_duration, parse_duration};
 pub use escape::{escape_control, escape_json, steers_terminal};

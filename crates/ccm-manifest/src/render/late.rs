@@ -56,7 +56,7 @@ impl LateTexts<'_> {
     /// Writes an expression with known values in place of their names.
     pub(super) fn expression(&self, text: &str, resource: &Resource) -> Result<String, Diagnostic> {
         let known = self.with_values(text, resource)?;
-        if self.manifest.directory == self.root {
+        if *self.manifest.directory == *self.root {
             Ok(known)
         } else {
             self.with_absolute_paths(&known, resource)

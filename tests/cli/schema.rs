@@ -172,11 +172,30 @@ fn the_schema_knows_containers() {
                 no_new_privileges: true, cap_drop: [ALL], cap_add: [CAP_CHOWN], default_work_dir: /w, \
                 default_env: {A: b}, command_whitelist: [make]}}, \
                 resources: [{exec: [{make: {executor: b, provider: docker}}]}]}";
-    assert!(validator().is_valid(&document(text)));
-    let scratch = Scratch::new();
-    scratch.write("manifest.yaml", text);
-    let called = ccm(&scratch, &["validate", "manifest.yaml"]).run();
-    assert_eq!(called.code, 0, "{}", called.shown());
+    let validator = validator();
+    let with = |setting: &str| {
+        format!(
+            "ccm: {{executors: {{b: {{kind: docker, image: x, {setting}}}}}, resources: [{{exec: [{{a: {{}}}}]}}]}}"
+        )
+    };
+    let wrong = [
+        "memory_limit: -1",
+        "network_mode: lan",
+        "volumes: ['a:/b']",
+        "host: /run/docker.sock",
+        "labels: {ccm.run: y}",
+        "cap_drop: [all]",
+        "imgae: x",
+    ];
+    let wrong = wrong.map(|setting| (with(setting), false));
+    let right = [(text.to_owned(), true), (with("host: '{{ \"unix:///x\" }}'"), true)];
+    for (text, valid) in right.into_iter().chain(wrong) {
+        assert_eq!(validator.is_valid(&document(&text)), valid, "schema: {text}");
+        let scratch = Scratch::new();
+        scratch.write("manifest.yaml", &text);
+        let called = ccm(&scratch, &["validate", "manifest.yaml"]).run();
+        assert_eq!(called.code == 0, valid, "loader: {text}: {}", called.shown());
+    }
 }
 
 /// A subscriber that fails until it is fixed, so that its refresh is pending.

@@ -18,8 +18,8 @@ fn ccm(scratch: &Scratch, args: &[&str]) -> Ccm {
 /// Returns a manifest with an executor `box` at an Engine, and these execs.
 fn manifest(host: &str, settings: &str, execs: &[&str]) -> String {
     let executor = format!("kind: docker, image: '{IMAGE}', host: '{host}', network_mode: none{settings}");
-    let execs = execs.iter().fold(String::new(), |text, exec| text + &format!("        - {exec}\n"));
-    format!("ccm:\n  executors:\n    box: {{{executor}}}\n  resources:\n    - exec:\n{execs}")
+    let execs = execs.join("\n        - ");
+    format!("ccm:\n  executors:\n    box: {{{executor}}}\n  resources:\n    - exec:\n        - {execs}\n")
 }
 
 /// Applies a manifest given as text.

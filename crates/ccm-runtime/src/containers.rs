@@ -6,7 +6,7 @@ mod enabled {
 
     use ccm_docker::{DockerExecutor, RunLabels};
     use ccm_host::state::Directory;
-    use ccm_host::{Cancellation, ClosedPlan, Executor, random};
+    use ccm_host::{Cancellation, ClosedPlan, Executor, Local, random};
     use ccm_report::RunIdentity;
 
     use crate::session::{Notice, Session};
@@ -46,14 +46,16 @@ mod enabled {
         }
 
         /// Stops and removes what the run has in containers.
-        pub(crate) async fn close(&self) {
-            let ClosedPlan { warnings, notes } = self.docker.close().await;
-            for warning in &warnings {
-                (self.session.notices)(&Notice::ContainerProblem(warning));
-            }
-            for note in &notes {
-                (self.session.notices)(&Notice::Container(note));
-            }
+        pub(crate) fn close(&self) -> Local<'_, ()> {
+            Box::pin(async {
+                let ClosedPlan { warnings, notes } = self.docker.close().await;
+                for warning in &warnings {
+                    (self.session.notices)(&Notice::ContainerProblem(warning));
+                }
+                for note in &notes {
+                    (self.session.notices)(&Notice::Container(note));
+                }
+            })
         }
     }
 
@@ -104,7 +106,7 @@ mod enabled {
 #[cfg(not(feature = "docker"))]
 mod disabled {
     use ccm_host::state::Directory;
-    use ccm_host::{Cancellation, Executor};
+    use ccm_host::{Cancellation, Executor, Local};
     use ccm_report::RunIdentity;
 
     use crate::session::Session;
@@ -127,8 +129,10 @@ mod disabled {
             self.0
         }
 
-        #[expect(clippy::unused_async, reason = "the same face as with containers")]
-        pub(crate) async fn close(&self) {}
+        #[expect(clippy::unused_self, reason = "the same face as with containers")]
+        pub(crate) fn close(&self) -> Local<'_, ()> {
+            Box::pin(std::future::ready(()))
+        }
     }
 }
 

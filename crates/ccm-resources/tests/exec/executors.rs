@@ -128,3 +128,11 @@ fn errors_in_executors_are_reported_once() {
         }
     }
 }
+
+#[cfg(not(feature = "docker"))]
+#[test]
+fn containers_are_refused_where_ccm_was_built_without_them() {
+    let resource = with("{it={kind=docker|image=x}}", &[("executor", "it")]);
+    assert_eq!(errors_in_settings(&resource), ["unsupported | docker"]);
+    assert!(errors_of(&resource).is_empty());
+}

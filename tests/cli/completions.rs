@@ -30,6 +30,10 @@ fn names_come_from_the_manifest_on_the_command_line() {
     assert_eq!(candidates(&scratch, &["apply", "--only", ""]), "words\n");
     let other = candidates(&scratch, &["apply", "m.yaml", "--data", "port=81", "--only", "file"]);
     assert!(other.starts_with("words\nfile#/srv/81\n"), "{other}");
+    scratch
+        .write("other.yaml", "ccm: {resources: [{exec: [{'make it': {}}, {other: {command: 'true'}}]}]}\n");
+    let both = candidates(&scratch, &["apply", "m.yaml", "other.yaml", "--skip", ""]);
+    assert_eq!(both, format!("{names}exec#other\n"));
     let home = complete(&scratch, &["apply", "~/m.yaml", "--only", ""]).variable("HOME", &scratch.at(""));
     assert!(home.run().stdout.starts_with("words\nfile#/srv/80\t\n"));
     let with_option = candidates(&scratch, &["apply", "m.yaml", "--only=ex"]);

@@ -7,7 +7,7 @@ use ccm_runtime::process::absolute;
 use ccm_runtime::{Schedule, TimerName};
 use clap::builder::ValueHint;
 use clap::parser::ValueSource;
-use clap::{Arg, ArgMatches, Args, Command, CommandFactory as _, Subcommand};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, CommandFactory as _, Subcommand};
 
 use super::parsers::wait;
 use super::{ApplyArguments, Arguments, DocumentFormat, headings};
@@ -67,7 +67,7 @@ pub(crate) const NOT_FOR_TIMERS: [&str; 5] = ["quiet", "render", "verify_idempot
     mut_arg("noop", |noop| noop.help(NOOP)),
     mut_arg("timeout", |timeout| timeout.help(TIMEOUT)),
     mut_arg("lock_wait", |lock_wait| lock_wait.help(LOCK_WAIT)),
-    mut_arg("manifests", |manifest| manifest.help(MANIFEST).num_args(1)),
+    mut_arg("manifests", |manifest| manifest.help(MANIFEST).num_args(1).action(ArgAction::Set)),
     mut_arg("events_file", |file| file.help(EVENTS_FILE)),
     mut_arg("keep_runs", |runs| runs.help(KEEP_RUNS)),
     mut_arg("quiet", |argument| argument.hide(true)),

@@ -1,7 +1,7 @@
 //! Values of arguments that ccm looks up: names in a manifest, types and properties, recorded runs. A source that
 //! can't be read has none.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
 use ccm_model::EventLine;
@@ -67,10 +67,9 @@ impl ValueContext<'_> {
         self.cursor.given.iter().any(|(argument, _)| argument.get_id() == id)
     }
 
-    /// Returns the resources of the manifest that the command line names.
+    /// Returns the resources of the manifests that the command line names.
     fn references(&self) -> Vec<Candidate> {
-        let manifest = ["path", "manifest"].into_iter().find_map(|id| self.paths(id).pop());
-        let Some(manifest) = manifest.filter(|path| path != Path::new("-")) else { return Vec::new() };
+        let manifests = ["manifests", "path", "manifest"].map(|id| self.paths(id)).concat();
         let values = GivenValues {
             facts: GivenFacts { files: self.paths("facts"), assignments: self.texts("fact") },
             data: GivenData {
@@ -80,8 +79,11 @@ impl ValueContext<'_> {
             },
             no_dotenv: self.is_given("no_env"),
         };
-        let names = self.session().reference_names(&manifest, &values);
-        names.into_iter().map(|name| Candidate::new(name, "")).collect()
+        let session = self.session();
+        let files = manifests.iter().filter(|path| **path != Path::new("-"));
+        let mut known = HashSet::new();
+        let names = files.flat_map(|path| session.reference_names(path, &values));
+        names.filter(|name| known.insert(name.clone())).map(|name| Candidate::new(name, "")).collect()
     }
 
     /// Returns the types. Behind a whole name, returns also the properties below it.

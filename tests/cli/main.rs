@@ -12,6 +12,7 @@ mod captures;
 mod completions;
 mod confined;
 mod confirmation;
+mod credentials;
 mod data_files;
 mod documents;
 mod earlier_state;

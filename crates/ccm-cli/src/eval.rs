@@ -42,10 +42,10 @@ fn explanation(names_used: &ExpressionNames) -> String {
             |name: &String| if name.is_empty() { all.to_owned() } else { escape_control(name).into_owned() };
         names.iter().map(shown).collect()
     };
-    let files = |names: &[Option<String>]| -> Vec<String> {
+    let names_or_any = |names: &[Option<String>], what: &str| -> Vec<String> {
         let shown = |name: &Option<String>| match name {
             Some(name) => escape_control(name).into_owned(),
-            None => "any, because the path is an expression".to_owned(),
+            None => format!("any, because the {what} is an expression"),
         };
         names.iter().map(shown).collect()
     };
@@ -54,8 +54,9 @@ fn explanation(names_used: &ExpressionNames) -> String {
         ("data", names_or_all(&names_used.data, "any value")),
         ("environment", names_or_all(&names_used.environment, "any variable")),
         ("captures", names_or_all(&names_used.captures, "any of them")),
-        ("files", files(&names_used.files)),
-        ("templates", files(&names_used.templates)),
+        ("files", names_or_any(&names_used.files, "path")),
+        ("templates", names_or_any(&names_used.templates, "path")),
+        ("credentials", names_or_any(&names_used.credentials, "name")),
         ("other names", names_or_all(&names_used.others, "")),
     ];
     let mut text = String::new();

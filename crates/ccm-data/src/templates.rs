@@ -27,7 +27,7 @@ pub use render::render;
 const NAMES: [&str; 6] = ["Facts", "Data", "Environ", "Captures", "Item", "Index"];
 
 /// Functions in templates besides those of minijinja.
-const FUNCTIONS: [&str; 4] = ["lookup", "file", "readFile", "template"];
+const FUNCTIONS: [&str; 5] = ["lookup", "file", "readFile", "template", "credential"];
 
 const MAX_TEMPLATE: usize = 1 << 20;
 
@@ -43,7 +43,7 @@ pub trait TemplateScope {
     /// Returns the value of `Facts`, `Data`, `Environ`, `Captures`, `Item` or `Index`; called at most once per render.
     fn name(&self, name: &str) -> Option<Value>;
 
-    /// Calls `lookup`, `file` (also `readFile`) or `template`, with arguments of any number as the template passes them.
+    /// Calls `lookup`, `file` (also `readFile`), `template` or `credential`, with arguments of any number as the template passes them.
     fn call(&self, function: &str, arguments: &[Value]) -> Result<Value, ScopeError>;
 
     /// Returns the text of a template to include, by its relative, normalized path below the directory of the

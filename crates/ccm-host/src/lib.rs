@@ -61,6 +61,7 @@ mod account;
 mod clock;
 mod command;
 mod configuration;
+mod credentials;
 mod environment;
 mod executor;
 mod files;
@@ -87,6 +88,7 @@ pub use command::{
 #[cfg(feature = "testing")]
 pub use command::{SandboxLayer, launch_messages_again};
 pub use configuration::{ConfigurationDirectory, ConfigurationError, read_unnamed};
+pub use credentials::{CredentialError, credential};
 pub use environment::{
     Terminal, absolute, environment, is_not_utf8, is_utf8_locale, output_is_journal, output_width,
     own_program, random, variable,

@@ -11,16 +11,18 @@ use ccm_expr::path::PathError;
 use ccm_expr::{Expression, Function, Map, NameKind, ParseContext, Value};
 use ccm_model::{Diagnostic, FileVersion, SourceId, SourceMap, Span};
 
+use crate::credentials::Credentials;
 use crate::sources::{FactPath, Sources};
 use crate::unchecked::{LeftOut, OmittedInputs};
 
 /// Functions that expressions have in addition to those of the language.
-pub(crate) const FUNCTIONS: [Function<'static>; 4] = [
+pub(crate) const FUNCTIONS: [Function<'static>; 5] = [
     Function { name: "lookup", min_arguments: 1, max_arguments: 2 },
     Function { name: "file", min_arguments: 1, max_arguments: 1 },
     // The name of `file` in other programs.
     Function { name: "readFile", min_arguments: 1, max_arguments: 1 },
     Function { name: "template", min_arguments: 1, max_arguments: 1 },
+    Function { name: "credential", min_arguments: 1, max_arguments: 1 },
 ];
 
 /// Names that expressions have.
@@ -71,6 +73,7 @@ pub(crate) struct EvalContext<'s> {
     versions: RefCell<HashMap<PathBuf, Option<FileVersion>>>,
     /// Files read since the last call of [`EvalContext::take_reads`].
     reads: RefCell<Vec<PathBuf>>,
+    pub(crate) credentials: Credentials,
     /// The first file that the current evaluation did not find.
     missing_file: RefCell<Option<PathBuf>>,
     /// Source and text of templates, by path.
@@ -140,6 +143,7 @@ impl<'s> EvalContext<'s> {
             files: RefCell::default(),
             versions: RefCell::default(),
             reads: RefCell::default(),
+            credentials: Credentials::default(),
             missing_file: RefCell::default(),
             templates: RefCell::default(),
             renders: Cell::default(),

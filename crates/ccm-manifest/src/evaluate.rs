@@ -74,7 +74,7 @@ pub fn evaluate(request: &EvaluationRequest, sources: &dyn Sources) -> Evaluatio
     data.value = data.layers.merged();
     data.is_incomplete = context.has_errors() || diagnostics.has_errors();
     data::check(&mut data, &context, &mut diagnostics);
-    let secrets = std::mem::take(&mut data.secrets);
+    let mut secrets = std::mem::take(&mut data.secrets);
     let manifest = ManifestScope {
         text: Arc::clone(&request.expression),
         directory: request.directory.as_path().into(),
@@ -108,6 +108,7 @@ pub fn evaluate(request: &EvaluationRequest, sources: &dyn Sources) -> Evaluatio
         Err(EvalError::Reported | EvalError::Unchecked) => None,
     };
     diagnostics.extend(context.take_errors());
+    context.credentials.report(&mut secrets, &mut diagnostics);
     let is_valid = !diagnostics.has_errors();
     let texts = context.texts.take();
     EvaluationResult {
@@ -133,6 +134,8 @@ pub struct ExpressionNames {
     pub files: Vec<Option<String>>,
     /// Templates that the expression renders. `None` for a computed path.
     pub templates: Vec<Option<String>>,
+    /// Credentials that the expression reads. `None` for a computed name.
+    pub credentials: Vec<Option<String>>,
     /// Other names.
     pub others: Vec<String>,
 }
@@ -176,6 +179,7 @@ pub fn expression_names(
         match &*call.name {
             "file" | "readFile" => add(&mut named.files, call.argument),
             "template" => add(&mut named.templates, call.argument),
+            "credential" => add(&mut named.credentials, call.argument),
             _ => named.lookup(call.argument.as_deref()),
         }
     }
@@ -304,7 +308,7 @@ mod tests {
     fn the_names_of_an_expression_are_found() {
         let texts = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         let expression = "Facts.host.info.os + lookup('data.a.b') + Environ.HOME + file('/x') + file(port) \
-                          + lookup('captures.v.root') + template('t.j2') + Facts.host.info.os";
+                          + lookup('captures.v.root') + template('t.j2') + credential('db') + credential(port) + Facts.host.info.os";
         let found = expression_names(expression, &Nothing).expect("an expression");
         let expected = ExpressionNames {
             facts: texts(&["host.info.os"]),
@@ -313,6 +317,7 @@ mod tests {
             captures: texts(&["v.root"]),
             files: vec![Some("/x".to_owned()), None],
             templates: vec![Some("t.j2".to_owned())],
+            credentials: vec![Some("db".to_owned()), None],
             others: texts(&["port"]),
         };
         assert_eq!(found, expected);

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ccm_graph::Graph;
-use ccm_model::MIN_SECRET_LENGTH;
 use ccm_model::{
     Catalog, ClaimKind, Control, Dependency, Diagnostic, DiagnosticKind, Diagnostics, Node, Resource,
     ResourceIndex, Severity, SourceId, SourceMap,
@@ -16,6 +15,7 @@ use tracing::{debug, debug_span};
 use crate::captures::CaptureTable;
 use crate::children::{self, ChildManifests, OuterContext};
 use crate::control::Conditions;
+use crate::credentials::LongSecrets;
 use crate::data::{self, OuterLayers, Overlay, ResolvedData};
 use crate::data_keys::DataKeys;
 use crate::document::{self, Document, Settings};
@@ -314,21 +314,8 @@ impl<'s> Loader<'s, '_> {
         let mut secrets = std::mem::take(&mut self.secrets);
         secrets.sort_unstable();
         secrets.dedup();
-        let long_secrets: Vec<String> =
-            secrets.iter().filter(|secret| secret.len() >= MIN_SECRET_LENGTH).cloned().collect();
-        let mut managed = self.managed(&drafts);
-        if drafts.iter().any(|draft| draft.needs_recheck) {
-            for draft in &mut drafts {
-                diagnostics.set_context(self.context_of(draft));
-                draft.recheck_control(
-                    &self.context,
-                    |manifest| self.evaluator(manifest, Phase::BeforeRun(&managed)),
-                    &mut diagnostics,
-                );
-            }
-            diagnostics.set_context(None);
-            managed = self.managed(&drafts);
-        }
+        let mut long_secrets = LongSecrets::of(&secrets);
+        let managed = self.recheck_controls(&mut drafts, &mut diagnostics);
         let invalid_names = std::mem::take(&mut self.invalid_names);
         let nameless = std::mem::take(&mut self.nameless);
         let incomplete_types = std::mem::take(&mut self.incomplete_types);
@@ -353,7 +340,13 @@ impl<'s> Loader<'s, '_> {
                 builder(draft.manifest, draft.verbatim).complete(draft, &mut diagnostics);
             }
             names.resolve(draft, Some(ResourceIndex::from_usize(index)), &mut diagnostics);
-            draft.check(self.types, &self.manifests[draft.manifest].text, &long_secrets, &mut diagnostics);
+            long_secrets.add(&self.context.credentials);
+            draft.check(
+                self.types,
+                &self.manifests[draft.manifest].text,
+                &long_secrets.texts,
+                &mut diagnostics,
+            );
         }
         diagnostics.set_context(None);
         for (nameless, manifest, verbatim) in nameless {
@@ -361,11 +354,12 @@ impl<'s> Loader<'s, '_> {
             diagnostics.extend(errors_within(nameless, &mut names, &builder(manifest, verbatim), text));
         }
         let missing_sources = missing_sources::find(&drafts, &self);
-        shell_check::check(&drafts, &self, &long_secrets, &mut diagnostics);
+        shell_check::check(&drafts, &self, &long_secrets.texts, &mut diagnostics);
         let captures = CaptureTable::of(&drafts, self.types);
         let mut waiting = self.late_resources(&mut drafts, &captures, &mut diagnostics);
         let file_users = FileUsers::take(&mut drafts, self.types);
         diagnostics.extend(self.context.take_errors());
+        self.context.credentials.report(&mut secrets, &mut diagnostics);
         refuse_early_uses(&self.context, &managed, &drafts, &mut diagnostics);
         debug!(resources = drafts.len(), late = waiting.len(), "expanded the resources");
 
@@ -441,6 +435,24 @@ impl<'s> Loader<'s, '_> {
         }
         diagnostics.set_context(None);
         waiting
+    }
+
+    /// Evaluates the conditions again that read files, and returns the managed paths.
+    fn recheck_controls(&self, drafts: &mut [ResourceDraft], diagnostics: &mut Diagnostics) -> ManagedPaths {
+        let managed = self.managed(drafts);
+        if !drafts.iter().any(|draft| draft.needs_recheck) {
+            return managed;
+        }
+        for draft in drafts.iter_mut() {
+            diagnostics.set_context(self.context_of(draft));
+            draft.recheck_control(
+                &self.context,
+                |manifest| self.evaluator(manifest, Phase::BeforeRun(&managed)),
+                diagnostics,
+            );
+        }
+        diagnostics.set_context(None);
+        self.managed(drafts)
     }
 
     fn managed(&self, drafts: &[ResourceDraft]) -> ManagedPaths {

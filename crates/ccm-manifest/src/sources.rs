@@ -18,6 +18,15 @@ pub struct ShellTextError {
     pub line: Option<usize>,
 }
 
+/// Error of reading a credential.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CredentialFault {
+    /// Message, in lower case and without a full stop.
+    pub message: String,
+    /// Advice on what to do about it.
+    pub hint: Option<String>,
+}
+
 /// Inputs of a manifest beside its own text. The loader opens nothing itself.
 pub trait Sources {
     /// Reads a file that a manifest refers to: another manifest, a template, any other file.
@@ -52,6 +61,11 @@ pub trait Sources {
 
     /// Returns the environment, including the variables of the `.env` file. Called at most once.
     fn environment(&self, texts: &mut SourceMap) -> Result<Vec<(String, String)>, Vec<Diagnostic>>;
+
+    /// Reads a credential of the process, which counts as a secret.
+    fn credential(&self, _name: &str) -> Result<String, CredentialFault> {
+        Err(CredentialFault { message: "there are no credentials".to_owned(), hint: None })
+    }
 
     /// Returns `true` if a variable is missing in the environment because its value is not UTF-8 text.
     fn is_not_utf8(&self, _variable: &str) -> bool {

@@ -24,6 +24,8 @@ pub(crate) enum LeftOut {
     File(PathBuf),
     /// File that a resource copies.
     Source(PathBuf),
+    /// Credential of systemd.
+    Credential(String),
     /// Variable of the environment.
     Variable(String),
     /// Fact.
@@ -39,6 +41,7 @@ impl LeftOut {
                 let message = format!("the existence of the file `{}` was not checked", shown_path(path));
                 return Diagnostic::note(DiagnosticKind::NotChecked, span, message);
             }
+            Self::Credential(name) => format!("the credential `{}` was not read", shown(name)),
             Self::Variable(name) => format!("the variable `{}` is not set", shown(name)),
             Self::Fact(name) => format!("the fact `{}` is not known", shown(name)),
         };

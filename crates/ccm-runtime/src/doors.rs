@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use ccm_facts::CustomFacts;
 use ccm_host::{
-    Cancellation, Clock, ConfigurationError, Files, LocalSystem, Machine, Runner, RunnerError, ShellError,
-    SystemClock, SystemFiles, SystemMachine, SystemRunner, create_file, environment, files_below,
-    is_not_utf8, parse_shell, read_at_most, read_beneath, read_unnamed,
+    Cancellation, Clock, ConfigurationError, CredentialError, Files, LocalSystem, Machine, Runner,
+    RunnerError, ShellError, SystemClock, SystemFiles, SystemMachine, SystemRunner, create_file, credential,
+    environment, files_below, is_not_utf8, parse_shell, read_at_most, read_beneath, read_unnamed,
 };
 use ccm_redaction::Secrets;
 
@@ -78,6 +78,11 @@ pub trait Doors {
     /// Returns `true` if a variable is missing in [`Self::environment`] because its value is not UTF-8 text.
     fn is_not_utf8(&self, variable: &str) -> bool {
         is_not_utf8(variable)
+    }
+
+    /// Reads a credential of the process.
+    fn credential(&self, name: &str) -> Result<String, CredentialError> {
+        credential(name)
     }
 
     /// Reads the file of variables beside a manifest, of at most `limit` bytes; `None` if it does not exist.

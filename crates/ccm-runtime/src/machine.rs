@@ -9,8 +9,9 @@ use ccm_data::{assignment, dotenv, facts, merge};
 use ccm_expr::{Timestamp, Value};
 use ccm_facts::{Subtree, Subtrees};
 use ccm_host::{ConfigurationError, FileError};
-use ccm_manifest::{FactPath, ShellTextError, Sources, is_of_system_fact};
-use ccm_model::{Diagnostic, DiagnosticKind, FileVersion, SourceMap};
+use ccm_manifest::{CredentialFault, FactPath, ShellTextError, Sources, is_of_system_fact};
+use ccm_model::{Diagnostic, DiagnosticKind, FileVersion, SourceMap, error_layers};
+use ccm_redaction::Secrets;
 
 use crate::doors::OpenDoors;
 use crate::input::GivenFacts;
@@ -25,6 +26,7 @@ pub(crate) struct MachineSources {
     now: Timestamp,
     given: GivenFacts,
     notices: Notices,
+    secrets: Secrets,
     /// The given facts describe another machine, so that no fact of this machine is gathered.
     is_other_machine: bool,
     /// The variables of the environment are facts as well.
@@ -48,6 +50,7 @@ impl MachineSources {
             now,
             given,
             notices: Notices::clone(&session.notices),
+            secrets: session.secrets.clone(),
             is_other_machine: false,
             has_environment: false,
             dotenv,
@@ -222,6 +225,15 @@ impl Sources for MachineSources {
         let mut facts = self.of_machine.borrow().clone();
         merge::deep(&mut facts, &facts_in_files);
         Ok(facts)
+    }
+
+    fn credential(&self, name: &str) -> Result<String, CredentialFault> {
+        let value = self.doors.doors.credential(name).map_err(|error| CredentialFault {
+            message: error_layers(&error).join(": "),
+            hint: error.hint(),
+        })?;
+        self.secrets.add([&*value]);
+        Ok(value)
     }
 
     fn is_not_utf8(&self, variable: &str) -> bool {

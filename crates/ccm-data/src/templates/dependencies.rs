@@ -67,6 +67,9 @@ impl TemplateDependencies {
     }
 
     fn call(&mut self, function: &str, after: &[TagToken<'_>]) {
+        if function == "credential" {
+            return;
+        }
         let [TagToken::Symbol(b'('), TagToken::Text(Some(argument)), TagToken::Symbol(b',' | b')'), ..] =
             after
         else {

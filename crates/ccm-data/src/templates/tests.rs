@@ -233,7 +233,7 @@ fn errors_have_kind_location_and_hint() {
         ("{% endfor %}", "expression-syntax @ t.j2:1:4 `endfor`"),
         (
             "{{ debug() }}",
-            "unknown-function @ t.j2:1:4 `debug()` | lookup, file, readFile, template, range, dict, namespace",
+            "unknown-function @ t.j2:1:4 `debug()` | lookup, file, readFile, template, credential, range, dict, namespace",
         ),
     ] {
         assert_eq!(explained(text, &scope), expected, "{text}");

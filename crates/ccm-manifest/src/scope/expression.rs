@@ -9,6 +9,7 @@ use ccm_model::{DiagnosticKind, Span, closest};
 use super::{DeferredOn, EvalError, InvalidExpression, MAX_LOCATIONS, ManifestEvaluator, Phase, TOO_EARLY};
 use crate::eval_context::{ITEM_NAMES, NAMES};
 use crate::foreach::ItemScope;
+use crate::unchecked::LeftOut;
 
 /// Names and functions of one evaluation, and the reasons why it fails.
 pub(super) struct ExpressionScope<'a, 'e, 's> {
@@ -59,15 +60,17 @@ impl Scope for ExpressionScope<'_, '_, '_> {
         let text = match &arguments[0] {
             Value::Text(text) => text,
             other => {
+                let expected = if function == "credential" { "a name" } else { "a path" };
                 return Err(FunctionError::new(
                     DiagnosticKind::InvalidOperand,
-                    format!("expected a path, found {}", other.kind()),
+                    format!("expected {expected}, found {}", other.kind()),
                 ));
             }
         };
         match function {
             "lookup" => self.lookup(text, arguments.get(1)),
             "file" | "readFile" => self.file(text),
+            "credential" => self.credential(text),
             _ => self.template(text).map(Value::text),
         }
     }
@@ -152,6 +155,19 @@ impl<'a, 'e, 's> ExpressionScope<'a, 'e, 's> {
             }
             ItemScope::Item(item) => Some(item.value_of(name)),
         }
+    }
+
+    fn credential(&self, name: &str) -> Result<Value, FunctionError> {
+        let context = self.evaluator.context;
+        context.credentials.get(name, context.sources).map(Value::Text).map_err(|fault| {
+            if context.omitted.files {
+                context.leave_out(LeftOut::Credential(name.to_owned()));
+                return self.leave_unchecked();
+            }
+            let mut error = FunctionError::new(DiagnosticKind::Unreadable, fault.message);
+            error.hints.extend(fault.hint);
+            error
+        })
     }
 
     pub(super) fn defer(&self, on: DeferredOn) -> FunctionError {

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 
 use ccm_expr::{Timestamp, Value};
 use ccm_manifest::{
-    Completion, DataFile, FactPath, LoadResult, OmittedInputs, Request, Sources, load, load_omitting,
+    Completion, CredentialFault, DataFile, FactPath, LoadResult, OmittedInputs, Request, Sources, load,
+    load_omitting,
 };
 use ccm_model::{
     Catalog, Diagnostic, DiagnosticKind, FileVersion, Node, Resource, ResourceIndex, Severity, SourceId,
@@ -26,6 +27,7 @@ pub(crate) struct Machine {
     files: RefCell<BTreeMap<PathBuf, Vec<u8>>>,
     facts: Value,
     variables: Vec<(String, String)>,
+    credentials: Vec<(String, String)>,
     hiera: Vec<DataFile>,
     assignments: Vec<String>,
     allows_new_keys: bool,
@@ -34,6 +36,7 @@ pub(crate) struct Machine {
     pub(crate) requested: RefCell<Vec<FactPath>>,
     pub(crate) read: RefCell<Vec<PathBuf>>,
     pub(crate) environment_requests: Cell<usize>,
+    pub(crate) credential_requests: RefCell<Vec<String>>,
 }
 
 impl Machine {
@@ -58,6 +61,11 @@ impl Machine {
 
     pub(crate) fn variable(mut self, name: &str, value: &str) -> Self {
         self.variables.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    pub(crate) fn credential(mut self, name: &str, value: &str) -> Self {
+        self.credentials.push((name.to_owned(), value.to_owned()));
         self
     }
 
@@ -239,6 +247,15 @@ impl Sources for Machine {
             )]);
         }
         Ok(self.facts.clone())
+    }
+
+    fn credential(&self, name: &str) -> Result<String, CredentialFault> {
+        self.credential_requests.borrow_mut().push(name.to_owned());
+        let known = self.credentials.iter().find(|(known, _)| known == name);
+        known.map(|(_, value)| value.clone()).ok_or_else(|| CredentialFault {
+            message: format!("there is no credential `{name}`"),
+            hint: Some("add `LoadCredential=`".to_owned()),
+        })
     }
 
     fn environment(&self, _: &mut SourceMap) -> Result<Vec<(String, String)>, Vec<Diagnostic>> {

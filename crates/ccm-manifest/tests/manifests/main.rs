@@ -6,6 +6,7 @@ mod captures;
 mod children;
 mod claims;
 mod conditions;
+mod credentials;
 mod data;
 mod data_files;
 mod data_merges;

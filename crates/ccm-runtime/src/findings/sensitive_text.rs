@@ -216,8 +216,19 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 /// Returns the names in what looks like expressions, because a secret may hold a `${`. Names and functions that
 /// lead to a value of ccm are left out.
 fn names_in_expressions(text: &str) -> Vec<&str> {
-    const KNOWN: [&str; 10] =
-        ["Facts", "Data", "Environ", "Captures", "Item", "Index", "lookup", "file", "readFile", "template"];
+    const KNOWN: [&str; 11] = [
+        "Facts",
+        "Data",
+        "Environ",
+        "Captures",
+        "Item",
+        "Index",
+        "lookup",
+        "file",
+        "readFile",
+        "template",
+        "credential",
+    ];
     let is_part = |part: char| part.is_alphanumeric() || matches!(part, '_' | '.');
     let expressions = text.split("${").skip(1).chain(text.split("{{").skip(1));
     let inner = expressions.map(|rest| rest.split('}').next().unwrap_or_default());

@@ -44,8 +44,14 @@ ccm:
         - start-app: {command: "true"}
 "#;
 
+/// A call without `--state-dir`, which would be a part of the report.
+fn call(scratch: &Scratch, args: &[&str]) -> ccm_testkit::Ccm {
+    let state = scratch.state().display().to_string();
+    ccm(scratch, args).default_state().variable("CCM_STATE_DIR", &state).variable("LC_ALL", "C.UTF-8")
+}
+
 fn apply(scratch: &Scratch, options: &[&str]) -> ccm_testkit::Ccm {
-    ccm(scratch, &["apply", "site.yaml"]).args(options).variable("LC_ALL", "C.UTF-8")
+    call(scratch, &["apply", "site.yaml"]).args(options)
 }
 
 fn write(scratch: &Scratch, manifest: &str) {
@@ -77,7 +83,7 @@ fn screens() -> Vec<(&'static str, Called)> {
     let base = format!("ccm: {{resources: [{{file: [{{{file}}}]}}, {{exec: [{{a: {{creates: /}}}}]}}]}}\n");
     scratch.write("base.yaml", base);
     scratch.write("web.yaml", "ccm: {resources: [{exec: [{b: {creates: /}}, {c: {creates: /}}]}]}\n");
-    let several = ccm(&scratch, &["apply", "base.yaml", "web.yaml"]).variable("LC_ALL", "C.UTF-8").run();
+    let several = call(&scratch, &["apply", "base.yaml", "web.yaml"]).run();
     let scratch = Scratch::new();
     write(&scratch, SLOW);
     let running = apply(&scratch, &[]).start();

@@ -38,7 +38,7 @@ fn manifests_are_applied_in_their_order_and_recorded_by_themselves() {
       command: false
       something may have been changed
       at b.yaml:4:19
-      all output: ccm history [id] fails
+      all output: ccm history [id] fails --state-dir [state]
   failed: exec#fails
 1 resource in …: 1 failed (run [id])
 

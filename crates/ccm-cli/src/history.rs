@@ -11,6 +11,7 @@ use ccm_runtime::{ExitCode, LocalZone, printed};
 
 use crate::arguments::{DocumentFormat, HistoryArguments};
 use crate::console::Console;
+use crate::listeners::report_screen;
 use crate::{session, state};
 
 /// Number of slow resources, and of changes of a resource, that are listed by default.
@@ -21,6 +22,7 @@ pub(crate) fn run(arguments: &HistoryArguments, console: &Console) -> ExitCode {
     let session = session::open_with(console, &arguments.state);
     let history = session.history().map_err(|error| state::report_state_error(console, &session, &error));
     let shown = history.and_then(|history| {
+        let history = history.for_screen(report_screen());
         let view = View { console, history: &history, arguments, zone: LocalZone::of_this_process() };
         view.render()
     });
@@ -124,7 +126,7 @@ impl View<'_> {
             self.console.error_of(&error, consequence, hint.as_slice());
             ExitCode::NothingRun
         })?;
-        Ok(if self.is_json() { printed::document(&resource.json()) } else { resource.text() })
+        Ok(if self.is_json() { printed::document(&resource.json()) } else { resource.text(report_screen()) })
     }
 
     fn find(&self, prefix: &str) -> Result<&StoredRun, ExitCode> {

@@ -78,7 +78,11 @@ impl Listeners {
             ReportFormat::Text => {
                 let out = coloured(output, AutoStream::choice(&stdout()));
                 let screen = report_screen();
-                ReportWriter::Text(TextReport::new(out, TextOptions { verbosity, screen, other_runs }))
+                let state = &arguments.state;
+                let state_dir = state.state_dir.as_ref().filter(|_| !state.is_of_environment);
+                let state_directory = state_dir.map(|directory| directory.display().to_string());
+                let options = TextOptions { verbosity, screen, other_runs, state_directory };
+                ReportWriter::Text(TextReport::new(out, options))
             }
             ReportFormat::Log => {
                 let options = LogOptions { verbosity, has_priorities: output_is_journal(), other_runs };

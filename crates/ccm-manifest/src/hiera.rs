@@ -14,6 +14,7 @@ use crate::data_keys::DataKeys;
 use crate::eval_context::EvalContext;
 use crate::messages::{expected, shown};
 use crate::sources::Sources;
+use crate::typographic_quotes;
 use crate::unchecked::UnknownPaths;
 
 /// Data file.
@@ -147,6 +148,7 @@ fn read(
             return None;
         }
         Some(root) => {
+            typographic_quotes::check(&root, &file.text, diagnostics);
             let NodeValue::Map(map) = root.value else {
                 diagnostics
                     .push(expected("a map with `data`", &root).with_hint("put the values below `data:`"));

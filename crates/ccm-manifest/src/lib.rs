@@ -53,6 +53,7 @@ mod shell_quoting;
 mod sources;
 mod text_language;
 mod types;
+mod typographic_quotes;
 mod unchecked;
 mod validation;
 

@@ -33,7 +33,7 @@ use crate::scope::{DeferredOn, ManagedPaths, ManifestEvaluator, ManifestScope, P
 use crate::sources::Sources;
 use crate::types::Types;
 use crate::unchecked::OmittedInputs;
-use crate::{claims, cycles, missing_sources, paths, shell_check};
+use crate::{claims, cycles, missing_sources, paths, shell_check, typographic_quotes};
 
 /// Manifest to load.
 pub struct Request {
@@ -182,6 +182,9 @@ impl<'s> Loader<'s, '_> {
             }
         };
         debug!(bytes = text.len(), "parsed the manifest");
+        if let Some(root) = &root {
+            typographic_quotes::check(root, &text, &mut self.diagnostics);
+        }
         let Document { data, settings, type_settings, items, template } =
             document::read(source, &text, root, self.types, &mut self.diagnostics);
         self.data_keys.add(&data, self.has_assignments);

@@ -20,6 +20,7 @@ use ccm_model::{
 };
 
 use self::layout::{DIM, Page};
+use self::options::RunReference;
 pub(crate) use self::options::short_id;
 pub use self::options::{TextOptions, Verbosity};
 pub use self::refreshes::pending_line;
@@ -193,7 +194,9 @@ impl<W: Write> TextReport<W> {
         if importance < least {
             return Ok(false);
         }
-        resource::write(page, &mut self.widths, transaction, verbosity, self.run.as_deref())?;
+        let state_directory = self.options.state_directory.as_deref();
+        let run = self.run.as_deref().map(|id| RunReference { id, state_directory });
+        resource::write(page, &mut self.widths, transaction, verbosity, run)?;
         Ok(importance > Importance::Nothing)
     }
 
@@ -240,4 +243,4 @@ pub(crate) fn needs_attention(run: &RunSummary) -> bool {
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
-use tests::without_colours;
+pub(crate) use tests::without_colours;

@@ -169,7 +169,7 @@ pub use ccm_model::{
 };
 pub use ccm_redaction::Secrets;
 pub use ccm_report::{
-    ChangedAgain, History, JsonLine, ReportError, RunIdentity, RunOutcome, StoreError, StoredRun,
+    ChangedAgain, History, JsonLine, ReportError, RunIdentity, RunOutcome, Screen, StoreError, StoredRun,
     StoredSummary,
 };
 

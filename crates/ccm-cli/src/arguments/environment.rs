@@ -26,6 +26,7 @@ impl Arguments {
             && state.state_dir.is_none()
         {
             state.state_dir = variable("CCM_STATE_DIR").map(PathBuf::from);
+            state.is_of_environment = true;
         }
         if let CliCommand::Apply(apply) = &mut self.command {
             if apply.lock_wait.is_none() {

@@ -18,4 +18,8 @@ pub(crate) struct StateArguments {
                 $XDG_STATE_HOME/ccm or ~/.local/state/ccm] [env: CCM_STATE_DIR]"
     )]
     pub state_dir: Option<PathBuf>,
+
+    /// The environment names the directory.
+    #[arg(skip)]
+    pub is_of_environment: bool,
 }

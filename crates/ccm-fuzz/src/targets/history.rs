@@ -68,7 +68,7 @@ fn show(state: &Scratch) {
     history.slowest_json(run, &events, 10);
     plain(&history.run_text(run, events, &zone).replace('\u{1b}', ""));
     let resource = history.resource(run, "1").expect("a directory").expect("an execution");
-    plain(&resource.text().replace('\u{1b}', ""));
+    plain(&resource.text(ccm_report::Screen::default()).replace('\u{1b}', ""));
     resource.json();
 }
 

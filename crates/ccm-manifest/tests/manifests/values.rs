@@ -322,3 +322,25 @@ proptest! {
         prop_assert_eq!(words, ["run", value.as_str(), "end"]);
     }
 }
+
+#[test]
+fn typographic_quotes_around_a_text_are_pointed_out() {
+    let with = |value: &str| format!("ccm: {{resources: [note: [n: {{text: {value}}}]]}}");
+    for (value, hint) in [
+        ("“a”", Some("\"a\"")),
+        ("„a“", Some("\"a\"")),
+        ("‘a \"b\"’", Some("\"a \\\"b\\\"\"")),
+        ("“a” he said", None),
+        ("\"“a”\"", None),
+        ("'“a”'", None),
+        ("a”", None),
+        ("“", None),
+    ] {
+        let expected: Vec<String> =
+            hint.iter().map(|hint| format!("1:37 warning: syntax | {hint}")).collect();
+        assert_eq!(Machine::default().reported(&with(value)), expected, "{value}");
+    }
+    let data = Machine::default().hiera("f.yaml", "data: {a: “b”}");
+    let found = data.reported("data: {a: c}\nccm: {resources: [note: [“n”: ]]}");
+    assert_eq!(found, ["2:26 warning: syntax | \"n\"", "f.yaml:1:11 warning: syntax | \"b\""]);
+}

@@ -95,7 +95,8 @@ impl ResourceChanges<'_> {
             text += &format!(", started by {}", escape_control(&started_by.label()));
         }
         text += "\n";
-        text += &report_of([Event::from(EventLine::Transaction(Box::new(event.clone())))]);
+        let line = EventLine::Transaction(Box::new(event.clone()));
+        text += &report_of([Event::from(line)], history.screen);
         let action = event.action.as_deref();
         if event.diff.is_none()
             && action.is_some_and(|action| action.changes.iter().any(|change| change.aspect == "content"))

@@ -67,6 +67,7 @@ mod tests {
     use ccm_model::{Counts, display_timestamp};
 
     use super::*;
+    use crate::screen::Screen;
     use crate::store::StoredSummary;
 
     fn run(manifest: &str, at: u64, changed: usize, failed: usize) -> StoredRun {
@@ -89,7 +90,7 @@ mod tests {
             run("/etc/ccm/web.yaml", 20, 1, 0),
             run("/etc/ccm/site.yaml", 10, 0, 0),
         ];
-        let history = History { runs, directory: None, path: PathBuf::new() };
+        let history = History { runs, directory: None, path: PathBuf::new(), screen: Screen::default() };
         let all = RunFilter::default;
         let manifest = |path: &str| RunFilter { manifest: Some(path.into()), ..all() };
         let since = |seconds| RunFilter { since: Some(UNIX_EPOCH + Duration::from_secs(seconds)), ..all() };

@@ -9,6 +9,7 @@ use ccm_model::{EventLine, LineError, SUMMARY_PROTOCOL, StartLine};
 use serde::Deserialize;
 
 use super::{EVENTS, RUNS, SUMMARY, StoreError, StoredSummary, is_run_id};
+use crate::screen::Screen;
 
 /// Maximum size of a summary. ccm writes shorter ones.
 const MAX_SUMMARY_BYTES: u64 = 1 << 20;
@@ -28,6 +29,8 @@ pub struct History {
     pub(super) runs: Vec<StoredRun>,
     pub(super) directory: Option<Directory>,
     pub(super) path: PathBuf,
+    /// Abilities of the receiver of texts.
+    pub(super) screen: Screen,
 }
 
 /// A recorded run.
@@ -90,13 +93,19 @@ impl History {
         let directory = match state.map(|state| state.enter(RUNS)) {
             Some(Ok(directory)) => directory,
             Some(Err(error)) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
-            _ => return Ok(Self { runs: Vec::new(), directory: None, path }),
+            _ => return Ok(Self { runs: Vec::new(), directory: None, path, screen: Screen::default() }),
         };
         let mut ids = directory.directories().map_err(failed)?;
         ids.retain(|name| is_run_id(name));
         ids.sort_unstable_by(|one, other| other.cmp(one));
         let runs = ids.into_iter().map(|id| stored(&directory, id)).collect();
-        Ok(Self { runs, directory: Some(directory), path })
+        Ok(Self { runs, directory: Some(directory), path, screen: Screen::default() })
+    }
+
+    /// Sets the abilities of the receiver of texts.
+    #[must_use]
+    pub fn for_screen(self, screen: Screen) -> Self {
+        Self { screen, ..self }
     }
 
     /// Returns the directory of the runs.

@@ -10,12 +10,15 @@ use serde_json::{Value, json};
 
 use super::show::report_of;
 use super::{Execution, RecordedResource};
+use crate::screen::Screen;
 
 impl RecordedResource {
-    /// Returns the resource as text: the line of its report, then what was run and what it printed.
-    pub fn text(&self) -> String {
+    /// Returns the resource as text for a screen: the line of its report, then what was run and what it printed.
+    pub fn text(&self, screen: Screen) -> String {
         let mut text = match (&self.event, &self.execution) {
-            (Some(event), _) => report_of([Event::from(EventLine::Transaction(Box::new(event.clone())))]),
+            (Some(event), _) => {
+                report_of([Event::from(EventLine::Transaction(Box::new(event.clone())))], screen)
+            }
             (None, Some(execution)) => format!("{}\n", escape_control(&execution.name)),
             (None, None) => String::new(),
         };

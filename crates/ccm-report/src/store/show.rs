@@ -10,6 +10,7 @@ use ccm_model::{
 use serde_json::{Value, json};
 
 use super::{History, RunOutcome, StoredRun, StoredSummary};
+use crate::screen::Screen;
 use crate::text::{TextOptions, TextReport, Verbosity, summary};
 
 impl History {
@@ -64,7 +65,7 @@ impl History {
         if let Some(started_by) = run.started_by() {
             text += &format!("started by {}\n", described(started_by));
         }
-        text + &run.result_text(events)
+        text + &run.result_text(events, self.screen)
     }
 }
 
@@ -134,7 +135,7 @@ impl StoredRun {
         json!({ "run": self.json(), "events": transactions(events).collect::<Vec<_>>() })
     }
 
-    fn result_text(&self, events: Vec<EventLine>) -> String {
+    fn result_text(&self, events: Vec<EventLine>, screen: Screen) -> String {
         if let Some(summary) = self.summary.as_ref().filter(|found| found.outcome() == RunOutcome::Refused) {
             let line = |text: String, line: &str| text + &format!("{}\n", escape_control(line));
             let errors = summary.errors.lines().fold(String::new(), line);
@@ -157,13 +158,13 @@ impl StoredRun {
             None if self.ended => "the run ended, but its summary is missing or damaged\n",
             None => "unfinished: ccm was killed during this run, or the run is still going on\n",
         };
-        report_of(events) + end
+        report_of(events, screen) + end
     }
 }
 
 /// Returns the report of recorded events.
-pub(super) fn report_of(events: impl IntoIterator<Item = Event>) -> String {
-    let options = TextOptions { verbosity: Verbosity::Verbose, ..TextOptions::default() };
+pub(super) fn report_of(events: impl IntoIterator<Item = Event>, screen: Screen) -> String {
+    let options = TextOptions { verbosity: Verbosity::Verbose, screen, ..TextOptions::default() };
     let mut report = TextReport::of_record(Vec::new(), options);
     for event in events {
         report.accept(&event);

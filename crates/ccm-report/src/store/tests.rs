@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::*;
 use crate::json::{Ids, LineEncoder};
+use crate::screen::Screen;
 
 const MANIFEST: &str = "/etc/ccm/site.yaml";
 
@@ -330,6 +331,27 @@ fn warnings_and_notes_are_shown() {
 }
 
 #[test]
+fn a_recorded_run_is_shown_for_the_screen_of_the_report() {
+    let scratch = Scratch::new();
+    let state = state(&scratch);
+    let id = record(&state, 1, Some(0), 50);
+    let shown = |width, is_unicode| {
+        let history =
+            History::open(state.path()).expect("a history").for_screen(Screen { width, is_unicode });
+        let run = history.find(&id).expect("the run");
+        history.run_text(run, history.events(run).expect("events"), &LocalZone::utc())
+    };
+    let line = |text: &str| {
+        let report = text.lines().skip_while(|line| !line.starts_with("  ")).collect::<Vec<_>>();
+        crate::text::without_colours(&report.join("\n"))
+    };
+    let wide = line(&shown(None, true));
+    assert!(wide.starts_with("  ~ exec     job                        changed"), "{wide}");
+    let narrow = line(&shown(Some(20), false));
+    assert!(narrow.starts_with("  ~ exec job\n    changed"), "{narrow}");
+}
+
+#[test]
 fn a_recorded_run_shows_hints_but_no_next_step() {
     let id = ResourceId::new("exec", "job");
     let failure = Failure::new(FailureKind::Exit, "exit code 1").with_hint("look at the log");
@@ -354,7 +376,8 @@ fn a_recorded_run_shows_hints_but_no_next_step() {
         |event| EventLine::read(encoder.encode(event).expect("a line").text.as_bytes()).expect("a line");
     let lines = events.iter().map(read).collect();
     let run = StoredRun { id: "01a1".to_owned(), start: None, summary: None, ended: true };
-    let history = History { runs: Vec::new(), directory: None, path: PathBuf::new() };
+    let (runs, path) = (Vec::new(), PathBuf::new());
+    let history = History { runs, directory: None, path, screen: Screen::default() };
     let text = history.run_text(&run, lines, &LocalZone::utc());
     assert!(text.contains("\n      hint: look at the log\n"), "{text}");
     assert!(text.contains("still needs a refresh: file#/a may have changed (run 01a1, "), "{text}");
@@ -383,7 +406,7 @@ fn an_execution_is_read_from_its_record() {
     for requested in ["7", "exec#Make it!", "7-make-it"] {
         let execution = history.resource(run, requested).expect("the record").expect("an execution");
         assert_eq!(
-            execution.text(),
+            execution.text(Screen::default()),
             "7-make-it\nstdout | a line\nstdout | {\\u{1b}[2J\nstderr | a line\nstderr | {\\u{1b}[2J\n"
         );
         assert_eq!(execution.json()["stdout_json"], Value::Null);
@@ -404,7 +427,7 @@ fn execution_metadata_is_escaped_for_the_terminal() {
     std::fs::write(directory.join("metadata.json"), metadata).expect("a file");
     let history = History::open(state.path()).expect("a history");
     let run = history.find(&id).expect("a run");
-    let text = history.resource(run, "7").expect("the record").expect("an execution").text();
+    let text = history.resource(run, "7").expect("the record").expect("an execution").text(Screen::default());
     assert!(!text.contains(|character: char| character.is_control() && character != '\n'), "{text:?}");
 }
 

@@ -5,18 +5,19 @@ use std::fmt;
 use ccm_model::{Failure, FailureKind, Transaction, Verb, quote_words};
 
 use super::layout::{DIM, FAILURE, Page};
+use super::options::RunReference;
 use crate::screen::columns;
 
 /// Longest name of an exec in the hint to its output.
 const MAX_NAME: usize = 60;
 
-/// Writes command, causes, output, effect, hints and location of a failure. `run` is the short id of the run,
-/// if it is recorded.
+/// Writes command, causes, output, effect, hints and location of a failure, and how to see all of it if the run is
+/// recorded.
 pub(super) fn write(
     page: &mut Page<'_>,
     transaction: &Transaction,
     failure: &Failure,
-    run: Option<&str>,
+    run: Option<RunReference<'_>>,
 ) -> fmt::Result {
     let action = transaction.action.as_ref().filter(|action| action.verb == Verb::Run);
     if let Some(command) = action.and_then(|action| action.detail.as_deref()) {
@@ -53,7 +54,10 @@ pub(super) fn write(
             } else {
                 format!(" {}", quote_words([name]))
             };
-            page.styled_below(DIM, "", &format!("all output: ccm history {run}{name}"))
+            let RunReference { id, state_directory } = run;
+            let state = state_directory
+                .map_or_else(String::new, |directory| format!(" --state-dir {}", quote_words([directory])));
+            page.styled_below(DIM, "", &format!("all output: ccm history {id}{name}{state}"))
         }
         _ => Ok(()),
     }

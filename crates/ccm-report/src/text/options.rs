@@ -26,6 +26,16 @@ pub struct TextOptions {
     /// Ids of the newest run that was recorded before, and of the runs of the same call. The short id of a run differs
     /// from all others.
     pub other_runs: Vec<String>,
+    /// State directory of the run, if `ccm history` needs it.
+    pub state_directory: Option<String>,
+}
+
+/// Recorded run that a report refers to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RunReference<'a> {
+    /// Short id.
+    pub(super) id: &'a str,
+    pub(super) state_directory: Option<&'a str>,
 }
 
 /// Number of characters of a short id, if no other run has the same ones.

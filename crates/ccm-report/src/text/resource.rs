@@ -9,6 +9,7 @@ use ccm_model::{Outcome, Reason, SkipCause, StopCause, Transaction, Verb, escape
 use super::Verbosity;
 use super::action_words::Words;
 use super::layout::{CHANGE, DIM, FAILURE, PLAIN, Page, WARNING, names};
+use super::options::RunReference;
 use super::refreshes::pending_detail;
 use crate::screen::{Screen, columns};
 
@@ -88,7 +89,7 @@ pub(super) fn write(
     widths: &mut ColumnWidths,
     transaction: &Transaction,
     verbosity: Verbosity,
-    run: Option<&str>,
+    run: Option<RunReference<'_>>,
 ) -> fmt::Result {
     let line = line(page, transaction, verbosity);
     write_line(page, widths, transaction, &line)?;

@@ -96,7 +96,7 @@ fn raw(options: TextOptions, events: &[Event]) -> String {
 }
 
 /// Removes the colour codes of ccm.
-pub(super) fn without_colours(text: &str) -> String {
+pub(crate) fn without_colours(text: &str) -> String {
     let codes = ["\x1b[31m", "\x1b[32m", "\x1b[33m", "\x1b[1m", "\x1b[2m", "\x1b[0m"];
     codes.iter().fold(text.to_owned(), |text, code| text.replace(code, ""))
 }
@@ -270,7 +270,7 @@ proptest! {
         prop_assert!(text.lines().filter(|line| line.contains('\t')).all(|line| line.contains(" | ") || line.starts_with('x')));
         for width in [1, 20, 80] {
             let screen = Screen { width: Some(width), is_unicode: false };
-            let shown = raw(TextOptions { screen, verbosity: Verbosity::Everything, other_runs: Vec::new() }, &events);
+            let shown = raw(TextOptions { screen, verbosity: Verbosity::Everything, ..TextOptions::default() }, &events);
             prop_assert!(!without_colours(&shown).contains(control), "{:?}", shown);
         }
     }

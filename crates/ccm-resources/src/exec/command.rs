@@ -282,6 +282,14 @@ fn exit_code_errors(returns: &[u8], unchanged_returns: &[u8]) -> Vec<PropertyErr
     errors
 }
 
+/// Returns the beginning of a text, for a message.
+fn shortened(text: &str) -> String {
+    const MAX: usize = 60;
+    let start: String = text.chars().take(MAX).collect();
+    let dots = if start.len() < text.len() { "…" } else { "" };
+    format!("{}{dots}", escape_control(&start))
+}
+
 fn program_alone(program: &str, args: &[Text]) -> Result<CommandLine, PropertyError> {
     if program.is_empty() {
         return Err(PropertyError::new(
@@ -289,6 +297,23 @@ fn program_alone(program: &str, args: &[Text]) -> Result<CommandLine, PropertyEr
             "command",
             Exec::nothing_to_run(CommandSyntax::Words),
         ));
+    }
+    // A program with a blank in its name is found only by its path.
+    if !program.contains('/') && program.trim().contains(char::is_whitespace) {
+        let mut words = program.split_whitespace();
+        let first = words.next().unwrap_or_default();
+        let rest: Vec<&str> = words.collect();
+        let message = format!(
+            "`command` is the program alone because of `args`, and \"{}\" is no program",
+            shortened(program.trim())
+        );
+        let error = PropertyError::new(DiagnosticKind::InvalidValue, "command", message);
+        let hint = format!(
+            "write `command: {}`, and put the other words at the beginning of `args`: {}",
+            shortened(first),
+            shortened(&rest.join(", "))
+        );
+        return Err(error.with_hint(hint));
     }
     let nul = args.iter().position(|arg| arg.contains('\0'));
     if program.contains('\0') || nul.is_some() {

@@ -140,7 +140,7 @@ fn sessions_with_execs_side_by_side_see_nothing_of_each_other() {
         let history = session.history().expect("a history");
         assert_eq!(history.runs().len(), RUNS);
         let resource = history.resource(&history.runs()[0], "say").expect("the record").expect("the exec");
-        resource.text()
+        resource.text(ccm_runtime::Screen::default())
     };
     let kept: Vec<String> = thread::scope(|scope| {
         let sessions = [0, 1].map(|number| scope.spawn(move || work(number)));

@@ -238,6 +238,13 @@ fn a_failure_shows_command_causes_output_effect_hints_and_location() {
     assert_eq!(text(Verbosity::Quiet, &[finished(failed.clone())]), expected);
     let recorded = text(Verbosity::Quiet, &[started(false, None), finished(failed.clone())]);
     assert_eq!(recorded, format!("{expected}      all output: ccm history 01a200cb job\n"));
+    let state_directory = Some("/srv/a state".to_owned());
+    let options = TextOptions { state_directory, ..of(Verbosity::Quiet) };
+    let elsewhere = without_colours(&raw(options, &[started(false, None), finished(failed.clone())]));
+    assert!(
+        elsewhere.ends_with("all output: ccm history 01a200cb job --state-dir '/srv/a state'\n"),
+        "{elsewhere}"
+    );
     let verbose = text(Verbosity::Everything, &[started(true, None), finished(failed)]);
     assert!(verbose.contains("      reason: triggered\n      warning:"), "{verbose}");
     assert!(verbose.ends_with("      at site.yaml:12:9\n      state: {\"exitcode\":7}\n"), "{verbose}");

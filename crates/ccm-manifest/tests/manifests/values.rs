@@ -337,7 +337,7 @@ fn typographic_quotes_around_a_text_are_pointed_out() {
         ("“", None),
     ] {
         let expected: Vec<String> =
-            hint.iter().map(|hint| format!("1:37 warning: syntax | {hint}")).collect();
+            hint.iter().map(|hint| format!("1:36 warning: syntax | {hint}")).collect();
         assert_eq!(Machine::default().reported(&with(value)), expected, "{value}");
     }
     let data = Machine::default().hiera("f.yaml", "data: {a: “b”}");

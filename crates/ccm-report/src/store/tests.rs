@@ -320,6 +320,32 @@ fn other_runs_are_removed_even_if_one_can_not_be() {
 }
 
 #[test]
+fn records_that_were_checked_are_not_read_again() {
+    let scratch = Scratch::new();
+    let state = state(&scratch);
+    let ids: Vec<String> = (1..=5).map(|at| record(&state, at, Some(0), 50)).collect();
+    let runs = state.enter(RUNS).expect("the runs");
+    let left = || {
+        let mut left = runs.directories().expect("the runs");
+        left.sort_unstable();
+        left
+    };
+    assert!(retain(&runs, 3).is_empty() && left() == ids);
+    // A directory without events is no run, and is removed unless it was checked before.
+    for id in [&ids[0], &ids[2]] {
+        for name in [EVENTS, "summary.json"] {
+            runs.enter(id).expect("a run").remove_file(name).expect("a file");
+        }
+    }
+    assert!(retain(&runs, 3).is_empty() && left() == ids);
+    assert!(retain(&runs, 2).is_empty());
+    assert_eq!(left(), [&*ids[0], &*ids[1], &*ids[3], &*ids[4]]);
+    scratch.write("state/runs/checked", "damaged");
+    assert!(retain(&runs, 2).is_empty());
+    assert_eq!(left(), [&*ids[1], &*ids[3], &*ids[4]]);
+}
+
+#[test]
 fn warnings_and_notes_are_shown() {
     let scratch = Scratch::new();
     let state = state(&scratch);

@@ -312,6 +312,14 @@ fn exec_steady() {
         per("  each", ours, count);
         let text = time(9, || loaded.apply(Listener::Text));
         per("  extra time for the text report, each", text.saturating_sub(ours), count);
+        let changing = BenchManifest::new(&manifests::commands(count)).in_noop();
+        let silent = time(9, || changing.apply(Listener::None));
+        let text = time(9, || changing.apply(Listener::Text));
+        per(
+            "  extra time for the text report of what would change, each",
+            text.saturating_sub(silent),
+            count,
+        );
     }
 }
 

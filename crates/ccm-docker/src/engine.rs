@@ -91,7 +91,7 @@ impl Engine {
             return Err(refusal(Step::Negotiate, &mut answer).await);
         }
         let Some(version) = version else {
-            return Err(self.strange("it has no `Api-ApiVersion`"));
+            return Err(self.strange("it has no `Api-Version`"));
         };
         debug!(engine = %self.address, %version, "connected to the Engine");
         if version < OLDEST {

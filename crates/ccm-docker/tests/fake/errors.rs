@@ -70,7 +70,7 @@ fn what_an_engine_refuses_is_an_error_with_advice() {
         (
             "GET /_ping",
             FakeAnswer::Bytes(
-                b"HTTP/1.1 200 OK\r\nApi-ApiVersion: 1.24\r\nContent-Length: 2\r\n\r\nOK".to_vec(),
+                b"HTTP/1.1 200 OK\r\nApi-Version: 1.24\r\nContent-Length: 2\r\n\r\nOK".to_vec(),
             ),
             "the Engine at HOST speaks version 1.24 of its API, and ccm needs 1.40",
             "update the Engine",
@@ -78,7 +78,7 @@ fn what_an_engine_refuses_is_an_error_with_advice() {
         (
             "GET /_ping",
             FakeAnswer::Bytes(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nOK".to_vec()),
-            "the answer of the Engine at HOST can't be understood: it has no `Api-ApiVersion`",
+            "the answer of the Engine at HOST can't be understood: it has no `Api-Version`",
             "correct `host` of the executor `box`",
         ),
         (

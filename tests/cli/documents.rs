@@ -58,9 +58,14 @@ fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
+/// Validates a manifest where systemd has handed over the credentials that it names.
 fn validate(scratch: &Scratch, manifest: &str) -> Called {
     scratch.write("manifest.yaml", manifest);
-    ccm(scratch, &["validate", "manifest.yaml"]).run()
+    for name in manifest.split("credential('").skip(1).filter_map(|rest| rest.split('\'').next()) {
+        scratch.write(&format!("credentials/{name}"), "hunter2hunter2\n");
+    }
+    let command = ccm(scratch, &["validate", "manifest.yaml"]);
+    command.variable("CREDENTIALS_DIRECTORY", &scratch.at("credentials")).run()
 }
 
 #[test]

@@ -80,7 +80,7 @@ fn help_lists_the_options_of_each_command() {
         (
             "hiera parse",
             "[OPTIONS] [FILE] [FACT=VALUE]...",
-            "--query --explain V Data --system-facts --env-facts --facts --data --data-any Output --yaml --env \
+            "--query --explain V Data --system-facts --env-facts --facts --data --data-any Output --output --yaml --env \
              --env-prefix --show-sensitive"
                 .into(),
         ),

@@ -51,16 +51,6 @@ pub(crate) struct HieraParseArguments {
     #[arg(long, conflicts_with_all = ["yaml", "env", "query"])]
     pub explain: bool,
 
-    /// Format of --explain
-    #[arg(
-        long,
-        value_enum,
-        default_value_t = DocumentFormat::Text,
-        requires = "explain",
-        help_heading = headings::OUTPUT
-    )]
-    pub output: DocumentFormat,
-
     /// Use the facts of this machine as well
     #[arg(short = 'S', long, help_heading = headings::DATA)]
     pub system_facts: bool,
@@ -80,6 +70,16 @@ pub(crate) struct HieraParseArguments {
     /// Allow `--data` to set keys that the data does not have
     #[arg(long, help_heading = headings::DATA)]
     pub data_any: bool,
+
+    /// Format of --explain
+    #[arg(
+        long,
+        value_enum,
+        default_value_t = DocumentFormat::Text,
+        requires = "explain",
+        help_heading = headings::OUTPUT
+    )]
+    pub output: DocumentFormat,
 
     /// Print YAML instead of JSON
     #[arg(long, help_heading = headings::OUTPUT)]

@@ -26,7 +26,7 @@ impl<'c> LineCursor<'c> {
     /// Follows the words before the cursor. The definition has to be built.
     pub(super) fn of(root: &'c Command, before: &[String], current: &str) -> Self {
         let mut state =
-            State { command: root, given: Vec::new(), position: 0, pending: None, only_words: false };
+            CursorState { command: root, given: Vec::new(), position: 0, pending: None, only_words: false };
         for word in before {
             state.step(word);
         }
@@ -46,7 +46,7 @@ impl<'c> LineCursor<'c> {
     }
 }
 
-struct State<'c> {
+struct CursorState<'c> {
     command: &'c Command,
     given: Vec<(&'c Arg, Option<String>)>,
     /// Number of arguments without an option.
@@ -57,7 +57,7 @@ struct State<'c> {
     only_words: bool,
 }
 
-impl<'c> State<'c> {
+impl<'c> CursorState<'c> {
     fn step(&mut self, word: &str) {
         if let Some((option, count)) = self.pending.take() {
             let (min, max) = range(option);

@@ -64,7 +64,7 @@ struct Container {
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct FakeEngineState {
     containers: BTreeMap<String, Container>,
     command: FakeCommand,
     answers: Vec<(String, FakeAnswer)>,
@@ -74,13 +74,13 @@ struct State {
 
 #[derive(Debug, Default)]
 struct EngineThreads {
-    state: Mutex<State>,
+    state: Mutex<FakeEngineState>,
     changed: Condvar,
     is_stopping: AtomicBool,
 }
 
 impl EngineThreads {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, FakeEngineState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -69,7 +69,7 @@ fn pages_of_commands_have_their_sections() {
         ]
     );
     for expected in [
-        "\n.SH \"SYNOPSIS\"\n\\fBccm apply\\fR [OPTIONS] <MANIFEST>\n",
+        "\n.SH \"SYNOPSIS\"\n\\fBccm apply\\fR [OPTIONS] <MANIFEST>...\n",
         "\n.TP\n\\fB\\-n\\fR, \\fB\\-\\-noop\\fR\nChange nothing: read the state",
         "\n.TP\n\\fB\\-\\-only\\fR \\fITYPE#NAME\\fR\n",
         " Default: \\fBtext\\fR. One of \\fBtext\\fR, \\fBlog\\fR, ",

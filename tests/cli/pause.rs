@@ -33,8 +33,8 @@ fn begin(scratch: &Scratch) {
             "paused until ",
             " by ",
             ": database upgrade\n",
+            "until then, ",
             "`--honour-pause`",
-            "another ",
             "`ccm pause --end`",
         ],
     );
@@ -96,9 +96,9 @@ fn a_pause_is_shown_until_it_ends_or_expires() {
     expect_output(
         &pause(&scratch, &["--for", "3d", "--reason", "longer"]),
         0,
-        &["paused until ", ": longer\n", "another "],
+        &["paused until ", ": longer\n", "until then, "],
     );
-    expect_output(&pause(&scratch, &["--end"]), 0, &["not paused until ", ": longer any more\n"]);
+    expect_output(&pause(&scratch, &["--end"]), 0, &["ended: paused until ", ": longer\n"]);
     assert_eq!(shown(&[])["paused"], json!(null));
     begin(&scratch);
     end_at(&scratch, "2026-01-01T00:00:00Z");
@@ -178,7 +178,7 @@ fn a_pause_of_somebody_else_is_not_honoured() {
     }
     let scratch = scratch();
     begin(&scratch);
-    std::os::unix::fs::chown(scratch.state().join("pause.json"), Some(4711), None).expect("another owner");
+    std::os::unix::fs::chown(scratch.state().join("pause.json"), Some(4711), None).expect("until then, ");
     let foreign = ["pause.json\" can't be read", "it belongs to another user (uid 4711)"];
     expect_error(&apply(&scratch, &["--honour-pause"]), 1, "", &foreign, &["`ccm pause --end`"]);
 }

@@ -1,10 +1,6 @@
 //! `ccm pause`: a pause of the runs of timers.
 
-use std::time::{Duration, SystemTime};
-
 use ccm_model::escape_control;
-use ccm_report::rounded;
-use ccm_runtime::process::{Clock as _, SystemClock};
 use ccm_runtime::{ExitCode, LocalZone, Pause, PauseError, Session, printed};
 use serde_json::json;
 
@@ -27,7 +23,7 @@ fn change(arguments: &PauseArguments, session: &Session) -> Result<String, Pause
         let ended = session.end_pause()?;
         return Ok(match ended {
             _ if is_json => document(None),
-            Some(pause) => format!("not {} any more\n", described(&pause)),
+            Some(pause) => format!("ended: {}\n", described(&pause)),
             None => "not paused\n".to_owned(),
         });
     }
@@ -35,7 +31,7 @@ fn change(arguments: &PauseArguments, session: &Session) -> Result<String, Pause
         (Some(duration), Some(reason)) => Some(session.begin_pause(duration, reason)?),
         _ => session.pause()?,
     };
-    Ok(if is_json { document(pause.as_ref()) } else { text(pause.as_ref(), SystemClock::new().now()) })
+    Ok(if is_json { document(pause.as_ref()) } else { text(pause.as_ref()) })
 }
 
 fn document(pause: Option<&Pause>) -> String {
@@ -43,13 +39,11 @@ fn document(pause: Option<&Pause>) -> String {
 }
 
 /// Returns the pause as text, with how to end it.
-fn text(pause: Option<&Pause>, now: SystemTime) -> String {
+fn text(pause: Option<&Pause>) -> String {
     let Some(pause) = pause else { return "not paused\n".to_owned() };
-    let left = pause.until.duration_since(now).unwrap_or(Duration::ZERO);
     format!(
-        "{}\nruns with `--honour-pause`, such as those of the timer, wait for another {}; `ccm pause --end` ends the pause\n",
-        described(pause),
-        rounded(left)
+        "{}\nuntil then, runs with `--honour-pause`, such as those of the timer, do nothing; `ccm pause --end` ends the pause\n",
+        described(pause)
     )
 }
 

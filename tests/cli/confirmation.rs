@@ -21,7 +21,8 @@ impl Asked {
     /// Applies manifests with `--confirm`.
     fn start(scratch: Scratch, arguments: &str) -> Self {
         let call = format!(
-            "env -i --default-signal=INT TERM=xterm NO_COLOR=1 {} apply --confirm --state-dir {} {arguments}; echo exit code $?",
+            // The shell outlives Ctrl-C. Its own text, which `script` shows first, is not the exit code.
+            "trap : INT; env -i --default-signal=INT TERM=xterm NO_COLOR=1 {} apply --confirm --state-dir {} {arguments}; echo exit \"code $?\"",
             binary(),
             scratch.state().display()
         );

@@ -70,6 +70,9 @@ impl Session {
     /// Returns the conflicts between manifests that are to be applied together. Resources that are not managed count
     /// as well, as in one manifest.
     pub fn conflicts(&self, manifests: &[&LoadedManifest<'_>]) -> Vec<ManifestConflict> {
+        if manifests.len() < 2 {
+            return Vec::new();
+        }
         let mut conflicts = self.equal_names(manifests);
         let texts: Vec<_> = manifests.iter().map(|manifest| manifest.loaded.texts()).collect();
         let specs = self.specs();

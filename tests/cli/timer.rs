@@ -83,10 +83,84 @@ fn options_and_variables_are_passed_on() {
     assert!(shown[0].1.contains(line), "{}", shown[0].1);
     assert!(!shown[0].1.contains("StateDirectory"), "{}", shown[0].1);
     assert!(shown[1].0.ends_with("/ccm-web.timer") && shown[1].1.contains("\nRandomizedDelaySec=90s\n"));
+    let kept = "note: the timer keeps options of your environment: CCM_STATE_DIR, CCM_HIERA_DATA\n";
+    assert!(called.stderr.contains(kept), "{}", called.shown());
     let user = install(&scratch, &["-n", "--user"]).variable("XDG_CONFIG_HOME", "/config").run();
     assert!(units(&user)[0].0.starts_with("/config/systemd/user/"), "{}", user.shown());
     let user = install(&scratch, &["-n", "--user"]).variable("HOME", "/home/ada").run();
     assert!(units(&user)[0].0.starts_with("/home/ada/.config/systemd/user/"), "{}", user.shown());
+}
+
+/// Returns the command of the service that noop shows, without the program.
+fn command(called: &Called) -> String {
+    let service = &units(called)[0].1;
+    let line = service.lines().find(|line| line.starts_with("ExecStart=")).expect("a command");
+    line.split_once(" apply --output log --honour-pause ").expect("options").1.to_owned()
+}
+
+#[test]
+fn options_of_the_environment_yield_to_those_of_the_command_line() {
+    let environment = [
+        ("CCM_LOCK_WAIT", "90s"),
+        ("CCM_KEEP_RUNS", "7"),
+        ("CCM_EVENTS_FILE", "events.jsonl"),
+        ("CCM_LOG", "off"),
+    ];
+    let call = |args: &[&str]| {
+        let scratch = Scratch::new();
+        let call = environment
+            .iter()
+            .fold(install(&scratch, &["-n"]), |call, (name, value)| call.variable(name, value));
+        let called = call.args(args).run();
+        assert_eq!(called.code, 0, "{}", called.shown());
+        (command(&called), called.stderr)
+    };
+    let (kept, note) = call(&[]);
+    assert_eq!(
+        kept,
+        "--events-file [dir]/events.jsonl --keep-runs 7 --lock-wait 1m30s --timeout 20m [dir]/site.yaml"
+    );
+    assert!(note.ends_with(": CCM_EVENTS_FILE, CCM_KEEP_RUNS, CCM_LOCK_WAIT\n"), "{note}");
+    let (given, note) = call(&["--keep-runs", "3", "--events-file", "/e", "--lock-wait", "0"]);
+    assert!(given.contains("--keep-runs 3 ") && given.contains("--events-file /e "), "{given}");
+    assert!(given.contains("--lock-wait 0 ") && !given.contains("90s"), "{given}");
+    assert!(!note.contains("keeps options"), "{note}");
+    let scratch = Scratch::new();
+    for (name, value) in [("CCM_LOCK_WAIT", "30"), ("CCM_KEEP_RUNS", "many"), ("CCM_EVENTS_FILE", "-")] {
+        let refused = install(&scratch, &["-n"]).variable(name, value).run();
+        expect_error(&refused, 64, "", &[&format!("{name} can't be used")], &[]);
+    }
+}
+
+#[test]
+fn a_timer_of_a_user_keeps_the_state_directory_of_the_shell() {
+    let scratch = Scratch::new();
+    let of_user = |args: &[&str]| {
+        let call = install(&scratch, &["-n", "--user"]).variable("HOME", "/home/ada");
+        let called = call.variable("XDG_STATE_HOME", "/home/ada/state").args(args).run();
+        command(&called)
+    };
+    // Root has the state directory of the system.
+    assert_eq!(of_user(&[]).contains("--state-dir /home/ada/state/ccm "), !is_root());
+    assert!(of_user(&["--state-dir", "/s"]).contains("--state-dir /s "));
+    let of_system = install(&scratch, &["-n"]).variable("XDG_STATE_HOME", "/home/ada/state").run();
+    assert!(!command(&of_system).contains("--state-dir"), "{}", of_system.shown());
+}
+
+#[test]
+fn a_manifest_that_uses_the_environment_is_warned_about() {
+    let scratch = Scratch::new();
+    let warned = |content: &str| {
+        let manifest = format!("ccm: {{resources: [{{file: [{{/srv/x: {{content: \"{content}\"}}}}]}}]}}\n");
+        scratch.write("own.yaml", manifest);
+        let called = ccm(&scratch, &["timer", "install", "own.yaml", "-n"]).variable("ROLE", "web").run();
+        assert_eq!(called.code, 0, "{}", called.shown());
+        called.stderr
+    };
+    assert!(!warned("{{ Facts.host.info.hostname }}").contains("environment variables"));
+    let warning = warned("{{ Environ.ROLE }}");
+    assert!(warning.contains("warning: the manifest uses environment variables"), "{warning}");
+    assert!(warning.contains("hint: ") && warning.contains("`.env`"), "{warning}");
 }
 
 #[test]

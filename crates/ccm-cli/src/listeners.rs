@@ -27,22 +27,31 @@ pub(crate) fn events_file(
     arguments: &ApplyArguments,
     console: &Console,
 ) -> Result<Option<EventsFile>, ExitCode> {
-    let path = match (&arguments.events_file, variable("CCM_EVENTS_FILE")) {
-        (Some(path), _) => path.clone(),
-        (None, Some(path)) => match path.to_str().map(arguments::events_file) {
-            Some(Err(reason)) => {
-                console.error("CCM_EVENTS_FILE can't be used", &[reason], &[]);
-                return Err(ExitCode::Usage);
-            }
-            _ => PathBuf::from(path),
+    let path = match &arguments.events_file {
+        Some(path) => path.clone(),
+        None => match events_file_of_environment(console)? {
+            Some(path) => path,
+            None => return Ok(None),
         },
-        (None, None) => return Ok(None),
     };
     EventsFile::open(&path).map(Some).map_err(|error| {
         let message = format!("events file {} can't be opened; nothing was run", path.display());
         console.error(&message, &[error.to_string()], &[]);
         ExitCode::NothingRun
     })
+}
+
+/// Variable with the path of the events file where the command line names none.
+pub(crate) const EVENTS_FILE_VARIABLE: &str = "CCM_EVENTS_FILE";
+
+/// Returns the path of the events file that the environment names.
+pub(crate) fn events_file_of_environment(console: &Console) -> Result<Option<PathBuf>, ExitCode> {
+    let Some(path) = variable(EVENTS_FILE_VARIABLE) else { return Ok(None) };
+    if let Some(Err(reason)) = path.to_str().map(arguments::events_file) {
+        console.error(&format!("{EVENTS_FILE_VARIABLE} can't be used"), &[reason], &[]);
+        return Err(ExitCode::Usage);
+    }
+    Ok(Some(PathBuf::from(path)))
 }
 
 /// Writer of standard output.

@@ -36,7 +36,8 @@ pub(crate) fn with_notices(session: Session, console: &Console) -> Session {
     session.on_notice(move |notice| show(notice, &console))
 }
 
-fn show(notice: &Notice<'_>, console: &Console) {
+/// Shows a notice.
+pub(crate) fn show(notice: &Notice<'_>, console: &Console) {
     match notice {
         Notice::Facts(warning) => console.warning_of(warning),
         Notice::Environment(error) => console.warning(&format!("`.env` is left out: {error}")),

@@ -1,13 +1,15 @@
 //! `ccm timer`: systemd timers that apply a manifest.
 
+use std::cell::Cell;
 use std::path::Path;
+use std::rc::Rc;
 use std::time::Duration;
 
 use ccm_model::ResourceId;
 use ccm_report::columns;
-use ccm_runtime::process::{absolute, own_program};
+use ccm_runtime::process::{absolute, own_program, variable};
 use ccm_runtime::{
-    ExitCode, InstalledTimer, LastRun, PlannedUnit, SelectionOption, Session, TimerError, TimerName,
+    ExitCode, InstalledTimer, LastRun, Notice, PlannedUnit, SelectionOption, Session, TimerError, TimerName,
     TimerPlan, TimerRequest, Timers, UnitScope, UnknownResource, UnknownResources, printed,
 };
 
@@ -16,6 +18,7 @@ use crate::arguments::{
     TimerListArguments, TimerRemoveArguments, options_of_apply,
 };
 use crate::console::Console;
+use crate::listeners::{EVENTS_FILE_VARIABLE, events_file_of_environment};
 use crate::{manifest, session, state};
 
 /// Maximum time to wait for another run, unless an option names one.
@@ -35,9 +38,19 @@ pub(crate) fn run(command: &TimerCommand, console: &Console) -> ExitCode {
 
 fn install(arguments: &TimerInstallArguments, console: &Console) -> Result<ExitCode, ExitCode> {
     refuse_unsuitable_options(&arguments.apply, console)?;
+    let uses_environment = Rc::new(Cell::new(false));
     let session = session::open_with(console, &arguments.apply.state);
+    let session = session.on_notice({
+        let (uses_environment, console) = (Rc::clone(&uses_environment), console.clone());
+        move |notice| match notice {
+            Notice::EnvironmentUsed => uses_environment.set(true),
+            notice => session::show(notice, &console),
+        }
+    });
     check_manifest(&session, &arguments.apply, console)?;
-    let request = request(arguments, console)?;
+    let options = service_options(arguments, &session, console)?;
+    let from_environment = options.variables.join(", ");
+    let request = request(arguments, options, console)?;
     let scope = scope(arguments.user);
     let timers = timers(&session, scope, console)?;
     let plan = timers.plan(&request).map_err(|error| report(console, &error, scope))?;
@@ -46,6 +59,15 @@ fn install(arguments: &TimerInstallArguments, console: &Console) -> Result<ExitC
             "{} can be changed by others than root, and the timer runs it as root",
             path.display()
         ));
+    }
+    if !from_environment.is_empty() {
+        console.note(&format!("the timer keeps options of your environment: {from_environment}"));
+    }
+    if uses_environment.get() {
+        console.warning(
+            "the manifest uses environment variables; the timer's runs have those of systemd, not of your shell",
+        );
+        console.hint("set the variables that it needs in the file `.env` beside it");
     }
     if arguments.apply.noop {
         return Ok(console.print(&session.secrets().redact(&shown_plan(&plan))));
@@ -108,7 +130,11 @@ fn manifest_path(apply: &ApplyArguments) -> &Path {
     apply.manifests.first().map_or(Path::new(""), |path| path)
 }
 
-fn request(arguments: &TimerInstallArguments, console: &Console) -> Result<TimerRequest, ExitCode> {
+fn request(
+    arguments: &TimerInstallArguments,
+    options: ServiceOptions,
+    console: &Console,
+) -> Result<TimerRequest, ExitCode> {
     let refuse = |message: String, hint: &str| {
         let hints = if hint.is_empty() { Vec::new() } else { vec![hint.to_owned()] };
         console.error(&message, &[], &hints);
@@ -131,26 +157,87 @@ fn request(arguments: &TimerInstallArguments, console: &Console) -> Result<Timer
         return Err(refuse("`--jitter` must be shorter than `--every`".to_owned(), ""));
     }
     let program = own_program().ok().and_then(|program| text(&program)).unwrap_or_default();
-    let options = options(apply, every).map_err(|message| refuse(message, ""))?;
-    let has_state_directory = apply.state.state_dir.is_some();
+    let has_state_directory = options.has(STATE_DIRECTORY);
     let (schedule, force) = (arguments.every, arguments.force);
+    let options = options.words;
     Ok(TimerRequest { name, manifest, schedule, jitter, options, program, has_state_directory, force })
+}
+
+/// Variable with the state directory.
+const STATE_VARIABLE: &str = "CCM_STATE_DIR";
+/// Variable with the directory in which that of an ordinary user is.
+const STATE_HOME_VARIABLE: &str = "XDG_STATE_HOME";
+/// Option of the state directory.
+const STATE_DIRECTORY: &str = "--state-dir";
+
+/// Options of the service.
+#[derive(Debug, Default)]
+struct ServiceOptions {
+    words: Vec<String>,
+    /// Variables of the environment that some of the options come from.
+    variables: Vec<&'static str>,
+}
+
+impl ServiceOptions {
+    fn has(&self, option: &str) -> bool {
+        self.words.iter().any(|given| given == option)
+    }
+
+    /// Adds an option, unless the command line has it.
+    fn add(&mut self, option: &str, value: String) {
+        if !self.has(option) {
+            self.words.extend([option.to_owned(), value]);
+        }
+    }
+
+    /// Adds an option that a variable of the environment sets, unless the command line has it.
+    fn add_variable(&mut self, option: &str, name: &'static str, value: Option<String>) {
+        if let Some(value) = value.filter(|_| !self.has(option)) {
+            self.words.extend([option.to_owned(), value]);
+            self.variables.push(name);
+        }
+    }
 }
 
 /// Returns the options of the service: those of the command line, those of the environment, and limits so that a run
 /// ends before the next one.
-fn options(apply: &ApplyArguments, every: Duration) -> Result<Vec<String>, String> {
-    let mut options = options_of_apply()?;
-    let mut add = |option: &str, value: Option<String>| {
-        if let Some(value) = value.filter(|_| !options.iter().any(|given| given == option)) {
-            options.extend([option.to_owned(), value]);
-        }
+fn service_options(
+    arguments: &TimerInstallArguments,
+    session: &Session,
+    console: &Console,
+) -> Result<ServiceOptions, ExitCode> {
+    let refuse = |message: String| {
+        console.error(&message, &[], &[]);
+        ExitCode::Usage
     };
-    let path = |path: &Path| absolute(path).ok().and_then(|path| path.to_str().map(str::to_owned));
-    add("--state-dir", apply.state.state_dir.as_deref().and_then(path));
-    add("--hiera", session::hiera_of_environment().as_deref().and_then(path));
-    add("--lock-wait", Some(printed::duration((every / 6).min(MAX_LOCK_WAIT))));
-    add("--timeout", Some(printed::duration(every * 2 / 3)));
+    let path = |name: &str, path: Option<&Path>| {
+        let text = |path: &Path| absolute(path).ok()?.to_str().map(str::to_owned);
+        let not_text = || refuse(format!("the path in {name} can't be written into a unit"));
+        path.map(|path| text(path).ok_or_else(not_text)).transpose()
+    };
+    let apply = &arguments.apply;
+    let words = options_of_apply().map_err(refuse)?;
+    let mut options = ServiceOptions { words, variables: Vec::new() };
+    let named = path(STATE_VARIABLE, apply.state.state_dir.as_deref())?;
+    options.add_variable(STATE_DIRECTORY, STATE_VARIABLE, named);
+    if arguments.user {
+        // The manager of the user may have another directory in its environment, or none.
+        let of_user = session
+            .state_path()
+            .ok()
+            .filter(|path| variable(STATE_HOME_VARIABLE).is_some_and(|home| path.starts_with(home)));
+        let of_user = path(STATE_HOME_VARIABLE, of_user.as_deref())?;
+        options.add_variable(STATE_DIRECTORY, STATE_HOME_VARIABLE, of_user);
+    }
+    let hiera = path(session::HIERA_VARIABLE, session::hiera_of_environment().as_deref())?;
+    options.add_variable("--hiera", session::HIERA_VARIABLE, hiera);
+    let events_file = path(EVENTS_FILE_VARIABLE, events_file_of_environment(console)?.as_deref())?;
+    options.add_variable("--events-file", EVENTS_FILE_VARIABLE, events_file);
+    options.add_variable("--keep-runs", "CCM_KEEP_RUNS", apply.keep_runs.map(|runs| runs.to_string()));
+    options.add_variable("--lock-wait", "CCM_LOCK_WAIT", apply.lock_wait.map(printed::duration));
+    let every = arguments.every.distance();
+    options.add("--lock-wait", printed::duration((every / 6).min(MAX_LOCK_WAIT)));
+    options.add("--timeout", printed::duration(every * 2 / 3));
     Ok(options)
 }
 

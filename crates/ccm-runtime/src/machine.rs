@@ -241,6 +241,7 @@ impl Sources for MachineSources {
     }
 
     fn environment(&self, texts: &mut SourceMap) -> Result<Vec<(String, String)>, Vec<Diagnostic>> {
+        (self.notices)(&Notice::EnvironmentUsed);
         let mut variables = self.doors.doors.environment();
         let Some(path) = &self.dotenv else { return Ok(variables) };
         let refused = |reason: &dyn std::fmt::Display| {

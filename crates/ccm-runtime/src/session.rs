@@ -66,6 +66,8 @@ pub enum Notice<'a> {
     Facts(&'a ccm_facts::Warning),
     /// File of variables beside a manifest that another user may have written. It was not read.
     Environment(&'a ConfigurationError),
+    /// An expression of the manifest or of its data uses the environment.
+    EnvironmentUsed,
     /// Another run holds the lock, as its holder describes it.
     Waiting(&'a str),
     /// A ledger that a run would refuse.

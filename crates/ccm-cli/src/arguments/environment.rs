@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use ccm_model::escape_control;
 
 use super::parsers::{runs, wait};
-use super::{Arguments, BackupCommand, CliCommand, StateArguments, TimerCommand};
+use super::{ApplyArguments, Arguments, BackupCommand, CliCommand, StateArguments, TimerCommand};
 
 /// Variable whose value is not a value of its option.
 #[derive(Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ impl Arguments {
             state.state_dir = variable("CCM_STATE_DIR").map(PathBuf::from);
             state.is_of_environment = true;
         }
-        if let CliCommand::Apply(apply) = &mut self.command {
+        if let Some(apply) = self.command.apply_arguments() {
             if apply.lock_wait.is_none() {
                 apply.lock_wait = read("CCM_LOCK_WAIT", &variable, wait)?;
             }
@@ -41,6 +41,15 @@ impl Arguments {
 }
 
 impl CliCommand {
+    /// Returns the options of `ccm apply`, if the command takes them.
+    fn apply_arguments(&mut self) -> Option<&mut ApplyArguments> {
+        match self {
+            Self::Apply(apply) => Some(apply),
+            Self::Timer(TimerCommand::Install(install)) => Some(&mut install.apply),
+            _ => None,
+        }
+    }
+
     /// Returns the options of the state directory, if the command takes them.
     fn state_arguments(&mut self) -> Option<&mut StateArguments> {
         match self {
@@ -155,6 +164,10 @@ mod tests {
             ("apply m.yaml", "CCM_LOCK_WAIT", "\u{1b}[2J", Some("'\\u{1b}[2J'")),
             ("apply m.yaml", "CCM_KEEP_RUNS", "many", Some("number of runs")),
             ("apply m.yaml", "CCM_KEEP_RUNS", "-1", Some("number of runs")),
+            ("timer install m.yaml", "CCM_LOCK_WAIT", "30", Some("no unit")),
+            ("timer install m.yaml", "CCM_KEEP_RUNS", "many", Some("number of runs")),
+            ("timer install m.yaml --keep-runs 3", "CCM_KEEP_RUNS", "many", None),
+            ("timer list", "CCM_KEEP_RUNS", "many", None),
             ("apply m.yaml --keep-runs 3", "CCM_KEEP_RUNS", "many", None),
             ("apply m.yaml --lock-wait 3s", "CCM_LOCK_WAIT", "30", None),
             ("history", "CCM_KEEP_RUNS", "many", None),

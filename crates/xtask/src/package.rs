@@ -12,6 +12,7 @@ mod item;
 mod layout;
 mod licenses;
 mod links;
+mod maintainer;
 mod options;
 mod rpm;
 #[cfg(test)]
@@ -30,6 +31,7 @@ use elf::Linkage;
 use generated::Generated;
 use item::{PackageItem, PackageItems};
 use layout::{Convention, LayoutInputs};
+use maintainer::Maintainer;
 pub(crate) use options::USAGE;
 use options::{Options, Output};
 
@@ -38,8 +40,7 @@ pub(crate) struct Release {
     version: String,
     /// Number of the package of this version.
     revision: u32,
-    /// Name and address for the packages.
-    maintainer: String,
+    maintainer: Maintainer,
     /// Time of all files, in seconds since 1970.
     seconds: u64,
     summary: &'static str,
@@ -54,10 +55,14 @@ impl Release {
             Err(_) => git(root, &["log", "-1", "--format=%ct"])?,
         };
         let seconds = seconds.trim().parse().map_err(|_| format!("\"{seconds}\" is no number of seconds"))?;
-        Ok(Self::new(options.revision, options.maintainer.clone(), seconds))
+        let maintainer = match &options.maintainer {
+            Some(maintainer) => maintainer.clone(),
+            None => Maintainer::of_workspace(root)?,
+        };
+        Ok(Self::new(options.revision, maintainer, seconds))
     }
 
-    fn new(revision: u32, maintainer: String, seconds: u64) -> Self {
+    fn new(revision: u32, maintainer: Maintainer, seconds: u64) -> Self {
         Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             revision,
@@ -79,7 +84,7 @@ impl Release {
 
     #[cfg(test)]
     fn for_tests() -> Self {
-        let mut release = Self::new(1, options::MAINTAINER.to_owned(), 1_700_000_000);
+        let mut release = Self::new(1, Maintainer::for_tests(), 1_700_000_000);
         release.version = "0.1.0".to_owned();
         release
     }
@@ -118,6 +123,13 @@ struct Written {
 /// Builds what the options ask for, and writes it into a directory.
 fn write(source: &BuildSource, options: &Options, directory: &Path) -> Result<Vec<Written>, String> {
     let release = Release::of(&source.root, options)?;
+    if release.maintainer.is_unreachable() && options.wants(&[Output::Deb, Output::Rpm]) {
+        println!(
+            "note: nobody can write to the maintainer of the packages, {}; set `workspace.metadata.package.maintainer` in \
+             Cargo.toml, or give --maintainer",
+            release.maintainer.as_str()
+        );
+    }
     let scratch = source.root.join("target/package/generated");
     let generated = Generated::by_chores(&release, &scratch)?;
     let components = components::of_program(&source.root)?;

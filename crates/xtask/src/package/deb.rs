@@ -55,7 +55,7 @@ fn control(release: &Release, linkage: &Linkage, items: &PackageItems) -> Result
     field("Package", "ccm");
     field("Version", &version(release));
     field("Architecture", "amd64");
-    field("Maintainer", &release.maintainer);
+    field("Maintainer", release.maintainer.as_str());
     field("Installed-Size", &items.size().div_ceil(KIB).to_string());
     field("Depends", &dependencies(linkage)?);
     field("Section", "admin");
@@ -109,7 +109,7 @@ pub(super) fn changelog(release: &Release) -> Result<String, String> {
     Ok(format!(
         "ccm ({}) unstable; urgency=medium\n\n  * The changes are in CHANGELOG.md.\n\n -- {}  {date}\n",
         version(release),
-        release.maintainer
+        release.maintainer.as_str()
     ))
 }
 

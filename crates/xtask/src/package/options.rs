@@ -2,13 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use super::maintainer::Maintainer;
+
 /// Syntax of the options.
 pub(crate) const USAGE: &str = "package [--output DIR] [--only deb,rpm,archive,static,dynamic] [--profile NAME] \
                                 [--binary PATH] [--static-binary PATH] [--revision NUMBER] \
                                 [--maintainer 'NAME <ADDRESS>'] [--check-reproducible]";
-
-/// Name and address that stand in packages unless an option names others.
-pub(super) const MAINTAINER: &str = "ccm developers <ccm@example.org>";
 
 /// Thing that the chore makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,8 +41,8 @@ pub(super) struct Options {
     pub(super) static_binary: Option<PathBuf>,
     /// Number of the package of this version.
     pub(super) revision: u32,
-    /// Name and address for the packages.
-    pub(super) maintainer: String,
+    /// Maintainer of the packages, instead of that of the workspace.
+    pub(super) maintainer: Option<Maintainer>,
     /// Builds twice and compares.
     pub(super) checks_reproducible: bool,
 }
@@ -57,7 +56,7 @@ impl Options {
             binary: None,
             static_binary: None,
             revision: 1,
-            maintainer: MAINTAINER.to_owned(),
+            maintainer: None,
             checks_reproducible: false,
         };
         let mut arguments = arguments.iter();
@@ -80,7 +79,11 @@ impl Options {
                     options.revision =
                         number.ok_or_else(|| format!("`--revision`: \"{value}\" is no number from 1 on"))?;
                 }
-                "--maintainer" => value()?.clone_into(&mut options.maintainer),
+                "--maintainer" => {
+                    let maintainer = Maintainer::parse(value()?);
+                    options.maintainer =
+                        Some(maintainer.map_err(|error| format!("`--maintainer`: {error}"))?);
+                }
                 _ => return Err(format!("unknown option `{option}`\nusage: cargo xtask {USAGE}")),
             }
         }
@@ -128,6 +131,7 @@ mod tests {
             (&["--only"][..], "`--only` needs a value"),
             (&["--only", "msi"], "`--only`: unknown \"msi\""),
             (&["--revision", "0"], "`--revision`: \"0\" is no number from 1 on"),
+            (&["--maintainer", "me"], "`--maintainer`: \"me\" is no `NAME <ADDRESS>`"),
             (&["deb"], "unknown option `deb`"),
         ] {
             let error = Options::parse(arguments).expect_err("an error");

@@ -99,7 +99,7 @@ fn metadata(
         (1007, text("localhost")),
         (1009, TagValue::Numbers(vec![length(size)?])),
         (1014, text(release.license)),
-        (1015, text(&release.maintainer)),
+        (1015, text(release.maintainer.as_str())),
         (1016, TagValue::Translated(vec!["System Environment/Base".to_owned()])),
         (1021, text("linux")),
         (1022, text("x86_64")),

@@ -2,7 +2,6 @@
 
 mod accepts;
 mod aggregate;
-pub(crate) mod base64;
 mod bits;
 mod convert;
 mod dates;

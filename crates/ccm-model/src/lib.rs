@@ -50,6 +50,7 @@
 //! ```
 
 mod action;
+mod base64;
 mod catalog;
 mod claim;
 mod diagnostic;
@@ -86,6 +87,7 @@ mod timestamp;
 
 pub use self::shell_words::{SplitError, SplitErrorKind, quote_words, split_words};
 pub use action::{Action, Change, ChangedLines, Verb};
+pub use base64::{decode_base64, encode_base64};
 pub use catalog::{
     Catalog, CatalogNames, Control, Dependency, Group, GroupIndex, Properties, Resource, ResourceIndex,
     Spanned,

@@ -1,7 +1,9 @@
 //! Conversions between kinds.
 
+use ccm_model::{decode_base64, encode_base64};
+
 use super::number_text::{self, NumberTextError};
-use super::{CallError, FunctionCall, ValueResult, base64};
+use super::{CallError, FunctionCall, ValueResult};
 use crate::Value;
 use crate::limits;
 use crate::time::CalendarPart;
@@ -111,12 +113,12 @@ fn floats(json: serde_json::Value) -> Value {
 }
 
 pub(super) fn to_base64(call: &mut FunctionCall<'_>) -> ValueResult {
-    let text = base64::encode(call.text(0)?.as_bytes());
+    let text = encode_base64(call.text(0)?.as_bytes());
     call.new_text(text)
 }
 
 pub(super) fn from_base64(call: &mut FunctionCall<'_>) -> ValueResult {
-    let bytes = base64::decode(call.text(0)?)
+    let bytes = decode_base64(call.text(0)?)
         .ok_or_else(|| CallError::Argument(0, "expected Base64, found another text".to_owned()))?;
     call.new_text(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use ccm_model::encode_base64;
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
 use super::{Map, Value};
-use crate::functions::base64;
 use crate::time::CalendarPart;
 
 impl From<serde_json::Value> for Value {
@@ -35,7 +35,7 @@ impl Serialize for Value {
             Self::Int(number) | Self::Duration(number) => serializer.serialize_i64(*number),
             Self::Float(number) => serializer.serialize_f64(*number),
             Self::Text(text) => serializer.serialize_str(text),
-            Self::Bytes(bytes) => serializer.serialize_str(&base64::encode(bytes)),
+            Self::Bytes(bytes) => serializer.serialize_str(&encode_base64(bytes)),
             Self::List(list) => {
                 let mut sequence = serializer.serialize_seq(Some(list.len()))?;
                 for element in list.iter() {

@@ -3,7 +3,8 @@
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-pub(crate) fn encode(bytes: &[u8]) -> String {
+/// Encodes bytes as Base64.
+pub fn encode_base64(bytes: &[u8]) -> String {
     let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for chunk in bytes.chunks(3) {
         let mut group = [0; 3];
@@ -17,8 +18,8 @@ pub(crate) fn encode(bytes: &[u8]) -> String {
     out
 }
 
-/// Decodes text; line ends are skipped.
-pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
+/// Decodes Base64; line ends are skipped. Returns `None` if the text is something else.
+pub fn decode_base64(text: &str) -> Option<Vec<u8>> {
     let letters: Vec<u8> = text.bytes().filter(|byte| !matches!(byte, b'\r' | b'\n')).collect();
     if !letters.len().is_multiple_of(4) {
         return None;

@@ -40,6 +40,8 @@ impl TestService {
             .args(arguments)
             .env_remove("DOCKER_HOST")
             .envs(variables.iter().copied())
+            // The helper of Podman writes a file into its working directory when memory ends.
+            .current_dir(directory)
             .stdin(Stdio::null())
             .stdout(log.try_clone()?)
             .stderr(log);

@@ -1,6 +1,9 @@
 //! Secrets in commands of containers.
 
-use ccm_testkit::{Dockerd, FakeAnswer, FakeCommand, FakeEngine, Scratch};
+use ccm_testkit::{
+    Ccm, Dockerd, FakeAnswer, FakeCommand, FakeEngine, IMAGE, Registry, Scratch, busybox_image, can_mount,
+    skipped,
+};
 use serde_json::json;
 
 use crate::{REMOVED, apply, manifest};
@@ -59,4 +62,35 @@ fn a_sensitive_exec_shows_nothing_of_its_container() {
     let called = apply(&scratch, &manifest(&daemon.host(), REMOVED, &[exec]), &["-v"]);
     assert_eq!(called.code, 4, "{}", called.shown());
     assert!(!called.shown().contains("hush-hush"), "{}", called.shown());
+}
+
+#[test]
+fn a_login_of_the_docker_command_pulls_a_private_image_and_is_shown_nowhere() {
+    const PASSWORD: &str = "north-east-south-west";
+    if !can_mount() {
+        skipped("the home directory of root can't be replaced here");
+        return;
+    }
+    let Some(daemon) = Dockerd::shared() else { return };
+    let registry = Registry::start_private(&daemon, busybox_image().expect("an image"), "ada", PASSWORD);
+    let image = registry.image("private:1");
+    let host = registry.image("").trim_end_matches('/').to_owned();
+    let scratch = Scratch::new();
+    // `ada` and the password.
+    let entry = "YWRhOm5vcnRoLWVhc3Qtc291dGgtd2VzdA==";
+    let file = format!("{{\"auths\": {{\"{host}\": {{\"auth\": \"{entry}\"}}}}}}");
+    scratch.write("home/.docker/config.json", file);
+    // The command prints the password, which the manifest does not have in one piece.
+    let exec = "a: {command: 'a=north-east; echo $a-south-west; exit 3', provider: shell, executor: box}";
+    let text = manifest(&daemon.host(), ", auto_remove: true, pull: missing", &[exec]).replace(IMAGE, &image);
+    scratch.write("manifest.yaml", text);
+    let binary = scratch.path().join("ccm");
+    std::fs::copy(env!("CARGO_BIN_EXE_ccm"), &binary).expect("a copy");
+    let call = Ccm::new(&binary.display().to_string(), &scratch).args(&["apply", "-vv", "manifest.yaml"]);
+    let mount = format!("mount --bind '{}' ~root && exec \"$0\" \"$@\"", scratch.at("home"));
+    let called = call.after_mounting(&mount).run();
+    assert_eq!(called.code, 4, "{}", called.shown());
+    assert!(called.stdout.contains(&format!("pulled the image {image}")), "{}", called.shown());
+    assert!(called.stdout.contains("| [redacted]"), "{}", called.shown());
+    assert!(!called.shown().contains(PASSWORD) && !called.shown().contains(entry), "{}", called.shown());
 }

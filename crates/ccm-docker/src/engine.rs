@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use ccm_host::EngineAddress;
 use http_body_util::Full;
 use hyper::body::Bytes;
-use hyper::header::{CONNECTION, CONTENT_TYPE, HOST, UPGRADE};
+use hyper::header::{CONNECTION, CONTENT_TYPE, HOST, HeaderName, HeaderValue, UPGRADE};
 use hyper::{Method, Request, StatusCode};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -19,6 +19,7 @@ use crate::answers::{
 };
 use crate::connection::{Answer, RawStream, Transfer, limited, send};
 use crate::error::{EngineError, Step, one_line};
+use crate::logins::Login;
 use crate::reference::ImageReference;
 use crate::target::{path_segment, query};
 
@@ -30,6 +31,8 @@ const SLOW: Option<Duration> = Some(Duration::from_secs(300));
 const MAX_ANSWER: usize = 16 << 20;
 /// Maximum length of a line that reports the progress of a pull.
 const MAX_LINE: usize = 1 << 20;
+/// Header with the login at a registry.
+const REGISTRY_AUTH: HeaderName = HeaderName::from_static("x-registry-auth");
 /// Newest version of the API that ccm asks for.
 const NEWEST: ApiVersion = ApiVersion(1, 47);
 /// Oldest version of the API that ccm can use, that of Docker 19.03.
@@ -116,14 +119,26 @@ impl Engine {
         .await
     }
 
-    /// Pulls an image from its registry. The caller limits the time.
-    pub(crate) async fn pull(&self, image: &str, platform: Option<&str>) -> Result<(), EngineError> {
+    /// Pulls an image from its registry, with a login if there is one. The caller limits the time.
+    pub(crate) async fn pull(
+        &self,
+        image: &str,
+        platform: Option<&str>,
+        login: Option<&Login>,
+    ) -> Result<(), EngineError> {
         let ImageReference { name, tag } = ImageReference::parse(image);
         let path = format!(
             "/images/create{}",
             query(&[("fromImage", Some(name)), ("tag", Some(tag)), ("platform", platform)])
         );
-        let mut answer = self.send(Step::Pull, Method::POST, &path, None, None).await?;
+        let mut request = self.request(&Method::POST, self.path(&path).await?, None, false)?;
+        if let Some(login) = login {
+            let value = HeaderValue::from_str(&login.header);
+            let mut value = value.map_err(|error| self.strange(&error.to_string()))?;
+            value.set_sensitive(true);
+            request.headers_mut().insert(REGISTRY_AUTH, value);
+        }
+        let mut answer = self.answered(Step::Pull, request, None).await?;
         // Each line is a JSON object, and an error comes as the last one.
         let mut line = Vec::new();
         let mut error = None;
@@ -331,6 +346,16 @@ impl Engine {
         within: Option<Duration>,
     ) -> Result<Answer, EngineError> {
         let request = self.request(&method, self.path(path).await?, body, false)?;
+        self.answered(step, request, within).await
+    }
+
+    /// Returns the answer to a request if it is not an error.
+    async fn answered(
+        &self,
+        step: Step,
+        request: Request<Full<Bytes>>,
+        within: Option<Duration>,
+    ) -> Result<Answer, EngineError> {
         let mut answer = send(&self.address, request, within).await?;
         if answer.status().is_success() || answer.status() == StatusCode::NOT_MODIFIED {
             return Ok(answer);

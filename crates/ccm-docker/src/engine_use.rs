@@ -12,6 +12,7 @@ use crate::engine::Engine;
 use crate::error::{EngineError, Step};
 use crate::shared::SharedContainer;
 
+use crate::executor::DockerExecutor;
 /// Time that a stop leaves to a container that is being created or started.
 const STOP_PATIENCE: Duration = Duration::from_secs(10);
 
@@ -61,9 +62,13 @@ impl EngineUse {
         if may_have && let Some(image) = self.find_image(settings).await? {
             return Ok((image, None));
         }
-        self.engine.pull(&settings.image, settings.platform.as_deref()).await?;
+        let login = executor.login(&settings.image);
+        let sent = login.as_ref().ok().and_then(Option::as_ref);
+        let pulled = self.engine.pull(&settings.image, settings.platform.as_deref(), sent).await;
+        pulled.map_err(|error| error.of_pull(login))?;
         self.pulled.borrow_mut().insert(key);
         let details = self.engine.image(&settings.image).await?;
+        executor: &DockerExecutor<'_>,
         Ok((details.config.unwrap_or_default(), Some(format!("pulled the image {}", settings.image))))
     }
 

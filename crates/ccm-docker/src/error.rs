@@ -8,6 +8,9 @@ use std::time::Duration;
 use ccm_host::{ContainerError, ContainerSettings, EngineAddress, StartError};
 use ccm_model::{MissingPrerequisite, display_duration};
 
+use crate::logins::{Login, LoginError};
+use crate::reference::ImageReference;
+
 /// Maximum number of characters of an Engine's message in an error.
 const MAX_MESSAGE: usize = 2000;
 
@@ -66,6 +69,20 @@ pub(crate) enum EngineError {
     /// The Engine refused a step.
     #[error("the Engine could not {step}: {message}")]
     Refused { step: Step, status: u16, message: String },
+    /// The registry refused an image to this login, or without one.
+    #[error("the Engine could not {}: {message}", Step::Pull)]
+    Denied { message: String, login: SentLogin },
+}
+
+/// Login that was sent to a registry.
+#[derive(Debug)]
+pub(crate) enum SentLogin {
+    /// The one in the file.
+    Known,
+    /// None, because there is none.
+    Absent,
+    /// None, because the one in the file can't be used.
+    Unusable(LoginError),
 }
 
 impl EngineError {
@@ -80,8 +97,23 @@ impl EngineError {
     /// Returns the message of the Engine.
     pub(crate) fn message(&self) -> &str {
         match self {
-            Self::Refused { message, .. } => message,
+            Self::Refused { message, .. } | Self::Denied { message, .. } => message,
             _ => "",
+        }
+    }
+
+    /// Returns the error of a pull with a login.
+    pub(crate) fn of_pull(self, login: Result<Option<Login>, LoginError>) -> Self {
+        match self {
+            Self::Refused { step: Step::Pull, message, .. } if is_denial(&message) => {
+                let login = match login {
+                    Ok(Some(_)) => SentLogin::Known,
+                    Ok(None) => SentLogin::Absent,
+                    Err(error) => SentLogin::Unusable(error),
+                };
+                Self::Denied { message, login }
+            }
+            other => other,
         }
     }
 
@@ -118,6 +150,7 @@ fn container_error(
     let source = match error {
         EngineError::Unreachable { source, .. } => Some(source.into()),
         EngineError::Lost { source, .. } => Some(source),
+        EngineError::Denied { login: SentLogin::Unusable(error), .. } => Some(error.into()),
         _ => None,
     };
     StartError::Container(Box::new(ContainerError {
@@ -163,6 +196,18 @@ fn hints(error: &EngineError, settings: &ContainerSettings) -> Vec<String> {
         EngineError::Refused { step: Step::Pull, .. } => one(format!(
             "check the name of the image `{image}` and the connection of the Engine to the registry"
         )),
+        EngineError::Denied { login, .. } => {
+            let registry = ImageReference::registry(image);
+            one(match login {
+                SentLogin::Known => format!(
+                    "check the name of the image `{image}`, and log in again as the user who runs ccm (`docker login {registry}`)"
+                ),
+                SentLogin::Absent => format!(
+                    "check the name of the image `{image}`, or log in as the user who runs ccm (`docker login {registry}`)"
+                ),
+                SentLogin::Unusable(_) => format!("pull the image `{image}` with the docker command before the run"),
+            })
+        }
         EngineError::Refused { message, .. } if missing_source(message).is_some() => one(
             "create the path of `volumes` on the host of the Engine before this command: the Engine creates none"
                 .to_owned(),
@@ -178,6 +223,14 @@ fn hints(error: &EngineError, settings: &ContainerSettings) -> Vec<String> {
         }
         EngineError::Refused { .. } => Vec::new(),
     }
+}
+
+/// Returns `true` if a registry refuses an image because of the login. Some registries deny an image that does not exist.
+fn is_denial(message: &str) -> bool {
+    const SIGNS: [&str; 5] =
+        ["unauthorized", "denied", "authentication required", "no basic auth", "forbidden"];
+    let message = message.to_ascii_lowercase();
+    SIGNS.iter().any(|sign| message.contains(sign))
 }
 
 /// Returns the prerequisite that an earlier resource could provide: the socket, or the source of a volume.

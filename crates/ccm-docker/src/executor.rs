@@ -1,6 +1,7 @@
 //! The executor: every launch, on this machine or in a container.
 
 use std::cell::{Cell, RefCell};
+use std::path::PathBuf;
 use std::rc::Rc;
 
 use ccm_host::{
@@ -11,7 +12,9 @@ use ccm_redaction::Secrets;
 
 use crate::engine_use::EngineUse;
 use crate::labels::RunLabels;
+use crate::logins::{self, Login, LoginError};
 use crate::plan::ContainerPlan;
+use crate::reference::ImageReference;
 
 /// Number of characters of the id of a run in the name of a container.
 const SHORT_ID: usize = 8;
@@ -24,6 +27,8 @@ pub struct DockerExecutor<'a> {
     pub(crate) secrets: &'a Secrets,
     pub(crate) cancellation: &'a Cancellation,
     pub(crate) labels: RunLabels<'a>,
+    /// Returns the file with logins at registries.
+    login_file: Option<Box<dyn Fn() -> Option<PathBuf> + 'a>>,
     engines: RefCell<Vec<Rc<EngineUse>>>,
     containers: Cell<u32>,
 }
@@ -43,9 +48,25 @@ impl<'a> DockerExecutor<'a> {
             secrets,
             cancellation,
             labels,
+            login_file: None,
             engines: RefCell::default(),
             containers: Cell::new(0),
         }
+    }
+
+    /// Uses the logins at registries in a file of the client of Docker. It is looked up and read when an image is
+    /// pulled.
+    #[must_use]
+    pub fn with_logins(self, file: impl Fn() -> Option<PathBuf> + 'a) -> Self {
+        Self { login_file: Some(Box::new(file)), ..self }
+    }
+
+    /// Returns the login at the registry of an image. Its values are secrets from now on.
+    pub(crate) fn login(&self, image: &str) -> Result<Option<Login>, LoginError> {
+        let Some(file) = self.login_file.as_ref().and_then(|file| file()) else { return Ok(None) };
+        let login = logins::read(&file, ImageReference::registry(image))?;
+        self.secrets.add(login.iter().flat_map(|login| &login.secrets));
+        Ok(login)
     }
 
     /// Stops and removes the containers of the run, and returns what is to be reported.

@@ -14,6 +14,7 @@ mod exit;
 mod frames;
 mod labels;
 mod plan;
+mod logins;
 mod reference;
 mod shared;
 mod single;

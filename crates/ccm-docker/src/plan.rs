@@ -58,7 +58,7 @@ impl<'a> ContainerPlan<'a> {
                 check_secrets(executor, settings, &environment)?;
                 let found = async {
                     sweep::once(&used, &executor.labels, &mut report).await;
-                    used.image(settings).await
+                    used.image(settings, executor).await
                 };
                 let found = tokio::select! {
                     biased;

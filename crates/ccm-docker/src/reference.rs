@@ -1,5 +1,8 @@
 //! Names of images.
 
+/// Registry of images whose name has none.
+pub(crate) const DEFAULT_REGISTRY: &str = "docker.io";
+
 /// Image in a registry.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ImageReference<'a> {
@@ -20,6 +23,16 @@ impl<'a> ImageReference<'a> {
             _ => Self { name: image, tag: "latest" },
         }
     }
+
+    /// Returns the registry of an image: the first part of its name, if that can be a host.
+    pub(crate) fn registry(image: &'a str) -> &'a str {
+        match image.split_once('/') {
+            Some((host, _)) if host.contains(['.', ':']) || host == "localhost" => {
+                if host == "index.docker.io" { DEFAULT_REGISTRY } else { host }
+            }
+            _ => DEFAULT_REGISTRY,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -37,6 +50,21 @@ mod tests {
             ("a/b:1@sha256:00ff", "a/b:1", "sha256:00ff"),
         ] {
             assert_eq!(ImageReference::parse(image), ImageReference { name, tag }, "{image}");
+        }
+    }
+
+    #[test]
+    fn the_registry_is_the_first_part_that_can_be_a_host() {
+        for (image, expected) in [
+            ("debian:12", "docker.io"),
+            ("ada/tool", "docker.io"),
+            ("docker.io/ada/tool", "docker.io"),
+            ("index.docker.io/ada/tool", "docker.io"),
+            ("localhost/tool", "localhost"),
+            ("localhost:5000/a/b:1", "localhost:5000"),
+            ("registry.example/a@sha256:00ff", "registry.example"),
+        ] {
+            assert_eq!(ImageReference::registry(image), expected, "{image}");
         }
     }
 }

@@ -3,10 +3,11 @@
 #[cfg(feature = "docker")]
 mod enabled {
     use std::io::{self, Read as _};
+    use std::path::PathBuf;
 
     use ccm_docker::{DockerExecutor, RunLabels};
     use ccm_host::state::Directory;
-    use ccm_host::{Cancellation, ClosedPlan, Executor, Local, random};
+    use ccm_host::{Cancellation, ClosedPlan, Executor, Local, LocalSystem, random};
     use ccm_report::RunIdentity;
 
     use crate::session::{Notice, Session};
@@ -25,6 +26,7 @@ mod enabled {
     impl<'a> RunExecutor<'a> {
         pub(crate) fn new(
             local: &'a dyn Executor,
+            system: &'a dyn LocalSystem,
             session: &'a Session,
             cancellation: &'a Cancellation,
             identity: &RunIdentity,
@@ -35,10 +37,8 @@ mod enabled {
                 None => Err(io::ErrorKind::NotFound.into()),
             });
             let clock = &*session.doors.clock;
-            Self {
-                docker: DockerExecutor::new(local, clock, &session.secrets, cancellation, labels),
-                session,
-            }
+            let docker = DockerExecutor::new(local, clock, &session.secrets, cancellation, labels);
+            Self { docker: docker.with_logins(move || login_file(system)), session }
         }
 
         pub(crate) fn executor(&self) -> &dyn Executor {
@@ -57,6 +57,13 @@ mod enabled {
                 }
             })
         }
+    }
+
+    /// Returns the file in which the docker command keeps the logins of the user who runs ccm.
+    fn login_file(system: &dyn LocalSystem) -> Option<PathBuf> {
+        let environment = system.base_environment();
+        let home = environment.into_iter().find(|(name, _)| name == "HOME").map(|(_, home)| home)?;
+        Some(PathBuf::from(home).join(".docker/config.json"))
     }
 
     /// Returns the id of a state directory, which is made when it is needed first.
@@ -106,7 +113,7 @@ mod enabled {
 #[cfg(not(feature = "docker"))]
 mod disabled {
     use ccm_host::state::Directory;
-    use ccm_host::{Cancellation, Executor, Local};
+    use ccm_host::{Cancellation, Executor, Local, LocalSystem};
     use ccm_report::RunIdentity;
 
     use crate::session::Session;
@@ -117,6 +124,7 @@ mod disabled {
     impl<'a> HostExecutor<'a> {
         pub(crate) fn new(
             local: &'a dyn Executor,
+            _: &'a dyn LocalSystem,
             _: &'a Session,
             _: &'a Cancellation,
             _: &RunIdentity,

@@ -184,7 +184,8 @@ impl ActiveRun<'_> {
         let span = debug_span!("run", id = %identity.run_id, manifest = %identity.manifest);
         let local = LocalExecutor::new(*commands, *commands, &**files);
         let cancellation = options.canceller.cancellation();
-        let executor = RunExecutor::new(&local, session, cancellation, &identity, state.as_deref());
+        let executor =
+            RunExecutor::new(&local, *commands, session, cancellation, &identity, state.as_deref());
         let following = options
             .last_line
             .clone()

@@ -11,7 +11,7 @@ mod pulling;
 mod running;
 mod shared;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use ccm_docker::{DockerExecutor, RunLabels};
@@ -56,6 +56,8 @@ struct Run {
     /// Label that finds its containers.
     owner: String,
     secrets: Secrets,
+    /// File with logins at registries.
+    logins: Option<PathBuf>,
     source: CancellationSource,
     cancellation: Cancellation,
     reports: Mutex<ClosedPlan>,
@@ -86,7 +88,7 @@ impl Run {
     fn new() -> Self {
         let (source, cancellation) = CancellationSource::new();
         let owner = format!("{:032x}", ccm_host::random());
-        Self { owner, secrets: Secrets::new(), source, cancellation, reports: Mutex::default() }
+        Self { owner, secrets: Secrets::new(), logins: None, source, cancellation, reports: Mutex::default() }
     }
 
     fn label(&self) -> String {
@@ -102,6 +104,7 @@ impl Run {
             let id = format!("{:032x}", ccm_host::random());
             let labels = RunLabels::new(id, "/etc/site.yaml", || Ok(self.owner.clone()));
             let executor = DockerExecutor::new(&local, &clock, &self.secrets, &self.cancellation, labels);
+            let executor = executor.with_logins(|| self.logins.clone());
             let value = body(Session { run: self, executor: &executor }).await;
             self.report(executor.close().await);
             value

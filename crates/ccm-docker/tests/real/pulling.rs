@@ -1,7 +1,7 @@
 //! Images from a registry, a stub on the loopback of the daemon.
 
 use ccm_host::{ContainerSettings, PullPolicy};
-use ccm_testkit::{Dockerd, Registry, busybox_image};
+use ccm_testkit::{Dockerd, Registry, Scratch, busybox_image};
 
 use crate::{Run, Task, container_error, settings, stdout};
 
@@ -56,4 +56,76 @@ fn an_image_that_the_registry_does_not_have_is_told_as_such() {
     assert!(error.message.starts_with("the Engine could not pull the image: "), "{}", error.message);
     assert!(error.hints[0].contains("check the name of the image"), "{:?}", error.hints);
     assert!(daemon.containers(Some(&run.label())).is_empty());
+}
+
+#[test]
+fn a_private_image_is_pulled_with_the_login_of_docker() {
+    const PASSWORD: &str = "hunter22:hunter22";
+    let Some(daemon) = Dockerd::shared() else { return };
+    let registry = Registry::start_private(&daemon, busybox_image().expect("an image"), "ada", PASSWORD);
+    let settings = ContainerSettings {
+        image: registry.image("private:1"),
+        pull: PullPolicy::Always,
+        ..settings(&daemon.socket())
+    };
+    let scratch = Scratch::new();
+    let pull = |content: &str| {
+        let run = Run { logins: Some(scratch.write("config.json", content)), ..Run::new() };
+        let result = run.one(&settings, &["env"], Task::default());
+        (run, result)
+    };
+    let host = registry.image("").trim_end_matches('/').to_owned();
+    let entry = |auth: &str| format!("{{\"auths\": {{\"{host}\": {{\"auth\": \"{auth}\"}}}}}}");
+    for (content, cause, hint) in [
+        ("{}".to_owned(), None, format!("log in as the user who runs ccm (`docker login {host}`)")),
+        // `ada:wrong`
+        (
+            entry("YWRhOndyb25n"),
+            None,
+            format!("log in again as the user who runs ccm (`docker login {host}`)"),
+        ),
+        (
+            "{\"credsStore\": \"pass\"}".to_owned(),
+            Some(format!(
+                "the login for {host} is kept by the program docker-credential-pass, which ccm does not run"
+            )),
+            "with the docker command before the run".to_owned(),
+        ),
+        (
+            "[".to_owned(),
+            Some(format!(
+                "\"{}\" is not the configuration of the docker command (line 1, column 1)",
+                scratch.at("config.json")
+            )),
+            "with the docker command before the run".to_owned(),
+        ),
+    ] {
+        let (_, result) = pull(&content);
+        let error = container_error(&result);
+        assert!(error.message.starts_with("the Engine could not pull the image: "), "{}", error.message);
+        assert_eq!(error.source.as_ref().map(ToString::to_string), cause, "{content}");
+        assert!(error.hints[0].ends_with(&hint), "{content}: {:?}", error.hints);
+    }
+    // `ada` and the password.
+    let (run, result) = pull(&entry("YWRhOmh1bnRlcjIyOmh1bnRlcjIy"));
+    assert!(stdout(&result.expect("a result")).contains("FROM=registry"));
+    assert_eq!(run.notes(), [format!("pulled the image {}", settings.image)]);
+    assert_eq!(run.secrets.redact(&format!("with {PASSWORD}")), "with [redacted]");
+}
+
+#[test]
+fn a_registry_without_an_entry_gets_no_login() {
+    let Some(daemon) = Dockerd::shared() else { return };
+    let registry = Registry::start(&daemon, busybox_image().expect("an image"));
+    let settings = ContainerSettings {
+        image: registry.image("open:1"),
+        pull: PullPolicy::Missing,
+        ..settings(&daemon.socket())
+    };
+    let scratch = Scratch::new();
+    let other = "{\"auths\": {\"other.example\": {\"auth\": \"YWRhOmh1bnRlcjIyOmh1bnRlcjIy\"}}}";
+    let run = Run { logins: Some(scratch.write("config.json", other)), ..Run::new() };
+    run.one(&settings, &["true"], Task::default()).expect("a result");
+    let requests = registry.requests();
+    assert!(requests.iter().all(|line| !line.ends_with(" login")), "{requests:?}");
 }

@@ -194,7 +194,7 @@ fn serve(stream: UnixStream, shared: &EngineThreads) {
     let Ok(mut writer) = stream.try_clone() else { return };
     let mut reader = BufReader::new(stream);
     let Some(request) = read_request(&mut reader) else { return };
-    let ReadRequest { method, target, body } = request;
+    let ReadRequest { method, target, body, .. } = request;
     // The version, as in `/v1.41/containers`.
     let target = match target.strip_prefix("/v").and_then(|rest| rest.split_once('/')) {
         Some((version, rest)) if version.starts_with(|first: char| first.is_ascii_digit()) => {

@@ -14,6 +14,8 @@ pub(super) struct ReadRequest {
     pub method: String,
     /// Path and query.
     pub target: String,
+    /// Value of the header `Authorization`.
+    pub authorization: Option<String>,
     pub body: Vec<u8>,
 }
 
@@ -23,18 +25,20 @@ pub(super) fn read_request(reader: &mut impl BufRead) -> Option<ReadRequest> {
     reader.read_line(&mut line).ok().filter(|length| *length > 0)?;
     let mut words = line.split_whitespace();
     let (method, target) = (words.next()?.to_owned(), words.next()?.to_owned());
-    let mut length = 0;
+    let (mut length, mut authorization) = (0, None);
     loop {
         let mut header = String::new();
         reader.read_line(&mut header).ok()?;
         let Some((name, value)) = header.trim_end().split_once(':') else { break };
         if name.eq_ignore_ascii_case("content-length") {
             length = value.trim().parse().ok()?;
+        } else if name.eq_ignore_ascii_case("authorization") {
+            authorization = Some(value.trim().to_owned());
         }
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
-    Some(ReadRequest { method, target, body })
+    Some(ReadRequest { method, target, authorization, body })
 }
 
 /// Returns the head and the body of an answer, after which the connection is closed.

@@ -7,6 +7,7 @@ use std::sync::mpsc;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
+use ccm_model::encode_base64;
 use nix::sched::{CloneFlags, setns};
 use serde_json::json;
 
@@ -22,6 +23,8 @@ pub struct Registry {
 }
 
 struct Blobs {
+    /// Header that every request needs; `None` for a registry that is open.
+    authorization: Option<String>,
     layer: Vec<u8>,
     config: Vec<u8>,
     manifest: Vec<u8>,
@@ -30,6 +33,16 @@ struct Blobs {
 impl Registry {
     /// Starts a registry that speaks the distribution API, with the archive of a root directory as its image.
     pub fn start(daemon: &Dockerd, archive: Vec<u8>) -> Self {
+        Self::start_with(daemon, archive, None)
+    }
+
+    /// Starts a registry that needs a login.
+    pub fn start_private(daemon: &Dockerd, archive: Vec<u8>, user: &str, password: &str) -> Self {
+        let login = encode_base64(format!("{user}:{password}").as_bytes());
+        Self::start_with(daemon, archive, Some(format!("Basic {login}")))
+    }
+
+    fn start_with(daemon: &Dockerd, archive: Vec<u8>, authorization: Option<String>) -> Self {
         let digest = |bytes: &[u8]| format!("sha256:{}", ccm_host::sha256(bytes));
         let config = json!({
             "architecture": if cfg!(target_arch = "aarch64") { "arm64" } else { "amd64" }, "os": "linux", "config": {"Env": ["FROM=registry"]},
@@ -48,7 +61,7 @@ impl Registry {
             }],
         });
         let manifest = manifest.to_string().into_bytes();
-        let blobs = Arc::new(Blobs { layer: archive, config, manifest });
+        let blobs = Arc::new(Blobs { authorization, layer: archive, config, manifest });
         let requests = Arc::new(Mutex::new(Vec::new()));
         let (sender, receiver) = mpsc::channel();
         let (pid, log) = (daemon.pid(), Arc::clone(&requests));
@@ -71,7 +84,7 @@ impl Registry {
         format!("127.0.0.1:{}/{name}", self.address.port())
     }
 
-    /// Returns the requests, as `GET /v2/`.
+    /// Returns the requests, as `GET /v2/`, with ` login` behind those that had one.
     pub fn requests(&self) -> Vec<String> {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -93,11 +106,16 @@ fn serve(stream: TcpStream, blobs: &Blobs, log: &Mutex<Vec<String>>) {
     const MANIFEST: &str = "application/vnd.docker.distribution.manifest.v2+json";
     let Ok(mut writer) = stream.try_clone() else { return };
     let Some(request) = read_request(&mut BufReader::new(stream)) else { return };
-    let line = format!("{} {}", request.method, request.target);
+    let sign = if request.authorization.is_some() { " login" } else { "" };
+    let line = format!("{} {}{sign}", request.method, request.target);
     log.lock().unwrap_or_else(PoisonError::into_inner).push(line);
     let digest = |bytes: &[u8]| format!("sha256:{}", ccm_host::sha256(bytes));
     let target = &request.target;
-    let (status, kind, body): (_, _, &[u8]) = if target.contains("/missing") {
+    let is_open = blobs.authorization.is_none() || blobs.authorization == request.authorization;
+    let (status, kind, body): (_, _, &[u8]) = if !is_open {
+        let error = br#"{"errors":[{"code":"UNAUTHORIZED","message":"authentication required"}]}"#;
+        (401, "application/json", error)
+    } else if target.contains("/missing") {
         (404, "application/json", br#"{"errors":[{"code":"MANIFEST_UNKNOWN","message":"manifest unknown"}]}"#)
     } else if target == "/v2/" {
         (200, "application/json", b"{}")
@@ -111,10 +129,12 @@ fn serve(stream: TcpStream, blobs: &Blobs, log: &Mutex<Vec<String>>) {
         (404, "application/json", b"{}")
     };
     let digest = digest(body);
+    // Only an answer with the status 401 asks for a login.
     let headers = [
         ("Content-Type", kind),
         ("Docker-Content-Digest", &digest),
         ("Docker-Distribution-Api-Version", "registry/2.0"),
+        ("Www-Authenticate", "Basic realm=\"test\""),
     ];
     let bytes = answer(status, &headers, body);
     let head = bytes.len() - body.len();

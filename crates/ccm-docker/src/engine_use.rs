@@ -6,13 +6,15 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use ccm_host::{Cancellation, CancellationLevel, ContainerSettings, EngineAddress, PullPolicy, after};
+use tokio::sync::OnceCell;
 
+use crate::activation;
 use crate::answers::ImageConfig;
 use crate::engine::Engine;
 use crate::error::{EngineError, Step};
+use crate::executor::DockerExecutor;
 use crate::shared::SharedContainer;
 
-use crate::executor::DockerExecutor;
 /// Time that a stop leaves to a container that is being created or started.
 const STOP_PATIENCE: Duration = Duration::from_secs(10);
 
@@ -20,6 +22,7 @@ const STOP_PATIENCE: Duration = Duration::from_secs(10);
 pub(crate) struct EngineUse {
     pub engine: Engine,
     pub is_swept: Cell<bool>,
+    would_start: OnceCell<bool>,
     /// Images that were pulled, with their platforms.
     pulled: RefCell<HashSet<(String, Option<String>)>>,
     /// Names of the containers that have to be stopped or removed before the end of the run.
@@ -33,10 +36,16 @@ impl EngineUse {
         Self {
             engine: Engine::new(address),
             is_swept: Cell::new(false),
+            would_start: OnceCell::new(),
             pulled: RefCell::default(),
             live: RefCell::default(),
             shared: RefCell::default(),
         }
+    }
+
+    /// Returns `true` if the Engine does not run, and a connection would start it.
+    pub(crate) async fn would_start(&self, executor: &DockerExecutor<'_>) -> bool {
+        *self.would_start.get_or_init(|| activation::would_start(executor, self.engine.address())).await
     }
 
     /// Finds the image of a container; `None` if the Engine does not have it and a run would pull it.
@@ -56,6 +65,7 @@ impl EngineUse {
     pub(crate) async fn image(
         &self,
         settings: &ContainerSettings,
+        executor: &DockerExecutor<'_>,
     ) -> Result<(ImageConfig, Option<String>), EngineError> {
         let key = (settings.image.clone(), settings.platform.clone());
         let may_have = settings.pull != PullPolicy::Always || self.pulled.borrow().contains(&key);
@@ -68,7 +78,6 @@ impl EngineUse {
         pulled.map_err(|error| error.of_pull(login))?;
         self.pulled.borrow_mut().insert(key);
         let details = self.engine.image(&settings.image).await?;
-        executor: &DockerExecutor<'_>,
         Ok((details.config.unwrap_or_default(), Some(format!("pulled the image {}", settings.image))))
     }
 

@@ -22,7 +22,7 @@ const SHORT_ID: usize = 8;
 /// Executor of one run that starts commands in containers where a launch asks for one, and hands every other launch
 /// to the executor of this machine.
 pub struct DockerExecutor<'a> {
-    inner: &'a dyn Executor,
+    pub(crate) inner: &'a dyn Executor,
     pub(crate) clock: &'a dyn Clock,
     pub(crate) secrets: &'a Secrets,
     pub(crate) cancellation: &'a Cancellation,

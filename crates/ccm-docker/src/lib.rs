@@ -4,6 +4,7 @@
 //! An Engine is Docker or Podman, on its Unix socket. Each container is created by name, so that it can be removed
 //! even if the answer of the Engine is lost, and carries labels by which a later run finds what a killed run left.
 
+mod activation;
 mod answers;
 mod connection;
 mod engine;
@@ -13,8 +14,8 @@ mod executor;
 mod exit;
 mod frames;
 mod labels;
-mod plan;
 mod logins;
+mod plan;
 mod reference;
 mod shared;
 mod single;

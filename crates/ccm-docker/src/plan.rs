@@ -51,8 +51,17 @@ impl<'a> ContainerPlan<'a> {
             Purpose::Noop => ImageConfig::default(),
             Purpose::Preflight => {
                 check_secrets(executor, settings, &environment)?;
-                let found = used.find_image(settings).await;
-                found.map_err(|error| refused(executor, settings, error, launch))?.unwrap_or_default()
+                // That would start every container with a restart policy, which is a change.
+                if used.would_start(executor).await {
+                    report.warnings.push(format!(
+                        "noop did not look up the image `{}`: the Engine at {} does not run, and a connection would start it",
+                        settings.image, settings.engine
+                    ));
+                    ImageConfig::default()
+                } else {
+                    let found = used.find_image(settings).await;
+                    found.map_err(|error| refused(executor, settings, error, launch))?.unwrap_or_default()
+                }
             }
             Purpose::Run => {
                 check_secrets(executor, settings, &environment)?;

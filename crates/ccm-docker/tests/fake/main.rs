@@ -3,6 +3,7 @@
 
 mod ending;
 mod errors;
+mod noop;
 mod running;
 mod sweeping;
 

@@ -312,7 +312,7 @@ pub(crate) fn not_enforced(enforced: Option<&Enforced>) -> impl Iterator<Item = 
     missing.map(|missing| format!("this kernel does not enforce {missing}"))
 }
 
-/// Returns warnings about gaps of the sandbox. An error is the reason why the command can't start now.
+/// Returns warnings about gaps of the sandbox, and about what noop could not check. An error is the reason why the command can't start now.
 async fn preflight(exec: &Exec, context: &Context<'_>) -> Result<Vec<String>, Failure> {
     let launch = exec.launch(context.directory);
     let plan = context.host.executor.resolve(&launch, Purpose::Preflight).await;
@@ -322,7 +322,8 @@ async fn preflight(exec: &Exec, context: &Context<'_>) -> Result<Vec<String>, Fa
     asked.map_err(|error| exec.start_failure(&error, plan.program_base()))?;
     let enforced = plan.preflight(&command);
     let enforced = enforced.map_err(|error| exec.start_failure(&error, plan.program_base()))?;
-    Ok(not_enforced(enforced.as_ref()).collect())
+    let warnings: Vec<String> = not_enforced(enforced.as_ref()).collect();
+    Ok([warnings, plan.close().await.warnings].concat())
 }
 
 #[cfg(test)]

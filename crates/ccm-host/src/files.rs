@@ -19,6 +19,7 @@ mod resolve;
 mod system;
 mod tree;
 mod version;
+mod walk;
 mod write;
 
 use std::io;
@@ -38,6 +39,7 @@ pub use read::{is_transient, read_at_most, unescape};
 pub(crate) use remove::empty as empty_directory;
 pub(crate) use resolve::{ResolvedPath, as_io as resolution_error, canonical};
 pub use system::SystemFiles;
+pub use walk::walk_order;
 pub use write::is_temp_path;
 
 /// Inspects and changes files. Paths are absolute and canonical unless a method says otherwise. A link among
@@ -119,6 +121,27 @@ pub trait Files {
 
     /// Counts what is in a directory, at most `max_entries` of it. A part that can't be read is left out.
     fn tree_size(&self, path: &Path, max_entries: u64) -> TreeSize;
+
+    /// Lists what is below a directory, each directory before what is in it, in the order of [`walk_order`]. `step`
+    /// gets each path relative to the directory, and whether it is a directory. Links below the directory are not
+    /// followed, and mount points not entered. Returns `None` if the directory does not exist.
+    ///
+    /// A link at the path itself, more than 100000 entries, and more than 64 levels of directories are errors.
+    fn walk(
+        &self,
+        path: &Path,
+        step: &dyn Fn(&Path, bool) -> WalkStep,
+    ) -> Result<Option<Vec<TreeEntry>>, FileError> {
+        let _ = (path, step);
+        Ok(None)
+    }
+
+    /// Returns `true` if a regular file has this content. A link as the last part of the path is an error. `size` is
+    /// the length that the file had when it was inspected, equal to that of the content.
+    fn has_content(&self, path: &Path, size: u64, content: NewContent<'_>) -> Result<bool, FileError> {
+        let _ = (path, size, content);
+        Ok(false)
+    }
 
     /// Finds a mount point that prevents [`Files::write`] or [`Files::remove`]: the path itself, or with
     /// `below` any path below it.
@@ -239,6 +262,50 @@ pub struct TreeSize {
     pub bytes: u64,
     /// `true` if there is more than was counted.
     pub is_partial: bool,
+}
+
+/// Step of a walk at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WalkStep {
+    /// List the path and, if it is a directory, what is in it.
+    Enter,
+    /// List the path alone.
+    List,
+    /// Leave out the path and what is in it.
+    Skip,
+}
+
+/// Entry below a directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TreeEntry {
+    /// Path, relative to the directory.
+    pub path: PathBuf,
+    /// Kind of the entry.
+    pub kind: TreeEntryKind,
+    /// Permissions and special bits.
+    pub mode: u32,
+    /// UID of the owner.
+    pub uid: u32,
+    /// GID.
+    pub gid: u32,
+    /// Length in bytes.
+    pub size: u64,
+}
+
+/// Kind of an entry below a directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TreeEntryKind {
+    /// A regular file.
+    File,
+    /// A directory.
+    Directory {
+        /// A file system is mounted there.
+        is_mount: bool,
+    },
+    /// A symbolic link with this text.
+    Link(PathBuf),
+    /// A device, a pipe or a socket, with its article: `a pipe`.
+    Special(&'static str),
 }
 
 /// Result of [`Files::read`].

@@ -101,8 +101,9 @@ pub use executor::{
 pub use files::{
     BACKUP_METADATA_ENDING, BACKUPS, BackupMetadata, BackupName, FileAttributes, FileChange, FileError,
     FileInfo, FileKind, FileStep, Files, FilesMiddleware, HashPolicy, InspectOptions, NewContent, NewFile,
-    PathInfo, ReadContent, SystemFiles, TreeSize, backup_stem, create_file, files_below, is_temp_path,
-    is_transient, read_at_most, read_beneath, sha256, slug, unescape,
+    PathInfo, ReadContent, SystemFiles, TreeEntry, TreeEntryKind, TreeSize, WalkStep, backup_stem,
+    create_file, files_below, is_temp_path, is_transient, read_at_most, read_beneath, sha256, slug, unescape,
+    walk_order,
 };
 pub use local_time::LocalZone;
 pub use machine::{Interface, InterfaceFlag, Kernel, Machine, Space, SystemMachine};

@@ -166,6 +166,61 @@ pub(super) fn is_equal(file: &OwnedFd, bytes: &[u8]) -> bool {
     rustix::io::pread(file, spare_capacity(&mut read), 0).is_ok() && read == bytes
 }
 
+/// Returns `true` if a file has exactly these bytes.
+pub(super) fn has_bytes(file: OwnedFd, path: &Path, bytes: &[u8]) -> Result<bool, FileError> {
+    let refused = |error: io::Error| FileError::step(path, FileStep::Read, error);
+    let mut file = File::from(file);
+    let mut rest = bytes;
+    // One byte more shows the end of the file.
+    let mut chunk = vec![0; (bytes.len() + 1).min(CHUNK)];
+    loop {
+        match read_full(&mut file, &mut chunk).map_err(refused)? {
+            0 => return Ok(rest.is_empty()),
+            length => match rest.strip_prefix(&chunk[..length]) {
+                Some(left) if length < chunk.len() => return Ok(left.is_empty()),
+                Some(left) => rest = left,
+                None => return Ok(false),
+            },
+        }
+    }
+}
+
+/// Returns `true` if two files have the same content. `size` is the length that both had when they were inspected.
+pub(super) fn is_copy(
+    one: Readable<'_>,
+    other: Readable<'_>,
+    size: u64,
+    cancellation: &Cancellation,
+) -> Result<bool, FileError> {
+    let buffer = usize::try_from(size.saturating_add(1)).unwrap_or(CHUNK).min(CHUNK);
+    let mut chunks = [vec![0; buffer], vec![0; buffer]];
+    let mut files = [(File::from(one.file), one.path), (File::from(other.file), other.path)];
+    loop {
+        check_cancelled(cancellation)?;
+        let mut lengths = [0; 2];
+        for (((file, path), chunk), length) in files.iter_mut().zip(&mut chunks).zip(&mut lengths) {
+            *length = read_full(file, chunk).map_err(|error| FileError::step(path, FileStep::Read, error))?;
+        }
+        let [one, other] = lengths;
+        if chunks[0][..one] != chunks[1][..other] {
+            return Ok(false);
+        }
+        if one < buffer {
+            return Ok(true);
+        }
+    }
+}
+
+/// Fills the buffer as far as the file has content. A short read of a regular file is its end.
+fn read_full(file: &mut File, buffer: &mut [u8]) -> io::Result<usize> {
+    loop {
+        match file.read(buffer) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            read => return read,
+        }
+    }
+}
+
 /// Returns an error if the run is cancelled. Long operations call this at each step.
 pub(super) fn check_cancelled(cancellation: &Cancellation) -> Result<(), FileError> {
     match cancellation.level() {

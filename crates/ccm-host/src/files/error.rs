@@ -69,6 +69,22 @@ pub enum FileError {
     /// Another process replaced the file during the operation.
     #[error("\"{}\" was changed by another process meanwhile", .0.display())]
     Changed(PathBuf),
+    /// A tree has too many entries.
+    #[error("\"{}\" has more than {entries} entries", .path.display())]
+    TreeTooLarge {
+        /// Path of the tree.
+        path: PathBuf,
+        /// Maximum number of entries.
+        entries: usize,
+    },
+    /// A tree has too many levels of directories.
+    #[error("\"{}\" has more than {depth} levels of directories", .path.display())]
+    TreeTooDeep {
+        /// Path of the tree.
+        path: PathBuf,
+        /// Maximum number of levels.
+        depth: usize,
+    },
     /// The run was cancelled during the operation.
     #[error("stopped together with the run")]
     Cancelled {

@@ -181,6 +181,19 @@ pub(super) fn open_source(path: &Path) -> Result<OwnedFd, FileError> {
     open_regular(&resolved, entry)
 }
 
+/// Opens a regular file to compare it. A link as the last part of its path is an error.
+pub(super) fn open_unlinked(path: &Path) -> Result<OwnedFd, FileError> {
+    let refused = |error: Errno| FileError::step(path, FileStep::Read, error);
+    if let Ok(file) = openat2(CWD, path, READ, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
+        let stat = fstat(&file).map_err(refused)?;
+        return only_regular(path, PathEntry { stat }).map(|()| file);
+    }
+    let resolved = ResolvedPath::find(path)?;
+    let Some(entry) = &resolved.entry else { return Err(refused(Errno::NOENT)) };
+    only_regular(path, *entry)?;
+    open_regular(&resolved, entry)
+}
+
 fn only_regular(path: &Path, entry: PathEntry) -> Result<(), FileError> {
     match entry.kind_with_article() {
         None => Ok(()),

@@ -7,7 +7,8 @@ use std::time::SystemTime;
 use ccm_model::FileVersion;
 
 use super::{
-    BackupName, FileAttributes, FileError, Files, InspectOptions, NewFile, PathInfo, ReadContent, TreeSize,
+    BackupName, FileAttributes, FileError, Files, InspectOptions, NewContent, NewFile, PathInfo, ReadContent,
+    TreeEntry, TreeSize, WalkStep,
 };
 
 /// Change of a file, as a [`FilesMiddleware`] sees it.
@@ -108,6 +109,18 @@ impl<T: FilesMiddleware> Files for T {
 
     fn tree_size(&self, path: &Path, max_entries: u64) -> TreeSize {
         self.inner().tree_size(path, max_entries)
+    }
+
+    fn walk(
+        &self,
+        path: &Path,
+        step: &dyn Fn(&Path, bool) -> WalkStep,
+    ) -> Result<Option<Vec<TreeEntry>>, FileError> {
+        self.inner().walk(path, step)
+    }
+
+    fn has_content(&self, path: &Path, size: u64, content: NewContent<'_>) -> Result<bool, FileError> {
+        self.inner().has_content(path, size, content)
     }
 
     fn blocking_mount(&self, path: &Path, below: bool) -> Result<Option<PathBuf>, FileError> {

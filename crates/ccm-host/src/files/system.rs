@@ -10,8 +10,9 @@ use rustix::process::{getegid, geteuid, getgroups};
 
 use super::content::{self, Readable};
 use super::{
-    BackupName, FileAttributes, FileError, Files, InspectOptions, NewFile, PathInfo, ReadContent, TreeSize,
-    attributes, backup, directory, inspect, is_absence, link, names, remove, resolve, tree, version, write,
+    BackupName, FileAttributes, FileError, Files, InspectOptions, NewContent, NewFile, PathInfo, ReadContent,
+    TreeEntry, TreeSize, WalkStep, attributes, backup, directory, inspect, is_absence, link, names, remove,
+    resolve, tree, version, walk, write,
 };
 use crate::account::AccountDatabases;
 use crate::command::Cancellation;
@@ -111,6 +112,31 @@ impl Files for SystemFiles {
 
     fn tree_size(&self, path: &Path, max_entries: u64) -> TreeSize {
         tree::size(path, max_entries, &self.cancellation)
+    }
+
+    fn walk(
+        &self,
+        path: &Path,
+        step: &dyn Fn(&Path, bool) -> WalkStep,
+    ) -> Result<Option<Vec<TreeEntry>>, FileError> {
+        walk::walk(path, step, &self.cancellation)
+    }
+
+    fn has_content(&self, path: &Path, size: u64, content: NewContent<'_>) -> Result<bool, FileError> {
+        let file = inspect::open_unlinked(path)?;
+        match content {
+            NewContent::Bytes(bytes) => content::has_bytes(file, path, bytes),
+            NewContent::CopyOf(other) => {
+                let other = Readable {
+                    file: inspect::open_source(other)?,
+                    path: other,
+                    expected: None,
+                    max_length: u64::MAX,
+                };
+                let file = Readable { file, path, expected: None, max_length: u64::MAX };
+                content::is_copy(file, other, size, &self.cancellation)
+            }
+        }
     }
 
     fn blocking_mount(&self, path: &Path, below: bool) -> Result<Option<PathBuf>, FileError> {

@@ -2,13 +2,13 @@
 
 use std::any::Any;
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use ccm_host::{Cancellation, Command, Executor, Host, Local, StartError};
 use ccm_model::{
-    Action, Artifact, Failure, Fields, GuardResult, PendingRefresh, Reason, Resource, Stream,
-    display_timestamp,
+    Action, Artifact, ClaimKind, Control, Failure, Fields, GuardResult, PathKind, PendingRefresh, Reason,
+    Resource, ResourceIndex, Sharing, Stream, display_timestamp,
 };
 use ccm_properties::TypeSpec;
 use ccm_redaction::Secrets;
@@ -324,6 +324,26 @@ pub struct Described {
     pub state: Fields,
 }
 
+/// Path below a directory that another resource manages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ManagedPath {
+    /// Path relative to the directory.
+    pub path: PathBuf,
+    /// Part of the path that the resource manages.
+    pub extent: ManagedExtent,
+}
+
+/// Part of a path that a resource manages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ManagedExtent {
+    /// Its attributes.
+    Attributes,
+    /// The file with its content.
+    Whole,
+    /// A directory with everything in it.
+    Tree,
+}
+
 /// Access of a provider to the machine and the run.
 pub struct Context<'a> {
     /// Doors to the machine. A command that is run here invalidates every cached state.
@@ -360,6 +380,32 @@ impl Context<'_> {
     /// the directory empty.
     pub fn would_be_directory(&self, path: &Path) -> bool {
         self.step.host.would_be_directories().contains(path)
+    }
+
+    /// Returns the paths below a directory that other resources of the catalog manage. Resources that are not
+    /// managed on this machine are left out.
+    pub fn managed_below(&self, directory: &Path) -> Vec<ManagedPath> {
+        let run = self.step.host.run();
+        let own = self.step.index;
+        let is_managed = |index: &ResourceIndex| {
+            *index != own && !matches!(run.catalog.resource(*index).control, Control::NotManaged { .. })
+        };
+        let claims = run.catalog.indices().filter(is_managed).flat_map(|index| {
+            let resource = run.catalog.resource(index);
+            let found = run.resource_type(resource);
+            let claims = found.map(|found| found.claims(resource)).unwrap_or_default();
+            claims.into_iter().filter(|claim| claim.kind == ClaimKind::Path)
+        });
+        let below = claims.filter_map(|claim| {
+            let path = Path::new(&*claim.key).strip_prefix(directory).ok()?.to_owned();
+            let extent = match (claim.sharing, claim.desired) {
+                (Sharing::Exclusive, PathKind::Directory) => ManagedExtent::Tree,
+                (Sharing::Shared, PathKind::Other) => ManagedExtent::Attributes,
+                _ => ManagedExtent::Whole,
+            };
+            (path != Path::new("")).then_some(ManagedPath { path, extent })
+        });
+        below.collect()
     }
 
     /// Returns state that all resources of a type share, such as a database of packages. The state is read

@@ -49,8 +49,8 @@ mod walk;
 
 pub use bound_resource::{BoundResource, bind};
 pub use contract::{
-    Binder, Context, Decision, Described, Provider, ReadPurpose, ResourceKind, ResourceType, Rule,
-    Suitability, Trigger, Verified,
+    Binder, Context, Decision, Described, ManagedExtent, ManagedPath, Provider, ReadPurpose, ResourceKind,
+    ResourceType, Rule, Suitability, Trigger, Verified,
 };
 pub use gate::{ChangeRequest, CommandRequest, Gate, GatedResource, OpenGate, PlannedChange, Verdict};
 pub use late::{LateValues, NoLateValues, Resolved, RunProgress};

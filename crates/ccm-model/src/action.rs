@@ -23,6 +23,25 @@ pub struct Action {
     /// Aspects that change, in the order of the report.
     #[serde(default)]
     pub changes: Vec<Change>,
+    /// Actions on the files of a tree, in the order of their paths; at most 10000.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub entries: Vec<EntryAction>,
+}
+
+/// Action on one file or directory of a tree.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct EntryAction {
+    /// Path relative to the tree.
+    pub path: String,
+    /// The verb.
+    pub verb: Verb,
+    /// What is made or removed, as in the action of the tree.
+    #[serde(default)]
+    pub detail: Option<String>,
+    /// Aspects that change.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<Change>,
 }
 
 /// Change of one aspect of a resource.
@@ -98,7 +117,7 @@ pub enum Verb {
 impl Action {
     /// Builds an action without details.
     pub fn new(verb: Verb) -> Self {
-        Self { verb, detail: None, changes: Vec::new() }
+        Self { verb, detail: None, changes: Vec::new(), entries: Vec::new() }
     }
 
     /// Adds the detail. Line ends are escaped and a long text is cut later, once secrets are redacted.
@@ -131,9 +150,16 @@ impl Action {
     /// beginning of a secret before a cut could not be recognized.
     #[must_use]
     pub fn into_shown(mut self) -> Self {
-        let texts = self.changes.iter_mut().flat_map(|change| [&mut change.from, &mut change.to]);
-        for text in texts.chain([&mut self.detail]).flatten() {
-            *text = one_line(text);
+        let own = std::iter::once((&mut self.detail, &mut self.changes));
+        let entries = self.entries.iter_mut().map(|entry| {
+            entry.path = one_line(&entry.path);
+            (&mut entry.detail, &mut entry.changes)
+        });
+        for (detail, changes) in own.chain(entries) {
+            let texts = changes.iter_mut().flat_map(|change| [&mut change.from, &mut change.to]);
+            for text in texts.chain([detail]).flatten() {
+                *text = one_line(text);
+            }
         }
         self
     }
@@ -210,6 +236,14 @@ mod tests {
         assert_eq!(long, format!("{}... (truncated, 100 more bytes)", "x".repeat(MAX_TEXT - 1)));
         let changed = Action::new(Verb::Change).changing("version", Some("1\n2".to_owned()), None);
         assert_eq!(changed.into_shown().changes[0].from.as_deref(), Some(r"1\n2"));
+        let entry = EntryAction {
+            path: "a\nb".to_owned(),
+            verb: Verb::Create,
+            detail: Some("1\n2".to_owned()),
+            changes: Vec::new(),
+        };
+        let shown = Action { entries: vec![entry], ..Action::new(Verb::Change) }.into_shown();
+        assert_eq!((&*shown.entries[0].path, shown.entries[0].detail.as_deref()), (r"a\nb", Some(r"1\n2")));
     }
 
     #[test]

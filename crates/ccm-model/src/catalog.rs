@@ -180,6 +180,9 @@ pub struct Resource {
     pub properties: Properties,
     /// Settings below `ccm` in the manifest, for all resources of the type.
     pub settings: Arc<NodeMap>,
+    /// Texts of the templates in the directory that the resource copies, by their paths in it.
+    #[serde(default)]
+    pub rendered: Arc<NodeMap>,
     /// Result of `control`.
     pub control: Control,
     /// Group that the resource is a member of. `None` in the given manifest.

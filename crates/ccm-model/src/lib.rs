@@ -86,7 +86,7 @@ mod summary;
 mod timestamp;
 
 pub use self::shell_words::{SplitError, SplitErrorKind, quote_words, split_words};
-pub use action::{Action, Change, ChangedLines, Verb};
+pub use action::{Action, Change, ChangedLines, EntryAction, Verb};
 pub use base64::{decode_base64, encode_base64};
 pub use catalog::{
     Catalog, CatalogNames, Control, Dependency, Group, GroupIndex, Properties, Resource, ResourceIndex,

@@ -6,9 +6,9 @@ use serde_json::Value as Json;
 
 use super::Redactor;
 use ccm_model::{
-    Action, Event, Failure, Fields, MissingPrerequisite, Node, NodeEntry, NodeKey, NodeMap, NodeValue,
-    Outcome, PendingCause, Properties, Reason, ResourceId, RunSummary, Scalar, ScalarStyle, SkipCause,
-    StopCause, Transaction,
+    Action, Change, Event, Failure, Fields, MissingPrerequisite, Node, NodeEntry, NodeKey, NodeMap,
+    NodeValue, Outcome, PendingCause, Properties, Reason, ResourceId, RunSummary, Scalar, ScalarStyle,
+    SkipCause, StopCause, Transaction,
 };
 
 impl Redactor {
@@ -83,7 +83,16 @@ impl Redactor {
 
     fn action(&self, action: &mut Action) {
         self.texts(&mut action.detail);
-        for change in &mut action.changes {
+        self.changes(&mut action.changes);
+        for entry in &mut action.entries {
+            self.text(&mut entry.path);
+            self.texts(&mut entry.detail);
+            self.changes(&mut entry.changes);
+        }
+    }
+
+    fn changes(&self, changes: &mut [Change]) {
+        for change in changes {
             self.texts(change.from.iter_mut().chain(&mut change.to));
             if let Cow::Owned(redacted) = self.redact(&change.aspect) {
                 change.aspect = redacted.into();

@@ -156,6 +156,7 @@ impl<W: Write> LogReport<W> {
             return;
         }
         self.write(text, &fields::resource_line(transaction, self.options.verbosity));
+        fields::entry_lines(transaction).for_each(|line| self.write(text, &line));
         for warning in &transaction.warnings {
             let line = LogLine::of(LogLevel::Warning, &transaction.id, "warning").field("text", warning);
             self.write(text, &line);

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use ccm_model::{
-    Action, Counts, Outcome, ResourceId, RunSummary, Transaction, Verb, display_duration, escape_control,
+    Action, Change, Counts, Outcome, ResourceId, RunSummary, Transaction, Verb, display_duration,
+    escape_control,
 };
 
 use crate::text::{Importance, Verbosity};
@@ -156,7 +157,26 @@ fn action_fields(mut line: LogLine, action: Option<&Action>) -> LogLine {
     let Some(action) = action else { return line };
     let key = if action.verb == Verb::Run { "command" } else { "detail" };
     line = line.optional(key, action.detail.as_deref());
-    for change in &action.changes {
+    change_fields(line, &action.changes)
+}
+
+/// Returns the lines of the changed entries of a tree.
+pub(super) fn entry_lines(transaction: &Transaction) -> impl Iterator<Item = LogLine> {
+    let outcome = &transaction.outcome;
+    let action = transaction.action.as_ref().filter(|_| outcome.is_change());
+    let is_noop = matches!(outcome, Outcome::WouldChange { .. } | Outcome::WouldRefresh { .. });
+    action.into_iter().flat_map(|action| &action.entries).map(move |entry| {
+        let word = match is_noop {
+            true => format!("would_{}", entry.verb.infinitive()),
+            false => entry.verb.past().to_owned(),
+        };
+        let line = LogLine::of(LogLevel::Notice, &transaction.id, &word).field("entry", &entry.path);
+        change_fields(line.optional("detail", entry.detail.as_deref()), &entry.changes)
+    })
+}
+
+fn change_fields(mut line: LogLine, changes: &[Change]) -> LogLine {
+    for change in changes {
         let (from, to) = (change.from.as_deref(), change.to.as_deref());
         let value = match (from, to, change.lines) {
             (Some(from), to, _) => format!("{from} -> {}", to.unwrap_or("none")),

@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use ccm_model::{Action, Change, Outcome, ResourceId, Transaction, Verb, display_duration, escape_control};
+use ccm_model::{
+    Change, EntryAction, Outcome, ResourceId, Transaction, Verb, display_duration, escape_control,
+};
 use std::time::Duration;
 
 use super::layout::{few, name};
@@ -49,7 +51,12 @@ impl Words {
             None => action.verb.past().to_owned(),
         };
         let is_command = action.verb == Verb::Run;
-        let mut words = Self { verb, what: objects(action, screen), is_command, ..Self::default() };
+        let mut words = Self {
+            verb,
+            what: objects(action.detail.as_deref(), &action.changes, screen),
+            is_command,
+            ..Self::default()
+        };
         if message.is_none() && (action.verb == Verb::Run || transaction.duration >= SLOW) {
             words.time = display_duration(transaction.duration);
         }
@@ -94,11 +101,22 @@ fn triggers(transaction: &Transaction, noop: bool) -> String {
     }
 }
 
+/// Returns the line for an entry of a tree: its path and what was done.
+pub(super) fn entry(entry: &EntryAction, is_noop: bool, screen: Screen) -> String {
+    let verb = match is_noop {
+        true => format!("would {}", entry.verb.infinitive()),
+        false => entry.verb.past().to_owned(),
+    };
+    let what = objects(entry.detail.as_deref(), &entry.changes, screen);
+    let colon = if what.is_empty() { "" } else { ": " };
+    format!("{}   {verb}{colon}{what}", escape_control(&entry.path))
+}
+
 /// Returns the detail of an action and its changes.
-fn objects(action: &Action, screen: Screen) -> String {
-    let detail = action.detail.as_deref().map(|detail| escape_control(detail.trim()));
+fn objects(detail: Option<&str>, changes: &[Change], screen: Screen) -> String {
+    let detail = detail.map(|detail| escape_control(detail.trim()));
     let mut text = detail.unwrap_or_default().into_owned();
-    for change in &action.changes {
+    for change in changes {
         if !text.is_empty() {
             text.push_str(", ");
         }

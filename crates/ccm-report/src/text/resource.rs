@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 
 use anstyle::Style;
-use ccm_model::{Outcome, Reason, SkipCause, StopCause, Transaction, Verb, escape_control};
+use ccm_model::{EntryAction, Outcome, Reason, SkipCause, StopCause, Transaction, Verb, escape_control};
 
 use super::Verbosity;
-use super::action_words::Words;
+use super::action_words::{self, Words};
 use super::layout::{CHANGE, DIM, FAILURE, PLAIN, Page, WARNING, names};
 use super::options::RunReference;
 use super::refreshes::pending_detail;
@@ -93,6 +93,7 @@ pub(super) fn write(
 ) -> fmt::Result {
     let line = line(page, transaction, verbosity);
     write_line(page, widths, transaction, &line)?;
+    entries(page, transaction)?;
     details(page, transaction, verbosity)?;
     if let Outcome::Failed(failure) = &transaction.outcome {
         super::failure::write(page, transaction, failure, run)?;
@@ -139,11 +140,27 @@ fn line<'a>(page: &Page<'_>, transaction: &'a Transaction, verbosity: Verbosity)
     }
 }
 
+/// Writes a line for each changed entry of a tree.
+fn entries(page: &mut Page<'_>, transaction: &Transaction) -> fmt::Result {
+    let Some(action) = transaction.action.as_ref().filter(|_| transaction.outcome.is_change()) else {
+        return Ok(());
+    };
+    let is_noop = matches!(transaction.outcome, Outcome::WouldChange { .. } | Outcome::WouldRefresh { .. });
+    let label = |entry: &EntryAction| format!("{} ", sign_of_verb(Some(entry.verb)));
+    action.entries.iter().try_for_each(|entry| {
+        page.styled_below(CHANGE, &label(entry), &action_words::entry(entry, is_noop, page.screen))
+    })
+}
+
 fn sign_of_change(transaction: &Transaction) -> char {
     if matches!(transaction.outcome, Outcome::Refreshed | Outcome::WouldRefresh { .. }) {
         return '>';
     }
-    match transaction.action.as_ref().map(|action| action.verb) {
+    sign_of_verb(transaction.action.as_ref().map(|action| action.verb))
+}
+
+fn sign_of_verb(verb: Option<Verb>) -> char {
+    match verb {
         Some(Verb::Create | Verb::Install) => '+',
         Some(Verb::Remove) => '-',
         Some(Verb::Run) => '!',

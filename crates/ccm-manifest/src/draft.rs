@@ -216,6 +216,11 @@ impl DraftBuilder<'_, '_, '_> {
         context.take_reads();
         draft.written = draft.resource.properties.clone();
         expander.properties(&mut draft.resource.properties, spec, &draft.provider);
+        let wanted =
+            ensure.as_ref().filter(|node| !expander.found.is_unknown(node.span)).and_then(Node::as_text);
+        if let Some(rendered) = expander.tree(&draft.resource.properties, spec, wanted) {
+            draft.resource.rendered = rendered;
+        }
         draft.files = context.take_reads();
         if draft.files.is_empty() && !draft.control_uses_files {
             draft.written = Properties::default();

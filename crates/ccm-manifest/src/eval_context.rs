@@ -248,6 +248,16 @@ impl<'s> EvalContext<'s> {
         Ok(text)
     }
 
+    /// Returns the paths of the files below a directory. A later change of the directory itself counts as one of a
+    /// file that was read.
+    pub(crate) fn files_below(&self, directory: &Path) -> std::io::Result<Vec<PathBuf>> {
+        self.reads.borrow_mut().push(directory.to_owned());
+        if !self.versions.borrow().contains_key(directory) {
+            self.versions.borrow_mut().insert(directory.to_owned(), self.sources.version(directory));
+        }
+        self.sources.files_below(directory)
+    }
+
     /// Takes the files read since the last call, each with its version before it was first read.
     pub(crate) fn take_reads(&self) -> Vec<(PathBuf, Option<FileVersion>)> {
         let mut paths = self.reads.take();

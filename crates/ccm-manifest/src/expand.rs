@@ -37,7 +37,7 @@ enum ExpandedText {
 }
 
 pub(crate) struct Expander<'a, 's> {
-    evaluator: ManifestEvaluator<'a, 's>,
+    pub(crate) evaluator: ManifestEvaluator<'a, 's>,
     /// The resource is not managed, so that nothing is evaluated.
     pub(crate) idle: bool,
     /// Texts to expand. All others are expanded already, and their values may look like expressions.
@@ -68,6 +68,11 @@ impl<'a, 's> Expander<'a, 's> {
     pub(crate) fn only(mut self, places: &'a SpanSet) -> Self {
         self.only = Some(places);
         self
+    }
+
+    /// Returns `true` if the text at a span was expanded before.
+    pub(crate) fn is_known(&self, span: Span) -> bool {
+        self.only.is_some_and(|only| !only.covers(span))
     }
 
     /// Expands the properties of the type. An expanded default is stored in this resource alone.
@@ -338,7 +343,7 @@ impl<'a, 's> Expander<'a, 's> {
     }
 
     /// Counts memory that stays in use until the run. Only the first value above the limit is reported.
-    fn count_bytes(&mut self, bytes: usize, span: Span) -> bool {
+    pub(crate) fn count_bytes(&mut self, bytes: usize, span: Span) -> bool {
         if matches!(self.evaluator.phase, Phase::Runtime(_)) {
             return true;
         }
@@ -431,13 +436,18 @@ impl<'a, 's> Expander<'a, 's> {
 
     /// Forgets the file that another evaluation did not find. During the run the first one is kept, for the
     /// failure of the resource.
-    fn forget_missing_file(&self) {
+    pub(crate) fn forget_missing_file(&self) {
         if matches!(self.evaluator.phase, Phase::BeforeRun(_)) {
             self.evaluator.context.take_missing_file();
         }
     }
 
-    fn record_error(&mut self, error: EvalError, span: Span, at: impl Fn(std::ops::Range<usize>) -> Span) {
+    pub(crate) fn record_error(
+        &mut self,
+        error: EvalError,
+        span: Span,
+        at: impl Fn(std::ops::Range<usize>) -> Span,
+    ) {
         match error {
             EvalError::Deferred(on) => {
                 self.found.late.insert(span);

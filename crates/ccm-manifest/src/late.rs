@@ -170,6 +170,10 @@ impl<'s> LateResources<'s> {
         }
         let spec = self.types[waiting.type_index];
         expander.properties(&mut completed.properties, spec, &waiting.provider);
+        let ensure = completed.ensure.as_ref().map(|ensure| &*ensure.value);
+        if let Some(rendered) = expander.tree(&completed.properties, spec, ensure) {
+            completed.rendered = rendered;
+        }
         // Inserted after the expansion, because this text is expanded already.
         if let Some(named) = outdated.and_then(|file_use| file_use.named.clone()) {
             completed.properties.replace(named);

@@ -52,6 +52,7 @@ mod shell_check;
 mod shell_quoting;
 mod sources;
 mod text_language;
+mod tree;
 mod types;
 mod typographic_quotes;
 mod unchecked;

@@ -1,7 +1,7 @@
 //! Access to files, facts and environment, which the caller provides.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ccm_expr::{Timestamp, Value};
 use ccm_model::{Diagnostic, FileVersion, SourceMap};
@@ -41,6 +41,13 @@ pub trait Sources {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         }
+    }
+
+    /// Returns the paths of the regular files below a directory, relative to the directory and sorted. Links in it are
+    /// not followed. A directory that does not exist is an error of kind [`io::ErrorKind::NotFound`].
+    fn files_below(&self, directory: &Path) -> io::Result<Vec<PathBuf>> {
+        let _ = directory;
+        Ok(Vec::new())
     }
 
     /// Returns `true` if a file that a resource copies does not exist on the machine. A path that can't be inspected is

@@ -40,6 +40,26 @@ pub struct ChildManifest<'a> {
     pub data: Option<&'a Node>,
 }
 
+/// Directory that a resource copies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TreeSource {
+    /// The property with its path.
+    pub property: &'static str,
+    /// Files that are templates.
+    pub templates: TreeTemplates,
+    /// The property with the data of the templates, in place of the data of the manifest.
+    pub data: Option<&'static str>,
+}
+
+/// Files of a directory that are templates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TreeTemplates {
+    /// Those whose names end with `.j2`.
+    Named,
+    /// All that hold text, but for those in directories with this name.
+    AllBut(&'static str),
+}
+
 /// Returns `true` for a text that is empty as written: `""`. The empty value of an expression is longer in the
 /// manifest.
 pub fn is_empty_text(node: &Node) -> bool {
@@ -112,6 +132,13 @@ pub trait TypeSpec: OwnProperties {
     /// The property with the file to copy, and the property with the content. If the file is a template, the
     /// rendered text becomes the content.
     fn template_source(&self) -> Option<(&'static str, &'static str)> {
+        None
+    }
+
+    /// The directory that a resource with this `ensure` copies. Its templates are rendered to
+    /// [`Resource::rendered`].
+    fn tree_source(&self, ensure: Option<&str>) -> Option<TreeSource> {
+        let _ = ensure;
         None
     }
 

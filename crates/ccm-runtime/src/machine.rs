@@ -8,7 +8,7 @@ use std::rc::Rc;
 use ccm_data::{assignment, dotenv, facts, merge};
 use ccm_expr::{Timestamp, Value};
 use ccm_facts::{Subtree, Subtrees};
-use ccm_host::{ConfigurationError, FileError};
+use ccm_host::{ConfigurationError, FileError, TreeEntryKind, WalkStep};
 use ccm_manifest::{CredentialFault, FactPath, ShellTextError, Sources, is_of_system_fact};
 use ccm_model::{Diagnostic, DiagnosticKind, FileVersion, SourceMap, error_layers};
 use ccm_redaction::Secrets;
@@ -212,6 +212,14 @@ impl Sources for MachineSources {
         let not_text = |_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text");
         let content = self.doors.doors.data_file(directory, name, MAX_FILE_SIZE)?;
         content.map(|bytes| String::from_utf8(bytes).map_err(not_text)).transpose()
+    }
+
+    fn files_below(&self, directory: &Path) -> io::Result<Vec<PathBuf>> {
+        let directory = self.doors.files.canonical(directory)?;
+        let walked = self.doors.files.walk(&directory, &|_, _| WalkStep::Enter).map_err(as_io)?;
+        let entries = walked.ok_or(io::ErrorKind::NotFound)?.into_iter();
+        let files = entries.filter(|entry| entry.kind == TreeEntryKind::File);
+        Ok(files.map(|entry| entry.path).collect())
     }
 
     fn version(&self, path: &Path) -> Option<FileVersion> {

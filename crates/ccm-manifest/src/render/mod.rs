@@ -214,6 +214,15 @@ impl Renderer<'_> {
             let syntax =
                 spec.map_or(TextSyntax::Plain, |spec| spec.syntax(key, provider, &resource.properties));
             let source = spec.and_then(|spec| spec.template_source()).filter(|(source, _)| *source == key);
+            let ensure = resource.ensure.as_ref().map(|ensure| &*ensure.value);
+            let tree = spec.and_then(|spec| spec.tree_source(ensure)).filter(|tree| tree.property == key);
+            let is_waiting = waiting.is_some_and(|waiting| waiting.texts.covers(node.span));
+            if tree.is_some() && (is_waiting || !resource.rendered.entries().is_empty()) {
+                return Err(unrenderable(
+                    resource,
+                    "it renders the templates of a directory when it is applied",
+                ));
+            }
             let value = match (source, node.as_text(), resource.group) {
                 _ if is_hidden(table, &resource.properties, key) => redacted(property, &node),
                 (Some(_), Some(path), Some(group)) if !is_late(waiting, &node) => {

@@ -17,6 +17,7 @@ mod package;
 mod principal;
 mod service;
 mod setting;
+mod tree;
 mod validator;
 
 use ccm_engine::ResourceType;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use ccm_engine::{Decision, Described, ResourceKind, Trigger, Verified};
 use ccm_host::{FileInfo, FileKind};
-use ccm_model::{Action, Failure, FailureKind, MissingPrerequisite};
+use ccm_model::{Action, Failure, FailureKind, MissingPrerequisite, Verb};
 
 use super::action;
 use super::desired::{DesiredFile, FileEnsure};
@@ -13,6 +13,8 @@ use super::diff::{self, ContentChange};
 use super::link::{self, LinkChange};
 use super::rules::FileRule;
 use super::state::{FileState, describe, mode};
+use crate::tree::plan::TreeChange;
+use crate::tree::{self, report};
 
 const SET_ID: u32 = 0o6000;
 
@@ -40,6 +42,8 @@ pub(crate) enum FilePlan {
     MakeDirectory,
     MakeLink(LinkChange),
     Remove(Removal),
+    /// The plan for the directory itself, and changes in it.
+    Inside(Box<Self>, Vec<TreeChange>),
     Fail(Failure),
 }
 
@@ -160,6 +164,10 @@ impl ResourceKind for FileResource {
                 "the path does not exist".to_owned()
             }
             FilePlan::MakeLink(_) => "the path is not the link".to_owned(),
+            FilePlan::Inside(_, changes) => {
+                let first = changes.first().map_or(&*file.path, |change| &change.path);
+                format!("`{}` in it is not as it should be", first.display())
+            }
             FilePlan::Remove(what) => format!("{what} exists"),
         };
         Err(Failure::new(FailureKind::Verification, wrong)
@@ -177,14 +185,19 @@ impl ResourceKind for FileResource {
 }
 
 pub(crate) fn decide(file: &DesiredFile, state: &FileState) -> Decision<FileRule> {
+    decide_plan(file, state, plan(file, state))
+}
+
+fn decide_plan(file: &DesiredFile, state: &FileState, plan: FilePlan) -> Decision<FileRule> {
     let change = |reason, message: String, action: Action, diff: Option<String>| Decision::Change {
         reason,
         noop_message: format!("Would have {message}"),
         action,
         diff,
     };
-    match plan(file, state) {
+    match plan {
         FilePlan::Keep(reason) => Decision::Keep { reason },
+        FilePlan::Inside(own, changes) => inside(file, state, *own, &changes),
         FilePlan::Fail(failure) => Decision::Fail { reason: FileRule::Conflict, failure },
         FilePlan::Create => {
             let ContentChange { diff, .. } = diff::to_desired(file, state);
@@ -226,11 +239,60 @@ pub(crate) fn decide(file: &DesiredFile, state: &FileState) -> Decision<FileRule
     }
 }
 
+/// Adds the changes in a directory to the decision on the directory itself.
+fn inside(
+    file: &DesiredFile,
+    state: &FileState,
+    own: FilePlan,
+    changes: &[TreeChange],
+) -> Decision<FileRule> {
+    let (reason, message, action) = match decide_plan(file, state, own) {
+        Decision::Change { reason, noop_message, action, .. } => (reason, noop_message + " and", action),
+        Decision::Keep { .. } => {
+            (FileRule::Inside(changes.len()), "Would have".to_owned(), Action::new(Verb::Change))
+        }
+        failed @ Decision::Fail { .. } => return failed,
+    };
+    let (action, diff) = match &state.inside {
+        Some(tree) => (report::add_entries(action, changes, tree), tree.details.diff.clone()),
+        None => (action, None),
+    };
+    let noop_message = match changes.len() {
+        1 => format!("{message} changed 1 entry in it"),
+        number => format!("{message} changed {number} entries in it"),
+    };
+    Decision::Change { reason, noop_message, action, diff }
+}
+
+/// Adds the changes in a directory to the plan for the directory itself.
+fn with_inside(file: &DesiredFile, state: &FileState, own: FilePlan) -> FilePlan {
+    let Some((tree, inside)) = file.tree.as_ref().zip(state.inside.as_ref()) else { return own };
+    if matches!(own, FilePlan::Fail(_)) {
+        return own;
+    }
+    if state.found.link {
+        return FilePlan::Fail(attributes_of_link(file));
+    }
+    if tree.rules.purge && state.is_top_level {
+        let failure = top_level(file).of_property("purge");
+        return FilePlan::Fail(failure);
+    }
+    match tree::plan::changes(&file.path, &tree.rules, inside) {
+        Err(failure) => FilePlan::Fail(failure),
+        Ok(changes) if changes.is_empty() => own,
+        Ok(changes) if file.backup && !state.can_back_up => {
+            drop(changes);
+            FilePlan::Fail(no_backups())
+        }
+        Ok(changes) => FilePlan::Inside(Box::new(own), changes),
+    }
+}
+
 pub(crate) fn plan(file: &DesiredFile, state: &FileState) -> FilePlan {
     let plan = match file.ensure {
         FileEnsure::Present => present(file, state),
         FileEnsure::Absent => absent(file, state),
-        FileEnsure::Directory => directory(file, state),
+        FileEnsure::Directory => with_inside(file, state, directory(file, state)),
         FileEnsure::Link => link::plan(file, state),
     };
     let loses_content = match &plan {
@@ -240,11 +302,7 @@ pub(crate) fn plan(file: &DesiredFile, state: &FileState) -> FilePlan {
         _ => false,
     };
     if file.backup && loses_content && !state.can_back_up {
-        return FilePlan::Fail(
-            Failure::new(FailureKind::Conflict, "`backup` needs a state directory")
-                .of_property("backup")
-                .with_hint("set HOME or XDG_STATE_HOME, or remove `backup`"),
-        );
+        return FilePlan::Fail(no_backups());
     }
     if state.needed_by_ccm && matches!(plan, FilePlan::Remove(_)) {
         let path = file.path.display();
@@ -276,9 +334,12 @@ impl FilePlan {
         match self {
             Self::Create | Self::ReplaceLink(_) => true,
             Self::Update(differences) => differences.content,
-            Self::Keep(_) | Self::MakeDirectory | Self::MakeLink(_) | Self::Remove(_) | Self::Fail(_) => {
-                false
-            }
+            Self::Keep(_)
+            | Self::MakeDirectory
+            | Self::MakeLink(_)
+            | Self::Remove(_)
+            | Self::Inside(..)
+            | Self::Fail(_) => false,
         }
     }
 
@@ -288,9 +349,12 @@ impl FilePlan {
             Self::Update(differences) => differences.content,
             Self::Remove(_) => true,
             Self::MakeLink(change) => !matches!(change, LinkChange::Create | LinkChange::Retarget),
-            Self::ReplaceLink(_) | Self::Create | Self::MakeDirectory | Self::Keep(_) | Self::Fail(_) => {
-                false
-            }
+            Self::ReplaceLink(_)
+            | Self::Create
+            | Self::MakeDirectory
+            | Self::Keep(_)
+            | Self::Inside(..)
+            | Self::Fail(_) => false,
         }
     }
 }
@@ -371,6 +435,12 @@ fn absent(file: &DesiredFile, state: &FileState) -> FilePlan {
         Some(FileKind::File) => FilePlan::Remove(Removal::File),
         Some(FileKind::Special(_)) => FilePlan::Remove(Removal::Special),
     }
+}
+
+fn no_backups() -> Failure {
+    Failure::new(FailureKind::Conflict, "`backup` needs a state directory")
+        .of_property("backup")
+        .with_hint("set HOME or XDG_STATE_HOME, or remove `backup`")
 }
 
 fn not_as_desired(file: &DesiredFile) -> String {

@@ -9,6 +9,8 @@ use ccm_properties::PropertyError;
 use super::decide::REMOVE_SINGLY;
 use super::properties::FileProperties;
 use crate::canonical_path::redundant_part;
+use crate::tree::glob::Globs;
+use crate::tree::{Rendered, TreeRules};
 use crate::validator::ContentCheck;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +44,17 @@ pub(crate) struct DesiredFile {
     /// True if the content must not be shown.
     pub sensitive: bool,
     pub validators: Vec<ContentCheck>,
+    /// What the directory is to hold. `None` if only the directory itself is managed.
+    pub tree: Option<DesiredTree>,
+}
+
+/// What a directory is to hold.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct DesiredTree {
+    /// Path of the directory to copy, absolute or relative to the directory of the manifest.
+    pub source: Option<PathBuf>,
+    pub rendered: Rendered,
+    pub rules: TreeRules,
 }
 
 impl DesiredFile {
@@ -49,7 +62,8 @@ impl DesiredFile {
     pub(crate) fn build(
         name: &str,
         ensure: Option<&str>,
-        written: FileProperties,
+        mut written: FileProperties,
+        rendered: Rendered,
     ) -> Result<Self, Vec<PropertyError>> {
         let ensure = match ensure {
             Some("absent") => FileEnsure::Absent,
@@ -75,6 +89,7 @@ impl DesiredFile {
         for (property, _) in given.into_iter().filter(|(_, given)| *given) {
             let reason = match ensure {
                 FileEnsure::Present => continue,
+                FileEnsure::Directory if property == "source" => continue,
                 FileEnsure::Absent => "remove this property: an absent file has no content",
                 FileEnsure::Directory => "remove this property: a directory has no content",
                 FileEnsure::Link => "remove this property: manage the target with a resource of its own",
@@ -84,8 +99,11 @@ impl DesiredFile {
             errors.push(PropertyError::new(DiagnosticKind::Conflict, property, message).with_hint(reason));
         }
         errors.extend(link_errors(ensure, &written));
-        if force && !matches!(ensure, FileEnsure::Absent | FileEnsure::Link) {
-            let message = "`force` is only allowed with `ensure: absent` or `ensure: link`";
+        errors.extend(tree_errors(name, ensure, &written));
+        let ignore = Globs::build("ignore", written.ignore.take(), &mut errors);
+        let is_purged = ensure == FileEnsure::Directory && written.purge == Some(true);
+        if force && !is_purged && !matches!(ensure, FileEnsure::Absent | FileEnsure::Link) {
+            let message = "`force` is only allowed with `ensure: absent`, `ensure: link` or `purge`";
             errors.push(PropertyError::new(DiagnosticKind::Conflict, "force", message).with_hint(
                 "remove `force`: a file is replaced without it, and a directory is never replaced by a file",
             ));
@@ -98,7 +116,14 @@ impl DesiredFile {
                     .with_hint(format!("remove `force`, or {REMOVE_SINGLY}")),
             );
         }
-        if written.validate.is_some() && written.content.is_none() && written.source.is_none() {
+        let has_content = written.content.is_some() || written.source.is_some();
+        if written.validate.is_some() && ensure == FileEnsure::Directory {
+            let message = "`validate` is not allowed with `ensure: directory`";
+            errors.push(
+                PropertyError::new(DiagnosticKind::Conflict, "validate", message)
+                    .with_hint("manage the file to check with a resource of its own"),
+            );
+        } else if written.validate.is_some() && !has_content {
             let message = "`validate` needs `content` or `source`";
             errors.push(
                 PropertyError::new(DiagnosticKind::Conflict, "validate", message)
@@ -115,13 +140,28 @@ impl DesiredFile {
             return Err(errors);
         }
         let mode = written.mode;
+        let rules = TreeRules {
+            recurse: written.recurse.unwrap_or_default(),
+            purge: written.purge.unwrap_or_default(),
+            force,
+            ignore,
+            mode: mode.map(|mode| mode.0),
+        };
+        let is_directory = ensure == FileEnsure::Directory;
+        let tree = DesiredTree {
+            source: written.source.as_ref().filter(|_| is_directory).map(|source| source.0.clone().into()),
+            rendered,
+            rules,
+        };
+        let is_tree = is_directory && (tree.source.is_some() || tree.rules.recurse || tree.rules.purge);
         Ok(Self {
             path: PathBuf::from(name),
+            tree: is_tree.then_some(tree),
             ensure,
             content: match (written.content, written.source) {
                 (Some(text), _) => Some(FileContent::Text(text.0)),
-                (None, Some(source)) => Some(FileContent::Source(source.0.into())),
-                (None, None) => None,
+                (None, Some(source)) if !is_directory => Some(FileContent::Source(source.0.into())),
+                (None, _) => None,
             },
             link_target: written.target.map(|target| target.0.into()),
             owner: written.owner.map(|owner| owner.0),
@@ -147,6 +187,46 @@ impl FileEnsure {
             Self::Link => "link",
         }
     }
+}
+
+/// Checks the properties of a directory with what is in it.
+fn tree_errors(name: &str, ensure: FileEnsure, written: &FileProperties) -> Vec<PropertyError> {
+    let conflict =
+        |property, message: String| PropertyError::new(DiagnosticKind::Conflict, property, message);
+    let mut errors = Vec::new();
+    let given = [
+        ("recurse", written.recurse.is_some()),
+        ("purge", written.purge.is_some()),
+        ("ignore", written.ignore.is_some()),
+    ];
+    for (property, _) in given.into_iter().filter(|(_, given)| *given && ensure != FileEnsure::Directory) {
+        let message = format!("`{property}` is only allowed with `ensure: directory`");
+        errors
+            .push(conflict(property, message).with_hint("add `ensure: directory`, or remove this property"));
+    }
+    if ensure != FileEnsure::Directory {
+        return errors;
+    }
+    let is_on = |flag: Option<bool>| flag == Some(true);
+    if is_on(written.purge) && Path::new(name).parent() == Some(Path::new("/")) {
+        let message =
+            format!("`purge` is not allowed for `{}`, which is directly below `/`", name.escape_debug());
+        errors.push(conflict("purge", message).with_hint("purge a directory in it"));
+    }
+    let is_tree = written.source.is_some() || is_on(written.purge) || is_on(written.recurse);
+    if written.ignore.is_some() && !is_tree {
+        let message = "`ignore` needs `source`, `recurse` or `purge`".to_owned();
+        errors.push(
+            conflict("ignore", message).with_hint("remove `ignore`: nothing in the directory is managed"),
+        );
+    }
+    let has_attribute = written.owner.is_some() || written.group.is_some() || written.mode.is_some();
+    if is_on(written.recurse) && !has_attribute {
+        let message = "`recurse` needs `owner`, `group` or `mode`".to_owned();
+        errors
+            .push(conflict("recurse", message).with_hint("add what everything in the directory is to have"));
+    }
+    errors
 }
 
 /// Checks `target`, and the attributes that a link does not have.

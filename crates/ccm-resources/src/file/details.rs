@@ -13,6 +13,7 @@ use super::posix::failure;
 use super::state::{Desired, FileState};
 use super::{diff, parents};
 use crate::accounts::Accounts;
+use crate::tree::report;
 
 /// Maximum number of entries to count in a directory that is to be removed.
 const MAX_COUNTED_ENTRIES: u64 = 1_000_000;
@@ -26,7 +27,8 @@ pub(super) fn complete(
     context: &Context<'_>,
 ) -> Result<(), Failure> {
     let files = context.host.files;
-    if file.ensure == FileEnsure::Absent {
+    let is_purged = file.tree.as_ref().is_some_and(|tree| tree.rules.purge);
+    if file.ensure == FileEnsure::Absent || is_purged {
         state.is_top_level = is_top_level(file, state, files);
     }
     let plan = plan(file, state);
@@ -54,6 +56,13 @@ fn complete_plan(
     context: &Context<'_>,
 ) -> Result<(), Failure> {
     let files = context.host.files;
+    let (plan, changes) = match plan {
+        FilePlan::Inside(own, changes) => (&**own, &changes[..]),
+        plan => (plan, &[][..]),
+    };
+    if let Some(inside) = state.inside.as_mut().filter(|_| !changes.is_empty()) {
+        inside.details = report::details(&file.path, changes, inside, file.sensitive, accounts, context);
+    }
     if *plan == FilePlan::MakeDirectory && state.found.parent_missing {
         state.missing_parents =
             parents::missing(&file.path, files, |parent| context.would_be_directory(parent))?;

@@ -55,6 +55,19 @@ impl DiffScope<'_> {
         let new = Side { exists: true, sha256: Some(&sums[1]), content: Some(change.new).filter(is_short) };
         between(self, old, new).0
     }
+
+    /// Returns the diff of a removal.
+    pub(crate) fn removal(&self, old: &[u8]) -> String {
+        let sum = sha256(old);
+        let content = Some(old).filter(|content| content.len() as u64 <= MAX_CONTENT);
+        let old = Side { exists: true, sha256: Some(&sum), content };
+        between(self, old, Side { exists: false, sha256: None, content: Some(&[]) }).0
+    }
+}
+
+/// Counts the changed lines; `None` unless both contents are text.
+pub(crate) fn count_changed_lines(old: &[u8], new: &[u8]) -> Option<ChangedLines> {
+    text(old).zip(text(new)).map(|(old, new)| changed_lines(&diff_of(old, new)))
 }
 
 #[derive(Clone, Copy)]

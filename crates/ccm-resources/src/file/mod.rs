@@ -15,16 +15,21 @@ mod values;
 
 use ccm_engine::{Provider, TypedResource};
 use ccm_model::{Claim, ClaimKind, Diagnostic, DiagnosticKind, PathKind, Resource};
-use ccm_properties::{CheckInput, PropertyError, TypeSpec, TypedProperties};
+use ccm_properties::{CheckInput, PropertyError, TreeSource, TreeTemplates, TypeSpec, TypedProperties};
 
 use decide::FileResource;
 use desired::{DesiredFile, FileContent};
 use posix::Posix;
 use properties::FileProperties;
 
+use crate::tree;
+
 pub(crate) use decide::mount_point;
-pub(crate) use diff::{ChangedContent, DiffScope, hidden_lines};
+pub(crate) use diff::{
+    ChangedContent, DiffScope, MAX_CONTENT, MAX_COUNTED, count_changed_lines, hidden_lines,
+};
 pub(crate) use posix::{back_up, failure as file_failure, mark_secret};
+pub(crate) use values::FileMode;
 
 #[derive(Debug)]
 pub(crate) struct FileType;
@@ -35,7 +40,7 @@ impl TypeSpec for FileType {
     }
 
     fn summary(&self) -> &'static str {
-        "Manages a file, directory or symbolic link: content, owner, group, mode, target."
+        "Manages a file, a directory with what is in it, or a symbolic link: content, owner, group, mode, target."
     }
 
     fn ensures(&self) -> &'static [&'static str] {
@@ -59,6 +64,14 @@ impl TypeSpec for FileType {
         Some(("source", "content"))
     }
 
+    fn tree_source(&self, ensure: Option<&str>) -> Option<TreeSource> {
+        (ensure == Some("directory")).then_some(TreeSource {
+            property: "source",
+            templates: TreeTemplates::Named,
+            data: None,
+        })
+    }
+
     fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
         let path = &*resource.id.name;
         let has_content = ["content", "source"].iter().any(|name| resource.properties.get(name).is_some());
@@ -79,7 +92,7 @@ impl TypedProperties for FileType {
 
     fn build(resource: &Resource, written: FileProperties) -> Result<DesiredFile, Vec<PropertyError>> {
         let ensure = resource.ensure.as_ref().map(|ensure| &*ensure.value);
-        DesiredFile::build(&resource.id.name, ensure, written)
+        DesiredFile::build(&resource.id.name, ensure, written, tree::rendered(resource))
     }
 
     fn warnings(file: &DesiredFile, checked: &CheckInput<'_>) -> Vec<Diagnostic> {

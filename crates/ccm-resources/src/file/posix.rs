@@ -1,23 +1,25 @@
 //! Provider posix: local files.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
 use ccm_host::{
-    BackupName, FileAttributes, FileError, FileStep, Files, HashPolicy, Host, InspectOptions, Local,
-    NewContent, NewFile, PathInfo, sha256,
+    BackupName, FileAttributes, FileError, FileKind, FileStep, Files, HashPolicy, Host, InspectOptions,
+    Local, NewContent, NewFile, PathInfo, sha256,
 };
 use ccm_model::{Failure, FailureKind, MissingPrerequisite};
 use ccm_redaction::Secrets;
 
 use super::decide::{FileEffect, FilePlan, FileResource, Removal, mount_point, plan};
-use super::desired::{DesiredFile, FileContent, FileEnsure};
+use super::desired::{DesiredFile, DesiredTree, FileContent, FileEnsure};
 use super::details;
 use super::diff;
 use super::link;
 use super::parents;
 use super::state::{Desired, FileState};
 use crate::accounts::Accounts;
+use crate::tree::{self, TreeState};
 use crate::validator::{NewText, validate};
 
 /// Maximum size of content that is read for a reported checksum alone.
@@ -62,9 +64,14 @@ impl Provider<FileResource> for Posix {
     ) -> Local<'a, Result<Vec<String>, Failure>> {
         Box::pin(async move {
             check_takeover(file, state, context.host.files)?;
-            if plan(file, state).writes_content() {
+            let plan = plan(file, state);
+            if plan.writes_content() {
                 validate_content(file, context).await?;
             }
+            if let FilePlan::Inside(_, changes) = &plan {
+                tree::execute::check(&file.path, changes, context.host.files)?;
+            }
+            warn_of_left_entries(state, context);
             let accounts = Accounts::of(context).await;
             Ok(cannot_chown(file, context.host.files, &accounts).into_iter().collect())
         })
@@ -77,6 +84,7 @@ impl Provider<FileResource> for Posix {
         context: &'a mut Context<'_>,
     ) -> Local<'a, Result<FileEffect, Failure>> {
         Box::pin(async move {
+            warn_of_left_entries(state, context);
             let is_written = plan(file, state).writes_content();
             let checked = if is_written { validate_content(file, context).await? } else { None };
             execute(file, state, checked.as_deref(), context)
@@ -148,6 +156,7 @@ fn status(
         desired.gid = number(file.group.as_deref(), "group", |name| accounts.group(name))?;
     }
     if before
+        && file.tree.is_none()
         && !context.describe_unchanged
         && let Some(unchanged) = unchanged_by_attributes(file, &desired, files)
     {
@@ -208,8 +217,44 @@ fn status(
     holds_secret = holds_secret || old.is_some_and(|content| redactor.finds(content));
     let mut state =
         FileState { found, desired, needed_by_ccm, can_back_up, diff, holds_secret, ..FileState::default() };
+    if let Some(tree) = &file.tree {
+        state.inside = inside(file, tree, &state, context)?;
+    }
     details::complete(file, &mut state, before, accounts, context)?;
     Ok(state)
+}
+
+/// Reads what a directory holds. A link in its place is refused later, and nothing can be in what does not exist.
+fn inside(
+    file: &DesiredFile,
+    tree: &DesiredTree,
+    state: &FileState,
+    context: &Context<'_>,
+) -> Result<Option<TreeState>, Failure> {
+    let files = context.host.files;
+    let mut inside = TreeState { uid: state.desired.uid, gid: state.desired.gid, ..TreeState::default() };
+    if state.found.link {
+        return Ok(Some(inside));
+    }
+    inside.managed = tree::status::managed(&file.path, context);
+    if let Some(source) = &tree.source {
+        if file.sensitive {
+            tree.rendered.values().for_each(|text| mark_secret(text, context.secrets));
+        }
+        let source = tree::source::Source {
+            path: &context.directory.join(source),
+            rendered: &tree.rendered,
+            ignore: &tree.rules.ignore,
+            templates: tree::source::TemplateFiles::Named,
+        };
+        inside.desired = tree::source::read(&source, &file.path, files)?;
+    }
+    let is_directory =
+        state.found.target.as_ref().is_some_and(|target| matches!(target.kind, FileKind::Directory { .. }));
+    if is_directory {
+        inside.found = tree::status::read(&file.path, &tree.rules, &inside.desired, &inside.managed, files)?;
+    }
+    Ok(Some(inside))
 }
 
 /// Returns the state of an unchanged file without managed content. The content is not read: the checksum
@@ -276,15 +321,35 @@ fn execute(
     checked: Option<&[u8]>,
     context: &mut Context<'_>,
 ) -> Result<FileEffect, Failure> {
-    let files = context.host.files;
     let is_same = state.found.target.as_ref().is_some_and(|target| target.is_same);
     let mut done = FileEffect { sha256: state.desired.sha256.clone(), size: state.desired.size, parents: 0 };
     if let (Some(FileContent::Text(text)), true) = (&file.content, is_same) {
         done.sha256 = Some(sha256(text.as_bytes()));
     }
-    let attributes = attributes(file, state);
     match plan(file, state) {
-        FilePlan::Keep(_) => {}
+        FilePlan::Inside(own, changes) => {
+            execute_plan(file, state, *own, checked, &mut done, context)?;
+            if let Some(inside) = &state.inside {
+                tree::execute::apply(&file.path, &changes, inside, file.backup, context)?;
+            }
+        }
+        plan => execute_plan(file, state, plan, checked, &mut done, context)?,
+    }
+    Ok(done)
+}
+
+fn execute_plan(
+    file: &DesiredFile,
+    state: &FileState,
+    plan: FilePlan,
+    checked: Option<&[u8]>,
+    done: &mut FileEffect,
+    context: &mut Context<'_>,
+) -> Result<(), Failure> {
+    let files = context.host.files;
+    let attributes = attributes(file, state);
+    match plan {
+        FilePlan::Keep(_) | FilePlan::Inside(..) => {}
         FilePlan::Fail(failure) => return Err(failure),
         FilePlan::Create | FilePlan::ReplaceLink(_) => {
             done.sha256 = write(file, checked, attributes, context)?.filter(|_| file.content.is_some());
@@ -323,7 +388,27 @@ fn execute(
             files.remove(&file.path, file.force).map_err(|error| failure(&error))?;
         }
     }
-    Ok(done)
+    Ok(())
+}
+
+/// Warns of entries of the source that are left to other resources.
+fn warn_of_left_entries(state: &FileState, context: &mut Context<'_>) {
+    let Some(inside) = &state.inside else { return };
+    let is_left = |path: &Path| {
+        let above = path
+            .ancestors()
+            .skip(1)
+            .find(|above| !above.as_os_str().is_empty() && inside.managed.is_tree(above));
+        above.map(Path::to_owned)
+    };
+    let left: BTreeSet<PathBuf> =
+        inside.desired.iter().filter_map(|desired| is_left(&desired.path)).collect();
+    for path in left {
+        context.warn(format!(
+            "what `source` holds for `{}` is not copied: another resource manages that directory",
+            path.display()
+        ));
+    }
 }
 
 fn attributes(file: &DesiredFile, state: &FileState) -> FileAttributes {

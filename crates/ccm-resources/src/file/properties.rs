@@ -13,7 +13,8 @@ properties! {
         /// Content of the file, written exactly. Without `content` and `source` only the attributes are managed,
         /// and a missing file is created empty.
         content: Text { sensitive: true, presentation: Presentation::Digest },
-        /// Local file to copy the content from; a relative path starts from the directory of the manifest.
+        /// Local file to copy the content from; a relative path starts from the directory of the manifest. With
+        /// `ensure: directory`, a directory to copy: templates (`.j2`) in it are rendered, and other files are copied.
         source: SourcePath,
         /// Owner, by name or number.
         owner: Principal { default: Some("not managed; new files belong to the user who runs ccm") },
@@ -23,8 +24,16 @@ properties! {
         mode: FileMode { default: Some("not managed; new files have `0644`, new directories `0755`") },
         /// Path that a link leads to: absolute, or relative to the directory of the link. Only with `ensure: link`.
         target: LinkTarget,
+        /// With `ensure: directory`, owner, group and mode hold for everything in the directory, and not only for what
+        /// `source` brings.
+        recurse: bool { default: Some("`false`") },
+        /// With `ensure: directory`, remove what neither `source` nor another resource declares in the directory.
+        purge: bool { default: Some("`false`") },
+        /// With `ensure: directory`, patterns of paths to leave alone, such as `*.swp` or `cache/**`. One without `/`
+        /// matches a name at any depth.
+        ignore: OneOrMany<Text>,
         /// With `ensure: absent`, remove a directory with everything in it. With `ensure: link`, replace a file or an
-        /// empty directory.
+        /// empty directory. With `purge`, remove undeclared directories that are not empty.
         force: bool { default: Some("`false`") },
         /// Copy the old content to ccm's state directory before it is replaced or removed.
         backup: bool { default: Some("`false`") },

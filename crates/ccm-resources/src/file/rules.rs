@@ -21,6 +21,8 @@ pub(crate) enum FileRule {
     Link(LinkChange),
     /// Link that is not followed because of its owner.
     UntrustedLink(u32),
+    /// Number of entries of the directory that are not as they should be.
+    Inside(usize),
     /// Present, but to be absent.
     Present(Removal),
     /// The present state does not allow the change.
@@ -41,6 +43,7 @@ impl Rule for FileRule {
             Self::Link(LinkChange::Retarget) => "other_target",
             Self::Link(LinkChange::ReplaceFile | LinkChange::ReplaceEmptyDirectory) => "no_link_but_file",
             Self::UntrustedLink(_) => "strangers_link",
+            Self::Inside(_) => "inside",
             Self::Present(_) => "present",
             Self::Conflict => "conflict",
         }
@@ -68,6 +71,8 @@ impl fmt::Display for FileRule {
             Self::UntrustedLink(owner) => {
                 write!(formatter, "it is a link owned by uid {owner}, which is not followed")
             }
+            Self::Inside(1) => formatter.write_str("1 entry in it differs"),
+            Self::Inside(number) => write!(formatter, "{number} entries in it differ"),
             Self::Present(what) => write!(formatter, "{what} exists"),
             Self::Conflict => formatter.write_str("it cannot be brought to the desired state"),
         }

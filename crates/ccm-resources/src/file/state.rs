@@ -11,6 +11,7 @@ use ccm_model::Fields;
 use serde_json::Value;
 
 use super::desired::{DesiredFile, FileContent};
+use crate::tree::TreeState;
 
 /// State of a path, with the desired values that depend on the machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -35,6 +36,8 @@ pub(crate) struct FileState {
     pub needed_by_ccm: bool,
     /// True if backups can be stored.
     pub can_back_up: bool,
+    /// What the directory holds, if that is managed.
+    pub inside: Option<TreeState>,
     pub diff: bool,
     /// True if the old or new content holds a secret.
     pub holds_secret: bool,
@@ -86,6 +89,9 @@ pub(crate) fn describe(file: &DesiredFile, state: &FileState) -> Described {
             ),
         ]),
     };
+    if let Some(inside) = &state.inside {
+        described.state.push("entries", inside.found.len());
+    }
     if let Some(link) = &state.link {
         described.state.push("target", link.to_string_lossy());
     }

@@ -18,6 +18,7 @@ mod removing;
 mod run;
 mod sensitive;
 mod strangers;
+mod trees;
 
 use ccm_model::Resource;
 

@@ -6,6 +6,7 @@ use super::super::values::{FileMode, LinkTarget};
 use super::*;
 use crate::decision_table::assert_rows;
 use crate::principal::Principal;
+use crate::tree::Rendered;
 
 const TABLE: &str = include_str!("../decide_table.txt");
 
@@ -20,7 +21,7 @@ fn file(ensure: &str, asks: &str) -> DesiredFile {
         target: (ensure == "link").then(|| LinkTarget("to".to_owned())),
         ..FileProperties::default()
     };
-    DesiredFile::build("/d/f", Some(ensure), properties).unwrap()
+    DesiredFile::build("/d/f", Some(ensure), properties, Rendered::default()).unwrap()
 }
 
 fn state(file: &DesiredFile, found: &str, differs: &str) -> FileState {
@@ -94,7 +95,8 @@ fn decisions_match_the_table() {
 #[test]
 fn advice_never_empties_a_directory_at_the_top() {
     for (path, advises) in [("/etc", false), ("/srv/app", true)] {
-        let file = DesiredFile::build(path, Some("absent"), FileProperties::default()).unwrap();
+        let file =
+            DesiredFile::build(path, Some("absent"), FileProperties::default(), Rendered::default()).unwrap();
         let state = FileState { is_top_level: !advises, ..state(&file, "full", "-") };
         let FilePlan::Fail(failure) = plan(&file, &state) else { panic!("{path}") };
         assert_eq!(failure.hints.iter().any(|hint| hint.contains("force")), advises, "{path}");

@@ -34,13 +34,18 @@ pub use beneath::read_beneath;
 pub use content::sha256;
 pub use create::create_file;
 pub use error::{FileError, FileStep};
+pub use inspect::open_file;
 pub use middleware::{FileChange, FilesMiddleware};
 pub use read::{is_transient, read_at_most, unescape};
 pub(crate) use remove::empty as empty_directory;
+#[cfg(feature = "archive")]
+pub(crate) use resolve::is_mount_point;
 pub(crate) use resolve::{ResolvedPath, as_io as resolution_error, canonical};
 pub use system::SystemFiles;
 pub use walk::walk_order;
-pub use write::is_temp_path;
+#[cfg(feature = "archive")]
+pub(crate) use write::temp_name;
+pub use write::{StagedFile, is_temp_path};
 
 /// Inspects and changes files. Paths are absolute and canonical unless a method says otherwise. A link among
 /// the parents of a path is followed if it belongs to root, to the user who runs ccm or to the owner of the

@@ -58,6 +58,7 @@
 )]
 
 mod account;
+mod archive;
 mod clock;
 mod command;
 mod configuration;
@@ -65,6 +66,7 @@ mod credentials;
 mod environment;
 mod executor;
 mod files;
+mod http;
 pub mod launcher;
 mod local_time;
 mod machine;
@@ -78,6 +80,10 @@ mod started_by;
 pub mod state;
 
 pub use account::{Account, AccountError, Identity};
+pub use archive::{
+    ArchiveFormat, EntryError, ExtractError, ExtractRequest, Extracted, MAX_ARCHIVE_ENTRIES,
+    MAX_ARCHIVE_RATIO, extract,
+};
 pub use clock::{Clock, SystemClock, after};
 pub use command::{
     Cancellation, CancellationLevel, CancellationSource, CapturedOutput, Command, CommandOrigin, Enforced,
@@ -101,9 +107,13 @@ pub use executor::{
 pub use files::{
     BACKUP_METADATA_ENDING, BACKUPS, BackupMetadata, BackupName, FileAttributes, FileChange, FileError,
     FileInfo, FileKind, FileStep, Files, FilesMiddleware, HashPolicy, InspectOptions, NewContent, NewFile,
-    PathInfo, ReadContent, SystemFiles, TreeEntry, TreeEntryKind, TreeSize, WalkStep, backup_stem,
-    create_file, files_below, is_temp_path, is_transient, read_at_most, read_beneath, sha256, slug, unescape,
-    walk_order,
+    PathInfo, ReadContent, StagedFile, SystemFiles, TreeEntry, TreeEntryKind, TreeSize, WalkStep,
+    backup_stem, create_file, files_below, is_temp_path, is_transient, open_file, read_at_most, read_beneath,
+    sha256, slug, unescape, walk_order,
+};
+pub use http::{
+    Downloaded, HeaderField, HttpCredentials, HttpError, HttpRequest, HttpUrl, IDLE_TIMEOUT, OnProgress,
+    ProxySettings, UrlError, download,
 };
 pub use local_time::LocalZone;
 pub use machine::{Interface, InterfaceFlag, Kernel, Machine, Space, SystemMachine};

@@ -194,6 +194,11 @@ pub(super) fn open_unlinked(path: &Path) -> Result<OwnedFd, FileError> {
     open_regular(&resolved, entry)
 }
 
+/// Opens a regular file to read, under the rules of [`Files::read`](super::Files::read).
+pub fn open_file(path: &Path) -> Result<std::fs::File, FileError> {
+    open_source(path).map(Into::into)
+}
+
 fn only_regular(path: &Path, entry: PathEntry) -> Result<(), FileError> {
     match entry.kind_with_article() {
         None => Ok(()),

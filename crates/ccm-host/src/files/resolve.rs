@@ -248,7 +248,7 @@ pub(crate) fn as_io(error: FileError) -> io::Error {
     }
 }
 
-pub(super) fn is_mount_point(descriptor: impl AsFd, stat: &Stat, parent: &Stat) -> Result<bool, Errno> {
+pub(crate) fn is_mount_point(descriptor: impl AsFd, stat: &Stat, parent: &Stat) -> Result<bool, Errno> {
     let result = statx(descriptor, "", AtFlags::EMPTY_PATH | AtFlags::SYMLINK_NOFOLLOW, StatxFlags::TYPE);
     match result {
         Ok(found) if found.stx_attributes_mask.contains(StatxAttributes::MOUNT_ROOT) => {

@@ -1,8 +1,9 @@
 //! Writing a file: a temporary file beside it is completed, synced and renamed.
 
+use std::borrow::Borrow;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, Write as _};
+use std::io::{self, Seek as _, Write as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -61,17 +62,23 @@ fn replace(
     attributes: FileAttributes,
     cancellation: &Cancellation,
 ) -> Result<String, FileError> {
+    let resolved = replaceable(path, attributes)?;
+    let old = OldFile::of(&resolved)?;
+    let temp = TempFile::make(&resolved)?;
+    let sha256 = temp.fill(attributes, old, || temp.content(source, cancellation))?;
+    temp.rename_into_place(&resolved.name)?;
+    Ok(sha256)
+}
+
+/// Resolves the path of a file that may be replaced.
+fn replaceable(path: &Path, attributes: FileAttributes) -> Result<ResolvedPath, FileError> {
     let resolved = ResolvedPath::find(path)?;
     if resolved.name.is_empty() {
         return Err(FileError::Root);
     }
     resolved.check_mount_point()?;
     resolved.check_shared_directory(attributes.uid)?;
-    let old = OldFile::of(&resolved)?;
-    let temp = TempFile::make(&resolved)?;
-    let sha256 = temp.fill(source, attributes, old, cancellation)?;
-    temp.rename_into_place(&resolved, &resolved.name)?;
-    Ok(sha256)
+    Ok(resolved)
 }
 
 /// Copies an open file to a new file that only the user who runs ccm can read: until the copy is complete,
@@ -89,7 +96,7 @@ pub(super) fn write_private_copy(
     let file = File::from(temp.file.try_clone().map_err(unwritten)?);
     content::copy(from, from_path, &Writable { file, path: &temp.path }, cancellation)?;
     fsync(&temp.file).map_err(at(FileStep::Sync))?;
-    temp.rename_into_place(resolved, name)
+    temp.rename_into_place(name)
 }
 
 /// Writes a new file like [`write_private_copy`], from memory.
@@ -100,7 +107,7 @@ pub(super) fn write_private(resolved: &ResolvedPath, content: &[u8], name: &OsSt
     let unwritten = |error: io::Error| FileError::step(&temp.path, FileStep::Content, error);
     File::from(temp.file.try_clone().map_err(unwritten)?).write_all(content).map_err(unwritten)?;
     fsync(&temp.file).map_err(at(FileStep::Sync))?;
-    temp.rename_into_place(resolved, name)
+    temp.rename_into_place(name)
 }
 
 /// State of the regular file that is replaced, or of the target of the link that is replaced.
@@ -161,39 +168,40 @@ impl OldFile {
 }
 
 /// Temporary file beside the file that it replaces. It is removed with this value unless it was renamed.
-struct TempFile<'p> {
+struct TempFile<R: Borrow<ResolvedPath>> {
     path: PathBuf,
-    target: &'p Path,
+    resolved: R,
     name: OsString,
-    parent: &'p OwnedFd,
     file: OwnedFd,
     in_place: bool,
 }
 
-impl<'p> TempFile<'p> {
-    fn make(resolved: &'p ResolvedPath) -> Result<Self, FileError> {
-        let name = temp_name(&resolved.name);
-        let path = resolved.parent_path().join(&name);
-        match unlinkat(&resolved.parent, &name, AtFlags::empty()) {
+impl<R: Borrow<ResolvedPath>> TempFile<R> {
+    fn make(resolved: R) -> Result<Self, FileError> {
+        let replaced: &ResolvedPath = resolved.borrow();
+        let name = temp_name(&replaced.name);
+        let path = replaced.parent_path().join(&name);
+        match unlinkat(&replaced.parent, &name, AtFlags::empty()) {
             Ok(()) | Err(Errno::NOENT) => {}
-            Err(error) => return Err(leftover(resolved, path, &name, error)),
+            Err(error) => return Err(leftover(replaced, path, &name, error)),
         }
-        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::WRONLY | OFlags::CLOEXEC;
-        let file = openat(&resolved.parent, &name, flags, Mode::RUSR | Mode::WUSR);
+        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::RDWR | OFlags::CLOEXEC;
+        let file = openat(&replaced.parent, &name, flags, Mode::RUSR | Mode::WUSR);
         let file = file.map_err(FileError::at(&path, FileStep::Create))?;
-        Ok(Self { path, target: &resolved.path, name, parent: &resolved.parent, file, in_place: false })
+        Ok(Self { path, resolved, name, file, in_place: false })
     }
 
+    /// Fills the file by a function, and gives it its attributes.
     fn fill(
         &self,
-        source: ContentSource<'_>,
         attributes: FileAttributes,
         mut old: Option<OldFile>,
-        cancellation: &Cancellation,
+        fill: impl FnOnce() -> Result<String, FileError>,
     ) -> Result<String, FileError> {
         let at = |step| FileError::at(&self.path, step);
+        let resolved: &ResolvedPath = self.resolved.borrow();
         let stat = fstat(&self.file).map_err(at(FileStep::Inspect))?;
-        let directory = fstat(self.parent).map_err(at(FileStep::Inspect))?;
+        let directory = fstat(&resolved.parent).map_err(at(FileStep::Inspect))?;
         let inherits = inherits(&directory, &stat, attributes);
         let desired = match &mut old {
             Some(old) => old.inherited_by(attributes),
@@ -206,7 +214,7 @@ impl<'p> TempFile<'p> {
             let is_given =
                 (attributes.uid.is_some() || uid.is_none()) && (attributes.gid.is_some() || gid.is_none());
             let step = if is_given { FileStep::Owner(owner_names) } else { FileStep::KeepOwner(owner_names) };
-            fchown(&self.file, uid, gid).map_err(FileError::at(self.target, step))?;
+            fchown(&self.file, uid, gid).map_err(FileError::at(&resolved.path, step))?;
         }
         let refused = |refused| attribute_error(&self.path, refused);
         if let Some(old) = &old {
@@ -220,7 +228,7 @@ impl<'p> TempFile<'p> {
         if desired.mode.is_some() {
             plain?;
         }
-        let sha256 = self.content(source, cancellation)?;
+        let sha256 = fill()?;
         if mode & SPECIAL != 0 {
             fchmod(&self.file, Mode::from_raw_mode(mode)).map_err(at(FileStep::Mode))?;
         }
@@ -251,21 +259,64 @@ impl<'p> TempFile<'p> {
         }
     }
 
-    fn rename_into_place(mut self, resolved: &ResolvedPath, name: &OsStr) -> Result<(), FileError> {
+    fn rename_into_place(mut self, name: &OsStr) -> Result<(), FileError> {
+        let resolved: &ResolvedPath = self.resolved.borrow();
         let directory = resolved.open_parent()?;
         renameat(&resolved.parent, &self.name, &resolved.parent, name)
             .map_err(FileError::at(&resolved.path, FileStep::Rename))?;
         self.in_place = true;
+        let resolved: &ResolvedPath = self.resolved.borrow();
         sync(&directory, &resolved.parent_path()).map_err(FileError::after_change)
     }
 }
 
-impl Drop for TempFile<'_> {
+impl<R: Borrow<ResolvedPath>> Drop for TempFile<R> {
     fn drop(&mut self) {
         if !self.in_place {
             // The error that led here is the one to report. The next run tries again.
-            let _ = unlinkat(self.parent, &self.name, AtFlags::empty());
+            let _ = unlinkat(&self.resolved.borrow().parent, &self.name, AtFlags::empty());
         }
+    }
+}
+
+/// New file beside the one that it will replace, filled by the caller. It is removed with this value unless it
+/// was moved into place.
+pub struct StagedFile {
+    temp: TempFile<ResolvedPath>,
+    attributes: FileAttributes,
+}
+
+impl StagedFile {
+    /// Makes an empty file that only the user who runs ccm can use. The rules of [`Files::write`](super::Files::write)
+    /// hold.
+    pub fn make(path: &Path, attributes: FileAttributes) -> Result<Self, FileError> {
+        let resolved = replaceable(path, attributes)?;
+        // What can't be kept is found before the file is filled.
+        OldFile::of(&resolved)?;
+        Ok(Self { temp: TempFile::make(resolved)?, attributes })
+    }
+
+    /// Opens the file at its beginning, to write or to read.
+    pub fn open(&self) -> Result<File, FileError> {
+        let unreadable = |error: io::Error| FileError::step(&self.temp.path, FileStep::Content, error);
+        let mut file = File::from(self.temp.file.try_clone().map_err(unreadable)?);
+        file.rewind().map_err(unreadable)?;
+        Ok(file)
+    }
+
+    /// Path while the file is filled.
+    pub fn path(&self) -> &Path {
+        &self.temp.path
+    }
+
+    /// Gives the file its attributes, syncs it to the disk and moves it into place, in one step.
+    pub fn place(self) -> Result<(), FileError> {
+        // The old file may have changed in the time that the new one took.
+        let resolved = replaceable(&self.temp.resolved.path, self.attributes)?;
+        let old = OldFile::of(&resolved)?;
+        self.temp.fill(self.attributes, old, || Ok(String::new()))?;
+        let name = self.temp.resolved.name.clone();
+        self.temp.rename_into_place(&name)
     }
 }
 
@@ -287,7 +338,7 @@ pub fn is_temp_path(path: &Path) -> bool {
 }
 
 /// Returns the name of the temporary file.
-pub(super) fn temp_name(name: &OsStr) -> OsString {
+pub(crate) fn temp_name(name: &OsStr) -> OsString {
     let temp = |name: &OsStr| {
         let mut temp = OsString::from(".");
         temp.push(name);

@@ -1,0 +1,59 @@
+//! One extraction, from the open archive to the files in their places.
+
+use std::path::PathBuf;
+
+use super::decompression::{Budget, open};
+use super::entry::Entry;
+use super::staging::Staging;
+use super::stop::Stop;
+use super::tar::TarSource;
+use super::zip::ZipSource;
+use super::{ArchiveFormat, EntryError, ExtractError, ExtractRequest, Extracted, placement, tar, zip};
+
+/// Maximum length of a name in a message.
+const MAX_SHOWN: usize = 200;
+
+/// Reads the next part of the content of an entry; 0 at its end.
+pub(super) type ReadPart<'a> = dyn FnMut(&mut [u8]) -> Result<usize, ExtractError> + 'a;
+
+/// Receives the entries of an archive in their order.
+pub(super) trait Receiver {
+    fn receive(&mut self, entry: &Entry, content: &mut ReadPart<'_>) -> Result<(), ExtractError>;
+}
+
+/// Returns the error of an entry.
+pub(super) fn refused(name: &[u8], problem: EntryError) -> ExtractError {
+    let name = String::from_utf8_lossy(name);
+    let mut entry: String = name.chars().take(MAX_SHOWN).collect::<String>().escape_debug().to_string();
+    if name.chars().nth(MAX_SHOWN).is_some() {
+        entry.push('…');
+    }
+    ExtractError::Entry { entry, problem }
+}
+
+/// Extracts an archive. Before files are moved into place, an error leaves nothing behind.
+pub(super) fn unpack(request: ExtractRequest, stop: &Stop) -> Result<Extracted, ExtractError> {
+    let unreadable = |source| ExtractError::Read { path: request.path.clone(), source };
+    let length = request.archive.metadata().map_err(unreadable)?.len();
+    let budget = Budget::new(request.max_size, length);
+    let mut staging = Staging::make(&request, stop)?;
+    let path: PathBuf = request.path.clone();
+    if request.format == ArchiveFormat::Zip {
+        let source = ZipSource { file: request.archive, path, length, budget, stop: stop.clone() };
+        zip::walk(&source, &mut staging)?;
+    } else {
+        let reader = open(request.archive, request.format)
+            .map_err(|source| ExtractError::Read { path: path.clone(), source })?;
+        let source = TarSource { reader, path, budget, stop: stop.clone() };
+        tar::walk(source, &mut staging)?;
+    }
+    let extracted = staging.extracted();
+    if extracted.files + extracted.directories == 0 {
+        return Err(ExtractError::Empty { stripped: request.strip_components > 0 });
+    }
+    placement::check(&staging)?;
+    staging.sync()?;
+    stop.check()?;
+    placement::place(&staging, request.last.as_deref())?;
+    Ok(extracted)
+}

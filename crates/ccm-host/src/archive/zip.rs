@@ -1,0 +1,313 @@
+//! Reading zip files by their central directory. Local headers have to agree with it.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read as _, Seek as _, SeekFrom, Take};
+use std::os::unix::fs::FileExt as _;
+use std::path::PathBuf;
+
+use flate2::Crc;
+use flate2::bufread::DeflateDecoder;
+
+use super::decompression::Budget;
+use super::entry::{Entry, EntryKind, MAX_PATH};
+use super::stop::Stop;
+use super::unpack::{Receiver, refused};
+use super::{EntryError, ExtractError, MAX_ARCHIVE_ENTRIES};
+
+/// Maximum size of the central directory.
+const MAX_DIRECTORY: u64 = 256 << 20;
+
+const END: [u8; 4] = *b"PK\x05\x06";
+const END64: [u8; 4] = *b"PK\x06\x06";
+const LOCATOR64: [u8; 4] = *b"PK\x06\x07";
+const CENTRAL: [u8; 4] = *b"PK\x01\x02";
+const LOCAL: [u8; 4] = *b"PK\x03\x04";
+
+/// Length of the fixed part of each record.
+const END_LENGTH: usize = 22;
+const CENTRAL_LENGTH: usize = 46;
+const LOCAL_LENGTH: usize = 30;
+
+const ENCRYPTED: u16 = 1;
+
+/// Zip file, within the limits of the extraction.
+pub(super) struct ZipSource {
+    pub file: File,
+    pub path: PathBuf,
+    pub length: u64,
+    pub budget: Budget,
+    pub stop: Stop,
+}
+
+/// Entry of the central directory.
+struct Central {
+    name: Vec<u8>,
+    is_unix: bool,
+    attributes: u32,
+    flags: u16,
+    method: u16,
+    crc: u32,
+    compressed: u64,
+    size: u64,
+    offset: u64,
+}
+
+/// Passes each entry to the receiver.
+pub(super) fn walk(source: &ZipSource, receiver: &mut dyn Receiver) -> Result<(), ExtractError> {
+    let entries = source.central_directory()?;
+    let mut parts: Vec<(u64, u64, usize)> = Vec::with_capacity(entries.len());
+    for (index, entry) in entries.iter().enumerate() {
+        source.stop.check()?;
+        let start = source.content_start(entry)?;
+        let end = start.checked_add(entry.compressed).filter(|end| *end <= source.length);
+        parts.push((entry.offset, end.ok_or_else(|| source.damaged("it is cut off"))?, index));
+    }
+    // Parts that overlap make a small file grow without end.
+    parts.sort_unstable();
+    if let Some(pair) = parts.windows(2).find(|pair| pair[0].1 > pair[1].0) {
+        return Err(refused(&entries[pair[1].2].name, EntryError::Overlap));
+    }
+    entries.iter().try_for_each(|entry| source.pass(entry, receiver))
+}
+
+impl ZipSource {
+    fn central_directory(&self) -> Result<Vec<Central>, ExtractError> {
+        let (count, size, start) = self.find_directory()?;
+        if count > MAX_ARCHIVE_ENTRIES {
+            return Err(ExtractError::TooManyEntries { max: MAX_ARCHIVE_ENTRIES });
+        }
+        let is_inside = start.checked_add(size).is_some_and(|end| end <= self.length);
+        if size > MAX_DIRECTORY || !is_inside {
+            return Err(self.damaged("its directory is damaged"));
+        }
+        let bytes = self.bytes_at(start, usize::try_from(size).unwrap_or(usize::MAX))?;
+        let mut rest = &bytes[..];
+        let mut entries = Vec::new();
+        while !rest.is_empty() {
+            let damaged = || self.damaged("its directory is damaged");
+            let (entry, after) = parse_central(rest).ok_or_else(damaged)?;
+            rest = after;
+            entries.push(entry);
+        }
+        if entries.len() as u64 != count {
+            return Err(self.damaged("its directory does not have the number of entries that it names"));
+        }
+        Ok(entries)
+    }
+
+    /// Returns the number of entries, and the length and the start of the directory.
+    fn find_directory(&self) -> Result<(u64, u64, u64), ExtractError> {
+        let tail = self.length.min((END_LENGTH + usize::from(u16::MAX)) as u64);
+        let start = self.length - tail;
+        let bytes = self.bytes_at(start, usize::try_from(tail).unwrap_or_default())?;
+        let at = (0..bytes.len().saturating_sub(END_LENGTH - 1)).rev().find(|at| {
+            let comment = u16_at(&bytes, at + 20).map(usize::from);
+            bytes[*at..].starts_with(&END) && comment == Some(bytes.len() - at - END_LENGTH)
+        });
+        let damaged = || self.damaged("it is no zip file, or it is cut off");
+        let at = at.ok_or_else(damaged)?;
+        let field = |offset| u32_at(&bytes, at + offset).map(u64::from);
+        let count = u16_at(&bytes, at + 10).map(u64::from);
+        let (count, size, directory) =
+            (count.ok_or_else(damaged)?, field(12).ok_or_else(damaged)?, field(16).ok_or_else(damaged)?);
+        let locator = at.checked_sub(20).map(|locator| &bytes[locator..]);
+        let Some(locator) = locator.filter(|locator| locator.starts_with(&LOCATOR64)) else {
+            return Ok((count, size, directory));
+        };
+        let end64 = u64_at(locator, 8).filter(|end64| *end64 < self.length).ok_or_else(damaged)?;
+        let end64 = self.bytes_at(end64, 56)?;
+        if !end64.starts_with(&END64) {
+            return Err(damaged());
+        }
+        let field = |offset| u64_at(&end64, offset).ok_or_else(damaged);
+        Ok((field(32)?, field(40)?, field(48)?))
+    }
+
+    /// Returns where the content begins, after the local header, which has to have the same name.
+    fn content_start(&self, entry: &Central) -> Result<u64, ExtractError> {
+        let header = self.bytes_at(entry.offset, LOCAL_LENGTH)?;
+        let damaged = || refused(&entry.name, EntryError::Damaged);
+        let lengths = u16_at(&header, 26).zip(u16_at(&header, 28));
+        let (name, extra) = lengths.filter(|_| header.starts_with(&LOCAL)).ok_or_else(damaged)?;
+        let name_start = entry.offset + LOCAL_LENGTH as u64;
+        if self.bytes_at(name_start, usize::from(name))? != entry.name {
+            return Err(damaged());
+        }
+        Ok(name_start + u64::from(name) + u64::from(extra))
+    }
+
+    fn pass(&self, central: &Central, receiver: &mut dyn Receiver) -> Result<(), ExtractError> {
+        let problem = |problem| refused(&central.name, problem);
+        if central.flags & ENCRYPTED != 0 {
+            return Err(problem(EntryError::Encrypted));
+        }
+        if central.name.contains(&b'\\') {
+            return Err(problem(EntryError::Character));
+        }
+        self.budget.take(central.size)?;
+        let kind = kind_of(central).map_err(problem)?;
+        let mode = central.is_unix.then_some(central.attributes >> 16 & 0o7777).filter(|mode| *mode != 0);
+        let mut content = self.open(central)?;
+        if matches!(kind, EntryKind::Link(_)) {
+            let mut text = vec![0; usize::try_from(central.size).unwrap_or_default().min(MAX_PATH)];
+            let mut filled = 0;
+            while filled < text.len() {
+                match content.read(&mut text[filled..])? {
+                    0 => break,
+                    length => filled += length,
+                }
+            }
+            content.finish()?;
+            text.truncate(filled);
+            let entry =
+                Entry { name: central.name.clone(), kind: EntryKind::Link(text), mode, modified: None };
+            return receiver.receive(&entry, &mut |_| Ok(0));
+        }
+        let entry = Entry { name: central.name.clone(), kind, mode, modified: None };
+        receiver.receive(&entry, &mut |buffer| content.read(buffer))?;
+        content.finish()
+    }
+
+    fn open<'s>(&'s self, central: &'s Central) -> Result<ZipContent<'s>, ExtractError> {
+        let start = self.content_start(central)?;
+        let unreadable = |source| self.unreadable(source);
+        let mut file = self.file.try_clone().map_err(unreadable)?;
+        file.seek(SeekFrom::Start(start)).map_err(unreadable)?;
+        let raw = BufReader::with_capacity(64 << 10, file.take(central.compressed));
+        let content = match central.method {
+            0 => Method::Stored(raw),
+            8 => Method::Deflated(Box::new(DeflateDecoder::new(raw))),
+            _ => return Err(refused(&central.name, EntryError::Method)),
+        };
+        Ok(ZipContent { source: self, central, content, crc: Crc::new(), read: 0 })
+    }
+
+    fn bytes_at(&self, start: u64, length: usize) -> Result<Vec<u8>, ExtractError> {
+        let is_inside = start.checked_add(length as u64).is_some_and(|end| end <= self.length);
+        if !is_inside {
+            return Err(self.damaged("it is cut off"));
+        }
+        let mut bytes = vec![0; length];
+        self.file.read_exact_at(&mut bytes, start).map_err(|source| self.unreadable(source))?;
+        Ok(bytes)
+    }
+
+    fn unreadable(&self, source: io::Error) -> ExtractError {
+        ExtractError::Read { path: self.path.clone(), source }
+    }
+
+    fn damaged(&self, reason: &'static str) -> ExtractError {
+        self.unreadable(io::Error::new(io::ErrorKind::InvalidData, reason))
+    }
+}
+
+enum Method {
+    Stored(BufReader<Take<File>>),
+    Deflated(Box<DeflateDecoder<BufReader<Take<File>>>>),
+}
+
+/// Content of an entry, whose length and checksum are verified.
+struct ZipContent<'s> {
+    source: &'s ZipSource,
+    central: &'s Central,
+    content: Method,
+    crc: Crc,
+    read: u64,
+}
+
+impl ZipContent<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, ExtractError> {
+        self.source.stop.check()?;
+        let read = match &mut self.content {
+            Method::Stored(content) => content.read(buffer),
+            Method::Deflated(content) => content.read(buffer),
+        };
+        let length = read.map_err(|_| self.damaged())?;
+        self.crc.update(&buffer[..length]);
+        self.read += length as u64;
+        // The directory has named the length, and the limit was checked with that.
+        if self.read > self.central.size { Err(self.damaged()) } else { Ok(length) }
+    }
+
+    fn finish(mut self) -> Result<(), ExtractError> {
+        let mut rest = [0; 512];
+        while self.read(&mut rest)? > 0 {}
+        let is_whole = self.read == self.central.size && self.crc.sum() == self.central.crc;
+        if is_whole { Ok(()) } else { Err(self.damaged()) }
+    }
+
+    fn damaged(&self) -> ExtractError {
+        refused(&self.central.name, EntryError::Damaged)
+    }
+}
+
+fn kind_of(entry: &Central) -> Result<EntryKind, EntryError> {
+    const TYPE: u32 = 0o17_0000;
+    let is_directory = entry.name.ends_with(b"/");
+    match entry.attributes >> 16 & TYPE {
+        0o12_0000 if entry.is_unix => Ok(EntryKind::Link(Vec::new())),
+        0o02_0000 | 0o06_0000 if entry.is_unix => Err(EntryError::Device),
+        0o01_0000 | 0o14_0000 if entry.is_unix => Err(EntryError::Pipe),
+        _ if is_directory => Ok(EntryKind::Directory),
+        0o04_0000 if entry.is_unix => Ok(EntryKind::Directory),
+        _ => Ok(EntryKind::File { size: entry.size }),
+    }
+}
+
+/// Parses the first entry, and returns what follows.
+fn parse_central(bytes: &[u8]) -> Option<(Central, &[u8])> {
+    if !bytes.starts_with(&CENTRAL) {
+        return None;
+    }
+    let lengths = [28, 30, 32].map(|at| u16_at(bytes, at).map(usize::from));
+    let [name, extra, comment] = [lengths[0]?, lengths[1]?, lengths[2]?];
+    let extra_start = CENTRAL_LENGTH + name;
+    let end = extra_start + extra + comment;
+    let mut entry = Central {
+        name: bytes.get(CENTRAL_LENGTH..extra_start)?.to_vec(),
+        // Unix, and macOS, whose files have the permissions of Unix.
+        is_unix: matches!(bytes.get(5)?, 3 | 19),
+        attributes: u32_at(bytes, 38)?,
+        flags: u16_at(bytes, 8)?,
+        method: u16_at(bytes, 10)?,
+        crc: u32_at(bytes, 16)?,
+        compressed: u32_at(bytes, 20)?.into(),
+        size: u32_at(bytes, 24)?.into(),
+        offset: u32_at(bytes, 42)?.into(),
+    };
+    apply_zip64(bytes.get(extra_start..extra_start + extra)?, &mut entry)?;
+    Some((entry, bytes.get(end..)?))
+}
+
+/// Replaces numbers that do not fit into 32 bits.
+fn apply_zip64(mut extra: &[u8], entry: &mut Central) -> Option<()> {
+    const ZIP64: u16 = 1;
+    const IS_LONG: u64 = u32::MAX as u64;
+    while extra.len() >= 4 {
+        let (id, length) = (u16_at(extra, 0)?, usize::from(u16_at(extra, 2)?));
+        let mut field = extra.get(4..4 + length)?;
+        extra = &extra[4 + length..];
+        if id != ZIP64 {
+            continue;
+        }
+        for number in [&mut entry.size, &mut entry.compressed, &mut entry.offset] {
+            if *number == IS_LONG {
+                *number = u64_at(field, 0)?;
+                field = &field[8..];
+            }
+        }
+    }
+    Some(())
+}
+
+fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+    Some(u16::from_le_bytes(bytes.get(at..at + 2)?.try_into().ok()?))
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
+    Some(u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?))
+}

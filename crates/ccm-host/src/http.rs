@@ -1,0 +1,136 @@
+//! Downloads by HTTP. They run on a thread of their own, so that a silent server or a slow disk holds up nothing
+//! but the download itself.
+
+#[cfg(feature = "http")]
+mod connection;
+mod error;
+mod proxy;
+#[cfg(feature = "http")]
+mod response;
+#[cfg(feature = "http")]
+mod sink;
+#[cfg(feature = "http")]
+mod tls;
+#[cfg(feature = "http")]
+mod transfer;
+mod url;
+
+use std::fmt;
+use std::fs::File;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::command::Cancellation;
+
+pub use error::HttpError;
+pub use proxy::ProxySettings;
+pub use url::{HttpCredentials, HttpUrl, UrlError};
+
+/// Time without a byte after which a connection counts as dead.
+pub const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Request for a file of a web server.
+#[derive(Clone, Debug)]
+pub struct HttpRequest {
+    /// Address of the file. Credentials in it are used unless `credentials` are given.
+    pub url: HttpUrl,
+    /// Additional header fields. They are only sent to the server of `url`.
+    pub headers: Vec<HeaderField>,
+    /// User and password. They are only sent to the server of `url`.
+    pub credentials: Option<HttpCredentials>,
+    /// File with certificates to trust in place of those of the system.
+    pub ca_file: Option<PathBuf>,
+    /// Proxies.
+    pub proxies: ProxySettings,
+    /// Maximum length of the file in bytes.
+    pub max_size: u64,
+    /// Time limit of the whole download.
+    pub timeout: Option<Duration>,
+    /// Time without a byte after which a connection counts as dead.
+    pub idle_timeout: Duration,
+}
+
+/// Field of the header of a request. Its value may be a secret and is not displayed.
+#[derive(Clone, PartialEq, Eq)]
+pub struct HeaderField {
+    /// Name of the field.
+    pub name: String,
+    /// Value of the field.
+    pub value: String,
+}
+
+impl fmt::Debug for HeaderField {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "HeaderField({})", self.name)
+    }
+}
+
+/// File that was downloaded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Downloaded {
+    /// The sha256 in hexadecimal digits.
+    pub sha256: String,
+    /// Length in bytes.
+    pub size: u64,
+    /// Number of times that an interrupted transfer was continued.
+    pub resumed: u32,
+}
+
+/// Receiver of the progress of a download: bytes so far, and all bytes if the server names their number.
+pub type OnProgress = Box<dyn Fn(u64, Option<u64>) + Send>;
+
+impl HttpRequest {
+    /// Builds a request with default limits.
+    pub fn new(url: HttpUrl, max_size: u64) -> Self {
+        Self {
+            url,
+            headers: Vec::new(),
+            credentials: None,
+            ca_file: None,
+            proxies: ProxySettings::default(),
+            max_size,
+            timeout: None,
+            idle_timeout: IDLE_TIMEOUT,
+        }
+    }
+}
+
+/// Downloads a file to an open, empty one. A cancellation ends the download at once, and so does dropping the
+/// future; the file then holds a part.
+#[cfg(feature = "http")]
+pub async fn download(
+    request: HttpRequest,
+    file: File,
+    cancellation: &Cancellation,
+    on_progress: OnProgress,
+) -> Result<Downloaded, HttpError> {
+    use crate::command::CancellationLevel;
+
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let (sender, result) = tokio::sync::oneshot::channel();
+    let thread = std::thread::Builder::new().name("download".to_owned());
+    let started = thread.spawn(move || {
+        // An error means that nobody waits any more.
+        let _ = sender.send(transfer::run(&request, file, stopped, &on_progress));
+    });
+    started.map_err(HttpError::Thread)?;
+    let ended = tokio::select! {
+        biased;
+        () = cancellation.reached(CancellationLevel::Stop) => Err(HttpError::Cancelled),
+        result = result => result.unwrap_or(Err(HttpError::Cancelled)),
+    };
+    drop(stop);
+    ended
+}
+
+/// Returns an error: this program was built without downloads.
+#[cfg(not(feature = "http"))]
+#[expect(clippy::unused_async, reason = "it is called like the other one")]
+pub async fn download(
+    request: HttpRequest,
+    _file: File,
+    _cancellation: &Cancellation,
+    _on_progress: OnProgress,
+) -> Result<Downloaded, HttpError> {
+    Err(HttpError::Unavailable { url: request.url })
+}

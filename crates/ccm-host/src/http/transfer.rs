@@ -1,0 +1,303 @@
+//! The transfer of one file: redirects, limits, and going on after a broken connection.
+
+use std::fs::File;
+use std::future::Future;
+use std::io;
+use std::time::{Duration, Instant};
+
+use http_body_util::{BodyExt as _, Empty};
+use hyper::body::{Bytes, Incoming};
+use hyper::client::conn::http1;
+use hyper::header::{
+    ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, HOST, HeaderName, HeaderValue, IF_RANGE, LOCATION,
+    PROXY_AUTHORIZATION, RANGE, USER_AGENT,
+};
+use hyper::{Request, Response, StatusCode};
+use hyper_util::rt::TokioIo;
+use tokio::sync::oneshot;
+use tokio::time::{sleep, timeout};
+use tokio_rustls::TlsConnector;
+
+use super::connection::{Connection, basic, connect};
+use super::response::{PartRange, Validator, content_length};
+use super::sink::Sink;
+use super::{Downloaded, HttpError, HttpRequest, HttpUrl, OnProgress, tls};
+
+const MAX_REDIRECTS: u32 = 10;
+
+/// Maximum number of broken connections in a row that brought no byte.
+const MAX_FRUITLESS: u32 = 3;
+
+/// Pause before a broken transfer is continued; it doubles with each fruitless try.
+const RESUME_PAUSE: Duration = Duration::from_millis(500);
+
+/// Time between two reports of progress.
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
+
+/// Downloads a file on the current thread, until `stopped` ends.
+pub(super) fn run(
+    request: &HttpRequest,
+    file: File,
+    stopped: oneshot::Receiver<()>,
+    on_progress: &OnProgress,
+) -> Result<Downloaded, HttpError> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build();
+    let runtime = runtime.map_err(HttpError::Thread)?;
+    let result = runtime.block_on(async {
+        tokio::select! {
+            biased;
+            _ = stopped => Err(HttpError::Cancelled),
+            result = within(request, Transfer::run(request, file, on_progress)) => result,
+        }
+    });
+    // A lookup of a name may go on for long, and nobody waits for it.
+    runtime.shutdown_background();
+    result
+}
+
+/// Ends a download at its time limit.
+async fn within<T>(
+    request: &HttpRequest,
+    download: impl Future<Output = Result<T, HttpError>>,
+) -> Result<T, HttpError> {
+    let Some(after) = request.timeout else { return download.await };
+    let timed_out = || HttpError::TimedOut { url: request.url.clone(), after };
+    timeout(after, download).await.unwrap_or_else(|_| Err(timed_out()))
+}
+
+struct Transfer<'r> {
+    request: &'r HttpRequest,
+    tls: Option<TlsConnector>,
+    sink: Sink,
+    validator: Option<Validator>,
+    total: Option<u64>,
+    on_progress: &'r OnProgress,
+    shown: Option<Instant>,
+}
+
+/// Answer with the content of the file, and the address that gave it.
+struct Answer {
+    url: HttpUrl,
+    response: Response<Incoming>,
+}
+
+impl<'r> Transfer<'r> {
+    async fn run(
+        request: &'r HttpRequest,
+        file: File,
+        on_progress: &'r OnProgress,
+    ) -> Result<Downloaded, HttpError> {
+        let sink = Sink::new(file)?;
+        let mut transfer =
+            Self { request, tls: None, sink, validator: None, total: None, on_progress, shown: None };
+        let mut resumed = 0;
+        let mut fruitless = 0;
+        loop {
+            let before = transfer.sink.received();
+            let broken = match transfer.attempt().await {
+                Ok(()) => break,
+                Err(error) if transfer.can_go_on(&error) => error,
+                Err(error) => return Err(error),
+            };
+            fruitless = if transfer.sink.received() > before { 0 } else { fruitless + 1 };
+            if fruitless == MAX_FRUITLESS {
+                return Err(broken);
+            }
+            sleep(RESUME_PAUSE * 2_u32.pow(fruitless)).await;
+            resumed += 1;
+        }
+        let size = transfer.sink.received();
+        (on_progress)(size, Some(size));
+        Ok(Downloaded { sha256: transfer.sink.finish()?, size, resumed })
+    }
+
+    /// Returns `true` if the transfer can be continued after an error: the connection broke after the first byte,
+    /// and the server knows which version of the file it was.
+    fn can_go_on(&self, error: &HttpError) -> bool {
+        let is_broken = matches!(
+            error,
+            HttpError::Interrupted { .. } | HttpError::Connect { .. } | HttpError::Lookup { .. }
+        );
+        is_broken && self.sink.received() > 0 && self.validator.is_some()
+    }
+
+    /// Requests the file, or the rest of it, and reads to the end.
+    async fn attempt(&mut self) -> Result<(), HttpError> {
+        let Answer { url, response } = self.follow_redirects().await?;
+        let (head, mut body) = response.into_parts();
+        let answer_error = |reason: &str| HttpError::Answer { url: url.clone(), reason: reason.to_owned() };
+        let received = self.sink.received();
+        match head.status {
+            StatusCode::PARTIAL_CONTENT if received > 0 => {
+                let range = PartRange::of(&head.headers);
+                let range = range.ok_or_else(|| answer_error("a part without a valid `Content-Range`"))?;
+                if range.first != received || range.total.is_some_and(|total| Some(total) != self.total) {
+                    return Err(answer_error("it is not the part that was asked for"));
+                }
+            }
+            StatusCode::OK => {
+                if received > 0 {
+                    self.sink.restart()?;
+                }
+                self.validator = Validator::of(&head.headers);
+                self.total = content_length(&head.headers);
+            }
+            StatusCode::RANGE_NOT_SATISFIABLE if received > 0 => {
+                // The file has become shorter. The next request is for the whole file.
+                self.sink.restart()?;
+                self.validator = None;
+                return Err(answer_error("the file changed during the transfer"));
+            }
+            status => return Err(HttpError::Status { url, status: in_words(status), code: status.as_u16() }),
+        }
+        let max = self.request.max_size;
+        let too_large = || HttpError::TooLarge { url: url.clone(), max };
+        if self.total.is_some_and(|total| total > max) {
+            return Err(too_large());
+        }
+        loop {
+            let frame = self.idle(&url, body.frame()).await?;
+            let Some(frame) = frame else { break };
+            let frame = frame.map_err(|error| self.interrupted(&url, io::Error::other(error)))?;
+            let Ok(part) = frame.into_data() else { continue };
+            if self.sink.received() + part.len() as u64 > max {
+                return Err(too_large());
+            }
+            self.sink.push(part)?;
+            self.show();
+        }
+        match self.total {
+            Some(total) if total != self.sink.received() => {
+                Err(self.interrupted(&url, io::ErrorKind::UnexpectedEof.into()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    async fn follow_redirects(&mut self) -> Result<Answer, HttpError> {
+        let mut url = self.request.url.clone();
+        for _ in 0..=MAX_REDIRECTS {
+            let response = self.send(&url).await?;
+            let is_redirect = matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308);
+            let location = response.headers().get(LOCATION).filter(|_| is_redirect);
+            let Some(location) = location else { return Ok(Answer { url, response }) };
+            let invalid = |source| HttpError::Redirect { url: url.clone(), source };
+            let location = location.to_str().map_err(|_| invalid(super::UrlError::Character))?;
+            let next = url.join(location).map_err(invalid)?;
+            if url.is_https() && !next.is_https() {
+                return Err(HttpError::RedirectToHttp { from: url, to: next });
+            }
+            url = next;
+        }
+        Err(HttpError::TooManyRedirects { url: self.request.url.clone(), max: MAX_REDIRECTS })
+    }
+
+    async fn send(&mut self, url: &HttpUrl) -> Result<Response<Incoming>, HttpError> {
+        if url.is_https() && self.tls.is_none() {
+            self.tls = Some(tls::connector(self.request.ca_file.as_deref())?);
+        }
+        let proxy = self.request.proxies.proxy_for(url)?;
+        let mut request = self.build(url)?;
+        if let Some(proxy) = proxy.as_ref().filter(|_| !url.is_https()) {
+            // A proxy wants the whole address.
+            let whole = format!("http://{}{}", url.authority(), url.target());
+            *request.uri_mut() = whole.parse().map_err(|_| invalid_target(url))?;
+            if let Some(credentials) = &proxy.credentials {
+                let value = secret_value(&basic(credentials));
+                request.headers_mut().insert(PROXY_AUTHORIZATION, value.ok_or_else(|| invalid_target(url))?);
+            }
+        }
+        let stream: Box<dyn Connection> = connect(url, proxy.as_ref(), self.tls.as_ref()).await?;
+        let failed = |error: hyper::Error| self.interrupted(url, io::Error::other(error));
+        let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(failed)?;
+        // It ends with the body, or with the runtime.
+        tokio::spawn(connection);
+        let response = self.idle(url, sender.send_request(request)).await?;
+        response.map_err(|error| match error.is_parse() {
+            true => HttpError::Answer { url: url.clone(), reason: error.to_string() },
+            false => failed(error),
+        })
+    }
+
+    fn build(&self, url: &HttpUrl) -> Result<Request<Empty<Bytes>>, HttpError> {
+        let mut request = Request::new(Empty::new());
+        *request.uri_mut() = url.target().parse().map_err(|_| invalid_target(url))?;
+        let headers = request.headers_mut();
+        let host = HeaderValue::from_str(&url.authority()).map_err(|_| invalid_target(url))?;
+        headers.insert(HOST, host);
+        headers.insert(USER_AGENT, HeaderValue::from_static(concat!("ccm/", env!("CARGO_PKG_VERSION"))));
+        headers.insert(ACCEPT, HeaderValue::from_static("*/*"));
+        // The bytes of the file, as they are on the server.
+        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+        if self.request.url.is_same_server(url) {
+            let credentials = self.request.credentials.as_ref().or(self.request.url.credentials());
+            if let Some(value) = credentials.and_then(|credentials| secret_value(&basic(credentials))) {
+                headers.insert(AUTHORIZATION, value);
+            }
+            for field in &self.request.headers {
+                let name = HeaderName::from_bytes(field.name.as_bytes()).ok();
+                let field = name.zip(secret_value(&field.value));
+                let (name, value) = field.ok_or_else(|| HttpError::Header { name: self.invalid_header() })?;
+                headers.insert(name, value);
+            }
+        }
+        if let Some(Validator(validator)) = self.validator.as_ref().filter(|_| self.sink.received() > 0) {
+            let range = HeaderValue::from_str(&format!("bytes={}-", self.sink.received()));
+            if let (Ok(range), Ok(validator)) = (range, HeaderValue::from_str(validator)) {
+                headers.insert(RANGE, range);
+                headers.insert(IF_RANGE, validator);
+            }
+        }
+        Ok(request)
+    }
+
+    /// Returns the name of the first field that is not valid.
+    fn invalid_header(&self) -> String {
+        let is_invalid = |name: &str, value: &str| {
+            HeaderName::from_bytes(name.as_bytes()).is_err() || secret_value(value).is_none()
+        };
+        let found = self.request.headers.iter().find(|field| is_invalid(&field.name, &field.value));
+        found.map(|field| field.name.escape_debug().to_string()).unwrap_or_default()
+    }
+
+    /// Waits for a step of the server. Silence for too long breaks the connection.
+    async fn idle<T>(&self, url: &HttpUrl, step: impl Future<Output = T>) -> Result<T, HttpError> {
+        let after = self.request.idle_timeout;
+        let silent = || {
+            let source =
+                io::Error::new(io::ErrorKind::TimedOut, format!("nothing was received for {after:?}"));
+            self.interrupted(url, source)
+        };
+        timeout(after, step).await.map_err(|_| silent())
+    }
+
+    fn interrupted(&self, url: &HttpUrl, source: io::Error) -> HttpError {
+        HttpError::Interrupted { url: url.clone(), received: self.sink.received(), source }
+    }
+
+    fn show(&mut self) {
+        if self.shown.is_none_or(|shown| shown.elapsed() >= PROGRESS_INTERVAL) {
+            self.shown = Some(Instant::now());
+            (self.on_progress)(self.sink.received(), self.total);
+        }
+    }
+}
+
+/// Returns a value that is not displayed, even in traces.
+fn secret_value(text: &str) -> Option<HeaderValue> {
+    let mut value = HeaderValue::from_str(text).ok()?;
+    value.set_sensitive(true);
+    Some(value)
+}
+
+fn invalid_target(url: &HttpUrl) -> HttpError {
+    HttpError::Answer { url: url.clone(), reason: "the path or query holds an invalid character".to_owned() }
+}
+
+/// Returns the number and the words of a status.
+fn in_words(status: StatusCode) -> String {
+    match status.canonical_reason() {
+        Some(words) => format!("{} {words}", status.as_u16()),
+        None => status.as_u16().to_string(),
+    }
+}

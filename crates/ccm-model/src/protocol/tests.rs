@@ -331,6 +331,7 @@ proptest! {
             subscribe: vec![Dependency { on: ResourceIndex(0), span }],
             properties: Properties::new(map("own"), defaults),
             settings: Arc::new(map("setting")),
+            rendered: Arc::new(map("rendered")),
             control,
             group: Some(GroupIndex(0)),
             node_of: Some(GroupIndex(0)),

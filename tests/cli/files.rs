@@ -364,3 +364,48 @@ fn a_full_disk_leaves_whole_files_only() {
         second.shown()
     );
 }
+
+#[test]
+fn a_new_file_has_the_label_of_the_policy_before_it_appears() {
+    const LABEL: &str = "system_u:object_r:name_specific_t:s0";
+    if !can_mount() {
+        skipped("the files of SELinux can't be mounted here");
+        return;
+    }
+    let scratch = Scratch::new();
+    scratch.write("out/existing", "old\n");
+    scratch.write_program(
+        "matchpathcon",
+        &format!("#!/bin/sh\necho \"$*\" >> {}\necho {LABEL}\n", scratch.at("asked")),
+    );
+    let machine = format!(
+        "mount -t tmpfs tmpfs /sys/fs\nmkdir /sys/fs/selinux\necho 1 > /sys/fs/selinux/enforce\n\
+         mount -t tmpfs tmpfs /usr/local/sbin\ncp {} /usr/local/sbin/",
+        scratch.at("matchpathcon")
+    );
+    let files = "- [dir]/out: {ensure: directory}\n        - [dir]/out/existing: {content: new}\n        \
+                 - [dir]/out/new: {content: new}\n        - [dir]/out/below: {ensure: directory}\n        \
+                 - [dir]/out/link: {ensure: link, target: new}\n";
+    let manifest = format!("ccm:\n  resources:\n    - file:\n        {files}");
+    scratch.write("manifest.yaml", in_place(&scratch, &manifest));
+    let call = || ccm(&scratch, &["apply", "manifest.yaml"]).after_mounting(&machine).run();
+    let called = call();
+    assert_eq!(called.code, 0, "{}", called.shown());
+    let asked = scratch.read("asked").unwrap_or_default().replace(&scratch.at("out"), "out");
+    assert_eq!(asked, "-n -m file out/new\n-n -m dir out/below\n-n -m lnk_file out/link\n");
+    let label = |name: &str| {
+        let mut buffer = [0; 256];
+        let length = rustix::fs::lgetxattr(scratch.at(name), "security.selinux", &mut buffer).ok()?;
+        Some(String::from_utf8_lossy(&buffer[..length]).trim_end_matches('\0').to_owned())
+    };
+    if label("out/new").is_none() {
+        skipped("this filesystem has no labels");
+    } else {
+        for name in ["out/new", "out/below", "out/link"] {
+            assert_eq!(label(name).as_deref(), Some(LABEL), "{name}");
+        }
+    }
+    let called = call();
+    assert_eq!(called.code, 0, "{}", called.shown());
+    assert_eq!(scratch.read("asked").map(|asked| asked.lines().count()), Some(3), "{}", called.shown());
+}

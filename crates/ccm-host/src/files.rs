@@ -10,6 +10,7 @@ mod directory;
 mod error;
 mod extended;
 mod inspect;
+mod labels;
 mod link;
 mod middleware;
 mod names;

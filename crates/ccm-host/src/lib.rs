@@ -73,6 +73,7 @@ mod machine;
 mod non_blocking_writer;
 mod private;
 mod process;
+mod query_program;
 mod question;
 mod raw;
 pub mod signals;

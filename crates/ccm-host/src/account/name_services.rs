@@ -1,25 +1,15 @@
 //! Name services such as a directory server, which know users that are not in the files of this machine.
-//!
-//! The C library would load a plugin of each service into this process: code of others with the rights of ccm,
-//! and impossible in a statically linked program. The program `getent` of the C library does the same outside.
 
 use std::fs::read_to_string;
-use std::io::{self, Read as _};
-use std::os::fd::{AsFd as _, BorrowedFd};
-use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::io;
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::{OFlags, fcntl_setfl};
-use rustix::io::Errno;
-use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use crate::query_program::QueryProgram;
 
 /// Maximum time for an answer. A server that can't be reached takes long.
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// Maximum length of an answer that is kept. A group may have any number of members, which nobody needs.
-const MAX_ANSWER: usize = 1 << 20;
 /// Exit code of `getent` for a name that no service knows.
 const UNKNOWN_NAME: i32 = 2;
 /// Exit code of a `getent` that does not know the database; that of musl has no `initgroups`.
@@ -72,14 +62,10 @@ impl NameServices for Getent {
         if !is_name(key) || has_files_only(&self.configuration, database) {
             return Ok(None);
         }
-        let mut directories = self.search_path.split(':').map(Path::new);
-        let Some(program) = directories.find_map(|directory| {
-            let program = directory.join("getent");
-            program.is_file().then_some(program)
-        }) else {
+        let Some(program) = QueryProgram::find("getent", &self.search_path, self.timeout) else {
             return Ok(None);
         };
-        let (status, answer) = run(&program, database, key, &self.search_path, self.timeout)?;
+        let (status, answer) = program.run(&[database.name().as_ref(), key.as_ref()])?;
         match status.code() {
             Some(0) => Ok(Some(answer)),
             Some(UNKNOWN_NAME) => Ok(None),
@@ -123,87 +109,13 @@ fn lists_files_only(configuration: &str, database: Database) -> bool {
     })
 }
 
-/// Runs `getent` and returns its exit status and the start of its output.
-///
-/// The commands of a manifest each have a session of their own, and the runner ends what such a session leaves.
-/// This process stays in the session of ccm, so that a runner in another thread leaves it alone.
-fn run(
-    program: &Path,
-    database: Database,
-    key: &str,
-    search_path: &str,
-    timeout: Duration,
-) -> io::Result<(ExitStatus, Vec<u8>)> {
-    let mut command = Command::new(program);
-    command.args([database.name(), key]).env_clear().env("PATH", search_path).env("LC_ALL", "C");
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-    // Ctrl-C in a terminal is for ccm alone.
-    command.process_group(0);
-    let mut child = command.spawn()?;
-    let result = answer(&mut child, Instant::now() + timeout);
-    result.map_err(|error| {
-        // Killing a process that has ended is no error.
-        let _ended = child.kill();
-        let _reaped = child.wait();
-        match error.kind() {
-            io::ErrorKind::TimedOut => {
-                let text = format!("getent did not answer within {}s", timeout.as_secs());
-                io::Error::new(io::ErrorKind::TimedOut, text)
-            }
-            _ => error,
-        }
-    })
-}
-
-fn answer(child: &mut Child, end: Instant) -> io::Result<(ExitStatus, Vec<u8>)> {
-    let mut answer = Vec::new();
-    if let Some(mut stdout) = child.stdout.take() {
-        fcntl_setfl(&stdout, OFlags::NONBLOCK)?;
-        let mut buffer = [0; 8 << 10];
-        loop {
-            match stdout.read(&mut buffer) {
-                Ok(0) => break,
-                Ok(length) => {
-                    let room = MAX_ANSWER.saturating_sub(answer.len()).min(length);
-                    answer.extend_from_slice(&buffer[..room]);
-                    if Instant::now() >= end {
-                        return Err(io::ErrorKind::TimedOut.into());
-                    }
-                }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    wait_for(stdout.as_fd(), end)?;
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-    }
-    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or(Errno::SRCH)?;
-    wait_for(pidfd_open(pid, PidfdFlags::empty())?.as_fd(), end)?;
-    Ok((child.wait()?, answer))
-}
-
-/// Waits until a descriptor can be read.
-fn wait_for(descriptor: BorrowedFd<'_>, end: Instant) -> io::Result<()> {
-    loop {
-        let left = end.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Err(io::ErrorKind::TimedOut.into());
-        }
-        let left = Timespec::try_from(left).unwrap_or(Timespec { tv_sec: 1, tv_nsec: 0 });
-        match poll(&mut [PollFd::from_borrowed_fd(descriptor, PollFlags::IN)], Some(&left)) {
-            Ok(0) | Err(Errno::INTR) => {}
-            Ok(_) => return Ok(()),
-            Err(error) => return Err(error.into()),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs::write;
+    use std::process::Command;
 
     use super::*;
+    use crate::query_program::MAX_ANSWER;
 
     /// Services whose `getent` is a shell script.
     fn services(script: &str, configuration: &str) -> (tempfile::TempDir, Getent) {

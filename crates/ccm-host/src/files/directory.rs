@@ -7,6 +7,7 @@ use rustix::fs::{AtFlags, FileType, Mode, fstat, mkdirat, unlinkat};
 use rustix::process::geteuid;
 
 use super::attributes::{apply, inherits, with_own_group};
+use super::labels::{FileLabels, LabelledKind};
 use super::resolve::ResolvedPath;
 use super::write::sync;
 use super::{FileAttributes, FileError, FileStep};
@@ -16,10 +17,10 @@ const MODE: u32 = 0o755;
 const SET_GROUP_ID: u32 = 0o2000;
 
 /// Makes a directory. Until it has its attributes, only the user who runs ccm can use it.
-pub(super) fn make(path: &Path, attributes: FileAttributes) -> Result<(), FileError> {
+pub(super) fn make(path: &Path, attributes: FileAttributes, labels: &FileLabels) -> Result<(), FileError> {
     let resolved = ResolvedPath::find(path)?;
     mkdirat(&resolved.parent, &resolved.name, Mode::RWXU).map_err(FileError::at(path, FileStep::Create))?;
-    let made = finish(&resolved, attributes);
+    let made = finish(&resolved, attributes, labels);
     if made.is_err() {
         // The error that led here is the one to report.
         let _ = unlinkat(&resolved.parent, &resolved.name, AtFlags::REMOVEDIR);
@@ -28,7 +29,7 @@ pub(super) fn make(path: &Path, attributes: FileAttributes) -> Result<(), FileEr
     sync(&resolved.open_parent()?, &resolved.parent_path()).map_err(FileError::after_change)
 }
 
-fn finish(resolved: &ResolvedPath, attributes: FileAttributes) -> Result<(), FileError> {
+fn finish(resolved: &ResolvedPath, attributes: FileAttributes, labels: &FileLabels) -> Result<(), FileError> {
     let path = &resolved.path;
     let entry = resolved.entry_again()?;
     if entry.kind() != FileType::Directory || entry.stat.st_uid != geteuid().as_raw() {
@@ -42,5 +43,9 @@ fn finish(resolved: &ResolvedPath, attributes: FileAttributes) -> Result<(), Fil
         (with_own_group(attributes), 0)
     };
     let mode = Some(attributes.mode.unwrap_or(MODE | inherited));
-    apply(resolved, resolved.pin(&entry)?.as_fd(), FileAttributes { mode, ..attributes })
+    let named = resolved.pin(&entry)?;
+    if let Some(label) = labels.of_new(resolved, LabelledKind::Directory) {
+        label.set_on_named(named.as_fd());
+    }
+    apply(resolved, named.as_fd(), FileAttributes { mode, ..attributes })
 }

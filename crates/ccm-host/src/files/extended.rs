@@ -115,7 +115,7 @@ fn unless_absent(name: &str, removed: Result<(), Errno>) -> Result<(), Attribute
     }
 }
 
-fn set(file: impl AsFd, name: &CStr, value: &[u8]) -> Result<(), AttributeError> {
+pub(super) fn set(file: impl AsFd, name: &CStr, value: &[u8]) -> Result<(), AttributeError> {
     // An attribute that was inherited is not set again, because only root may set some of them.
     if self::value(&file, name).is_ok_and(|present| present == value) {
         return Ok(());

@@ -1,12 +1,14 @@
 //! Symbolic links.
 
 use std::ffi::OsString;
+use std::os::fd::AsFd as _;
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, FileType, readlinkat, renameat, symlinkat, unlinkat};
 use rustix::io::Errno;
 
+use super::labels::{FileLabels, Label, LabelledKind};
 use super::resolve::{PathEntry, ResolvedPath};
 use super::write::{leftover, sync, temp_name};
 use super::{FileError, FileStep};
@@ -29,7 +31,12 @@ pub(super) fn target(path: &Path) -> Result<Option<PathBuf>, FileError> {
 }
 
 /// Makes a link, or replaces a link by it in one step; with `replaces_file` also a file.
-pub(super) fn make(path: &Path, target: &Path, replaces_file: bool) -> Result<(), FileError> {
+pub(super) fn make(
+    path: &Path,
+    target: &Path,
+    replaces_file: bool,
+    labels: &FileLabels,
+) -> Result<(), FileError> {
     let resolved = ResolvedPath::find(path)?;
     if resolved.name.is_empty() {
         return Err(FileError::Root);
@@ -49,6 +56,15 @@ pub(super) fn make(path: &Path, target: &Path, replaces_file: bool) -> Result<()
     }
     let directory = resolved.open_parent()?;
     symlinkat(target, &resolved.parent, &name).map_err(FileError::at(&temp, FileStep::Create))?;
+    let parent = resolved.parent.as_fd();
+    let kept = resolved.entry.as_ref().filter(|entry| entry.is_link());
+    let label = match kept {
+        Some(_) => Label::of_link(parent, &resolved.name),
+        None => labels.of_new(&resolved, LabelledKind::Link),
+    };
+    if let Some(label) = label {
+        label.set_on_link(parent, &name);
+    }
     if let Err(error) = renameat(&resolved.parent, &name, &resolved.parent, &resolved.name) {
         // The error that led here is the one to report.
         let _ = unlinkat(&resolved.parent, &name, AtFlags::empty());

@@ -9,6 +9,7 @@ use ccm_model::FileVersion;
 use rustix::process::{getegid, geteuid, getgroups};
 
 use super::content::{self, Readable};
+use super::labels::FileLabels;
 use super::{
     BackupName, FileAttributes, FileError, Files, InspectOptions, NewContent, NewFile, PathInfo, ReadContent,
     TreeEntry, TreeSize, WalkStep, attributes, backup, directory, inspect, is_absence, link, names, remove,
@@ -22,12 +23,22 @@ use crate::command::Cancellation;
 pub struct SystemFiles {
     cancellation: Cancellation,
     accounts: Arc<AccountDatabases>,
+    labels: Arc<FileLabels>,
 }
 
 impl SystemFiles {
     /// Makes the files of a run. Its cancellation ends long operations, such as copying a large file.
     pub fn new(cancellation: Cancellation) -> Self {
-        Self { cancellation, accounts: Arc::new(AccountDatabases::of_this_machine()) }
+        let accounts = Arc::new(AccountDatabases::of_this_machine());
+        Self { cancellation, accounts, labels: Arc::new(FileLabels::of_this_machine()) }
+    }
+}
+
+#[cfg(test)]
+impl SystemFiles {
+    /// Makes the files of a run on a machine with these labels.
+    pub(super) fn with_labels(labels: FileLabels) -> Self {
+        Self { labels: Arc::new(labels), ..Self::new(Cancellation::never()) }
     }
 }
 
@@ -83,11 +94,11 @@ impl Files for SystemFiles {
     }
 
     fn write(&self, path: &Path, new: &NewFile<'_>) -> Result<String, FileError> {
-        write::write(path, new, &self.cancellation)
+        write::write(path, new, &self.labels, &self.cancellation)
     }
 
     fn make_directory(&self, path: &Path, attributes: FileAttributes) -> Result<(), FileError> {
-        directory::make(path, attributes)
+        directory::make(path, attributes, &self.labels)
     }
 
     fn set_attributes(&self, path: &Path, attributes: FileAttributes) -> Result<(), FileError> {
@@ -103,7 +114,7 @@ impl Files for SystemFiles {
     }
 
     fn make_link(&self, path: &Path, target: &Path, replaces_file: bool) -> Result<(), FileError> {
-        link::make(path, target, replaces_file)
+        link::make(path, target, replaces_file, &self.labels)
     }
 
     fn remove(&self, path: &Path, force: bool) -> Result<(), FileError> {

@@ -18,6 +18,7 @@ use super::attributes::{SET_ID, acl_is_kept, inherits, with_own_group};
 use super::content::{self, Readable, Writable, sha256};
 use super::extended::{self, AttributeError, ExtendedAttributes};
 use super::inspect::{open_regular, open_source};
+use super::labels::{FileLabels, Label, LabelledKind};
 use super::resolve::{PathEntry, ResolvedPath};
 use super::{FileAttributes, FileError, FileStep, NewContent, NewFile, names};
 use crate::command::Cancellation;
@@ -41,6 +42,7 @@ enum ContentSource<'a> {
 pub(super) fn write(
     path: &Path,
     new: &NewFile<'_>,
+    labels: &FileLabels,
     cancellation: &Cancellation,
 ) -> Result<String, FileError> {
     let source = match new.content {
@@ -52,7 +54,7 @@ pub(super) fn write(
             max_length: u64::MAX,
         }),
     };
-    replace(path, source, new.attributes, cancellation)
+    replace(path, source, new.attributes, labels, cancellation)
 }
 
 /// Replaces a file or a link by a new file with the content of a source.
@@ -60,14 +62,23 @@ fn replace(
     path: &Path,
     source: ContentSource<'_>,
     attributes: FileAttributes,
+    labels: &FileLabels,
     cancellation: &Cancellation,
 ) -> Result<String, FileError> {
     let resolved = replaceable(path, attributes)?;
     let old = OldFile::of(&resolved)?;
     let temp = TempFile::make(&resolved)?;
-    let sha256 = temp.fill(attributes, old, || temp.content(source, cancellation))?;
+    let label = label_of(&resolved, labels);
+    let sha256 = temp.fill((attributes, label.as_ref()), old, || temp.content(source, cancellation))?;
     temp.rename_into_place(&resolved.name)?;
     Ok(sha256)
+}
+
+/// Returns the label of a file that is new at its path. A file keeps its label. The label of a link, or of its target,
+/// is not one for a file at this path.
+fn label_of(resolved: &ResolvedPath, labels: &FileLabels) -> Option<Label> {
+    let is_new = !resolved.entry.as_ref().is_some_and(|entry| entry.kind() == FileType::RegularFile);
+    is_new.then(|| labels.of_new(resolved, LabelledKind::File)).flatten()
 }
 
 /// Resolves the path of a file that may be replaced.
@@ -194,7 +205,7 @@ impl<R: Borrow<ResolvedPath>> TempFile<R> {
     /// Fills the file by a function, and gives it its attributes.
     fn fill(
         &self,
-        attributes: FileAttributes,
+        (attributes, label): (FileAttributes, Option<&Label>),
         mut old: Option<OldFile>,
         fill: impl FnOnce() -> Result<String, FileError>,
     ) -> Result<String, FileError> {
@@ -221,6 +232,9 @@ impl<R: Borrow<ResolvedPath>> TempFile<R> {
             old.extended.apply(&self.file).map_err(refused)?;
         } else if !inherits {
             extended::remove_acl(&self.file).map_err(refused)?;
+        }
+        if let Some(label) = label {
+            label.set(&self.file);
         }
         let mode = desired.mode.unwrap_or(MODE);
         let plain = fchmod(&self.file, Mode::from_raw_mode(mode & !SPECIAL)).map_err(at(FileStep::Mode));
@@ -314,7 +328,8 @@ impl StagedFile {
         // The old file may have changed in the time that the new one took.
         let resolved = replaceable(&self.temp.resolved.path, self.attributes)?;
         let old = OldFile::of(&resolved)?;
-        self.temp.fill(self.attributes, old, || Ok(String::new()))?;
+        let label = label_of(&resolved, &FileLabels::of_this_machine());
+        self.temp.fill((self.attributes, label.as_ref()), old, || Ok(String::new()))?;
         let name = self.temp.resolved.name.clone();
         self.temp.rename_into_place(&name)
     }

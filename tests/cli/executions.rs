@@ -115,6 +115,24 @@ fn a_run_goes_on_if_output_can_not_be_recorded() {
 }
 
 #[test]
+fn a_missing_null_device_is_named() {
+    if !can_mount() {
+        skipped("the devices can't be hidden here");
+        return;
+    }
+    let scratch = Scratch::new();
+    scratch.write("manifest.yaml", "ccm: {resources: [{exec: [{a: {command: 'true'}}]}]}");
+    let called = ccm(&scratch, &["apply", "manifest.yaml"]).after_mounting("mount -t tmpfs tmpfs /dev").run();
+    assert_eq!(called.code, 4, "{}", called.shown());
+    assert!(
+        called.stdout.contains("caused by: \"/dev/null\" can't be opened: No such file"),
+        "{}",
+        called.shown()
+    );
+    assert!(!called.stdout.contains("interpreter"), "{}", called.shown());
+}
+
+#[test]
 fn noop_records_no_output() {
     let scratch = Scratch::new();
     let called =

@@ -100,7 +100,7 @@ fn start(
     let (its_stdin, stdin) = if reads {
         pipe_with(PipeFlags::CLOEXEC).map(|(its, ours)| (its, Some(ours)))?
     } else {
-        (File::open("/dev/null")?.into(), None)
+        (null_device()?.into(), None)
     };
     let (stdout, its_stdout) = pipe_with(PipeFlags::CLOEXEC)?;
     let (stderr, its_stderr) = pipe_with(PipeFlags::CLOEXEC)?;
@@ -131,6 +131,13 @@ fn start(
         descriptors: &descriptors,
     })?;
     Ok(Spawned { pid, stdin, stdout, stderr, reply })
+}
+
+/// Opens the standard input of a command that reads nothing. Its error has no number, which would be taken for that of
+/// the program.
+fn null_device() -> io::Result<File> {
+    const PATH: &str = "/dev/null";
+    File::open(PATH).map_err(|error| io::Error::other(format!("\"{PATH}\" can't be opened: {error}")))
 }
 
 /// Returns an unnamed file with that content. Arguments and environment may be secrets, and longer than a

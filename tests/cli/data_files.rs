@@ -190,3 +190,32 @@ fn what_is_no_file_of_data_is_an_error() {
         assert!(called.stderr.contains(message), "{host}: {}", called.shown());
     }
 }
+
+#[test]
+fn a_directory_of_the_machine_need_not_have_each_file() {
+    let scratch = Scratch::new();
+    let warned = |directory: &str, order: &str| {
+        let manifest = format!(
+            "data: {{level: data}}\nhierarchy: {{order: [{order}], data_dir: '{directory}'}}\n\
+             overrides: {{common: {{level: common}}}}\nccm: {{resources: []}}\n"
+        );
+        scratch.write("m.yaml", manifest);
+        let called = ccm(&scratch, &["validate", "m.yaml"]).run();
+        assert_eq!(called.code, 0, "{}", called.shown());
+        called
+            .stderr
+            .lines()
+            .filter(|line| line.starts_with("warning: "))
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    scratch.write("data/other.yaml", "level: other\n");
+    // A file `local.yaml` of another machine.
+    assert_eq!(warned(&scratch.at("data"), "local, common"), [""; 0]);
+    let mistake = "warning: this has no effect: no override is called `comon`, and there is no ";
+    let warnings = warned(&scratch.at("data"), "local, comon");
+    assert!(matches!(&*warnings, [only] if only.starts_with(mistake)), "{warnings:?}");
+    // The directory beside the manifest is the same on all machines.
+    let warnings = warned("data", "local, common");
+    assert!(matches!(&*warnings, [only] if only.contains("no override is called `local`")), "{warnings:?}");
+}

@@ -60,6 +60,10 @@ impl Hierarchy {
                 continue;
             }
             let meant = closest(name, unnamed.iter().map(|name| &*name.text));
+            // Another machine may have this file. The directory of the manifest is the same on all machines.
+            if self.has_directory_of_machine() && meant.is_none() {
+                continue;
+            }
             explained.extend(meant);
             let name = escape_control(name);
             let message = match file {
@@ -94,6 +98,11 @@ impl Hierarchy {
             });
         }
         warnings
+    }
+
+    /// Returns `true` if the data files lie in a directory that each machine has for itself.
+    fn has_directory_of_machine(&self) -> bool {
+        self.data_dir.as_ref().is_some_and(|(path, _)| path.starts_with('/'))
     }
 }
 

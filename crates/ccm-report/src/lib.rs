@@ -3,6 +3,7 @@
 //! A listener receives each [`ccm_model::Event`] as it happens and never stops the run: the first error of
 //! its writer is returned when the listener is finished.
 
+mod counts;
 mod error;
 mod idempotence;
 mod json;

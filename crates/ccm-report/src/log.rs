@@ -9,6 +9,7 @@ use ccm_model::{Event, Failure, Outcome, OutputLine, RunSummary, StopCause, Tran
 
 use self::fields::{LogLevel, LogLine};
 use crate::ReportError;
+use crate::counts;
 use crate::manifests::{ManifestResult, counted};
 use crate::output_buffer::OutputBuffer;
 use crate::store::RunOutcome;
@@ -211,8 +212,8 @@ impl<W: Write> LogReport<W> {
         let mut line = LogLine::run(level, "finished")
             .field("runtime", &display_duration(run.duration))
             .field("resources", &run.counts.total.to_string());
-        for (count, name) in fields::counts(run) {
-            line = line.field(name, &count.to_string());
+        for (group, count) in counts::counted(run) {
+            line = line.field(group.key(), &count.to_string());
         }
         if run.noop {
             line = line.field("noop", "true");

@@ -3,10 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use ccm_model::{
-    Action, Change, Counts, Outcome, ResourceId, RunSummary, Transaction, Verb, display_duration,
-    escape_control,
-};
+use ccm_model::{Action, Change, Outcome, ResourceId, Transaction, Verb, display_duration, escape_control};
 
 use crate::text::{Importance, Verbosity};
 
@@ -187,30 +184,4 @@ fn change_fields(mut line: LogLine, changes: &[Change]) -> LogLine {
         line = line.field(&change.aspect, &value);
     }
     line
-}
-
-/// Returns the counts of a run that are not zero.
-pub(super) fn counts(run: &RunSummary) -> impl Iterator<Item = (usize, &'static str)> {
-    let Counts {
-        unchanged,
-        changed,
-        refreshed,
-        pending_changes,
-        pending_refreshes,
-        failed,
-        unmet,
-        skipped,
-        ..
-    } = run.counts;
-    let counts = [
-        (unchanged, "unchanged"),
-        (changed, "changed"),
-        (refreshed, "refreshed"),
-        (pending_changes, "would_change"),
-        (pending_refreshes, "would_refresh"),
-        (failed, "failed"),
-        (unmet, "skipped_after_failure"),
-        (skipped, "skipped"),
-    ];
-    counts.into_iter().filter(|(count, _)| *count > 0)
 }

@@ -7,6 +7,7 @@ use ccm_model::{Counts, ResourceId, RunSummary, display_duration};
 use super::layout::{DIM, FAILURE, PLAIN, Page, WARNING, few, name};
 use super::refreshes;
 use super::tally::Tally;
+use crate::counts::{self, CountedGroup};
 use crate::screen::columns;
 
 /// What the report of a run remembers for its summary.
@@ -59,34 +60,14 @@ pub(super) fn write(
     }
 }
 
-/// Returns the counts that are not zero, in the words of the list of runs.
+/// Returns the counts that are not zero, in the words of the list of runs, which does not say why resources were
+/// skipped.
 pub(crate) fn counted(run: &RunSummary) -> String {
-    let Counts {
-        total: _,
-        unchanged,
-        changed,
-        refreshed,
-        pending_changes,
-        pending_refreshes,
-        failed,
-        unmet,
-        skipped,
-    } = run.counts;
-    let (changes, refreshes) =
-        if run.noop { ("would change", "would refresh") } else { ("changed", "refreshed") };
-    let counts = [
-        (unchanged, "unchanged"),
-        (changed, changes),
-        (refreshed, refreshes),
-        (pending_changes, "would change"),
-        (pending_refreshes, "would refresh"),
-        (failed, "failed"),
-        (unmet + skipped, "skipped"),
-    ];
-    let shown: Vec<String> = counts
-        .iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, word)| format!("{count} {word}"))
-        .collect();
-    shown.join(", ")
+    let is_skipped =
+        |group: &CountedGroup| matches!(group, CountedGroup::SkippedAfterFailure | CountedGroup::Skipped);
+    let (skipped, others): (Vec<_>, Vec<_>) = counts::counted(run).partition(|(group, _)| is_skipped(group));
+    let skipped: usize = skipped.iter().map(|(_, count)| count).sum();
+    let skipped = (skipped > 0).then_some((CountedGroup::Skipped, skipped));
+    let shown = others.into_iter().chain(skipped).map(|(group, count)| format!("{count} {}", group.words()));
+    shown.collect::<Vec<_>>().join(", ")
 }

@@ -1,6 +1,8 @@
 //! Counts of what a run did, by verb.
 
-use ccm_model::{Counts, Outcome, RunSummary, Transaction, Verb};
+use ccm_model::{Outcome, RunSummary, Transaction, Verb};
+
+use crate::counts::{self, CountedGroup};
 
 /// Number of changes by verb, in the order in which the verbs first came.
 #[derive(Clone, Debug, Default)]
@@ -26,38 +28,23 @@ impl Tally {
 
     /// Returns the counts of a run that are not zero, such as `7 unchanged; would create 1, change 2`.
     pub(crate) fn counted(&self, run: &RunSummary) -> String {
-        let Counts {
-            unchanged,
-            changed,
-            refreshed,
-            pending_changes,
-            pending_refreshes,
-            failed,
-            unmet,
-            skipped,
-            ..
-        } = run.counts;
-        let (done, would) = if run.noop {
-            (0, changed + refreshed)
-        } else {
-            (changed + refreshed, pending_changes + pending_refreshes)
-        };
+        let (mut unchanged, mut plain) = (None, Vec::new());
+        let (mut done, mut would) = (0, 0);
+        for (group, count) in counts::counted(run) {
+            match group {
+                CountedGroup::Changed | CountedGroup::Refreshed => done += count,
+                CountedGroup::WouldChange | CountedGroup::WouldRefresh => would += count,
+                CountedGroup::Unchanged => unchanged = Some(format!("{count} {}", group.words())),
+                CountedGroup::Failed | CountedGroup::SkippedAfterFailure | CountedGroup::Skipped => {
+                    plain.push(format!("{count} {}", group.words()));
+                }
+            }
+        }
         let done = completed(&self.done, done).map(|counts| listed(&counts, Verb::past));
         let would = completed(&self.would, would);
         let would = would.map(|counts| format!("would {}", listed(&counts, Verb::infinitive)));
-        let plain = [(failed, "failed"), (unmet, "skipped because of failures"), (skipped, "skipped")];
-        let plain: Vec<String> = plain
-            .iter()
-            .filter(|(count, _)| *count > 0)
-            .map(|(count, word)| format!("{count} {word}"))
-            .collect();
-        let parts = [
-            (unchanged > 0).then(|| format!("{unchanged} unchanged")),
-            done,
-            would,
-            (!plain.is_empty()).then(|| plain.join(", ")),
-        ];
-        parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
+        let plain = (!plain.is_empty()).then(|| plain.join(", "));
+        [unchanged, done, would, plain].into_iter().flatten().collect::<Vec<_>>().join("; ")
     }
 }
 

@@ -13,7 +13,6 @@ use ccm_runtime::{ExitCode, Input, LoadedManifest, RunMode, Session, spawn};
 
 use crate::arguments::ApplyArguments;
 use crate::console::Console;
-use crate::debug_log::DebugLog;
 use crate::reactor::{SharedRun, supervise};
 use crate::state::report_setup_error;
 use crate::{diagnostics, listeners, pause, session};
@@ -21,19 +20,15 @@ use crate::{diagnostics, listeners, pause, session};
 pub(crate) use runs::report_record_errors;
 
 /// Applies manifests, from the command line to the exit code.
-pub(crate) fn run(arguments: ApplyArguments, console: &Console, log: &DebugLog) -> ExitCode {
-    match run_on_own_thread(arguments, console, log) {
+pub(crate) fn run(arguments: ApplyArguments, console: &Console) -> ExitCode {
+    match run_on_own_thread(arguments, console) {
         Ok(code) => code,
         Err(error) => report_setup_error(console, &error),
     }
 }
 
 /// Applies the manifests on their own thread, and waits for the end.
-fn run_on_own_thread(
-    arguments: ApplyArguments,
-    console: &Console,
-    log: &DebugLog,
-) -> std::io::Result<ExitCode> {
+fn run_on_own_thread(arguments: ApplyArguments, console: &Console) -> std::io::Result<ExitCode> {
     if arguments.confirm
         && let Err(code) = confirmation::refuse_without_person(&arguments, console)
     {
@@ -49,7 +44,6 @@ fn run_on_own_thread(
         last_line: listeners::last_line(&arguments),
         arguments,
         console: console.clone(),
-        log: log.clone(),
         shared: Arc::clone(&shared),
     };
     runtime.block_on(async {
@@ -62,7 +56,6 @@ fn run_on_own_thread(
 struct ApplyContext {
     arguments: ApplyArguments,
     console: Console,
-    log: DebugLog,
     shared: Arc<SharedRun>,
     /// Last line of the running command, if a terminal shows the progress.
     last_line: Option<LastLine>,
@@ -128,7 +121,7 @@ impl ApplyContext {
         Ok(())
     }
 
-    /// Begins the runs of all manifests. They hold the lock until everything is written.
+    /// Begins the runs of all manifests. They hold the lock until their records are complete.
     async fn begin<'m>(
         &self,
         session: &'m Session,

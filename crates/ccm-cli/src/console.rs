@@ -9,16 +9,24 @@ use anstream::{AutoStream, ColorChoice};
 use ccm_model::escape_control;
 use ccm_runtime::{ExitCode, Secrets};
 
+use crate::error_output::ErrorOutput;
+
 /// Standard output for results, and standard error for messages, from which secrets are redacted.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Console {
     secrets: Secrets,
+    error_output: ErrorOutput,
 }
 
 impl Console {
     /// Returns the secrets, which the sessions share.
     pub(crate) fn secrets(&self) -> &Secrets {
         &self.secrets
+    }
+
+    /// Returns standard error, which the copies of this value share.
+    pub(crate) fn error_output(&self) -> &ErrorOutput {
+        &self.error_output
     }
 
     /// Prints the result of a command to standard output. A closed output is no error, as with `head`.
@@ -79,16 +87,13 @@ impl Console {
         self.write(&format!("hint: {}\n", escape_control(message)));
     }
 
-    /// Writes a text without secrets, in one piece so that no other output comes in between. Errors are
-    /// ignored, because standard error may be closed.
+    /// Writes a text without secrets, in one piece so that no other output comes in between.
     pub(crate) fn write(&self, text: &str) {
-        let mut stderr = stderr().lock();
-        let text = match (self.secrets.redact(text), AutoStream::choice(&stderr)) {
+        let text = match (self.secrets.redact(text), AutoStream::choice(&stderr())) {
             (text, ColorChoice::Never) => Cow::Owned(strip_str(&text).to_string()),
             (text, _) => text,
         };
-        let _ = stderr.write_all(text.as_bytes());
-        let _ = stderr.flush();
+        self.error_output.write(text.as_bytes());
     }
 }
 

@@ -2,13 +2,11 @@
 
 use std::fmt;
 use std::io::{self, Write};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use anstream::stderr;
 use ccm_model::escape_control;
 use ccm_runtime::Secrets;
-use ccm_runtime::process::{Clock as _, NonBlockingWriter, SystemClock, variable};
+use ccm_runtime::process::{Clock as _, SystemClock, variable};
 use tracing::Metadata;
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::filter::{Targets, filter_fn};
@@ -18,38 +16,14 @@ use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::registry;
 
 use crate::console::Console;
+use crate::error_output::ErrorOutput;
 
 /// Variable with the filter of messages.
 const VARIABLE: &str = "CCM_LOG";
 
-/// Destination of debug messages.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct DebugLog {
-    /// Writer of messages during a run; without it, messages are written directly.
-    writer: Arc<Mutex<Option<NonBlockingWriter>>>,
-}
-
-impl DebugLog {
-    /// Sends messages through the thread that writes the report of a run, in order with the report. A stalled
-    /// reader must not delay the run.
-    pub(crate) fn write_through(&self, error_output: &NonBlockingWriter) {
-        *self.writer() = Some(error_output.clone());
-    }
-
-    /// Writes messages directly again.
-    pub(crate) fn write_directly(&self) {
-        *self.writer() = None;
-    }
-
-    fn writer(&self) -> MutexGuard<'_, Option<NonBlockingWriter>> {
-        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 /// Turns on the messages that the environment or the command line asks for. `CCM_LOG` wins over `-vv`. An
 /// invalid filter is ignored with a warning: a debugging aid must not keep a machine from its desired state.
-pub(crate) fn install(verbose: u8, console: &Console) -> DebugLog {
-    let log = DebugLog::default();
+pub(crate) fn install(verbose: u8, console: &Console) {
     let chosen = match filter_of_environment() {
         Ok(chosen) => chosen,
         Err(reason) => {
@@ -59,9 +33,8 @@ pub(crate) fn install(verbose: u8, console: &Console) -> DebugLog {
     };
     let by_default = || (verbose > 1).then(|| Targets::new().with_target("ccm", LevelFilter::DEBUG));
     if let Some(targets) = chosen.or_else(by_default) {
-        write_messages(targets, &log, console.secrets());
+        write_messages(targets, console);
     }
-    log
 }
 
 fn filter_of_environment() -> Result<Option<Targets>, String> {
@@ -105,19 +78,23 @@ fn is_part_of_ccm(target: &str) -> bool {
     target.starts_with("ccm") && target.bytes().all(is_path)
 }
 
-fn write_messages(targets: Targets, log: &DebugLog, secrets: &Secrets) {
+fn write_messages(targets: Targets, console: &Console) {
     let levels = targets.iter().map(|(_, level)| level).chain(targets.default_level());
     let Some(most) = levels.max().filter(|most| *most > LevelFilter::OFF) else { return };
     // A message keeps its spans, whichever part of ccm created them.
     let is_enabled = move |metadata: &Metadata<'_>| {
         metadata.is_span() || targets.would_enable(metadata.target(), metadata.level())
     };
-    let (log, secrets) = (log.clone(), secrets.clone());
+    let (output, secrets) = (console.error_output().clone(), console.secrets().clone());
     let messages = tracing_subscriber::fmt::layer()
         .with_ansi(false)
         .with_ansi_sanitization(false)
         .with_timer(Elapsed::new())
-        .with_writer(move || DebugMessage { bytes: Vec::new(), log: log.clone(), secrets: secrets.clone() });
+        .with_writer(move || DebugMessage {
+            bytes: Vec::new(),
+            output: output.clone(),
+            secrets: secrets.clone(),
+        });
     let filter = filter_fn(is_enabled).with_max_level_hint(most.max(LevelFilter::DEBUG));
     // No other subscriber is ever set, so setting this one can't fail.
     let _ = tracing::subscriber::set_global_default(registry().with(filter).with(messages));
@@ -152,7 +129,7 @@ impl FormatTime for Elapsed {
 /// in which it was formatted.
 struct DebugMessage {
     bytes: Vec<u8>,
-    log: DebugLog,
+    output: ErrorOutput,
     secrets: Secrets,
 }
 
@@ -178,12 +155,7 @@ impl Write for DebugMessage {
 
 impl Drop for DebugMessage {
     fn drop(&mut self) {
-        let text = self.text();
-        // Errors are ignored, because standard error may be closed.
-        let _ = match &mut *self.log.writer() {
-            Some(writer) => writer.write_all(text.as_bytes()),
-            None => stderr().lock().write_all(text.as_bytes()),
-        };
+        self.output.write(self.text().as_bytes());
     }
 }
 
@@ -194,7 +166,8 @@ mod tests {
     fn line(pieces: &[&str]) -> String {
         let secrets = Secrets::new();
         secrets.add(["hunter22"]);
-        let line = DebugMessage { bytes: pieces.concat().into_bytes(), log: DebugLog::default(), secrets };
+        let bytes = pieces.concat().into_bytes();
+        let line = DebugMessage { bytes, output: ErrorOutput::default(), secrets };
         let text = line.text();
         // Dropping the message would write it.
         std::mem::forget(line);

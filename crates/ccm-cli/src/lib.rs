@@ -11,6 +11,7 @@ mod completion;
 mod console;
 mod debug_log;
 mod diagnostics;
+mod error_output;
 mod eval;
 mod explain;
 mod facts;
@@ -72,10 +73,10 @@ pub fn main() -> process::ExitCode {
             return ExitCode::Usage.into();
         }
     };
-    let log = debug_log::install(arguments.verbose, &console);
+    debug_log::install(arguments.verbose, &console);
     let code = match arguments.command {
         CliCommand::Apply(apply) => {
-            apply::run(ApplyArguments { verbose: arguments.verbose, ..apply }, &console, &log)
+            apply::run(ApplyArguments { verbose: arguments.verbose, ..apply }, &console)
         }
         CliCommand::Validate(validate) => validate::run(&validate, &console),
         CliCommand::Graph(graph) => show::graph(&graph, &console),

@@ -118,7 +118,7 @@ pub use http::{
 };
 pub use local_time::LocalZone;
 pub use machine::{Interface, InterfaceFlag, Kernel, Machine, Space, SystemMachine};
-pub use non_blocking_writer::NonBlockingWriter;
+pub use non_blocking_writer::{NonBlockingWriter, write_error_within};
 pub use private::{PrivateDirectory, remove_private_leftovers};
 pub use process::{PrepareError, prepare_process};
 pub use question::{ask, can_ask};

@@ -8,7 +8,10 @@ use std::io::{self, Write};
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use tokio::sync::Notify;
 
 use crate::state::AppendFile;
@@ -178,16 +181,39 @@ impl Shared {
     }
 }
 
+/// Writes to standard error without waiting longer than this for its reader. The rest of the text is dropped then.
+pub fn write_error_within(text: &[u8], limit: Duration) -> io::Result<()> {
+    let stream = io::stderr();
+    let end = Instant::now() + limit;
+    // A pipe that can be written takes this much at once.
+    for piece in text.chunks(rustix::pipe::PIPE_BUF) {
+        wait_until_writable(stream.as_fd(), Some(end))?;
+        write_to(stream.as_fd(), piece)?;
+    }
+    Ok(())
+}
+
+/// Waits until a stream takes more, until a time at most.
+fn wait_until_writable(stream: BorrowedFd<'_>, end: Option<Instant>) -> rustix::io::Result<()> {
+    loop {
+        let left = end.map(|end| end.saturating_duration_since(Instant::now()));
+        let left = left.map(|left| Timespec::try_from(left).unwrap_or_default());
+        match poll(&mut [PollFd::new(&stream, PollFlags::OUT)], left.as_ref()) {
+            Ok(0) => return Err(Errno::TIMEDOUT),
+            Ok(_) => return Ok(()),
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
 fn write_to(stream: BorrowedFd<'_>, mut bytes: &[u8]) -> rustix::io::Result<()> {
     while !bytes.is_empty() {
         match rustix::io::write(stream, bytes) {
             Ok(length) => bytes = &bytes[length..],
-            Err(rustix::io::Errno::INTR) => {}
+            Err(Errno::INTR) => {}
             // Another process made the stream non-blocking; this thread may wait.
-            Err(rustix::io::Errno::AGAIN) => {
-                let mut wait = [rustix::event::PollFd::new(&stream, rustix::event::PollFlags::OUT)];
-                rustix::event::poll(&mut wait, None)?;
-            }
+            Err(Errno::AGAIN) => wait_until_writable(stream, None)?,
             Err(error) => return Err(error),
         }
     }

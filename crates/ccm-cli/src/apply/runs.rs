@@ -1,5 +1,6 @@
 //! The runs of the manifests, one after another.
 
+use std::pin::pin;
 use std::time::Duration;
 
 use ccm_report::{ManifestResult, ProgressLine};
@@ -13,8 +14,11 @@ use super::ApplyContext;
 use crate::arguments::ReportFormat;
 use crate::console::Console;
 use crate::idempotence;
-use crate::listeners::Listeners;
+use crate::listeners::{EndedReport, Listeners};
 use crate::reactor::SharedRun;
+
+/// Time after a run in which its report must be read, or else the record is ended and the lock is freed before.
+const PATIENCE_WITH_RECORD: Duration = Duration::from_secs(1);
 
 /// Result of the runs of all manifests.
 pub(super) struct RunResults {
@@ -60,8 +64,8 @@ impl ApplyContext {
         (mode, events_file): (RunMode, Option<EventsFile>),
         (output, error_output): (NonBlockingWriter, NonBlockingWriter),
     ) -> RunResults {
-        let Self { arguments, console, log, shared, last_line } = self;
-        log.write_through(&error_output);
+        let Self { arguments, console, shared, last_line } = self;
+        console.error_output().write_through(&error_output);
         let earlier_run = runs.first().and_then(ActiveRun::earlier_run).map(str::to_owned);
         let own = runs.iter().map(|run| run.identity().run_id.clone());
         let other_runs: Vec<String> = earlier_run.into_iter().chain(own).collect();
@@ -107,19 +111,38 @@ impl ApplyContext {
             listeners.end_manifests(&results, mode == RunMode::Plan);
         }
         let ended = shared.listeners().take().map(Listeners::end_report);
-        tokio::select! {
-            biased;
-            () = async {
-                output.drained().await;
-                log.write_directly();
-                if let Some(ended) = &ended {
-                    ended.events_drained().await;
+        let mut code = last.as_ref().map_or(ExitCode::Success, |last| last.code);
+        let is_read = {
+            let mut all_is_read = pin!(all_is_read(&output, ended.as_ref()));
+            let mut gives_up = pin!(grace_time_after_cancellation(&shared.canceller));
+            let is_read = tokio::select! {
+                biased;
+                () = &mut all_is_read => Some(true),
+                () = &mut gives_up => Some(false),
+                _ = after(Some(PATIENCE_WITH_RECORD)) => None,
+            };
+            if is_read.is_none() {
+                // The machine is changed. Neither its records nor other runs wait for a person to go on reading.
+                if let Some(EndedRun { position, summary, .. }) = last.take() {
+                    code = end_record(console, &mut runs[position], &summary, code);
                 }
-            } => {}
-            () = grace_time_after_cancellation(&shared.canceller) => {}
+                runs.clear();
+            }
+            match is_read {
+                Some(is_read) => is_read,
+                None => tokio::select! {
+                    biased;
+                    () = all_is_read => true,
+                    () = gives_up => false,
+                },
+            }
+        };
+        if is_read {
+            console.error_output().write_directly();
+        } else {
+            console.error_output().write_without_waiting();
         }
         // A report that could not be written is a failure of the last run.
-        let code = last.as_ref().map_or(ExitCode::Success, |last| last.code);
         let code = ended.map_or(code, |ended| ended.finish(console, output.result(), code));
         total.code = total.code.and(match last {
             Some(EndedRun { position, summary, .. }) => {
@@ -200,6 +223,14 @@ pub(crate) fn report_record_errors(console: &Console, ended: &RecordEnd) {
     }
     for error in &ended.not_removed {
         console.error_of(error, "the run itself is not affected", &["remove this record by hand".to_owned()]);
+    }
+}
+
+/// Waits until the report and the events are read, or until they can't be written.
+async fn all_is_read(output: &NonBlockingWriter, ended: Option<&EndedReport>) {
+    output.drained().await;
+    if let Some(ended) = ended {
+        ended.events_drained().await;
     }
 }
 

@@ -186,32 +186,12 @@ pub(crate) fn is_shared(settings: &ContainerSettings) -> bool {
 mod tests {
     use std::path::PathBuf;
 
-    use ccm_host::{ContainerNetwork, EngineAddress, PullPolicy, Volume};
+    use ccm_host::{ContainerNetwork, EngineAddress, Volume};
 
     use super::*;
 
     pub(crate) fn settings() -> ContainerSettings {
-        ContainerSettings {
-            executor: "box".to_owned(),
-            engine: EngineAddress::Unix(PathBuf::from("/run/docker.sock")),
-            image: "debian:12".to_owned(),
-            reuse: ContainerReuse::PerCommand,
-            pull: PullPolicy::Never,
-            platform: None,
-            labels: Vec::new(),
-            network: ContainerNetwork::Bridge,
-            volumes: Vec::new(),
-            tmpfs: Vec::new(),
-            user: None,
-            memory: None,
-            cpu_quota: None,
-            pids: None,
-            auto_remove: false,
-            read_only_root: false,
-            no_new_privileges: false,
-            cap_drop: Vec::new(),
-            cap_add: Vec::new(),
-        }
+        ContainerSettings::new("box", EngineAddress::Unix("/run/docker.sock".into()), "debian:12")
     }
 
     #[test]

@@ -13,9 +13,9 @@ use std::time::Duration;
 
 use ccm_docker::{DockerExecutor, RunLabels};
 use ccm_host::{
-    Cancellation, CancellationSource, ClosedPlan, Command, ContainerError, ContainerNetwork,
-    ContainerRequest, ContainerReuse, ContainerSettings, EngineAddress, Executor as _, Finished, Launch,
-    LocalExecutor, PullPolicy, Purpose, StartError, SystemClock,
+    Cancellation, CancellationSource, ClosedPlan, Command, ContainerError, ContainerRequest,
+    ContainerSettings, EngineAddress, Executor as _, Finished, Launch, LocalExecutor, Purpose, StartError,
+    SystemClock,
 };
 use ccm_model::Stream;
 use ccm_redaction::Secrets;
@@ -48,25 +48,8 @@ impl Bench {
 
     fn settings(&self) -> ContainerSettings {
         ContainerSettings {
-            executor: "box".to_owned(),
-            engine: EngineAddress::Unix(self.engine.socket()),
-            image: "debian:12".to_owned(),
-            reuse: ContainerReuse::PerCommand,
-            pull: PullPolicy::Never,
-            platform: None,
-            labels: Vec::new(),
-            network: ContainerNetwork::Bridge,
-            volumes: Vec::new(),
-            tmpfs: Vec::new(),
-            user: None,
-            memory: None,
-            cpu_quota: None,
-            pids: None,
             auto_remove: true,
-            read_only_root: false,
-            no_new_privileges: false,
-            cap_drop: Vec::new(),
-            cap_add: Vec::new(),
+            ..ContainerSettings::new("box", EngineAddress::Unix(self.engine.socket()), "debian:12")
         }
     }
 

@@ -1,6 +1,6 @@
 //! Commands that end by themselves.
 
-use ccm_host::{ClosedPlan, ContainerNetwork, Exit, Launch, PullPolicy};
+use ccm_host::{ClosedPlan, ContainerNetwork, Exit, LastLine, Launch, PullPolicy};
 use ccm_testkit::{FakeAnswer, FakeCommand};
 use serde_json::json;
 
@@ -80,6 +80,17 @@ fn standard_input_is_written_and_closed() {
     assert_eq!(bench.engine.inputs(), ["some text\n"]);
     let body = bench.engine.bodies("POST /containers/create").remove(0);
     assert_eq!((&body["OpenStdin"], &body["StdinOnce"]), (&json!(true), &json!(true)));
+}
+
+#[test]
+fn the_last_line_is_followed_while_the_command_runs() {
+    let bench = Bench::new(FakeCommand::prints("first\nhalf done\n", 0));
+    let followed = LastLine::default();
+    let ran = bench.run_with(bench.settings(), Launch::default(), |command| {
+        command.last_line = Some(followed.clone());
+    });
+    assert_eq!(ran.lines, ["stdout first", "stdout half done"]);
+    assert_eq!(followed.get(), "half done");
 }
 
 #[test]

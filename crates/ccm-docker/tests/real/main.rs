@@ -18,7 +18,7 @@ use ccm_docker::{DockerExecutor, RunLabels};
 use ccm_host::{
     Cancellation, CancellationSource, ClosedPlan, ContainerError, ContainerNetwork, ContainerRequest,
     ContainerReuse, ContainerSettings, EngineAddress, Executor as _, Exit, Finished, Launch, LocalExecutor,
-    PullPolicy, Purpose, StartError, SystemClock,
+    Purpose, StartError, SystemClock,
 };
 use ccm_redaction::Secrets;
 use ccm_testkit::{FakeFiles, FakeRunner, IMAGE};
@@ -29,25 +29,9 @@ const BOTH: [ContainerReuse; 2] = [ContainerReuse::PerCommand, ContainerReuse::P
 /// Settings for an Engine at a socket.
 fn settings(socket: &Path) -> ContainerSettings {
     ContainerSettings {
-        executor: "box".to_owned(),
-        engine: EngineAddress::Unix(socket.to_owned()),
-        image: IMAGE.to_owned(),
-        reuse: ContainerReuse::PerCommand,
-        pull: PullPolicy::Never,
-        platform: None,
-        labels: Vec::new(),
         network: ContainerNetwork::None,
-        volumes: Vec::new(),
-        tmpfs: Vec::new(),
-        user: None,
-        memory: None,
-        cpu_quota: None,
-        pids: None,
         auto_remove: true,
-        read_only_root: false,
-        no_new_privileges: false,
-        cap_drop: Vec::new(),
-        cap_add: Vec::new(),
+        ..ContainerSettings::new("box", EngineAddress::Unix(socket.to_owned()), IMAGE)
     }
 }
 

@@ -59,6 +59,33 @@ pub struct ContainerSettings {
     pub cap_add: Vec<String>,
 }
 
+impl ContainerSettings {
+    /// Creates the settings of an executor that sets nothing but its image.
+    pub fn new(executor: impl Into<String>, engine: EngineAddress, image: impl Into<String>) -> Self {
+        Self {
+            executor: executor.into(),
+            engine,
+            image: image.into(),
+            reuse: ContainerReuse::default(),
+            pull: PullPolicy::default(),
+            platform: None,
+            labels: Vec::new(),
+            network: ContainerNetwork::default(),
+            volumes: Vec::new(),
+            tmpfs: Vec::new(),
+            user: None,
+            memory: None,
+            cpu_quota: None,
+            pids: None,
+            auto_remove: false,
+            read_only_root: false,
+            no_new_privileges: false,
+            cap_drop: Vec::new(),
+            cap_add: Vec::new(),
+        }
+    }
+}
+
 /// Address of an Engine.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum EngineAddress {

@@ -14,6 +14,7 @@
 mod apply;
 mod bare;
 mod binary;
+mod containers;
 mod manifests;
 mod measure;
 mod redaction;
@@ -32,7 +33,7 @@ use measure::{
 /// Part of the benchmark: its name, and its function, which gets a scratch directory.
 type BenchmarkPart = (&'static str, fn(&Path));
 
-const PARTS: [BenchmarkPart; 21] = [
+const PARTS: [BenchmarkPart; 22] = [
     // First those that measure the memory of a child: it has the memory of this process until it executes ccm.
     ("redaction", redaction::files),
     ("memory", memory),
@@ -48,6 +49,7 @@ const PARTS: [BenchmarkPart; 21] = [
     ("lines-steady", lines_steady),
     ("exec-run", |_| exec_run()),
     ("sandbox", sandbox::run),
+    ("containers", containers::run),
     ("exec-steady", |_| exec_steady()),
     ("packages-steady", system::packages),
     ("services-steady", system::services),

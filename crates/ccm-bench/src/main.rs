@@ -19,6 +19,7 @@ mod manifests;
 mod measure;
 mod redaction;
 mod sandbox;
+mod shell;
 mod system;
 
 use std::path::{Path, PathBuf};
@@ -33,7 +34,7 @@ use measure::{
 /// Part of the benchmark: its name, and its function, which gets a scratch directory.
 type BenchmarkPart = (&'static str, fn(&Path));
 
-const PARTS: [BenchmarkPart; 22] = [
+const PARTS: [BenchmarkPart; 23] = [
     // First those that measure the memory of a child: it has the memory of this process until it executes ccm.
     ("redaction", redaction::files),
     ("memory", memory),
@@ -50,6 +51,7 @@ const PARTS: [BenchmarkPart; 22] = [
     ("exec-run", |_| exec_run()),
     ("sandbox", sandbox::run),
     ("containers", containers::run),
+    ("shell", |_| shell::measure()),
     ("exec-steady", |_| exec_steady()),
     ("packages-steady", system::packages),
     ("services-steady", system::services),

@@ -1,0 +1,207 @@
+//! Result of an analysis.
+
+use ccm_shell::ShellSpan;
+
+use crate::effect::Effect;
+use crate::guard_class::GuardClass;
+use crate::lookup::ProgramLocation;
+use crate::verdict::{Caller, Verdict};
+
+/// Simple commands that a request runs, with their effects.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Analysis {
+    /// The commands, in the order of the text. Commands that another command runs, such as `rm` of `sudo rm`, follow
+    /// that command.
+    pub commands: Vec<AnalysedCommand>,
+    /// Reason for which the request, or a text within, can't be read. Nothing may be run then.
+    pub unreadable: Option<Unreadable>,
+}
+
+/// Simple command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AnalysedCommand {
+    /// Decoded words: the program and its arguments. Empty for redirections and assignments alone.
+    pub words: Vec<AnalysedWord>,
+    /// The program; `None` for a builtin of the shell, a function, and assignments alone.
+    pub program: Option<ProgramReference>,
+    /// Options as the program parses them, in order.
+    pub options: Vec<AnalysedOption>,
+    /// Words that are neither the program nor options, in order.
+    pub operands: Vec<AnalysedWord>,
+    /// Variables that are set for the command, by name.
+    pub variables: Vec<String>,
+    /// Effects.
+    pub effects: Vec<Effect>,
+    /// Guard classes to which the command belongs, each with a reason. A class may appear several times.
+    pub findings: Vec<Finding>,
+    /// Working directory, if it is known.
+    pub directory: Option<String>,
+    /// Position in [`Analysis::commands`] of the command that runs this command.
+    pub parent: Option<usize>,
+    /// Location in [`Request::shown_text`](crate::Request::shown_text).
+    pub span: ShellSpan,
+}
+
+/// Word of a command, as it is shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AnalysedWord {
+    /// The text. Parts that are not known stand as they are written, such as `$x` or `*`.
+    pub shown: String,
+    /// All of the word is known, and `shown` is the word that the program gets.
+    pub is_known: bool,
+}
+
+/// Option of a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AnalysedOption {
+    /// The option without its value, written out: `-r`, `--recursive`.
+    pub name: String,
+    /// Further spellings of the same option, if the tables know them.
+    pub other_names: Vec<String>,
+    /// Value of the option.
+    pub value: Option<AnalysedWord>,
+}
+
+/// Program of a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProgramReference {
+    /// Program as written; `None` if it is not known.
+    pub name: Option<String>,
+    /// Location on the machine, if the program was found.
+    pub location: Option<ProgramLocation>,
+}
+
+/// Reason for which a command belongs to a guard class.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The class.
+    pub class: GuardClass,
+    /// What was found, as a clause in lower case: "`rm -r` deletes /srv, which is outside the workspace".
+    pub what: String,
+    /// Location in [`Request::shown_text`](crate::Request::shown_text).
+    pub span: ShellSpan,
+    /// Strictest verdict that the finding may lead to by default, if the finding is no more than a suspicion.
+    pub at_most: Option<Verdict>,
+    /// What to do instead.
+    pub way_out: Option<WayOut>,
+}
+
+/// Advice on what to do instead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum WayOut {
+    /// The text reads differently in sh and bash.
+    UseBash,
+    /// The text is too long or too complex.
+    UseScript,
+    /// The program is not known.
+    NameProgram,
+    /// The target is not known.
+    NamePath,
+    /// The path lies outside the workspace.
+    StayInWorkspace,
+    /// Code is run without being read.
+    SaveCode,
+    /// A character is not shown.
+    RemoveCharacter,
+    /// Only a person may do this.
+    AskOperator,
+    /// An option or variable runs programs.
+    DropOption,
+}
+
+/// Reason for which a request can't be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unreadable {
+    /// [`Unreadable`](GuardClass::Unreadable), [`Ambiguous`](GuardClass::Ambiguous) or
+    /// [`Hidden`](GuardClass::Hidden).
+    pub class: GuardClass,
+    /// The reason, as a clause in lower case.
+    pub message: String,
+    /// A way to write the text differently, as an imperative.
+    pub hint: Option<&'static str>,
+    /// Location in [`Request::shown_text`](crate::Request::shown_text).
+    pub span: ShellSpan,
+}
+
+/// Limits on the work of an analysis. What is over a limit makes the request unreadable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AnalysisLimits {
+    /// Maximum number of commands within one another, as in `env nice rm`.
+    pub depth: u32,
+    /// Maximum number of commands.
+    pub commands: usize,
+    /// Maximum number of effects and findings of all commands together.
+    pub effects: usize,
+}
+
+impl Default for AnalysisLimits {
+    fn default() -> Self {
+        Self { depth: 32, commands: 4_000, effects: 40_000 }
+    }
+}
+
+impl Analysis {
+    /// Returns the strictest verdict of the standard guard, before any rule.
+    pub fn default_verdict(&self, caller: Caller) -> Verdict {
+        let unreadable = self.unreadable.iter().map(|reason| reason.class.default_verdict(caller));
+        let findings = self.commands.iter().flat_map(|command| &command.findings);
+        unreadable
+            .chain(findings.map(|finding| finding.default_verdict(caller)))
+            .max()
+            .unwrap_or(Verdict::Allow)
+    }
+}
+
+impl AnalysedCommand {
+    /// Returns the name of the program without its directories.
+    pub fn base_name(&self) -> Option<&str> {
+        let name = match &self.program {
+            Some(program) => program.name.as_deref()?,
+            None => self.words.first()?.text()?,
+        };
+        Some(name.rsplit('/').next().unwrap_or(name))
+    }
+
+    /// Returns the words joined by one blank, as patterns of an operator see them.
+    pub fn shown(&self) -> String {
+        let words: Vec<&str> = self.words.iter().map(|word| &*word.shown).collect();
+        words.join(" ")
+    }
+}
+
+impl AnalysedWord {
+    /// Builds a known word.
+    pub fn known(text: impl Into<String>) -> Self {
+        Self { shown: text.into(), is_known: true }
+    }
+
+    /// Returns the text, if all of it is known.
+    pub fn text(&self) -> Option<&str> {
+        self.is_known.then_some(&*self.shown)
+    }
+}
+
+impl Finding {
+    /// Returns the verdict of the standard guard.
+    pub fn default_verdict(&self, caller: Caller) -> Verdict {
+        let verdict = self.class.default_verdict(caller);
+        self.at_most.map_or(verdict, |most| verdict.min(most))
+    }
+}
+
+impl WayOut {
+    /// Returns the advice, as an imperative.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::UseBash => "run the text with the bash tool",
+            Self::UseScript => "put the text into a script of the workspace, and run the script",
+            Self::NameProgram => "write the name of the program",
+            Self::NamePath => "write the path itself",
+            Self::StayInWorkspace => "use a path inside the workspace",
+            Self::SaveCode => "save the code to a file of the workspace, read it, and run the file",
+            Self::RemoveCharacter => "remove the character, or let `printf` write it",
+            Self::AskOperator => "ask an operator to do this, or to allow it with a rule",
+            Self::DropOption => "leave out the option or variable",
+        }
+    }
+}

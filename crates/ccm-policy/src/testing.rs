@@ -1,0 +1,113 @@
+//! A machine for tests.
+
+use std::collections::BTreeMap;
+
+use crate::lookup::{Lookup, PathKind, ProgramLocation};
+
+/// Machine that holds what a test puts there. Programs in `/bin`, `/usr/bin`, `/sbin`, `/usr/sbin` and
+/// `/usr/local/bin` are trusted.
+#[derive(Clone, Debug, Default)]
+pub struct FakeMachine {
+    paths: BTreeMap<String, PathKind>,
+    links: BTreeMap<String, String>,
+}
+
+impl FakeMachine {
+    /// Builds an empty machine.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Builds a machine with the directories and devices of a Debian server, and some programs.
+    pub fn debian() -> Self {
+        let mut machine = Self::new();
+        for directory in [
+            "/",
+            "/bin",
+            "/boot",
+            "/dev",
+            "/etc",
+            "/home",
+            "/home/agent",
+            "/lib",
+            "/media",
+            "/mnt",
+            "/opt",
+            "/proc",
+            "/root",
+            "/run",
+            "/sbin",
+            "/srv",
+            "/sys",
+            "/tmp",
+            "/usr",
+            "/usr/bin",
+            "/usr/local",
+            "/usr/local/bin",
+            "/usr/sbin",
+            "/var",
+            "/w",
+        ] {
+            machine = machine.with(directory, PathKind::Directory);
+        }
+        for device in ["/dev/null", "/dev/zero", "/dev/sda", "/dev/sda1", "/dev/mem", "/dev/tty"] {
+            machine = machine.with(device, PathKind::Device);
+        }
+        for program in ["sh", "bash", "ls", "cat", "git", "rm", "env", "curl", "python3", "systemctl", "sudo"]
+        {
+            machine = machine.with(&format!("/usr/bin/{program}"), PathKind::File);
+        }
+        machine.with("/etc/passwd", PathKind::File)
+    }
+
+    /// Adds a path.
+    #[must_use]
+    pub fn with(mut self, path: &str, kind: PathKind) -> Self {
+        self.paths.insert(path.to_owned(), kind);
+        self
+    }
+
+    /// Adds a link to an absolute path.
+    #[must_use]
+    pub fn with_link(mut self, path: &str, target: &str) -> Self {
+        self.links.insert(path.to_owned(), target.to_owned());
+        self
+    }
+
+    fn resolve(&self, path: &str) -> String {
+        let mut path = path.to_owned();
+        for _ in 0..8 {
+            let Some((link, target)) =
+                self.links.iter().find(|(link, _)| path == **link || path.starts_with(&format!("{link}/")))
+            else {
+                break;
+            };
+            path = format!("{target}{}", &path[link.len()..]);
+        }
+        path
+    }
+}
+
+impl Lookup for FakeMachine {
+    fn find_program(&self, name: &str, search_path: &str, directory: &str) -> Option<ProgramLocation> {
+        let candidates: Vec<String> = match name {
+            _ if name.starts_with('/') => vec![name.to_owned()],
+            _ if name.contains('/') => vec![format!("{directory}/{}", name.trim_start_matches("./"))],
+            _ => search_path.split(':').map(|part| format!("{part}/{name}")).collect(),
+        };
+        let path = candidates.into_iter().find(|path| self.path_kind(path) == PathKind::File)?;
+        let canonical = self.resolve(&path);
+        let trusted = ["/bin/", "/usr/bin/", "/sbin/", "/usr/sbin/", "/usr/local/bin/"];
+        let is_trusted = trusted.iter().any(|directory| canonical.starts_with(directory));
+        Some(ProgramLocation { path, canonical, is_trusted })
+    }
+
+    fn path_kind(&self, path: &str) -> PathKind {
+        self.paths.get(&self.resolve(path)).copied().unwrap_or(PathKind::Missing)
+    }
+
+    fn canonical_path(&self, path: &str) -> Option<String> {
+        let canonical = self.resolve(path);
+        self.paths.contains_key(&canonical).then_some(canonical)
+    }
+}

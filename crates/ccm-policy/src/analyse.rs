@@ -1,92 +1,397 @@
 //! From a request to its commands and their effects.
 
+mod arguments;
+mod awk;
+mod builtins;
+mod code;
+mod containers;
+mod entries;
+mod find;
+mod git;
+mod handlers;
+mod network;
+mod path_effects;
+mod paths;
+mod programs;
+mod roles;
+mod sed;
+mod shells;
+#[cfg(test)]
+mod tests;
+mod variables;
+mod words;
+
+use std::ops::Range;
+use std::sync::Arc;
+
 use ccm_shell::{
-    ShellBudget, ShellCommand, ShellContext, ShellSpan, ShellWord, UnknownOrigin, UnreadableKind,
-    UnreadableText, WordPiece, read,
+    CommandRole, RedirectionOperator, ShellBudget, ShellCommand, ShellContext, ShellDialect, ShellDirectories,
+    ShellInput, ShellReading, ShellSearchPath, ShellSpan, ShellWord, UnreadableKind, UnreadableText, read,
 };
 
-use crate::analysis::{
-    AnalysedCommand, AnalysedWord, Analysis, AnalysisLimits, ProgramReference, Unreadable,
-};
-use crate::effect::{Effect, EffectKind};
+use crate::analysis::{AnalysedCommand, Analysis, AnalysisLimits, Finding, Unreadable, WayOut};
+use crate::effect::Effect;
 use crate::guard_class::GuardClass;
 use crate::lookup::Lookup;
-use crate::request::{Request, RequestCommand};
+use crate::request::{Request, RequestCommand, RequestInput};
+use crate::verdict::Verdict;
 
 /// Analyses a request: reads its text, and judges each simple command by its decoded words.
-pub fn analyse(request: &Request, lookup: &dyn Lookup, _limits: &AnalysisLimits) -> Analysis {
-    let mut analysis = Analysis::default();
-    let commands = match &request.command {
-        RequestCommand::Words(words) => {
-            let words = words.iter().map(AnalysedWord::known).collect();
-            vec![(words, ShellSpan::new(0, request.shown_text().len()))]
-        }
+pub fn analyse(request: &Request, lookup: &dyn Lookup, limits: &AnalysisLimits) -> Analysis {
+    let mut analyser = Analyser::new(request, lookup, limits);
+    let context = CommandContext {
+        directories: Arc::new(ShellDirectories::one(paths::joined("/", &request.directory))),
+        search_path: Arc::new(ShellSearchPath::Initial),
+        input: match &request.input {
+            RequestInput::Empty => CommandInput::Empty,
+            RequestInput::Text(text) => CommandInput::Text(ShellWord::known(text, ShellSpan::default())),
+            RequestInput::Unknown => CommandInput::Unknown,
+        },
+        dialect: ShellDialect::Sh,
+        parent: None,
+        depth: 0,
+        span: None,
+        at_most: None,
+    };
+    match &request.command {
         RequestCommand::Text { text, dialect } => {
-            let context = ShellContext {
-                directory: request.directory.clone(),
-                variables: request.environment.iter().chain(&request.added_variables).cloned().collect(),
+            let context = CommandContext { dialect: *dialect, ..context };
+            analyser.text(text, &context);
+        }
+        RequestCommand::Words(words) => analyser.argv(words, &context),
+    }
+    analyser.added_variables();
+    analyser.analysis
+}
+
+/// Analyser of one request.
+struct Analyser<'a> {
+    request: &'a Request,
+    lookup: &'a dyn Lookup,
+    limits: &'a AnalysisLimits,
+    analysis: Analysis,
+    budget: ShellBudget,
+    workspace: String,
+    is_restricted: bool,
+    /// Number of effects and findings so far.
+    effects: usize,
+}
+
+/// Circumstances of a command.
+#[derive(Clone)]
+struct CommandContext {
+    directories: Arc<ShellDirectories>,
+    search_path: Arc<ShellSearchPath>,
+    input: CommandInput,
+    /// Shell of the text that the command is a part of.
+    dialect: ShellDialect,
+    parent: Option<usize>,
+    depth: u32,
+    /// Span of all commands of a text within a word.
+    span: Option<ShellSpan>,
+    /// Strictest verdict of what is found in a command that may be no command.
+    at_most: Option<Verdict>,
+}
+
+/// Standard input of a command.
+#[derive(Clone)]
+enum CommandInput {
+    Empty,
+    Text(ShellWord),
+    File(ShellWord),
+    Pipe,
+    Unknown,
+}
+
+impl<'a> Analyser<'a> {
+    fn new(request: &'a Request, lookup: &'a dyn Lookup, limits: &'a AnalysisLimits) -> Self {
+        let workspace = request.workspace.as_ref();
+        Self {
+            request,
+            lookup,
+            limits,
+            analysis: Analysis::default(),
+            budget: ShellBudget::default(),
+            workspace: paths::joined("/", workspace.map_or(&*request.directory, |workspace| &*workspace.path)),
+            is_restricted: workspace.is_some_and(|workspace| workspace.is_restricted),
+            effects: 0,
+        }
+    }
+
+    /// Judges words that are started without a shell.
+    fn argv(&mut self, words: &[String], context: &CommandContext) {
+        let mut offset = 0;
+        let mut all = Vec::with_capacity(words.len());
+        for word in words {
+            let span = ShellSpan::new(offset, offset + word.len());
+            offset += word.len() + 1;
+            if let Err(error) = ccm_shell::check_characters(word) {
+                let start = span.start as usize;
+                let range = error.span.range();
+                let span = ShellSpan::new(start + range.start, start + range.end);
+                self.unreadable(UnreadableText { span, ..*error }, context);
+                return;
+            }
+            all.push(ShellWord::known(word, span));
+        }
+        self.program(&all, &[], context);
+    }
+
+    /// Judges the variables that the caller adds to the environment.
+    fn added_variables(&mut self) {
+        if self.analysis.commands.is_empty() {
+            return;
+        }
+        let span = self.analysis.commands.first().map_or_else(ShellSpan::default, |command| command.span);
+        for (name, value) in &self.request.added_variables {
+            let value = ShellWord::known(value, span);
+            self.variable(0, name, Some(&value), span, None);
+        }
+    }
+
+    /// Judges a text for a shell, in the context of the command that runs the text.
+    fn text(&mut self, text: &str, context: &CommandContext) {
+        let Some(context) = self.nested(context) else { return };
+        let mut variables: Vec<(String, String)> = Vec::new();
+        // The text is read once for each directory that it may run in.
+        let directories = &context.directories;
+        if context.depth == 1 {
+            variables.extend(self.request.environment.iter().chain(&self.request.added_variables).cloned());
+        } else {
+            variables.extend(self.request.environment.iter().filter(|(name, _)| name == "HOME").cloned());
+        }
+        let directory = directories.only().map_or_else(|| directories.paths.first().cloned(), |path| Some(path.to_owned()));
+        let is_certain = directories.only().is_some();
+        let shell = ShellContext { directory: directory.unwrap_or_else(|| "/".to_owned()), variables };
+        let whole = context.span.unwrap_or_default();
+        if let Err(error) = self.budget.enter(whole) {
+            self.unreadable(*error, &context);
+            return;
+        }
+        match read(text, context.dialect, &shell, &mut self.budget) {
+            Ok(reading) => self.reading(&reading, &context, is_certain),
+            Err(error) => self.unreadable(*error, &context),
+        }
+        self.budget.leave();
+    }
+
+    /// Returns the context of what runs within a command, unless the nesting is too deep.
+    fn nested(&mut self, context: &CommandContext) -> Option<CommandContext> {
+        if context.depth >= self.limits.depth || self.analysis.commands.len() >= self.limits.commands {
+            self.too_much(context);
+            return None;
+        }
+        Some(CommandContext { depth: context.depth + 1, ..context.clone() })
+    }
+
+    fn too_much(&mut self, context: &CommandContext) {
+        if self.analysis.unreadable.is_none() {
+            self.analysis.unreadable = Some(Unreadable {
+                class: GuardClass::Unreadable,
+                message: "the command runs too many others to follow".to_owned(),
+                hint: Some(WayOut::UseScript.text()),
+                span: context.span.unwrap_or_default(),
+            });
+        }
+    }
+
+    fn unreadable(&mut self, error: UnreadableText, context: &CommandContext) {
+        let class = match error.kind {
+            UnreadableKind::Hidden => GuardClass::Hidden,
+            UnreadableKind::Ambiguous => GuardClass::Ambiguous,
+            _ => GuardClass::Unreadable,
+        };
+        if let (Some(_), Some(parent)) = (context.at_most, context.parent) {
+            // The text may be none.
+            let what = format!("a text behind the command can't be read: {}", error.message);
+            self.finding(parent, GuardClass::Eval, what, context.span.unwrap_or_default(), None);
+        } else if self.analysis.unreadable.is_none() {
+            let span = context.span.unwrap_or(error.span);
+            self.analysis.unreadable = Some(Unreadable { class, message: error.message, hint: error.hint, span });
+        }
+    }
+
+    fn reading(&mut self, reading: &ShellReading, context: &CommandContext, is_certain: bool) {
+        let printed = printed(reading);
+        for (position, command) in reading.commands.iter().enumerate() {
+            let input = match &command.input {
+                ShellInput::Inherited => context.input.clone(),
+                ShellInput::Pipe(_) => CommandInput::Pipe,
+                ShellInput::File(word) => CommandInput::File(word.clone()),
+                ShellInput::Text(word) => CommandInput::Text(word.clone()),
+                ShellInput::Unknown => CommandInput::Unknown,
             };
-            match read(text, *dialect, &context, &mut ShellBudget::default()) {
-                Ok(reading) => {
-                    reading.commands.iter().map(|command| (words(command), command.span)).collect()
-                }
-                Err(error) => {
-                    analysis.unreadable = Some(unreadable(*error));
-                    return analysis;
+            let directories = if is_certain {
+                Arc::clone(&command.directories)
+            } else {
+                let mut directories = ShellDirectories::clone(&command.directories);
+                directories.is_unknown = true;
+                Arc::new(directories)
+            };
+            let search_path = match *command.search_path {
+                ShellSearchPath::Initial => Arc::clone(&context.search_path),
+                _ => Arc::clone(&command.search_path),
+            };
+            let context = CommandContext { directories, search_path, input, ..context.clone() };
+            let before = self.analysis.commands.len();
+            self.shell_command(command, reading, &context);
+            if printed.contains(&position) && self.analysis.commands.len() > before {
+                // What is printed becomes a part of another command.
+                for word in command.words.iter().skip(1) {
+                    self.maybe_path(before, word, &context);
                 }
             }
         }
-    };
-    for (words, span) in commands {
-        let name = words.first().and_then(AnalysedWord::text).map(str::to_owned);
-        let search_path = request.variable("PATH").unwrap_or_default();
-        let location =
-            name.as_deref().and_then(|name| lookup.find_program(name, search_path, &request.directory));
-        let effects = vec![Effect::new(EffectKind::Run, name.clone())];
-        analysis.commands.push(AnalysedCommand {
-            operands: words.iter().skip(1).cloned().collect(),
-            program: Some(ProgramReference { name, location }),
-            words,
+    }
+
+    /// Judges a command of a text: its words, and what the shell itself does for the command.
+    fn shell_command(&mut self, command: &ShellCommand, reading: &ShellReading, context: &CommandContext) {
+        let words: Vec<ShellWord> = match context.span {
+            Some(span) => command.words.iter().map(|word| ShellWord { span, ..word.clone() }).collect(),
+            None => command.words.clone(),
+        };
+        let span = context.span.unwrap_or(command.span);
+        let inner = CommandContext { span: context.span, ..context.clone() };
+        let index = match command.role {
+            CommandRole::Program => self.program(&words, &reading.commands, &inner),
+            CommandRole::Builtin => self.builtin(&words, &reading.commands, &inner),
+            CommandRole::Function | CommandRole::Construct => self.push(&words, None, span, &inner),
+        };
+        let Some(index) = index else { return };
+        if context.span.is_none() && let Some(known) = self.analysis.commands.get_mut(index) {
+            known.span = span;
+        }
+        for assignment in &command.assignments {
+            let span = context.span.unwrap_or(assignment.span);
+            let name = words.first().and_then(ShellWord::text);
+            self.variable(index, &assignment.name, assignment.value.as_ref(), span, name.as_deref());
+            if let Some(command) = self.analysis.commands.get_mut(index) {
+                command.variables.push(assignment.name.clone());
+            }
+        }
+        for redirection in &command.redirections {
+            let target = &redirection.target;
+            match redirection.operator {
+                RedirectionOperator::Read => self.read_path(index, target, &inner),
+                RedirectionOperator::Write
+                | RedirectionOperator::Append
+                | RedirectionOperator::ReadWrite
+                | RedirectionOperator::WriteBoth
+                | RedirectionOperator::AppendBoth => self.write_path(index, target, &inner),
+                RedirectionOperator::Duplicate
+                | RedirectionOperator::HereDocument
+                | RedirectionOperator::HereString => {}
+            }
+        }
+        self.doubts(index, command, reading, &inner);
+    }
+
+    /// Adds a command without effects.
+    fn push(
+        &mut self,
+        words: &[ShellWord],
+        program: Option<crate::analysis::ProgramReference>,
+        span: ShellSpan,
+        context: &CommandContext,
+    ) -> Option<usize> {
+        if self.analysis.commands.len() >= self.limits.commands {
+            self.too_much(context);
+            return None;
+        }
+        self.analysis.commands.push(AnalysedCommand {
+            words: words.iter().map(words::shown).collect(),
+            program,
             options: Vec::new(),
+            operands: Vec::new(),
             variables: Vec::new(),
-            effects,
+            effects: Vec::new(),
             findings: Vec::new(),
-            directory: Some(request.directory.clone()),
-            parent: None,
+            directory: context.directories.only().map(ToOwned::to_owned),
+            parent: context.parent,
             span,
         });
+        Some(self.analysis.commands.len() - 1)
     }
-    analysis
-}
 
-fn words(command: &ShellCommand) -> Vec<AnalysedWord> {
-    command.words.iter().map(shown_word).collect()
-}
-
-fn shown_word(word: &ShellWord) -> AnalysedWord {
-    let mut shown = String::new();
-    for piece in &word.pieces {
-        match piece {
-            WordPiece::Text { text, .. } => shown += text,
-            WordPiece::Pattern(character) => shown.push(*character),
-            WordPiece::Unknown { origin, .. } => match origin {
-                UnknownOrigin::Variable(name) => shown += &format!("${name}"),
-                UnknownOrigin::Output(_) => shown += "$(…)",
-                UnknownOrigin::Process(_) => shown += "<(…)",
-                UnknownOrigin::Number => shown += "$((…))",
-                UnknownOrigin::Home(user) => shown += &format!("~{user}"),
-                UnknownOrigin::Braces => shown += "{…}",
-            },
+    fn effect(&mut self, index: usize, effect: Effect) {
+        self.effects += 1;
+        if self.effects > self.limits.effects {
+            let span = self.analysis.commands.get(index).map_or_else(ShellSpan::default, |command| command.span);
+            if self.analysis.unreadable.is_none() {
+                self.analysis.unreadable = Some(Unreadable {
+                    class: GuardClass::Unreadable,
+                    message: "the command has too many effects to follow".to_owned(),
+                    hint: Some(WayOut::UseScript.text()),
+                    span,
+                });
+            }
+            return;
+        }
+        if let Some(command) = self.analysis.commands.get_mut(index)
+            && !(command.effects.len() < 64 && command.effects.contains(&effect))
+        {
+            command.effects.push(effect);
         }
     }
-    AnalysedWord { shown, is_known: word.text().is_some() }
+
+    fn finding(
+        &mut self,
+        index: usize,
+        class: GuardClass,
+        what: impl Into<String>,
+        span: ShellSpan,
+        way_out: Option<WayOut>,
+    ) {
+        self.effects += 1;
+        let Some(command) = self.analysis.commands.get_mut(index) else { return };
+        // A class that is found over and over says no more.
+        const MAX_FINDINGS: usize = 64;
+        let is_known = command.findings.iter().any(|finding| finding.class == class);
+        if command.findings.len() >= MAX_FINDINGS && is_known {
+            return;
+        }
+        let finding = Finding { class, what: what.into(), span, at_most: None, way_out };
+        if !command.findings.contains(&finding) {
+            command.findings.push(finding);
+        }
+    }
+
+    /// Returns the span of a command.
+    fn span(&self, index: usize) -> ShellSpan {
+        self.analysis.commands.get(index).map_or_else(ShellSpan::default, |command| command.span)
+    }
 }
 
-fn unreadable(error: UnreadableText) -> Unreadable {
-    let class = match error.kind {
-        UnreadableKind::Hidden => GuardClass::Hidden,
-        UnreadableKind::Ambiguous => GuardClass::Ambiguous,
-        _ => GuardClass::Unreadable,
+impl CommandContext {
+    /// Returns the context of a command that a command runs.
+    fn within(&self, parent: usize) -> Self {
+        Self { parent: Some(parent), ..self.clone() }
+    }
+}
+
+/// Returns the positions of commands whose output is their words, and becomes a part of another command.
+fn printed(reading: &ShellReading) -> Vec<usize> {
+    let words = reading.commands.iter().flat_map(|command| {
+        let values = command.assignments.iter().filter_map(|assignment| assignment.value.as_ref());
+        let targets = command.redirections.iter().map(|redirection| &redirection.target);
+        command.words.iter().chain(values).chain(targets)
+    });
+    let positions = words.flat_map(ShellWord::sources).flatten();
+    let prints = |position: &usize| {
+        let command = reading.commands.get(*position);
+        let name = command.and_then(|command| command.words.first()).and_then(ShellWord::text);
+        matches!(name.as_deref(), Some("echo" | "printf"))
     };
-    Unreadable { class, message: error.message, hint: error.hint, span: error.span }
+    positions.filter(prints).collect()
+}
+
+/// Returns `true` if one of the commands of a range fetches something from another machine.
+fn downloads(commands: &[ShellCommand], range: Range<usize>) -> bool {
+    commands.get(range).unwrap_or_default().iter().any(|command| {
+        let mut words = command.words.iter().take(8).filter_map(ShellWord::text);
+        words.any(|name| {
+            let base = name.rsplit('/').next().unwrap_or_default().to_owned();
+            crate::tables::find(&base).is_some_and(|entry| entry.downloads)
+        })
+    })
 }

@@ -10,6 +10,7 @@ mod effect;
 mod guard_class;
 mod lookup;
 mod request;
+mod tables;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 mod verdict;

@@ -1,10 +1,10 @@
 //! Characters with which a text shows something else than it runs.
 
 use crate::span::ShellSpan;
-use crate::unreadable::{ReadResult, UnreadableKind, UnreadableText};
+use crate::unreadable::{UnreadableKind, UnreadableText};
 
 /// Refuses a text with characters that are invisible, that look like a blank, or that steer a terminal.
-pub(crate) fn check(text: &str) -> ReadResult<()> {
+pub fn check_characters(text: &str) -> Result<(), Box<UnreadableText>> {
     // Printable ASCII, tab and line end are most texts.
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t')) {
         return Ok(());
@@ -78,7 +78,7 @@ mod tests {
             ("ls \u{e0020}", 3, "U+E0020"),
             ("ls \0", 3, "NUL"),
         ] {
-            let error = check(text).unwrap_err();
+            let error = check_characters(text).unwrap_err();
             assert_eq!(error.span.start, start, "{text:?}");
             assert!(error.message.contains(what), "{error}");
         }
@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn letters_and_symbols_are_fine() {
         for text in ["echo ä 日本 é", "git commit -m '❤\u{fe0f} 👩\u{200d}💻'", "a\n\tb"] {
-            assert_eq!(check(text), Ok(()), "{text}");
+            assert_eq!(check_characters(text), Ok(()), "{text}");
         }
     }
 }

@@ -27,7 +27,7 @@ pub(crate) fn parse(
         let error = UnreadableText::new(UnreadableKind::TooLong, origin.span(MAX_TEXT, text.len()), message);
         return Err(error.with_hint("put the text into a script, and run the script"));
     }
-    hidden::check(text).map_err(|mut error| {
+    hidden::check_characters(text).map_err(|mut error| {
         error.span = origin.span(error.span.start as usize, error.span.end as usize);
         error
     })?;

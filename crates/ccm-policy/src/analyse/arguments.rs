@@ -1,0 +1,251 @@
+//! Arguments of a program: options with their values, and operands, as the program parses them.
+
+use ccm_shell::ShellWord;
+
+use super::words::without_prefix;
+use crate::tables::{OptionSpec, OptionValue, ProgramSyntax};
+
+/// Option of a command line.
+#[derive(Clone, Debug)]
+pub(super) struct ParsedOption {
+    /// Name with dashes. The full name, if a long option is abbreviated.
+    pub(super) name: String,
+    pub(super) spec: Option<&'static OptionSpec>,
+    pub(super) value: Option<ShellWord>,
+}
+
+/// Arguments of a program.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ParsedArguments {
+    pub(super) options: Vec<ParsedOption>,
+    pub(super) operands: Vec<ShellWord>,
+    /// Number of operands in front of `--`, if it is there.
+    pub(super) before_dashes: Option<usize>,
+}
+
+/// Options that a program knows.
+pub(super) type OptionTable<'t> = &'t [&'static OptionSpec];
+
+/// Parses arguments. Everything behind the first operand is an operand if `stops` is set.
+pub(super) fn parse(
+    words: &[ShellWord],
+    table: OptionTable<'_>,
+    syntax: ProgramSyntax,
+    stops: bool,
+) -> ParsedArguments {
+    let mut parsed = ParsedArguments::default();
+    if syntax == ProgramSyntax::Words {
+        parsed.operands = words.to_vec();
+        return parsed;
+    }
+    let mut rest = words.iter();
+    let mut is_first = true;
+    while let Some(word) = rest.next() {
+        let prefix = word.known_prefix();
+        if syntax == ProgramSyntax::Cluster && is_first && !prefix.starts_with('-') {
+            is_first = false;
+            if word.text().is_some() {
+                parsed.old_cluster(&prefix, table, &mut rest);
+                continue;
+            }
+        }
+        is_first = false;
+        if prefix == "--" && word.text().is_some() {
+            parsed.before_dashes = Some(parsed.operands.len());
+            parsed.operands.extend(rest.cloned());
+            break;
+        }
+        let is_option = prefix.len() > 1 && prefix.starts_with('-')
+            || table.iter().any(|spec| !prefix.starts_with('-') && spec.has_name(&prefix));
+        if !is_option {
+            parsed.operands.push(word.clone());
+            if stops {
+                parsed.operands.extend(rest.cloned());
+                break;
+            }
+            continue;
+        }
+        if prefix.starts_with("--") {
+            parsed.long(word, &prefix, table, &mut rest);
+        } else if syntax == ProgramSyntax::Single || !prefix.starts_with('-') {
+            parsed.single(word, &prefix, table, &mut rest);
+        } else {
+            parsed.cluster(word, &prefix, table, &mut rest);
+        }
+    }
+    parsed
+}
+
+impl ParsedArguments {
+    /// Returns `true` if an option is given, under any of its names.
+    pub(super) fn has(&self, names: &[&str]) -> bool {
+        self.options.iter().any(|option| names.iter().any(|name| option.is_named(name)))
+    }
+
+    fn push(&mut self, name: &str, spec: Option<&'static OptionSpec>, value: Option<ShellWord>) {
+        self.options.push(ParsedOption { name: name.to_owned(), spec, value });
+    }
+
+    fn long<'w>(
+        &mut self,
+        word: &ShellWord,
+        prefix: &str,
+        table: OptionTable<'_>,
+        rest: &mut impl Iterator<Item = &'w ShellWord>,
+    ) {
+        let (name, attached) = match prefix.split_once('=') {
+            Some((name, _)) => (name, Some(without_prefix(word, name.len() + 1))),
+            None => (prefix, None),
+        };
+        let exact = table.iter().find(|spec| spec.has_name(name));
+        // A name that is cut short stands for the only option that begins so; more than one is an error of the
+        // program, or the table has only some of them.
+        let spec = exact.or_else(|| {
+            let begins = |spec: &&&OptionSpec| spec.names.iter().any(|known| known.starts_with(name));
+            table.iter().filter(begins).max_by_key(|spec| (spec.does.len(), spec.role != crate::tables::Role::Text))
+        });
+        let full = spec.and_then(|spec| {
+            spec.names.iter().find(|known| ***known == *name).or_else(|| {
+                spec.names.iter().find(|known| known.starts_with(name))
+            })
+        });
+        let name = full.map_or(name, |full| full).to_owned();
+        let value = attached.or_else(|| {
+            let takes = spec.is_some_and(|spec| spec.value == OptionValue::Required);
+            takes.then(|| rest.next().cloned()).flatten()
+        });
+        self.push(&name, spec.copied(), value);
+    }
+
+    /// Parses an option with one dash and a long name, such as `-name x` or `-name=x`.
+    fn single<'w>(
+        &mut self,
+        word: &ShellWord,
+        prefix: &str,
+        table: OptionTable<'_>,
+        rest: &mut impl Iterator<Item = &'w ShellWord>,
+    ) {
+        let name = prefix.split(['=', ':']).next().unwrap_or(prefix);
+        if let Some(spec) = table.iter().find(|spec| spec.has_name(name)) {
+            let value = match spec.value {
+                _ if name.len() < prefix.len() => Some(without_prefix(word, name.len() + 1)),
+                OptionValue::Required => rest.next().cloned(),
+                _ => None,
+            };
+            self.push(name, Some(spec), value);
+            return;
+        }
+        // `-I/usr/include`: the longest name that the word begins with and that takes a value.
+        let begins = table
+            .iter()
+            .filter(|spec| spec.value != OptionValue::None)
+            .flat_map(|spec| spec.names.iter().map(move |name| (*spec, name)))
+            .filter(|(_, name)| prefix.starts_with(&***name))
+            .max_by_key(|(_, name)| name.len());
+        match begins {
+            Some((spec, name)) => self.push(name, Some(spec), Some(without_prefix(word, name.len()))),
+            None => self.push(prefix, None, None),
+        }
+    }
+
+    /// Parses letters behind one dash.
+    fn cluster<'w>(
+        &mut self,
+        word: &ShellWord,
+        prefix: &str,
+        table: OptionTable<'_>,
+        rest: &mut impl Iterator<Item = &'w ShellWord>,
+    ) {
+        // Some programs have options with one dash and several letters beside clusters.
+        if let Some(spec) = table.iter().find(|spec| prefix.len() > 2 && spec.has_name(prefix)) {
+            let takes = spec.value == OptionValue::Required;
+            let value = takes.then(|| rest.next().cloned()).flatten();
+            self.push(prefix, Some(spec), value);
+            return;
+        }
+        for (at, letter) in prefix.char_indices().skip(1) {
+            let name = format!("-{letter}");
+            let Some(spec) = table.iter().find(|spec| spec.has_name(&name)) else {
+                self.push(&name, None, None);
+                continue;
+            };
+            if spec.value == OptionValue::None {
+                self.push(&name, Some(spec), None);
+                continue;
+            }
+            let attached = without_prefix(word, at + letter.len_utf8());
+            let value = match spec.value {
+                _ if !attached.pieces.is_empty() => Some(attached),
+                OptionValue::Required => rest.next().cloned(),
+                _ => None,
+            };
+            self.push(&name, Some(spec), value);
+            return;
+        }
+    }
+
+    /// Parses letters without a dash; their values are the next words, in order.
+    fn old_cluster<'w>(
+        &mut self,
+        letters: &str,
+        table: OptionTable<'_>,
+        rest: &mut impl Iterator<Item = &'w ShellWord>,
+    ) {
+        for letter in letters.chars() {
+            let name = format!("-{letter}");
+            let spec = table.iter().find(|spec| spec.has_name(&name));
+            let takes = spec.is_some_and(|spec| spec.value == OptionValue::Required);
+            let value = takes.then(|| rest.next().cloned()).flatten();
+            self.push(&name, spec.copied(), value);
+        }
+    }
+}
+
+impl ParsedOption {
+    /// Returns `true` if the option is given under this or another of its names.
+    pub(super) fn is_named(&self, name: &str) -> bool {
+        self.name == name || self.spec.is_some_and(|spec| spec.has_name(name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ccm_shell::ShellSpan;
+
+    use super::*;
+    use crate::tables;
+
+    fn parsed(program: &str, words: &[&str]) -> String {
+        let entry = tables::find(program).unwrap();
+        let words: Vec<ShellWord> =
+            words.iter().map(|word| ShellWord::known(*word, ShellSpan::default())).collect();
+        let table: Vec<&'static OptionSpec> = entry.options.iter().collect();
+        let parsed = parse(&words, &table, entry.syntax, entry.syntax == ProgramSyntax::Posix);
+        let mut shown: Vec<String> = Vec::new();
+        for option in &parsed.options {
+            let value = option.value.as_ref().and_then(ShellWord::text);
+            shown.push(value.map_or_else(|| option.name.clone(), |value| format!("{}={value}", option.name)));
+        }
+        shown.push("|".to_owned());
+        shown.extend(parsed.operands.iter().filter_map(ShellWord::text));
+        shown.join(" ")
+    }
+
+    #[test]
+    fn options_are_parsed_as_the_program_does() {
+        for (program, words, expected) in [
+            ("rm", &["-rf", "a", "-v", "--", "-x"][..], "-r -f -v | a -x"),
+            ("rm", &["--recu", "a"], "--recursive | a"),
+            ("sort", &["-o", "x", "-ukey", "f"], "-o=x -u -k=ey | f"),
+            ("sort", &["--out=x", "--output", "y"], "--output=x --output=y |"),
+            ("tar", &["cfz", "x", "y"], "-c -f=x -z | y"),
+            ("tar", &["-czf", "x", "-C/etc", "y"], "-c -z -f=x -C=/etc | y"),
+            ("timeout", &["-k", "1", "--sig=KILL", "5", "rm", "-r"], "-k=1 --signal=KILL | 5 rm -r"),
+            ("gcc", &["-I/etc", "-o", "x", "-c", "a.c"], "-I=/etc -o=x -c | a.c"),
+            ("sed", &["-i.bak", "-n", "p", "f"], "-i=.bak -n | p f"),
+            ("ls", &["-", "-a"], "-a | -"),
+        ] {
+            assert_eq!(parsed(program, words), expected, "{program} {words:?}");
+        }
+    }
+}

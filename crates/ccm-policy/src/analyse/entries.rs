@@ -1,0 +1,282 @@
+//! Arguments of programs with an entry in the tables.
+
+use ccm_shell::{ShellCommand, ShellWord};
+
+use super::arguments::{self, ParsedArguments};
+use super::{Analyser, CommandContext, words};
+use crate::analysis::{AnalysedOption, WayOut};
+use crate::effect::{Effect, EffectKind};
+use crate::guard_class::GuardClass;
+use crate::tables::{OperandRole, OptionSpec, ProgramEntry, ProgramSyntax, Role};
+
+/// Call of a program, while its arguments are judged.
+pub(super) struct Call<'c> {
+    pub(super) index: usize,
+    /// Name of the program without directories.
+    pub(super) name: &'c str,
+    pub(super) parsed: &'c ParsedArguments,
+    /// Commands of the text, for words that hold the output of commands.
+    pub(super) commands: &'c [ShellCommand],
+    /// Words that are given to `SplitCommand` as further arguments.
+    pub(super) operands: &'c [ShellWord],
+    pub(super) context: CommandContext,
+    /// Objects of what the program does.
+    pub(super) objects: Vec<String>,
+    /// Code was named: nothing is read from standard input.
+    pub(super) has_code: bool,
+}
+
+impl Analyser<'_> {
+    /// Judges a call of a program by the program's entry.
+    pub(super) fn entry(
+        &mut self,
+        index: usize,
+        entry: &'static ProgramEntry,
+        all: &[ShellWord],
+        commands: &[ShellCommand],
+        context: &CommandContext,
+    ) {
+        if let Some(handler) = &entry.handler
+            && self.handler(index, handler, all, commands, context)
+        {
+            return;
+        }
+        let words = all.get(1..).unwrap_or_default();
+        let name = all.first().and_then(ShellWord::text).unwrap_or_default();
+        let name = name.rsplit('/').next().unwrap_or_default().to_owned();
+        let mut table: Vec<&'static OptionSpec> = entry.options.iter().collect();
+        let mut level = entry;
+        let mut syntax = entry.syntax;
+        let mut stops = syntax == ProgramSyntax::Posix || has_subcommands(entry);
+        let mut parsed = arguments::parse(words, &table, syntax, stops);
+        let mut action = String::new();
+        let mut levels = vec![entry];
+        let mut is_subcommand_unknown = false;
+        while has_subcommands(level) {
+            let Some(first) = parsed.operands.first() else { break };
+            let Some(text) = first.text() else {
+                is_subcommand_unknown = true;
+                break;
+            };
+            let Some(next) = level.subcommand(&text) else { break };
+            if !action.is_empty() {
+                action.push(' ');
+            }
+            action += &text;
+            level = next;
+            levels.push(next);
+            table.splice(0..0, next.options.iter());
+            if next.syntax != ProgramSyntax::Gnu {
+                syntax = next.syntax;
+            }
+            stops = next.syntax == ProgramSyntax::Posix || has_subcommands(next);
+            let inner = parsed.operands.get(1..).unwrap_or_default().to_vec();
+            self.record(index, std::iter::once(first));
+            let further = arguments::parse(&inner, &table, syntax, stops);
+            parsed.options.extend(further.options);
+            parsed.operands = further.operands;
+            parsed.before_dashes = further.before_dashes;
+        }
+        self.record_arguments(index, &parsed);
+        if is_subcommand_unknown {
+            let what = format!("the subcommand of `{name}` is not known");
+            self.finding(index, GuardClass::ProgramUnknown, what, self.span(index), Some(WayOut::NameProgram));
+        }
+        let is_report = levels.iter().any(|level| is_report(level, &parsed));
+        let mut operands: &[OperandRole] = &level.operands;
+        let mut does: Vec<GuardClass> = levels.iter().flat_map(|level| level.does.iter().copied()).collect();
+        let mut reads_code = level.reads_code;
+        for (names, change) in levels.iter().flat_map(|level| &level.with) {
+            if !names.iter().any(|name| name.split('+').all(|name| parsed.has(&[name]))) {
+                continue;
+            }
+            if change.has_operands {
+                operands = &change.operands;
+                reads_code = false;
+            }
+            does.extend(&change.does);
+        }
+        let given = parsed.operands.clone();
+        let mut call = Call {
+            index,
+            name: &name,
+            parsed: &parsed,
+            commands,
+            operands: &given,
+            context: context.clone(),
+            objects: Vec::new(),
+            has_code: false,
+        };
+        if level.handler.as_deref() == Some("git_checkout") {
+            self.git_checkout(&call);
+        }
+        for option in &parsed.options {
+            let Some(spec) = option.spec else { continue };
+            if let Some(value) = &option.value {
+                self.role(&mut call, spec.role, value, Some(&option.name));
+            }
+            if !is_report {
+                does.extend(&spec.does);
+            }
+        }
+        self.operands(&mut call, operands);
+        if reads_code && !call.has_code && !is_report {
+            self.code_from_input(index, &name, commands, &call.context);
+        }
+        let objects = std::mem::take(&mut call.objects);
+        if !is_report {
+            self.does(index, &name, &action, &does, &objects);
+        }
+        if entry.downloads && !is_report {
+            self.effect(index, Effect::new(EffectKind::Network, None));
+        }
+    }
+
+    fn record<'w>(&mut self, index: usize, operands: impl IntoIterator<Item = &'w ShellWord>) {
+        if let Some(command) = self.analysis.commands.get_mut(index) {
+            command.operands.extend(operands.into_iter().map(words::shown));
+        }
+    }
+
+    /// Records options and operands for rules.
+    pub(super) fn record_arguments(&mut self, index: usize, parsed: &ParsedArguments) {
+        self.record(index, &parsed.operands);
+        let Some(command) = self.analysis.commands.get_mut(index) else { return };
+        command.options.extend(parsed.options.iter().map(|option| {
+            let names = option.spec.map_or(&[][..], |spec| &spec.names);
+            AnalysedOption {
+                name: option.name.clone(),
+                other_names: names.iter().filter(|name| ***name != option.name).map(|name| name.to_string()).collect(),
+                value: option.value.as_ref().map(words::shown),
+            }
+        }));
+    }
+
+    /// Gives each operand its role.
+    pub(super) fn operands(&mut self, call: &mut Call<'_>, roles: &[OperandRole]) {
+        let operands = call.operands;
+        let repeated = roles.iter().position(|role| role.is_repeated);
+        let before = repeated.unwrap_or(roles.len());
+        let behind = repeated.map_or(0, |at| roles.len() - at - 1);
+        let last_from = operands.len().saturating_sub(behind).max(before);
+        let mut position = 0;
+        let mut role_position = 0;
+        while let Some(word) = operands.get(position) {
+            let role = if role_position < before {
+                roles.get(role_position).copied()
+            } else if position >= last_from {
+                roles.get(before + 1 + position - last_from).copied()
+            } else {
+                repeated.and_then(|at| roles.get(at)).copied()
+            };
+            let role = role.map_or(Role::Text, |role| role.role);
+            let rest = operands.get(position..).unwrap_or_default();
+            match role {
+                Role::Settings => {
+                    let is_setting = super::variables::setting_name(word).is_some();
+                    if is_setting {
+                        self.role(call, Role::Setting, word, None);
+                        position += 1;
+                    } else {
+                        role_position += 1;
+                    }
+                    continue;
+                }
+                Role::Command => {
+                    self.inner_command(call, rest);
+                    return;
+                }
+                Role::ShellJoined => {
+                    self.joined_text(call, rest);
+                    return;
+                }
+                Role::Script | Role::Module => {
+                    self.role(call, role, word, None);
+                    for word in rest.iter().skip(1) {
+                        self.maybe_path(call.index, word, &call.context);
+                    }
+                    return;
+                }
+                Role::GitConfig => {
+                    self.git_config(call, rest);
+                    return;
+                }
+                role => self.role(call, role, word, None),
+            }
+            position += 1;
+            role_position += 1;
+        }
+    }
+
+    /// Adds the effects and findings of what a program does by itself.
+    fn does(&mut self, index: usize, name: &str, action: &str, classes: &[GuardClass], objects: &[String]) {
+        let span = self.span(index);
+        let call = if action.is_empty() { name.to_owned() } else { format!("{name} {action}") };
+        for class in classes {
+            if let Some(kind) = effect_kind(*class) {
+                let action = if action.is_empty() { name } else { action };
+                let first = Effect::new(kind, None).with_action(action);
+                if objects.is_empty() {
+                    self.effect(index, first);
+                } else {
+                    for object in objects {
+                        self.effect(index, Effect { object: Some(object.clone()), ..first.clone() });
+                    }
+                }
+            }
+            let what = match objects {
+                [] => format!("`{call}` {}", class.description()),
+                objects => {
+                    let shown: Vec<&str> = objects.iter().take(3).map(|object| &**object).collect();
+                    let more = if objects.len() > 3 { ", …" } else { "" };
+                    format!("`{call}` {}: {}{more}", class.description(), shown.join(", "))
+                }
+            };
+            self.finding(index, *class, what, span, Some(WayOut::AskOperator));
+        }
+    }
+}
+
+fn has_subcommands(entry: &ProgramEntry) -> bool {
+    !entry.subcommands.is_empty() || entry.otherwise.is_some()
+}
+
+/// Returns `true` if the program only reports something.
+fn is_report(entry: &ProgramEntry, parsed: &ParsedArguments) -> bool {
+    let first = parsed.operands.first().and_then(ShellWord::text);
+    let is_listed = |name: &str| {
+        if name.starts_with('-') {
+            // `-S+-s` stands for both together.
+            name.split('+').all(|name| parsed.has(&[name]))
+        } else {
+            first.as_deref() == Some(name)
+        }
+    };
+    entry.unless.iter().any(|name| is_listed(name)) || parsed.has(&["--help", "--version"]) && parsed.operands.is_empty()
+}
+
+/// Returns the kind of effect that a class stands for.
+pub(super) fn effect_kind(class: GuardClass) -> Option<EffectKind> {
+    Some(match class {
+        GuardClass::Disk => EffectKind::Disk,
+        GuardClass::Power => EffectKind::Power,
+        GuardClass::Kernel => EffectKind::Kernel,
+        GuardClass::Govern => EffectKind::Govern,
+        GuardClass::Secrets => EffectKind::Secrets,
+        GuardClass::RemoteShell | GuardClass::Remote => EffectKind::Remote,
+        GuardClass::Metadata => EffectKind::Network,
+        GuardClass::SignalAll | GuardClass::Signal => EffectKind::Signal,
+        GuardClass::ContainerOpen | GuardClass::Container => EffectKind::Container,
+        GuardClass::Privilege => EffectKind::Privilege,
+        GuardClass::CodePipe | GuardClass::CodeInline | GuardClass::CodeOutside => EffectKind::Code,
+        GuardClass::DeleteOutside | GuardClass::DeleteInside => EffectKind::Delete,
+        GuardClass::Permissions => EffectKind::Permissions,
+        GuardClass::Service => EffectKind::Service,
+        GuardClass::Package => EffectKind::Package,
+        GuardClass::Publish => EffectKind::Publish,
+        GuardClass::Persist => EffectKind::Persist,
+        GuardClass::Account => EffectKind::Account,
+        GuardClass::System => EffectKind::System,
+        _ => return None,
+    })
+}

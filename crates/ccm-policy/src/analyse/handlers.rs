@@ -1,0 +1,310 @@
+//! Programs whose arguments no table describes.
+
+use ccm_shell::{ShellCommand, ShellWord};
+
+use super::entries::Call;
+use super::{Analyser, CommandContext, words};
+use crate::analysis::WayOut;
+use crate::effect::{Effect, EffectKind};
+use crate::guard_class::GuardClass;
+
+/// Names of the functions of this module, for checking the tables.
+#[cfg(test)]
+pub(super) const HANDLERS: [&str; 11] =
+    ["shell", "find", "kill", "chmod", "install", "dd", "git_checkout", "parallel", "windows", "editor", "netcat"];
+
+impl Analyser<'_> {
+    /// Runs the function of an entry. Returns `false` if the entry's other parts have to be read as well.
+    pub(super) fn handler(
+        &mut self,
+        index: usize,
+        handler: &str,
+        all: &[ShellWord],
+        commands: &[ShellCommand],
+        context: &CommandContext,
+    ) -> bool {
+        match handler {
+            "shell" => self.shell(index, all, commands, context),
+            "find" => self.find(index, all, commands, context),
+            "kill" => self.kill(index, all),
+            "dd" => self.dd(index, all, context),
+            "parallel" => self.parallel(index, all, commands, context),
+            "windows" => self.windows(index, all),
+            "chmod" => {
+                self.mode_operand(index, all);
+                return false;
+            }
+            "install" => {
+                self.mode_option(index, all);
+                return false;
+            }
+            "editor" => {
+                self.editor(index, all);
+                return false;
+            }
+            "netcat" => {
+                self.socket_address(index, all);
+                return false;
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    fn record_operands(&mut self, index: usize, operands: &[ShellWord]) {
+        if let Some(command) = self.analysis.commands.get_mut(index) {
+            command.operands.extend(operands.iter().map(words::shown));
+        }
+    }
+
+    /// Judges `kill`.
+    fn kill(&mut self, index: usize, all: &[ShellWord]) {
+        let words = all.get(1..).unwrap_or_default();
+        let mut rest = words.iter();
+        let mut signal: Option<String> = None;
+        let mut is_first = true;
+        let mut processes: Vec<&ShellWord> = Vec::new();
+        while let Some(word) = rest.next() {
+            let text = words::with_placeholders(word);
+            let is_option = is_first && text.len() > 1 && text.starts_with('-');
+            match &*text {
+                "-l" | "-L" | "--list" | "--table" if is_first => return,
+                "--" => {}
+                "-s" | "-n" | "-q" | "--signal" | "--queue" if is_first => {
+                    let value = rest.next().and_then(ShellWord::text);
+                    signal = signal.or(value);
+                    continue;
+                }
+                "-p" | "--pid" | "-a" | "--all" | "--verbose" if is_first => continue,
+                option if is_option && !(signal.is_some() && is_number(option)) => {
+                    // `kill -9 1` has a signal; `kill -1` alone is an error.
+                    signal = Some(option.trim_start_matches('-').trim_start_matches("signal=").to_owned());
+                    continue;
+                }
+                _ => processes.push(word),
+            }
+            is_first = false;
+        }
+        let operands: Vec<ShellWord> = processes.iter().map(|word| (*word).clone()).collect();
+        self.record_operands(index, &operands);
+        if processes.is_empty() {
+            return;
+        }
+        for process in processes {
+            self.process(index, process);
+        }
+        if signal.as_deref() == Some("0") {
+            if let Some(command) = self.analysis.commands.get_mut(index) {
+                command.findings.retain(|finding| finding.class != GuardClass::Signal);
+            }
+        }
+    }
+
+    /// Judges the number of a process that gets a signal.
+    pub(super) fn process(&mut self, index: usize, word: &ShellWord) {
+        let text = word.text();
+        self.effect(index, Effect::new(EffectKind::Signal, text.clone()));
+        let number = text.as_deref().and_then(|text| text.parse::<i64>().ok());
+        let (class, what) = match number {
+            Some(1) => (GuardClass::SignalAll, "sends a signal to init".to_owned()),
+            Some(-1) => (GuardClass::SignalAll, "sends a signal to every process".to_owned()),
+            _ => (GuardClass::Signal, format!("sends a signal to {}", words::shown(word).shown)),
+        };
+        self.finding(index, class, what, self.span(index), Some(WayOut::AskOperator));
+    }
+
+    /// Judges the mode of `chmod`.
+    fn mode_operand(&mut self, index: usize, all: &[ShellWord]) {
+        let is_mode = |text: &&str| {
+            let symbols = text.trim_start_matches('-');
+            !symbols.is_empty() && symbols.chars().all(|c| c.is_ascii_digit() || "ugoa+-=rwxXst,".contains(c))
+        };
+        for word in all.iter().skip(1) {
+            let Some(text) = word.text() else {
+                let is_mode = !word.known_prefix().starts_with(['/', '.']);
+                if is_mode {
+                    let what = "the mode of `chmod` is not known";
+                    self.finding(index, GuardClass::Permissions, what, self.span(index), Some(WayOut::AskOperator));
+                }
+                return;
+            };
+            if text.starts_with("--") {
+                continue;
+            }
+            if is_mode(&&*text) && !matches!(&*text, "-R" | "-v" | "-c" | "-f") {
+                self.judge_mode(index, &text);
+                return;
+            }
+        }
+    }
+
+    /// Judges the mode of `install -m`.
+    fn mode_option(&mut self, index: usize, all: &[ShellWord]) {
+        let mut rest = all.iter().skip(1).filter_map(ShellWord::text);
+        while let Some(text) = rest.next() {
+            let mode = match text.strip_prefix("--mode=").or_else(|| text.strip_prefix("-m")) {
+                Some("") => rest.next(),
+                Some(mode) => Some(mode.to_owned()),
+                None if text == "--mode" => rest.next(),
+                None => None,
+            };
+            if let Some(mode) = mode {
+                self.judge_mode(index, &mode);
+            }
+        }
+    }
+
+    fn judge_mode(&mut self, index: usize, mode: &str) {
+        let is_number = mode.bytes().all(|byte| byte.is_ascii_digit());
+        let is_set_id = if is_number {
+            u32::from_str_radix(mode, 8).is_ok_and(|mode| mode & 0o6000 != 0)
+        } else {
+            mode.split(',').any(|clause| {
+                clause.split_once(['+', '=']).is_some_and(|(who, what)| {
+                    what.contains('s') && (who.is_empty() || who.contains(['u', 'g', 'a']))
+                })
+            })
+        };
+        if is_set_id {
+            self.effect(index, Effect::new(EffectKind::Privilege, Some(mode.to_owned())));
+            let what = format!("the mode {mode} lets everybody run the program as its owner");
+            self.finding(index, GuardClass::Privilege, what, self.span(index), Some(WayOut::AskOperator));
+        }
+    }
+
+    /// Judges `dd`.
+    fn dd(&mut self, index: usize, all: &[ShellWord], context: &CommandContext) {
+        self.record_operands(index, all.get(1..).unwrap_or_default());
+        for word in all.iter().skip(1) {
+            let prefix = word.known_prefix();
+            if prefix.starts_with("if=") {
+                self.read_path(index, &words::without_prefix(word, 3), context);
+            } else if prefix.starts_with("of=") {
+                self.write_path(index, &words::without_prefix(word, 3), context);
+            } else if prefix.is_empty() {
+                let what = "an operand of `dd` is not known";
+                self.finding(index, GuardClass::WriteOutside, what, self.span(index), Some(WayOut::NamePath));
+            }
+        }
+    }
+
+    /// Judges the commands of GNU parallel: words up to `:::`, or each line of standard input.
+    fn parallel(&mut self, index: usize, all: &[ShellWord], commands: &[ShellCommand], context: &CommandContext) {
+        const WITH_VALUE: [&str; 14] = [
+            "-j", "--jobs", "-S", "--sshlogin", "-a", "--arg-file", "-n", "-N", "-L", "--delay", "--timeout", "--joblog",
+            "-I", "--results",
+        ];
+        let mut position = 1;
+        while let Some(word) = all.get(position) {
+            let text = word.known_prefix();
+            if !text.starts_with('-') {
+                break;
+            }
+            if matches!(&*text, "-S" | "--sshlogin" | "--slf") || text.starts_with("--sshlogin") {
+                let what = "`parallel` runs commands on other machines";
+                self.finding(index, GuardClass::Remote, what, self.span(index), Some(WayOut::AskOperator));
+            }
+            position += if WITH_VALUE.contains(&&*text) { 2 } else { 1 };
+        }
+        let rest = all.get(position..).unwrap_or_default();
+        let is_end = |word: &ShellWord| {
+            matches!(word.text().as_deref(), Some(":::" | "::::" | ":::+" | "::::+"))
+        };
+        let end = rest.iter().position(is_end).unwrap_or(rest.len());
+        let (command, arguments) = rest.split_at(end);
+        self.record_operands(index, rest);
+        let span = self.span(index);
+        let unknown = words::unknown("input", span);
+        if command.is_empty() {
+            // Each argument is a command line.
+            for text in arguments.iter().filter(|word| !is_end(word)) {
+                self.shell_text(index, text, ccm_shell::ShellDialect::Sh, commands, context);
+            }
+            if arguments.is_empty() {
+                self.shell_text(index, &unknown, ccm_shell::ShellDialect::Sh, commands, context);
+            }
+            return;
+        }
+        let mut inner: Vec<ShellWord> =
+            command.iter().map(|word| words::replaced(word, "{}", &unknown)).collect();
+        if inner.iter().zip(command).all(|(replaced, written)| replaced == written) {
+            inner.push(unknown);
+        }
+        let mut context = context.within(index);
+        context.input = super::CommandInput::Empty;
+        if let [single] = command
+            && single.text().is_some_and(|text| text.contains(' '))
+        {
+            self.shell_text(index, single, ccm_shell::ShellDialect::Sh, commands, &context);
+            return;
+        }
+        self.program(&inner, commands, &context);
+    }
+
+    /// Judges programs of Windows, with its spelling of options.
+    fn windows(&mut self, index: usize, all: &[ShellWord]) {
+        self.record_operands(index, all.get(1..).unwrap_or_default());
+        let name = all.first().and_then(ShellWord::text).unwrap_or_default();
+        let has = |option: &str| {
+            all.iter().skip(1).filter_map(ShellWord::text).any(|text| text.eq_ignore_ascii_case(option))
+        };
+        let names_drive = all.iter().skip(1).filter_map(ShellWord::text).any(|text| {
+            let mut bytes = text.bytes();
+            bytes.next().is_some_and(|byte| byte.is_ascii_alphabetic()) && bytes.eq(*b":")
+        });
+        let class = match &*name {
+            "del" | "erase" if has("/f") || has("/s") || has("/q") => GuardClass::DeleteOutside,
+            "diskpart" => GuardClass::Disk,
+            "format" if names_drive => GuardClass::Disk,
+            _ => return,
+        };
+        let what = format!("`{name}` is a command of Windows that {}", class.description());
+        self.finding(index, class, what, self.span(index), Some(WayOut::AskOperator));
+    }
+
+    /// Judges commands of an editor: `+cmd`.
+    fn editor(&mut self, index: usize, all: &[ShellWord]) {
+        for word in all.iter().skip(1) {
+            let prefix = word.known_prefix();
+            let is_line = prefix.get(1..).is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
+            if prefix.len() > 1 && prefix.starts_with('+') && !is_line && !prefix.starts_with("+/") {
+                self.inline_code(index, "the editor", word, self.span(index));
+            }
+        }
+    }
+
+    /// Judges addresses of socat that run programs.
+    fn socket_address(&mut self, index: usize, all: &[ShellWord]) {
+        let runs = all.iter().skip(1).any(|word| {
+            let text = words::with_placeholders(word).to_ascii_lowercase();
+            text.starts_with("exec:") || text.starts_with("system:") || text.starts_with("shell:")
+        });
+        if runs {
+            let what = "a program of this machine is given to another";
+            self.finding(index, GuardClass::RemoteShell, what, self.span(index), Some(WayOut::AskOperator));
+        }
+    }
+
+    /// Judges a unit of the service manager.
+    pub(super) fn unit(&mut self, call: &mut Call<'_>, word: &ShellWord) {
+        let shown = words::shown(word).shown;
+        let name = shown.strip_suffix(".service").unwrap_or(&shown).to_owned();
+        let guards = ["auditd", "ccm", "ccm-tool", "apparmor", "falco", "osqueryd"];
+        let is_guard = guards.contains(&&*name) || name.starts_with("ccm-") || name.starts_with("ccm.");
+        if is_guard && !matches!(call.parsed.operands.first().and_then(ShellWord::text).as_deref(), Some("status")) {
+            self.effect(call.index, Effect::new(EffectKind::Govern, Some(name.clone())));
+            let what = format!("changes {name}, a part of the governance");
+            self.finding(call.index, GuardClass::Govern, what, self.span(call.index), Some(WayOut::AskOperator));
+        }
+        let targets = ["poweroff", "reboot", "halt", "kexec", "shutdown", "suspend", "hibernate", "rescue", "emergency"];
+        if targets.iter().any(|target| name == format!("{target}.target")) {
+            let what = format!("starts {name}, which stops the machine");
+            self.finding(call.index, GuardClass::Power, what, self.span(call.index), Some(WayOut::AskOperator));
+        }
+        call.objects.push(name);
+    }
+}
+
+fn is_number(text: &str) -> bool {
+    text.parse::<i64>().is_ok()
+}

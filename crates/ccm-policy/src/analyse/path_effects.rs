@@ -1,0 +1,267 @@
+//! Effects of commands on paths.
+
+use std::sync::Arc;
+
+use ccm_shell::{ShellDirectories, ShellWord};
+
+use super::paths::{self, PathMeaning, ResolvedPath};
+use super::{Analyser, CommandContext};
+use crate::analysis::WayOut;
+use crate::effect::{Effect, EffectKind};
+use crate::guard_class::GuardClass;
+use crate::lookup::PathKind;
+
+/// Manner of a deletion.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Deletion {
+    pub(super) is_recursive: bool,
+    pub(super) is_forced: bool,
+}
+
+impl Analyser<'_> {
+    fn home(&self) -> Option<&str> {
+        self.request.variable("HOME")
+    }
+
+    /// Returns `true` for a path inside the workspace.
+    fn is_inside(&self, path: &str) -> bool {
+        paths::is_within(path, &self.workspace)
+    }
+
+    /// Judges a path that is read, or a directory that is listed.
+    pub(super) fn read_path(&mut self, index: usize, word: &ShellWord, context: &CommandContext) {
+        if word.text().as_deref() == Some("-") {
+            return;
+        }
+        for path in paths::resolve(word, &context.directories) {
+            let span = context.span.unwrap_or(word.span);
+            self.effect(index, path_effect(EffectKind::Read, &path));
+            let Some(path) = path.path else { continue };
+            let canonical = self.lookup.canonical_path(&path).filter(|canonical| *canonical != path);
+            for path in std::iter::once(&path).chain(&canonical) {
+                match paths::meaning(path, self.home()) {
+                    PathMeaning::Secret => self.secret(index, path, "reads", span),
+                    PathMeaning::Disk => self.disk(index, path, "reads", span),
+                    PathMeaning::Kernel => self.kernel(index, path, span),
+                    PathMeaning::Connection => self.connection(index, path, span),
+                    _ => {}
+                }
+            }
+            self.check_restriction(index, &path, span);
+        }
+    }
+
+    /// Judges a path that is written.
+    pub(super) fn write_path(&mut self, index: usize, word: &ShellWord, context: &CommandContext) {
+        if word.text().as_deref() == Some("-") {
+            return;
+        }
+        let span = context.span.unwrap_or(word.span);
+        for resolved in paths::resolve(word, &context.directories) {
+            self.effect(index, path_effect(EffectKind::Write, &resolved));
+            let Some(path) = resolved.path else {
+                let what = "writes a file that is not known";
+                self.finding(index, GuardClass::WriteOutside, what, span, Some(WayOut::NamePath));
+                continue;
+            };
+            let path = self.target(&path);
+            self.judge_write(index, &path, "writes", span);
+            self.check_restriction(index, &path, span);
+        }
+    }
+
+    fn judge_write(&mut self, index: usize, path: &str, verb: &str, span: ccm_shell::ShellSpan) {
+        let is_inside = self.is_inside(path);
+        let system = |analyser: &mut Self| {
+            let what = format!("{verb} {path}, a path of the system");
+            analyser.finding(index, GuardClass::WriteSystem, what, span, Some(WayOut::StayInWorkspace));
+        };
+        match paths::meaning(path, self.home()) {
+            PathMeaning::SafeDevice => {}
+            PathMeaning::Disk => self.disk(index, path, verb, span),
+            PathMeaning::Kernel => self.kernel(index, path, span),
+            PathMeaning::Connection => self.connection(index, path, span),
+            PathMeaning::Secret => self.secret(index, path, verb, span),
+            PathMeaning::Govern => {
+                self.effect(index, Effect::new(EffectKind::Govern, Some(path.to_owned())));
+                let what = format!("{verb} {path}, a part of the governance");
+                self.finding(index, GuardClass::Govern, what, span, Some(WayOut::AskOperator));
+            }
+            PathMeaning::Persist => {
+                self.effect(index, Effect::new(EffectKind::Persist, Some(path.to_owned())));
+                let what = format!("{verb} {path}, through which something runs later");
+                self.finding(index, GuardClass::Persist, what, span, Some(WayOut::AskOperator));
+                if !is_inside && paths::meaning(path, None) != PathMeaning::Plain && !path.starts_with("/home/") {
+                    system(self);
+                }
+            }
+            PathMeaning::Repository => {
+                let what = format!("{verb} {path}, from which git runs programs");
+                self.finding(index, GuardClass::Options, what, span, Some(WayOut::AskOperator));
+            }
+            _ if is_inside => {}
+            PathMeaning::System => system(self),
+            PathMeaning::Plain => {
+                let what = format!("{verb} {path}, outside the workspace");
+                self.finding(index, GuardClass::WriteOutside, what, span, Some(WayOut::StayInWorkspace));
+            }
+        }
+    }
+
+    /// Judges a path that is deleted.
+    pub(super) fn delete_path(&mut self, index: usize, word: &ShellWord, how: Deletion, context: &CommandContext) {
+        let span = context.span.unwrap_or(word.span);
+        let is_strong = how.is_recursive || how.is_forced;
+        for resolved in paths::resolve(word, &context.directories) {
+            let effect = path_effect(EffectKind::Delete, &resolved);
+            let is_recursive = how.is_recursive;
+            self.effect(index, Effect { is_recursive, is_forced: how.is_forced, ..effect });
+            let known = resolved.path.clone().filter(|_| !resolved.is_partial);
+            let Some(path) = known else {
+                let (class, what) = if is_strong {
+                    (GuardClass::DeleteOutside, "deletes what is not known")
+                } else {
+                    (GuardClass::WriteOutside, "deletes a file that is not known")
+                };
+                self.finding(index, class, what, span, Some(WayOut::NamePath));
+                continue;
+            };
+            let path = self.target(&path);
+            let is_below = self.is_inside(&path) && (path != self.workspace || resolved.is_pattern);
+            self.check_restriction(index, &path, span);
+            if is_strong && is_below {
+                let what = format!("deletes {path}{}", resolved.pattern_tail());
+                self.finding(index, GuardClass::DeleteInside, what, span, Some(WayOut::AskOperator));
+                self.judge_write(index, &path, "deletes", span);
+            } else if is_strong {
+                let what = if path == self.workspace {
+                    "deletes the workspace itself".to_owned()
+                } else {
+                    format!("deletes {path}{}, outside the workspace", resolved.pattern_tail())
+                };
+                self.finding(index, GuardClass::DeleteOutside, what, span, Some(WayOut::StayInWorkspace));
+                if matches!(
+                    paths::meaning(&path, self.home()),
+                    PathMeaning::Govern | PathMeaning::Secret | PathMeaning::Disk | PathMeaning::Kernel
+                ) {
+                    self.judge_write(index, &path, "deletes", span);
+                }
+            } else {
+                self.judge_write(index, &path, "deletes", span);
+            }
+        }
+    }
+
+    /// Judges a directory in which a program works from here on, and returns the directories.
+    pub(super) fn enter_directory(
+        &mut self,
+        index: usize,
+        word: &ShellWord,
+        context: &CommandContext,
+    ) -> Arc<ShellDirectories> {
+        let span = context.span.unwrap_or(word.span);
+        let mut directories = ShellDirectories::default();
+        for resolved in paths::resolve(word, &context.directories) {
+            match resolved.path.filter(|_| !resolved.is_partial && !resolved.is_pattern) {
+                Some(path) => {
+                    self.check_restriction(index, &path, span);
+                    directories.paths.push(path);
+                }
+                None => directories.is_unknown = true,
+            }
+        }
+        Arc::new(directories)
+    }
+
+    /// Judges an operand that may be a path, of a program whose operands are not known.
+    pub(super) fn maybe_path(&mut self, index: usize, word: &ShellWord, context: &CommandContext) {
+        let Some(text) = word.text() else { return };
+        let mut candidates: Vec<&str> = vec![&text];
+        for mark in ['=', '@', ':'] {
+            if let Some((_, rest)) = text.split_once(mark)
+                && !rest.starts_with("//")
+            {
+                candidates.push(rest);
+            }
+        }
+        if let Some(rest) = text.strip_prefix('-').and_then(|rest| rest.get(1..)) {
+            candidates.push(rest);
+        }
+        for candidate in candidates {
+            let is_path = if let Some(rest) = candidate.strip_prefix('/') {
+                let first = rest.trim_start_matches('/').split('/').next().unwrap_or_default();
+                self.lookup.path_kind(&format!("/{first}")) != PathKind::Missing
+            } else {
+                candidate.starts_with("file://") || candidate.split('/').any(|part| part == "..")
+            };
+            if is_path {
+                self.read_path(index, &ShellWord::known(candidate, word.span), context);
+            }
+        }
+    }
+
+    /// Returns the path that a write or a deletion reaches: links of the directories above are followed.
+    fn target(&self, path: &str) -> String {
+        if let Some(canonical) = self.lookup.canonical_path(path) {
+            return if canonical == path { canonical } else { self.follow(path, canonical) };
+        }
+        let Some((parent, name)) = path.rsplit_once('/').filter(|(parent, _)| !parent.is_empty()) else {
+            return path.to_owned();
+        };
+        match self.lookup.canonical_path(parent) {
+            Some(canonical) if canonical != parent => paths::joined(&canonical, name),
+            _ => path.to_owned(),
+        }
+    }
+
+    /// Chooses between a path and what it leads to: `/bin` is a link on most machines, and a workspace may be one.
+    fn follow(&self, path: &str, canonical: String) -> String {
+        let workspace = self.lookup.canonical_path(&self.workspace);
+        let is_own = workspace.is_some_and(|workspace| paths::is_within(&canonical, &workspace));
+        if is_own && self.is_inside(path) { path.to_owned() } else { canonical }
+    }
+
+    /// Refuses a path outside the workspace, if the commands are restricted to it.
+    pub(super) fn check_restriction(&mut self, index: usize, path: &str, span: ccm_shell::ShellSpan) {
+        let is_safe = paths::meaning(path, None) == PathMeaning::SafeDevice;
+        if self.is_restricted && !is_safe && !self.is_inside(path) {
+            let what = format!("{path} lies outside the workspace");
+            self.finding(index, GuardClass::OutsideWorkspace, what, span, Some(WayOut::StayInWorkspace));
+        }
+    }
+
+    fn secret(&mut self, index: usize, path: &str, verb: &str, span: ccm_shell::ShellSpan) {
+        self.effect(index, Effect::new(EffectKind::Secrets, Some(path.to_owned())));
+        let what = format!("{verb} {path}, which holds credentials");
+        self.finding(index, GuardClass::Secrets, what, span, Some(WayOut::AskOperator));
+    }
+
+    fn disk(&mut self, index: usize, path: &str, verb: &str, span: ccm_shell::ShellSpan) {
+        self.effect(index, Effect::new(EffectKind::Disk, Some(path.to_owned())));
+        let what = format!("{verb} {path}, a disk");
+        self.finding(index, GuardClass::Disk, what, span, Some(WayOut::AskOperator));
+    }
+
+    fn kernel(&mut self, index: usize, path: &str, span: ccm_shell::ShellSpan) {
+        self.effect(index, Effect::new(EffectKind::Kernel, Some(path.to_owned())));
+        let what = format!("uses {path}, memory of the kernel");
+        self.finding(index, GuardClass::Kernel, what, span, Some(WayOut::AskOperator));
+    }
+
+    fn connection(&mut self, index: usize, path: &str, span: ccm_shell::ShellSpan) {
+        self.effect(index, Effect::new(EffectKind::Network, Some(path.to_owned())));
+        let what = format!("opens the connection {path}");
+        self.finding(index, GuardClass::RemoteShell, what, span, Some(WayOut::AskOperator));
+    }
+}
+
+impl ResolvedPath {
+    fn pattern_tail(&self) -> &'static str {
+        if self.is_pattern { "/…" } else { "" }
+    }
+}
+
+fn path_effect(kind: EffectKind, path: &ResolvedPath) -> Effect {
+    let is_partial = path.path.is_some() && (path.is_partial || path.is_pattern);
+    Effect { is_partial, ..Effect::new(kind, path.path.clone()) }
+}

@@ -1,0 +1,198 @@
+//! Programs: where they lie, and what follows a program that is not known.
+
+use ccm_shell::{ShellCommand, ShellSearchPath, ShellSpan, ShellWord};
+
+use super::{Analyser, CommandContext, paths};
+use crate::analysis::{AnalysedWord, ProgramReference, WayOut};
+use crate::effect::{CodeSource, Effect, EffectKind};
+use crate::guard_class::GuardClass;
+use crate::lookup::ProgramLocation;
+use crate::tables;
+use crate::verdict::Verdict;
+
+impl Analyser<'_> {
+    /// Judges a program and its arguments.
+    pub(super) fn program(
+        &mut self,
+        words: &[ShellWord],
+        commands: &[ShellCommand],
+        context: &CommandContext,
+    ) -> Option<usize> {
+        let context = &self.nested(context)?;
+        let first = words.first()?;
+        let span = context.span.unwrap_or_else(|| whole_span(words));
+        let name = first.text().filter(|_| !first.is_many());
+        let location = name.as_deref().and_then(|name| self.locate(name, context));
+        let reference = ProgramReference { name: name.clone(), location: location.clone() };
+        let index = self.push(words, Some(reference), span, context)?;
+        let Some(name) = name else {
+            self.effect(index, Effect::new(EffectKind::Run, None));
+            let what = format!("the program `{}` is not known", super::words::shown(first).shown);
+            let (class, way_out) = if Self::is_download(first, commands) {
+                (GuardClass::CodePipe, WayOut::SaveCode)
+            } else {
+                (GuardClass::ProgramUnknown, WayOut::NameProgram)
+            };
+            self.finding(index, class, what, first.span, Some(way_out));
+            self.plain_operands(index, words);
+            self.suspected(index, words, commands, context);
+            self.cap(index, context);
+            return Some(index);
+        };
+        self.effect(index, Effect::new(EffectKind::Run, Some(name.clone())));
+        let is_foreign = self.judge_location(index, &name, location.as_ref(), first.span, context);
+        let base = name.rsplit('/').next().unwrap_or_default();
+        if *context.search_path == ShellSearchPath::Unknown && !name.contains('/') {
+            let what = format!("`{base}` is looked up on a search path that is not known");
+            self.finding(index, GuardClass::ProgramUnknown, what, first.span, Some(WayOut::NameProgram));
+        }
+        match tables::find(base) {
+            Some(entry) => {
+                self.entry(index, entry, words, commands, context);
+                if is_foreign {
+                    self.suspected(index, words, commands, context);
+                }
+            }
+            None => self.unknown_program(index, words, commands, context),
+        }
+        self.cap(index, context);
+        Some(index)
+    }
+
+    fn locate(&self, name: &str, context: &CommandContext) -> Option<ProgramLocation> {
+        let search_path = match &*context.search_path {
+            ShellSearchPath::Initial => self.request.variable("PATH").unwrap_or("/usr/local/bin:/usr/bin:/bin"),
+            ShellSearchPath::Path(path) => path,
+            ShellSearchPath::Unknown => "",
+        };
+        let directory = context.directories.only().unwrap_or("/");
+        if name.contains('/') && !name.starts_with('/') && context.directories.only().is_none() {
+            return None;
+        }
+        self.lookup.find_program(name, search_path, directory)
+    }
+
+    /// Judges where a program lies. Returns `true` if it is none of the system.
+    fn judge_location(
+        &mut self,
+        index: usize,
+        name: &str,
+        location: Option<&ProgramLocation>,
+        span: ShellSpan,
+        context: &CommandContext,
+    ) -> bool {
+        let path = match location {
+            Some(location) if location.is_trusted => return false,
+            Some(location) => location.canonical.clone(),
+            None if !name.contains('/') => return false,
+            None if name.starts_with('/') => paths::joined("/", name),
+            None => match context.directories.only() {
+                Some(directory) => paths::joined(directory, name),
+                None => {
+                    let what = format!("`{name}` is run in a directory that is not known");
+                    self.finding(index, GuardClass::CodeOutside, what, span, Some(WayOut::NameProgram));
+                    return true;
+                }
+            },
+        };
+        if paths::is_within(&path, &self.workspace) {
+            return true;
+        }
+        const SYSTEM: [&str; 10] = [
+            "/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", "/usr/local/bin/", "/usr/local/sbin/", "/usr/lib/",
+            "/usr/libexec/", "/lib/", "/nix/store/",
+        ];
+        if location.is_none() && SYSTEM.iter().any(|directory| path.starts_with(directory)) {
+            return false;
+        }
+        let what = format!("{path} lies outside the workspace, and is no program of the system");
+        self.effect(index, Effect::code(CodeSource::File, Some(path)));
+        self.finding(index, GuardClass::CodeOutside, what.clone(), span, Some(WayOut::StayInWorkspace));
+        if self.is_restricted {
+            self.finding(index, GuardClass::OutsideWorkspace, what, span, Some(WayOut::StayInWorkspace));
+        }
+        true
+    }
+
+    /// Judges the arguments of a program without an entry.
+    fn unknown_program(
+        &mut self,
+        index: usize,
+        words: &[ShellWord],
+        commands: &[ShellCommand],
+        context: &CommandContext,
+    ) {
+        self.plain_operands(index, words);
+        for word in words.iter().skip(1) {
+            self.maybe_path(index, word, context);
+        }
+        self.suspected(index, words, commands, context);
+    }
+
+    /// Records operands and options of a program whose options are not known.
+    fn plain_operands(&mut self, index: usize, words: &[ShellWord]) {
+        let Some(command) = self.analysis.commands.get_mut(index) else { return };
+        for word in words.iter().skip(1) {
+            let shown = super::words::shown(word);
+            if shown.shown.len() > 1 && shown.shown.starts_with('-') {
+                let (name, value) = match shown.shown.split_once('=') {
+                    Some((name, value)) => {
+                        let value = AnalysedWord { shown: value.to_owned(), is_known: shown.is_known };
+                        (name.to_owned(), Some(value))
+                    }
+                    None => (shown.shown, None),
+                };
+                command.options.push(crate::AnalysedOption { name, other_names: Vec::new(), value });
+            } else {
+                command.operands.push(shown);
+            }
+        }
+    }
+
+    /// Judges what stands behind each word as a command: the program may run its arguments.
+    fn suspected(
+        &mut self,
+        index: usize,
+        words: &[ShellWord],
+        commands: &[ShellCommand],
+        context: &CommandContext,
+    ) {
+        const MAX_WORDS: usize = 12;
+        if context.at_most.is_some() {
+            return;
+        }
+        for (position, word) in words.iter().enumerate().skip(1).take(MAX_WORDS) {
+            let Some(name) = word.text() else { continue };
+            let base = name.rsplit('/').next().unwrap_or_default();
+            if !tables::find(base).is_some_and(|entry| !entry.is_word) {
+                continue;
+            }
+            let before = self.analysis.commands.len();
+            let context = CommandContext { at_most: Some(Verdict::Ask), ..context.within(index) };
+            self.program(words.get(position..).unwrap_or_default(), commands, &context);
+            let is_harmless =
+                self.analysis.commands.iter().skip(before).all(|command| command.findings.is_empty());
+            if is_harmless {
+                self.analysis.commands.truncate(before);
+            } else {
+                // What stands behind the words of this command was judged with it.
+                break;
+            }
+        }
+    }
+
+    /// Marks findings of a command that may be none.
+    pub(super) fn cap(&mut self, index: usize, context: &CommandContext) {
+        if let (Some(most), Some(command)) = (context.at_most, self.analysis.commands.get_mut(index)) {
+            for finding in &mut command.findings {
+                finding.at_most = Some(most);
+            }
+        }
+    }
+}
+
+/// Returns the span of all words.
+pub(super) fn whole_span(words: &[ShellWord]) -> ShellSpan {
+    let first = words.first().map_or_else(ShellSpan::default, |word| word.span);
+    words.iter().fold(first, |span, word| span.to(word.span))
+}

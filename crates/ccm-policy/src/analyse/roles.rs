@@ -1,0 +1,219 @@
+//! Roles of operands and of values of options: their effects.
+
+use ccm_shell::{ShellDialect, ShellWord};
+
+use super::entries::Call;
+use super::path_effects::Deletion;
+use super::{Analyser, CommandInput, words};
+use crate::analysis::WayOut;
+use crate::effect::{CodeSource, Effect, EffectKind};
+use crate::guard_class::GuardClass;
+use crate::tables::Role;
+
+impl Analyser<'_> {
+    /// Judges an operand, or the value of an option.
+    pub(super) fn role(&mut self, call: &mut Call<'_>, role: Role, word: &ShellWord, option: Option<&str>) {
+        let index = call.index;
+        let span = call.context.span.unwrap_or(word.span);
+        match role {
+            Role::Text | Role::Settings | Role::Command | Role::ShellJoined | Role::GitConfig => {}
+            Role::Read => self.read_path(index, word, &call.context),
+            Role::Write => self.write_path(index, word, &call.context),
+            Role::Delete => {
+                let how = Deletion {
+                    is_recursive: call.parsed.has(&["-r", "-R", "--recursive"]),
+                    is_forced: call.parsed.has(&["-f", "--force"]),
+                };
+                self.delete_path(index, word, how, &call.context);
+            }
+            Role::DeleteTree => {
+                if self.is_remote(call, word) {
+                    return;
+                }
+                self.delete_path(index, word, Deletion { is_recursive: true, is_forced: true }, &call.context);
+            }
+            Role::Directory => {
+                self.effect_of_directory(call, word);
+                call.context.directories = self.enter_directory(index, word, &call.context);
+            }
+            Role::ExtractDirectory => {
+                if call.parsed.has(&["-x", "--extract", "--get"]) {
+                    self.write_path(index, word, &call.context);
+                }
+                call.context.directories = self.enter_directory(index, word, &call.context);
+            }
+            Role::MaybePath => self.maybe_path(index, word, &call.context),
+            Role::CopyFrom => {
+                if !self.is_remote(call, word) {
+                    self.read_path(index, word, &call.context);
+                }
+            }
+            Role::CopyTo => {
+                if !self.is_remote(call, word) {
+                    self.write_path(index, word, &call.context);
+                }
+            }
+            Role::Archive => {
+                let creates = call.parsed.has(&[
+                    "-c", "--create", "-r", "--append", "-u", "--update", "-A", "--catenate", "--concatenate", "--delete",
+                ]);
+                match (self.is_remote(call, word), creates) {
+                    (true, _) => {}
+                    (false, true) => self.write_path(index, word, &call.context),
+                    (false, false) => self.read_path(index, word, &call.context),
+                }
+            }
+            Role::Shell => {
+                call.has_code = true;
+                self.shell_text(index, word, ShellDialect::Sh, call.commands, &call.context);
+            }
+            Role::SplitCommand => self.split_command(call, word),
+            Role::Program => {
+                if word.text().is_some_and(|text| is_harmless_program(&text)) {
+                    return;
+                }
+                self.effect(index, Effect::new(EffectKind::Run, word.text()));
+                let what = match option {
+                    Some(option) => format!("`{option}` of `{}` runs `{}`", call.name, words::shown(word).shown),
+                    None => format!("`{}` runs `{}`", call.name, words::shown(word).shown),
+                };
+                self.finding(index, GuardClass::Options, what, span, Some(WayOut::DropOption));
+            }
+            Role::Code => {
+                call.has_code = true;
+                self.inline_code(index, call.name, word, span);
+            }
+            Role::Script => {
+                call.has_code = true;
+                self.script(index, word, call.name, call.commands, &call.context.clone());
+            }
+            Role::Module => {
+                call.has_code = true;
+                let mut inner = vec![word.clone()];
+                inner.extend(call.operands.iter().cloned());
+                if word.text().is_some_and(|name| crate::tables::find(&name).is_some()) {
+                    let context = call.context.within(index);
+                    self.program(&inner, call.commands, &context);
+                }
+            }
+            Role::Awk => self.awk(call, word, span),
+            Role::Sed => self.sed(call, word, span),
+            Role::Object => call.objects.push(words::shown(word).shown),
+            Role::Unit => self.unit(call, word),
+            Role::Host => {
+                self.effect(index, Effect::new(EffectKind::Network, word.text()));
+                self.metadata_host(index, &words::with_placeholders(word), span);
+                call.objects.push(words::shown(word).shown);
+            }
+            Role::Url => self.url(call, word),
+            Role::Data => self.data(call, word),
+            Role::Upload => {
+                self.read_path(index, word, &call.context);
+                self.sent_file(call, word);
+            }
+            Role::Process => self.process(index, word),
+            Role::Setting => self.setting(call, word),
+            Role::GitSetting => self.git_setting(call, word),
+            Role::Volume | Role::Mount | Role::Namespace | Role::Capability | Role::Device => {
+                self.container_option(call, role, word);
+            }
+        }
+    }
+
+    fn effect_of_directory(&mut self, call: &Call<'_>, word: &ShellWord) {
+        for resolved in super::paths::resolve(word, &call.context.directories) {
+            self.effect(call.index, Effect::new(EffectKind::Read, resolved.path));
+        }
+    }
+
+    /// Judges `NAME=VALUE` among the arguments of a program.
+    fn setting(&mut self, call: &Call<'_>, word: &ShellWord) {
+        let Some(name) = super::variables::setting_name(word) else { return };
+        let value = words::without_prefix(word, name.len() + 1);
+        let span = call.context.span.unwrap_or(word.span);
+        self.variable(call.index, &name, Some(&value), span, None);
+        if let Some(command) = self.analysis.commands.get_mut(call.index) {
+            command.variables.push(name);
+        }
+    }
+
+    /// Judges the command that a wrapper runs.
+    pub(super) fn inner_command(&mut self, call: &mut Call<'_>, operands: &[ShellWord]) {
+        let mut inner = operands.to_vec();
+        let mut context = call.context.within(call.index);
+        let first = inner.first().and_then(ShellWord::text);
+        if call.name == "xargs" {
+            let replaced = call.parsed.options.iter().find(|option| option.is_named("-I") || option.is_named("-i"));
+            let span = call.context.span.unwrap_or_else(|| self.span(call.index));
+            let read = words::unknown("input", span);
+            match replaced {
+                Some(option) => {
+                    let placeholder = option.value.as_ref().and_then(ShellWord::text);
+                    let placeholder = placeholder.filter(|text| !text.is_empty()).unwrap_or_else(|| "{}".to_owned());
+                    inner = inner.iter().map(|word| words::replaced(word, &placeholder, &read)).collect();
+                }
+                None => inner.push(read),
+            }
+            context.input = CommandInput::Empty;
+        }
+        if let (Some("-c" | "--command"), Some(text)) = (first.as_deref(), operands.get(1)) {
+            // `flock FILE -c TEXT`
+            self.shell_text(call.index, text, ShellDialect::Sh, call.commands, &context);
+            return;
+        }
+        if first.is_some_and(|name| name.starts_with('-') && name.len() > 1) {
+            inner.remove(0);
+        }
+        self.program(&inner, call.commands, &context);
+    }
+
+    /// Judges operands that are joined to a text for a shell.
+    pub(super) fn joined_text(&mut self, call: &Call<'_>, operands: &[ShellWord]) {
+        let span = call.context.span.unwrap_or_else(|| super::programs::whole_span(operands));
+        let word = match (operands, words::joined(operands)) {
+            ([single], _) => single.clone(),
+            (_, Some(text)) => ShellWord::known(text, span),
+            (_, None) => words::unknown("…", span),
+        };
+        self.shell_text(call.index, &word, ShellDialect::Sh, call.commands, &call.context);
+    }
+
+    /// Judges a text that the program splits to words, without a shell.
+    fn split_command(&mut self, call: &Call<'_>, word: &ShellWord) {
+        let span = call.context.span.unwrap_or(word.span);
+        let split = word.text().and_then(|text| ccm_model::split_words(&text).ok());
+        let Some(parts) = split.filter(|parts| !parts.iter().any(|part| part.contains("${"))) else {
+            let what = format!("`{}` runs a command that is not known", call.name);
+            self.finding(call.index, GuardClass::ProgramUnknown, what, span, Some(WayOut::NameProgram));
+            return;
+        };
+        let mut inner: Vec<ShellWord> = parts.into_iter().map(|part| ShellWord::known(part, span)).collect();
+        inner.extend(call.operands.iter().cloned());
+        // `env -S 'NAME=VALUE program'`
+        let settings = inner.iter().take_while(|word| super::variables::setting_name(word).is_some()).count();
+        for word in inner.iter().take(settings) {
+            self.setting(call, word);
+        }
+        inner.drain(..settings);
+        let context = call.context.within(call.index);
+        self.program(&inner, call.commands, &context);
+    }
+
+    /// Judges code that is written in the command, in another language than that of the shell.
+    pub(super) fn inline_code(&mut self, index: usize, name: &str, word: &ShellWord, span: ccm_shell::ShellSpan) {
+        if word.text().is_some_and(|text| text.is_empty()) {
+            return;
+        }
+        self.effect(index, Effect::code(CodeSource::Inline, Some(name.to_owned())));
+        let what = format!("`{name}` runs code that is written in the command");
+        self.finding(index, GuardClass::CodeInline, what, span, Some(WayOut::SaveCode));
+    }
+}
+
+/// Returns `true` for a program that only prints, as the value of an option or variable that names a program.
+pub(super) fn is_harmless_program(text: &str) -> bool {
+    const HARMLESS: [&str; 16] = [
+        "", "cat", "less", "more", "true", "false", ":", "gzip", "bzip2", "xz", "zstd", "lz4", "vi", "vim", "nano", "ssh",
+    ];
+    HARMLESS.contains(&text)
+}

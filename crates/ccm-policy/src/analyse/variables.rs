@@ -1,0 +1,78 @@
+//! Variables that load code, or that change which programs are run.
+
+use ccm_shell::{ShellSpan, ShellWord};
+
+use super::{Analyser, roles, words};
+use crate::analysis::WayOut;
+use crate::guard_class::GuardClass;
+
+/// Variables whose value is loaded or run.
+const LOADED: [&str; 64] = [
+    "BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "PROMPT_COMMAND", "PS4", "PAGER", "MANPAGER", "EDITOR", "VISUAL",
+    "BROWSER", "LESSOPEN", "LESSCLOSE", "SHELL", "PYTHONSTARTUP", "PYTHONPATH", "PYTHONHOME", "PYTHONINSPECT",
+    "PYTHONBREAKPOINT", "PYTHONUSERBASE", "PYTHONWARNINGS", "PERL5OPT", "PERL5LIB", "PERLLIB", "PERL5DB", "RUBYOPT",
+    "RUBYLIB", "NODE_OPTIONS", "NODE_PATH", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "CLASSPATH",
+    "LUA_PATH", "LUA_CPATH", "LUA_INIT", "PHP_INI_SCAN_DIR", "PHPRC", "TCLLIBPATH", "GCONV_PATH", "LOCPATH",
+    "GLIBC_TUNABLES", "GCC_EXEC_PREFIX", "COMPILER_PATH", "RUSTC", "RUSTC_WRAPPER", "CARGO_BUILD_RUSTC_WRAPPER",
+    "RUSTC_WORKSPACE_WRAPPER", "MAKEFLAGS", "GNUMAKEFLAGS", "MFLAGS", "TAR_OPTIONS", "RSYNC_RSH", "CVS_RSH",
+    "SSH_ASKPASS", "SUDO_ASKPASS", "SYSTEMD_PAGER", "SYSTEMD_EDITOR", "BAT_PAGER", "OPENSSL_CONF", "OPENSSL_ENGINES",
+    "ZDOTDIR", "DOCKER_HOST", "FPATH",
+];
+
+/// Variables of git whose value is run, or says where git reads settings.
+const GIT: [&str; 22] = [
+    "GIT_SSH", "GIT_SSH_COMMAND", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "GIT_PAGER", "GIT_EXTERNAL_DIFF", "GIT_EXEC_PATH",
+    "GIT_ASKPASS", "GIT_PROXY_COMMAND", "GIT_TEMPLATE_DIR", "GIT_DIR", "GIT_CONFIG", "GIT_CONFIG_GLOBAL",
+    "GIT_CONFIG_SYSTEM", "GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_ATTR_SOURCE", "GIT_DIFF_OPTS", "GIT_WORK_TREE",
+];
+
+impl Analyser<'_> {
+    /// Judges a variable that is set. `command` is the command in front of which the variable stands.
+    pub(super) fn variable(
+        &mut self,
+        index: usize,
+        name: &str,
+        value: Option<&ShellWord>,
+        span: ShellSpan,
+        command: Option<&str>,
+    ) {
+        let known = value.and_then(ShellWord::text);
+        let is_empty = known.as_deref() == Some("");
+        let is_suspect = match name {
+            "PATH" => !known.as_deref().is_some_and(|path| path.split(':').all(is_system_directory)),
+            // The shell follows a known value; `read` alone uses the others.
+            "IFS" => known.is_none() && command != Some("read"),
+            _ if is_empty => false,
+            _ if name.starts_with("LD_") || name.starts_with("DYLD_") => true,
+            _ if name.starts_with("GIT_CONFIG_") => true,
+            _ if name.starts_with("BASH_FUNC_") || name.starts_with("npm_config_") => true,
+            _ if GIT.contains(&name) || LOADED.contains(&name) => {
+                let is_shell = name == "SHELL" && matches!(known.as_deref(), Some("/bin/sh" | "/bin/bash"));
+                !is_shell && !known.as_deref().is_some_and(roles::is_harmless_program)
+            }
+            _ => false,
+        };
+        if is_suspect {
+            let shown = value.map_or_else(|| "…".to_owned(), |value| words::shown(value).shown);
+            let what = format!("the variable {name}={shown} loads code, or changes the programs that are run");
+            self.finding(index, GuardClass::Variables, what, span, Some(WayOut::DropOption));
+        }
+    }
+}
+
+fn is_system_directory(path: &str) -> bool {
+    matches!(
+        path.trim_end_matches('/'),
+        "/bin" | "/sbin" | "/usr/bin" | "/usr/sbin" | "/usr/local/bin" | "/usr/local/sbin" | "/usr/games" | "/snap/bin"
+    )
+}
+
+/// Returns the name of `NAME=VALUE`.
+pub(super) fn setting_name(word: &ShellWord) -> Option<String> {
+    let prefix = word.known_prefix();
+    let (name, _) = prefix.split_once('=')?;
+    let name = name.strip_suffix([':', '+', '?']).unwrap_or(name);
+    let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    is_name.then(|| name.to_owned())
+}

@@ -1,0 +1,92 @@
+//! Words of the shell, in parts and as they are shown.
+
+use ccm_shell::{ShellSpan, ShellWord, UnknownOrigin, WordPiece};
+
+use crate::analysis::AnalysedWord;
+
+/// Returns a word as it is shown.
+pub(super) fn shown(word: &ShellWord) -> AnalysedWord {
+    let mut shown = String::new();
+    for piece in &word.pieces {
+        match piece {
+            WordPiece::Text { text, .. } => shown += text,
+            WordPiece::Pattern(character) => shown.push(*character),
+            WordPiece::Unknown { origin, .. } => match origin {
+                UnknownOrigin::Variable(name) => shown += &format!("${name}"),
+                UnknownOrigin::Output(_) => shown += "$(…)",
+                UnknownOrigin::Process(_) => shown += "<(…)",
+                UnknownOrigin::Number => shown += "$((…))",
+                UnknownOrigin::Home(user) => shown += &format!("~{user}"),
+                UnknownOrigin::Braces => shown += "{…}",
+            },
+        }
+    }
+    AnalysedWord { shown, is_known: word.text().is_some() }
+}
+
+/// Returns a word without its first bytes, which have to be known.
+pub(super) fn without_prefix(word: &ShellWord, length: usize) -> ShellWord {
+    let mut left = length;
+    let mut pieces = Vec::new();
+    for piece in &word.pieces {
+        match piece {
+            WordPiece::Text { text, is_quoted } if left > 0 => {
+                let cut = left.min(text.len());
+                left -= cut;
+                match text.get(cut..) {
+                    Some("") | None => {}
+                    Some(rest) => {
+                        pieces.push(WordPiece::Text { text: rest.to_owned(), is_quoted: *is_quoted });
+                    }
+                }
+            }
+            piece => pieces.push(piece.clone()),
+        }
+    }
+    ShellWord { pieces, span: word.span }
+}
+
+/// Returns a word of text that is not known.
+pub(super) fn unknown(name: &str, span: ShellSpan) -> ShellWord {
+    let origin = UnknownOrigin::Variable(name.to_owned());
+    ShellWord { pieces: vec![WordPiece::Unknown { origin, is_many: true }], span }
+}
+
+/// Returns a word in which a placeholder, such as `{}`, is replaced by other pieces.
+pub(super) fn replaced(word: &ShellWord, placeholder: &str, by: &ShellWord) -> ShellWord {
+    let mut pieces = Vec::new();
+    for piece in &word.pieces {
+        let WordPiece::Text { text, is_quoted } = piece else {
+            pieces.push(piece.clone());
+            continue;
+        };
+        for (number, part) in text.split(placeholder).enumerate() {
+            if number > 0 {
+                pieces.extend(by.pieces.iter().cloned());
+            }
+            if !part.is_empty() {
+                pieces.push(WordPiece::Text { text: part.to_owned(), is_quoted: *is_quoted });
+            }
+        }
+    }
+    ShellWord { pieces, span: word.span }
+}
+
+/// Returns the text of a word with a letter for each part that is not known.
+pub(super) fn with_placeholders(word: &ShellWord) -> String {
+    let mut text = String::new();
+    for piece in &word.pieces {
+        match piece {
+            WordPiece::Text { text: known, .. } => text += known,
+            WordPiece::Pattern(character) => text.push(*character),
+            WordPiece::Unknown { .. } => text.push('x'),
+        }
+    }
+    text
+}
+
+/// Joins words with blanks to the text of a shell; `None` if a part is not known.
+pub(super) fn joined(words: &[ShellWord]) -> Option<String> {
+    let texts: Option<Vec<String>> = words.iter().map(ShellWord::text).collect();
+    texts.map(|texts| texts.join(" "))
+}

@@ -25,8 +25,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use ccm_shell::{
-    CommandRole, RedirectionOperator, ShellBudget, ShellCommand, ShellContext, ShellDialect, ShellDirectories,
-    ShellInput, ShellReading, ShellSearchPath, ShellSpan, ShellWord, UnreadableKind, UnreadableText, read,
+    CommandRole, RedirectionOperator, ShellBudget, ShellCommand, ShellContext, ShellDialect,
+    ShellDirectories, ShellInput, ShellReading, ShellSearchPath, ShellSpan, ShellWord, UnreadableKind,
+    UnreadableText, read,
 };
 
 use crate::analysis::{AnalysedCommand, Analysis, AnalysisLimits, Finding, Unreadable, WayOut};
@@ -112,7 +113,10 @@ impl<'a> Analyser<'a> {
             limits,
             analysis: Analysis::default(),
             budget: ShellBudget::default(),
-            workspace: paths::joined("/", workspace.map_or(&*request.directory, |workspace| &*workspace.path)),
+            workspace: paths::joined(
+                "/",
+                workspace.map_or(&*request.directory, |workspace| &*workspace.path),
+            ),
             is_restricted: workspace.is_some_and(|workspace| workspace.is_restricted),
             effects: 0,
         }
@@ -160,7 +164,9 @@ impl<'a> Analyser<'a> {
         } else {
             variables.extend(self.request.environment.iter().filter(|(name, _)| name == "HOME").cloned());
         }
-        let directory = directories.only().map_or_else(|| directories.paths.first().cloned(), |path| Some(path.to_owned()));
+        let directory = directories
+            .only()
+            .map_or_else(|| directories.paths.first().cloned(), |path| Some(path.to_owned()));
         let is_certain = directories.only().is_some();
         let shell = ShellContext { directory: directory.unwrap_or_else(|| "/".to_owned()), variables };
         let whole = context.span.unwrap_or_default();
@@ -207,7 +213,8 @@ impl<'a> Analyser<'a> {
             self.finding(parent, GuardClass::Eval, what, context.span.unwrap_or_default(), None);
         } else if self.analysis.unreadable.is_none() {
             let span = context.span.unwrap_or(error.span);
-            self.analysis.unreadable = Some(Unreadable { class, message: error.message, hint: error.hint, span });
+            self.analysis.unreadable =
+                Some(Unreadable { class, message: error.message, hint: error.hint, span });
         }
     }
 
@@ -258,7 +265,9 @@ impl<'a> Analyser<'a> {
             CommandRole::Function | CommandRole::Construct => self.push(&words, None, span, &inner),
         };
         let Some(index) = index else { return };
-        if context.span.is_none() && let Some(known) = self.analysis.commands.get_mut(index) {
+        if context.span.is_none()
+            && let Some(known) = self.analysis.commands.get_mut(index)
+        {
             known.span = span;
         }
         for assignment in &command.assignments {
@@ -316,7 +325,8 @@ impl<'a> Analyser<'a> {
     fn effect(&mut self, index: usize, effect: Effect) {
         self.effects += 1;
         if self.effects > self.limits.effects {
-            let span = self.analysis.commands.get(index).map_or_else(ShellSpan::default, |command| command.span);
+            let span =
+                self.analysis.commands.get(index).map_or_else(ShellSpan::default, |command| command.span);
             if self.analysis.unreadable.is_none() {
                 self.analysis.unreadable = Some(Unreadable {
                     class: GuardClass::Unreadable,

@@ -3,13 +3,25 @@
 //!
 //! [`analyse`] reads a [`Request`]: a shell text, or the words of one command. Each simple command of the [`Analysis`]
 //! has its decoded words, its [`Effect`]s, and a [`Finding`] for each [`GuardClass`] that the command belongs to.
+//!
+//! [`read_policy`] reads the policy of an operator. [`Policy::decide`] returns the verdict on an [`Analysis`], with the
+//! reasons for each command; the default policy is the standard guard alone.
 
 mod analyse;
 mod analysis;
+mod condition;
+mod decision;
+mod document;
 mod effect;
+mod examples;
+mod globs;
 mod guard_class;
 mod lookup;
+mod matching;
+mod policy;
 mod request;
+mod rule;
+mod schema;
 mod tables;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
@@ -20,8 +32,27 @@ pub use analysis::{
     AnalysedCommand, AnalysedOption, AnalysedWord, Analysis, AnalysisLimits, Finding, ProgramReference,
     Unreadable, WayOut,
 };
+pub use condition::{ConditionValues, NoValues};
+pub use decision::{
+    ApprovalNeed, CauseKind, CommandDecision, GuardMessage, LiftedBy, LiftedClass, PolicyDecision,
+    VerdictCause,
+};
+pub use document::{
+    ApplySettings, ApprovalChannel, ApprovalMode, ApprovalSettings, ApprovalTimes, AuditReceiver,
+    AuditSettings, BUILT_IN_PROFILES, FileAuthority, GuardMode, Located, PolicyPattern, ProgramSet,
+    SandboxProfile, SandboxSettings, ToolLimits, ToolSet, ToolSettings, Whitelist, WhitelistEntry,
+    WorkspaceSettings,
+};
 pub use effect::{CodeSource, Effect, EffectKind};
+pub use globs::{Glob, GlobError, GlobKind};
 pub use guard_class::GuardClass;
 pub use lookup::{Lookup, PathKind, ProgramLocation};
+pub use matching::GovernedChange;
+pub use policy::{Policy, PolicyReading, PolicyText, read_policy};
 pub use request::{Request, RequestCommand, RequestInput, Workspace};
+pub use rule::{
+    ApprovalConditions, ApproverSet, ArgumentPattern, Denial, Grant, OptionPattern, PolicyRule, RuleAction,
+    RuleExamples, RuleMatch,
+};
+pub use schema::policy_schema;
 pub use verdict::{Caller, Verdict};

@@ -79,7 +79,8 @@ fn build() -> TableIndex {
         for (position, start) in starts.iter().enumerate() {
             let end = starts.get(position + 1).copied().unwrap_or(text.len());
             let slice = &text[*start..end];
-            let keys = slice.split_once(": ").or_else(|| slice.split_once(":\n")).map_or(slice, |(key, _)| key);
+            let keys =
+                slice.split_once(": ").or_else(|| slice.split_once(":\n")).map_or(slice, |(key, _)| key);
             let keys = keys.split_once(":\n").map_or(keys, |(key, _)| key);
             for name in keys.split(' ') {
                 index.names.insert(name, index.slots.len());

@@ -44,9 +44,18 @@ fn rows(table: &str) -> impl Iterator<Item = Vec<&str>> {
     table.lines().skip(1).filter(|line| !line.is_empty()).map(|line| line.split('\t').collect())
 }
 
-fn check(command: &str, expected: &str, dialect: ShellDialect, is_restricted: bool, errors: &mut Vec<String>) {
-    let analysis =
-        analyse(&request(command, dialect, is_restricted), &FakeMachine::debian(), &AnalysisLimits::default());
+fn check(
+    command: &str,
+    expected: &str,
+    dialect: ShellDialect,
+    is_restricted: bool,
+    errors: &mut Vec<String>,
+) {
+    let analysis = analyse(
+        &request(command, dialect, is_restricted),
+        &FakeMachine::debian(),
+        &AnalysisLimits::default(),
+    );
     let verdict = analysis.default_verdict(Caller::Tool);
     let holds = match expected {
         "any" => true,
@@ -61,7 +70,10 @@ fn check(command: &str, expected: &str, dialect: ShellDialect, is_restricted: bo
             .map(|finding| format!("{}: {}", finding.class, finding.what))
             .chain(analysis.unreadable.iter().map(|reason| format!("{}: {}", reason.class, reason.message)))
             .collect();
-        errors.push(format!("{command:?} ({dialect:?}): {} instead of {expected}: {findings:?}", verdict.name()));
+        errors.push(format!(
+            "{command:?} ({dialect:?}): {} instead of {expected}: {findings:?}",
+            verdict.name()
+        ));
     }
 }
 

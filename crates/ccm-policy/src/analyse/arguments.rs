@@ -102,12 +102,16 @@ impl ParsedArguments {
         // program, or the table has only some of them.
         let spec = exact.or_else(|| {
             let begins = |spec: &&&OptionSpec| spec.names.iter().any(|known| known.starts_with(name));
-            table.iter().filter(begins).max_by_key(|spec| (spec.does.len(), spec.role != crate::tables::Role::Text))
+            table
+                .iter()
+                .filter(begins)
+                .max_by_key(|spec| (spec.does.len(), spec.role != crate::tables::Role::Text))
         });
         let full = spec.and_then(|spec| {
-            spec.names.iter().find(|known| ***known == *name).or_else(|| {
-                spec.names.iter().find(|known| known.starts_with(name))
-            })
+            spec.names
+                .iter()
+                .find(|known| ***known == *name)
+                .or_else(|| spec.names.iter().find(|known| known.starts_with(name)))
         });
         let name = full.map_or(name, |full| full).to_owned();
         let value = attached.or_else(|| {

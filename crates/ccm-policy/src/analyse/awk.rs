@@ -39,9 +39,7 @@ pub(super) fn has_effects(program: &str) -> bool {
                 plain.push('~');
                 may_divide = true;
             }
-            '#' => {
-                while characters.next_if(|next| *next != '\n').is_some() {}
-            }
+            '#' => while characters.next_if(|next| *next != '\n').is_some() {},
             _ => {
                 plain.push(character);
                 if !character.is_whitespace() {
@@ -90,15 +88,27 @@ mod tests {
     #[test]
     fn statements_with_effects_are_found() {
         for program in [
-            "BEGIN{system(\"id\")}", "{print > \"/etc/x\"}", "{print | \"sh\"}", "BEGIN{\"id\"|getline x}",
-            "{printf \"%s\", $1 >> f}", "BEGIN { system (\"id\") }", "@load \"x\"", "{x=\"system\";@x(\"id\")}",
+            "BEGIN{system(\"id\")}",
+            "{print > \"/etc/x\"}",
+            "{print | \"sh\"}",
+            "BEGIN{\"id\"|getline x}",
+            "{printf \"%s\", $1 >> f}",
+            "BEGIN { system (\"id\") }",
+            "@load \"x\"",
+            "{x=\"system\";@x(\"id\")}",
             "$1/2 {print > \"a/b\"}",
         ] {
             assert!(has_effects(program), "{program}");
         }
         for program in [
-            "/foo/ {print}", "{print $1}", "$1 > 5 {print $2}", "$1 > 5 || $2 {print (a > b)}", "{print \"a > b\"}",
-            "/a|b/ {n++} END {print n}", "{print $1 / 2; x = 1 > 0}", "# system\n{print}",
+            "/foo/ {print}",
+            "{print $1}",
+            "$1 > 5 {print $2}",
+            "$1 > 5 || $2 {print (a > b)}",
+            "{print \"a > b\"}",
+            "/a|b/ {n++} END {print n}",
+            "{print $1 / 2; x = 1 > 0}",
+            "# system\n{print}",
         ] {
             assert!(!has_effects(program), "{program}");
         }

@@ -24,13 +24,21 @@ impl Analyser<'_> {
                 if let Some(file) = words.get(1) {
                     self.script(index, file, "the shell", commands, context);
                 }
-                self.finding(index, GuardClass::Eval, format!("`{name}` runs a file in this shell"), span, Some(WayOut::SaveCode));
+                self.finding(
+                    index,
+                    GuardClass::Eval,
+                    format!("`{name}` runs a file in this shell"),
+                    span,
+                    Some(WayOut::SaveCode),
+                );
             }
             "cd" | "pushd" => {
                 let target = words.iter().skip(1).find(|word| !word.known_prefix().starts_with('-'));
                 if let Some(target) = target {
                     self.enter_directory(index, target, context);
-                } else if name == "cd" && let Some(home) = self.request.variable("HOME") {
+                } else if name == "cd"
+                    && let Some(home) = self.request.variable("HOME")
+                {
                     let home = ShellWord::known(home, span);
                     self.enter_directory(index, &home, context);
                 }
@@ -61,7 +69,10 @@ impl Analyser<'_> {
                     (GuardClass::Eval, "a value that is not known is evaluated, which can run commands", None)
                 }
                 DoubtKind::Code => {
-                    let sources = command.words.iter().chain(command.assignments.iter().filter_map(|a| a.value.as_ref()));
+                    let sources = command
+                        .words
+                        .iter()
+                        .chain(command.assignments.iter().filter_map(|a| a.value.as_ref()));
                     let is_download =
                         sources.flat_map(ShellWord::sources).any(|range| downloads(&reading.commands, range));
                     if is_download {
@@ -72,16 +83,22 @@ impl Analyser<'_> {
                         (GuardClass::Eval, "a text that is not known is run", Some(WayOut::SaveCode))
                     }
                 }
-                DoubtKind::VariableName => (GuardClass::Eval, "a variable is set whose name is not known", None),
-                DoubtKind::ShellOption => {
-                    (GuardClass::Eval, "an option changes how the shell reads what follows", Some(WayOut::DropOption))
+                DoubtKind::VariableName => {
+                    (GuardClass::Eval, "a variable is set whose name is not known", None)
                 }
+                DoubtKind::ShellOption => (
+                    GuardClass::Eval,
+                    "an option changes how the shell reads what follows",
+                    Some(WayOut::DropOption),
+                ),
                 DoubtKind::Renamed => {
                     (GuardClass::ProgramUnknown, "a name gets another meaning", Some(WayOut::NameProgram))
                 }
-                DoubtKind::ExportedFunction => {
-                    (GuardClass::Variables, "a function is passed on to other shells", Some(WayOut::DropOption))
-                }
+                DoubtKind::ExportedFunction => (
+                    GuardClass::Variables,
+                    "a function is passed on to other shells",
+                    Some(WayOut::DropOption),
+                ),
                 DoubtKind::ForkBomb => (GuardClass::ForkBomb, "a function starts itself over and over", None),
             };
             self.finding(index, class, what, span, way_out);
@@ -92,7 +109,8 @@ impl Analyser<'_> {
     pub(super) fn is_download(word: &ShellWord, commands: &[ShellCommand]) -> bool {
         word.pieces.iter().any(|piece| match piece {
             WordPiece::Unknown {
-                origin: UnknownOrigin::Output(range) | UnknownOrigin::Process(range), ..
+                origin: UnknownOrigin::Output(range) | UnknownOrigin::Process(range),
+                ..
             } => downloads(commands, range.clone()),
             _ => false,
         })

@@ -37,7 +37,8 @@ impl Analyser<'_> {
             self.effect(index, Effect::code(CodeSource::File, resolved.path.clone()));
             match known {
                 None => {
-                    let what = format!("`{name}` runs `{}`, a file that is not known", words::shown(word).shown);
+                    let what =
+                        format!("`{name}` runs `{}`, a file that is not known", words::shown(word).shown);
                     self.finding(index, GuardClass::Eval, what, span, Some(WayOut::NamePath));
                 }
                 Some(path) if !paths::is_within(&path, &self.workspace) => {
@@ -67,7 +68,8 @@ impl Analyser<'_> {
                 self.script(index, &file, name, commands, &context);
             }
             CommandInput::Text(text) => {
-                let is_shell = SHELLS.contains(&name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.'));
+                let is_shell =
+                    SHELLS.contains(&name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.'));
                 if is_shell {
                     let context = CommandContext { input: CommandInput::Unknown, ..context.clone() };
                     self.shell_text(index, &text, context.dialect, commands, &context);

@@ -26,7 +26,9 @@ impl Analyser<'_> {
             Role::Mount => {
                 let whole = words::with_placeholders(word);
                 let source = whole.split(',').find_map(|part| {
-                    part.split_once('=').filter(|(key, _)| matches!(*key, "source" | "src")).map(|(_, value)| value.to_owned())
+                    part.split_once('=')
+                        .filter(|(key, _)| matches!(*key, "source" | "src"))
+                        .map(|(_, value)| value.to_owned())
                 });
                 source.map(|source| ShellWord::known(source, word.span))
             }
@@ -38,13 +40,22 @@ impl Analyser<'_> {
                 let name = text.trim_start_matches("cap_");
                 matches!(
                     name,
-                    "all" | "sys_admin" | "sys_module" | "sys_ptrace" | "sys_rawio" | "dac_read_search" | "sys_boot" | "bpf"
+                    "all"
+                        | "sys_admin"
+                        | "sys_module"
+                        | "sys_ptrace"
+                        | "sys_rawio"
+                        | "dac_read_search"
+                        | "sys_boot"
+                        | "bpf"
                 ) || text.contains("unconfined")
                     || text.contains("label=disable")
                     || text.contains("label:disable")
                     || text.contains("systempaths")
             }
-            Role::Device => !matches!(text.split(':').next(), Some("/dev/null" | "/dev/zero" | "/dev/fuse" | "/dev/dri")),
+            Role::Device => {
+                !matches!(text.split(':').next(), Some("/dev/null" | "/dev/zero" | "/dev/fuse" | "/dev/dri"))
+            }
             _ => false,
         };
         if opens {
@@ -70,7 +81,13 @@ impl Analyser<'_> {
     fn open(&mut self, call: &Call<'_>, shown: &str) {
         self.effect(call.index, Effect::new(EffectKind::Container, None).with_action("open"));
         let what = format!("`{shown}` opens the machine to the container");
-        self.finding(call.index, GuardClass::ContainerOpen, what, self.span(call.index), Some(WayOut::AskOperator));
+        self.finding(
+            call.index,
+            GuardClass::ContainerOpen,
+            what,
+            self.span(call.index),
+            Some(WayOut::AskOperator),
+        );
     }
 }
 
@@ -80,8 +97,23 @@ fn opens_machine(path: &str) -> bool {
     let is_socket = path.ends_with(".sock");
     is_socket
         || path == "/"
-        || matches!(first, "bin" | "boot" | "dev" | "etc" | "lib" | "lib64" | "proc" | "root" | "run" | "sbin" | "sys" | "usr" | "var" | "home")
-            && !paths::is_within(path, "/var/tmp")
+        || matches!(
+            first,
+            "bin"
+                | "boot"
+                | "dev"
+                | "etc"
+                | "lib"
+                | "lib64"
+                | "proc"
+                | "root"
+                | "run"
+                | "sbin"
+                | "sys"
+                | "usr"
+                | "var"
+                | "home"
+        ) && !paths::is_within(path, "/var/tmp")
             && (first != "home" || path.split('/').count() <= 3)
             && path != "/etc/localtime"
             && path != "/etc/timezone"

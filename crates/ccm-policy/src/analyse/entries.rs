@@ -80,7 +80,13 @@ impl Analyser<'_> {
         self.record_arguments(index, &parsed);
         if is_subcommand_unknown {
             let what = format!("the subcommand of `{name}` is not known");
-            self.finding(index, GuardClass::ProgramUnknown, what, self.span(index), Some(WayOut::NameProgram));
+            self.finding(
+                index,
+                GuardClass::ProgramUnknown,
+                what,
+                self.span(index),
+                Some(WayOut::NameProgram),
+            );
         }
         let is_report = levels.iter().any(|level| is_report(level, &parsed));
         let mut operands: &[OperandRole] = &level.operands;
@@ -146,7 +152,11 @@ impl Analyser<'_> {
             let names = option.spec.map_or(&[][..], |spec| &spec.names);
             AnalysedOption {
                 name: option.name.clone(),
-                other_names: names.iter().filter(|name| ***name != option.name).map(|name| name.to_string()).collect(),
+                other_names: names
+                    .iter()
+                    .filter(|name| ***name != option.name)
+                    .map(|name| name.to_string())
+                    .collect(),
                 value: option.value.as_ref().map(words::shown),
             }
         }));
@@ -252,7 +262,8 @@ fn is_report(entry: &ProgramEntry, parsed: &ParsedArguments) -> bool {
             first.as_deref() == Some(name)
         }
     };
-    entry.unless.iter().any(|name| is_listed(name)) || parsed.has(&["--help", "--version"]) && parsed.operands.is_empty()
+    entry.unless.iter().any(|name| is_listed(name))
+        || parsed.has(&["--help", "--version"]) && parsed.operands.is_empty()
 }
 
 /// Returns the kind of effect that a class stands for.

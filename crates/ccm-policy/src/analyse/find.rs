@@ -28,7 +28,9 @@ impl Analyser<'_> {
             }
         }
         let mut roots: Vec<ShellWord> = Vec::new();
-        while let Some(root) = rest.next_if(|word| !word.known_prefix().starts_with(['-', '(', ')', '!', ','])) {
+        while let Some(root) =
+            rest.next_if(|word| !word.known_prefix().starts_with(['-', '(', ')', '!', ',']))
+        {
             roots.push(root.clone());
         }
         if let Some(command) = self.analysis.commands.get_mut(index) {
@@ -65,7 +67,11 @@ impl Analyser<'_> {
                     for word in rest.by_ref() {
                         match word.text().as_deref() {
                             Some(";") => break,
-                            Some("+") if inner.last().is_some_and(|last| last.text().as_deref() == Some("{}")) => break,
+                            Some("+")
+                                if inner.last().is_some_and(|last| last.text().as_deref() == Some("{}")) =>
+                            {
+                                break;
+                            }
                             _ => inner.push(word.clone()),
                         }
                     }
@@ -97,7 +103,8 @@ impl Analyser<'_> {
                 self.delete_path(index, &below(root), ALL, context);
             }
         }
-        let is_text = crate::tables::find(base).is_some_and(|entry| entry.handler.as_deref() == Some("shell"));
+        let is_text =
+            crate::tables::find(base).is_some_and(|entry| entry.handler.as_deref() == Some("shell"));
         if is_text && inner.iter().skip(1).any(|word| with_path_in_text(word)) {
             let what = "names of files become a part of a text for a shell";
             self.finding(index, GuardClass::Eval, what, self.span(index), Some(WayOut::SaveCode));

@@ -9,10 +9,32 @@ use crate::guard_class::GuardClass;
 
 /// Settings, or sections of settings, through which git runs no program.
 const HARMLESS: [&str; 26] = [
-    "user.", "author.", "committer.", "color.", "advice.", "push.default", "push.autosetupremote", "pull.", "fetch.prune",
-    "init.defaultbranch", "core.quotepath", "core.autocrlf", "core.filemode", "core.ignorecase", "core.abbrev",
-    "core.longpaths", "core.eol", "core.compression", "commit.gpgsign", "tag.gpgsign", "log.", "status.", "merge.ff",
-    "diff.context", "safe.directory", "http.version",
+    "user.",
+    "author.",
+    "committer.",
+    "color.",
+    "advice.",
+    "push.default",
+    "push.autosetupremote",
+    "pull.",
+    "fetch.prune",
+    "init.defaultbranch",
+    "core.quotepath",
+    "core.autocrlf",
+    "core.filemode",
+    "core.ignorecase",
+    "core.abbrev",
+    "core.longpaths",
+    "core.eol",
+    "core.compression",
+    "commit.gpgsign",
+    "tag.gpgsign",
+    "log.",
+    "status.",
+    "merge.ff",
+    "diff.context",
+    "safe.directory",
+    "http.version",
 ];
 
 impl Analyser<'_> {
@@ -38,7 +60,16 @@ impl Analyser<'_> {
             ["set", name, ..] => (*name, true),
             [name, rest @ ..] => (*name, !rest.is_empty()),
         };
-        let reads = ["--get", "--get-all", "--get-regexp", "--list", "-l", "--unset", "--unset-all", "--get-urlmatch"];
+        let reads = [
+            "--get",
+            "--get-all",
+            "--get-regexp",
+            "--list",
+            "-l",
+            "--unset",
+            "--unset-all",
+            "--get-urlmatch",
+        ];
         if !has_value || call.parsed.has(&reads) {
             return;
         }
@@ -68,17 +99,26 @@ impl Analyser<'_> {
             });
         if names_paths {
             let what = "`git checkout` of paths throws away their changes";
-            self.finding(call.index, GuardClass::DeleteInside, what, self.span(call.index), Some(WayOut::AskOperator));
+            self.finding(
+                call.index,
+                GuardClass::DeleteInside,
+                what,
+                self.span(call.index),
+                Some(WayOut::AskOperator),
+            );
         }
     }
 }
 
 fn is_harmless(name: &str) -> bool {
-    HARMLESS.iter().any(|harmless| if harmless.ends_with('.') { name.starts_with(harmless) } else { name == *harmless })
+    HARMLESS
+        .iter()
+        .any(|harmless| if harmless.ends_with('.') { name.starts_with(harmless) } else { name == *harmless })
 }
 
 /// Returns `true` for settings of remotes and branches that name no program.
 fn is_inert(name: &str) -> bool {
     let inert = [".url", ".fetch", ".push", ".merge", ".rebase", ".remote", ".description"];
-    (name.starts_with("remote.") || name.starts_with("branch.")) && inert.iter().any(|end| name.ends_with(end))
+    (name.starts_with("remote.") || name.starts_with("branch."))
+        && inert.iter().any(|end| name.ends_with(end))
 }

@@ -10,8 +10,19 @@ use crate::guard_class::GuardClass;
 
 /// Names of the functions of this module, for checking the tables.
 #[cfg(test)]
-pub(super) const HANDLERS: [&str; 11] =
-    ["shell", "find", "kill", "chmod", "install", "dd", "git_checkout", "parallel", "windows", "editor", "netcat"];
+pub(super) const HANDLERS: [&str; 11] = [
+    "shell",
+    "find",
+    "kill",
+    "chmod",
+    "install",
+    "dd",
+    "git_checkout",
+    "parallel",
+    "windows",
+    "editor",
+    "netcat",
+];
 
 impl Analyser<'_> {
     /// Runs the function of an entry. Returns `false` if the entry's other parts have to be read as well.
@@ -124,7 +135,13 @@ impl Analyser<'_> {
                 let is_mode = !word.known_prefix().starts_with(['/', '.']);
                 if is_mode {
                     let what = "the mode of `chmod` is not known";
-                    self.finding(index, GuardClass::Permissions, what, self.span(index), Some(WayOut::AskOperator));
+                    self.finding(
+                        index,
+                        GuardClass::Permissions,
+                        what,
+                        self.span(index),
+                        Some(WayOut::AskOperator),
+                    );
                 }
                 return;
             };
@@ -189,10 +206,28 @@ impl Analyser<'_> {
     }
 
     /// Judges the commands of GNU parallel: words up to `:::`, or each line of standard input.
-    fn parallel(&mut self, index: usize, all: &[ShellWord], commands: &[ShellCommand], context: &CommandContext) {
+    fn parallel(
+        &mut self,
+        index: usize,
+        all: &[ShellWord],
+        commands: &[ShellCommand],
+        context: &CommandContext,
+    ) {
         const WITH_VALUE: [&str; 14] = [
-            "-j", "--jobs", "-S", "--sshlogin", "-a", "--arg-file", "-n", "-N", "-L", "--delay", "--timeout", "--joblog",
-            "-I", "--results",
+            "-j",
+            "--jobs",
+            "-S",
+            "--sshlogin",
+            "-a",
+            "--arg-file",
+            "-n",
+            "-N",
+            "-L",
+            "--delay",
+            "--timeout",
+            "--joblog",
+            "-I",
+            "--results",
         ];
         let mut position = 1;
         while let Some(word) = all.get(position) {
@@ -207,9 +242,8 @@ impl Analyser<'_> {
             position += if WITH_VALUE.contains(&&*text) { 2 } else { 1 };
         }
         let rest = all.get(position..).unwrap_or_default();
-        let is_end = |word: &ShellWord| {
-            matches!(word.text().as_deref(), Some(":::" | "::::" | ":::+" | "::::+"))
-        };
+        let is_end =
+            |word: &ShellWord| matches!(word.text().as_deref(), Some(":::" | "::::" | ":::+" | "::::+"));
         let end = rest.iter().position(is_end).unwrap_or(rest.len());
         let (command, arguments) = rest.split_at(end);
         self.record_operands(index, rest);
@@ -291,15 +325,39 @@ impl Analyser<'_> {
         let name = shown.strip_suffix(".service").unwrap_or(&shown).to_owned();
         let guards = ["auditd", "ccm", "ccm-tool", "apparmor", "falco", "osqueryd"];
         let is_guard = guards.contains(&&*name) || name.starts_with("ccm-") || name.starts_with("ccm.");
-        if is_guard && !matches!(call.parsed.operands.first().and_then(ShellWord::text).as_deref(), Some("status")) {
+        if is_guard
+            && !matches!(call.parsed.operands.first().and_then(ShellWord::text).as_deref(), Some("status"))
+        {
             self.effect(call.index, Effect::new(EffectKind::Govern, Some(name.clone())));
             let what = format!("changes {name}, a part of the governance");
-            self.finding(call.index, GuardClass::Govern, what, self.span(call.index), Some(WayOut::AskOperator));
+            self.finding(
+                call.index,
+                GuardClass::Govern,
+                what,
+                self.span(call.index),
+                Some(WayOut::AskOperator),
+            );
         }
-        let targets = ["poweroff", "reboot", "halt", "kexec", "shutdown", "suspend", "hibernate", "rescue", "emergency"];
+        let targets = [
+            "poweroff",
+            "reboot",
+            "halt",
+            "kexec",
+            "shutdown",
+            "suspend",
+            "hibernate",
+            "rescue",
+            "emergency",
+        ];
         if targets.iter().any(|target| name == format!("{target}.target")) {
             let what = format!("starts {name}, which stops the machine");
-            self.finding(call.index, GuardClass::Power, what, self.span(call.index), Some(WayOut::AskOperator));
+            self.finding(
+                call.index,
+                GuardClass::Power,
+                what,
+                self.span(call.index),
+                Some(WayOut::AskOperator),
+            );
         }
         call.objects.push(name);
     }

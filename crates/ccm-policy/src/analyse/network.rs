@@ -19,12 +19,14 @@ impl Analyser<'_> {
             self.read_path(call.index, word, &call.context);
             return;
         }
-        if text.contains("::") && text.split("::").next().is_some_and(|helper| matches!(helper, "ext" | "fd")) {
+        if text.contains("::") && text.split("::").next().is_some_and(|helper| matches!(helper, "ext" | "fd"))
+        {
             let what = format!("the address {} runs a program", words::shown(word).shown);
             self.finding(call.index, GuardClass::Options, what, span, Some(WayOut::DropOption));
         }
         let host = host_of(&text);
-        let effect = Effect::new(EffectKind::Network, (!host.is_empty() && host != "x").then(|| host.clone()));
+        let effect =
+            Effect::new(EffectKind::Network, (!host.is_empty() && host != "x").then(|| host.clone()));
         self.effect(call.index, effect);
         self.metadata_host(call.index, &host, span);
         if text.starts_with("scp://") || text.starts_with("sftp://") || text.starts_with("telnet://") {
@@ -64,7 +66,9 @@ impl Analyser<'_> {
     pub(super) fn sent_file(&mut self, call: &Call<'_>, file: &ShellWord) {
         for resolved in paths::resolve(file, &call.context.directories) {
             let Some(path) = resolved.path else { continue };
-            if !paths::is_within(&path, &self.workspace) && paths::meaning(&path, None) != paths::PathMeaning::SafeDevice {
+            if !paths::is_within(&path, &self.workspace)
+                && paths::meaning(&path, None) != paths::PathMeaning::SafeDevice
+            {
                 let span = call.context.span.unwrap_or(file.span);
                 self.effect(call.index, Effect::new(EffectKind::Remote, None));
                 let what = format!("sends {path}, outside the workspace, to another machine");
@@ -82,7 +86,11 @@ impl Analyser<'_> {
             return false;
         }
         let span = call.context.span.unwrap_or(word.span);
-        let host = if prefix.get(colon..).is_some_and(|rest| rest.starts_with("://")) { host_of(&prefix) } else { host.to_owned() };
+        let host = if prefix.get(colon..).is_some_and(|rest| rest.starts_with("://")) {
+            host_of(&prefix)
+        } else {
+            host.to_owned()
+        };
         let host = host.rsplit('@').next().unwrap_or_default().to_owned();
         self.effect(call.index, Effect::new(EffectKind::Remote, Some(host.clone())).with_action(call.name));
         let what = format!("`{}` exchanges files with {host}", call.name);
@@ -111,10 +119,19 @@ fn host_of(url: &str) -> String {
 /// Returns `true` for the metadata services of clouds, however their address is written.
 fn is_metadata_host(host: &str) -> bool {
     const NAMES: [&str; 5] = [
-        "metadata.google.internal", "metadata", "metadata.goog", "instance-data", "instance-data.ec2.internal",
+        "metadata.google.internal",
+        "metadata",
+        "metadata.goog",
+        "instance-data",
+        "instance-data.ec2.internal",
     ];
-    const ADDRESSES: [[u8; 4]; 5] =
-        [[169, 254, 169, 254], [169, 254, 170, 2], [169, 254, 170, 23], [100, 100, 100, 200], [192, 0, 0, 192]];
+    const ADDRESSES: [[u8; 4]; 5] = [
+        [169, 254, 169, 254],
+        [169, 254, 170, 2],
+        [169, 254, 170, 23],
+        [100, 100, 100, 200],
+        [192, 0, 0, 192],
+    ];
     let host = host_of(host);
     let host = host.trim_end_matches('.');
     if NAMES.contains(&host) || host.contains("169.254.169.254") {
@@ -159,9 +176,17 @@ mod tests {
     #[test]
     fn metadata_services_are_known_by_every_spelling() {
         for host in [
-            "169.254.169.254", "http://169.254.169.254/latest", "2852039166", "0xa9fea9fe", "0251.0376.0251.0376",
-            "169.254.43518", "[::ffff:169.254.169.254]:80", "http://user@Metadata.Google.Internal:80/", "fd00:ec2::254",
-            "169.254.169.254.nip.io", "metadata.google.internal.",
+            "169.254.169.254",
+            "http://169.254.169.254/latest",
+            "2852039166",
+            "0xa9fea9fe",
+            "0251.0376.0251.0376",
+            "169.254.43518",
+            "[::ffff:169.254.169.254]:80",
+            "http://user@Metadata.Google.Internal:80/",
+            "fd00:ec2::254",
+            "169.254.169.254.nip.io",
+            "metadata.google.internal.",
         ] {
             assert!(is_metadata_host(host), "{host}");
         }

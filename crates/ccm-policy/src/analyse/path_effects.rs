@@ -91,7 +91,10 @@ impl Analyser<'_> {
                 self.effect(index, Effect::new(EffectKind::Persist, Some(path.to_owned())));
                 let what = format!("{verb} {path}, through which something runs later");
                 self.finding(index, GuardClass::Persist, what, span, Some(WayOut::AskOperator));
-                if !is_inside && paths::meaning(path, None) != PathMeaning::Plain && !path.starts_with("/home/") {
+                if !is_inside
+                    && paths::meaning(path, None) != PathMeaning::Plain
+                    && !path.starts_with("/home/")
+                {
                     system(self);
                 }
             }
@@ -109,7 +112,13 @@ impl Analyser<'_> {
     }
 
     /// Judges a path that is deleted.
-    pub(super) fn delete_path(&mut self, index: usize, word: &ShellWord, how: Deletion, context: &CommandContext) {
+    pub(super) fn delete_path(
+        &mut self,
+        index: usize,
+        word: &ShellWord,
+        how: Deletion,
+        context: &CommandContext,
+    ) {
         let span = context.span.unwrap_or(word.span);
         let is_strong = how.is_recursive || how.is_forced;
         for resolved in paths::resolve(word, &context.directories) {

@@ -49,10 +49,14 @@ pub(super) fn resolve(word: &ShellWord, directories: &Arc<ShellDirectories>) -> 
                 is_partial |= text.split('/').any(|part| part == "..");
             }
             WordPiece::Pattern(_) => is_pattern = true,
-            WordPiece::Unknown { origin: UnknownOrigin::Home(user), .. } if position == 0 && !user.is_empty() => {
+            WordPiece::Unknown { origin: UnknownOrigin::Home(user), .. }
+                if position == 0 && !user.is_empty() =>
+            {
                 known += &if user == "root" { "/root".to_owned() } else { format!("/home/{user}") };
             }
-            WordPiece::Unknown { origin: UnknownOrigin::Number, .. } if !known.is_empty() => is_pattern = true,
+            WordPiece::Unknown { origin: UnknownOrigin::Number, .. } if !known.is_empty() => {
+                is_pattern = true
+            }
             WordPiece::Unknown { .. } => is_partial = true,
         }
     }
@@ -60,7 +64,8 @@ pub(super) fn resolve(word: &ShellWord, directories: &Arc<ShellDirectories>) -> 
         let path = path.find('/').map_or("", |slash| path.get(slash..).unwrap_or_default());
         known = decode_percent(path);
     }
-    let directory_end = if is_partial || is_pattern { known.rfind('/').map_or(0, |slash| slash + 1) } else { known.len() };
+    let directory_end =
+        if is_partial || is_pattern { known.rfind('/').map_or(0, |slash| slash + 1) } else { known.len() };
     let base = known.get(..directory_end).unwrap_or_default();
     if known.is_empty() && is_partial {
         return vec![ResolvedPath { path: None, is_partial, is_pattern }];
@@ -105,7 +110,8 @@ fn normal(path: &str) -> String {
     let mut parts = path.split('/').skip(1);
     if parts.next() == Some("proc") {
         let process = parts.next().unwrap_or_default();
-        let is_process = matches!(process, "self" | "thread-self") || process.bytes().all(|b| b.is_ascii_digit());
+        let is_process =
+            matches!(process, "self" | "thread-self") || process.bytes().all(|b| b.is_ascii_digit());
         if is_process && parts.next() == Some("root") {
             let rest: Vec<&str> = parts.collect();
             return normal(&format!("/{}", rest.join("/")));
@@ -158,7 +164,8 @@ pub(super) fn meaning(path: &str, home: Option<&str>) -> PathMeaning {
         return PathMeaning::Repository;
     }
     const SYSTEM: [&str; 14] = [
-        "bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "libx32", "opt", "proc", "run", "sbin", "sys", "usr",
+        "bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "libx32", "opt", "proc", "run", "sbin", "sys",
+        "usr",
     ];
     let first = path.split('/').nth(1).unwrap_or_default();
     let is_system = first.is_empty()
@@ -170,8 +177,8 @@ pub(super) fn meaning(path: &str, home: Option<&str>) -> PathMeaning {
 
 fn device_meaning(device: &str) -> PathMeaning {
     const DISKS: [&str; 20] = [
-        "sd", "hd", "vd", "xvd", "nvme", "mmcblk", "dm-", "md", "loop", "sr", "zram", "nbd", "ram", "mtd", "pmem",
-        "bcache", "drbd", "cdrom", "dvd", "fd0",
+        "sd", "hd", "vd", "xvd", "nvme", "mmcblk", "dm-", "md", "loop", "sr", "zram", "nbd", "ram", "mtd",
+        "pmem", "bcache", "drbd", "cdrom", "dvd", "fd0",
     ];
     const DISK_DIRECTORIES: [&str; 5] = ["disk/", "mapper/", "block/", "mtdblock", "vg"];
     let first = device.split('/').next().unwrap_or_default();
@@ -191,7 +198,9 @@ fn device_meaning(device: &str) -> PathMeaning {
 
 /// Returns the part of a path below a home directory.
 fn home_part<'p>(path: &'p str, home: Option<&str>) -> Option<&'p str> {
-    if let Some(rest) = home.filter(|home| *home != "/" && !home.is_empty()).and_then(|home| path.strip_prefix(home)) {
+    if let Some(rest) =
+        home.filter(|home| *home != "/" && !home.is_empty()).and_then(|home| path.strip_prefix(home))
+    {
         return rest.strip_prefix('/').or_else(|| rest.is_empty().then_some(""));
     }
     if let Some(rest) = path.strip_prefix("/root") {
@@ -212,23 +221,52 @@ fn is_governance(path: &str) -> bool {
 
 fn is_secret(path: &str, in_home: Option<&str>) -> bool {
     const FILES: [&str; 9] = [
-        "/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/krb5.keytab", "/etc/sudoers",
-        "/etc/security/opasswd", "/etc/master.passwd", "/etc/ppp/chap-secrets",
+        "/etc/shadow",
+        "/etc/shadow-",
+        "/etc/gshadow",
+        "/etc/gshadow-",
+        "/etc/krb5.keytab",
+        "/etc/sudoers",
+        "/etc/security/opasswd",
+        "/etc/master.passwd",
+        "/etc/ppp/chap-secrets",
     ];
     const DIRECTORIES: [&str; 6] = [
-        "/etc/ssl/private", "/etc/pki/tls/private", "/run/secrets", "/var/run/secrets", "/etc/sudoers.d",
+        "/etc/ssl/private",
+        "/etc/pki/tls/private",
+        "/run/secrets",
+        "/var/run/secrets",
+        "/etc/sudoers.d",
         "/etc/wireguard",
     ];
     const IN_HOME: [&str; 19] = [
-        ".ssh", ".aws", ".gnupg", ".netrc", ".docker/config.json", ".kube", ".config/gh", ".config/gcloud", ".azure",
-        ".pgpass", ".my.cnf", ".git-credentials", ".pypirc", ".npmrc", ".cargo/credentials.toml",
-        ".cargo/credentials", ".password-store", ".local/share/keyrings", ".vault-token",
+        ".ssh",
+        ".aws",
+        ".gnupg",
+        ".netrc",
+        ".docker/config.json",
+        ".kube",
+        ".config/gh",
+        ".config/gcloud",
+        ".azure",
+        ".pgpass",
+        ".my.cnf",
+        ".git-credentials",
+        ".pypirc",
+        ".npmrc",
+        ".cargo/credentials.toml",
+        ".cargo/credentials",
+        ".password-store",
+        ".local/share/keyrings",
+        ".vault-token",
     ];
     const PUBLIC: [&str; 2] = [".ssh/known_hosts", ".ssh/config"];
     if FILES.contains(&path) || DIRECTORIES.iter().any(|directory| is_within(path, directory)) {
         return true;
     }
-    let is_host_key = path.strip_prefix("/etc/ssh/").is_some_and(|name| name.starts_with("ssh_host_") && !name.ends_with(".pub"));
+    let is_host_key = path
+        .strip_prefix("/etc/ssh/")
+        .is_some_and(|name| name.starts_with("ssh_host_") && !name.ends_with(".pub"));
     let is_environment = path.starts_with("/proc/") && path.ends_with("/environ");
     let in_home = in_home.is_some_and(|path| {
         !PUBLIC.contains(&path)
@@ -240,13 +278,36 @@ fn is_secret(path: &str, in_home: Option<&str>) -> bool {
 
 fn is_persistence(path: &str, in_home: Option<&str>) -> bool {
     const SYSTEM: [&str; 13] = [
-        "/etc/cron.d", "/etc/crontab", "/etc/anacrontab", "/var/spool/cron", "/var/spool/at", "/etc/systemd",
-        "/lib/systemd", "/usr/lib/systemd", "/run/systemd", "/etc/profile", "/etc/profile.d", "/etc/init.d",
+        "/etc/cron.d",
+        "/etc/crontab",
+        "/etc/anacrontab",
+        "/var/spool/cron",
+        "/var/spool/at",
+        "/etc/systemd",
+        "/lib/systemd",
+        "/usr/lib/systemd",
+        "/run/systemd",
+        "/etc/profile",
+        "/etc/profile.d",
+        "/etc/init.d",
         "/etc/rc.local",
     ];
     const HOME: [&str; 15] = [
-        ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".profile", ".zshrc", ".zshenv", ".zprofile",
-        ".zlogin", ".config/systemd", ".config/autostart", ".config/fish", ".gitconfig", ".config/git", ".inputrc",
+        ".bashrc",
+        ".bash_profile",
+        ".bash_login",
+        ".bash_logout",
+        ".profile",
+        ".zshrc",
+        ".zshenv",
+        ".zprofile",
+        ".zlogin",
+        ".config/systemd",
+        ".config/autostart",
+        ".config/fish",
+        ".gitconfig",
+        ".config/git",
+        ".inputrc",
     ];
     SYSTEM.iter().any(|start| is_within(path, start))
         || path.starts_with("/etc/cron.")

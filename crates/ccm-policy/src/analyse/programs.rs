@@ -61,7 +61,9 @@ impl Analyser<'_> {
 
     fn locate(&self, name: &str, context: &CommandContext) -> Option<ProgramLocation> {
         let search_path = match &*context.search_path {
-            ShellSearchPath::Initial => self.request.variable("PATH").unwrap_or("/usr/local/bin:/usr/bin:/bin"),
+            ShellSearchPath::Initial => {
+                self.request.variable("PATH").unwrap_or("/usr/local/bin:/usr/bin:/bin")
+            }
             ShellSearchPath::Path(path) => path,
             ShellSearchPath::Unknown => "",
         };
@@ -99,8 +101,16 @@ impl Analyser<'_> {
             return true;
         }
         const SYSTEM: [&str; 10] = [
-            "/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", "/usr/local/bin/", "/usr/local/sbin/", "/usr/lib/",
-            "/usr/libexec/", "/lib/", "/nix/store/",
+            "/bin/",
+            "/sbin/",
+            "/usr/bin/",
+            "/usr/sbin/",
+            "/usr/local/bin/",
+            "/usr/local/sbin/",
+            "/usr/lib/",
+            "/usr/libexec/",
+            "/lib/",
+            "/nix/store/",
         ];
         if location.is_none() && SYSTEM.iter().any(|directory| path.starts_with(directory)) {
             return false;

@@ -30,7 +30,12 @@ impl Analyser<'_> {
                 if self.is_remote(call, word) {
                     return;
                 }
-                self.delete_path(index, word, Deletion { is_recursive: true, is_forced: true }, &call.context);
+                self.delete_path(
+                    index,
+                    word,
+                    Deletion { is_recursive: true, is_forced: true },
+                    &call.context,
+                );
             }
             Role::Directory => {
                 self.effect_of_directory(call, word);
@@ -55,7 +60,16 @@ impl Analyser<'_> {
             }
             Role::Archive => {
                 let creates = call.parsed.has(&[
-                    "-c", "--create", "-r", "--append", "-u", "--update", "-A", "--catenate", "--concatenate", "--delete",
+                    "-c",
+                    "--create",
+                    "-r",
+                    "--append",
+                    "-u",
+                    "--update",
+                    "-A",
+                    "--catenate",
+                    "--concatenate",
+                    "--delete",
                 ]);
                 match (self.is_remote(call, word), creates) {
                     (true, _) => {}
@@ -74,7 +88,9 @@ impl Analyser<'_> {
                 }
                 self.effect(index, Effect::new(EffectKind::Run, word.text()));
                 let what = match option {
-                    Some(option) => format!("`{option}` of `{}` runs `{}`", call.name, words::shown(word).shown),
+                    Some(option) => {
+                        format!("`{option}` of `{}` runs `{}`", call.name, words::shown(word).shown)
+                    }
                     None => format!("`{}` runs `{}`", call.name, words::shown(word).shown),
                 };
                 self.finding(index, GuardClass::Options, what, span, Some(WayOut::DropOption));
@@ -143,13 +159,15 @@ impl Analyser<'_> {
         let mut context = call.context.within(call.index);
         let first = inner.first().and_then(ShellWord::text);
         if call.name == "xargs" {
-            let replaced = call.parsed.options.iter().find(|option| option.is_named("-I") || option.is_named("-i"));
+            let replaced =
+                call.parsed.options.iter().find(|option| option.is_named("-I") || option.is_named("-i"));
             let span = call.context.span.unwrap_or_else(|| self.span(call.index));
             let read = words::unknown("input", span);
             match replaced {
                 Some(option) => {
                     let placeholder = option.value.as_ref().and_then(ShellWord::text);
-                    let placeholder = placeholder.filter(|text| !text.is_empty()).unwrap_or_else(|| "{}".to_owned());
+                    let placeholder =
+                        placeholder.filter(|text| !text.is_empty()).unwrap_or_else(|| "{}".to_owned());
                     inner = inner.iter().map(|word| words::replaced(word, &placeholder, &read)).collect();
                 }
                 None => inner.push(read),
@@ -200,7 +218,13 @@ impl Analyser<'_> {
     }
 
     /// Judges code that is written in the command, in another language than that of the shell.
-    pub(super) fn inline_code(&mut self, index: usize, name: &str, word: &ShellWord, span: ccm_shell::ShellSpan) {
+    pub(super) fn inline_code(
+        &mut self,
+        index: usize,
+        name: &str,
+        word: &ShellWord,
+        span: ccm_shell::ShellSpan,
+    ) {
         if word.text().is_some_and(|text| text.is_empty()) {
             return;
         }
@@ -213,7 +237,8 @@ impl Analyser<'_> {
 /// Returns `true` for a program that only prints, as the value of an option or variable that names a program.
 pub(super) fn is_harmless_program(text: &str) -> bool {
     const HARMLESS: [&str; 16] = [
-        "", "cat", "less", "more", "true", "false", ":", "gzip", "bzip2", "xz", "zstd", "lz4", "vi", "vim", "nano", "ssh",
+        "", "cat", "less", "more", "true", "false", ":", "gzip", "bzip2", "xz", "zstd", "lz4", "vi", "vim",
+        "nano", "ssh",
     ];
     HARMLESS.contains(&text)
 }

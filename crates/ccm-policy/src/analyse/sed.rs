@@ -60,7 +60,9 @@ pub(super) fn has_effects(script: &str) -> bool {
             'q' | 'Q' | 'l' | 'L' => {
                 rest = arguments.trim_start_matches(|c: char| c.is_ascii_digit() || c == ' ');
             }
-            '=' | 'd' | 'D' | 'g' | 'G' | 'h' | 'H' | 'n' | 'N' | 'p' | 'P' | 'x' | 'z' | 'F' | 'v' => rest = arguments,
+            '=' | 'd' | 'D' | 'g' | 'G' | 'h' | 'H' | 'n' | 'N' | 'p' | 'P' | 'x' | 'z' | 'F' | 'v' => {
+                rest = arguments
+            }
             _ => return true,
         }
     }
@@ -77,7 +79,8 @@ fn without_address(text: &str) -> Option<&str> {
             rest = behind_delimiter(behind, '/')?.trim_start_matches(['I', 'M']);
         } else if let Some(behind) = rest.strip_prefix('\\') {
             let delimiter = behind.chars().next()?;
-            rest = behind_delimiter(behind.get(delimiter.len_utf8()..)?, delimiter)?.trim_start_matches(['I', 'M']);
+            rest = behind_delimiter(behind.get(delimiter.len_utf8()..)?, delimiter)?
+                .trim_start_matches(['I', 'M']);
         } else if let Some(behind) = rest.strip_prefix('{') {
             rest = behind;
         } else {
@@ -106,14 +109,40 @@ mod tests {
     #[test]
     fn commands_with_effects_are_found() {
         for script in [
-            "s/^/id/e", "w /etc/passwd", "1e id", "e", "s/a/b/w out", "s|a|b|gw out", "/x/W f", "p;e id", "$!{p;w f\n}",
-            "s/a", "\\,x,w f", "1~2w f", "s/a/b/;w f",
+            "s/^/id/e",
+            "w /etc/passwd",
+            "1e id",
+            "e",
+            "s/a/b/w out",
+            "s|a|b|gw out",
+            "/x/W f",
+            "p;e id",
+            "$!{p;w f\n}",
+            "s/a",
+            "\\,x,w f",
+            "1~2w f",
+            "s/a/b/;w f",
         ] {
             assert!(has_effects(script), "{script}");
         }
         for script in [
-            "s/a/b/", "s/a/b/g;s/e/w/", "s|/old|/new|g", "/we/d", "1,$p", "y/ew/we/", "$!N;P;D", "a w f", ":e;N;$!be",
-            "/a/,/b/{s/x/y/;p}", "s/a\\/e/b/", "1i\\\nwe", "# w f", "\\,e,d", "10q", "s/x/y/2p", "",
+            "s/a/b/",
+            "s/a/b/g;s/e/w/",
+            "s|/old|/new|g",
+            "/we/d",
+            "1,$p",
+            "y/ew/we/",
+            "$!N;P;D",
+            "a w f",
+            ":e;N;$!be",
+            "/a/,/b/{s/x/y/;p}",
+            "s/a\\/e/b/",
+            "1i\\\nwe",
+            "# w f",
+            "\\,e,d",
+            "10q",
+            "s/x/y/2p",
+            "",
         ] {
             assert!(!has_effects(script), "{script}");
         }

@@ -18,7 +18,8 @@ impl Analyser<'_> {
     ) {
         let name = all.first().and_then(ShellWord::text).unwrap_or_default();
         let base = name.rsplit('/').next().unwrap_or_default().to_owned();
-        let dialect = if base.starts_with("bash") || base == "rbash" { ShellDialect::Bash } else { ShellDialect::Sh };
+        let dialect =
+            if base.starts_with("bash") || base == "rbash" { ShellDialect::Bash } else { ShellDialect::Sh };
         let mut operands = all.iter().skip(1).peekable();
         let mut options: Vec<String> = Vec::new();
         let mut takes_text = false;
@@ -59,7 +60,8 @@ impl Analyser<'_> {
         }
         let operands: Vec<&ShellWord> = operands.collect();
         if let Some(command) = self.analysis.commands.get_mut(index) {
-            let names = options.into_iter().map(|name| AnalysedOption { name, other_names: Vec::new(), value: None });
+            let names =
+                options.into_iter().map(|name| AnalysedOption { name, other_names: Vec::new(), value: None });
             command.options.extend(names);
             command.operands.extend(operands.iter().map(|word| words::shown(word)));
         }

@@ -11,10 +11,8 @@ use crate::verdict::Caller;
 
 fn analysed(command: &str) -> Analysis {
     let mut request = Request::text(command, ShellDialect::Sh, "/w");
-    request.environment = vec![
-        ("HOME".to_owned(), "/home/agent".to_owned()),
-        ("PATH".to_owned(), "/usr/bin:/bin".to_owned()),
-    ];
+    request.environment =
+        vec![("HOME".to_owned(), "/home/agent".to_owned()), ("PATH".to_owned(), "/usr/bin:/bin".to_owned())];
     request.workspace = Some(Workspace { path: "/w".to_owned(), is_restricted: false });
     analyse(&request, &FakeMachine::debian(), &AnalysisLimits::default())
 }

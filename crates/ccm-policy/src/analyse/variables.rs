@@ -8,23 +8,96 @@ use crate::guard_class::GuardClass;
 
 /// Variables whose value is loaded or run.
 const LOADED: [&str; 64] = [
-    "BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "PROMPT_COMMAND", "PS4", "PAGER", "MANPAGER", "EDITOR", "VISUAL",
-    "BROWSER", "LESSOPEN", "LESSCLOSE", "SHELL", "PYTHONSTARTUP", "PYTHONPATH", "PYTHONHOME", "PYTHONINSPECT",
-    "PYTHONBREAKPOINT", "PYTHONUSERBASE", "PYTHONWARNINGS", "PERL5OPT", "PERL5LIB", "PERLLIB", "PERL5DB", "RUBYOPT",
-    "RUBYLIB", "NODE_OPTIONS", "NODE_PATH", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "CLASSPATH",
-    "LUA_PATH", "LUA_CPATH", "LUA_INIT", "PHP_INI_SCAN_DIR", "PHPRC", "TCLLIBPATH", "GCONV_PATH", "LOCPATH",
-    "GLIBC_TUNABLES", "GCC_EXEC_PREFIX", "COMPILER_PATH", "RUSTC", "RUSTC_WRAPPER", "CARGO_BUILD_RUSTC_WRAPPER",
-    "RUSTC_WORKSPACE_WRAPPER", "MAKEFLAGS", "GNUMAKEFLAGS", "MFLAGS", "TAR_OPTIONS", "RSYNC_RSH", "CVS_RSH",
-    "SSH_ASKPASS", "SUDO_ASKPASS", "SYSTEMD_PAGER", "SYSTEMD_EDITOR", "BAT_PAGER", "OPENSSL_CONF", "OPENSSL_ENGINES",
-    "ZDOTDIR", "DOCKER_HOST", "FPATH",
+    "BASH_ENV",
+    "ENV",
+    "SHELLOPTS",
+    "BASHOPTS",
+    "PROMPT_COMMAND",
+    "PS4",
+    "PAGER",
+    "MANPAGER",
+    "EDITOR",
+    "VISUAL",
+    "BROWSER",
+    "LESSOPEN",
+    "LESSCLOSE",
+    "SHELL",
+    "PYTHONSTARTUP",
+    "PYTHONPATH",
+    "PYTHONHOME",
+    "PYTHONINSPECT",
+    "PYTHONBREAKPOINT",
+    "PYTHONUSERBASE",
+    "PYTHONWARNINGS",
+    "PERL5OPT",
+    "PERL5LIB",
+    "PERLLIB",
+    "PERL5DB",
+    "RUBYOPT",
+    "RUBYLIB",
+    "NODE_OPTIONS",
+    "NODE_PATH",
+    "JAVA_TOOL_OPTIONS",
+    "_JAVA_OPTIONS",
+    "JDK_JAVA_OPTIONS",
+    "CLASSPATH",
+    "LUA_PATH",
+    "LUA_CPATH",
+    "LUA_INIT",
+    "PHP_INI_SCAN_DIR",
+    "PHPRC",
+    "TCLLIBPATH",
+    "GCONV_PATH",
+    "LOCPATH",
+    "GLIBC_TUNABLES",
+    "GCC_EXEC_PREFIX",
+    "COMPILER_PATH",
+    "RUSTC",
+    "RUSTC_WRAPPER",
+    "CARGO_BUILD_RUSTC_WRAPPER",
+    "RUSTC_WORKSPACE_WRAPPER",
+    "MAKEFLAGS",
+    "GNUMAKEFLAGS",
+    "MFLAGS",
+    "TAR_OPTIONS",
+    "RSYNC_RSH",
+    "CVS_RSH",
+    "SSH_ASKPASS",
+    "SUDO_ASKPASS",
+    "SYSTEMD_PAGER",
+    "SYSTEMD_EDITOR",
+    "BAT_PAGER",
+    "OPENSSL_CONF",
+    "OPENSSL_ENGINES",
+    "ZDOTDIR",
+    "DOCKER_HOST",
+    "FPATH",
 ];
 
 /// Variables of git whose value is run, or says where git reads settings.
 const GIT: [&str; 22] = [
-    "GIT_SSH", "GIT_SSH_COMMAND", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "GIT_PAGER", "GIT_EXTERNAL_DIFF", "GIT_EXEC_PATH",
-    "GIT_ASKPASS", "GIT_PROXY_COMMAND", "GIT_TEMPLATE_DIR", "GIT_DIR", "GIT_CONFIG", "GIT_CONFIG_GLOBAL",
-    "GIT_CONFIG_SYSTEM", "GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY",
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_ATTR_SOURCE", "GIT_DIFF_OPTS", "GIT_WORK_TREE",
+    "GIT_SSH",
+    "GIT_SSH_COMMAND",
+    "GIT_EDITOR",
+    "GIT_SEQUENCE_EDITOR",
+    "GIT_PAGER",
+    "GIT_EXTERNAL_DIFF",
+    "GIT_EXEC_PATH",
+    "GIT_ASKPASS",
+    "GIT_PROXY_COMMAND",
+    "GIT_TEMPLATE_DIR",
+    "GIT_DIR",
+    "GIT_CONFIG",
+    "GIT_CONFIG_GLOBAL",
+    "GIT_CONFIG_SYSTEM",
+    "GIT_CONFIG_COUNT",
+    "GIT_CONFIG_PARAMETERS",
+    "GIT_COMMON_DIR",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_ATTR_SOURCE",
+    "GIT_DIFF_OPTS",
+    "GIT_WORK_TREE",
 ];
 
 impl Analyser<'_> {
@@ -55,7 +128,8 @@ impl Analyser<'_> {
         };
         if is_suspect {
             let shown = value.map_or_else(|| "…".to_owned(), |value| words::shown(value).shown);
-            let what = format!("the variable {name}={shown} loads code, or changes the programs that are run");
+            let what =
+                format!("the variable {name}={shown} loads code, or changes the programs that are run");
             self.finding(index, GuardClass::Variables, what, span, Some(WayOut::DropOption));
         }
     }
@@ -64,7 +138,14 @@ impl Analyser<'_> {
 fn is_system_directory(path: &str) -> bool {
     matches!(
         path.trim_end_matches('/'),
-        "/bin" | "/sbin" | "/usr/bin" | "/usr/sbin" | "/usr/local/bin" | "/usr/local/sbin" | "/usr/games" | "/snap/bin"
+        "/bin"
+            | "/sbin"
+            | "/usr/bin"
+            | "/usr/sbin"
+            | "/usr/local/bin"
+            | "/usr/local/sbin"
+            | "/usr/games"
+            | "/snap/bin"
     )
 }
 

@@ -117,7 +117,9 @@ fn parse_entry(node: &Node) -> Result<ProgramEntry, String> {
             }
             "does" => {
                 for name in text()?.split_ascii_whitespace() {
-                    entry.does.push(GuardClass::parse(name).ok_or_else(|| format!("class {name} is unknown"))?);
+                    entry
+                        .does
+                        .push(GuardClass::parse(name).ok_or_else(|| format!("class {name} is unknown"))?);
                 }
             }
             "with" => {
@@ -176,7 +178,9 @@ fn parse_option(names: &str, value: &Node) -> Result<Vec<OptionSpec>, String> {
         };
         // A long name behind a short name means the same.
         let is_same = |spec: &OptionSpec| {
-            spec.value == value && spec.names.len() == 1 && spec.names.iter().all(|name| !name.starts_with("--"))
+            spec.value == value
+                && spec.names.len() == 1
+                && spec.names.iter().all(|name| !name.starts_with("--"))
         };
         match specs.last_mut().filter(|spec| name.starts_with("--") && is_same(spec)) {
             Some(spec) => spec.names.push(name.into()),

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use ccm_expr::Value;
 use ccm_model::{
-    Control, Diagnostic, DiagnosticKind, Diagnostics, NodeEntry, Resource, ResourceIndex, Severity,
+    Control, Diagnostic, DiagnosticKind, Diagnostics, Location, NodeEntry, Resource, ResourceIndex, Severity,
     SourceMap, Span,
 };
 use ccm_properties::{CheckInput, TypeSpec};
@@ -123,6 +123,11 @@ impl<'s> LateResources<'s> {
     /// Returns the texts that spans refer to.
     pub fn texts(&self) -> SourceMap {
         self.context.texts.borrow().clone()
+    }
+
+    /// Returns the location at which a span begins.
+    pub fn location(&self, span: Span) -> Option<Location> {
+        self.context.texts.borrow().location(span)
     }
 
     /// Returns `true` if the resource has late values.

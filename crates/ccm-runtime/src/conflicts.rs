@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::path::PathBuf;
 
-use ccm_model::{Location, ResourceId, Sharing};
+use ccm_model::{Location, ResourceId, Sharing, Span};
 
 use crate::input::ManifestSource;
 use crate::manifest::LoadedManifest;
@@ -51,7 +51,7 @@ pub struct ConflictingResource {
 struct Claimant<'m> {
     manifest: usize,
     id: &'m ResourceId,
-    location: Option<Location>,
+    span: Span,
     sharing: Sharing,
 }
 
@@ -74,7 +74,6 @@ impl Session {
             return Vec::new();
         }
         let mut conflicts = self.equal_names(manifests);
-        let texts: Vec<_> = manifests.iter().map(|manifest| manifest.loaded.texts()).collect();
         let specs = self.specs();
         let mut claimants: HashMap<(_, String), Claimant<'_>> = HashMap::new();
         for (position, manifest) in manifests.iter().enumerate() {
@@ -84,7 +83,7 @@ impl Session {
                     let claimant = Claimant {
                         manifest: position,
                         id: &resource.id,
-                        location: texts[position].location(resource.span),
+                        span: resource.span,
                         sharing: claim.sharing,
                     };
                     match claimants.entry((claim.kind, claim.key.clone().into_owned())) {
@@ -109,10 +108,11 @@ impl Session {
 
     fn conflicting(&self, manifests: &[&LoadedManifest<'_>], claimant: &Claimant<'_>) -> ConflictingResource {
         let name = self.secrets.redact(&claimant.id.name);
+        let manifest = manifests[claimant.manifest];
         ConflictingResource {
             id: ResourceId::new(&*claimant.id.type_name, &*name),
-            manifest: manifests[claimant.manifest].input.name().to_owned(),
-            location: claimant.location.clone(),
+            manifest: manifest.input.name().to_owned(),
+            location: manifest.loaded.late.location(claimant.span),
         }
     }
 

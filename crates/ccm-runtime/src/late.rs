@@ -37,7 +37,7 @@ impl LateValues for CatalogLate<'_, '_> {
     }
 
     fn location(&self, span: Span) -> Option<Location> {
-        self.late.texts().location(span)
+        self.late.location(span)
     }
 
     fn remember(&self, index: ResourceIndex, values: serde_json::Value) {

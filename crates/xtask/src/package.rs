@@ -101,6 +101,14 @@ pub(crate) fn run(arguments: &[&str]) -> Result<(), String> {
             "the checkout has changes that are not committed, which a second build would not have".to_owned()
         );
     }
+    let release = Release::of(&source.root, &options)?;
+    if release.maintainer.is_unreachable() && options.wants(&[Output::Deb, Output::Rpm]) {
+        println!(
+            "note: nobody can write to the maintainer of the packages, {}; set `workspace.metadata.package.maintainer` in \
+             Cargo.toml, or give --maintainer",
+            release.maintainer.as_str()
+        );
+    }
     let written = write(&source, &options, &directory)?;
     verify_output(&directory, &written)?;
     print!("{}", report(&directory, &written)?);
@@ -123,13 +131,6 @@ struct Written {
 /// Builds what the options ask for, and writes it into a directory.
 fn write(source: &BuildSource, options: &Options, directory: &Path) -> Result<Vec<Written>, String> {
     let release = Release::of(&source.root, options)?;
-    if release.maintainer.is_unreachable() && options.wants(&[Output::Deb, Output::Rpm]) {
-        println!(
-            "note: nobody can write to the maintainer of the packages, {}; set `workspace.metadata.package.maintainer` in \
-             Cargo.toml, or give --maintainer",
-            release.maintainer.as_str()
-        );
-    }
     let scratch = source.root.join("target/package/generated");
     let generated = Generated::by_chores(&release, &scratch)?;
     let components = components::of_program(&source.root)?;

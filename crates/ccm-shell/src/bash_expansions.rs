@@ -108,10 +108,7 @@ impl TextParser<'_, '_> {
         self.at += 2;
         let mut text = String::new();
         loop {
-            let Some(character) = self.character() else {
-                let message = "this `$'` is not closed";
-                return Err(UnreadableText::syntax(self.span(start, start + 2), message));
-            };
+            let Some(character) = self.character() else { return Err(self.open_quote(start)) };
             self.at += character.len_utf8();
             match character {
                 '\'' => return self.push(word, WordPart::Quoted(text)),
@@ -121,8 +118,12 @@ impl TextParser<'_, '_> {
         }
     }
 
+    fn open_quote(&self, start: usize) -> Box<UnreadableText> {
+        UnreadableText::syntax(self.span(start, start + 2), "this `$'` is not closed")
+    }
+
     fn ansi_escape(&mut self, start: usize) -> ReadResult<char> {
-        let character = self.character().unwrap_or_default();
+        let Some(character) = self.character() else { return Err(self.open_quote(start)) };
         let unknown = |parser: &Self| {
             let message = "this escape can't be read here";
             UnreadableText::unsupported(parser.span(start, parser.at), message)

@@ -2,7 +2,7 @@
 
 use ccm_shell::{
     CommandRole, RedirectionOperator, ShellBudget, ShellCommand, ShellContext, ShellDialect, ShellInput,
-    ShellWord, UnknownOrigin, UnreadableKind, WordPiece, read,
+    ShellWord, UnknownOrigin, UnreadableKind, WordPiece, check, read,
 };
 
 /// Returns the commands of a text, or the kind of the reason against it.
@@ -383,4 +383,12 @@ fn limits_hold() {
         text = format!("eval {}", text.replace('\\', "\\\\").replace(' ', "\\ "));
     }
     assert!(matches!(kind(&text), Ok(()) | Err(UnreadableKind::TooComplex | UnreadableKind::TooLong)));
+}
+
+#[test]
+fn an_open_quote_at_the_end_of_a_text_is_located_within_the_text() {
+    for text in ["ls $'a\\", "ls $'", "`ls $'a\\`"] {
+        let error = check(text, ShellDialect::Bash).expect_err("an open quote");
+        assert!(text.get(error.span.range()).is_some(), "{text}: {error:?}");
+    }
 }

@@ -19,12 +19,16 @@ use crate::{count, has, seed};
 /// Number of texts in one sandbox. What they record has to fit into the output that is kept of a command.
 const BATCH: usize = 1000;
 
+/// Time for a batch, which usually takes a few seconds, and for a text by itself.
+const BATCH_TIME: Duration = Duration::from_secs(120);
+const TEXT_TIME: Duration = Duration::from_secs(20);
+
 /// Records directory, name and arguments with one write. What follows is its exit code.
 const PROGRAM: &str =
     "#!/bin/dash\nr=$PWD\x1f${0##*/}\nfor a; do r=$r\x1f$a; done\nprintf '%s\\036' \"$r\" >&9\nexit ";
 
 /// Runs each text and prints what its programs record, for two halves at a time on both outputs. Descriptor 9 stays open
-/// until the last program of a text has ended.
+/// until the last program of a text has ended. A text without end would record more than is kept.
 const DRIVER: &str = r#"stubs=$1 texts=$2
 mkdir -p work/d1/d2 work/d2
 half() {
@@ -42,6 +46,7 @@ half() {
             export PATH HOME
             exec $shell $option "$file" one two 9>&1 > /dev/null 2>&1 < /dev/null
         )
+        [ ${#recorded} -lt 100000 ] || recorded=endless
         printf '%s\035%s\035' "${file##*/}" "$recorded"
     done
 }
@@ -144,31 +149,78 @@ impl Ground {
     }
 
     /// Runs texts and compares. Returns `false` if this machine has no sandbox for them.
+    ///
+    /// If a batch does not end in time, the text of each half that was running is run again by itself: a text that
+    /// does not end alone either is named, and the other texts have their turn again. A busy machine is no error.
     fn run(&self, attempts: &[Attempt], counts: &mut BTreeMap<&'static str, u64>) -> bool {
-        if attempts.is_empty() {
-            return true;
+        let mut report = String::new();
+        let mut left: Vec<&Attempt> = attempts.iter().collect();
+        while !left.is_empty() {
+            let Some(batch) = self.run_batch(&left, BATCH_TIME, counts, &mut report) else { return false };
+            if batch.has_ended {
+                break;
+            }
+            let mut suspects: Vec<usize> = [0, 1]
+                .iter()
+                .filter_map(|half| batch.unseen.iter().copied().find(|at| at % 2 == *half))
+                .collect();
+            suspects.sort_unstable();
+            for at in &suspects {
+                let Some(alone) = self.run_batch(&[left[*at]], TEXT_TIME, counts, &mut report) else {
+                    return false;
+                };
+                if !alone.has_ended {
+                    let Attempt { shell, text, .. } = left[*at];
+                    let _ = writeln!(report, "{shell} does not end for:\n{text}\n--");
+                }
+            }
+            left = batch.unseen.iter().filter(|at| !suspects.contains(at)).map(|at| left[*at]).collect();
         }
+        assert!(report.is_empty(), "{report}");
+        true
+    }
+
+    /// Runs a batch of texts and compares those that ended. Returns `None` if this machine has no sandbox for them.
+    fn run_batch(
+        &self,
+        attempts: &[&Attempt],
+        time: Duration,
+        counts: &mut BTreeMap<&'static str, u64>,
+        report: &mut String,
+    ) -> Option<BatchEnd> {
         let texts = self.path("texts");
         for (number, attempt) in attempts.iter().enumerate() {
             let path = texts.join(format!("{}/{number:04}.{}", number % 2, attempt.shell));
             std::fs::write(path, &attempt.text).expect("a file");
         }
-        let output = self.output();
+        let output = self.output(time);
         for half in ["0", "1"].map(|half| texts.join(half)) {
             std::fs::remove_dir_all(&half).and_then(|()| std::fs::create_dir(&half)).expect("a directory");
         }
-        let Some(output) = output else { return false };
-        let mut report = String::new();
-        let mut fields = output.split('\u{1d}');
+        let (streams, has_ended) = output?;
+        // A field without its end was cut off by the time limit.
+        let fields = |stream: &String| -> Vec<String> {
+            let whole = stream.split_inclusive('\u{1d}').filter_map(|field| field.strip_suffix('\u{1d}'));
+            whole.map(str::to_owned).collect()
+        };
+        let streams = streams.each_ref().map(fields);
         let mut seen = vec![false; attempts.len()];
-        while let (Some(file), Some(recorded)) = (fields.next(), fields.next()) {
+        for pair in streams.iter().flat_map(|fields| fields.chunks_exact(2)) {
+            let [file, recorded] = pair else { unreachable!("a chunk has two fields") };
             let number: usize =
                 file.split('.').next().and_then(|number| number.parse().ok()).expect("a number");
-            let attempt = &attempts[number];
+            let attempt = attempts[number];
             seen[number] = true;
             let is_known = !has_unknown(&attempt.reading);
             *counts.entry("attempts").or_default() += 1;
             *counts.entry("known").or_default() += u64::from(is_known);
+            if recorded == "endless" {
+                let _ = writeln!(
+                    report,
+                    "{} starts programs without end for:\n{}\n--",
+                    attempt.shell, attempt.text
+                );
+            }
             for started in starts(recorded) {
                 *counts.entry("starts").or_default() += 1;
                 if is_known && !is_named(&attempt.reading, &started) {
@@ -177,18 +229,14 @@ impl Ground {
                 }
             }
         }
-        for half in [0, 1] {
-            let mut all = attempts.iter().zip(&seen).skip(half).step_by(2);
-            if let Some((attempt, _)) = all.find(|(_, is_seen)| !**is_seen) {
-                let _ = writeln!(report, "{} does not end for:\n{}\n--", attempt.shell, attempt.text);
-            }
-        }
-        assert!(report.is_empty(), "{report}");
-        true
+        let unseen: Vec<usize> = (0..attempts.len()).filter(|at| !seen[*at]).collect();
+        assert!(!has_ended || unseen.is_empty(), "the driver left texts out: {unseen:?}");
+        Some(BatchEnd { has_ended, unseen })
     }
 
-    /// Runs the driver in a sandbox, in which nothing can be written but a directory in memory.
-    fn output(&self) -> Option<String> {
+    /// Runs the driver in a sandbox, in which nothing can be written but a directory in memory. Returns what it printed
+    /// on both streams and `true`, or what it printed up to its time limit and `false`.
+    fn output(&self, time: Duration) -> Option<([String; 2], bool)> {
         let work = self.path("work");
         let mut sandbox = Sandbox { private: Some(work.clone()), ..Sandbox::new(work.clone()) };
         sandbox.read = vec![self.path("stubs"), self.path("texts")];
@@ -202,7 +250,7 @@ impl Ground {
                 .chain(arguments)
                 .map(Into::into)
                 .collect(),
-            timeout: Some(on_this_machine(Duration::from_secs(120))),
+            timeout: Some(on_this_machine(time)),
             sandbox: Some(sandbox),
             ..Command::new("/bin/dash")
         };
@@ -215,14 +263,22 @@ impl Ground {
                 return None;
             }
         };
-        // A text that does not end is missing in what was printed.
-        let is_ended = matches!(finished.exit, Exit::Code(0) | Exit::TimedOut { .. });
-        assert!(is_ended, "{:?}", finished.exit);
+        let has_ended = match finished.exit {
+            Exit::Code(0) => true,
+            Exit::TimedOut { .. } => false,
+            exit => unreachable!("the driver ended with {exit:?}"),
+        };
         let (one, other) = (finished.stdout, finished.stderr);
         assert_eq!((one.dropped, other.dropped), (0, 0));
-        let printed = [one.head, one.tail, other.head, other.tail].concat();
-        Some(String::from_utf8_lossy(&printed).into_owned())
+        let printed = [[one.head, one.tail], [other.head, other.tail]];
+        Some((printed.map(|stream| String::from_utf8_lossy(&stream.concat()).into_owned()), has_ended))
     }
+}
+
+/// End of a batch: the positions of the texts that did not end.
+struct BatchEnd {
+    has_ended: bool,
+    unseen: Vec<usize>,
 }
 
 /// Returns what programs recorded.

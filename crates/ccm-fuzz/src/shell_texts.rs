@@ -363,8 +363,9 @@ impl TextWriter {
                 }
                 *text += "\nfi";
             }
-            3 => self.around(text, "while p0 || n0; do ", depth, "\nbreak; done"),
-            4 => self.around(text, "until n0; do ", depth, "\nbreak\ndone"),
+            // The command before may end with `&&`, so that something else has to stand before `break`.
+            3 => self.around(text, "while p0 || n0; do ", depth, "\n:\nbreak; done"),
+            4 => self.around(text, "until n0; do ", depth, "\n:\nbreak\ndone"),
             5 => {
                 *text += "for i in ";
                 for _ in 0..self.below(3) {

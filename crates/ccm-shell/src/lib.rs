@@ -54,6 +54,7 @@ mod mutations;
 mod numbers;
 mod option_builtins;
 mod parse;
+mod programs;
 mod quoting;
 mod reading;
 mod simple;
@@ -68,6 +69,7 @@ pub use follow::{ShellContext, read};
 pub use hidden::check_characters;
 pub use limits::{MAX_DEPTH, MAX_NODES, MAX_STEPS, MAX_TEXT, ShellBudget};
 pub use parse::check;
+pub use programs::{ShellProgram, UnknownProgram};
 pub use reading::{
     CommandRole, DoubtKind, ShellAssignment, ShellCommand, ShellDirectories, ShellDoubt, ShellInput,
     ShellReading, ShellRedirection, ShellSearchPath, ShellWord, UnknownOrigin, WordPiece,

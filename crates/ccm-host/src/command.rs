@@ -1,6 +1,7 @@
 //! Commands, their results, and the runner that prevents hanging, excessive memory and unnoticed leftover
 //! processes.
 
+mod allowed_programs;
 pub(crate) mod base_environment;
 mod capture;
 mod collector;
@@ -37,6 +38,7 @@ use crate::account::{AccountError, Identity};
 use crate::executor::{ContainerError, ContainerOutcome};
 use launch_protocol::{io_error, path};
 
+pub use allowed_programs::AllowedPrograms;
 pub use collector::OutputCollector;
 pub use last_line::LastLine;
 #[cfg(feature = "testing")]
@@ -382,7 +384,7 @@ pub enum StartError {
     /// A path of the sandbox can't be opened to the command.
     #[error("`{property}` of the sandbox: \"{}\" can't be opened", path.display())]
     SandboxPath {
-        /// Property with the path: `workdir`, `read` or `write`.
+        /// Property with the path: `workdir`, `read`, `write` or `programs`.
         property: String,
         /// The path.
         #[serde(with = "path")]

@@ -11,6 +11,7 @@
 //! namespace once the view is entered.
 
 mod allowlist;
+mod executables;
 mod filter;
 mod limits;
 mod mount_view;
@@ -115,7 +116,7 @@ fn prepare(request: &LaunchRequest, replies: &mut File) -> Result<(), StartError
     }
     rustix::process::chdir(&request.cwd)
         .map_err(|error| StartError::WorkingDirectory { path: request.cwd.clone(), source: error.into() })?;
-    let enforced = confinement.map(Confinement::lock).transpose()?.unwrap_or_default();
+    let enforced = confinement.map(|confinement| confinement.lock(request)).transpose()?.unwrap_or_default();
     reply(replies, &LaunchReply::Ready(enforced)).map_err(step("launcher", "its reply can't be written"))
 }
 
@@ -250,13 +251,15 @@ impl<'s> Confinement<'s> {
     }
 
     /// Puts the rules into force for good.
-    fn lock(self) -> Result<Enforced, StartError> {
+    fn lock(self, request: &LaunchRequest) -> Result<Enforced, StartError> {
         // Without capabilities, this process is no stronger than the commands of other sandboxes of its user.
         // Until the program begins, they must not look into it.
         nix::sys::prctl::set_dumpable(false).map_err(step("sandbox", "its launcher can't be protected"))?;
         privileges::drop_all().map_err(step("sandbox", "capabilities can't be dropped"))?;
         if self.available.landlock > 0 {
-            rules::restrict(self.available.landlock, &self.allowlist)
+            let allowed = self.sandbox.programs.as_ref();
+            let executables = allowed.map(|allowed| executables::open(allowed, request)).transpose()?;
+            rules::restrict(self.available.landlock, &self.allowlist, executables.as_deref())
                 .map_err(step("sandbox", "the Landlock rules can't be applied"))?;
         }
         if self.available.seccomp {

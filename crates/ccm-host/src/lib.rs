@@ -87,10 +87,10 @@ pub use archive::{
 };
 pub use clock::{Clock, SystemClock, after};
 pub use command::{
-    Cancellation, CancellationLevel, CancellationSource, CapturedOutput, Command, CommandOrigin, Enforced,
-    Exit, Finished, LastLine, Means, OutputCollector, Process, ReachedLimit, Role, Runner, RunnerError,
-    Sandbox, SandboxLimit, SandboxLimits, ShellError, StartError, SystemRunner, Unredacted, log_command_end,
-    log_command_start, never_opened, parse_shell, signal_name,
+    AllowedPrograms, Cancellation, CancellationLevel, CancellationSource, CapturedOutput, Command,
+    CommandOrigin, Enforced, Exit, Finished, LastLine, Means, OutputCollector, Process, ReachedLimit, Role,
+    Runner, RunnerError, Sandbox, SandboxLimit, SandboxLimits, ShellError, StartError, SystemRunner,
+    Unredacted, log_command_end, log_command_start, never_opened, parse_shell, signal_name,
 };
 #[cfg(feature = "testing")]
 pub use command::{SandboxLayer, launch_messages_again};

@@ -164,7 +164,7 @@ mod tests {
     use std::os::unix::ffi::OsStringExt as _;
 
     use super::*;
-    use crate::{Means, SandboxLimits};
+    use crate::{AllowedPrograms, Means, SandboxLimits};
 
     fn not_utf8() -> PathBuf {
         OsString::from_vec(vec![b'/', 0xff]).into()
@@ -184,6 +184,10 @@ mod tests {
                 private: Some(not_utf8()),
                 read: vec!["/a".into(), not_utf8()],
                 unix_sockets: true,
+                programs: Some(AllowedPrograms {
+                    programs: vec!["ls".into(), not_utf8()],
+                    may_be_missing: true,
+                }),
                 limits: SandboxLimits { file_size: Some(1), ..SandboxLimits::default() },
                 ..Sandbox::new(not_utf8())
             }),

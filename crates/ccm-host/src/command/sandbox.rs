@@ -5,6 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::allowed_programs::AllowedPrograms;
 use super::launch_protocol::{optional_path, path, paths};
 use super::limits::SandboxLimits;
 
@@ -31,6 +32,8 @@ pub struct Sandbox {
     /// Further paths that the command may read, execute and write.
     #[serde(with = "paths")]
     pub write: Vec<PathBuf>,
+    /// Programs that may be executed besides the command itself; `None` is any.
+    pub programs: Option<AllowedPrograms>,
     /// Allows the network: IPv4 and IPv6, and questions to the kernel about addresses and routes.
     pub network: bool,
     /// Allows Unix sockets. The command sees only its own.
@@ -49,6 +52,7 @@ impl Sandbox {
             private: None,
             read: Vec::new(),
             write: Vec::new(),
+            programs: None,
             network: false,
             unix_sockets: false,
             limits: SandboxLimits::default(),
@@ -116,6 +120,8 @@ impl fmt::Display for Means {
 pub struct Enforced {
     /// Reading and writing only the opened paths.
     pub filesystem: Vec<Means>,
+    /// Executing only the allowed programs; empty if any may be executed.
+    pub programs: Vec<Means>,
     /// No network; empty if the network was allowed.
     pub network: Vec<Means>,
     /// No access to the shared memory of other processes.
@@ -180,6 +186,9 @@ impl AvailableMeans {
         };
         if !sandbox.network {
             enforced.network = chosen(&[(namespaces, Means::Namespace), (self.seccomp, Means::Seccomp)]);
+        }
+        if sandbox.programs.is_some() {
+            enforced.programs = chosen(&[(landlock, Means::Landlock)]);
         }
         enforced.missing = self.missing(sandbox);
         if let Some(reason) = &self.no_namespaces {
@@ -252,6 +261,14 @@ impl AvailableMeans {
         // Without mounts, Landlock and seccomp refuse every change outside.
         if let (None, Some(reason)) = (&self.no_namespaces, &self.exposed) {
             missing.push(format!("`write`: the program that starts sandboxes can't be protected ({reason})"));
+        }
+        if sandbox.programs.is_some() {
+            if self.landlock == 0 {
+                missing.push(format!("`programs`: {}", landlock(1)));
+            } else if !self.seccomp {
+                missing
+                    .push("`programs`: this kernel has no seccomp to keep programs out of memory".to_owned());
+            }
         }
         if self.processes.is_none() && sandbox.limits.processes.is_requested {
             missing.push(NO_PROCESS_LIMIT.to_owned());
@@ -332,6 +349,22 @@ mod tests {
             assert!(open.network.is_empty());
             assert_eq!(open.missing.len(), missing, "{available:?}: {open:?}");
         }
+    }
+
+    #[test]
+    fn programs_need_landlock_and_a_filter() {
+        let asked = Sandbox { programs: Some(AllowedPrograms::default()), ..sandbox(false) };
+        for (landlock, seccomp, missing) in [
+            (1, true, None),
+            (0, true, Some("`programs`: this kernel has no Landlock")),
+            (7, false, Some("`programs`: this kernel has no seccomp to keep programs out of memory")),
+        ] {
+            let enforced = AvailableMeans { landlock, seccomp, ..all() }.enforce(&asked);
+            let found = enforced.missing.iter().find(|missing| missing.starts_with("`programs`"));
+            assert_eq!(found.map(String::as_str), missing);
+            assert_eq!(enforced.programs.is_empty(), landlock == 0);
+        }
+        assert!(all().enforce(&sandbox(false)).programs.is_empty());
     }
 
     #[test]

@@ -173,6 +173,10 @@ fn rules(sandbox: &Sandbox, has_view: bool) -> Result<Rules, seccompiler::Backen
         rules.entry(libc::SYS_ioctl).or_default().extend(files::flags()?);
     }
 
+    if sandbox.programs.is_some() {
+        rules.insert(libc::SYS_memfd_create, files::executable_memory()?);
+    }
+
     // Limits of other processes of the same user: without processor time, they would be killed.
     let of_another = SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, 0)?;
     rules.insert(libc::SYS_prlimit64, vec![SeccompRule::new(vec![of_another])?]);

@@ -1,6 +1,7 @@
 //! Rules of Landlock, which limit reading and writing whatever the mounts are.
 
 use std::io;
+use std::os::fd::OwnedFd;
 
 use landlock::{
     ABI, Access as _, AccessFs, BitFlags, PathBeneath, Ruleset, RulesetAttr as _, RulesetCreatedAttr as _,
@@ -10,8 +11,12 @@ use landlock::{
 use super::allowlist::{Allowlist, PathAccess};
 
 /// Puts the rules into force for this process and all processes that it starts. They also forbid mounting and
-/// access to processes outside.
-pub(super) fn restrict(version: u32, allowlist: &Allowlist) -> io::Result<()> {
+/// access to processes outside. With `executables`, no other file can be executed.
+pub(super) fn restrict(
+    version: u32,
+    allowlist: &Allowlist,
+    executables: Option<&[OwnedFd]>,
+) -> io::Result<()> {
     let abi = match version {
         1 => ABI::V1,
         2 => ABI::V2,
@@ -37,7 +42,13 @@ pub(super) fn restrict(version: u32, allowlist: &Allowlist) -> io::Result<()> {
         if !path.is_directory {
             access &= of_file;
         }
+        if executables.is_some() {
+            access &= !BitFlags::from(AccessFs::Execute);
+        }
         rules = rules.add_rule(PathBeneath::new(&path.file, access)).map_err(refuse)?;
+    }
+    for file in executables.unwrap_or_default() {
+        rules = rules.add_rule(PathBeneath::new(file, AccessFs::Execute)).map_err(refuse)?;
     }
     match rules.restrict_self().map_err(refuse)?.ruleset {
         RulesetStatus::NotEnforced => Err(io::Error::other("the kernel did not apply the rules")),

@@ -6,6 +6,7 @@ mod layers;
 mod limits;
 mod network;
 mod processes;
+mod programs;
 
 use std::path::{Path, PathBuf};
 

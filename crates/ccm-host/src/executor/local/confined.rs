@@ -83,6 +83,7 @@ impl Confined {
             private: Some(private.path().to_owned()),
             read,
             write,
+            programs: None,
             network: request.network,
             unix_sockets: request.unix_sockets,
             limits: request.limits,

@@ -71,6 +71,12 @@ pub(super) fn flags() -> Result<Vec<SeccompRule>, BackendError> {
     kinds.chain(requests).map(|condition| SeccompRule::new(vec![condition?])).collect()
 }
 
+/// Matches calls that make a file in memory which can be executed. Landlock does not know such files.
+pub(super) fn executable_memory() -> Result<Vec<SeccompRule>, BackendError> {
+    let not_executable = u64::from(libc::MFD_NOEXEC_SEAL);
+    Ok(vec![SeccompRule::new(vec![is(1, SeccompCmpOp::MaskedEq(not_executable), 0)?])?])
+}
+
 fn has(argument: u8, bit: u64) -> Result<SeccompCondition, BackendError> {
     is(argument, SeccompCmpOp::MaskedEq(bit), bit)
 }

@@ -147,7 +147,7 @@ impl Exec {
         let environment = written.environment.unwrap_or_default().0;
         errors.extend(conflicts);
         let line = line.filter(|_| errors.is_empty()).ok_or(errors)?;
-        Ok(Self {
+        let exec = Self {
             name: name.to_owned(),
             command_is_name,
             syntax,
@@ -175,7 +175,9 @@ impl Exec {
             group: written.group.map(|group| group.0),
             umask: written.umask.map(|umask| umask.0),
             sandbox: written.sandbox,
-        })
+        };
+        let errors = exec.program_errors();
+        if errors.is_empty() { Ok(exec) } else { Err(errors) }
     }
 
     /// Returns the texts to redact: words of the command and its guards, values of variables, input.

@@ -98,6 +98,11 @@ impl Exec {
                     failure.hints.push(format!("check `default_work_dir` of the executor `{name}`"));
                 }
             }
+            StartError::SandboxPath { property, path, .. } if property == "programs" => {
+                failure.missing = Some(missing_program(path).into());
+                let hint = "check the spelling, install the program with an earlier resource, or leave it out";
+                failure.hints.push(hint.to_owned());
+            }
             StartError::SandboxPath { path, source, .. } => {
                 failure.missing = Some(MissingPrerequisite::Path(path.clone()).into());
                 if source.kind() == std::io::ErrorKind::NotFound {
@@ -164,8 +169,18 @@ impl Exec {
 impl CommandLine {
     pub(crate) fn command(&self, exec: &Exec, plan: &dyn LaunchPlan) -> Result<Command, Failure> {
         let command = plan.command(&self.program, &self.args);
-        command.map_err(|error| exec.start_failure(&error, plan.program_base()))
+        let mut command = command.map_err(|error| exec.start_failure(&error, plan.program_base()))?;
+        exec.allow_programs(self, &mut command)?;
+        Ok(command)
     }
+}
+
+/// Returns what an earlier resource could bring: a program by its name, or the file at its path.
+fn missing_program(path: &Path) -> MissingPrerequisite {
+    if path.is_absolute() {
+        return MissingPrerequisite::Path(path.to_owned());
+    }
+    MissingPrerequisite::Program(path.display().to_string())
 }
 
 /// Returns the property that caused an error, for a failure that names none.

@@ -69,6 +69,12 @@ pub(crate) fn evaluate_exit(
             failure.chain.push(format!("the {place} reached the limit `{limit}`"));
             failure.hints.push(format!("raise `{limit}` of the {owner} if the command needs more"));
         }
+        // The code of a shell for a program that could not be executed.
+        let is_limited = finished.enforced.as_ref().is_some_and(|enforced| !enforced.programs.is_empty());
+        if is_limited && finished.exit == Exit::Code(126) {
+            let hint = "add the program that was refused to `programs` of the sandbox";
+            failure.hints.push(hint.to_owned());
+        }
         let explanation = finished.container.as_ref().and_then(|container| container.explanation.clone());
         failure.chain.extend(explanation);
         failure.property.get_or_insert_with(|| "command".into());

@@ -11,6 +11,8 @@ use ccm_model::{Diagnostic, DiagnosticKind, Node, closest, escape_control};
 use ccm_properties::{PropertyKind, PropertyValue, TextKind, TextValue, ValueError, properties};
 use serde_json::{Value, json};
 
+use super::programs::SandboxPrograms;
+
 properties! {
     /// Sandbox of a command. The command has no access except for what is opened here.
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,6 +30,9 @@ properties! {
         read: Vec<OpenedPath> { default: Some("none") },
         /// Paths that it may write, with everything below them.
         write: Vec<WrittenPath> { default: Some("none") },
+        /// Programs that may be executed: `any`; a list of names and absolute paths; or `analysed`, those that
+        /// the text of the command names. The program of the command itself is always one of them.
+        programs: SandboxPrograms { default: Some("`any`") },
         /// Allow Unix sockets that it can see.
         unix_sockets: bool { default: Some("`false`") },
         /// Largest number of processes and threads at one time.
@@ -273,6 +278,7 @@ pub(crate) fn describe(enforced: &Enforced) -> Value {
         "signals": names(&enforced.signals),
         "processes": names(&enforced.processes),
         "memory": names(&enforced.memory),
+        "programs": names(&enforced.programs),
         "not_enforced": not_enforced,
     })
 }

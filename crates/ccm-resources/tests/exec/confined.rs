@@ -258,6 +258,7 @@ fn what_was_not_enforced_is_reported() {
     );
     let state = serde_json::json!({
         "filesystem": ["landlock"], "network": [], "shared_memory": [], "signals": [], "processes": [], "memory": [],
+        "programs": [],
         "not_enforced": ["`network: false`: this kernel has no seccomp"],
     });
     assert_eq!(transaction.state.expect("a state")["sandbox"], state);
@@ -317,5 +318,85 @@ fn invalid_properties_are_rejected() {
         (&[("user", "")], "invalid-value user"),
     ] {
         assert_eq!(errors_of(&exec("true", properties)), [expected], "{properties:?}");
+    }
+}
+
+#[test]
+fn programs_are_those_of_the_list_or_of_the_text() {
+    let programs = |command: &str, properties: &[(&str, &str)]| {
+        let allowed = ran(exec(command, properties)).sandbox.and_then(|sandbox| sandbox.programs);
+        allowed.map(|allowed| {
+            let names: Vec<String> =
+                allowed.programs.iter().map(|program| program.display().to_string()).collect();
+            (names.join(" "), allowed.may_be_missing)
+        })
+    };
+    let shell = |text: &str| programs(text, &[("provider", "shell"), ("sandbox", "{programs=analysed}")]);
+    assert_eq!(programs("true", &[("sandbox", "{programs=any}")]), None);
+    assert_eq!(
+        programs("true", &[("sandbox", "{programs=[tar|/opt/tool]}")]),
+        Some(("tar /opt/tool".to_owned(), false))
+    );
+    assert_eq!(programs("true", &[("sandbox", "{programs=analysed}")]), Some((String::new(), true)));
+    assert_eq!(shell("cd /data && ls | sort > x"), Some(("ls sort".to_owned(), true)));
+    assert_eq!(
+        shell("$HOME/tool && ./own"),
+        Some(("/tmp/private/work/tool /tmp/private/work/own".to_owned(), true))
+    );
+}
+
+#[test]
+fn guards_have_programs_of_their_own() {
+    let machine = machine();
+    let properties =
+        [("provider", "shell"), ("sandbox", "{programs=analysed}"), ("onlyif", "test -e x && stat x")];
+    machine.apply(exec("ls", &properties));
+    let programs: Vec<_> = machine
+        .runner
+        .ran()
+        .into_iter()
+        .map(|command| command.sandbox.and_then(|sandbox| sandbox.programs).expect("programs").programs)
+        .collect();
+    assert_eq!(programs, [vec![Path::new("stat")], vec![Path::new("ls")]]);
+}
+
+#[test]
+fn a_text_whose_programs_are_not_known_is_an_error() {
+    let errors = |text: &str, property: (&str, &str)| {
+        let sandbox = ("sandbox", "{programs=analysed}");
+        errors_of(&exec(text, &[("provider", "shell"), sandbox, property]))
+    };
+    let known = ("cwd", "/");
+    for (text, property, expected) in [
+        ("$X a", known, "invalid-value command programs: analysed | programs: [NAME, …], programs: any"),
+        (". ./x", known, "invalid-value command programs: analysed | programs: [NAME, …], programs: any"),
+        (
+            "ls",
+            ("unless", "eval \"$X\""),
+            "invalid-value unless programs: analysed | programs: [NAME, …], programs: any",
+        ),
+    ] {
+        assert_eq!(errors(text, property), [expected], "{text}");
+    }
+    assert_eq!(errors("ls &>/dev/null rm x", known).len(), 1);
+    assert!(errors("ls", known).is_empty());
+    assert!(errors("$X a", ("environment", "{X=ls}")).is_empty());
+    for sandbox in ["{programs=[a/b]}", "{programs=all}", "{programs=[..]}"] {
+        assert_eq!(errors_of(&exec("true", &[("sandbox", sandbox)])).len(), 1, "{sandbox}");
+    }
+}
+
+#[test]
+fn failure_of_a_refused_program_names_the_property() {
+    for (programs, hints) in [
+        (vec![Means::Landlock], &["add the program that was refused to `programs` of the sandbox"][..]),
+        (Vec::new(), &[]),
+    ] {
+        let machine = machine();
+        let enforced = Some(Enforced { programs, ..Enforced::default() });
+        let finished = printed(Exit::Code(126), "", "/bin/sh: 1: rm: Permission denied\n");
+        machine.runner.answer_with("true", ccm_host::Finished { enforced, ..finished });
+        let transaction = machine.apply(exec("true", &[("sandbox", "{programs=[ls]}")]));
+        assert_eq!(failure(&transaction).hints, hints);
     }
 }

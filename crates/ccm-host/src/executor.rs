@@ -146,6 +146,9 @@ pub struct SandboxRequest {
     pub read: Vec<PathBuf>,
     /// Paths that may be read, executed and written besides.
     pub write: Vec<PathBuf>,
+    /// Relative paths within the directories that may be written. They may only be read, and each is at least a
+    /// directory deep; where that directory does not exist, neither has to the path.
+    pub fixed: Vec<PathBuf>,
     /// Allows the network.
     pub network: bool,
     /// Allows Unix sockets.

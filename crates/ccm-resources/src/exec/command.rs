@@ -11,6 +11,7 @@ use ccm_properties::{OneOrMany, PropertyError, Text};
 use super::capture::Captures;
 use super::executor::{ExecutorSettings, SettingsError, container};
 use super::expect::Expectations;
+use super::profile::profile_conflicts;
 use super::properties::ExecProperties;
 use super::sandbox::SandboxProperties;
 use super::shell_syntax;
@@ -146,6 +147,7 @@ impl Exec {
         }
         let environment = written.environment.unwrap_or_default().0;
         errors.extend(conflicts);
+        errors.extend(written.sandbox.iter().flat_map(profile_conflicts));
         let line = line.filter(|_| errors.is_empty()).ok_or(errors)?;
         let exec = Self {
             name: name.to_owned(),

@@ -10,6 +10,7 @@ mod guards;
 mod launch;
 mod output;
 mod posix;
+mod profile;
 mod programs;
 mod properties;
 mod provider;

@@ -82,7 +82,7 @@ properties! {
         /// Name of the executor that starts the command, declared in `executors` below `ccm`.
         executor: Text { default: Some("none") },
         /// Confinement of the command and its guards: `mode`, `workdir`, `env`, `network`, `read`, `write`,
-        /// `programs`, `unix_sockets`, `advisory`. `{}` closes everything that can be closed.
+        /// `programs`, `profile`, `unix_sockets`, `advisory`. `{}` closes everything that can be closed.
         sandbox: SandboxProperties,
     }
 }

@@ -11,7 +11,11 @@ use ccm_model::{Diagnostic, DiagnosticKind, Node, closest, escape_control};
 use ccm_properties::{PropertyKind, PropertyValue, TextKind, TextValue, ValueError, properties};
 use serde_json::{Value, json};
 
+use super::profile::SandboxProfile;
 use super::programs::SandboxPrograms;
+
+/// Files of a working directory through which Git runs programs later, outside of the sandbox.
+const GIT: [&str; 2] = [".git/hooks", ".git/config"];
 
 properties! {
     /// Sandbox of a command. The command has no access except for what is opened here.
@@ -19,6 +23,10 @@ properties! {
     pub(crate) struct SandboxProperties {
         /// Means of confinement: `process`, the kernel of this host.
         mode: SandboxMode,
+        /// Name for what the sandbox opens: `no_network_compute` writes only its working directory, in which the
+        /// hooks and the configuration of Git stay as they are; `read_only_local` reads the directory of the
+        /// manifest and writes only a private one. Other properties can't open more of the network.
+        profile: SandboxProfile { default: Some("none") },
         /// Working directory, which the command may write: `private`, a fresh directory that is removed
         /// afterwards; `manifest`, the directory of the manifest; or a path.
         workdir: WorkdirText { default: Some("`private`") },
@@ -75,9 +83,16 @@ impl SandboxProperties {
     }
 
     pub(crate) fn request(&self) -> SandboxRequest {
+        let is_read_only = self.profile == Some(SandboxProfile::ReadOnlyLocal);
+        let of_profile = is_read_only.then(|| PathBuf::from("."));
         SandboxRequest {
             workdir: self.workdir.clone().unwrap_or_default().0,
-            read: self.read.iter().flatten().map(|path| path.0.clone()).collect(),
+            read: self.read.iter().flatten().map(|path| path.0.clone()).chain(of_profile).collect(),
+            fixed: if self.profile == Some(SandboxProfile::NoNetworkCompute) {
+                GIT.map(PathBuf::from).into()
+            } else {
+                Vec::new()
+            },
             write: self.write.iter().flatten().map(|path| path.0.clone()).collect(),
             network: self.network.unwrap_or_default(),
             unix_sockets: self.unix_sockets.unwrap_or_default(),
@@ -175,7 +190,7 @@ impl TextValue for CpuTime {
 }
 
 /// Returns the error of an unexpected word.
-fn word(property: &str, text: &str, words: &[&'static str]) -> ValueError {
+pub(crate) fn word(property: &str, text: &str, words: &[&'static str]) -> ValueError {
     let error = ValueError::new(format!("`{property}` can't be `{}`", escape_control(text)));
     match closest(text, words.iter().copied()) {
         None => error.with_hint(format!("use `{}`", words.join("` or `"))),

@@ -322,6 +322,68 @@ fn invalid_properties_are_rejected() {
 }
 
 #[test]
+fn a_profile_opens_what_its_name_says() {
+    let sandbox = |properties: &str, git: bool| {
+        let mut machine = machine();
+        if git {
+            machine.files.directories.extend(["/data/.git".into(), "/data/.git/hooks".into()]);
+            machine.files.files.insert("/data/.git/config".into());
+        }
+        let transaction = machine.apply(exec("true", &[("sandbox", properties)]));
+        assert_eq!(transaction.outcome, Outcome::Changed, "{properties}");
+        machine.runner.ran().pop().and_then(|command| command.sandbox).expect("a sandbox")
+    };
+    let plain = sandbox("{}", false);
+    assert_eq!(sandbox("{profile=no_network_compute}", false), plain);
+    assert_eq!(sandbox("{profile=read_only_local}", false).read, [Path::new("/")]);
+    assert_eq!(sandbox("{profile=read_only_local|read=[/data]}", false).read, ["/data", "/"].map(Path::new));
+    let workdir = "{profile=no_network_compute|workdir=/data}";
+    assert!(sandbox(workdir, false).read.is_empty());
+    let repository = sandbox(workdir, true);
+    assert_eq!(repository.read, ["/data/.git/hooks", "/data/.git/config"].map(Path::new));
+    // What is mounted can't be renamed.
+    assert_eq!(repository.write, ["/data/.git", "/tmp/private/work"].map(Path::new));
+    assert!(sandbox("{workdir=/data}", true).read.is_empty());
+}
+
+#[test]
+fn what_would_be_made_in_a_repository_is_no_gap() {
+    let mut machine = machine();
+    machine.files.directories.insert("/data/.git".into());
+    let transaction =
+        machine.apply(exec("true", &[("sandbox", "{profile=no_network_compute|workdir=/data}")]));
+    let expected = "`profile` of the sandbox: \"/data/.git/hooks\" can't be opened";
+    assert_eq!(failure(&transaction).chain[0], expected);
+    assert!(machine.runner.ran().is_empty());
+}
+
+#[test]
+fn an_invalid_profile_is_an_error() {
+    for (sandbox, expected) in [
+        ("{profile=restricted_remote}", "unsupported sandbox restricted_remote | network: true"),
+        (
+            "{profile=privileged_operator_approved}",
+            "unsupported sandbox privileged_operator_approved | sandbox",
+        ),
+        ("{profile=x}", "invalid-value sandbox profile, x | no_network_compute, read_only_local"),
+        (
+            "{profile=no_network_compute|network=true}",
+            "conflict sandbox network, no_network_compute | network, profile",
+        ),
+        (
+            "{profile=read_only_local|write=[/data]}",
+            "conflict sandbox write, read_only_local | write, profile",
+        ),
+        (
+            "{profile=read_only_local|workdir=/data}",
+            "conflict sandbox workdir, read_only_local | workdir, profile",
+        ),
+    ] {
+        assert_eq!(errors_of(&exec("true", &[("sandbox", sandbox)])), [expected], "{sandbox}");
+    }
+}
+
+#[test]
 fn programs_are_those_of_the_list_or_of_the_text() {
     let programs = |command: &str, properties: &[(&str, &str)]| {
         let allowed = ran(exec(command, properties)).sandbox.and_then(|sandbox| sandbox.programs);

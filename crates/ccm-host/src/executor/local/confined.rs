@@ -7,6 +7,7 @@ use super::{LocalExecutor, LocalSystem};
 use crate::account::Identity;
 use crate::command::{Command, Process, Sandbox, StartError};
 use crate::executor::{Launch, Purpose, Workdir};
+use crate::files::Files;
 use crate::private::PrivateDirectory;
 
 /// Directory that every sandbox opens and every user can enter.
@@ -63,7 +64,7 @@ impl Confined {
         let all = |property, paths: &[PathBuf]| {
             paths.iter().map(|path| canonical(property, path)).collect::<Result<Vec<_>, _>>()
         };
-        let read = all("read", &request.read)?;
+        let mut read = all("read", &request.read)?;
         let mut write = all("write", &request.write)?;
         let manifest_directory = files.canonical(&launch.manifest_directory).map_err(|source| {
             StartError::ManifestDirectory { path: launch.manifest_directory.clone(), source }
@@ -73,6 +74,11 @@ impl Confined {
             Workdir::Manifest => Some(manifest_directory.clone()),
             Workdir::At(path) => Some(canonical("workdir", path)?),
         };
+        for directory in write.clone().iter().chain(&workdir) {
+            let FixedPaths { pinned, unchanged } = fixed(directory, &request.fixed, files)?;
+            write.extend(pinned);
+            read.extend(unchanged);
+        }
         let private = Private::new(system, identity, purpose)?;
         if workdir.is_some() {
             // For temporary files.
@@ -119,6 +125,37 @@ impl Confined {
         let path = private.path().display().to_string();
         private.remove().err().map(|error| not_removed(&path, left_running, &error))
     }
+}
+
+/// Paths of a directory that may be written which stay as they are.
+#[derive(Default)]
+struct FixedPaths {
+    /// Directories above them. Each is opened by itself, because what is mounted can't be renamed: the command could
+    /// put another directory into its place.
+    pinned: Vec<PathBuf>,
+    unchanged: Vec<PathBuf>,
+}
+
+/// Finds those of the paths whose first directory exists. A path that is missing there is an error, because the
+/// command could make it.
+fn fixed(directory: &Path, paths: &[PathBuf], files: &dyn Files) -> Result<FixedPaths, StartError> {
+    let mut fixed = FixedPaths::default();
+    for path in paths {
+        let failed = |source| StartError::SandboxPath {
+            property: "profile".to_owned(),
+            path: directory.join(path),
+            source,
+        };
+        let top = path.components().next().map(|top| directory.join(top)).unwrap_or_default();
+        if files.is_directory(&top).unwrap_or(false) {
+            let pinned = files.canonical(&top).map_err(failed)?;
+            if !fixed.pinned.contains(&pinned) {
+                fixed.pinned.push(pinned);
+            }
+            fixed.unchanged.push(files.canonical(&directory.join(path)).map_err(failed)?);
+        }
+    }
+    Ok(fixed)
 }
 
 /// Returns the warning about a private directory that still exists, with its probable cause.

@@ -279,3 +279,34 @@ fn files_can_not_be_leased() {
         succeed(runner, &place.shell("flock own true")).await;
     });
 }
+
+#[test]
+fn a_readable_path_in_a_writable_one_is_not_replaced() {
+    launched("sandboxed::files::a_readable_path_in_a_writable_one_is_not_replaced", async |runner| {
+        let place = Place::new();
+        let repository = place.at("work/.git");
+        std::fs::create_dir_all(repository.join("hooks")).expect("a directory");
+        std::fs::write(repository.join("config"), "own\n").expect("a file");
+        let sandbox = || Sandbox {
+            write: vec![repository.clone()],
+            read: vec![repository.join("hooks"), repository.join("config")],
+            ..place.sandbox()
+        };
+        succeed(runner, &place.shell_in(sandbox(), "echo x > .git/HEAD; mkdir .git/objects; echo x > new"))
+            .await;
+        for attempt in [
+            "echo x > .git/hooks/pre-commit",
+            "echo x >> .git/config",
+            "mv .git other",
+            "mv .git/hooks other",
+            "mv new .git/config",
+            "rm -r .git/hooks",
+            "rm .git/config",
+            "ln -sfn new .git/config",
+        ] {
+            fail(runner, &place.shell_in(sandbox(), attempt)).await;
+        }
+        assert!(repository.join("hooks").is_dir());
+        assert_eq!(std::fs::read_to_string(repository.join("config")).expect("the file"), "own\n");
+    });
+}

@@ -54,6 +54,8 @@ pub struct ExtractRequest {
     pub gid: Option<u32>,
     /// Maximum number of bytes that come out.
     pub max_size: u64,
+    /// Maximum number of files, directories and links that come out.
+    pub max_entries: u64,
     /// Path that is moved into place after everything else, because it shows that the extraction is complete.
     pub last: Option<PathBuf>,
     /// Time limit.

@@ -16,7 +16,7 @@ use std::time::Duration;
 use ccm_model::Stream;
 
 use crate::Local;
-use crate::command::{Cancellation, Command, Finished, Runner, SandboxLimits, StartError};
+use crate::command::{Cancellation, Command, Finished, LastLine, Runner, SandboxLimits, StartError};
 
 pub use container::{
     ContainerError, ContainerNetwork, ContainerOutcome, ContainerRequest, ContainerReuse, ContainerSettings,
@@ -35,6 +35,11 @@ pub trait Executor {
         launch: &'a Launch,
         purpose: Purpose,
     ) -> Local<'a, Result<Box<dyn LaunchPlan + 'a>, StartError>>;
+
+    /// Returns where the last line of what runs is shown; `None` if it is not.
+    fn last_line(&self) -> Option<&LastLine> {
+        None
+    }
 
     /// Runs a tool such as `apt-get`, whose command is complete. The default launch runs on this machine.
     fn run_tool<'a>(

@@ -354,6 +354,9 @@ pub enum NewContent<'a> {
     CopyOf(&'a Path),
 }
 
+/// Open file, for functions of this crate.
+pub type OpenFile = std::fs::File;
+
 /// Returns `true` if the error means that the path does not exist, or that a parent is a file.
 pub(crate) fn is_absence(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)

@@ -3,6 +3,8 @@
 
 mod accounts;
 mod apply;
+#[cfg(feature = "archive")]
+mod archive;
 mod block;
 mod canonical_path;
 #[cfg(test)]
@@ -19,6 +21,8 @@ mod service;
 mod setting;
 mod tree;
 mod validator;
+#[cfg(feature = "archive")]
+mod web;
 
 use ccm_engine::ResourceType;
 
@@ -29,6 +33,8 @@ pub fn types() -> Vec<&'static dyn ResourceType> {
     vec![
         &exec::ExecType,
         &file::FileType,
+        #[cfg(feature = "archive")]
+        &archive::ArchiveType,
         &line::LineType,
         &block::BlockType,
         &setting::SettingType,

@@ -14,6 +14,7 @@ mod privilege;
 mod scratch;
 mod thing;
 mod wait;
+mod web;
 
 pub use binary::{Called, Ccm, RunningCcm, repository, shell};
 pub use containers::{
@@ -27,3 +28,7 @@ pub use privilege::{can_mount, is_root, skipped};
 pub use scratch::Scratch;
 pub use thing::Thing;
 pub use wait::{on_this_machine, wait_until};
+pub use web::{
+    Certificate, TEST_AUTHORITY, WebRequest, WebServer, WebStream, answer, answer_head, answer_range,
+    stay_silent,
+};

@@ -16,7 +16,7 @@ use rustix::process::geteuid;
 use super::entry::{Entry, EntryKind, check_link, parts_of};
 use super::stop::Stop;
 use super::unpack::{ReadPart, Receiver, refused};
-use super::{EntryError, ExtractError, ExtractRequest, Extracted, MAX_ARCHIVE_ENTRIES};
+use super::{EntryError, ExtractError, ExtractRequest, Extracted};
 use crate::command::Cancellation;
 use crate::files::{FileError, FileStep, ResolvedPath, empty_directory, temp_name};
 
@@ -41,6 +41,7 @@ pub(super) struct Staging {
     strip: usize,
     extracted: Extracted,
     entries: u64,
+    max_entries: u64,
     /// Directory of the last entry.
     current: Option<(Vec<String>, OwnedFd)>,
     buffer: Vec<u8>,
@@ -75,6 +76,7 @@ impl Staging {
             strip: request.strip_components,
             extracted: Extracted::default(),
             entries: 0,
+            max_entries: request.max_entries,
             current: None,
             buffer: vec![0; CHUNK],
             stop: stop.clone(),
@@ -97,8 +99,8 @@ impl Staging {
 
     fn count(&mut self) -> Result<(), ExtractError> {
         self.entries += 1;
-        if self.entries > MAX_ARCHIVE_ENTRIES {
-            return Err(ExtractError::TooManyEntries { max: MAX_ARCHIVE_ENTRIES });
+        if self.entries > self.max_entries {
+            return Err(ExtractError::TooManyEntries { max: self.max_entries });
         }
         Ok(())
     }

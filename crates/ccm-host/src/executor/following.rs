@@ -20,6 +20,10 @@ impl RunnerMiddleware for FollowingExecutor<'_> {
         self.executor
     }
 
+    fn shown_line(&self) -> Option<&LastLine> {
+        Some(&self.last_line)
+    }
+
     fn run_around<'a>(
         &'a self,
         runner: &'a dyn Runner,

@@ -6,7 +6,7 @@ use ccm_model::Stream;
 
 use super::{ClosedPlan, Executor, Launch, LaunchPlan, Purpose};
 use crate::Local;
-use crate::command::{Cancellation, Command, Enforced, Finished, Runner, StartError};
+use crate::command::{Cancellation, Command, Enforced, Finished, LastLine, Runner, StartError};
 
 /// Wrapper around an executor that sees every command, whether of a manifest or of a tool.
 pub trait RunnerMiddleware {
@@ -16,6 +16,11 @@ pub trait RunnerMiddleware {
     /// Returns the purpose that the inner executor resolves a launch for.
     fn purpose(&self, purpose: Purpose) -> Purpose {
         purpose
+    }
+
+    /// Returns where the last line of what runs is shown, as [`Executor::last_line`] does.
+    fn shown_line(&self) -> Option<&LastLine> {
+        self.inner().last_line()
     }
 
     /// Runs a command with the plan of the inner executor, as [`Runner::run`] does.
@@ -38,6 +43,10 @@ impl<T: RunnerMiddleware> Executor for T {
             let plan = self.inner().resolve(launch, self.purpose(purpose)).await?;
             Ok(Box::new(PlanWithin { plan, middleware: self }) as Box<dyn LaunchPlan + 'a>)
         })
+    }
+
+    fn last_line(&self) -> Option<&LastLine> {
+        self.shown_line()
     }
 }
 

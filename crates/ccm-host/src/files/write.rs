@@ -3,7 +3,7 @@
 use std::borrow::Borrow;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, Seek as _, Write as _};
+use std::io::{self, Read as _, Seek as _, Write as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -316,6 +316,16 @@ impl StagedFile {
         let mut file = File::from(self.temp.file.try_clone().map_err(unreadable)?);
         file.rewind().map_err(unreadable)?;
         Ok(file)
+    }
+
+    /// Reads the file as text, and empties it.
+    pub fn take_text(&self) -> Result<String, FileError> {
+        let unreadable = |error: io::Error| FileError::step(&self.temp.path, FileStep::Content, error);
+        let mut file = self.open()?;
+        let mut text = Vec::new();
+        file.read_to_end(&mut text).map_err(unreadable)?;
+        file.set_len(0).map_err(unreadable)?;
+        Ok(String::from_utf8_lossy(&text).into_owned())
     }
 
     /// Path while the file is filled.

@@ -137,7 +137,7 @@ impl HttpUrl {
 
     /// Returns `true` if both addresses are of one server, which may see the same credentials. A step from `http`
     /// to `https` with the usual ports stays on the server.
-    pub(super) fn is_same_server(&self, other: &Self) -> bool {
+    pub fn is_same_server(&self, other: &Self) -> bool {
         let is_upgrade = !self.is_https && other.is_https && self.port.is_none() && other.port.is_none();
         self.host == other.host
             && (is_upgrade || (self.is_https, self.port()) == (other.is_https, other.port()))

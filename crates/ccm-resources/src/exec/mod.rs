@@ -38,6 +38,9 @@ use posix::POSIX;
 use properties::ExecProperties;
 use shell::SHELL;
 
+pub(crate) use sandbox::ByteCount;
+pub(crate) use values::Timeout;
+
 #[derive(Debug)]
 pub(crate) struct ExecType;
 

@@ -9,7 +9,7 @@ use super::posix::failure;
 
 /// Returns the missing directories above a path, the outermost first. `would_be` is true for a directory that
 /// an earlier resource in noop would have made.
-pub(super) fn missing(
+pub(crate) fn missing(
     path: &Path,
     files: &dyn Files,
     would_be: impl Fn(&Path) -> bool,
@@ -33,7 +33,7 @@ pub(super) fn missing(
 }
 
 /// Makes the directories, and returns their number. They have mode 0755, owner and group of ccm.
-pub(super) fn make(missing: &[PathBuf], files: &dyn Files) -> Result<usize, Failure> {
+pub(crate) fn make(missing: &[PathBuf], files: &dyn Files) -> Result<usize, Failure> {
     for (made, parent) in missing.iter().enumerate() {
         files.make_directory(parent, FileAttributes::default()).map_err(|error| {
             let failure = failure(&error);
@@ -44,7 +44,7 @@ pub(super) fn make(missing: &[PathBuf], files: &dyn Files) -> Result<usize, Fail
 }
 
 /// Returns the note on directories that were made.
-pub(super) fn note(made: &[PathBuf]) -> Option<String> {
+pub(crate) fn note(made: &[PathBuf]) -> Option<String> {
     let names: Vec<String> = made.iter().map(|parent| format!("\"{}\"", parent.display())).collect();
     match &names[..] {
         [] => None,

@@ -276,7 +276,8 @@ pub(crate) fn mark_secret(content: &[u8], secrets: &Secrets) {
     }
 }
 
-fn number(
+/// Returns the number of a user or group, who has to exist.
+pub(crate) fn number(
     name: Option<&str>,
     what: &str,
     find: impl Fn(&str) -> Result<Option<u32>, FileError>,

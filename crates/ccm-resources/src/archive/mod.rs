@@ -1,0 +1,65 @@
+//! The archive resource: a file from a web server, and what is extracted from it.
+
+mod decide;
+mod desired;
+mod posix;
+mod properties;
+mod rules;
+mod state;
+
+use ccm_engine::{Provider, TypedResource};
+use ccm_model::{Claim, PathKind, Resource};
+use ccm_properties::{PropertyError, TypeSpec, TypedProperties};
+
+use crate::canonical_path::is_canonical;
+use decide::ArchiveResource;
+use desired::DesiredArchive;
+use posix::Posix;
+use properties::ArchiveProperties;
+
+#[derive(Debug)]
+pub(crate) struct ArchiveType;
+
+impl TypeSpec for ArchiveType {
+    fn name(&self) -> &'static str {
+        "archive"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Downloads a file, and extracts it if it is an archive."
+    }
+
+    fn ensures(&self) -> &'static [&'static str] {
+        &["present", "absent"]
+    }
+
+    fn providers(&self) -> &'static [&'static str] {
+        &["posix"]
+    }
+
+    fn may_write_files(&self) -> bool {
+        true
+    }
+
+    fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
+        let path = &*resource.id.name;
+        let is_absent = resource.ensure.as_ref().is_some_and(|ensure| ensure.value == "absent");
+        let kind = if is_absent { PathKind::Nothing } else { PathKind::Other };
+        if is_canonical(path) { vec![Claim::path(path, kind)] } else { Vec::new() }
+    }
+}
+
+impl TypedProperties for ArchiveType {
+    type Written = ArchiveProperties;
+    type Desired = DesiredArchive;
+
+    fn build(resource: &Resource, written: ArchiveProperties) -> Result<DesiredArchive, Vec<PropertyError>> {
+        DesiredArchive::build(resource, written)
+    }
+}
+
+impl TypedResource for ArchiveType {
+    type Kind = ArchiveResource;
+
+    const PROVIDERS: &'static [&'static dyn Provider<ArchiveResource>] = &[&Posix];
+}

@@ -1,0 +1,56 @@
+//! Rules of the archive decision.
+
+use std::fmt;
+
+use ccm_engine::Rule;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ArchiveRule {
+    AsDesired,
+    /// The file is not kept, and `creates` exists.
+    Extracted,
+    Absent,
+    NoFile,
+    /// The file has another checksum.
+    OtherContent,
+    /// `creates` does not exist.
+    NotExtracted,
+    /// Owner, group or mode differ, in words.
+    Differs(String),
+    /// Present, but to be absent.
+    Present,
+    /// The present state does not allow the change.
+    Conflict,
+}
+
+impl Rule for ArchiveRule {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::AsDesired => "as_wanted",
+            Self::Extracted => "extracted",
+            Self::Absent => "absent",
+            Self::NoFile => "no_file",
+            Self::OtherContent => "other_content",
+            Self::NotExtracted => "not_extracted",
+            Self::Differs(_) => "differs",
+            Self::Present => "present",
+            Self::Conflict => "conflict",
+        }
+    }
+}
+
+impl fmt::Display for ArchiveRule {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::AsDesired => "it is in the desired state",
+            Self::Extracted => "`creates` exists",
+            Self::Absent => "it is absent",
+            Self::NoFile => "the file does not exist",
+            Self::OtherContent => "the file has another checksum",
+            Self::NotExtracted => "`creates` does not exist",
+            Self::Differs(differences) => differences,
+            Self::Present => "the file exists",
+            Self::Conflict => "the present state does not allow the change",
+        })
+    }
+}

@@ -7,13 +7,12 @@ use ccm_model::{
 use ccm_properties::{PropertySpec, is_sensitive};
 use ccm_redaction::REDACTED;
 
-/// Returns the properties without those that a `sensitive` resource hides.
+/// Returns the properties without those that are secret, or that a `sensitive` resource hides.
 pub(crate) fn properties(table: &[PropertySpec], properties: &Properties) -> Properties {
     let mut shown = properties.clone();
-    if !is_sensitive(properties) {
-        return shown;
-    }
-    for property in table.iter().filter(|property| property.sensitive) {
+    let is_sensitive = is_sensitive(properties);
+    let is_hidden = |property: &&PropertySpec| property.secret || (is_sensitive && property.sensitive);
+    for property in table.iter().filter(is_hidden) {
         if let Some(NodeEntry { key, value }) = properties.entry(property.name).cloned() {
             let hidden = Scalar { text: REDACTED.into(), style: ScalarStyle::Redacted };
             shown.replace(NodeEntry {

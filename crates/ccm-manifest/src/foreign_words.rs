@@ -33,8 +33,8 @@ const TYPES: &[(&[&str], &str)] = &[
         "mounts are not in this version: write a systemd mount unit with `file`, and start it with `service`",
     ),
     (
-        &["archive", "unarchive", "get_url", "remote_file", "download"],
-        "downloads are not in this version: run `curl -fLo FILE URL` or `tar -xf FILE` in an `exec` with `creates`",
+        &["unarchive", "get_url", "remote_file", "download", "staging::deploy"],
+        "use `archive` with `url`, and `extract_parent` to extract it",
     ),
     (&["scaffold"], "scaffolds are not in this version: write each file with `file` and `source: NAME.j2`"),
     (
@@ -141,7 +141,7 @@ const OF_TYPE: &[(&str, &[&str], &str)] = &[
         "remove it: the manual of `line` says what ccm does",
     ),
     ("setting", &["section_prefix", "section_suffix"], "remove it: sections are in brackets"),
-    ("file", &["checksum", "sha256"], "checksums are not in this version: check the file in an `exec`"),
+    ("file", &["checksum", "sha256"], "use `archive` with `url` and `checksum` for a file from a web server"),
     ("file", &["directory", "type"], "write `ensure: directory`"),
     ("exec", &["cmd", "line", "run", "cmdline"], "write `command`"),
     ("exec", &["arguments", "argv"], "write `args`"),

@@ -28,6 +28,8 @@ pub struct PropertySpec {
     pub required: bool,
     /// `true` if a resource that is [`sensitive`](crate::SENSITIVE) hides it.
     pub sensitive: bool,
+    /// `true` if its value is never shown, such as that of a password.
+    pub secret: bool,
     /// Form of the value in written events.
     pub presentation: Presentation,
     /// Syntax of its text.
@@ -52,6 +54,7 @@ impl PropertySpec {
             default: None,
             required: false,
             sensitive: false,
+            secret: false,
             presentation: Presentation::AsWritten,
             syntax,
             since: FIRST_VERSION,

@@ -19,5 +19,6 @@ pub fn is_sensitive(properties: &Properties) -> bool {
 
 /// Returns `true` if a resource hides this property.
 pub fn is_hidden(table: &'static [PropertySpec], properties: &Properties, name: &str) -> bool {
-    is_sensitive(properties) && find(table, name).is_some_and(|property| property.sensitive)
+    find(table, name)
+        .is_some_and(|property| property.secret || (property.sensitive && is_sensitive(properties)))
 }

@@ -33,11 +33,11 @@ pub fn types() -> Vec<&'static dyn ResourceType> {
     vec![
         &exec::ExecType,
         &file::FileType,
-        #[cfg(feature = "archive")]
-        &archive::ArchiveType,
         &line::LineType,
         &block::BlockType,
         &setting::SettingType,
+        #[cfg(feature = "archive")]
+        &archive::ArchiveType,
         &package::PackageType,
         &service::ServiceType,
         &apply::ApplyType,

@@ -67,8 +67,8 @@ fn references_are_valid_and_exist() {
             &["3:28 unknown-reference | banana", "3:38 unknown-reference | task"],
         ),
         (
-            "- task: [a: {require: [archive#/etc/motd]}]",
-            &["3:28 unknown-reference | archive | curl -fLo FILE URL, tar -xf FILE, exec, creates"],
+            "- task: [a: {require: [download#/etc/motd]}]",
+            &["3:28 unknown-reference | download | archive, url, extract_parent"],
         ),
     ]);
 }
@@ -82,7 +82,7 @@ fn a_reference_to_an_invalid_resource_is_no_second_error() {
             &["4:7 unsupported | curl -fLo FILE URL, tar -xf FILE, exec, creates"],
         ),
         (
-            "- task: [a: {require: [archive#/etc/motd]}]\n- archive: {name: /etc/motd}",
+            "- task: [a: {require: [download#/etc/motd]}]\n- archive: {name: /etc/motd}",
             &["4:7 unsupported | curl -fLo FILE URL, tar -xf FILE, exec, creates"],
         ),
         (

@@ -21,11 +21,12 @@ properties! {
         /// Address of a list of checksums as `sha256sum` writes it. The list is only read when the file is downloaded.
         checksum_url: WebAddress,
         /// Additional fields for the header of the request, as a map. They are only sent to the server of `url`.
-        headers: Headers { sensitive: true },
+        /// Their values are never shown.
+        headers: Headers { secret: true },
         /// User for basic authentication. User and password are only sent to the server of `url`.
         username: Text,
-        /// Password of the user.
-        password: Text { sensitive: true },
+        /// Password of the user. It is never shown.
+        password: Text { secret: true },
         /// File with certificates in PEM format to trust in place of those of the system.
         ca_file: CanonicalPath,
         /// Owner of the file and of everything extracted from it, by name or number.

@@ -74,6 +74,7 @@ impl<'a> Cell<'a> {
         let value = if is_wrong { sample.wrong } else { sample.right };
         let name = match type_name {
             "file" => "/d/f",
+            "archive" => "/d/a.tar.gz",
             "apply" => "child.yaml",
             "exec" => "true",
             _ => "name",

@@ -101,6 +101,8 @@ const LOOKED_AT: [&str; 1] = ["packages"];
 const IN_CONTAINERS: &str = "containers";
 /// The example that changes the machine itself; `tests/system/services` applies it to one of its own.
 const OF_THE_MACHINE: &str = "service";
+/// The example that needs a server, which a test of its own has.
+const OF_A_SERVER: &str = "archive";
 
 /// Copies the examples, with the directory that they write to replaced by the test's.
 fn copy_examples(scratch: &Scratch) {
@@ -126,7 +128,7 @@ fn apply(name: &str, scratch: &Scratch, options: &[&str]) -> Called {
 }
 
 fn outcomes(called: &Called) -> String {
-    let types = ["exec#", "file#", "line#", "block#", "setting#", "apply#"];
+    let types = ["exec#", "file#", "line#", "block#", "setting#", "archive#", "apply#"];
     let reported = called.reported();
     let lines = reported.lines().filter(|line| types.iter().any(|name| line.starts_with(name)));
     // A line of output has no outcome.
@@ -171,6 +173,44 @@ fn services_need_systemd() {
         let reason = "systemd: it is not running: \"/run/systemd/system\" does not exist";
         assert!(called.stdout.contains(reason), "{}", called.shown());
         assert!(called.stdout.contains("\n      triggered by: exec#true\n"), "{}", called.shown());
+    }
+}
+
+#[test]
+#[cfg(feature = "archive")]
+fn a_program_comes_from_a_server() {
+    use ccm_testkit::{TarFile, WebServer, answer, tar};
+
+    let program = |version: &str| {
+        let content = format!("#!/bin/sh\necho \"$1 {version}\" >> \"$(dirname \"$0\")/../../log\"\n");
+        let path = format!("app-{version}/bin/app");
+        tar(&[TarFile { path: &path, mode: 0o755, content: content.as_bytes(), link: None }])
+    };
+    let files = ["1.0", "1.1"].map(|version| (format!("GET /app-{version}.tar"), program(version)));
+    let server = WebServer::start(move |request, stream| {
+        if request.line == "GET /sha256sums.txt" {
+            let line = |(name, content): &(String, Vec<u8>)| {
+                format!("{}  {}\n", ccm_host::sha256(content), name.trim_start_matches("GET /"))
+            };
+            return answer(stream, "200 OK", &[], files.iter().map(line).collect::<String>().as_bytes());
+        }
+        match files.iter().find(|(name, _)| *name == request.line) {
+            Some((_, content)) => answer(stream, "200 OK", &[], content),
+            None => answer(stream, "404 Not Found", &[], b""),
+        }
+    });
+    let scratch = Scratch::new();
+    copy_examples(&scratch);
+    let server = format!("server={}", server.url(""));
+    for (version, expected, log) in [
+        ("1.0", "changed changed changed changed refreshed", "restart 1.0\n"),
+        ("1.0", "unchanged unchanged unchanged unchanged unchanged", "restart 1.0\n"),
+        ("1.1", "unchanged unchanged changed changed refreshed", "restart 1.0\nrestart 1.1\n"),
+    ] {
+        let version = format!("version={version}");
+        let called = apply("archive", &scratch, &["--data", &server, "--data", &version]);
+        assert_eq!((called.code, &*outcomes(&called)), (0, expected), "{}", called.shown());
+        assert_eq!(scratch.read("made/archive/log").as_deref(), Some(log));
     }
 }
 
@@ -289,9 +329,11 @@ fn every_example_is_listed_and_described() {
         .filter_map(|name| name.strip_suffix(".yaml").map(|name| (name.to_owned(), false)))
         .collect();
     let readme = std::fs::read_to_string(repository("examples/README.md")).expect("the list of examples");
-    for name in
-        EXAMPLES.iter().map(|(name, ..)| name).chain(&LOOKED_AT).chain([&OF_THE_MACHINE, &IN_CONTAINERS])
-    {
+    for name in EXAMPLES.iter().map(|(name, ..)| name).chain(&LOOKED_AT).chain([
+        &OF_THE_MACHINE,
+        &IN_CONTAINERS,
+        &OF_A_SERVER,
+    ]) {
         assert!(readme.contains(&format!("]({name}.yaml)")), "{name} is not described");
         *there.get_mut(*name).expect("an example on the list") = true;
     }
@@ -316,9 +358,11 @@ fn examples_that_change_the_machine_run_in_noop() {
 
 #[test]
 fn every_example_is_valid_and_has_a_graph() {
-    for name in
-        EXAMPLES.iter().map(|(name, ..)| name).chain(&LOOKED_AT).chain([&OF_THE_MACHINE, &IN_CONTAINERS])
-    {
+    for name in EXAMPLES.iter().map(|(name, ..)| name).chain(&LOOKED_AT).chain([
+        &OF_THE_MACHINE,
+        &IN_CONTAINERS,
+        &OF_A_SERVER,
+    ]) {
         let scratch = Scratch::new();
         copy_examples(&scratch);
         let path = format!("examples/{name}.yaml");

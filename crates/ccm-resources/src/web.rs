@@ -21,7 +21,13 @@ impl TextValue for WebAddress {
 
     fn from_text(text: &str) -> Result<Self, ValueError> {
         let hint = "write a URL like `https://example.com/app.tar.gz`, with `%20` for a blank";
-        HttpUrl::parse(text).map(Self).map_err(|error| ValueError::new(error.to_string()).with_hint(hint))
+        let url = HttpUrl::parse(text).map_err(|error| ValueError::new(error.to_string()).with_hint(hint))?;
+        if url.credentials().is_some() {
+            // A property is shown as it is written.
+            let error = ValueError::new("the URL holds a user or a password");
+            return Err(error.with_hint("write them as `username` and `password`"));
+        }
+        Ok(Self(url))
     }
 }
 
@@ -36,8 +42,7 @@ impl TextValue for Checksum {
     fn from_text(text: &str) -> Result<Self, ValueError> {
         let digits = match text.split_once(':') {
             Some((algorithm, digits)) if algorithm.eq_ignore_ascii_case("sha256") => digits,
-            Some(_) => text,
-            None => text,
+            _ => text,
         };
         if is_sha256(digits) {
             return Ok(Self(digits.to_ascii_lowercase()));

@@ -353,7 +353,9 @@ impl Renderer<'_> {
 fn redacted(property: Option<&PropertySpec>, node: &Node) -> YamlValue {
     let is_part = |kind| property.is_some_and(|property| property.kind == kind);
     match &node.value {
-        NodeValue::Scalar(scalar) if property.is_some_and(|property| !property.sensitive && !property.secret) => {
+        NodeValue::Scalar(scalar)
+            if property.is_some_and(|property| !property.sensitive && !property.secret) =>
+        {
             YamlValue::Plain(scalar.text.to_string())
         }
         NodeValue::Scalar(_) => YamlValue::Text(REDACTED.to_owned()),

@@ -145,11 +145,6 @@ fn conflicts(written: &ArchiveProperties) -> Vec<PropertyError> {
     if written.password.is_some() && written.username.is_none() {
         errors.push(error("password", "`password` needs `username`", "write `username`"));
     }
-    let has_credentials = written.url.as_ref().is_some_and(|url| url.0.credentials().is_some());
-    if has_credentials && written.username.is_some() {
-        let message = "`username` and a user in `url` exclude each other";
-        errors.push(error("username", message, "remove the user from `url`"));
-    }
     if written.creates.is_some() && !extracts {
         let message = "`creates` needs `extract_parent`";
         errors.push(error("creates", message, "write `extract_parent`, the directory to extract into"));

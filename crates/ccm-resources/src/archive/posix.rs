@@ -161,10 +161,8 @@ fn complete_extraction(
 
 /// Marks what must not be shown anywhere: passwords, and header fields that carry them.
 fn hide_secrets(origin: &Origin, context: &Context<'_>) {
-    let credentials = origin.credentials.as_ref().into_iter().chain(origin.url.credentials());
-    context
-        .secrets
-        .add(credentials.map(|credentials| credentials.password.as_str()).filter(|text| !text.is_empty()));
+    let password = origin.credentials.as_ref().map(|credentials| credentials.password.as_str());
+    context.secrets.add(password.filter(|password| !password.is_empty()));
     let secret_names = ["authorization", "cookie", "token", "key", "secret", "password"];
     let secret = origin.headers.iter().filter(|field| {
         let name = field.name.to_ascii_lowercase();

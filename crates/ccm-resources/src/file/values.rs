@@ -63,7 +63,9 @@ impl TextValue for SourcePath {
             }
             _ if text.contains("://") => {
                 let error = ValueError::unsupported("a URL as `source` is not supported in this version");
-                Err(error.with_hint("use the path of a local file"))
+                Err(error.with_hint(
+                    "use the path of a local file, or the type `archive` for a file from a web server",
+                ))
             }
             _ => Ok(Self(text.to_owned())),
         }

@@ -1,10 +1,17 @@
 //! Properties that contradict one another.
 
-use crate::build::{errors_of, resource};
+use ccm_properties::{CheckInput, TypeSpec};
+use ccm_resources::types;
+
+use crate::build::resource;
 
 /// The messages of the errors of an archive.
 fn errors(name: &str, properties: &[(&str, &str)]) -> Vec<String> {
-    errors_of(&resource("archive", name, properties))
+    let resource = resource("archive", name, properties);
+    let found = types().into_iter().find(|found| found.name() == "archive").expect("the type");
+    let spec: &dyn TypeSpec = found;
+    let found = spec.check(&CheckInput { resource: &resource, source_text: "", secrets: &[] });
+    found.into_iter().map(|error| error.message).collect()
 }
 
 #[test]
@@ -20,7 +27,7 @@ fn contradictions_are_errors_of_the_manifest() {
         ("/a.tar", &[url, into, ("cleanup", "true")], "`cleanup` needs `extract_parent` and `creates`"),
         ("/a.rar", &[url, into], "the name `/a.rar` does not end like that of an archive"),
         ("/a.tar", &[url, ("password", "x")], "`password` needs `username`"),
-        ("/a.tar", &[("url", "https://a@example.com/"), ("username", "x")], "`username` and a user in `url` exclude each other"),
+        ("/a.tar", &[("url", "https://ada:pass@example.com/")], "the URL holds a user or a password"),
         ("/a.tar", &[("ensure", "absent"), into], "`extract_parent` is not allowed with `ensure: absent`"),
         ("/a.tar", &[("url", "ftp://example.com/")], "the URL does not begin with `https://` or `http://`"),
         ("/a.tar", &[url, ("checksum", "abc")], "`abc` is not a SHA-256 checksum"),

@@ -26,7 +26,8 @@ impl<'a> Runs<'a> {
         let directory = self.scratch.path().to_string_lossy().into_owned();
         let values: Vec<(&str, String)> =
             properties.iter().map(|(key, value)| (*key, value.replace("[dir]", &directory))).collect();
-        let properties: Vec<(&str, &str)> = values.iter().map(|(key, value)| (*key, value.as_str())).collect();
+        let properties: Vec<(&str, &str)> =
+            values.iter().map(|(key, value)| (*key, value.as_str())).collect();
         let resource = resource("archive", &self.scratch.at(name), &properties);
         let files = SystemFiles::new(self.cancellation.clone());
         let (runner, clock) = (FakeRunner::default(), FakeClock::default());

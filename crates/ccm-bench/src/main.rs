@@ -17,6 +17,7 @@ mod binary;
 mod containers;
 mod manifests;
 mod measure;
+mod policy;
 mod redaction;
 mod sandbox;
 mod shell;
@@ -34,7 +35,7 @@ use measure::{
 /// Part of the benchmark: its name, and its function, which gets a scratch directory.
 type BenchmarkPart = (&'static str, fn(&Path));
 
-const PARTS: [BenchmarkPart; 23] = [
+const PARTS: [BenchmarkPart; 24] = [
     // First those that measure the memory of a child: it has the memory of this process until it executes ccm.
     ("redaction", redaction::files),
     ("memory", memory),
@@ -59,6 +60,7 @@ const PARTS: [BenchmarkPart; 23] = [
     ("events", events),
     ("redaction", |_| redaction::measure()),
     ("shapes", |_| shapes()),
+    ("policy", |_| policy::measure()),
 ];
 
 fn main() {

@@ -1,6 +1,7 @@
 //! Targets: readers of untrusted input, with their invariants.
 
 mod assignments;
+mod commands;
 mod dotenv;
 mod expression;
 mod facts;
@@ -35,6 +36,7 @@ pub use manifest::manifest_errors;
 /// All targets, sorted by name.
 pub const TARGETS: &[Target] = &[
     Target { name: "assignments", run: assignments::run, words: assignments::WORDS },
+    Target { name: "commands", run: commands::run, words: commands::WORDS },
     Target { name: "dotenv", run: dotenv::run, words: dotenv::WORDS },
     Target { name: "expression", run: expression::run, words: expression::WORDS },
     Target { name: "facts", run: facts::run, words: facts::WORDS },

@@ -25,6 +25,7 @@ macro_rules! endured {
 
 endured! {
     assignments: 2000,
+    commands: 500,
     dotenv: 2000,
     expression: 2000,
     facts: 1000,

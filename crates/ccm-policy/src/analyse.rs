@@ -65,6 +65,9 @@ pub fn analyse(request: &Request, lookup: &dyn Lookup, limits: &AnalysisLimits) 
     analyser.analysis
 }
 
+/// Maximum number of findings of a command, apart from the first of each class.
+const MAX_FINDINGS: usize = 64;
+
 /// Analyser of one request.
 struct Analyser<'a> {
     request: &'a Request,
@@ -355,7 +358,6 @@ impl<'a> Analyser<'a> {
         self.effects += 1;
         let Some(command) = self.analysis.commands.get_mut(index) else { return };
         // A class that is found over and over says no more.
-        const MAX_FINDINGS: usize = 64;
         let is_known = command.findings.iter().any(|finding| finding.class == class);
         if command.findings.len() >= MAX_FINDINGS && is_known {
             return;

@@ -183,3 +183,15 @@ fn refusals_have_the_right_class() {
         assert_eq!(analysis.unreadable.map(|reason| reason.class), Some(expected), "{command}");
     }
 }
+
+#[test]
+fn variants_have_the_verdict_of_the_table() {
+    let mut errors = Vec::new();
+    for row in rows(include_str!("data/variants.tsv")) {
+        let [command, verdict, restricted, _] = *row else { panic!("{row:?}") };
+        let command = command.replace("\\n", "\n");
+        check(&command, verdict, ShellDialect::Sh, false, &mut errors);
+        check(&command, restricted, ShellDialect::Sh, true, &mut errors);
+    }
+    assert_eq!(errors, Vec::<String>::new(), "{} rows: {}", errors.len(), errors.join("\n"));
+}

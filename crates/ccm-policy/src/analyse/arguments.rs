@@ -3,7 +3,7 @@
 use ccm_shell::ShellWord;
 
 use super::words::without_prefix;
-use crate::tables::{OptionSpec, OptionValue, ProgramSyntax};
+use crate::tables::{OptionSpec, OptionValue, ProgramSyntax, Role};
 
 /// Option of a command line.
 #[derive(Clone, Debug)]
@@ -56,7 +56,7 @@ pub(super) fn parse(
             break;
         }
         let is_option = prefix.len() > 1 && prefix.starts_with('-')
-            || table.iter().any(|spec| !prefix.starts_with('-') && spec.has_name(&prefix));
+            || prefix.starts_with(['/', '+']) && table.iter().any(|spec| spec.has_name(&prefix));
         if !is_option {
             parsed.operands.push(word.clone());
             if stops {
@@ -65,12 +65,21 @@ pub(super) fn parse(
             }
             continue;
         }
+        let count = parsed.options.len();
         if prefix.starts_with("--") {
             parsed.long(word, &prefix, table, &mut rest);
         } else if syntax == ProgramSyntax::Single || !prefix.starts_with('-') {
             parsed.single(word, &prefix, table, &mut rest);
         } else {
             parsed.cluster(word, &prefix, table, &mut rest);
+        }
+        // What follows such an option belongs to the command that the option names.
+        let ends = |option: &ParsedOption| {
+            option.spec.is_some_and(|spec| matches!(spec.role, Role::SplitCommand | Role::Module))
+        };
+        if parsed.options.iter().skip(count).any(ends) {
+            parsed.operands.extend(rest.cloned());
+            break;
         }
     }
     parsed
@@ -102,10 +111,7 @@ impl ParsedArguments {
         // program, or the table has only some of them.
         let spec = exact.or_else(|| {
             let begins = |spec: &&&OptionSpec| spec.names.iter().any(|known| known.starts_with(name));
-            table
-                .iter()
-                .filter(begins)
-                .max_by_key(|spec| (spec.does.len(), spec.role != crate::tables::Role::Text))
+            table.iter().filter(begins).max_by_key(|spec| (spec.does.len(), spec.role != Role::Text))
         });
         let full = spec.and_then(|spec| {
             spec.names

@@ -94,7 +94,7 @@ impl Analyser<'_> {
 /// Returns `true` for a directory whose owner owns the machine.
 fn opens_machine(path: &str) -> bool {
     let first = path.split('/').nth(1).unwrap_or_default();
-    let is_socket = path.ends_with(".sock");
+    let is_socket = path.rsplit('/').next().is_some_and(|name| name.split('.').next_back() == Some("sock"));
     is_socket
         || path == "/"
         || matches!(

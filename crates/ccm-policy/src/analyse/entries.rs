@@ -26,6 +26,15 @@ pub(super) struct Call<'c> {
     pub(super) has_code: bool,
 }
 
+/// Arguments of a program and of its subcommands.
+struct CommandLine {
+    parsed: ParsedArguments,
+    /// Entries of the program and of the subcommands.
+    levels: Vec<&'static ProgramEntry>,
+    /// Names of the subcommands.
+    action: String,
+}
+
 impl Analyser<'_> {
     /// Judges a call of a program by the program's entry.
     pub(super) fn entry(
@@ -41,53 +50,10 @@ impl Analyser<'_> {
         {
             return;
         }
-        let words = all.get(1..).unwrap_or_default();
         let name = all.first().and_then(ShellWord::text).unwrap_or_default();
         let name = name.rsplit('/').next().unwrap_or_default().to_owned();
-        let mut table: Vec<&'static OptionSpec> = entry.options.iter().collect();
-        let mut level = entry;
-        let mut syntax = entry.syntax;
-        let mut stops = syntax == ProgramSyntax::Posix || has_subcommands(entry);
-        let mut parsed = arguments::parse(words, &table, syntax, stops);
-        let mut action = String::new();
-        let mut levels = vec![entry];
-        let mut is_subcommand_unknown = false;
-        while has_subcommands(level) {
-            let Some(first) = parsed.operands.first() else { break };
-            let Some(text) = first.text() else {
-                is_subcommand_unknown = true;
-                break;
-            };
-            let Some(next) = level.subcommand(&text) else { break };
-            if !action.is_empty() {
-                action.push(' ');
-            }
-            action += &text;
-            level = next;
-            levels.push(next);
-            table.splice(0..0, next.options.iter());
-            if next.syntax != ProgramSyntax::Gnu {
-                syntax = next.syntax;
-            }
-            stops = next.syntax == ProgramSyntax::Posix || has_subcommands(next);
-            let inner = parsed.operands.get(1..).unwrap_or_default().to_vec();
-            self.record(index, std::iter::once(first));
-            let further = arguments::parse(&inner, &table, syntax, stops);
-            parsed.options.extend(further.options);
-            parsed.operands = further.operands;
-            parsed.before_dashes = further.before_dashes;
-        }
-        self.record_arguments(index, &parsed);
-        if is_subcommand_unknown {
-            let what = format!("the subcommand of `{name}` is not known");
-            self.finding(
-                index,
-                GuardClass::ProgramUnknown,
-                what,
-                self.span(index),
-                Some(WayOut::NameProgram),
-            );
-        }
+        let CommandLine { parsed, levels, action } = self.command_line(index, entry, all, &name);
+        let level = levels.last().copied().unwrap_or(entry);
         let is_report = levels.iter().any(|level| is_report(level, &parsed));
         let mut operands: &[OperandRole] = &level.operands;
         let mut does: Vec<GuardClass> = levels.iter().flat_map(|level| level.does.iter().copied()).collect();
@@ -138,6 +104,54 @@ impl Analyser<'_> {
         }
     }
 
+    /// Parses a command line, with its subcommands.
+    fn command_line(
+        &mut self,
+        index: usize,
+        entry: &'static ProgramEntry,
+        all: &[ShellWord],
+        name: &str,
+    ) -> CommandLine {
+        let mut table: Vec<&'static OptionSpec> = entry.options.iter().collect();
+        let mut syntax = entry.syntax;
+        let stops = syntax == ProgramSyntax::Posix || has_subcommands(entry);
+        let words = all.get(1..).unwrap_or_default();
+        let mut parsed = arguments::parse(words, &table, syntax, stops);
+        let mut action = String::new();
+        let mut level = entry;
+        let mut levels = vec![entry];
+        while has_subcommands(level) {
+            let Some(first) = parsed.operands.first() else { break };
+            let Some(text) = first.text() else {
+                let what = format!("the subcommand of `{name}` is not known");
+                let span = self.span(index);
+                self.finding(index, GuardClass::ProgramUnknown, what, span, Some(WayOut::NameProgram));
+                break;
+            };
+            let inherited = || level.inherits.then(|| entry.subcommand(&text)).flatten();
+            let Some(next) = level.subcommand(&text).or_else(inherited) else { break };
+            if !action.is_empty() {
+                action.push(' ');
+            }
+            action += &text;
+            level = next;
+            levels.push(next);
+            table.splice(0..0, next.options.iter());
+            if next.syntax != ProgramSyntax::Gnu {
+                syntax = next.syntax;
+            }
+            let stops = next.syntax == ProgramSyntax::Posix || has_subcommands(next);
+            let inner = parsed.operands.get(1..).unwrap_or_default().to_vec();
+            self.record(index, std::iter::once(first));
+            let further = arguments::parse(&inner, &table, syntax, stops);
+            parsed.options.extend(further.options);
+            parsed.operands = further.operands;
+            parsed.before_dashes = further.before_dashes;
+        }
+        self.record_arguments(index, &parsed);
+        CommandLine { parsed, levels, action }
+    }
+
     fn record<'w>(&mut self, index: usize, operands: impl IntoIterator<Item = &'w ShellWord>) {
         if let Some(command) = self.analysis.commands.get_mut(index) {
             command.operands.extend(operands.into_iter().map(words::shown));
@@ -155,7 +169,7 @@ impl Analyser<'_> {
                 other_names: names
                     .iter()
                     .filter(|name| ***name != option.name)
-                    .map(|name| name.to_string())
+                    .map(ToString::to_string)
                     .collect(),
                 value: option.value.as_ref().map(words::shown),
             }
@@ -255,7 +269,10 @@ fn has_subcommands(entry: &ProgramEntry) -> bool {
 fn is_report(entry: &ProgramEntry, parsed: &ParsedArguments) -> bool {
     let first = parsed.operands.first().and_then(ShellWord::text);
     let is_listed = |name: &str| {
-        if name.starts_with('-') {
+        if name == "()" {
+            // Without arguments.
+            parsed.operands.is_empty() && parsed.options.is_empty()
+        } else if name.starts_with('-') {
             // `-S+-s` stands for both together.
             name.split('+').all(|name| parsed.has(&[name]))
         } else {

@@ -105,7 +105,7 @@ impl Analyser<'_> {
         }
         let is_text =
             crate::tables::find(base).is_some_and(|entry| entry.handler.as_deref() == Some("shell"));
-        if is_text && inner.iter().skip(1).any(|word| with_path_in_text(word)) {
+        if is_text && inner.iter().skip(1).any(with_path_in_text) {
             let what = "names of files become a part of a text for a shell";
             self.finding(index, GuardClass::Eval, what, self.span(index), Some(WayOut::SaveCode));
         }

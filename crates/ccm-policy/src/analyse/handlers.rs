@@ -104,10 +104,11 @@ impl Analyser<'_> {
         for process in processes {
             self.process(index, process);
         }
-        if signal.as_deref() == Some("0") {
-            if let Some(command) = self.analysis.commands.get_mut(index) {
-                command.findings.retain(|finding| finding.class != GuardClass::Signal);
-            }
+        if signal.as_deref() == Some("0")
+            && let Some(command) = self.analysis.commands.get_mut(index)
+        {
+            // Only asks whether the process exists.
+            command.findings.retain(|finding| finding.class != GuardClass::Signal);
         }
     }
 

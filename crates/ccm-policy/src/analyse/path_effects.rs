@@ -36,6 +36,12 @@ impl Analyser<'_> {
         for path in paths::resolve(word, &context.directories) {
             let span = context.span.unwrap_or(word.span);
             self.effect(index, path_effect(EffectKind::Read, &path));
+            if path.is_pattern
+                && let Some(directory) = context.directories.only()
+                && let Some(secret) = paths::secret_of_pattern(word, directory, self.home())
+            {
+                self.secret(index, &secret, "may read", span);
+            }
             let Some(path) = path.path else { continue };
             let canonical = self.lookup.canonical_path(&path).filter(|canonical| *canonical != path);
             for path in std::iter::once(&path).chain(&canonical) {

@@ -55,7 +55,7 @@ pub(super) fn resolve(word: &ShellWord, directories: &Arc<ShellDirectories>) -> 
                 known += &if user == "root" { "/root".to_owned() } else { format!("/home/{user}") };
             }
             WordPiece::Unknown { origin: UnknownOrigin::Number, .. } if !known.is_empty() => {
-                is_pattern = true
+                is_pattern = true;
             }
             WordPiece::Unknown { .. } => is_partial = true,
         }
@@ -142,6 +142,12 @@ pub(super) fn is_within(path: &str, directory: &str) -> bool {
     path.strip_prefix(directory).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
+/// First directories that belong to the system.
+const SYSTEM_DIRECTORIES: [&str; 14] = [
+    "bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "libx32", "opt", "proc", "run", "sbin", "sys",
+    "usr",
+];
+
 /// Returns the meaning of an absolute path.
 pub(super) fn meaning(path: &str, home: Option<&str>) -> PathMeaning {
     if let Some(device) = path.strip_prefix("/dev/") {
@@ -163,13 +169,9 @@ pub(super) fn meaning(path: &str, home: Option<&str>) -> PathMeaning {
     if path.ends_with("/.git/config") || path.contains("/.git/hooks/") || path.ends_with("/.git/hooks") {
         return PathMeaning::Repository;
     }
-    const SYSTEM: [&str; 14] = [
-        "bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "libx32", "opt", "proc", "run", "sbin", "sys",
-        "usr",
-    ];
     let first = path.split('/').nth(1).unwrap_or_default();
     let is_system = first.is_empty()
-        || SYSTEM.contains(&first)
+        || SYSTEM_DIRECTORIES.contains(&first)
         || first == "root"
         || first == "var" && !is_within(path, "/var/tmp");
     if is_system { PathMeaning::System } else { PathMeaning::Plain }
@@ -219,18 +221,102 @@ fn is_governance(path: &str) -> bool {
         || path.ends_with("/.config/ccm")
 }
 
+/// Files with credentials.
+const SECRET_FILES: [&str; 9] = [
+    "/etc/shadow",
+    "/etc/shadow-",
+    "/etc/gshadow",
+    "/etc/gshadow-",
+    "/etc/krb5.keytab",
+    "/etc/sudoers",
+    "/etc/security/opasswd",
+    "/etc/master.passwd",
+    "/etc/ppp/chap-secrets",
+];
+
+/// Files and directories with credentials, in a home directory.
+const SECRETS_IN_HOME: [&str; 19] = [
+    ".ssh",
+    ".aws",
+    ".gnupg",
+    ".netrc",
+    ".docker/config.json",
+    ".kube",
+    ".config/gh",
+    ".config/gcloud",
+    ".azure",
+    ".pgpass",
+    ".my.cnf",
+    ".git-credentials",
+    ".pypirc",
+    ".npmrc",
+    ".cargo/credentials.toml",
+    ".cargo/credentials",
+    ".password-store",
+    ".local/share/keyrings",
+    ".vault-token",
+];
+
+/// Returns a file with credentials that a word with a pattern, such as `/etc/sh*w`, may stand for.
+pub(super) fn secret_of_pattern(word: &ShellWord, directory: &str, home: Option<&str>) -> Option<String> {
+    let mut pattern = String::new();
+    for piece in &word.pieces {
+        match piece {
+            WordPiece::Text { text, .. } => pattern += text,
+            WordPiece::Pattern(character) => pattern.push(*character),
+            WordPiece::Unknown { .. } => return None,
+        }
+    }
+    let pattern = joined(directory, &pattern);
+    let of_home = home.into_iter().chain(["/root"]).flat_map(|home| {
+        SECRETS_IN_HOME.iter().map(move |secret| format!("{}/{secret}", home.trim_end_matches('/')))
+    });
+    let mut secrets = SECRET_FILES.iter().map(ToString::to_string).chain(of_home);
+    secrets.find(|secret| {
+        let mut parts = pattern.split('/').skip(1);
+        // What lies below a directory of credentials is one as well.
+        secret.split('/').skip(1).all(|name| parts.next().is_some_and(|part| may_match(part, name)))
+    })
+}
+
+/// Returns `true` if a pattern may match a name. A bracket stands for any character.
+fn may_match(pattern: &str, name: &str) -> bool {
+    let pattern: Vec<char> = pattern.chars().collect();
+    let name: Vec<char> = name.chars().collect();
+    if name.first() == Some(&'.') && pattern.first().is_some_and(|first| *first != '.') {
+        return false;
+    }
+    // Positions in the name that the pattern so far can end at.
+    let mut reached = vec![false; name.len() + 1];
+    reached[0] = true;
+    let mut at = 0;
+    while let Some(character) = pattern.get(at) {
+        at += 1;
+        let mut next = vec![false; name.len() + 1];
+        if *character == '*' {
+            let first = reached.iter().position(|is_reached| *is_reached);
+            if let Some(first) = first {
+                next.iter_mut().skip(first).for_each(|position| *position = true);
+            }
+        } else {
+            let closing = pattern.iter().skip(at + 1).position(|other| *other == ']');
+            let bracket = closing.filter(|_| *character == '[');
+            if let Some(length) = bracket {
+                at += length + 2;
+            }
+            for (position, letter) in name.iter().enumerate() {
+                let matches = *character == '?' || bracket.is_some() || character == letter;
+                if matches && reached[position] {
+                    next[position + 1] = true;
+                }
+            }
+        }
+        reached = next;
+    }
+    reached.last() == Some(&true)
+}
+
 fn is_secret(path: &str, in_home: Option<&str>) -> bool {
-    const FILES: [&str; 9] = [
-        "/etc/shadow",
-        "/etc/shadow-",
-        "/etc/gshadow",
-        "/etc/gshadow-",
-        "/etc/krb5.keytab",
-        "/etc/sudoers",
-        "/etc/security/opasswd",
-        "/etc/master.passwd",
-        "/etc/ppp/chap-secrets",
-    ];
     const DIRECTORIES: [&str; 6] = [
         "/etc/ssl/private",
         "/etc/pki/tls/private",
@@ -239,41 +325,23 @@ fn is_secret(path: &str, in_home: Option<&str>) -> bool {
         "/etc/sudoers.d",
         "/etc/wireguard",
     ];
-    const IN_HOME: [&str; 19] = [
-        ".ssh",
-        ".aws",
-        ".gnupg",
-        ".netrc",
-        ".docker/config.json",
-        ".kube",
-        ".config/gh",
-        ".config/gcloud",
-        ".azure",
-        ".pgpass",
-        ".my.cnf",
-        ".git-credentials",
-        ".pypirc",
-        ".npmrc",
-        ".cargo/credentials.toml",
-        ".cargo/credentials",
-        ".password-store",
-        ".local/share/keyrings",
-        ".vault-token",
-    ];
     const PUBLIC: [&str; 2] = [".ssh/known_hosts", ".ssh/config"];
-    if FILES.contains(&path) || DIRECTORIES.iter().any(|directory| is_within(path, directory)) {
+    if SECRET_FILES.contains(&path) || DIRECTORIES.iter().any(|directory| is_within(path, directory)) {
         return true;
     }
     let is_host_key = path
         .strip_prefix("/etc/ssh/")
-        .is_some_and(|name| name.starts_with("ssh_host_") && !name.ends_with(".pub"));
+        .is_some_and(|name| name.starts_with("ssh_host_") && !is_public_key(name));
     let is_environment = path.starts_with("/proc/") && path.ends_with("/environ");
     let in_home = in_home.is_some_and(|path| {
-        !PUBLIC.contains(&path)
-            && !(path.starts_with(".ssh/") && path.ends_with(".pub"))
-            && IN_HOME.iter().any(|secret| is_within(path, secret))
+        let is_public = PUBLIC.contains(&path) || path.starts_with(".ssh/") && is_public_key(path);
+        !is_public && SECRETS_IN_HOME.iter().any(|secret| is_within(path, secret))
     });
     is_host_key || is_environment || in_home
+}
+
+fn is_public_key(path: &str) -> bool {
+    path.strip_suffix(".pub").is_some()
 }
 
 fn is_persistence(path: &str, in_home: Option<&str>) -> bool {
@@ -338,6 +406,26 @@ mod tests {
             ("/srv/x", PathMeaning::Plain),
         ] {
             assert_eq!(meaning(path, Some("/home/agent")), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn patterns_that_may_match_credentials_are_found() {
+        let pattern = |text: &str| {
+            let pieces = text.chars().map(|character| match character {
+                '*' | '?' | '[' => WordPiece::Pattern(character),
+                _ => WordPiece::Text { text: character.to_string(), is_quoted: false },
+            });
+            ShellWord { pieces: pieces.collect(), span: ccm_shell::ShellSpan::default() }
+        };
+        let home = Some("/home/agent");
+        for text in
+            ["/etc/sh*w", "/e*/shado?", "/etc/[s]hadow", "/home/*/.ss?/id_rsa", "../etc/shad*", "/???/shadow"]
+        {
+            assert!(secret_of_pattern(&pattern(text), "/w", home).is_some(), "{text}");
+        }
+        for text in ["/etc/*.conf", "/etc/hos*", "*", "src/*", "/home/agent/*"] {
+            assert_eq!(secret_of_pattern(&pattern(text), "/w", home), None, "{text}");
         }
     }
 

@@ -10,6 +10,20 @@ use crate::lookup::ProgramLocation;
 use crate::tables;
 use crate::verdict::Verdict;
 
+/// Directories of programs of the system.
+const PROGRAM_DIRECTORIES: [&str; 10] = [
+    "/bin/",
+    "/sbin/",
+    "/usr/bin/",
+    "/usr/sbin/",
+    "/usr/local/bin/",
+    "/usr/local/sbin/",
+    "/usr/lib/",
+    "/usr/libexec/",
+    "/lib/",
+    "/nix/store/",
+];
+
 impl Analyser<'_> {
     /// Judges a program and its arguments.
     pub(super) fn program(
@@ -88,31 +102,19 @@ impl Analyser<'_> {
             Some(location) => location.canonical.clone(),
             None if !name.contains('/') => return false,
             None if name.starts_with('/') => paths::joined("/", name),
-            None => match context.directories.only() {
-                Some(directory) => paths::joined(directory, name),
-                None => {
+            None => {
+                let Some(directory) = context.directories.only() else {
                     let what = format!("`{name}` is run in a directory that is not known");
                     self.finding(index, GuardClass::CodeOutside, what, span, Some(WayOut::NameProgram));
                     return true;
-                }
-            },
+                };
+                paths::joined(directory, name)
+            }
         };
         if paths::is_within(&path, &self.workspace) {
             return true;
         }
-        const SYSTEM: [&str; 10] = [
-            "/bin/",
-            "/sbin/",
-            "/usr/bin/",
-            "/usr/sbin/",
-            "/usr/local/bin/",
-            "/usr/local/sbin/",
-            "/usr/lib/",
-            "/usr/libexec/",
-            "/lib/",
-            "/nix/store/",
-        ];
-        if location.is_none() && SYSTEM.iter().any(|directory| path.starts_with(directory)) {
+        if location.is_none() && PROGRAM_DIRECTORIES.iter().any(|directory| path.starts_with(directory)) {
             return false;
         }
         let what = format!("{path} lies outside the workspace, and is no program of the system");
@@ -174,7 +176,8 @@ impl Analyser<'_> {
         for (position, word) in words.iter().enumerate().skip(1).take(MAX_WORDS) {
             let Some(name) = word.text() else { continue };
             let base = name.rsplit('/').next().unwrap_or_default();
-            if !tables::find(base).is_some_and(|entry| !entry.is_word) {
+            let may_be_program = !name.contains('/') || name.contains("bin/");
+            if !may_be_program || tables::find(base).is_none_or(|entry| entry.is_word) {
                 continue;
             }
             let before = self.analysis.commands.len();

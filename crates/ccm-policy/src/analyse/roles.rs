@@ -17,66 +17,16 @@ impl Analyser<'_> {
         let span = call.context.span.unwrap_or(word.span);
         match role {
             Role::Text | Role::Settings | Role::Command | Role::ShellJoined | Role::GitConfig => {}
-            Role::Read => self.read_path(index, word, &call.context),
-            Role::Write => self.write_path(index, word, &call.context),
-            Role::Delete => {
-                let how = Deletion {
-                    is_recursive: call.parsed.has(&["-r", "-R", "--recursive"]),
-                    is_forced: call.parsed.has(&["-f", "--force"]),
-                };
-                self.delete_path(index, word, how, &call.context);
-            }
-            Role::DeleteTree => {
-                if self.is_remote(call, word) {
-                    return;
-                }
-                self.delete_path(
-                    index,
-                    word,
-                    Deletion { is_recursive: true, is_forced: true },
-                    &call.context,
-                );
-            }
-            Role::Directory => {
-                self.effect_of_directory(call, word);
-                call.context.directories = self.enter_directory(index, word, &call.context);
-            }
-            Role::ExtractDirectory => {
-                if call.parsed.has(&["-x", "--extract", "--get"]) {
-                    self.write_path(index, word, &call.context);
-                }
-                call.context.directories = self.enter_directory(index, word, &call.context);
-            }
+            Role::Read
+            | Role::Write
+            | Role::Delete
+            | Role::DeleteTree
+            | Role::Directory
+            | Role::ExtractDirectory
+            | Role::CopyFrom
+            | Role::CopyTo
+            | Role::Archive => self.path_role(call, role, word),
             Role::MaybePath => self.maybe_path(index, word, &call.context),
-            Role::CopyFrom => {
-                if !self.is_remote(call, word) {
-                    self.read_path(index, word, &call.context);
-                }
-            }
-            Role::CopyTo => {
-                if !self.is_remote(call, word) {
-                    self.write_path(index, word, &call.context);
-                }
-            }
-            Role::Archive => {
-                let creates = call.parsed.has(&[
-                    "-c",
-                    "--create",
-                    "-r",
-                    "--append",
-                    "-u",
-                    "--update",
-                    "-A",
-                    "--catenate",
-                    "--concatenate",
-                    "--delete",
-                ]);
-                match (self.is_remote(call, word), creates) {
-                    (true, _) => {}
-                    (false, true) => self.write_path(index, word, &call.context),
-                    (false, false) => self.read_path(index, word, &call.context),
-                }
-            }
             Role::Shell => {
                 call.has_code = true;
                 self.shell_text(index, word, ShellDialect::Sh, call.commands, &call.context);
@@ -133,6 +83,64 @@ impl Analyser<'_> {
             Role::Volume | Role::Mount | Role::Namespace | Role::Capability | Role::Device => {
                 self.container_option(call, role, word);
             }
+        }
+    }
+
+    /// Judges an operand or value that is a path.
+    fn path_role(&mut self, call: &mut Call<'_>, role: Role, word: &ShellWord) {
+        let index = call.index;
+        match role {
+            Role::CopyFrom | Role::CopyTo if self.is_remote(call, word) => {}
+            Role::Read | Role::CopyFrom => self.read_path(index, word, &call.context),
+            Role::Write | Role::CopyTo => self.write_path(index, word, &call.context),
+            Role::Delete => {
+                let how = Deletion {
+                    is_recursive: call.parsed.has(&["-r", "-R", "--recursive"]),
+                    is_forced: call.parsed.has(&["-f", "--force"]),
+                };
+                self.delete_path(index, word, how, &call.context);
+            }
+            Role::DeleteTree => {
+                if self.is_remote(call, word) {
+                    return;
+                }
+                self.delete_path(
+                    index,
+                    word,
+                    Deletion { is_recursive: true, is_forced: true },
+                    &call.context,
+                );
+            }
+            Role::Directory => {
+                self.effect_of_directory(call, word);
+                call.context.directories = self.enter_directory(index, word, &call.context);
+            }
+            Role::ExtractDirectory => {
+                if call.parsed.has(&["-x", "--extract", "--get"]) {
+                    self.write_path(index, word, &call.context);
+                }
+                call.context.directories = self.enter_directory(index, word, &call.context);
+            }
+            Role::Archive => {
+                let creates = call.parsed.has(&[
+                    "-c",
+                    "--create",
+                    "-r",
+                    "--append",
+                    "-u",
+                    "--update",
+                    "-A",
+                    "--catenate",
+                    "--concatenate",
+                    "--delete",
+                ]);
+                match (self.is_remote(call, word), creates) {
+                    (true, _) => {}
+                    (false, true) => self.write_path(index, word, &call.context),
+                    (false, false) => self.read_path(index, word, &call.context),
+                }
+            }
+            _ => {}
         }
     }
 

@@ -14,7 +14,7 @@ impl Analyser<'_> {
         let is_known = word.text().is_some() || !word.known_prefix().is_empty();
         let has_effects = !is_known || has_effects(&words::with_placeholders(word));
         if has_effects && !call.parsed.has(&["--sandbox"]) {
-            let what = "the script of `sed` runs programs or writes files";
+            let what = "the script of `sed` runs programs, or reads or writes files";
             self.finding(call.index, GuardClass::Options, what, span, Some(WayOut::SaveCode));
         }
     }
@@ -34,7 +34,7 @@ pub(super) fn has_effects(script: &str) -> bool {
         let Some(name) = characters.next() else { return false };
         let arguments = characters.as_str();
         match name {
-            'e' | 'w' | 'W' => return true,
+            'r' | 'R' if reads_elsewhere(arguments) => return true,
             '#' | 'a' | 'i' | 'c' | ':' | 'b' | 't' | 'T' | 'r' | 'R' => {
                 // The rest of the line is text, a label or a file.
                 let ends_at_semicolon = matches!(name, 'b' | 't' | 'T' | ':');
@@ -61,11 +61,18 @@ pub(super) fn has_effects(script: &str) -> bool {
                 rest = arguments.trim_start_matches(|c: char| c.is_ascii_digit() || c == ' ');
             }
             '=' | 'd' | 'D' | 'g' | 'G' | 'h' | 'H' | 'n' | 'N' | 'p' | 'P' | 'x' | 'z' | 'F' | 'v' => {
-                rest = arguments
+                rest = arguments;
             }
+            // `e`, `w`, `W`, and what is no command.
             _ => return true,
         }
     }
+}
+
+/// Returns `true` if the file that a command names may lie outside the workspace.
+fn reads_elsewhere(arguments: &str) -> bool {
+    let file = arguments.lines().next().unwrap_or_default().trim();
+    file.starts_with('/') || file.split('/').any(|part| part == "..")
 }
 
 /// Returns the script behind the addresses of a command; `None` if they have no end.
@@ -122,6 +129,8 @@ mod tests {
             "\\,x,w f",
             "1~2w f",
             "s/a/b/;w f",
+            "r /etc/shadow",
+            "1R ../x",
         ] {
             assert!(has_effects(script), "{script}");
         }
@@ -141,6 +150,7 @@ mod tests {
             "# w f",
             "\\,e,d",
             "10q",
+            "r f",
             "s/x/y/2p",
             "",
         ] {

@@ -26,7 +26,9 @@ pub(crate) struct ProgramEntry {
     pub(crate) reads_code: bool,
     /// The program fetches from other machines.
     pub(crate) downloads: bool,
-    /// What the program is called in findings, if its words behind it must not be judged as a command.
+    /// Subcommands of the program itself may follow as well: `docker container run`.
+    pub(crate) inherits: bool,
+    /// The name is an ordinary word, and starts no command behind a program that is not known.
     pub(crate) is_word: bool,
     pub(crate) has_operands: bool,
     pub(crate) examples: Vec<(Box<str>, Box<str>)>,
@@ -137,6 +139,7 @@ fn parse_entry(node: &Node) -> Result<ProgramEntry, String> {
             "handler" => entry.handler = Some(text()?.into()),
             "reads_code" => entry.reads_code = text()? == "true",
             "downloads" => entry.downloads = text()? == "true",
+            "inherits" => entry.inherits = text()? == "true",
             "is_word" => entry.is_word = text()? == "true",
             "examples" => {
                 for (verdict, commands) in pairs(value)? {

@@ -73,12 +73,14 @@ mod machine;
 mod non_blocking_writer;
 mod private;
 mod process;
+mod programs;
 mod query_program;
 mod question;
 mod raw;
 pub mod signals;
 mod started_by;
 pub mod state;
+mod trusted;
 
 pub use account::{Account, AccountError, Identity};
 pub use archive::{
@@ -121,8 +123,10 @@ pub use machine::{Interface, InterfaceFlag, Kernel, Machine, Space, SystemMachin
 pub use non_blocking_writer::{NonBlockingWriter, write_error_within};
 pub use private::{PrivateDirectory, remove_private_leftovers};
 pub use process::{PrepareError, prepare_process};
+pub use programs::{LocatedKind, LocatedProgram, canonical_path, current_user, locate_program, located_kind};
 pub use question::{ask, can_ask};
 pub use started_by::started_by;
+pub use trusted::{TrustError, TrustedDirectory};
 
 use std::convert::Infallible;
 use std::future::Future;

@@ -79,6 +79,8 @@ kinds! {
     ValidationFailed = "validation-failed",
     /// A resource can't be written as a manifest without data.
     Unrenderable = "unrenderable",
+    /// The policy denies a command.
+    Denied = "denied",
     /// A part of the manifest has no effect.
     NoEffect = "no-effect",
     /// A secret may become known.

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use ccm_engine::LedgerError;
 use ccm_host::state::{Directory, Lock, LockError, LockHolder, StateError};
@@ -12,6 +13,7 @@ use ccm_report::RunStore;
 use crate::doors::Commands;
 use crate::ledger::NameMissing;
 use crate::manifest::LoadedManifest;
+use crate::policy::PolicyError;
 use crate::record::RunRecord;
 use crate::run::{ActiveRun, RunMode, RunOptions};
 use crate::selection::{NamedResources, UnknownResources};
@@ -27,6 +29,9 @@ pub enum BeginError {
     /// [`RunOptions::only`] or [`RunOptions::skip`] names a resource that is not in the manifest.
     #[error(transparent)]
     Selection(#[from] UnknownResources),
+    /// The policy can't be used.
+    #[error(transparent)]
+    Policy(#[from] Arc<PolicyError>),
     /// Commands can't be run.
     #[error(transparent)]
     Runner(#[from] RunnerError),
@@ -110,6 +115,7 @@ impl<'m> SharedState<'m> {
         mode: RunMode,
         options: &RunOptions,
     ) -> Result<Self, BeginError> {
+        session.policy_of_run()?;
         let doors = &session.doors;
         let commands = doors.commands(&session.secrets, session.launcher.as_deref())?;
         // A plan only needs the path of the state directory.

@@ -19,6 +19,10 @@ pub enum ExitCode {
     ChangesAndFailures,
     /// 0 to 3: result of a check, as monitoring systems expect.
     Check(CheckLevel),
+    /// 5: the policy denies a command that was only judged.
+    Denied,
+    /// 7: the policy wants an approval of a command that was only judged.
+    ApprovalRequired,
     /// 64: bad usage.
     Usage,
     /// 128 and more: end by the signal of this number.
@@ -61,8 +65,22 @@ impl ExitCode {
         let changed = is_either([Self::Changes, Self::ChangesAndFailures]);
         match (self, other) {
             (signal @ Self::Signal(_), _) | (_, signal @ Self::Signal(_)) => signal,
-            (nothing @ (Self::NothingRun | Self::Usage | Self::Check(_)), _)
-            | (_, nothing @ (Self::NothingRun | Self::Usage | Self::Check(_))) => nothing,
+            (
+                nothing @ (Self::NothingRun
+                | Self::Usage
+                | Self::Check(_)
+                | Self::Denied
+                | Self::ApprovalRequired),
+                _,
+            )
+            | (
+                _,
+                nothing @ (Self::NothingRun
+                | Self::Usage
+                | Self::Check(_)
+                | Self::Denied
+                | Self::ApprovalRequired),
+            ) => nothing,
             _ if failed && changed => Self::ChangesAndFailures,
             _ if failed => Self::Failures,
             _ if changed => Self::Changes,
@@ -77,7 +95,9 @@ impl ExitCode {
             Self::NothingRun => 1,
             Self::Changes => 2,
             Self::Failures => 4,
+            Self::Denied => 5,
             Self::ChangesAndFailures => 6,
+            Self::ApprovalRequired => 7,
             Self::Check(level) => level.number(),
             Self::Usage => 64,
             Self::Signal(number) => 128_u8.saturating_add(number),

@@ -103,6 +103,12 @@
 //! let config = Config { gate: Box::new(NoShell), ..Config::default() };
 //! ```
 //!
+//! # The operator's policy
+//!
+//! Runs obey the policy in `/etc/ccm`, if there is one: a session reads it before a run, and each command and change
+//! is judged before the gate of the program is asked. [`Config::policy`] names another directory, and the module
+//! [`policy`] judges commands without a run.
+//!
 //! # Resource types of a program's own
 //!
 //! [`Config::types`] takes resource types beside the built-in ones. The module [`resource_type`] has
@@ -128,6 +134,7 @@ mod ledger;
 mod machine;
 mod manifest;
 mod pause;
+pub mod policy;
 pub mod printed;
 pub mod process;
 mod record;
@@ -191,6 +198,7 @@ pub use ledger::NameMissing;
 pub use machine::url_hint;
 pub use manifest::LoadedManifest;
 pub use pause::{MAX_PAUSE, Pause, PauseError};
+pub use policy::{CheckedPolicy, PolicyError, PolicySource};
 pub use reference_names::PassiveDoors;
 pub use refusal::RefusalError;
 pub use run::{ActiveRun, RecordEnd, RunMode, RunOptions, RunReport};

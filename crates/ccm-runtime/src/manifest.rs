@@ -8,6 +8,7 @@ use ccm_model::Catalog;
 
 use crate::findings::{Findings, ManifestErrors};
 use crate::input::Input;
+use crate::policy::early_denials;
 use crate::session::Session;
 
 /// A manifest without an error, ready to be planned or applied.
@@ -37,8 +38,16 @@ impl Session {
         let mut texts = loaded.texts();
         // A file of facts that no expression names has to be readable as well.
         let unread = input.machine.errors_of_unread(&mut texts);
-        let catalog = loaded.catalog.take().filter(|_| unread.is_empty());
+        let mut catalog = loaded.catalog.take().filter(|_| unread.is_empty());
         loaded.diagnostics.extend(unread);
+        // A policy with errors is reported before the run begins.
+        if let (Some(found), Ok(Some(checked))) = (&catalog, self.policy()) {
+            let denials = early_denials(&checked.policy, found, &mut texts);
+            if !denials.is_empty() {
+                catalog = None;
+                loaded.diagnostics.extend(denials);
+            }
+        }
         match catalog {
             Some(catalog) => {
                 let warnings = Findings::redacted(loaded.diagnostics.clone(), &texts, &self.secrets);

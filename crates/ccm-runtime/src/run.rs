@@ -21,6 +21,7 @@ use crate::doors::Commands;
 use crate::exit::ExitCode;
 use crate::late::CatalogLate;
 use crate::manifest::LoadedManifest;
+use crate::policy::PolicyGate;
 use crate::record::{Reported, RunRecord};
 use crate::selection::{NamedResources, UnknownResources};
 use crate::sink::{Emitted, Sink};
@@ -183,6 +184,9 @@ impl ActiveRun<'_> {
         let host = session.doors.machine.kernel().hostname;
         let span = debug_span!("run", id = %identity.run_id, manifest = %identity.manifest);
         let local = LocalExecutor::new(*commands, *commands, &**files);
+        // The policy was read before the run began.
+        let policy = session.policy().ok().flatten();
+        let policy_gate = policy.map(|checked| PolicyGate::new(session, &checked.policy, *commands));
         let cancellation = options.canceller.cancellation();
         let executor =
             RunExecutor::new(&local, *commands, session, cancellation, &identity, state.as_deref());
@@ -210,7 +214,7 @@ impl ActiveRun<'_> {
             describe_unchanged: options.describe_unchanged,
             only: selection.only.as_deref(),
             skip: &selection.skip,
-            gate: &*session.gate,
+            gate: policy_gate.as_ref().map_or(&*session.gate, |gate| gate),
             ledger: ledger.as_ref(),
         };
         let reported = Reported { lines: options.json_lines, diffs: options.diff };

@@ -1,8 +1,10 @@
 //! Sessions, and their configuration.
 
+use std::cell::OnceCell;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use ccm_engine::{Gate, LedgerDamage, LedgerError, OpenGate, ResourceType};
 use ccm_host::state::{StateError, default_state_directory};
@@ -13,6 +15,7 @@ use ccm_redaction::Secrets;
 
 use crate::doors::{Doors, OpenDoors, SystemDoors};
 use crate::findings::{Findings, ManifestErrors};
+use crate::policy::{CheckedPolicy, PolicyError, PolicySource};
 
 /// Settings of a [`Session`].
 pub struct Config {
@@ -32,6 +35,8 @@ pub struct Config {
     /// Gate that decides on every command and every change of a run before it happens; the default allows all
     /// of them.
     pub gate: Box<dyn Gate + Send>,
+    /// Policy of the operator, which judges commands and changes before the gate.
+    pub policy: PolicySource,
 }
 
 impl Default for Config {
@@ -43,6 +48,7 @@ impl Default for Config {
             types: Vec::new(),
             doors: Box::new(SystemDoors),
             gate: Box::new(OpenGate),
+            policy: PolicySource::default(),
         }
     }
 }
@@ -76,6 +82,15 @@ pub enum Notice<'a> {
     ContainerProblem(&'a str),
     /// A container that is kept at the end of a run.
     Container(&'a str),
+    /// Verdict of a policy that only reports: a run goes on in spite of it.
+    Policy {
+        /// Type and name of the resource.
+        resource: &'a str,
+        /// Verdict: `ask` or `deny`.
+        verdict: &'static str,
+        /// Reason, without secrets.
+        reason: &'a str,
+    },
     /// A ledger that was damaged. Every refresh of the manifest counts as pending.
     DamagedLedger {
         /// The damage.
@@ -98,6 +113,8 @@ pub struct Session {
     pub(crate) doors: Rc<OpenDoors>,
     pub(crate) launcher: Option<PathBuf>,
     pub(crate) gate: Box<dyn Gate + Send>,
+    pub(crate) policy_source: PolicySource,
+    pub(crate) policy: OnceCell<Result<Option<CheckedPolicy>, Arc<PolicyError>>>,
     pub(crate) notices: Notices,
     state_directory: Option<PathBuf>,
 }
@@ -105,7 +122,7 @@ pub struct Session {
 impl Session {
     /// Opens a session. Nothing is read or written yet.
     pub fn open(config: Config) -> Self {
-        let Config { secrets, state_directory, launcher, types, doors, gate } = config;
+        let Config { secrets, state_directory, launcher, types, doors, gate, policy } = config;
         let mut known = ccm_resources::types();
         known.retain(|found| !types.iter().any(|own| own.name() == found.name()));
         known.extend(types);
@@ -115,6 +132,8 @@ impl Session {
             doors: Rc::new(OpenDoors::new(doors)),
             launcher,
             gate,
+            policy_source: policy,
+            policy: OnceCell::new(),
             notices: Rc::new(|_| {}),
             state_directory,
         }

@@ -1,6 +1,7 @@
 //! Validation of manifests without a run.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use ccm_manifest::OmittedInputs;
 use ccm_model::{Diagnostic, DiagnosticKind, Label, Position, Severity};
@@ -8,6 +9,7 @@ use ccm_model::{Diagnostic, DiagnosticKind, Label, Position, Severity};
 use crate::findings::{Findings, ManifestErrors};
 use crate::input::{GivenFacts, Input};
 use crate::ledger::NameMissing;
+use crate::policy::PolicyError;
 use crate::session::Session;
 
 /// Result of validating a manifest without an error.
@@ -60,6 +62,9 @@ pub enum ValidationError {
     /// The manifest needs a name.
     #[error(transparent)]
     Name(#[from] NameMissing),
+    /// The policy can't be used.
+    #[error(transparent)]
+    Policy(#[from] Arc<PolicyError>),
 }
 
 /// Error or warning that several validations may have in common.
@@ -105,6 +110,7 @@ impl Session {
         let files = extent == ValidationExtent::WithoutFiles;
         let manifest = self.load_omitting(input, OmittedInputs { files, facts: files && !has_facts })?;
         manifest.check_name()?;
+        self.policy_of_run()?;
         let resources = manifest.catalog().resources.len();
         Ok(Validation { resources, warnings: manifest.warnings_and_notes() })
     }
@@ -119,7 +125,7 @@ pub fn shared_findings(validations: &[Result<Validation, ValidationError>]) -> V
         let findings = match validation {
             Ok(validation) => &validation.warnings,
             Err(ValidationError::Manifest(errors)) => &**errors,
-            Err(ValidationError::Name(_)) => continue,
+            Err(ValidationError::Name(_) | ValidationError::Policy(_)) => continue,
         };
         for diagnostic in &findings.diagnostics {
             let position = *known.entry(DiagnosticKey::of(diagnostic, findings)).or_insert_with(|| {

@@ -9,6 +9,7 @@ mod explanation;
 mod gate;
 mod loading;
 mod pending;
+mod policy;
 mod redaction;
 mod reference_names;
 mod selection;

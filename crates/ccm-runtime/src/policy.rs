@@ -1,0 +1,24 @@
+//! The operator's policy: where the policy lies, what a command would do under it, and the gate that enforces it.
+
+mod early;
+mod explained;
+mod gate;
+mod loading;
+mod lookup;
+mod reasons;
+mod verdict_tests;
+
+pub use ccm_policy::{
+    AnalysedCommand, Analysis, ApprovalNeed, ApproverSet, Caller, CauseKind, CommandDecision, Denial,
+    GuardClass, GuardMessage, GuardMode, LiftedBy, Policy, PolicyDecision, PolicyRule, Verdict,
+    policy_schema,
+};
+pub use ccm_shell::ShellDialect;
+
+pub use explained::{ExplainOptions, ExplainedCommand, JudgedText};
+pub use loading::{CheckedPolicy, PolicyError, PolicySource};
+pub use reasons::{cause_text, need_text, way_out};
+pub use verdict_tests::{VerdictTest, VerdictTestError};
+
+pub(crate) use early::denials as early_denials;
+pub(crate) use gate::PolicyGate;

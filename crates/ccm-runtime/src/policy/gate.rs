@@ -1,0 +1,194 @@
+//! The gate of a run that obeys the policy.
+
+use std::cell::OnceCell;
+use std::path::Path;
+
+use ccm_engine::{ChangeRequest, CommandRequest, Gate, Verdict as GateVerdict};
+use ccm_expr::{Timestamp, Value};
+use ccm_host::{Command, CommandOrigin, Local, current_user, locate_program};
+use ccm_model::{ClaimKind, PathKind};
+use ccm_policy::{
+    Analysis, AnalysisLimits, Caller, ConditionValues, Effect, EffectKind, GovernedChange, GuardClass,
+    Policy, PolicyDecision, Request, RequestInput, Unreadable, Verdict, Workspace, analyse,
+};
+use ccm_shell::{ShellDialect, ShellSpan};
+
+use super::lookup::{MachineLookup, UnseenMachine};
+use super::reasons::refusal_text;
+use crate::doors::Commands;
+use crate::input::GivenFacts;
+use crate::session::{Notice, Session};
+
+/// Gate that asks the policy, and then the gate of the program.
+pub(crate) struct PolicyGate<'s> {
+    session: &'s Session,
+    policy: &'s Policy,
+    values: RunValues<'s>,
+}
+
+/// Values for conditions of rules during a run.
+struct RunValues<'s> {
+    session: &'s Session,
+    commands: &'s dyn Commands,
+    user: OnceCell<Option<String>>,
+    facts: OnceCell<Option<Value>>,
+}
+
+impl<'s> PolicyGate<'s> {
+    pub(crate) fn new(session: &'s Session, policy: &'s Policy, commands: &'s dyn Commands) -> Self {
+        let values = RunValues { session, commands, user: OnceCell::new(), facts: OnceCell::new() };
+        Self { session, policy, values }
+    }
+
+    /// Returns the verdict for the engine. Under `guard: audit`, a refusal is only reported.
+    fn verdict(
+        &self,
+        what: &str,
+        decision: &PolicyDecision,
+        analysis: &Analysis,
+        is_sensitive: bool,
+    ) -> GateVerdict {
+        if decision.verdict == Verdict::Allow {
+            return GateVerdict::Allow;
+        }
+        let (reason, hints) = refusal_text(self.policy, decision, &analysis.commands, is_sensitive);
+        let redact = |text: String| self.session.secrets.redact(&text).into_owned();
+        let (reason, hints) = (redact(reason), hints.into_iter().map(redact).collect());
+        if decision.is_allowed() {
+            let (resource, verdict) = (redact(what.to_owned()), decision.verdict.name());
+            (self.session.notices)(&Notice::Policy { resource: &resource, verdict, reason: &reason });
+            return GateVerdict::Allow;
+        }
+        match decision.verdict {
+            Verdict::Ask => GateVerdict::Wait { reason, hints, intent: None },
+            _ => GateVerdict::Deny { reason, hints },
+        }
+    }
+
+    fn judge_command(&self, request: &CommandRequest<'_>) -> GateVerdict {
+        let command = request.command;
+        // The resource of a tool is judged before its change.
+        if command.origin == CommandOrigin::Ccm {
+            return GateVerdict::Allow;
+        }
+        let analysis = analysis_of(self.policy, command);
+        let decision = self.policy.decide(&analysis, Caller::Apply, &self.values);
+        self.verdict(&request.resource.id().to_string(), &decision, &analysis, command.sensitive)
+    }
+
+    fn judge_change(&self, request: &ChangeRequest<'_>) -> GateVerdict {
+        let id = request.resource.id();
+        let change = GovernedChange {
+            type_name: id.type_name.to_string(),
+            name: id.name.to_string(),
+            other_names: request.resource.alias().map(str::to_owned).into_iter().collect(),
+            effects: request.resource.claims().iter().filter_map(effect).collect(),
+        };
+        let decision = self.policy.decide_change(&change, Caller::Apply, &self.values);
+        self.verdict(&id.to_string(), &decision, &Analysis::default(), false)
+    }
+}
+
+impl Gate for PolicyGate<'_> {
+    fn before_command<'a>(&'a self, request: &'a CommandRequest<'a>) -> Local<'a, GateVerdict> {
+        match self.judge_command(request) {
+            GateVerdict::Allow => self.session.gate.before_command(request),
+            refusal => Box::pin(std::future::ready(refusal)),
+        }
+    }
+
+    fn before_change<'a>(&'a self, request: &'a ChangeRequest<'a>) -> Local<'a, GateVerdict> {
+        match self.judge_change(request) {
+            GateVerdict::Allow => self.session.gate.before_change(request),
+            refusal => Box::pin(std::future::ready(refusal)),
+        }
+    }
+}
+
+impl ConditionValues for RunValues<'_> {
+    fn user(&self) -> Option<String> {
+        let find = || self.commands.account(&current_user().to_string()).ok().map(|account| account.name);
+        self.user.get_or_init(find).clone()
+    }
+
+    fn facts(&self) -> Option<Value> {
+        self.facts.get_or_init(|| self.session.facts(&GivenFacts::default(), None).ok()).clone()
+    }
+
+    fn now(&self) -> Timestamp {
+        Timestamp::try_from(self.session.doors.clock.now()).unwrap_or_default()
+    }
+}
+
+/// Returns the effect of a change on what a resource claims.
+fn effect(claim: &ccm_model::Claim<'_>) -> Option<Effect> {
+    let key = claim.key.to_string();
+    let effect = |kind| Some(Effect::new(kind, Some(key.clone())));
+    match claim.kind {
+        ClaimKind::Path if claim.desired == PathKind::Nothing => {
+            Some(Effect { is_recursive: true, ..Effect::new(EffectKind::Delete, Some(key)) })
+        }
+        ClaimKind::Path => effect(EffectKind::Write),
+        ClaimKind::Unit => effect(EffectKind::Service),
+        ClaimKind::Package => effect(EffectKind::Package),
+        ClaimKind::User => effect(EffectKind::Account),
+        // The file has a claim of its own.
+        _ => None,
+    }
+}
+
+/// Analyses a command that is about to start.
+fn analysis_of(policy: &Policy, command: &Command) -> Analysis {
+    let directory = command.cwd.to_str().filter(|directory| directory.starts_with('/')).unwrap_or("/");
+    let request = if let Some(text) = command.shell_text() {
+        Request::text(text, dialect(&command.program), directory)
+    } else {
+        let arguments: Option<Vec<&str>> = command.args.iter().map(|argument| argument.to_str()).collect();
+        let Some((program, arguments)) = written_program(command).zip(arguments) else { return not_utf8() };
+        let words = std::iter::once(program).chain(arguments);
+        Request::words(words, directory)
+    };
+    let workspace = policy.workspace();
+    let request = Request {
+        environment: command.environment.clone(),
+        input: command.stdin.clone().map_or(RequestInput::Empty, RequestInput::Text),
+        workspace: workspace.path.clone().map(|path| Workspace { path, is_restricted: workspace.restrict }),
+        ..request
+    };
+    let limits = AnalysisLimits::default();
+    if command.image.is_some() {
+        analyse(&request, &UnseenMachine, &limits)
+    } else {
+        analyse(&request, &MachineLookup, &limits)
+    }
+}
+
+/// Returns the program of a command as a manifest writes it: the name alone, if the search path leads to the program.
+fn written_program(command: &Command) -> Option<&str> {
+    let path = command.program.to_str()?;
+    let name = command.program.file_name()?.to_str()?;
+    let search_path = command.environment.iter().find(|(variable, _)| variable == "PATH");
+    let search_path = search_path.map_or("", |(_, value)| value);
+    let found = locate_program(name, search_path, Path::new("/"));
+    Some(if found.is_some_and(|found| found.path == command.program) { name } else { path })
+}
+
+/// Returns the dialect of a shell.
+fn dialect(shell: &Path) -> ShellDialect {
+    match shell.file_name().and_then(std::ffi::OsStr::to_str) {
+        Some("bash") => ShellDialect::Bash,
+        _ => ShellDialect::Sh,
+    }
+}
+
+fn not_utf8() -> Analysis {
+    Analysis {
+        commands: Vec::new(),
+        unreadable: Some(Unreadable {
+            class: GuardClass::Unreadable,
+            message: "an argument is not UTF-8 text".to_owned(),
+            hint: None,
+            span: ShellSpan::default(),
+        }),
+    }
+}

@@ -1,0 +1,53 @@
+//! Answers about this machine for the analysis of commands.
+
+use std::path::Path;
+
+use ccm_host::{LocatedKind, canonical_path, locate_program, located_kind};
+use ccm_policy::{Lookup, PathKind, ProgramLocation};
+
+/// This machine.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MachineLookup;
+
+impl Lookup for MachineLookup {
+    fn find_program(&self, name: &str, search_path: &str, directory: &str) -> Option<ProgramLocation> {
+        let found = locate_program(name, search_path, Path::new(directory))?;
+        Some(ProgramLocation {
+            path: found.path.to_str()?.to_owned(),
+            canonical: found.canonical.to_str()?.to_owned(),
+            is_trusted: found.is_trusted,
+        })
+    }
+
+    fn path_kind(&self, path: &str) -> PathKind {
+        match located_kind(Path::new(path)) {
+            None => PathKind::Missing,
+            Some(LocatedKind::File) => PathKind::File,
+            Some(LocatedKind::Directory) => PathKind::Directory,
+            Some(LocatedKind::Device) => PathKind::Device,
+            Some(LocatedKind::Other) => PathKind::Other,
+        }
+    }
+
+    fn canonical_path(&self, path: &str) -> Option<String> {
+        canonical_path(Path::new(path))?.to_str().map(str::to_owned)
+    }
+}
+
+/// Machine of a container, whose files are not looked at: programs are judged by their names.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct UnseenMachine;
+
+impl Lookup for UnseenMachine {
+    fn find_program(&self, _: &str, _: &str, _: &str) -> Option<ProgramLocation> {
+        None
+    }
+
+    fn path_kind(&self, _: &str) -> PathKind {
+        PathKind::Missing
+    }
+
+    fn canonical_path(&self, _: &str) -> Option<String> {
+        None
+    }
+}

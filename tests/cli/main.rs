@@ -39,6 +39,7 @@ mod mistakes;
 mod packages;
 mod pause;
 mod pending_refreshes;
+mod policy;
 mod readers;
 mod record;
 mod recorded_diffs;

@@ -15,6 +15,7 @@ mod init;
 mod inputs;
 mod parsers;
 mod pause;
+mod policy;
 mod reference;
 mod state;
 mod status;
@@ -39,6 +40,10 @@ pub(crate) use inputs::{
 };
 pub(crate) use parsers::events_file;
 pub(crate) use pause::PauseArguments;
+pub(crate) use policy::{
+    PolicyCheckArguments, PolicyCommand, PolicyExplainArguments, PolicyFileArguments, PolicyPlaceArguments,
+    PolicyShowArguments, PolicyTestArguments,
+};
 pub(crate) use reference::{ExplainArguments, SchemaArguments};
 pub(crate) use state::StateArguments;
 pub(crate) use status::{StatusArguments, StatusFormat};
@@ -102,6 +107,9 @@ pub(crate) enum CliCommand {
     Timer(TimerCommand),
     /// Let the runs of timers wait, show until when they wait, or end the pause
     Pause(PauseArguments),
+    /// Check, show and test the policy about commands, or judge a command
+    #[command(subcommand)]
+    Policy(PolicyCommand),
     /// List, restore or remove backups of files
     #[command(subcommand)]
     Backup(BackupCommand),

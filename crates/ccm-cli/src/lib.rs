@@ -23,6 +23,7 @@ mod interruption;
 mod listeners;
 mod manifest;
 mod pause;
+mod policy;
 mod reactor;
 mod session;
 mod show;
@@ -84,6 +85,7 @@ pub fn main() -> process::ExitCode {
         CliCommand::Status(status) => status::run(&status, &console),
         CliCommand::Timer(command) => timer::run(&command, &console),
         CliCommand::Pause(pause) => pause::run(&pause, &console),
+        CliCommand::Policy(command) => policy::run(&command, &console),
         CliCommand::Backup(command) => backup::run(&command, &console),
         CliCommand::Facts(facts) => facts::run(&facts, &console),
         CliCommand::Hiera(HieraCommand::Parse(parse)) => hiera::run(&parse, &console),

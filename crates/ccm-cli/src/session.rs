@@ -44,6 +44,10 @@ pub(crate) fn show(notice: &Notice<'_>, console: &Console) {
         Notice::Waiting(other) => console.note(&format!("waiting for another run to end ({other})")),
         Notice::ContainerProblem(problem) => console.warning(problem),
         Notice::Container(note) => console.note(note),
+        Notice::Policy { resource, verdict, reason } => {
+            let verdict = if *verdict == "deny" { "denied" } else { "not allowed without an approval" };
+            console.warning(&format!("{resource} would be {verdict} if `guard` were not `audit`: {reason}"));
+        }
         Notice::UntrustedLedger(error) => {
             console.warning_of(error);
             console.note("`ccm apply` refuses this ledger");

@@ -8,6 +8,7 @@ use ccm_runtime::{
 };
 
 use crate::console::Console;
+use crate::policy::report_policy_error;
 use crate::reactor::signal_code;
 
 /// Hint for a ledger that a newer ccm has written. Its format has a version of its own.
@@ -29,6 +30,7 @@ pub(crate) fn report_begin_error(console: &Console, session: &Session, error: &B
     match error {
         BeginError::Cancelled(cause) => return report_wait_end(console, cause),
         BeginError::Selection(unknown) => return report_unknown_selection(console, unknown),
+        BeginError::Policy(error) => return report_policy_error(console, error, "nothing was run"),
         BeginError::Runner(error) => return report_setup_error(console, error),
         BeginError::State(error) => nothing(&[error.hint()]),
         BeginError::Lock(error) => nothing(&[match error {

@@ -11,6 +11,7 @@ use ccm_runtime::{
 
 use crate::arguments::{DocumentFormat, ValidateArguments};
 use crate::console::Console;
+use crate::policy::report_policy_error;
 use crate::{diagnostics, manifest, session, state};
 
 /// Manifest to check, or the reason why it can't be read.
@@ -115,6 +116,7 @@ fn check(arguments: &ValidateArguments, console: &Console, session: &Session, gi
             }
             code
         }
+        Err(ValidationError::Policy(error)) => report_policy_error(console, &error, ""),
         Err(ValidationError::Name(error)) => state::report_missing_name(console, &error),
         Err(error) => state::report_setup_error(console, &error),
     }

@@ -64,6 +64,7 @@ impl CliCommand {
             Self::Validate(_)
             | Self::Timer(TimerCommand::List(_) | TimerCommand::Remove(_))
             | Self::Graph(_)
+            | Self::Policy(_)
             | Self::Facts(_)
             | Self::Hiera(_)
             | Self::Eval(_)

@@ -1,0 +1,73 @@
+//! A policy as text: its settings, guard classes and rules.
+
+use ccm_model::escape_control;
+use ccm_runtime::CheckedPolicy;
+use ccm_runtime::policy::{Caller, Denial, GuardClass, Policy, PolicyRule};
+
+/// Returns the policy as text; the standard guard without a policy.
+pub(super) fn text(checked: Option<&CheckedPolicy>, all_classes: bool) -> String {
+    let standard = Policy::default();
+    let policy = checked.map_or(&standard, |checked| &checked.policy);
+    let mut text = match checked {
+        Some(checked) => format!("policy: {}\n", checked.files.join(", ")),
+        None => "policy: none; `ccm apply` is not judged, and tools can only read\n".to_owned(),
+    };
+    let workspace = policy.workspace();
+    if let Some(path) = &workspace.path {
+        let restricted = if workspace.restrict { ", and nothing outside" } else { "" };
+        text += &format!("workspace: {}{restricted}\n", escape_control(path));
+    }
+    for caller in Caller::ALL {
+        text += &format!("guard for {}: {}\n", caller.name(), policy.guard_mode(caller).as_str());
+    }
+    let classes: Vec<GuardClass> = GuardClass::all()
+        .filter(|class| all_classes || policy.class_verdict(*class, Caller::Tool).1.is_some())
+        .collect();
+    if !classes.is_empty() {
+        let width = classes.iter().map(|class| class.name().len()).max().unwrap_or_default().max(5);
+        text += &format!("\n{:width$}  tool   apply  meaning\n", "class");
+        for class in classes {
+            let verdict = |caller| policy.class_verdict(class, caller).0.name();
+            let (tool, apply) = (verdict(Caller::Tool), verdict(Caller::Apply));
+            text += &format!("{:width$}  {tool:5}  {apply:5}  {}\n", class.name(), class.description());
+        }
+    }
+    if !policy.rules().is_empty() {
+        text += "\nrules, of which the strictest that matches decides:\n";
+    }
+    for (position, rule) in policy.rules().iter().enumerate() {
+        let place = policy.location(rule.span).map(|at| format!(" ({at})")).unwrap_or_default();
+        text += &format!("  {}{place}: {}\n", policy.rule_label(position), action(rule));
+    }
+    let patterns = [("deny", policy.deny_patterns()), ("allow", policy.allow_patterns())];
+    for (verdict, pattern) in
+        patterns.into_iter().flat_map(|(verdict, all)| all.iter().map(move |one| (verdict, one)))
+    {
+        text += &format!("  pattern `{}`: {verdict}\n", escape_control(pattern.as_str()));
+    }
+    for whitelist in policy.whitelists() {
+        let commands: Vec<String> = whitelist.commands.iter().map(|entry| entry.words.join(" ")).collect();
+        text += &format!("  only these commands: {}\n", escape_control(&commands.join(", ")));
+    }
+    text
+}
+
+fn action(rule: &PolicyRule) -> String {
+    let mut parts = Vec::new();
+    match rule.action.deny {
+        Some(Denial::Final) => parts.push("deny, final".to_owned()),
+        Some(Denial::Liftable) => parts.push("deny".to_owned()),
+        None => {}
+    }
+    if !rule.action.allow.is_empty() {
+        let classes: Vec<&str> = rule.action.allow.iter().map(|class| class.name()).collect();
+        parts.push(format!("lifts {}", classes.join(", ")));
+    }
+    if rule.action.ask.is_some() {
+        parts.push("ask".to_owned());
+    }
+    if let Some(sandbox) = &rule.sandbox {
+        parts.push(format!("sandbox {}", escape_control(&sandbox.value)));
+    }
+    parts.join("; ")
+}

@@ -21,6 +21,7 @@ mod tests;
 mod variables;
 mod words;
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -382,7 +383,7 @@ impl CommandContext {
 }
 
 /// Returns the positions of commands whose output is their words, and becomes a part of another command.
-fn printed(reading: &ShellReading) -> Vec<usize> {
+fn printed(reading: &ShellReading) -> BTreeSet<usize> {
     let words = reading.commands.iter().flat_map(|command| {
         let values = command.assignments.iter().filter_map(|assignment| assignment.value.as_ref());
         let targets = command.redirections.iter().map(|redirection| &redirection.target);

@@ -285,4 +285,14 @@ mod tests {
         }
         assert_eq!(GuardClass::Power.default_verdict(Caller::Apply), Verdict::Ask);
     }
+
+    #[test]
+    fn documentation_lists_every_class() {
+        let documentation = include_str!("../../../docs/guard.md");
+        for row in &ROWS {
+            let (tool, apply) = (row.tool.name(), row.apply.name());
+            let line = format!("| `{}` | {tool} | {apply} | {} |\n", row.name, row.description);
+            assert!(documentation.contains(&line), "{line}");
+        }
+    }
 }

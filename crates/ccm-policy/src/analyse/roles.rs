@@ -20,6 +20,7 @@ impl Analyser<'_> {
             Role::Read
             | Role::Write
             | Role::Delete
+            | Role::Move
             | Role::DeleteTree
             | Role::Directory
             | Role::ExtractDirectory
@@ -99,6 +100,10 @@ impl Analyser<'_> {
                     is_forced: call.parsed.has(&["-f", "--force"]),
                 };
                 self.delete_path(index, word, how, &call.context);
+            }
+            Role::Move => {
+                self.read_path(index, word, &call.context);
+                self.delete_path(index, word, Deletion::default(), &call.context);
             }
             Role::DeleteTree => {
                 if self.is_remote(call, word) {

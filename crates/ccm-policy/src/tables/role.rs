@@ -13,6 +13,8 @@ pub(crate) enum Role {
     Write,
     /// File that is deleted.
     Delete,
+    /// Path that is moved away.
+    Move,
     /// Directory that is deleted with all that is in it.
     DeleteTree,
     /// Directory in which the program works from here on.
@@ -81,11 +83,12 @@ pub(crate) enum Role {
     Device,
 }
 
-const NAMES: [(&str, Role); 37] = [
+const NAMES: [(&str, Role); 38] = [
     ("text", Role::Text),
     ("read", Role::Read),
     ("write", Role::Write),
     ("delete", Role::Delete),
+    ("move", Role::Move),
     ("delete_tree", Role::DeleteTree),
     ("directory", Role::Directory),
     ("extract_directory", Role::ExtractDirectory),

@@ -1,0 +1,187 @@
+//! Parts of an analysis: commands, effects, options, and the limits.
+
+use ccm_policy::testing::FakeMachine;
+use ccm_policy::{
+    Analysis, AnalysisLimits, Caller, GuardClass, PathKind, Request, RequestInput, Verdict, Workspace,
+    analyse,
+};
+use ccm_shell::ShellDialect;
+
+fn request(command: &str) -> Request {
+    let mut request = Request::text(command, ShellDialect::Sh, "/w");
+    request.environment =
+        vec![("HOME".to_owned(), "/home/agent".to_owned()), ("PATH".to_owned(), "/usr/bin:/bin".to_owned())];
+    request
+}
+
+fn analysed(command: &str) -> Analysis {
+    analyse(&request(command), &FakeMachine::debian(), &AnalysisLimits::default())
+}
+
+/// Returns the effects of all commands but starting them.
+fn effects(command: &str) -> Vec<String> {
+    let analysis = analysed(command);
+    let effects = analysis.commands.iter().flat_map(|command| &command.effects);
+    effects.map(ToString::to_string).filter(|effect| !effect.starts_with("run: ")).collect()
+}
+
+#[test]
+fn effects_have_their_objects() {
+    for (command, expected) in [
+        ("cp a sub/../b", &["read: /w/a", "write: /w/b"][..]),
+        ("cd sub && cat x > ../y", &["read: /w/sub/x", "write: /w/y"]),
+        ("rm -rf build", &["delete: recursive forced /w/build"]),
+        ("rm \"$X\"", &["delete"]),
+        ("cat src/*.c", &["read: /w/src…"]),
+        ("echo x >> ~/log", &["write: /home/agent/log"]),
+        ("systemctl restart nginx.service app", &["service: restart nginx", "service: restart app"]),
+        ("apt-get -y install nginx", &["package: install nginx"]),
+        ("git -C sub push origin main", &["read: /w/sub", "publish: push origin", "publish: push main"]),
+        ("kill -9 42", &["signal: 42"]),
+        ("curl -s https://x.example/a", &["network: x.example", "network"]),
+        ("python3 -c x", &["code: inline python3"]),
+        ("sh x.sh", &["code: file /w/x.sh", "read: /w/x.sh"]),
+        ("tar -C out -xf a.tgz", &["write: /w/out", "read: /w/out/a.tgz"]),
+        ("env -C sub cat f", &["read: /w/sub", "read: /w/sub/f"]),
+        ("find src -name x -exec cat {} +", &["read: /w/src", "read: /w/src…"]),
+        ("sort -uo out in", &["write: /w/out", "read: /w/in"]),
+        ("rm -r 'x y'", &["delete: recursive /w/x y"]),
+    ] {
+        assert_eq!(effects(command), expected, "{command}");
+    }
+}
+
+#[test]
+fn commands_within_commands_have_a_parent() {
+    let analysis = analysed("env FOO=1 timeout 5 sh -c 'cat x | wc -l'; ls");
+    let commands: Vec<(String, Option<usize>)> =
+        analysis.commands.iter().map(|command| (command.shown(), command.parent)).collect();
+    assert_eq!(
+        commands,
+        [
+            ("env FOO=1 timeout 5 sh -c cat x | wc -l".to_owned(), None),
+            ("timeout 5 sh -c cat x | wc -l".to_owned(), Some(0)),
+            ("sh -c cat x | wc -l".to_owned(), Some(1)),
+            ("cat x".to_owned(), Some(2)),
+            ("wc -l".to_owned(), Some(2)),
+            ("ls".to_owned(), None),
+        ]
+    );
+    let ls = analysis.commands.last().unwrap();
+    assert_eq!(ls.base_name(), Some("ls"));
+    assert!(ls.program.as_ref().unwrap().location.as_ref().unwrap().is_trusted);
+}
+
+#[test]
+fn options_and_operands_are_told_apart() {
+    let analysis = analysed("git -C sub push --force -o x origin \"feature-$X\"");
+    let command = &analysis.commands[0];
+    let options: Vec<String> = command
+        .options
+        .iter()
+        .map(|option| {
+            let value = option.value.as_ref().map(|value| format!("={}", value.shown)).unwrap_or_default();
+            format!("{}{value} {}", option.name, option.other_names.join(" ")).trim_end().to_owned()
+        })
+        .collect();
+    assert_eq!(options, ["-C=sub", "--force", "-o=x --push-option"]);
+    let operands: Vec<(&str, bool)> =
+        command.operands.iter().map(|operand| (&*operand.shown, operand.is_known)).collect();
+    assert_eq!(operands, [("push", true), ("origin", true), ("feature-$X", false)]);
+}
+
+#[test]
+fn words_without_a_shell_are_judged_as_they_are() {
+    let machine = FakeMachine::debian();
+    let verdict = |words: &[&str]| {
+        let request = Request::words(words.iter().copied(), "/w");
+        analyse(&request, &machine, &AnalysisLimits::default()).default_verdict(Caller::Tool)
+    };
+    assert_eq!(verdict(&["echo", "$(rm -rf /srv)", ";", "reboot"]), Verdict::Allow);
+    assert_eq!(verdict(&["rm", "-rf", "/srv"]), Verdict::Deny);
+    assert_eq!(verdict(&["rm", "-rf", "build"]), Verdict::Ask);
+    assert_eq!(verdict(&["sh", "-c", "rm -rf /srv"]), Verdict::Deny);
+    assert_eq!(verdict(&["rm", "-rf", "~"]), Verdict::Ask);
+    let request = Request::words(["ls", "a\u{202e}b"], "/w");
+    let hidden = analyse(&request, &machine, &AnalysisLimits::default()).unreadable.unwrap();
+    assert_eq!(hidden.class, GuardClass::Hidden);
+    assert_eq!(&request.shown_text()[hidden.span.range()], "\u{202e}");
+}
+
+#[test]
+fn added_variables_and_input_are_judged() {
+    let machine = FakeMachine::debian();
+    let mut request = Request::words(["sh"], "/w");
+    let verdict = |request: &Request| {
+        analyse(request, &machine, &AnalysisLimits::default()).default_verdict(Caller::Tool)
+    };
+    assert_eq!(verdict(&request), Verdict::Allow);
+    request.input = RequestInput::Text("ls; rm -rf /srv".to_owned());
+    assert_eq!(verdict(&request), Verdict::Deny);
+    request.input = RequestInput::Text("ls".to_owned());
+    assert_eq!(verdict(&request), Verdict::Allow);
+    request.input = RequestInput::Unknown;
+    assert_eq!(verdict(&request), Verdict::Deny);
+    request = Request::words(["ls"], "/w");
+    request.added_variables = vec![("LD_PRELOAD".to_owned(), "./x.so".to_owned())];
+    assert_eq!(verdict(&request), Verdict::Ask);
+    request.added_variables = vec![("FOO".to_owned(), "1".to_owned())];
+    assert_eq!(verdict(&request), Verdict::Allow);
+}
+
+#[test]
+fn links_are_followed_where_something_is_written() {
+    let machine = FakeMachine::debian()
+        .with_link("/w/out", "/etc")
+        .with_link("/w/disk", "/dev/sda")
+        .with("/w/src", PathKind::Directory);
+    let verdict = |command: &str, is_restricted| {
+        let mut request = request(command);
+        request.workspace = Some(Workspace { path: "/w".to_owned(), is_restricted });
+        analyse(&request, &machine, &AnalysisLimits::default()).default_verdict(Caller::Tool)
+    };
+    assert_eq!(verdict("echo x > out/passwd", false), Verdict::Deny);
+    assert_eq!(verdict("rm -rf out/passwd", false), Verdict::Deny);
+    assert_eq!(verdict("echo x > disk", false), Verdict::Deny);
+    assert_eq!(verdict("cat disk", false), Verdict::Deny);
+    assert_eq!(verdict("cat out/passwd", true), Verdict::Allow);
+    assert_eq!(verdict("echo x > src/f", true), Verdict::Allow);
+}
+
+#[test]
+fn spans_are_places_in_the_text() {
+    let text = "ls\nenv rm -rf /srv > log";
+    let analysis = analysed(text);
+    let finding = analysis.commands.iter().flat_map(|command| &command.findings).next().unwrap();
+    assert_eq!(&text[finding.span.range()], "/srv");
+    let text = "echo a; sh -c 'ls; rm -rf /srv'";
+    let analysis = analysed(text);
+    let finding = analysis.commands.iter().flat_map(|command| &command.findings).next().unwrap();
+    assert_eq!(&text[finding.span.range()], "'ls; rm -rf /srv'");
+}
+
+#[test]
+fn more_than_the_limits_is_unreadable() {
+    let machine = FakeMachine::debian();
+    let limits = AnalysisLimits { depth: 4, commands: 10, effects: 20 };
+    let mut tight = Vec::new();
+    for command in
+        ["env ".repeat(6) + "ls", "ls; ".repeat(11), "cat ".to_owned() + &"x y z ".repeat(30) + "; ls a"]
+    {
+        let distinct: String = command
+            .split(' ')
+            .enumerate()
+            .map(
+                |(n, word)| {
+                    if matches!(word, "x" | "y" | "z") { format!("{word}{n} ") } else { format!("{word} ") }
+                },
+            )
+            .collect();
+        let analysis = analyse(&request(&distinct), &machine, &limits);
+        assert!(analysis.commands.len() <= 10);
+        tight.push(analysis.unreadable.map(|reason| reason.class));
+    }
+    assert_eq!(tight, [Some(GuardClass::Unreadable); 3]);
+    let nested = "env ".repeat(40) + "ls";
+    assert_eq!(analysed(&nested).default_verdict(Caller::Tool), Verdict::Deny);
+}

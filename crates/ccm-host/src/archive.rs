@@ -1,29 +1,22 @@
 //! Extraction of archives that nobody vouches for. What is in an archive is written to a fresh directory, and only
 //! moved to its place when all of it was found to be harmless.
 
-#[cfg(feature = "archive")]
 mod decompression;
 mod entry;
 mod error;
 mod format;
-#[cfg(feature = "archive")]
 mod placement;
-#[cfg(feature = "archive")]
 mod staging;
-#[cfg(feature = "archive")]
 mod stop;
-#[cfg(feature = "archive")]
 mod tar;
-#[cfg(feature = "archive")]
 mod unpack;
-#[cfg(feature = "archive")]
 mod zip;
 
 use std::fs::File;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::command::Cancellation;
+use crate::command::{Cancellation, CancellationLevel};
 
 pub use entry::EntryError;
 pub use error::ExtractError;
@@ -79,13 +72,10 @@ pub struct Extracted {
 ///
 /// Existing files are replaced one by one, in one step each; existing directories are kept. A cancellation or the
 /// time limit ends the extraction, unless files are already being moved into place.
-#[cfg(feature = "archive")]
 pub async fn extract(
     request: ExtractRequest,
     cancellation: &Cancellation,
 ) -> Result<Extracted, ExtractError> {
-    use crate::command::CancellationLevel;
-
     let stop = stop::Stop::after(request.timeout);
     let (sender, mut result) = tokio::sync::oneshot::channel();
     let thread = std::thread::Builder::new().name("extraction".to_owned());
@@ -99,16 +89,13 @@ pub async fn extract(
     let _stop_on_drop = stop.on_drop();
     tokio::select! {
         biased;
-        result = &mut result => return result.unwrap_or(Err(ExtractError::Cancelled)),
+        result = &mut result => return result.unwrap_or_else(|_| Err(lost_thread())),
         () = cancellation.reached(CancellationLevel::Stop) => stop.cancel(),
     }
     // The thread removes what it has written.
-    result.await.unwrap_or(Err(ExtractError::Cancelled))
+    result.await.unwrap_or_else(|_| Err(lost_thread()))
 }
 
-/// Returns an error: this program was built without archives.
-#[cfg(not(feature = "archive"))]
-#[expect(clippy::unused_async, reason = "it is called like the other one")]
-pub async fn extract(request: ExtractRequest, _: &Cancellation) -> Result<Extracted, ExtractError> {
-    Err(ExtractError::Unavailable { path: request.path })
+fn lost_thread() -> ExtractError {
+    ExtractError::Thread(std::io::ErrorKind::BrokenPipe.into())
 }

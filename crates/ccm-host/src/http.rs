@@ -1,26 +1,22 @@
 //! Downloads by HTTP. They run on a thread of their own, so that a silent server or a slow disk holds up nothing
 //! but the download itself.
 
-#[cfg(feature = "http")]
 mod connection;
 mod error;
 mod proxy;
-#[cfg(feature = "http")]
 mod response;
-#[cfg(feature = "http")]
 mod sink;
-#[cfg(feature = "http")]
 mod tls;
-#[cfg(feature = "http")]
 mod transfer;
 mod url;
 
 use std::fmt;
 use std::fs::File;
+use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::command::Cancellation;
+use crate::command::{Cancellation, CancellationLevel};
 
 pub use error::HttpError;
 pub use proxy::ProxySettings;
@@ -97,15 +93,12 @@ impl HttpRequest {
 
 /// Downloads a file to an open, empty one. A cancellation ends the download at once, and so does dropping the
 /// future; the file then holds a part.
-#[cfg(feature = "http")]
 pub async fn download(
     request: HttpRequest,
     file: File,
     cancellation: &Cancellation,
     on_progress: OnProgress,
 ) -> Result<Downloaded, HttpError> {
-    use crate::command::CancellationLevel;
-
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let (sender, result) = tokio::sync::oneshot::channel();
     let thread = std::thread::Builder::new().name("download".to_owned());
@@ -117,20 +110,8 @@ pub async fn download(
     let ended = tokio::select! {
         biased;
         () = cancellation.reached(CancellationLevel::Stop) => Err(HttpError::Cancelled),
-        result = result => result.unwrap_or(Err(HttpError::Cancelled)),
+        result = result => result.unwrap_or_else(|_| Err(HttpError::Thread(io::ErrorKind::BrokenPipe.into()))),
     };
     drop(stop);
     ended
-}
-
-/// Returns an error: this program was built without downloads.
-#[cfg(not(feature = "http"))]
-#[expect(clippy::unused_async, reason = "it is called like the other one")]
-pub async fn download(
-    request: HttpRequest,
-    _file: File,
-    _cancellation: &Cancellation,
-    _on_progress: OnProgress,
-) -> Result<Downloaded, HttpError> {
-    Err(HttpError::Unavailable { url: request.url })
 }

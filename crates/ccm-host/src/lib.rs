@@ -58,6 +58,7 @@
 )]
 
 mod account;
+#[cfg(feature = "archive")]
 mod archive;
 mod clock;
 mod command;
@@ -66,6 +67,7 @@ mod credentials;
 mod environment;
 mod executor;
 mod files;
+#[cfg(feature = "http")]
 mod http;
 pub mod launcher;
 mod local_time;
@@ -83,6 +85,7 @@ pub mod state;
 mod trusted;
 
 pub use account::{Account, AccountError, Identity};
+#[cfg(feature = "archive")]
 pub use archive::{
     ArchiveFormat, EntryError, ExtractError, ExtractRequest, Extracted, MAX_ARCHIVE_ENTRIES,
     MAX_ARCHIVE_RATIO, extract,
@@ -114,6 +117,7 @@ pub use files::{
     backup_stem, create_file, files_below, is_temp_path, is_transient, open_file, read_at_most, read_beneath,
     sha256, slug, unescape, walk_order,
 };
+#[cfg(feature = "http")]
 pub use http::{
     Downloaded, HeaderField, HttpCredentials, HttpError, HttpRequest, HttpUrl, IDLE_TIMEOUT, OnProgress,
     ProxySettings, UrlError, download,

@@ -1,21 +1,16 @@
 //! Entries of archives, and what makes one of them unacceptable.
 
-#[cfg(feature = "archive")]
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Maximum number of parts of a name.
-#[cfg(feature = "archive")]
 const MAX_DEPTH: usize = 100;
 
 /// Maximum length of a name or of the text of a link, as in the kernel.
-#[cfg(feature = "archive")]
 pub(super) const MAX_PATH: usize = 4096;
 
-#[cfg(feature = "archive")]
 const SET_ID: u32 = 0o6000;
 
 /// Permissions that remain: nobody but the owner may write.
-#[cfg(feature = "archive")]
 const PERMITTED: u32 = 0o755;
 
 /// Reason why an entry of an archive is refused.
@@ -82,7 +77,6 @@ pub enum EntryError {
 }
 
 /// Kind of an entry.
-#[cfg(feature = "archive")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum EntryKind {
     File {
@@ -96,7 +90,6 @@ pub(super) enum EntryKind {
 }
 
 /// Entry as the archive describes it; nothing is checked.
-#[cfg(feature = "archive")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
     pub name: Vec<u8>,
@@ -107,7 +100,6 @@ pub(super) struct Entry {
     pub modified: Option<u64>,
 }
 
-#[cfg(feature = "archive")]
 impl Entry {
     /// Returns the permissions of a new file or directory.
     pub(super) fn permissions(&self) -> Result<u32, EntryError> {
@@ -128,7 +120,6 @@ impl Entry {
 }
 
 /// Returns the parts of a name. Parts that stay where they are, such as `.`, are left out.
-#[cfg(feature = "archive")]
 pub(super) fn parts_of(name: &[u8]) -> Result<Vec<&str>, EntryError> {
     let name = str::from_utf8(name).map_err(|_| EntryError::NotUtf8)?;
     if name.is_empty() {
@@ -152,7 +143,6 @@ pub(super) fn parts_of(name: &[u8]) -> Result<Vec<&str>, EntryError> {
 
 /// Checks the text of a link in a directory of the given depth. `..` is only allowed at its beginning: after a
 /// name it could start from wherever another link leads to.
-#[cfg(feature = "archive")]
 pub(super) fn check_link(text: &[u8], depth: usize) -> Result<&str, EntryError> {
     let text = str::from_utf8(text).map_err(|_| EntryError::NotUtf8)?;
     if text.is_empty() || text.len() >= MAX_PATH {
@@ -175,7 +165,7 @@ pub(super) fn check_link(text: &[u8], depth: usize) -> Result<&str, EntryError> 
     Ok(text)
 }
 
-#[cfg(all(test, feature = "archive"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

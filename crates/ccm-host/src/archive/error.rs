@@ -11,12 +11,6 @@ use crate::files::FileError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExtractError {
-    /// This program was built without archives.
-    #[error("\"{}\" can't be extracted: ccm was built without archives", .path.display())]
-    Unavailable {
-        /// Path of the archive.
-        path: PathBuf,
-    },
     /// The archive can't be read, or is damaged, or is of another format.
     #[error("\"{}\" can't be read as an archive", .path.display())]
     Read {
@@ -93,7 +87,6 @@ impl ExtractError {
     /// Returns advice on what to do.
     pub fn hint(&self) -> Option<&'static str> {
         Some(match self {
-            Self::Unavailable { .. } => "use a build with the feature `archive`",
             Self::Read { .. } => "check that the file is complete, and that its name ends like its format",
             Self::Entry { problem: EntryError::NotUtf8, .. } => "pack the archive again with names in UTF-8",
             Self::Entry { problem: EntryError::Encrypted | EntryError::Method, .. } => {

@@ -15,7 +15,7 @@ use super::unpack::{Receiver, refused};
 use super::{EntryError, ExtractError, MAX_ARCHIVE_ENTRIES};
 
 /// Maximum size of the central directory.
-const MAX_DIRECTORY: u64 = 256 << 20;
+const MAX_DIRECTORY: u64 = 64 << 20;
 
 const END: [u8; 4] = *b"PK\x05\x06";
 const END64: [u8; 4] = *b"PK\x06\x06";

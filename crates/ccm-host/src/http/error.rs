@@ -10,12 +10,6 @@ use super::HttpUrl;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HttpError {
-    /// This program was built without downloads.
-    #[error("{url} can't be downloaded: ccm was built without downloads")]
-    Unavailable {
-        /// The address.
-        url: HttpUrl,
-    },
     /// A variable that names a proxy is not valid.
     #[error("the variable `{variable}` names no proxy that can be used: {reason}")]
     ProxyVariable {
@@ -158,7 +152,6 @@ impl HttpError {
     /// Returns advice on what to do.
     pub fn hint(&self) -> Option<&'static str> {
         Some(match self {
-            Self::Unavailable { .. } => "use a build with the feature `archive`",
             Self::ProxyVariable { .. } => "set the variable to a value like `http://proxy.example.com:3128`",
             Self::Lookup { .. } => "check the name of the host, and the name servers of this machine",
             Self::Connect { .. } => {

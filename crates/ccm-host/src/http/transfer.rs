@@ -143,9 +143,6 @@ impl<'r> Transfer<'r> {
                 self.total = content_length(&head.headers);
             }
             StatusCode::RANGE_NOT_SATISFIABLE if received > 0 => {
-                // The file has become shorter. The next request is for the whole file.
-                self.sink.restart()?;
-                self.validator = None;
                 return Err(answer_error("the file changed during the transfer"));
             }
             status => return Err(HttpError::Status { url, status: in_words(status), code: status.as_u16() }),

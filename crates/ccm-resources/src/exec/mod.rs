@@ -38,7 +38,9 @@ use posix::POSIX;
 use properties::ExecProperties;
 use shell::SHELL;
 
+#[cfg(feature = "archive")]
 pub(crate) use sandbox::ByteCount;
+#[cfg(feature = "archive")]
 pub(crate) use values::Timeout;
 
 #[derive(Debug)]

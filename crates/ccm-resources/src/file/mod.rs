@@ -28,8 +28,12 @@ pub(crate) use decide::mount_point;
 pub(crate) use diff::{
     ChangedContent, DiffScope, MAX_CONTENT, MAX_COUNTED, count_changed_lines, hidden_lines,
 };
+#[cfg(feature = "archive")]
 pub(crate) use parents::{make as make_parents, missing as missing_parents, note as parents_note};
-pub(crate) use posix::{back_up, failure as file_failure, mark_secret, number as principal};
+#[cfg(feature = "archive")]
+pub(crate) use posix::number as principal;
+pub(crate) use posix::{back_up, failure as file_failure, mark_secret};
+#[cfg(feature = "archive")]
 pub(crate) use state::mode;
 pub(crate) use values::FileMode;
 

@@ -128,13 +128,14 @@ impl ApplyContext {
                 }
                 runs.clear();
             }
-            match is_read {
-                Some(is_read) => is_read,
-                None => tokio::select! {
+            if let Some(is_read) = is_read {
+                is_read
+            } else {
+                tokio::select! {
                     biased;
                     () = all_is_read => true,
                     () = gives_up => false,
-                },
+                }
             }
         };
         if is_read {

@@ -70,7 +70,7 @@ impl Redactor {
 
     /// Returns `true` if bytes contain a value.
     pub fn finds(&self, bytes: &[u8]) -> bool {
-        self.index().finds(self.limit, bytes)
+        !self.is_empty() && self.index().finds(self.limit, bytes)
     }
 
     /// Returns the ranges of the values in bytes, in order. Ranges that overlap are united.

@@ -63,8 +63,8 @@ fn run(directory: &Path, text: &str, programs: Option<Vec<PathBuf>>) -> Option<F
         sandbox: Some(Sandbox { programs, ..Sandbox::new(directory) }),
         ..Command::new("/bin/dash")
     };
-    let launcher = std::env::var_os("CCM_TEST_BINARY")
-        .map_or_else(|| env!("CARGO_BIN_EXE_ccm").into(), std::path::PathBuf::from);
+    let launcher =
+        std::env::var_os("CCM_TEST_BINARY").map_or_else(|| env!("CARGO_BIN_EXE_ccm").into(), PathBuf::from);
     let runner = SystemRunner::new().expect("a runner").with_launcher(launcher);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let never = Cancellation::never();

@@ -134,6 +134,13 @@ async fn exit_code(
             Some(failure) => Err(failure.with_hint("use `command -v NAME` to test for a program")),
             None => Ok(GuardEnd::Exited { code: 127, stderr: last_error(exec, &finished) }),
         },
+        // The code of a shell for a program that could not be executed.
+        Exit::Code(126)
+            if finished.enforced.as_ref().is_some_and(|enforced| !enforced.programs.is_empty()) =>
+        {
+            let failure = with_output("it exited with 126: a program could not be executed".to_owned());
+            Err(failure.with_hint("add the program that was refused to `programs` of the sandbox"))
+        }
         Exit::Code(code) => Ok(GuardEnd::Exited { code: *code, stderr: last_error(exec, &finished) }),
         Exit::Signal { name, .. } => Err(with_output(format!("it was killed by {name}"))),
         Exit::TimedOut { after } => {

@@ -158,9 +158,11 @@ fn analysed(
     let not_analysed = |span, message: String, hint: Option<String>| NotAnalysed {
         // Messages may quote the text.
         message: if is_sensitive {
-            "the programs of this text are not known, as `programs: analysed` needs them".to_owned()
+            "the programs of this text, which `programs: analysed` allows, can't be determined".to_owned()
         } else {
-            format!("the programs of this text are not known, as `programs: analysed` needs them: {message}")
+            format!(
+                "the programs of this text, which `programs: analysed` allows, can't be determined: {message}"
+            )
         },
         hint: hint.filter(|_| !is_sensitive).unwrap_or_else(|| LIST_THEM.to_owned()),
         span,

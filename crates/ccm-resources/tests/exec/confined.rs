@@ -462,3 +462,18 @@ fn failure_of_a_refused_program_names_the_property() {
         assert_eq!(failure(&transaction).hints, hints);
     }
 }
+
+#[test]
+fn a_guard_whose_program_is_refused_does_not_decide() {
+    let machine = machine();
+    let enforced = Some(Enforced { programs: vec![Means::Landlock], ..Enforced::default() });
+    let finished = printed(Exit::Code(126), "", "/bin/sh: 1: rm: Permission denied\n");
+    machine.runner.answer_with("guard", ccm_host::Finished { enforced, ..finished });
+    let properties = [("sandbox", "{programs=[ls]}"), ("unless", "guard")];
+    let transaction = machine.apply(exec("true", &properties));
+    assert_eq!(
+        failure(&transaction).chain,
+        ["`unless` `guard` failed to run", "it exited with 126: a program could not be executed"]
+    );
+    assert_eq!(machine.runner.lines(), ["guard"]);
+}

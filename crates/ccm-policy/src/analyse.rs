@@ -21,6 +21,7 @@ mod tests;
 mod variables;
 mod words;
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
@@ -257,9 +258,9 @@ impl<'a> Analyser<'a> {
 
     /// Judges a command of a text: its words, and what the shell itself does for the command.
     fn shell_command(&mut self, command: &ShellCommand, reading: &ShellReading, context: &CommandContext) {
-        let words: Vec<ShellWord> = match context.span {
+        let words: Cow<'_, [ShellWord]> = match context.span {
             Some(span) => command.words.iter().map(|word| ShellWord { span, ..word.clone() }).collect(),
-            None => command.words.clone(),
+            None => Cow::Borrowed(&command.words),
         };
         let span = context.span.unwrap_or(command.span);
         let inner = CommandContext { span: context.span, ..context.clone() };

@@ -175,7 +175,7 @@ impl ParsedArguments {
         }
         for (at, letter) in prefix.char_indices().skip(1) {
             let name = format!("-{letter}");
-            let Some(spec) = table.iter().find(|spec| spec.has_name(&name)) else {
+            let Some(spec) = table.iter().find(|spec| spec.has_letter(letter)) else {
                 self.push(&name, None, None);
                 continue;
             };

@@ -68,13 +68,12 @@ impl Analyser<'_> {
             }
             does.extend(&change.does);
         }
-        let given = parsed.operands.clone();
         let mut call = Call {
             index,
             name: &name,
             parsed: &parsed,
             commands,
-            operands: &given,
+            operands: &parsed.operands,
             context: context.clone(),
             objects: Vec::new(),
             has_code: false,
@@ -141,9 +140,9 @@ impl Analyser<'_> {
                 syntax = next.syntax;
             }
             let stops = next.syntax == ProgramSyntax::Posix || has_subcommands(next);
-            let inner = parsed.operands.get(1..).unwrap_or_default().to_vec();
             self.record(index, std::iter::once(first));
-            let further = arguments::parse(&inner, &table, syntax, stops);
+            let inner = parsed.operands.get(1..).unwrap_or_default();
+            let further = arguments::parse(inner, &table, syntax, stops);
             parsed.options.extend(further.options);
             parsed.operands = further.operands;
             parsed.before_dashes = further.before_dashes;

@@ -71,7 +71,7 @@ pub(super) fn resolve(word: &ShellWord, directories: &Arc<ShellDirectories>) -> 
         return vec![ResolvedPath { path: None, is_partial, is_pattern }];
     }
     let resolved = |directory: &str| {
-        let path = normal(&joined(directory, base));
+        let path = normal(joined(directory, base));
         ResolvedPath { path: Some(path), is_partial, is_pattern }
     };
     if base.starts_with('/') {
@@ -91,22 +91,26 @@ pub(super) fn resolve(word: &ShellWord, directories: &Arc<ShellDirectories>) -> 
 
 /// Joins a path to a directory, and removes `.` and `..`.
 pub(super) fn joined(directory: &str, path: &str) -> String {
-    let mut parts: Vec<&str> = Vec::new();
     let base = if path.starts_with('/') { "" } else { directory };
+    let mut joined = String::with_capacity(base.len() + path.len() + 2);
     for part in base.split('/').chain(path.split('/')) {
         match part {
             "" | "." => {}
-            ".." => {
-                parts.pop();
+            ".." => joined.truncate(joined.rfind('/').unwrap_or_default()),
+            part => {
+                joined.push('/');
+                joined += part;
             }
-            part => parts.push(part),
         }
     }
-    format!("/{}", parts.join("/"))
+    if joined.is_empty() {
+        joined.push('/');
+    }
+    joined
 }
 
 /// Replaces other names of the root, such as `/proc/self/root`.
-fn normal(path: &str) -> String {
+fn normal(path: String) -> String {
     let mut parts = path.split('/').skip(1);
     if parts.next() == Some("proc") {
         let process = parts.next().unwrap_or_default();
@@ -114,10 +118,10 @@ fn normal(path: &str) -> String {
             matches!(process, "self" | "thread-self") || process.bytes().all(|b| b.is_ascii_digit());
         if is_process && parts.next() == Some("root") {
             let rest: Vec<&str> = parts.collect();
-            return normal(&format!("/{}", rest.join("/")));
+            return normal(format!("/{}", rest.join("/")));
         }
     }
-    path.to_owned()
+    path
 }
 
 fn decode_percent(text: &str) -> String {
@@ -281,6 +285,9 @@ pub(super) fn secret_of_pattern(word: &ShellWord, directory: &str, home: Option<
 
 /// Returns `true` if a pattern may match a name. A bracket stands for any character.
 fn may_match(pattern: &str, name: &str) -> bool {
+    if !pattern.contains(['*', '?', '[']) {
+        return pattern == name;
+    }
     let pattern: Vec<char> = pattern.chars().collect();
     let name: Vec<char> = name.chars().collect();
     if name.first() == Some(&'.') && pattern.first().is_some_and(|first| *first != '.') {
@@ -431,9 +438,9 @@ mod tests {
 
     #[test]
     fn names_of_the_root_are_resolved() {
-        assert_eq!(normal("/proc/self/root/etc/passwd"), "/etc/passwd");
-        assert_eq!(normal("/proc/1/root/proc/2/root/x"), "/x");
-        assert_eq!(normal("/proc/self/status"), "/proc/self/status");
+        assert_eq!(normal("/proc/self/root/etc/passwd".to_owned()), "/etc/passwd");
+        assert_eq!(normal("/proc/1/root/proc/2/root/x".to_owned()), "/x");
+        assert_eq!(normal("/proc/self/status".to_owned()), "/proc/self/status");
         assert!(is_within("/w/x", "/w") && !is_within("/w2/x", "/w") && is_within("/x", "/"));
     }
 }

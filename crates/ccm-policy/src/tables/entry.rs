@@ -202,6 +202,13 @@ impl ProgramEntry {
 }
 
 impl OptionSpec {
+    /// Returns `true` if a name is a dash and this letter.
+    pub(crate) fn has_letter(&self, letter: char) -> bool {
+        self.names.iter().any(|name| {
+            name.len() == 1 + letter.len_utf8() && name.starts_with('-') && name.ends_with(letter)
+        })
+    }
+
     pub(crate) fn has_name(&self, name: &str) -> bool {
         self.names.iter().any(|known| **known == *name)
     }

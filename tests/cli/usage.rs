@@ -55,6 +55,14 @@ fn help_lists_the_options_of_each_command() {
             "--check --max-age --pending --manifest V Output --output Record --state-dir".into(),
         ),
         ("pause", "[OPTIONS]", "--for --reason --end V Output --output Record --state-dir".into()),
+        ("policy check", "[OPTIONS]", "--policy V".into()),
+        ("policy show", "[OPTIONS]", "--policy --classes V".into()),
+        (
+            "policy explain",
+            "[OPTIONS] [COMMAND]...",
+            "--shell --dialect --caller --policy --workspace --restrict --cwd --home --user V Output --json --batch"
+                .into(),
+        ),
         ("backup list", "[OPTIONS] [PATH]", "V Output --output Record --state-dir".into()),
         ("schema", "[OPTIONS]", "--events V".into()),
         (
@@ -197,6 +205,9 @@ fn examples_and_documentation_are_at_the_end_of_the_help() {
         "history",
         "status",
         "pause",
+        "policy check",
+        "policy explain",
+        "policy test",
         "hiera parse",
         "eval",
         "facts",

@@ -125,7 +125,7 @@ pub(crate) struct PolicyPlaceArguments {
 #[command(after_help = EXPLAIN_EXAMPLES)]
 pub(crate) struct PolicyExplainArguments {
     /// Command to judge: one word is a text for a shell, several are a program and its arguments
-    #[arg(value_name = "COMMAND", trailing_var_arg = true, required_unless_present_any = ["shell", "batch"])]
+    #[arg(value_name = "COMMAND", num_args = 0.., required_unless_present_any = ["shell", "batch"])]
     pub command: Vec<String>,
 
     /// Judge this text for a shell

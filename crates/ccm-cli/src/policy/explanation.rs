@@ -6,7 +6,7 @@ use ccm_runtime::policy::{
 };
 
 /// Maximum width of a column; a longer text is followed by a new line.
-const MAX_WIDTH: usize = 40;
+const MAX_WIDTH: usize = 60;
 
 /// Returns the table, and what an approval would need.
 pub(super) fn text(policy: &Policy, explained: &ExplainedCommand) -> String {

@@ -24,6 +24,8 @@ pub(crate) struct PolicyGate<'s> {
     session: &'s Session,
     policy: &'s Policy,
     values: RunValues<'s>,
+    /// Names of the variables that every command has.
+    base_variables: OnceCell<Vec<String>>,
 }
 
 /// Values for conditions of rules during a run.
@@ -37,7 +39,7 @@ struct RunValues<'s> {
 impl<'s> PolicyGate<'s> {
     pub(crate) fn new(session: &'s Session, policy: &'s Policy, commands: &'s dyn Commands) -> Self {
         let values = RunValues { session, commands, user: OnceCell::new(), facts: OnceCell::new() };
-        Self { session, policy, values }
+        Self { session, policy, values, base_variables: OnceCell::new() }
     }
 
     /// Returns the verdict for the engine. Under `guard: audit`, a refusal is only reported.
@@ -71,7 +73,10 @@ impl<'s> PolicyGate<'s> {
         if command.origin == CommandOrigin::Ccm {
             return GateVerdict::Allow;
         }
-        let analysis = analysis_of(self.policy, command);
+        let base = self.base_variables.get_or_init(|| {
+            self.values.commands.base_environment().into_iter().map(|(name, _)| name).collect()
+        });
+        let analysis = analysis_of(self.policy, command, base);
         let decision = self.policy.decide(&analysis, Caller::Apply, &self.values);
         self.verdict(&request.resource.id().to_string(), &decision, &analysis, command.sensitive)
     }
@@ -137,8 +142,8 @@ fn effect(claim: &ccm_model::Claim<'_>) -> Option<Effect> {
     }
 }
 
-/// Analyses a command that is about to start.
-fn analysis_of(policy: &Policy, command: &Command) -> Analysis {
+/// Analyses a command that is about to start. Variables besides those of the base environment are judged as well.
+fn analysis_of(policy: &Policy, command: &Command, base_variables: &[String]) -> Analysis {
     let directory = command.cwd.to_str().filter(|directory| directory.starts_with('/')).unwrap_or("/");
     let request = if let Some(text) = command.shell_text() {
         Request::text(text, dialect(&command.program), directory)
@@ -151,6 +156,12 @@ fn analysis_of(policy: &Policy, command: &Command) -> Analysis {
     let workspace = policy.workspace();
     let request = Request {
         environment: command.environment.clone(),
+        added_variables: command
+            .environment
+            .iter()
+            .filter(|(name, _)| !base_variables.contains(name))
+            .cloned()
+            .collect(),
         input: command.stdin.clone().map_or(RequestInput::Empty, RequestInput::Text),
         workspace: workspace.path.clone().map(|path| Workspace { path, is_restricted: workspace.restrict }),
         ..request

@@ -1,8 +1,8 @@
 //! Reasons of verdicts, as text.
 
 use ccm_policy::{
-    AnalysedCommand, ApprovalNeed, ApproverSet, CauseKind, Denial, GuardMode, Policy, PolicyDecision,
-    Verdict, VerdictCause,
+    AnalysedCommand, ApprovalNeed, ApproverSet, CauseKind, Denial, GuardClass, GuardMode, Policy,
+    PolicyDecision, Verdict, VerdictCause,
 };
 
 /// Maximum length of a command in a reason, in characters.
@@ -120,8 +120,9 @@ pub(crate) fn refusal_text(
     }
     if decision.mode != GuardMode::Audit
         && let CauseKind::Class(class, _) = cause.kind
+        && class != GuardClass::OutsideWorkspace
     {
-        hints.push(format!("or allow it in the policy, with a rule that has `allow: [{class}]`"));
+        hints.push(format!("if it is right, add a rule with `allow: [{class}]` to the policy"));
     }
     (reason, hints)
 }

@@ -176,6 +176,18 @@ fn arguments_of_a_sensitive_command_are_not_in_the_reason() {
     assert!(!format!("{:?}", outcomes[0]).contains("hunter2"), "{outcomes:?}");
 }
 
+#[test]
+fn variables_that_a_manifest_sets_are_judged() {
+    let scratch = Scratch::new();
+    let session = governed(&scratch, "guard: {variables: ask}\n");
+    let made = scratch.at("made");
+    for (variable, is_allowed) in [("LD_PRELOAD=/x.so", false), ("GREETING=hello", true)] {
+        let exec = format!("    - exec: [{{'touch {made}': {{cwd: /, environment: ['{variable}']}}}}]\n");
+        let (outcomes, _) = run(&session, &manifest_of(&scratch, &exec), RunMode::Apply);
+        assert_eq!(outcomes[0] == Outcome::Changed, is_allowed, "{variable} {outcomes:?}");
+    }
+}
+
 fn begin_error(session: &Session, manifest: &Path) -> PolicyErrorKind {
     let input = read(session, manifest);
     let loaded = session.load(&input).expect("a manifest without errors");

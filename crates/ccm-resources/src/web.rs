@@ -170,12 +170,12 @@ pub(crate) fn find_checksum(list: &str, names: &[&str]) -> Option<String> {
     let mut lines = list.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
     let parsed: Vec<(&str, Option<&str>)> = lines.by_ref().filter_map(parse_checksum_line).collect();
     let base = |name: &str| name.rsplit('/').next().unwrap_or_default().to_owned();
-    let named = parsed.iter().find(|(_, name)| name.is_some_and(|name| names.contains(&&*base(name))));
+    let listed = parsed.iter().find(|(_, name)| name.is_some_and(|name| names.contains(&&*base(name))));
     let only = match &parsed[..] {
         [only @ (_, None)] => Some(only),
         _ => None,
     };
-    named.or(only).map(|(digits, _)| digits.to_ascii_lowercase())
+    listed.or(only).map(|(digits, _)| digits.to_ascii_lowercase())
 }
 
 /// Parses `DIGITS  NAME`, `DIGITS *NAME`, `SHA256 (NAME) = DIGITS` or `DIGITS`.

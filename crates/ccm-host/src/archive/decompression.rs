@@ -48,9 +48,10 @@ impl Budget {
     }
 
     pub(super) fn exceeded(&self) -> ExtractError {
-        match self.is_of_ratio {
-            true => ExtractError::Ratio { ratio: MAX_ARCHIVE_RATIO },
-            false => ExtractError::TooLarge { max: self.max_size },
+        if self.is_of_ratio {
+            ExtractError::Ratio { ratio: MAX_ARCHIVE_RATIO }
+        } else {
+            ExtractError::TooLarge { max: self.max_size }
         }
     }
 }

@@ -64,10 +64,10 @@ fn check_no_mount(target: &OwnedFd, name: &CStr, path: &Path) -> Result<(), File
     let flags = rustix::fs::OFlags::PATH | rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::CLOEXEC;
     let found = openat(target, name, flags, Mode::empty()).map_err(refused)?;
     let stats = (fstat(&found).map_err(refused)?, fstat(target).map_err(refused)?);
-    match is_mount_point(&found, &stats.0, &stats.1).map_err(refused)? {
-        true => Err(FileError::MountPoint(path.to_owned())),
-        false => Ok(()),
+    if is_mount_point(&found, &stats.0, &stats.1).map_err(refused)? {
+        return Err(FileError::MountPoint(path.to_owned()));
     }
+    Ok(())
 }
 
 struct Placement {

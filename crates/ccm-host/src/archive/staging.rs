@@ -131,13 +131,13 @@ impl Staging {
 
     fn make_directory(&mut self, at: &OwnedFd, name: &str, mode: u32) -> Result<OwnedFd, ExtractError> {
         mkdirat(at, name, Mode::RWXU).map_err(|error| self.failed(name, FileStep::Create, error))?;
-        let made = openat(at, name, DIRECTORY, Mode::empty());
-        let made = made.map_err(|error| self.failed(name, FileStep::Create, error))?;
-        self.give(&made, name)?;
+        let opened = openat(at, name, DIRECTORY, Mode::empty());
+        let opened = opened.map_err(|error| self.failed(name, FileStep::Create, error))?;
+        self.give(&opened, name)?;
         let mode = Mode::from_raw_mode(mode);
-        fchmod(&made, mode).map_err(|error| self.failed(name, FileStep::Mode, error))?;
+        fchmod(&opened, mode).map_err(|error| self.failed(name, FileStep::Mode, error))?;
         self.extracted.directories += 1;
-        Ok(made)
+        Ok(opened)
     }
 
     /// Gives a new file its owner.

@@ -101,7 +101,7 @@ pub enum HttpError {
         /// Address that was answered.
         from: HttpUrl,
         /// Target of the redirect.
-        to: HttpUrl,
+        to: Box<HttpUrl>,
     },
     /// Too many redirects in a row.
     #[error("{url} redirects more than {max} times")]

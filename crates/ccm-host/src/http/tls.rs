@@ -19,24 +19,21 @@ const MAX_CERTIFICATES: u64 = 16 << 20;
 /// Makes the settings of encrypted connections: they trust the certificates of a file, or those of the system.
 pub(super) fn connector(ca_file: Option<&Path>) -> Result<TlsConnector, HttpError> {
     let mut roots = RootCertStore::empty();
-    match ca_file {
-        Some(path) => {
-            let refused = |source| HttpError::CaFile { path: path.to_owned(), source };
-            let pem = crate::files::read_at_most(Some(path), MAX_CERTIFICATES).map_err(refused)?;
-            let invalid = |reason: String| refused(io::Error::new(io::ErrorKind::InvalidData, reason));
-            for certificate in CertificateDer::pem_slice_iter(&pem) {
-                let certificate = certificate.map_err(|error| invalid(error.to_string()))?;
-                roots.add(certificate).map_err(|error| invalid(error.to_string()))?;
-            }
-            if roots.is_empty() {
-                return Err(invalid("there is no certificate in it".to_owned()));
-            }
+    if let Some(path) = ca_file {
+        let refused = |source| HttpError::CaFile { path: path.to_owned(), source };
+        let pem = crate::files::read_at_most(Some(path), MAX_CERTIFICATES).map_err(refused)?;
+        let invalid = |reason: String| refused(io::Error::new(io::ErrorKind::InvalidData, reason));
+        for certificate in CertificateDer::pem_slice_iter(&pem) {
+            let certificate = certificate.map_err(|error| invalid(error.to_string()))?;
+            roots.add(certificate).map_err(|error| invalid(error.to_string()))?;
         }
-        None => {
-            roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-            if roots.is_empty() {
-                return Err(HttpError::NoCertificates);
-            }
+        if roots.is_empty() {
+            return Err(invalid("there is no certificate in it".to_owned()));
+        }
+    } else {
+        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+        if roots.is_empty() {
+            return Err(HttpError::NoCertificates);
         }
     }
     let provider = Arc::new(rustls::crypto::ring::default_provider());

@@ -182,7 +182,7 @@ impl<'r> Transfer<'r> {
             let location = location.to_str().map_err(|_| invalid(super::UrlError::Character))?;
             let next = url.join(location).map_err(invalid)?;
             if url.is_https() && !next.is_https() {
-                return Err(HttpError::RedirectToHttp { from: url, to: next });
+                return Err(HttpError::RedirectToHttp { from: url, to: next.into() });
             }
             url = next;
         }
@@ -210,9 +210,12 @@ impl<'r> Transfer<'r> {
         // It ends with the body, or with the runtime.
         tokio::spawn(connection);
         let response = self.idle(url, sender.send_request(request)).await?;
-        response.map_err(|error| match error.is_parse() {
-            true => HttpError::Answer { url: url.clone(), reason: error.to_string() },
-            false => failed(error),
+        response.map_err(|error| {
+            if error.is_parse() {
+                HttpError::Answer { url: url.clone(), reason: error.to_string() }
+            } else {
+                failed(error)
+            }
         })
     }
 

@@ -13,7 +13,7 @@ pub struct HttpUrl {
     port: Option<u16>,
     /// Path and query, beginning with `/`.
     target: String,
-    credentials: Option<HttpCredentials>,
+    credentials: Option<Box<HttpCredentials>>,
 }
 
 /// User and password of a server.
@@ -61,7 +61,7 @@ impl HttpUrl {
         let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
         let (authority, target) = rest.split_at(end);
         let (credentials, address) = match authority.rsplit_once('@') {
-            Some((credentials, address)) => (Some(parse_credentials(credentials)?), address),
+            Some((credentials, address)) => (Some(Box::new(parse_credentials(credentials)?)), address),
             None => (None, authority),
         };
         let (host, port) = parse_address(address)?;
@@ -104,7 +104,7 @@ impl HttpUrl {
 
     /// Returns user and password before the host.
     pub fn credentials(&self) -> Option<&HttpCredentials> {
-        self.credentials.as_ref()
+        self.credentials.as_deref()
     }
 
     /// Returns the last part of the path; empty if the path ends with a slash.

@@ -4,7 +4,7 @@ use ccm_model::{DiagnosticKind, Resource};
 use ccm_properties::{PropertyError, Text};
 
 use super::properties::BlockProperties;
-use crate::file_part::{Insertion, PartTarget, TargetProperties, missing, not_with_absent};
+use crate::file_part::{Insertion, PartTarget, TargetProperties, is_absent, missing, not_with_absent};
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct DesiredBlock {
@@ -27,7 +27,7 @@ impl DesiredBlock {
             sensitive: written.sensitive,
             validate: written.validate,
         };
-        let is_absent = resource.ensure.as_ref().is_some_and(|ensure| ensure.value == "absent");
+        let is_absent = is_absent(resource);
         let target = PartTarget::build(resource, target, &mut errors);
         let name = &*resource.id.name;
         if name.contains(['\n', '\r', '\0']) || name.trim() != name {
@@ -45,16 +45,7 @@ impl DesiredBlock {
             Some(content) => errors.extend(content_error(content, &markers)),
             None => {}
         }
-        if is_absent {
-            for (property, is_given) in
-                [("after", written.after.is_some()), ("before", written.before.is_some())]
-            {
-                if is_given {
-                    errors.push(not_with_absent(property, "remove this property: nothing is added"));
-                }
-            }
-        }
-        let insertion = Insertion::build(written.after, written.before, &mut errors);
+        let insertion = Insertion::build(written.after, written.before, is_absent, &mut errors);
         let content = written.content.unwrap_or_default();
         match target {
             Some(target) if errors.is_empty() => {

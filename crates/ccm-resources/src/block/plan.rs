@@ -90,34 +90,28 @@ impl DesiredBlock {
 
 #[cfg(test)]
 mod tests {
-    use ccm_model::{Resource, ResourceId, Span, Spanned};
+    use ccm_model::{Resource, ResourceId};
 
     use super::super::properties::BlockProperties;
     use super::*;
-    use crate::canonical_path::CanonicalPath;
-    use crate::file_part::comparison_table::assert_rows;
+    use crate::file_part::comparison_table::{GivenProperties, assert_rows};
 
     const TABLE: &str = include_str!("block_table.txt");
 
     #[test]
     fn blocks_are_found_by_their_markers() {
         let rows = assert_rows(TABLE, |properties| {
-            let find =
-                |name: &str| properties.iter().find(|(given, _)| *given == name).map(|(_, value)| value);
-            let text = |name: &str| find(name).map(|value| value.as_str().into());
-            let ensure =
-                find("absent").map(|_| Spanned { value: "absent".to_owned(), span: Span::default() });
             let written = BlockProperties {
-                path: Some(CanonicalPath("/f".into())),
-                content: text("content"),
-                comment: text("comment"),
-                comment_end: text("comment_end"),
-                after: text("after"),
-                before: text("before"),
+                path: GivenProperties::path(),
+                content: properties.text("content"),
+                comment: properties.text("comment"),
+                comment_end: properties.text("comment_end"),
+                after: properties.text("after"),
+                before: properties.text("before"),
                 ..BlockProperties::default()
             };
             let id = ResourceId::new("block", "b");
-            DesiredBlock::build(&Resource { id, ensure, ..Resource::default() }, written)
+            DesiredBlock::build(&Resource { id, ..properties.resource() }, written)
         });
         assert!(rows >= 25, "{rows} rows");
     }

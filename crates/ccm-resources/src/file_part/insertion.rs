@@ -5,7 +5,7 @@ use ccm_properties::{PropertyError, Text};
 
 use super::pattern::LinePattern;
 use super::text_lines::TextLines;
-use super::{PartConflict, line_numbers};
+use super::{PartConflict, line_numbers, not_with_absent};
 
 /// Place of new lines in a file.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,8 +16,18 @@ pub(crate) enum Insertion {
 }
 
 impl Insertion {
-    /// Checks `after` and `before`.
-    pub(crate) fn build(after: Option<Text>, before: Option<Text>, errors: &mut Vec<PropertyError>) -> Self {
+    /// Checks `after` and `before`, neither of which is allowed for something that is to be absent.
+    pub(crate) fn build(
+        after: Option<Text>,
+        before: Option<Text>,
+        is_absent: bool,
+        errors: &mut Vec<PropertyError>,
+    ) -> Self {
+        for (property, is_given) in [("after", after.is_some()), ("before", before.is_some())] {
+            if is_absent && is_given {
+                errors.push(not_with_absent(property, "remove this property: nothing is added"));
+            }
+        }
         if after.is_some() && before.is_some() {
             let message = "`after` and `before` exclude each other";
             errors.push(

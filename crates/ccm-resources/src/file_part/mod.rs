@@ -101,6 +101,11 @@ pub(crate) fn missing(property: &'static str, hint: &str) -> PropertyError {
     PropertyError::new(DiagnosticKind::Missing, property, format!("`{property}` is missing")).with_hint(hint)
 }
 
+/// Returns `true` if the resource is to be absent.
+pub(crate) fn is_absent(resource: &Resource) -> bool {
+    resource.ensure.as_ref().is_some_and(|ensure| ensure.value == "absent")
+}
+
 /// Returns the error of a property that is not allowed with `ensure: absent`.
 pub(crate) fn not_with_absent(property: &'static str, hint: &str) -> PropertyError {
     let message = format!("`{property}` is not allowed with `ensure: absent`");

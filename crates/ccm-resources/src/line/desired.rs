@@ -4,7 +4,7 @@ use ccm_model::{DiagnosticKind, Resource};
 use ccm_properties::PropertyError;
 
 use super::properties::LineProperties;
-use crate::file_part::{Insertion, LinePattern, PartTarget, TargetProperties, missing, not_with_absent};
+use crate::file_part::{Insertion, LinePattern, PartTarget, TargetProperties, is_absent, missing};
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct DesiredLine {
@@ -27,7 +27,7 @@ impl DesiredLine {
             sensitive: written.sensitive,
             validate: written.validate,
         };
-        let is_absent = resource.ensure.as_ref().is_some_and(|ensure| ensure.value == "absent");
+        let is_absent = is_absent(resource);
         let target = PartTarget::build(resource, target, &mut errors);
         let line = written.line.map(|line| without_line_end(line.0));
         match &line {
@@ -36,22 +36,13 @@ impl DesiredLine {
             None if is_absent => errors.push(missing("line", "write `line` or `match`")),
             None => errors.push(missing("line", "write `line`, the text of the line")),
         }
-        if is_absent {
-            if line.is_some() && written.r#match.is_some() {
-                let message = "`line` and `match` exclude each other with `ensure: absent`";
-                let hint = "keep `line` to remove equal lines, or `match` to remove a line that matches";
-                errors.push(PropertyError::new(DiagnosticKind::Conflict, "match", message).with_hint(hint));
-            }
-            for (property, is_given) in
-                [("after", written.after.is_some()), ("before", written.before.is_some())]
-            {
-                if is_given {
-                    errors.push(not_with_absent(property, "remove this property: nothing is added"));
-                }
-            }
+        if is_absent && line.is_some() && written.r#match.is_some() {
+            let message = "`line` and `match` exclude each other with `ensure: absent`";
+            let hint = "keep `line` to remove equal lines, or `match` to remove a line that matches";
+            errors.push(PropertyError::new(DiagnosticKind::Conflict, "match", message).with_hint(hint));
         }
         let pattern = LinePattern::build("match", written.r#match, &mut errors);
-        let insertion = Insertion::build(written.after, written.before, &mut errors);
+        let insertion = Insertion::build(written.after, written.before, is_absent, &mut errors);
         match target {
             Some(target) if errors.is_empty() => {
                 Ok(Self { target, line, pattern, insertion, multiple: written.multiple.unwrap_or_default() })

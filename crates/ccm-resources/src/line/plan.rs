@@ -67,33 +67,25 @@ impl DesiredLine {
 
 #[cfg(test)]
 mod tests {
-    use ccm_model::{Resource, Span, Spanned};
-
     use super::super::properties::LineProperties;
     use super::*;
-    use crate::canonical_path::CanonicalPath;
-    use crate::file_part::comparison_table::assert_rows;
+    use crate::file_part::comparison_table::{GivenProperties, assert_rows};
 
     const TABLE: &str = include_str!("file_line_table.txt");
 
     #[test]
     fn lines_are_edited_as_by_file_line_but_for_listed_differences() {
         let rows = assert_rows(TABLE, |properties| {
-            let find =
-                |name: &str| properties.iter().find(|(given, _)| *given == name).map(|(_, value)| value);
-            let text = |name: &str| find(name).map(|value| value.as_str().into());
-            let ensure =
-                find("absent").map(|_| Spanned { value: "absent".to_owned(), span: Span::default() });
             let written = LineProperties {
-                path: Some(CanonicalPath("/f".into())),
-                line: text("line"),
-                r#match: text("match"),
-                after: text("after"),
-                before: text("before"),
-                multiple: find("multiple").map(|_| true),
+                path: GivenProperties::path(),
+                line: properties.text("line"),
+                r#match: properties.text("match"),
+                after: properties.text("after"),
+                before: properties.text("before"),
+                multiple: properties.flag("multiple"),
                 ..LineProperties::default()
             };
-            DesiredLine::build(&Resource { ensure, ..Resource::default() }, written)
+            DesiredLine::build(&properties.resource(), written)
         });
         assert!(rows >= 25, "{rows} rows");
     }

@@ -4,7 +4,7 @@ use ccm_model::{DiagnosticKind, Resource, escape_control};
 use ccm_properties::PropertyError;
 
 use super::properties::SettingProperties;
-use crate::file_part::{PartTarget, TargetProperties, missing, not_with_absent};
+use crate::file_part::{PartTarget, TargetProperties, is_absent, missing, not_with_absent};
 
 const SEPARATOR: &str = " = ";
 
@@ -44,7 +44,7 @@ impl DesiredSetting {
             sensitive: written.sensitive,
             validate: written.validate,
         };
-        let is_absent = resource.ensure.as_ref().is_some_and(|ensure| ensure.value == "absent");
+        let is_absent = is_absent(resource);
         let target = PartTarget::build(resource, target, &mut errors);
         let separator =
             Separator { written: written.separator.map_or_else(|| SEPARATOR.to_owned(), |text| text.0) };

@@ -117,32 +117,24 @@ fn check_one_line(
 
 #[cfg(test)]
 mod tests {
-    use ccm_model::{Resource, Span, Spanned};
-
     use super::super::properties::SettingProperties;
     use super::*;
-    use crate::canonical_path::CanonicalPath;
-    use crate::file_part::comparison_table::assert_rows;
+    use crate::file_part::comparison_table::{GivenProperties, assert_rows};
 
     const TABLE: &str = include_str!("ini_setting_table.txt");
 
     #[test]
     fn settings_are_edited_as_by_ini_setting_but_for_listed_differences() {
         let rows = assert_rows(TABLE, |properties| {
-            let find =
-                |name: &str| properties.iter().find(|(given, _)| *given == name).map(|(_, value)| value);
-            let text = |name: &str| find(name).map(|value| value.as_str().into());
-            let ensure =
-                find("absent").map(|_| Spanned { value: "absent".to_owned(), span: Span::default() });
             let written = SettingProperties {
-                path: Some(CanonicalPath("/f".into())),
-                section: text("section"),
-                key: text("key"),
-                value: text("value"),
-                separator: text("separator"),
+                path: GivenProperties::path(),
+                section: properties.text("section"),
+                key: properties.text("key"),
+                value: properties.text("value"),
+                separator: properties.text("separator"),
                 ..SettingProperties::default()
             };
-            DesiredSetting::build(&Resource { ensure, ..Resource::default() }, written)
+            DesiredSetting::build(&properties.resource(), written)
         });
         assert!(rows >= 25, "{rows} rows");
     }

@@ -136,3 +136,18 @@ pub(crate) fn peak_memory(mut program: Command) -> i64 {
     assert_eq!((waited, status), (pid, 0), "the program failed");
     usage.ru_maxrss
 }
+
+/// Walks a directory, and stats and reads every file in it. Returns the number of bytes.
+pub(crate) fn walk(directory: &Path) -> u64 {
+    let mut bytes = 0;
+    for entry in std::fs::read_dir(directory).expect("a directory") {
+        let path = entry.expect("an entry").path();
+        let found = path.symlink_metadata().expect("it is there");
+        bytes += if found.is_dir() {
+            walk(&path)
+        } else {
+            std::fs::read(&path).expect("its content").len() as u64
+        };
+    }
+    bytes
+}

@@ -35,7 +35,7 @@ use measure::{
 /// Part of the benchmark: its name, and its function, which gets a scratch directory.
 type BenchmarkPart = (&'static str, fn(&Path));
 
-const PARTS: [BenchmarkPart; 24] = [
+const PARTS: [BenchmarkPart; 25] = [
     // First those that measure the memory of a child: it has the memory of this process until it executes ccm.
     ("redaction", redaction::files),
     ("memory", memory),
@@ -48,6 +48,7 @@ const PARTS: [BenchmarkPart; 24] = [
     ("files-attributes", files_attributes),
     ("files-applied", files_applied),
     ("files-create", files_create),
+    ("tree-steady", tree_steady),
     ("lines-steady", lines_steady),
     ("exec-run", |_| exec_run()),
     ("sandbox", sandbox::run),
@@ -100,6 +101,28 @@ fn files_steady(scratch: &Path) {
         let aim = (count >= 1_000).then_some(1.5);
         ratio_within(&format!("files-steady: {count} of 1 KiB"), ours, theirs, aim);
     }
+}
+
+/// Compares an unchanged tree, of which nothing is to be removed, with a program that walks both directories and stats
+/// and reads every file.
+fn tree_steady(scratch: &Path) {
+    const DIRECTORIES: u32 = 100;
+    const FILES: u32 = 100;
+    let [source, tree] = ["source", "tree"].map(|name| {
+        let (directory, _) = files_in(scratch, name, 0);
+        for number in 0..DIRECTORIES {
+            let below = directory.join(number.to_string());
+            std::fs::create_dir(&below).expect("a directory");
+            let contents: Vec<String> = (0..FILES).map(manifests::content).collect();
+            bare::fill(&below, &contents);
+        }
+        directory
+    });
+    let loaded =
+        BenchManifest::new(&manifests::tree(&source.display().to_string(), &tree.display().to_string()));
+    let bare = || bare::walk(&source) + bare::walk(&tree);
+    let (ours, theirs) = times(15, || loaded.apply(Listener::None), bare);
+    ratio_within("tree-steady: 10000 of 1 KiB in 100 directories", ours, theirs, 1.5);
 }
 
 /// Measures files without `content`, which are never read.

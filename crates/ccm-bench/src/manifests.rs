@@ -25,6 +25,13 @@ pub(crate) fn files(directory: &str, count: u32) -> String {
     files_with(directory, count, "")
 }
 
+/// A directory that is copied from another one, and holds nothing else.
+pub(crate) fn tree(source: &str, tree: &str) -> String {
+    format!(
+        "ccm:\n  resources:\n    - file:\n        - {tree}: {{ensure: directory, source: {source}, purge: true}}\n"
+    )
+}
+
 /// Returns a manifest of files of 1 KiB with an owner and a group.
 pub(crate) fn owned_files(directory: &str, count: u32, owner: &str, group: &str) -> String {
     files_with(directory, count, &format!("            owner: '{owner}'\n            group: '{group}'\n"))

@@ -35,6 +35,11 @@ fn label(catalog: &Catalog, index: ResourceIndex) -> String {
     escape_control(&catalog.resource(index).id.to_string()).into_owned()
 }
 
+/// Returns `true` if the manifest does not name this dependency.
+fn is_auto(catalog: &Catalog, resource: ResourceIndex, on: ResourceIndex) -> bool {
+    catalog.resource(resource).autorequired.contains(&on)
+}
+
 /// Returns the identifier of a resource in a picture. Escaped names may be equal, positions never are.
 fn picture_id(index: ResourceIndex) -> String {
     format!("r{}", index.get() + 1)
@@ -43,6 +48,9 @@ fn picture_id(index: ResourceIndex) -> String {
 fn dot(out: &mut String, catalog: &Catalog, graph: &Graph) -> std::fmt::Result {
     writeln!(out, "// An arrow points from a dependency to the resource that depends on it.")?;
     writeln!(out, "// Solid: require. Dashed: subscribe.")?;
+    if catalog.resources.iter().any(|resource| !resource.autorequired.is_empty()) {
+        writeln!(out, "// Gray: added by autorequire.")?;
+    }
     writeln!(out, "digraph ccm {{")?;
     writeln!(out, "  node [shape=box];")?;
     for index in catalog.indices() {
@@ -50,8 +58,9 @@ fn dot(out: &mut String, catalog: &Catalog, graph: &Graph) -> std::fmt::Result {
     }
     for index in catalog.indices() {
         let to = picture_id(index);
-        for from in graph.requirements(index).map(picture_id) {
-            writeln!(out, "  {from} -> {to};")?;
+        for from in graph.requirements(index) {
+            let style = if is_auto(catalog, index, from) { " [color=gray]" } else { "" };
+            writeln!(out, "  {} -> {to}{style};", picture_id(from))?;
         }
         for from in graph.subscriptions(index).map(picture_id) {
             writeln!(out, "  {from} -> {to} [style=dashed];")?;
@@ -74,8 +83,9 @@ fn mermaid(out: &mut String, catalog: &Catalog, graph: &Graph) -> std::fmt::Resu
     }
     for index in catalog.indices() {
         let to = picture_id(index);
-        for from in graph.requirements(index).map(picture_id) {
-            writeln!(out, "  {from} --> {to}")?;
+        for from in graph.requirements(index) {
+            let label = if is_auto(catalog, index, from) { "|needs|" } else { "" };
+            writeln!(out, "  {} -->{label} {to}", picture_id(from))?;
         }
         for from in graph.subscriptions(index).map(picture_id) {
             writeln!(out, "  {from} -.-> {to}")?;
@@ -108,11 +118,15 @@ fn text(out: &mut String, catalog: &Catalog, graph: &Graph) -> std::fmt::Result 
         let named = |indices: &mut dyn Iterator<Item = ResourceIndex>| {
             indices.map(|index| labels[index.get()].as_str()).collect::<Vec<_>>().join(", ")
         };
-        let requires = named(&mut graph.requirements(index));
+        let requires = named(&mut graph.requirements(index).filter(|on| !is_auto(catalog, index, *on)));
+        let needs = named(&mut graph.requirements(index).filter(|on| is_auto(catalog, index, *on)));
         let subscribes = named(&mut graph.subscriptions(index));
         let mut line = format!("{number:>digits$}  {:<widest$}", labels[index.get()]);
         if !requires.is_empty() {
             write!(line, "   requires {requires}")?;
+        }
+        if !needs.is_empty() {
+            write!(line, "   needs {needs} (autorequire)")?;
         }
         if !subscribes.is_empty() {
             write!(line, "   subscribes to {subscribes}")?;
@@ -160,6 +174,23 @@ mod tests {
 4  exec#both     subscribes to file#/etc/x, exec#a
 ";
         assert_eq!(render(&sample(), RenderFormat::Text), expected);
+    }
+
+    #[test]
+    fn dependencies_that_the_manifest_does_not_name_are_marked() {
+        let mut catalog = sample();
+        catalog.resources[0].autorequired.push(ResourceIndex(2));
+        let text = render(&catalog, RenderFormat::Text);
+        assert!(
+            text.contains("exec#reload   needs exec#a (autorequire)   subscribes to file#/etc/x"),
+            "{text}"
+        );
+        let dot = render(&catalog, RenderFormat::Dot);
+        assert!(
+            dot.contains("// Gray: added by autorequire.\n") && dot.contains("r3 -> r1 [color=gray];"),
+            "{dot}"
+        );
+        assert!(render(&catalog, RenderFormat::Mermaid).contains("r3 -->|needs| r1"));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use ccm_model::{
     Control, Diagnostic, DiagnosticKind, Diagnostics, FileVersion, Node, NodeEntry, NodeKey, NodeValue,
     Properties, Resource, ResourceId, Severity, Span, Spanned, closest,
 };
-use ccm_properties::{CheckInput, CommonProperty, PropertyKind, TypeSpec};
+use ccm_properties::{CheckInput, CommonProperty, PropertyKind, PropertyValue as _, TypeSpec};
 
 use crate::common_properties::{CommonNodes, Reference, alias, one_of, references, text};
 use crate::control::{self, Conditions};
@@ -209,6 +209,10 @@ impl DraftBuilder<'_, '_, '_> {
         for node in [&mut ensure, &mut require, &mut subscribe].into_iter().flatten() {
             expander.node(node, TextLanguage::PLAIN);
         }
+        let mut autorequire = common.take(CommonProperty::Autorequire);
+        if let Some(node) = &mut autorequire {
+            expander.node(node, TextLanguage::PLAIN);
+        }
         draft.has_unknown_common = !expander.found.late.is_empty();
         expander.found.refuse_late();
         expander.found.add(std::mem::take(&mut draft.found));
@@ -242,6 +246,10 @@ impl DraftBuilder<'_, '_, '_> {
             found.map_err(|error| advice().into_iter().fold(error, Diagnostic::with_hint))
         });
         draft.resource.ensure = report(ensure, diagnostics);
+        let mut wrong = Vec::new();
+        draft.resource.autorequire =
+            autorequire.filter(known).and_then(|node| bool::decode(&node, &mut wrong));
+        diagnostics.extend(wrong);
         let mut read = |node: Option<Node>| {
             let mut references =
                 node.filter(known).map(|node| references(node, diagnostics)).unwrap_or_default();

@@ -11,6 +11,7 @@
 //!
 //! The crate opens no file. [`ccm_properties::TypeSpec`] is its only access to resource types.
 
+mod autorequire;
 mod call_argument;
 mod captures;
 mod children;

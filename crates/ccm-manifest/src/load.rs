@@ -33,7 +33,7 @@ use crate::scope::{DeferredOn, ManagedPaths, ManifestEvaluator, ManifestScope, P
 use crate::sources::Sources;
 use crate::types::Types;
 use crate::unchecked::OmittedInputs;
-use crate::{claims, cycles, missing_sources, paths, shell_check, typographic_quotes};
+use crate::{autorequire, claims, cycles, missing_sources, paths, shell_check, typographic_quotes};
 
 /// Manifest to load.
 pub struct Request {
@@ -391,6 +391,7 @@ impl<'s> Loader<'s, '_> {
             let unordered = paths::files_of_parts(&catalog, &claims);
             paths::require_directories(&mut catalog, &graph, missing, &mut diagnostics);
             paths::require_files(&mut catalog, &graph, unordered);
+            autorequire::require_needed(&mut catalog, self.types);
         }
         file_users.resolve(&mut catalog, self.types, &mut waiting, &mut diagnostics);
         diagnostics.extend(self.context.take_unchecked());

@@ -93,6 +93,9 @@ pub(crate) fn directories_above(
     let directories = claimed_as(claims, PathKind::Directory);
     let above = |(from, claim): &Claimed<'_>| {
         let resource = catalog.resource(*from);
+        if resource.autorequire == Some(false) {
+            return None;
+        }
         let mut edges = resource.require.iter().chain(&resource.subscribe);
         let to = nearest(&directories, claim)?;
         (to != *from && !edges.any(|edge| edge.on == to)).then_some((*from, to))
@@ -119,6 +122,9 @@ pub(crate) fn files_of_parts(
     let parts = of_paths().filter(|(_, claim)| claim.desired == PathKind::Part);
     let edge = |(from, claim): &Claimed<'_>| {
         let resource = catalog.resource(*from);
+        if resource.autorequire == Some(false) {
+            return None;
+        }
         let mut edges = resource.require.iter().chain(&resource.subscribe);
         let to = *files.get(&*claim.key)?;
         (!edges.any(|edge| edge.on == to)).then_some((*from, to))
@@ -155,13 +161,14 @@ fn nearest(paths: &HashMap<&str, ResourceIndex>, claim: &Claim<'_>) -> Option<Re
     ends.filter(|at| *at > 0).find_map(|at| paths.get(&claim.key[..at]).copied())
 }
 
-fn require(catalog: &mut Catalog, from: ResourceIndex, to: ResourceIndex) {
+pub(crate) fn require(catalog: &mut Catalog, from: ResourceIndex, to: ResourceIndex) {
     let resource = &mut catalog.resources[from.get()];
     resource.require.push(Dependency { on: to, span: resource.span });
+    resource.autorequired.push(to);
 }
 
 /// Returns `true` if one resource depends on another, directly or not, in graph or catalog.
-fn depends(catalog: &Catalog, graph: &Graph, from: ResourceIndex, on: ResourceIndex) -> bool {
+pub(crate) fn depends(catalog: &Catalog, graph: &Graph, from: ResourceIndex, on: ResourceIndex) -> bool {
     let mut seen = vec![false; catalog.resources.len()];
     let mut ahead = vec![from];
     while let Some(index) = ahead.pop() {

@@ -176,6 +176,12 @@ pub struct Resource {
     pub require: Vec<Dependency>,
     /// Resources that must have succeeded before, and whose change refreshes this resource.
     pub subscribe: Vec<Dependency>,
+    /// Resources in `require` that the manifest does not name: the loader found that this one needs them.
+    #[serde(default)]
+    pub autorequired: Vec<ResourceIndex>,
+    /// Value of `autorequire`. `None` means `true`.
+    #[serde(default)]
+    pub autorequire: Option<bool>,
     /// Properties that belong to the type.
     pub properties: Properties,
     /// Settings below `ccm` in the manifest, for all resources of the type.

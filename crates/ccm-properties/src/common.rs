@@ -23,14 +23,23 @@ pub enum CommonProperty {
     Require,
     /// `subscribe`
     Subscribe,
+    /// `autorequire`
+    Autorequire,
     /// `control`
     Control,
 }
 
 impl CommonProperty {
     /// All common properties, in the order of the documentation.
-    pub const ALL: [Self; 6] =
-        [Self::Alias, Self::Ensure, Self::Provider, Self::Require, Self::Subscribe, Self::Control];
+    pub const ALL: [Self; 7] = [
+        Self::Alias,
+        Self::Ensure,
+        Self::Provider,
+        Self::Require,
+        Self::Subscribe,
+        Self::Autorequire,
+        Self::Control,
+    ];
 
     /// Finds a common property by name.
     pub fn of(name: &str) -> Option<Self> {
@@ -64,7 +73,7 @@ const CONDITIONS: &[PropertySpec] = &[
     common(UNLESS, EXPRESSION, None, &["The resource is not managed if this is true."]),
 ];
 
-static COMMON: [PropertySpec; 6] = [
+static COMMON: [PropertySpec; 7] = [
     common("alias", VISIBLE, None, &["Second name for references, unique in the type like the name."]),
     common("ensure", PropertyKind::TEXT, Some("depends on the type"), &["Desired state of the resource."]),
     common(
@@ -86,6 +95,15 @@ static COMMON: [PropertySpec; 6] = [
         &[
             "Resources that must have succeeded before this one, and whose change triggers a refresh of this one,",
             "each as `type#name` or `type#alias`.",
+        ],
+    ),
+    common(
+        "autorequire",
+        PropertyKind::Boolean,
+        Some("`true`"),
+        &[
+            "Come after what the resource needs, also where the manifest does not say so: a path after the directory that it is",
+            "in, a service after its unit file and its package, a file after its owner.",
         ],
     ),
     common(

@@ -1,6 +1,8 @@
 //! Descriptions of resource types.
 
-use ccm_model::{Claim, Diagnostic, Node, NodeMap, Properties, Resource};
+use std::borrow::Cow;
+
+use ccm_model::{Claim, ClaimKind, Diagnostic, Node, NodeMap, Properties, Resource};
 
 use crate::{OwnProperties, PropertySpec, TextSyntax, find};
 
@@ -39,6 +41,9 @@ pub struct ChildManifest<'a> {
     /// Values merged over the manifest's own data.
     pub data: Option<&'a Node>,
 }
+
+/// Object that a resource needs: its kind and its key, as other resources claim it.
+pub type Need<'a> = (ClaimKind, Cow<'a, str>);
 
 /// Directory that a resource copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -169,6 +174,13 @@ pub trait TypeSpec: OwnProperties {
     /// Claims of a resource. Conflicting claims of two resources are an error, and a resource below a
     /// directory that another resource claims comes after that resource.
     fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
+        let _ = resource;
+        Vec::new()
+    }
+
+    /// Objects that a resource needs. Unless its `autorequire` is off, it comes after the resources that claim one of
+    /// them, or a path below one of them.
+    fn needs<'r>(&self, resource: &'r Resource) -> Vec<Need<'r>> {
         let _ = resource;
         Vec::new()
     }

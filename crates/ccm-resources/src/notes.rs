@@ -9,7 +9,7 @@ use ccm_model::{
 };
 
 /// Directories of the unit files of systemd.
-const UNIT_DIRECTORIES: &[&str] = &[
+pub(crate) const UNIT_DIRECTORIES: &[&str] = &[
     "/etc/systemd/system",
     "/run/systemd/system",
     "/usr/local/lib/systemd/system",

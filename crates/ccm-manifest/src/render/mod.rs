@@ -203,6 +203,8 @@ impl Renderer<'_> {
         }
         put(CommonProperty::Require, self.references(&require));
         put(CommonProperty::Subscribe, self.references(&subscribe));
+        let autorequire = resource.autorequire.map(|is_on| YamlValue::Plain(is_on.to_string()));
+        put(CommonProperty::Autorequire, autorequire);
         if let Some(waiting) = waiting.filter(|_| resource.control == Control::Late) {
             put(CommonProperty::Control, Some(self.control(resource, waiting)?));
         }

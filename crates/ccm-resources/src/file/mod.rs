@@ -6,7 +6,7 @@ mod desired;
 mod details;
 mod diff;
 mod link;
-mod parents;
+pub(crate) mod parents;
 mod posix;
 mod properties;
 mod rules;
@@ -14,8 +14,8 @@ mod state;
 mod values;
 
 use ccm_engine::{Provider, TypedResource};
-use ccm_model::{Claim, ClaimKind, Diagnostic, DiagnosticKind, PathKind, Resource};
-use ccm_properties::{CheckInput, PropertyError, TreeSource, TreeTemplates, TypeSpec, TypedProperties};
+use ccm_model::{Claim, ClaimKind, Diagnostic, DiagnosticKind, Node, PathKind, Resource};
+use ccm_properties::{CheckInput, Need, PropertyError, TreeSource, TreeTemplates, TypeSpec, TypedProperties};
 
 use decide::FileResource;
 use desired::{DesiredFile, FileContent};
@@ -35,7 +35,7 @@ pub(crate) use posix::number as principal;
 pub(crate) use posix::{back_up, failure as file_failure, mark_secret};
 #[cfg(feature = "archive")]
 pub(crate) use state::mode;
-pub(crate) use values::FileMode;
+pub(crate) use values::{FileMode, SourcePath};
 
 #[derive(Debug)]
 pub(crate) struct FileType;
@@ -68,6 +68,11 @@ impl TypeSpec for FileType {
 
     fn template_source(&self) -> Option<(&'static str, &'static str)> {
         Some(("source", "content"))
+    }
+
+    fn needs<'r>(&self, resource: &'r Resource) -> Vec<Need<'r>> {
+        let owner = resource.properties.get("owner").and_then(Node::as_text);
+        owner.map(|owner| (ClaimKind::User, owner.into())).into_iter().collect()
     }
 
     fn tree_source(&self, ensure: Option<&str>) -> Option<TreeSource> {

@@ -14,7 +14,9 @@ mod values;
 
 use ccm_engine::{Provider, TypedResource};
 use ccm_model::{Claim, ClaimKind, Node, Resource};
-use ccm_properties::{PropertyError, TypeSpec, TypedProperties};
+use ccm_properties::{Need, PropertyError, TypeSpec, TypedProperties};
+
+use crate::notes::UNIT_DIRECTORIES;
 
 use decide::ServiceKind;
 use desired::{Service, unit_name};
@@ -70,6 +72,25 @@ impl TypeSpec for ServiceType {
         let is_system_unit = resource.properties.get("user").is_none_or(Node::is_null);
         let unit = unit_name(&resource.id.name).ok().filter(|_| is_system_unit);
         unit.map(|unit| Claim::exclusive(ClaimKind::Unit, unit)).into_iter().collect()
+    }
+
+    fn needs<'r>(&self, resource: &'r Resource) -> Vec<Need<'r>> {
+        let is_system_unit = resource.properties.get("user").is_none_or(Node::is_null);
+        let Some(unit) = unit_name(&resource.id.name).ok().filter(|_| is_system_unit) else {
+            return Vec::new();
+        };
+        let stem = unit.rsplit_once('.').map_or(&*unit, |(stem, _)| stem);
+        let package = (ClaimKind::Package, stem.to_owned().into());
+        // The unit of an instance is a file without the name of the instance.
+        let template = stem.split_once('@').map(|(before, _)| format!("{before}@{}", &unit[stem.len()..]));
+        let files = UNIT_DIRECTORIES.iter().flat_map(|directory| {
+            let names = [Some(unit.clone()), Some(format!("{unit}.d")), template.clone()];
+            names
+                .into_iter()
+                .flatten()
+                .map(move |name| (ClaimKind::Path, format!("{directory}/{name}").into()))
+        });
+        files.chain([package]).collect()
     }
 
     fn may_write_files(&self) -> bool {

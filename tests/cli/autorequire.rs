@@ -1,0 +1,68 @@
+//! Order that ccm adds.
+
+use ccm_testkit::Scratch;
+
+use crate::ccm;
+
+/// Returns the graph of a manifest, a line for each resource in the order of a run.
+fn graph(resources: &str) -> Vec<String> {
+    let scratch = Scratch::new();
+    scratch.write("m.yaml", format!("ccm:\n  resources:\n{resources}"));
+    let called = ccm(&scratch, &["graph", "m.yaml"]).run();
+    assert_eq!(called.code, 0, "{}", called.shown());
+    let words = |line: &str| line.split_whitespace().skip(1).collect::<Vec<_>>().join(" ");
+    called.stdout.lines().map(words).collect()
+}
+
+#[test]
+fn services_come_after_their_units_and_packages_unless_the_manifest_says_otherwise() {
+    for (resources, expected) in [
+        (
+            "    - service: [shop: {}]\n    - file: [/etc/systemd/system/shop.service: {content: x}]\n    - package: [shop: {}]\n",
+            &[
+                "file#/etc/systemd/system/shop.service",
+                "package#shop",
+                "service#shop needs file#/etc/systemd/system/shop.service, package#shop (autorequire)",
+            ][..],
+        ),
+        (
+            "    - service: [shop: {}]\n    - file: [/etc/systemd/system/shop.service.d/a.conf: {content: x}]\n",
+            &[
+                "file#/etc/systemd/system/shop.service.d/a.conf",
+                "service#shop needs file#/etc/systemd/system/shop.service.d/a.conf (autorequire)",
+            ],
+        ),
+        (
+            "    - service: [getty@tty9: {}]\n    - file: ['/usr/lib/systemd/system/getty@.service': {content: x}]\n",
+            &[
+                "file#/usr/lib/systemd/system/getty@.service",
+                "service#getty@tty9 needs file#/usr/lib/systemd/system/getty@.service (autorequire)",
+            ],
+        ),
+        // Nothing else is waited for.
+        (
+            "    - service: [shop: {}]\n    - file: [/etc/systemd/system/shop.timer: {content: x}]\n    - package: [shop-data: {}]\n",
+            &["service#shop", "file#/etc/systemd/system/shop.timer", "package#shop-data"],
+        ),
+        // What is to be absent is not waited for.
+        (
+            "    - service: [shop: {ensure: stopped}]\n    - file: [/etc/systemd/system/shop.service: {ensure: absent}]\n    - package: [shop: {ensure: absent}]\n",
+            &["service#shop", "file#/etc/systemd/system/shop.service", "package#shop"],
+        ),
+        (
+            "    - service: [shop: {autorequire: false}]\n    - package: [shop: {}]\n",
+            &["service#shop", "package#shop"],
+        ),
+        // What the manifest says takes precedence.
+        (
+            "    - service: [shop: {}]\n    - package: [shop: {require: [service#shop]}]\n",
+            &["service#shop", "package#shop requires service#shop"],
+        ),
+        (
+            "    - file: [/srv/a/b: {content: x}, /srv/a: {ensure: directory}, /srv/a/c: {content: x, autorequire: false}]\n",
+            &["file#/srv/a", "file#/srv/a/b needs file#/srv/a (autorequire)", "file#/srv/a/c"],
+        ),
+    ] {
+        assert_eq!(graph(resources), expected, "{resources}");
+    }
+}

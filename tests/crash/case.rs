@@ -17,8 +17,14 @@ ccm:
         - [dir]/gone: {ensure: absent, backup: true}
         - [dir]/tree: {ensure: absent, force: true}
         - [dir]/attributes: {mode: "0600"}
+        - [dir]/linked: {ensure: link, target: to/new}
+        - [dir]/copied: {ensure: directory, source: source, purge: true, force: true, mode: "0640"}
     - line:
         - line: {path: "[dir]/edited", line: "new=1", match: "^old=", backup: true}
+    - block:
+        - block: {path: "[dir]/blocked", content: "in the block", validate: "grep -q block %s"}
+    - setting:
+        - setting: {path: "[dir]/set.ini", section: s, key: k, value: new, validate: "grep -q new %s"}
     - exec:
         - defaults: {cwd: "[dir]", provider: shell}
         - create:
@@ -59,18 +65,23 @@ ccm:
             command: cksum < edited >> after-edited.log
             refresh_only: true
             subscribe: [line#line]
+        - after-tree:
+            command: cat copied/a copied/sub/b | cksum >> after-tree.log
+            refresh_only: true
+            subscribe: ["file#[dir]/copied", "file#[dir]/linked", block#block, setting#setting]
     - file:
         - [dir]/captured: {content: "${ Captures.measure.sum }"}
 "#;
 
 /// Log of each subscriber, and the command that prints the last line which the log must have.
-const SUBSCRIBERS: [(&str, &str); 6] = [
+const SUBSCRIBERS: [(&str, &str); 7] = [
     ("reload.log", "cat replaced made/conf | cksum"),
     ("after-reload.log", "cksum < reload.log"),
     ("after-execs.log", "cat created guarded | cksum"),
     ("after-removal.log", "ls -d gone tree 2> /dev/null | cksum"),
     ("after-captured.log", "cat captured attributes | cksum"),
     ("after-edited.log", "cksum < edited"),
+    ("after-tree.log", "cat copied/a copied/sub/b | cksum"),
 ];
 
 /// A machine, in the state from which a run begins.
@@ -92,6 +103,17 @@ impl Case {
         scratch.write("tree/c", "c\n");
         scratch.write("edited", edited("old=1"));
         fs::set_permissions(scratch.path().join("edited"), Permissions::from_mode(0o640)).expect("a mode");
+        std::os::unix::fs::symlink("to/old", scratch.path().join("linked")).expect("a link");
+        scratch.write("source/a", tree_file("new"));
+        scratch.write("source/sub/b", tree_file("new"));
+        scratch.write("copied/a", tree_file("old"));
+        scratch.write("copied/stale/x", "stale\n");
+        scratch.write("copied/stale.conf", "stale\n");
+        scratch.write("blocked", "before\n");
+        scratch.write("set.ini", "[s]\nk = old\n");
+        for name in ["copied/a", "blocked", "set.ini"] {
+            fs::set_permissions(scratch.path().join(name), Permissions::from_mode(0o644)).expect("a mode");
+        }
         scratch.write("attributes", "attributes\n");
         fs::set_permissions(scratch.path().join("attributes"), Permissions::from_mode(0o644))
             .expect("a mode");
@@ -143,6 +165,18 @@ impl Case {
         let attributes =
             ["attributes\n"].map(|content| [Some(file(content, 0o644)), Some(file(content, 0o600))]);
         self.check_one_of("attributes", attributes.as_flattened())?;
+        let link = fs::read_link(self.path("linked")).map(|to| to.to_string_lossy().into_owned());
+        if !matches!(link.as_deref(), Ok("to/old" | "to/new")) {
+            return Err(format!("the link is half done: {link:?}"));
+        }
+        let (old, new) = (tree_file("old"), tree_file("new"));
+        self.check_one_of("copied/a", &[Some(file(&old, 0o644)), Some(file(&new, 0o640))])?;
+        self.check_one_of("copied/sub/b", &[None, Some(file(&new, 0o640))])?;
+        self.check_one_of("copied/stale.conf", &[None, Some(file("stale\n", 0o644))])?;
+        let block = "before\n# BEGIN ccm block\nin the block\n# END ccm block\n";
+        self.check_one_of("blocked", &["before\n", block].map(|content| Some(file(content, 0o644))))?;
+        let settings = ["[s]\nk = old\n", "[s]\nk = new\n"];
+        self.check_one_of("set.ini", &settings.map(|content| Some(file(content, 0o644))))?;
         self.check_one_of("captured", &[None, Some(file(&self.output_of("cksum < new"), 0o644))])?;
         self.check_backups()?;
         self.check_records()
@@ -230,6 +264,11 @@ impl Case {
         if fs::read_to_string(self.path("edited")).ok() != Some(edited("new=1")) {
             return Err("the line is not new".to_owned());
         }
+        let is_linked = fs::read_link(self.path("linked")).is_ok_and(|to| to == Path::new("to/new"));
+        let left: Vec<String> = entries(&self.path("copied")).iter().map(|path| name(path)).collect();
+        if !is_linked || left.len() != 2 || left.iter().any(|name| name.contains("stale")) {
+            return Err(format!("the link or the tree is not new: {left:?}"));
+        }
         let mode = |name: &str| fs::metadata(self.path(name)).map(|found| found.mode() & 0o7777).ok();
         if mode("made") != Some(0o750) || mode("attributes") != Some(0o600) {
             return Err("a mode is wrong".to_owned());
@@ -249,7 +288,14 @@ impl Case {
     /// Checks that no temporary file is left beside the file that it would replace.
     pub(crate) fn check_nothing_left(&self) -> Result<(), String> {
         let state = self.scratch.state();
-        let places = [self.scratch.path().to_owned(), self.path("made"), state.join("backups"), state];
+        let places = [
+            self.scratch.path().to_owned(),
+            self.path("made"),
+            self.path("copied"),
+            self.path("copied/sub"),
+            state.join("backups"),
+            state,
+        ];
         let is_left = |path: &PathBuf| name(path).starts_with('.') && name(path).ends_with("new");
         let left: Vec<PathBuf> = places.iter().flat_map(|place| entries(place)).filter(is_left).collect();
         if left.is_empty() { Ok(()) } else { Err(format!("left behind: {left:?}")) }
@@ -259,7 +305,8 @@ impl Case {
     pub(crate) fn check_untouched(&self) -> Result<(), String> {
         let touched = ["made", "created", "guarded", "captured", "reload.log", "after-execs.log"];
         let touched = touched.iter().find(|name| self.path(name).exists());
-        let is_there = ["gone", "tree/a/b", "tree/c"].iter().all(|name| self.path(name).exists());
+        let is_there =
+            ["gone", "tree/a/b", "tree/c", "copied/stale/x"].iter().all(|name| self.path(name).exists());
         let is_old = fs::read_to_string(self.path("replaced")).ok() == Some(old())
             && fs::read_to_string(self.path("edited")).ok() == Some(edited("old=1"));
         if touched.is_none() && is_there && is_old { Ok(()) } else { Err("something was touched".to_owned()) }
@@ -308,6 +355,11 @@ fn old() -> String {
 
 fn new() -> String {
     "the new content\n".repeat(20_000)
+}
+
+/// Content of a file in a tree, written in more than one piece.
+fn tree_file(word: &str) -> String {
+    format!("{word} file of a tree\n").repeat(10_000)
 }
 
 /// File with a line among others, and without a line end at its end.

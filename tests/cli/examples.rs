@@ -24,6 +24,9 @@ const EXAMPLES: &[(&str, i32, &str, &str)] = &[
         "changed changed changed changed changed unchanged changed changed changed changed",
         "unchanged unchanged unchanged unchanged unchanged unchanged unchanged unchanged unchanged unchanged",
     ),
+    ("tree", 0, "changed changed changed changed", "unchanged unchanged unchanged unchanged"),
+    ("scaffold", 0, "changed changed changed", "unchanged unchanged unchanged"),
+    ("sudoers", 0, "changed changed changed", "unchanged unchanged unchanged"),
     ("diff", 0, "changed changed changed changed", "unchanged unchanged unchanged unchanged"),
     (
         "refresh",
@@ -128,7 +131,7 @@ fn apply(name: &str, scratch: &Scratch, options: &[&str]) -> Called {
 }
 
 fn outcomes(called: &Called) -> String {
-    let types = ["exec#", "file#", "line#", "block#", "setting#", "archive#", "apply#"];
+    let types = ["exec#", "file#", "line#", "block#", "setting#", "archive#", "scaffold#", "apply#"];
     let reported = called.reported();
     let lines = reported.lines().filter(|line| types.iter().any(|name| line.starts_with(name)));
     // A line of output has no outcome.

@@ -7,6 +7,7 @@
 #![expect(clippy::expect_used, reason = "a test that can't be set up should fail loudly")]
 
 mod apply;
+mod autorequire;
 mod backup;
 mod captures;
 mod completions;
@@ -55,6 +56,7 @@ mod status;
 mod terminal;
 mod timer;
 mod tracing;
+mod trees;
 mod units;
 mod usage;
 mod validate;

@@ -255,7 +255,11 @@ impl<'s> EvalContext<'s> {
         if !self.versions.borrow().contains_key(directory) {
             self.versions.borrow_mut().insert(directory.to_owned(), self.sources.version(directory));
         }
-        self.sources.files_below(directory)
+        let listed = self.sources.files_below(directory);
+        if listed.as_ref().is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) {
+            self.missing_file.borrow_mut().get_or_insert_with(|| directory.to_owned());
+        }
+        listed
     }
 
     /// Takes the files read since the last call, each with its version before it was first read.

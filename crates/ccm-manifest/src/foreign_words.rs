@@ -36,7 +36,6 @@ const TYPES: &[(&[&str], &str)] = &[
         &["unarchive", "get_url", "remote_file", "download", "staging::deploy"],
         "use `archive` with `url`, and `extract_parent` to extract it",
     ),
-    (&["scaffold"], "scaffolds are not in this version: write each file with `file` and `source: NAME.j2`"),
     (
         &["apt", "yum", "dnf", "zypper", "pkg", "packages", "pkg.installed", "apt_package", "yum_package"],
         "use `package`",
@@ -130,9 +129,16 @@ const OF_TYPE: &[(&str, &[&str], &str)] = &[
     ("file", &["gid"], "write `group`"),
     (
         "file",
-        &["recurse", "recursive", "purge", "recurselimit"],
-        "directories with their content are not in this version: declare each file, or use an `exec` with a guard",
+        &["recursive", "recurselimit", "remote_src"],
+        "write `recurse: true`, or `source` for a tree to copy",
     ),
+    ("file", &["exclude", "excludes"], "write `ignore`"),
+    (
+        "scaffold",
+        &["left_delimiter", "right_delimiter"],
+        "remove it: Jinja templates have `{{ … }}` and `{% … %}`, as docs/scaffold.md shows",
+    ),
+    ("scaffold", &["target", "dest", "path"], "write the path as the name: `- /PATH: {…}`"),
     ("file", &["validation", "verify"], "write `validate`"),
     ("line", &["match_for_absence"], "write `ensure: absent` with `match` and without `line`"),
     (

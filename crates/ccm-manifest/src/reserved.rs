@@ -3,7 +3,7 @@
 use ccm_model::{Diagnostic, DiagnosticKind, Span};
 
 /// Resource types. A type that the loader knows is not reserved, even if it is in this list.
-pub(crate) const TYPES: [&str; 2] = ["archive", "scaffold"];
+pub(crate) const TYPES: [&str; 1] = ["archive"];
 
 pub(crate) const PROPERTIES: [&str; 1] = ["health_checks"];
 

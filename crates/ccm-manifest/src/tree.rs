@@ -80,6 +80,7 @@ impl Expander<'_, '_> {
         let message = format!("`{}` can't be read: {error}", shown_path(&path));
         let error_of = Diagnostic::error(DiagnosticKind::Unreadable, span, message);
         if error.kind() == io::ErrorKind::NotFound && matches!(self.evaluator.phase, Phase::BeforeRun(_)) {
+            self.evaluator.context.take_missing_file();
             self.found.late.insert(span);
             self.found.missing_files.push(error_of);
         } else {

@@ -17,6 +17,7 @@ mod notes;
 mod output_tail;
 mod package;
 mod principal;
+mod scaffold;
 mod service;
 mod setting;
 mod tree;
@@ -38,6 +39,7 @@ pub fn types() -> Vec<&'static dyn ResourceType> {
         &setting::SettingType,
         #[cfg(feature = "archive")]
         &archive::ArchiveType,
+        &scaffold::ScaffoldType,
         &package::PackageType,
         &service::ServiceType,
         &apply::ApplyType,

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use ccm_engine::Context;
 use ccm_host::{
-    Command, Exit, FileAttributes, Finished, Launch, LaunchPlan, NewContent, NewFile, Purpose, Role,
-    StartError,
+    Command, Executor, Exit, FileAttributes, FileError, Finished, Host, InspectOptions, Launch, LaunchPlan,
+    NewContent, NewFile, PrivateDirectory, Purpose, Role, StartError,
 };
 use ccm_model::{
     DiagnosticKind, Failure, FailureKind, MissingPrerequisite, SplitErrorKind, Stream, StreamTail,
@@ -17,16 +17,50 @@ use ccm_properties::{OneOrMany, PropertyError, Text};
 use crate::file::file_failure;
 use crate::output_tail::tail;
 
-const PROPERTY: &str = "validate";
-/// Place of the path of the new content in a command.
-const PLACE: &str = "%s";
 const TIMEOUT: Duration = Duration::from_secs(60);
 /// Name of the new content if the name of the file has characters that a shell could interpret.
 const PLAIN_NAME: &str = "content";
 
-/// Command that checks new content.
+/// Maximum size of content that a command has changed.
+const MAX_PROCESSED: u64 = 64 << 20;
+
+/// Property with commands for new content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CommandProperty {
+    name: &'static str,
+    /// Text that stands for the path of the content.
+    place: &'static str,
+    /// A command without this text gets the path as its last argument.
+    is_appended: bool,
+    example: &'static str,
+    refused: &'static str,
+    hint: &'static str,
+}
+
+/// Commands that check new content.
+pub(crate) const VALIDATE: CommandProperty = CommandProperty {
+    name: "validate",
+    place: "%s",
+    is_appended: false,
+    example: "visudo -cf %s",
+    refused: "`validate` refused the new content",
+    hint: "correct the content: the file was left as it was",
+};
+
+/// Commands that change new content.
+pub(crate) const POST: CommandProperty = CommandProperty {
+    name: "post",
+    place: "{}",
+    is_appended: true,
+    example: "gofmt -w {}",
+    refused: "a command of `post` failed",
+    hint: "correct the command or the template: the file was left as it was",
+};
+
+/// Command for new content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ContentCheck {
+    property: CommandProperty,
     text: String,
     program: String,
     args: Vec<String>,
@@ -48,7 +82,7 @@ impl ContentCheck {
         let is_list = texts.len() > 1;
         let mut validators = Vec::new();
         for (number, text) in texts.into_iter().enumerate() {
-            match Self::parse(text.0) {
+            match Self::parse(VALIDATE, text.0) {
                 Ok(validator) => validators.push(validator),
                 Err(error) => errors.push(error.at_element(is_list.then_some(number))),
             }
@@ -56,8 +90,9 @@ impl ContentCheck {
         validators
     }
 
-    fn parse(text: String) -> Result<Self, PropertyError> {
-        let invalid = |kind, message: String| PropertyError::new(kind, PROPERTY, message);
+    pub(crate) fn parse(property: CommandProperty, text: String) -> Result<Self, PropertyError> {
+        let CommandProperty { name, place, example, .. } = property;
+        let invalid = |kind, message: String| PropertyError::new(kind, name, message);
         let mut words = split_words(&text)
             .map_err(|error| {
                 let hint = match error.kind {
@@ -69,29 +104,35 @@ impl ContentCheck {
             .into_iter();
         if let Some(found) = shell_syntax(&text).filter(|found| found.kind.needs_shell()) {
             let shown = text.get(found.range.clone()).map(escape_control).unwrap_or_default();
-            let message = format!("`{shown}` needs a shell, and ccm starts `validate` without one");
-            let hint =
-                "put the check into a script, or write `sh -c 'COMMANDS' sh %s`, where `$1` is the file";
+            let message = format!("`{shown}` needs a shell, and ccm starts `{name}` without one");
+            let hint = format!(
+                "put the commands into a script, or write `sh -c 'COMMANDS' sh {place}`, where `$1` is the file"
+            );
             return Err(invalid(DiagnosticKind::Syntax, message).with_hint(hint).at_bytes(found.range));
         }
         let program = words.next().unwrap_or_default();
-        let args: Vec<String> = words.collect();
+        let mut args: Vec<String> = words.collect();
         if program.is_empty() {
-            return Err(invalid(DiagnosticKind::InvalidValue, "`validate` names no program".to_owned()));
+            return Err(invalid(DiagnosticKind::InvalidValue, format!("`{name}` names no program")));
         }
-        let places = args.iter().map(|arg| arg.matches(PLACE).count()).sum::<usize>();
-        if places != 1 || program.contains(PLACE) {
+        let mut places = args.iter().map(|arg| arg.matches(place).count()).sum::<usize>();
+        if property.is_appended && places == 0 {
+            args.push(place.to_owned());
+            places = 1;
+        }
+        if places != 1 || program.contains(place) {
             let message =
-                format!("`validate` needs `{PLACE}` exactly once among its arguments, found {places}");
-            let hint = "write `%s` where the command takes the path of the file, as in `visudo -cf %s`";
+                format!("`{name}` needs `{place}` exactly once among its arguments, found {places}");
+            let hint =
+                format!("write `{place}` where the command takes the path of the file, as in `{example}`");
             return Err(invalid(DiagnosticKind::InvalidValue, message).with_hint(hint));
         }
-        Ok(Self { text, program, args })
+        Ok(Self { property, text, program, args })
     }
 
     fn args_for(&self, path: &Path) -> Vec<String> {
         let path = path.to_string_lossy();
-        self.args.iter().map(|arg| arg.replace(PLACE, &path)).collect()
+        self.args.iter().map(|arg| arg.replace(self.property.place, &path)).collect()
     }
 }
 
@@ -105,23 +146,69 @@ pub(crate) async fn validate(
         return Ok(());
     }
     let host = context.host;
-    let directory = host.system.private_directory(None).map_err(|error| {
-        Failure::from_error(FailureKind::Start, &error)
-            .because_of("a private directory for `validate` could not be made")
-            .of_property(PROPERTY)
-    })?;
+    let directory = private_directory(VALIDATE, host)?;
     let copy = directory.path().join(name(new.path));
     for validator in validators {
         // Each command gets the content itself: one before may have written to its file.
-        let attributes = FileAttributes { mode: Some(0o600), ..FileAttributes::default() };
-        let file = NewFile { content: NewContent::Bytes(new.content), attributes };
-        host.files.write(&copy, &file).map_err(|error| file_failure(&error).of_property(PROPERTY))?;
-        run(validator, new, &copy, context).await.map_err(|failure| failure.of_property(PROPERTY))?;
+        write_copy(VALIDATE, &copy, new.content, host)?;
+        run(validator, new, &copy, host.executor, context).await?;
     }
-    if let Err(error) = directory.remove() {
-        context.warn(format!("the private copy for `validate` could not be removed: {error}"));
-    }
+    remove(VALIDATE, directory, context);
     Ok(())
+}
+
+/// Content that commands have changed.
+pub(crate) struct ProcessedContent {
+    pub content: Vec<u8>,
+    /// The commands have made the file a program.
+    pub is_executable: bool,
+}
+
+/// Runs commands on one private copy of new content, one after the other, and returns what they make of it. The
+/// states that were read before stay valid, because the commands are to change their copy alone.
+pub(crate) async fn process(
+    commands: &[&ContentCheck],
+    new: NewText<'_>,
+    context: &mut Context<'_>,
+) -> Result<ProcessedContent, Failure> {
+    let (host, executor) = (context.host, context.queries);
+    let directory = private_directory(POST, host)?;
+    let copy = directory.path().join(name(new.path));
+    write_copy(POST, &copy, new.content, host)?;
+    for command in commands {
+        run(command, new, &copy, executor, context).await?;
+    }
+    let refused = |error: &FileError| file_failure(error).because_of(POST.refused).of_property(POST.name);
+    let found = host.files.inspect(&copy, InspectOptions::default()).map_err(|error| refused(&error))?;
+    let made = host.files.content(&copy, MAX_PROCESSED).map_err(|error| refused(&error))?;
+    let made = made.ok_or_else(|| {
+        let message = format!("the content grew to more than {} MiB", MAX_PROCESSED >> 20);
+        Failure::new(FailureKind::Conflict, message).because_of(POST.refused).of_property(POST.name)
+    })?;
+    remove(POST, directory, context);
+    let is_executable = found.target.is_some_and(|file| file.mode & 0o100 != 0);
+    Ok(ProcessedContent { content: made, is_executable })
+}
+
+fn private_directory(property: CommandProperty, host: Host<'_>) -> Result<PrivateDirectory, Failure> {
+    host.system.private_directory(None).map_err(|error| {
+        Failure::from_error(FailureKind::Start, &error)
+            .because_of(format!("a private directory for `{}` could not be made", property.name))
+            .of_property(property.name)
+    })
+}
+
+fn write_copy(property: CommandProperty, copy: &Path, content: &[u8], host: Host<'_>) -> Result<(), Failure> {
+    let attributes = FileAttributes { mode: Some(0o600), ..FileAttributes::default() };
+    let file = NewFile { content: NewContent::Bytes(content), attributes };
+    let written = host.files.write(copy, &file);
+    written.map(drop).map_err(|error| file_failure(&error).of_property(property.name))
+}
+
+fn remove(property: CommandProperty, directory: PrivateDirectory, context: &mut Context<'_>) {
+    if let Err(error) = directory.remove() {
+        context.warn(format!("the private copy for `{}` could not be removed: {error}", property.name));
+    }
 }
 
 /// Returns the name of the private copy: that of the file, because programs may go by its ending.
@@ -139,23 +226,38 @@ async fn run(
     validator: &ContentCheck,
     new: NewText<'_>,
     copy: &Path,
+    executor: &dyn Executor,
     context: &mut Context<'_>,
 ) -> Result<(), Failure> {
+    let property = validator.property;
+    run_command(validator, new, copy, executor, context)
+        .await
+        .map_err(|failure| failure.of_property(property.name))
+}
+
+async fn run_command(
+    validator: &ContentCheck,
+    new: NewText<'_>,
+    copy: &Path,
+    executor: &dyn Executor,
+    context: &mut Context<'_>,
+) -> Result<(), Failure> {
+    let property = validator.property;
     let launch = Launch {
         timeout: Some(TIMEOUT),
         sensitive: new.sensitive,
         manifest_directory: context.directory.to_owned(),
         ..Launch::default()
     };
-    let executor = context.host.executor;
-    let plan = executor.resolve(&launch, Purpose::Run).await.map_err(|error| start_failure(&error))?;
+    let failed = |error: &StartError| start_failure(property, error);
+    let plan = executor.resolve(&launch, Purpose::Run).await.map_err(|error| failed(&error))?;
     let finished = run_in(&*plan, validator, copy, context).await;
     for warning in plan.close().await.warnings {
         context.warn(warning);
     }
     let finished = finished?;
     for process in &finished.left_running {
-        context.warn(format!("left running by `validate`: {process}"));
+        context.warn(format!("left running by `{}`: {process}", property.name));
     }
     let shown = escape_control(&validator.text).into_owned();
     let (kind, how) = match &finished.exit {
@@ -172,10 +274,10 @@ async fn run(
         failure.output = tails(&finished, copy, new.path);
         failure.chain.extend(last_line(&failure.output));
     }
-    let failure = failure.because_of("`validate` refused the new content");
+    let failure = failure.because_of(property.refused);
     Err(match kind {
         FailureKind::Stopped => failure,
-        _ => failure.with_hint("correct the content: the file was left as it was"),
+        _ => failure.with_hint(property.hint),
     })
 }
 
@@ -186,12 +288,13 @@ async fn run_in(
     context: &mut Context<'_>,
 ) -> Result<Finished, Failure> {
     let command = plan.command(&validator.program, &validator.args_for(copy));
-    let command = Command { role: Role::Check, ..command.map_err(|error| start_failure(&error))? };
+    let failed = |error: &StartError| start_failure(validator.property, error);
+    let command = Command { role: Role::Check, ..command.map_err(|error| failed(&error))? };
     let mut ignore = |_, _: &str| {};
-    plan.run(&command, context.cancellation, &mut ignore).await.map_err(|error| start_failure(&error))
+    plan.run(&command, context.cancellation, &mut ignore).await.map_err(|error| failed(&error))
 }
 
-fn start_failure(error: &StartError) -> Failure {
+fn start_failure(property: CommandProperty, error: &StartError) -> Failure {
     let mut failure = error.failure();
     if let StartError::NotFound { name, .. } = error {
         let missing = if name.contains('/') {
@@ -201,7 +304,8 @@ fn start_failure(error: &StartError) -> Failure {
         };
         failure = failure.with_missing(missing).with_hint("install the program with an earlier resource");
     }
-    if failure.kind.is_refusal() { failure } else { failure.because_of("`validate` failed to run") }
+    let is_refusal = failure.kind.is_refusal();
+    if is_refusal { failure } else { failure.because_of(format!("`{}` failed to run", property.name)) }
 }
 
 /// Returns the last lines of both streams, with the path of the file in place of that of its copy.
@@ -229,7 +333,7 @@ mod tests {
     use super::*;
 
     fn parsed(text: &str) -> Result<(String, Vec<String>), String> {
-        let validator = ContentCheck::parse(text.to_owned()).map_err(|error| error.to_string())?;
+        let validator = ContentCheck::parse(VALIDATE, text.to_owned()).map_err(|error| error.to_string())?;
         Ok((validator.program.clone(), validator.args_for(Path::new("/p"))))
     }
 
@@ -243,6 +347,14 @@ mod tests {
         ] {
             let args = args.iter().map(|arg| (*arg).to_owned()).collect();
             assert_eq!(parsed(text), Ok((program.to_owned(), args)), "{text}");
+        }
+    }
+
+    #[test]
+    fn commands_of_post_may_leave_out_the_mark() {
+        for (text, args) in [("gofmt -w", &["-w", "/p"][..]), ("sed -i s/a/b/ {}", &["-i", "s/a/b/", "/p"])] {
+            let command = ContentCheck::parse(POST, text.to_owned()).expect("a command");
+            assert_eq!(command.args_for(Path::new("/p")), args, "{text}");
         }
     }
 

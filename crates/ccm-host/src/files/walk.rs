@@ -84,9 +84,10 @@ impl Walk<'_> {
             if self.entries.len() == MAX_ENTRIES {
                 return Err(FileError::TreeTooLarge { path: self.root.to_owned(), entries: MAX_ENTRIES });
             }
-            let opened = match is_directory {
-                true => Some(openat(directory, &*name, DIRECTORY, Mode::empty()).map_err(refused)?),
-                false => None,
+            let opened = if is_directory {
+                Some(openat(directory, &*name, DIRECTORY, Mode::empty()).map_err(refused)?)
+            } else {
+                None
             };
             let kind = match &opened {
                 Some(opened) => {

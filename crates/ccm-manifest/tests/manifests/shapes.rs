@@ -17,13 +17,11 @@ fn an_item_has_one_type() {
         ("- Task: [a: ]", &["3:7 unknown-type | task"]),
         ("- tasks: [a: ]", &["3:7 unknown-type | task"]),
         ("- archiv: [a: ]", &["3:7 unknown-type | archive"]),
-        ("- scaffolds: [a: ]", &["3:7 unknown-type | scaffold"]),
         (
-            "- archive: [a: ]\n- scaffold: [a: ]\n- file: [a: ]",
+            "- archive: [a: ]\n- file: [a: ]",
             &[
                 "3:7 unsupported | curl -fLo FILE URL, tar -xf FILE, exec, creates",
-                "4:7 unsupported | file, source: NAME.j2",
-                "5:7 unknown-type | task, note",
+                "4:7 unknown-type | task, note",
             ],
         ),
         (

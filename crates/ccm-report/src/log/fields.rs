@@ -163,10 +163,8 @@ pub(super) fn entry_lines(transaction: &Transaction) -> impl Iterator<Item = Log
     let action = transaction.action.as_ref().filter(|_| outcome.is_change());
     let is_noop = matches!(outcome, Outcome::WouldChange { .. } | Outcome::WouldRefresh { .. });
     action.into_iter().flat_map(|action| &action.entries).map(move |entry| {
-        let word = match is_noop {
-            true => format!("would_{}", entry.verb.infinitive()),
-            false => entry.verb.past().to_owned(),
-        };
+        let word =
+            if is_noop { format!("would_{}", entry.verb.infinitive()) } else { entry.verb.past().to_owned() };
         let line = LogLine::of(LogLevel::Notice, &transaction.id, &word).field("entry", &entry.path);
         change_fields(line.optional("detail", entry.detail.as_deref()), &entry.changes)
     })

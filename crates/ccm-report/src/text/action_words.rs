@@ -103,10 +103,8 @@ fn triggers(transaction: &Transaction, noop: bool) -> String {
 
 /// Returns the line for an entry of a tree: its path and what was done.
 pub(super) fn entry(entry: &EntryAction, is_noop: bool, screen: Screen) -> String {
-    let verb = match is_noop {
-        true => format!("would {}", entry.verb.infinitive()),
-        false => entry.verb.past().to_owned(),
-    };
+    let verb =
+        if is_noop { format!("would {}", entry.verb.infinitive()) } else { entry.verb.past().to_owned() };
     let what = objects(entry.detail.as_deref(), &entry.changes, screen);
     let colon = if what.is_empty() { "" } else { ": " };
     format!("{}   {verb}{colon}{what}", escape_control(&entry.path))

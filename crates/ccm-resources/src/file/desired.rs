@@ -44,11 +44,11 @@ pub(crate) struct DesiredFile {
     /// True if the content must not be shown.
     pub sensitive: bool,
     pub validators: Vec<ContentCheck>,
-    /// What the directory is to hold. `None` if only the directory itself is managed.
+    /// Content of the directory. `None` if only the directory itself is managed.
     pub tree: Option<DesiredTree>,
 }
 
-/// What a directory is to hold.
+/// Desired content of a directory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct DesiredTree {
     /// Path of the directory to copy, absolute or relative to the directory of the manifest.
@@ -85,19 +85,7 @@ impl DesiredFile {
                 PropertyError::new(DiagnosticKind::Conflict, "source", message).with_hint("keep one of them"),
             );
         }
-        let given = [("content", written.content.is_some()), ("source", written.source.is_some())];
-        for (property, _) in given.into_iter().filter(|(_, given)| *given) {
-            let reason = match ensure {
-                FileEnsure::Present => continue,
-                FileEnsure::Directory if property == "source" => continue,
-                FileEnsure::Absent => "remove this property: an absent file has no content",
-                FileEnsure::Directory => "remove this property: a directory has no content",
-                FileEnsure::Link => "remove this property: manage the target with a resource of its own",
-            };
-            let word = ensure.word();
-            let message = format!("`{property}` is not allowed with `ensure: {word}`");
-            errors.push(PropertyError::new(DiagnosticKind::Conflict, property, message).with_hint(reason));
-        }
+        errors.extend(content_errors(ensure, &written));
         errors.extend(link_errors(ensure, &written));
         errors.extend(tree_errors(name, ensure, &written));
         let ignore = Globs::build("ignore", written.ignore.take(), &mut errors);
@@ -114,20 +102,6 @@ impl DesiredFile {
             errors.push(
                 PropertyError::new(DiagnosticKind::Conflict, "force", message)
                     .with_hint(format!("remove `force`, or {REMOVE_SINGLY}")),
-            );
-        }
-        let has_content = written.content.is_some() || written.source.is_some();
-        if written.validate.is_some() && ensure == FileEnsure::Directory {
-            let message = "`validate` is not allowed with `ensure: directory`";
-            errors.push(
-                PropertyError::new(DiagnosticKind::Conflict, "validate", message)
-                    .with_hint("manage the file to check with a resource of its own"),
-            );
-        } else if written.validate.is_some() && !has_content {
-            let message = "`validate` needs `content` or `source`";
-            errors.push(
-                PropertyError::new(DiagnosticKind::Conflict, "validate", message)
-                    .with_hint("remove `validate`: there is no new content to check"),
             );
         }
         let validators = ContentCheck::build(written.validate, &mut errors);
@@ -225,6 +199,39 @@ fn tree_errors(name: &str, ensure: FileEnsure, written: &FileProperties) -> Vec<
         let message = "`recurse` needs `owner`, `group` or `mode`".to_owned();
         errors
             .push(conflict("recurse", message).with_hint("add what everything in the directory is to have"));
+    }
+    errors
+}
+
+/// Checks that content is given, and checked, only where there can be content.
+fn content_errors(ensure: FileEnsure, written: &FileProperties) -> Vec<PropertyError> {
+    let mut errors = Vec::new();
+    let given = [("content", written.content.is_some()), ("source", written.source.is_some())];
+    for (property, _) in given.into_iter().filter(|(_, given)| *given) {
+        let reason = match ensure {
+            FileEnsure::Present => continue,
+            FileEnsure::Directory if property == "source" => continue,
+            FileEnsure::Absent => "remove this property: an absent file has no content",
+            FileEnsure::Directory => "remove this property: a directory has no content",
+            FileEnsure::Link => "remove this property: manage the target with a resource of its own",
+        };
+        let word = ensure.word();
+        let message = format!("`{property}` is not allowed with `ensure: {word}`");
+        errors.push(PropertyError::new(DiagnosticKind::Conflict, property, message).with_hint(reason));
+    }
+    let has_content = written.content.is_some() || written.source.is_some();
+    if written.validate.is_some() && ensure == FileEnsure::Directory {
+        let message = "`validate` is not allowed with `ensure: directory`";
+        errors.push(
+            PropertyError::new(DiagnosticKind::Conflict, "validate", message)
+                .with_hint("manage the file to check with a resource of its own"),
+        );
+    } else if written.validate.is_some() && !has_content {
+        let message = "`validate` needs `content` or `source`";
+        errors.push(
+            PropertyError::new(DiagnosticKind::Conflict, "validate", message)
+                .with_hint("remove `validate`: there is no new content to check"),
+        );
     }
     errors
 }

@@ -36,7 +36,7 @@ pub(crate) struct FileState {
     pub needed_by_ccm: bool,
     /// True if backups can be stored.
     pub can_back_up: bool,
-    /// What the directory holds, if that is managed.
+    /// Content of the directory, if that is managed.
     pub inside: Option<TreeState>,
     pub diff: bool,
     /// True if the old or new content holds a secret.

@@ -23,7 +23,7 @@ use glob::Globs;
 /// Texts that templates were rendered to, by the paths of the templates in the source.
 pub(crate) type Rendered = BTreeMap<PathBuf, Rc<[u8]>>;
 
-/// What a manifest says about the entries of a tree.
+/// Rules of a manifest for the entries of a tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TreeRules {
     /// Owner, group and mode hold for every entry, and not only for those of the source.
@@ -90,7 +90,7 @@ pub(crate) struct TreeState {
     pub managed: Managed,
     pub uid: Option<u32>,
     pub gid: Option<u32>,
-    /// What the report needs to know of the changes.
+    /// Details of the changes, for the report.
     pub details: report::Details,
 }
 

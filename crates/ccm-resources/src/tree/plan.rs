@@ -89,6 +89,37 @@ pub(crate) fn changes(root: &Path, rules: &TreeRules, state: &TreeState) -> Resu
     Ok(changes)
 }
 
+/// Returns the removals of the entries that a tree was to hold, each file before the directories that become empty
+/// without it. Other entries and what is in their place are left alone.
+pub(crate) fn removals(state: &TreeState) -> Vec<TreeChange> {
+    let is_desired: HashSet<(&Path, bool)> = state
+        .desired
+        .iter()
+        .map(|desired| (&*desired.path, desired.kind == DesiredKind::Directory))
+        .collect();
+    let mut changes = Vec::new();
+    let mut kept: HashSet<&Path> = HashSet::new();
+    // What is in a directory comes after it.
+    for (at, FoundEntry { entry, .. }) in state.found.iter().enumerate().rev() {
+        let is_mount = entry.kind == TreeEntryKind::Directory { is_mount: true };
+        let is_directory = matches!(entry.kind, TreeEntryKind::Directory { .. });
+        let is_special = matches!(entry.kind, TreeEntryKind::Special(_));
+        let is_removed = is_desired.contains(&(&*entry.path, is_directory))
+            && state.managed.extent(&entry.path).is_none()
+            && !(is_mount || is_special || kept.contains(&*entry.path));
+        if is_removed {
+            let files = u64::from(!is_directory);
+            let bytes = if entry.kind == TreeEntryKind::File { entry.size } else { 0 };
+            let size = RemovedSize { files, bytes, is_tree: false };
+            let kind = TreeChangeKind::Remove { found: at, size };
+            changes.push(TreeChange { path: entry.path.clone(), kind });
+        } else {
+            kept.extend(entry.path.ancestors());
+        }
+    }
+    changes
+}
+
 struct Planner<'a> {
     root: &'a Path,
     rules: &'a TreeRules,
@@ -133,10 +164,10 @@ impl Planner<'_> {
                 Ok(self.set_attributes(position, found))
             }
             (DesiredKind::Directory, _) => Err(self.obstacle(found, "not a directory")),
-            (DesiredKind::File { .. }, TreeEntryKind::File) if found.is_same => match is_shared {
-                true => Ok(None),
-                false => Ok(self.set_attributes(position, found)),
-            },
+            (DesiredKind::File { .. }, TreeEntryKind::File) if found.is_same && is_shared => Ok(None),
+            (DesiredKind::File { .. }, TreeEntryKind::File) if found.is_same => {
+                Ok(self.set_attributes(position, found))
+            }
             (DesiredKind::File { is_executable, .. }, TreeEntryKind::File | TreeEntryKind::Link(_)) => {
                 let is_link = found.entry.kind != TreeEntryKind::File;
                 let new = if *is_executable { PROGRAM_MODE } else { FILE_MODE };

@@ -177,7 +177,7 @@ pub(crate) fn add_entries(mut action: Action, changes: &[TreeChange], state: &Tr
         (
             "remove",
             number(Verb::Remove),
-            format!(" ({}, {})", counted(removed.files, "file"), counted(removed.bytes, "byte")),
+            format!(" with {}, {}", counted(removed.files, "file"), counted(removed.bytes, "byte")),
         ),
     ];
     let parts: Vec<String> = counts
@@ -185,7 +185,9 @@ pub(crate) fn add_entries(mut action: Action, changes: &[TreeChange], state: &Tr
         .filter(|(_, number, _)| *number > 0)
         .map(|(verb, number, size)| format!("{verb} {number}{size}"))
         .collect();
-    let inside = format!("in it: {}", parts.join(", "));
+    let number = changes.len();
+    let entries = if number == 1 { "1 entry".to_owned() } else { format!("{number} entries") };
+    let inside = format!("{entries} in it ({})", parts.join(", "));
     action.detail = Some(match action.detail.take() {
         Some(own) => format!("{own}; {inside}"),
         None => inside,
@@ -244,7 +246,7 @@ fn entry(change: &TreeChange, state: &TreeState) -> EntryAction {
             }
         }
         (TreeChangeKind::MakeLink { to, .. }, None) => {
-            action.detail = Some(format!("link to {}", to.display()))
+            action.detail = Some(format!("link to {}", to.display()));
         }
         (TreeChangeKind::MakeLink { to, .. }, Some(TreeEntryKind::Link(from))) => {
             changing("target", Some(from.display().to_string()), Some(to.display().to_string()));
@@ -253,7 +255,7 @@ fn entry(change: &TreeChange, state: &TreeState) -> EntryAction {
             changing("kind", Some("file".to_owned()), Some("link".to_owned()));
         }
         (TreeChangeKind::Remove { size, .. }, Some(kind)) => {
-            action.detail = Some(removal(kind, *size, is_secret))
+            action.detail = Some(removal(kind, *size, is_secret));
         }
         _ => {}
     }

@@ -91,12 +91,11 @@ pub(crate) fn read(
             }
         };
         let is_rendered = matches!(&kind, DesiredKind::File { content: EntryContent::Text(_), .. });
-        let path = match is_rendered && is_template(&entry.path) {
-            true => {
-                is_sorted = false;
-                entry.path.with_extension("")
-            }
-            false => entry.path,
+        let path = if is_rendered && is_template(&entry.path) {
+            is_sorted = false;
+            entry.path.with_extension("")
+        } else {
+            entry.path
         };
         entries.push(DesiredEntry { path, kind });
     }

@@ -29,10 +29,8 @@ pub(crate) fn read(
     files: &dyn Files,
 ) -> Result<Vec<FoundEntry>, Failure> {
     let reads_all = rules.recurse || rules.purge;
-    let paths: HashSet<&Path> = match reads_all {
-        true => HashSet::new(),
-        false => desired.iter().map(|desired| &*desired.path).collect(),
-    };
+    let paths: HashSet<&Path> =
+        if reads_all { HashSet::new() } else { desired.iter().map(|desired| &*desired.path).collect() };
     let step = |path: &Path, is_directory: bool| match () {
         () if !reads_all && !paths.contains(path) => WalkStep::Skip,
         () if is_directory && managed.extent(path) == Some(ManagedExtent::Tree) => WalkStep::List,

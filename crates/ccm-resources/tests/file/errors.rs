@@ -50,11 +50,10 @@ fn invalid_properties_are_rejected() {
     for (properties, expected) in [
         (&[("content", "a"), ("source", "b")][..], "conflict source content, source | …"),
         (&[("content", "a"), ("ensure", "absent")], "conflict content content, ensure: absent | …"),
-        (&[("source", "a"), ("ensure", "directory")], "conflict source source, ensure: directory | …"),
-        (&[("force", "true")], "conflict force force, ensure: absent, ensure: link | force"),
+        (&[("force", "true")], "conflict force force, ensure: absent, ensure: link, purge | force"),
         (
             &[("force", "true"), ("ensure", "directory")],
-            "conflict force force, ensure: absent, ensure: link | force",
+            "conflict force force, ensure: absent, ensure: link, purge | force",
         ),
         (
             &[("force", "true"), ("backup", "true"), ("ensure", "absent")],
@@ -123,5 +122,5 @@ fn invalid_names_are_rejected() {
 fn all_errors_are_reported_at_once() {
     let resource =
         file("a", &[("content", "a"), ("source", "b"), ("force", "true"), ("ensure", "directory")]);
-    assert_eq!(errors_of(&resource).len(), 5);
+    assert_eq!(errors_of(&resource).len(), 4);
 }

@@ -78,7 +78,7 @@ fn a_tree_is_copied_and_kept() {
     scratch.write("tree/other", "is kept\n");
     let changed = converge(&scratch, &resource);
     assert_eq!(entries(&changed), ["change a.conf content"]);
-    assert_eq!(detail(&changed), "in it: change 1");
+    assert_eq!(detail(&changed), "1 entry in it (change 1)");
     assert_eq!(fs::read_to_string(scratch.path().join("tree/other")).expect("it"), "is kept\n");
 }
 
@@ -102,7 +102,7 @@ fn purge_removes_what_nothing_declares() {
     forced.push(("force", "true"));
     let done = converge(&scratch, &tree(&scratch, &forced));
     assert_eq!(entries(&done)[..2], ["remove b.conf file, 5 bytes", "remove old directory, 1 file, 3 bytes"]);
-    assert_eq!(detail(&done), "in it: remove 3 (3 files, 8 bytes)");
+    assert_eq!(detail(&done), "3 entries in it (remove 3 with 3 files, 8 bytes)");
     let left = ["a.conf", "keep.local"].map(|name| scratch.path().join("tree").join(name).exists());
     assert_eq!(left, [true; 2]);
     assert!(!scratch.path().join("tree/out").is_symlink() && scratch.path().join("outside").exists());

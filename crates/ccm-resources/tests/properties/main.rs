@@ -73,7 +73,7 @@ impl<'a> Cell<'a> {
     fn new(type_name: &'a str, sample: &'a Sample, given: Given, is_wrong: bool, is_off: bool) -> Self {
         let value = if is_wrong { sample.wrong } else { sample.right };
         let name = match type_name {
-            "file" => "/d/f",
+            "file" | "scaffold" => "/d/f",
             "archive" => "/d/a.tar.gz",
             "apply" => "child.yaml",
             "exec" => "true",

@@ -140,7 +140,22 @@ impl Follower<'_> {
         })
     }
 
+    /// Expands a word. The length of the texts is counted, because a variable may double itself.
     fn expand(
+        &mut self,
+        word: &WordNode,
+        state: &mut ShellState,
+        place: WordPlace,
+    ) -> ReadResult<Vec<ShellWord>> {
+        let words = self.expand_parts(word, state, place)?;
+        let length =
+            |piece: &WordPiece| if let WordPiece::Text { text, .. } = piece { text.len() } else { 0 };
+        let length = words.iter().flat_map(|word| &word.pieces).map(length).sum();
+        self.budget.steps(length, word.span)?;
+        Ok(words)
+    }
+
+    fn expand_parts(
         &mut self,
         word: &WordNode,
         state: &mut ShellState,

@@ -17,6 +17,9 @@ use crate::unreadable::{ReadResult, UnreadableText};
 /// Builtins whose operands are assignments.
 const DECLARATIONS: [&str; 5] = ["export", "readonly", "local", "declare", "typeset"];
 
+/// Maximum length of a value that is followed. A longer one, such as that of a variable that doubles itself, is unknown.
+const MAX_VALUE: usize = 4096;
+
 impl Follower<'_> {
     pub(crate) fn simple(&mut self, simple: &SimpleNode, state: &mut ShellState) -> ReadResult<Flow> {
         let words = self.words(simple, state)?;
@@ -246,6 +249,7 @@ impl ShellCommand {
 /// Returns the value that a word sets a variable to.
 pub(crate) fn value_of(word: &ShellWord) -> Option<VariableValue> {
     match word.text() {
+        Some(text) if text.len() > MAX_VALUE => None,
         Some(text) => Some(VariableValue::Text(text)),
         None => crate::numbers::is_number(word).then_some(VariableValue::Number),
     }

@@ -392,3 +392,12 @@ fn an_open_quote_at_the_end_of_a_text_is_located_within_the_text() {
         assert!(text.get(error.span.range()).is_some(), "{text}: {error:?}");
     }
 }
+
+#[test]
+fn a_variable_that_doubles_itself_stays_small() {
+    let text = format!("X=p; {}p0 \"$X\"", "X=\"$X$X\"; ".repeat(60));
+    let reading = read(&text, ShellDialect::Sh, &ShellContext::default(), &mut ShellBudget::default());
+    let reading = reading.expect("a text");
+    let last = reading.commands.last().expect("a command");
+    assert_eq!(last.words[1].text(), None);
+}

@@ -28,12 +28,12 @@ fn a_program_that_the_parser_missed_is_refused_by_the_kernel() {
         assert!(!programs.iter().any(|program| program.ends_with("rm")), "the parser is not blind: {text}");
         let scratch = Scratch::new();
         let have = || FILES.iter().filter(|file| scratch.path().join(file).exists()).count();
-        FILES.iter().for_each(|file| drop(scratch.write(file, "alive\n")));
+        write(&scratch);
         // Without the list, dash removes a file.
         let Some(finished) = run(scratch.path(), text, None) else { return };
         assert_eq!(have(), 1, "{text} hides nothing: {finished:?}");
 
-        FILES.iter().for_each(|file| drop(scratch.write(file, "alive\n")));
+        write(&scratch);
         let Some(finished) = run(scratch.path(), text, Some(programs)) else { return };
         assert_eq!(have(), 2, "{text} removed a file");
         let stderr = String::from_utf8_lossy(&finished.stderr.head).into_owned();
@@ -41,6 +41,12 @@ fn a_program_that_the_parser_missed_is_refused_by_the_kernel() {
         refused += 1;
     }
     assert!(refused >= 2, "the texts are not read");
+}
+
+fn write(scratch: &Scratch) {
+    for file in FILES {
+        scratch.write(file, "alive\n");
+    }
 }
 
 /// Returns the programs that bash would start.

@@ -196,7 +196,12 @@ impl<'a> Analyser<'a> {
     }
 
     fn too_much(&mut self, context: &CommandContext) {
-        if self.analysis.unreadable.is_none() {
+        if let (Some(_), Some(parent)) = (context.at_most, context.parent) {
+            // The words may be no commands.
+            let what = "what stands behind the command may run too many others to follow";
+            let span = context.span.unwrap_or_else(|| self.span(parent));
+            self.finding(parent, GuardClass::ProgramUnknown, what, span, Some(WayOut::UseScript));
+        } else if self.analysis.unreadable.is_none() {
             self.analysis.unreadable = Some(Unreadable {
                 class: GuardClass::Unreadable,
                 message: "the command runs too many others to follow".to_owned(),

@@ -184,4 +184,12 @@ fn more_than_the_limits_is_unreadable() {
     assert_eq!(tight, [Some(GuardClass::Unreadable); 3]);
     let nested = "env ".repeat(40) + "ls";
     assert_eq!(analysed(&nested).default_verdict(Caller::Tool), Verdict::Deny);
+    // What may be a command is no more than a question, however deep.
+    let suspected = "unknown-tool ".to_owned() + &"timeout 1 xargs ".repeat(20) + "ls";
+    let mut request = request(&suspected);
+    for is_restricted in [false, true] {
+        request.workspace = Some(Workspace { path: "/w".to_owned(), is_restricted });
+        let analysis = analyse(&request, &machine, &AnalysisLimits::default());
+        assert_eq!(analysis.default_verdict(Caller::Tool), Verdict::Ask);
+    }
 }

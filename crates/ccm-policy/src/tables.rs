@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 pub(crate) use entry::{OptionSpec, OptionValue, ProgramEntry, ProgramSyntax};
-pub(crate) use role::{OperandRole, Role};
+pub(crate) use role::{ArgumentRole, OperandRole};
 
 /// Files of entries.
 const FILES: [&str; 11] = [

@@ -3,7 +3,7 @@
 use ccm_shell::ShellWord;
 
 use super::words::without_prefix;
-use crate::tables::{OptionSpec, OptionValue, ProgramSyntax, Role};
+use crate::tables::{ArgumentRole, OptionSpec, OptionValue, ProgramSyntax};
 
 /// Option of a command line.
 #[derive(Clone, Debug)]
@@ -75,7 +75,9 @@ pub(super) fn parse(
         }
         // What follows such an option belongs to the command that the option names.
         let ends = |option: &ParsedOption| {
-            option.spec.is_some_and(|spec| matches!(spec.role, Role::SplitCommand | Role::Module))
+            option
+                .spec
+                .is_some_and(|spec| matches!(spec.role, ArgumentRole::SplitCommand | ArgumentRole::Module))
         };
         if parsed.options.iter().skip(count).any(ends) {
             parsed.operands.extend(rest.cloned());
@@ -111,7 +113,7 @@ impl ParsedArguments {
         // program, or the table has only some of them.
         let spec = exact.or_else(|| {
             let begins = |spec: &&&OptionSpec| spec.names.iter().any(|known| known.starts_with(name));
-            table.iter().filter(begins).max_by_key(|spec| (spec.does.len(), spec.role != Role::Text))
+            table.iter().filter(begins).max_by_key(|spec| (spec.does.len(), spec.role != ArgumentRole::Text))
         });
         let full = spec.and_then(|spec| {
             spec.names

@@ -7,14 +7,14 @@ use super::{Analyser, paths, words};
 use crate::analysis::WayOut;
 use crate::effect::{Effect, EffectKind};
 use crate::guard_class::GuardClass;
-use crate::tables::Role;
+use crate::tables::ArgumentRole;
 
 impl Analyser<'_> {
     /// Judges an option of a container.
-    pub(super) fn container_option(&mut self, call: &Call<'_>, role: Role, word: &ShellWord) {
+    pub(super) fn container_option(&mut self, call: &Call<'_>, role: ArgumentRole, word: &ShellWord) {
         let text = words::with_placeholders(word).to_ascii_lowercase();
         let source = match role {
-            Role::Volume => {
+            ArgumentRole::Volume => {
                 let prefix = word.known_prefix();
                 let end = prefix.find(':');
                 match end {
@@ -23,7 +23,7 @@ impl Analyser<'_> {
                     None => None,
                 }
             }
-            Role::Mount => {
+            ArgumentRole::Mount => {
                 let whole = words::with_placeholders(word);
                 let source = whole.split(',').find_map(|part| {
                     part.split_once('=')
@@ -35,8 +35,8 @@ impl Analyser<'_> {
             _ => None,
         };
         let opens = match role {
-            Role::Namespace => text == "host",
-            Role::Capability => {
+            ArgumentRole::Namespace => text == "host",
+            ArgumentRole::Capability => {
                 let name = text.trim_start_matches("cap_");
                 matches!(
                     name,
@@ -53,7 +53,7 @@ impl Analyser<'_> {
                     || text.contains("label:disable")
                     || text.contains("systempaths")
             }
-            Role::Device => {
+            ArgumentRole::Device => {
                 !matches!(text.split(':').next(), Some("/dev/null" | "/dev/zero" | "/dev/fuse" | "/dev/dri"))
             }
             _ => false,

@@ -7,7 +7,7 @@ use super::{Analyser, CommandContext, words};
 use crate::analysis::{AnalysedOption, WayOut};
 use crate::effect::{Effect, EffectKind};
 use crate::guard_class::GuardClass;
-use crate::tables::{OperandRole, OptionSpec, ProgramEntry, ProgramSyntax, Role};
+use crate::tables::{ArgumentRole, OperandRole, OptionSpec, ProgramEntry, ProgramSyntax};
 
 /// Call of a program, while its arguments are judged.
 pub(super) struct Call<'c> {
@@ -27,7 +27,7 @@ pub(super) struct Call<'c> {
 }
 
 /// Arguments of a program and of its subcommands.
-struct CommandLine {
+struct CalledProgram {
     parsed: ParsedArguments,
     /// Entries of the program and of the subcommands.
     levels: Vec<&'static ProgramEntry>,
@@ -52,7 +52,7 @@ impl Analyser<'_> {
         }
         let name = all.first().and_then(ShellWord::text).unwrap_or_default();
         let name = name.rsplit('/').next().unwrap_or_default().to_owned();
-        let CommandLine { parsed, levels, action } = self.command_line(index, entry, all, &name);
+        let CalledProgram { parsed, levels, action } = self.command_line(index, entry, all, &name);
         let level = levels.last().copied().unwrap_or(entry);
         let is_report = levels.iter().any(|level| is_report(level, &parsed));
         let mut operands: &[OperandRole] = &level.operands;
@@ -110,7 +110,7 @@ impl Analyser<'_> {
         entry: &'static ProgramEntry,
         all: &[ShellWord],
         name: &str,
-    ) -> CommandLine {
+    ) -> CalledProgram {
         let mut table: Vec<&'static OptionSpec> = entry.options.iter().collect();
         let mut syntax = entry.syntax;
         let stops = syntax == ProgramSyntax::Posix || has_subcommands(entry);
@@ -148,7 +148,7 @@ impl Analyser<'_> {
             parsed.before_dashes = further.before_dashes;
         }
         self.record_arguments(index, &parsed);
-        CommandLine { parsed, levels, action }
+        CalledProgram { parsed, levels, action }
     }
 
     fn record<'w>(&mut self, index: usize, operands: impl IntoIterator<Item = &'w ShellWord>) {
@@ -192,35 +192,35 @@ impl Analyser<'_> {
             } else {
                 repeated.and_then(|at| roles.get(at)).copied()
             };
-            let role = role.map_or(Role::Text, |role| role.role);
+            let role = role.map_or(ArgumentRole::Text, |role| role.role);
             let rest = operands.get(position..).unwrap_or_default();
             match role {
-                Role::Settings => {
+                ArgumentRole::Settings => {
                     let is_setting = super::variables::setting_name(word).is_some();
                     if is_setting {
-                        self.role(call, Role::Setting, word, None);
+                        self.role(call, ArgumentRole::Setting, word, None);
                         position += 1;
                     } else {
                         role_position += 1;
                     }
                     continue;
                 }
-                Role::Command => {
+                ArgumentRole::Command => {
                     self.inner_command(call, rest);
                     return;
                 }
-                Role::ShellJoined => {
+                ArgumentRole::ShellJoined => {
                     self.joined_text(call, rest);
                     return;
                 }
-                Role::Script | Role::Module => {
+                ArgumentRole::Script | ArgumentRole::Module => {
                     self.role(call, role, word, None);
                     for word in rest.iter().skip(1) {
                         self.maybe_path(call.index, word, &call.context);
                     }
                     return;
                 }
-                Role::GitConfig => {
+                ArgumentRole::GitConfig => {
                     self.git_config(call, rest);
                     return;
                 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ccm_shell::{ShellDirectories, ShellWord};
 
-use super::paths::{self, PathMeaning, ResolvedPath};
+use super::paths::{self, PathMeaning, WordPath};
 use super::{Analyser, CommandContext};
 use crate::analysis::WayOut;
 use crate::effect::{Effect, EffectKind};
@@ -270,13 +270,13 @@ impl Analyser<'_> {
     }
 }
 
-impl ResolvedPath {
+impl WordPath {
     fn pattern_tail(&self) -> &'static str {
         if self.is_pattern { "/…" } else { "" }
     }
 }
 
-fn path_effect(kind: EffectKind, path: &ResolvedPath) -> Effect {
+fn path_effect(kind: EffectKind, path: &WordPath) -> Effect {
     let is_partial = path.path.is_some() && (path.is_partial || path.is_pattern);
     Effect { is_partial, ..Effect::new(kind, path.path.clone()) }
 }

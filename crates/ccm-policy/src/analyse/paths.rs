@@ -6,7 +6,7 @@ use ccm_shell::{ShellDirectories, ShellWord, UnknownOrigin, WordPiece};
 
 /// Path of a word, as an absolute path without `.` and `..`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct ResolvedPath {
+pub(super) struct WordPath {
     /// The path, or what of it is known; `None` if nothing is.
     pub(super) path: Option<String>,
     /// The path continues with text that is not known.
@@ -37,7 +37,7 @@ pub(super) enum PathMeaning {
 }
 
 /// Returns the paths that a word can stand for.
-pub(super) fn resolve(word: &ShellWord, directories: &Arc<ShellDirectories>) -> Vec<ResolvedPath> {
+pub(super) fn resolve(word: &ShellWord, directories: &Arc<ShellDirectories>) -> Vec<WordPath> {
     let mut known = String::new();
     let mut is_partial = false;
     let mut is_pattern = false;
@@ -68,11 +68,11 @@ pub(super) fn resolve(word: &ShellWord, directories: &Arc<ShellDirectories>) -> 
         if is_partial || is_pattern { known.rfind('/').map_or(0, |slash| slash + 1) } else { known.len() };
     let base = known.get(..directory_end).unwrap_or_default();
     if known.is_empty() && is_partial {
-        return vec![ResolvedPath { path: None, is_partial, is_pattern }];
+        return vec![WordPath { path: None, is_partial, is_pattern }];
     }
     let resolved = |directory: &str| {
         let path = normal(joined(directory, base));
-        ResolvedPath { path: Some(path), is_partial, is_pattern }
+        WordPath { path: Some(path), is_partial, is_pattern }
     };
     if base.starts_with('/') {
         return vec![resolved("/")];
@@ -80,11 +80,11 @@ pub(super) fn resolve(word: &ShellWord, directories: &Arc<ShellDirectories>) -> 
     if is_partial && base.is_empty() {
         // `x$y` may be `x/../../etc`.
         let path = directories.only().map(ToOwned::to_owned);
-        return vec![ResolvedPath { path, is_partial, is_pattern }];
+        return vec![WordPath { path, is_partial, is_pattern }];
     }
-    let mut all: Vec<ResolvedPath> = directories.paths.iter().map(|directory| resolved(directory)).collect();
+    let mut all: Vec<WordPath> = directories.paths.iter().map(|directory| resolved(directory)).collect();
     if directories.is_unknown {
-        all.push(ResolvedPath { path: None, is_partial: true, is_pattern });
+        all.push(WordPath { path: None, is_partial: true, is_pattern });
     }
     all
 }

@@ -8,32 +8,42 @@ use super::{Analyser, CommandInput, words};
 use crate::analysis::WayOut;
 use crate::effect::{CodeSource, Effect, EffectKind};
 use crate::guard_class::GuardClass;
-use crate::tables::Role;
+use crate::tables::ArgumentRole;
 
 impl Analyser<'_> {
     /// Judges an operand, or the value of an option.
-    pub(super) fn role(&mut self, call: &mut Call<'_>, role: Role, word: &ShellWord, option: Option<&str>) {
+    pub(super) fn role(
+        &mut self,
+        call: &mut Call<'_>,
+        role: ArgumentRole,
+        word: &ShellWord,
+        option: Option<&str>,
+    ) {
         let index = call.index;
         let span = call.context.span.unwrap_or(word.span);
         match role {
-            Role::Text | Role::Settings | Role::Command | Role::ShellJoined | Role::GitConfig => {}
-            Role::Read
-            | Role::Write
-            | Role::Delete
-            | Role::Move
-            | Role::DeleteTree
-            | Role::Directory
-            | Role::ExtractDirectory
-            | Role::CopyFrom
-            | Role::CopyTo
-            | Role::Archive => self.path_role(call, role, word),
-            Role::MaybePath => self.maybe_path(index, word, &call.context),
-            Role::Shell => {
+            ArgumentRole::Text
+            | ArgumentRole::Settings
+            | ArgumentRole::Command
+            | ArgumentRole::ShellJoined
+            | ArgumentRole::GitConfig => {}
+            ArgumentRole::Read
+            | ArgumentRole::Write
+            | ArgumentRole::Delete
+            | ArgumentRole::Move
+            | ArgumentRole::DeleteTree
+            | ArgumentRole::Directory
+            | ArgumentRole::ExtractDirectory
+            | ArgumentRole::CopyFrom
+            | ArgumentRole::CopyTo
+            | ArgumentRole::Archive => self.path_role(call, role, word),
+            ArgumentRole::MaybePath => self.maybe_path(index, word, &call.context),
+            ArgumentRole::Shell => {
                 call.has_code = true;
                 self.shell_text(index, word, ShellDialect::Sh, call.commands, &call.context);
             }
-            Role::SplitCommand => self.split_command(call, word),
-            Role::Program => {
+            ArgumentRole::SplitCommand => self.split_command(call, word),
+            ArgumentRole::Program => {
                 if word.text().is_some_and(|text| is_harmless_program(&text)) {
                     return;
                 }
@@ -46,15 +56,15 @@ impl Analyser<'_> {
                 };
                 self.finding(index, GuardClass::Options, what, span, Some(WayOut::DropOption));
             }
-            Role::Code => {
+            ArgumentRole::Code => {
                 call.has_code = true;
                 self.inline_code(index, call.name, word, span);
             }
-            Role::Script => {
+            ArgumentRole::Script => {
                 call.has_code = true;
                 self.script(index, word, call.name, call.commands, &call.context.clone());
             }
-            Role::Module => {
+            ArgumentRole::Module => {
                 call.has_code = true;
                 let mut inner = vec![word.clone()];
                 inner.extend(call.operands.iter().cloned());
@@ -63,49 +73,53 @@ impl Analyser<'_> {
                     self.program(&inner, call.commands, &context);
                 }
             }
-            Role::Awk => self.awk(call, word, span),
-            Role::Sed => self.sed(call, word, span),
-            Role::Object => call.objects.push(words::shown(word).shown),
-            Role::Unit => self.unit(call, word),
-            Role::Host => {
+            ArgumentRole::Awk => self.awk(call, word, span),
+            ArgumentRole::Sed => self.sed(call, word, span),
+            ArgumentRole::Object => call.objects.push(words::shown(word).shown),
+            ArgumentRole::Unit => self.unit(call, word),
+            ArgumentRole::Host => {
                 self.effect(index, Effect::new(EffectKind::Network, word.text()));
                 self.metadata_host(index, &words::with_placeholders(word), span);
                 call.objects.push(words::shown(word).shown);
             }
-            Role::Url => self.url(call, word),
-            Role::Data => self.data(call, word),
-            Role::Upload => {
+            ArgumentRole::Url => self.url(call, word),
+            ArgumentRole::Data => self.data(call, word),
+            ArgumentRole::Upload => {
                 self.read_path(index, word, &call.context);
                 self.sent_file(call, word);
             }
-            Role::Process => self.process(index, word),
-            Role::Setting => self.setting(call, word),
-            Role::GitSetting => self.git_setting(call, word),
-            Role::Volume | Role::Mount | Role::Namespace | Role::Capability | Role::Device => {
+            ArgumentRole::Process => self.process(index, word),
+            ArgumentRole::Setting => self.setting(call, word),
+            ArgumentRole::GitSetting => self.git_setting(call, word),
+            ArgumentRole::Volume
+            | ArgumentRole::Mount
+            | ArgumentRole::Namespace
+            | ArgumentRole::Capability
+            | ArgumentRole::Device => {
                 self.container_option(call, role, word);
             }
         }
     }
 
     /// Judges an operand or value that is a path.
-    fn path_role(&mut self, call: &mut Call<'_>, role: Role, word: &ShellWord) {
+    fn path_role(&mut self, call: &mut Call<'_>, role: ArgumentRole, word: &ShellWord) {
         let index = call.index;
         match role {
-            Role::CopyFrom | Role::CopyTo if self.is_remote(call, word) => {}
-            Role::Read | Role::CopyFrom => self.read_path(index, word, &call.context),
-            Role::Write | Role::CopyTo => self.write_path(index, word, &call.context),
-            Role::Delete => {
+            ArgumentRole::CopyFrom | ArgumentRole::CopyTo if self.is_remote(call, word) => {}
+            ArgumentRole::Read | ArgumentRole::CopyFrom => self.read_path(index, word, &call.context),
+            ArgumentRole::Write | ArgumentRole::CopyTo => self.write_path(index, word, &call.context),
+            ArgumentRole::Delete => {
                 let how = Deletion {
                     is_recursive: call.parsed.has(&["-r", "-R", "--recursive"]),
                     is_forced: call.parsed.has(&["-f", "--force"]),
                 };
                 self.delete_path(index, word, how, &call.context);
             }
-            Role::Move => {
+            ArgumentRole::Move => {
                 self.read_path(index, word, &call.context);
                 self.delete_path(index, word, Deletion::default(), &call.context);
             }
-            Role::DeleteTree => {
+            ArgumentRole::DeleteTree => {
                 if self.is_remote(call, word) {
                     return;
                 }
@@ -116,17 +130,17 @@ impl Analyser<'_> {
                     &call.context,
                 );
             }
-            Role::Directory => {
+            ArgumentRole::Directory => {
                 self.effect_of_directory(call, word);
                 call.context.directories = self.enter_directory(index, word, &call.context);
             }
-            Role::ExtractDirectory => {
+            ArgumentRole::ExtractDirectory => {
                 if call.parsed.has(&["-x", "--extract", "--get"]) {
                     self.write_path(index, word, &call.context);
                 }
                 call.context.directories = self.enter_directory(index, word, &call.context);
             }
-            Role::Archive => {
+            ArgumentRole::Archive => {
                 let creates = call.parsed.has(&[
                     "-c",
                     "--create",

@@ -2,7 +2,7 @@
 
 use ccm_model::{Node, SourceId};
 
-use super::role::{OperandRole, Role, parse_roles};
+use super::role::{ArgumentRole, OperandRole, parse_roles};
 use crate::guard_class::GuardClass;
 
 /// Command line of a program, and what its parts do.
@@ -56,7 +56,7 @@ pub(crate) struct OptionSpec {
     /// Spellings, with their dashes.
     pub(crate) names: Vec<Box<str>>,
     pub(crate) value: OptionValue,
-    pub(crate) role: Role,
+    pub(crate) role: ArgumentRole,
     pub(crate) does: Vec<GuardClass>,
 }
 
@@ -169,7 +169,7 @@ fn words(text: &str) -> Vec<Box<str>> {
 fn parse_option(names: &str, value: &Node) -> Result<Vec<OptionSpec>, String> {
     let text = if value.is_null() { "" } else { value.as_text().ok_or("an option is no text")? };
     let (roles, does) = parse_roles(text)?;
-    let role = roles.first().map_or(Role::Text, |role| role.role);
+    let role = roles.first().map_or(ArgumentRole::Text, |role| role.role);
     let mut specs: Vec<OptionSpec> = Vec::new();
     for name in names.split_ascii_whitespace() {
         let (name, value) = match name.strip_suffix('=') {

@@ -4,7 +4,7 @@ use crate::guard_class::GuardClass;
 
 /// Meaning of an operand or of the value of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Role {
+pub(crate) enum ArgumentRole {
     /// Text without a meaning for the guard.
     Text,
     /// File that is read, or directory that is listed.
@@ -83,57 +83,57 @@ pub(crate) enum Role {
     Device,
 }
 
-const NAMES: [(&str, Role); 38] = [
-    ("text", Role::Text),
-    ("read", Role::Read),
-    ("write", Role::Write),
-    ("delete", Role::Delete),
-    ("move", Role::Move),
-    ("delete_tree", Role::DeleteTree),
-    ("directory", Role::Directory),
-    ("extract_directory", Role::ExtractDirectory),
-    ("maybe_path", Role::MaybePath),
-    ("copy_from", Role::CopyFrom),
-    ("copy_to", Role::CopyTo),
-    ("archive", Role::Archive),
-    ("shell", Role::Shell),
-    ("shell_joined", Role::ShellJoined),
-    ("split_command", Role::SplitCommand),
-    ("command", Role::Command),
-    ("settings", Role::Settings),
-    ("setting", Role::Setting),
-    ("program", Role::Program),
-    ("code", Role::Code),
-    ("script", Role::Script),
-    ("module", Role::Module),
-    ("awk", Role::Awk),
-    ("sed", Role::Sed),
-    ("object", Role::Object),
-    ("unit", Role::Unit),
-    ("host", Role::Host),
-    ("url", Role::Url),
-    ("data", Role::Data),
-    ("upload", Role::Upload),
-    ("process", Role::Process),
-    ("git_setting", Role::GitSetting),
-    ("git_config", Role::GitConfig),
-    ("volume", Role::Volume),
-    ("mount", Role::Mount),
-    ("namespace", Role::Namespace),
-    ("capability", Role::Capability),
-    ("device", Role::Device),
+const NAMES: [(&str, ArgumentRole); 38] = [
+    ("text", ArgumentRole::Text),
+    ("read", ArgumentRole::Read),
+    ("write", ArgumentRole::Write),
+    ("delete", ArgumentRole::Delete),
+    ("move", ArgumentRole::Move),
+    ("delete_tree", ArgumentRole::DeleteTree),
+    ("directory", ArgumentRole::Directory),
+    ("extract_directory", ArgumentRole::ExtractDirectory),
+    ("maybe_path", ArgumentRole::MaybePath),
+    ("copy_from", ArgumentRole::CopyFrom),
+    ("copy_to", ArgumentRole::CopyTo),
+    ("archive", ArgumentRole::Archive),
+    ("shell", ArgumentRole::Shell),
+    ("shell_joined", ArgumentRole::ShellJoined),
+    ("split_command", ArgumentRole::SplitCommand),
+    ("command", ArgumentRole::Command),
+    ("settings", ArgumentRole::Settings),
+    ("setting", ArgumentRole::Setting),
+    ("program", ArgumentRole::Program),
+    ("code", ArgumentRole::Code),
+    ("script", ArgumentRole::Script),
+    ("module", ArgumentRole::Module),
+    ("awk", ArgumentRole::Awk),
+    ("sed", ArgumentRole::Sed),
+    ("object", ArgumentRole::Object),
+    ("unit", ArgumentRole::Unit),
+    ("host", ArgumentRole::Host),
+    ("url", ArgumentRole::Url),
+    ("data", ArgumentRole::Data),
+    ("upload", ArgumentRole::Upload),
+    ("process", ArgumentRole::Process),
+    ("git_setting", ArgumentRole::GitSetting),
+    ("git_config", ArgumentRole::GitConfig),
+    ("volume", ArgumentRole::Volume),
+    ("mount", ArgumentRole::Mount),
+    ("namespace", ArgumentRole::Namespace),
+    ("capability", ArgumentRole::Capability),
+    ("device", ArgumentRole::Device),
 ];
 
-impl Role {
+impl ArgumentRole {
     pub(crate) fn parse(name: &str) -> Option<Self> {
         NAMES.iter().find(|(known, _)| *known == name).map(|(_, role)| *role)
     }
 }
 
-/// Role of the operands at a position.
+/// ArgumentRole of the operands at a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OperandRole {
-    pub(crate) role: Role,
+    pub(crate) role: ArgumentRole,
     /// Any number of operands, as far as the roles behind leave some.
     pub(crate) is_repeated: bool,
 }
@@ -148,7 +148,7 @@ pub(crate) fn parse_roles(text: &str) -> Result<(Vec<OperandRole>, Vec<GuardClas
             continue;
         }
         let (name, is_repeated) = word.strip_suffix('*').map_or((word, false), |name| (name, true));
-        let role = Role::parse(name).ok_or_else(|| format!("role {name} is unknown"))?;
+        let role = ArgumentRole::parse(name).ok_or_else(|| format!("role {name} is unknown"))?;
         roles.push(OperandRole { role, is_repeated });
     }
     if roles.iter().filter(|role| role.is_repeated).count() > 1 {

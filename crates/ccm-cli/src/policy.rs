@@ -62,9 +62,9 @@ fn read(
     let report = |error: &PolicyError| report_policy_error(console, error, "");
     match &arguments.policy {
         Some(path) => session.read_policy(path).map(Some).map_err(|error| report(&error)),
-        None => {
-            session.policy().map(|found| found.cloned()).map_err(|error: Arc<PolicyError>| report(&error))
-        }
+        None => session
+            .policy()
+            .map_or_else(|error: Arc<PolicyError>| Err(report(&error)), |found| Ok(found.cloned())),
     }
 }
 
@@ -163,8 +163,7 @@ fn explain(
     }
     let dialect = arguments.dialect.into();
     let command = match (&arguments.shell, &*arguments.command) {
-        (Some(text), _) => JudgedText::Shell(text.clone(), dialect),
-        (None, [text]) => JudgedText::Shell(text.clone(), dialect),
+        (Some(text), _) | (None, [text]) => JudgedText::Shell(text.clone(), dialect),
         (None, words) => JudgedText::Words(words.to_vec()),
     };
     let explained = session.explain_command(&policy, command, &options);

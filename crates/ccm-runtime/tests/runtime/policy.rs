@@ -1,5 +1,7 @@
 //! Runs under a policy of the operator.
 
+#![allow(clippy::panic, reason = "a test ends with its first error")]
+
 use std::cell::RefCell;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};

@@ -331,7 +331,6 @@ proptest! {
             subscribe: vec![Dependency { on: ResourceIndex(0), span }],
             autorequired: vec![ResourceIndex(0)],
             autorequire: Some(true),
-            rendered: Arc::default(),
             properties: Properties::new(map("own"), defaults),
             settings: Arc::new(map("setting")),
             rendered: Arc::new(map("rendered")),

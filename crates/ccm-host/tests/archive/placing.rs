@@ -8,6 +8,9 @@ use ccm_testkit::Scratch;
 use crate::pack::{Item, tar};
 use crate::{request, run, tree, words};
 
+/// Name in the archive, what makes something be in the way, and the words of the refusal.
+type Obstacle = (&'static str, fn(&Scratch), &'static str);
+
 #[test]
 fn files_are_replaced_and_directories_kept() {
     let scratch = Scratch::new();
@@ -26,7 +29,7 @@ fn files_are_replaced_and_directories_kept() {
 
 #[test]
 fn nothing_of_another_kind_is_replaced() {
-    let obstacles: [(&str, fn(&Scratch), &str); 4] = [
+    let obstacles: [Obstacle; 4] = [
         (
             "d/f",
             |scratch| drop(scratch.write("out/d", "x")),

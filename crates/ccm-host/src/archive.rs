@@ -76,7 +76,7 @@ pub async fn extract(
     request: ExtractRequest,
     cancellation: &Cancellation,
 ) -> Result<Extracted, ExtractError> {
-    let stop = stop::Stop::after(request.timeout);
+    let stop = stop::ExtractionStop::after(request.timeout);
     let (sender, mut result) = tokio::sync::oneshot::channel();
     let thread = std::thread::Builder::new().name("extraction".to_owned());
     let of_thread = stop.clone();

@@ -51,7 +51,7 @@ pub trait WebStream: Read + Write {}
 
 impl<T: Read + Write> WebStream for T {}
 
-type Answer = dyn Fn(&WebRequest, &mut dyn WebStream) -> io::Result<()> + Send + Sync;
+type AnswerFunction = dyn Fn(&WebRequest, &mut dyn WebStream) -> io::Result<()> + Send + Sync;
 
 /// Web server that runs until it is dropped. Each connection has one request.
 pub struct WebServer {
@@ -84,7 +84,7 @@ impl WebServer {
         Self::start(move |request, stream| answer_range(request, stream, &content))
     }
 
-    fn start_with(tls: Option<Arc<ServerConfig>>, answer: Arc<Answer>) -> Self {
+    fn start_with(tls: Option<Arc<ServerConfig>>, answer: Arc<AnswerFunction>) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap_or_else(|error| panic!("no port: {error}"));
         let address = listener.local_addr().unwrap_or_else(|error| panic!("no address: {error}"));
         let requests = Arc::<Mutex<Vec<WebRequest>>>::default();
@@ -136,7 +136,7 @@ impl Drop for WebServer {
 fn serve(
     stream: TcpStream,
     tls: Option<Arc<ServerConfig>>,
-    answer: &Answer,
+    answer: &AnswerFunction,
     seen: &Mutex<Vec<WebRequest>>,
 ) -> io::Result<()> {
     let mut stream: Box<dyn WebStream> = match tls {

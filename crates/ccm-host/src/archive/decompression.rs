@@ -26,13 +26,13 @@ const SMALL: u64 = 1 << 20;
 
 /// Limit of what comes out of an archive, and what is left of it.
 #[derive(Clone, Debug)]
-pub(super) struct Budget {
+pub(super) struct OutputBudget {
     left: Rc<Cell<u64>>,
     max_size: u64,
     is_of_ratio: bool,
 }
 
-impl Budget {
+impl OutputBudget {
     /// Returns the limit for an archive of this length.
     pub(super) fn new(max_size: u64, length: u64) -> Self {
         let of_ratio = length.saturating_mul(MAX_ARCHIVE_RATIO).max(SMALL);

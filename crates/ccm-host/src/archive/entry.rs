@@ -89,9 +89,9 @@ pub(super) enum EntryKind {
     HardLink(Vec<u8>),
 }
 
-/// Entry as the archive describes it; nothing is checked.
+/// ArchiveEntry as the archive describes it; nothing is checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct ArchiveEntry {
     pub name: Vec<u8>,
     pub kind: EntryKind,
     /// Permissions; `None` if the archive has none.
@@ -100,7 +100,7 @@ pub(super) struct Entry {
     pub modified: Option<u64>,
 }
 
-impl Entry {
+impl ArchiveEntry {
     /// Returns the permissions of a new file or directory.
     pub(super) fn permissions(&self) -> Result<u32, EntryError> {
         match (self.mode, &self.kind) {

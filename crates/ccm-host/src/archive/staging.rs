@@ -13,8 +13,8 @@ use rustix::fs::{
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
-use super::entry::{Entry, EntryKind, check_link, parts_of};
-use super::stop::Stop;
+use super::entry::{ArchiveEntry, EntryKind, check_link, parts_of};
+use super::stop::ExtractionStop;
 use super::unpack::{ReadPart, Receiver, refused};
 use super::{EntryError, ExtractError, ExtractRequest, Extracted};
 use crate::command::Cancellation;
@@ -45,11 +45,11 @@ pub(super) struct Staging {
     /// Directory of the last entry.
     current: Option<(Vec<String>, OwnedFd)>,
     buffer: Vec<u8>,
-    stop: Stop,
+    stop: ExtractionStop,
 }
 
 impl Staging {
-    pub(super) fn make(request: &ExtractRequest, stop: &Stop) -> Result<Self, ExtractError> {
+    pub(super) fn make(request: &ExtractRequest, stop: &ExtractionStop) -> Result<Self, ExtractError> {
         let path = &request.into;
         let found = ResolvedPath::find_target(path)?.ok_or_else(|| FileError::ParentMissing(path.clone()))?;
         let at = |step| FileError::at(path, step);
@@ -106,7 +106,12 @@ impl Staging {
     }
 
     /// Opens a directory, and makes it and those above it with the permissions.
-    fn open_directory(&mut self, parts: &[&str], mode: u32, entry: &Entry) -> Result<OwnedFd, ExtractError> {
+    fn open_directory(
+        &mut self,
+        parts: &[&str],
+        mode: u32,
+        entry: &ArchiveEntry,
+    ) -> Result<OwnedFd, ExtractError> {
         if let Some((current, directory)) = &self.current
             && current.iter().map(String::as_str).eq(parts.iter().copied())
         {
@@ -159,7 +164,7 @@ impl Staging {
         &mut self,
         parent: &OwnedFd,
         name: &str,
-        entry: &Entry,
+        entry: &ArchiveEntry,
         content: &mut ReadPart<'_>,
     ) -> Result<(), ExtractError> {
         let mode = entry.permissions().map_err(|problem| refused(&entry.name, problem))?;
@@ -189,7 +194,7 @@ impl Staging {
         &mut self,
         parent: &OwnedFd,
         name: &str,
-        entry: &Entry,
+        entry: &ArchiveEntry,
         to: &[u8],
     ) -> Result<(), ExtractError> {
         let problem = |problem| refused(&entry.name, problem);
@@ -208,7 +213,7 @@ impl Staging {
         linkat(&at, *last, parent, name, AtFlags::empty()).map_err(|error| self.not_made(name, entry, error))
     }
 
-    fn not_made(&self, name: &str, entry: &Entry, error: Errno) -> ExtractError {
+    fn not_made(&self, name: &str, entry: &ArchiveEntry, error: Errno) -> ExtractError {
         match error {
             // Nothing else writes here, so the archive has the name twice.
             Errno::EXIST => refused(&entry.name, EntryError::Duplicate),
@@ -232,7 +237,7 @@ impl Staging {
 }
 
 impl Receiver for Staging {
-    fn receive(&mut self, entry: &Entry, content: &mut ReadPart<'_>) -> Result<(), ExtractError> {
+    fn receive(&mut self, entry: &ArchiveEntry, content: &mut ReadPart<'_>) -> Result<(), ExtractError> {
         self.stop.check()?;
         self.count()?;
         let problem = |problem| refused(&entry.name, problem);

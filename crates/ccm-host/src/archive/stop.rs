@@ -8,15 +8,15 @@ use super::ExtractError;
 
 /// Request to end, shared with the thread of the extraction.
 #[derive(Clone, Debug)]
-pub(super) struct Stop {
+pub(super) struct ExtractionStop {
     cancelled: Arc<AtomicBool>,
     deadline: Option<(Instant, Duration)>,
 }
 
 /// Cancels when it is dropped.
-pub(super) struct StopOnDrop(Stop);
+pub(super) struct StopOnDrop(ExtractionStop);
 
-impl Stop {
+impl ExtractionStop {
     pub(super) fn after(timeout: Option<Duration>) -> Self {
         let deadline = timeout.and_then(|after| Some((Instant::now().checked_add(after)?, after)));
         Self { cancelled: Arc::default(), deadline }

@@ -3,9 +3,9 @@
 use std::io::{self, Read};
 use std::path::PathBuf;
 
-use super::decompression::Budget;
-use super::entry::{Entry, EntryKind};
-use super::stop::Stop;
+use super::decompression::OutputBudget;
+use super::entry::{ArchiveEntry, EntryKind};
+use super::stop::ExtractionStop;
 use super::unpack::{ReadPart, Receiver, refused};
 use super::{EntryError, ExtractError};
 
@@ -18,8 +18,8 @@ const MAX_EXTENSION: u64 = 1 << 20;
 pub(super) struct TarSource {
     pub reader: Box<dyn Read>,
     pub path: PathBuf,
-    pub budget: Budget,
-    pub stop: Stop,
+    pub budget: OutputBudget,
+    pub stop: ExtractionStop,
 }
 
 impl TarSource {
@@ -122,7 +122,7 @@ pub(super) fn walk(mut source: TarSource, receiver: &mut dyn Receiver) -> Result
         if has_end || !has_valid_checksum(&block) {
             return Err(source.damaged("it is no tar file, or it is damaged"));
         }
-        let header = Header(&block);
+        let header = TarHeader(&block);
         let Some(size) = header.number(124, 12) else {
             return Err(source.damaged("the length of an entry is not a number"));
         };
@@ -145,7 +145,7 @@ pub(super) fn walk(mut source: TarSource, receiver: &mut dyn Receiver) -> Result
 
 fn pass_entry(
     source: &mut TarSource,
-    header: Header<'_>,
+    header: TarHeader<'_>,
     extensions: Extensions,
     size: u64,
     receiver: &mut dyn Receiver,
@@ -167,7 +167,7 @@ fn pass_entry(
     let kind = kind.map_err(|problem| refused(&name, problem))?;
     let mode = header.number(100, 8).and_then(|mode| u32::try_from(mode & 0o7777).ok());
     let modified = extensions.modified.or_else(|| header.number(136, 12));
-    let entry = Entry { name, kind, mode, modified };
+    let entry = ArchiveEntry { name, kind, mode, modified };
     let mut left = size;
     let mut read: Box<ReadPart<'_>> = Box::new(|buffer: &mut [u8]| {
         let length = usize::try_from(left).map_or(buffer.len(), |left| left.min(buffer.len()));
@@ -195,9 +195,9 @@ fn padding(size: u64) -> u64 {
 }
 
 #[derive(Clone, Copy)]
-struct Header<'b>(&'b [u8; BLOCK]);
+struct TarHeader<'b>(&'b [u8; BLOCK]);
 
-impl<'b> Header<'b> {
+impl<'b> TarHeader<'b> {
     fn kind(self) -> u8 {
         self.0[156]
     }
@@ -241,7 +241,7 @@ impl<'b> Header<'b> {
 fn has_valid_checksum(block: &[u8; BLOCK]) -> bool {
     let byte = |(at, byte): (usize, &u8)| if (148..156).contains(&at) { b' ' } else { *byte };
     let sum: u64 = block.iter().enumerate().map(byte).map(u64::from).sum();
-    Header(block).number(148, 8) == Some(sum)
+    TarHeader(block).number(148, 8) == Some(sum)
 }
 
 fn trimmed(mut text: Vec<u8>) -> Vec<u8> {

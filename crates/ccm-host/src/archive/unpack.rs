@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use super::decompression::{Budget, open};
-use super::entry::Entry;
+use super::decompression::{OutputBudget, open};
+use super::entry::ArchiveEntry;
 use super::staging::Staging;
-use super::stop::Stop;
+use super::stop::ExtractionStop;
 use super::tar::TarSource;
 use super::zip::ZipSource;
 use super::{ArchiveFormat, EntryError, ExtractError, ExtractRequest, Extracted, placement, tar, zip};
@@ -18,7 +18,7 @@ pub(super) type ReadPart<'a> = dyn FnMut(&mut [u8]) -> Result<usize, ExtractErro
 
 /// Receives the entries of an archive in their order.
 pub(super) trait Receiver {
-    fn receive(&mut self, entry: &Entry, content: &mut ReadPart<'_>) -> Result<(), ExtractError>;
+    fn receive(&mut self, entry: &ArchiveEntry, content: &mut ReadPart<'_>) -> Result<(), ExtractError>;
 }
 
 /// Returns the error of an entry.
@@ -32,10 +32,10 @@ pub(super) fn refused(name: &[u8], problem: EntryError) -> ExtractError {
 }
 
 /// Extracts an archive. Before files are moved into place, an error leaves nothing behind.
-pub(super) fn unpack(request: ExtractRequest, stop: &Stop) -> Result<Extracted, ExtractError> {
+pub(super) fn unpack(request: ExtractRequest, stop: &ExtractionStop) -> Result<Extracted, ExtractError> {
     let unreadable = |source| ExtractError::Read { path: request.path.clone(), source };
     let length = request.archive.metadata().map_err(unreadable)?.len();
-    let budget = Budget::new(request.max_size, length);
+    let budget = OutputBudget::new(request.max_size, length);
     let mut staging = Staging::make(&request, stop)?;
     let path: PathBuf = request.path.clone();
     if request.format == ArchiveFormat::Zip {

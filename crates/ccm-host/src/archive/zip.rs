@@ -8,9 +8,9 @@ use std::path::PathBuf;
 use flate2::Crc;
 use flate2::bufread::DeflateDecoder;
 
-use super::decompression::Budget;
-use super::entry::{Entry, EntryKind, MAX_PATH};
-use super::stop::Stop;
+use super::decompression::OutputBudget;
+use super::entry::{ArchiveEntry, EntryKind, MAX_PATH};
+use super::stop::ExtractionStop;
 use super::unpack::{Receiver, refused};
 use super::{EntryError, ExtractError, MAX_ARCHIVE_ENTRIES};
 
@@ -35,11 +35,11 @@ pub(super) struct ZipSource {
     pub file: File,
     pub path: PathBuf,
     pub length: u64,
-    pub budget: Budget,
-    pub stop: Stop,
+    pub budget: OutputBudget,
+    pub stop: ExtractionStop,
 }
 
-/// Entry of the central directory.
+/// ArchiveEntry of the central directory.
 struct Central {
     name: Vec<u8>,
     is_unix: bool,
@@ -159,11 +159,15 @@ impl ZipSource {
             }
             content.finish()?;
             text.truncate(filled);
-            let entry =
-                Entry { name: central.name.clone(), kind: EntryKind::Link(text), mode, modified: None };
+            let entry = ArchiveEntry {
+                name: central.name.clone(),
+                kind: EntryKind::Link(text),
+                mode,
+                modified: None,
+            };
             return receiver.receive(&entry, &mut |_| Ok(0));
         }
-        let entry = Entry { name: central.name.clone(), kind, mode, modified: None };
+        let entry = ArchiveEntry { name: central.name.clone(), kind, mode, modified: None };
         receiver.receive(&entry, &mut |buffer| content.read(buffer))?;
         content.finish()
     }
@@ -175,8 +179,8 @@ impl ZipSource {
         file.seek(SeekFrom::Start(start)).map_err(unreadable)?;
         let raw = BufReader::with_capacity(64 << 10, file.take(central.compressed));
         let content = match central.method {
-            0 => Method::Stored(raw),
-            8 => Method::Deflated(Box::new(DeflateDecoder::new(raw))),
+            0 => ZipMethod::Stored(raw),
+            8 => ZipMethod::Deflated(Box::new(DeflateDecoder::new(raw))),
             _ => return Err(refused(&central.name, EntryError::Method)),
         };
         Ok(ZipContent { source: self, central, content, crc: Crc::new(), read: 0 })
@@ -201,7 +205,7 @@ impl ZipSource {
     }
 }
 
-enum Method {
+enum ZipMethod {
     Stored(BufReader<Take<File>>),
     Deflated(Box<DeflateDecoder<BufReader<Take<File>>>>),
 }
@@ -210,7 +214,7 @@ enum Method {
 struct ZipContent<'s> {
     source: &'s ZipSource,
     central: &'s Central,
-    content: Method,
+    content: ZipMethod,
     crc: Crc,
     read: u64,
 }
@@ -219,8 +223,8 @@ impl ZipContent<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> Result<usize, ExtractError> {
         self.source.stop.check()?;
         let read = match &mut self.content {
-            Method::Stored(content) => content.read(buffer),
-            Method::Deflated(content) => content.read(buffer),
+            ZipMethod::Stored(content) => content.read(buffer),
+            ZipMethod::Deflated(content) => content.read(buffer),
         };
         let length = read.map_err(|_| self.damaged())?;
         self.crc.update(&buffer[..length]);

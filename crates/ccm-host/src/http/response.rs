@@ -6,9 +6,9 @@ use hyper::header::{
 
 /// Text that a server uses to recognise a version of a file: a strong entity tag or a time.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Validator(pub String);
+pub(super) struct VersionTag(pub String);
 
-impl Validator {
+impl VersionTag {
     /// Returns the validator of an answer; `None` if the server can't continue transfers.
     pub(super) fn of(headers: &HeaderMap) -> Option<Self> {
         if text(headers, &ACCEPT_RANGES).is_some_and(|units| units.eq_ignore_ascii_case("none")) {
@@ -80,7 +80,7 @@ mod tests {
             (&[(ETAG, "\"a\""), (ACCEPT_RANGES, "none")], None),
             (&[], None),
         ] {
-            let found = Validator::of(&headers(fields));
+            let found = VersionTag::of(&headers(fields));
             assert_eq!(found.map(|found| found.0).as_deref(), validator, "{fields:?}");
         }
     }

@@ -16,7 +16,7 @@ const MAX_WAITING: usize = 32;
 
 /// File that receives the parts in their order. The checksum is computed by a thread of its own, beside the
 /// transfer.
-pub(super) struct Sink {
+pub(super) struct DownloadSink {
     file: File,
     received: u64,
     hash: SyncSender<HashStep>,
@@ -28,7 +28,7 @@ enum HashStep {
     Restart,
 }
 
-impl Sink {
+impl DownloadSink {
     pub(super) fn new(file: File) -> Result<Self, HttpError> {
         let (hash, steps) = sync_channel(MAX_WAITING);
         let thread = std::thread::Builder::new().name("checksum".to_owned());

@@ -19,8 +19,8 @@ use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsConnector;
 
 use super::connection::{Connection, basic, connect};
-use super::response::{PartRange, Validator, content_length};
-use super::sink::Sink;
+use super::response::{PartRange, VersionTag, content_length};
+use super::sink::DownloadSink;
 use super::{Downloaded, HttpError, HttpRequest, HttpUrl, OnProgress, tls};
 
 const MAX_REDIRECTS: u32 = 10;
@@ -47,7 +47,7 @@ pub(super) fn run(
         tokio::select! {
             biased;
             _ = stopped => Err(HttpError::Cancelled),
-            result = within(request, Transfer::run(request, file, on_progress)) => result,
+            result = within(request, FileTransfer::run(request, file, on_progress)) => result,
         }
     });
     // A lookup of a name may go on for long, and nobody waits for it.
@@ -65,29 +65,29 @@ async fn within<T>(
     timeout(after, download).await.unwrap_or_else(|_| Err(timed_out()))
 }
 
-struct Transfer<'r> {
+struct FileTransfer<'r> {
     request: &'r HttpRequest,
     tls: Option<TlsConnector>,
-    sink: Sink,
-    validator: Option<Validator>,
+    sink: DownloadSink,
+    validator: Option<VersionTag>,
     total: Option<u64>,
     on_progress: &'r OnProgress,
     shown: Option<Instant>,
 }
 
 /// Answer with the content of the file, and the address that gave it.
-struct Answer {
+struct HttpReply {
     url: HttpUrl,
     response: Response<Incoming>,
 }
 
-impl<'r> Transfer<'r> {
+impl<'r> FileTransfer<'r> {
     async fn run(
         request: &'r HttpRequest,
         file: File,
         on_progress: &'r OnProgress,
     ) -> Result<Downloaded, HttpError> {
-        let sink = Sink::new(file)?;
+        let sink = DownloadSink::new(file)?;
         let mut transfer =
             Self { request, tls: None, sink, validator: None, total: None, on_progress, shown: None };
         let mut resumed = 0;
@@ -123,7 +123,7 @@ impl<'r> Transfer<'r> {
 
     /// Requests the file, or the rest of it, and reads to the end.
     async fn attempt(&mut self) -> Result<(), HttpError> {
-        let Answer { url, response } = self.follow_redirects().await?;
+        let HttpReply { url, response } = self.follow_redirects().await?;
         let (head, mut body) = response.into_parts();
         let answer_error = |reason: &str| HttpError::Answer { url: url.clone(), reason: reason.to_owned() };
         let received = self.sink.received();
@@ -139,7 +139,7 @@ impl<'r> Transfer<'r> {
                 if received > 0 {
                     self.sink.restart()?;
                 }
-                self.validator = Validator::of(&head.headers);
+                self.validator = VersionTag::of(&head.headers);
                 self.total = content_length(&head.headers);
             }
             StatusCode::RANGE_NOT_SATISFIABLE if received > 0 => {
@@ -171,13 +171,13 @@ impl<'r> Transfer<'r> {
         }
     }
 
-    async fn follow_redirects(&mut self) -> Result<Answer, HttpError> {
+    async fn follow_redirects(&mut self) -> Result<HttpReply, HttpError> {
         let mut url = self.request.url.clone();
         for _ in 0..=MAX_REDIRECTS {
             let response = self.send(&url).await?;
             let is_redirect = matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308);
             let location = response.headers().get(LOCATION).filter(|_| is_redirect);
-            let Some(location) = location else { return Ok(Answer { url, response }) };
+            let Some(location) = location else { return Ok(HttpReply { url, response }) };
             let invalid = |source| HttpError::Redirect { url: url.clone(), source };
             let location = location.to_str().map_err(|_| invalid(super::UrlError::Character))?;
             let next = url.join(location).map_err(invalid)?;
@@ -241,7 +241,7 @@ impl<'r> Transfer<'r> {
                 headers.insert(name, value);
             }
         }
-        if let Some(Validator(validator)) = self.validator.as_ref().filter(|_| self.sink.received() > 0) {
+        if let Some(VersionTag(validator)) = self.validator.as_ref().filter(|_| self.sink.received() > 0) {
             let range = HeaderValue::from_str(&format!("bytes={}-", self.sink.received()));
             if let (Ok(range), Ok(validator)) = (range, HeaderValue::from_str(validator)) {
                 headers.insert(RANGE, range);

@@ -14,7 +14,7 @@ use ccm_properties::{PropertyError, TypeSpec, TypedProperties};
 use crate::canonical_path::is_canonical;
 use decide::ArchiveResource;
 use desired::DesiredArchive;
-use posix::Posix;
+use posix::Downloader;
 use properties::ArchiveProperties;
 
 #[derive(Debug)]
@@ -61,5 +61,5 @@ impl TypedProperties for ArchiveType {
 impl TypedResource for ArchiveType {
     type Kind = ArchiveResource;
 
-    const PROVIDERS: &'static [&'static dyn Provider<ArchiveResource>] = &[&Posix];
+    const PROVIDERS: &'static [&'static dyn Provider<ArchiveResource>] = &[&Downloader];
 }

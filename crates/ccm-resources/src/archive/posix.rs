@@ -19,9 +19,9 @@ use crate::web;
 /// Maximum size of a list of checksums.
 const MAX_LIST: u64 = 4 << 20;
 
-pub(crate) struct Posix;
+pub(crate) struct Downloader;
 
-impl Provider<ArchiveResource> for Posix {
+impl Provider<ArchiveResource> for Downloader {
     fn name(&self) -> &'static str {
         "posix"
     }

@@ -89,7 +89,7 @@ pub(super) enum EntryKind {
     HardLink(Vec<u8>),
 }
 
-/// ArchiveEntry as the archive describes it; nothing is checked.
+/// Entry as the archive describes it; nothing is checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ArchiveEntry {
     pub name: Vec<u8>,

@@ -39,7 +39,7 @@ pub(super) struct ZipSource {
     pub stop: ExtractionStop,
 }
 
-/// ArchiveEntry of the central directory.
+/// Entry of the central directory.
 struct Central {
     name: Vec<u8>,
     is_unix: bool,

@@ -97,9 +97,10 @@ impl Machine {
         let log = self.scratch.read("after.log").unwrap_or_default();
         let expected =
             ccm_testkit::shell("cat opt/bin/app opt/share/data app.tar | cksum", self.scratch.path());
-        match log.lines().last() == Some(expected.trim_end()) && !self.server.requests().is_empty() {
-            true => Ok(()),
-            false => Err(format!("a refresh is lost: {log}")),
+        if log.lines().last() == Some(expected.trim_end()) && !self.server.requests().is_empty() {
+            Ok(())
+        } else {
+            Err(format!("a refresh is lost: {log}"))
         }
     }
 }

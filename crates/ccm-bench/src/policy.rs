@@ -1,7 +1,7 @@
 //! Analysis of commands for a policy.
 
-use ccm_policy::testing::FakeMachine;
-use ccm_policy::{AnalysisLimits, Request, analyse};
+use ccm_policy::testing::PolicyMachine;
+use ccm_policy::{AnalysisLimits, PolicyRequest, analyse};
 use ccm_shell::ShellDialect;
 
 use crate::measure::{number_within, time};
@@ -20,9 +20,9 @@ docker compose -f compose.yml up -d web
 
 /// Measures the first analysis, which parses entries of the tables, and the analysis of a script.
 pub(crate) fn measure() {
-    let machine = FakeMachine::debian();
+    let machine = PolicyMachine::debian();
     let request = |text: &str| {
-        let mut request = Request::text(text, ShellDialect::Sh, "/w");
+        let mut request = PolicyRequest::text(text, ShellDialect::Sh, "/w");
         request.environment = vec![("HOME".to_owned(), "/home/agent".to_owned())];
         request
     };

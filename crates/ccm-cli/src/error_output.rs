@@ -12,11 +12,11 @@ const LAST_CHANCE: Duration = Duration::from_millis(200);
 /// Standard error. Its copies share the route to it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ErrorOutput {
-    route: Arc<Mutex<Route>>,
+    route: Arc<Mutex<ErrorRoute>>,
 }
 
 #[derive(Debug, Default)]
-enum Route {
+enum ErrorRoute {
     /// Messages are written at once.
     #[default]
     Direct,
@@ -29,32 +29,32 @@ enum Route {
 impl ErrorOutput {
     /// Sends messages through the thread that writes the report of a run.
     pub(crate) fn write_through(&self, writer: &NonBlockingWriter) {
-        *self.route() = Route::Thread(writer.clone());
+        *self.route() = ErrorRoute::Thread(writer.clone());
     }
 
     /// Writes messages directly again, after all output was read.
     pub(crate) fn write_directly(&self) {
-        *self.route() = Route::Direct;
+        *self.route() = ErrorRoute::Direct;
     }
 
     /// Writes messages directly, and drops those that nobody reads.
     pub(crate) fn write_without_waiting(&self) {
-        *self.route() = Route::Bounded;
+        *self.route() = ErrorRoute::Bounded;
     }
 
     /// Writes a text in one piece. Errors are ignored, because standard error may be closed.
     pub(crate) fn write(&self, text: &[u8]) {
         let _ = match &mut *self.route() {
-            Route::Direct => {
+            ErrorRoute::Direct => {
                 let mut stderr = stderr().lock();
                 stderr.write_all(text).and_then(|()| stderr.flush())
             }
-            Route::Thread(writer) => writer.write_all(text),
-            Route::Bounded => write_error_within(text, LAST_CHANCE),
+            ErrorRoute::Thread(writer) => writer.write_all(text),
+            ErrorRoute::Bounded => write_error_within(text, LAST_CHANCE),
         };
     }
 
-    fn route(&self) -> MutexGuard<'_, Route> {
+    fn route(&self) -> MutexGuard<'_, ErrorRoute> {
         self.route.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -8,7 +8,7 @@ use std::io::BufRead as _;
 use std::sync::Arc;
 
 use ccm_runtime::policy::{
-    Caller, ExplainOptions, ExplainedCommand, JudgedText, Policy, PolicyError, ShellDialect, Verdict,
+    Caller, ExplainOptions, ExplainedCommand, JudgedText, Policy, PolicyError, PolicyVerdict, ShellDialect,
     VerdictTestError, policy_schema,
 };
 use ccm_runtime::{CheckedPolicy, ExitCode, Findings, Session};
@@ -179,7 +179,7 @@ fn explain(
 fn code(explained: &ExplainedCommand) -> ExitCode {
     match explained.decision.verdict {
         _ if explained.decision.is_allowed() => ExitCode::Success,
-        Verdict::Deny => ExitCode::Denied,
+        PolicyVerdict::Deny => ExitCode::Denied,
         _ => ExitCode::ApprovalRequired,
     }
 }

@@ -10,7 +10,7 @@ use crate::types::Types;
 
 /// Resources that provide objects, by what they claim.
 #[derive(Default)]
-struct Providers {
+struct NeededProviders {
     claimed: HashMap<(ClaimKind, String), Vec<ResourceIndex>>,
     /// Paths, sorted.
     paths: Vec<(String, ResourceIndex)>,
@@ -33,7 +33,7 @@ pub(crate) fn require_needed(catalog: &mut Catalog, types: &Types<'_>) {
     if needing.is_empty() {
         return;
     }
-    let providers = Providers::of(catalog, types);
+    let providers = NeededProviders::of(catalog, types);
     let mut missing = Vec::new();
     for (index, needs) in needing {
         let mut found: Vec<ResourceIndex> =
@@ -67,7 +67,7 @@ pub(crate) fn require_needed(catalog: &mut Catalog, types: &Types<'_>) {
     }
 }
 
-impl Providers {
+impl NeededProviders {
     /// Returns what the resources provide, except those that make something absent.
     fn of(catalog: &Catalog, types: &Types<'_>) -> Self {
         let mut providers = Self::default();

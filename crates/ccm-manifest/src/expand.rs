@@ -113,12 +113,12 @@ impl<'a, 's> Expander<'a, 's> {
         if self.only.is_some_and(|only| !only.covers(span)) {
             return;
         }
-        self.forget_missing_file();
+        self.invalidate_missing_file();
         let rendered = self.evaluator.template(path);
         self.evaluator.context.record_early_uses(span);
         if self.evaluator.context.is_missing_file(&self.evaluator.manifest.resolve(path)) {
             // The template itself has to exist at load, but not the files that it uses.
-            self.forget_missing_file();
+            self.invalidate_missing_file();
         }
         match rendered {
             Ok(text) if !self.count_bytes(text.len(), span) => {}
@@ -368,7 +368,7 @@ impl<'a, 's> Expander<'a, 's> {
             self.found.late.insert(span);
             return None;
         }
-        self.forget_missing_file();
+        self.invalidate_missing_file();
         let evaluated = self.evaluator.evaluate(expression);
         self.evaluator.context.record_early_uses(span);
         match evaluated {
@@ -436,7 +436,7 @@ impl<'a, 's> Expander<'a, 's> {
 
     /// Forgets the file that another evaluation did not find. During the run the first one is kept, for the
     /// failure of the resource.
-    pub(crate) fn forget_missing_file(&self) {
+    pub(crate) fn invalidate_missing_file(&self) {
         if matches!(self.evaluator.phase, Phase::BeforeRun(_)) {
             self.evaluator.context.take_missing_file();
         }

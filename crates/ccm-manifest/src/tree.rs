@@ -38,7 +38,7 @@ impl Expander<'_, '_> {
             self.found.late.insert(span);
             return None;
         }
-        self.forget_missing_file();
+        self.invalidate_missing_file();
         let scope =
             data.map(|data| ManifestScope { data: nodes::to_value(data), ..self.evaluator.manifest.clone() });
         let rendered = {

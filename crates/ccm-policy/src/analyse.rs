@@ -15,11 +15,11 @@ mod paths;
 mod programs;
 mod roles;
 mod sed;
+mod shell_words;
 mod shells;
 #[cfg(test)]
 mod tests;
 mod variables;
-mod words;
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -32,15 +32,15 @@ use ccm_shell::{
     UnreadableText, read,
 };
 
-use crate::analysis::{AnalysedCommand, Analysis, AnalysisLimits, Finding, Unreadable, WayOut};
+use crate::analysis::{AnalysedCommand, Analysis, AnalysisLimits, GuardFinding, UnreadableRequest, WayOut};
 use crate::effect::Effect;
 use crate::guard_class::GuardClass;
 use crate::lookup::Lookup;
-use crate::request::{Request, RequestCommand, RequestInput};
-use crate::verdict::Verdict;
+use crate::request::{PolicyRequest, RequestCommand, RequestInput};
+use crate::verdict::PolicyVerdict;
 
 /// Analyses a request: reads its text, and judges each simple command by its decoded words.
-pub fn analyse(request: &Request, lookup: &dyn Lookup, limits: &AnalysisLimits) -> Analysis {
+pub fn analyse(request: &PolicyRequest, lookup: &dyn Lookup, limits: &AnalysisLimits) -> Analysis {
     let mut analyser = Analyser::new(request, lookup, limits);
     let context = CommandContext {
         directories: Arc::new(ShellDirectories::one(paths::joined("/", &request.directory))),
@@ -72,7 +72,7 @@ const MAX_FINDINGS: usize = 64;
 
 /// Analyser of one request.
 struct Analyser<'a> {
-    request: &'a Request,
+    request: &'a PolicyRequest,
     lookup: &'a dyn Lookup,
     limits: &'a AnalysisLimits,
     analysis: Analysis,
@@ -96,7 +96,7 @@ struct CommandContext {
     /// Span of all commands of a text within a word.
     span: Option<ShellSpan>,
     /// Strictest verdict of what is found in a command that may be no command.
-    at_most: Option<Verdict>,
+    at_most: Option<PolicyVerdict>,
 }
 
 /// Standard input of a command.
@@ -110,7 +110,7 @@ enum CommandInput {
 }
 
 impl<'a> Analyser<'a> {
-    fn new(request: &'a Request, lookup: &'a dyn Lookup, limits: &'a AnalysisLimits) -> Self {
+    fn new(request: &'a PolicyRequest, lookup: &'a dyn Lookup, limits: &'a AnalysisLimits) -> Self {
         let workspace = request.workspace.as_ref();
         Self {
             request,
@@ -202,7 +202,7 @@ impl<'a> Analyser<'a> {
             let span = context.span.unwrap_or_else(|| self.span(parent));
             self.finding(parent, GuardClass::ProgramUnknown, what, span, Some(WayOut::UseScript));
         } else if self.analysis.unreadable.is_none() {
-            self.analysis.unreadable = Some(Unreadable {
+            self.analysis.unreadable = Some(UnreadableRequest {
                 class: GuardClass::Unreadable,
                 message: "the command runs too many others to follow".to_owned(),
                 hint: Some(WayOut::UseScript.text()),
@@ -224,7 +224,7 @@ impl<'a> Analyser<'a> {
         } else if self.analysis.unreadable.is_none() {
             let span = context.span.unwrap_or(error.span);
             self.analysis.unreadable =
-                Some(Unreadable { class, message: error.message, hint: error.hint, span });
+                Some(UnreadableRequest { class, message: error.message, hint: error.hint, span });
         }
     }
 
@@ -318,7 +318,7 @@ impl<'a> Analyser<'a> {
             return None;
         }
         self.analysis.commands.push(AnalysedCommand {
-            words: words.iter().map(words::shown).collect(),
+            words: words.iter().map(shell_words::shown).collect(),
             program,
             options: Vec::new(),
             operands: Vec::new(),
@@ -338,7 +338,7 @@ impl<'a> Analyser<'a> {
             let span =
                 self.analysis.commands.get(index).map_or_else(ShellSpan::default, |command| command.span);
             if self.analysis.unreadable.is_none() {
-                self.analysis.unreadable = Some(Unreadable {
+                self.analysis.unreadable = Some(UnreadableRequest {
                     class: GuardClass::Unreadable,
                     message: "the command has too many effects to follow".to_owned(),
                     hint: Some(WayOut::UseScript.text()),
@@ -369,7 +369,7 @@ impl<'a> Analyser<'a> {
         if command.findings.len() >= MAX_FINDINGS && is_known {
             return;
         }
-        let finding = Finding { class, what: what.into(), span, at_most: None, way_out };
+        let finding = GuardFinding { class, what: what.into(), span, at_most: None, way_out };
         if !command.findings.contains(&finding) {
             command.findings.push(finding);
         }

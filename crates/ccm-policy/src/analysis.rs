@@ -5,7 +5,7 @@ use ccm_shell::ShellSpan;
 use crate::effect::Effect;
 use crate::guard_class::GuardClass;
 use crate::lookup::ProgramLocation;
-use crate::verdict::{Caller, Verdict};
+use crate::verdict::{Caller, PolicyVerdict};
 
 /// Simple commands that a request runs, with their effects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub struct Analysis {
     /// that command.
     pub commands: Vec<AnalysedCommand>,
     /// Reason for which the request, or a text within, can't be read. Nothing may be run then.
-    pub unreadable: Option<Unreadable>,
+    pub unreadable: Option<UnreadableRequest>,
 }
 
 /// Simple command.
@@ -33,12 +33,12 @@ pub struct AnalysedCommand {
     /// Effects.
     pub effects: Vec<Effect>,
     /// Guard classes to which the command belongs, each with a reason. A class may appear several times.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<GuardFinding>,
     /// Working directory, if it is known.
     pub directory: Option<String>,
     /// Position in [`Analysis::commands`] of the command that runs this command.
     pub parent: Option<usize>,
-    /// Location in [`Request::shown_text`](crate::Request::shown_text).
+    /// Location in [`PolicyRequest::shown_text`](crate::PolicyRequest::shown_text).
     pub span: ShellSpan,
 }
 
@@ -73,15 +73,15 @@ pub struct ProgramReference {
 
 /// Reason for which a command belongs to a guard class.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
+pub struct GuardFinding {
     /// The class.
     pub class: GuardClass,
     /// What was found, as a clause in lower case: "`rm -r` deletes /srv, which is outside the workspace".
     pub what: String,
-    /// Location in [`Request::shown_text`](crate::Request::shown_text).
+    /// Location in [`PolicyRequest::shown_text`](crate::PolicyRequest::shown_text).
     pub span: ShellSpan,
     /// Strictest verdict that the finding may lead to by default, if the finding is no more than a suspicion.
-    pub at_most: Option<Verdict>,
+    pub at_most: Option<PolicyVerdict>,
     /// What to do instead.
     pub way_out: Option<WayOut>,
 }
@@ -111,15 +111,15 @@ pub enum WayOut {
 
 /// Reason for which a request can't be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unreadable {
-    /// [`Unreadable`](GuardClass::Unreadable), [`Ambiguous`](GuardClass::Ambiguous) or
+pub struct UnreadableRequest {
+    /// [`UnreadableRequest`](GuardClass::Unreadable), [`Ambiguous`](GuardClass::Ambiguous) or
     /// [`Hidden`](GuardClass::Hidden).
     pub class: GuardClass,
     /// The reason, as a clause in lower case.
     pub message: String,
     /// A way to write the text differently, as an imperative.
     pub hint: Option<&'static str>,
-    /// Location in [`Request::shown_text`](crate::Request::shown_text).
+    /// Location in [`PolicyRequest::shown_text`](crate::PolicyRequest::shown_text).
     pub span: ShellSpan,
 }
 
@@ -142,13 +142,13 @@ impl Default for AnalysisLimits {
 
 impl Analysis {
     /// Returns the strictest verdict of the standard guard, before any rule.
-    pub fn default_verdict(&self, caller: Caller) -> Verdict {
+    pub fn default_verdict(&self, caller: Caller) -> PolicyVerdict {
         let unreadable = self.unreadable.iter().map(|reason| reason.class.default_verdict(caller));
         let findings = self.commands.iter().flat_map(|command| &command.findings);
         unreadable
             .chain(findings.map(|finding| finding.default_verdict(caller)))
             .max()
-            .unwrap_or(Verdict::Allow)
+            .unwrap_or(PolicyVerdict::Allow)
     }
 }
 
@@ -181,9 +181,9 @@ impl AnalysedWord {
     }
 }
 
-impl Finding {
+impl GuardFinding {
     /// Returns the verdict of the standard guard.
-    pub fn default_verdict(&self, caller: Caller) -> Verdict {
+    pub fn default_verdict(&self, caller: Caller) -> PolicyVerdict {
         let verdict = self.class.default_verdict(caller);
         self.at_most.map_or(verdict, |most| verdict.min(most))
     }

@@ -2,24 +2,24 @@
 
 use ccm_expr::Value;
 
-use crate::analysis::{AnalysedCommand, Analysis, Unreadable};
+use crate::analysis::{AnalysedCommand, Analysis, UnreadableRequest};
 use crate::condition::{ConditionScope, ConditionValues, Truth};
 use crate::document::{GuardMode, PolicyPattern, Whitelist};
 use crate::guard_class::GuardClass;
 use crate::matching::{GovernedChange, MatchPurpose, Matching, Subject};
 use crate::policy::Policy;
 use crate::rule::{ApprovalConditions, Denial, PolicyRule};
-use crate::verdict::{Caller, Verdict};
+use crate::verdict::{Caller, PolicyVerdict};
 
 /// Decision on a request or a change.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PolicyDecision {
     /// Verdict: that of the strictest command.
-    pub verdict: Verdict,
+    pub verdict: PolicyVerdict,
     /// Mode of the guard. With [`GuardMode::Audit`], nothing is refused.
     pub mode: GuardMode,
     /// Reason for which the request can't be read. The verdict is deny then, unless nothing had to judge the text.
-    pub unreadable: Option<Unreadable>,
+    pub unreadable: Option<UnreadableRequest>,
     /// Decisions on the commands, in the order of [`Analysis::commands`]. One for a change.
     pub commands: Vec<CommandDecision>,
 }
@@ -39,7 +39,7 @@ pub struct CommandDecision {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VerdictCause {
     /// The verdict.
-    pub verdict: Verdict,
+    pub verdict: PolicyVerdict,
     /// Kind of the reason.
     pub kind: CauseKind,
 }
@@ -101,7 +101,7 @@ pub enum GuardMessage {
 impl PolicyDecision {
     /// Returns `true` if the request may run now.
     pub fn is_allowed(&self) -> bool {
-        self.verdict == Verdict::Allow || self.mode == GuardMode::Audit
+        self.verdict == PolicyVerdict::Allow || self.mode == GuardMode::Audit
     }
 
     /// Returns the first command with the verdict of the decision.
@@ -113,7 +113,7 @@ impl PolicyDecision {
     pub fn needs(&self, policy: &Policy) -> Vec<ApprovalNeed> {
         let mut needs: Vec<ApprovalNeed> = Vec::new();
         for cause in self.commands.iter().flat_map(|command| &command.causes) {
-            if cause.verdict != Verdict::Ask {
+            if cause.verdict != PolicyVerdict::Ask {
                 continue;
             }
             let rule = match cause.kind {
@@ -135,11 +135,11 @@ impl PolicyDecision {
 
     /// Returns the message of the guard for a denied request.
     pub fn guard_message(&self, analysis: &Analysis) -> Option<GuardMessage> {
-        if self.verdict != Verdict::Deny {
+        if self.verdict != PolicyVerdict::Deny {
             return None;
         }
         let denials = |command: &CommandDecision| {
-            let denied = command.causes.iter().filter(|cause| cause.verdict == Verdict::Deny);
+            let denied = command.causes.iter().filter(|cause| cause.verdict == PolicyVerdict::Deny);
             denied.map(|cause| cause.kind).collect::<Vec<_>>()
         };
         let is_path = |kind: &CauseKind| matches!(kind, CauseKind::Class(GuardClass::OutsideWorkspace, _));
@@ -166,8 +166,8 @@ impl PolicyDecision {
 
 impl CommandDecision {
     /// Returns the verdict.
-    pub fn verdict(&self) -> Verdict {
-        self.causes.iter().map(|cause| cause.verdict).max().unwrap_or(Verdict::Allow)
+    pub fn verdict(&self) -> PolicyVerdict {
+        self.causes.iter().map(|cause| cause.verdict).max().unwrap_or(PolicyVerdict::Allow)
     }
 
     /// Returns the reason of the verdict: the first of the strictest.
@@ -191,9 +191,9 @@ impl Policy {
             .enumerate()
             .map(|(at, _)| self.decide_command(analysis, at, caller, values))
             .collect();
-        let strictest = commands.iter().map(CommandDecision::verdict).max().unwrap_or(Verdict::Allow);
+        let strictest = commands.iter().map(CommandDecision::verdict).max().unwrap_or(PolicyVerdict::Allow);
         let is_unreadable = analysis.unreadable.is_some() && (mode != GuardMode::Off || self.judges_words());
-        let verdict = if is_unreadable { Verdict::Deny } else { strictest };
+        let verdict = if is_unreadable { PolicyVerdict::Deny } else { strictest };
         PolicyDecision { verdict, mode, unreadable: analysis.unreadable.clone(), commands }
     }
 
@@ -247,14 +247,16 @@ impl Policy {
             let denying = |pattern: &PolicyPattern| pattern.regex.is_match(&shown);
             let patterns = self.deny_patterns.iter().position(denying);
             decision.causes.extend(
-                patterns.map(|at| VerdictCause { verdict: Verdict::Deny, kind: CauseKind::Pattern(at) }),
+                patterns
+                    .map(|at| VerdictCause { verdict: PolicyVerdict::Deny, kind: CauseKind::Pattern(at) }),
             );
         }
         for (position, whitelist) in self.whitelists.iter().enumerate() {
             if !is_listed(whitelist, analysis, at) {
-                decision
-                    .causes
-                    .push(VerdictCause { verdict: Verdict::Deny, kind: CauseKind::Whitelist(position) });
+                decision.causes.push(VerdictCause {
+                    verdict: PolicyVerdict::Deny,
+                    kind: CauseKind::Whitelist(position),
+                });
             }
         }
         let is_off = self.guard_mode(caller) == GuardMode::Off;
@@ -267,7 +269,7 @@ impl Policy {
                 Some(verdict) => verdict.value,
                 None => finding.default_verdict(caller),
             };
-            if verdict == Verdict::Allow {
+            if verdict == PolicyVerdict::Allow {
                 continue;
             }
             let is_liftable = !class.is_unreadable() && class != GuardClass::OutsideWorkspace;
@@ -321,7 +323,8 @@ impl Policy {
             };
             let restricts = rule.action.deny.is_some() || rule.action.ask.is_some();
             if restricts && matching(MatchPurpose::Restrict) != Matching::No {
-                let verdict = if rule.action.deny.is_some() { Verdict::Deny } else { Verdict::Ask };
+                let verdict =
+                    if rule.action.deny.is_some() { PolicyVerdict::Deny } else { PolicyVerdict::Ask };
                 decision.causes.push(VerdictCause { verdict, kind: CauseKind::Rule(position) });
             }
             let lifts = !rule.action.allow.is_empty() || rule.sandbox.is_some();
@@ -337,7 +340,7 @@ impl Policy {
     }
 
     /// Returns the order of a reason: denials that nothing lifts, other denials, questions.
-    fn order(&self, cause: &VerdictCause) -> (bool, std::cmp::Reverse<Verdict>, CauseKind) {
+    fn order(&self, cause: &VerdictCause) -> (bool, std::cmp::Reverse<PolicyVerdict>, CauseKind) {
         let is_final = match cause.kind {
             CauseKind::Rule(rule) => self.rules[rule].action.deny == Some(Denial::Final),
             _ => false,

@@ -12,14 +12,14 @@ use ccm_model::{
 
 use crate::guard_class::GuardClass;
 use crate::rule::PolicyRule;
-use crate::verdict::Verdict;
+use crate::verdict::PolicyVerdict;
 
 pub(crate) use fields::FieldReader;
 pub use fields::Located;
 pub use patterns::{PolicyPattern, Whitelist, WhitelistEntry};
 pub use settings::{
     ApplySettings, ApprovalChannel, ApprovalMode, ApprovalSettings, ApprovalTimes, AuditReceiver,
-    AuditSettings, BUILT_IN_PROFILES, GuardMode, ProgramSet, SandboxProfile, SandboxSettings, ToolLimits,
+    AuditSettings, BUILT_IN_PROFILES, GuardMode, PolicyProfile, ProgramSet, SandboxSettings, ToolLimits,
     ToolSet, ToolSettings, WorkspaceSettings,
 };
 
@@ -33,7 +33,7 @@ pub(crate) struct PolicyDocument {
     pub workspace: Option<Located<WorkspaceSettings>>,
     pub apply: Option<Located<ApplySettings>>,
     pub tool: Option<Located<ToolSettings>>,
-    pub guard: Vec<(GuardClass, Located<Verdict>)>,
+    pub guard: Vec<(GuardClass, Located<PolicyVerdict>)>,
     pub rules: Vec<PolicyRule>,
     pub deny_patterns: Vec<PolicyPattern>,
     pub allow_patterns: Vec<PolicyPattern>,
@@ -180,24 +180,24 @@ impl FieldReader<'_> {
         class
     }
 
-    fn guard_classes(&mut self, node: &Node) -> Vec<(GuardClass, Located<Verdict>)> {
+    fn guard_classes(&mut self, node: &Node) -> Vec<(GuardClass, Located<PolicyVerdict>)> {
         let NodeValue::Map(map) = &node.value else {
             self.expected("guard classes with their verdicts", node);
             return Vec::new();
         };
-        let words = Verdict::ALL.map(|verdict| (verdict.name(), verdict));
+        let words = PolicyVerdict::ALL.map(|verdict| (verdict.name(), verdict));
         let mut classes = Vec::new();
         for entry in map.entries().iter().filter(|entry| !entry.value.is_null()) {
             let class = self.guard_class(&entry.key.text, entry.key.span);
             let verdict = self.word(&entry.value, &words);
             let (Some(class), Some(verdict)) = (class, verdict) else { continue };
-            if class.is_unreadable() && verdict.value != Verdict::Deny {
+            if class.is_unreadable() && verdict.value != PolicyVerdict::Deny {
                 let message = format!("`{class}` can't be changed: nobody can judge text that can't be read");
                 let error = Diagnostic::error(DiagnosticKind::InvalidValue, verdict.span, message);
                 self.push(error.with_hint("remove the line"));
                 continue;
             }
-            if self.is_stricter_only && verdict.value == Verdict::Allow {
+            if self.is_stricter_only && verdict.value == PolicyVerdict::Allow {
                 self.refuse_lifting(verdict.span, "`allow`");
                 continue;
             }

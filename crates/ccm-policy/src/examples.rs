@@ -8,12 +8,12 @@ use crate::analysis::{Analysis, AnalysisLimits};
 use crate::condition::NoValues;
 use crate::decision::CauseKind;
 use crate::document::Located;
-use crate::lookup::{Lookup, PathKind, ProgramLocation};
+use crate::lookup::{Lookup, LookupPathKind, ProgramLocation};
 use crate::matching::{MatchPurpose, Matching, Subject};
 use crate::policy::Policy;
-use crate::request::{Request, Workspace};
+use crate::request::{PolicyRequest, Workspace};
 use crate::rule::PolicyRule;
-use crate::verdict::{Caller, Verdict};
+use crate::verdict::{Caller, PolicyVerdict};
 
 /// Directory of examples, if the policy names no workspace.
 const DIRECTORY: &str = "/srv/workspace";
@@ -36,15 +36,15 @@ impl Lookup for AnyMachine {
         Some(ProgramLocation { canonical: path.clone(), path, is_trusted })
     }
 
-    fn path_kind(&self, path: &str) -> PathKind {
+    fn path_kind(&self, path: &str) -> LookupPathKind {
         let directories = [
             "/", "/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/opt", "/proc", "/root", "/run", "/sbin",
             "/srv", "/sys", "/tmp", "/usr", "/var",
         ];
         match path {
-            _ if directories.contains(&path) => PathKind::Directory,
-            _ if path.starts_with("/dev/") => PathKind::Device,
-            _ => PathKind::Missing,
+            _ if directories.contains(&path) => LookupPathKind::Directory,
+            _ if path.starts_with("/dev/") => LookupPathKind::Device,
+            _ => LookupPathKind::Missing,
         }
     }
 
@@ -103,7 +103,7 @@ fn check_example(
 
 fn analysis_of(policy: &Policy, text: &str) -> Analysis {
     let directory = policy.workspace.path.as_deref().unwrap_or(DIRECTORY);
-    let mut request = Request::text(text, ShellDialect::Sh, directory);
+    let mut request = PolicyRequest::text(text, ShellDialect::Sh, directory);
     request.environment = vec![
         ("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned()),
         ("HOME".to_owned(), "/root".to_owned()),
@@ -123,13 +123,16 @@ impl Policy {
             for example in &rule.examples.yes {
                 let analysis = analysis_of(self, &example.value);
                 let decision = self.decide(&analysis, Caller::Tool, &NoValues);
-                if decision.verdict == Verdict::Allow {
+                if decision.verdict == PolicyVerdict::Allow {
                     continue;
                 }
                 let cause = decision.strictest().and_then(|at| decision.commands[at].cause());
                 let Some(cause) = cause else { continue };
-                let verb =
-                    if cause.verdict == Verdict::Deny { "denied" } else { "not allowed without an approval" };
+                let verb = if cause.verdict == PolicyVerdict::Deny {
+                    "denied"
+                } else {
+                    "not allowed without an approval"
+                };
                 let (by, span) = match cause.kind {
                     CauseKind::Rule(rule) => (self.rule_label(rule), Some(self.rules[rule].span)),
                     CauseKind::Pattern(at) => ("a pattern".to_owned(), Some(self.deny_patterns[at].span)),

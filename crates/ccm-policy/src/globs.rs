@@ -13,7 +13,7 @@ const MAX_LENGTH: usize = 1024;
 /// makes the next character an ordinary one. In a path, `*` and `?` do not match `/`, and `**` matches any number of
 /// components; `/etc/**` matches `/etc` as well.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Glob {
+pub struct PolicyGlob {
     written: String,
     alternatives: Vec<Vec<GlobToken>>,
     kind: GlobKind,
@@ -70,7 +70,7 @@ enum GlobToken {
     },
 }
 
-impl Glob {
+impl PolicyGlob {
     /// Parses a glob.
     pub fn parse(written: &str, kind: GlobKind) -> Result<Self, GlobError> {
         if written.len() > MAX_LENGTH {
@@ -125,13 +125,13 @@ impl Glob {
     }
 }
 
-impl fmt::Debug for Glob {
+impl fmt::Debug for PolicyGlob {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "Glob({:?})", self.written)
+        write!(formatter, "PolicyGlob({:?})", self.written)
     }
 }
 
-impl fmt::Display for Glob {
+impl fmt::Display for PolicyGlob {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.written)
     }
@@ -277,7 +277,7 @@ mod tests {
     use super::*;
 
     fn is_match(kind: GlobKind, glob: &str, text: &str) -> bool {
-        Glob::parse(glob, kind).expect("a glob").matches(text)
+        PolicyGlob::parse(glob, kind).expect("a glob").matches(text)
     }
 
     #[test]
@@ -326,7 +326,7 @@ mod tests {
 
     #[test]
     fn a_prefix_may_match() {
-        let glob = Glob::parse("/etc/**", GlobKind::Path).expect("a glob");
+        let glob = PolicyGlob::parse("/etc/**", GlobKind::Path).expect("a glob");
         assert!(glob.may_match_prefix("/e") && glob.may_match_prefix("/etc/x/"));
         assert!(!glob.may_match_prefix("/srv/"));
     }
@@ -344,15 +344,15 @@ mod tests {
             ("etc/x", GlobKind::Path, GlobError::RelativePath),
             ("{/a,b}", GlobKind::Path, GlobError::RelativePath),
         ] {
-            assert_eq!(Glob::parse(glob, kind), Err(error), "{glob}");
+            assert_eq!(PolicyGlob::parse(glob, kind), Err(error), "{glob}");
         }
-        assert_eq!(Glob::parse(&"{a,b}".repeat(20), GlobKind::Word), Err(GlobError::TooLong));
-        assert_eq!(Glob::parse(&"a".repeat(2000), GlobKind::Word), Err(GlobError::TooLong));
+        assert_eq!(PolicyGlob::parse(&"{a,b}".repeat(20), GlobKind::Word), Err(GlobError::TooLong));
+        assert_eq!(PolicyGlob::parse(&"a".repeat(2000), GlobKind::Word), Err(GlobError::TooLong));
     }
 
     #[test]
     fn hostile_globs_take_no_time() {
-        let glob = Glob::parse(&"*a".repeat(500), GlobKind::Word).expect("a glob");
+        let glob = PolicyGlob::parse(&"*a".repeat(500), GlobKind::Word).expect("a glob");
         assert!(!glob.matches(&format!("{}b", "a".repeat(2000))));
     }
 }

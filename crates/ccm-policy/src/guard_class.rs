@@ -1,6 +1,6 @@
 //! Classes of commands that the guard knows, with their default verdicts.
 
-use crate::verdict::{Caller, Verdict};
+use crate::verdict::{Caller, PolicyVerdict};
 
 /// Class of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -83,16 +83,16 @@ pub enum GuardClass {
 struct ClassRow {
     class: GuardClass,
     name: &'static str,
-    tool: Verdict,
-    apply: Verdict,
+    tool: PolicyVerdict,
+    apply: PolicyVerdict,
     description: &'static str,
 }
 
 const fn row(
     class: GuardClass,
     name: &'static str,
-    tool: Verdict,
-    apply: Verdict,
+    tool: PolicyVerdict,
+    apply: PolicyVerdict,
     description: &'static str,
 ) -> ClassRow {
     ClassRow { class, name, tool, apply, description }
@@ -100,7 +100,7 @@ const fn row(
 
 const ROWS: [ClassRow; 36] = {
     use GuardClass as C;
-    use Verdict::{Allow, Ask, Deny};
+    use PolicyVerdict::{Allow, Ask, Deny};
     [
         row(C::Unreadable, "unreadable", Deny, Deny, "a text that can't be read with certainty"),
         row(C::Ambiguous, "ambiguous", Deny, Deny, "a text that shells read in different ways"),
@@ -246,7 +246,7 @@ impl GuardClass {
     }
 
     /// Returns the verdict of the standard guard.
-    pub fn default_verdict(self, caller: Caller) -> Verdict {
+    pub fn default_verdict(self, caller: Caller) -> PolicyVerdict {
         match caller {
             Caller::Tool => self.row().tool,
             Caller::Apply => self.row().apply,
@@ -283,7 +283,7 @@ mod tests {
         for class in GuardClass::all() {
             assert!(class.default_verdict(Caller::Tool) >= class.default_verdict(Caller::Apply), "{class}");
         }
-        assert_eq!(GuardClass::Power.default_verdict(Caller::Apply), Verdict::Ask);
+        assert_eq!(GuardClass::Power.default_verdict(Caller::Apply), PolicyVerdict::Ask);
     }
 
     #[test]

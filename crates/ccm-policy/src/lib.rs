@@ -1,8 +1,8 @@
 //! Effects of commands, guard classes, the policy file and verdicts. Nothing is run, and no file is opened: the machine
 //! is asked through a [`Lookup`].
 //!
-//! [`analyse`] reads a [`Request`]: a shell text, or the words of one command. Each simple command of the [`Analysis`]
-//! has its decoded words, its [`Effect`]s, and a [`Finding`] for each [`GuardClass`] that the command belongs to.
+//! [`analyse`] reads a [`PolicyRequest`]: a shell text, or the words of one command. Each simple command of the [`Analysis`]
+//! has its decoded words, its [`Effect`]s, and a [`GuardFinding`] for each [`GuardClass`] that the command belongs to.
 //!
 //! [`read_policy`] reads the policy of an operator. [`Policy::decide`] returns the verdict on an [`Analysis`], with the
 //! reasons for each command; the default policy is the standard guard alone.
@@ -29,8 +29,8 @@ mod verdict;
 
 pub use analyse::analyse;
 pub use analysis::{
-    AnalysedCommand, AnalysedOption, AnalysedWord, Analysis, AnalysisLimits, Finding, ProgramReference,
-    Unreadable, WayOut,
+    AnalysedCommand, AnalysedOption, AnalysedWord, Analysis, AnalysisLimits, GuardFinding, ProgramReference,
+    UnreadableRequest, WayOut,
 };
 pub use condition::{ConditionValues, NoValues};
 pub use decision::{
@@ -39,20 +39,20 @@ pub use decision::{
 };
 pub use document::{
     ApplySettings, ApprovalChannel, ApprovalMode, ApprovalSettings, ApprovalTimes, AuditReceiver,
-    AuditSettings, BUILT_IN_PROFILES, FileAuthority, GuardMode, Located, PolicyPattern, ProgramSet,
-    SandboxProfile, SandboxSettings, ToolLimits, ToolSet, ToolSettings, Whitelist, WhitelistEntry,
+    AuditSettings, BUILT_IN_PROFILES, FileAuthority, GuardMode, Located, PolicyPattern, PolicyProfile,
+    ProgramSet, SandboxSettings, ToolLimits, ToolSet, ToolSettings, Whitelist, WhitelistEntry,
     WorkspaceSettings,
 };
 pub use effect::{CodeSource, Effect, EffectKind};
-pub use globs::{Glob, GlobError, GlobKind};
+pub use globs::{GlobError, GlobKind, PolicyGlob};
 pub use guard_class::GuardClass;
-pub use lookup::{Lookup, PathKind, ProgramLocation};
+pub use lookup::{Lookup, LookupPathKind, ProgramLocation};
 pub use matching::GovernedChange;
 pub use policy::{Policy, PolicyReading, PolicyText, read_policy};
-pub use request::{Request, RequestCommand, RequestInput, Workspace};
+pub use request::{PolicyRequest, RequestCommand, RequestInput, Workspace};
 pub use rule::{
     ApprovalConditions, ApproverSet, ArgumentPattern, Denial, Grant, OptionPattern, PolicyRule, RuleAction,
     RuleExamples, RuleMatch,
 };
 pub use schema::policy_schema;
-pub use verdict::{Caller, Verdict};
+pub use verdict::{Caller, PolicyVerdict};

@@ -7,7 +7,7 @@ pub trait Lookup {
     fn find_program(&self, name: &str, search_path: &str, directory: &str) -> Option<ProgramLocation>;
 
     /// Returns the kind of an absolute path. Links are followed.
-    fn path_kind(&self, path: &str) -> PathKind;
+    fn path_kind(&self, path: &str) -> LookupPathKind;
 
     /// Returns an absolute path with all links resolved, if the path exists.
     fn canonical_path(&self, path: &str) -> Option<String>;
@@ -26,7 +26,7 @@ pub struct ProgramLocation {
 
 /// Kind of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum PathKind {
+pub enum LookupPathKind {
     /// Nothing is there, or it can't be seen.
     Missing,
     /// A file.

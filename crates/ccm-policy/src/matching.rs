@@ -2,7 +2,7 @@
 
 use crate::analysis::{AnalysedCommand, AnalysedWord};
 use crate::effect::{Effect, EffectKind};
-use crate::globs::Glob;
+use crate::globs::PolicyGlob;
 use crate::rule::{ArgumentPattern, OptionPattern, RuleMatch};
 
 /// What a rule is compared with.
@@ -93,7 +93,7 @@ impl RuleMatch {
             Subject::Command(command) => &*command.effects,
             Subject::Change(change) => &*change.effects,
         };
-        let names = |glob: &Glob| match subject {
+        let names = |glob: &PolicyGlob| match subject {
             Subject::Command(_) => None,
             Subject::Change(change) => {
                 let id = |name: &String| format!("{}#{name}", change.type_name);
@@ -148,7 +148,7 @@ fn is_resource(kind: EffectKind) -> bool {
     matches!(kind, EffectKind::Service | EffectKind::Package | EffectKind::Account | EffectKind::Container)
 }
 
-fn compare_program(glob: &Glob, command: &AnalysedCommand, purpose: MatchPurpose) -> Matching {
+fn compare_program(glob: &PolicyGlob, command: &AnalysedCommand, purpose: MatchPurpose) -> Matching {
     let Some(program) = &command.program else {
         // A builtin, or a function whose commands are compared by themselves.
         return match command.words.first() {
@@ -286,7 +286,8 @@ fn compare_parsed(patterns: &[ArgumentPattern], command: &AnalysedCommand) -> Ma
                 .any(|spelling| is_spelling_of(spelling, name) || glob.matches(spelling));
             let has_value = match (value, &option.value) {
                 (Some(value), Some(word)) => word.text().is_none_or(|text| {
-                    Glob::parse(value, crate::globs::GlobKind::Word).is_ok_and(|glob| glob.matches(text))
+                    PolicyGlob::parse(value, crate::globs::GlobKind::Word)
+                        .is_ok_and(|glob| glob.matches(text))
                 }),
                 (Some(_), None) => false,
                 (None, _) => true,
@@ -364,7 +365,7 @@ fn compare_option(pattern: &OptionPattern, command: &AnalysedCommand, purpose: M
     }
 }
 
-fn compare_path(glob: &Glob, effect: &Effect, purpose: MatchPurpose) -> Matching {
+fn compare_path(glob: &PolicyGlob, effect: &Effect, purpose: MatchPurpose) -> Matching {
     let Some(object) = effect.object.as_deref() else { return Matching::Possible };
     if effect.is_partial {
         return Matching::at_most_possible(glob.may_match_prefix(object));
@@ -380,7 +381,7 @@ fn compare_path(glob: &Glob, effect: &Effect, purpose: MatchPurpose) -> Matching
     }
 }
 
-fn compare_resource(glob: &Glob, effect: &Effect) -> Matching {
+fn compare_resource(glob: &PolicyGlob, effect: &Effect) -> Matching {
     let kind = effect.kind.name();
     let Some(object) = effect.object.as_deref() else {
         // `systemctl daemon-reload` concerns no unit.

@@ -12,7 +12,7 @@ use crate::document::{
 use crate::examples;
 use crate::guard_class::GuardClass;
 use crate::rule::{ApproverSet, PolicyRule};
-use crate::verdict::{Caller, Verdict};
+use crate::verdict::{Caller, PolicyVerdict};
 
 /// File of a policy.
 #[derive(Clone, Debug)]
@@ -31,7 +31,7 @@ pub struct Policy {
     pub(crate) workspace: WorkspaceSettings,
     pub(crate) apply: ApplySettings,
     pub(crate) tool: ToolSettings,
-    pub(crate) guard: BTreeMap<GuardClass, Located<Verdict>>,
+    pub(crate) guard: BTreeMap<GuardClass, Located<PolicyVerdict>>,
     pub(crate) rules: Vec<PolicyRule>,
     pub(crate) deny_patterns: Vec<PolicyPattern>,
     pub(crate) allow_patterns: Vec<PolicyPattern>,
@@ -119,7 +119,7 @@ impl PolicyMerge {
                     .map(|caller| class.default_verdict(caller))
                     .into_iter()
                     .max()
-                    .unwrap_or(Verdict::Deny)
+                    .unwrap_or(PolicyVerdict::Deny)
             });
             if authority == FileAuthority::Full || verdict.value >= strictest {
                 policy.guard.insert(class, verdict);
@@ -193,7 +193,7 @@ impl Policy {
     }
 
     /// Returns the verdict on a guard class, and the location of a setting that changes it.
-    pub fn class_verdict(&self, class: GuardClass, caller: Caller) -> (Verdict, Option<Span>) {
+    pub fn class_verdict(&self, class: GuardClass, caller: Caller) -> (PolicyVerdict, Option<Span>) {
         match self.guard.get(&class) {
             Some(verdict) => (verdict.value, Some(verdict.span)),
             None => (class.default_verdict(caller), None),

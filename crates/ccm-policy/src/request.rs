@@ -4,7 +4,7 @@ use ccm_shell::ShellDialect;
 
 /// Command to judge.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Request {
+pub struct PolicyRequest {
     /// The command.
     pub command: RequestCommand,
     /// Working directory, an absolute path.
@@ -54,7 +54,7 @@ pub struct Workspace {
     pub is_restricted: bool,
 }
 
-impl Request {
+impl PolicyRequest {
     /// Builds a request for a shell text in a directory, with an empty environment.
     pub fn text(text: impl Into<String>, dialect: ShellDialect, directory: impl Into<String>) -> Self {
         Self::new(RequestCommand::Text { text: text.into(), dialect }, directory)

@@ -7,7 +7,7 @@ use ccm_model::Span;
 use crate::condition::RuleCondition;
 use crate::document::{ApprovalChannel, ApprovalTimes, Located};
 use crate::effect::EffectKind;
-use crate::globs::Glob;
+use crate::globs::PolicyGlob;
 use crate::guard_class::GuardClass;
 
 /// Rule of a policy.
@@ -93,7 +93,7 @@ pub struct Grant {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RuleMatch {
     /// Names or absolute paths of programs, of which one has to match.
-    pub programs: Vec<Glob>,
+    pub programs: Vec<PolicyGlob>,
     /// All arguments.
     pub arguments: Option<Vec<ArgumentPattern>>,
     /// Options with their values.
@@ -101,16 +101,16 @@ pub struct RuleMatch {
     /// Kinds of effects, of which one has to match.
     pub effects: Vec<EffectKind>,
     /// Path that an effect writes, deletes or reads.
-    pub path: Option<Glob>,
+    pub path: Option<PolicyGlob>,
     /// Resource, such as `service#nginx`.
-    pub resource: Option<Glob>,
+    pub resource: Option<PolicyGlob>,
 }
 
 /// Pattern of an argument.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ArgumentPattern {
     /// One word.
-    Word(Glob),
+    Word(PolicyGlob),
     /// Any number of words.
     Rest,
 }
@@ -121,7 +121,7 @@ pub struct OptionPattern {
     /// Name with its dashes.
     pub name: String,
     /// Value; `None` if any value, or none, matches.
-    pub value: Option<Glob>,
+    pub value: Option<PolicyGlob>,
 }
 
 /// Commands with which a rule is tested.

@@ -6,7 +6,7 @@ use crate::document::GuardMode;
 use crate::document::keys::{self, Key};
 use crate::effect::EffectKind;
 use crate::guard_class::GuardClass;
-use crate::verdict::Verdict;
+use crate::verdict::PolicyVerdict;
 
 /// Returns the JSON schema (draft 2020-12) of a policy file.
 pub fn policy_schema() -> Value {
@@ -79,7 +79,7 @@ fn top_level(key: &str) -> Value {
         "guard" => json!({
             "type": "object",
             "propertyNames": words(GuardClass::all().map(GuardClass::name)),
-            "additionalProperties": words(Verdict::ALL.map(Verdict::name)),
+            "additionalProperties": words(PolicyVerdict::ALL.map(PolicyVerdict::name)),
         }),
         "rules" => json!({ "type": "array", "items": object(keys::RULE, rule) }),
         "patterns" => object(keys::PATTERNS, |_| texts()),

@@ -2,17 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use crate::lookup::{Lookup, PathKind, ProgramLocation};
+use crate::lookup::{Lookup, LookupPathKind, ProgramLocation};
 
 /// Machine that holds what a test puts there. Programs in `/bin`, `/usr/bin`, `/sbin`, `/usr/sbin` and
 /// `/usr/local/bin` are trusted.
 #[derive(Clone, Debug, Default)]
-pub struct FakeMachine {
-    paths: BTreeMap<String, PathKind>,
+pub struct PolicyMachine {
+    paths: BTreeMap<String, LookupPathKind>,
     links: BTreeMap<String, String>,
 }
 
-impl FakeMachine {
+impl PolicyMachine {
     /// Builds an empty machine.
     pub fn new() -> Self {
         Self::default()
@@ -48,21 +48,21 @@ impl FakeMachine {
             "/var",
             "/w",
         ] {
-            machine = machine.with(directory, PathKind::Directory);
+            machine = machine.with(directory, LookupPathKind::Directory);
         }
         for device in ["/dev/null", "/dev/zero", "/dev/sda", "/dev/sda1", "/dev/mem", "/dev/tty"] {
-            machine = machine.with(device, PathKind::Device);
+            machine = machine.with(device, LookupPathKind::Device);
         }
         for program in ["sh", "bash", "ls", "cat", "git", "rm", "env", "curl", "python3", "systemctl", "sudo"]
         {
-            machine = machine.with(&format!("/usr/bin/{program}"), PathKind::File);
+            machine = machine.with(&format!("/usr/bin/{program}"), LookupPathKind::File);
         }
-        machine.with("/etc/passwd", PathKind::File)
+        machine.with("/etc/passwd", LookupPathKind::File)
     }
 
     /// Adds a path.
     #[must_use]
-    pub fn with(mut self, path: &str, kind: PathKind) -> Self {
+    pub fn with(mut self, path: &str, kind: LookupPathKind) -> Self {
         self.paths.insert(path.to_owned(), kind);
         self
     }
@@ -88,22 +88,22 @@ impl FakeMachine {
     }
 }
 
-impl Lookup for FakeMachine {
+impl Lookup for PolicyMachine {
     fn find_program(&self, name: &str, search_path: &str, directory: &str) -> Option<ProgramLocation> {
         let candidates: Vec<String> = match name {
             _ if name.starts_with('/') => vec![name.to_owned()],
             _ if name.contains('/') => vec![format!("{directory}/{}", name.trim_start_matches("./"))],
             _ => search_path.split(':').map(|part| format!("{part}/{name}")).collect(),
         };
-        let path = candidates.into_iter().find(|path| self.path_kind(path) == PathKind::File)?;
+        let path = candidates.into_iter().find(|path| self.path_kind(path) == LookupPathKind::File)?;
         let canonical = self.resolve(&path);
         let trusted = ["/bin/", "/usr/bin/", "/sbin/", "/usr/sbin/", "/usr/local/bin/"];
         let is_trusted = trusted.iter().any(|directory| canonical.starts_with(directory));
         Some(ProgramLocation { path, canonical, is_trusted })
     }
 
-    fn path_kind(&self, path: &str) -> PathKind {
-        self.paths.get(&self.resolve(path)).copied().unwrap_or(PathKind::Missing)
+    fn path_kind(&self, path: &str) -> LookupPathKind {
+        self.paths.get(&self.resolve(path)).copied().unwrap_or(LookupPathKind::Missing)
     }
 
     fn canonical_path(&self, path: &str) -> Option<String> {

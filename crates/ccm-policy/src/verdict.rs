@@ -2,7 +2,7 @@
 
 /// Verdict on a command, ordered by strictness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Verdict {
+pub enum PolicyVerdict {
     /// Nothing is against the command.
     Allow,
     /// The command needs an approval.
@@ -20,7 +20,7 @@ pub enum Caller {
     Apply,
 }
 
-impl Verdict {
+impl PolicyVerdict {
     /// Every verdict, from the mildest to the strictest.
     pub const ALL: [Self; 3] = [Self::Allow, Self::Ask, Self::Deny];
 

@@ -1,21 +1,21 @@
 //! Parts of an analysis: commands, effects, options, and the limits.
 
-use ccm_policy::testing::FakeMachine;
+use ccm_policy::testing::PolicyMachine;
 use ccm_policy::{
-    Analysis, AnalysisLimits, Caller, GuardClass, PathKind, Request, RequestInput, Verdict, Workspace,
-    analyse,
+    Analysis, AnalysisLimits, Caller, GuardClass, LookupPathKind, PolicyRequest, PolicyVerdict, RequestInput,
+    Workspace, analyse,
 };
 use ccm_shell::ShellDialect;
 
-fn request(command: &str) -> Request {
-    let mut request = Request::text(command, ShellDialect::Sh, "/w");
+fn request(command: &str) -> PolicyRequest {
+    let mut request = PolicyRequest::text(command, ShellDialect::Sh, "/w");
     request.environment =
         vec![("HOME".to_owned(), "/home/agent".to_owned()), ("PATH".to_owned(), "/usr/bin:/bin".to_owned())];
     request
 }
 
 fn analysed(command: &str) -> Analysis {
-    analyse(&request(command), &FakeMachine::debian(), &AnalysisLimits::default())
+    analyse(&request(command), &PolicyMachine::debian(), &AnalysisLimits::default())
 }
 
 /// Returns the effects of all commands but starting them.
@@ -92,17 +92,17 @@ fn options_and_operands_are_told_apart() {
 
 #[test]
 fn words_without_a_shell_are_judged_as_they_are() {
-    let machine = FakeMachine::debian();
+    let machine = PolicyMachine::debian();
     let verdict = |words: &[&str]| {
-        let request = Request::words(words.iter().copied(), "/w");
+        let request = PolicyRequest::words(words.iter().copied(), "/w");
         analyse(&request, &machine, &AnalysisLimits::default()).default_verdict(Caller::Tool)
     };
-    assert_eq!(verdict(&["echo", "$(rm -rf /srv)", ";", "reboot"]), Verdict::Allow);
-    assert_eq!(verdict(&["rm", "-rf", "/srv"]), Verdict::Deny);
-    assert_eq!(verdict(&["rm", "-rf", "build"]), Verdict::Ask);
-    assert_eq!(verdict(&["sh", "-c", "rm -rf /srv"]), Verdict::Deny);
-    assert_eq!(verdict(&["rm", "-rf", "~"]), Verdict::Ask);
-    let request = Request::words(["ls", "a\u{202e}b"], "/w");
+    assert_eq!(verdict(&["echo", "$(rm -rf /srv)", ";", "reboot"]), PolicyVerdict::Allow);
+    assert_eq!(verdict(&["rm", "-rf", "/srv"]), PolicyVerdict::Deny);
+    assert_eq!(verdict(&["rm", "-rf", "build"]), PolicyVerdict::Ask);
+    assert_eq!(verdict(&["sh", "-c", "rm -rf /srv"]), PolicyVerdict::Deny);
+    assert_eq!(verdict(&["rm", "-rf", "~"]), PolicyVerdict::Ask);
+    let request = PolicyRequest::words(["ls", "a\u{202e}b"], "/w");
     let hidden = analyse(&request, &machine, &AnalysisLimits::default()).unreadable.unwrap();
     assert_eq!(hidden.class, GuardClass::Hidden);
     assert_eq!(&request.shown_text()[hidden.span.range()], "\u{202e}");
@@ -110,42 +110,42 @@ fn words_without_a_shell_are_judged_as_they_are() {
 
 #[test]
 fn added_variables_and_input_are_judged() {
-    let machine = FakeMachine::debian();
-    let mut request = Request::words(["sh"], "/w");
-    let verdict = |request: &Request| {
+    let machine = PolicyMachine::debian();
+    let mut request = PolicyRequest::words(["sh"], "/w");
+    let verdict = |request: &PolicyRequest| {
         analyse(request, &machine, &AnalysisLimits::default()).default_verdict(Caller::Tool)
     };
-    assert_eq!(verdict(&request), Verdict::Allow);
+    assert_eq!(verdict(&request), PolicyVerdict::Allow);
     request.input = RequestInput::Text("ls; rm -rf /srv".to_owned());
-    assert_eq!(verdict(&request), Verdict::Deny);
+    assert_eq!(verdict(&request), PolicyVerdict::Deny);
     request.input = RequestInput::Text("ls".to_owned());
-    assert_eq!(verdict(&request), Verdict::Allow);
+    assert_eq!(verdict(&request), PolicyVerdict::Allow);
     request.input = RequestInput::Unknown;
-    assert_eq!(verdict(&request), Verdict::Deny);
-    request = Request::words(["ls"], "/w");
+    assert_eq!(verdict(&request), PolicyVerdict::Deny);
+    request = PolicyRequest::words(["ls"], "/w");
     request.added_variables = vec![("LD_PRELOAD".to_owned(), "./x.so".to_owned())];
-    assert_eq!(verdict(&request), Verdict::Ask);
+    assert_eq!(verdict(&request), PolicyVerdict::Ask);
     request.added_variables = vec![("FOO".to_owned(), "1".to_owned())];
-    assert_eq!(verdict(&request), Verdict::Allow);
+    assert_eq!(verdict(&request), PolicyVerdict::Allow);
 }
 
 #[test]
 fn links_are_followed_where_something_is_written() {
-    let machine = FakeMachine::debian()
+    let machine = PolicyMachine::debian()
         .with_link("/w/out", "/etc")
         .with_link("/w/disk", "/dev/sda")
-        .with("/w/src", PathKind::Directory);
+        .with("/w/src", LookupPathKind::Directory);
     let verdict = |command: &str, is_restricted| {
         let mut request = request(command);
         request.workspace = Some(Workspace { path: "/w".to_owned(), is_restricted });
         analyse(&request, &machine, &AnalysisLimits::default()).default_verdict(Caller::Tool)
     };
-    assert_eq!(verdict("echo x > out/passwd", false), Verdict::Deny);
-    assert_eq!(verdict("rm -rf out/passwd", false), Verdict::Deny);
-    assert_eq!(verdict("echo x > disk", false), Verdict::Deny);
-    assert_eq!(verdict("cat disk", false), Verdict::Deny);
-    assert_eq!(verdict("cat out/passwd", true), Verdict::Allow);
-    assert_eq!(verdict("echo x > src/f", true), Verdict::Allow);
+    assert_eq!(verdict("echo x > out/passwd", false), PolicyVerdict::Deny);
+    assert_eq!(verdict("rm -rf out/passwd", false), PolicyVerdict::Deny);
+    assert_eq!(verdict("echo x > disk", false), PolicyVerdict::Deny);
+    assert_eq!(verdict("cat disk", false), PolicyVerdict::Deny);
+    assert_eq!(verdict("cat out/passwd", true), PolicyVerdict::Allow);
+    assert_eq!(verdict("echo x > src/f", true), PolicyVerdict::Allow);
 }
 
 #[test]
@@ -162,7 +162,7 @@ fn spans_are_places_in_the_text() {
 
 #[test]
 fn more_than_the_limits_is_unreadable() {
-    let machine = FakeMachine::debian();
+    let machine = PolicyMachine::debian();
     let limits = AnalysisLimits { depth: 4, commands: 10, effects: 20 };
     let mut tight = Vec::new();
     for command in
@@ -183,13 +183,13 @@ fn more_than_the_limits_is_unreadable() {
     }
     assert_eq!(tight, [Some(GuardClass::Unreadable); 3]);
     let nested = "env ".repeat(40) + "ls";
-    assert_eq!(analysed(&nested).default_verdict(Caller::Tool), Verdict::Deny);
+    assert_eq!(analysed(&nested).default_verdict(Caller::Tool), PolicyVerdict::Deny);
     // What may be a command is no more than a question, however deep.
     let suspected = "unknown-tool ".to_owned() + &"timeout 1 xargs ".repeat(20) + "ls";
     let mut request = request(&suspected);
     for is_restricted in [false, true] {
         request.workspace = Some(Workspace { path: "/w".to_owned(), is_restricted });
         let analysis = analyse(&request, &machine, &AnalysisLimits::default());
-        assert_eq!(analysis.default_verdict(Caller::Tool), Verdict::Ask);
+        assert_eq!(analysis.default_verdict(Caller::Tool), PolicyVerdict::Ask);
     }
 }

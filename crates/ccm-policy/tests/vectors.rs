@@ -1,11 +1,13 @@
 //! Tables of commands with the verdict of the standard guard for a tool, as described in `data/README.md`.
 
-use ccm_policy::testing::FakeMachine;
-use ccm_policy::{AnalysisLimits, Caller, GuardClass, Request, RequestInput, Verdict, Workspace, analyse};
+use ccm_policy::testing::PolicyMachine;
+use ccm_policy::{
+    AnalysisLimits, Caller, GuardClass, PolicyRequest, PolicyVerdict, RequestInput, Workspace, analyse,
+};
 use ccm_shell::ShellDialect;
 
-fn request(command: &str, dialect: ShellDialect, is_restricted: bool) -> Request {
-    let mut request = Request::text(command, dialect, "/w");
+fn request(command: &str, dialect: ShellDialect, is_restricted: bool) -> PolicyRequest {
+    let mut request = PolicyRequest::text(command, dialect, "/w");
     request.environment = vec![
         ("HOME".to_owned(), "/home/agent".to_owned()),
         ("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned()),
@@ -54,14 +56,14 @@ fn check(
 ) {
     let analysis = analyse(
         &request(command, dialect, is_restricted),
-        &FakeMachine::debian(),
+        &PolicyMachine::debian(),
         &AnalysisLimits::default(),
     );
     let verdict = analysis.default_verdict(Caller::Tool);
     let holds = match expected {
         "any" => true,
-        "block" => verdict >= Verdict::Ask,
-        name => Verdict::parse(name) == Some(verdict),
+        "block" => verdict >= PolicyVerdict::Ask,
+        name => PolicyVerdict::parse(name) == Some(verdict),
     };
     if !holds {
         let findings: Vec<String> = analysis
@@ -160,7 +162,7 @@ fn refusals_have_the_right_class() {
     ] {
         let analysis = analyse(
             &request(command, ShellDialect::Sh, false),
-            &FakeMachine::debian(),
+            &PolicyMachine::debian(),
             &AnalysisLimits::default(),
         );
         assert_eq!(analysis.unreadable, None, "{command}");
@@ -180,7 +182,7 @@ fn refusals_have_the_right_class() {
         ("echo \u{202e}x", ShellDialect::Bash, C::Hidden),
     ] {
         let analysis =
-            analyse(&request(command, dialect, false), &FakeMachine::debian(), &AnalysisLimits::default());
+            analyse(&request(command, dialect, false), &PolicyMachine::debian(), &AnalysisLimits::default());
         assert_eq!(analysis.unreadable.map(|reason| reason.class), Some(expected), "{command}");
     }
 }

@@ -10,7 +10,7 @@ mod verdict_tests;
 
 pub use ccm_policy::{
     AnalysedCommand, Analysis, ApprovalNeed, ApproverSet, Caller, CauseKind, CommandDecision, Denial,
-    GuardClass, GuardMessage, GuardMode, LiftedBy, Policy, PolicyDecision, PolicyRule, Verdict,
+    GuardClass, GuardMessage, GuardMode, LiftedBy, Policy, PolicyDecision, PolicyRule, PolicyVerdict,
     policy_schema,
 };
 pub use ccm_shell::ShellDialect;

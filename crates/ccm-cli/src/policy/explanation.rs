@@ -2,7 +2,8 @@
 
 use ccm_model::escape_control;
 use ccm_runtime::policy::{
-    AnalysedCommand, ExplainedCommand, GuardMode, LiftedBy, Policy, Verdict, cause_text, need_text, way_out,
+    AnalysedCommand, ExplainedCommand, GuardMode, LiftedBy, Policy, PolicyVerdict, cause_text, need_text,
+    way_out,
 };
 
 /// Maximum width of a column; a longer text is followed by a new line.
@@ -57,7 +58,7 @@ pub(super) fn text(policy: &Policy, explained: &ExplainedCommand) -> String {
     if let Some(message) = decision.guard_message(analysis) {
         text += &format!("{message}\n");
     }
-    if decision.verdict == Verdict::Ask {
+    if decision.verdict == PolicyVerdict::Ask {
         for need in decision.needs(policy) {
             text += &format!("needs: {}\n", escape_control(&need_text(policy, &need)));
         }

@@ -1,8 +1,9 @@
 //! Analysis of commands for a policy.
 
-use ccm_policy::testing::FakeMachine;
+use ccm_policy::testing::PolicyMachine;
 use ccm_policy::{
-    Analysis, AnalysisLimits, Caller, EffectKind, Request, RequestInput, Verdict, Workspace, analyse,
+    Analysis, AnalysisLimits, Caller, EffectKind, PolicyRequest, PolicyVerdict, RequestInput, Workspace,
+    analyse,
 };
 use ccm_shell::ShellDialect;
 
@@ -55,10 +56,10 @@ pub(crate) const WORDS: &[&str] = &[
 
 pub(crate) fn run(input: &[u8]) {
     let text = super::text(input);
-    let machine = FakeMachine::debian();
+    let machine = PolicyMachine::debian();
     let limits = AnalysisLimits { depth: 16, commands: 500, effects: 2_000 };
     for dialect in [ShellDialect::Sh, ShellDialect::Bash] {
-        let request = with_environment(Request::text(&*text, dialect, "/w"));
+        let request = with_environment(PolicyRequest::text(&*text, dialect, "/w"));
         let analysis = analyse(&request, &machine, &limits);
         check(&request.shown_text(), &analysis, &limits);
         assert_eq!(analysis, analyse(&request, &machine, &limits));
@@ -69,17 +70,17 @@ pub(crate) fn run(input: &[u8]) {
         assert!(verdict(&stricter) >= verdict(&analysis), "{text:?}");
     }
     let words: Vec<&str> = text.split(' ').collect();
-    let request = with_environment(Request::words(words, "/w"));
+    let request = with_environment(PolicyRequest::words(words, "/w"));
     check(&request.shown_text(), &analyse(&request, &machine, &limits), &limits);
 }
 
-fn with_environment(mut request: Request) -> Request {
+fn with_environment(mut request: PolicyRequest) -> PolicyRequest {
     request.environment = vec![("HOME".to_owned(), "/home/agent".to_owned())];
     request.input = RequestInput::Unknown;
     request
 }
 
-fn verdict(analysis: &Analysis) -> Verdict {
+fn verdict(analysis: &Analysis) -> PolicyVerdict {
     analysis.default_verdict(Caller::Tool)
 }
 

@@ -67,7 +67,7 @@ pub(super) struct FileLabels {
 
 /// Label for a new file, as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Label(CString);
+pub(super) struct FileLabel(CString);
 
 impl FileLabels {
     pub(super) fn of_this_machine() -> Self {
@@ -80,7 +80,7 @@ impl FileLabels {
 
     /// Returns the label of the policy for a new file at a path; `None` without SELinux, without its tools, and if the
     /// policy has none.
-    pub(super) fn of_new(&self, resolved: &ResolvedPath, kind: LabelledKind) -> Option<Label> {
+    pub(super) fn of_new(&self, resolved: &ResolvedPath, kind: LabelledKind) -> Option<FileLabel> {
         if self.is_unavailable.load(Ordering::Relaxed) {
             return None;
         }
@@ -96,7 +96,7 @@ impl FileLabels {
         })
     }
 
-    fn of_policy(&self, path: &Path, kind: LabelledKind) -> io::Result<Option<Label>> {
+    fn of_policy(&self, path: &Path, kind: LabelledKind) -> io::Result<Option<FileLabel>> {
         let program = QueryProgram::find(PROGRAM, &self.search_path, self.timeout);
         let program = program.ok_or_else(|| io::Error::other(format!("{PROGRAM} is not installed")))?;
         let arguments: [&OsStr; 4] = ["-n".as_ref(), "-m".as_ref(), kind.name().as_ref(), path.as_ref()];
@@ -104,11 +104,11 @@ impl FileLabels {
         if !status.success() {
             return Err(io::Error::other(format!("{PROGRAM} failed: {status}")));
         }
-        Ok(Label::parse(&answer))
+        Ok(FileLabel::parse(&answer))
     }
 }
 
-impl Label {
+impl FileLabel {
     /// Parses the line that `matchpathcon` prints.
     fn parse(answer: &[u8]) -> Option<Self> {
         let label = answer.split(|byte| *byte == b'\n').next()?.trim_ascii();

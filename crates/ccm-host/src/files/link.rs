@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, FileType, readlinkat, renameat, symlinkat, unlinkat};
 use rustix::io::Errno;
 
-use super::labels::{FileLabels, Label, LabelledKind};
+use super::labels::{FileLabel, FileLabels, LabelledKind};
 use super::resolve::{PathEntry, ResolvedPath};
 use super::write::{leftover, sync, temp_name};
 use super::{FileError, FileStep};
@@ -59,7 +59,7 @@ pub(super) fn make(
     let parent = resolved.parent.as_fd();
     let kept = resolved.entry.as_ref().filter(|entry| entry.is_link());
     let label = match kept {
-        Some(_) => Label::of_link(parent, &resolved.name),
+        Some(_) => FileLabel::of_link(parent, &resolved.name),
         None => labels.of_new(&resolved, LabelledKind::Link),
     };
     if let Some(label) = label {

@@ -22,7 +22,7 @@ const MAX_DEPTH: usize = 64;
 const DIRECTORY: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-struct Walk<'a> {
+struct TreeWalk<'a> {
     root: &'a Path,
     step: &'a dyn Fn(&Path, bool) -> WalkStep,
     cancellation: &'a Cancellation,
@@ -52,12 +52,12 @@ pub(super) fn walk(
     if !entry.is_same_file(&stat) {
         return Err(FileError::Changed(path.to_owned()));
     }
-    let mut walk = Walk { root: path, step, cancellation, entries: Vec::new() };
+    let mut walk = TreeWalk { root: path, step, cancellation, entries: Vec::new() };
     walk.directory(&top, &stat, Path::new(""), 0)?;
     Ok(Some(walk.entries))
 }
 
-impl Walk<'_> {
+impl TreeWalk<'_> {
     /// Lists a directory in the order of the names, each directory before what is in it.
     fn directory(
         &mut self,

@@ -18,7 +18,7 @@ use super::attributes::{SET_ID, acl_is_kept, inherits, with_own_group};
 use super::content::{self, Readable, Writable, sha256};
 use super::extended::{self, AttributeError, ExtendedAttributes};
 use super::inspect::{open_regular, open_source};
-use super::labels::{FileLabels, Label, LabelledKind};
+use super::labels::{FileLabel, FileLabels, LabelledKind};
 use super::resolve::{PathEntry, ResolvedPath};
 use super::{FileAttributes, FileError, FileStep, NewContent, NewFile, names};
 use crate::command::Cancellation;
@@ -76,7 +76,7 @@ fn replace(
 
 /// Returns the label of a file that is new at its path. A file keeps its label. The label of a link, or of its target,
 /// is not one for a file at this path.
-fn label_of(resolved: &ResolvedPath, labels: &FileLabels) -> Option<Label> {
+fn label_of(resolved: &ResolvedPath, labels: &FileLabels) -> Option<FileLabel> {
     let is_new = !resolved.entry.as_ref().is_some_and(|entry| entry.kind() == FileType::RegularFile);
     is_new.then(|| labels.of_new(resolved, LabelledKind::File)).flatten()
 }
@@ -205,7 +205,7 @@ impl<R: Borrow<ResolvedPath>> TempFile<R> {
     /// Fills the file by a function, and gives it its attributes.
     fn fill(
         &self,
-        (attributes, label): (FileAttributes, Option<&Label>),
+        (attributes, label): (FileAttributes, Option<&FileLabel>),
         mut old: Option<OldFile>,
         fill: impl FnOnce() -> Result<String, FileError>,
     ) -> Result<String, FileError> {

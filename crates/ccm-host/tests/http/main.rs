@@ -3,7 +3,6 @@
 #![expect(clippy::disallowed_methods, reason = "tests look at the machine themselves")]
 #![expect(clippy::disallowed_types, reason = "tests look at the machine themselves")]
 #![expect(clippy::expect_used, reason = "a test that can't be set up should fail loudly")]
-#![expect(clippy::panic, reason = "a test fails by panicking")]
 
 mod encrypted;
 mod ending;

@@ -2,7 +2,7 @@
 
 use ccm_shell::ShellWord;
 
-use super::words::without_prefix;
+use super::shell_words::without_prefix;
 use crate::tables::{ArgumentRole, OptionSpec, OptionValue, ProgramSyntax};
 
 /// Option of a command line.

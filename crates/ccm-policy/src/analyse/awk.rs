@@ -3,7 +3,7 @@
 use ccm_shell::{ShellSpan, ShellWord};
 
 use super::entries::Call;
-use super::{Analyser, words};
+use super::{Analyser, shell_words};
 use crate::analysis::WayOut;
 use crate::effect::{CodeSource, Effect};
 use crate::guard_class::GuardClass;
@@ -13,7 +13,7 @@ impl Analyser<'_> {
     pub(super) fn awk(&mut self, call: &mut Call<'_>, word: &ShellWord, span: ShellSpan) {
         call.has_code = true;
         let is_known = word.text().is_some() || !word.known_prefix().is_empty();
-        if !is_known || has_effects(&words::with_placeholders(word)) {
+        if !is_known || has_effects(&shell_words::with_placeholders(word)) {
             self.effect(call.index, Effect::code(CodeSource::Inline, Some(call.name.to_owned())));
             let what = "the program of `awk` runs programs or writes files";
             self.finding(call.index, GuardClass::CodeInline, what, span, Some(WayOut::SaveCode));

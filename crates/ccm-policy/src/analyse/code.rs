@@ -2,7 +2,7 @@
 
 use ccm_shell::{ShellCommand, ShellWord};
 
-use super::{Analyser, CommandContext, CommandInput, paths, words};
+use super::{Analyser, CommandContext, CommandInput, paths, shell_words};
 use crate::analysis::WayOut;
 use crate::effect::{CodeSource, Effect};
 use crate::guard_class::GuardClass;
@@ -37,8 +37,10 @@ impl Analyser<'_> {
             self.effect(index, Effect::code(CodeSource::File, resolved.path.clone()));
             match known {
                 None => {
-                    let what =
-                        format!("`{name}` runs `{}`, a file that is not known", words::shown(word).shown);
+                    let what = format!(
+                        "`{name}` runs `{}`, a file that is not known",
+                        shell_words::shown(word).shown
+                    );
                     self.finding(index, GuardClass::Eval, what, span, Some(WayOut::NamePath));
                 }
                 Some(path) if !paths::is_within(&path, &self.workspace) => {

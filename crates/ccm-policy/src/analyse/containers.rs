@@ -3,7 +3,7 @@
 use ccm_shell::ShellWord;
 
 use super::entries::Call;
-use super::{Analyser, paths, words};
+use super::{Analyser, paths, shell_words};
 use crate::analysis::WayOut;
 use crate::effect::{Effect, EffectKind};
 use crate::guard_class::GuardClass;
@@ -12,7 +12,7 @@ use crate::tables::ArgumentRole;
 impl Analyser<'_> {
     /// Judges an option of a container.
     pub(super) fn container_option(&mut self, call: &Call<'_>, role: ArgumentRole, word: &ShellWord) {
-        let text = words::with_placeholders(word).to_ascii_lowercase();
+        let text = shell_words::with_placeholders(word).to_ascii_lowercase();
         let source = match role {
             ArgumentRole::Volume => {
                 let prefix = word.known_prefix();
@@ -24,7 +24,7 @@ impl Analyser<'_> {
                 }
             }
             ArgumentRole::Mount => {
-                let whole = words::with_placeholders(word);
+                let whole = shell_words::with_placeholders(word);
                 let source = whole.split(',').find_map(|part| {
                     part.split_once('=')
                         .filter(|(key, _)| matches!(*key, "source" | "src"))
@@ -59,7 +59,7 @@ impl Analyser<'_> {
             _ => false,
         };
         if opens {
-            self.open(call, &words::shown(word).shown);
+            self.open(call, &shell_words::shown(word).shown);
         }
         let Some(source) = source else { return };
         let is_path = source.known_prefix().starts_with(['/', '.', '~']) || source.text().is_none();
@@ -73,7 +73,7 @@ impl Analyser<'_> {
                 _ => true,
             };
             if is_open {
-                self.open(call, &words::shown(word).shown);
+                self.open(call, &shell_words::shown(word).shown);
             }
         }
     }

@@ -3,7 +3,7 @@
 use ccm_shell::{ShellCommand, ShellWord};
 
 use super::arguments::{self, ParsedArguments};
-use super::{Analyser, CommandContext, words};
+use super::{Analyser, CommandContext, shell_words};
 use crate::analysis::{AnalysedOption, WayOut};
 use crate::effect::{Effect, EffectKind};
 use crate::guard_class::GuardClass;
@@ -153,7 +153,7 @@ impl Analyser<'_> {
 
     fn record<'w>(&mut self, index: usize, operands: impl IntoIterator<Item = &'w ShellWord>) {
         if let Some(command) = self.analysis.commands.get_mut(index) {
-            command.operands.extend(operands.into_iter().map(words::shown));
+            command.operands.extend(operands.into_iter().map(shell_words::shown));
         }
     }
 
@@ -170,7 +170,7 @@ impl Analyser<'_> {
                     .filter(|name| ***name != option.name)
                     .map(ToString::to_string)
                     .collect(),
-                value: option.value.as_ref().map(words::shown),
+                value: option.value.as_ref().map(shell_words::shown),
             }
         }));
     }

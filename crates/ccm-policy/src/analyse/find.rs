@@ -3,7 +3,7 @@
 use ccm_shell::{ShellCommand, ShellWord, UnknownOrigin, WordPiece};
 
 use super::path_effects::Deletion;
-use super::{Analyser, CommandContext, words};
+use super::{Analyser, CommandContext, shell_words};
 use crate::analysis::{AnalysedOption, WayOut};
 use crate::guard_class::GuardClass;
 
@@ -34,7 +34,7 @@ impl Analyser<'_> {
             roots.push(root.clone());
         }
         if let Some(command) = self.analysis.commands.get_mut(index) {
-            command.operands.extend(roots.iter().map(words::shown));
+            command.operands.extend(roots.iter().map(shell_words::shown));
         }
         if roots.is_empty() {
             roots.push(ShellWord::known(".", self.span(index)));
@@ -54,7 +54,7 @@ impl Analyser<'_> {
                 "-fprint" | "-fprint0" | "-fls" | "-fprintf" => {
                     if let Some(file) = rest.next() {
                         self.write_path(index, file, context);
-                        value = Some(words::shown(file));
+                        value = Some(shell_words::shown(file));
                     }
                 }
                 "-files0-from" => {
@@ -115,9 +115,9 @@ impl Analyser<'_> {
                 // A path that is found lies below a root.
                 let by = match roots {
                     [root] => below(root),
-                    _ => words::unknown("{}", word.span),
+                    _ => shell_words::unknown("{}", word.span),
                 };
-                words::replaced(word, "{}", &by)
+                shell_words::replaced(word, "{}", &by)
             })
             .collect();
         let mut context = context.within(index);

@@ -3,7 +3,7 @@
 use ccm_shell::ShellWord;
 
 use super::entries::Call;
-use super::{Analyser, words};
+use super::{Analyser, shell_words};
 use crate::analysis::WayOut;
 use crate::guard_class::GuardClass;
 
@@ -41,7 +41,7 @@ impl Analyser<'_> {
     /// Judges a setting `name=value`.
     pub(super) fn git_setting(&mut self, call: &Call<'_>, word: &ShellWord) {
         let span = call.context.span.unwrap_or(word.span);
-        let shown = words::shown(word).shown;
+        let shown = shell_words::shown(word).shown;
         let name = shown.split('=').next().unwrap_or_default().to_ascii_lowercase();
         let value = shown.split_once('=').map_or("", |(_, value)| value);
         let is_pager = name == "core.pager" && super::roles::is_harmless_program(value);
@@ -53,7 +53,7 @@ impl Analyser<'_> {
 
     /// Judges the operands of `git config`.
     pub(super) fn git_config(&mut self, call: &Call<'_>, operands: &[ShellWord]) {
-        let texts: Vec<String> = operands.iter().map(|word| words::shown(word).shown).collect();
+        let texts: Vec<String> = operands.iter().map(|word| shell_words::shown(word).shown).collect();
         let texts: Vec<&str> = texts.iter().map(|text| &**text).collect();
         let (name, has_value) = match &*texts {
             ["get" | "list" | "unset" | "edit" | "remove-section" | "rename-section", ..] | [] => return,

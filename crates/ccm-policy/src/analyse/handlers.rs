@@ -3,7 +3,7 @@
 use ccm_shell::{ShellCommand, ShellWord};
 
 use super::entries::Call;
-use super::{Analyser, CommandContext, words};
+use super::{Analyser, CommandContext, shell_words};
 use crate::analysis::WayOut;
 use crate::effect::{Effect, EffectKind};
 use crate::guard_class::GuardClass;
@@ -64,7 +64,7 @@ impl Analyser<'_> {
 
     fn record_operands(&mut self, index: usize, operands: &[ShellWord]) {
         if let Some(command) = self.analysis.commands.get_mut(index) {
-            command.operands.extend(operands.iter().map(words::shown));
+            command.operands.extend(operands.iter().map(shell_words::shown));
         }
     }
 
@@ -76,7 +76,7 @@ impl Analyser<'_> {
         let mut is_first = true;
         let mut processes: Vec<&ShellWord> = Vec::new();
         while let Some(word) = rest.next() {
-            let text = words::with_placeholders(word);
+            let text = shell_words::with_placeholders(word);
             let is_option = is_first && text.len() > 1 && text.starts_with('-');
             match &*text {
                 "-l" | "-L" | "--list" | "--table" if is_first => return,
@@ -120,7 +120,7 @@ impl Analyser<'_> {
         let (class, what) = match number {
             Some(1) => (GuardClass::SignalAll, "sends a signal to init".to_owned()),
             Some(-1) => (GuardClass::SignalAll, "sends a signal to every process".to_owned()),
-            _ => (GuardClass::Signal, format!("sends a signal to {}", words::shown(word).shown)),
+            _ => (GuardClass::Signal, format!("sends a signal to {}", shell_words::shown(word).shown)),
         };
         self.finding(index, class, what, self.span(index), Some(WayOut::AskOperator));
     }
@@ -196,9 +196,9 @@ impl Analyser<'_> {
         for word in all.iter().skip(1) {
             let prefix = word.known_prefix();
             if prefix.starts_with("if=") {
-                self.read_path(index, &words::without_prefix(word, 3), context);
+                self.read_path(index, &shell_words::without_prefix(word, 3), context);
             } else if prefix.starts_with("of=") {
-                self.write_path(index, &words::without_prefix(word, 3), context);
+                self.write_path(index, &shell_words::without_prefix(word, 3), context);
             } else if prefix.is_empty() {
                 let what = "an operand of `dd` is not known";
                 self.finding(index, GuardClass::WriteOutside, what, self.span(index), Some(WayOut::NamePath));
@@ -249,7 +249,7 @@ impl Analyser<'_> {
         let (command, arguments) = rest.split_at(end);
         self.record_operands(index, rest);
         let span = self.span(index);
-        let unknown = words::unknown("input", span);
+        let unknown = shell_words::unknown("input", span);
         if command.is_empty() {
             // Each argument is a command line.
             for text in arguments.iter().filter(|word| !is_end(word)) {
@@ -261,7 +261,7 @@ impl Analyser<'_> {
             return;
         }
         let mut inner: Vec<ShellWord> =
-            command.iter().map(|word| words::replaced(word, "{}", &unknown)).collect();
+            command.iter().map(|word| shell_words::replaced(word, "{}", &unknown)).collect();
         if inner.iter().zip(command).all(|(replaced, written)| replaced == written) {
             inner.push(unknown);
         }
@@ -311,7 +311,7 @@ impl Analyser<'_> {
     /// Judges addresses of socat that run programs.
     fn socket_address(&mut self, index: usize, all: &[ShellWord]) {
         let runs = all.iter().skip(1).any(|word| {
-            let text = words::with_placeholders(word).to_ascii_lowercase();
+            let text = shell_words::with_placeholders(word).to_ascii_lowercase();
             text.starts_with("exec:") || text.starts_with("system:") || text.starts_with("shell:")
         });
         if runs {
@@ -322,7 +322,7 @@ impl Analyser<'_> {
 
     /// Judges a unit of the service manager.
     pub(super) fn unit(&mut self, call: &mut Call<'_>, word: &ShellWord) {
-        let shown = words::shown(word).shown;
+        let shown = shell_words::shown(word).shown;
         let name = shown.strip_suffix(".service").unwrap_or(&shown).to_owned();
         let guards = ["auditd", "ccm", "ccm-tool", "apparmor", "falco", "osqueryd"];
         let is_guard = guards.contains(&&*name) || name.starts_with("ccm-") || name.starts_with("ccm.");

@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use ccm_shell::{ShellSpan, ShellWord};
 
 use super::entries::Call;
-use super::{Analyser, paths, words};
+use super::{Analyser, paths, shell_words};
 use crate::analysis::WayOut;
 use crate::effect::{Effect, EffectKind};
 use crate::guard_class::GuardClass;
@@ -14,14 +14,14 @@ impl Analyser<'_> {
     /// Judges an address that is fetched.
     pub(super) fn url(&mut self, call: &Call<'_>, word: &ShellWord) {
         let span = call.context.span.unwrap_or(word.span);
-        let text = words::with_placeholders(word);
+        let text = shell_words::with_placeholders(word);
         if text.to_ascii_lowercase().starts_with("file:") {
             self.read_path(call.index, word, &call.context);
             return;
         }
         if text.contains("::") && text.split("::").next().is_some_and(|helper| matches!(helper, "ext" | "fd"))
         {
-            let what = format!("the address {} runs a program", words::shown(word).shown);
+            let what = format!("the address {} runs a program", shell_words::shown(word).shown);
             self.finding(call.index, GuardClass::Options, what, span, Some(WayOut::DropOption));
         }
         let host = host_of(&text);
@@ -52,7 +52,7 @@ impl Analyser<'_> {
             prefix.find("=@").or_else(|| prefix.find("=<")).map(|at| at + 2)
         };
         let Some(mark) = mark else { return };
-        let file = words::without_prefix(word, mark);
+        let file = shell_words::without_prefix(word, mark);
         let end = file.known_prefix().find(';');
         let file = match end {
             Some(end) => ShellWord::known(file.known_prefix().get(..end).unwrap_or_default(), file.span),

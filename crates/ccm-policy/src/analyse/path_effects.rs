@@ -9,7 +9,7 @@ use super::{Analyser, CommandContext};
 use crate::analysis::WayOut;
 use crate::effect::{Effect, EffectKind};
 use crate::guard_class::GuardClass;
-use crate::lookup::PathKind;
+use crate::lookup::LookupPathKind;
 
 /// Manner of a deletion.
 #[derive(Clone, Copy, Debug, Default)]
@@ -205,7 +205,7 @@ impl Analyser<'_> {
         for candidate in candidates {
             let is_path = if let Some(rest) = candidate.strip_prefix('/') {
                 let first = rest.trim_start_matches('/').split('/').next().unwrap_or_default();
-                self.lookup.path_kind(&format!("/{first}")) != PathKind::Missing
+                self.lookup.path_kind(&format!("/{first}")) != LookupPathKind::Missing
             } else {
                 candidate.starts_with("file://") || candidate.split('/').any(|part| part == "..")
             };

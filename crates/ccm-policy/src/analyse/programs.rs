@@ -8,7 +8,7 @@ use crate::effect::{CodeSource, Effect, EffectKind};
 use crate::guard_class::GuardClass;
 use crate::lookup::ProgramLocation;
 use crate::tables;
-use crate::verdict::Verdict;
+use crate::verdict::PolicyVerdict;
 
 /// Directories of programs of the system.
 const PROGRAM_DIRECTORIES: [&str; 10] = [
@@ -41,7 +41,7 @@ impl Analyser<'_> {
         let index = self.push(words, Some(reference), span, context)?;
         let Some(name) = name else {
             self.effect(index, Effect::new(EffectKind::Run, None));
-            let what = format!("the program `{}` is not known", super::words::shown(first).shown);
+            let what = format!("the program `{}` is not known", super::shell_words::shown(first).shown);
             let (class, way_out) = if Self::is_download(first, commands) {
                 (GuardClass::CodePipe, WayOut::SaveCode)
             } else {
@@ -145,7 +145,7 @@ impl Analyser<'_> {
     fn plain_operands(&mut self, index: usize, words: &[ShellWord]) {
         let Some(command) = self.analysis.commands.get_mut(index) else { return };
         for word in words.iter().skip(1) {
-            let shown = super::words::shown(word);
+            let shown = super::shell_words::shown(word);
             if shown.shown.len() > 1 && shown.shown.starts_with('-') {
                 let (name, value) = match shown.shown.split_once('=') {
                     Some((name, value)) => {
@@ -181,7 +181,7 @@ impl Analyser<'_> {
                 continue;
             }
             let before = self.analysis.commands.len();
-            let context = CommandContext { at_most: Some(Verdict::Ask), ..context.within(index) };
+            let context = CommandContext { at_most: Some(PolicyVerdict::Ask), ..context.within(index) };
             self.program(words.get(position..).unwrap_or_default(), commands, &context);
             let is_harmless =
                 self.analysis.commands.iter().skip(before).all(|command| command.findings.is_empty());

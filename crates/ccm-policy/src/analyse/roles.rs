@@ -4,7 +4,7 @@ use ccm_shell::{ShellDialect, ShellWord};
 
 use super::entries::Call;
 use super::path_effects::Deletion;
-use super::{Analyser, CommandInput, words};
+use super::{Analyser, CommandInput, shell_words};
 use crate::analysis::WayOut;
 use crate::effect::{CodeSource, Effect, EffectKind};
 use crate::guard_class::GuardClass;
@@ -50,9 +50,9 @@ impl Analyser<'_> {
                 self.effect(index, Effect::new(EffectKind::Run, word.text()));
                 let what = match option {
                     Some(option) => {
-                        format!("`{option}` of `{}` runs `{}`", call.name, words::shown(word).shown)
+                        format!("`{option}` of `{}` runs `{}`", call.name, shell_words::shown(word).shown)
                     }
-                    None => format!("`{}` runs `{}`", call.name, words::shown(word).shown),
+                    None => format!("`{}` runs `{}`", call.name, shell_words::shown(word).shown),
                 };
                 self.finding(index, GuardClass::Options, what, span, Some(WayOut::DropOption));
             }
@@ -75,12 +75,12 @@ impl Analyser<'_> {
             }
             ArgumentRole::Awk => self.awk(call, word, span),
             ArgumentRole::Sed => self.sed(call, word, span),
-            ArgumentRole::Object => call.objects.push(words::shown(word).shown),
+            ArgumentRole::Object => call.objects.push(shell_words::shown(word).shown),
             ArgumentRole::Unit => self.unit(call, word),
             ArgumentRole::Host => {
                 self.effect(index, Effect::new(EffectKind::Network, word.text()));
-                self.metadata_host(index, &words::with_placeholders(word), span);
-                call.objects.push(words::shown(word).shown);
+                self.metadata_host(index, &shell_words::with_placeholders(word), span);
+                call.objects.push(shell_words::shown(word).shown);
             }
             ArgumentRole::Url => self.url(call, word),
             ArgumentRole::Data => self.data(call, word),
@@ -172,7 +172,7 @@ impl Analyser<'_> {
     /// Judges `NAME=VALUE` among the arguments of a program.
     fn setting(&mut self, call: &Call<'_>, word: &ShellWord) {
         let Some(name) = super::variables::setting_name(word) else { return };
-        let value = words::without_prefix(word, name.len() + 1);
+        let value = shell_words::without_prefix(word, name.len() + 1);
         let span = call.context.span.unwrap_or(word.span);
         self.variable(call.index, &name, Some(&value), span, None);
         if let Some(command) = self.analysis.commands.get_mut(call.index) {
@@ -189,13 +189,14 @@ impl Analyser<'_> {
             let replaced =
                 call.parsed.options.iter().find(|option| option.is_named("-I") || option.is_named("-i"));
             let span = call.context.span.unwrap_or_else(|| self.span(call.index));
-            let read = words::unknown("input", span);
+            let read = shell_words::unknown("input", span);
             match replaced {
                 Some(option) => {
                     let placeholder = option.value.as_ref().and_then(ShellWord::text);
                     let placeholder =
                         placeholder.filter(|text| !text.is_empty()).unwrap_or_else(|| "{}".to_owned());
-                    inner = inner.iter().map(|word| words::replaced(word, &placeholder, &read)).collect();
+                    inner =
+                        inner.iter().map(|word| shell_words::replaced(word, &placeholder, &read)).collect();
                 }
                 None => inner.push(read),
             }
@@ -215,10 +216,10 @@ impl Analyser<'_> {
     /// Judges operands that are joined to a text for a shell.
     pub(super) fn joined_text(&mut self, call: &Call<'_>, operands: &[ShellWord]) {
         let span = call.context.span.unwrap_or_else(|| super::programs::whole_span(operands));
-        let word = match (operands, words::joined(operands)) {
+        let word = match (operands, shell_words::joined(operands)) {
             ([single], _) => single.clone(),
             (_, Some(text)) => ShellWord::known(text, span),
-            (_, None) => words::unknown("…", span),
+            (_, None) => shell_words::unknown("…", span),
         };
         self.shell_text(call.index, &word, ShellDialect::Sh, call.commands, &call.context);
     }

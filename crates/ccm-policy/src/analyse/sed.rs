@@ -3,7 +3,7 @@
 use ccm_shell::{ShellSpan, ShellWord};
 
 use super::entries::Call;
-use super::{Analyser, words};
+use super::{Analyser, shell_words};
 use crate::analysis::WayOut;
 use crate::guard_class::GuardClass;
 
@@ -12,7 +12,7 @@ impl Analyser<'_> {
     pub(super) fn sed(&mut self, call: &mut Call<'_>, word: &ShellWord, span: ShellSpan) {
         call.has_code = true;
         let is_known = word.text().is_some() || !word.known_prefix().is_empty();
-        let has_effects = !is_known || has_effects(&words::with_placeholders(word));
+        let has_effects = !is_known || has_effects(&shell_words::with_placeholders(word));
         if has_effects && !call.parsed.has(&["--sandbox"]) {
             let what = "the script of `sed` runs programs, or reads or writes files";
             self.finding(call.index, GuardClass::Options, what, span, Some(WayOut::SaveCode));

@@ -2,7 +2,7 @@
 
 use ccm_shell::{ShellCommand, ShellDialect, ShellWord};
 
-use super::{Analyser, CommandContext, words};
+use super::{Analyser, CommandContext, shell_words};
 use crate::analysis::{AnalysedOption, WayOut};
 use crate::effect::{CodeSource, Effect};
 use crate::guard_class::GuardClass;
@@ -63,7 +63,7 @@ impl Analyser<'_> {
             let names =
                 options.into_iter().map(|name| AnalysedOption { name, other_names: Vec::new(), value: None });
             command.options.extend(names);
-            command.operands.extend(operands.iter().map(|word| words::shown(word)));
+            command.operands.extend(operands.iter().map(|word| shell_words::shown(word)));
         }
         match operands.split_first() {
             Some((text, _)) if takes_text => self.shell_text(index, text, dialect, commands, context),
@@ -107,7 +107,7 @@ impl Analyser<'_> {
             self.finding(index, GuardClass::CodePipe, what, span, Some(WayOut::SaveCode));
         } else {
             self.effect(index, Effect::code(CodeSource::Unknown, None));
-            let what = format!("the text `{}` for a shell is not known", words::shown(word).shown);
+            let what = format!("the text `{}` for a shell is not known", shell_words::shown(word).shown);
             self.finding(index, GuardClass::Eval, what, span, Some(WayOut::SaveCode));
         }
     }

@@ -6,15 +6,15 @@ use super::handlers::HANDLERS;
 use super::*;
 use crate::request::Workspace;
 use crate::tables;
-use crate::testing::FakeMachine;
+use crate::testing::PolicyMachine;
 use crate::verdict::Caller;
 
 fn analysed(command: &str) -> Analysis {
-    let mut request = Request::text(command, ShellDialect::Sh, "/w");
+    let mut request = PolicyRequest::text(command, ShellDialect::Sh, "/w");
     request.environment =
         vec![("HOME".to_owned(), "/home/agent".to_owned()), ("PATH".to_owned(), "/usr/bin:/bin".to_owned())];
     request.workspace = Some(Workspace { path: "/w".to_owned(), is_restricted: false });
-    analyse(&request, &FakeMachine::debian(), &AnalysisLimits::default())
+    analyse(&request, &PolicyMachine::debian(), &AnalysisLimits::default())
 }
 
 #[test]
@@ -23,7 +23,7 @@ fn examples_have_the_verdict_of_the_tables() {
     let examples = tables::examples();
     assert!(examples.len() > 400, "{} examples", examples.len());
     for (name, verdict, command) in examples {
-        let expected = Verdict::parse(verdict).unwrap_or_else(|| panic!("{name}: verdict {verdict}"));
+        let expected = PolicyVerdict::parse(verdict).unwrap_or_else(|| panic!("{name}: verdict {verdict}"));
         let analysis = analysed(command);
         let found = analysis.default_verdict(Caller::Tool);
         if found != expected {

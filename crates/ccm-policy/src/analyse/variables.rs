@@ -2,7 +2,7 @@
 
 use ccm_shell::{ShellSpan, ShellWord};
 
-use super::{Analyser, roles, words};
+use super::{Analyser, roles, shell_words};
 use crate::analysis::WayOut;
 use crate::guard_class::GuardClass;
 
@@ -127,7 +127,7 @@ impl Analyser<'_> {
             _ => false,
         };
         if is_suspect {
-            let shown = value.map_or_else(|| "…".to_owned(), |value| words::shown(value).shown);
+            let shown = value.map_or_else(|| "…".to_owned(), |value| shell_words::shown(value).shown);
             let what =
                 format!("the variable {name}={shown} loads code, or changes the programs that are run");
             self.finding(index, GuardClass::Variables, what, span, Some(WayOut::DropOption));

@@ -9,7 +9,7 @@ use super::fields::{FieldReader, Located};
 use super::keys;
 use crate::condition::RuleCondition;
 use crate::effect::EffectKind;
-use crate::globs::{Glob, GlobKind};
+use crate::globs::{GlobKind, PolicyGlob};
 use crate::guard_class::GuardClass;
 use crate::rule::{
     ApprovalConditions, ApproverSet, ArgumentPattern, Denial, Grant, OptionPattern, PolicyRule, RuleAction,
@@ -193,8 +193,8 @@ impl FieldReader<'_> {
         }
     }
 
-    fn glob(&mut self, text: &Located<String>, kind: GlobKind) -> Option<Glob> {
-        match Glob::parse(&text.value, kind) {
+    fn glob(&mut self, text: &Located<String>, kind: GlobKind) -> Option<PolicyGlob> {
+        match PolicyGlob::parse(&text.value, kind) {
             Ok(glob) => Some(glob),
             Err(error) => {
                 let message = format!("`{}` is not a glob: {error}", escape_control(&text.value));

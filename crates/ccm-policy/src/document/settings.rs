@@ -149,7 +149,7 @@ pub enum ProgramSet {
 
 /// Sandbox profile of a policy.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct SandboxProfile {
+pub struct PolicyProfile {
     /// The network is allowed.
     pub network: bool,
     /// Sockets of this machine are allowed.
@@ -181,7 +181,7 @@ pub struct SandboxSettings {
     /// Programs that may start.
     pub programs: ProgramSet,
     /// Profiles of the policy.
-    pub profiles: BTreeMap<String, SandboxProfile>,
+    pub profiles: BTreeMap<String, PolicyProfile>,
 }
 
 impl Default for SandboxSettings {
@@ -384,9 +384,9 @@ impl FieldReader<'_> {
         Some(settings)
     }
 
-    fn profile(&mut self, node: &Node) -> Option<SandboxProfile> {
+    fn profile(&mut self, node: &Node) -> Option<PolicyProfile> {
         let map = self.map(node, "a sandbox profile", keys::PROFILE)?;
-        let mut profile = SandboxProfile::default();
+        let mut profile = PolicyProfile::default();
         let mut flag = |key: &str| Self::given(map, key).and_then(|entry| self.boolean(&entry.value));
         profile.network = flag("network").unwrap_or(false);
         profile.unix_sockets = flag("unix_sockets").unwrap_or(false);

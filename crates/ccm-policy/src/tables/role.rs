@@ -130,7 +130,7 @@ impl ArgumentRole {
     }
 }
 
-/// ArgumentRole of the operands at a position.
+/// `ArgumentRole` of the operands at a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OperandRole {
     pub(crate) role: ArgumentRole,

@@ -1,7 +1,8 @@
 //! Order of rules, classes, patterns and whitelists.
 
 use ccm_policy::{
-    Analysis, Caller, CauseKind, GuardClass, GuardMessage, GuardMode, NoValues, Unreadable, Verdict,
+    Analysis, Caller, CauseKind, GuardClass, GuardMessage, GuardMode, NoValues, PolicyVerdict,
+    UnreadableRequest,
 };
 
 use crate::{analysis, command, decide, policy, verdict, with_class};
@@ -15,7 +16,7 @@ fn the_strictest_command_decides() {
         with_class(command("mkfs /dev/sda"), GuardClass::Disk),
     ];
     let decision = decide(&policy, commands);
-    assert_eq!(decision.verdict, Verdict::Deny);
+    assert_eq!(decision.verdict, PolicyVerdict::Deny);
     let verdicts: Vec<&str> = decision.commands.iter().map(|command| command.verdict().name()).collect();
     assert_eq!(verdicts, ["allow", "ask", "deny"]);
     assert_eq!(decision.strictest(), Some(2));
@@ -37,7 +38,7 @@ fn a_rule_lifts_only_its_classes_of_its_command() {
     assert_eq!(verdict(&policy, push()), "allow");
     assert_eq!(verdict(&policy, with_class(push(), GuardClass::Options)), "ask");
     let other = with_class(command("npm publish"), GuardClass::Publish);
-    assert_eq!(decide(&policy, vec![push(), other]).verdict, Verdict::Ask);
+    assert_eq!(decide(&policy, vec![push(), other]).verdict, PolicyVerdict::Ask);
 }
 
 #[test]
@@ -50,7 +51,7 @@ fn denial_beats_allowance_and_final_comes_first() {
     // A pattern lifts a denial that is not final.
     assert_eq!(verdict(&policy, push("main")), "ask");
     let release = decide(&policy, vec![push("release")]);
-    assert_eq!(release.verdict, Verdict::Deny);
+    assert_eq!(release.verdict, PolicyVerdict::Deny);
     assert_eq!(release.commands[0].cause().map(|cause| cause.kind), Some(CauseKind::Rule(2)));
 }
 
@@ -68,7 +69,7 @@ fn patterns_judge_one_command() {
     assert_eq!(verdict(&policy, install("NPM install --save x")), "ask");
     // An allowed command does not free another.
     let other = with_class(command("rm -rf /srv"), GuardClass::DeleteOutside);
-    assert_eq!(decide(&policy, vec![install("npm install --save x"), other]).verdict, Verdict::Deny);
+    assert_eq!(decide(&policy, vec![install("npm install --save x"), other]).verdict, PolicyVerdict::Deny);
     // Nothing lifts the restriction to the workspace.
     let outside = with_class(install("npm install --save /etc"), GuardClass::OutsideWorkspace);
     assert_eq!(verdict(&policy, outside), "deny");
@@ -88,12 +89,12 @@ fn a_whitelist_denies_everything_else() {
     // A command that a listed command runs is part of what is listed.
     let mut inner = command("build all");
     inner.parent = Some(0);
-    assert_eq!(decide(&policy, vec![command("git status"), inner.clone()]).verdict, Verdict::Allow);
-    assert_eq!(decide(&policy, vec![command("ls"), inner]).verdict, Verdict::Deny);
+    assert_eq!(decide(&policy, vec![command("git status"), inner.clone()]).verdict, PolicyVerdict::Allow);
+    assert_eq!(decide(&policy, vec![command("ls"), inner]).verdict, PolicyVerdict::Deny);
 }
 
 fn unreadable(class: GuardClass) -> Analysis {
-    let reason = Unreadable {
+    let reason = UnreadableRequest {
         class,
         message: "a quote is not closed".to_owned(),
         hint: None,
@@ -108,23 +109,26 @@ fn nothing_lifts_a_text_that_cannot_be_read() {
     let verdict = |policy: &ccm_policy::Policy| {
         policy.decide(&unreadable(GuardClass::Unreadable), Caller::Tool, &NoValues).verdict
     };
-    assert_eq!(verdict(&patterns), Verdict::Deny);
+    assert_eq!(verdict(&patterns), PolicyVerdict::Deny);
     let off = policy("callers: {tool: {guard: off}}\n");
-    assert_eq!(verdict(&off), Verdict::Allow);
+    assert_eq!(verdict(&off), PolicyVerdict::Allow);
     let off_with_rule =
         policy("callers: {tool: {guard: off}}\nrules: [{match: {program: rm}, deny: true}]\n");
-    assert_eq!(verdict(&off_with_rule), Verdict::Deny);
+    assert_eq!(verdict(&off_with_rule), PolicyVerdict::Deny);
 }
 
 #[test]
 fn guard_modes() {
     let disk = || vec![with_class(command("mkfs /dev/sda"), GuardClass::Disk)];
     let audit = decide(&policy("callers: {tool: {guard: audit}}\n"), disk());
-    assert_eq!((audit.verdict, audit.mode, audit.is_allowed()), (Verdict::Deny, GuardMode::Audit, true));
+    assert_eq!(
+        (audit.verdict, audit.mode, audit.is_allowed()),
+        (PolicyVerdict::Deny, GuardMode::Audit, true)
+    );
     let standard = decide(&policy(""), disk());
     assert!(!standard.is_allowed());
     let off = policy("callers: {tool: {guard: off}}\nrules: [{match: {program: rm}, deny: true}]\n");
-    assert_eq!(decide(&off, disk()).verdict, Verdict::Allow);
+    assert_eq!(decide(&off, disk()).verdict, PolicyVerdict::Allow);
     assert_eq!(verdict(&off, command("rm x")), "deny");
     assert_eq!(verdict(&off, with_class(command("cat /etc/x"), GuardClass::OutsideWorkspace)), "deny");
 }
@@ -133,8 +137,8 @@ fn guard_modes() {
 fn apply_and_tool_have_their_own_defaults() {
     let policy = policy("");
     let commands = analysis(vec![with_class(command("apt install x"), GuardClass::Package)]);
-    assert_eq!(policy.decide(&commands, Caller::Apply, &NoValues).verdict, Verdict::Allow);
-    assert_eq!(policy.decide(&commands, Caller::Tool, &NoValues).verdict, Verdict::Ask);
+    assert_eq!(policy.decide(&commands, Caller::Apply, &NoValues).verdict, PolicyVerdict::Allow);
+    assert_eq!(policy.decide(&commands, Caller::Tool, &NoValues).verdict, PolicyVerdict::Ask);
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! A policy with every section.
 
 use ccm_policy::{
-    ApprovalMode, ApproverSet, AuditReceiver, Caller, Denial, GuardClass, GuardMode, ProgramSet, ToolSet,
-    Verdict,
+    ApprovalMode, ApproverSet, AuditReceiver, Caller, Denial, GuardClass, GuardMode, PolicyVerdict,
+    ProgramSet, ToolSet,
 };
 use std::time::Duration;
 
@@ -47,8 +47,8 @@ fn every_section_is_read() {
     let tool = policy.tool_settings();
     assert_eq!((tool.approval, &*tool.tools), (ApprovalMode::MustRequire, &[ToolSet::GovernedExecute][..]));
     assert_eq!(tool.users, ["agent"]);
-    assert_eq!(policy.class_verdict(GuardClass::Package, Caller::Apply).0, Verdict::Ask);
-    assert_eq!(policy.class_verdict(GuardClass::Service, Caller::Apply).0, Verdict::Allow);
+    assert_eq!(policy.class_verdict(GuardClass::Package, Caller::Apply).0, PolicyVerdict::Ask);
+    assert_eq!(policy.class_verdict(GuardClass::Service, Caller::Apply).0, PolicyVerdict::Allow);
     let [branches, production, restarts, etc] = policy.rules() else { panic!("four rules") };
     assert_eq!(
         (branches.name.as_deref(), &*branches.action.allow),

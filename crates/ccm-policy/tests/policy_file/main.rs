@@ -13,8 +13,9 @@ use std::sync::Arc;
 
 use ccm_model::Diagnostic;
 use ccm_policy::{
-    AnalysedCommand, AnalysedOption, AnalysedWord, Analysis, Caller, Effect, Finding, GuardClass, NoValues,
-    Policy, PolicyDecision, PolicyReading, PolicyText, ProgramLocation, ProgramReference, read_policy,
+    AnalysedCommand, AnalysedOption, AnalysedWord, Analysis, Caller, Effect, GuardClass, GuardFinding,
+    NoValues, Policy, PolicyDecision, PolicyReading, PolicyText, ProgramLocation, ProgramReference,
+    read_policy,
 };
 
 fn text(name: &str, text: &str) -> PolicyText {
@@ -78,7 +79,7 @@ fn command(line: &str) -> AnalysedCommand {
 }
 
 fn with_class(mut command: AnalysedCommand, class: GuardClass) -> AnalysedCommand {
-    command.findings.push(Finding {
+    command.findings.push(GuardFinding {
         class,
         what: class.description().to_owned(),
         span: command.span,

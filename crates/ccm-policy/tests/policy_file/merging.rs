@@ -1,6 +1,6 @@
 //! Policies of several files.
 
-use ccm_policy::{Caller, GuardClass, PolicyReading, Verdict, read_policy};
+use ccm_policy::{Caller, GuardClass, PolicyReading, PolicyVerdict, read_policy};
 
 use crate::{command, messages, text, verdict, with_class};
 
@@ -16,7 +16,7 @@ fn a_further_file_makes_the_policy_stricter() {
         "guard: {package: deny}\nrules: [{match: {program: hg}, deny: true}]\npatterns: {deny: [secret]}\nwhitelist: [git push, hg x]\n",
     );
     let policy = reading.policy.clone().unwrap_or_else(|| panic!("{:?}", messages(&reading)));
-    assert_eq!(policy.class_verdict(GuardClass::Package, Caller::Apply).0, Verdict::Deny);
+    assert_eq!(policy.class_verdict(GuardClass::Package, Caller::Apply).0, PolicyVerdict::Deny);
     assert_eq!(verdict(&policy, with_class(command("git push"), GuardClass::Publish)), "allow");
     assert_eq!(verdict(&policy, command("hg x")), "deny");
     assert_eq!(verdict(&policy, command("ls")), "deny");

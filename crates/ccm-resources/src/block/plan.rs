@@ -102,7 +102,7 @@ mod tests {
     fn blocks_are_found_by_their_markers() {
         let rows = assert_rows(TABLE, |properties| {
             let written = BlockProperties {
-                path: GivenProperties::path(),
+                path: Some(GivenProperties::path()),
                 content: properties.text("content"),
                 comment: properties.text("comment"),
                 comment_end: properties.text("comment_end"),

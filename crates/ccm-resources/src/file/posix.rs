@@ -241,7 +241,7 @@ fn inside(
         if file.sensitive {
             tree.rendered.values().for_each(|text| mark_secret(text, context.secrets));
         }
-        let source = tree::source::Source {
+        let source = tree::source::CopiedTree {
             path: &context.directory.join(source),
             rendered: &tree.rendered,
             ignore: &tree.rules.ignore,

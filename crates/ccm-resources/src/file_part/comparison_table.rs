@@ -19,8 +19,8 @@ impl GivenProperties<'_> {
         self.find(name).map(|_| true)
     }
 
-    pub(crate) fn path() -> Option<CanonicalPath> {
-        Some(CanonicalPath("/f".into()))
+    pub(crate) fn path() -> CanonicalPath {
+        CanonicalPath("/f".into())
     }
 
     /// Returns a resource without a name, which is to be absent if the row says so.

@@ -77,7 +77,7 @@ mod tests {
     fn lines_are_edited_as_by_file_line_but_for_listed_differences() {
         let rows = assert_rows(TABLE, |properties| {
             let written = LineProperties {
-                path: GivenProperties::path(),
+                path: Some(GivenProperties::path()),
                 line: properties.text("line"),
                 r#match: properties.text("match"),
                 after: properties.text("after"),

@@ -14,7 +14,7 @@ use crate::tree;
 use decide::ScaffoldResource;
 use desired::DesiredScaffold;
 use properties::ScaffoldProperties;
-use provider::Posix;
+use provider::PosixScaffold;
 
 /// Directory of templates that others include, and that are not rendered by themselves.
 const PARTIALS: &str = "_partials";
@@ -65,5 +65,5 @@ impl TypedProperties for ScaffoldType {
 impl TypedResource for ScaffoldType {
     type Kind = ScaffoldResource;
 
-    const PROVIDERS: &'static [&'static dyn Provider<ScaffoldResource>] = &[&Posix];
+    const PROVIDERS: &'static [&'static dyn Provider<ScaffoldResource>] = &[&PosixScaffold];
 }

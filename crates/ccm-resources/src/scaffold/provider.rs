@@ -11,13 +11,13 @@ use super::decide::{ScaffoldPlan, ScaffoldResource, ScaffoldState, plan};
 use super::desired::DesiredScaffold;
 use crate::accounts::Accounts;
 use crate::file::{file_failure, parents};
-use crate::tree::source::{Source, TemplateFiles};
+use crate::tree::source::{CopiedTree, TemplateFiles};
 use crate::tree::{self, DesiredEntry, DesiredKind, EntryContent, TreeRules, execute, report};
 use crate::validator::{ContentCheck, NewText, process};
 
-pub(crate) struct Posix;
+pub(crate) struct PosixScaffold;
 
-impl Provider<ScaffoldResource> for Posix {
+impl Provider<ScaffoldResource> for PosixScaffold {
     fn name(&self) -> &'static str {
         "posix"
     }
@@ -75,7 +75,7 @@ async fn status(
     if state.root.link {
         return Ok(state);
     }
-    let source = Source {
+    let source = CopiedTree {
         path: &context.directory.join(&scaffold.source),
         rendered: &scaffold.rendered,
         ignore: &scaffold.rules.ignore,

@@ -127,7 +127,7 @@ mod tests {
     fn settings_are_edited_as_by_ini_setting_but_for_listed_differences() {
         let rows = assert_rows(TABLE, |properties| {
             let written = SettingProperties {
-                path: GivenProperties::path(),
+                path: Some(GivenProperties::path()),
                 section: properties.text("section"),
                 key: properties.text("key"),
                 value: properties.text("value"),

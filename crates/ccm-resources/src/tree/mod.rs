@@ -87,7 +87,7 @@ pub(crate) struct TreeState {
     pub desired: Vec<DesiredEntry>,
     pub found: Vec<FoundEntry>,
     /// Paths that other resources manage.
-    pub managed: Managed,
+    pub managed: PathsOfOthers,
     pub uid: Option<u32>,
     pub gid: Option<u32>,
     /// Details of the changes, for the report.
@@ -96,9 +96,9 @@ pub(crate) struct TreeState {
 
 /// Paths in a tree that other resources manage.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Managed(BTreeMap<PathBuf, ManagedExtent>);
+pub(crate) struct PathsOfOthers(BTreeMap<PathBuf, ManagedExtent>);
 
-impl Managed {
+impl PathsOfOthers {
     pub(crate) fn new(paths: impl IntoIterator<Item = ManagedPath>) -> Self {
         let mut managed = BTreeMap::new();
         for ManagedPath { path, extent } in paths {

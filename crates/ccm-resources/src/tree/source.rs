@@ -22,7 +22,7 @@ pub(crate) enum TemplateFiles {
 }
 
 /// Directory to copy.
-pub(crate) struct Source<'a> {
+pub(crate) struct CopiedTree<'a> {
     pub path: &'a Path,
     pub rendered: &'a Rendered,
     pub ignore: &'a Globs,
@@ -31,7 +31,7 @@ pub(crate) struct Source<'a> {
 
 /// Returns the entries of a directory that is copied to `tree`, in the order of a walk.
 pub(crate) fn read(
-    source: &Source<'_>,
+    source: &CopiedTree<'_>,
     tree: &Path,
     files: &dyn Files,
 ) -> Result<Vec<DesiredEntry>, Failure> {

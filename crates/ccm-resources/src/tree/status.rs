@@ -8,16 +8,16 @@ use ccm_engine::{Context, ManagedExtent, ManagedPath};
 use ccm_host::{Files, NewContent, TreeEntry, TreeEntryKind, WalkStep, walk_order};
 use ccm_model::Failure;
 
-use super::{DesiredEntry, DesiredKind, EntryContent, FoundEntry, Managed, TreeRules};
+use super::{DesiredEntry, DesiredKind, EntryContent, FoundEntry, PathsOfOthers, TreeRules};
 use crate::file::file_failure;
 
 /// Returns the paths in a tree that other resources manage, and those that ccm needs itself.
-pub(crate) fn managed(root: &Path, context: &Context<'_>) -> Managed {
+pub(crate) fn managed(root: &Path, context: &Context<'_>) -> PathsOfOthers {
     let own = context.state_directory.and_then(|state| state.strip_prefix(root).ok());
     let own = own
         .filter(|path| *path != Path::new(""))
         .map(|path| ManagedPath { path: path.to_owned(), extent: ManagedExtent::Tree });
-    Managed::new(context.managed_below(root).into_iter().chain(own))
+    PathsOfOthers::new(context.managed_below(root).into_iter().chain(own))
 }
 
 /// Reads what a tree holds, as far as it matters. Content is only compared.
@@ -25,7 +25,7 @@ pub(crate) fn read(
     root: &Path,
     rules: &TreeRules,
     desired: &[DesiredEntry],
-    managed: &Managed,
+    managed: &PathsOfOthers,
     files: &dyn Files,
 ) -> Result<Vec<FoundEntry>, Failure> {
     let reads_all = rules.recurse || rules.purge;

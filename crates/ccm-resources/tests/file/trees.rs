@@ -67,8 +67,8 @@ fn a_tree_is_copied_and_kept() {
             "create bin/run 0755, 10 bytes",
         ]
     );
-    let mode = |name: &str| fs::metadata(scratch.path().join(name)).expect("it").mode() & 0o7777;
-    assert_eq!([mode("tree/a.conf"), mode("tree/bin"), mode("tree/bin/run")], [0o644, 0o755, 0o755]);
+    let mode_of = |name: &str| fs::metadata(scratch.path().join(name)).expect("it").mode() & 0o7777;
+    assert_eq!([mode_of("tree/a.conf"), mode_of("tree/bin"), mode_of("tree/bin/run")], [0o644, 0o755, 0o755]);
     assert_eq!(
         fs::read_link(scratch.path().join("tree/bin/link")).expect("a link").to_str(),
         Some("../a.conf")
@@ -156,7 +156,7 @@ fn sources_that_can_not_be_copied_are_refused() {
         match make.split_once(':') {
             Some((_, target)) => symlink(target, &path).expect("a link"),
             None if make == "socket" => {
-                drop(std::os::unix::net::UnixListener::bind(&path).expect("a socket"))
+                drop(std::os::unix::net::UnixListener::bind(&path).expect("a socket"));
             }
             None => fs::write(&path, "").expect("a file"),
         }

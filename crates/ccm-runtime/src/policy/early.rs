@@ -2,7 +2,8 @@
 
 use ccm_model::{Catalog, Control, Diagnostic, DiagnosticKind, Node, Resource, SourceMap, Span, split_words};
 use ccm_policy::{
-    AnalysisLimits, Caller, CauseKind, GuardMode, NoValues, Policy, Request, Verdict, Workspace, analyse,
+    AnalysisLimits, Caller, CauseKind, GuardMode, NoValues, Policy, PolicyRequest, PolicyVerdict, Workspace,
+    analyse,
 };
 use ccm_shell::ShellDialect;
 
@@ -34,12 +35,12 @@ pub(crate) fn denials(policy: &Policy, catalog: &Catalog, texts: &mut SourceMap)
 fn denial(
     policy: &Policy,
     resource: &Resource,
-    request: Request,
+    request: PolicyRequest,
     span: Span,
     texts: &mut SourceMap,
 ) -> Option<Diagnostic> {
     let workspace = policy.workspace();
-    let request = Request {
+    let request = PolicyRequest {
         environment: vec![
             ("PATH".to_owned(), SEARCH_PATH.to_owned()),
             ("HOME".to_owned(), "/root".to_owned()),
@@ -56,7 +57,7 @@ fn denial(
         CauseKind::Rule(rule) => policy.rules()[rule].when.is_some(),
         _ => false,
     });
-    if decision.verdict != Verdict::Deny || depends_on_run {
+    if decision.verdict != PolicyVerdict::Deny || depends_on_run {
         return None;
     }
     let is_sensitive = resource.properties.get("sensitive").and_then(Node::as_text) == Some("true");
@@ -78,18 +79,18 @@ fn label(policy: &Policy, span: Span, texts: &mut SourceMap) -> Option<ccm_model
 }
 
 /// Returns the commands of an exec that are known before a run, each with its location.
-fn requests(resource: &Resource) -> Vec<(Request, Span)> {
+fn requests(resource: &Resource) -> Vec<(PolicyRequest, Span)> {
     let provider = resource.provider.as_ref().map_or("posix", |provider| &*provider.value);
     let directory = resource.properties.get("cwd").and_then(Node::as_text).unwrap_or("/");
     let properties = &resource.properties;
-    let request = |text: &str| -> Option<Request> {
+    let request = |text: &str| -> Option<PolicyRequest> {
         // The value of an expression is not known before its resource is reached.
         if text.contains("{{") || text.contains("${{") || directory.contains("{{") {
             return None;
         }
         match provider {
-            "shell" => Some(Request::text(text, ShellDialect::Sh, directory)),
-            "posix" => Some(Request::words(split_words(text).ok()?, directory)),
+            "shell" => Some(PolicyRequest::text(text, ShellDialect::Sh, directory)),
+            "posix" => Some(PolicyRequest::words(split_words(text).ok()?, directory)),
             _ => None,
         }
     };
@@ -102,7 +103,7 @@ fn requests(resource: &Resource) -> Vec<(Request, Span)> {
             let words = arguments.iter().map(Node::as_text);
             let words: Option<Vec<&str>> = std::iter::once(Some(text)).chain(words).collect();
             let known = words.filter(|words| words.iter().all(|word| !word.contains("{{")));
-            found.extend(known.map(|words| (Request::words(words, directory), span)));
+            found.extend(known.map(|words| (PolicyRequest::words(words, directory), span)));
         }
         Some(_) => {}
     }

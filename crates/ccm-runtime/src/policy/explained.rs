@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use ccm_expr::{Timestamp, Value};
 use ccm_host::absolute;
 use ccm_policy::{
-    Analysis, AnalysisLimits, Caller, ConditionValues, Policy, PolicyDecision, Request, RequestCommand,
+    Analysis, AnalysisLimits, Caller, ConditionValues, Policy, PolicyDecision, PolicyRequest, RequestCommand,
     Workspace, analyse,
 };
 use ccm_shell::ShellDialect;
@@ -101,11 +101,11 @@ impl Session {
             None if is_restricted => Some(Workspace { path: directory.clone(), is_restricted }),
             None => None,
         };
-        let request = Request {
+        let request = PolicyRequest {
             environment: vec![("PATH".to_owned(), SEARCH_PATH.to_owned()), ("HOME".to_owned(), home)],
             workspace,
             command,
-            ..Request::words(Vec::<String>::new(), directory.clone())
+            ..PolicyRequest::words(Vec::<String>::new(), directory.clone())
         };
         let caller = options.caller.unwrap_or(Caller::Tool);
         let analysis = analyse(&request, &MachineLookup, &AnalysisLimits::default());

@@ -9,7 +9,8 @@ use ccm_host::{Command, CommandOrigin, Local, current_user, locate_program};
 use ccm_model::{ClaimKind, PathKind};
 use ccm_policy::{
     Analysis, AnalysisLimits, Caller, ConditionValues, Effect, EffectKind, GovernedChange, GuardClass,
-    Policy, PolicyDecision, Request, RequestInput, Unreadable, Verdict, Workspace, analyse,
+    Policy, PolicyDecision, PolicyRequest, PolicyVerdict, RequestInput, UnreadableRequest, Workspace,
+    analyse,
 };
 use ccm_shell::{ShellDialect, ShellSpan};
 
@@ -50,7 +51,7 @@ impl<'s> PolicyGate<'s> {
         analysis: &Analysis,
         is_sensitive: bool,
     ) -> GateVerdict {
-        if decision.verdict == Verdict::Allow {
+        if decision.verdict == PolicyVerdict::Allow {
             return GateVerdict::Allow;
         }
         let (reason, hints) = refusal_text(self.policy, decision, &analysis.commands, is_sensitive);
@@ -62,7 +63,7 @@ impl<'s> PolicyGate<'s> {
             return GateVerdict::Allow;
         }
         match decision.verdict {
-            Verdict::Ask => GateVerdict::Wait { reason, hints, intent: None },
+            PolicyVerdict::Ask => GateVerdict::Wait { reason, hints, intent: None },
             _ => GateVerdict::Deny { reason, hints },
         }
     }
@@ -146,15 +147,15 @@ fn effect(claim: &ccm_model::Claim<'_>) -> Option<Effect> {
 fn analysis_of(policy: &Policy, command: &Command, base_variables: &[String]) -> Analysis {
     let directory = command.cwd.to_str().filter(|directory| directory.starts_with('/')).unwrap_or("/");
     let request = if let Some(text) = command.shell_text() {
-        Request::text(text, dialect(&command.program), directory)
+        PolicyRequest::text(text, dialect(&command.program), directory)
     } else {
         let arguments: Option<Vec<&str>> = command.args.iter().map(|argument| argument.to_str()).collect();
         let Some((program, arguments)) = written_program(command).zip(arguments) else { return not_utf8() };
         let words = std::iter::once(program).chain(arguments);
-        Request::words(words, directory)
+        PolicyRequest::words(words, directory)
     };
     let workspace = policy.workspace();
-    let request = Request {
+    let request = PolicyRequest {
         environment: command.environment.clone(),
         added_variables: command
             .environment
@@ -195,7 +196,7 @@ fn dialect(shell: &Path) -> ShellDialect {
 fn not_utf8() -> Analysis {
     Analysis {
         commands: Vec::new(),
-        unreadable: Some(Unreadable {
+        unreadable: Some(UnreadableRequest {
             class: GuardClass::Unreadable,
             message: "an argument is not UTF-8 text".to_owned(),
             hint: None,

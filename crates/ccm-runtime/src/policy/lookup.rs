@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use ccm_host::{LocatedKind, canonical_path, locate_program, located_kind};
-use ccm_policy::{Lookup, PathKind, ProgramLocation};
+use ccm_policy::{Lookup, LookupPathKind, ProgramLocation};
 
 /// This machine.
 #[derive(Clone, Copy, Debug)]
@@ -19,13 +19,13 @@ impl Lookup for MachineLookup {
         })
     }
 
-    fn path_kind(&self, path: &str) -> PathKind {
+    fn path_kind(&self, path: &str) -> LookupPathKind {
         match located_kind(Path::new(path)) {
-            None => PathKind::Missing,
-            Some(LocatedKind::File) => PathKind::File,
-            Some(LocatedKind::Directory) => PathKind::Directory,
-            Some(LocatedKind::Device) => PathKind::Device,
-            Some(LocatedKind::Other) => PathKind::Other,
+            None => LookupPathKind::Missing,
+            Some(LocatedKind::File) => LookupPathKind::File,
+            Some(LocatedKind::Directory) => LookupPathKind::Directory,
+            Some(LocatedKind::Device) => LookupPathKind::Device,
+            Some(LocatedKind::Other) => LookupPathKind::Other,
         }
     }
 
@@ -43,8 +43,8 @@ impl Lookup for UnseenMachine {
         None
     }
 
-    fn path_kind(&self, _: &str) -> PathKind {
-        PathKind::Missing
+    fn path_kind(&self, _: &str) -> LookupPathKind {
+        LookupPathKind::Missing
     }
 
     fn canonical_path(&self, _: &str) -> Option<String> {

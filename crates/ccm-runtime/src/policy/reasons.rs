@@ -2,7 +2,7 @@
 
 use ccm_policy::{
     AnalysedCommand, ApprovalNeed, ApproverSet, CauseKind, Denial, GuardClass, GuardMode, Policy,
-    PolicyDecision, Verdict, VerdictCause,
+    PolicyDecision, PolicyVerdict, VerdictCause,
 };
 
 /// Maximum length of a command in a reason, in characters.
@@ -96,7 +96,8 @@ pub(crate) fn refusal_text(
     commands: &[AnalysedCommand],
     is_sensitive: bool,
 ) -> (String, Vec<String>) {
-    if let Some(unreadable) = decision.unreadable.as_ref().filter(|_| decision.verdict == Verdict::Deny) {
+    if let Some(unreadable) = decision.unreadable.as_ref().filter(|_| decision.verdict == PolicyVerdict::Deny)
+    {
         let reason = if is_sensitive {
             format!("{}: the text can't be read", unreadable.class)
         } else {
@@ -114,7 +115,7 @@ pub(crate) fn refusal_text(
         reason = format!("`{}`: {reason}", shown_command(command, is_sensitive));
     }
     let mut hints: Vec<String> = way_out(policy, cause, command).into_iter().collect();
-    if decision.verdict == Verdict::Ask {
+    if decision.verdict == PolicyVerdict::Ask {
         let needs = decision.needs(policy);
         hints.extend(needs.iter().map(|need| format!("let {} approve it", need_text(policy, need))));
     }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use ccm_model::{Diagnostic, DiagnosticKind, Node, NodeValue, SourceMap, closest, escape_control};
-use ccm_policy::{Caller, Verdict};
+use ccm_policy::{Caller, PolicyVerdict};
 
 use crate::findings::{Findings, ManifestErrors};
 use crate::session::Session;
@@ -19,7 +19,7 @@ pub struct VerdictTest {
     /// Caller.
     pub caller: Caller,
     /// Verdict.
-    pub expected: Verdict,
+    pub expected: PolicyVerdict,
     /// Line in the file.
     pub line: usize,
 }
@@ -85,8 +85,8 @@ fn read(root: &Node, texts: &SourceMap, cases: &mut Vec<VerdictTest>, found: &mu
             continue;
         };
         for entry in verdicts.entries() {
-            let Some(verdict) = Verdict::parse(&entry.key.text) else {
-                found.push(unknown(&entry.key, &Verdict::ALL.map(Verdict::name)));
+            let Some(verdict) = PolicyVerdict::parse(&entry.key.text) else {
+                found.push(unknown(&entry.key, &PolicyVerdict::ALL.map(PolicyVerdict::name)));
                 continue;
             };
             let Some(commands) = entry.value.as_list() else {

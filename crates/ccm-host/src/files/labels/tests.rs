@@ -56,7 +56,7 @@ impl Machine {
     }
 
     fn label(&self, name: &str) -> Option<String> {
-        let label = Label::read(|buffer| lgetxattr(self.at(name), ATTRIBUTE, buffer))?;
+        let label = FileLabel::read(|buffer| lgetxattr(self.at(name), ATTRIBUTE, buffer))?;
         Some(label.0.into_string().expect("text"))
     }
 

@@ -4,7 +4,7 @@ use ccm_properties::{OneOrMany, Text};
 
 use super::*;
 use crate::tree::glob::Globs;
-use crate::tree::{EntryContent, Managed};
+use crate::tree::{EntryContent, PathsOfOthers};
 
 const TABLE: &str = include_str!("../plan_table.txt");
 
@@ -61,8 +61,8 @@ fn found(text: &str, source: &[DesiredEntry]) -> FoundEntry {
     FoundEntry { entry: TreeEntry { path: path.into(), kind, mode, uid: 0, gid: 0, size }, is_same }
 }
 
-fn managed(text: &str) -> Managed {
-    Managed::new(parts(text).map(|part| {
+fn managed(text: &str) -> PathsOfOthers {
+    PathsOfOthers::new(parts(text).map(|part| {
         let (path, extent) = match part.split_at(part.len() - 1) {
             (path, "~") => (path, ManagedExtent::Attributes),
             (path, "/") => (path, ManagedExtent::Tree),

@@ -133,10 +133,8 @@ fn a_manifest_without_resources_is_refused_with_the_smallest_one() {
 
 #[test]
 fn features_of_later_versions_are_named() {
-    let kind = resources("scaffold", &["- /opt/app: {ensure: present}"]);
     let property = execs(&["- a: {health_checks: [], control: {if: 'true'}}"]);
     let unsupported = "not supported in this version";
-    expect_one(&kind, "3:7", &["`scaffold`", unsupported], &["`file`"]);
     expect_one(&property, "4:15", &["`health_checks`", unsupported], &[]);
 }
 

@@ -46,8 +46,8 @@ const EXAMPLES: &[(&str, i32, &str, &str)] = &[
     (
         "sandbox",
         0,
-        "changed changed changed changed changed",
-        "unchanged unchanged unchanged unchanged unchanged",
+        "changed changed changed changed changed changed changed",
+        "unchanged unchanged unchanged unchanged unchanged unchanged unchanged",
     ),
     ("order", 0, "changed changed changed refreshed", "unchanged unchanged unchanged unchanged"),
     ("timeout", 4, "failed unmet changed", "failed unmet changed"),

@@ -75,7 +75,7 @@ fn invalid_properties_are_rejected() {
         (&[("owner", "4294967295")], "invalid-value owner 4294967295"),
         (&[("owner", "99999999999")], "invalid-value owner 99999999999"),
         (&[("source", "")], "invalid-value source"),
-        (&[("source", "https://example.org/motd")], "unsupported source source | …"),
+        (&[("source", "https://example.org/motd")], "unsupported source source | archive"),
         (&[("content", "a"), ("source", "motd.j2")], "conflict source content, source | …"),
         (&[("backup", "yes")], "wrong-type backup yes | true, yes"),
         (&[("contents", "a")], "unknown-property contents contents | content"),

@@ -12,7 +12,10 @@ fn types_and_properties_are_explained_as_their_tables_say() {
     let explain = |name: Option<&str>| session.explain(name);
     let Ok(Explanation::Types(types)) = explain(None) else { panic!("no list of types") };
     let names: Vec<&str> = types.iter().map(|found| found.name).collect();
-    assert_eq!(names, ["exec", "file", "line", "block", "setting", "archive", "package", "service", "apply"]);
+    assert_eq!(
+        names,
+        ["exec", "file", "line", "block", "setting", "archive", "scaffold", "package", "service", "apply"]
+    );
     for (found, spec) in types.iter().zip(session.types()) {
         assert_eq!(explain(Some(found.name)), Ok(Explanation::Type(found.clone())));
         let names = |properties: &[PropertyReference]| -> Vec<&str> {
@@ -22,7 +25,7 @@ fn types_and_properties_are_explained_as_their_tables_say() {
         assert_eq!(names(&found.properties), table);
         assert_eq!(
             names(&found.common),
-            ["name", "alias", "ensure", "provider", "require", "subscribe", "control"]
+            ["name", "alias", "ensure", "provider", "require", "subscribe", "autorequire", "control"]
         );
     }
     let json = serde_json::to_value(explain(Some("service")).expect("a type")).expect("JSON");

@@ -3,6 +3,7 @@
 
 mod allowed_programs;
 pub(crate) mod base_environment;
+mod cancellation;
 mod capture;
 mod collector;
 mod control_group;
@@ -17,6 +18,7 @@ mod network;
 pub(crate) mod sandbox;
 mod shell_parser;
 mod spawn;
+mod start_error;
 mod streams;
 mod system;
 mod table;
@@ -26,19 +28,16 @@ mod tree;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use ccm_model::{Failure, FailureKind, Refusal, Stream};
-use serde::{Deserialize, Serialize};
-use tokio::sync::watch;
+use ccm_model::Stream;
 
 use crate::Local;
-use crate::account::{AccountError, Identity};
-use crate::executor::{ContainerError, ContainerOutcome};
-use launch_protocol::{io_error, path};
+use crate::account::Identity;
+use crate::executor::ContainerOutcome;
 
 pub use allowed_programs::AllowedPrograms;
+pub use cancellation::{Cancellation, CancellationLevel, CancellationSource};
 pub use collector::OutputCollector;
 pub use last_line::LastLine;
 #[cfg(feature = "testing")]
@@ -48,6 +47,7 @@ pub use limits::{ReachedLimit, SandboxLimit, SandboxLimits};
 pub use sandbox::SandboxLayer;
 pub use sandbox::{Enforced, Means, Sandbox, never_opened};
 pub use shell_parser::{ShellError, parse_shell};
+pub use start_error::StartError;
 pub use system::{RunnerError, SystemRunner, signal_name};
 pub use trace::{log_command_end, log_command_start};
 
@@ -258,368 +258,6 @@ impl Finished {
     }
 }
 
-/// Reason why a command was not started or has no result. Variants that no launcher reports are not serialized.
-#[derive(Debug, Serialize, Deserialize, thiserror::Error)]
-#[non_exhaustive]
-pub enum StartError {
-    /// There is no such program.
-    #[error("\"{name}\" not found{}", if name.contains('/') { "" } else { " in PATH" })]
-    NotFound {
-        /// Name of the program, as the command has it.
-        name: String,
-        /// Search path.
-        path: String,
-    },
-    /// The program is a directory.
-    #[error("\"{}\" is a directory", program.display())]
-    IsDirectory {
-        /// Path of the program.
-        #[serde(with = "path")]
-        program: PathBuf,
-    },
-    /// The program may not be executed.
-    #[error("\"{}\" is not executable", program.display())]
-    NotExecutable {
-        /// Path of the program.
-        #[serde(with = "path")]
-        program: PathBuf,
-    },
-    /// The program is on a file system that forbids execution.
-    #[error("\"{}\" is on a file system that is mounted noexec", program.display())]
-    MountedNoexec {
-        /// Path of the program.
-        #[serde(with = "path")]
-        program: PathBuf,
-    },
-    /// The program is neither a binary for this machine nor a script with an interpreter line.
-    #[error("\"{}\" is neither an executable for the architecture of this machine nor a script that begins with #!", program.display())]
-    NoInterpreter {
-        /// Path of the program.
-        #[serde(with = "path")]
-        program: PathBuf,
-    },
-    /// The program is a script whose interpreter is missing.
-    #[error("\"{}\" needs the interpreter \"{interpreter}\", which does not exist", program.display())]
-    InterpreterMissing {
-        /// Path of the script.
-        #[serde(with = "path")]
-        program: PathBuf,
-        /// Interpreter that the first line names.
-        interpreter: String,
-    },
-    /// A file that the kernel needs to run the program is missing.
-    #[error("the interpreter or loader of \"{}\" is missing", program.display())]
-    LoaderMissing {
-        /// Path of the program.
-        #[serde(with = "path")]
-        program: PathBuf,
-    },
-    /// The working directory can't be entered.
-    #[error("working directory \"{}\" can't be entered", path.display())]
-    WorkingDirectory {
-        /// Path of the directory.
-        #[serde(with = "path")]
-        path: PathBuf,
-        /// Error of the system.
-        #[serde(with = "io_error")]
-        source: std::io::Error,
-    },
-    /// The command was run, but a tracer of it withholds its exit code, or another part of this program took it.
-    #[serde(skip)]
-    #[error(
-        "\"{}\" was run, but its exit code was taken by its tracer or by another part of this program",
-        program.display()
-    )]
-    StatusLost {
-        /// Path of the program.
-        program: PathBuf,
-    },
-    /// ccm is not root and can't run a command as another user.
-    #[serde(skip)]
-    #[error(
-        "`{property}` can't be changed: only root can run a command as another user, and ccm runs as uid {uid}"
-    )]
-    NotRoot {
-        /// Property that can't be changed: `user` or `group`.
-        #[serde(skip)] // Else serde borrows the static text from its input.
-        property: &'static str,
-        /// UID of the user who runs ccm.
-        uid: u32,
-    },
-    /// The command needs a launcher, and the runner has none.
-    #[serde(skip)]
-    #[error("`{property}` needs a launcher, and this program names none")]
-    NoLauncher {
-        /// Property that needs a launcher: `user`, `umask` or `sandbox`; `cwd` with a glibc before 2.29.
-        #[serde(skip)] // Else serde borrows the static text from its input.
-        property: &'static str,
-    },
-    /// The launcher could not be started.
-    #[serde(skip)]
-    #[error("the launcher \"{}\" could not be started", launcher.display())]
-    Launcher {
-        /// Path of the launcher.
-        launcher: PathBuf,
-        /// Error of the system.
-        source: std::io::Error,
-    },
-    /// The launcher ended before it replied.
-    #[serde(skip)]
-    #[error("the launcher \"{}\" ended without a reply", launcher.display())]
-    NoReply {
-        /// Path of the launcher.
-        launcher: PathBuf,
-    },
-    /// A step of taking on the user, the umask or the sandbox failed.
-    #[error("`{property}`: {step}")]
-    Step {
-        /// Property that the step belongs to.
-        property: String,
-        /// Step that failed, as a sentence.
-        step: String,
-        /// Error of the system.
-        #[serde(with = "io_error")]
-        source: std::io::Error,
-    },
-    /// A path of the sandbox can't be opened to the command.
-    #[error("`{property}` of the sandbox: \"{}\" can't be opened", path.display())]
-    SandboxPath {
-        /// Property with the path: `workdir`, `read`, `write` or `programs`.
-        property: String,
-        /// The path.
-        #[serde(with = "path")]
-        path: PathBuf,
-        /// Error of the system.
-        #[serde(with = "io_error")]
-        source: std::io::Error,
-    },
-    /// The kernel can't enforce the sandbox.
-    #[error("this kernel can't enforce the sandbox: {}", missing.join("; "))]
-    NotEnforceable {
-        /// Parts that can't be enforced, each with the means that the kernel lacks.
-        missing: Vec<String>,
-    },
-    /// The working directory exists, but not inside the sandbox.
-    #[serde(skip)]
-    #[error("working directory \"{}\" is not open in the sandbox", path.display())]
-    DirectoryOutsideSandbox {
-        /// Path of the directory.
-        path: PathBuf,
-    },
-    /// The program exists, but not inside the sandbox.
-    #[serde(skip)]
-    #[error("\"{}\" can't be seen from inside the sandbox", program.display())]
-    OutsideSandbox {
-        /// Path of the program.
-        program: PathBuf,
-    },
-    /// The user or the group is not known.
-    #[serde(skip)]
-    #[error("`{property}` can't be used")]
-    Account {
-        /// Property with the name: `user` or `group`.
-        #[serde(skip)] // Else serde borrows the static text from its input.
-        property: &'static str,
-        /// Error of the lookup.
-        source: AccountError,
-    },
-    /// The user who runs ccm is not known.
-    #[serde(skip)]
-    #[error("the user who runs ccm can't be determined")]
-    OwnIdentity {
-        /// Error of the kernel.
-        source: std::io::Error,
-    },
-    /// The directory of the manifest, where paths of a sandbox start, is missing or can't be read.
-    #[serde(skip)]
-    #[error("the directory of the manifest, \"{}\", can't be found", path.display())]
-    ManifestDirectory {
-        /// Path of the directory.
-        path: PathBuf,
-        /// Error of the lookup.
-        source: std::io::Error,
-    },
-    /// The private directory of a sandbox can't be made.
-    #[serde(skip)]
-    #[error("the private directory of the sandbox can't be created")]
-    PrivateDirectory {
-        /// Error of the step that failed.
-        source: std::io::Error,
-    },
-    /// The program lies where a sandbox may start none.
-    #[serde(skip)]
-    #[error("\"{name}\" is outside the directories from which this sandbox may start programs")]
-    NotAllowedInSandbox {
-        /// Name of the program, as the command has it.
-        name: String,
-        /// Directory of the manifest, below which programs may lie.
-        directory: PathBuf,
-    },
-    /// The path of the program is not UTF-8.
-    #[serde(skip)]
-    #[error("\"{}\" is not UTF-8", path.display())]
-    NotText {
-        /// The path.
-        path: PathBuf,
-    },
-    /// The gate of the run refused the command.
-    #[serde(skip)]
-    #[error("{refusal}")]
-    Refused {
-        /// Answer of the gate.
-        refusal: Refusal,
-        /// `true` if the gate was asked in noop, in which nothing is approved.
-        noop: bool,
-    },
-    /// The container of the command can't be used, or was lost while the command ran.
-    #[serde(skip)]
-    #[error(transparent)]
-    Container(Box<ContainerError>),
-    /// This program starts no containers.
-    #[serde(skip)]
-    #[error("this program can't start containers")]
-    NoContainers,
-    /// The command would need a container, and noop starts none.
-    #[serde(skip)]
-    #[error("noop starts no container")]
-    NotInNoop,
-    /// Any other error.
-    #[error("\"{}\" could not be started", program.display())]
-    Spawn {
-        /// Path of the program.
-        #[serde(with = "path")]
-        program: PathBuf,
-        /// Error of the system.
-        #[serde(with = "io_error")]
-        source: std::io::Error,
-    },
-}
-
-impl StartError {
-    /// Builds the failure of a resource whose command was not started, or has ended in an unknown way.
-    pub fn failure(&self) -> Failure {
-        let failure = match self {
-            Self::Refused { refusal, .. } => Failure::refused(refusal),
-            Self::StatusLost { .. } => {
-                Failure { changed: true, ..Failure::from_error(FailureKind::Exit, self) }
-            }
-            Self::Container(error) => Failure {
-                hints: error.hints.clone(),
-                changed: error.has_run,
-                missing: error.missing.clone().map(Into::into),
-                ..Failure::from_error(
-                    if error.has_run { FailureKind::Exit } else { FailureKind::Start },
-                    self,
-                )
-            },
-            _ => Failure::from_error(FailureKind::Start, self),
-        };
-        Failure { property: self.property().map(Into::into), ..failure }
-    }
-
-    /// Returns the property of the resource that caused the failed step.
-    pub fn property(&self) -> Option<&'static str> {
-        match self {
-            Self::NotRoot { property, .. }
-            | Self::NoLauncher { property }
-            | Self::Account { property, .. } => Some(property),
-            // The launcher's own steps belong to no property.
-            Self::Step { property, .. } => {
-                ["user", "group", "umask", "sandbox"].into_iter().find(|known| known == property)
-            }
-            Self::SandboxPath { .. } | Self::NotEnforceable { .. } => Some("sandbox"),
-            Self::Container(error) => error.property,
-            Self::NoContainers => Some("executor"),
-            _ => None,
-        }
-    }
-}
-
-/// Urgency with which a run should end.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum CancellationLevel {
-    /// Go on.
-    #[default]
-    Go,
-    /// Start nothing new, and end the running command as at its deadline.
-    Stop,
-    /// Kill the running command at once.
-    Kill,
-}
-
-/// Request to end a run, for the parts of the run that observe it.
-#[derive(Clone, Debug)]
-pub struct Cancellation {
-    receiver: watch::Receiver<CancellationLevel>,
-    patience: Arc<Mutex<Option<Duration>>>,
-}
-
-/// Request to end a run, for the code that makes it.
-#[derive(Debug)]
-pub struct CancellationSource(watch::Sender<CancellationLevel>);
-
-impl CancellationSource {
-    /// Returns a source and its cancellation.
-    pub fn new() -> (Self, Cancellation) {
-        let (sender, receiver) = watch::channel(CancellationLevel::Go);
-        (Self(sender), Cancellation { receiver, patience: Arc::default() })
-    }
-
-    /// Raises the level. A level is never lowered.
-    pub fn raise(&self, level: CancellationLevel) {
-        self.0.send_if_modified(|current| {
-            let raised = level > *current;
-            *current = level.max(*current);
-            raised
-        });
-    }
-}
-
-impl Cancellation {
-    /// Returns a cancellation that never comes.
-    pub fn never() -> Self {
-        CancellationSource::new().1
-    }
-
-    /// Returns the current level.
-    pub fn level(&self) -> CancellationLevel {
-        *self.receiver.borrow()
-    }
-
-    /// Returns the time that a stop leaves to a running tool that must not be interrupted. `None` if no such tool
-    /// runs.
-    pub fn patience(&self) -> Option<Duration> {
-        *self.patience.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Marks a tool that must not be interrupted as running, until the mark is dropped.
-    pub(crate) fn be_patient(&self, patience: Duration) -> PatienceMark<'_> {
-        self.set_patience(Some(patience).filter(|patience| !patience.is_zero()));
-        PatienceMark(self)
-    }
-
-    fn set_patience(&self, patience: Option<Duration>) {
-        *self.patience.lock().unwrap_or_else(PoisonError::into_inner) = patience;
-    }
-
-    /// Waits until the level is reached; for ever, if the source is dropped.
-    pub async fn reached(&self, level: CancellationLevel) {
-        let mut receiver = self.receiver.clone();
-        if receiver.wait_for(|current| *current >= level).await.is_err() {
-            std::future::pending::<()>().await;
-        }
-    }
-}
-
-/// Mark of a running tool that must not be interrupted.
-pub(crate) struct PatienceMark<'a>(&'a Cancellation);
-
-impl Drop for PatienceMark<'_> {
-    fn drop(&mut self) {
-        self.0.set_patience(None);
-    }
-}
-
 /// Runs complete commands, one at a time.
 pub trait Runner {
     /// Takes all steps before the start of a command, without running it, and returns the enforced parts of
@@ -635,23 +273,4 @@ pub trait Runner {
         cancellation: &'a Cancellation,
         on_line: &'a mut dyn FnMut(Stream, &str),
     ) -> Local<'a, Result<Finished, StartError>>;
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_step_names_its_property_unless_it_is_of_the_launcher() {
-        let step = |property: &str| StartError::Step {
-            property: property.to_owned(),
-            step: "the user can't be set".to_owned(),
-            source: std::io::Error::from_raw_os_error(1),
-        };
-        for property in ["user", "group", "umask", "sandbox"] {
-            assert_eq!(step(property).property(), Some(property));
-        }
-        assert_eq!(step("launcher").property(), None);
-        assert_eq!(StartError::NoLauncher { property: "umask" }.property(), Some("umask"));
-    }
 }

@@ -66,6 +66,20 @@ pub fn random() -> u128 {
     now.as_nanos() << 32 | u128::from(std::process::id())
 }
 
+/// Returns random bytes for a key. The kernel waits until it has collected enough of them.
+pub fn random_secret<const LENGTH: usize>() -> io::Result<[u8; LENGTH]> {
+    let mut bytes = [0; LENGTH];
+    let mut filled = 0;
+    while filled < LENGTH {
+        match getrandom(&mut bytes[filled..], GetRandomFlags::empty()) {
+            Ok(count) => filled += count,
+            Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(bytes)
+}
+
 /// Terminal behind standard error on which a line can be overwritten.
 #[derive(Clone, Copy, Debug)]
 pub struct Terminal(());

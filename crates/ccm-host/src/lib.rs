@@ -103,7 +103,7 @@ pub use configuration::{ConfigurationDirectory, ConfigurationError, read_unnamed
 pub use credentials::{CredentialError, credential};
 pub use environment::{
     Terminal, absolute, environment, is_not_utf8, is_utf8_locale, output_is_journal, output_width,
-    own_program, random, variable,
+    own_program, random, random_secret, variable,
 };
 pub use executor::{
     BaseEnvironment, ClosedPlan, ContainerError, ContainerNetwork, ContainerOutcome, ContainerRequest,
@@ -126,7 +126,7 @@ pub use local_time::LocalZone;
 pub use machine::{Interface, InterfaceFlag, Kernel, Machine, Space, SystemMachine};
 pub use non_blocking_writer::{NonBlockingWriter, write_error_within};
 pub use private::{PrivateDirectory, remove_private_leftovers};
-pub use process::{PrepareError, prepare_process};
+pub use process::{PrepareError, prepare_process, process_start};
 pub use programs::{LocatedKind, LocatedProgram, canonical_path, current_user, locate_program, located_kind};
 pub use question::{ask, can_ask};
 pub use started_by::started_by;

@@ -7,7 +7,13 @@ use std::os::fd::{AsFd, IntoRawFd as _};
 use nix::sys::signal::Signal;
 use rustix::io::{Errno, fcntl_getfd};
 
-use crate::raw;
+use crate::{command, raw};
+
+/// Returns the start of a running process, in clock ticks since the boot; `None` if there is none of this number.
+/// Together with the number it names one process of this boot, because numbers are used again.
+pub fn process_start(pid: i32) -> Option<u64> {
+    command::running_since(pid)
+}
 
 /// Error of preparing the process.
 #[derive(Debug, thiserror::Error)]

@@ -4,6 +4,7 @@ mod append;
 mod default_directory;
 mod directory;
 mod lock;
+mod write_lock;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,6 +13,7 @@ pub use append::AppendFile;
 pub use default_directory::default_state_directory;
 pub use directory::Directory;
 pub use lock::{Lock, LockError, LockHolder};
+pub use write_lock::WriteLock;
 
 use crate::files::{FileError, FileStep, resolution_error};
 

@@ -60,6 +60,11 @@ pub(super) fn read_one(pid: i32) -> Option<ProcessEntry> {
     parse(&row[..length])
 }
 
+/// Returns the start of a process that has not ended.
+pub(crate) fn running_since(pid: i32) -> Option<u64> {
+    read_one(pid).filter(|entry| entry.is_alive).map(|entry| entry.key.started)
+}
+
 fn parse(row: &[u8]) -> Option<ProcessEntry> {
     // The name is in parentheses and may hold any character, parentheses and line ends too.
     let open = row.iter().position(|byte| *byte == b'(')?;

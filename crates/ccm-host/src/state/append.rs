@@ -55,6 +55,17 @@ impl AppendFile {
         }
     }
 
+    /// Returns the size of the file.
+    pub fn size(&self) -> io::Result<u64> {
+        Ok(self.0.metadata()?.len())
+    }
+
+    /// Cuts the file to a size, and syncs it to the disk.
+    pub fn cut(&self, size: u64) -> io::Result<()> {
+        self.0.set_len(size)?;
+        self.0.sync_data()
+    }
+
     /// Removes the last `written` bytes, unless another process has appended more.
     fn undo(&mut self, written: u64) -> io::Result<()> {
         let end = self.0.stream_position()?;

@@ -1,7 +1,7 @@
 //! Directories that are used through a descriptor, so that a replaced path has no effect.
 
 use std::fs::File;
-use std::io::{self, Read, Write as _};
+use std::io::{self, Read, Seek as _, SeekFrom, Write as _};
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 
@@ -212,6 +212,27 @@ impl Directory {
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
         let file = openat(&self.descriptor, name, flags, Mode::empty());
         regular(File::from(file.map_err(|error| not_a_link(error.into()))?))
+    }
+
+    /// Returns the size of a regular file.
+    pub fn size(&self, name: &str) -> io::Result<u64> {
+        Ok(self.open_plain(name)?.metadata()?.len())
+    }
+
+    /// Reads the end of a regular file, at most `length` bytes of it.
+    pub fn read_end(&self, name: &str, length: u64) -> io::Result<Vec<u8>> {
+        let mut file = self.open_plain(name)?;
+        let size = file.metadata()?.len();
+        let length = length.min(size);
+        file.seek(SeekFrom::Start(size - length))?;
+        let mut bytes = Vec::new();
+        file.take(length).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Renames a file, over another one if that exists. The directory is not synced.
+    pub fn rename(&self, name: &str, new: &str) -> io::Result<()> {
+        Ok(renameat(&self.descriptor, name, &self.descriptor, new)?)
     }
 
     /// Renames an entry to an unused name. A file, or a link itself, is hard-linked instead, so that its old

@@ -1,0 +1,29 @@
+//! An audit log that nobody can rewrite without being noticed.
+//!
+//! The log is text: one JSON object a line, each with the SHA-256 of the line before it. At the end of a run a seal
+//! signs the last of these with a key that is then replaced and destroyed, so that a line before the newest seal can't
+//! be changed by anybody, root included: the key that could sign the change is gone. What is cut off at the end is
+//! noticed by a copy of a seal that lies elsewhere, a [`Checkpoint`].
+
+mod checkpoint;
+mod entry;
+mod error;
+mod findings;
+mod key;
+mod line;
+mod log;
+mod seal;
+mod segment;
+mod tail;
+mod verification;
+
+pub use checkpoint::Checkpoint;
+pub use entry::{Actor, AuditEntry};
+pub use error::{AuditError, KeyError};
+pub use findings::{AuditFinding, FindingKind};
+pub use key::{PublicKey, SEAL_NAMESPACE, SEAL_PRINCIPAL};
+pub use line::Line;
+pub use log::{AuditLog, AuditedMachine, OpenError};
+pub use seal::{OpenIntent, Seal};
+pub use tail::TailError;
+pub use verification::{LogVerification, Trust, verify};

@@ -13,14 +13,14 @@ use ccm_properties::{CheckInput, CommonProperty, PropertyKind, PropertyValue as 
 use crate::common_properties::{CommonNodes, Reference, alias, one_of, references, text};
 use crate::control::{self, Conditions};
 use crate::eval_context::EvalContext;
-use crate::expand::{Expander, language_of};
+use crate::expand::Expander;
 use crate::expansion::Expansion;
 use crate::foreign_words;
 use crate::messages::{is_blank, shown};
 use crate::reserved::not_supported;
 use crate::resources::Declaration;
 use crate::scope::{DeferredOn, ManifestEvaluator};
-use crate::text_language::{ProviderChoice, TextLanguage};
+use crate::text_language::{ProviderChoice, TextLanguage, language_of};
 use crate::types::Types;
 
 #[derive(Debug)]

@@ -20,7 +20,7 @@ use crate::foreach::ItemScope;
 use crate::messages::shown;
 use crate::scope::{DeferredOn, EvalError, InvalidExpression, ManifestEvaluator, Phase};
 use crate::shell_quoting::Quotes;
-use crate::text_language::{ProviderChoice, TextLanguage};
+use crate::text_language::{ProviderChoice, TextLanguage, language_of};
 
 /// Hint for an expression whose text has a line end from YAML.
 const YAML_LINE_END: &str =
@@ -544,23 +544,6 @@ fn node_may_hold_any(node: &Node) -> bool {
             map.entries().iter().any(|entry| may_hold_any(&entry.key.text) || node_may_hold_any(&entry.value))
         }
     }
-}
-
-pub(crate) fn language_of<'a>(
-    spec: &'a dyn TypeSpec,
-    property: &str,
-    provider: &ProviderChoice,
-    properties: &Properties,
-) -> TextLanguage<'a> {
-    let syntax = |provider: Option<&str>| spec.syntax(property, provider, properties);
-    let mut providers = spec.providers().iter().copied();
-    let shell_provider = providers.find(|name| syntax(Some(name)) == TextSyntax::Shell);
-    let syntax = match provider {
-        ProviderChoice::Valid(provider) => syntax(provider.as_deref()),
-        ProviderChoice::Invalid if shell_provider.is_some() => TextSyntax::Shell,
-        ProviderChoice::Invalid => syntax(None),
-    };
-    TextLanguage { syntax, shell_provider }
 }
 
 fn syntax_error(span: Span, what: OccurrenceKind, written: &str, language: TextLanguage<'_>) -> Diagnostic {

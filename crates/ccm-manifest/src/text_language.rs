@@ -1,6 +1,7 @@
 //! Syntax of texts that hold expressions.
 
-use ccm_properties::TextSyntax;
+use ccm_model::Properties;
+use ccm_properties::{TextSyntax, TypeSpec};
 
 /// Syntax of a text, for expanding expressions in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,4 +39,22 @@ pub(crate) enum ProviderChoice {
     Valid(Option<String>),
     /// Invalid provider, already reported. The user may have meant any provider.
     Invalid,
+}
+
+/// Returns the language of a property.
+pub(crate) fn language_of<'a>(
+    spec: &'a dyn TypeSpec,
+    property: &str,
+    provider: &ProviderChoice,
+    properties: &Properties,
+) -> TextLanguage<'a> {
+    let syntax = |provider: Option<&str>| spec.syntax(property, provider, properties);
+    let mut providers = spec.providers().iter().copied();
+    let shell_provider = providers.find(|name| syntax(Some(name)) == TextSyntax::Shell);
+    let syntax = match provider {
+        ProviderChoice::Valid(provider) => syntax(provider.as_deref()),
+        ProviderChoice::Invalid if shell_provider.is_some() => TextSyntax::Shell,
+        ProviderChoice::Invalid => syntax(None),
+    };
+    TextLanguage { syntax, shell_provider }
 }

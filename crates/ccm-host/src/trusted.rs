@@ -11,8 +11,9 @@ use rustix::fs::{CWD, Dir, FileType, Mode, OFlags, Stat, fstat, openat};
 use rustix::io::Errno;
 use thiserror::Error;
 
+/// Needs no permission to list the directory, which a sandbox and other users may not have.
 const DIRECTORY: OFlags =
-    OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+    OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 /// Does not wait for the other end of a pipe.
 const FILE: OFlags = OFlags::RDONLY
     .union(OFlags::NOFOLLOW)
@@ -152,7 +153,9 @@ impl TrustedDirectory {
     /// Returns the sorted names of the entries with this ending. Names that begin with a dot are left out.
     pub fn names(&self, ending: &str, limit: usize) -> Result<Vec<OsString>, TrustError> {
         let mut names = Vec::new();
-        for entry in Dir::read_from(&self.descriptor).map_err(reading(&self.path))? {
+        let readable = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let listed = openat(&self.descriptor, ".", readable, Mode::empty()).map_err(reading(&self.path))?;
+        for entry in Dir::new(listed).map_err(reading(&self.path))? {
             let entry = entry.map_err(reading(&self.path))?;
             let name = entry.file_name().to_bytes();
             if name.starts_with(b".") || !name.ends_with(ending.as_bytes()) {
@@ -261,6 +264,16 @@ mod tests {
         assert!(
             TrustedDirectory::open(&directory.path().join("missing"), own()).expect("no error").is_none()
         );
+    }
+
+    #[test]
+    fn a_directory_need_not_be_listed() {
+        let (kept, directory) = directory();
+        set_mode(kept.path(), 0o311);
+        let opened = TrustedDirectory::open(directory.path(), own()).expect("a trusted directory");
+        let text = opened.expect("a directory").read(OsStr::new("policy.yaml"), 100).expect("a file");
+        assert_eq!(text.as_deref(), Some("ccm_policy: 1\n"));
+        set_mode(kept.path(), 0o700);
     }
 
     #[test]

@@ -21,6 +21,8 @@ const FILE: OFlags = OFlags::RDONLY
     .union(OFlags::NOCTTY)
     .union(OFlags::CLOEXEC);
 
+/// Number that the kernel shows for an owner who has none in the user namespace of a process.
+const HIDDEN_OWNER: u32 = 65534;
 const WRITABLE_BY_OTHERS: u32 = 0o022;
 const STICKY: u32 = 0o1000;
 const READABLE_BY_ALL: u32 = 0o004;
@@ -32,6 +34,9 @@ pub struct TrustedDirectory {
     descriptor: OwnedFd,
     path: PathBuf,
     owner: u32,
+    /// Directory on the way whose owner the user namespace of this process does not show. That is no reason to refuse a
+    /// file that does not exist.
+    hidden: Option<PathBuf>,
 }
 
 /// Reason for which a file is not trusted.
@@ -107,7 +112,7 @@ impl TrustedDirectory {
     /// `owner`.
     pub fn open(path: &Path, owner: u32) -> Result<Option<Self>, TrustError> {
         let root = openat(CWD, "/", DIRECTORY, Mode::empty()).map_err(reading(Path::new("/")))?;
-        let mut directory = Self { descriptor: root, path: PathBuf::from("/"), owner };
+        let mut directory = Self { descriptor: root, path: PathBuf::from("/"), owner, hidden: None };
         for component in path.components() {
             if let Component::Normal(name) = component {
                 match directory.enter(name)? {
@@ -124,14 +129,23 @@ impl TrustedDirectory {
         let path = self.path.join(name);
         let Some(descriptor) = self.open_at(name, DIRECTORY, &path, "a directory")? else { return Ok(None) };
         let state = fstat(&descriptor).map_err(reading(&path))?;
-        self.check(&path, &state)?;
-        Ok(Some(Self { descriptor, path, owner: self.owner }))
+        let mut hidden = self.hidden.clone();
+        match self.check(&path, &state) {
+            Err(TrustError::Owner { path, owner: HIDDEN_OWNER }) if !shows_all_owners() => {
+                hidden.get_or_insert(path);
+            }
+            result => result?,
+        }
+        Ok(Some(Self { descriptor, path, owner: self.owner, hidden }))
     }
 
     /// Reads a file of text; `None` if it does not exist.
     pub fn read(&self, name: &OsStr, limit: u64) -> Result<Option<String>, TrustError> {
         let path = self.path.join(name);
         let Some(descriptor) = self.open_at(name, FILE, &path, "a file")? else { return Ok(None) };
+        if let Some(path) = self.hidden.clone() {
+            return Err(TrustError::Owner { path, owner: HIDDEN_OWNER });
+        }
         let state = fstat(&descriptor).map_err(reading(&path))?;
         if FileType::from_raw_mode(state.st_mode) != FileType::RegularFile {
             return Err(TrustError::Kind { path, expected: "a file" });
@@ -223,6 +237,12 @@ fn check(path: &Path, state: &Stat, trusted: u32) -> Result<(), TrustError> {
         return Err(TrustError::Writable { path: path.to_owned(), mode });
     }
     Ok(())
+}
+
+/// Returns `true` if the user namespace of this process has all users, as that of the machine has.
+fn shows_all_owners() -> bool {
+    let map = std::fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
+    map.split_ascii_whitespace().eq(["0", "0", "4294967295"])
 }
 
 fn reading(path: &Path) -> impl FnOnce(Errno) -> TrustError {

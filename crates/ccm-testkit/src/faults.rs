@@ -110,9 +110,10 @@ impl Ccm {
 /// Waits until every orphan of a killed run has executed its command, and no longer holds the files and locks
 /// of the run as a copy of ccm.
 pub fn wait_until_executed() {
-    let is_ccm = |pid: u32| {
-        let program = std::fs::read_link(format!("/proc/{pid}/exe"));
-        program.is_ok_and(|program| program.file_name().is_some_and(|name| name == "ccm"))
+    let is_ccm = |pid: u32| match std::fs::read_link(format!("/proc/{pid}/exe")) {
+        Ok(program) => program.file_name().is_some_and(|name| name == "ccm"),
+        // In the middle of the change of its program, a process shows nothing to other users than root.
+        Err(error) => error.kind() == io::ErrorKind::PermissionDenied,
     };
     // The kernel shows the new program before it closes the files of the old one.
     let has_lock = |pid: u32| {

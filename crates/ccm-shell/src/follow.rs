@@ -301,7 +301,8 @@ impl<'b> Follower<'b> {
 
     fn compound(&mut self, compound: &CompoundNode, state: &mut ShellState) -> ReadResult<Flow> {
         let outer = self.input.clone();
-        if !compound.redirections.is_empty() {
+        let before = (!compound.redirections.is_empty()).then(|| state.clone());
+        if before.is_some() {
             let redirections = self.redirections(&compound.redirections, state)?;
             let input = self.input_after(&redirections);
             let mut construct = self.construct(state, compound.span);
@@ -314,7 +315,10 @@ impl<'b> Follower<'b> {
         let flow = self.construct_of(compound, state)?;
         self.budget.leave();
         self.input = outer;
-        Ok(flow)
+        match before {
+            Some(before) => self.or_not_run(&flow, &before, state, compound.span),
+            None => Ok(flow),
+        }
     }
 
     /// Makes unknown what a loop may change, because its commands run again after the change.

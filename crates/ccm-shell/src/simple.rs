@@ -1,5 +1,8 @@
 //! Simple commands.
 
+use std::sync::Arc;
+
+use crate::braces;
 use crate::dialect::{ShellDialect, is_builtin, is_builtin_of_one};
 use crate::follow::Follower;
 use crate::grammar::{assigned_name, assigned_value};
@@ -7,7 +10,7 @@ use crate::reading::{
     CommandRole, ShellAssignment, ShellCommand, ShellInput, ShellRedirection, ShellWord, WordPiece,
 };
 use crate::span::ShellSpan;
-use crate::state::{Flow, ShellState, VariableValue, is_integer};
+use crate::state::{Flow, ShellState, VariableValue, is_integer, union};
 use crate::tree::{
     AssignedValue, AssignmentNode, RedirectionNode, RedirectionOperator, RedirectionTarget, SimpleNode,
     WordNode,
@@ -22,6 +25,29 @@ const MAX_VALUE: usize = 4096;
 
 impl Follower<'_> {
     pub(crate) fn simple(&mut self, simple: &SimpleNode, state: &mut ShellState) -> ReadResult<Flow> {
+        if simple.redirections.is_empty() {
+            return self.redirected(simple, state);
+        }
+        let before = state.clone();
+        let flow = self.redirected(simple, state)?;
+        self.or_not_run(&flow, &before, state, simple.span)
+    }
+
+    /// Adds the case that a redirection fails, after which shells go on without having run the command.
+    pub(crate) fn or_not_run(
+        &mut self,
+        flow: &Flow,
+        before: &ShellState,
+        state: &mut ShellState,
+        span: ShellSpan,
+    ) -> ReadResult<Flow> {
+        state.join(before, self.budget, span)?;
+        let failed = union(&flow.failed, &before.directories);
+        Ok(Flow { succeeded: Arc::clone(&flow.succeeded), failed })
+    }
+
+    /// Follows a simple command whose redirections succeed.
+    fn redirected(&mut self, simple: &SimpleNode, state: &mut ShellState) -> ReadResult<Flow> {
         let words = self.words(simple, state)?;
         let redirections = self.redirections(&simple.redirections, state)?;
         let has_program = !words.is_empty();
@@ -61,8 +87,12 @@ impl Follower<'_> {
                 let mut pieces = vec![WordPiece::Text { text: format!("{name}="), is_quoted: false }];
                 pieces.extend(value.pieces);
                 words.push(ShellWord { pieces, span: node.span });
-            } else if self.dialect == ShellDialect::Bash && assigned_name(node).is_some() && has_home(node) {
-                // bash looks for `~` in whatever looks like an assignment.
+            } else if self.dialect == ShellDialect::Bash
+                && assigned_name(node).is_some()
+                && has_home(node)
+                && !braces::may_expand(node)
+            {
+                // bash looks for `~` in whatever looks like an assignment, unless braces made the word.
                 let prefix = assigned_name(node).map(|(name, _)| format!("{name}=")).unwrap_or_default();
                 let AssignedValue::Word(value) = assigned_value(node) else { continue };
                 let mut value = WordNode { span: node.span, ..value };

@@ -164,6 +164,20 @@ fn redirections_and_heredocs_are_read() {
 }
 
 #[test]
+fn a_redirection_may_fail_before_a_command_of_the_shell() {
+    assert_read_alike(&[
+        ("X=p; eval 'X=q' <l; $X", &["X=p", "builtin eval X=q <l (file)", "X=q (file)", "‹$X…›"]),
+        ("X=p; { X=q; } >l; $X", &["X=p", ">l", "X=q", "‹$X…›"]),
+        ("X=p; X=q >l; $X", &["X=p", "X=q >l", "‹$X…›"]),
+        ("X=p; eval 'X=p' >l; $X", &["X=p", "builtin eval X=p >l", "X=p", "p"]),
+        ("X=p; a >l; $X", &["X=p", "a >l", "p"]),
+        ("cd sub >l && p", &["builtin cd sub >l", "p (in /w/sub)"]),
+        ("{ cd sub && a; } >l; p", &[">l", "builtin cd sub", "a (in /w/sub)", "p (in /w/sub or /w)"]),
+        ("cd sub || exit 1 >l; p", &["builtin cd sub", "builtin exit 1 >l", "p (in /w/sub or /w)"]),
+    ]);
+}
+
+#[test]
 fn directories_are_followed() {
     assert_read_alike(&[
         ("cd sub && p", &["builtin cd sub", "p (in /w/sub)"]),
@@ -278,6 +292,7 @@ fn constructs_of_bash_are_read() {
             ("$'\\x72m' x", &["rm x"]),
             ("{rm,-r,x}", &["rm -r x"]),
             ("p {1..3}", &["p ‹braces…›"]),
+            ("p x=~/{a,b} x=~/a {x=~/c,d}", &["p x=~/a x=~/b x=/home/agent/a x=~/c d"]),
             ("a <(b) >(c)", &["b", "c (any input)", "a ‹<(0..1)› ‹<(1..2)›"]),
             ("cat <<< \"$x\"", &["cat <<<‹$x› (text)"]),
             ("a |& b", &["a", "b (input 0..1)"]),

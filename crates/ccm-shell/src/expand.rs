@@ -180,8 +180,9 @@ impl Follower<'_> {
                     let list = Rc::clone(list);
                     let input = (!is_input).then_some(ShellInput::Unknown);
                     let range = self.inner(&list, state, input)?;
-                    builder
-                        .push(WordPiece::Unknown { origin: UnknownOrigin::Process(range), is_many: false });
+                    // bash 5.2 makes no word of an empty list.
+                    let is_many = list.items.is_empty();
+                    builder.push(WordPiece::Unknown { origin: UnknownOrigin::Process(range), is_many });
                 }
                 WordPart::Arithmetic(node) => {
                     let node = Rc::clone(node);

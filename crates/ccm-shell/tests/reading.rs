@@ -294,6 +294,7 @@ fn constructs_of_bash_are_read() {
             ("p {1..3}", &["p ‹braces…›"]),
             ("p x=~/{a,b} x=~/a {x=~/c,d}", &["p x=~/a x=~/b x=/home/agent/a x=~/c d"]),
             ("a <(b) >(c)", &["b", "c (any input)", "a ‹<(0..1)› ‹<(1..2)›"]),
+            ("a <()", &["a ‹<(0..0)…›"]),
             ("cat <<< \"$x\"", &["cat <<<‹$x› (text)"]),
             ("a |& b", &["a", "b (input 0..1)"]),
             ("a=(rm x); \"${a[@]}\"", &["a=?", "‹$a…›"]),

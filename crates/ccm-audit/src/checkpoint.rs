@@ -17,3 +17,32 @@ pub struct Checkpoint {
     /// Public key of the next seal.
     pub next: String,
 }
+
+/// Error of reading checkpoints.
+#[derive(Debug, thiserror::Error)]
+pub enum CheckpointError {
+    /// A line is no checkpoint.
+    #[error("line {line} is not a checkpoint")]
+    NotACheckpoint {
+        /// Number of the line, from 1.
+        line: usize,
+        /// Reason.
+        source: serde_json::Error,
+    },
+    /// There is no line.
+    #[error("there is no checkpoint")]
+    Empty,
+}
+
+impl Checkpoint {
+    /// Reads checkpoints: one a line, as `ccm audit checkpoint` prints and forwarding writes them.
+    pub fn parse_lines(text: &str) -> Result<Vec<Self>, CheckpointError> {
+        let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+        let parse = |(index, line): (usize, &str)| {
+            serde_json::from_str(line)
+                .map_err(|source| CheckpointError::NotACheckpoint { line: index + 1, source })
+        };
+        let found: Vec<Self> = lines.map(parse).collect::<Result<_, _>>()?;
+        if found.is_empty() { Err(CheckpointError::Empty) } else { Ok(found) }
+    }
+}

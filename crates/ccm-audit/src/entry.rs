@@ -1,5 +1,6 @@
 //! What the lines of the log record.
 
+use ccm_model::StartedBy;
 use serde::{Deserialize, Serialize};
 
 /// Person or program that caused an entry.
@@ -9,6 +10,49 @@ pub struct Actor {
     pub user: String,
     /// Number of the user.
     pub uid: u32,
+    /// User who called `sudo`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sudo_user: Option<String>,
+    /// systemd unit that started ccm.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<String>,
+}
+
+impl From<StartedBy> for Actor {
+    fn from(started_by: StartedBy) -> Self {
+        let StartedBy { uid, user, sudo_user, unit, .. } = started_by;
+        Self { user: user.unwrap_or_else(|| uid.to_string()), uid, sudo_user, unit }
+    }
+}
+
+/// Verdict of a policy, as it is recorded.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordedVerdict {
+    /// `allow`, `ask` or `deny`; `none` if no policy judged.
+    pub verdict: String,
+    /// Rule, guard class or pattern that led to the verdict.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+    /// Id of the approval that was used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval: Option<String>,
+}
+
+impl RecordedVerdict {
+    /// Returns the verdict where there is no policy.
+    pub fn none() -> Self {
+        Self { verdict: "none".to_owned(), ..Self::default() }
+    }
+}
+
+/// Output of a command: its length and checksum, and nothing of its content.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OutputDigest {
+    /// Number of bytes, with secrets replaced.
+    pub bytes: u64,
+    /// SHA-256 of the bytes; missing for output so long that ccm does not keep all of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<String>,
 }
 
 /// Content of a line.
@@ -47,6 +91,14 @@ pub enum AuditEntry {
         run: String,
         /// Manifest, as it was given.
         manifest: String,
+        /// SHA-256 of the text of the manifest.
+        sha256: String,
+        /// SHA-256 over the files of the policy.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        policy: Option<String>,
+        /// The run changes nothing.
+        #[serde(default, skip_serializing_if = "is_false")]
+        noop: bool,
         /// Who started the run.
         by: Actor,
     },
@@ -65,18 +117,28 @@ pub enum AuditEntry {
     Intent {
         /// Id of the intent.
         intent: String,
-        /// Run that the command belongs to.
+        /// Run or call that the command belongs to.
         run: String,
+        /// Purpose of the command, such as `guard`.
+        purpose: String,
         /// Resource that the command belongs to.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         resource: Option<String>,
+        /// Who asked for the command, if that is not who started the run.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<Actor>,
         /// Program and arguments.
         argv: Vec<String>,
         /// Working directory.
         cwd: String,
         /// User that the command runs as.
         user: String,
+        /// Image of the container that the command runs in.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        image: Option<String>,
         /// Verdict of the policy.
-        verdict: String,
+        #[serde(flatten)]
+        verdict: RecordedVerdict,
         /// Process that begins the command.
         pid: i32,
         /// Start of that process, in clock ticks since the boot.
@@ -90,6 +152,76 @@ pub enum AuditEntry {
         outcome: String,
         /// Time that it took, in milliseconds.
         duration_ms: u64,
+        /// Standard output. Missing for sensitive commands.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        stdout: Option<OutputDigest>,
+        /// Standard error. Missing for sensitive commands.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        stderr: Option<OutputDigest>,
+    },
+    /// A command was refused, and not started.
+    Refused {
+        /// Run or call that the command belongs to.
+        run: String,
+        /// Purpose of the command, such as `guard`.
+        purpose: String,
+        /// Resource that the command belongs to.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        resource: Option<String>,
+        /// Who asked for the command, if that is not who started the run.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<Actor>,
+        /// Program and arguments; empty for a change that ccm would make itself.
+        argv: Vec<String>,
+        /// Verdict of the policy.
+        #[serde(flatten)]
+        verdict: RecordedVerdict,
+        /// Reason of the refusal.
+        reason: String,
+    },
+    /// ccm is about to change a resource. It is on the disk before the change is made.
+    Change {
+        /// Id of the run.
+        run: String,
+        /// The resource.
+        resource: String,
+        /// Verdict of the policy.
+        #[serde(flatten)]
+        verdict: RecordedVerdict,
+    },
+    /// A resource was changed, or failed.
+    Resource {
+        /// Id of the run.
+        run: String,
+        /// The resource.
+        resource: String,
+        /// Outcome, such as `changed`.
+        outcome: String,
+        /// Error of a resource that failed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        error: Option<String>,
+    },
+    /// Something happened to the approval of an intent.
+    Approval {
+        /// Id of the intent.
+        intent: String,
+        /// What happened, such as `used` or `rejected`.
+        event: String,
+        /// Who approved or rejected.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        approver: Option<String>,
+        /// Reason, if one is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+    /// A seal could not be handed on. It is tried again with the next one.
+    ForwardFailed {
+        /// Receiver, such as `journald`.
+        receiver: String,
+        /// Number of the seal.
+        seal: u64,
+        /// Error.
+        reason: String,
     },
     /// A command was begun by a process that is gone.
     Interrupted {
@@ -123,3 +255,8 @@ pub enum AuditEntry {
 
 /// Version of the format that this ccm writes, and the newest that it reads.
 pub(crate) const FORMAT: u32 = 1;
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_false(value: &bool) -> bool {
+    !*value
+}

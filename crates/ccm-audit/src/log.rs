@@ -96,6 +96,8 @@ pub struct AuditLog {
     segment: u32,
     size: u64,
     tail: Tail,
+    /// End of the log at the last seal of this program.
+    sealed: Option<Checkpoint>,
     max_segment: u64,
     kept_segments: usize,
 }
@@ -129,7 +131,8 @@ impl AuditLog {
         };
         let size = begin_segment(&directory, 1, &bytes)?;
         let (max_segment, kept_segments) = (MAX_SEGMENT, KEPT_SEGMENTS);
-        let mut log = Self { directory, machine, segment: 1, size, tail, max_segment, kept_segments };
+        let mut log =
+            Self { directory, machine, segment: 1, size, tail, sealed: None, max_segment, kept_segments };
         log.write_seal(None, now)?;
         drop(lock);
         Ok((log, public))
@@ -145,7 +148,8 @@ impl AuditLog {
             return Err(OpenError::OtherMachine { path: directory.path().to_owned(), found: tail.machine });
         }
         finish_key_change(&directory, &tail)?;
-        let mut log = Self { directory, machine, segment, size, tail, max_segment, kept_segments };
+        let mut log =
+            Self { directory, machine, segment, size, tail, sealed: None, max_segment, kept_segments };
         if let Some(torn) = torn {
             log.repair(&torn, now)?;
         }
@@ -163,12 +167,35 @@ impl AuditLog {
     }
 
     /// Appends an entry and a seal, which signs everything up to here and destroys the key that signed it.
-    pub fn append_and_seal(&mut self, entry: AuditEntry, now: SystemTime) -> Result<(), OpenError> {
+    pub fn append_and_seal(&mut self, entry: AuditEntry, now: SystemTime) -> Result<Checkpoint, OpenError> {
+        self.seal_with(Some(entry), now)
+    }
+
+    /// Appends a seal.
+    pub fn seal(&mut self, now: SystemTime) -> Result<Checkpoint, OpenError> {
+        self.seal_with(None, now)
+    }
+
+    fn seal_with(&mut self, entry: Option<AuditEntry>, now: SystemTime) -> Result<Checkpoint, OpenError> {
         let lock = self.lock(now)?;
-        self.write_seal(Some(entry), now)?;
+        // An earlier seal of this program may have failed in its last step.
+        finish_key_change(&self.directory, &self.tail)?;
+        self.write_seal(entry, now)?;
+        let sealed = self.checkpoint();
+        self.sealed = Some(sealed.clone());
         self.rotate(now)?;
         drop(lock);
-        Ok(())
+        Ok(sealed)
+    }
+
+    /// Returns the directory of the log.
+    pub fn directory(&self) -> &Directory {
+        &self.directory
+    }
+
+    /// Returns the end of the log at the last seal that was written through this value.
+    pub fn sealed(&self) -> Option<&Checkpoint> {
+        self.sealed.as_ref()
     }
 
     /// Returns the end of the log, for a copy that lies elsewhere.

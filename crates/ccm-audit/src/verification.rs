@@ -1,7 +1,6 @@
 //! Verification of a whole log.
 
 use std::collections::BTreeMap;
-use std::io::{self, BufRead, BufReader, Read};
 
 use ccm_host::state::Directory;
 
@@ -10,7 +9,8 @@ use crate::entry::{AuditEntry, FORMAT};
 use crate::error::AuditError;
 use crate::findings::{AuditFinding, FindingKind};
 use crate::key::PublicKey;
-use crate::line::{Line, LinePosition, MAX_LINE, hash};
+use crate::line::{Line, LinePosition, hash};
+use crate::reading::{RawLine, for_each_line, segment_numbers};
 use crate::seal::Seal;
 use crate::segment;
 
@@ -19,8 +19,8 @@ use crate::segment;
 pub struct Trust {
     /// Key of the first seal.
     pub first_key: Option<PublicKey>,
-    /// End of the log at an earlier moment.
-    pub checkpoint: Option<Checkpoint>,
+    /// Ends of the log at earlier moments.
+    pub checkpoints: Vec<Checkpoint>,
 }
 
 /// Result of a verification.
@@ -38,6 +38,8 @@ pub struct LogVerification {
     pub first_key: Option<PublicKey>,
     /// Time of the last line.
     pub last_time: Option<String>,
+    /// End of the log.
+    pub end: Option<Checkpoint>,
     /// Everything that is wrong or worth knowing, in the order of the log.
     pub findings: Vec<AuditFinding>,
 }
@@ -53,8 +55,7 @@ impl LogVerification {
 pub fn verify(directory: &Directory, trust: &Trust) -> Result<LogVerification, AuditError> {
     let failed =
         |name: &str, source| AuditError::File { path: directory.path().join(name), verb: "read", source };
-    let names = directory.names().map_err(|error| failed("", error))?;
-    let segments = segment::numbers(names.iter().map(String::as_str));
+    let segments = segment_numbers(directory)?;
     let mut chain = LogChain::new(trust);
     for (index, number) in segments.iter().enumerate() {
         let name = segment::name(*number);
@@ -65,34 +66,6 @@ pub fn verify(directory: &Directory, trust: &Trust) -> Result<LogVerification, A
         for_each_line(file, |line| chain.accept(line, is_last)).map_err(|error| failed(&name, error))?;
     }
     Ok(chain.end(segments.len() as u64))
-}
-
-/// Line of a file.
-#[derive(Clone, Copy)]
-enum RawLine<'a> {
-    Whole(&'a [u8]),
-    TooLong,
-    /// Bytes behind the last end of a line.
-    Rest(u64),
-}
-
-fn for_each_line(file: impl Read, mut take: impl FnMut(RawLine<'_>)) -> io::Result<()> {
-    let mut reader = BufReader::with_capacity(256 << 10, file);
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        let limit = MAX_LINE as u64 + 1;
-        reader.by_ref().take(limit).read_until(b'\n', &mut line)?;
-        match line.split_last() {
-            None => return Ok(()),
-            Some((b'\n', line)) => take(RawLine::Whole(line)),
-            Some(_) if line.len() as u64 == limit => {
-                reader.skip_until(b'\n')?;
-                take(RawLine::TooLong);
-            }
-            Some(_) => take(RawLine::Rest(line.len() as u64)),
-        }
-    }
 }
 
 /// Verification on its way through a log.
@@ -117,7 +90,8 @@ struct LogChain<'t> {
     first_kept: Option<FirstKept>,
     /// Retired files and their last hashes.
     retired: BTreeMap<u32, String>,
-    found_checkpoint: bool,
+    /// Checkpoints whose lines were not reached yet, by line.
+    checkpoints: BTreeMap<u64, Vec<&'t Checkpoint>>,
 }
 
 /// First line of a log whose first files were retired.
@@ -130,6 +104,10 @@ struct FirstKept {
 
 impl<'t> LogChain<'t> {
     fn new(trust: &'t Trust) -> Self {
+        let mut checkpoints: BTreeMap<u64, Vec<&Checkpoint>> = BTreeMap::new();
+        for checkpoint in &trust.checkpoints {
+            checkpoints.entry(checkpoint.line).or_default().push(checkpoint);
+        }
         Self {
             trust,
             result: LogVerification::default(),
@@ -146,7 +124,7 @@ impl<'t> LogChain<'t> {
             boot: String::new(),
             first_kept: None,
             retired: BTreeMap::new(),
-            found_checkpoint: false,
+            checkpoints,
         }
     }
 
@@ -177,11 +155,10 @@ impl<'t> LogChain<'t> {
         self.unsealed += 1;
         self.check_entry(&line, bytes, &before);
         let digest = hash(bytes);
-        if let Some(checkpoint) = self.trust.checkpoint.as_ref().filter(|known| known.line == line.line) {
-            self.found_checkpoint = true;
-            if checkpoint.head != digest {
-                self.find(FindingKind::OtherThanCheckpoint { line: line.line });
-            }
+        if let Some(known) = self.checkpoints.remove(&line.line)
+            && known.iter().any(|checkpoint| checkpoint.head != digest)
+        {
+            self.find(FindingKind::OtherThanCheckpoint { line: line.line });
         }
         self.position = Some(LinePosition { line: line.line, head: digest });
         (self.time, self.boot) = (line.time, line.boot);
@@ -329,20 +306,24 @@ impl<'t> LogChain<'t> {
         if self.unsealed > 0 {
             self.find(FindingKind::Unsealed { lines: self.unsealed });
         }
-        if let Some(checkpoint) = self.trust.checkpoint.as_ref().filter(|_| !self.found_checkpoint) {
-            let line = checkpoint.line;
-            let kind = if line > last {
+        for line in std::mem::take(&mut self.checkpoints).into_keys() {
+            self.find(if line > last {
                 FindingKind::CutOff { found: last, line }
             } else {
                 FindingKind::CheckpointRetired { line }
-            };
-            self.find(kind);
+            });
         }
-        if let Some(checkpoint) = &self.trust.checkpoint
-            && self.machine.as_ref().is_some_and(|machine| *machine != checkpoint.machine)
-        {
-            self.find(FindingKind::OtherMachine { machine: self.machine.clone().unwrap_or_default() });
+        let machine = self.machine.clone().unwrap_or_default();
+        if !machine.is_empty() && self.trust.checkpoints.iter().any(|known| known.machine != machine) {
+            self.find(FindingKind::OtherMachine { machine: machine.clone() });
         }
+        self.result.end = self.position.take().zip(self.key.take()).map(|(position, key)| Checkpoint {
+            machine,
+            seals: self.seals,
+            line: position.line,
+            head: position.head,
+            next: key.to_string(),
+        });
         self.result.last_time = Some(self.time).filter(|time| !time.is_empty());
         self.result
     }

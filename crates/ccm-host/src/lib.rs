@@ -69,6 +69,7 @@ mod executor;
 mod files;
 #[cfg(feature = "http")]
 mod http;
+mod journal;
 pub mod launcher;
 mod local_time;
 mod machine;
@@ -122,11 +123,12 @@ pub use http::{
     Downloaded, HeaderField, HttpCredentials, HttpError, HttpRequest, HttpUrl, IDLE_TIMEOUT, OnProgress,
     ProxySettings, UrlError, download,
 };
+pub use journal::{JOURNAL_SOCKET, send_to_journal};
 pub use local_time::LocalZone;
 pub use machine::{Interface, InterfaceFlag, Kernel, Machine, Space, SystemMachine};
 pub use non_blocking_writer::{NonBlockingWriter, write_error_within};
 pub use private::{PrivateDirectory, remove_private_leftovers};
-pub use process::{PrepareError, prepare_process, process_start};
+pub use process::{PrepareError, own_process, prepare_process, process_start};
 pub use programs::{LocatedKind, LocatedProgram, canonical_path, current_user, locate_program, located_kind};
 pub use question::{ask, can_ask};
 pub use started_by::started_by;

@@ -15,6 +15,12 @@ pub fn process_start(pid: i32) -> Option<u64> {
     command::running_since(pid)
 }
 
+/// Returns the number of this process and its start, as [`process_start`] does.
+pub fn own_process() -> (i32, u64) {
+    let pid = i32::try_from(std::process::id()).unwrap_or_default();
+    (pid, process_start(pid).unwrap_or_default())
+}
+
 /// Error of preparing the process.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

@@ -6,7 +6,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use tempfile::TempDir;
 
 use super::*;
-use crate::entry::Actor;
+use crate::entry::{Actor, RecordedVerdict};
 use crate::findings::FindingKind;
 use crate::verification::{LogVerification, Trust, verify};
 
@@ -59,8 +59,14 @@ fn at(second: u64) -> SystemTime {
 }
 
 fn begun(run: &str) -> AuditEntry {
-    let by = Actor { user: "root".to_owned(), uid: 0 };
-    AuditEntry::RunBegun { run: run.to_owned(), manifest: "/etc/ccm/site.yaml".to_owned(), by }
+    AuditEntry::RunBegun {
+        run: run.to_owned(),
+        manifest: "/etc/ccm/site.yaml".to_owned(),
+        sha256: "0a".repeat(32),
+        policy: None,
+        noop: false,
+        by: Actor { user: "root".to_owned(), uid: 0, sudo_user: None, unit: None },
+    }
 }
 
 fn ended(run: &str) -> AuditEntry {
@@ -71,11 +77,14 @@ fn intent(name: &str, pid: i32, started: u64) -> AuditEntry {
     AuditEntry::Intent {
         intent: name.to_owned(),
         run: "r".to_owned(),
+        purpose: "command".to_owned(),
         resource: None,
+        by: None,
         argv: vec!["true".to_owned()],
         cwd: "/".to_owned(),
         user: "root".to_owned(),
-        verdict: "allow".to_owned(),
+        image: None,
+        verdict: RecordedVerdict::none(),
         pid,
         started,
     }
@@ -99,7 +108,7 @@ fn lines(bytes: &[u8]) -> Vec<&[u8]> {
 #[test]
 fn an_untouched_log_is_intact() {
     let (place, log, key) = three_runs();
-    let trust = Trust { first_key: Some(key.clone()), checkpoint: Some(log.checkpoint()) };
+    let trust = Trust { first_key: Some(key.clone()), checkpoints: vec![log.checkpoint()] };
     let result = place.verify(&trust);
     assert_eq!(result.findings, []);
     assert_eq!((result.lines, result.seals, result.sealed, result.files), (11, 4, 11, 1));
@@ -130,7 +139,7 @@ fn every_changed_byte_is_noticed() {
 #[test]
 fn a_log_that_was_cut_off_anywhere_is_noticed_or_refused() {
     let (place, log, _) = three_runs();
-    let trust = Trust { first_key: None, checkpoint: Some(log.checkpoint()) };
+    let trust = Trust { first_key: None, checkpoints: vec![log.checkpoint()] };
     drop(log);
     let whole = place.bytes();
     for length in 0..whole.len() {
@@ -181,7 +190,7 @@ fn a_log_that_was_written_anew_needs_the_destroyed_keys() {
     for _ in 0..5 {
         forged.append_and_seal(begun("forged"), at(1)).expect("a seal");
     }
-    let trust = Trust { first_key: Some(key), checkpoint: Some(checkpoint) };
+    let trust = Trust { first_key: Some(key), checkpoints: vec![checkpoint] };
     let kinds: Vec<_> = place.verify(&trust).findings.into_iter().map(|finding| finding.kind).collect();
     assert!(matches!(
         kinds[..],
@@ -265,7 +274,13 @@ fn commands_without_an_end_are_recorded_as_interrupted() {
     log.append(intent("recycled", own, started + 1), at(1)).expect("a line");
     log.append(intent("ended", own, started + 1), at(1)).expect("a line");
     let outcome = "exit code 0".to_owned();
-    let finished = AuditEntry::Finished { intent: "ended".to_owned(), outcome, duration_ms: 1 };
+    let finished = AuditEntry::Finished {
+        intent: "ended".to_owned(),
+        outcome,
+        duration_ms: 1,
+        stdout: None,
+        stderr: None,
+    };
     log.append_and_seal(finished, at(2)).expect("a seal");
     drop(log);
     let log = place.open().expect("a log");
@@ -304,10 +319,10 @@ fn a_full_file_is_continued_in_a_new_one_and_the_oldest_leaves() {
     assert!(segments.len() == 3 && segments[0] > 3, "{segments:?}");
     assert_eq!(place.findings(), []);
     let first = FindingKind::FirstKeyRetired;
-    let with_key = place.verify(&Trust { first_key: Some(key), checkpoint: None });
+    let with_key = place.verify(&Trust { first_key: Some(key), checkpoints: Vec::new() });
     assert_eq!(with_key.findings.iter().map(|finding| &finding.kind).collect::<Vec<_>>(), [&first]);
     let checked = |checkpoint: &Checkpoint| {
-        let trust = Trust { first_key: None, checkpoint: Some(checkpoint.clone()) };
+        let trust = Trust { first_key: None, checkpoints: vec![checkpoint.clone()] };
         place.verify(&trust).findings.into_iter().map(|finding| finding.kind).collect::<Vec<_>>()
     };
     assert_eq!(checked(&checkpoints[39]), []);

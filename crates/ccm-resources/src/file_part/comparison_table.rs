@@ -53,6 +53,7 @@ fn assert_row<P: FilePart>(row: &str, build: impl Fn(&GivenProperties<'_>) -> Re
         columns[..].try_into().unwrap_or_else(|_| panic!("{} columns: {row}", columns.len()));
     assert_eq!(counterpart == "same", reason == "-", "a difference has a reason: {row}");
     assert!(counterpart == "same" || counterpart != after, "no difference: {row}");
+    assert_ne!(reason, "?", "a difference without a reason: {row}");
     let properties: Vec<(&str, String)> = properties
         .split("; ")
         .map(|property| property.split_once('=').unwrap_or((property, "true")))

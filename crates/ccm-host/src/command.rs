@@ -49,7 +49,7 @@ pub use sandbox::{Enforced, Means, Sandbox, never_opened};
 pub use shell_parser::{ShellError, parse_shell};
 pub use start_error::StartError;
 pub use system::{RunnerError, SystemRunner, signal_name};
-pub(crate) use table::running_since;
+pub(crate) use table::{ProcessEntry, read as process_table, read_one as table_entry, running_since};
 pub use trace::{log_command_end, log_command_start};
 
 /// Complete command: its parts are not looked up, split or expanded any more.

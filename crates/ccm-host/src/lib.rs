@@ -76,6 +76,7 @@ mod machine;
 mod non_blocking_writer;
 mod private;
 mod process;
+mod process_handle;
 mod programs;
 mod query_program;
 mod question;
@@ -129,6 +130,7 @@ pub use machine::{Interface, InterfaceFlag, Kernel, Machine, Space, SystemMachin
 pub use non_blocking_writer::{NonBlockingWriter, write_error_within};
 pub use private::{PrivateDirectory, remove_private_leftovers};
 pub use process::{PrepareError, own_process, prepare_process, process_start};
+pub use process_handle::{RunningProcess, SignalError, full_signal_name};
 pub use programs::{LocatedKind, LocatedProgram, canonical_path, current_user, locate_program, located_kind};
 pub use question::{ask, can_ask};
 pub use started_by::started_by;

@@ -13,25 +13,25 @@ use crate::raw;
 
 /// Key of one process. The number alone is not enough, because another process may get it later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct ProcessKey {
-    pub(super) pid: i32,
+pub(crate) struct ProcessKey {
+    pub(crate) pid: i32,
     /// Start, in ticks since the boot.
-    pub(super) started: u64,
+    pub(crate) started: u64,
 }
 
 /// Row of the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct ProcessEntry {
-    pub(super) key: ProcessKey,
-    pub(super) parent: i32,
+pub(crate) struct ProcessEntry {
+    pub(crate) key: ProcessKey,
+    pub(crate) parent: i32,
     pub(super) session: i32,
     /// `false` if it has ended and waits to be reaped.
-    pub(super) is_alive: bool,
-    pub(super) name: String,
+    pub(crate) is_alive: bool,
+    pub(crate) name: String,
 }
 
 /// Reads the whole table. The result is no snapshot: processes come and go meanwhile.
-pub(super) fn read() -> io::Result<Vec<ProcessEntry>> {
+pub(crate) fn read() -> io::Result<Vec<ProcessEntry>> {
     let mut table = Vec::with_capacity(256);
     for directory in read_dir("/proc")? {
         let name = directory?.file_name();
@@ -53,7 +53,7 @@ pub(super) fn newest(loads: &File) -> Option<Pid> {
 }
 
 /// Reads one row; `None` if there is no such process any more.
-pub(super) fn read_one(pid: i32) -> Option<ProcessEntry> {
+pub(crate) fn read_one(pid: i32) -> Option<ProcessEntry> {
     // Longer than any row, so that one call reads the whole row.
     let mut row = [0; 2048];
     let length = File::open(format!("/proc/{pid}/stat")).ok()?.read(&mut row).ok()?;
@@ -91,10 +91,15 @@ impl ProcessEntry {
 
     /// Sends a signal. A process that has ended is no error.
     pub(super) fn signal(&self, signal: Signal) -> Result<(), Errno> {
-        match self.open().and_then(|handle| pidfd_send_signal(handle, signal)) {
+        match self.signal_exactly(signal) {
             Err(Errno::SRCH) => Ok(()),
             other => other,
         }
+    }
+
+    /// Sends a signal. A process that has ended is an error.
+    pub(crate) fn signal_exactly(&self, signal: Signal) -> Result<(), Errno> {
+        self.open().and_then(|handle| pidfd_send_signal(handle, signal))
     }
 
     /// Waits until the process has ended.

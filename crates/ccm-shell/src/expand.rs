@@ -81,7 +81,6 @@ impl FieldBuilder {
 
     /// Adds the known value of an expansion that is not in quotes: it is split at blanks.
     fn split(&mut self, value: &str, ends_bracket: bool) {
-        let is_blank = |character: char| matches!(character, ' ' | '\t' | '\n');
         let mut parts = value.split(is_blank).peekable();
         while let Some(part) = parts.next() {
             self.plain(part, ends_bracket);
@@ -249,6 +248,11 @@ impl Follower<'_> {
         let known = known.or_else(|| special_number(name, &parameter.operation));
         match known {
             Some(VariableValue::Text(text)) if !splits => builder.quoted(&text),
+            // bash does not split the value before a `$` that expands nothing, and dash does.
+            Some(VariableValue::Text(text)) if text.contains(is_blank) && has_lone_dollar(rest) => {
+                let origin = UnknownOrigin::Variable(name.clone());
+                builder.push(WordPiece::Unknown { origin, is_many: true });
+            }
             Some(VariableValue::Text(text)) if state.has_default_separators() => {
                 builder.split(&text, text.contains('[') && may_close(rest));
             }
@@ -278,6 +282,16 @@ impl Follower<'_> {
 fn special_number(name: &str, operation: &ParameterOperation) -> Option<VariableValue> {
     let is_number = matches!(name, "#" | "?" | "$") && matches!(operation, ParameterOperation::Value);
     is_number.then_some(VariableValue::Number)
+}
+
+/// Returns `true` for the characters that `IFS` holds by default.
+fn is_blank(character: char) -> bool {
+    matches!(character, ' ' | '\t' | '\n')
+}
+
+/// Returns `true` if parts hold a `$` without quotes that begins no expansion, as in `$%`.
+fn has_lone_dollar(parts: &[WordPart]) -> bool {
+    parts.iter().any(|part| matches!(part, WordPart::Literal(text) if text.contains('$')))
 }
 
 /// Returns `true` if parts may hold the `]` that ends a pattern.

@@ -110,6 +110,7 @@ fn words_are_decoded() {
         ("p $1 \"$@\" $# $? \"${#x}\"", &["p ‹$1…› ‹$@…› ‹number› ‹number› ‹number›"]),
         ("p ${HOME:-x} ${y:-x} ${y+x} \"${y%.c}\"", &["p /home/agent ‹$y…› ‹$y…› ‹$y›"]),
         ("p $ $% a$ \"$\" '$'", &["p $ $% a$ $ $"]),
+        ("X='a b'; p $X$% $%$X $X\\$ \"$X$%\"", &["X=a b", "p ‹$X…›$% $%a b a b$ a b$%"]),
         ("p a#b # c", &["p a#b"]),
         ("$X p", &["‹$X…› p"]),
         ("p $((1 + 2))", &["p ‹number›"]),

@@ -120,6 +120,9 @@ pub enum FindingKind {
         /// Line of the checkpoint.
         line: u64,
     },
+    /// The log ends before its key.
+    #[error("the log ends before its key: it was cut back, or put back from a copy")]
+    CutBack,
     /// The log was written by a newer ccm.
     #[error("it was written by a newer ccm (format {found})")]
     Newer {

@@ -18,9 +18,9 @@ use crate::segment;
 use crate::tail::{Tail, TailError, Torn};
 
 /// File with the key of the next seal.
-const KEY: &str = "key";
+pub(crate) const KEY: &str = "key";
 /// File with the key that takes its place after the seal.
-const NEXT_KEY: &str = "key.next";
+pub(crate) const NEXT_KEY: &str = "key.next";
 /// File whose lock writers take.
 const LOCK: &str = "lock";
 /// Size at which the log goes on in a new file.
@@ -464,7 +464,7 @@ fn write_key(directory: &Directory, name: &str, key: &SealKey) -> Result<(), Aud
     written.map_err(failed(directory, name, "written"))
 }
 
-fn read_key(directory: &Directory, name: &str) -> Result<SealKey, AuditError> {
+pub(crate) fn read_key(directory: &Directory, name: &str) -> Result<SealKey, AuditError> {
     /// Larger than any key.
     const LIMIT: u64 = 16 << 10;
     let bytes = directory.read_end(name, LIMIT).map_err(failed(directory, name, "read"))?;

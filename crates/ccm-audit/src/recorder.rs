@@ -303,7 +303,7 @@ impl AuditRecorder {
         if text.len() <= MAX_TEXT {
             return text.into_owned();
         }
-        let cut = text.floor_char_boundary(MAX_TEXT);
+        let cut = (0..=MAX_TEXT).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default();
         format!("{}… ({} bytes in all)", &text[..cut], text.len())
     }
 

@@ -10,6 +10,7 @@ use crate::error::AuditError;
 use crate::findings::{AuditFinding, FindingKind};
 use crate::key::PublicKey;
 use crate::line::{Line, LinePosition, hash};
+use crate::log::{KEY, NEXT_KEY, read_key};
 use crate::reading::{RawLine, for_each_line, segment_numbers};
 use crate::seal::Seal;
 use crate::segment;
@@ -51,8 +52,34 @@ impl LogVerification {
     }
 }
 
-/// Verifies a log from its first to its last line, in constant memory.
+/// Verifies a log from its first to its last line, in constant memory. If the directory holds the key of the next seal,
+/// the key has to fit the end of the log.
 pub fn verify(directory: &Directory, trust: &Trust) -> Result<LogVerification, AuditError> {
+    /// A run may seal the log between the reading of its end and that of the key.
+    const ATTEMPTS: usize = 3;
+    let mut verification = verify_lines(directory, trust)?;
+    for _ in 1..ATTEMPTS {
+        if !ends_before_key(directory, verification.end.as_ref()) {
+            return Ok(verification);
+        }
+        verification = verify_lines(directory, trust)?;
+    }
+    if ends_before_key(directory, verification.end.as_ref()) {
+        let (file, row) = (KEY.to_owned(), 1);
+        verification.findings.push(AuditFinding { file, row, kind: FindingKind::CutBack });
+    }
+    Ok(verification)
+}
+
+/// Returns `true` if the key of the next seal is not that which the log ends with.
+fn ends_before_key(directory: &Directory, end: Option<&Checkpoint>) -> bool {
+    let Some(end) = end else { return false };
+    let public = |name| read_key(directory, name).ok().map(|key| key.public().to_string());
+    let is_next = |key: &String| *key == end.next;
+    public(KEY).is_some_and(|key| !is_next(&key) && !public(NEXT_KEY).is_some_and(|next| is_next(&next)))
+}
+
+fn verify_lines(directory: &Directory, trust: &Trust) -> Result<LogVerification, AuditError> {
     let failed =
         |name: &str, source| AuditError::File { path: directory.path().join(name), verb: "read", source };
     let segments = segment_numbers(directory)?;

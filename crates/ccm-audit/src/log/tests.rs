@@ -165,8 +165,7 @@ fn lines_that_were_removed_repeated_or_exchanged_are_noticed() {
         let mut removed = lines.clone();
         removed.remove(first);
         place.write(&removed.concat());
-        let is_cut = first + 1 == lines.len();
-        assert_eq!(place.verify(&Trust::default()).is_intact(), is_cut, "without line {first}");
+        assert!(!place.verify(&Trust::default()).is_intact(), "without line {first}");
         let mut repeated = lines.clone();
         repeated.insert(first, lines[first]);
         place.write(&repeated.concat());

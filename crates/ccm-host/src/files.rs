@@ -19,6 +19,7 @@ mod remove;
 mod resolve;
 mod system;
 mod tree;
+mod user_file;
 mod version;
 mod walk;
 mod write;
@@ -43,6 +44,7 @@ pub(crate) use remove::empty as empty_directory;
 pub(crate) use resolve::is_mount_point;
 pub(crate) use resolve::{ResolvedPath, as_io as resolution_error, canonical};
 pub use system::SystemFiles;
+pub use user_file::{UserFile, UserFileContent};
 pub use walk::walk_order;
 #[cfg(feature = "archive")]
 pub(crate) use write::temp_name;
@@ -147,6 +149,19 @@ pub trait Files {
     fn has_content(&self, path: &Path, size: u64, content: NewContent<'_>) -> Result<bool, FileError> {
         let _ = (path, size, content);
         Ok(false)
+    }
+
+    /// Reads a file of at most `limit` bytes in the home directory of a user; `None` if it does not exist.
+    fn read_user_file(&self, file: UserFile<'_>, limit: u64) -> Result<Option<UserFileContent>, FileError> {
+        let _ = limit;
+        Err(user_file::unsupported(file))
+    }
+
+    /// Replaces a file in the home directory of a user in one step. The new file belongs to the user, who alone can
+    /// read it. A missing directory is made for the user alone.
+    fn write_user_file(&self, file: UserFile<'_>, content: &[u8]) -> Result<(), FileError> {
+        let _ = content;
+        Err(user_file::unsupported(file))
     }
 
     /// Finds a mount point that prevents [`Files::write`] or [`Files::remove`]: the path itself, or with

@@ -8,7 +8,7 @@ use ccm_model::FileVersion;
 
 use super::{
     BackupName, FileAttributes, FileError, Files, InspectOptions, NewContent, NewFile, PathInfo, ReadContent,
-    TreeEntry, TreeSize, WalkStep,
+    TreeEntry, TreeSize, UserFile, UserFileContent, WalkStep,
 };
 
 /// Change of a file, as a [`FilesMiddleware`] sees it.
@@ -121,6 +121,15 @@ impl<T: FilesMiddleware> Files for T {
 
     fn has_content(&self, path: &Path, size: u64, content: NewContent<'_>) -> Result<bool, FileError> {
         self.inner().has_content(path, size, content)
+    }
+
+    fn read_user_file(&self, file: UserFile<'_>, limit: u64) -> Result<Option<UserFileContent>, FileError> {
+        self.inner().read_user_file(file, limit)
+    }
+
+    fn write_user_file(&self, file: UserFile<'_>, content: &[u8]) -> Result<(), FileError> {
+        self.before_change(&file.path(), FileChange::Write)?;
+        self.inner().write_user_file(file, content)
     }
 
     fn blocking_mount(&self, path: &Path, below: bool) -> Result<Option<PathBuf>, FileError> {

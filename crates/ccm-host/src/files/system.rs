@@ -12,8 +12,8 @@ use super::content::{self, Readable};
 use super::labels::FileLabels;
 use super::{
     BackupName, FileAttributes, FileError, Files, InspectOptions, NewContent, NewFile, PathInfo, ReadContent,
-    TreeEntry, TreeSize, WalkStep, attributes, backup, directory, inspect, is_absence, link, names, remove,
-    resolve, tree, version, walk, write,
+    TreeEntry, TreeSize, UserFile, UserFileContent, WalkStep, attributes, backup, directory, inspect,
+    is_absence, link, names, remove, resolve, tree, user_file, version, walk, write,
 };
 use crate::account::AccountDatabases;
 use crate::command::Cancellation;
@@ -148,6 +148,14 @@ impl Files for SystemFiles {
                 content::is_copy(file, other, size, &self.cancellation)
             }
         }
+    }
+
+    fn read_user_file(&self, file: UserFile<'_>, limit: u64) -> Result<Option<UserFileContent>, FileError> {
+        user_file::read(file, limit)
+    }
+
+    fn write_user_file(&self, file: UserFile<'_>, content: &[u8]) -> Result<(), FileError> {
+        user_file::write(file, content, &self.labels)
     }
 
     fn blocking_mount(&self, path: &Path, below: bool) -> Result<Option<PathBuf>, FileError> {

@@ -408,6 +408,23 @@ impl Context<'_> {
         below.collect()
     }
 
+    /// Returns the keys of the claims of a kind that other resources of the catalog have. Resources that are not
+    /// managed on this machine, or that are to be absent, are left out.
+    pub fn claimed_keys(&self, kind: ClaimKind) -> Vec<String> {
+        let run = self.step.host.run();
+        let own = self.step.index;
+        let is_managed = |index: &ResourceIndex| {
+            let resource = run.catalog.resource(*index);
+            let is_absent = resource.ensure.as_ref().is_some_and(|ensure| ensure.value == "absent");
+            *index != own && !is_absent && !matches!(resource.control, Control::NotManaged { .. })
+        };
+        let claims = run.catalog.indices().filter(is_managed).flat_map(|index| {
+            let resource = run.catalog.resource(index);
+            run.resource_type(resource).map(|found| found.claims(resource)).unwrap_or_default()
+        });
+        claims.filter(|claim| claim.kind == kind).map(|claim| claim.key.into_owned()).collect()
+    }
+
     /// Returns state that all resources of a type share, such as a database of packages. The state is read
     /// once, and again after any execution. Each type `T` has one value.
     pub async fn state_cache<T: Any, E>(&self, read: impl AsyncFnOnce() -> Result<T, E>) -> Result<Rc<T>, E> {

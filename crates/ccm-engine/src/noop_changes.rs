@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 use ccm_graph::Graph;
 use ccm_model::{Claim, ClaimKind, MissingPrerequisite, PathKind, ResourceIndex};
 
+/// Claims that may provide a user or a group, by name or in digits.
+const PRINCIPALS: [ClaimKind; 4] = [ClaimKind::User, ClaimKind::Group, ClaimKind::UserId, ClaimKind::GroupId];
+
 /// The changes so far, in the order of the walk.
 #[derive(Default)]
 pub(crate) struct NoopChanges {
@@ -78,15 +81,18 @@ impl NoopChanges {
         is_never_made: bool,
         graph: &Graph,
     ) -> Option<NearestChange> {
-        let key = match missing {
-            MissingPrerequisite::Principal(name) => (ClaimKind::User, name.clone()),
+        let (kinds, key): (&[ClaimKind], _) = match missing {
+            MissingPrerequisite::Principal(name) => (&PRINCIPALS, name.clone()),
             MissingPrerequisite::Program(name) | MissingPrerequisite::Unit(name) => {
-                (ClaimKind::Path, name.clone())
+                (&[ClaimKind::Path], name.clone())
             }
-            MissingPrerequisite::Path(path) => (ClaimKind::Path, path.to_string_lossy().into_owned()),
+            MissingPrerequisite::Path(path) => (&[ClaimKind::Path], path.to_string_lossy().into_owned()),
         };
         let indexes = &self.indexes[..=usize::from(is_never_made)];
-        let claimed = indexes.iter().filter_map(|index| index.claimed.get(&key).copied()).max();
+        let keys = kinds.iter().map(|kind| (*kind, key.clone()));
+        let claimed = keys
+            .flat_map(|key| indexes.iter().filter_map(move |index| index.claimed.get(&key).copied()))
+            .max();
         let required = || indexes.iter().filter_map(|index| index.nearest_required(of, graph)).max();
         let related = claimed.or_else(required);
         let arbitrary = || indexes.iter().filter_map(|index| index.arbitrary).max();

@@ -29,6 +29,14 @@ pub enum ClaimKind {
     Package,
     /// A user of the system.
     User,
+    /// A group of the system.
+    Group,
+    /// The number of a user, in digits.
+    UserId,
+    /// The number of a group, in digits.
+    GroupId,
+    /// A public key that may log in as a user: name of the user, type of the key, and the key, with blanks between.
+    AuthorizedKey,
     /// A line of a file: its path and its text.
     Line,
     /// A setting of a file: its path, section and key.
@@ -91,6 +99,10 @@ impl fmt::Display for ClaimKind {
             Self::Unit => "unit",
             Self::Package => "package",
             Self::User => "user",
+            Self::Group => "group",
+            Self::UserId => "user ID",
+            Self::GroupId => "group ID",
+            Self::AuthorizedKey => "authorized key",
             Self::Line => "line",
             Self::Setting => "setting",
         })

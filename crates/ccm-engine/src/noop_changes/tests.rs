@@ -26,7 +26,11 @@ fn linear_search(
     let is_provided = |claim: &Claim<'_>| {
         let path = Path::new(&*claim.key);
         match (missing, claim.kind, claim.desired) {
-            (MissingPrerequisite::Principal(name), ClaimKind::User, _) => *name == claim.key,
+            (
+                MissingPrerequisite::Principal(name),
+                ClaimKind::User | ClaimKind::Group | ClaimKind::UserId | ClaimKind::GroupId,
+                _,
+            ) => *name == claim.key,
             (MissingPrerequisite::Path(missing), ClaimKind::Path, PathKind::Nothing) => {
                 path.starts_with(missing)
             }
@@ -64,7 +68,7 @@ fn any_missing() -> impl Strategy<Value = MissingPrerequisite> {
 fn any_change() -> impl Strategy<Value = ChangeParts> {
     let kinds = [PathKind::Directory, PathKind::Nothing, PathKind::Other];
     let paths = PATHS.iter().flat_map(|path| kinds.map(|kind| Claim::path(*path, kind)));
-    let others = [ClaimKind::User, ClaimKind::Unit].into_iter();
+    let others = [ClaimKind::User, ClaimKind::Group, ClaimKind::Unit].into_iter();
     let others = others.flat_map(|kind| ["u", "web.service"].map(|key| Claim::exclusive(kind, key)));
     (any::<bool>(), prop::bool::weighted(0.2), subsequence(paths.chain(others).collect::<Vec<_>>(), 0..=2))
 }

@@ -137,7 +137,11 @@ fn effect(claim: &ccm_model::Claim<'_>) -> Option<Effect> {
         ClaimKind::Path => effect(EffectKind::Write),
         ClaimKind::Unit => effect(EffectKind::Service),
         ClaimKind::Package => effect(EffectKind::Package),
-        ClaimKind::User => effect(EffectKind::Account),
+        ClaimKind::User | ClaimKind::Group => effect(EffectKind::Account),
+        ClaimKind::AuthorizedKey => {
+            let user = key.split_once(' ').map_or(&*key, |(user, _)| user);
+            Some(Effect::new(EffectKind::Account, Some(user.to_owned())))
+        }
         // The file has a claim of its own.
         _ => None,
     }

@@ -35,6 +35,12 @@ pub enum CheckpointError {
 }
 
 impl Checkpoint {
+    /// Returns the line that [`Self::parse_lines`] reads, without its end.
+    pub fn to_line(&self) -> String {
+        // Texts and numbers can always be written.
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
     /// Reads checkpoints: one a line, as `ccm audit checkpoint` prints and forwarding writes them.
     pub fn parse_lines(text: &str) -> Result<Vec<Self>, CheckpointError> {
         let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());

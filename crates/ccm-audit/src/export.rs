@@ -56,7 +56,7 @@ pub fn export(directory: &Directory, target: &Directory) -> Result<LogVerificati
     write(target, KEY, &key).map_err(|error| written(KEY, error))?;
     let verification = verify(target, &Trust::default())?;
     if let Some(end) = &verification.end {
-        let line = format!("{}\n", serde_json::to_string(end).unwrap_or_default());
+        let line = format!("{}\n", end.to_line());
         write(target, CHECKPOINT, &line).map_err(|error| written(CHECKPOINT, error))?;
     }
     target.sync().map_err(|error| written("", error))?;

@@ -130,7 +130,7 @@ impl AuditRecorder {
 
 impl SealReceiver {
     async fn take(&self, seal: &Checkpoint, doors: ForwardDoors<'_>) -> Result<(), String> {
-        let line = serde_json::to_string(seal).unwrap_or_default();
+        let line = seal.to_line();
         match self {
             Self::Journal => {
                 let (number, last) = (seal.seals.to_string(), seal.line.to_string());

@@ -1,8 +1,10 @@
 //! Verification of a whole log.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use ccm_host::state::Directory;
+use ccm_model::parse_timestamp;
 
 use crate::checkpoint::Checkpoint;
 use crate::entry::{AuditEntry, FORMAT};
@@ -121,6 +123,15 @@ struct LogChain<'t> {
     checkpoints: BTreeMap<u64, Vec<&'t Checkpoint>>,
 }
 
+/// Returns `true` if the clock was set back. Programs that write side by side look at it before they have their turn.
+fn is_set_back(before: &str, now: &str) -> bool {
+    const TURN: Duration = Duration::from_secs(5);
+    match (parse_timestamp(before), parse_timestamp(now)) {
+        (Some(before), Some(now)) => before.duration_since(now).is_ok_and(|back| back > TURN),
+        _ => true,
+    }
+}
+
 /// First line of a log whose first files were retired.
 struct FirstKept {
     segment: u32,
@@ -176,7 +187,7 @@ impl<'t> LogChain<'t> {
         let Ok(line) = Line::decode(bytes) else { return self.find(FindingKind::NotALine) };
         self.result.lines += 1;
         let before = self.check_place(&line);
-        if line.boot == self.boot && line.time < self.time {
+        if line.boot == self.boot && line.time < self.time && is_set_back(&self.time, &line.time) {
             self.find(FindingKind::ClockBack { from: self.time.clone(), to: line.time.clone() });
         }
         self.unsealed += 1;

@@ -10,6 +10,7 @@ use ccm_host::{RunnerError, remove_private_leftovers};
 use ccm_model::StopCause;
 use ccm_report::RunStore;
 
+use crate::audit::{AuditProblem, RunAudit};
 use crate::doors::Commands;
 use crate::ledger::NameMissing;
 use crate::manifest::LoadedManifest;
@@ -32,6 +33,9 @@ pub enum BeginError {
     /// The policy can't be used.
     #[error(transparent)]
     Policy(#[from] Arc<PolicyError>),
+    /// The policy requires a record in the audit log, and there can be none.
+    #[error("the policy requires a record in the audit log")]
+    Audit(#[source] AuditProblem),
     /// Commands can't be run.
     #[error(transparent)]
     Runner(#[from] RunnerError),
@@ -64,7 +68,9 @@ impl LoadedManifest<'_> {
     pub async fn begin(&self, mode: RunMode, options: RunOptions) -> Result<ActiveRun<'_>, BeginError> {
         let selection = NamedResources::of_each(&[self], &options)?.pop().unwrap_or_default();
         let shared = SharedState::open(self.session, self.input.full_name(), mode, &options).await?;
-        shared.begin(self, selection, options, None)
+        let mut run = shared.begin(self, selection, options, None)?;
+        run.begin_audit().map_err(BeginError::Audit)?;
+        Ok(run)
     }
 }
 
@@ -94,6 +100,12 @@ impl Session {
                 Err(error) => failures.push(BeginFailure { position, error }),
             }
         }
+        if failures.is_empty()
+            && let Some(first) = runs.first_mut()
+        {
+            // The other runs may never begin.
+            first.begin_audit().map_err(|problem| of_all(BeginError::Audit(problem)))?;
+        }
         if failures.is_empty() { Ok(runs) } else { Err(failures) }
     }
 }
@@ -106,6 +118,7 @@ struct SharedState<'m> {
     state_path: Option<PathBuf>,
     state: Option<Rc<Directory>>,
     lock: Option<Rc<Lock>>,
+    audit: Option<Rc<RunAudit>>,
 }
 
 impl<'m> SharedState<'m> {
@@ -115,7 +128,8 @@ impl<'m> SharedState<'m> {
         mode: RunMode,
         options: &RunOptions,
     ) -> Result<Self, BeginError> {
-        session.policy_of_run()?;
+        let policy = session.policy_of_run()?;
+        let audit = RunAudit::open(session, policy, mode == RunMode::Plan).map_err(BeginError::Audit)?;
         let doors = &session.doors;
         let commands = doors.commands(&session.secrets, session.launcher.as_deref())?;
         // A plan only needs the path of the state directory.
@@ -137,7 +151,7 @@ impl<'m> SharedState<'m> {
                 cause = options.canceller.stopped() => return Err(BeginError::Cancelled(cause)),
             }));
         }
-        Ok(Self { session, mode, commands, state_path, state, lock })
+        Ok(Self { session, mode, commands, state_path, state, lock, audit })
     }
 
     /// Begins a run. `earlier` is the id of the run before it, if that is not recorded yet.
@@ -148,7 +162,7 @@ impl<'m> SharedState<'m> {
         options: RunOptions,
         earlier: Option<String>,
     ) -> Result<ActiveRun<'m>, BeginError> {
-        let Self { session, mode, commands, state_path, state, lock } = self;
+        let Self { session, mode, commands, state_path, state, lock, audit } = self;
         let doors = &session.doors;
         let earlier = earlier.or_else(|| RunStore::newest(state.as_deref()?));
         let record = RunRecord::new(manifest.input.full_name(), earlier, &*doors.clock);
@@ -164,6 +178,8 @@ impl<'m> SharedState<'m> {
             state_path: state_path.clone(),
             state: state.clone(),
             lock: lock.clone(),
+            audit: audit.clone(),
+            is_audited: false,
             ledger,
             record,
             selection,

@@ -142,6 +142,11 @@ impl OpenDoors {
         Self { doors, files, clock, machine, commands: OnceCell::new() }
     }
 
+    /// Returns the door to commands, if it was opened.
+    pub(crate) fn opened_commands(&self) -> Option<&dyn Commands> {
+        self.commands.get().map(|commands| &**commands)
+    }
+
     /// Returns the door to commands, which is opened on first use.
     pub(crate) fn commands(
         &self,

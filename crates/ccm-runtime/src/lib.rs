@@ -109,12 +109,19 @@
 //! is judged before the gate of the program is asked. [`Config::policy`] names another directory, and the module
 //! [`policy`] judges commands without a run.
 //!
+//! # The audit log
+//!
+//! A run records itself in the audit log of the machine, if there is one: when it begins and ends, each command before
+//! it starts, and each change. [`Config::audit`] names another place, and the module [`audit`] reads the log and
+//! records what is no run.
+//!
 //! # Resource types of a program's own
 //!
 //! [`Config::types`] takes resource types beside the built-in ones. The module [`resource_type`] has
 //! everything that a type needs, and a whole type as an example.
 
 mod advice;
+pub mod audit;
 mod backups;
 mod begin;
 mod canceller;
@@ -181,6 +188,7 @@ pub use ccm_report::{
 };
 
 pub use advice::{NextStep, StateAdvice};
+pub use audit::{AuditProblem, AuditSource};
 pub use backups::{Backup, BackupError, PruneOptions, Restored};
 pub use begin::{BeginError, BeginFailure};
 pub use canceller::Canceller;

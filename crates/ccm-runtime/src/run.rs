@@ -7,13 +7,14 @@ use std::pin::pin;
 use std::rc::Rc;
 use std::time::Duration;
 
-use ccm_engine::{Ledger, LedgerError};
+use ccm_engine::{Gate, Ledger, LedgerError};
 use ccm_host::state::{Directory, Lock};
 use ccm_host::{Files, FollowingExecutor, Host, LastLine, LocalExecutor};
 use ccm_model::{Event, ResourceId, RunSummary};
 use ccm_report::{Recorded, RunIdentity, StoreError};
 use tracing::{Instrument as _, debug_span};
 
+use crate::audit::{AuditGate, AuditProblem, AuditedExecutor, RunAudit, VerdictSlot};
 use crate::begin::BeginError;
 use crate::canceller::Canceller;
 use crate::containers::RunExecutor;
@@ -92,6 +93,9 @@ pub struct ActiveRun<'m> {
     pub(crate) state_path: Option<PathBuf>,
     pub(crate) state: Option<Rc<Directory>>,
     pub(crate) lock: Option<Rc<Lock>>,
+    pub(crate) audit: Option<Rc<RunAudit>>,
+    /// The beginning of the run is in the audit log, and its end is not.
+    pub(crate) is_audited: bool,
     pub(crate) ledger: Option<Ledger>,
     pub(crate) record: RunRecord,
     pub(crate) selection: NamedResources,
@@ -141,7 +145,7 @@ impl LoadedManifest<'_> {
     ) -> Result<RunReport, BeginError> {
         let mut run = self.begin(mode, options).await?;
         let summary = run.apply(sink).await;
-        let record = run.end(&summary, ExitCode::of(&summary, false));
+        let record = run.end(&summary, ExitCode::of(&summary, false)).await;
         Ok(RunReport { identity: run.identity().clone(), summary, record })
     }
 }
@@ -167,7 +171,22 @@ impl ActiveRun<'_> {
     /// Records and applies the manifest, and returns the summary.
     pub async fn apply(&mut self, sink: &mut dyn Sink) -> RunSummary {
         self.record.begin(self.state.as_deref(), self.options.keep_runs);
+        // If a record is required, an error keeps everything from being started.
+        let _recorded = self.begin_audit();
         self.apply_as(self.manifest, sink).await
+    }
+
+    /// Records the beginning of the run in the audit log, unless that was done.
+    pub(crate) fn begin_audit(&mut self) -> Result<(), AuditProblem> {
+        self.begin_audit_of(self.manifest)
+    }
+
+    fn begin_audit_of(&mut self, manifest: &LoadedManifest<'_>) -> Result<(), AuditProblem> {
+        let Some(audit) = self.audit.as_ref().filter(|_| !self.is_audited) else { return Ok(()) };
+        self.is_audited = true;
+        let identity = self.record.identity();
+        let text = &manifest.input.request().text;
+        audit.begin_run((&identity.run_id, &identity.manifest), text, self.mode == RunMode::Plan)
     }
 
     /// Applies the manifest of the run, or a copy that was read again.
@@ -177,7 +196,18 @@ impl ActiveRun<'_> {
         sink: &mut dyn Sink,
     ) -> RunSummary {
         let Self {
-            mode, options, commands, files, state_path, state, ledger, record, selection, lock, ..
+            mode,
+            options,
+            commands,
+            files,
+            state_path,
+            state,
+            ledger,
+            record,
+            selection,
+            lock,
+            audit,
+            ..
         } = self;
         let session = manifest.session;
         let identity = record.identity().clone();
@@ -186,7 +216,11 @@ impl ActiveRun<'_> {
         let local = LocalExecutor::new(*commands, *commands, &**files);
         // The policy was read before the run began.
         let policy = session.policy().ok().flatten();
-        let policy_gate = policy.map(|checked| PolicyGate::new(session, &checked.policy, *commands));
+        let verdicts = VerdictSlot::default();
+        let policy_gate =
+            policy.map(|checked| PolicyGate::new(session, &checked.policy, *commands, &verdicts));
+        let gate: &dyn Gate = policy_gate.as_ref().map_or(&*session.gate, |gate| gate);
+        let audit_gate = audit.as_deref().map(|audit| AuditGate { gate, audit, verdicts: &verdicts });
         let cancellation = options.canceller.cancellation();
         let executor =
             RunExecutor::new(&local, *commands, session, cancellation, &identity, state.as_deref());
@@ -194,11 +228,13 @@ impl ActiveRun<'_> {
             .last_line
             .clone()
             .map(|last_line| FollowingExecutor { executor: executor.executor(), last_line });
+        let followed = following.as_ref().map_or(executor.executor(), |following| following);
+        let audited = audit.as_deref().map(|audit| AuditedExecutor { executor: followed, audit });
         let run = ccm_engine::Run {
             catalog: &manifest.catalog,
             types: &session.types.iter().map(|found| *found as _).collect::<Vec<_>>(),
             host: Host {
-                executor: following.as_ref().map_or(executor.executor(), |following| following),
+                executor: audited.as_ref().map_or(followed, |audited| audited),
                 system: *commands,
                 files: &**files,
                 clock: &*session.doors.clock,
@@ -214,7 +250,7 @@ impl ActiveRun<'_> {
             describe_unchanged: options.describe_unchanged,
             only: selection.only.as_deref(),
             skip: &selection.skip,
-            gate: policy_gate.as_ref().map_or(&*session.gate, |gate| gate),
+            gate: audit_gate.as_ref().map_or(gate, |gate| gate),
             ledger: ledger.as_ref(),
         };
         let reported = Reported { lines: options.json_lines, diffs: options.diff };
@@ -230,6 +266,9 @@ impl ActiveRun<'_> {
                 Event::ResourceStarted(started) => *current.borrow_mut() = Some(started.id.clone()),
                 Event::ResourceFinished(_) => *current.borrow_mut() = None,
                 _ => {}
+            }
+            if let (Some(audit), Event::ResourceFinished(transaction)) = (audit.as_deref(), &event) {
+                audit.resource(transaction);
             }
             let line = record.accept(&mut event, reported);
             sink.borrow_mut().accept(Emitted { event, line });
@@ -266,8 +305,16 @@ impl ActiveRun<'_> {
     }
 
     /// Ends the record with the exit code of the run. An ended record stays unchanged.
-    pub fn end(&mut self, summary: &RunSummary, code: ExitCode) -> RecordEnd {
+    pub async fn end(&mut self, summary: &RunSummary, code: ExitCode) -> RecordEnd {
         let mut code = if self.record.failed() { code.and_failed() } else { code };
+        if let Some(audit) = self.audit.as_deref().filter(|_| self.is_audited) {
+            self.is_audited = false;
+            audit.end_run(summary, code);
+            audit.forward(self.commands).await;
+            if audit.is_incomplete() {
+                code = code.and_failed();
+            }
+        }
         let Some(Recorded { record, not_removed }) = self.record.end(summary, code.number()) else {
             return RecordEnd { code, is_recorded: false, error: None, not_removed: Vec::new() };
         };
@@ -283,6 +330,8 @@ impl ActiveRun<'_> {
     pub(crate) fn begin_verification(&mut self, again: &LoadedManifest<'_>) -> Result<(), LedgerError> {
         self.record.begin_verification(&*again.session.doors.clock);
         self.record.begin(self.state.as_deref(), self.options.keep_runs);
+        // If a record is required, an error keeps everything from being started.
+        let _recorded = self.begin_audit_of(again);
         let identity = self.record.identity();
         self.ledger = again.ledger(identity, self.state.as_deref(), self.state_path.as_deref())?;
         Ok(())

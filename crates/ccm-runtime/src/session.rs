@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use ccm_audit::ForwardFailure;
 use ccm_engine::{Gate, LedgerDamage, LedgerError, OpenGate, ResourceType};
 use ccm_host::state::{StateError, default_state_directory};
 use ccm_host::{ConfigurationError, absolute};
@@ -13,6 +14,7 @@ use ccm_model::{Diagnostic, SourceMap};
 use ccm_properties::TypeSpec;
 use ccm_redaction::Secrets;
 
+use crate::audit::{AuditProblem, AuditSource};
 use crate::doors::{Doors, OpenDoors, SystemDoors};
 use crate::findings::{Findings, ManifestErrors};
 use crate::policy::{CheckedPolicy, PolicyError, PolicySource};
@@ -37,6 +39,8 @@ pub struct Config {
     pub gate: Box<dyn Gate + Send>,
     /// Policy of the operator, which judges commands and changes before the gate.
     pub policy: PolicySource,
+    /// Place of the audit log. A log that exists there is used.
+    pub audit: AuditSource,
 }
 
 impl Default for Config {
@@ -49,6 +53,7 @@ impl Default for Config {
             doors: Box::new(SystemDoors),
             gate: Box::new(OpenGate),
             policy: PolicySource::default(),
+            audit: AuditSource::default(),
         }
     }
 }
@@ -82,6 +87,10 @@ pub enum Notice<'a> {
     ContainerProblem(&'a str),
     /// A container that is kept at the end of a run.
     Container(&'a str),
+    /// Something that could not be recorded in the audit log. The run goes on, unless its policy requires a record.
+    Audit(&'a AuditProblem),
+    /// A seal of the audit log that could not be handed on. It is tried again with the next one.
+    SealNotForwarded(&'a ForwardFailure),
     /// Verdict of a policy that only reports: a run goes on in spite of it.
     Policy {
         /// Type and name of the resource.
@@ -114,6 +123,7 @@ pub struct Session {
     pub(crate) launcher: Option<PathBuf>,
     pub(crate) gate: Box<dyn Gate + Send>,
     pub(crate) policy_source: PolicySource,
+    pub(crate) audit_source: AuditSource,
     pub(crate) policy: OnceCell<Result<Option<CheckedPolicy>, Arc<PolicyError>>>,
     pub(crate) notices: Notices,
     state_directory: Option<PathBuf>,
@@ -122,7 +132,7 @@ pub struct Session {
 impl Session {
     /// Opens a session. Nothing is read or written yet.
     pub fn open(config: Config) -> Self {
-        let Config { secrets, state_directory, launcher, types, doors, gate, policy } = config;
+        let Config { secrets, state_directory, launcher, types, doors, gate, policy, audit } = config;
         let mut known = ccm_resources::types();
         known.retain(|found| !types.iter().any(|own| own.name() == found.name()));
         known.extend(types);
@@ -133,6 +143,7 @@ impl Session {
             launcher,
             gate,
             policy_source: policy,
+            audit_source: audit,
             policy: OnceCell::new(),
             notices: Rc::new(|_| {}),
             state_directory,

@@ -86,7 +86,7 @@ impl ActiveRun<'_> {
         let input = session.read_again(input)?;
         let manifest = session.load(&input)?;
         self.select_again(&manifest)?;
-        let first = self.end(first, code);
+        let first = self.end(first, code).await;
         if let Err(source) = self.begin_verification(&manifest) {
             return Err(VerificationError::Ledger { source, first: Box::new(first) });
         }

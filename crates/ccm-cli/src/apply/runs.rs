@@ -89,7 +89,7 @@ impl ApplyContext {
                 }
             }
             if let Some(EndedRun { position, summary, code }) = last.take() {
-                total.code = total.code.and(end_record(console, &mut runs[position], &summary, code));
+                total.code = total.code.and(end_record(console, &mut runs[position], &summary, code).await);
             }
             let run = &mut runs[position];
             let name = run.manifest().input().full_name().to_owned();
@@ -124,7 +124,7 @@ impl ApplyContext {
             if is_read.is_none() {
                 // The machine is changed. Neither its records nor other runs wait for a person to go on reading.
                 if let Some(EndedRun { position, summary, .. }) = last.take() {
-                    code = end_record(console, &mut runs[position], &summary, code);
+                    code = end_record(console, &mut runs[position], &summary, code).await;
                 }
                 runs.clear();
             }
@@ -147,7 +147,7 @@ impl ApplyContext {
         let code = ended.map_or(code, |ended| ended.finish(console, output.result(), code));
         total.code = total.code.and(match last {
             Some(EndedRun { position, summary, .. }) => {
-                end_record(console, &mut runs[position], &summary, code)
+                end_record(console, &mut runs[position], &summary, code).await
             }
             None => code,
         });
@@ -211,8 +211,13 @@ impl Sink for ListenerSink<'_> {
 }
 
 /// Ends the record of a run, and returns the exit code.
-fn end_record(console: &Console, run: &mut ActiveRun<'_>, summary: &RunSummary, code: ExitCode) -> ExitCode {
-    let ended = run.end(summary, code);
+async fn end_record(
+    console: &Console,
+    run: &mut ActiveRun<'_>,
+    summary: &RunSummary,
+    code: ExitCode,
+) -> ExitCode {
+    let ended = run.end(summary, code).await;
     report_record_errors(console, &ended);
     ended.code
 }

@@ -15,7 +15,8 @@ use ccm_policy::{
 use ccm_shell::{ShellDialect, ShellSpan};
 
 use super::lookup::{MachineLookup, UnseenMachine};
-use super::reasons::refusal_text;
+use super::reasons::{recorded_verdict, refusal_text};
+use crate::audit::VerdictSlot;
 use crate::doors::Commands;
 use crate::input::GivenFacts;
 use crate::session::{Notice, Session};
@@ -25,6 +26,8 @@ pub(crate) struct PolicyGate<'s> {
     session: &'s Session,
     policy: &'s Policy,
     values: RunValues<'s>,
+    /// Receives each verdict for the audit log.
+    verdicts: &'s VerdictSlot,
     /// Names of the variables that every command has.
     base_variables: OnceCell<Vec<String>>,
 }
@@ -38,9 +41,14 @@ struct RunValues<'s> {
 }
 
 impl<'s> PolicyGate<'s> {
-    pub(crate) fn new(session: &'s Session, policy: &'s Policy, commands: &'s dyn Commands) -> Self {
+    pub(crate) fn new(
+        session: &'s Session,
+        policy: &'s Policy,
+        commands: &'s dyn Commands,
+        verdicts: &'s VerdictSlot,
+    ) -> Self {
         let values = RunValues { session, commands, user: OnceCell::new(), facts: OnceCell::new() };
-        Self { session, policy, values, base_variables: OnceCell::new() }
+        Self { session, policy, values, verdicts, base_variables: OnceCell::new() }
     }
 
     /// Returns the verdict for the engine. Under `guard: audit`, a refusal is only reported.
@@ -51,6 +59,7 @@ impl<'s> PolicyGate<'s> {
         analysis: &Analysis,
         is_sensitive: bool,
     ) -> GateVerdict {
+        self.verdicts.set(recorded_verdict(self.policy, decision, analysis, is_sensitive));
         if decision.verdict == PolicyVerdict::Allow {
             return GateVerdict::Allow;
         }

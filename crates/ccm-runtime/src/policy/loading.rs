@@ -109,13 +109,6 @@ impl Session {
                 "remove `signed: required`",
             ));
         }
-        if let Some(required) = checked.policy.audit().required.as_ref().filter(|required| required.value) {
-            errors.push(unsupported(
-                required.span,
-                "this version of ccm writes no audit log",
-                "remove `required: true` below `audit`",
-            ));
-        }
         if errors.is_empty() {
             return Ok(Some(checked));
         }

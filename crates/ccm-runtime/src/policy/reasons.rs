@@ -1,8 +1,9 @@
 //! Reasons of verdicts, as text.
 
+use ccm_audit::RecordedVerdict;
 use ccm_policy::{
-    AnalysedCommand, ApprovalNeed, ApproverSet, CauseKind, Denial, GuardClass, GuardMode, Policy,
-    PolicyDecision, PolicyVerdict, VerdictCause,
+    AnalysedCommand, Analysis, ApprovalNeed, ApproverSet, CauseKind, Denial, GuardClass, GuardMode, LiftedBy,
+    LiftedClass, Policy, PolicyDecision, PolicyVerdict, VerdictCause,
 };
 
 /// Maximum length of a command in a reason, in characters.
@@ -87,6 +88,34 @@ pub(crate) fn shown_command(command: &AnalysedCommand, is_sensitive: bool) -> St
     }
     let cut: String = shown.chars().take(MAX_SHOWN).collect();
     cut + "…"
+}
+
+/// Returns a decision as the audit log records it.
+pub(crate) fn recorded_verdict(
+    policy: &Policy,
+    decision: &PolicyDecision,
+    analysis: &Analysis,
+    is_sensitive: bool,
+) -> RecordedVerdict {
+    let verdict = match decision.verdict {
+        PolicyVerdict::Allow => "allow".to_owned(),
+        refused if decision.is_allowed() => format!("{}, only reported", refused.name()),
+        refused => refused.name().to_owned(),
+    };
+    let of_lifted = |lifted: &LiftedClass| {
+        let by = match lifted.by {
+            LiftedBy::Rule(rule) => policy.rule_label(rule),
+            LiftedBy::Pattern(pattern) => format!("pattern `{}`", policy.allow_patterns()[pattern].as_str()),
+        };
+        format!("{by} allows {}", lifted.class)
+    };
+    let rule = decision.strictest().and_then(|at| {
+        let command = analysis.commands.get(at).filter(|_| !is_sensitive);
+        decision.commands[at].cause().map(|cause| cause_text(policy, cause, command))
+    });
+    let rule = rule.or_else(|| decision.commands.iter().flat_map(|one| &one.lifted).map(of_lifted).next());
+    let unreadable = || decision.unreadable.as_ref().map(|found| found.class.to_string());
+    RecordedVerdict { verdict, rule: rule.or_else(unreadable), approval: None }
 }
 
 /// Reason and advice of a decision that does not allow a command, or a change.

@@ -2,6 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "tests look at the machine themselves")]
 #![expect(clippy::expect_used, reason = "a test that can't be set up should fail loudly")]
 
+mod audit;
 mod cancellation;
 mod doors;
 mod example;
@@ -24,14 +25,18 @@ use std::path::{Path, PathBuf};
 
 use ccm_model::{Event, Outcome};
 use ccm_runtime::{
-    BeginError, Config, Emitted, GivenValues, Input, LoadedManifest, ManifestSource, RunMode, RunOptions,
-    RunReport, Session,
+    AuditSource, BeginError, Config, Emitted, GivenValues, Input, LoadedManifest, ManifestSource, RunMode,
+    RunOptions, RunReport, Session,
 };
 use ccm_testkit::Scratch;
 
 /// Returns the configuration of a session with its own state directory.
 fn config(scratch: &Scratch) -> Config {
-    Config { state_directory: Some(scratch.path().join("state")), ..Config::default() }
+    Config {
+        state_directory: Some(scratch.path().join("state")),
+        audit: AuditSource::Directory(scratch.path().join("audit")),
+        ..Config::default()
+    }
 }
 
 /// Opens a session with its own state directory.

@@ -20,7 +20,7 @@ fn verify(scratch: &Scratch, resources: &str) -> Result<(ExitCode, Vec<String>, 
         let verification = run.verify_idempotent(&summary, code, &mut ignore).await?;
         assert!(run.identity().run_id > first);
         assert!(verification.first.is_recorded);
-        let end = run.end(&verification.summary, verification.code);
+        let end = run.end(&verification.summary, verification.code).await;
         assert_eq!(session.history().expect("a history").runs().len(), 2);
         assert_eq!(verification.is_verified(), verification.is_idempotent());
         let names = verification.changed_again.iter().map(|changed| changed.id.to_string()).collect();

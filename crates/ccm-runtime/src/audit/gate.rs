@@ -1,0 +1,96 @@
+//! The gate that records what the gate behind it allows or refuses.
+
+use std::cell::RefCell;
+
+use ccm_audit::RecordedVerdict;
+use ccm_engine::{ChangeRequest, CommandRequest, Gate, Verdict};
+use ccm_host::{Local, Role};
+use ccm_model::Refusal;
+
+use super::RunAudit;
+
+/// Type whose changes are its commands, each with a line of its own.
+const COMMANDS_ONLY: &str = "exec";
+
+/// Verdict of the policy on what is being judged, between the gate of the policy and the record.
+#[derive(Debug, Default)]
+pub(crate) struct VerdictSlot(RefCell<Option<RecordedVerdict>>);
+
+impl VerdictSlot {
+    /// Keeps the verdict on the command or change that is being judged.
+    pub(crate) fn set(&self, verdict: RecordedVerdict) {
+        self.0.replace(Some(verdict));
+    }
+
+    fn take(&self) -> RecordedVerdict {
+        self.0.take().unwrap_or_else(RecordedVerdict::none)
+    }
+}
+
+/// Gate that records what the gate behind it allows or refuses. What can't be recorded is refused, if a record is
+/// required.
+pub(crate) struct AuditGate<'s> {
+    pub(crate) gate: &'s dyn Gate,
+    pub(crate) audit: &'s RunAudit,
+    pub(crate) verdicts: &'s VerdictSlot,
+}
+
+impl Gate for AuditGate<'_> {
+    fn before_command<'a>(&'a self, request: &'a CommandRequest<'a>) -> Local<'a, Verdict> {
+        Box::pin(async move {
+            let _of_another = self.verdicts.take();
+            let answer = self.gate.before_command(request).await;
+            let verdict = self.verdicts.take();
+            let resource = request.resource.id().to_string();
+            let role = role_name(request.command.role);
+            match &answer {
+                Verdict::Allow => {
+                    // The executor records the command when it starts it. Noop only judges some.
+                    self.audit.expect_command(resource, verdict, request.noop);
+                    answer
+                }
+                Verdict::Deny { .. } | Verdict::Wait { .. } if request.noop => answer,
+                Verdict::Deny { reason, .. } | Verdict::Wait { reason, .. } => {
+                    self.audit.refuse(role, &resource, request.command, (&verdict, reason));
+                    answer
+                }
+            }
+        })
+    }
+
+    fn before_change<'a>(&'a self, request: &'a ChangeRequest<'a>) -> Local<'a, Verdict> {
+        Box::pin(async move {
+            let _of_another = self.verdicts.take();
+            let answer = self.gate.before_change(request).await;
+            let verdict = self.verdicts.take();
+            if request.noop {
+                return answer;
+            }
+            let id = request.resource.id();
+            match &answer {
+                Verdict::Allow if &*id.type_name == COMMANDS_ONLY => answer,
+                Verdict::Allow => {
+                    let recorded = self.audit.change(&id.to_string(), &verdict);
+                    recorded.map_or_else(
+                        |Refusal { reason, hints, .. }| Verdict::Deny { reason, hints },
+                        |()| answer,
+                    )
+                }
+                Verdict::Deny { reason, .. } | Verdict::Wait { reason, .. } => {
+                    self.audit.refuse_change(&id.to_string(), (&verdict, reason));
+                    answer
+                }
+            }
+        })
+    }
+}
+
+pub(super) fn role_name(role: Role) -> &'static str {
+    match role {
+        Role::Command => "command",
+        Role::Guard => "guard",
+        Role::Check => "check",
+        Role::Tool => "tool",
+        Role::Query => "query",
+    }
+}

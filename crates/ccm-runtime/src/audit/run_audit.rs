@@ -1,0 +1,324 @@
+//! Recording of a run.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::rc::Rc;
+
+use ccm_audit::{
+    Actor, AuditRecorder, AuditedCommand, ForwardDoors, OpenError, RecordedVerdict, RunStart, SealReceiver,
+};
+use ccm_host::state::{Directory, StateError};
+use ccm_host::{Command, Finished, StartError, current_user, started_by};
+use ccm_model::{
+    Outcome, Refusal, RefusalKind, RunSummary, SourceId, SourceMap, Transaction, error_layers, sha256,
+};
+use ccm_policy::AuditReceiver;
+
+use super::gate::role_name;
+use crate::doors::{Commands, OpenDoors};
+use crate::exit::ExitCode;
+use crate::policy::CheckedPolicy;
+use crate::session::{Notice, Notices, Session};
+
+/// Reason why a run can't be recorded in the audit log.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AuditProblem {
+    /// The directory of the log can't be used.
+    #[error("the audit log can't be used")]
+    Directory(#[from] StateError),
+    /// The log can't be opened or written.
+    #[error(transparent)]
+    Log(#[from] OpenError),
+}
+
+/// Record of runs in the audit log. All runs of one call share it.
+pub(crate) struct RunAudit {
+    /// `None` if the log can't be opened.
+    recorder: RefCell<Option<AuditRecorder>>,
+    /// Nothing may run that is not recorded.
+    required: bool,
+    receivers: Vec<SealReceiver>,
+    /// SHA-256 over the files of the policy.
+    policy: Option<String>,
+    doors: Rc<OpenDoors>,
+    notices: Notices,
+    run: RefCell<String>,
+    /// Command that the gate allowed last.
+    expected: RefCell<Option<ExpectedCommand>>,
+    /// Intent of the command that runs.
+    open: RefCell<Option<String>>,
+    users: RefCell<BTreeMap<u32, Option<String>>>,
+    /// First error, after which nothing is allowed if a record is required.
+    error: RefCell<Option<String>>,
+    /// Something was not recorded.
+    incomplete: Cell<bool>,
+}
+
+/// Command that the gate has allowed.
+struct ExpectedCommand {
+    resource: String,
+    verdict: RecordedVerdict,
+    noop: bool,
+}
+
+impl ExpectedCommand {
+    /// Returns what is recorded of a command that no gate was asked about.
+    fn unknown() -> Self {
+        Self { resource: String::new(), verdict: RecordedVerdict::none(), noop: false }
+    }
+}
+
+impl fmt::Debug for RunAudit {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("RunAudit").field("required", &self.required).finish_non_exhaustive()
+    }
+}
+
+impl RunAudit {
+    /// Opens the log for runs under a policy. `None` if there is no log and none is required, and for plans that need
+    /// no record.
+    pub(crate) fn open(
+        session: &Session,
+        policy: Option<&CheckedPolicy>,
+        is_plan: bool,
+    ) -> Result<Option<Rc<Self>>, AuditProblem> {
+        let settings = policy.map(|checked| checked.policy.audit());
+        let required = settings.and_then(|audit| audit.required.as_ref()).is_some_and(|given| given.value);
+        if is_plan && !required {
+            return Ok(None);
+        }
+        let recorder = match open_recorder(session, required) {
+            Ok(None) => return Ok(None),
+            Ok(recorder) => recorder,
+            Err(problem) if required => return Err(problem),
+            Err(problem) => {
+                (session.notices)(&Notice::Audit(&problem));
+                None
+            }
+        };
+        Ok(Some(Rc::new(Self {
+            incomplete: Cell::new(recorder.is_none()),
+            recorder: RefCell::new(recorder),
+            required,
+            receivers: settings.map_or_else(Vec::new, |audit| audit.forward.iter().map(receiver).collect()),
+            policy: policy.map(|checked| policy_digest(checked.policy.texts())),
+            doors: Rc::clone(&session.doors),
+            notices: Rc::clone(&session.notices),
+            run: RefCell::default(),
+            expected: RefCell::default(),
+            open: RefCell::default(),
+            users: RefCell::default(),
+            error: RefCell::default(),
+        })))
+    }
+
+    /// Records that a run begins. The error is one of a required record.
+    pub(crate) fn begin_run(
+        &self,
+        (run, manifest): (&str, &str),
+        text: &str,
+        noop: bool,
+    ) -> Result<(), AuditProblem> {
+        self.run.replace(run.to_owned());
+        let by = Actor::from(started_by());
+        let policy = self.policy.clone();
+        let start = RunStart { run, manifest, sha256: sha256(text.as_bytes()), policy, noop, by };
+        let recorded = self.try_record(|recorder, now| recorder.begin_run(&start, now));
+        match recorded {
+            Err(error) if self.required => Err(error.into()),
+            Err(error) => {
+                (self.notices)(&Notice::Audit(&error.into()));
+                Ok(())
+            }
+            Ok(_) => Ok(()),
+        }
+    }
+
+    /// Keeps what the gate knows of the command that may start next.
+    pub(super) fn expect_command(&self, resource: String, verdict: RecordedVerdict, noop: bool) {
+        self.expected.replace(Some(ExpectedCommand { resource, verdict, noop }));
+    }
+
+    /// Records that a command is about to start. The error is the refusal of a command that can't be recorded.
+    pub(super) fn start(&self, command: &Command) -> Result<(), StartError> {
+        self.open.take();
+        let expected = self.expected.take();
+        let ExpectedCommand { resource, verdict, noop } = expected.unwrap_or_else(ExpectedCommand::unknown);
+        let run = self.run.borrow();
+        let user = self.user_name(command);
+        let names = (&**run, role_name(command.role), &*resource);
+        let audited = audited(names, command, &verdict, user.as_deref());
+        let started = self.record(|recorder, now| recorder.start(&audited, now));
+        self.open.replace(started.map_err(|refusal| StartError::Refused { refusal, noop })?);
+        Ok(())
+    }
+
+    /// Records that a command was refused.
+    pub(super) fn refuse(
+        &self,
+        purpose: &str,
+        resource: &str,
+        command: &Command,
+        (verdict, reason): (&RecordedVerdict, &str),
+    ) {
+        let run = self.run.borrow();
+        let audited = audited((&**run, purpose, resource), command, verdict, None);
+        // Nothing is started in any case.
+        let _refusal = self.record(|recorder, now| recorder.refuse(&audited, reason, now));
+    }
+
+    /// Records the end of the command that was recorded last.
+    pub(super) fn finish(&self, result: Result<&Finished, &StartError>, is_sensitive: bool) {
+        let Some(intent) = self.open.take() else { return };
+        // What can't be recorded keeps later commands from starting.
+        let _refusal = self.record(|recorder, now| recorder.finish(&intent, result, is_sensitive, now));
+    }
+
+    /// Records that ccm is about to change a resource. The error is the refusal of a change that can't be recorded.
+    pub(super) fn change(&self, resource: &str, verdict: &RecordedVerdict) -> Result<(), Refusal> {
+        let run = self.run.borrow();
+        self.record(|recorder, now| recorder.change(&run, resource, verdict, now)).map(|_| ())
+    }
+
+    /// Records that a change was refused.
+    pub(super) fn refuse_change(&self, resource: &str, refused: (&RecordedVerdict, &str)) {
+        let run = self.run.borrow();
+        let _refusal = self.record(|recorder, now| recorder.refuse_change(&run, resource, refused, now));
+    }
+
+    /// Records the outcome of a resource that was changed or failed.
+    pub(crate) fn resource(&self, transaction: &Transaction) {
+        let error = match &transaction.outcome {
+            Outcome::Changed | Outcome::Refreshed => None,
+            Outcome::Failed(failure) => Some(failure.one_line()),
+            _ => return,
+        };
+        let (run, id) = (self.run.borrow(), transaction.id.to_string());
+        let outcome = transaction.outcome.word();
+        let _refusal =
+            self.record(|recorder, now| recorder.resource(&run, &id, outcome, error.as_deref(), now));
+    }
+
+    /// Records that a run ended, and seals the log.
+    pub(crate) fn end_run(&self, summary: &RunSummary, code: ExitCode) {
+        let counts = &summary.counts;
+        let changed = (counts.changed + counts.refreshed) as u64;
+        let run = self.run.borrow();
+        let ended = (changed, counts.failed as u64);
+        let _refusal = self.record(|recorder, now| recorder.end_run(&run, code.number(), ended, now));
+    }
+
+    /// Hands the seal on to its receivers.
+    pub(crate) async fn forward(&self, commands: &dyn Commands) {
+        let Some(mut recorder) = self.recorder.take() else { return };
+        let doors = ForwardDoors::new(commands, commands);
+        let failures = recorder.forward(&self.receivers, doors, self.doors.clock.now()).await;
+        self.recorder.replace(Some(recorder));
+        for failure in &failures {
+            (self.notices)(&Notice::SealNotForwarded(failure));
+        }
+    }
+
+    /// Returns `true` if something was not recorded.
+    pub(crate) fn is_incomplete(&self) -> bool {
+        self.incomplete.get()
+    }
+
+    /// Records something. The error is the refusal of what can't be recorded but has to be.
+    fn record<T>(
+        &self,
+        write: impl FnOnce(&mut AuditRecorder, std::time::SystemTime) -> Result<T, OpenError>,
+    ) -> Result<Option<T>, Refusal> {
+        if self.required
+            && let Some(error) = &*self.error.borrow()
+        {
+            return Err(refusal(error));
+        }
+        let is_first = self.error.borrow().is_none();
+        match self.try_record(write) {
+            Ok(written) => Ok(written),
+            Err(error) => {
+                let problem = AuditProblem::from(error);
+                if is_first {
+                    (self.notices)(&Notice::Audit(&problem));
+                }
+                if self.required { Err(refusal(&error_layers(&problem).join(": "))) } else { Ok(None) }
+            }
+        }
+    }
+
+    fn try_record<T>(
+        &self,
+        write: impl FnOnce(&mut AuditRecorder, std::time::SystemTime) -> Result<T, OpenError>,
+    ) -> Result<Option<T>, OpenError> {
+        let now = self.doors.clock.now();
+        let mut recorder = self.recorder.borrow_mut();
+        let Some(recorder) = recorder.as_mut() else { return Ok(None) };
+        write(recorder, now).map(Some).inspect_err(|error| {
+            self.incomplete.set(true);
+            self.error.borrow_mut().get_or_insert_with(|| error_layers(error).join(": "));
+        })
+    }
+
+    /// Returns the name of the user that a command runs as.
+    fn user_name(&self, command: &Command) -> Option<String> {
+        let uid = command.identity.as_ref().map_or_else(current_user, |identity| identity.uid);
+        if command.image.is_some() && command.identity.is_none() {
+            return Some("user of the image".to_owned());
+        }
+        let look_up = || self.doors.opened_commands()?.account(&uid.to_string()).ok().map(|found| found.name);
+        self.users.borrow_mut().entry(uid).or_insert_with(look_up).clone()
+    }
+}
+
+fn audited<'a>(
+    (run, purpose, resource): (&'a str, &'a str, &'a str),
+    command: &'a Command,
+    verdict: &'a RecordedVerdict,
+    user: Option<&'a str>,
+) -> AuditedCommand<'a> {
+    let resource = Some(resource).filter(|resource| !resource.is_empty());
+    AuditedCommand { intent: None, run, purpose, resource, by: None, user, command, verdict }
+}
+
+fn refusal(error: &str) -> Refusal {
+    let hints = vec!["run `ccm audit verify`; nothing is started until the log can be written".to_owned()];
+    let reason = format!("the policy requires a record, and there can be none: {error}");
+    Refusal { kind: RefusalKind::Denied, reason, hints }
+}
+
+/// Opens the log; `None` if there is none and none is required.
+fn open_recorder(session: &Session, required: bool) -> Result<Option<AuditRecorder>, AuditProblem> {
+    let path = session.audit_path()?;
+    let found = Directory::open(&path)?;
+    let is_begun = found.is_some_and(|directory| {
+        // An empty directory is no log. A key without a log is one that was removed.
+        let names = directory.names().unwrap_or_default();
+        names.iter().any(|name| name == "key" || name.starts_with("audit-"))
+    });
+    if !is_begun {
+        return if required { Err(OpenError::Missing { path }.into()) } else { Ok(None) };
+    }
+    let directory = Directory::open_private(&path)?;
+    let now = session.doors.clock.now();
+    let recorder = AuditRecorder::open(directory, session.audited_machine(), session.secrets.clone(), now)?;
+    Ok(Some(recorder))
+}
+
+fn receiver(receiver: &AuditReceiver) -> SealReceiver {
+    match receiver {
+        AuditReceiver::Journald => SealReceiver::Journal,
+        AuditReceiver::File(path) => SealReceiver::File(path.into()),
+        AuditReceiver::Command(words) => SealReceiver::Command(words.clone()),
+    }
+}
+
+/// Returns the checksum of the files of a policy: that of the output of `sha256sum` on them.
+fn policy_digest(texts: &SourceMap) -> String {
+    let sources = (0..).map_while(|number| texts.get(SourceId(number)));
+    let lines: String =
+        sources.map(|source| format!("{}  {}\n", sha256(source.text.as_bytes()), source.name)).collect();
+    sha256(lines.as_bytes())
+}

@@ -6,6 +6,7 @@
 
 #[cfg(feature = "archive")]
 mod archives;
+mod audit;
 mod broken_disk;
 mod case;
 mod killed;

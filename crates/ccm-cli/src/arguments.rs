@@ -1,6 +1,7 @@
 //! The command line.
 
 mod apply;
+mod audit;
 mod backup;
 mod completions;
 mod environment;
@@ -25,6 +26,10 @@ mod validate;
 use clap::{Parser, Subcommand};
 
 pub(crate) use apply::{ApplyArguments, ReportFormat};
+pub(crate) use audit::{
+    AuditCheckpointArguments, AuditCommand, AuditExportArguments, AuditInitArguments, AuditLogArguments,
+    AuditVerifyArguments,
+};
 pub(crate) use backup::{BackupCommand, BackupListArguments, BackupPruneArguments, BackupRestoreArguments};
 pub(crate) use completions::{CompleteArguments, CompletionShell, CompletionsArguments};
 pub(crate) use environment::InvalidVariable;
@@ -110,6 +115,9 @@ pub(crate) enum CliCommand {
     /// Check, show and test the policy about commands, or judge a command
     #[command(subcommand)]
     Policy(PolicyCommand),
+    /// Make, list, verify and copy the audit log, which nobody can rewrite unnoticed
+    #[command(subcommand)]
+    Audit(AuditCommand),
     /// List, restore or remove backups of files
     #[command(subcommand)]
     Backup(BackupCommand),

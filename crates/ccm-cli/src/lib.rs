@@ -5,6 +5,7 @@
 
 mod apply;
 mod arguments;
+mod audit;
 mod backup;
 mod colour;
 mod completion;
@@ -86,6 +87,7 @@ pub fn main() -> process::ExitCode {
         CliCommand::Timer(command) => timer::run(&command, &console),
         CliCommand::Pause(pause) => pause::run(&pause, &console),
         CliCommand::Policy(command) => policy::run(&command, &console),
+        CliCommand::Audit(command) => audit::run(&command, &console),
         CliCommand::Backup(command) => backup::run(&command, &console),
         CliCommand::Facts(facts) => facts::run(&facts, &console),
         CliCommand::Hiera(HieraCommand::Parse(parse)) => hiera::run(&parse, &console),

@@ -6,6 +6,7 @@ use ccm_runtime::process::variable;
 use ccm_runtime::{Config, GivenData, GivenFacts, GivenValues, LedgerError, Notice, Session};
 
 use crate::arguments::{DataArguments, FactArguments, StateArguments, ValueArguments};
+use crate::audit::problem_hint;
 use crate::console::Console;
 use crate::state::untrusted_hint;
 
@@ -44,6 +45,15 @@ pub(crate) fn show(notice: &Notice<'_>, console: &Console) {
         Notice::Waiting(other) => console.note(&format!("waiting for another run to end ({other})")),
         Notice::ContainerProblem(problem) => console.warning(problem),
         Notice::Container(note) => console.note(note),
+        Notice::Audit(problem) => {
+            console.warning_of(problem);
+            console.note("the audit log has not all of this run");
+            console.hint(&problem_hint(problem));
+        }
+        Notice::SealNotForwarded(failure) => {
+            console.warning_of(failure);
+            console.note("it is forwarded again with the next seal");
+        }
         Notice::Policy { resource, verdict, reason } => {
             let verdict = if *verdict == "deny" { "denied" } else { "not allowed without an approval" };
             console.warning(&format!("{resource} would be {verdict} if `guard` were not `audit`: {reason}"));

@@ -7,6 +7,7 @@ use ccm_runtime::{
     StatusError, StopCause, StoreError, UnknownResource, UnknownResources,
 };
 
+use crate::audit::problem_hint;
 use crate::console::Console;
 use crate::policy::report_policy_error;
 use crate::reactor::signal_code;
@@ -31,6 +32,7 @@ pub(crate) fn report_begin_error(console: &Console, session: &Session, error: &B
         BeginError::Cancelled(cause) => return report_wait_end(console, cause),
         BeginError::Selection(unknown) => return report_unknown_selection(console, unknown),
         BeginError::Policy(error) => return report_policy_error(console, error, "nothing was run"),
+        BeginError::Audit(problem) => nothing(&[problem_hint(problem)]),
         BeginError::Runner(error) => return report_setup_error(console, error),
         BeginError::State(error) => nothing(&[error.hint()]),
         BeginError::Lock(error) => nothing(&[match error {

@@ -65,6 +65,7 @@ impl CliCommand {
             | Self::Timer(TimerCommand::List(_) | TimerCommand::Remove(_))
             | Self::Graph(_)
             | Self::Policy(_)
+            | Self::Audit(_)
             | Self::Facts(_)
             | Self::Hiera(_)
             | Self::Eval(_)

@@ -1,0 +1,242 @@
+//! `ccm audit`: makes, lists, verifies and copies the audit log.
+
+mod listing;
+
+use std::path::Path;
+
+use ccm_runtime::audit::{AuditAccessError, AuditFinding, AuditProblem, LogVerification, OpenError, Trust};
+use ccm_runtime::process::{Clock as _, SystemClock};
+use ccm_runtime::{ExitCode, LocalZone, Session};
+use serde_json::json;
+
+use crate::arguments::{
+    AuditCheckpointArguments, AuditCommand, AuditExportArguments, AuditInitArguments, AuditLogArguments,
+    AuditVerifyArguments,
+};
+use crate::console::Console;
+use crate::{manifest, session};
+use listing::{Listing, LogFilter};
+
+/// Maximum number of findings that are listed.
+const MAX_FINDINGS: usize = 20;
+/// Hint for a log that was changed.
+const CHANGED_HINT: &str =
+    "copy the directory before anything else writes to it, and compare it with seals that were forwarded";
+
+/// `ccm audit`.
+pub(crate) fn run(command: &AuditCommand, console: &Console) -> ExitCode {
+    let session = session::open(console);
+    let done = match command {
+        AuditCommand::Init(arguments) => init(arguments, console, &session),
+        AuditCommand::Log(arguments) => log(arguments, console, &session),
+        AuditCommand::Verify(arguments) => verify(arguments, console, &session),
+        AuditCommand::Checkpoint(arguments) => checkpoint(arguments, console, &session),
+        AuditCommand::Export(arguments) => export(arguments, console, &session),
+    };
+    done.unwrap_or_else(|error| report(console, &error))
+}
+
+/// Returns the hint for a log that can't be used by a run.
+pub(crate) fn problem_hint(problem: &AuditProblem) -> String {
+    match problem {
+        AuditProblem::Log(OpenError::Missing { .. }) => "make the log with `ccm audit init`".to_owned(),
+        AuditProblem::Log(OpenError::OtherMachine { .. }) => {
+            "move the directory away, and make a log of this machine with `ccm audit init`".to_owned()
+        }
+        _ => "run `ccm audit verify`, and check the space of the file system".to_owned(),
+    }
+}
+
+fn report(console: &Console, error: &AuditAccessError) -> ExitCode {
+    let hint = match error {
+        AuditAccessError::Text(error) => {
+            manifest::report_text_error(console, error);
+            return ExitCode::NothingRun;
+        }
+        AuditAccessError::Missing { .. } => {
+            "make the log with `ccm audit init`, or name a copy with `--directory`"
+        }
+        AuditAccessError::Create(OpenError::Exists { .. }) => {
+            "`ccm audit verify` verifies it; to begin another one, move the directory away first"
+        }
+        AuditAccessError::Key { .. } => "name the file with the line that `ccm audit init` printed",
+        AuditAccessError::Checkpoints { .. } => {
+            "name a file with lines that `ccm audit checkpoint` printed, or that were forwarded"
+        }
+        AuditAccessError::NotEmpty { .. } => "name a new directory",
+        _ => "as an ordinary user, ccm has a log of that user; for that of the machine, be root",
+    };
+    console.error_of(error, "", &[hint.to_owned()]);
+    ExitCode::NothingRun
+}
+
+fn init(
+    arguments: &AuditInitArguments,
+    console: &Console,
+    session: &Session,
+) -> Result<ExitCode, AuditAccessError> {
+    let made = session.init_audit()?;
+    let key = format!("{} ccm-audit@{}", made.key, made.machine);
+    if arguments.json {
+        let document = json!({ "path": made.path, "machine": made.machine, "key": key });
+        return Ok(console.print(&format!("{document:#}\n")));
+    }
+    let printed = console.print(&format!("{key}\n"));
+    console.note(&format!("the audit log is in {}", made.path.display()));
+    console.hint("keep this key on another machine: `ccm audit verify --key FILE` compares the log with it");
+    Ok(printed)
+}
+
+fn log(
+    arguments: &AuditLogArguments,
+    console: &Console,
+    session: &Session,
+) -> Result<ExitCode, AuditAccessError> {
+    let now = SystemClock::new().now();
+    let directory = arguments.place.directory.as_deref();
+    let mut run = arguments.run.clone();
+    if run.as_deref() == Some("last") {
+        run = listing::last_run(session, directory)?;
+    }
+    let filter = LogFilter {
+        run,
+        since: arguments.since.and_then(|since| now.checked_sub(since)),
+        user: arguments.user.clone(),
+        resource: arguments.resource.clone(),
+    };
+    let mut listing = Listing::new(filter, (!arguments.json).then_some(arguments.limit));
+    let mut printed = ExitCode::Success;
+    session.read_audit(directory, &mut |line| {
+        listing.take(line);
+        if let Some(text) = listing.full_chunk().filter(|_| printed == ExitCode::Success) {
+            printed = console.print(&text);
+        }
+    })?;
+    for (file, row) in listing.unreadable() {
+        console.warning(&format!("{file}:{row} is not a line of an audit log"));
+    }
+    if printed != ExitCode::Success {
+        return Ok(printed);
+    }
+    let left_out = listing.left_out();
+    let printed = console.print(&listing.text(&LocalZone::of_this_process()));
+    if left_out > 0 {
+        console.note(&format!("{left_out} earlier entries are left out; -n lists more"));
+    }
+    Ok(printed)
+}
+
+fn verify(
+    arguments: &AuditVerifyArguments,
+    console: &Console,
+    session: &Session,
+) -> Result<ExitCode, AuditAccessError> {
+    let first_key = arguments.key.as_deref().map(|path| session.read_audit_key(path)).transpose()?;
+    let against = arguments.against.as_deref().map(|path| (path != Path::new("-")).then_some(path));
+    let checkpoints = against.map(|path| session.read_checkpoints(path)).transpose()?.unwrap_or_default();
+    let trust = Trust { first_key, checkpoints };
+    let directory = arguments.place.directory.as_deref();
+    let found = session.verify_audit(directory, &trust)?;
+    if arguments.json {
+        let printed = console.print(&format!("{:#}\n", document(&found)));
+        return Ok(if found.is_intact() { printed } else { ExitCode::NothingRun });
+    }
+    if !found.is_intact() {
+        return Ok(report_changed(console, &found));
+    }
+    let printed = console.print(&format!("nobody has changed the audit log: {}\n", extent(&found)));
+    for note in &found.findings {
+        console.note(&placed(note));
+    }
+    let seals = if trust.first_key.is_none() { "the whole log written anew" } else { "" };
+    let end = if trust.checkpoints.is_empty() { "an end that was cut off" } else { "" };
+    let unseen: Vec<&str> = [seals, end].into_iter().filter(|text| !text.is_empty()).collect();
+    if !unseen.is_empty() {
+        console.note(&format!("by itself a log can't show {}", unseen.join(" or ")));
+        let hint = match (&trust.first_key, trust.checkpoints.is_empty()) {
+            (None, true) => "compare the log with copies on other machines: `--key FILE`, `--against FILE`",
+            (None, false) => "compare the log with its first key: `--key FILE`",
+            (Some(_), _) => "compare the log with a checkpoint or forwarded seals: `--against FILE`",
+        };
+        console.hint(hint);
+    }
+    Ok(printed)
+}
+
+fn checkpoint(
+    arguments: &AuditCheckpointArguments,
+    console: &Console,
+    session: &Session,
+) -> Result<ExitCode, AuditAccessError> {
+    let found = session.verify_audit(arguments.place.directory.as_deref(), &Trust::default())?;
+    match &found.end {
+        Some(end) if found.is_intact() => Ok(console.print(&format!("{}\n", end.to_line()))),
+        _ => Ok(report_changed(console, &found)),
+    }
+}
+
+fn export(
+    arguments: &AuditExportArguments,
+    console: &Console,
+    session: &Session,
+) -> Result<ExitCode, AuditAccessError> {
+    let target = &arguments.target;
+    let found = session.export_audit(arguments.place.directory.as_deref(), target)?;
+    if !found.is_intact() {
+        report_changed(console, &found);
+        console.note(&format!("the copy in {} is as the log is", target.display()));
+        return Ok(ExitCode::NothingRun);
+    }
+    Ok(console.print(&format!("copied to {}: {}\n", target.display(), extent(&found))))
+}
+
+/// Reports what is wrong with a log.
+fn report_changed(console: &Console, found: &LogVerification) -> ExitCode {
+    let wrong: Vec<&AuditFinding> = found.findings.iter().filter(|finding| !finding.kind.is_note()).collect();
+    let mut lines: Vec<String> = wrong.iter().take(MAX_FINDINGS).map(|finding| placed(finding)).collect();
+    let more = wrong.len().saturating_sub(MAX_FINDINGS);
+    lines.extend((more > 0).then(|| format!("and {more} more")));
+    let whole = match found.sealed {
+        0 => "no line is covered by a valid seal".to_owned(),
+        sealed => format!("lines 1 to {sealed} are covered by valid seals"),
+    };
+    let message = format!("the audit log was changed; {whole}");
+    console.error_with_list(&message, &lines, &[CHANGED_HINT.to_owned()]);
+    ExitCode::NothingRun
+}
+
+fn placed(finding: &AuditFinding) -> String {
+    format!("{}:{}: {}", finding.file, finding.row, finding.kind)
+}
+
+/// Returns the size of a log in words.
+fn extent(found: &LogVerification) -> String {
+    let count = |number: u64, noun: &str| match number {
+        1 => format!("1 {noun}"),
+        _ => format!("{number} {noun}s"),
+    };
+    let files = count(found.files, "file");
+    format!("{} in {files}, {}", count(found.lines, "line"), count(found.seals, "seal"))
+}
+
+fn document(found: &LogVerification) -> serde_json::Value {
+    let finding = |finding: &AuditFinding| {
+        json!({
+            "file": finding.file,
+            "row": finding.row,
+            "message": finding.kind.to_string(),
+            "note": finding.kind.is_note(),
+        })
+    };
+    json!({
+        "intact": found.is_intact(),
+        "lines": found.lines,
+        "seals": found.seals,
+        "sealed": found.sealed,
+        "files": found.files,
+        "first_key": found.first_key.as_ref().map(ToString::to_string),
+        "last_time": found.last_time,
+        "end": found.end,
+        "findings": found.findings.iter().map(finding).collect::<Vec<_>>(),
+    })
+}

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod awk;
+mod bind_mounts;
 mod builtins;
 mod code;
 mod containers;

@@ -87,6 +87,14 @@ pub(super) fn parse(
     parsed
 }
 
+/// Returns `NAME=VALUE` of a name and a value that are words of their own.
+fn setting(name: &ShellWord, value: &ShellWord) -> ShellWord {
+    let mut both = name.clone();
+    both.pieces.extend(ShellWord::known("=", name.span).pieces);
+    both.pieces.extend(value.pieces.iter().cloned());
+    both
+}
+
 impl ParsedArguments {
     /// Returns `true` if an option is given, under any of its names.
     pub(super) fn has(&self, names: &[&str]) -> bool {
@@ -122,6 +130,15 @@ impl ParsedArguments {
                 .or_else(|| spec.names.iter().find(|known| known.starts_with(name)))
         });
         let name = full.map_or(name, |full| full).to_owned();
+        if let Some(OptionSpec { value: OptionValue::Several(count), role, .. }) = spec {
+            let values: Vec<ShellWord> = rest.take(usize::from(*count)).cloned().collect();
+            let value = match (role, &*values) {
+                (ArgumentRole::Setting, [variable, value]) => Some(setting(variable, value)),
+                _ => values.into_iter().next(),
+            };
+            self.push(&name, spec.copied(), value);
+            return;
+        }
         let value = attached.or_else(|| {
             let takes = spec.is_some_and(|spec| spec.value == OptionValue::Required);
             takes.then(|| rest.next().cloned()).flatten()

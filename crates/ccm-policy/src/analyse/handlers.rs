@@ -10,7 +10,7 @@ use crate::guard_class::GuardClass;
 
 /// Names of the functions of this module, for checking the tables.
 #[cfg(test)]
-pub(super) const HANDLERS: [&str; 11] = [
+pub(super) const HANDLERS: [&str; 12] = [
     "shell",
     "find",
     "kill",
@@ -22,6 +22,7 @@ pub(super) const HANDLERS: [&str; 11] = [
     "windows",
     "editor",
     "netcat",
+    "bind_mounts",
 ];
 
 impl Analyser<'_> {
@@ -51,6 +52,10 @@ impl Analyser<'_> {
             }
             "editor" => {
                 self.editor(index, all);
+                return false;
+            }
+            "bind_mounts" => {
+                self.bind_mounts(index, all, context);
                 return false;
             }
             "netcat" => {

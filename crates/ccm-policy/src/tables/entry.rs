@@ -67,6 +67,8 @@ pub(crate) enum OptionValue {
     None,
     /// Attached, or the next word.
     Required,
+    /// That many of the next words.
+    Several(u8),
     /// Only attached.
     Optional,
 }
@@ -165,16 +167,18 @@ fn words(text: &str) -> Vec<Box<str>> {
     text.split_ascii_whitespace().map(Into::into).collect()
 }
 
-/// Parses options such as `-o= --output=: write`, `-i? --in-place?: text` and `--privileged: does:container_open`.
+/// Parses options such as `-o= --output=: write`, `--bind==: text` with two values, `-i? --in-place?: text` and `--privileged: does:container_open`.
 fn parse_option(names: &str, value: &Node) -> Result<Vec<OptionSpec>, String> {
     let text = if value.is_null() { "" } else { value.as_text().ok_or("an option is no text")? };
     let (roles, does) = parse_roles(text)?;
     let role = roles.first().map_or(ArgumentRole::Text, |role| role.role);
     let mut specs: Vec<OptionSpec> = Vec::new();
     for name in names.split_ascii_whitespace() {
-        let (name, value) = match name.strip_suffix('=') {
-            Some(name) => (name, OptionValue::Required),
-            None => match name.strip_suffix('?') {
+        let plain = name.trim_end_matches('=');
+        let (name, value) = match (name.len() - plain.len(), name.strip_suffix('=')) {
+            (count @ 2.., _) => (plain, OptionValue::Several(u8::try_from(count).unwrap_or(u8::MAX))),
+            (_, Some(name)) => (name, OptionValue::Required),
+            (_, None) => match name.strip_suffix('?') {
                 Some(name) => (name, OptionValue::Optional),
                 None => (name, OptionValue::None),
             },

@@ -6,6 +6,9 @@
 //! request arrives in an open file and not in arguments or environment, which other users can read. Every
 //! failure is returned through a pipe, which is closed when the program begins.
 //!
+//! The start of the program of ccm as a launcher takes longer than everything that a launcher does. For sandboxes, ccm
+//! therefore starts a launch server once, of which each launcher is a copy.
+//!
 //! The order of the steps: a new session keyring, namespaces, the view of the file system, capabilities, groups and user, umask and
 //! working directory, Landlock, the filter of system calls. Without Landlock, root's sandbox also gets a user
 //! namespace once the view is entered.
@@ -18,6 +21,7 @@ mod mount_view;
 mod namespaces;
 mod privileges;
 mod rules;
+mod server;
 
 use std::convert::Infallible;
 use std::ffi::{CStr, CString};
@@ -31,15 +35,19 @@ use nix::sys::signal::Signal;
 
 use crate::command::launch_protocol::{LaunchReply, LaunchRequest, MAX_REQUEST};
 use crate::command::lookup;
+use crate::command::mark::Mark;
 use crate::command::sandbox::{AvailableMeans, SandboxLayer};
 use crate::process::hide_inherited_files;
 use crate::{Enforced, Means, Sandbox, StartError, raw};
 use allowlist::Allowlist;
 use limits::OwnLimits;
 use namespaces::Users;
+use server::ServerProcess;
 
 /// The only argument of a launcher.
 pub(crate) const ARGUMENT: &CStr = c"become-the-command";
+/// The only argument of a launch server.
+pub(crate) const SERVER_ARGUMENT: &CStr = c"start-launchers";
 
 /// Descriptors of the request, of the replies, and of the empty network if the request has one.
 const REQUEST: i32 = 3;
@@ -53,10 +61,14 @@ const NETWORK: i32 = 5;
 pub fn begin() -> Option<ExitCode> {
     const FAILED: u8 = 127;
     let mut arguments = std::env::args_os().skip(1);
-    let is_asked =
-        arguments.next().is_some_and(|argument| argument.as_encoded_bytes() == ARGUMENT.to_bytes());
-    if !is_asked || arguments.next().is_some() {
+    let argument = arguments.next()?;
+    let is = |expected: &CStr| argument.as_encoded_bytes() == expected.to_bytes();
+    if arguments.next().is_some() || !(is(ARGUMENT) || is(SERVER_ARGUMENT)) {
         return None;
+    }
+    // A copy of the server goes on as a launcher.
+    if is(SERVER_ARGUMENT) && server::serve() == ServerProcess::Original {
+        return Some(ExitCode::SUCCESS);
     }
     let (Ok(request), Ok(replies)) = (raw::inherited(REQUEST), raw::inherited(REPLIES)) else {
         // There is no other way to report it.
@@ -99,6 +111,8 @@ fn prepare(request: &LaunchRequest, replies: &mut File) -> Result<(), StartError
     raw::set_default(Signal::SIGPIPE).map_err(step("launcher", "the signal SIGPIPE can't be reset"))?;
     hide_inherited_files().map_err(step("launcher", "inherited files can't be hidden"))?;
     leave_ccm().map_err(step("launcher", "the session of ccm can't be left"))?;
+    // As in a start without a launcher, a command without a mark is no error.
+    let _best_effort = request.mark.map(Mark::set);
     if request.identity.is_some() || request.sandbox.is_some() {
         privileges::leave_session_keyring()
             .map_err(step("launcher", "a new session keyring can't be joined"))?;
@@ -122,7 +136,8 @@ fn prepare(request: &LaunchRequest, replies: &mut File) -> Result<(), StartError
 
 /// Leaves the session and the working directory of ccm, if the C library could not at the start of this process.
 fn leave_ccm() -> io::Result<()> {
-    if nix::unistd::getsid(None)? != nix::unistd::getpid() {
+    // The C library may have the number of the server as that of its copy.
+    if rustix::process::getsid(None)? != rustix::process::getpid() {
         rustix::process::setsid()?;
         rustix::process::chdir(c"/")?;
     }

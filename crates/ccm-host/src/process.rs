@@ -89,6 +89,14 @@ fn open_standard_streams() -> io::Result<()> {
     Ok(())
 }
 
+/// Returns the umask of this process. The call that changes the umask also returns it, but other threads would make
+/// files meanwhile. `None` if the kernel does not show it, which Linux does since 4.7.
+pub(crate) fn own_umask() -> Option<u32> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let mask = status.lines().find_map(|line| line.strip_prefix("Umask:"))?;
+    u32::from_str_radix(mask.trim(), 8).ok()
+}
+
 /// Closes every open file except the three standard streams in programs that this process starts or becomes.
 pub(crate) fn hide_inherited_files() -> io::Result<()> {
     const FIRST: i32 = 3;

@@ -5,7 +5,7 @@
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd as _, BorrowedFd, FromRawFd as _, IntoRawFd as _, OwnedFd, RawFd};
 use std::ptr;
 
 use nix::sys::signal::Signal;
@@ -84,6 +84,36 @@ pub(crate) fn fork() -> io::Result<Option<Pid>> {
         ..0 => Err(io::Error::last_os_error()),
         pid => Ok(Pid::from_raw(pid)),
     }
+}
+
+/// Starts a copy of this process, which must have no other thread, as a child of its parent. Returns `None` in the
+/// copy.
+///
+/// The C library does not notice. One before 2.25 returns the number of the original as that of the copy.
+pub(crate) fn fork_sibling() -> io::Result<Option<Pid>> {
+    const NONE: libc::c_long = 0;
+    let flags = libc::c_long::from(libc::CLONE_PARENT | libc::SIGCHLD);
+    // SAFETY: without shared memory, the copy has its own copy of this stack; without other threads, nothing in it is
+    // locked or half changed.
+    match unsafe { libc::syscall(libc::SYS_clone, flags, NONE, NONE, NONE, NONE) } {
+        ..0 => Err(io::Error::last_os_error()),
+        pid => Ok(i32::try_from(pid).ok().and_then(Pid::from_raw)),
+    }
+}
+
+/// Gives descriptors the numbers 0, 1, 2 and so on, for programs too, in the place of the files of these numbers. Each
+/// descriptor has to be higher than its position.
+pub(crate) fn place(descriptors: Vec<OwnedFd>) -> io::Result<()> {
+    for (descriptor, number) in descriptors.into_iter().zip(0..) {
+        // The numbers of later positions are overwritten, so that nothing may close them.
+        let descriptor = descriptor.into_raw_fd();
+        if descriptor <= number {
+            return Err(io::Error::from_raw_os_error(libc::EBADF));
+        }
+        // SAFETY: the descriptor is open, and what had the number is given up.
+        check_last(unsafe { libc::dup2(descriptor, number) })?;
+    }
+    Ok(())
 }
 
 /// Lets all threads of this process allocate from the memory of the main thread. That of other threads grows by
@@ -267,6 +297,11 @@ impl Drop for Actions {
 /// Pointers to strings, a null pointer last. The call wants them mutable but does not write through them.
 fn pointers(strings: &[CString]) -> Vec<*mut c_char> {
     strings.iter().map(|string| string.as_ptr().cast_mut()).chain([ptr::null_mut()]).collect()
+}
+
+/// Converts the return value of calls that leave their error behind.
+fn check_last(result: c_int) -> io::Result<()> {
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
 /// Converts the return value of calls that return their error.

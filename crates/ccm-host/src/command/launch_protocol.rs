@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use super::mark::Mark;
 use super::sandbox::SandboxLayer;
 use super::{Enforced, Sandbox, StartError};
 use crate::Identity;
@@ -29,6 +30,8 @@ pub(crate) struct LaunchRequest {
     /// `None` keeps the identity of ccm.
     pub(crate) identity: Option<Identity>,
     pub(crate) umask: Option<u32>,
+    /// Mark of the command; `None` keeps the mark of ccm.
+    pub(crate) mark: Option<Mark>,
     pub(crate) sandbox: Option<Sandbox>,
     pub(crate) switched_off: Vec<SandboxLayer>,
     /// The launcher inherits an empty network.
@@ -180,6 +183,7 @@ mod tests {
             cwd: not_utf8(),
             identity: Some(Identity { uid: 1, gid: 2, groups: vec![3, 4] }),
             umask: Some(0o77),
+            mark: Some(Mark::of(7, 9)),
             sandbox: Some(Sandbox {
                 private: Some(not_utf8()),
                 read: vec!["/a".into(), not_utf8()],

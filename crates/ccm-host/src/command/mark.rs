@@ -6,14 +6,16 @@
 //! can raise it, and `/proc` shows it until a process is reaped.
 
 use std::fs::read_to_string;
+use std::io;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use serde::{Deserialize, Serialize};
 
 use crate::random;
 
 /// Mark of a command. Each command has a lower mark than the one before, because only root can raise a limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Mark {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Mark {
     first: u64,
     own: u64,
 }
@@ -26,8 +28,14 @@ impl Mark {
             Some(previous) => previous.own.checked_sub(1)?,
             None => first_below(getrlimit(Resource::Locks).maximum)?,
         };
-        setrlimit(Resource::Locks, Rlimit { current: Some(own), maximum: Some(own) }).ok()?;
-        Some(Self { first: previous.map_or(own, |previous| previous.first), own })
+        let mark = Self { first: previous.map_or(own, |previous| previous.first), own };
+        mark.set().ok()?;
+        Some(mark)
+    }
+
+    /// Sets this mark on this process.
+    pub(crate) fn set(self) -> io::Result<()> {
+        Ok(setrlimit(Resource::Locks, Rlimit { current: Some(self.own), maximum: Some(self.own) })?)
     }
 
     #[cfg(test)]

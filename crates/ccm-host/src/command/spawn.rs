@@ -14,6 +14,7 @@ use rustix::process::Pid;
 
 use super::Command;
 use super::launch_protocol::{LaunchRequest, MAX_REQUEST};
+use super::launch_server::LaunchServer;
 use crate::raw::ChangeDirectory;
 use crate::{launcher, raw};
 
@@ -52,6 +53,15 @@ impl ExecArguments {
             .collect::<io::Result<Vec<_>>>()?;
         Ok(Self { arguments, environment, cwd: text(command.cwd.as_os_str(), "the working directory")? })
     }
+
+    /// Returns those of a launcher, or of a server of launchers.
+    pub(super) fn of_launcher(name: &Path, argument: &CStr) -> io::Result<Self> {
+        Ok(Self {
+            arguments: vec![text(name.as_os_str(), "the launcher's path")?, argument.to_owned()],
+            environment: Vec::new(),
+            cwd: c"/".to_owned(),
+        })
+    }
 }
 
 /// Starts a program. With `reads`, its standard input is a pipe.
@@ -75,16 +85,66 @@ pub(super) fn launch(
     reads: bool,
     change_directory: Option<ChangeDirectory>,
 ) -> io::Result<Spawned> {
-    let words = ExecArguments {
-        arguments: vec![text(name.as_os_str(), "the launcher's path")?, launcher::ARGUMENT.to_owned()],
-        environment: Vec::new(),
-        cwd: c"/".to_owned(),
-    };
+    let words = ExecArguments::of_launcher(name, launcher::ARGUMENT)?;
+    start(start_path, &words, reads, change_directory, Some((&encode(request)?, network)))
+}
+
+/// Starts a launcher as a copy of the launch server. `None` if the server has ended.
+pub(super) fn launch_copy(
+    server: &LaunchServer,
+    request: &LaunchRequest,
+    network: Option<BorrowedFd<'_>>,
+    reads: bool,
+) -> io::Result<Option<Spawned>> {
+    let pipes = Pipes::open(reads, Some(&encode(request)?))?;
+    let descriptors: Vec<_> = pipes.inherited.iter().map(OwnedFd::as_fd).chain(network).collect();
+    Ok(server.launch(&descriptors)?.map(|pid| pipes.of_process(pid)))
+}
+
+fn encode(request: &LaunchRequest) -> io::Result<Vec<u8>> {
     let request = request.encode()?;
-    if request.len() > MAX_REQUEST {
-        return Err(io::Error::from_raw_os_error(libc::E2BIG));
+    if request.len() > MAX_REQUEST { Err(io::Error::from_raw_os_error(libc::E2BIG)) } else { Ok(request) }
+}
+
+/// Ends of the pipes of a process, and the files of a launcher.
+struct Pipes {
+    /// Ends that ccm keeps.
+    stdin: Option<OwnedFd>,
+    stdout: OwnedFd,
+    stderr: OwnedFd,
+    reply: Option<OwnedFd>,
+    /// Descriptors of the process, for the numbers 0, 1, 2 and so on.
+    inherited: Vec<OwnedFd>,
+}
+
+impl Pipes {
+    fn open(reads: bool, request: Option<&[u8]>) -> io::Result<Self> {
+        // Each descriptor gets the lowest free number, so that later descriptors have higher numbers. Moving them to
+        // their final numbers in this order overwrites no descriptor that is still needed, even if a standard stream
+        // of ccm is closed.
+        let (its_stdin, stdin) = if reads {
+            pipe_with(PipeFlags::CLOEXEC).map(|(its, ours)| (its, Some(ours)))?
+        } else {
+            (null_device()?.into(), None)
+        };
+        let (stdout, its_stdout) = pipe_with(PipeFlags::CLOEXEC)?;
+        let (stderr, its_stderr) = pipe_with(PipeFlags::CLOEXEC)?;
+        let request = request.map(in_memory).transpose()?;
+        let reply = request.is_some().then(|| pipe_with(PipeFlags::CLOEXEC)).transpose()?;
+        let (reply, its_reply) = reply.unzip();
+        // Replies are read after the launcher has ended, so it must not wait for room in their pipe.
+        for end in [&stdout, &stderr].into_iter().chain(&stdin).chain(&reply).chain(&its_reply) {
+            fcntl_setfl(end, OFlags::NONBLOCK)?;
+        }
+        let inherited =
+            [its_stdin, its_stdout, its_stderr].into_iter().chain(request).chain(its_reply).collect();
+        Ok(Self { stdin, stdout, stderr, reply, inherited })
     }
-    start(start_path, &words, reads, change_directory, Some((&request, network)))
+
+    fn of_process(self, pid: Pid) -> Spawned {
+        let Self { stdin, stdout, stderr, reply, inherited: _ } = self;
+        Spawned { pid, stdin, stdout, stderr, reply }
+    }
 }
 
 fn start(
@@ -94,25 +154,8 @@ fn start(
     change_directory: Option<ChangeDirectory>,
     launched: Option<(&[u8], Option<BorrowedFd<'_>>)>,
 ) -> io::Result<Spawned> {
-    // Each descriptor gets the lowest free number, so that later descriptors have higher numbers. Moving them to
-    // their final numbers in this order overwrites no descriptor that is still needed, even if a standard stream
-    // of ccm is closed.
-    let (its_stdin, stdin) = if reads {
-        pipe_with(PipeFlags::CLOEXEC).map(|(its, ours)| (its, Some(ours)))?
-    } else {
-        (null_device()?.into(), None)
-    };
-    let (stdout, its_stdout) = pipe_with(PipeFlags::CLOEXEC)?;
-    let (stderr, its_stderr) = pipe_with(PipeFlags::CLOEXEC)?;
-    let request = launched.map(|(request, _)| in_memory(request)).transpose()?;
-    let reply = request.is_some().then(|| pipe_with(PipeFlags::CLOEXEC)).transpose()?;
-    let (reply, its_reply) = reply.unzip();
-    // Replies are read after the launcher has ended, so it must not wait for room in their pipe.
-    for end in [&stdout, &stderr].into_iter().chain(&stdin).chain(&reply).chain(&its_reply) {
-        fcntl_setfl(end, OFlags::NONBLOCK)?;
-    }
-    let inherited = [&its_stdin, &its_stdout, &its_stderr].into_iter().chain(&request).chain(&its_reply);
-    let inherited: Vec<_> = inherited.map(|descriptor| descriptor.as_fd()).collect();
+    let pipes = Pipes::open(reads, launched.map(|(request, _)| request))?;
+    let inherited: Vec<_> = pipes.inherited.iter().map(OwnedFd::as_fd).collect();
     // A glibc before 2.29 leaves a descriptor closed that has its final number already.
     let moved: Vec<OwnedFd> = if change_directory.is_none() {
         let moved = inherited.iter().map(|descriptor| fcntl_dupfd_cloexec(descriptor, LOWEST_OWN_DESCRIPTOR));
@@ -130,12 +173,12 @@ fn start(
         has_session: change_directory.is_some(),
         descriptors: &descriptors,
     })?;
-    Ok(Spawned { pid, stdin, stdout, stderr, reply })
+    Ok(pipes.of_process(pid))
 }
 
 /// Opens the standard input of a command that reads nothing. Its error has no number, which would be taken for that of
 /// the program.
-fn null_device() -> io::Result<File> {
+pub(super) fn null_device() -> io::Result<File> {
     const PATH: &str = "/dev/null";
     File::open(PATH).map_err(|error| io::Error::other(format!("\"{PATH}\" can't be opened: {error}")))
 }

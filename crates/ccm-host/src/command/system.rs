@@ -20,6 +20,7 @@ use start::{identity_change, preflight, read_reply, refusal, start};
 
 use super::control_group::{ControlGroup, ControlGroups};
 use super::launch_protocol::LaunchReply;
+use super::launch_server::LaunchServer;
 use super::launcher_program::LauncherProgram;
 use super::mark::Mark;
 use super::sandbox::SandboxLayer;
@@ -91,6 +92,8 @@ pub struct SystemRunner {
     launcher: Option<PathBuf>,
     /// The launcher in the form that starts sandboxes, opened for the first sandbox.
     sandbox_launcher: OnceLock<LauncherProgram>,
+    /// Server that starts launchers of sandboxes, started for the first sandbox; `None` if that is not possible.
+    launch_server: OnceLock<Option<LaunchServer>>,
     /// Empty network, made for the first sandbox; `None` if that is not possible.
     network: OnceLock<Option<OwnedFd>>,
     /// Directories of control groups, found for the first sandbox.
@@ -117,6 +120,7 @@ impl SystemRunner {
             change_directory: ChangeDirectory::find(),
             launcher: None,
             sandbox_launcher: OnceLock::new(),
+            launch_server: OnceLock::new(),
             network: OnceLock::new(),
             control_groups: OnceLock::new(),
             switched_off: Vec::new(),
@@ -126,9 +130,17 @@ impl SystemRunner {
 
     /// Sets the program that starts commands with a user, a umask or a sandbox. Its `main` has to begin with
     /// [`launcher::begin`](crate::launcher::begin). `/proc/self/exe` is this program itself.
+    ///
+    /// The first sandbox starts a process that starts all sandboxes of this runner. Apart from the umask, state of this
+    /// process that is changed later, such as a resource limit, does not reach them.
     #[must_use]
     pub fn with_launcher(self, path: impl Into<PathBuf>) -> Self {
-        Self { launcher: Some(path.into()), sandbox_launcher: OnceLock::new(), ..self }
+        Self {
+            launcher: Some(path.into()),
+            sandbox_launcher: OnceLock::new(),
+            launch_server: OnceLock::new(),
+            ..self
+        }
     }
 
     /// Switches a layer of sandboxes off, as on a kernel without it.
@@ -274,7 +286,7 @@ async fn run_started(
     let baseline = Baseline::now(mark);
     let started = Instant::now();
     let control_group = runner.control_group(command.sandbox.as_ref());
-    let Spawned { pid, stdin, stdout, stderr, reply } = start(runner, command, &control_group)?;
+    let Spawned { pid, stdin, stdout, stderr, reply } = start(runner, command, &control_group, mark)?;
     let mut tree = ProcessTree::new(pid, baseline);
     let failed = |source| StartError::Spawn { program: command.program.clone(), source };
     let leader = Leader::new(pid).map_err(failed)?;

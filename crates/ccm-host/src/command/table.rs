@@ -41,6 +41,20 @@ pub(crate) fn read() -> io::Result<Vec<ProcessEntry>> {
     Ok(table)
 }
 
+/// Reads the children of this process, without the table; `None` if the kernel does not show them.
+///
+/// A child stays in the list until this process reaps it, and new ones come last, so that none is missed.
+pub(super) fn children() -> Option<Vec<i32>> {
+    let mut children = Vec::new();
+    for thread in read_dir("/proc/self/task").ok()? {
+        let of_thread = std::fs::read_to_string(thread.ok()?.path().join("children")).ok()?;
+        for child in of_thread.split_ascii_whitespace() {
+            children.push(child.parse().ok()?);
+        }
+    }
+    Some(children)
+}
+
 /// File that ends with the number of the newest process.
 pub(super) const LOADS: &str = "/proc/loadavg";
 

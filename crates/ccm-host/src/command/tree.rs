@@ -111,8 +111,18 @@ fn ended_child() -> Result<Option<WaitIdStatus>, Errno> {
     waitid(WaitId::All, WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT)
 }
 
-fn is_childless() -> bool {
-    matches!(ended_child(), Err(Errno::CHILD))
+/// Returns `true` if no process of a command is a child of this process. `false` means that the table is needed.
+fn has_no_orphans() -> bool {
+    match ended_child() {
+        Err(Errno::CHILD) => true,
+        // Children in the session of this process are no commands, such as the launch server.
+        Ok(None) => {
+            let own = SelfProcess::now();
+            let children = table::children();
+            children.is_some_and(|children| !children.into_iter().any(|child| own.is_in_other_session(child)))
+        }
+        _ => false,
+    }
 }
 
 /// Reaps a child that has ended, and no other.
@@ -128,7 +138,7 @@ impl Baseline {
     /// since. `mark` is the mark of the command.
     pub(super) fn now(mark: Option<Mark>) -> Self {
         let mut baseline = Self { mark, ..Self::default() };
-        if is_childless() {
+        if has_no_orphans() {
             return baseline;
         }
         let own = SelfProcess::now();
@@ -247,7 +257,7 @@ impl ProcessTree {
     pub(super) async fn left_running(mut self) -> Vec<Process> {
         self.leader = None;
         self.is_over = true;
-        if is_childless() {
+        if has_no_orphans() {
             return Vec::new();
         }
         let alive = self.find().unwrap_or_default().alive;

@@ -7,6 +7,7 @@ mod limits;
 mod network;
 mod processes;
 mod programs;
+mod server;
 
 use std::path::{Path, PathBuf};
 

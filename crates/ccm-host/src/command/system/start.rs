@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{PidfdFlags, WaitId, WaitIdOptions, pidfd_open, pidfd_send_signal, waitid};
@@ -13,15 +14,19 @@ use super::SystemRunner;
 use crate::account::Identity;
 use crate::command::control_group::ControlGroup;
 use crate::command::launch_protocol::{ControlGroupRequest, LaunchReply, LaunchRequest, MAX_REPLIES};
+use crate::command::launch_server::LaunchServer;
 use crate::command::launcher_program::LauncherProgram;
-use crate::command::spawn::{ExecArguments, Spawned, launch, spawn};
+use crate::command::mark::Mark;
+use crate::command::spawn::{ExecArguments, Spawned, launch, launch_copy, spawn};
 use crate::command::{Command, Enforced, StartError, lookup};
+use crate::process::own_umask;
 
 /// Starts the command, through the launcher only if that is needed.
 pub(super) fn start(
     runner: &SystemRunner,
     command: &Command,
     control_group: &ControlGroup,
+    mark: Option<Mark>,
 ) -> Result<Spawned, StartError> {
     let failed = |source| StartError::Spawn { program: command.program.clone(), source };
     let arguments = ExecArguments::of(command).map_err(failed)?;
@@ -38,7 +43,7 @@ pub(super) fn start(
             });
         }
     };
-    let request = request(runner, command, arguments, identity, control_group);
+    let request = LaunchRequest { mark, ..request(runner, command, arguments, identity, control_group) };
     start_launcher(runner, command, property, request, reads)
 }
 
@@ -65,8 +70,31 @@ fn start_launcher(
         let opened = LauncherProgram::open(launcher).map_err(failed)?;
         runner.sandbox_launcher.get_or_init(|| opened)
     };
-    let request = LaunchRequest { exposed: program.exposed.clone(), ..request };
+    let mut request = LaunchRequest { exposed: program.exposed.clone(), ..request };
+    if let Some(server) = launch_server(runner, launcher, program, &request)
+        && let Some(umask) = request.umask.or_else(own_umask)
+    {
+        // The server has the umask that this process had.
+        request.umask = Some(umask);
+        if let Some(spawned) = launch_copy(server, &request, network, reads).map_err(failed)? {
+            return Ok(spawned);
+        }
+    }
     launch(launcher, &program.path, &request, network, reads, change_directory).map_err(failed)
+}
+
+/// Returns the server that starts launchers, and starts it if needed. A single launcher that becomes no command does
+/// without, and so does a C library that does not know the number of a copy.
+fn launch_server<'r>(
+    runner: &'r SystemRunner,
+    launcher: &Path,
+    program: &LauncherProgram,
+    request: &LaunchRequest,
+) -> Option<&'r LaunchServer> {
+    if request.is_preflight || runner.change_directory.is_none() {
+        return None;
+    }
+    runner.launch_server.get_or_init(|| LaunchServer::start(launcher, &program.path)).as_ref()
 }
 
 fn request(
@@ -83,6 +111,7 @@ fn request(
         cwd: command.cwd.clone(),
         identity,
         umask: command.umask,
+        mark: None,
         sandbox: command.sandbox.clone(),
         switched_off: runner.switched_off.clone(),
         has_network: runner.network(command.sandbox.as_ref()).is_some(),

@@ -1,0 +1,117 @@
+//! Server that starts launchers by copying itself.
+//!
+//! The start of the program of ccm takes about a millisecond: the kernel maps it, the loader relocates it and the C
+//! library examines the processor. A copy of a small process that has done all this takes a tenth. The server reads no
+//! request, so that no copy has the arguments or the environment of another command in its memory.
+//!
+//! Each copy is a child of ccm and not of the server, like every other launcher. The server stays in the session of ccm,
+//! where no command is looked for. It ends with ccm, because it then reads the end of its socket.
+
+use std::ffi::CStr;
+use std::io::{self, IoSlice};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::path::Path;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::{Errno, retry_on_intr};
+use rustix::net::{
+    AddressFamily, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, SocketType,
+    recv, sendmsg, socketpair,
+};
+use rustix::process::{
+    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, pidfd_open, pidfd_send_signal, waitid,
+};
+
+use super::spawn::{ExecArguments, null_device};
+use super::table;
+use crate::{launcher, raw};
+
+/// Maximum number of descriptors of a launcher.
+pub(crate) const MAX_DESCRIPTORS: usize = 8;
+/// Length of the answer: the number of the copy, or the negative number of an error.
+pub(crate) const ANSWER: usize = size_of::<i32>();
+
+/// Running server.
+#[derive(Debug)]
+pub(super) struct LaunchServer {
+    handle: OwnedFd,
+    socket: OwnedFd,
+}
+
+impl LaunchServer {
+    /// Starts the server. `None` if that is not possible, or if the processes of commands could only be told from the
+    /// server by reading the whole table of processes.
+    pub(super) fn start(name: &Path, program: &CStr) -> Option<Self> {
+        table::children()?;
+        Self::try_start(name, program).ok()
+    }
+
+    fn try_start(name: &Path, program: &CStr) -> io::Result<Self> {
+        let arguments = ExecArguments::of_launcher(name, launcher::SERVER_ARGUMENT)?;
+        let null = null_device()?;
+        let (socket, its_socket) =
+            socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
+        let pid = raw::posix_spawn(&raw::Start {
+            program,
+            arguments: &arguments.arguments,
+            environment: &arguments.environment,
+            cwd: None,
+            has_session: false,
+            descriptors: &[null.as_fd(), null.as_fd(), null.as_fd(), its_socket.as_fd()],
+        })?;
+        let handle = pidfd_open(pid, PidfdFlags::empty())?;
+        Ok(Self { handle, socket })
+    }
+
+    /// Starts a launcher with these descriptors. `None` if the server has ended; then no launcher has begun.
+    pub(super) fn launch(&self, descriptors: &[BorrowedFd<'_>]) -> io::Result<Option<Pid>> {
+        let answer = self.send(descriptors).and_then(|()| self.receive());
+        match answer {
+            Ok(answer @ 1..) => Ok(Pid::from_raw(answer)),
+            Ok(error) => Err(io::Error::from_raw_os_error(error.saturating_neg())),
+            Err(_) => {
+                self.end();
+                Ok(None)
+            }
+        }
+    }
+
+    fn send(&self, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
+        let mut ancillary = SendAncillaryBuffer::new(&mut space);
+        if !ancillary.push(SendAncillaryMessage::ScmRights(descriptors)) {
+            return Err(Errno::NOBUFS.into());
+        }
+        let flags = SendFlags::NOSIGNAL;
+        retry_on_intr(|| sendmsg(&self.socket, &[IoSlice::new(b"l")], &mut ancillary, flags))?;
+        Ok(())
+    }
+
+    /// Receives the number of a copy, from the copy itself: without a number, and with the end of the socket, there is
+    /// no copy that could still begin.
+    fn receive(&self) -> io::Result<i32> {
+        /// Only a process that was stopped takes longer.
+        const MAX_WAIT: Timespec = Timespec { tv_sec: 10, tv_nsec: 0 };
+        let mut readable = [PollFd::new(&self.socket, PollFlags::IN)];
+        if retry_on_intr(|| poll(&mut readable, Some(&MAX_WAIT)))? == 0 {
+            let _ended = pidfd_send_signal(&self.handle, Signal::KILL);
+        }
+        let mut answer = [0; ANSWER];
+        let (_, length) = retry_on_intr(|| recv(&self.socket, &mut answer, RecvFlags::empty()))?;
+        if length == ANSWER { Ok(i32::from_ne_bytes(answer)) } else { Err(Errno::PIPE.into()) }
+    }
+
+    /// Ends and reaps the server, if that has not happened.
+    fn end(&self) {
+        let _ended = pidfd_send_signal(&self.handle, Signal::KILL);
+        let by_handle = WaitId::PidFd(self.handle.as_fd());
+        let _reaped = retry_on_intr(|| waitid(by_handle.clone(), WaitIdOptions::EXITED));
+    }
+}
+
+impl Drop for LaunchServer {
+    fn drop(&mut self) {
+        self.end();
+    }
+}

@@ -1,0 +1,125 @@
+//! The launch server: a process that starts the launchers of all sandboxes of a runner.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+
+use ccm_host::{Cancellation, Command, Exit, Runner as _, SystemRunner};
+use ccm_testkit::{isolated, wait_until};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::{Pid, getpgrp, getpid, getsid};
+
+use super::{Place, succeed};
+use crate::launched::{launched, launcher};
+use crate::{block_on, end, has_ended, names, run};
+
+/// Returns the number of the server: the child of this process that is left when no command runs.
+fn server() -> Pid {
+    let children = children();
+    assert_eq!(children.len(), 1, "{children:?}");
+    children[0]
+}
+
+fn children() -> Vec<Pid> {
+    let threads = std::fs::read_dir("/proc/self/task").expect("threads");
+    let lists =
+        threads.map(|thread| std::fs::read_to_string(thread.expect("a thread").path().join("children")));
+    let text: Vec<String> = lists.map(|list| list.expect("children")).collect();
+    text.iter()
+        .flat_map(|list| list.split_ascii_whitespace())
+        .map(|pid| Pid::from_raw(pid.parse().expect("a number")))
+        .collect()
+}
+
+#[test]
+fn one_server_starts_all_sandboxes_and_ends_with_the_runner() {
+    isolated("sandboxed::server::one_server_starts_all_sandboxes_and_ends_with_the_runner", || {
+        let runner = SystemRunner::new().expect("a runner").with_launcher(launcher());
+        let server = block_on(async {
+            let place = Place::new();
+            // Each command is a child of this process, and has its session and its group for itself.
+            let shown =
+                "cut -d' ' -f 4-6 /proc/$$/stat; echo $$; ls /proc/self/fd | wc -l; wc -c < /proc/$$/environ";
+            let mut pids = Vec::new();
+            for _ in 0..3 {
+                let printed = succeed(&runner, &place.shell(shown)).await;
+                let lines: Vec<&str> = printed.lines().collect();
+                let pid = lines[1];
+                assert_eq!(lines[0], format!("{} {pid} {pid}", getpid()), "{printed}");
+                assert_eq!(lines[2], "4", "three, and that of `ls`");
+                pids.push(pid.to_owned());
+            }
+            pids.dedup();
+            assert_eq!(pids.len(), 3);
+            let server = server();
+            // The server hears no signal of the terminal.
+            assert_eq!(getsid(Some(server)).expect("a session"), getsid(None).expect("a session"));
+            assert_ne!(nix::unistd::getpgid(Some(server)).expect("a group"), getpgrp());
+            server
+        });
+        drop(runner);
+        assert!(has_ended(server), "the server outlived its runner");
+        assert_eq!(children(), []);
+    });
+}
+
+#[test]
+fn a_server_that_was_killed_is_replaced_by_direct_starts() {
+    launched("sandboxed::server::a_server_that_was_killed_is_replaced_by_direct_starts", async |runner| {
+        let place = Place::new();
+        let once = "echo once >> runs; cat runs";
+        assert_eq!(succeed(runner, &place.shell(once)).await, "once\n");
+        let server = server();
+        kill(server, Signal::SIGKILL).expect("a server");
+        wait_until("the server has ended", || has_ended(server));
+        assert_eq!(succeed(runner, &place.shell(once)).await, "once\nonce\n");
+        assert_eq!(children(), [], "the server is not reaped");
+        assert_eq!(succeed(runner, &place.shell(once)).await, "once\nonce\nonce\n");
+    });
+}
+
+#[test]
+fn what_commands_leave_is_found_beside_the_server() {
+    launched("sandboxed::server::what_commands_leave_is_found_beside_the_server", async |runner| {
+        let place = Place::new();
+        assert_eq!(succeed(runner, &place.shell("echo x")).await, "x\n");
+        let server = server();
+        let daemon = crate::shell("setsid sleep 600 > /dev/null 2>&1 & sleep 0.1");
+        let left = run(runner, &daemon).await;
+        assert_eq!(names(&left), ["sleep"]);
+        // A later command in a sandbox that is ended at its deadline takes neither the daemon nor the server with it.
+        let slow = place.shell("setsid sleep 601 & sleep 602");
+        let slow = Command { timeout: Some(std::time::Duration::from_millis(300)), ..slow };
+        let finished = run(runner, &slow).await;
+        assert!(matches!(finished.exit, Exit::TimedOut { .. }), "{finished:?}");
+        assert!(finished.left_running.is_empty() && finished.unkillable.is_empty());
+        assert!(!has_ended(server) && !has_ended(left.left_running[0].pid));
+        assert_eq!(names(&run(runner, &place.shell("true")).await), [""; 0]);
+        end(&left.left_running);
+    });
+}
+
+#[test]
+fn a_program_that_is_no_launcher_is_named() {
+    isolated("sandboxed::server::a_program_that_is_no_launcher_is_named", || {
+        for (program, content) in [("true", None), ("script", Some("#!/bin/sh\nexit 0\n"))] {
+            let place = Place::new();
+            let path = content.map_or_else(
+                || PathBuf::from("/bin/true"),
+                |content| {
+                    let path = place.at(program);
+                    std::fs::write(&path, content).expect("a file");
+                    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).expect("its mode");
+                    path
+                },
+            );
+            let runner = SystemRunner::new().expect("a runner").with_launcher(path);
+            let command = place.shell("echo x");
+            let never = Cancellation::never();
+            let error = block_on(async { runner.run(&command, &never, &mut |_, _| {}).await });
+            let error = error.expect_err("no launcher").to_string();
+            assert!(error.contains("launcher") || error.contains("start"), "{error}");
+            drop(runner);
+            assert_eq!(children(), []);
+        }
+    });
+}

@@ -182,3 +182,31 @@ fn engines_of_the_original_are_refused_and_tools_that_fail_change_nothing() {
         assert!(!scratch.path().join("made/app").exists());
     }
 }
+
+#[test]
+fn a_purge_leaves_what_another_manifest_of_the_run_manages() {
+    let purge = "ccm:\n  resources:\n    - file:\n        - ROOT/conf.d: {ensure: directory, purge: true}\n";
+    let scratch = scratch_with(purge);
+    let own = "ccm:\n  resources:\n\
+         \x20   - file:\n        - ROOT/conf.d/mine.conf: {content: \"mine\\n\"}\n\
+         \x20   - line:\n        - a line: {path: ROOT/conf.d/lines.conf, line: a, create: true}\n";
+    scratch.write("own.yaml", own.replace("ROOT", &scratch.at("made")));
+    for name in ["mine.conf", "lines.conf", "stale.conf"] {
+        scratch.write(&format!("made/conf.d/{name}"), if name == "lines.conf" { "a\n" } else { "mine\n" });
+    }
+    for order in [["m.yaml", "own.yaml"], ["own.yaml", "m.yaml"]] {
+        scratch.write("made/conf.d/stale.conf", "stale\n");
+        let noop = ccm(&scratch, &["apply", "--noop", order[0], order[1]]).run();
+        assert!(noop.stdout.contains("stale.conf") && !noop.stdout.contains("remove 2"), "{}", noop.shown());
+        let applied = ccm(&scratch, &["apply", order[0], order[1]]).run();
+        assert_eq!(applied.code, 0, "{}", applied.shown());
+        let left =
+            ["mine.conf", "lines.conf", "stale.conf"].map(|name| scratch.has(&format!("made/conf.d/{name}")));
+        assert_eq!(left, [true, true, false], "{}", applied.shown());
+        let again = ccm(&scratch, &["apply", order[0], order[1], "--detailed-exitcodes"]).run();
+        assert_eq!(again.code, 0, "the files were made again: {}", again.shown());
+    }
+    // Alone, the manifest knows nothing of the other one.
+    assert_eq!(apply(&scratch, &[]).code, 0);
+    assert!(!scratch.has("made/conf.d/mine.conf"));
+}

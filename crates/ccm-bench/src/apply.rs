@@ -79,6 +79,7 @@ impl BenchManifest {
         let types: Vec<&dyn ResourceType> = types.iter().map(|found| *found as _).collect();
         let run = Run {
             catalog: &self.catalog,
+            others: &[],
             types: &types,
             host: Host { executor: &executor, system: &runner, files: &files, clock: &clock },
             late: &NoLateValues,

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use ccm_host::{Cancellation, Command, Executor, Host, Local, StartError};
 use ccm_model::{
     Action, Artifact, ClaimKind, Control, Failure, Fields, GuardResult, PathKind, PendingRefresh, Reason,
-    Resource, ResourceIndex, Sharing, Stream, display_timestamp,
+    Resource, Sharing, Stream, display_timestamp,
 };
 use ccm_properties::TypeSpec;
 use ccm_redaction::Secrets;
@@ -382,16 +382,16 @@ impl Context<'_> {
         self.step.host.would_be_directories().contains(path)
     }
 
-    /// Returns the paths below a directory that other resources of the catalog manage. Resources that are not
-    /// managed on this machine are left out.
+    /// Returns the paths below a directory that other resources manage, be they of this catalog or of one that is
+    /// applied together with it. Resources that are not managed on this machine are left out.
     pub fn managed_below(&self, directory: &Path) -> Vec<ManagedPath> {
         let run = self.step.host.run();
         let own = self.step.index;
-        let is_managed = |index: &ResourceIndex| {
-            *index != own && !matches!(run.catalog.resource(*index).control, Control::NotManaged { .. })
-        };
-        let claims = run.catalog.indices().filter(is_managed).flat_map(|index| {
-            let resource = run.catalog.resource(index);
+        let of_catalog = run.catalog.indices().filter(|index| *index != own);
+        let of_catalog = of_catalog.map(|index| run.catalog.resource(index));
+        let of_others = run.others.iter().flat_map(|other| &other.resources);
+        let is_managed = |resource: &&Resource| !matches!(resource.control, Control::NotManaged { .. });
+        let claims = of_catalog.chain(of_others).filter(is_managed).flat_map(|resource| {
             let found = run.resource_type(resource);
             let claims = found.map(|found| found.claims(resource)).unwrap_or_default();
             claims.into_iter().filter(|claim| claim.kind == ClaimKind::Path)

@@ -30,6 +30,8 @@ pub struct Stop<'a> {
 pub struct Run<'a> {
     /// Resources to apply.
     pub catalog: &'a Catalog,
+    /// Catalogs that are applied before or after this one. What they claim is not purged.
+    pub others: &'a [&'a Catalog],
     /// Types of the resources.
     pub types: &'a [&'a dyn ResourceType],
     /// Doors to the machine.

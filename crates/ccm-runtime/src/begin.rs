@@ -68,7 +68,7 @@ impl LoadedManifest<'_> {
     pub async fn begin(&self, mode: RunMode, options: RunOptions) -> Result<ActiveRun<'_>, BeginError> {
         let selection = NamedResources::of_each(&[self], &options)?.pop().unwrap_or_default();
         let shared = SharedState::open(self.session, self.input.full_name(), mode, &options).await?;
-        let mut run = shared.begin(self, selection, options, None)?;
+        let mut run = shared.begin((self, Vec::new()), selection, options, None)?;
         run.begin_audit().map_err(BeginError::Audit)?;
         Ok(run)
     }
@@ -95,7 +95,9 @@ impl Session {
                 continue;
             }
             let earlier = runs.last().map(|run| run.identity().run_id.clone());
-            match shared.begin(manifest, selection, options.clone(), earlier) {
+            let mut others = manifests.to_vec();
+            others.remove(position);
+            match shared.begin((manifest, others), selection, options.clone(), earlier) {
                 Ok(run) => runs.push(run),
                 Err(error) => failures.push(BeginFailure { position, error }),
             }
@@ -154,10 +156,11 @@ impl<'m> SharedState<'m> {
         Ok(Self { session, mode, commands, state_path, state, lock, audit })
     }
 
-    /// Begins a run. `earlier` is the id of the run before it, if that is not recorded yet.
+    /// Begins a run of a manifest beside others. `earlier` is the id of the run before it, if that is not recorded
+    /// yet.
     fn begin(
         &self,
-        manifest: &'m LoadedManifest<'m>,
+        (manifest, others): (&'m LoadedManifest<'m>, Vec<&'m LoadedManifest<'m>>),
         selection: NamedResources,
         options: RunOptions,
         earlier: Option<String>,
@@ -171,6 +174,7 @@ impl<'m> SharedState<'m> {
         let files = doors.doors.files(options.canceller.cancellation());
         Ok(ActiveRun {
             manifest,
+            others,
             mode: *mode,
             options,
             commands: *commands,

@@ -86,6 +86,8 @@ impl Default for RunOptions {
 /// A run that holds the lock of the state directory until it is dropped, maybe together with other runs.
 pub struct ActiveRun<'m> {
     pub(crate) manifest: &'m LoadedManifest<'m>,
+    /// Manifests that are applied before or after this one.
+    pub(crate) others: Vec<&'m LoadedManifest<'m>>,
     pub(crate) mode: RunMode,
     pub(crate) options: RunOptions,
     pub(crate) commands: &'m dyn Commands,
@@ -198,6 +200,7 @@ impl ActiveRun<'_> {
         let Self {
             mode,
             options,
+            others,
             commands,
             files,
             state_path,
@@ -232,6 +235,7 @@ impl ActiveRun<'_> {
         let audited = audit.as_deref().map(|audit| AuditedExecutor { executor: followed, audit });
         let run = ccm_engine::Run {
             catalog: &manifest.catalog,
+            others: &others.iter().map(|other| &other.catalog).collect::<Vec<_>>(),
             types: &session.types.iter().map(|found| *found as _).collect::<Vec<_>>(),
             host: Host {
                 executor: audited.as_ref().map_or(followed, |audited| audited),

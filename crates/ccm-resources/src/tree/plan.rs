@@ -58,7 +58,7 @@ pub(crate) struct RemovedSize {
 /// Returns the changes that the tree at a path needs: what is made or changed, in the order of a walk, then what is
 /// removed.
 pub(crate) fn changes(root: &Path, rules: &TreeRules, state: &TreeState) -> Result<Vec<TreeChange>, Failure> {
-    let planner = Planner { root, rules, state };
+    let planner = Planner { root, rules, state, kept: kept(rules, state) };
     let mut changes = Vec::new();
     let (mut wanted, mut there) = (state.desired.iter().enumerate(), state.found.iter().enumerate());
     let (mut desired, mut found) = (wanted.next(), there.next());
@@ -124,6 +124,27 @@ struct Planner<'a> {
     root: &'a Path,
     rules: &'a TreeRules,
     state: &'a TreeState,
+    /// Paths that a purge leaves, with all directories above them.
+    kept: HashSet<&'a Path>,
+}
+
+fn kept<'a>(rules: &TreeRules, state: &'a TreeState) -> HashSet<&'a Path> {
+    if !rules.purge {
+        return HashSet::new();
+    }
+    let declared = state.desired.iter().map(|desired| &*desired.path);
+    let found = state.found.iter().map(|found| &*found.entry.path);
+    above_all(declared.chain(state.managed.paths()).chain(found.filter(|path| rules.ignore.matches(path))))
+}
+
+/// Returns paths with all directories above them.
+fn above_all<'a>(paths: impl Iterator<Item = &'a Path>) -> HashSet<&'a Path> {
+    let mut all = HashSet::new();
+    for path in paths {
+        // The directories above a known path are known too.
+        let _ = path.ancestors().take_while(|above| all.insert(*above)).count();
+    }
+    all
 }
 
 impl Planner<'_> {
@@ -206,7 +227,7 @@ impl Planner<'_> {
 
     /// Returns `true` for an entry that is removed, so that its attributes do not matter.
     fn is_undeclared_and_purged(&self, path: &Path) -> bool {
-        self.rules.purge && !self.state.managed.paths().any(|managed| managed.starts_with(path))
+        self.rules.purge && !self.kept.contains(path)
     }
 
     fn mode(&self, is_directory: bool) -> Option<u32> {
@@ -234,22 +255,11 @@ impl Planner<'_> {
     /// Adds the removal of every entry that nothing declares.
     fn purge(&self, changes: &mut Vec<TreeChange>) -> Result<(), Failure> {
         let found = &self.state.found;
-        let mut kept: HashSet<&Path> = HashSet::new();
-        let declared = self.state.desired.iter().map(|desired| &*desired.path);
-        let ignored =
-            found.iter().map(|found| &*found.entry.path).filter(|path| self.rules.ignore.matches(path));
-        for path in declared.chain(self.state.managed.paths()).chain(ignored) {
-            for above in path.ancestors() {
-                if !kept.insert(above) {
-                    break;
-                }
-            }
-        }
         let mut at = 0;
         while let Some(FoundEntry { entry, .. }) = found.get(at) {
             let start = at;
             at += 1;
-            if kept.contains(&*entry.path) || self.state.managed.extent(&entry.path).is_some() {
+            if self.kept.contains(&*entry.path) || self.state.managed.extent(&entry.path).is_some() {
                 continue;
             }
             let mut size = RemovedSize::default();

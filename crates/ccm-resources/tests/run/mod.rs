@@ -49,6 +49,7 @@ pub(crate) fn run_gated(
     let types: Vec<_> = types.iter().map(|found| *found as _).collect();
     let run = Run {
         catalog: &catalog,
+        others: &[],
         types: &types,
         host,
         late: &NoLateValues,

@@ -82,6 +82,7 @@ pub(crate) fn run_until(catalog: &Catalog, options: &Options<'_>) -> Option<Ran>
     let executor = LocalExecutor::new(runner, &fake_runner, &files);
     let run = Run {
         catalog,
+        others: &[],
         types: &[&FakeType],
         host: Host { executor: &executor, system: &fake_runner, files: &files, clock: &clock },
         late: options.late.unwrap_or(&NoLateValues),

@@ -125,5 +125,21 @@ fn changes_match_the_table() {
         assert_eq!(decided, expected.trim(), "{row}");
         rows += 1;
     }
-    assert_eq!(rows, 42);
+    assert_eq!(rows, 44);
+}
+
+#[test]
+fn many_entries_are_compared_with_many_paths_of_others() {
+    const NUMBER: usize = 20_000;
+    let paths: Vec<String> = (0..NUMBER).map(|number| format!("{number:06}")).collect();
+    let found = |path: &String| found(&format!("{path}=1:0600"), &[]);
+    let managed =
+        |path: &String| ManagedPath { path: format!("{path}/x").into(), extent: ManagedExtent::Whole };
+    let state = TreeState {
+        found: paths.iter().map(found).collect(),
+        managed: PathsOfOthers::new(paths.iter().map(managed)),
+        ..TreeState::default()
+    };
+    let rules = TreeRules { recurse: true, purge: true, mode: Some(0o640), ..TreeRules::default() };
+    assert_eq!(changes(Path::new("/t"), &rules, &state).map(|changes| changes.len()), Ok(NUMBER));
 }

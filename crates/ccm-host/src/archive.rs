@@ -13,7 +13,7 @@ mod unpack;
 mod zip;
 
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::command::{Cancellation, CancellationLevel};
@@ -38,7 +38,7 @@ pub struct ExtractRequest {
     /// Format of the archive.
     pub format: ArchiveFormat,
     /// Existing directory to extract into.
-    pub into: PathBuf,
+    pub into: ExtractionTarget,
     /// Number of leading parts to remove from each name.
     pub strip_components: usize,
     /// Owner of what is extracted.
@@ -53,6 +53,22 @@ pub struct ExtractRequest {
     pub last: Option<PathBuf>,
     /// Time limit.
     pub timeout: Option<Duration>,
+}
+
+/// Directory to extract into, from [`Files::extraction_target`](crate::Files::extraction_target): extractions go
+/// through the door for files like every other change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExtractionTarget(PathBuf);
+
+impl ExtractionTarget {
+    pub(crate) fn new(path: &Path) -> Self {
+        Self(path.to_owned())
+    }
+
+    /// Path of the directory.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
 }
 
 /// Result of an extraction.

@@ -30,6 +30,9 @@ use std::time::SystemTime;
 
 use ccm_model::FileVersion;
 
+#[cfg(feature = "archive")]
+use crate::archive::ExtractionTarget;
+
 pub use backup::{BACKUP_METADATA_ENDING, BACKUPS, BackupMetadata, backup_stem, slug};
 pub use below::files_below;
 pub use beneath::read_beneath;
@@ -100,6 +103,18 @@ pub trait Files {
     /// In a directory that everybody may write, a file or link is an error if it belongs neither to root nor to
     /// the user who runs ccm nor to the given owner.
     fn write(&self, path: &Path, new: &NewFile<'_>) -> Result<String, FileError>;
+
+    /// Makes an empty file beside the one that it will replace. The rules of [`Files::write`] hold for both.
+    fn stage(&self, path: &Path, attributes: FileAttributes) -> Result<StagedFile, FileError> {
+        let _ = attributes;
+        Err(FileError::step(path, FileStep::Create, io::Error::from(io::ErrorKind::Unsupported)))
+    }
+
+    /// Returns an existing directory as one to extract archives into.
+    #[cfg(feature = "archive")]
+    fn extraction_target(&self, directory: &Path) -> Result<ExtractionTarget, FileError> {
+        Err(FileError::step(directory, FileStep::Create, io::Error::from(io::ErrorKind::Unsupported)))
+    }
 
     /// Makes a directory.
     fn make_directory(&self, path: &Path, attributes: FileAttributes) -> Result<(), FileError>;

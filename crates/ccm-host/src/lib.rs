@@ -89,8 +89,8 @@ mod trusted;
 pub use account::{Account, AccountError, Identity};
 #[cfg(feature = "archive")]
 pub use archive::{
-    ArchiveFormat, EntryError, ExtractError, ExtractRequest, Extracted, MAX_ARCHIVE_ENTRIES,
-    MAX_ARCHIVE_RATIO, extract,
+    ArchiveFormat, EntryError, ExtractError, ExtractRequest, Extracted, ExtractionTarget,
+    MAX_ARCHIVE_ENTRIES, MAX_ARCHIVE_RATIO, extract,
 };
 pub use clock::{Clock, SystemClock, after};
 pub use command::{

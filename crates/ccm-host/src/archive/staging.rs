@@ -50,8 +50,9 @@ pub(super) struct Staging {
 
 impl Staging {
     pub(super) fn make(request: &ExtractRequest, stop: &ExtractionStop) -> Result<Self, ExtractError> {
-        let path = &request.into;
-        let found = ResolvedPath::find_target(path)?.ok_or_else(|| FileError::ParentMissing(path.clone()))?;
+        let path = request.into.path();
+        let found =
+            ResolvedPath::find_target(path)?.ok_or_else(|| FileError::ParentMissing(path.to_owned()))?;
         let at = |step| FileError::at(path, step);
         let target = openat(&found.parent, found.entry_name(), DIRECTORY, Mode::empty());
         let target = target.map_err(at(FileStep::Inspect))?;
@@ -69,7 +70,7 @@ impl Staging {
         }
         Ok(Self {
             target,
-            target_path: path.clone(),
+            target_path: path.to_owned(),
             directory,
             name,
             owner: (request.uid.map(Uid::from_raw), request.gid.map(Gid::from_raw)),

@@ -8,14 +8,18 @@ use ccm_model::FileVersion;
 
 use super::{
     BackupName, FileAttributes, FileError, Files, InspectOptions, NewContent, NewFile, PathInfo, ReadContent,
-    TreeEntry, TreeSize, UserFile, UserFileContent, WalkStep,
+    StagedFile, TreeEntry, TreeSize, UserFile, UserFileContent, WalkStep,
 };
+#[cfg(feature = "archive")]
+use crate::archive::ExtractionTarget;
 
 /// Change of a file, as a [`FilesMiddleware`] sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileChange {
-    /// [`Files::write`].
+    /// [`Files::write`] and [`Files::stage`].
     Write,
+    /// [`Files::extraction_target`]: what an archive holds is moved into this directory.
+    Extract,
     /// [`Files::make_directory`].
     MakeDirectory,
     /// [`Files::make_link`].
@@ -77,6 +81,17 @@ impl<T: FilesMiddleware> Files for T {
     fn write(&self, path: &Path, new: &NewFile<'_>) -> Result<String, FileError> {
         self.before_change(path, FileChange::Write)?;
         self.inner().write(path, new)
+    }
+
+    fn stage(&self, path: &Path, attributes: FileAttributes) -> Result<StagedFile, FileError> {
+        self.before_change(path, FileChange::Write)?;
+        self.inner().stage(path, attributes)
+    }
+
+    #[cfg(feature = "archive")]
+    fn extraction_target(&self, directory: &Path) -> Result<ExtractionTarget, FileError> {
+        self.before_change(directory, FileChange::Extract)?;
+        self.inner().extraction_target(directory)
     }
 
     fn make_directory(&self, path: &Path, attributes: FileAttributes) -> Result<(), FileError> {

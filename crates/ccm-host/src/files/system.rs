@@ -12,10 +12,12 @@ use super::content::{self, Readable};
 use super::labels::FileLabels;
 use super::{
     BackupName, FileAttributes, FileError, Files, InspectOptions, NewContent, NewFile, PathInfo, ReadContent,
-    TreeEntry, TreeSize, UserFile, UserFileContent, WalkStep, attributes, backup, directory, inspect,
-    is_absence, link, names, remove, resolve, tree, user_file, version, walk, write,
+    StagedFile, TreeEntry, TreeSize, UserFile, UserFileContent, WalkStep, attributes, backup, directory,
+    inspect, is_absence, link, names, remove, resolve, tree, user_file, version, walk, write,
 };
 use crate::account::AccountDatabases;
+#[cfg(feature = "archive")]
+use crate::archive::ExtractionTarget;
 use crate::command::Cancellation;
 
 /// Files of this machine.
@@ -95,6 +97,15 @@ impl Files for SystemFiles {
 
     fn write(&self, path: &Path, new: &NewFile<'_>) -> Result<String, FileError> {
         write::write(path, new, &self.labels, &self.cancellation)
+    }
+
+    fn stage(&self, path: &Path, attributes: FileAttributes) -> Result<StagedFile, FileError> {
+        StagedFile::make(path, attributes, Arc::clone(&self.labels))
+    }
+
+    #[cfg(feature = "archive")]
+    fn extraction_target(&self, directory: &Path) -> Result<ExtractionTarget, FileError> {
+        Ok(ExtractionTarget::new(directory))
     }
 
     fn make_directory(&self, path: &Path, attributes: FileAttributes) -> Result<(), FileError> {

@@ -7,6 +7,7 @@ use std::io::{self, Read as _, Seek as _, Write as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rustix::fs::{
     AtFlags, FileType, Gid, Mode, OFlags, Stat, Uid, fchmod, fchown, fstat, fsync, openat, renameat, statat,
@@ -298,16 +299,20 @@ impl<R: Borrow<ResolvedPath>> Drop for TempFile<R> {
 pub struct StagedFile {
     temp: TempFile<ResolvedPath>,
     attributes: FileAttributes,
+    labels: Arc<FileLabels>,
 }
 
 impl StagedFile {
-    /// Makes an empty file that only the user who runs ccm can use. The rules of [`Files::write`](super::Files::write)
-    /// hold.
-    pub fn make(path: &Path, attributes: FileAttributes) -> Result<Self, FileError> {
+    /// Makes an empty file that only the user who runs ccm can use.
+    pub(super) fn make(
+        path: &Path,
+        attributes: FileAttributes,
+        labels: Arc<FileLabels>,
+    ) -> Result<Self, FileError> {
         let resolved = replaceable(path, attributes)?;
         // What can't be kept is found before the file is filled.
         OldFile::of(&resolved)?;
-        Ok(Self { temp: TempFile::make(resolved)?, attributes })
+        Ok(Self { temp: TempFile::make(resolved)?, attributes, labels })
     }
 
     /// Opens the file at its beginning, to write or to read.
@@ -328,6 +333,11 @@ impl StagedFile {
         Ok(String::from_utf8_lossy(&text).into_owned())
     }
 
+    /// Reads the whole file; `None` if it is longer.
+    pub fn content(&self, max_length: u64) -> Result<Option<Vec<u8>>, FileError> {
+        content::read_bounded(self.open()?.into(), &self.temp.path, max_length)
+    }
+
     /// Path while the file is filled.
     pub fn path(&self) -> &Path {
         &self.temp.path
@@ -338,7 +348,7 @@ impl StagedFile {
         // The old file may have changed in the time that the new one took.
         let resolved = replaceable(&self.temp.resolved.path, self.attributes)?;
         let old = OldFile::of(&resolved)?;
-        let label = label_of(&resolved, &FileLabels::of_this_machine());
+        let label = label_of(&resolved, &self.labels);
         self.temp.fill((self.attributes, label.as_ref()), old, || Ok(String::new()))?;
         let name = self.temp.resolved.name.clone();
         self.temp.rename_into_place(&name)

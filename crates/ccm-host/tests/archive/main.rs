@@ -14,7 +14,10 @@ mod placing;
 use std::fs::File;
 use std::path::Path;
 
-use ccm_host::{ArchiveFormat, Cancellation, ExtractError, ExtractRequest, Extracted, extract};
+use ccm_host::{
+    ArchiveFormat, Cancellation, ExtractError, ExtractRequest, Extracted, ExtractionTarget, Files as _,
+    SystemFiles, extract,
+};
 use ccm_testkit::Scratch;
 
 /// All formats, by the ends of names.
@@ -28,7 +31,7 @@ fn request(scratch: &Scratch, name: &str, bytes: &[u8]) -> ExtractRequest {
         archive: File::open(&path).expect("the archive"),
         format: ArchiveFormat::of_name(Path::new(name)).expect("a format"),
         path,
-        into: scratch.path().join("out"),
+        into: target(&scratch.path().join("out")),
         strip_components: 0,
         uid: None,
         gid: None,
@@ -37,6 +40,10 @@ fn request(scratch: &Scratch, name: &str, bytes: &[u8]) -> ExtractRequest {
         last: None,
         timeout: None,
     }
+}
+
+fn target(directory: &Path) -> ExtractionTarget {
+    SystemFiles::new(Cancellation::never()).extraction_target(directory).expect("a directory")
 }
 
 fn run(request: ExtractRequest) -> Result<Extracted, ExtractError> {

@@ -98,7 +98,7 @@ fn the_sign_of_completion_comes_last() {
 fn a_missing_directory_is_an_error() {
     let scratch = Scratch::new();
     let request = request(&scratch, "a.tar", &tar(&[Item::file("f", "x")]));
-    let into = scratch.path().join("missing");
+    let into = crate::target(&scratch.path().join("missing"));
     let error = run(ExtractRequest { into, ..request }).expect_err("no directory");
     assert_eq!(words(&error, &scratch), "the directory \"missing\" does not exist");
 }

@@ -47,7 +47,10 @@ fn middleware_sees_every_change_and_can_prevent_it() {
     wrapped.make_directory(&scratch.path().join("d"), FileAttributes::default()).expect("a directory");
     fs::create_dir(&state).expect("a directory");
     wrapped.back_up(&file, &state, std::time::SystemTime::UNIX_EPOCH, BackupName::Path).expect("a backup");
+    drop(wrapped.stage(&file, FileAttributes::default()).expect("a staged file"));
     wrapped.remove(&file, false).expect("a removal");
+    #[cfg(feature = "archive")]
+    wrapped.extraction_target(&scratch.path().join("d")).expect("a directory");
     let change = |name: &str, change| (name.to_owned(), change);
     let expected = [
         change("f", FileChange::Write),
@@ -55,10 +58,14 @@ fn middleware_sees_every_change_and_can_prevent_it() {
         change("f", FileChange::SetAttributes),
         change("d", FileChange::MakeDirectory),
         change("f", FileChange::BackUp),
+        change("f", FileChange::Write),
         change("f", FileChange::Remove),
+        #[cfg(feature = "archive")]
+        change("d", FileChange::Extract),
     ];
     assert_eq!(*wrapped.changes.borrow(), expected);
     assert!(wrapped.write(&scratch.path().join("locked"), &new).is_err());
+    assert!(wrapped.stage(&scratch.path().join("locked"), FileAttributes::default()).is_err());
     assert!(
         !wrapped.exists(&scratch.path().join("locked")).expect("a state"),
         "a change that is prevented is not made"

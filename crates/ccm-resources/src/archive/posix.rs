@@ -184,7 +184,7 @@ async fn fetch(
 ) -> Result<ArchiveEffect, Failure> {
     let attributes = FileAttributes { uid: state.uid, gid: state.gid, mode: archive.mode };
     let files = context.host.files;
-    let staged = StagedFile::make(&archive.path, attributes).map_err(|error| file_failure(&error))?;
+    let staged = files.stage(&archive.path, attributes).map_err(|error| file_failure(&error))?;
     let expected = match (&origin.checksum, &origin.checksum_url) {
         (Some(checksum), _) => Some(checksum.clone()),
         (None, Some(_)) => Some(listed_checksum(archive, origin, &staged, context).await?),
@@ -307,11 +307,13 @@ async fn extract_file(
         made += 1;
         context.note(parents_note(&state.missing_directories).unwrap_or_default());
     }
+    let into = files.extraction_target(&extraction.into);
+    let into = into.map_err(|error| after(made > 0, file_failure(&error)))?;
     let request = ExtractRequest {
         archive: file,
         path: archive.path.clone(),
         format: extraction.format,
-        into: extraction.into.clone(),
+        into,
         strip_components: extraction.strip_components,
         uid: state.uid,
         gid: state.gid,

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use ccm_host::{Cancellation, Command, Executor, Host, Local, StartError};
 use ccm_model::{
     Action, Artifact, ClaimKind, Control, Failure, Fields, GuardResult, PathKind, PendingRefresh, Reason,
-    Resource, Sharing, Stream, display_timestamp,
+    Resource, ResourceIndex, Sharing, Stream, display_timestamp,
 };
 use ccm_properties::TypeSpec;
 use ccm_redaction::Secrets;

@@ -141,6 +141,12 @@ impl TrustedDirectory {
 
     /// Reads a file of text; `None` if it does not exist.
     pub fn read(&self, name: &OsStr, limit: u64) -> Result<Option<String>, TrustError> {
+        let Some(bytes) = self.read_bytes(name, limit)? else { return Ok(None) };
+        String::from_utf8(bytes).map(Some).map_err(|_| TrustError::NotUtf8(self.path.join(name)))
+    }
+
+    /// Reads a file; `None` if it does not exist.
+    pub fn read_bytes(&self, name: &OsStr, limit: u64) -> Result<Option<Vec<u8>>, TrustError> {
         let path = self.path.join(name);
         let Some(descriptor) = self.open_at(name, FILE, &path, "a file")? else { return Ok(None) };
         if let Some(path) = self.hidden.clone() {
@@ -161,7 +167,7 @@ impl TrustedDirectory {
         if bytes.len() as u64 > limit {
             return Err(TrustError::TooLong { path, limit });
         }
-        String::from_utf8(bytes).map(Some).map_err(|_| TrustError::NotUtf8(path))
+        Ok(Some(bytes))
     }
 
     /// Returns the sorted names of the entries with this ending. Names that begin with a dot are left out.

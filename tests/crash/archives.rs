@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use ccm_host::sha256;
 use ccm_testkit::{Ccm, Fault, Scratch, TarFile, WebServer, no_faults, skipped, sweep, tar};
 
 use crate::case::words;
@@ -15,6 +16,8 @@ ccm:
             url: [url]
             extract_parent: [dir]/opt
             creates: [dir]/opt/bin/app
+    - file:
+        - [dir]/fetched: {source: [url], checksum: [sum], mode: 0640, backup: true}
     - exec:
         - after:
             command: cat opt/bin/app opt/share/data app.tar | cksum >> [dir]/after.log
@@ -22,6 +25,12 @@ ccm:
             cwd: [dir]
             refresh_only: true
             subscribe: [\"archive#[dir]/app.tar\"]
+        - after-fetched:
+            command: cksum < fetched >> [dir]/after-fetched.log
+            provider: shell
+            cwd: [dir]
+            refresh_only: true
+            subscribe: [\"file#[dir]/fetched\"]
 ";
 
 fn archive() -> Vec<u8> {
@@ -45,9 +54,11 @@ impl Machine {
         let server = WebServer::of_file(archive());
         let directory = scratch.path().to_string_lossy().into_owned();
         let manifest = MANIFEST.replace("[dir]", &directory).replace("[url]", &server.url("/app.tar"));
+        let manifest = manifest.replace("[sum]", &sha256(&archive()));
         scratch.write("manifest.yaml", manifest);
         scratch.write("opt/share/data", "old\n");
         scratch.write("opt/bin/other", "other\n");
+        scratch.write("fetched", "old\n");
         Self { scratch, server }
     }
 
@@ -65,6 +76,9 @@ impl Machine {
         let is_whole = read("app.tar").is_none_or(|found| found == archive());
         if !is_new && data != b"old\n" {
             return Err(format!("a file is half done: {} bytes", data.len()));
+        }
+        if !read("fetched").is_some_and(|found| found == b"old\n" || found == archive()) {
+            return Err("the downloaded file is half done".to_owned());
         }
         if has_app && !(is_new && has_more) {
             return Err("`creates` is there before the rest".to_owned());
@@ -93,6 +107,11 @@ impl Machine {
             .collect();
         if let Some(left) = names.pop() {
             return Err(format!("left behind: {left}"));
+        }
+        let log = self.scratch.read("after-fetched.log").unwrap_or_default();
+        let expected = ccm_testkit::shell("cksum < fetched", self.scratch.path());
+        if log.lines().last() != Some(expected.trim_end()) {
+            return Err(format!("a refresh by the downloaded file is lost: {log}"));
         }
         let log = self.scratch.read("after.log").unwrap_or_default();
         let expected =

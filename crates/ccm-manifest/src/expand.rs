@@ -11,7 +11,7 @@ use ccm_data::interpolation::{
 use ccm_data::nodes;
 use ccm_expr::Value as Computed;
 use ccm_model::{Diagnostic, DiagnosticKind, Node, NodeEntry, NodeKey, NodeMap, NodeValue, Properties, Span};
-use ccm_properties::{TextSyntax, TypeSpec};
+use ccm_properties::{TextSyntax, TypeSpec, is_web_address};
 
 use crate::call_argument::Argument;
 use crate::eval_context::{LimitCheck, MAX_TEXT_BYTES};
@@ -521,9 +521,9 @@ fn append(whole: &mut String, more: &str) {
     whole.push_str(more);
 }
 
-/// Returns `true` if the path is that of a template.
+/// Returns `true` if the path is that of a template. A file of a web server is none.
 pub(crate) fn is_template(path: &str) -> bool {
-    Path::new(path).extension().is_some_and(|ending| ending == "j2")
+    !is_web_address(path) && Path::new(path).extension().is_some_and(|ending| ending == "j2")
 }
 
 /// Builds the diagnostic for an invalid expression.

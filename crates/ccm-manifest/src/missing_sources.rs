@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use ccm_graph::Graph;
 use ccm_model::{Catalog, ClaimKind, Control, Diagnostic, DiagnosticKind, Diagnostics, ResourceIndex, Span};
-use ccm_properties::TypeSpec;
+use ccm_properties::{TypeSpec, is_web_address};
 
 use crate::claims::Claimed;
 use crate::draft::ResourceDraft;
@@ -33,7 +33,7 @@ pub(crate) fn find(drafts: &[ResourceDraft], loader: &Loader<'_, '_>) -> Vec<Mis
         if draft.has_errors || !is_managed || draft.found.is_unknown(node.span) {
             return None;
         }
-        let written = node.as_text()?;
+        let written = node.as_text().filter(|written| !is_web_address(written))?;
         let path = normalize(&loader.manifests[draft.manifest].directory.join(written));
         let is_absolute = written.starts_with('/');
         let is_missing = (loader.context.omitted.files && is_absolute)

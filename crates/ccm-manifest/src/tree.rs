@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use ccm_data::nodes;
 use ccm_model::{Diagnostic, DiagnosticKind, Node, NodeEntry, NodeKey, NodeMap, NodeValue, Properties, Span};
-use ccm_properties::{TreeSource, TreeTemplates, TypeSpec};
+use ccm_properties::{TreeSource, TreeTemplates, TypeSpec, is_web_address};
 
 use crate::expand::{Expander, is_template};
 use crate::messages::shown_path;
@@ -28,7 +28,8 @@ impl Expander<'_, '_> {
         let source = spec.tree_source(ensure)?;
         let entry = properties.entry(source.property)?;
         let span = entry.value.span;
-        let written = entry.value.as_text()?;
+        // A type that copies a directory refuses a URL itself.
+        let written = entry.value.as_text().filter(|written| !is_web_address(written))?;
         if self.idle || self.found.is_unknown(span) || self.is_known(span) {
             return None;
         }

@@ -18,6 +18,7 @@ mod syntax;
 mod text;
 mod typed;
 mod value;
+mod web_address;
 
 pub use common::{CommonProperty, IF, NAME, UNLESS};
 #[doc(hidden)]
@@ -36,6 +37,7 @@ pub use syntax::TextSyntax;
 pub use text::Text;
 pub use typed::{OwnProperties, TypedProperties};
 pub use value::{JsonMap, NamedValues, OneOrMany};
+pub use web_address::is_web_address;
 
 // For `properties!` in crates that do not depend on these crates.
 #[doc(hidden)]

@@ -135,7 +135,7 @@ pub trait TypeSpec: OwnProperties {
     }
 
     /// The property with the file to copy, and the property with the content. If the file is a template, the
-    /// rendered text becomes the content.
+    /// rendered text becomes the content. A [web address](crate::is_web_address) is left to the resource.
     fn template_source(&self) -> Option<(&'static str, &'static str)> {
         None
     }

@@ -7,6 +7,7 @@ mod apply;
 mod archive;
 mod block;
 mod canonical_path;
+mod checksum;
 #[cfg(test)]
 mod decision_table;
 mod exec;

@@ -190,7 +190,10 @@ pub(crate) async fn process(
     Ok(ProcessedContent { content: made, is_executable })
 }
 
-fn private_directory(property: CommandProperty, host: Host<'_>) -> Result<PrivateDirectory, Failure> {
+pub(crate) fn private_directory(
+    property: CommandProperty,
+    host: Host<'_>,
+) -> Result<PrivateDirectory, Failure> {
     host.system.private_directory(None).map_err(|error| {
         Failure::from_error(FailureKind::Start, &error)
             .because_of(format!("a private directory for `{}` could not be made", property.name))
@@ -205,7 +208,7 @@ fn write_copy(property: CommandProperty, copy: &Path, content: &[u8], host: Host
     written.map(drop).map_err(|error| file_failure(&error).of_property(property.name))
 }
 
-fn remove(property: CommandProperty, directory: PrivateDirectory, context: &mut Context<'_>) {
+pub(crate) fn remove(property: CommandProperty, directory: PrivateDirectory, context: &mut Context<'_>) {
     if let Err(error) = directory.remove() {
         context.warn(format!("the private copy for `{}` could not be removed: {error}", property.name));
     }

@@ -1,6 +1,7 @@
 //! Property values of downloads, which `archive` and `file` have in common, and the download itself.
 
 use std::path::Path;
+use std::time::Duration;
 
 use ccm_engine::Context;
 use ccm_host::{
@@ -9,8 +10,13 @@ use ccm_host::{
 use ccm_model::{Diagnostic, DiagnosticKind, Failure, FailureKind, Node, NodeMap, escape_control};
 use ccm_properties::{PropertyKind, PropertyValue, Text, TextKind, TextValue, ValueError, expected};
 
-/// Number of hexadecimal digits of a sha256.
-const DIGITS: usize = 64;
+use crate::checksum::is_sha256;
+
+/// Maximum size of a download, unless the manifest says otherwise.
+pub(crate) const MAX_SIZE: u64 = 4 << 30;
+
+/// Time limit of a download, unless the manifest says otherwise.
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(3600);
 
 /// Address of a file on a web server.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,31 +35,6 @@ impl TextValue for WebAddress {
         }
         Ok(Self(url))
     }
-}
-
-/// SHA-256 of a file in hexadecimal digits.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Checksum(pub String);
-
-impl TextValue for Checksum {
-    const KIND: PropertyKind =
-        PropertyKind::Text(TextKind::STRICT.matching("^([Ss][Hh][Aa]256:)?[0-9A-Fa-f]{64}$"));
-
-    fn from_text(text: &str) -> Result<Self, ValueError> {
-        let digits = match text.split_once(':') {
-            Some((algorithm, digits)) if algorithm.eq_ignore_ascii_case("sha256") => digits,
-            _ => text,
-        };
-        if is_sha256(digits) {
-            return Ok(Self(digits.to_ascii_lowercase()));
-        }
-        let error = ValueError::new(format!("`{}` is not a SHA-256 checksum", escape_control(text)));
-        Err(error.with_hint("write the 64 hexadecimal digits that `sha256sum FILE` prints"))
-    }
-}
-
-fn is_sha256(text: &str) -> bool {
-    text.len() == DIGITS && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// Fields of the header of a request, as a map.
@@ -114,11 +95,15 @@ pub(crate) fn proxies(context: &Context<'_>) -> ProxySettings {
     proxies
 }
 
+/// Advice on an error, in the terms of a resource type.
+pub(crate) type Advice = fn(&HttpError) -> Option<&'static str>;
+
 /// Downloads a file to a new one beside its place.
 pub(crate) async fn fetch(
     request: HttpRequest,
     into: &StagedFile,
-    context: &Context<'_>,
+    advice: Advice,
+    context: &mut Context<'_>,
 ) -> Result<Downloaded, Failure> {
     let file = into.open().map_err(|error| crate::file::file_failure(&error))?;
     let last_line = context.host.executor.last_line().cloned();
@@ -134,7 +119,27 @@ pub(crate) async fn fetch(
     if let Some(line) = last_line {
         line.clear();
     }
-    downloaded.map_err(|error| failure(&error, into.path()))
+    let downloaded = downloaded.map_err(|error| failure(&error, into.path(), advice))?;
+    if downloaded.resumed > 0 {
+        let times =
+            if downloaded.resumed == 1 { "once".to_owned() } else { format!("{} times", downloaded.resumed) };
+        context.note(format!("the transfer broke off and was continued {times}"));
+    }
+    Ok(downloaded)
+}
+
+/// Returns the failure of a download that is not the expected file. `property` names the checksum.
+pub(crate) fn wrong_checksum(
+    url: &HttpUrl,
+    property: &'static str,
+    expected: &str,
+    downloaded: &Downloaded,
+) -> Failure {
+    let message = format!("the checksum is {}, not {expected}", downloaded.sha256);
+    Failure::new(FailureKind::Change, message)
+        .because_of(format!("{url} is not the file that was expected"))
+        .of_property(property)
+        .with_hint("find out why the file on the server has changed before you change the checksum")
 }
 
 /// Returns the progress in words, such as `app.tar.gz: 12.5 MiB of 98.2 MiB (12%)`.
@@ -150,7 +155,7 @@ fn progress(name: &str, bytes: u64, total: Option<u64>) -> String {
 }
 
 /// Returns the failure of a download to a path.
-pub(crate) fn failure(error: &HttpError, path: &Path) -> Failure {
+fn failure(error: &HttpError, path: &Path, advice: Advice) -> Failure {
     let kind = match error {
         HttpError::Cancelled => FailureKind::Stopped,
         HttpError::TimedOut { .. } => FailureKind::Timeout,
@@ -162,7 +167,7 @@ pub(crate) fn failure(error: &HttpError, path: &Path) -> Failure {
         HttpError::Write(_) => failure.because_of(format!("\"{}\" could not be written", path.display())),
         _ => failure,
     };
-    error.hint().into_iter().fold(failure, Failure::with_hint)
+    advice(error).into_iter().fold(failure, Failure::with_hint)
 }
 
 /// Finds the checksum of a file in a list as `sha256sum` writes it, or in a text that is nothing but a checksum.
@@ -211,19 +216,6 @@ mod tests {
             (String::new(), None),
         ] {
             assert_eq!(found(&list), expected.map(|digits| digits.to_ascii_lowercase()), "{list}");
-        }
-    }
-
-    #[test]
-    fn checksums_are_64_hexadecimal_digits() {
-        for (text, is_valid) in [
-            ("A".repeat(64), true),
-            (format!("sha256:{}", "a".repeat(64)), true),
-            ("a".repeat(63), false),
-            ("g".repeat(64), false),
-            (format!("md5:{}", "a".repeat(64)), false),
-        ] {
-            assert_eq!(Checksum::from_text(&text).is_ok(), is_valid, "{text}");
         }
     }
 

@@ -14,7 +14,9 @@ use ccm_model::{
     Catalog, Control, Dependency, Diagnostic, DiagnosticKind, Node, NodeValue, Presentation, Resource,
     ResourceIndex, Scalar, ScalarKind, ScalarStyle, escape_control,
 };
-use ccm_properties::{CommonProperty, IF, PropertyKind, PropertySpec, TextSyntax, UNLESS, find, is_hidden};
+use ccm_properties::{
+    CommonProperty, IF, PropertyKind, PropertySpec, TextSyntax, UNLESS, find, is_hidden, is_web_address,
+};
 use ccm_redaction::REDACTED;
 use ccm_yaml::YamlValue;
 
@@ -227,7 +229,7 @@ impl Renderer<'_> {
             }
             let value = match (source, node.as_text(), resource.group) {
                 _ if is_hidden(table, &resource.properties, key) => redacted(property, &node),
-                (Some(_), Some(path), Some(group)) if !is_late(waiting, &node) => {
+                (Some(_), Some(path), Some(group)) if !is_late(waiting, &node) && !is_web_address(path) => {
                     let path = self.catalog.group(group).directory.join(path);
                     self.text(&path.to_string_lossy(), syntax)
                 }

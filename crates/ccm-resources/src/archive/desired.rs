@@ -9,12 +9,7 @@ use ccm_properties::PropertyError;
 
 use super::properties::ArchiveProperties;
 use crate::canonical_path::path_error;
-
-/// Default of `max_size`.
-const MAX_SIZE: u64 = 4 << 30;
-
-/// Default of `timeout`.
-const TIMEOUT: Duration = Duration::from_secs(3600);
+use crate::web::{MAX_SIZE, TIMEOUT};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DesiredArchive {

@@ -5,7 +5,8 @@ use std::path::Path;
 use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
 use ccm_host::{
     ExtractError, ExtractRequest, Extracted, FileAttributes, FileError, FileKind, HashPolicy, Host,
-    HttpRequest, InspectOptions, Local, MAX_ARCHIVE_ENTRIES, OpenFile, StagedFile, extract, open_file,
+    HttpError, HttpRequest, InspectOptions, Local, MAX_ARCHIVE_ENTRIES, OpenFile, StagedFile, extract,
+    open_file,
 };
 use ccm_model::{Failure, FailureKind};
 
@@ -191,14 +192,10 @@ async fn fetch(
         (None, None) => None,
     };
     let request = HttpRequest { url: origin.url.clone(), ..request(archive, origin, context) };
-    let downloaded = web::fetch(request, &staged, context).await?;
-    if downloaded.resumed > 0 {
-        let times =
-            if downloaded.resumed == 1 { "once".to_owned() } else { format!("{} times", downloaded.resumed) };
-        context.note(format!("the transfer broke off and was continued {times}"));
-    }
+    let downloaded = web::fetch(request, &staged, HttpError::hint, context).await?;
     if let Some(expected) = expected.filter(|expected| *expected != downloaded.sha256) {
-        return Err(wrong_checksum(origin, &expected, &downloaded.sha256));
+        let property = if origin.checksum.is_some() { "checksum" } else { "checksum_url" };
+        return Err(web::wrong_checksum(&origin.url, property, &expected, &downloaded));
     }
     let mut effect =
         ArchiveEffect { downloaded: Some((downloaded.sha256, downloaded.size)), extracted: None };
@@ -233,7 +230,7 @@ async fn listed_checksum(
     archive: &DesiredArchive,
     origin: &Origin,
     staged: &StagedFile,
-    context: &Context<'_>,
+    context: &mut Context<'_>,
 ) -> Result<String, Failure> {
     let Some(url) = &origin.checksum_url else { return Ok(String::new()) };
     let mut request =
@@ -243,7 +240,8 @@ async fn listed_checksum(
         request.credentials = None;
     }
     // The list has the place of the file until it is read.
-    web::fetch(request, staged, context).await.map_err(|failure| failure.of_property("checksum_url"))?;
+    let fetched = web::fetch(request, staged, HttpError::hint, context).await;
+    fetched.map_err(|failure| failure.of_property("checksum_url"))?;
     let list = staged.take_text().map_err(|error| file_failure(&error))?;
     let local_name = archive.path.file_name().unwrap_or_default().to_string_lossy();
     web::find_checksum(&list, &[origin.url.file_name(), &local_name]).ok_or_else(|| {
@@ -253,15 +251,6 @@ async fn listed_checksum(
             .of_property("checksum_url")
             .with_hint("check `checksum_url`, or write the checksum as `checksum`")
     })
-}
-
-fn wrong_checksum(origin: &Origin, expected: &str, found: &str) -> Failure {
-    let message = format!("the checksum is {found}, not {expected}");
-    let property = if origin.checksum.is_some() { "checksum" } else { "checksum_url" };
-    Failure::new(FailureKind::Change, message)
-        .because_of(format!("{} is not the file that was expected", origin.url))
-        .of_property(property)
-        .with_hint("find out why the file on the server has changed before you change the checksum")
 }
 
 /// Extracts the file that is there, and gives it its attributes.

@@ -4,10 +4,11 @@ use ccm_model::{Diagnostic, DiagnosticKind, Node};
 use ccm_properties::{PropertyKind, PropertyValue, Text, properties};
 
 use crate::canonical_path::CanonicalPath;
+use crate::checksum::Checksum;
 use crate::exec::{ByteCount, Timeout};
 use crate::file::FileMode;
 use crate::principal::Principal;
-use crate::web::{Checksum, Headers, WebAddress};
+use crate::web::{Headers, WebAddress};
 
 properties! {
     /// Properties of an archive; their documentation is the reference for users.

@@ -4,12 +4,18 @@ use ccm_host::{FileInfo, FileKind};
 use ccm_model::{Action, ChangedLines, Verb};
 
 use super::decide::{Differences, Removal};
+#[cfg(feature = "archive")]
+use super::desired::FileContent;
 use super::desired::{DesiredFile, FileEnsure};
 use super::state::{FileState, mode};
 
 const FILE_MODE: u32 = 0o644;
 const DIRECTORY_MODE: u32 = 0o755;
 const SET_ID: u32 = 0o6000;
+
+/// Number of digits of a checksum.
+#[cfg(feature = "archive")]
+const SHORT: usize = 12;
 
 /// Returns the action that makes a file or directory.
 pub(super) fn creation(file: &DesiredFile, state: &FileState) -> Action {
@@ -104,6 +110,10 @@ fn planned_attributes(file: &DesiredFile, state: &FileState) -> String {
     let new_mode = file.mode.unwrap_or(if is_directory { DIRECTORY_MODE } else { FILE_MODE });
     let names = state.new_names.as_ref().map(|(owner, group)| (&**owner, &**group));
     let size = (!is_directory && !is_secret(file, state)).then_some(state.desired.size);
+    #[cfg(feature = "archive")]
+    if let Some(FileContent::Web(web)) = &file.content {
+        return attributes(new_mode, names, None, 0) + &format!(", from {}", web.url);
+    }
     attributes(new_mode, names, size, state.missing_parents.len())
 }
 
@@ -135,6 +145,13 @@ fn with_content(
     match lines {
         Some(lines) => action.changing_lines("content", lines),
         None if is_secret(file, state) => action.changing("content", None, None),
+        // The size of a download is only known when the file was replaced.
+        #[cfg(feature = "archive")]
+        None if matches!(file.content, Some(FileContent::Web(_))) => {
+            let short = |sum: &String| Some(format!("sha256 {}", sum.get(..SHORT).unwrap_or(sum)));
+            let [from, to] = [&old.sha256, &state.desired.sha256].map(|sum| sum.as_ref().and_then(short));
+            action.changing("content", from, to)
+        }
         None => {
             let size = |size| Some(counted(size, "byte"));
             action.changing("content", size(old.size), size(state.desired.size))

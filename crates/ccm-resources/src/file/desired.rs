@@ -8,7 +8,9 @@ use ccm_properties::PropertyError;
 
 use super::decide::REMOVE_SINGLY;
 use super::properties::FileProperties;
+use super::values::FileSource;
 use crate::canonical_path::redundant_part;
+use crate::checksum::Checksum;
 use crate::tree::glob::Globs;
 use crate::tree::{Rendered, TreeRules};
 use crate::validator::ContentCheck;
@@ -27,6 +29,18 @@ pub(crate) enum FileContent {
     Text(String),
     /// Path of a local file, absolute or relative to the directory of the manifest.
     Source(PathBuf),
+    /// File of a web server.
+    #[cfg(feature = "archive")]
+    Web(WebContent),
+}
+
+/// File of a web server with a known checksum.
+#[cfg(feature = "archive")]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct WebContent {
+    pub url: ccm_host::HttpUrl,
+    /// SHA-256 in hexadecimal digits.
+    pub sha256: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,6 +72,16 @@ pub(crate) struct DesiredTree {
 }
 
 impl DesiredFile {
+    /// Returns `true` for content that is at hand without a download.
+    pub(crate) fn has_local_content(&self) -> bool {
+        match &self.content {
+            Some(FileContent::Text(_) | FileContent::Source(_)) => true,
+            #[cfg(feature = "archive")]
+            Some(FileContent::Web(_)) => false,
+            None => false,
+        }
+    }
+
     /// Builds the file, or returns all errors.
     pub(crate) fn build(
         name: &str,
@@ -86,6 +110,7 @@ impl DesiredFile {
             );
         }
         errors.extend(content_errors(ensure, &written));
+        errors.extend(checksum_errors(ensure, &written));
         errors.extend(link_errors(ensure, &written));
         errors.extend(tree_errors(name, ensure, &written));
         let ignore = Globs::build("ignore", written.ignore.take(), &mut errors);
@@ -123,7 +148,7 @@ impl DesiredFile {
         };
         let is_directory = ensure == FileEnsure::Directory;
         let tree = DesiredTree {
-            source: written.source.as_ref().filter(|_| is_directory).map(|source| source.0.clone().into()),
+            source: written.source.as_ref().filter(|_| is_directory).and_then(local_path),
             rendered,
             rules,
         };
@@ -134,8 +159,9 @@ impl DesiredFile {
             ensure,
             content: match (written.content, written.source) {
                 (Some(text), _) => Some(FileContent::Text(text.0)),
-                (None, Some(source)) if !is_directory => Some(FileContent::Source(source.0.into())),
-                (None, _) => None,
+                (None, source) => {
+                    source.filter(|_| !is_directory).and_then(|source| copied(source, written.checksum))
+                }
             },
             link_target: written.target.map(|target| target.0.into()),
             owner: written.owner.map(|owner| owner.0),
@@ -149,6 +175,47 @@ impl DesiredFile {
             sensitive: written.sensitive.unwrap_or_default(),
             validators,
         })
+    }
+}
+
+/// Returns the content that is copied. A URL has a checksum, which was checked before.
+fn copied(source: FileSource, checksum: Option<Checksum>) -> Option<FileContent> {
+    match source {
+        FileSource::Local(path) => Some(FileContent::Source(path.0.into())),
+        #[cfg(feature = "archive")]
+        FileSource::Web(url) => checksum.map(|sha256| FileContent::Web(WebContent { url, sha256: sha256.0 })),
+    }
+}
+
+fn local_path(source: &FileSource) -> Option<PathBuf> {
+    match source {
+        FileSource::Local(path) => Some(PathBuf::from(&path.0)),
+        #[cfg(feature = "archive")]
+        FileSource::Web(_) => None,
+    }
+}
+
+/// Checks that a URL, and nothing else, has a checksum.
+fn checksum_errors(ensure: FileEnsure, written: &FileProperties) -> Vec<PropertyError> {
+    let is_web = written.source.as_ref().is_some_and(|source| local_path(source).is_none());
+    if is_web && ensure == FileEnsure::Directory {
+        let message = "`source` can't be a URL with `ensure: directory`";
+        let hint = "use an `archive` with `extract_parent`";
+        return vec![PropertyError::new(DiagnosticKind::Conflict, "source", message).with_hint(hint)];
+    }
+    match (is_web, &written.checksum) {
+        (true, None) => {
+            let message = "a URL as `source` needs `checksum`";
+            let hint = "write the 64 hexadecimal digits that `sha256sum FILE` prints; without them, a run could not \
+                        find out whether the file is the right one";
+            vec![PropertyError::new(DiagnosticKind::Missing, "source", message).with_hint(hint)]
+        }
+        (false, Some(_)) => {
+            let message = "`checksum` needs a URL as `source`";
+            let error = PropertyError::new(DiagnosticKind::Conflict, "checksum", message);
+            vec![error.with_hint("remove `checksum`: local content is compared as it is")]
+        }
+        _ => Vec::new(),
     }
 }
 

@@ -103,6 +103,9 @@ fn read_contents(file: &DesiredFile, state: &mut FileState, context: &Context<'_
         Some(FileContent::Source(source)) => {
             state.desired.content.take().or_else(|| read(&context.directory.join(source)))
         }
+        // A download is only read when the file is replaced.
+        #[cfg(feature = "archive")]
+        Some(FileContent::Web(_)) => None,
         None => None,
     };
     if state.diff {

@@ -5,7 +5,10 @@ mod decide;
 mod desired;
 mod details;
 mod diff;
+#[cfg(feature = "archive")]
+mod download;
 mod link;
+mod new_content;
 pub(crate) mod parents;
 mod posix;
 mod properties;
@@ -22,6 +25,7 @@ use desired::{DesiredFile, FileContent};
 use posix::Posix;
 use properties::FileProperties;
 
+use crate::checksum::Checksum;
 use crate::tree;
 
 pub(crate) use decide::mount_point;
@@ -101,7 +105,15 @@ impl TypedProperties for FileType {
     type Written = FileProperties;
     type Desired = DesiredFile;
 
-    fn build(resource: &Resource, written: FileProperties) -> Result<DesiredFile, Vec<PropertyError>> {
+    fn build(resource: &Resource, mut written: FileProperties) -> Result<DesiredFile, Vec<PropertyError>> {
+        // The error of an invalid source or checksum is enough.
+        let is_invalid =
+            |property, is_decoded: bool| !is_decoded && resource.properties.get(property).is_some();
+        if is_invalid("source", written.source.is_some()) {
+            written.checksum = None;
+        } else if is_invalid("checksum", written.checksum.is_some()) {
+            written.checksum = Some(Checksum(String::new()));
+        }
         let ensure = resource.ensure.as_ref().map(|ensure| &*ensure.value);
         DesiredFile::build(&resource.id.name, ensure, written, tree::rendered(resource))
     }

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
 use ccm_host::{
-    BackupName, FileAttributes, FileError, FileKind, FileStep, Files, HashPolicy, Host, InspectOptions,
-    Local, NewContent, NewFile, PathInfo, sha256,
+    BackupName, FileAttributes, FileError, FileKind, Files, HashPolicy, Host, InspectOptions, Local,
+    PathInfo, sha256,
 };
 use ccm_model::{Failure, FailureKind, MissingPrerequisite};
 use ccm_redaction::Secrets;
@@ -16,17 +16,14 @@ use super::desired::{DesiredFile, DesiredTree, FileContent, FileEnsure};
 use super::details;
 use super::diff;
 use super::link;
+use super::new_content::{ReadyContent, prepare, preview, source_failure, write};
 use super::parents;
 use super::state::{Desired, FileState};
 use crate::accounts::Accounts;
 use crate::tree::{self, TreeState};
-use crate::validator::{NewText, validate};
 
 /// Maximum size of content that is read for a reported checksum alone.
 const MAX_REPORTED_HASH: u64 = 16 << 20;
-
-/// Maximum size of content that `validate` checks.
-const MAX_VALIDATED: u64 = 64 << 20;
 
 /// Maximum size of content that is redacted everywhere.
 const MAX_SECRET: usize = 64 << 10;
@@ -65,8 +62,8 @@ impl Provider<FileResource> for Posix {
         Box::pin(async move {
             check_takeover(file, state, context.host.files)?;
             let plan = plan(file, state);
-            if plan.writes_content() {
-                validate_content(file, context).await?;
+            if plan.writes_content() && !file.validators.is_empty() {
+                preview(file, context).await?;
             }
             if let FilePlan::Inside(_, changes) = &plan {
                 tree::execute::check(&file.path, changes, context.host.files)?;
@@ -86,14 +83,19 @@ impl Provider<FileResource> for Posix {
         Box::pin(async move {
             warn_of_left_entries(state, context);
             let is_written = plan(file, state).writes_content();
-            let checked = if is_written { validate_content(file, context).await? } else { None };
-            execute(file, state, checked.as_deref(), context)
+            let ready =
+                if is_written { prepare(file, state, context).await? } else { ReadyContent::Declared };
+            execute(file, state, ready, context)
         })
     }
 }
 
 /// Checks that no other user could have prepared an existing file before ccm changes it.
-fn check_takeover(file: &DesiredFile, state: &FileState, files: &dyn Files) -> Result<(), Failure> {
+pub(super) fn check_takeover(
+    file: &DesiredFile,
+    state: &FileState,
+    files: &dyn Files,
+) -> Result<(), Failure> {
     if !matches!(plan(file, state), FilePlan::Update(_) | FilePlan::ReplaceLink(_)) {
         return Ok(());
     }
@@ -183,9 +185,15 @@ fn status(
             }
             desired.content = read.content.filter(|_| diff);
         }
+        #[cfg(feature = "archive")]
+        (_, Some(FileContent::Web(web))) => desired.sha256 = Some(web.sha256.clone()),
         (_, None) => {}
     }
     let hash = match file.ensure {
+        #[cfg(feature = "archive")]
+        FileEnsure::Present if matches!(file.content, Some(FileContent::Web(_))) => {
+            HashPolicy::Required(crate::web::MAX_SIZE)
+        }
         // A file that is longer than its content should be differs: its owner may have made it endless.
         FileEnsure::Present if file.content.is_some() => {
             HashPolicy::Required(desired.size.max(MAX_REPORTED_HASH))
@@ -210,6 +218,12 @@ fn status(
     }
     if found.parent_missing && file.path.parent().is_some_and(|parent| context.would_be_directory(parent)) {
         found.parent_missing = false;
+    }
+    #[cfg(feature = "archive")]
+    if let (true, Some(FileContent::Web(web)), Some(target)) = (file.sensitive, &file.content, &found.target)
+        && target.sha256.as_ref() == Some(&web.sha256)
+    {
+        mark_secret(target.content.as_deref().unwrap_or_default(), context.secrets);
     }
     let can_back_up = context.state_directory.is_some();
     let needed_by_ccm = context.state_directory.is_some_and(|state| state.starts_with(&file.path));
@@ -290,36 +304,11 @@ pub(crate) fn number(
     })
 }
 
-/// Checks the new content with the commands of `validate`, and returns the content that was checked.
-async fn validate_content(file: &DesiredFile, context: &mut Context<'_>) -> Result<Option<Vec<u8>>, Failure> {
-    if file.validators.is_empty() {
-        return Ok(None);
-    }
-    let bytes = match &file.content {
-        None => return Ok(None),
-        Some(FileContent::Text(text)) => text.clone().into_bytes(),
-        Some(FileContent::Source(source)) => {
-            let source = context.directory.join(source);
-            let read = context.host.files.content(&source, MAX_VALIDATED);
-            read.map_err(|error| source_failure(&error))?.ok_or_else(|| {
-                let message = format!("\"{}\" is larger than {} MiB", source.display(), MAX_VALIDATED >> 20);
-                Failure::new(FailureKind::Conflict, message)
-                    .because_of("`validate` can't be run")
-                    .of_property("validate")
-                    .with_hint("remove `validate`, and check such a large file with an `exec`")
-            })?
-        }
-    };
-    let new = NewText { path: &file.path, content: &bytes, sensitive: file.sensitive };
-    validate(&file.validators, new, context).await?;
-    Ok(Some(bytes))
-}
-
-/// Makes the change. `checked` is the content that `validate` has checked.
+/// Makes the change.
 fn execute(
     file: &DesiredFile,
     state: &FileState,
-    checked: Option<&[u8]>,
+    ready: ReadyContent,
     context: &mut Context<'_>,
 ) -> Result<FileEffect, Failure> {
     let is_same = state.found.target.as_ref().is_some_and(|target| target.is_same);
@@ -329,12 +318,12 @@ fn execute(
     }
     match plan(file, state) {
         FilePlan::Inside(own, changes) => {
-            execute_plan(file, state, *own, checked, &mut done, context)?;
+            execute_plan(file, state, *own, ready, &mut done, context)?;
             if let Some(inside) = &state.inside {
                 tree::execute::apply(&file.path, &changes, inside, file.backup, context)?;
             }
         }
-        plan => execute_plan(file, state, plan, checked, &mut done, context)?,
+        plan => execute_plan(file, state, plan, ready, &mut done, context)?,
     }
     Ok(done)
 }
@@ -343,7 +332,7 @@ fn execute_plan(
     file: &DesiredFile,
     state: &FileState,
     plan: FilePlan,
-    checked: Option<&[u8]>,
+    ready: ReadyContent,
     done: &mut FileEffect,
     context: &mut Context<'_>,
 ) -> Result<(), Failure> {
@@ -353,20 +342,21 @@ fn execute_plan(
         FilePlan::Keep(_) | FilePlan::Inside(..) => {}
         FilePlan::Fail(failure) => return Err(failure),
         FilePlan::Create | FilePlan::ReplaceLink(_) => {
-            done.sha256 = write(file, checked, attributes, context)?.filter(|_| file.content.is_some());
+            write(file, ready, attributes, done, context)?;
+            done.sha256 = done.sha256.take().filter(|_| file.content.is_some());
         }
         FilePlan::Update(differences) if differences.content => {
             check_takeover(file, state, files)?;
             if file.backup {
                 back_up(&file.path, context)?;
             }
-            done.sha256 = write(file, checked, attributes, context)?;
+            write(file, ready, attributes, done, context)?;
         }
         FilePlan::Update(_) => {
             match files.set_attributes(&file.path, attributes) {
                 // A new file with the same content is certainly not one that a stranger moved there.
-                Err(FileError::UntrustedDirectory { .. }) if file.content.is_some() => {
-                    done.sha256 = write(file, checked, attributes, context)?;
+                Err(FileError::UntrustedDirectory { .. }) if file.has_local_content() => {
+                    write(file, ready, attributes, done, context)?;
                 }
                 result => result.map_err(|error| failure(&error))?,
             }
@@ -412,29 +402,8 @@ fn warn_of_left_entries(state: &FileState, context: &mut Context<'_>) {
     }
 }
 
-fn attributes(file: &DesiredFile, state: &FileState) -> FileAttributes {
+pub(super) fn attributes(file: &DesiredFile, state: &FileState) -> FileAttributes {
     FileAttributes { uid: state.desired.uid, gid: state.desired.gid, mode: file.mode }
-}
-
-fn write(
-    file: &DesiredFile,
-    checked: Option<&[u8]>,
-    attributes: FileAttributes,
-    context: &Context<'_>,
-) -> Result<Option<String>, Failure> {
-    let source: PathBuf;
-    let filling = match (checked, &file.content) {
-        // The source may have changed since it was checked.
-        (Some(checked), _) => NewContent::Bytes(checked),
-        (None, None) => NewContent::Bytes(&[]),
-        (None, Some(FileContent::Text(text))) => NewContent::Bytes(text.as_bytes()),
-        (None, Some(FileContent::Source(written))) => {
-            source = context.directory.join(written);
-            NewContent::CopyOf(&source)
-        }
-    };
-    let written = context.host.files.write(&file.path, &NewFile { content: filling, attributes });
-    written.map(Some).map_err(|error| failure(&error))
 }
 
 /// Keeps the old content of a file, if there is a state directory.
@@ -452,19 +421,6 @@ pub(crate) fn back_up(path: &Path, context: &mut Context<'_>) -> Result<(), Fail
     })?;
     context.note(format!("backed up the old content to {}", kept.display()));
     Ok(())
-}
-
-fn source_failure(error: &FileError) -> Failure {
-    if let FileError::Cancelled { .. } = error {
-        return failure(error);
-    }
-    let mut failure = failure(error).because_of("cannot read `source`");
-    if let FileError::Step { path, step: FileStep::Read, source, .. } = error
-        && matches!(source.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory)
-    {
-        failure.missing = Some(MissingPrerequisite::Path(path.clone()).into());
-    }
-    failure
 }
 
 pub(crate) fn failure(error: &FileError) -> Failure {

@@ -3,7 +3,8 @@
 use ccm_model::Presentation;
 use ccm_properties::{OneOrMany, Text, TextSyntax, properties};
 
-use super::values::{FileMode, LinkTarget, SourcePath};
+use super::values::{FileMode, FileSource, LinkTarget};
+use crate::checksum::Checksum;
 use crate::principal::Principal;
 
 properties! {
@@ -13,9 +14,12 @@ properties! {
         /// Content of the file, written exactly. Without `content` and `source` only the attributes are managed,
         /// and a missing file is created empty.
         content: Text { sensitive: true, presentation: Presentation::Digest },
-        /// Local file to copy the content from; a relative path starts from the directory of the manifest. With
-        /// `ensure: directory`, a directory to copy: templates (`.j2`) in it are rendered, and other files are copied.
-        source: SourcePath,
+        /// Local file to copy the content from; a relative path starts from the directory of the manifest. A URL with
+        /// `https` or `http` is downloaded and needs `checksum`. With `ensure: directory`, a directory to copy:
+        /// templates (`.j2`) in it are rendered, and other files are copied.
+        source: FileSource,
+        /// SHA-256 of the file at a URL in `source`, in hexadecimal digits.
+        checksum: Checksum,
         /// Owner, by name or number.
         owner: Principal { default: Some("not managed; new files belong to the user who runs ccm") },
         /// Group, by name or number.

@@ -1,7 +1,9 @@
 //! Property values with a syntax of their own.
 
+#[cfg(feature = "archive")]
+use ccm_host::HttpUrl;
 use ccm_model::{Diagnostic, Node};
-use ccm_properties::{PropertyKind, PropertyValue, TextKind, TextValue, ValueError, octal};
+use ccm_properties::{PropertyKind, PropertyValue, TextKind, TextValue, ValueError, is_web_address, octal};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileMode(pub u32);
@@ -62,14 +64,47 @@ impl TextValue for SourcePath {
                 Err(ValueError::new("`~` is not expanded").with_hint("write the full path"))
             }
             _ if text.contains("://") => {
-                let error = ValueError::unsupported("a URL as `source` is not supported in this version");
-                Err(error.with_hint(
-                    "use the path of a local file, or the type `archive` for a file from a web server",
-                ))
+                let error = ValueError::unsupported("this URL is not supported as `source`");
+                Err(error.with_hint("use a local path; a `file` can also have a URL with `https` or `http`"))
             }
             _ => Ok(Self(text.to_owned())),
         }
     }
+}
+
+/// Local file, or a file of a web server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum FileSource {
+    Local(SourcePath),
+    #[cfg(feature = "archive")]
+    Web(HttpUrl),
+}
+
+impl TextValue for FileSource {
+    const KIND: PropertyKind = <SourcePath as TextValue>::KIND;
+
+    fn from_text(text: &str) -> Result<Self, ValueError> {
+        if !is_web_address(text) {
+            return SourcePath::from_text(text).map(Self::Local);
+        }
+        #[cfg(feature = "archive")]
+        return web_source(text);
+        #[cfg(not(feature = "archive"))]
+        Err(ValueError::unsupported("this ccm was built without downloads")
+            .with_hint("use the path of a local file"))
+    }
+}
+
+#[cfg(feature = "archive")]
+fn web_source(text: &str) -> Result<FileSource, ValueError> {
+    let hint = "write a URL like `https://example.com/app.conf`, with `%20` for a blank";
+    let url = HttpUrl::parse(text).map_err(|error| ValueError::new(error.to_string()).with_hint(hint))?;
+    if url.credentials().is_some() {
+        // A property is shown as it is written.
+        let error = ValueError::new("the URL holds a user or a password");
+        return Err(error.with_hint("use an `archive`, which has `username` and `password`"));
+    }
+    Ok(FileSource::Web(url))
 }
 
 /// Text of a symbolic link.

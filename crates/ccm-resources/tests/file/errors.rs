@@ -5,6 +5,8 @@ use ccm_model::{Claim, ClaimKind, PathKind};
 use crate::build::errors_of;
 use crate::file;
 
+const SUM: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+
 #[test]
 fn valid_files_have_no_errors() {
     for (name, properties) in [
@@ -75,7 +77,21 @@ fn invalid_properties_are_rejected() {
         (&[("owner", "4294967295")], "invalid-value owner 4294967295"),
         (&[("owner", "99999999999")], "invalid-value owner 99999999999"),
         (&[("source", "")], "invalid-value source"),
-        (&[("source", "https://example.org/motd")], "unsupported source source | archive"),
+        (&[("source", "ftp://example.org/motd")], "unsupported source source | file, https, http"),
+        (&[("source", "https://example.org/motd")], "missing source source, checksum | sha256sum FILE"),
+        (
+            &[("source", "https://a:b@example.org/motd"), ("checksum", SUM)],
+            "invalid-value source | archive, username, password",
+        ),
+        (
+            &[("source", "https://example.org/motd"), ("checksum", SUM), ("ensure", "directory")],
+            "conflict source source, ensure: directory | archive, extract_parent",
+        ),
+        (&[("content", "a"), ("checksum", SUM)], "conflict checksum checksum, source | checksum"),
+        (
+            &[("source", "https://example.org/motd"), ("checksum", "abc")],
+            "invalid-value checksum abc | sha256sum FILE",
+        ),
         (&[("content", "a"), ("source", "motd.j2")], "conflict source content, source | …"),
         (&[("backup", "yes")], "wrong-type backup yes | true, yes"),
         (&[("contents", "a")], "unknown-property contents contents | content"),

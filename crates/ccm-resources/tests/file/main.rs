@@ -7,6 +7,8 @@ mod actions;
 mod applying;
 #[path = "../build/mod.rs"]
 mod build;
+#[cfg(feature = "archive")]
+mod downloading;
 mod errors;
 mod failing;
 mod fake_machine;

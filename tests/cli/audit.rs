@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::ccm;
 use crate::expect::expect_output;
 
-/// Gives the call its own `/etc` and `/var/lib`, which lie in the directory of the test.
+/// Shell commands that give a call its own `/etc` and `/var/lib`, in the directory of the test.
 const OWN_MACHINE: &str = "mkdir -p lib etc
 cp -a /etc/passwd /etc/group /etc/nsswitch.conf etc/
 mount --bind lib /var/lib
@@ -195,8 +195,8 @@ fn entries_are_listed_by_run_user_resource_and_time() {
     expect_output(&whole, 0, &parts);
     assert!(!whole.stdout.contains("of-the-command") && !whole.stdout.contains("seal"), "{}", whole.stdout);
     let list = |args: &[&str]| machine.audit(&[&["log"], args].concat()).stdout;
-    let last = list(&["--run", "last"]);
-    assert_eq!(last.matches("began").count(), 1, "{last}");
+    let newest = list(&["--run", "last"]);
+    assert_eq!(newest.matches("began").count(), 1, "{newest}");
     assert_eq!(list(&["--run", "nothing"]), "");
     let of_file = list(&["--resource", &machine.0.at("file")]);
     assert!(of_file.contains(", change\n") && of_file.lines().count() == 2, "{of_file}");

@@ -63,6 +63,15 @@ fn help_lists_the_options_of_each_command() {
             "--shell --dialect --caller --policy --workspace --restrict --cwd --home --user V Output --json --batch"
                 .into(),
         ),
+        ("audit init", "[OPTIONS]", "V Output --json".into()),
+        (
+            "audit log",
+            "[OPTIONS]",
+            "--run --since --user --resource --lines --directory V Output --json".into(),
+        ),
+        ("audit verify", "[OPTIONS]", "--key --against --directory V Output --json".into()),
+        ("audit checkpoint", "[OPTIONS]", "--directory V".into()),
+        ("audit export", "[OPTIONS] <DIR>", "--directory V".into()),
         ("backup list", "[OPTIONS] [PATH]", "V Output --output Record --state-dir".into()),
         ("schema", "[OPTIONS]", "--events V".into()),
         (

@@ -54,7 +54,7 @@ impl Machine {
     }
 
     /// Returns the number of recorded commands.
-    fn intents(&self) -> usize {
+    fn intents() -> usize {
         let log = std::fs::read_to_string("/var/lib/ccm/audit/audit-000001.jsonl").expect("the log");
         log.matches("\"type\":\"intent\"").count()
     }
@@ -87,12 +87,12 @@ fn a_run_that_is_killed_anywhere_leaves_an_audit_log_that_goes_on() {
         let others = selected(&whole.calls, 8);
         let points = (1..=whole.calls.len()).filter(|number| of_log(number) || others.contains(number));
         for point in points {
-            let intents = machine.intents();
+            let intents = Machine::intents();
             let killed = machine.apply().run_with(Fault::KillBefore(point));
             sweep();
             let Some(call) = killed.struck else { continue };
             let what = format!("killed at {point}, {call}");
-            assert!(!machine.0.has("made") || machine.intents() > intents, "{what}: not recorded");
+            assert!(!machine.0.has("made") || Machine::intents() > intents, "{what}: not recorded");
             machine.verify(&what);
             machine.check_goes_on(&format!("after a kill at {point}, {call}"));
         }
@@ -116,13 +116,13 @@ fn nothing_starts_that_a_full_disk_can_not_record() {
         assert!(points.len() > 5, "{calls:#?}");
         let mut codes = Vec::new();
         for point in points {
-            let intents = machine.intents();
+            let intents = Machine::intents();
             let met = machine.apply().run_with(full(point));
             sweep();
             let Some(call) = met.struck else { continue };
             let what = format!("full at {point}, {call}");
             let called = met.called;
-            assert!(!machine.0.has("made") || machine.intents() > intents, "{what}: {}", called.shown());
+            assert!(!machine.0.has("made") || Machine::intents() > intents, "{what}: {}", called.shown());
             assert!(matches!(called.code, 1 | 4), "{what}: {}", called.shown());
             let words = format!("{}{}", called.stdout, called.stderr);
             assert!(words.contains("No space left on device"), "{what}: {}", called.shown());
@@ -145,9 +145,9 @@ fn a_recorded_command_costs_at_most_four_syncs() {
     isolated_with_setup(OWN_MACHINE, "audit::a_recorded_command_costs_at_most_four_syncs", || {
         let machine = Machine::new();
         let syncs = |commands: usize| {
-            let execs: String = (0..commands)
-                .map(|number| format!("        - e{number}: {{command: 'true', cwd: /}}\n"))
-                .collect();
+            let execs = (0..commands).fold(String::new(), |execs, number| {
+                execs + &format!("        - e{number}: {{command: 'true', cwd: /}}\n")
+            });
             machine.0.write("manifest.yaml", format!("ccm:\n  resources:\n    - exec:\n{execs}"));
             let met = machine.apply().run_with(Fault::SyncFails { call: usize::MAX, lasting: false });
             assert_eq!(met.called.code, 0, "{}", met.called.shown());

@@ -1,4 +1,4 @@
-//! What the lines of the log record.
+//! Content of the lines of the log.
 
 use ccm_model::StartedBy;
 use serde::{Deserialize, Serialize};
@@ -99,7 +99,7 @@ pub enum AuditEntry {
         /// The run changes nothing.
         #[serde(default, skip_serializing_if = "is_false")]
         noop: bool,
-        /// Who started the run.
+        /// User who started the run.
         by: Actor,
     },
     /// A run ended.
@@ -124,7 +124,7 @@ pub enum AuditEntry {
         /// Resource that the command belongs to.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         resource: Option<String>,
-        /// Who asked for the command, if that is not who started the run.
+        /// User who asked for the command, if another one started the run.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<Actor>,
         /// Program and arguments.
@@ -148,7 +148,7 @@ pub enum AuditEntry {
     Finished {
         /// Id of the intent.
         intent: String,
-        /// How it ended, such as `exit code 0`.
+        /// End of the command, such as `exit code 0`.
         outcome: String,
         /// Time that it took, in milliseconds.
         duration_ms: u64,
@@ -168,7 +168,7 @@ pub enum AuditEntry {
         /// Resource that the command belongs to.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         resource: Option<String>,
-        /// Who asked for the command, if that is not who started the run.
+        /// User who asked for the command, if another one started the run.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<Actor>,
         /// Program and arguments; empty for a change that ccm would make itself.
@@ -205,9 +205,9 @@ pub enum AuditEntry {
     Approval {
         /// Id of the intent.
         intent: String,
-        /// What happened, such as `used` or `rejected`.
+        /// Event, such as `used` or `rejected`.
         event: String,
-        /// Who approved or rejected.
+        /// Person who approved or rejected.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         approver: Option<String>,
         /// Reason, if one is known.

@@ -29,7 +29,7 @@ pub enum AuditError {
     File {
         /// Path of the file.
         path: PathBuf,
-        /// What can't be done, such as `read`.
+        /// Action that failed, such as `read`.
         verb: &'static str,
         /// Error of the system.
         source: io::Error,

@@ -6,7 +6,7 @@ use ccm_host::state::Directory;
 
 use crate::entry::AuditEntry;
 use crate::error::AuditError;
-use crate::reading::{LogLine, read_log, segment_numbers};
+use crate::reading::{AuditLine, read_log, segment_numbers};
 use crate::segment;
 use crate::verification::{LogVerification, Trust, verify};
 
@@ -35,7 +35,7 @@ pub fn export(directory: &Directory, target: &Directory) -> Result<LogVerificati
     let mut number: u64 = 0;
     let mut result = Ok(());
     read_log(target, &mut |line| {
-        let LogLine::Line(_, line) = line else { return };
+        let AuditLine::Line(_, line) = line else { return };
         match &line.entry {
             AuditEntry::LogBegun { key, .. } => first_key = first_key.take().or(Some(key.clone())),
             AuditEntry::SegmentBegun { key, seals, .. } if first_key.is_none() => {

@@ -1,4 +1,4 @@
-//! What a verification has found.
+//! Findings of a verification.
 
 /// One thing that is wrong with a log, or worth knowing.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -7,7 +7,7 @@ pub struct AuditFinding {
     pub file: String,
     /// Number of the line in the file, from 1.
     pub row: u64,
-    /// What it is.
+    /// Kind of the finding.
     pub kind: FindingKind,
 }
 

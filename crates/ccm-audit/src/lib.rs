@@ -30,7 +30,7 @@ pub use forward::{ForwardDoors, ForwardFailure, SEAL_MESSAGE_ID, SealReceiver};
 pub use key::{PublicKey, SEAL_NAMESPACE, SEAL_PRINCIPAL};
 pub use line::Line;
 pub use log::{AuditLog, AuditedMachine, OpenError};
-pub use reading::{LogLine, read_log};
+pub use reading::{AuditLine, read_log};
 pub use recorder::{AuditRecorder, AuditedCommand, RunStart};
 pub use seal::{OpenIntent, Seal};
 pub use tail::TailError;

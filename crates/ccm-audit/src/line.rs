@@ -25,7 +25,7 @@ pub struct Line {
     pub boot: String,
     /// SHA-256 of the line before, in hexadecimal digits.
     pub prev: String,
-    /// What the line records.
+    /// Content of the line.
     #[serde(flatten)]
     pub entry: AuditEntry,
 }

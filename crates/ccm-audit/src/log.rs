@@ -60,7 +60,7 @@ pub enum OpenError {
     Tail {
         /// Path of the file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Error at the end.
         source: TailError,
     },
     /// The log is that of another machine.

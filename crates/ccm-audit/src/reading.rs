@@ -41,7 +41,7 @@ pub(crate) fn for_each_line(file: impl Read, mut take: impl FnMut(RawLine<'_>)) 
 
 /// Line of a log that is shown.
 #[derive(Debug)]
-pub enum LogLine<'a> {
+pub enum AuditLine<'a> {
     /// Line as it stands in the file, and what it records.
     Line(&'a str, Box<Line>),
     /// Bytes that are no line of a log.
@@ -54,7 +54,7 @@ pub enum LogLine<'a> {
 }
 
 /// Reads all lines of a log, which is not verified, in their order.
-pub fn read_log(directory: &Directory, take: &mut dyn FnMut(LogLine<'_>)) -> Result<(), AuditError> {
+pub fn read_log(directory: &Directory, take: &mut dyn FnMut(AuditLine<'_>)) -> Result<(), AuditError> {
     for number in segment_numbers(directory)? {
         let name = segment::name(number);
         let failed = |source| AuditError::File { path: directory.path().join(&name), verb: "read", source };
@@ -68,8 +68,8 @@ pub fn read_log(directory: &Directory, take: &mut dyn FnMut(LogLine<'_>)) -> Res
                 };
                 let line = text.and_then(|text| Some((text, Line::decode(text.as_bytes()).ok()?)));
                 take(match line {
-                    Some((text, line)) => LogLine::Line(text, Box::new(line)),
-                    None => LogLine::Unreadable { file: &name, row },
+                    Some((text, line)) => AuditLine::Line(text, Box::new(line)),
+                    None => AuditLine::Unreadable { file: &name, row },
                 });
             })
         });

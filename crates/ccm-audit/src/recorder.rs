@@ -51,7 +51,7 @@ pub struct RunStart<'a> {
     pub policy: Option<String>,
     /// The run changes nothing.
     pub noop: bool,
-    /// Who started the run.
+    /// User who started the run.
     pub by: Actor,
 }
 
@@ -66,7 +66,7 @@ pub struct AuditedCommand<'a> {
     pub purpose: &'a str,
     /// Resource of the command.
     pub resource: Option<&'a str>,
-    /// Who asked for the command, if that is not who started the run.
+    /// User who asked for the command, if another one started the run.
     pub by: Option<Actor>,
     /// Name of the user that the command runs as; the default is the number.
     pub user: Option<&'a str>,

@@ -10,7 +10,7 @@ use crate::line::{Line, LinePosition};
 /// First line of the text that is signed.
 const FORMAT: &str = "ccm-seal/1";
 
-/// What a seal states.
+/// Statement of a seal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seal {
     /// Id of the machine.

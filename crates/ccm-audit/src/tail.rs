@@ -1,4 +1,4 @@
-//! Where a log goes on: its end, read without the rest.
+//! End of a log, read without the rest.
 
 use crate::entry::{AuditEntry, FORMAT};
 use crate::error::KeyError;

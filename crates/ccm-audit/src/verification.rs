@@ -17,7 +17,12 @@ use crate::reading::{RawLine, for_each_line, segment_numbers};
 use crate::seal::Seal;
 use crate::segment;
 
-/// What was kept outside the log, to compare the log with.
+/// Maximum number of findings that are kept.
+const MAX_FINDINGS: usize = 1000;
+/// Number of findings up to which a wrong seal is compared with all older keys.
+const MAX_SEARCHES: usize = 20;
+
+/// Copies that were kept outside, to compare the log with.
 #[derive(Clone, Debug, Default)]
 pub struct Trust {
     /// Key of the first seal.
@@ -43,14 +48,16 @@ pub struct LogVerification {
     pub last_time: Option<String>,
     /// End of the log.
     pub end: Option<Checkpoint>,
-    /// Everything that is wrong or worth knowing, in the order of the log.
+    /// Errors and notes in the order of the log: the first thousand.
     pub findings: Vec<AuditFinding>,
+    /// Number of further things that are wrong.
+    pub omitted: u64,
 }
 
 impl LogVerification {
     /// Returns `true` if nobody has changed the log, as far as the log itself and what was kept outside can tell.
     pub fn is_intact(&self) -> bool {
-        self.findings.iter().all(|finding| finding.kind.is_note())
+        self.omitted == 0 && self.findings.iter().all(|finding| finding.kind.is_note())
     }
 }
 
@@ -167,6 +174,10 @@ impl<'t> LogChain<'t> {
     }
 
     fn find(&mut self, kind: FindingKind) {
+        if self.result.findings.len() >= MAX_FINDINGS {
+            self.result.omitted += u64::from(!kind.is_note());
+            return;
+        }
         self.result.findings.push(AuditFinding { file: self.file.clone(), row: self.row, kind });
     }
 
@@ -313,7 +324,10 @@ impl<'t> LogChain<'t> {
         // Without the key of the seal before, which is reported there, nothing is known of this one.
         let is_signed = key.as_ref().is_some_and(|key| key.has_signed(statement, signature));
         if key.is_some() && !is_signed {
-            let is_old = self.old_keys.iter().rev().any(|key| key.has_signed(statement, signature));
+            // In a log that is wrong everywhere, this would take the square of its length.
+            let is_searched = self.result.findings.len() < MAX_SEARCHES;
+            let is_old =
+                is_searched && self.old_keys.iter().rev().any(|key| key.has_signed(statement, signature));
             let kind =
                 if is_old { FindingKind::OldKey { number } } else { FindingKind::WrongSeal { number } };
             self.find(kind);

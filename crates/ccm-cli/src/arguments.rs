@@ -115,7 +115,7 @@ pub(crate) enum CliCommand {
     /// Check, show and test the policy about commands, or judge a command
     #[command(subcommand)]
     Policy(PolicyCommand),
-    /// Make, list, verify and copy the audit log, which nobody can rewrite unnoticed
+    /// Make, list, verify or copy the audit log, which nobody can rewrite unnoticed
     #[command(subcommand)]
     Audit(AuditCommand),
     /// List, restore or remove backups of files

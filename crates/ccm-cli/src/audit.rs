@@ -194,7 +194,7 @@ fn export(
 fn report_changed(console: &Console, found: &LogVerification) -> ExitCode {
     let wrong: Vec<&AuditFinding> = found.findings.iter().filter(|finding| !finding.kind.is_note()).collect();
     let mut lines: Vec<String> = wrong.iter().take(MAX_FINDINGS).map(|finding| placed(finding)).collect();
-    let more = wrong.len().saturating_sub(MAX_FINDINGS);
+    let more = wrong.len().saturating_sub(MAX_FINDINGS) as u64 + found.omitted;
     lines.extend((more > 0).then(|| format!("and {more} more")));
     let whole = match found.sealed {
         0 => "no line is covered by a valid seal".to_owned(),
@@ -237,6 +237,7 @@ fn document(found: &LogVerification) -> serde_json::Value {
         "first_key": found.first_key.as_ref().map(ToString::to_string),
         "last_time": found.last_time,
         "end": found.end,
+        "omitted": found.omitted,
         "findings": found.findings.iter().map(finding).collect::<Vec<_>>(),
     })
 }

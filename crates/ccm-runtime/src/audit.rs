@@ -1,4 +1,10 @@
-//! The audit log: where it lies, what runs record in it, and how it is read.
+//! The audit log: its place, what runs record in it, and how it is read.
+//!
+//! Runs record themselves. Anything else that starts commands, such as a tool, opens the log with
+//! [`Session::open_audit_recorder`](crate::Session::open_audit_recorder) and records each call in this order:
+//! [`AuditRecorder::start`] before the command, and [`AuditRecorder::finish_and_seal`] behind it, or
+//! [`AuditRecorder::refuse`] and [`AuditRecorder::seal`] in place of both. [`AuditRecorder::forward`] then hands the seal
+//! to the [`seal_receivers`] of the policy.
 
 mod access;
 mod executor;
@@ -7,14 +13,15 @@ mod place;
 mod run_audit;
 
 pub use ccm_audit::{
-    Actor, AuditEntry, AuditError, AuditFinding, AuditRecorder, AuditedCommand, AuditedMachine, Checkpoint,
-    CheckpointError, FindingKind, ForwardFailure, KeyError, Line, LogLine, LogVerification, OpenError,
-    OutputDigest, PublicKey, RecordedVerdict, SEAL_MESSAGE_ID, SEAL_NAMESPACE, SEAL_PRINCIPAL, Trust,
+    Actor, AuditEntry, AuditError, AuditFinding, AuditLine, AuditRecorder, AuditedCommand, AuditedMachine,
+    Checkpoint, CheckpointError, FindingKind, ForwardDoors, ForwardFailure, KeyError, Line, LogVerification,
+    OpenError, OutputDigest, PublicKey, RecordedVerdict, RunStart, SEAL_MESSAGE_ID, SEAL_NAMESPACE,
+    SEAL_PRINCIPAL, SealReceiver, Trust,
 };
 
 pub use access::{AuditAccessError, InitialisedAudit};
 pub use place::AuditSource;
-pub use run_audit::AuditProblem;
+pub use run_audit::{AuditProblem, seal_receivers};
 
 pub(crate) use executor::AuditedExecutor;
 pub(crate) use gate::{AuditGate, VerdictSlot};

@@ -7,7 +7,9 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::entry::{Actor, RecordedVerdict};
+use crate::export::export;
 use crate::findings::FindingKind;
+use crate::reading::seals_from;
 use crate::verification::{LogVerification, Trust, verify};
 
 struct Place(TempDir);
@@ -327,6 +329,17 @@ fn a_full_file_is_continued_in_a_new_one_and_the_oldest_leaves() {
     assert_eq!(checked(&checkpoints[39]), []);
     let line = checkpoints[0].line;
     assert_eq!(checked(&checkpoints[0]), [FindingKind::CheckpointRetired { line }]);
+    // Seals that were missed are found in all files that are kept.
+    let newest = checkpoints[39].seals;
+    let seals = seals_from(&place.directory(), newest - 8, 100).expect("seals");
+    let numbers: Vec<u64> = seals.iter().map(|seal| seal.seals).collect();
+    assert_eq!(numbers, (newest - 8..=newest).collect::<Vec<_>>());
+    assert!(checkpoints[30..].iter().filter(|known| seals.contains(known)).count() > 2);
+    assert_eq!(seals_from(&place.directory(), 1, 3).expect("seals").len(), 3);
+    let copy = Directory::open_private(&place.0.path().join("copy")).expect("a directory");
+    assert_eq!(export(&place.directory(), &copy).expect("a copy").findings, []);
+    let first_kept = fs::read_to_string(place.0.path().join("copy/first-key.pub")).expect("a key");
+    assert!(PublicKey::parse(&first_kept).is_ok_and(|key| Some(&key) != with_key.first_key.as_ref()));
     // A file in the middle leaves without a word.
     fs::remove_file(place.path(&segment::name(segments[1]))).expect("a file");
     let missing = FindingKind::MissingSegments { from: segments[1], to: segments[1] };
@@ -379,4 +392,16 @@ fn a_line_that_is_too_long_is_refused_before_it_is_written() {
     let refused = log.append(begun(&"x".repeat(MAX_LINE)), at(5));
     assert!(matches!(refused, Err(OpenError::Audit(AuditError::TooLong { .. }))));
     assert_eq!(place.bytes(), before);
+}
+
+#[test]
+fn a_file_that_is_wrong_everywhere_is_verified_in_bounded_memory() {
+    let (place, log, _) = three_runs();
+    drop(log);
+    let mut bytes = place.bytes();
+    bytes.extend_from_slice("nothing\n".repeat(5000).as_bytes());
+    place.write(&bytes);
+    let found = place.verify(&Trust::default());
+    assert_eq!((found.findings.len(), found.omitted), (1000, 4000));
+    assert!(!found.is_intact());
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 
+use super::headings;
 use super::parsers::wait;
 
 #[derive(Debug, Subcommand)]
@@ -58,7 +59,7 @@ Documentation: /usr/share/doc/ccm/audit.md, or docs/audit.md in the source";
 #[command(after_help = INIT_EXAMPLES)]
 pub(crate) struct AuditInitArguments {
     /// Print a JSON document
-    #[arg(long)]
+    #[arg(long, help_heading = headings::OUTPUT)]
     pub json: bool,
 }
 
@@ -93,7 +94,7 @@ pub(crate) struct AuditLogArguments {
     pub limit: usize,
 
     /// Print the lines of the log themselves, each a JSON object
-    #[arg(long)]
+    #[arg(long, help_heading = headings::OUTPUT)]
     pub json: bool,
 
     #[command(flatten)]
@@ -112,7 +113,7 @@ pub(crate) struct AuditVerifyArguments {
     pub against: Option<PathBuf>,
 
     /// Print a JSON document
-    #[arg(long)]
+    #[arg(long, help_heading = headings::OUTPUT)]
     pub json: bool,
 
     #[command(flatten)]

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use ccm_model::{escape_control, parse_timestamp};
-use ccm_runtime::audit::{Actor, AuditAccessError, AuditEntry, Line, LogLine, RecordedVerdict};
+use ccm_runtime::audit::{Actor, AuditAccessError, AuditEntry, AuditLine, Line, RecordedVerdict};
 use ccm_runtime::{LocalZone, Session};
 
 /// Size of the text that is printed at once.
@@ -67,9 +67,9 @@ impl Listing {
     }
 
     /// Takes the next line of the log.
-    pub(crate) fn take(&mut self, line: LogLine<'_>) {
+    pub(crate) fn take(&mut self, line: AuditLine<'_>) {
         match line {
-            LogLine::Line(text, line) => {
+            AuditLine::Line(text, line) => {
                 let is_listed = self.matches(&line);
                 if self.limit.is_none() {
                     if is_listed {
@@ -90,10 +90,10 @@ impl Listing {
                     self.left_out += 1;
                 }
             }
-            LogLine::Unreadable { file, row } if self.unreadable.len() < MAX_UNREADABLE => {
+            AuditLine::Unreadable { file, row } if self.unreadable.len() < MAX_UNREADABLE => {
                 self.unreadable.push((file.to_owned(), row));
             }
-            LogLine::Unreadable { .. } => {}
+            AuditLine::Unreadable { .. } => {}
         }
     }
 
@@ -183,7 +183,7 @@ pub(crate) fn last_run(
 ) -> Result<Option<String>, AuditAccessError> {
     let mut last = Some(String::from("none"));
     session.read_audit(directory, &mut |line| {
-        if let LogLine::Line(_, line) = line
+        if let AuditLine::Line(_, line) = line
             && let AuditEntry::RunBegun { run, .. } = line.entry
         {
             last = Some(run);

@@ -1,10 +1,10 @@
-//! What `ccm audit` does with the log.
+//! Access to the log for `ccm audit`: making, reading, verifying, copying.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use ccm_audit::{
-    AuditError, AuditLog, Checkpoint, CheckpointError, KeyError, LogLine, LogVerification, OpenError,
+    AuditError, AuditLine, AuditLog, Checkpoint, CheckpointError, KeyError, LogVerification, OpenError,
     PublicKey, Trust, export, read_log, verify,
 };
 use ccm_host::state::{Directory, StateError};
@@ -94,8 +94,8 @@ impl Session {
     }
 
     /// Opens the audit log, or a copy of one, to read.
-    fn open_audit(&self, named: Option<&Path>) -> Result<Directory, AuditAccessError> {
-        let path = named.map_or_else(|| self.audit_path(), |path| Ok(path.to_owned()))?;
+    fn open_audit(&self, copy: Option<&Path>) -> Result<Directory, AuditAccessError> {
+        let path = copy.map_or_else(|| self.audit_path(), |path| Ok(path.to_owned()))?;
         let missing = || AuditAccessError::Missing { path: path.clone() };
         let directory = Directory::open(&path)?.ok_or_else(missing)?;
         let names =
@@ -106,36 +106,36 @@ impl Session {
     /// Reads all lines of the audit log, or of a copy, without verifying them.
     pub fn read_audit(
         &self,
-        named: Option<&Path>,
-        take: &mut dyn FnMut(LogLine<'_>),
+        copy: Option<&Path>,
+        take: &mut dyn FnMut(AuditLine<'_>),
     ) -> Result<(), AuditAccessError> {
-        Ok(read_log(&self.open_audit(named)?, take)?)
+        Ok(read_log(&self.open_audit(copy)?, take)?)
     }
 
     /// Verifies the audit log, or a copy.
     pub fn verify_audit(
         &self,
-        named: Option<&Path>,
+        copy: Option<&Path>,
         trust: &Trust,
     ) -> Result<LogVerification, AuditAccessError> {
-        Ok(verify(&self.open_audit(named)?, trust)?)
+        Ok(verify(&self.open_audit(copy)?, trust)?)
     }
 
     /// Copies the audit log for an auditor into a directory, which is made or is empty. Returns the verification of the
     /// copy.
     pub fn export_audit(
         &self,
-        named: Option<&Path>,
+        copy: Option<&Path>,
         target: &Path,
     ) -> Result<LogVerification, AuditAccessError> {
-        let directory = self.open_audit(named)?;
-        let copy = Directory::open_private(target)?;
+        let directory = self.open_audit(copy)?;
+        let written = Directory::open_private(target)?;
         let path = || target.to_owned();
-        let names = copy.names().map_err(|source| AuditAccessError::Target { path: path(), source })?;
+        let names = written.names().map_err(|source| AuditAccessError::Target { path: path(), source })?;
         if !names.is_empty() {
             return Err(AuditAccessError::NotEmpty { path: path() });
         }
-        Ok(export(&directory, &copy)?)
+        Ok(export(&directory, &written)?)
     }
 
     /// Reads the public key of a first seal from a file.

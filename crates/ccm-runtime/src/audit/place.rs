@@ -1,4 +1,4 @@
-//! Where the audit log lies, and which machine it is of.
+//! Place of the audit log, and the machine in it.
 
 use std::path::{Path, PathBuf};
 

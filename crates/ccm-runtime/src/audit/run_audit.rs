@@ -13,7 +13,7 @@ use ccm_host::{Command, Finished, StartError, current_user, started_by};
 use ccm_model::{
     Outcome, Refusal, RefusalKind, RunSummary, SourceId, SourceMap, Transaction, error_layers, sha256,
 };
-use ccm_policy::AuditReceiver;
+use ccm_policy::{AuditReceiver, Policy};
 
 use super::gate::role_name;
 use crate::doors::{Commands, OpenDoors};
@@ -37,7 +37,7 @@ pub enum AuditProblem {
 pub(crate) struct RunAudit {
     /// `None` if the log can't be opened.
     recorder: RefCell<Option<AuditRecorder>>,
-    /// Nothing may run that is not recorded.
+    /// A record is a condition of everything that runs.
     required: bool,
     receivers: Vec<SealReceiver>,
     /// SHA-256 over the files of the policy.
@@ -89,7 +89,8 @@ impl RunAudit {
         if is_plan && !required {
             return Ok(None);
         }
-        let recorder = match open_recorder(session, required) {
+        let recorder = match session.open_audit_recorder() {
+            Ok(None) if required => return Err(OpenError::Missing { path: session.audit_path()? }.into()),
             Ok(None) => return Ok(None),
             Ok(recorder) => recorder,
             Err(problem) if required => return Err(problem),
@@ -102,7 +103,7 @@ impl RunAudit {
             incomplete: Cell::new(recorder.is_none()),
             recorder: RefCell::new(recorder),
             required,
-            receivers: settings.map_or_else(Vec::new, |audit| audit.forward.iter().map(receiver).collect()),
+            receivers: policy.map_or_else(Vec::new, |checked| seal_receivers(&checked.policy)),
             policy: policy.map(|checked| policy_digest(checked.policy.texts())),
             doors: Rc::clone(&session.doors),
             notices: Rc::clone(&session.notices),
@@ -289,22 +290,29 @@ fn refusal(error: &str) -> Refusal {
     Refusal { kind: RefusalKind::Denied, reason, hints }
 }
 
-/// Opens the log; `None` if there is none and none is required.
-fn open_recorder(session: &Session, required: bool) -> Result<Option<AuditRecorder>, AuditProblem> {
-    let path = session.audit_path()?;
-    let found = Directory::open(&path)?;
-    let is_begun = found.is_some_and(|directory| {
-        // An empty directory is no log. A key without a log is one that was removed.
-        let names = directory.names().unwrap_or_default();
-        names.iter().any(|name| name == "key" || name.starts_with("audit-"))
-    });
-    if !is_begun {
-        return if required { Err(OpenError::Missing { path }.into()) } else { Ok(None) };
+impl Session {
+    /// Opens the audit log to record what is no run of a manifest; `None` if there is no log. Several programs may have
+    /// the log open.
+    pub fn open_audit_recorder(&self) -> Result<Option<AuditRecorder>, AuditProblem> {
+        let path = self.audit_path()?;
+        let found = Directory::open(&path)?;
+        let is_begun = found.is_some_and(|directory| {
+            // An empty directory is no log. A key without a log is one that was removed.
+            let names = directory.names().unwrap_or_default();
+            names.iter().any(|name| name == "key" || name.starts_with("audit-"))
+        });
+        if !is_begun {
+            return Ok(None);
+        }
+        let directory = Directory::open_private(&path)?;
+        let (machine, now) = (self.audited_machine(), self.doors.clock.now());
+        Ok(Some(AuditRecorder::open(directory, machine, self.secrets.clone(), now)?))
     }
-    let directory = Directory::open_private(&path)?;
-    let now = session.doors.clock.now();
-    let recorder = AuditRecorder::open(directory, session.audited_machine(), session.secrets.clone(), now)?;
-    Ok(Some(recorder))
+}
+
+/// Returns the receivers of seals that a policy names.
+pub fn seal_receivers(policy: &Policy) -> Vec<SealReceiver> {
+    policy.audit().forward.iter().map(receiver).collect()
 }
 
 fn receiver(receiver: &AuditReceiver) -> SealReceiver {
@@ -318,7 +326,8 @@ fn receiver(receiver: &AuditReceiver) -> SealReceiver {
 /// Returns the checksum of the files of a policy: that of the output of `sha256sum` on them.
 fn policy_digest(texts: &SourceMap) -> String {
     let sources = (0..).map_while(|number| texts.get(SourceId(number)));
-    let lines: String =
-        sources.map(|source| format!("{}  {}\n", sha256(source.text.as_bytes()), source.name)).collect();
+    let lines = sources.fold(String::new(), |lines, source| {
+        lines + &format!("{}  {}\n", sha256(source.text.as_bytes()), source.name)
+    });
     sha256(lines.as_bytes())
 }

@@ -263,7 +263,9 @@ fn runs_side_by_side_share_a_log() {
             })
         })
         .collect();
-    threads.into_iter().for_each(|thread| thread.join().expect("a thread"));
+    for thread in threads {
+        thread.join().expect("a thread");
+    }
     let session = session(&scratch);
     let recorded = of_runs(&scratch);
     assert_eq!(recorded.iter().filter(|line| line["type"] == "finished").count(), 24);

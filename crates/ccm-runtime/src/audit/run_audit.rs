@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::io::ErrorKind;
 use std::rc::Rc;
 
 use ccm_audit::{
@@ -294,8 +295,15 @@ impl Session {
     /// Opens the audit log to record what is no run of a manifest; `None` if there is no log. Several programs may have
     /// the log open.
     pub fn open_audit_recorder(&self) -> Result<Option<AuditRecorder>, AuditProblem> {
-        let path = self.audit_path()?;
-        let found = Directory::open(&path)?;
+        let path = match self.audit_path() {
+            Err(StateError::NoDirectory) => return Ok(None),
+            path => path?,
+        };
+        let found = match Directory::open(&path) {
+            // The home of a service is often no directory, or one that it may not enter. Nobody made a log there.
+            Err(error) if is_out_of_reach(&error) => return Ok(None),
+            found => found?,
+        };
         let is_begun = found.is_some_and(|directory| {
             // An empty directory is no log. A key without a log is one that was removed.
             let names = directory.names().unwrap_or_default();
@@ -308,6 +316,11 @@ impl Session {
         let (machine, now) = (self.audited_machine(), self.doors.clock.now());
         Ok(Some(AuditRecorder::open(directory, machine, self.secrets.clone(), now)?))
     }
+}
+
+fn is_out_of_reach(error: &StateError) -> bool {
+    let kinds = [ErrorKind::NotADirectory, ErrorKind::PermissionDenied];
+    matches!(error, StateError::Open { source, .. } if kinds.contains(&source.kind()))
 }
 
 /// Returns the receivers of seals that a policy names.

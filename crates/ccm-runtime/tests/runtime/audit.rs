@@ -9,7 +9,9 @@ use std::rc::Rc;
 
 use ccm_model::{FailureKind, Outcome, sha256};
 use ccm_runtime::audit::Trust;
-use ccm_runtime::{BeginError, Config, ExitCode, Notice, PolicySource, RunMode, RunOptions, Session};
+use ccm_runtime::{
+    AuditSource, BeginError, Config, ExitCode, Notice, PolicySource, RunMode, RunOptions, Session,
+};
 use ccm_testkit::Scratch;
 use serde_json::Value;
 
@@ -135,6 +137,12 @@ fn a_machine_without_a_log_runs_as_ever() {
     let (_, report) = run(&session, &work(&scratch), RunMode::Apply);
     assert_eq!((report.record.code, scratch.has("audit")), (ExitCode::Success, false));
     assert!(notices.borrow().is_empty());
+    // The home of a service is no directory.
+    let audit = AuditSource::Directory("/dev/null/.local/state/ccm/audit".into());
+    let (session, notices) = noticing(Session::open(Config { audit, ..config(&scratch) }));
+    let (_, report) = run(&session, &work(&scratch), RunMode::Apply);
+    assert_eq!(report.record.code, ExitCode::Success, "{notices:?}");
+    assert!(notices.borrow().is_empty(), "{notices:?}");
 }
 
 #[test]
@@ -248,7 +256,7 @@ fn runs_side_by_side_share_a_log() {
             std::thread::spawn(move || {
                 let session = Session::open(Config {
                     state_directory: Some(path.join(format!("state{number}"))),
-                    audit: ccm_runtime::AuditSource::Directory(path.join("audit")),
+                    audit: AuditSource::Directory(path.join("audit")),
                     ..Config::default()
                 });
                 let manifest = path.join(format!("{number}.yaml"));

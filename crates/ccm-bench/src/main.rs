@@ -12,6 +12,7 @@
 #![expect(clippy::expect_used, reason = "a benchmark that can't be set up has no result")]
 
 mod apply;
+mod audit;
 mod bare;
 mod binary;
 mod containers;
@@ -35,7 +36,7 @@ use measure::{
 /// Part of the benchmark: its name, and its function, which gets a scratch directory.
 type BenchmarkPart = (&'static str, fn(&Path));
 
-const PARTS: [BenchmarkPart; 25] = [
+const PARTS: [BenchmarkPart; 26] = [
     // First those that measure the memory of a child: it has the memory of this process until it executes ccm.
     ("redaction", redaction::files),
     ("memory", memory),
@@ -62,6 +63,7 @@ const PARTS: [BenchmarkPart; 25] = [
     ("redaction", |_| redaction::measure()),
     ("shapes", |_| shapes()),
     ("policy", |_| policy::measure()),
+    ("audit", |_| audit::measure()),
 ];
 
 fn main() {

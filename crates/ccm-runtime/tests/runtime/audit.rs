@@ -279,3 +279,31 @@ fn runs_side_by_side_share_a_log() {
     assert_eq!(recorded.iter().filter(|line| line["type"] == "finished").count(), 24);
     assert!(is_intact(&session));
 }
+
+#[test]
+fn a_log_that_breaks_in_the_middle_stops_what_comes_behind() {
+    for required in [true, false] {
+        let scratch = Scratch::new();
+        let (session, notices) = noticing(governed(&scratch, if required { REQUIRED } else { "" }));
+        session.init_audit().expect("a log");
+        let (log, gone) = (scratch.at("audit/audit-000001.jsonl"), scratch.at("gone"));
+        let (file, made) = (scratch.at("file"), scratch.at("made"));
+        let resources = format!(
+            "    - exec: [{{'mv {log} {gone}': {{cwd: /}}}}]\n    - file: [{{{file}: {{content: x}}}}]\n    - exec: [{{'touch {made}': {{cwd: /, onlyif: 'true'}}}}]\n"
+        );
+        let (outcomes, report) = run(&session, &manifest_of(&scratch, &resources), RunMode::Apply);
+        assert_eq!((&outcomes[0], report.record.code), (&Outcome::Changed, ExitCode::Failures));
+        assert_eq!(notices.borrow().len(), 1, "one warning is enough: {notices:?}");
+        assert_eq!((scratch.has("file"), scratch.has("made")), (!required, !required));
+        for outcome in &outcomes[1..] {
+            match outcome {
+                Outcome::Failed(failure) if required => {
+                    let text = failure.one_line();
+                    assert!(!failure.changed && text.contains("the policy requires a record"), "{text}");
+                    assert!(failure.hints[0].contains("ccm audit verify"), "{failure:?}");
+                }
+                outcome => assert_eq!((outcome, required), (&Outcome::Changed, false)),
+            }
+        }
+    }
+}

@@ -6,8 +6,8 @@ use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{
-    AtFlags, Dir, FileType, Mode, OFlags, Stat, fstat, fsync, linkat, mkdirat, openat, renameat, stat,
-    statat, unlinkat,
+    AtFlags, Dir, FileType, Gid, Mode, OFlags, Stat, fchmod, fchown, fstat, fsync, linkat, mkdirat, openat,
+    renameat, stat, statat, unlinkat,
 };
 use rustix::io::Errno;
 
@@ -167,6 +167,66 @@ impl Directory {
     /// Replaces a file atomically. After a power cut, either the old or the new file exists.
     pub fn replace(&self, name: &str, content: &[u8]) -> io::Result<()> {
         self.replace_and(name, content, true)
+    }
+
+    /// Replaces a file atomically, as [`Self::replace`] does, by one that a group may read as well.
+    pub fn replace_for_group(&self, name: &str, content: &[u8], group: u32) -> io::Result<()> {
+        let new = format!(".{name}.new");
+        match unlinkat(&self.descriptor, &*new, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let mut file = self.create_new(&new, OFlags::empty())?;
+        fchown(&file, None, Some(Gid::from_raw(group)))?;
+        fchmod(&file, PRIVATE_FILE | Mode::RGRP)?;
+        file.write_all(content)?;
+        file.sync_all()?;
+        renameat(&self.descriptor, &*new, &self.descriptor, name)?;
+        self.sync()
+    }
+
+    /// Lets a group use the directory, and sets the permissions of everybody.
+    pub fn share(&self, group: u32, mode: u32) -> io::Result<()> {
+        fchown(&self.descriptor, None, Some(Gid::from_raw(group)))?;
+        Ok(fchmod(&self.descriptor, Mode::from_raw_mode(mode))?)
+    }
+
+    /// Reads a regular file of any user, and returns the number of its owner. More than `limit` bytes are an error of
+    /// kind [`io::ErrorKind::FileTooLarge`].
+    pub fn read_foreign(&self, name: &str, limit: u64) -> io::Result<(Vec<u8>, u32)> {
+        let file = self.open_plain(name)?;
+        let owner = fstat(&file)?.st_uid;
+        let mut bytes = Vec::new();
+        file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > limit {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        Ok((bytes, owner))
+    }
+
+    /// Returns the sorted names of at most `limit` entries. Names that are not UTF-8 are left out.
+    pub fn some_names(&self, limit: usize) -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        for entry in Dir::read_from(&self.descriptor)? {
+            if names.len() == limit {
+                break;
+            }
+            if let Ok(name) = entry?.file_name().to_str()
+                && name != "."
+                && name != ".."
+            {
+                names.push(name.to_owned());
+            }
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    /// Moves a file into another directory, over one of that name. Both directories are synced.
+    pub fn move_into(&self, name: &str, target: &Self) -> io::Result<()> {
+        renameat(&self.descriptor, name, &target.descriptor, name)?;
+        target.sync()?;
+        self.sync()
     }
 
     /// Replaces a file atomically, but does not sync it. A power cut may lose both files.

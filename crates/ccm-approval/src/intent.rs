@@ -400,7 +400,7 @@ pub(crate) const DIGITS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 pub(crate) const CODE_LENGTH: usize = 4;
 pub(crate) const ID_LENGTH: usize = 26;
 
-fn is_id(text: &str) -> bool {
+pub(crate) fn is_id(text: &str) -> bool {
     text.len() == ID_LENGTH && text.bytes().all(|byte| DIGITS.contains(&byte))
 }
 

@@ -5,18 +5,23 @@
 
 mod allowed_signers;
 mod approvers;
+mod environment_salt;
 mod intent;
 mod manifest_statement;
+mod names;
 mod own_key;
 mod patterns;
+mod refusal;
 mod signature;
 mod ssh_key_line;
 mod ssh_keygen;
 mod statement;
+mod store;
 mod wire;
 
 pub use allowed_signers::{AllowedSigner, AllowedSigners, SignersError, SignersErrorKind};
 pub use approvers::{Approvers, ApproversError, SignatureDemand, SignatureRefusal, VerifiedSignature};
+pub use environment_salt::EnvironmentSalt;
 pub use intent::{
     ApprovalDemand, ApprovalMachine, ApprovalTime, GrantLimits, INTENT_NAMESPACE, IntendedAction,
     IntendedCommand, IntendedProgram, IntendedSandbox, IntentCaller, IntentContent, IntentDocument,
@@ -26,10 +31,15 @@ pub use manifest_statement::{
     MANIFEST_NAMESPACE, MAX_MANIFEST_STATEMENT, ManifestContent, ManifestRefusal, ManifestStatement,
 };
 pub use own_key::{IntentKey, IntentKeyError};
+pub use refusal::{ApprovalRefusal, ApprovalStoreError};
 pub use signature::ApproverSignature;
 pub use ssh_key_line::{ApproverKey, KeyFamily};
 pub use ssh_keygen::{KeygenError, SshKeygen};
 pub use statement::{
     APPROVAL_NAMESPACE, ApprovalStatement, ApproverDecision, MAX_SIGNED_STATEMENT, SignedStatement,
     StatementError,
+};
+pub use store::{
+    ApprovalContext, ApprovalRecord, ApprovalStore, ImportedStatement, InboxEntry, UsedApproval,
+    WaitingIntent, WaitingIntents,
 };

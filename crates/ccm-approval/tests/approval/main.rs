@@ -2,8 +2,10 @@
 #![expect(clippy::disallowed_methods, reason = "tests make keys and files themselves")]
 #![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
+mod forged;
 mod intents;
 mod keys;
 mod samples;
 mod signatures;
 mod signers;
+mod store;

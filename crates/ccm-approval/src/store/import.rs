@@ -1,0 +1,254 @@
+//! Statements of approvers: where they come in.
+
+use ccm_model::parse_timestamp;
+
+use super::ledger::UseLedger;
+use super::record::{ApprovalRecord, MAX_GRANT_MS, MAX_RECORD};
+use super::{ApprovalStore, INBOX, MAX_ENTRIES, failed};
+use crate::approvers::{Approvers, SignatureDemand, VerifiedSignature};
+use crate::intent::{ApprovalTime, IntentDocument};
+use crate::refusal::{ApprovalRefusal, ApprovalStoreError};
+use crate::ssh_keygen::SshKeygen;
+use crate::statement::{
+    APPROVAL_NAMESPACE, ApprovalStatement, ApproverDecision, MAX_SIGNED_STATEMENT, SignedStatement,
+    StatementError,
+};
+
+/// What decides about an approval, besides the approval.
+#[derive(Clone, Copy)]
+pub struct ApprovalContext<'a> {
+    /// People who may approve.
+    pub approvers: &'a Approvers,
+    /// Verifies other signatures than those of Ed25519.
+    pub keygen: &'a SshKeygen<'a>,
+    /// Returns the number of the account of a name.
+    pub accounts: &'a dyn Fn(&str) -> Option<u32>,
+    /// Digest of the policy.
+    pub policy: &'a str,
+    /// Time.
+    pub now: ApprovalTime,
+}
+
+/// Statement that was accepted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ImportedStatement {
+    /// The intent.
+    pub intent: IntentDocument,
+    /// The statement.
+    pub statement: ApprovalStatement,
+    /// Principal of the key.
+    pub principal: String,
+    /// Number of approvals that the intent has now.
+    pub found: u32,
+}
+
+/// File of the inbox.
+#[derive(Debug)]
+pub struct InboxEntry {
+    /// Name of the file.
+    pub name: String,
+    /// Statement that was accepted, or the reason why not.
+    pub result: Result<ImportedStatement, ApprovalRefusal>,
+}
+
+impl ApprovalStore {
+    /// Accepts a signed statement. `submitter` is the number of the user who brings it, if known; it is believed for its
+    /// signature alone.
+    pub async fn import(
+        &self,
+        text: &str,
+        submitter: Option<u32>,
+        context: &ApprovalContext<'_>,
+    ) -> Result<ImportedStatement, ApprovalRefusal> {
+        let (signed, statement) = SignedStatement::parse(text)?;
+        let asked = statement.document()?;
+        // Before the intent is looked up: those of other machines never are in this store.
+        self.belongs_here(&asked, context.policy)?;
+        let verified = self.verify(&signed, &statement, &asked, context).await?;
+        let lock = self.lock()?;
+        let intent = self.pending_intent(&asked.id)?;
+        if intent.text() != statement.intent {
+            return Err(ApprovalRefusal::OtherIntent { id: asked.id });
+        }
+        let records = self.records()?;
+        self.check(&statement, &intent, context, &records)?;
+        check_approver(&intent, &verified, submitter, context)?;
+        let of_intent = records.iter().filter(|(_, record)| record.is_of(&intent));
+        let (fingerprint, principal) = (verified.key.fingerprint(), verified.principal.clone());
+        let is_same =
+            |record: &ApprovalRecord| record.principal == principal || record.fingerprint == fingerprint;
+        let is_rejected = statement.decision == ApproverDecision::Reject;
+        let mut found = 0;
+        for (name, record) in of_intent {
+            if record.lives(&intent, context.now).is_err() {
+                // It can't be used any more, and its approver may approve again.
+                self.remove(&self.approved, name)?;
+                continue;
+            }
+            if is_same(record) && !is_rejected {
+                return Err(ApprovalRefusal::SameApprover { id: intent.id, approver: principal });
+            }
+            found += 1;
+        }
+        let record =
+            ApprovalRecord::new((signed, statement.clone()), principal.clone(), fingerprint, context.now);
+        if is_rejected {
+            self.reject(&intent, &record)?;
+        } else {
+            found += 1;
+            let name = format!("{}.approved", statement.nonce);
+            let written = self.approved.replace(&name, record.content().as_bytes());
+            written.map_err(failed(&self.approved, &name, "written"))?;
+        }
+        drop(lock);
+        Ok(ImportedStatement { intent, statement, principal, found })
+    }
+
+    /// Accepts what lies in the inbox. Accepted statements are removed from it, and those that are refused for good;
+    /// other files are named and stay.
+    pub async fn import_inbox(
+        &self,
+        context: &ApprovalContext<'_>,
+    ) -> Result<Vec<InboxEntry>, ApprovalStoreError> {
+        let inbox = self.root.enter(INBOX).map_err(failed(&self.root, INBOX, "read"))?;
+        let names = inbox.some_names(MAX_ENTRIES).map_err(failed(&inbox, "", "read"))?;
+        let mut entries = Vec::new();
+        for name in names {
+            let read = inbox.read_foreign(&name, MAX_SIGNED_STATEMENT as u64);
+            let result = match read {
+                Ok((bytes, owner)) => match String::from_utf8(bytes) {
+                    Ok(text) => self.import(&text, Some(owner), context).await,
+                    Err(_) => Err(StatementError::Form.into()),
+                },
+                Err(error) if error.kind() == std::io::ErrorKind::FileTooLarge => {
+                    Err(StatementError::TooLong { limit: MAX_SIGNED_STATEMENT }.into())
+                }
+                Err(error) => Err(failed(&inbox, &name, "read")(error).into()),
+            };
+            // What can't be read may still be being written.
+            let stays = matches!(result, Err(ApprovalRefusal::Statement(_) | ApprovalRefusal::Store(_)));
+            if !stays {
+                self.remove(&inbox, &name)?;
+            }
+            entries.push(InboxEntry { name, result });
+        }
+        Ok(entries)
+    }
+
+    /// Verifies the signature of a statement.
+    pub(super) async fn verify(
+        &self,
+        signed: &SignedStatement,
+        statement: &ApprovalStatement,
+        intent: &IntentDocument,
+        context: &ApprovalContext<'_>,
+    ) -> Result<VerifiedSignature, ApprovalRefusal> {
+        let demand = SignatureDemand {
+            namespace: APPROVAL_NAMESPACE,
+            principal: statement.approver.as_deref(),
+            touch: intent.content.requires.touch,
+            user_verified: intent.content.requires.user_verified,
+        };
+        let (approvers, wall) = (context.approvers, context.now.wall);
+        let verified =
+            approvers.verify(&signed.text, &signed.signature, &demand, wall, context.keygen).await?;
+        Ok(verified)
+    }
+
+    /// Checks a statement about an intent that waits.
+    fn check(
+        &self,
+        statement: &ApprovalStatement,
+        intent: &IntentDocument,
+        context: &ApprovalContext<'_>,
+        records: &[(String, ApprovalRecord)],
+    ) -> Result<(), ApprovalRefusal> {
+        let ledger = UseLedger::read(&self.root, &self.machine.boot)?;
+        let is_known = |(_, record): &(String, ApprovalRecord)| record.statement.nonce == statement.nonce;
+        if ledger.uses_of(&statement.nonce) > 0 || records.iter().any(is_known) {
+            return Err(ApprovalRefusal::Replayed { nonce: statement.nonce.clone() });
+        }
+        if ledger.has(&intent.id) {
+            return Err(ApprovalRefusal::AlreadyUsed { id: intent.id.clone() });
+        }
+        if self.left(intent, context.now).is_none() {
+            let (id, expires) = (intent.id.clone(), intent.expires.clone());
+            return Err(ApprovalRefusal::IntentExpired { id, expires });
+        }
+        if parse_timestamp(&statement.not_after).is_none_or(|until| context.now.wall > until) {
+            return Err(ApprovalRefusal::StatementExpired { not_after: statement.not_after.clone() });
+        }
+        check_grant(statement, intent)
+    }
+
+    fn reject(&self, intent: &IntentDocument, record: &ApprovalRecord) -> Result<(), ApprovalStoreError> {
+        let name = format!("{}.rejected", intent.id);
+        let content = record.content();
+        debug_assert!(content.len() as u64 <= MAX_RECORD);
+        let written = self.rejected.replace(&name, content.as_bytes());
+        written.map_err(failed(&self.rejected, &name, "written"))?;
+        self.remove(&self.pending, &format!("{}.json", intent.id))?;
+        self.remove(&self.pending, &format!("{}.sig", intent.id))?;
+        for (name, record) in self.records()? {
+            if record.is_of(intent) {
+                self.remove(&self.approved, &name)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Checks a statement that allows more than one use.
+fn check_grant(statement: &ApprovalStatement, intent: &IntentDocument) -> Result<(), ApprovalRefusal> {
+    let refused = |reason| Err(ApprovalRefusal::NoGrant { id: intent.id.clone(), reason });
+    let content = &intent.content;
+    match &statement.decision {
+        ApproverDecision::Approve | ApproverDecision::Reject => return Ok(()),
+        ApproverDecision::GrantRule(rule) if content.rules != [rule.clone()] => {
+            return refused("the rule of the grant is not the only one that asks");
+        }
+        ApproverDecision::GrantRule(_) | ApproverDecision::GrantAction => {}
+    }
+    let Some(limits) = content.requires.grant else { return refused("the policy allows no grant") };
+    if !content.unknown.is_empty() {
+        return refused("a part of it is not known");
+    }
+    if limits.for_ms == 0 || limits.for_ms > MAX_GRANT_MS {
+        return refused("the policy allows a grant for more than 8 hours");
+    }
+    if statement.uses > limits.uses {
+        return Err(ApprovalRefusal::GrantTooLarge { uses: statement.uses, limit: limits.uses });
+    }
+    Ok(())
+}
+
+/// Checks that this person may approve the intent.
+pub(super) fn check_approver(
+    intent: &IntentDocument,
+    verified: &VerifiedSignature,
+    submitter: Option<u32>,
+    context: &ApprovalContext<'_>,
+) -> Result<(), ApprovalRefusal> {
+    let demand = &intent.content.requires;
+    let approver = || verified.principal.clone();
+    if let Some(expected) = &demand.approvers
+        && !expected.contains(&verified.principal)
+    {
+        return Err(ApprovalRefusal::NotAnApprover { approver: approver(), expected: expected.clone() });
+    }
+    if demand.four_eyes {
+        let caller = &intent.content.caller;
+        let is_named =
+            verified.principal == caller.user || caller.login.as_ref() == Some(&verified.principal);
+        let account = (context.accounts)(&verified.principal);
+        let login = caller.login.as_ref().and_then(|login| (context.accounts)(login));
+        let callers = [Some(caller.uid), login];
+        // Root brings in what others have signed.
+        let submitter = submitter.filter(|uid| *uid != 0);
+        let is_caller = |uid: Option<u32>| uid.is_some() && callers.contains(&uid);
+        if is_named || is_caller(account) || is_caller(submitter) {
+            return Err(ApprovalRefusal::FourEyes { approver: approver() });
+        }
+    }
+    Ok(())
+}

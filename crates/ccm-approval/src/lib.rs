@@ -11,7 +11,9 @@ mod manifest_statement;
 mod names;
 mod own_key;
 mod patterns;
+mod reader;
 mod refusal;
+mod screen;
 mod signature;
 mod ssh_key_line;
 mod ssh_keygen;
@@ -31,7 +33,9 @@ pub use manifest_statement::{
     MANIFEST_NAMESPACE, MAX_MANIFEST_STATEMENT, ManifestContent, ManifestRefusal, ManifestStatement,
 };
 pub use own_key::{IntentKey, IntentKeyError};
+pub use reader::PendingReader;
 pub use refusal::{ApprovalRefusal, ApprovalStoreError};
+pub use screen::{ApprovalScreen, ScreenCommand, ScreenError};
 pub use signature::ApproverSignature;
 pub use ssh_key_line::{ApproverKey, KeyFamily};
 pub use ssh_keygen::{KeygenError, SshKeygen};

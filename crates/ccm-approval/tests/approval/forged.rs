@@ -133,7 +133,7 @@ const ROWS: &[Row] = &[
     (
         "another policy at the approval",
         |a| {
-            a.fixture.policy = "sha256:99".to_owned();
+            a.fixture.policy = "sha256:99".into();
             a.import(&a.fixture.sign("alice", &a.statement()))
         },
         is!(ApprovalRefusal::PolicyChanged { .. }),
@@ -142,7 +142,7 @@ const ROWS: &[Row] = &[
         "another policy at the start",
         |a| {
             a.approved();
-            a.fixture.policy = "sha256:99".to_owned();
+            a.fixture.policy = "sha256:99".into();
             a.used()
         },
         is!(ApprovalRefusal::PolicyChanged { .. }),

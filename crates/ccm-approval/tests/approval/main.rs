@@ -6,6 +6,7 @@ mod forged;
 mod intents;
 mod keys;
 mod samples;
+mod screens;
 mod signatures;
 mod signers;
 mod store;

@@ -152,6 +152,14 @@ impl<'a> GatedResource<'a> {
         self.run.resource_type(self.resource).map(|found| found.claims(self.resource)).unwrap_or_default()
     }
 
+    /// Returns the directory from which relative paths of the resource start.
+    pub fn directory(&self) -> &'a std::path::Path {
+        match self.resource.group {
+            Some(group) => &self.run.catalog.group(group).directory,
+            None => self.run.directory,
+        }
+    }
+
     /// Returns the location of the resource in the manifest, if it is known.
     pub fn location(&self) -> Option<Location> {
         self.run.late.location(self.resource.span)

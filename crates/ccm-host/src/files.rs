@@ -40,7 +40,7 @@ pub use content::sha256;
 pub use create::create_file;
 pub use error::{FileError, FileStep};
 pub use inspect::open_file;
-pub use middleware::{FileChange, FilesMiddleware};
+pub use middleware::{FileChange, FileUse, FilesMiddleware};
 pub use read::{is_transient, read_at_most, unescape};
 pub(crate) use remove::empty as empty_directory;
 #[cfg(feature = "archive")]
@@ -92,6 +92,16 @@ pub trait Files {
     /// Reads a file as [`Files::read`] does, without a checksum; `None` if the file is longer.
     fn content(&self, path: &Path, max_length: u64) -> Result<Option<Vec<u8>>, FileError> {
         self.read(path, max_length).map(|read| read.content)
+    }
+
+    /// Reads a file that is copied to another one, as [`Files::content`] does.
+    fn source_content(&self, path: &Path, max_length: u64) -> Result<Option<Vec<u8>>, FileError> {
+        self.content(path, max_length)
+    }
+
+    /// Opens a file to extract it, as [`Files::read`] does.
+    fn open(&self, path: &Path) -> Result<OpenFile, FileError> {
+        open_file(path)
     }
 
     /// Replaces a file or a link by a new file, in one step. The new file is synced to the disk before.
@@ -382,6 +392,13 @@ pub enum NewContent<'a> {
     Bytes(&'a [u8]),
     /// Content of another file, read as [`Files::read`] does.
     CopyOf(&'a Path),
+    /// Content of another file, which has to have this sha256. The digest is that of the bytes that are copied.
+    SignedCopyOf {
+        /// The file.
+        source: &'a Path,
+        /// The sha256 in hexadecimal digits.
+        sha256: &'a str,
+    },
 }
 
 /// Open file, for functions of this crate.

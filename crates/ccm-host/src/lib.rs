@@ -82,6 +82,7 @@ mod query_program;
 mod question;
 mod raw;
 pub mod signals;
+mod ssh_keygen;
 mod started_by;
 pub mod state;
 mod trusted;
@@ -114,10 +115,10 @@ pub use executor::{
 };
 pub use files::{
     BACKUP_METADATA_ENDING, BACKUPS, BackupMetadata, BackupName, FileAttributes, FileChange, FileError,
-    FileInfo, FileKind, FileStep, Files, FilesMiddleware, HashPolicy, InspectOptions, NewContent, NewFile,
-    OpenFile, PathInfo, ReadContent, StagedFile, SystemFiles, TreeEntry, TreeEntryKind, TreeSize, UserFile,
-    UserFileContent, WalkStep, backup_stem, create_file, files_below, is_temp_path, is_transient, open_file,
-    read_at_most, read_beneath, sha256, slug, unescape, walk_order,
+    FileInfo, FileKind, FileStep, FileUse, Files, FilesMiddleware, HashPolicy, InspectOptions, NewContent,
+    NewFile, OpenFile, PathInfo, ReadContent, StagedFile, SystemFiles, TreeEntry, TreeEntryKind, TreeSize,
+    UserFile, UserFileContent, WalkStep, backup_stem, create_file, files_below, is_temp_path, is_transient,
+    open_file, read_at_most, read_beneath, sha256, slug, unescape, walk_order,
 };
 #[cfg(feature = "http")]
 pub use http::{
@@ -133,6 +134,7 @@ pub use process::{PrepareError, own_process, prepare_process, process_start};
 pub use process_handle::{RunningProcess, SignalError, full_signal_name};
 pub use programs::{LocatedKind, LocatedProgram, canonical_path, current_user, locate_program, located_kind};
 pub use question::{ask, can_ask};
+pub use ssh_keygen::{SigningError, SigningKey, agent_keys, own_keys, sign_with_ssh_keygen};
 pub use started_by::started_by;
 pub use trusted::{TrustError, TrustedDirectory};
 

@@ -147,6 +147,12 @@ pub trait TypeSpec: OwnProperties {
         None
     }
 
+    /// The local file that a resource extracts and does not download, if any.
+    fn extracted_file<'r>(&self, resource: &'r Resource) -> Option<&'r str> {
+        let _ = resource;
+        None
+    }
+
     /// The manifest that a resource applies, if any. The properties of the resource have been checked.
     fn child_manifest<'r>(&self, resource: &'r Resource) -> Option<ChildManifest<'r>> {
         let _ = resource;

@@ -29,6 +29,7 @@ mod web;
 use ccm_engine::ResourceType;
 
 pub use notes::notes;
+pub use tree::glob::IgnoredPaths;
 
 /// All resource types. Nothing registers itself anywhere else.
 pub fn types() -> Vec<&'static dyn ResourceType> {

@@ -1,7 +1,7 @@
 //! Reading content in chunks.
 
 use std::fs::File;
-use std::io::{self, Read as _};
+use std::io::{self, Read as _, Seek as _};
 use std::ops::Range;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt as _;
@@ -69,6 +69,21 @@ pub(super) fn read(
         }
     }
     Ok(ReadContent { sha256: hexadecimal(&hash.finalize()), size, content })
+}
+
+/// Returns the sha256 of an open file, which is then at its beginning again.
+pub(super) fn digest_of_open(file: &mut File, path: &Path) -> Result<String, FileError> {
+    let refused = |error| FileError::step(path, FileStep::Read, error);
+    let mut hash = Sha256::new();
+    let mut chunk = vec![0; CHUNK];
+    loop {
+        match read_full(file, &mut chunk).map_err(refused)? {
+            0 => break,
+            length => hash.update(&chunk[..length]),
+        }
+    }
+    file.rewind().map_err(refused)?;
+    Ok(hexadecimal(&hash.finalize()))
 }
 
 /// File that a copy is written to.

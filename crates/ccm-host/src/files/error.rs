@@ -69,6 +69,12 @@ pub enum FileError {
     /// Another process replaced the file during the operation.
     #[error("\"{}\" was changed by another process meanwhile", .0.display())]
     Changed(PathBuf),
+    /// The content of a file is not the content that was signed.
+    #[error("\"{}\" is not the file that was signed with the manifest", .0.display())]
+    NotAsSigned(PathBuf),
+    /// A file is not among the files that were signed.
+    #[error("\"{}\" is not among the files that were signed with the manifest", .0.display())]
+    NotSigned(PathBuf),
     /// A tree has too many entries.
     #[error("\"{}\" has more than {entries} entries", .path.display())]
     TreeTooLarge {
@@ -166,6 +172,11 @@ impl FileError {
     /// Builds the error of a step before which nothing was changed.
     pub(crate) fn step(path: &Path, step: FileStep, source: impl Into<io::Error>) -> Self {
         Self::Step { path: path.to_owned(), step, changed: false, source: source.into() }
+    }
+
+    /// Builds the error of a file that can't be read.
+    pub fn unreadable(path: &Path, source: io::Error) -> Self {
+        Self::step(path, FileStep::Read, source)
     }
 
     /// Returns [`FileError::step`] as a closure for `map_err`.

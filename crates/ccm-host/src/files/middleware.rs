@@ -6,9 +6,10 @@ use std::time::SystemTime;
 
 use ccm_model::FileVersion;
 
+use super::content::{digest_of_open, sha256};
 use super::{
-    BackupName, FileAttributes, FileError, Files, InspectOptions, NewContent, NewFile, PathInfo, ReadContent,
-    StagedFile, TreeEntry, TreeSize, UserFile, UserFileContent, WalkStep,
+    BackupName, FileAttributes, FileError, Files, InspectOptions, NewContent, NewFile, OpenFile, PathInfo,
+    ReadContent, StagedFile, TreeEntry, TreeSize, UserFile, UserFileContent, WalkStep,
 };
 #[cfg(feature = "archive")]
 use crate::archive::ExtractionTarget;
@@ -32,6 +33,15 @@ pub enum FileChange {
     BackUp,
 }
 
+/// Use of the content of a file, as a [`FilesMiddleware`] sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileUse {
+    /// The content is inspected.
+    Read,
+    /// The content is copied to another file or extracted.
+    Copy,
+}
+
 /// Wrapper around other files that sees every change before it is made. Everything else is passed on.
 pub trait FilesMiddleware {
     /// Returns the files that are wrapped.
@@ -39,6 +49,29 @@ pub trait FilesMiddleware {
 
     /// Sees a change before it is made. An error prevents the change.
     fn before_change(&self, path: &Path, change: FileChange) -> Result<(), FileError>;
+
+    /// Returns the sha256 that a file has to have, in hexadecimal digits; `None` if every content is right. An error
+    /// prevents the use of the file.
+    fn expected_digest(&self, path: &Path, file_use: FileUse) -> Result<Option<&str>, FileError> {
+        let _ = (path, file_use);
+        Ok(None)
+    }
+}
+
+/// Checks the digest of content that was read.
+fn check_digest(path: &Path, expected: &str, found: &str) -> Result<(), FileError> {
+    if expected == found { Ok(()) } else { Err(FileError::NotAsSigned(path.to_owned())) }
+}
+
+fn checked(
+    path: &Path,
+    expected: Option<&str>,
+    content: Option<Vec<u8>>,
+) -> Result<Option<Vec<u8>>, FileError> {
+    if let Some((expected, content)) = expected.zip(content.as_deref()) {
+        check_digest(path, expected, &sha256(content))?;
+    }
+    Ok(content)
 }
 
 impl<T: FilesMiddleware> Files for T {
@@ -71,15 +104,41 @@ impl<T: FilesMiddleware> Files for T {
     }
 
     fn read(&self, path: &Path, keep_up_to: u64) -> Result<ReadContent, FileError> {
-        self.inner().read(path, keep_up_to)
+        let expected = self.expected_digest(path, FileUse::Read)?;
+        let read = self.inner().read(path, keep_up_to)?;
+        if let Some(expected) = expected {
+            check_digest(path, expected, &read.sha256)?;
+        }
+        Ok(read)
     }
 
     fn content(&self, path: &Path, max_length: u64) -> Result<Option<Vec<u8>>, FileError> {
-        self.inner().content(path, max_length)
+        let expected = self.expected_digest(path, FileUse::Read)?;
+        checked(path, expected, self.inner().content(path, max_length)?)
+    }
+
+    fn source_content(&self, path: &Path, max_length: u64) -> Result<Option<Vec<u8>>, FileError> {
+        let expected = self.expected_digest(path, FileUse::Copy)?;
+        checked(path, expected, self.inner().source_content(path, max_length)?)
+    }
+
+    fn open(&self, path: &Path) -> Result<OpenFile, FileError> {
+        let expected = self.expected_digest(path, FileUse::Copy)?;
+        let mut file = self.inner().open(path)?;
+        if let Some(expected) = expected {
+            check_digest(path, expected, &digest_of_open(&mut file, path)?)?;
+        }
+        Ok(file)
     }
 
     fn write(&self, path: &Path, new: &NewFile<'_>) -> Result<String, FileError> {
         self.before_change(path, FileChange::Write)?;
+        if let NewContent::CopyOf(source) = new.content
+            && let Some(sha256) = self.expected_digest(source, FileUse::Copy)?
+        {
+            let content = NewContent::SignedCopyOf { source, sha256 };
+            return self.inner().write(path, &NewFile { content, ..*new });
+        }
         self.inner().write(path, new)
     }
 

@@ -48,20 +48,22 @@ pub(super) fn write(
 ) -> Result<String, FileError> {
     let source = match new.content {
         NewContent::Bytes(bytes) => ContentSource::Bytes(bytes),
-        NewContent::CopyOf(source) => ContentSource::File(Readable {
-            file: open_source(source)?,
-            path: source,
-            expected: None,
-            max_length: u64::MAX,
-        }),
+        NewContent::CopyOf(source) | NewContent::SignedCopyOf { source, .. } => {
+            ContentSource::File(Readable {
+                file: open_source(source)?,
+                path: source,
+                expected: None,
+                max_length: u64::MAX,
+            })
+        }
     };
-    replace(path, source, new.attributes, labels, cancellation)
+    replace(path, (source, new.content), new.attributes, labels, cancellation)
 }
 
 /// Replaces a file or a link by a new file with the content of a source.
 fn replace(
     path: &Path,
-    source: ContentSource<'_>,
+    (source, content): (ContentSource<'_>, NewContent<'_>),
     attributes: FileAttributes,
     labels: &FileLabels,
     cancellation: &Cancellation,
@@ -71,6 +73,11 @@ fn replace(
     let temp = TempFile::make(&resolved)?;
     let label = label_of(&resolved, labels);
     let sha256 = temp.fill((attributes, label.as_ref()), old, || temp.content(source, cancellation))?;
+    if let NewContent::SignedCopyOf { source, sha256: signed } = content
+        && signed != sha256
+    {
+        return Err(FileError::NotAsSigned(source.to_owned()));
+    }
     temp.rename_into_place(&resolved.name)?;
     Ok(sha256)
 }

@@ -41,6 +41,11 @@ impl TypeSpec for ArchiveType {
         true
     }
 
+    fn extracted_file<'r>(&self, resource: &'r Resource) -> Option<&'r str> {
+        let extracts = resource.properties.get("extract_parent").is_some();
+        (extracts && resource.properties.get("url").is_none()).then_some(&*resource.id.name)
+    }
+
     fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
         let path = &*resource.id.name;
         let is_absent = resource.ensure.as_ref().is_some_and(|ensure| ensure.value == "absent");

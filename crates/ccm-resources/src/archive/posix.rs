@@ -6,7 +6,6 @@ use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
 use ccm_host::{
     ExtractError, ExtractRequest, Extracted, FileAttributes, FileError, FileKind, HashPolicy, Host,
     HttpError, HttpRequest, InspectOptions, Local, MAX_ARCHIVE_ENTRIES, OpenFile, StagedFile, extract,
-    open_file,
 };
 use ccm_model::{Failure, FailureKind};
 
@@ -261,7 +260,7 @@ async fn extract_present(
 ) -> Result<ArchiveEffect, Failure> {
     let Some(extraction) = &archive.extraction else { return Ok(ArchiveEffect::default()) };
     let files = context.host.files;
-    let file = open_file(&archive.path).map_err(|error| file_failure(&error))?;
+    let file = files.open(&archive.path).map_err(|error| file_failure(&error))?;
     let extracted = extract_file(file, archive, extraction, state, context).await?;
     let changed = if archive.cleanup {
         files.remove(&archive.path, false)

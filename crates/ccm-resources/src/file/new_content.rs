@@ -99,7 +99,7 @@ async fn validate_content(file: &DesiredFile, context: &mut Context<'_>) -> Resu
         Some(FileContent::Text(text)) => text.clone().into_bytes(),
         Some(FileContent::Source(source)) => {
             let source = context.directory.join(source);
-            let read = context.host.files.content(&source, MAX_VALIDATED);
+            let read = context.host.files.source_content(&source, MAX_VALIDATED);
             read.map_err(|error| source_failure(&error))?
                 .ok_or_else(|| too_large_to_validate(&format!("\"{}\"", source.display())))?
         }

@@ -3,7 +3,7 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use ccm_model::DiagnosticKind;
+use ccm_model::{DiagnosticKind, Node, Resource};
 use ccm_properties::{OneOrMany, PropertyError, Text};
 
 /// Patterns, any of which may match.
@@ -16,6 +16,25 @@ pub(crate) struct Globs(Vec<Glob>);
 pub(crate) struct Glob {
     parts: Vec<Vec<u8>>,
     is_name: bool,
+}
+
+/// Paths in a directory that a resource does not copy.
+#[derive(Clone, Debug, Default)]
+pub struct IgnoredPaths(Globs);
+
+impl IgnoredPaths {
+    /// Reads the property `ignore` of a resource. Patterns with errors match nothing: the type reports them.
+    pub fn of(resource: &Resource) -> Self {
+        let Some(node) = resource.properties.get("ignore") else { return Self::default() };
+        let nodes = node.as_list().unwrap_or(std::slice::from_ref(node));
+        let globs = nodes.iter().filter_map(Node::as_text).filter_map(|text| Glob::parse(text).ok());
+        Self(Globs(globs.collect()))
+    }
+
+    /// Returns `true` for a path relative to the directory that is not copied.
+    pub fn matches(&self, path: &Path) -> bool {
+        self.0.matches(path)
+    }
 }
 
 impl Globs {

@@ -191,7 +191,9 @@ impl Files for FakeFiles {
         }
         let content = match new.content {
             NewContent::Bytes(bytes) => bytes.to_owned(),
-            NewContent::CopyOf(source) => self.read(source, u64::MAX)?.content.unwrap_or_default(),
+            NewContent::CopyOf(source) | NewContent::SignedCopyOf { source, .. } => {
+                self.read(source, u64::MAX)?.content.unwrap_or_default()
+            }
         };
         let sha256 = sha256(&content);
         let mut entry = self.entry(path).unwrap_or_else(|| FakeFile::of(""));

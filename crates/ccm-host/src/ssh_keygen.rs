@@ -1,0 +1,116 @@
+//! Signatures by the SSH key of the person at the terminal, made by `ssh-keygen`.
+
+use std::ffi::OsStr;
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::private::PrivateDirectory;
+
+/// Maximum length of an answer of these programs.
+const MAX_ANSWER: u64 = 1 << 20;
+
+/// Reason for which there is no signature.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SigningError {
+    /// The program is not installed, or can't be started.
+    #[error("{program} can't be started")]
+    Start {
+        /// Name of the program.
+        program: &'static str,
+        /// Error of the system.
+        source: io::Error,
+    },
+    /// The program made no signature. Its own message is on the terminal.
+    #[error("ssh-keygen made no signature with {}", .0.display())]
+    Refused(PathBuf),
+    /// There is no key to sign with.
+    #[error("there is no key to sign with: no agent holds one, and ~/.ssh has none")]
+    NoKey,
+    /// The key can't be handed to the program.
+    #[error("the key of the agent can't be used")]
+    Key(#[source] io::Error),
+}
+
+/// Key to sign with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SigningKey {
+    /// File of a private key, or of a public key whose private key the agent holds.
+    File(PathBuf),
+    /// Public key, as a line of OpenSSH, whose private key the agent holds.
+    Agent(String),
+}
+
+/// Signs a text. Questions for a passphrase, a PIN or a touch go to the terminal; the agent is that of `SSH_AUTH_SOCK`.
+pub fn sign_with_ssh_keygen(
+    key: &SigningKey,
+    namespace: &str,
+    message: &[u8],
+) -> Result<String, SigningError> {
+    // Removed at the end.
+    let directory;
+    let path = match key {
+        SigningKey::File(path) => path.clone(),
+        SigningKey::Agent(line) => {
+            directory = PrivateDirectory::make(None).map_err(SigningError::Key)?;
+            let path = directory.path().join("key.pub");
+            std::fs::write(&path, format!("{line}\n")).map_err(SigningError::Key)?;
+            path
+        }
+    };
+    let arguments =
+        [OsStr::new("-q"), OsStr::new("-Y"), OsStr::new("sign"), OsStr::new("-n"), OsStr::new(namespace)];
+    let mut command = Command::new("ssh-keygen");
+    command.args(arguments).arg("-f").arg(&path);
+    let (is_success, answer) = answer_of(command, "ssh-keygen", message, Stdio::inherit())?;
+    let signature = String::from_utf8(answer).ok().filter(|_| is_success);
+    signature.filter(|text| !text.is_empty()).ok_or(SigningError::Refused(path))
+}
+
+/// Returns the public keys that the agent holds, as lines of OpenSSH; none without an agent.
+pub fn agent_keys() -> Vec<String> {
+    let mut command = Command::new("ssh-add");
+    command.arg("-L");
+    match answer_of(command, "ssh-add", &[], Stdio::null()) {
+        Ok((true, answer)) => String::from_utf8_lossy(&answer).lines().map(str::to_owned).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Returns the usual keys of the user, the preferred first, each with its public key.
+pub fn own_keys() -> Vec<(PathBuf, String)> {
+    let Some(home) = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute()) else {
+        return Vec::new();
+    };
+    let names = ["id_ed25519_sk", "id_ed25519", "id_ecdsa_sk", "id_ecdsa", "id_rsa"];
+    let key = |name: &str| {
+        let path: &Path = &home.join(".ssh").join(name);
+        let public = std::fs::read_to_string(path.with_extension("pub")).ok()?;
+        path.is_file().then(|| (path.to_owned(), public.trim().to_owned()))
+    };
+    names.into_iter().filter_map(key).collect()
+}
+
+/// Runs a program of the person, in the environment and on the terminal of this process.
+fn answer_of(
+    mut command: Command,
+    program: &'static str,
+    input: &[u8],
+    messages: Stdio,
+) -> Result<(bool, Vec<u8>), SigningError> {
+    let failed = |source| SigningError::Start { program, source };
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(messages);
+    let mut child = command.spawn().map_err(failed)?;
+    // These programs read their input to its end before they write.
+    let written = child.stdin.take().map_or(Ok(()), |mut stdin| stdin.write_all(input));
+    let mut answer = Vec::new();
+    let read = match child.stdout.take() {
+        Some(stdout) => stdout.take(MAX_ANSWER).read_to_end(&mut answer).map(drop),
+        None => Ok(()),
+    };
+    let status = child.wait().map_err(failed)?;
+    // A program that refuses the key does not read the text.
+    let is_success = status.success() && written.is_ok() && read.is_ok();
+    Ok((is_success, answer))
+}

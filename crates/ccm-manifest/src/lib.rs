@@ -64,6 +64,7 @@ pub use evaluate::{EvaluationRequest, EvaluationResult, ExpressionNames, evaluat
 pub use hiera::{DataFile, ParsedData, parse_data};
 pub use late::{Completion, LateResources};
 pub use load::{LoadResult, Request, load, load_omitting};
+pub use paths::normalize;
 pub use redaction::Redaction;
 pub use render::render;
 pub use schema::schema;

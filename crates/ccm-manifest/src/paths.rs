@@ -184,7 +184,7 @@ pub(crate) fn depends(catalog: &Catalog, graph: &Graph, from: ResourceIndex, on:
 }
 
 /// Removes `.` and `..` from a path without reading symbolic links.
-pub(crate) fn normalize(path: &Path) -> PathBuf {
+pub fn normalize(path: &Path) -> PathBuf {
     let mut normalize = PathBuf::new();
     for component in path.components() {
         match component {

@@ -41,6 +41,7 @@ pub struct Policy {
     pub(crate) sandbox: SandboxSettings,
     pub(crate) limits: ToolLimits,
     pub(crate) audit: AuditSettings,
+    pub(crate) trusted: Vec<String>,
 }
 
 /// Result of reading the files of a policy.
@@ -83,7 +84,8 @@ pub fn read_policy(main: &PolicyText, fragments: &[PolicyText]) -> PolicyReading
         }
     }
     let texts = Arc::new(texts);
-    let policy = Policy { texts: Arc::clone(&texts), ..merged.policy };
+    let trusted = trusted.into_iter().map(|name| name.value).collect();
+    let policy = Policy { texts: Arc::clone(&texts), trusted, ..merged.policy };
     policy.check_references(&mut found);
     policy.check_contradictions(&mut found);
     examples::check(&policy, &mut found);
@@ -233,6 +235,11 @@ impl Policy {
     /// Returns the limits of governed tools.
     pub fn limits(&self) -> &ToolLimits {
         &self.limits
+    }
+
+    /// Returns the names of the files in `policy.d` that may allow as much as the policy itself.
+    pub fn trusted(&self) -> &[String] {
+        &self.trusted
     }
 
     /// Returns the settings of the audit log.

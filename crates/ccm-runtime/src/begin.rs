@@ -19,6 +19,7 @@ use crate::record::RunRecord;
 use crate::run::{ActiveRun, RunMode, RunOptions};
 use crate::selection::{NamedResources, UnknownResources};
 use crate::session::{Notice, Session};
+use crate::signed::ManifestSignatureError;
 
 /// Error of beginning a run. Nothing was run.
 #[derive(Debug, thiserror::Error)]
@@ -36,6 +37,14 @@ pub enum BeginError {
     /// The policy requires a record in the audit log, and there can be none.
     #[error("the policy requires a record in the audit log")]
     Audit(#[source] AuditProblem),
+    /// The manifest has to be signed, and is not.
+    #[error("{manifest} has to be signed by an approver")]
+    NotSigned {
+        /// Name of the manifest.
+        manifest: String,
+        /// Reason why its signature does not count.
+        source: Arc<ManifestSignatureError>,
+    },
     /// Commands can't be run.
     #[error(transparent)]
     Runner(#[from] RunnerError),
@@ -63,6 +72,33 @@ pub struct BeginFailure {
 }
 
 impl LoadedManifest<'_> {
+    /// Checks that the manifest is signed, if that is required. A signature that does not count is reported in any
+    /// case, because the run then lacks the approvals that somebody meant to give.
+    pub(crate) fn check_signed(&self) -> Result<(), BeginError> {
+        let session = self.session;
+        if !self.input.reads().is_kept() {
+            return Ok(());
+        }
+        let policy = session.policy()?;
+        let is_required = session.requires_signed
+            || policy.is_some_and(|checked| checked.policy.apply_settings().signed.is_some());
+        match self.signature() {
+            Ok(_) => Ok(()),
+            Err(source) if is_required => {
+                Err(BeginError::NotSigned { manifest: self.input.name().to_owned(), source })
+            }
+            Err(error) => {
+                if !error.is_absence() {
+                    (session.notices)(&Notice::UnusedSignature {
+                        manifest: self.input.name(),
+                        error: &error,
+                    });
+                }
+                Ok(())
+            }
+        }
+    }
+
     /// Begins a run: opens the state directory, waits for the lock and opens the ledger. A plan takes no lock
     /// and writes nothing.
     pub async fn begin(&self, mode: RunMode, options: RunOptions) -> Result<ActiveRun<'_>, BeginError> {
@@ -130,7 +166,7 @@ impl<'m> SharedState<'m> {
         mode: RunMode,
         options: &RunOptions,
     ) -> Result<Self, BeginError> {
-        let policy = session.policy_of_run()?;
+        let policy = session.policy()?;
         let audit = RunAudit::open(session, policy, mode == RunMode::Plan).map_err(BeginError::Audit)?;
         let doors = &session.doors;
         let commands = doors.commands(&session.secrets, session.launcher.as_deref())?;
@@ -170,6 +206,7 @@ impl<'m> SharedState<'m> {
         let earlier = earlier.or_else(|| RunStore::newest(state.as_deref()?));
         let record = RunRecord::new(manifest.input.full_name(), earlier, &*doors.clock);
         manifest.check_name()?;
+        manifest.check_signed()?;
         let ledger = manifest.ledger(record.identity(), state.as_deref(), state_path.as_deref())?;
         let files = doors.doors.files(options.canceller.cancellation());
         Ok(ActiveRun {

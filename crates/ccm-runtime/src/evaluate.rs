@@ -17,6 +17,7 @@ use crate::findings::{Findings, ManifestErrors};
 use crate::input::{GivenData, GivenFacts, InputError, data_files};
 use crate::machine::{MachineSources, format_of, url_hint};
 use crate::session::Session;
+use crate::signed::ReadRecord;
 
 /// Maximum size of a file of values, in bytes.
 const MAX_DATA_SIZE: u64 = 64 << 20;
@@ -98,7 +99,7 @@ impl EvaluatedData {
 impl Session {
     /// Returns the facts of this machine, or those at a path.
     pub fn facts(&self, given: &GivenFacts, path: Option<&str>) -> Result<Value, ManifestErrors> {
-        let machine = MachineSources::new(self, given.clone(), None);
+        let machine = MachineSources::new(self, given.clone(), None, ReadRecord::default());
         let mut texts = SourceMap::default();
         find(path, &machine, &mut texts).map_err(|diagnostics| self.errors(diagnostics, &texts))
     }
@@ -111,7 +112,7 @@ impl Session {
         given: &GivenFacts,
         data: &GivenData,
     ) -> Result<EvaluatedExpression, ExpressionError> {
-        let machine = MachineSources::new(self, given.clone(), None);
+        let machine = MachineSources::new(self, given.clone(), None, ReadRecord::default());
         let variables = match variables {
             Some(path) => self.read_variables(path, &machine)?,
             None => Map::new(),
@@ -140,7 +141,7 @@ impl Session {
 
     /// Finds the names in an expression and the earliest time of its evaluation, without evaluating it.
     pub fn explain_expression(&self, expression: &str) -> Result<ExpressionNames, ManifestErrors> {
-        let machine = MachineSources::new(self, GivenFacts::default(), None);
+        let machine = MachineSources::new(self, GivenFacts::default(), None, ReadRecord::default());
         ccm_manifest::expression_names(expression, &machine).map_err(|found| {
             let (error, texts) = *found;
             self.errors(vec![error], &texts)
@@ -158,7 +159,7 @@ impl Session {
 
     /// Evaluates the values of a file. Values that are marked as sensitive become secrets of the session.
     pub fn data(&self, file: &DataFile, options: &DataOptions) -> Result<EvaluatedData, ManifestErrors> {
-        let mut machine = MachineSources::new(self, options.facts.clone(), None);
+        let mut machine = MachineSources::new(self, options.facts.clone(), None, ReadRecord::default());
         if !options.system_facts {
             machine = machine.for_other_machine();
         }

@@ -11,6 +11,7 @@ use ccm_yaml::Limits;
 
 use crate::machine::{MachineSources, url_hint};
 use crate::session::Session;
+use crate::signed::ReadRecord;
 use crate::text::TextError;
 
 /// Default limit of the size of a manifest, in bytes.
@@ -153,14 +154,30 @@ impl Session {
         values: &GivenValues,
         max_size: u64,
     ) -> Result<Input, InputError> {
-        self.read_with(source, values, max_size, None)
+        self.read_with(source, values, max_size, (None, self.records_reads()))
+    }
+
+    /// Reads a manifest of at most `max_size` bytes, to sign it.
+    pub fn read_to_sign(
+        &self,
+        source: ManifestSource,
+        values: &GivenValues,
+        max_size: u64,
+    ) -> Result<Input, InputError> {
+        self.read_with(source, values, max_size, (None, true))
+    }
+
+    /// Returns `true` if a signature of a manifest may matter.
+    fn records_reads(&self) -> bool {
+        self.requires_signed || !matches!(self.policy(), Ok(None))
     }
 
     /// Reads a manifest and its values again, as a new run would. Standard input and pipes can't be read twice,
     /// so their first text is reused.
     pub fn read_again(&self, input: &Input) -> Result<Input, InputError> {
         let text = input.is_transient.then(|| (input.request.name.clone(), Arc::clone(&input.request.text)));
-        self.read_with(input.source.clone(), &input.values, input.max_size, text)
+        let records = input.machine.reads.is_kept();
+        self.read_with(input.source.clone(), &input.values, input.max_size, (text, records))
     }
 
     fn read_with(
@@ -168,11 +185,11 @@ impl Session {
         source: ManifestSource,
         values: &GivenValues,
         max_size: u64,
-        text: Option<(String, Arc<str>)>,
+        (text, records): (Option<(String, Arc<str>)>, bool),
     ) -> Result<Input, InputError> {
         let directory = source.directory().map_err(InputError::Directory)?;
         let dotenv = (!values.no_dotenv).then(|| directory.join(".env"));
-        let machine = MachineSources::new(self, values.facts.clone(), dotenv);
+        let machine = MachineSources::new(self, values.facts.clone(), dotenv, ReadRecord::new(records));
         let is_transient = source.path().is_none_or(is_transient);
         let (name, text) = if let Some(kept) = text {
             kept
@@ -180,6 +197,9 @@ impl Session {
             let (name, text) = self.read_text(source.path(), max_size, "manifest")?;
             (name, text.into())
         };
+        if let Some(file) = source.path().and_then(Path::file_name).filter(|_| records) {
+            machine.reads.add(&directory.join(file), Some(text.as_bytes())).map_err(InputError::Directory)?;
+        }
         let hiera = data_files(&values.data.files, &machine)?;
         let assignments = values.data.assignments.clone();
         let full_name = source.full_name();
@@ -217,6 +237,21 @@ impl Input {
         root.as_map().is_some_and(|map| map.get("ccm").is_some())
     }
 
+    /// Returns the files that were read, if they are recorded.
+    pub(crate) fn reads(&self) -> &ReadRecord {
+        &self.machine.reads
+    }
+
+    /// Returns the values over those of the manifest.
+    pub(crate) fn data(&self) -> &GivenData {
+        &self.values.data
+    }
+
+    /// Returns the name of the manifest in its directory; `None` for standard input.
+    pub(crate) fn file_name(&self) -> Option<String> {
+        Some(self.source.path()?.file_name()?.display().to_string())
+    }
+
     pub(crate) fn facts(&self) -> &GivenFacts {
         &self.values.facts
     }
@@ -225,7 +260,7 @@ impl Input {
     pub(crate) fn for_machine(&self, session: &Session, facts: GivenFacts) -> Self {
         let dotenv = (!self.values.no_dotenv).then(|| self.request.directory.join(".env"));
         Self {
-            machine: MachineSources::new(session, facts, dotenv).for_other_machine(),
+            machine: MachineSources::new(session, facts, dotenv, ReadRecord::default()).for_other_machine(),
             source: self.source.clone(),
             full_name: self.full_name.clone(),
             is_transient: self.is_transient,

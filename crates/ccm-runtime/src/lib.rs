@@ -121,6 +121,7 @@
 //! everything that a type needs, and a whole type as an example.
 
 mod advice;
+mod approval;
 pub mod audit;
 mod backups;
 mod begin;
@@ -151,6 +152,7 @@ pub mod resource_type;
 mod run;
 mod selection;
 mod session;
+mod signed;
 mod sink;
 mod spawn;
 mod status;
@@ -169,12 +171,12 @@ pub use ccm_engine::{
 pub use ccm_expr::Value;
 pub use ccm_facts::{CustomFacts, Warning as FactWarning, reference as fact_reference};
 pub use ccm_graph::RenderFormat;
-pub use ccm_host::LocalZone;
 pub use ccm_host::state::{LockError, StateError};
 pub use ccm_host::{
     Cancellation, CancellationLevel, Clock, Command, CommandOrigin, Files, Local, Machine, Role, Runner,
     RunnerError,
 };
+pub use ccm_host::{LocalZone, SigningError, SigningKey};
 pub use ccm_manifest::{DataFile, ExpressionNames};
 pub use ccm_model::{
     Artifacts, Catalog, Claim, ClaimKind, Counts, Diagnostic, Event, Failure, FailureKind, Intent, Location,
@@ -188,6 +190,11 @@ pub use ccm_report::{
 };
 
 pub use advice::{NextStep, StateAdvice};
+pub use approval::{
+    APPROVAL_NAMESPACE, APPROVERS, ApprovalLimits, ApprovalRequest, ApprovalStoreError, ApproveError,
+    ApproverError, ApproverList, ApproversError, ListedRequest, RequestState, RequestedAction,
+    RequestedCommand, RequestedNeed, SignError, SignatureError, SignedBy,
+};
 pub use audit::{AuditProblem, AuditSource};
 pub use backups::{Backup, BackupError, PruneOptions, Restored};
 pub use begin::{BeginError, BeginFailure};
@@ -212,6 +219,10 @@ pub use refusal::RefusalError;
 pub use run::{ActiveRun, RecordEnd, RunMode, RunOptions, RunReport};
 pub use selection::{SelectionOption, UnknownResource, UnknownResources};
 pub use session::{Config, Notice, Session};
+pub use signed::{
+    MANIFEST_NAMESPACE, ManifestSignature, ManifestSignatureError, ManifestStatement, SignedFile,
+    StatementPaths,
+};
 pub use sink::{Emitted, Sink};
 pub use spawn::{Job, JobError, spawn};
 pub use status::{

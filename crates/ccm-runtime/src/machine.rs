@@ -16,6 +16,7 @@ use ccm_redaction::Secrets;
 use crate::doors::OpenDoors;
 use crate::input::GivenFacts;
 use crate::session::{Notice, Notices, Session};
+use crate::signed::ReadRecord;
 
 /// Maximum size of a file that a manifest reads, in bytes.
 const MAX_FILE_SIZE: u64 = 64 << 20;
@@ -35,6 +36,8 @@ pub(crate) struct MachineSources {
     dotenv: Option<PathBuf>,
     gathered: Cell<Subtrees>,
     of_machine: RefCell<Value>,
+    /// Files that the manifest and its values were read from. Facts and the environment are no part of them.
+    pub(crate) reads: Rc<ReadRecord>,
     /// Facts in files, and given facts.
     file_facts: OnceCell<Result<Value, Vec<Diagnostic>>>,
 }
@@ -42,7 +45,12 @@ pub(crate) struct MachineSources {
 impl MachineSources {
     /// Creates the sources of this machine. `dotenv` is the file of variables beside the manifest, which need
     /// not exist.
-    pub(crate) fn new(session: &Session, given: GivenFacts, dotenv: Option<PathBuf>) -> Self {
+    pub(crate) fn new(
+        session: &Session,
+        given: GivenFacts,
+        dotenv: Option<PathBuf>,
+        reads: ReadRecord,
+    ) -> Self {
         let doors = Rc::clone(&session.doors);
         let now = Timestamp::try_from(doors.clock.now()).unwrap_or_default();
         Self {
@@ -54,10 +62,17 @@ impl MachineSources {
             is_other_machine: false,
             has_environment: false,
             dotenv,
+            reads: Rc::new(reads),
             gathered: Cell::new(Subtrees::NONE),
             of_machine: RefCell::new(Value::map::<&str>([])),
             file_facts: OnceCell::new(),
         }
+    }
+
+    /// Reads a text file of at most 64 MiB.
+    fn text(&self, path: &Path) -> io::Result<Vec<u8>> {
+        let content = self.doors.files.content(path, MAX_FILE_SIZE).map_err(as_io)?;
+        content.ok_or_else(|| io::ErrorKind::FileTooLarge.into())
     }
 
     /// Uses the given facts as those of another machine.
@@ -133,7 +148,7 @@ impl MachineSources {
                     .push(Diagnostic::without_location(DiagnosticKind::Unsupported, message).with_hint(hint));
                 continue;
             }
-            match self.read(path) {
+            match self.text(path).and_then(as_text) {
                 Ok(text) => match read_facts(path, &text, texts) {
                     Ok(found) => given.push(found),
                     Err(found) => errors.extend(found),
@@ -202,16 +217,24 @@ fn read_facts(path: &Path, text: &str, texts: &mut SourceMap) -> Result<Value, V
 
 impl Sources for MachineSources {
     fn read(&self, path: &Path) -> io::Result<String> {
-        let content = self.doors.files.content(path, MAX_FILE_SIZE).map_err(as_io)?;
-        let content = content.ok_or(io::ErrorKind::FileTooLarge)?;
-        String::from_utf8(content)
-            .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))
+        match self.text(path) {
+            Ok(content) => {
+                self.reads.add(path, Some(&content))?;
+                as_text(content)
+            }
+            Err(error) => {
+                if is_absence(&error) {
+                    self.reads.add(path, None)?;
+                }
+                Err(error)
+            }
+        }
     }
 
     fn read_below(&self, directory: &Path, name: &Path) -> io::Result<Option<String>> {
-        let not_text = |_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text");
         let content = self.doors.doors.data_file(directory, name, MAX_FILE_SIZE)?;
-        content.map(|bytes| String::from_utf8(bytes).map_err(not_text)).transpose()
+        self.reads.add(&directory.join(name), content.as_deref())?;
+        content.map(as_text).transpose()
     }
 
     fn files_below(&self, directory: &Path) -> io::Result<Vec<PathBuf>> {
@@ -261,11 +284,12 @@ impl Sources for MachineSources {
         };
         match self.doors.doors.dotenv(path, MAX_FILE_SIZE) {
             Ok(Some(bytes)) => {
+                self.reads.add(path, Some(&bytes)).map_err(|error| refused(&error))?;
                 let text = String::from_utf8(bytes).map_err(|_| refused(&"it is not UTF-8 text"))?;
                 let source = texts.add(path.display().to_string(), text.as_str());
                 variables.extend(dotenv::read(source, &text)?);
             }
-            Ok(None) => {}
+            Ok(None) => self.reads.add(path, None).map_err(|error| refused(&error))?,
             Err(
                 error @ (ConfigurationError::Foreign { .. }
                 | ConfigurationError::Exposed { .. }
@@ -297,6 +321,14 @@ impl Sources for MachineSources {
     fn now(&self) -> Timestamp {
         self.now
     }
+}
+
+fn as_text(content: Vec<u8>) -> io::Result<String> {
+    String::from_utf8(content).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))
+}
+
+fn is_absence(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
 /// Returns the facts near paths that don't exist, as candidates for a suggestion.

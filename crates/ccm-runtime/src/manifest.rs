@@ -1,6 +1,8 @@
 //! Manifests that were loaded and checked.
 
+use std::cell::OnceCell;
 use std::fmt;
+use std::sync::Arc;
 
 use ccm_graph::{Graph, RenderFormat};
 use ccm_manifest::{LoadResult, OmittedInputs, load_omitting};
@@ -10,6 +12,7 @@ use crate::findings::{Findings, ManifestErrors};
 use crate::input::Input;
 use crate::policy::early_denials;
 use crate::session::Session;
+use crate::signed::{ManifestSignature, ManifestSignatureError};
 
 /// A manifest without an error, ready to be planned or applied.
 pub struct LoadedManifest<'s> {
@@ -18,6 +21,7 @@ pub struct LoadedManifest<'s> {
     pub(crate) catalog: Catalog,
     pub(crate) loaded: LoadResult<'s>,
     warnings: Findings,
+    pub(crate) signature: OnceCell<Result<ManifestSignature, Arc<ManifestSignatureError>>>,
 }
 
 impl Session {
@@ -51,7 +55,8 @@ impl Session {
         match catalog {
             Some(catalog) => {
                 let warnings = Findings::redacted(loaded.diagnostics.clone(), &texts, &self.secrets);
-                Ok(LoadedManifest { session: self, input, catalog, loaded, warnings })
+                let signature = OnceCell::new();
+                Ok(LoadedManifest { session: self, input, catalog, loaded, warnings, signature })
             }
             None => Err(self.errors(loaded.diagnostics, &texts)),
         }

@@ -1,5 +1,6 @@
 //! The operator's policy: where the policy lies, what a command would do under it, and the gate that enforces it.
 
+mod asking;
 mod early;
 mod explained;
 mod gate;
@@ -16,7 +17,7 @@ pub use ccm_policy::{
 pub use ccm_shell::ShellDialect;
 
 pub use explained::{ExplainOptions, ExplainedCommand, JudgedText};
-pub use loading::{CheckedPolicy, PolicyError, PolicySource};
+pub use loading::{CheckedPolicy, POLICY_NAMESPACE, PolicyError, PolicySource};
 pub use reasons::{cause_text, need_text, way_out};
 pub use verdict_tests::{VerdictTest, VerdictTestError};
 

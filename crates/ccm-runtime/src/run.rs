@@ -25,6 +25,7 @@ use crate::manifest::LoadedManifest;
 use crate::policy::PolicyGate;
 use crate::record::{Reported, RunRecord};
 use crate::selection::{NamedResources, UnknownResources};
+use crate::signed::SignedSources;
 use crate::sink::{Emitted, Sink};
 
 /// Effect of a run.
@@ -216,12 +217,28 @@ impl ActiveRun<'_> {
         let identity = record.identity().clone();
         let host = session.doors.machine.kernel().hostname;
         let span = debug_span!("run", id = %identity.run_id, manifest = %identity.manifest);
-        let local = LocalExecutor::new(*commands, *commands, &**files);
+        let signed_sources =
+            manifest.input.reads().signed().map(|signed| SignedSources { inner: &**files, signed });
+        let files: &dyn Files = match &signed_sources {
+            Some(signed) => signed,
+            None => &**files,
+        };
+        let local = LocalExecutor::new(*commands, *commands, files);
         // The policy was read before the run began.
         let policy = session.policy().ok().flatten();
         let verdicts = VerdictSlot::default();
-        let policy_gate =
-            policy.map(|checked| PolicyGate::new(session, &checked.policy, *commands, &verdicts));
+        let policy_gate = policy.map(|checked| {
+            // The signature was checked before the run began.
+            let signature = manifest.input.reads().signed().and_then(|_| manifest.signature().ok());
+            PolicyGate::new(
+                session,
+                &checked.policy,
+                *commands,
+                &verdicts,
+                signature,
+                manifest.input.full_name(),
+            )
+        });
         let gate: &dyn Gate = policy_gate.as_ref().map_or(&*session.gate, |gate| gate);
         let audit_gate = audit.as_deref().map(|audit| AuditGate { gate, audit, verdicts: &verdicts });
         let cancellation = options.canceller.cancellation();
@@ -240,7 +257,7 @@ impl ActiveRun<'_> {
             host: Host {
                 executor: audited.as_ref().map_or(followed, |audited| audited),
                 system: *commands,
-                files: &**files,
+                files,
                 clock: &*session.doors.clock,
             },
             late: &CatalogLate { late: &manifest.loaded.late },

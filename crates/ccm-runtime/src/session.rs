@@ -18,6 +18,7 @@ use crate::audit::{AuditProblem, AuditSource};
 use crate::doors::{Doors, OpenDoors, SystemDoors};
 use crate::findings::{Findings, ManifestErrors};
 use crate::policy::{CheckedPolicy, PolicyError, PolicySource};
+use crate::signed::ManifestSignatureError;
 
 /// Settings of a [`Session`].
 pub struct Config {
@@ -41,6 +42,11 @@ pub struct Config {
     pub policy: PolicySource,
     /// Place of the audit log. A log that exists there is used.
     pub audit: AuditSource,
+    /// Directory of requests and approvals; the default is `/var/lib/ccm/approvals` as root, and the user's own
+    /// otherwise.
+    pub approvals: Option<PathBuf>,
+    /// Refuses to apply manifests that no approver has signed.
+    pub requires_signed: bool,
 }
 
 impl Default for Config {
@@ -54,6 +60,8 @@ impl Default for Config {
             gate: Box::new(OpenGate),
             policy: PolicySource::default(),
             audit: AuditSource::default(),
+            approvals: None,
+            requires_signed: false,
         }
     }
 }
@@ -100,6 +108,13 @@ pub enum Notice<'a> {
         /// Reason, without secrets.
         reason: &'a str,
     },
+    /// A signature of a manifest that does not count. The run goes on without it.
+    UnusedSignature {
+        /// Name of the manifest.
+        manifest: &'a str,
+        /// The reason.
+        error: &'a ManifestSignatureError,
+    },
     /// A ledger that was damaged. Every refresh of the manifest counts as pending.
     DamagedLedger {
         /// The damage.
@@ -125,6 +140,8 @@ pub struct Session {
     pub(crate) policy_source: PolicySource,
     pub(crate) audit_source: AuditSource,
     pub(crate) policy: OnceCell<Result<Option<CheckedPolicy>, Arc<PolicyError>>>,
+    pub(crate) approvals: Option<PathBuf>,
+    pub(crate) requires_signed: bool,
     pub(crate) notices: Notices,
     state_directory: Option<PathBuf>,
 }
@@ -132,7 +149,18 @@ pub struct Session {
 impl Session {
     /// Opens a session. Nothing is read or written yet.
     pub fn open(config: Config) -> Self {
-        let Config { secrets, state_directory, launcher, types, doors, gate, policy, audit } = config;
+        let Config {
+            secrets,
+            state_directory,
+            launcher,
+            types,
+            doors,
+            gate,
+            policy,
+            audit,
+            approvals,
+            requires_signed,
+        } = config;
         let mut known = ccm_resources::types();
         known.retain(|found| !types.iter().any(|own| own.name() == found.name()));
         known.extend(types);
@@ -145,6 +173,8 @@ impl Session {
             policy_source: policy,
             audit_source: audit,
             policy: OnceCell::new(),
+            approvals,
+            requires_signed,
             notices: Rc::new(|_| {}),
             state_directory,
         }
@@ -176,6 +206,12 @@ impl Session {
     pub fn state_path(&self) -> Result<PathBuf, StateError> {
         let Some(named) = &self.state_directory else { return default_state_directory() };
         absolute(named).map_err(|source| StateError::Open { path: named.clone(), source })
+    }
+
+    /// Returns an absolute path with its links as they are.
+    pub(crate) fn absolute_path(&self, path: &Path) -> PathBuf {
+        // A path that can't be made absolute stays what it is, and leads to no file.
+        absolute(path).unwrap_or_else(|_| path.to_owned())
     }
 
     /// Returns the state directory from the configuration.

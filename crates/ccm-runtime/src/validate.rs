@@ -6,6 +6,7 @@ use std::sync::Arc;
 use ccm_manifest::OmittedInputs;
 use ccm_model::{Diagnostic, DiagnosticKind, Label, Position, Severity};
 
+use crate::begin::BeginError;
 use crate::findings::{Findings, ManifestErrors};
 use crate::input::{GivenFacts, Input};
 use crate::ledger::NameMissing;
@@ -65,6 +66,9 @@ pub enum ValidationError {
     /// The policy can't be used.
     #[error(transparent)]
     Policy(#[from] Arc<PolicyError>),
+    /// The manifest has to be signed, and is not.
+    #[error(transparent)]
+    Begin(#[from] Arc<BeginError>),
 }
 
 /// Error or warning that several validations may have in common.
@@ -110,7 +114,11 @@ impl Session {
         let files = extent == ValidationExtent::WithoutFiles;
         let manifest = self.load_omitting(input, OmittedInputs { files, facts: files && !has_facts })?;
         manifest.check_name()?;
-        self.policy_of_run()?;
+        self.policy()?;
+        // Facts of another machine say nothing about the files of this one.
+        if !files && !has_facts {
+            manifest.check_signed().map_err(Arc::new)?;
+        }
         let resources = manifest.catalog().resources.len();
         Ok(Validation { resources, warnings: manifest.warnings_and_notes() })
     }
@@ -125,7 +133,9 @@ pub fn shared_findings(validations: &[Result<Validation, ValidationError>]) -> V
         let findings = match validation {
             Ok(validation) => &validation.warnings,
             Err(ValidationError::Manifest(errors)) => &**errors,
-            Err(ValidationError::Name(_) | ValidationError::Policy(_)) => continue,
+            Err(ValidationError::Name(_) | ValidationError::Policy(_) | ValidationError::Begin(_)) => {
+                continue;
+            }
         };
         for diagnostic in &findings.diagnostics {
             let position = *known.entry(DiagnosticKey::of(diagnostic, findings)).or_insert_with(|| {

@@ -4,6 +4,7 @@ use ccm_engine::LedgerError;
 use ccm_model::{Event, RunSummary, UnfinishedRefresh};
 use ccm_report::{ChangedAgain, Idempotence};
 
+use crate::begin::BeginError;
 use crate::exit::ExitCode;
 use crate::findings::ManifestErrors;
 use crate::input::InputError;
@@ -57,6 +58,9 @@ pub enum VerificationError {
     /// The manifest has become invalid.
     #[error(transparent)]
     Manifest(#[from] ManifestErrors),
+    /// The manifest is not signed any more, or the policy can't be used.
+    #[error(transparent)]
+    Begin(#[from] Box<BeginError>),
     /// A selected resource was removed from the manifest.
     #[error(transparent)]
     Selection(#[from] UnknownResources),
@@ -85,6 +89,7 @@ impl ActiveRun<'_> {
         let LoadedManifest { session, input, .. } = self.manifest;
         let input = session.read_again(input)?;
         let manifest = session.load(&input)?;
+        manifest.check_signed().map_err(Box::new)?;
         self.select_again(&manifest)?;
         let first = self.end(first, code).await;
         if let Err(source) = self.begin_verification(&manifest) {

@@ -14,12 +14,14 @@ use ccm_policy::{
 };
 use ccm_shell::{ShellDialect, ShellSpan};
 
+use super::asking::{ApprovalDesk, Question};
 use super::lookup::{MachineLookup, UnseenMachine};
 use super::reasons::{recorded_verdict, refusal_text};
 use crate::audit::VerdictSlot;
 use crate::doors::Commands;
 use crate::input::GivenFacts;
 use crate::session::{Notice, Session};
+use crate::signed::ManifestSignature;
 
 /// Gate that asks the policy, and then the gate of the program.
 pub(crate) struct PolicyGate<'s> {
@@ -30,6 +32,9 @@ pub(crate) struct PolicyGate<'s> {
     verdicts: &'s VerdictSlot,
     /// Names of the variables that every command has.
     base_variables: OnceCell<Vec<String>>,
+    /// Signature of the manifest, which answers every question of the policy.
+    signature: Option<&'s ManifestSignature>,
+    desk: ApprovalDesk<'s>,
 }
 
 /// Values for conditions of rules during a run.
@@ -46,18 +51,27 @@ impl<'s> PolicyGate<'s> {
         policy: &'s Policy,
         commands: &'s dyn Commands,
         verdicts: &'s VerdictSlot,
+        signature: Option<&'s ManifestSignature>,
+        manifest: &str,
     ) -> Self {
         let values = RunValues { session, commands, user: OnceCell::new(), facts: OnceCell::new() };
-        Self { session, policy, values, verdicts, base_variables: OnceCell::new() }
+        let desk = ApprovalDesk::new(session, policy, manifest);
+        Self { session, policy, values, verdicts, base_variables: OnceCell::new(), signature, desk }
+    }
+
+    /// Returns `true` if an approver has signed the manifest, and the statement has not ended yet.
+    fn is_signed(&self) -> bool {
+        self.signature.is_some_and(|signature| self.session.doors.clock.now() < signature.end)
     }
 
     /// Returns the verdict for the engine. Under `guard: audit`, a refusal is only reported.
     fn verdict(
         &self,
         what: &str,
-        decision: &PolicyDecision,
-        analysis: &Analysis,
+        (decision, analysis): (&PolicyDecision, &Analysis),
         is_sensitive: bool,
+        noop: bool,
+        ask: impl FnOnce(Question<'_>) -> GateVerdict,
     ) -> GateVerdict {
         self.verdicts.set(recorded_verdict(self.policy, decision, analysis, is_sensitive));
         if decision.verdict == PolicyVerdict::Allow {
@@ -72,7 +86,8 @@ impl<'s> PolicyGate<'s> {
             return GateVerdict::Allow;
         }
         match decision.verdict {
-            PolicyVerdict::Ask => GateVerdict::Wait { reason, hints, intent: None },
+            PolicyVerdict::Ask if self.is_signed() => GateVerdict::Allow,
+            PolicyVerdict::Ask => ask(Question { decision, analysis, reason, hints, noop }),
             _ => GateVerdict::Deny { reason, hints },
         }
     }
@@ -88,7 +103,10 @@ impl<'s> PolicyGate<'s> {
         });
         let analysis = analysis_of(self.policy, command, base);
         let decision = self.policy.decide(&analysis, Caller::Apply, &self.values);
-        self.verdict(&request.resource.id().to_string(), &decision, &analysis, command.sensitive)
+        let resource = request.resource.id().to_string();
+        self.verdict(&resource, (&decision, &analysis), command.sensitive, request.noop, |question| {
+            self.desk.ask_command(&resource, command, question)
+        })
     }
 
     fn judge_change(&self, request: &ChangeRequest<'_>) -> GateVerdict {
@@ -100,7 +118,10 @@ impl<'s> PolicyGate<'s> {
             effects: request.resource.claims().iter().filter_map(effect).collect(),
         };
         let decision = self.policy.decide_change(&change, Caller::Apply, &self.values);
-        self.verdict(&id.to_string(), &decision, &Analysis::default(), false)
+        let analysis = Analysis::default();
+        self.verdict(&id.to_string(), (&decision, &analysis), false, request.noop, |question| {
+            self.desk.ask_change(request, question)
+        })
     }
 }
 

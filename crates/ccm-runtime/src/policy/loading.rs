@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ccm_host::{TrustError, TrustedDirectory, current_user};
-use ccm_model::{Diagnostic, DiagnosticKind, SourceMap};
 use ccm_policy::{Policy, PolicyText, read_policy};
 
 use crate::findings::{Findings, ManifestErrors};
@@ -16,6 +15,9 @@ use crate::text::TextError;
 const SYSTEM: &str = "/etc/ccm";
 const FILE: &str = "policy.yaml";
 const FRAGMENTS: &str = "policy.d";
+const SIGNATURE: &str = "policy.yaml.sig";
+/// Namespace of the signature of a policy.
+pub const POLICY_NAMESPACE: &str = "ccm-policy@v1";
 /// Maximum size of a policy file in bytes.
 const MAX_SIZE: u64 = 1 << 20;
 /// Maximum number of files in `policy.d`.
@@ -43,6 +45,17 @@ pub enum PolicyError {
     /// A file that the caller names can't be read.
     #[error(transparent)]
     Text(#[from] TextError),
+    /// The signature of a policy file does not count.
+    #[error("the signature {path} does not count")]
+    Signature {
+        /// Path of the signature.
+        path: String,
+        /// The reason.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// The policy is signed, but not a file that may allow as much as the policy.
+    #[error("{0} is not signed, but policy.yaml is, and lists it below `trusted`")]
+    Unsigned(String),
     /// Errors in the policy.
     #[error("{0} in the policy")]
     Errors(ManifestErrors),
@@ -91,29 +104,38 @@ impl Session {
                 fragments.extend(text(&below, &name)?);
             }
         }
-        check_policy(&main, &fragments).map(Some)
+        let signature = text(&directory, OsStr::new(SIGNATURE))?;
+        if let Some(signature) = &signature {
+            self.check_signature(&main, signature)?;
+        }
+        let checked = check_policy(&main, &fragments)?;
+        if signature.is_some() {
+            for name in checked.policy.trusted() {
+                let fragment = fragments.iter().find(|fragment| fragment.name.ends_with(&format!("/{name}")));
+                let Some(fragment) = fragment else { continue };
+                let below = directory.enter(OsStr::new(FRAGMENTS))?;
+                let signature = match below {
+                    Some(below) => text(&below, OsStr::new(&format!("{name}.sig")))?,
+                    None => None,
+                };
+                let signature = signature.ok_or_else(|| PolicyError::Unsigned(fragment.name.clone()))?;
+                self.check_signature(fragment, &signature)?;
+            }
+        }
+        Ok(Some(checked))
     }
 
-    /// Returns the policy that a run obeys. Settings that this version can't keep for a run are errors, so that nobody
-    /// relies on them.
-    pub(crate) fn policy_of_run(&self) -> Result<Option<&CheckedPolicy>, Arc<PolicyError>> {
-        let Some(checked) = self.policy()? else { return Ok(None) };
-        let unsupported = |span, message: &str, hint: &str| {
-            Diagnostic::error(DiagnosticKind::Unsupported, span, message).with_hint(hint)
+    /// Checks the signature of a policy file with the approvers beside the policy. The policy itself does not choose
+    /// them: its text counts only after this check.
+    fn check_signature(&self, file: &PolicyText, signature: &PolicyText) -> Result<(), PolicyError> {
+        let refused = |source: Box<dyn std::error::Error + Send + Sync>| PolicyError::Signature {
+            path: signature.name.clone(),
+            source,
         };
-        let mut errors = Vec::new();
-        if let Some(span) = checked.policy.apply_settings().signed {
-            errors.push(unsupported(
-                span,
-                "this version of ccm can't verify signatures of manifests",
-                "remove `signed: required`",
-            ));
-        }
-        if errors.is_empty() {
-            return Ok(Some(checked));
-        }
-        let texts: SourceMap = checked.policy.texts().clone();
-        Err(Arc::new(PolicyError::Errors(ManifestErrors(Findings { diagnostics: errors, texts }))))
+        let approvers = self.default_approvers().map_err(|error| refused(Box::new(error)))?;
+        let now = self.doors.clock.now();
+        let verified = approvers.verify(POLICY_NAMESPACE, file.text.as_bytes(), &signature.text, now);
+        verified.map(drop).map_err(|error| refused(Box::new(error)))
     }
 }
 

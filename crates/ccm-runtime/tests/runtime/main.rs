@@ -2,6 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "tests look at the machine themselves")]
 #![expect(clippy::expect_used, reason = "a test that can't be set up should fail loudly")]
 
+mod approvals;
 mod audit;
 mod cancellation;
 mod doors;
@@ -15,6 +16,7 @@ mod redaction;
 mod reference_names;
 mod selection;
 mod sessions;
+mod signed;
 mod threads;
 mod timers;
 mod types;

@@ -1,0 +1,290 @@
+//! Questions of the policy during a run: what an approver would have to approve.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+use std::time::Duration;
+
+use ccm_engine::{ChangeRequest, Verdict as GateVerdict};
+use ccm_host::{Command, Role, sha256};
+use ccm_model::{Intent, REDACTED};
+use ccm_policy::{
+    Analysis, ApprovalConditions, ApproverSet, CodeSource, Policy, PolicyDecision, PolicyVerdict,
+};
+
+use super::reasons::{cause_text, need_text};
+use crate::approval::{
+    APPLY_TIME, ApprovalAnswer, RequestDraft, RequestedAction, RequestedCommand, RequestedNeed, SaltedDigests,
+};
+use crate::session::Session;
+
+/// Maximum length of what an approver is shown, in characters.
+const MAX_SHOWN: usize = 16_000;
+
+/// Asks for approvals during a run.
+pub(super) struct ApprovalDesk<'s> {
+    session: &'s Session,
+    policy: &'s Policy,
+    manifest: String,
+    policy_digest: String,
+    salted: SaltedDigests,
+    programs: RefCell<HashMap<String, Option<String>>>,
+    /// What was approved in this run: a command that is tried again is still the same use.
+    approved: RefCell<Vec<(String, RequestedAction)>>,
+}
+
+/// Question of the policy about a command or a change.
+pub(super) struct Question<'q> {
+    pub decision: &'q PolicyDecision,
+    pub analysis: &'q Analysis,
+    pub reason: String,
+    pub hints: Vec<String>,
+    pub noop: bool,
+}
+
+impl<'s> ApprovalDesk<'s> {
+    pub(super) fn new(session: &'s Session, policy: &'s Policy, manifest: &str) -> Self {
+        let mut text = Vec::new();
+        for number in 0.. {
+            let Some(source) = policy.texts().get(ccm_model::SourceId(number)) else { break };
+            text.extend_from_slice(source.name.as_bytes());
+            text.push(0);
+            text.extend_from_slice(source.text.as_bytes());
+            text.push(0);
+        }
+        Self {
+            session,
+            policy,
+            manifest: manifest.to_owned(),
+            policy_digest: format!("sha256:{}", sha256(&text)),
+            salted: SaltedDigests::new(),
+            programs: RefCell::default(),
+            approved: RefCell::default(),
+        }
+    }
+
+    /// Asks for the approval of a command.
+    pub(super) fn ask_command(
+        &self,
+        resource: &str,
+        command: &Command,
+        question: Question<'_>,
+    ) -> GateVerdict {
+        let purpose = match command.role {
+            Role::Guard => "guard",
+            Role::Check => "check",
+            _ => "command",
+        };
+        let words =
+            std::iter::once(command.program.as_os_str()).chain(command.args.iter().map(|word| &**word));
+        let argv: Option<Vec<String>> = words.map(|word| word.to_str().map(str::to_owned)).collect();
+        let Some(argv) = argv.filter(|_| !command.sensitive) else { return unshowable(question) };
+        let private = command.sandbox.as_ref().and_then(|sandbox| sandbox.private.as_deref());
+        // The name of a private directory is another one in each run.
+        let stable = |text: &str| match private.and_then(Path::to_str) {
+            Some(private) => text.replace(private, "PRIVATE"),
+            None => text.to_owned(),
+        };
+        let uses_up = !question.noop;
+        let environment = command
+            .environment
+            .iter()
+            .map(|(name, value)| (name.clone(), self.salted.of(self.session, uses_up, name, &stable(value))));
+        let sandbox = command.sandbox.as_ref().map(|sandbox| {
+            let text = serde_json::to_string(sandbox).unwrap_or_default();
+            format!("sha256:{}", sha256(stable(&text).as_bytes()))
+        });
+        let action = RequestedAction {
+            argv: argv.iter().map(|word| stable(word)).collect(),
+            directory: stable(&command.cwd.to_string_lossy()),
+            user: command
+                .identity
+                .as_ref()
+                .map(|identity| format!("uid {}, gid {}", identity.uid, identity.gid)),
+            environment: environment.collect(),
+            stdin: command.stdin.clone(),
+            timeout: command.timeout.and_then(|timeout| u64::try_from(timeout.as_millis()).ok()),
+            sandbox,
+            image: command.image.clone(),
+            programs: self.programs(command, question.analysis),
+            change: Vec::new(),
+        };
+        self.ask(resource, purpose, action, question)
+    }
+
+    /// Asks for the approval of a change.
+    pub(super) fn ask_change(&self, request: &ChangeRequest<'_>, question: Question<'_>) -> GateVerdict {
+        let change = request.change;
+        let resource = request.resource.id().to_string();
+        let mut lines = vec![format!("provider {}", change.provider), change.message.clone()];
+        let mut programs = BTreeMap::new();
+        let properties = request.resource.properties();
+        for entry in properties.given() {
+            let value = serde_json::to_string(&ccm_data::nodes::to_value(&entry.value)).unwrap_or_default();
+            if &*entry.key.text == "source"
+                && let Some(source) = entry.value.as_text().filter(|source| !source.contains("://"))
+            {
+                let path = request.resource.directory().join(source);
+                match self.session.doors.files.read(&path, 0) {
+                    Ok(read) => programs.insert(path.display().to_string(), read.sha256),
+                    // What is in a directory can't be shown.
+                    Err(_) => return unshowable(question),
+                };
+            }
+            lines.push(format!("{}: {value}", entry.key.text));
+        }
+        lines.extend(change.diff.iter().cloned());
+        let action = RequestedAction { programs, change: lines, ..RequestedAction::default() };
+        self.ask(&resource, "change", action, question)
+    }
+
+    fn ask(
+        &self,
+        resource: &str,
+        purpose: &str,
+        action: RequestedAction,
+        question: Question<'_>,
+    ) -> GateVerdict {
+        let shown = || {
+            std::iter::once(resource)
+                .chain(action.argv.iter().chain(&action.change).chain(&action.stdin).map(|text| &**text))
+        };
+        let length: usize = shown().map(|text| text.chars().count()).sum();
+        let is_secret = |text: &str| text.contains(REDACTED) || *self.session.secrets.redact(text) != *text;
+        if length > MAX_SHOWN || shown().any(is_secret) {
+            return unshowable(question);
+        }
+        let key = (format!("{purpose} {resource}"), action.clone());
+        if self.approved.borrow().contains(&key) {
+            return GateVerdict::Allow;
+        }
+        let Question { decision, analysis, mut reason, mut hints, noop } = question;
+        let conditions: Vec<ApprovalConditions> =
+            decision.needs(self.policy).into_iter().map(|need| need.conditions).collect();
+        let is_unknown =
+            analysis.commands.iter().any(|command| command.words.iter().any(|word| !word.is_known));
+        let grants = conditions.iter().filter_map(|conditions| conditions.grant);
+        let has_grant = !is_unknown && conditions.iter().all(|conditions| conditions.grant.is_some());
+        let uses = grants.clone().map(|grant| grant.uses).min().filter(|_| has_grant).unwrap_or(1);
+        let times = self.policy.apply_settings().times;
+        let least = |of_rule: fn(&ApprovalConditions) -> Option<Duration>, of_caller: Option<Duration>| {
+            let of_rules = conditions.iter().filter_map(of_rule).min();
+            of_rules.or(of_caller).unwrap_or(APPLY_TIME)
+        };
+        let pending = least(|conditions| conditions.times.pending, times.pending);
+        let valid = least(|conditions| conditions.times.valid, times.valid);
+        let valid = grants.map(|grant| grant.time).min().filter(|_| has_grant).unwrap_or(valid);
+        let draft = RequestDraft {
+            action,
+            uses,
+            valid: valid.as_secs().max(1),
+            policy: self.policy_digest.clone(),
+            commands: self.commands(decision, analysis),
+            needs: self.needs(decision),
+            ..self.session.new_request(&self.manifest, resource, purpose)
+        };
+        let answer = self.session.answer(draft, pending, !noop);
+        match answer {
+            // Noop runs guards and checks, and must not do so without using the approval up.
+            Ok(ApprovalAnswer::Approved) if noop && matches!(purpose, "guard" | "check") => {
+                GateVerdict::Wait { reason, hints, intent: None }
+            }
+            Ok(ApprovalAnswer::Approved) => {
+                self.approved.borrow_mut().push(key);
+                GateVerdict::Allow
+            }
+            Ok(ApprovalAnswer::Waits { id, notes, hints: further }) => {
+                for note in notes {
+                    reason = format!("{reason}; {note}");
+                }
+                hints.splice(0..0, further);
+                GateVerdict::Wait { reason, hints, intent: id.map(Intent) }
+            }
+            Err(error) => {
+                let causes = ccm_model::error_layers(&error).join(": ");
+                GateVerdict::Wait { reason: format!("{reason}; {causes}"), hints, intent: None }
+            }
+        }
+    }
+
+    fn commands(&self, decision: &PolicyDecision, analysis: &Analysis) -> Vec<RequestedCommand> {
+        let commands = analysis.commands.iter().zip(&decision.commands);
+        commands
+            .map(|(command, judged)| RequestedCommand {
+                text: if command.words.is_empty() { "(no program)".to_owned() } else { command.shown() },
+                is_partly_unknown: command.words.iter().any(|word| !word.is_known),
+                // That a program is started is in the text.
+                effects: command
+                    .effects
+                    .iter()
+                    .map(ToString::to_string)
+                    .filter(|effect| !effect.starts_with("run"))
+                    .collect(),
+                verdict: judged.verdict().name().to_owned(),
+                reasons: judged
+                    .causes
+                    .iter()
+                    .filter(|cause| cause.verdict == PolicyVerdict::Ask)
+                    .map(|cause| cause_text(self.policy, cause, Some(command)))
+                    .collect(),
+            })
+            .collect()
+    }
+
+    fn needs(&self, decision: &PolicyDecision) -> Vec<RequestedNeed> {
+        let settings = self.policy.approval();
+        let needs = decision.needs(self.policy).into_iter();
+        needs
+            .map(|need| RequestedNeed {
+                text: need_text(self.policy, &need),
+                approvers: match &need.conditions.approvers {
+                    ApproverSet::All => None,
+                    // The policy was checked: the group exists.
+                    ApproverSet::Group(group) => {
+                        Some(settings.groups.get(group).cloned().unwrap_or_default())
+                    }
+                    ApproverSet::Listed(names) => Some(names.clone()),
+                },
+                count: need.conditions.count.unwrap_or(1),
+                touch: need.conditions.touch,
+                four_eyes: settings.four_eyes,
+            })
+            .collect()
+    }
+
+    /// Returns the digests of the programs that the analysis found, and of the files whose code they run.
+    fn programs(&self, command: &Command, analysis: &Analysis) -> BTreeMap<String, String> {
+        if command.image.is_some() {
+            return BTreeMap::new();
+        }
+        let of_analysis = analysis
+            .commands
+            .iter()
+            .filter_map(|command| Some(command.program.as_ref()?.location.as_ref()?.canonical.clone()));
+        let code = analysis.commands.iter().flat_map(|command| {
+            let directory = command.directory.clone().unwrap_or_else(|| "/".to_owned());
+            let files = command.effects.iter().filter(|effect| effect.code == Some(CodeSource::File));
+            files.filter_map(move |effect| {
+                Path::new(&directory).join(effect.object.as_ref()?).to_str().map(str::to_owned)
+            })
+        });
+        let own = command.program.to_str().map(str::to_owned);
+        let mut known = self.programs.borrow_mut();
+        let mut programs = BTreeMap::new();
+        for path in of_analysis.chain(code).chain(own) {
+            let digest = known.entry(path.clone()).or_insert_with(|| {
+                self.session.doors.files.read(Path::new(&path), 0).ok().map(|read| read.sha256)
+            });
+            programs.extend(digest.clone().map(|digest| (path, digest)));
+        }
+        programs
+    }
+}
+
+/// Returns the refusal of what can't be shown whole, so that nobody could know what he approves.
+fn unshowable(question: Question<'_>) -> GateVerdict {
+    let Question { reason, mut hints, .. } = question;
+    hints.insert(0, "sign the manifest: `ccm approve --manifest MANIFEST --until 30d`".to_owned());
+    let reason = format!("{reason}; nobody can approve what can't be shown whole");
+    GateVerdict::Wait { reason, hints, intent: None }
+}

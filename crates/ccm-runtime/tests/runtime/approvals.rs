@@ -1,0 +1,444 @@
+//! Approvals of what a policy asks for, with keys made by `ssh-keygen`.
+
+#![allow(clippy::panic, reason = "a test ends with its first error")]
+
+use std::cell::Cell;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::rc::Rc;
+use std::time::{Duration, SystemTime};
+
+use ccm_model::{Failure, FailureKind, Outcome};
+use ccm_runtime::{
+    APPROVAL_NAMESPACE, ApprovalLimits, ApproveError, Clock, Config, Doors, Local, PolicySource,
+    RequestState, RunMode, Session, SigningKey, SystemDoors,
+};
+use ccm_testkit::Scratch;
+
+use crate::{config, manifest_of, run};
+
+/// Machine with approvers, each with a key.
+struct Site {
+    scratch: Scratch,
+    /// Time that has passed beside that of the clock.
+    later: std::sync::Arc<std::sync::atomic::AtomicU64>,
+}
+
+/// Doors with a clock that a test moves.
+struct MovedClock(std::sync::Arc<std::sync::atomic::AtomicU64>);
+
+impl Clock for MovedClock {
+    fn now(&self) -> SystemTime {
+        let later = self.0.load(std::sync::atomic::Ordering::Relaxed);
+        SystemDoors.clock().now() + Duration::from_secs(later)
+    }
+
+    fn monotonic(&self) -> Duration {
+        SystemDoors.clock().monotonic()
+    }
+
+    fn wait(&self, duration: Duration) -> Local<'_, ()> {
+        Box::pin(async move {
+            ccm_host::after(Some(duration)).await;
+        })
+    }
+}
+
+struct MovedDoors(std::sync::Arc<std::sync::atomic::AtomicU64>);
+
+impl Doors for MovedDoors {
+    fn clock(&self) -> Box<dyn Clock> {
+        Box::new(MovedClock(std::sync::Arc::clone(&self.0)))
+    }
+}
+
+fn set_mode(path: &Path, mode: u32) {
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).expect("a mode");
+}
+
+fn failure(outcome: &Outcome) -> Option<&Failure> {
+    match outcome {
+        Outcome::Failed(failure) => Some(failure),
+        _ => None,
+    }
+}
+
+impl Site {
+    fn new(approvers: &[&str]) -> Self {
+        let scratch = Scratch::new();
+        let mut text = String::new();
+        for name in approvers {
+            let key = scratch.path().join(name);
+            let made = Command::new("ssh-keygen")
+                .args(["-q", "-t", "ed25519", "-N", "", "-C", name, "-f"])
+                .arg(&key)
+                .status();
+            assert!(made.expect("ssh-keygen").success());
+            let public = std::fs::read_to_string(key.with_extension("pub")).expect("a key");
+            text += &format!("{name} {public}");
+        }
+        scratch.write("etc/approvers", text);
+        let site = Self { scratch, later: std::sync::Arc::default() };
+        site.policy("rules: [{name: touches, match: {program: touch}, ask: true}]\n");
+        site
+    }
+
+    fn policy(&self, sections: &str) {
+        self.scratch.write("etc/policy.yaml", format!("ccm_policy: 1\n{sections}"));
+        for (name, mode) in [("etc/policy.yaml", 0o644), ("etc/approvers", 0o644), ("etc", 0o755)] {
+            set_mode(&self.scratch.path().join(name), mode);
+        }
+    }
+
+    fn session(&self) -> Session {
+        let root = self.scratch.path().canonicalize().expect("a path");
+        Session::open(Config {
+            policy: PolicySource::Directory(root.join("etc")),
+            approvals: Some(root.join("approvals")),
+            doors: Box::new(MovedDoors(std::sync::Arc::clone(&self.later))),
+            ..config(&self.scratch)
+        })
+    }
+
+    /// Returns a manifest of an exec with these properties.
+    fn manifest(&self, properties: &str) -> PathBuf {
+        let made = self.scratch.at("made");
+        manifest_of(&self.scratch, &format!("    - exec: [{{'touch {made}': {{cwd: /, {properties}}}}}]\n"))
+    }
+
+    /// Applies a manifest. Returns the code of the request and the error, if an approval is needed.
+    fn apply(&self, manifest: &Path) -> Result<(), (Option<String>, String)> {
+        self.run(manifest, RunMode::Apply)
+    }
+
+    fn run(&self, manifest: &Path, mode: RunMode) -> Result<(), (Option<String>, String)> {
+        let (outcomes, _) = run(&self.session(), manifest, mode);
+        match outcomes.iter().find_map(failure) {
+            None => Ok(()),
+            Some(failure) => {
+                assert_eq!(failure.kind, FailureKind::ApprovalRequired, "{failure:?}");
+                let code = failure.intent.as_ref().map(|intent| intent.0[..4].to_owned());
+                Err((code, format!("{}; {}", failure.chain.join(": "), failure.hints.join("; "))))
+            }
+        }
+    }
+
+    /// Applies a manifest, and returns the code of the request that then waits.
+    fn waits(&self, manifest: &Path) -> (String, String) {
+        let (code, text) = self.apply(manifest).expect_err("a question");
+        (code.unwrap_or_else(|| panic!("{text}")), text)
+    }
+
+    fn approve(&self, code: &str, name: &str) -> Result<RequestState, ApproveError> {
+        let key = SigningKey::File(self.scratch.path().join(name));
+        self.session().approve_request(code, &key, ApprovalLimits::default()).map(|(_, state)| state)
+    }
+
+    fn approved(&self, code: &str) {
+        let state = self.approve(code, "alice").expect("an approval");
+        assert!(matches!(state, RequestState::Approved { .. }), "{state:?}");
+    }
+
+    fn wait(&self, seconds: u64) {
+        self.later.fetch_add(seconds, std::sync::atomic::Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn an_approval_is_used_once() {
+    let site = Site::new(&["alice"]);
+    let manifest = site.manifest("");
+    // Noop stores nothing.
+    let (code, text) = site.run(&manifest, RunMode::Plan).expect_err("a question");
+    assert!(code.is_none() && site.session().approval_requests().expect("requests").is_empty(), "{text}");
+    let (code, text) = site.waits(&manifest);
+    assert!(text.contains(&format!("ccm approve {code}")), "{text}");
+    // The same question is asked once.
+    assert_eq!(site.waits(&manifest).0, code);
+    site.approved(&code);
+    assert!(site.run(&manifest, RunMode::Plan).is_ok());
+    assert_eq!(site.apply(&manifest), Ok(()));
+    assert!(site.scratch.read("made").is_some());
+    let (next, _) = site.waits(&manifest);
+    assert_ne!(next, code);
+    assert!(matches!(site.approve(&code, "alice"), Err(ApproveError::Unknown(_))));
+}
+
+#[test]
+fn a_command_that_is_tried_again_uses_one_approval() {
+    let site = Site::new(&["alice"]);
+    let made = site.scratch.at("there/made");
+    let exec = format!("    - exec: [{{'touch {made}': {{cwd: /, tries: 2, try_sleep: 1ms}}}}]\n");
+    let manifest = manifest_of(&site.scratch, &exec);
+    let (code, _) = site.waits(&manifest);
+    site.approved(&code);
+    let (outcomes, _) = run(&site.session(), &manifest, RunMode::Apply);
+    let failure = failure(&outcomes[0]).expect("a failure");
+    assert_ne!(failure.kind, FailureKind::ApprovalRequired, "{failure:?}");
+}
+
+#[test]
+fn a_rejection_reaches_the_next_run_with_its_reason() {
+    let site = Site::new(&["alice"]);
+    let manifest = site.manifest("");
+    let (code, _) = site.waits(&manifest);
+    site.session().reject_request(&code, "not on a Friday").expect("a rejection");
+    let (again, text) = site.apply(&manifest).expect_err("a question");
+    assert!(text.contains(&format!("{code} was rejected: not on a Friday")), "{text}");
+    assert_eq!(again, Some(code.clone()));
+    let error = site.approve(&code, "alice").expect_err("no approval");
+    assert!(error.to_string().contains("not on a Friday"), "{error}");
+}
+
+#[test]
+fn a_request_and_an_approval_end() {
+    let site = Site::new(&["alice"]);
+    site.policy(
+        "rules: [{match: {program: touch}, ask: {pending: 90s, valid: 30s}}]\ncallers: {apply: {pending: 1h}}\n",
+    );
+    let manifest = site.manifest("");
+    let (code, _) = site.waits(&manifest);
+    site.wait(91);
+    let error = site.approve(&code, "alice").expect_err("no approval");
+    assert!(error.to_string().contains("its time is over"), "{error}");
+    let (next, _) = site.waits(&manifest);
+    assert_ne!(code, next);
+    site.approved(&next);
+    site.wait(31);
+    let (later, _) = site.waits(&manifest);
+    // The approval is over, and the request still waits.
+    assert_eq!(later, next);
+    site.approved(&next);
+    assert_eq!(site.apply(&manifest), Ok(()));
+}
+
+#[test]
+fn what_differs_from_the_approved_is_named() {
+    let site = Site::new(&["alice"]);
+    let program = site.scratch.path().join("tool");
+    let tool = |text: &str| {
+        std::fs::write(&program, format!("#!/bin/sh\n# {text}\nexit 0\n")).expect("a program");
+        set_mode(&program, 0o755);
+    };
+    tool("one");
+    let rule = "rules: [{match: {program: tool}, ask: true}]\n";
+    site.policy(rule);
+    let manifest = |properties: &str| {
+        let program = program.display();
+        manifest_of(&site.scratch, &format!("    - exec: [{{it: {{command: {program} a, {properties}}}}}]\n"))
+    };
+    let base = "cwd: /, environment: {MODE: a}";
+    type Change<'c> = (&'c str, Box<dyn Fn() + 'c>, &'c str);
+    let nothing = || Box::new(|| {}) as Box<dyn Fn()>;
+    let changes: Vec<Change<'_>> = vec![
+        ("cwd: /, environment: {MODE: b}", nothing(), "the variable MODE has changed"),
+        ("cwd: /, environment: {MODE: a, MORE: b}", nothing(), "the variable MORE has changed"),
+        ("cwd: /tmp, environment: {MODE: a}", nothing(), "the working directory has changed"),
+        ("cwd: /, environment: {MODE: a}, stdin: x", nothing(), "standard input has changed"),
+        ("cwd: /, environment: {MODE: a}, timeout: 1s", nothing(), "the time limit has changed"),
+        (base, Box::new(|| tool("two")), "tool has changed"),
+        (base, Box::new(|| site.policy(&format!("{rule}guard: {{eval: ask}}\n"))), "the policy has changed"),
+    ];
+    for (properties, change, expected) in changes {
+        let (code, _) = site.waits(&manifest(base));
+        site.approved(&code);
+        change();
+        let (next, text) = site.waits(&manifest(properties));
+        assert!(next != code && text.contains(&format!("the approval {code} does not count")), "{text}");
+        assert!(text.contains(expected), "{expected}: {text}");
+        site.session().reject_request(&next, "test").expect("a rejection");
+        std::fs::remove_dir_all(site.scratch.path().join("approvals")).expect("the store");
+        tool("one");
+        site.policy(rule);
+    }
+    // Another command is another request.
+    let (code, _) = site.waits(&manifest(base));
+    site.approved(&code);
+    let other = format!("    - exec: [{{it: {{command: {} b, {base}}}}}]\n", program.display());
+    let (next, _) = site.waits(&manifest_of(&site.scratch, &other));
+    assert_ne!(next, code);
+}
+
+#[test]
+fn several_approvers_sign_for_themselves() {
+    let site = Site::new(&["alice", "bob", "carol"]);
+    let sections = "approval: {groups: {ops: [alice, bob]}}\nrules: [{match: {program: touch}, ask: {approvers: ops, count: 2}}]\n";
+    site.policy(sections);
+    let manifest = site.manifest("");
+    let (code, _) = site.waits(&manifest);
+    assert_eq!(site.approve(&code, "alice").expect("one"), RequestState::Waiting(vec!["alice".to_owned()]));
+    assert_eq!(site.approve(&code, "alice").expect("one"), RequestState::Waiting(vec!["alice".to_owned()]));
+    let error = site.approve(&code, "carol").expect_err("no approver");
+    assert!(error.to_string().contains("is not one of the approvers"), "{error}");
+    assert_eq!(site.waits(&manifest).0, code);
+    assert!(matches!(site.approve(&code, "bob").expect("two"), RequestState::Approved { .. }));
+    assert_eq!(site.apply(&manifest), Ok(()));
+}
+
+#[test]
+fn a_touch_is_asked_of_security_keys() {
+    let site = Site::new(&["alice"]);
+    site.policy("rules: [{match: {program: touch}, ask: {touch: true}}]\n");
+    let (code, _) = site.waits(&site.manifest(""));
+    let error = site.approve(&code, "alice").expect_err("no security key");
+    assert!(error.to_string().contains("security key"), "{error}");
+}
+
+#[test]
+fn a_grant_has_as_many_uses_as_were_signed() {
+    let site = Site::new(&["alice"]);
+    site.policy("rules: [{match: {program: touch}, ask: {grant: {uses: 3, for: 1h}}}]\n");
+    let manifest = site.manifest("");
+    let (code, _) = site.waits(&manifest);
+    let key = SigningKey::File(site.scratch.path().join("alice"));
+    let limits = |uses| ApprovalLimits { uses: Some(uses), ..ApprovalLimits::default() };
+    let session = site.session();
+    assert!(matches!(session.approve_request(&code, &key, limits(4)), Err(ApproveError::Uses(3))));
+    session.approve_request(&code, &key, limits(2)).expect("an approval");
+    assert_eq!((site.apply(&manifest), site.apply(&manifest)), (Ok(()), Ok(())));
+    assert_ne!(site.waits(&manifest).0, code);
+}
+
+#[test]
+fn a_statement_is_signed_on_another_machine() {
+    let site = Site::new(&["alice", "bob"]);
+    let manifest = site.manifest("");
+    let (code, _) = site.waits(&manifest);
+    let session = site.session();
+    let sign = |text: &[u8], namespace: &str, name: &str| {
+        site.scratch.write("statement", String::from_utf8(text.to_owned()).expect("text"));
+        let signed = Command::new("ssh-keygen")
+            .args(["-q", "-Y", "sign", "-n", namespace, "-f"])
+            .arg(site.scratch.path().join(name))
+            .stdin(std::fs::File::open(site.scratch.path().join("statement")).expect("a file"))
+            .output()
+            .expect("ssh-keygen");
+        String::from_utf8(signed.stdout).expect("text")
+    };
+    let refused = session.import_approval(&code, sign(b"x", APPROVAL_NAMESPACE, "alice"));
+    assert!(matches!(refused, Err(ApproveError::NotExported(_))));
+    let statement = session.export_request(&code).expect("a statement");
+    assert_eq!(session.export_request(&code).expect("a statement"), statement);
+    for (text, namespace, reason) in [
+        (&b"x"[..], APPROVAL_NAMESPACE, "not one of this text"),
+        (&statement, "ccm-manifest@v1", "namespace"),
+    ] {
+        let error = session.import_approval(&code, sign(text, namespace, "alice")).expect_err("no approval");
+        let causes = ccm_model::error_layers(&error).join(": ");
+        assert!(causes.contains(reason), "{causes}");
+    }
+    assert!(session.import_approval(&code, "nonsense".to_owned()).is_err());
+    let (by, _) = session.import_approval(&code, sign(&statement, APPROVAL_NAMESPACE, "bob")).expect("bob");
+    assert_eq!(by.principal, "bob");
+    assert_eq!(site.apply(&manifest), Ok(()));
+}
+
+#[test]
+fn two_runs_share_no_approval() {
+    let site = Site::new(&["alice"]);
+    let manifest = site.manifest("");
+    let (code, _) = site.waits(&manifest);
+    site.approved(&code);
+    let results: Vec<_> = std::thread::scope(|scope| {
+        let runs: Vec<_> = (0..4).map(|_| scope.spawn(|| site.apply(&manifest).is_ok())).collect();
+        runs.into_iter().map(|run| run.join().expect("a run")).collect()
+    });
+    assert_eq!(results.iter().filter(|is_done| **is_done).count(), 1, "{results:?}");
+}
+
+#[test]
+fn rubbish_in_the_store_is_left_alone() {
+    let site = Site::new(&["alice"]);
+    let manifest = site.manifest("");
+    let (code, _) = site.waits(&manifest);
+    let store = site.scratch.path().join("approvals");
+    for (name, text) in [
+        ("ZZZZ.intent", "{}"),
+        ("2222.intent", "no json"),
+        ("a.intent", ""),
+        ("junk", "x"),
+        (&*format!("{code}.0000.sig"), "no signature"),
+        (&*format!("{code}.0000.statement"), "{}"),
+    ] {
+        std::fs::write(store.join(name), text).expect("a file");
+    }
+    std::fs::copy(store.join(format!("{code}.intent")), store.join("3333.intent")).expect("a copy");
+    std::fs::create_dir(store.join("4444.intent")).expect("a directory");
+    assert_eq!(site.waits(&manifest).0, code);
+    assert_eq!(site.session().approval_requests().expect("requests").len(), 1);
+    site.approved(&code);
+    assert_eq!(site.apply(&manifest), Ok(()));
+}
+
+#[test]
+fn an_approval_of_a_key_that_is_revoked_counts_no_more() {
+    let site = Site::new(&["alice", "bob"]);
+    let manifest = site.manifest("");
+    let (code, _) = site.waits(&manifest);
+    site.approved(&code);
+    let bob = std::fs::read_to_string(site.scratch.path().join("bob.pub")).expect("a key");
+    site.scratch.write("etc/approvers", format!("bob {bob}"));
+    assert_eq!(site.waits(&manifest).0, code);
+}
+
+#[test]
+fn what_can_not_be_shown_whole_can_not_be_approved() {
+    let site = Site::new(&["alice"]);
+    for exec in [
+        "{hidden: {command: touch /nonexistent/x, cwd: /, sensitive: true}}".to_owned(),
+        format!("{{long: {{command: touch /nonexistent/{}, cwd: /}}}}", "x".repeat(20_000)),
+    ] {
+        let manifest = manifest_of(&site.scratch, &format!("    - exec: [{exec}]\n"));
+        let (code, text) = site.apply(&manifest).expect_err("a question");
+        assert!(code.is_none() && text.contains("can't be shown whole"), "{text}");
+    }
+    assert!(site.session().approval_requests().expect("requests").is_empty());
+}
+
+#[test]
+fn changes_of_resources_are_approved_too() {
+    let site = Site::new(&["alice"]);
+    site.policy("rules: [{match: {effect: write, path: '/**'}, ask: true}]\n");
+    let path = site.scratch.at("motd");
+    let manifest = |content: &str| {
+        manifest_of(&site.scratch, &format!("    - file: [{{{path}: {{content: \"{content}\"}}}}]\n"))
+    };
+    let (code, _) = site.waits(&manifest("hello"));
+    site.approved(&code);
+    let (next, text) = site.waits(&manifest("evil"));
+    assert!(text.contains("the change is another one") && next != code, "{text}");
+    site.approved(&next);
+    assert_eq!(site.apply(&manifest("evil")), Ok(()));
+    assert_eq!(site.scratch.read("motd").as_deref(), Some("evil"));
+}
+
+#[test]
+fn noop_runs_no_guard_for_an_approval() {
+    let site = Site::new(&["alice"]);
+    site.policy("rules: [{match: {program: 'true'}, ask: true}]\n");
+    let manifest = site.manifest("onlyif: 'true'");
+    let (code, _) = site.waits(&manifest);
+    site.approved(&code);
+    // The guard counts as unknown, and the approval is still there.
+    let _planned = site.run(&manifest, RunMode::Plan);
+    assert_eq!(site.apply(&manifest), Ok(()));
+    let used = Rc::new(Cell::new(false));
+    used.set(site.apply(&manifest).is_err());
+    assert!(used.get());
+}
+
+#[test]
+fn four_eyes_are_two_people() {
+    let user = ccm_runtime::process::variable("SUDO_USER").and_then(|user| user.into_string().ok());
+    let user = user.unwrap_or_else(|| {
+        let name = Command::new("id").arg("-un").output().expect("id");
+        String::from_utf8(name.stdout).expect("a name").trim().to_owned()
+    });
+    let site = Site::new(&[&user, "alice"]);
+    let manifest = site.manifest("");
+    let (code, _) = site.waits(&manifest);
+    let error = site.approve(&code, &user).expect_err("the same person");
+    assert!(error.to_string().contains("another one has to approve"), "{error}");
+    site.approved(&code);
+}

@@ -7,6 +7,7 @@
 #![expect(clippy::expect_used, reason = "a test that can't be set up should fail loudly")]
 
 mod apply;
+mod approvals;
 mod audit;
 mod autorequire;
 mod backup;

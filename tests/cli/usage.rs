@@ -63,6 +63,15 @@ fn help_lists_the_options_of_each_command() {
             "--shell --dialect --caller --policy --workspace --restrict --cwd --home --user V Output --json --batch"
                 .into(),
         ),
+        ("approvals", "[OPTIONS]", "--watch V Output --json".into()),
+        (
+            "approve",
+            "[OPTIONS] [CODE]",
+            format!(
+                "--manifest --until --also --export --for --uses --key --signature --yes V Data {inputs} --no-env Limits \
+                 --max-manifest-size"
+            ),
+        ),
         ("audit init", "[OPTIONS]", "V Output --json".into()),
         (
             "audit log",
@@ -78,7 +87,7 @@ fn help_lists_the_options_of_each_command() {
             "timer install",
             "[OPTIONS] <MANIFEST>",
             format!(
-                "--every --jitter --user --name --force --noop --diff --only --skip V Data {inputs} --no-env Limits --timeout \
+                "--every --jitter --user --name --force --noop --diff --only --skip --require-signed V Data {inputs} --no-env Limits --timeout \
                  --lock-wait --fail-on-error --max-manifest-size Output --events-file --detailed-exitcodes Record \
                  --state-dir --keep-runs"
             ),
@@ -217,6 +226,7 @@ fn examples_and_documentation_are_at_the_end_of_the_help() {
         "policy check",
         "policy explain",
         "policy test",
+        "approve",
         "hiera parse",
         "eval",
         "facts",

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use ccm_runtime::process::signals::Signals;
 use ccm_runtime::process::{LastLine, NonBlockingWriter};
-use ccm_runtime::{ExitCode, Input, LoadedManifest, RunMode, Session, spawn};
+use ccm_runtime::{Config, ExitCode, Input, LoadedManifest, RunMode, Session, spawn};
 
 use crate::arguments::ApplyArguments;
 use crate::console::Console;
@@ -39,7 +39,10 @@ fn run_on_own_thread(arguments: ApplyArguments, console: &Console) -> std::io::R
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let shared = Arc::new(SharedRun::default());
     let timeout = arguments.timeout;
-    let config = session::config(console, arguments.state.state_dir.clone());
+    let config = Config {
+        requires_signed: arguments.require_signed,
+        ..session::config(console, arguments.state.state_dir.clone())
+    };
     let context = ApplyContext {
         last_line: listeners::last_line(&arguments),
         arguments,

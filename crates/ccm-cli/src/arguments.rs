@@ -1,6 +1,7 @@
 //! The command line.
 
 mod apply;
+mod approve;
 mod audit;
 mod backup;
 mod completions;
@@ -26,6 +27,7 @@ mod validate;
 use clap::{Parser, Subcommand};
 
 pub(crate) use apply::{ApplyArguments, ReportFormat};
+pub(crate) use approve::{ApprovalsArguments, ApprovalsCommand, ApproveArguments};
 pub(crate) use audit::{
     AuditCheckpointArguments, AuditCommand, AuditExportArguments, AuditInitArguments, AuditLogArguments,
     AuditVerifyArguments,
@@ -41,7 +43,8 @@ pub(crate) use hiera::{HieraCommand, HieraParseArguments};
 pub(crate) use history::HistoryArguments;
 pub(crate) use init::InitArguments;
 pub(crate) use inputs::{
-    DataArguments, DocumentFormat, FactArguments, ManifestArguments, SizeArguments, ValueArguments,
+    DataArguments, DocumentFormat, EnvironmentArguments, FactArguments, ManifestArguments, SizeArguments,
+    ValueArguments,
 };
 pub(crate) use parsers::events_file;
 pub(crate) use pause::PauseArguments;
@@ -115,6 +118,10 @@ pub(crate) enum CliCommand {
     /// Check, show and test the policy about commands, or judge a command
     #[command(subcommand)]
     Policy(PolicyCommand),
+    /// List what waits for an approval, show, export or reject it
+    Approvals(ApprovalsArguments),
+    /// Approve what waits for an approval, or sign a manifest
+    Approve(Box<ApproveArguments>),
     /// Make, list, verify or copy the audit log, which nobody can rewrite unnoticed
     #[command(subcommand)]
     Audit(AuditCommand),

@@ -4,6 +4,8 @@
 //! they write man pages.
 
 mod apply;
+mod approvals;
+mod approve;
 mod arguments;
 mod audit;
 mod backup;
@@ -87,6 +89,8 @@ pub fn main() -> process::ExitCode {
         CliCommand::Timer(command) => timer::run(&command, &console),
         CliCommand::Pause(pause) => pause::run(&pause, &console),
         CliCommand::Policy(command) => policy::run(&command, &console),
+        CliCommand::Approvals(arguments) => approvals::run(&arguments, &console),
+        CliCommand::Approve(arguments) => approve::run(&arguments, &console),
         CliCommand::Audit(command) => audit::run(&command, &console),
         CliCommand::Backup(command) => backup::run(&command, &console),
         CliCommand::Facts(facts) => facts::run(&facts, &console),

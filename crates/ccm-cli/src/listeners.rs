@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anstream::AutoStream;
-use ccm_model::Event;
+use ccm_model::{Event, Outcome};
 use ccm_report::{
     JsonDocument, JsonLine, JsonLines, LogOptions, LogReport, ManifestResult, ProgressLine, ReportError,
     Screen, TextOptions, TextReport, Verbosity,
@@ -70,6 +70,8 @@ pub(crate) struct Listeners {
     terminal: Option<Terminal>,
     screen: NonBlockingWriter,
     progress: ProgressLine,
+    /// Requests that wait for an approval.
+    waiting: Vec<String>,
 }
 
 impl Listeners {
@@ -108,6 +110,7 @@ impl Listeners {
             terminal: progress_terminal(arguments),
             screen,
             progress,
+            waiting: Vec::new(),
         }
     }
 
@@ -115,6 +118,16 @@ impl Listeners {
     pub(crate) fn accept(&mut self, event: &Event, line: Option<&JsonLine<'_>>) {
         if let Some(erase) = self.progress.accept(event, self.clock.monotonic()) {
             self.show(erase);
+        }
+        if let Event::ResourceFinished(transaction) = event
+            && let Outcome::Failed(failure) = &transaction.outcome
+            && let Some(intent) = &failure.intent
+        {
+            // The name of a request begins with its code.
+            let code = intent.0.split('-').next().unwrap_or_default().to_owned();
+            if !self.waiting.contains(&code) {
+                self.waiting.push(code);
+            }
         }
         match &mut self.report {
             ReportWriter::Text(report) => report.accept(event),
@@ -179,7 +192,7 @@ impl Listeners {
             ReportWriter::Lines(lines) => lines.finish().map(|_| ()),
             ReportWriter::Document(document) => document.finish(),
         };
-        EndedReport { report, events_file: self.events_file }
+        EndedReport { report, events_file: self.events_file, waiting: self.waiting }
     }
 
     /// Writes the buffered lines.
@@ -224,6 +237,7 @@ impl Listeners {
 pub(crate) struct EndedReport {
     report: Result<(), ReportError>,
     events_file: Option<EventsFile>,
+    waiting: Vec<String>,
 }
 
 impl EndedReport {
@@ -246,6 +260,11 @@ impl EndedReport {
                 code = code.and_failed();
             }
             Ok(()) => {}
+        }
+        if !self.waiting.is_empty() {
+            let commands: Vec<String> =
+                self.waiting.iter().map(|code| format!("`ccm approve {code}`")).collect();
+            console.note(&format!("approve what waits with {}, and run ccm again", commands.join(", ")));
         }
         let path = self.events_file.as_ref().map(|file| file.path().to_owned()).unwrap_or_default();
         if let Some(Err(ReportError::Write(error))) = self.events_file.map(EventsFile::finish) {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use ccm_runtime::process::variable;
-use ccm_runtime::{Config, GivenData, GivenFacts, GivenValues, LedgerError, Notice, Session};
+use ccm_runtime::{Config, GivenData, GivenFacts, GivenValues, LedgerError, Notice, Session, error_layers};
 
 use crate::arguments::{DataArguments, FactArguments, StateArguments, ValueArguments};
 use crate::audit::problem_hint;
@@ -57,6 +57,10 @@ pub(crate) fn show(notice: &Notice<'_>, console: &Console) {
         Notice::Policy { resource, verdict, reason } => {
             let verdict = if *verdict == "deny" { "denied" } else { "not allowed without an approval" };
             console.warning(&format!("{resource} would be {verdict} if `guard` were not `audit`: {reason}"));
+        }
+        Notice::UnusedSignature { manifest, error } => {
+            let causes: Vec<String> = error_layers(*error).into_iter().collect();
+            console.warning(&format!("the signature of {manifest} does not count: {}", causes.join(": ")));
         }
         Notice::UntrustedLedger(error) => {
             console.warning_of(error);

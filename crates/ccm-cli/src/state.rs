@@ -47,6 +47,9 @@ pub(crate) fn report_begin_error(console: &Console, session: &Session, error: &B
             LockError::Use { path, source } => session.state_advice(path, source).to_string(),
             _ => "check owner and permissions of the state directory".to_owned(),
         }]),
+        BeginError::NotSigned { manifest, .. } => {
+            nothing(&[format!("let an approver sign it: `ccm approve --manifest {manifest} --until 30d`")]);
+        }
         BeginError::Name(error) => return report_missing_name(console, error),
         BeginError::Ledger(error) => report_ledger_error(console, session, error),
         _ => nothing(&[]),

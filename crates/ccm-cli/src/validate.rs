@@ -104,6 +104,10 @@ fn check(arguments: &ValidateArguments, console: &Console, session: &Session, gi
     match strictly(arguments, session.validate(input, extent(arguments))) {
         Ok(validation) => {
             diagnostics::print(console, &validation.warnings);
+            for (location, text) in &validation.approvals {
+                let at = location.as_ref().map_or_else(String::new, |location| format!("{location}: "));
+                console.note(&format!("{at}{text}"));
+            }
             console.print(&format!("{} is valid: {}\n", input.name(), counted(&validation)))
         }
         Err(ValidationError::Manifest(errors)) => {

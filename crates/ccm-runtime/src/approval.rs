@@ -31,7 +31,7 @@ pub const APPROVERS: &str = "/etc/ccm/approvers";
 /// Reason for which nobody can approve.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum ApproversError {
+pub enum ApproverListError {
     /// Another user may have written the file.
     #[error("the file of approvers can't be trusted")]
     Trust(#[from] TrustError),
@@ -53,7 +53,7 @@ impl Session {
     }
 
     /// Reads the approvers of this machine: those that the policy names.
-    pub fn approvers(&self) -> Result<ApproverList, ApproversError> {
+    pub fn approvers(&self) -> Result<ApproverList, ApproverListError> {
         let policy = self.policy().ok().flatten();
         let configured = policy.map_or(APPROVERS, |checked| &checked.policy.approval().approvers);
         if configured == APPROVERS {
@@ -63,19 +63,19 @@ impl Session {
     }
 
     /// Reads the approvers beside the policy.
-    pub(crate) fn default_approvers(&self) -> Result<ApproverList, ApproversError> {
+    pub(crate) fn default_approvers(&self) -> Result<ApproverList, ApproverListError> {
         match &self.policy_source {
             PolicySource::Directory(directory) => self.read_approvers(&directory.join("approvers")),
             _ => self.read_approvers(Path::new(APPROVERS)),
         }
     }
 
-    fn read_approvers(&self, path: &Path) -> Result<ApproverList, ApproversError> {
+    fn read_approvers(&self, path: &Path) -> Result<ApproverList, ApproverListError> {
         let owner = match &self.policy_source {
             PolicySource::Directory(_) => current_user(),
             _ => 0,
         };
-        let nobody = || ApproversError::Nobody(path.to_owned());
+        let nobody = || ApproverListError::Nobody(path.to_owned());
         let (parent, name) = path.parent().zip(path.file_name()).ok_or_else(nobody)?;
         let directory = TrustedDirectory::open(parent, owner)?.ok_or_else(nobody)?;
         let text = directory.read(name, MAX_APPROVERS)?.ok_or_else(nobody)?;

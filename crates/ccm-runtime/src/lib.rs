@@ -192,7 +192,7 @@ pub use ccm_report::{
 pub use advice::{NextStep, StateAdvice};
 pub use approval::{
     APPROVAL_NAMESPACE, APPROVERS, ApprovalLimits, ApprovalRequest, ApprovalStoreError, ApproveError,
-    ApproverError, ApproverList, ApproversError, ListedRequest, RequestState, RequestedAction,
+    ApproverError, ApproverList, ApproverListError, ListedRequest, RequestState, RequestedAction,
     RequestedCommand, RequestedNeed, SignError, SignatureError, SignedBy,
 };
 pub use audit::{AuditProblem, AuditSource};
@@ -220,8 +220,7 @@ pub use run::{ActiveRun, RecordEnd, RunMode, RunOptions, RunReport};
 pub use selection::{SelectionOption, UnknownResource, UnknownResources};
 pub use session::{Config, Notice, Session};
 pub use signed::{
-    MANIFEST_NAMESPACE, ManifestSignature, ManifestSignatureError, ManifestStatement, SignedFile,
-    StatementPaths,
+    MANIFEST_NAMESPACE, ManifestSignature, ManifestSignatureError, SignedFile, SignedManifest, StatementPaths,
 };
 pub use sink::{Emitted, Sink};
 pub use spawn::{Job, JobError, spawn};

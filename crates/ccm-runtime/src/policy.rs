@@ -21,5 +21,5 @@ pub use loading::{CheckedPolicy, POLICY_NAMESPACE, PolicyError, PolicySource};
 pub use reasons::{cause_text, need_text, way_out};
 pub use verdict_tests::{VerdictTest, VerdictTestError};
 
-pub(crate) use early::denials as early_denials;
+pub(crate) use early::{denials as early_denials, questions as early_questions};
 pub(crate) use gate::PolicyGate;

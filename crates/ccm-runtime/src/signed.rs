@@ -11,13 +11,13 @@ use std::io;
 
 use ccm_host::FileError;
 
-use crate::approval::{ApproversError, SignatureError};
+use crate::approval::{ApproverListError, SignatureError};
 
 pub(crate) use check::SignedFiles;
 pub(crate) use files::SignedSources;
 pub(crate) use record::ReadRecord;
 pub use signing::{ManifestSignature, StatementPaths};
-pub use statement::{MANIFEST_NAMESPACE, ManifestStatement, SignedFile};
+pub use statement::{MANIFEST_NAMESPACE, SignedFile, SignedManifest};
 
 /// Reason for which a manifest does not count as signed.
 #[derive(Debug, thiserror::Error)]
@@ -36,7 +36,7 @@ pub enum ManifestSignatureError {
     },
     /// Nobody can approve.
     #[error(transparent)]
-    Approvers(#[from] ApproversError),
+    Approvers(#[from] ApproverListError),
     /// The signature does not count.
     #[error(transparent)]
     Signature(#[from] SignatureError),

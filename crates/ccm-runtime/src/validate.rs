@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use ccm_manifest::OmittedInputs;
-use ccm_model::{Diagnostic, DiagnosticKind, Label, Position, Severity};
+use ccm_model::{Diagnostic, DiagnosticKind, Label, Location, Position, Severity};
 
 use crate::begin::BeginError;
 use crate::findings::{Findings, ManifestErrors};
 use crate::input::{GivenFacts, Input};
 use crate::ledger::NameMissing;
-use crate::policy::PolicyError;
+use crate::policy::{PolicyError, early_questions};
 use crate::session::Session;
 
 /// Result of validating a manifest without an error.
@@ -20,6 +20,8 @@ pub struct Validation {
     pub resources: usize,
     /// Warnings, then notes.
     pub warnings: Findings,
+    /// Approvals that a run will need, with the locations of the commands. Empty for a signed manifest.
+    pub approvals: Vec<(Option<Location>, String)>,
 }
 
 /// Extent of a validation.
@@ -120,7 +122,15 @@ impl Session {
             manifest.check_signed().map_err(Arc::new)?;
         }
         let resources = manifest.catalog().resources.len();
-        Ok(Validation { resources, warnings: manifest.warnings_and_notes() })
+        let mut approvals = Vec::new();
+        let is_signed = !files && !has_facts && manifest.input.reads().signed().is_some();
+        if let Some(checked) = self.policy()?.filter(|_| !is_signed) {
+            let texts = manifest.loaded.texts();
+            for (span, text) in early_questions(&checked.policy, manifest.catalog()) {
+                approvals.push((texts.location(span), self.secrets.redact(&text).into_owned()));
+            }
+        }
+        Ok(Validation { resources, warnings: manifest.warnings_and_notes(), approvals })
     }
 }
 

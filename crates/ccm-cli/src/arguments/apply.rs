@@ -64,6 +64,10 @@ pub(crate) struct ApplyArguments {
     #[arg(long, conflicts_with_all = ["noop", "render"], display_order = AFTER_VERBOSE)]
     pub verify_idempotent: bool,
 
+    /// Apply only manifests that an approver has signed
+    #[arg(long)]
+    pub require_signed: bool,
+
     #[command(flatten)]
     pub values: ValueArguments,
 

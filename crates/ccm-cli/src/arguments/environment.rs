@@ -65,6 +65,8 @@ impl CliCommand {
             | Self::Timer(TimerCommand::List(_) | TimerCommand::Remove(_))
             | Self::Graph(_)
             | Self::Policy(_)
+            | Self::Approvals(_)
+            | Self::Approve(_)
             | Self::Audit(_)
             | Self::Facts(_)
             | Self::Hiera(_)

@@ -10,6 +10,9 @@ use clap::builder::TypedValueParser;
 use clap::error::ErrorKind;
 use clap::{Arg, Error};
 
+/// Maximum time for which a signature counts.
+const MAX_LIFETIME: Duration = Duration::from_secs(366 * 24 * 3600);
+
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     match parse_duration(text) {
         Ok(duration) if duration.is_zero() => {
@@ -23,6 +26,15 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
 /// Reads a time to wait, which may be 0.
 pub(crate) fn wait(text: &str) -> Result<Duration, String> {
     parse_duration(text).map_err(|error| format!("{error}; {}", error.hint()))
+}
+
+/// Reads the time for which a signature counts.
+pub(crate) fn lifetime(text: &str) -> Result<Duration, String> {
+    match wait(text)? {
+        duration if duration.is_zero() => Err("an approval counts for more than 0s".to_owned()),
+        duration if duration > MAX_LIFETIME => Err("an approval counts for at most 366d".to_owned()),
+        duration => Ok(duration),
+    }
 }
 
 /// Reads the duration of a pause.

@@ -6,7 +6,7 @@ use ccm_host::{SigningKey, random};
 use ccm_model::timestamp;
 
 use super::gatekeeper::{ApprovalStoreError, RequestState, refusal_of, time_left};
-use super::request::{APPROVAL_NAMESPACE, ApprovalRequest, ApprovalStatement};
+use super::request::{APPROVAL_NAMESPACE, ApprovalRequest, GrantedApproval};
 use super::store::{ApprovalStore, StoredApproval, StoredRequest, is_code};
 use super::{ApproverList, SignError, SignatureError, SignedBy};
 use crate::session::Session;
@@ -179,7 +179,7 @@ impl Session {
         }
         let now = self.doors.clock.now();
         let end = timestamp(now.checked_add(valid).unwrap_or(now), 2).to_string();
-        Ok(ApprovalStatement::new(&stored.bytes, &end, uses, random()).bytes())
+        Ok(GrantedApproval::new(&stored.bytes, &end, uses, random()).bytes())
     }
 
     fn check_open(&self, store: &ApprovalStore, stored: &StoredRequest) -> Result<(), ApproveError> {

@@ -7,9 +7,9 @@ use ccm_host::state::StateError;
 use ccm_host::{random, sha256, started_by};
 use ccm_model::{parse_timestamp, timestamp};
 
-use super::request::{APPROVAL_NAMESPACE, ApprovalRequest, ApprovalStatement, REQUEST_TYPE, RequestedNeed};
+use super::request::{APPROVAL_NAMESPACE, ApprovalRequest, GrantedApproval, REQUEST_TYPE, RequestedNeed};
 use super::store::{ApprovalStore, StoredRequest};
-use super::{ApproverList, ApproversError, SignedBy};
+use super::{ApproverList, ApproverListError, SignedBy};
 use crate::session::Session;
 
 /// Time for which a request of an apply can be approved, and an approval used.
@@ -172,7 +172,7 @@ impl Session {
 
     fn uses_of(&self, store: &ApprovalStore, stored: &StoredRequest) -> Result<u32, ApprovalStoreError> {
         let approvals = store.approvals(&stored.request.code)?;
-        let uses = approvals.iter().filter_map(|approval| ApprovalStatement::parse(&approval.statement));
+        let uses = approvals.iter().filter_map(|approval| GrantedApproval::parse(&approval.statement));
         let least = uses.map(|statement| statement.uses()).min().unwrap_or(1);
         Ok(least.clamp(1, stored.request.uses))
     }
@@ -197,7 +197,7 @@ impl Session {
         for approval in store.approvals(&request.code)? {
             let verified =
                 approvers.verify(APPROVAL_NAMESPACE, &approval.statement, &approval.signature, now);
-            let statement = ApprovalStatement::parse(&approval.statement);
+            let statement = GrantedApproval::parse(&approval.statement);
             let Some((by, statement)) = verified.ok().zip(statement) else { continue };
             let Some(end) = statement.end().filter(|end| now < *end && statement.is_about(bytes)) else {
                 continue;
@@ -266,7 +266,7 @@ pub enum ApprovalStoreError {
     File(#[from] std::io::Error),
     /// Nobody can approve.
     #[error(transparent)]
-    Approvers(#[from] ApproversError),
+    Approvers(#[from] ApproverListError),
 }
 
 /// Salted digests of the values of variables.

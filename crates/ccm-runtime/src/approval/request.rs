@@ -118,7 +118,7 @@ pub struct RequestedNeed {
 /// Statement of an approver about a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct ApprovalStatement {
+pub(super) struct GrantedApproval {
     #[serde(rename = "type")]
     format: String,
     decision: String,
@@ -196,7 +196,7 @@ fn changed_key<'k>(
     one.keys().chain(other.keys()).find(|key| one.get(*key) != other.get(*key))
 }
 
-impl ApprovalStatement {
+impl GrantedApproval {
     pub(super) fn new(request: &[u8], not_after: &str, uses: u32, nonce: u128) -> Self {
         Self {
             format: GRANT_TYPE.to_owned(),

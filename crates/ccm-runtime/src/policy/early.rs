@@ -2,13 +2,13 @@
 
 use ccm_model::{Catalog, Control, Diagnostic, DiagnosticKind, Node, Resource, SourceMap, Span, split_words};
 use ccm_policy::{
-    AnalysisLimits, Caller, CauseKind, GuardMode, NoValues, Policy, PolicyRequest, PolicyVerdict, Workspace,
-    analyse,
+    Analysis, AnalysisLimits, Caller, CauseKind, GuardMode, NoValues, Policy, PolicyDecision, PolicyRequest,
+    PolicyVerdict, Workspace, analyse,
 };
 use ccm_shell::ShellDialect;
 
 use super::lookup::MachineLookup;
-use super::reasons::refusal_text;
+use super::reasons::{need_text, refusal_text};
 
 /// Search path of commands without one.
 const SEARCH_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -32,13 +32,37 @@ pub(crate) fn denials(policy: &Policy, catalog: &Catalog, texts: &mut SourceMap)
     found
 }
 
-fn denial(
-    policy: &Policy,
-    resource: &Resource,
-    request: PolicyRequest,
-    span: Span,
-    texts: &mut SourceMap,
-) -> Option<Diagnostic> {
+/// Returns the commands of the catalog that need an approval, each with its location and what it needs, as far as the
+/// command is known before a run.
+pub(crate) fn questions(policy: &Policy, catalog: &Catalog) -> Vec<(Span, String)> {
+    if policy.guard_mode(Caller::Apply) == GuardMode::Audit {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    for resource in &catalog.resources {
+        if &*resource.id.type_name != "exec" || resource.control != Control::Managed {
+            continue;
+        }
+        let is_sensitive = is_sensitive(resource);
+        for (request, span) in requests(resource) {
+            let (analysis, decision) = judge(policy, request);
+            if decision.verdict == PolicyVerdict::Ask {
+                let (reason, _) = refusal_text(policy, &decision, &analysis.commands, is_sensitive);
+                let needs: Vec<String> =
+                    decision.needs(policy).iter().map(|need| need_text(policy, need)).collect();
+                found.push((span, format!("{reason}: needs {}", needs.join("; "))));
+            }
+        }
+    }
+    found
+}
+
+fn is_sensitive(resource: &Resource) -> bool {
+    resource.properties.get("sensitive").and_then(Node::as_text) == Some("true")
+}
+
+/// Judges a command as the apply would call it.
+fn judge(policy: &Policy, request: PolicyRequest) -> (Analysis, PolicyDecision) {
     let workspace = policy.workspace();
     let request = PolicyRequest {
         environment: vec![
@@ -50,6 +74,17 @@ fn denial(
     };
     let analysis = analyse(&request, &MachineLookup, &AnalysisLimits::default());
     let decision = policy.decide(&analysis, Caller::Apply, &NoValues);
+    (analysis, decision)
+}
+
+fn denial(
+    policy: &Policy,
+    resource: &Resource,
+    request: PolicyRequest,
+    span: Span,
+    texts: &mut SourceMap,
+) -> Option<Diagnostic> {
+    let (analysis, decision) = judge(policy, request);
     let at = decision.strictest();
     let cause = at.and_then(|at| decision.commands[at].cause());
     // A condition may depend on what is known only during a run.
@@ -60,7 +95,7 @@ fn denial(
     if decision.verdict != PolicyVerdict::Deny || depends_on_run {
         return None;
     }
-    let is_sensitive = resource.properties.get("sensitive").and_then(Node::as_text) == Some("true");
+    let is_sensitive = is_sensitive(resource);
     let (reason, hints) = refusal_text(policy, &decision, &analysis.commands, is_sensitive);
     let mut error =
         Diagnostic::error(DiagnosticKind::Denied, span, format!("the policy denies this command: {reason}"));

@@ -9,7 +9,7 @@ use ccm_manifest::normalize;
 use super::ManifestSignatureError;
 use super::record::ReadState;
 use super::sources::{LocalSources, SourceEntry};
-use super::statement::{ManifestStatement, SignedFile, name_of};
+use super::statement::{SignedFile, SignedManifest, name_of};
 use crate::manifest::LoadedManifest;
 
 /// Files that belong to a signed manifest.
@@ -89,10 +89,7 @@ impl LoadedManifest<'_> {
     }
 
     /// Compares the manifest, the given values and all files with a statement.
-    pub(super) fn compare(
-        &self,
-        statement: &ManifestStatement,
-    ) -> Result<SignedFiles, ManifestSignatureError> {
+    pub(super) fn compare(&self, statement: &SignedManifest) -> Result<SignedFiles, ManifestSignatureError> {
         let directory = self.input.directory();
         let name = self.input.file_name().unwrap_or_default();
         if statement.manifest != name {
@@ -142,7 +139,7 @@ impl LoadedManifest<'_> {
     /// Refuses files that were signed and do not exist any more.
     fn check_missing(
         &self,
-        statement: &ManifestStatement,
+        statement: &SignedManifest,
         sources: &LocalSources,
         known: &HashSet<&str>,
     ) -> Result<(), ManifestSignatureError> {

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use ccm_host::{FileAttributes, NewContent, NewFile};
 use ccm_model::timestamp;
 
-use super::statement::{MANIFEST_NAMESPACE, MAX_STATEMENT, ManifestStatement, SignedFile, name_of};
+use super::statement::{MANIFEST_NAMESPACE, MAX_STATEMENT, SignedFile, SignedManifest, name_of};
 use super::{ManifestSignatureError, SignedFiles};
 use crate::approval::{MAX_SIGNATURE, SignatureError, SignedBy};
 use crate::input::ManifestSource;
@@ -63,7 +63,7 @@ impl LoadedManifest<'_> {
         &self,
         valid: Duration,
         also: &[PathBuf],
-    ) -> Result<ManifestStatement, ManifestSignatureError> {
+    ) -> Result<SignedManifest, ManifestSignatureError> {
         let manifest = self.input.file_name().ok_or(ManifestSignatureError::Transient)?;
         self.statement_paths()?;
         let mut sources = self.local_sources()?;
@@ -83,8 +83,8 @@ impl LoadedManifest<'_> {
             })
             .collect();
         files.sort_by(|one, other| one.name.cmp(&other.name));
-        Ok(ManifestStatement {
-            format: ManifestStatement::format(),
+        Ok(SignedManifest {
+            format: SignedManifest::format(),
             manifest,
             created: timestamp(now, 2).to_string(),
             not_after: timestamp(end, 2).to_string(),
@@ -145,7 +145,7 @@ impl LoadedManifest<'_> {
         let now = self.session.doors.clock.now();
         let signer = self.session.approvers()?.verify(MANIFEST_NAMESPACE, &bytes, &signature, now)?;
         // Only what an approver wrote is read.
-        let statement = ManifestStatement::parse(&bytes).map_err(|reason| {
+        let statement = SignedManifest::parse(&bytes).map_err(|reason| {
             ManifestSignatureError::Statement { path: paths.statement.display().to_string(), reason }
         })?;
         let end = statement.end().filter(|end| now < *end);

@@ -18,7 +18,7 @@ pub(super) const MAX_STATEMENT: u64 = 16 << 20;
 /// Statement of an approver: a manifest, with every file that belongs to it, may be applied.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ManifestStatement {
+pub struct SignedManifest {
     /// Version of the format.
     #[serde(rename = "type")]
     pub(super) format: String,
@@ -60,7 +60,7 @@ fn is_false(value: &bool) -> bool {
     !value
 }
 
-impl ManifestStatement {
+impl SignedManifest {
     pub(super) fn format() -> String {
         TYPE.to_owned()
     }
@@ -122,8 +122,8 @@ mod tests {
 
     #[test]
     fn a_statement_has_no_unknown_fields() {
-        let statement = ManifestStatement {
-            format: ManifestStatement::format(),
+        let statement = SignedManifest {
+            format: SignedManifest::format(),
             manifest: "site.yaml".to_owned(),
             created: "2026-11-22T01:31:13Z".to_owned(),
             not_after: "2026-12-22T01:31:13Z".to_owned(),
@@ -133,10 +133,10 @@ mod tests {
             files: Vec::new(),
         };
         let bytes = statement.bytes().expect("JSON");
-        assert_eq!(ManifestStatement::parse(&bytes), Ok(statement.clone()));
+        assert_eq!(SignedManifest::parse(&bytes), Ok(statement.clone()));
         let text = String::from_utf8(bytes).expect("text");
-        assert!(ManifestStatement::parse(text.replace("\"data\"", "\"date\"").as_bytes()).is_err());
-        assert!(ManifestStatement::parse(text.replace("manifest/1", "approval/1").as_bytes()).is_err());
-        assert!(ManifestStatement::parse(text.replace("2026-12-22T", "soon").as_bytes()).is_err());
+        assert!(SignedManifest::parse(text.replace("\"data\"", "\"date\"").as_bytes()).is_err());
+        assert!(SignedManifest::parse(text.replace("manifest/1", "approval/1").as_bytes()).is_err());
+        assert!(SignedManifest::parse(text.replace("2026-12-22T", "soon").as_bytes()).is_err());
     }
 }

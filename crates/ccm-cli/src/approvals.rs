@@ -1,0 +1,119 @@
+//! `ccm approvals`: what waits for an approval.
+
+mod screen;
+
+use ccm_runtime::process::signals::Signals;
+use ccm_runtime::{ApprovalStoreError, ApproveError, ApproverListError, ExitCode, RequestState, Session};
+
+use crate::arguments::{ApprovalsArguments, ApprovalsCommand};
+use crate::console::Console;
+use crate::session;
+
+pub(crate) use screen::{ended, request};
+
+/// `ccm approvals`.
+pub(crate) fn run(arguments: &ApprovalsArguments, console: &Console) -> ExitCode {
+    let session = session::open(console);
+    let done = match &arguments.command {
+        None if arguments.watch => watch(arguments, console, &session),
+        None => list(arguments, console, &session),
+        Some(ApprovalsCommand::Show { code }) => show(code, console, &session),
+        Some(ApprovalsCommand::Export { code }) => export(code, console, &session),
+        Some(ApprovalsCommand::Reject { code, reason }) => reject(code, reason, console, &session),
+    };
+    done.unwrap_or_else(|code| code)
+}
+
+/// Reports why something was not approved.
+pub(crate) fn report_error(console: &Console, error: &ApproveError) -> ExitCode {
+    let hints: &[&str] = match error {
+        ApproveError::Unknown(_) => &["`ccm approvals` lists what waits; as another user, run it as root"],
+        ApproveError::Ended { .. } => &["run ccm again, and approve what then waits"],
+        ApproveError::NotExported(_) => &["export it first: `ccm approvals export CODE > statement`"],
+        ApproveError::Sign(error) => return crate::approve::report_sign_error(console, error),
+        ApproveError::Store(error) => return report_store_error(console, error),
+        _ => &[],
+    };
+    let hints: Vec<String> = hints.iter().map(|hint| (*hint).to_owned()).collect();
+    console.error_of(error, "nothing was approved", &hints);
+    ExitCode::NothingRun
+}
+
+fn report_store_error(console: &Console, error: &ApprovalStoreError) -> ExitCode {
+    let hint = match error {
+        ApprovalStoreError::Approvers(ApproverListError::Nobody(_)) => {
+            Some("write a line for each approver: NAME ssh-ed25519 KEY")
+        }
+        ApprovalStoreError::Approvers(ApproverListError::Trust(_)) => {
+            Some("let the file and the directories above belong to root, and be writable by nobody else")
+        }
+        _ => None,
+    };
+    let hints: Vec<String> = hint.into_iter().map(str::to_owned).collect();
+    console.error_of(error, "", &hints);
+    ExitCode::NothingRun
+}
+
+fn text(arguments: &ApprovalsArguments, console: &Console, session: &Session) -> Result<String, ExitCode> {
+    let requests = session.approval_requests().map_err(|error| report_store_error(console, &error))?;
+    if arguments.json {
+        return Ok(screen::json(&requests));
+    }
+    let live = |state: &RequestState| !matches!(state, RequestState::Used | RequestState::Ended(_));
+    let requests: Vec<_> = requests.into_iter().filter(|request| live(&request.state)).collect();
+    Ok(screen::list(&requests))
+}
+
+fn list(arguments: &ApprovalsArguments, console: &Console, session: &Session) -> Result<ExitCode, ExitCode> {
+    Ok(console.print(&text(arguments, console, session)?))
+}
+
+/// Shows the list again whenever it changes, until a signal.
+fn watch(arguments: &ApprovalsArguments, console: &Console, session: &Session) -> Result<ExitCode, ExitCode> {
+    const INTERVAL: std::time::Duration = std::time::Duration::from_secs(1);
+    let failed = |error: std::io::Error| crate::state::report_setup_error(console, &error);
+    let signals = Signals::listen().map_err(failed)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
+    let mut shown = None;
+    runtime.block_on(async {
+        loop {
+            let now = text(arguments, console, session)?;
+            // The remaining time changes by itself.
+            let lines: Vec<String> = now.lines().map(screen::without_time).collect();
+            if shown.as_ref() != Some(&lines) {
+                let printed = console.print(&now);
+                if printed != ExitCode::Success {
+                    return Err(printed);
+                }
+                shown = Some(lines);
+            }
+            tokio::select! {
+                biased;
+                _ = signals.next() => return Ok(ExitCode::Success),
+                () = tokio::time::sleep(INTERVAL) => {}
+            }
+        }
+    })
+}
+
+fn show(code: &str, console: &Console, session: &Session) -> Result<ExitCode, ExitCode> {
+    let listed = session.approval_request(code).map_err(|error| report_error(console, &error))?;
+    Ok(console.print(&request(&listed)))
+}
+
+fn export(code: &str, console: &Console, session: &Session) -> Result<ExitCode, ExitCode> {
+    let listed = session.approval_request(code).map_err(|error| report_error(console, &error))?;
+    let statement = session.export_request(code).map_err(|error| report_error(console, &error))?;
+    // Standard output holds the statement alone, so that it can be signed as it is.
+    console.write(&request(&listed));
+    console.write(&format!(
+        "sign it with: ssh-keygen -Y sign -n {} -f KEY FILE\n",
+        ccm_runtime::APPROVAL_NAMESPACE
+    ));
+    Ok(console.print(&String::from_utf8_lossy(&statement)))
+}
+
+fn reject(code: &str, reason: &str, console: &Console, session: &Session) -> Result<ExitCode, ExitCode> {
+    session.reject_request(code, reason).map_err(|error| report_error(console, &error))?;
+    Ok(console.print(&format!("{} is rejected\n", code.to_uppercase())))
+}

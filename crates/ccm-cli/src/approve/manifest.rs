@@ -1,0 +1,146 @@
+//! `ccm approve --manifest`: a signature of a manifest with everything that belongs to it.
+
+use std::path::Path;
+
+use ccm_model::escape_control;
+use ccm_runtime::{
+    ApproverList, ApproverListError, ExitCode, LoadedManifest, MANIFEST_NAMESPACE, ManifestSignatureError,
+    Session, SignedManifest, SigningKey, StatementPaths,
+};
+
+use super::{confirm, report_sign_error};
+use crate::arguments::{ApproveArguments, ValueArguments};
+use crate::console::Console;
+use crate::{manifest, session};
+
+/// Number of names of files that are shown before the question. The rest is counted.
+const MAX_LISTED: usize = 40;
+
+pub(super) fn approve(
+    arguments: &ApproveArguments,
+    path: &Path,
+    console: &Console,
+) -> Result<ExitCode, ExitCode> {
+    let session = session::open(console);
+    let values = session::values(&ValueArguments {
+        data: arguments.data.clone(),
+        facts: arguments.facts.clone(),
+        environment: arguments.environment.clone(),
+    });
+    let input = session.read_to_sign(manifest::source(path), &values, arguments.limits.max_manifest_size);
+    let input = input.map_err(|error| manifest::report_input_error(console, &error))?;
+    let manifest = manifest::load(console, &session, &input)?;
+    let report = |error: &ManifestSignatureError| {
+        console.error_of(error, "nothing was approved", &[]);
+        ExitCode::NothingRun
+    };
+    if let Some(signature) = &arguments.signature {
+        return add_signature(console, &session, &manifest, signature);
+    }
+    let statement = manifest
+        .statement(arguments.until.unwrap_or_default(), &arguments.also)
+        .map_err(|error| report(&error))?;
+    let bytes = statement.bytes().map_err(|error| {
+        console.error("the statement can't be written", &[error.to_string()], &[]);
+        ExitCode::NothingRun
+    })?;
+    let printed = console.print(&overview(&statement));
+    if printed != ExitCode::Success {
+        return Err(printed);
+    }
+    if arguments.export {
+        let paths = manifest.write_statement(&bytes, None).map_err(|error| report(&error))?;
+        return Ok(console.print(&format!(
+            "wrote {}; sign it with: ssh-keygen -Y sign -n {MANIFEST_NAMESPACE} -f KEY {}\n",
+            paths.statement.display(),
+            paths.statement.display()
+        )));
+    }
+    let approvers = approvers(console, &session)?;
+    let key = session.signing_key(arguments.key.clone(), approvers.as_ref());
+    let key = key.map_err(|error| report_sign_error(console, &error.into()))?;
+    confirm(console, &format!("Sign with {}? [y/N] ", key_name(&key)), arguments.yes)?;
+    let signed = session.sign(&key, MANIFEST_NAMESPACE, &bytes, approvers.as_ref());
+    let (signature, signer) = signed.map_err(|error| report_sign_error(console, &error))?;
+    let paths = manifest.write_statement(&bytes, Some(&signature)).map_err(|error| report(&error))?;
+    let by = signer.map_or_else(String::new, |signer| format!(" by {}", escape_control(&signer.principal)));
+    Ok(console.print(&format!("signed{by} until {}: {}\n", statement.not_after, written(&paths))))
+}
+
+/// Returns the name of a key for a question.
+pub(crate) fn key_name(key: &SigningKey) -> String {
+    match key {
+        SigningKey::File(path) => path.display().to_string(),
+        SigningKey::Agent(line) => {
+            let comment = line.splitn(3, ' ').nth(2).filter(|comment| !comment.is_empty());
+            format!("the key of the agent, {}", escape_control(comment.unwrap_or("without a name")))
+        }
+    }
+}
+
+/// Returns the approvers of this machine; `None` on a machine that has none, such as that of a developer.
+fn approvers(console: &Console, session: &Session) -> Result<Option<ApproverList>, ExitCode> {
+    match session.approvers() {
+        Ok(approvers) => Ok(Some(approvers)),
+        Err(ApproverListError::Nobody(path)) => {
+            let path = path.display();
+            console
+                .note(&format!("{path} names no approver here, so it is not known whether the key is one"));
+            Ok(None)
+        }
+        Err(error) => {
+            console.error_of(&error, "nothing was approved", &[]);
+            Err(ExitCode::NothingRun)
+        }
+    }
+}
+
+/// Puts a signature from elsewhere beside the statement that it signs.
+fn add_signature(
+    console: &Console,
+    session: &Session,
+    manifest: &LoadedManifest<'_>,
+    signature: &Path,
+) -> Result<ExitCode, ExitCode> {
+    let refused = |error: &dyn std::error::Error| {
+        console.error_of(error, "nothing was approved", &[]);
+        ExitCode::NothingRun
+    };
+    let statement = manifest.read_statement().map_err(|error| refused(&error))?;
+    let text = session.read_text(Some(signature), 64 << 10, "signature");
+    let (_, text) = text.map_err(|error| refused(&error))?;
+    if let Some(approvers) = approvers(console, session)? {
+        session.verify(&approvers, MANIFEST_NAMESPACE, &statement, &text).map_err(|error| refused(&error))?;
+    }
+    let paths = manifest.write_statement(&statement, Some(&text)).map_err(|error| refused(&error))?;
+    Ok(console.print(&format!("signed: {}\n", written(&paths))))
+}
+
+fn written(paths: &StatementPaths) -> String {
+    format!("{}, {}", paths.statement.display(), paths.signature.display())
+}
+
+fn overview(statement: &SignedManifest) -> String {
+    let escaped = |text: &str| escape_control(text).into_owned();
+    let mut text = format!("{}, until {}\n", escaped(&statement.manifest), statement.not_after);
+    for value in &statement.data {
+        text += &format!("  --data {}\n", escaped(value));
+    }
+    for file in &statement.hiera {
+        text += &format!("  --hiera {}\n", escaped(file));
+    }
+    for file in statement.files.iter().take(MAX_LISTED) {
+        let what = match (&file.sha256, &file.link) {
+            (Some(digest), _) => digest.get(..12).unwrap_or_default().to_owned(),
+            (None, link) => format!("link to {}", escaped(link.as_deref().unwrap_or_default())),
+        };
+        text += &format!("  {what:12}  {}\n", escaped(&file.name));
+    }
+    match statement.files.len() {
+        count if count > MAX_LISTED => {
+            text += &format!("  and {} more, {count} files in all\n", count - MAX_LISTED);
+        }
+        _ => {}
+    }
+    text
+}

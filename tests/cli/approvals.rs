@@ -1,0 +1,203 @@
+//! `ccm approve` and `ccm approvals` on a machine with a policy: a mount namespace with an /etc and a /var/lib of its
+//! own, keys made by `ssh-keygen`, and a real agent.
+
+use std::process::Command;
+
+use ccm_testkit::Scratch;
+
+use crate::ccm;
+use crate::terminal::binary;
+
+/// Commands before those of a test. `ccm` is the program, `key` the key of alice, and a policy asks before `touch`.
+const SETUP: &str = r#"
+set -eu
+mount --make-rprivate /
+cp -a /etc etc-copy
+mount --bind etc-copy /etc
+mount -t tmpfs tmpfs /var/lib
+rm -rf /etc/ccm
+mkdir -m 755 /etc/ccm
+unset SUDO_USER SSH_AUTH_SOCK
+export HOME="$PWD/home" NO_COLOR=1 LC_ALL=C.UTF-8
+mkdir -p home
+ssh-keygen -q -t ed25519 -N '' -C alice -f key
+echo "alice $(cat key.pub)" > /etc/ccm/approvers
+cat > /etc/ccm/policy.yaml <<END
+ccm_policy: 1
+rules:
+  - {name: touches, match: {program: touch}, ask: true}
+END
+chmod 644 /etc/ccm/*
+cat > site.yaml <<END
+ccm:
+  resources:
+    - exec: [{make it: {command: touch $PWD/made, cwd: /}}]
+END
+code() { ccm approvals | cut -c1-4; }
+fails() { wanted=$1; shift; found=0; "$@" > out 2>&1 || found=$?; cat out; test "$found" = "$wanted" || { echo "exit code $found, not $wanted: $*"; exit 99; }; }
+shows() { grep -q -- "$1" out || { echo "missing: $1"; cat out; exit 98; }; }
+"#;
+
+/// Runs a test on such a machine. Only root can make one.
+fn on_machine(test: &str) -> Option<Scratch> {
+    let scratch = Scratch::new();
+    let text = format!("BIN='{}'\nccm() {{ \"$BIN\" \"$@\"; }}\n{SETUP}\n{test}\necho finished\n", binary());
+    scratch.write("test.sh", text);
+    let done = Command::new("unshare")
+        .args(["-m", "sh", "test.sh"])
+        .current_dir(scratch.path())
+        .output()
+        .expect("unshare");
+    let shown = format!("{}{}", String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
+    if shown.contains("unshare failed") || shown.contains("mount: ") {
+        eprintln!("skipped, because nothing can be mounted here: {shown}");
+        return None;
+    }
+    assert!(done.status.success() && shown.contains("finished"), "{shown}");
+    Some(scratch)
+}
+
+#[test]
+fn an_approval_with_the_key_of_an_agent_is_used_by_the_next_run() {
+    on_machine(
+        r#"
+fails 4 ccm apply --noop site.yaml
+shows 'needs an approval'
+fails 0 ccm approvals
+shows 'nothing waits'
+fails 4 ccm apply site.yaml
+shows 'rule "touches" (/etc/ccm/policy.yaml:3'
+CODE=$(code)
+shows "approve what waits with .ccm approve $CODE"
+fails 0 ccm approvals show "$CODE"
+shows "1  touch $PWD/made"
+shows 'WITHOUT A SANDBOX'
+shows 'rule "touches" (/etc/ccm/policy.yaml:3'
+# No terminal, no answer.
+fails 1 ccm approve "$CODE" --key key
+shows 'without a terminal'
+# The private key is in the agent alone.
+eval "$(ssh-agent -s)" > agent
+trap 'ssh-agent -k > /dev/null' EXIT
+ssh-add -q key
+mv key gone
+fails 0 ccm approve "$CODE" --yes
+shows 'approved by alice until'
+fails 0 ccm approvals --json
+shows '"state": "approved"'
+fails 0 ccm apply site.yaml
+test -e made
+fails 4 ccm apply site.yaml
+test "$(code)" != "$CODE"
+fails 0 ccm approve "$(code)" --key key.pub --yes
+fails 0 ccm apply site.yaml
+"#,
+    );
+}
+
+#[test]
+fn an_answer_on_the_terminal_decides() {
+    on_machine(
+        r#"
+fails 4 ccm apply site.yaml
+CODE=$(code)
+for answer in n y; do
+  printf '%s\n' "$answer" | script -qec "$BIN approve $CODE --key key" shown > /dev/null || true
+  cat shown
+  grep -q 'y/N' shown
+  if [ "$answer" = n ]; then ! grep -q 'approved by' shown; else grep -q 'approved by alice' shown; fi
+done
+fails 0 ccm apply site.yaml
+"#,
+    );
+}
+
+#[test]
+fn a_signature_from_another_machine_and_a_rejection() {
+    on_machine(
+        r#"
+fails 4 ccm apply site.yaml
+CODE=$(code)
+ccm approvals export "$CODE" > statement 2> seen
+grep -q 'ssh-keygen -Y sign -n ccm-approval@v1' seen
+ssh-keygen -q -Y sign -n wrong -f key statement
+fails 1 ccm approve "$CODE" --signature statement.sig
+shows 'namespace'
+rm statement.sig
+ssh-keygen -q -Y sign -n ccm-approval@v1 -f key statement
+fails 0 ccm approve "$CODE" --signature statement.sig
+shows 'approved by alice'
+fails 0 ccm apply site.yaml
+fails 4 ccm apply site.yaml
+CODE=$(code)
+fails 0 ccm approvals reject "$CODE" --reason 'not today'
+fails 1 ccm approve "$CODE" --key key --yes
+shows 'rejected: not today'
+fails 4 ccm apply site.yaml
+shows 'not today'
+# Another key is nobody's.
+ssh-keygen -q -t ed25519 -N '' -f other
+ccm approvals --json > all.json
+sed -i 's/touch .*made/touch made2/' site.yaml
+fails 4 ccm apply site.yaml
+CODE=$(ccm approvals | grep -v rejected | cut -c1-4)
+fails 1 ccm approve "$CODE" --key other --yes
+shows 'is not in the file of approvers'
+fails 1 ccm approve ZZZZ --key key --yes
+shows 'nothing waits for an approval as'
+# An approvers file of somebody else is no approvers file.
+chown 12345 /etc/ccm/approvers
+fails 1 ccm approve "$CODE" --key key --yes
+shows 'belongs to uid 12345'
+fails 4 ccm apply site.yaml
+shows 'belongs to uid 12345'
+"#,
+    );
+}
+
+#[test]
+fn a_signed_manifest_runs_unattended() {
+    on_machine(
+        r#"
+fails 1 ccm apply --require-signed site.yaml
+shows 'has to be signed by an approver'
+fails 0 ccm approve --manifest site.yaml --until 90s --key key --yes
+shows 'signed by alice until'
+fails 0 ccm apply --require-signed site.yaml
+test -e made
+echo '# changed' >> site.yaml
+fails 1 ccm apply --require-signed site.yaml
+shows 'site.yaml is not the file that was signed'
+fails 4 ccm apply site.yaml
+shows 'the signature of site.yaml does not count'
+# The key is elsewhere.
+fails 0 ccm approve --manifest site.yaml --until 1d --export
+ssh-keygen -q -Y sign -n ccm-manifest@v1 -f key site.yaml.approval
+fails 0 ccm apply --require-signed site.yaml
+fails 0 ccm validate site.yaml
+"#,
+    );
+}
+
+#[test]
+fn bad_usage_of_approve_is_refused() {
+    let scratch = Scratch::new();
+    for arguments in [
+        &["approve"][..],
+        &["approve", "7K3F", "--manifest", "site.yaml", "--until", "1d"],
+        &["approve", "--manifest", "site.yaml"],
+        &["approve", "--manifest", "site.yaml", "--until", "0s"],
+        &["approvals", "reject", "7K3F"],
+    ] {
+        assert_eq!(ccm(&scratch, arguments).run().code, 64, "{arguments:?}");
+    }
+    scratch.write("site.yaml", "ccm: {resources: [{exec: [{'true': {}}]}]}\n");
+    let called = ccm(&scratch, &["apply", "--require-signed", "site.yaml"]).run();
+    assert_eq!(called.code, 1, "{}", called.shown());
+    assert!(called.stderr.contains("has to be signed by an approver"), "{}", called.shown());
+    assert!(
+        called.stderr.contains("hint: let an approver sign it: `ccm approve --manifest"),
+        "{}",
+        called.shown()
+    );
+}

@@ -1,6 +1,7 @@
 //! Commands that run as another user or in a sandbox, from the manifest to the kernel.
 
 mod kernel;
+mod programs;
 
 use std::fs;
 use std::net::TcpListener;

@@ -60,7 +60,7 @@ fn programs(text: &str) -> Option<Vec<PathBuf>> {
 /// Runs a text in dash. Returns `None` on a machine without the sandbox.
 fn run(directory: &Path, text: &str, programs: Option<Vec<PathBuf>>) -> Option<Finished> {
     let directory = directory.canonicalize().expect("a path");
-    let programs = programs.map(|programs| AllowedPrograms { programs, may_be_missing: true });
+    let programs = programs.map(|programs| AllowedPrograms { programs, are_analysed: true });
     let command = Command {
         cwd: directory.clone(),
         args: ["-c", text].map(Into::into).into(),

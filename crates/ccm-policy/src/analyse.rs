@@ -328,6 +328,7 @@ impl<'a> Analyser<'a> {
             findings: Vec::new(),
             directory: context.directories.only().map(ToOwned::to_owned),
             parent: context.parent,
+            is_suspected: context.at_most.is_some(),
             span,
         });
         Some(self.analysis.commands.len() - 1)

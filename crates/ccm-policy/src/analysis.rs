@@ -38,6 +38,8 @@ pub struct AnalysedCommand {
     pub directory: Option<String>,
     /// Position in [`Analysis::commands`] of the command that runs this command.
     pub parent: Option<usize>,
+    /// The words follow a program that is not known, which may run them as a command or not.
+    pub is_suspected: bool,
     /// Location in [`PolicyRequest::shown_text`](crate::PolicyRequest::shown_text).
     pub span: ShellSpan,
 }

@@ -22,6 +22,7 @@ mod policy;
 mod request;
 mod rule;
 mod schema;
+mod started_programs;
 mod tables;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;

@@ -193,3 +193,36 @@ fn more_than_the_limits_is_unreadable() {
         assert_eq!(analysis.default_verdict(Caller::Tool), PolicyVerdict::Ask);
     }
 }
+
+#[test]
+fn programs_are_named_through_wrappers() {
+    let started = |text: &str| analysed(text).started_programs();
+    let names = |text: &str| {
+        let mut names: Vec<String> = started(text).expect(text);
+        names.retain(|name| !name.starts_with("/usr/bin/") && !name.starts_with("/bin/"));
+        names.join(" ")
+    };
+    for (text, expected) in [
+        ("ls && cd x", "ls"),
+        ("timeout 5 make", "timeout make"),
+        ("env A=1 nice -n 5 stdbuf -oL make", "env nice stdbuf make"),
+        ("ls | xargs -0 rm", "ls xargs rm"),
+        ("find . -name x -exec rm {} + -o -exec mv {} y ';'", "find rm mv"),
+        ("flock lock sh -c 'ls; rm x'", "flock sh ls rm"),
+        ("bwrap --ro-bind / / --chdir /w ls", "bwrap ls"),
+        ("timeout 5 ./tool x", "timeout /w/tool"),
+        ("setpriv --reuid 1 tini -- dumb-init -c ls", "setpriv tini dumb-init ls"),
+        // These may be no commands.
+        ("./tool rm -rf /srv", "/w/tool"),
+        ("echo rm", ""),
+        // What an interpreter runs is not known, and the sandbox refuses it.
+        ("timeout 5 python3 -c 'x'", "timeout python3"),
+    ] {
+        assert_eq!(names(text), expected, "{text}");
+    }
+    for text in
+        ["timeout 5 $X", "xargs \"$X\"", "eval \"$X\"", "timeout 5 sh -c \"$X\"", "ls &>/dev/null rm x"]
+    {
+        assert!(started(text).is_err(), "{text}: {:?}", started(text));
+    }
+}

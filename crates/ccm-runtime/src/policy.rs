@@ -7,6 +7,7 @@ mod gate;
 mod loading;
 mod lookup;
 mod reasons;
+mod sandbox_programs;
 mod verdict_tests;
 
 pub use ccm_policy::{
@@ -23,3 +24,4 @@ pub use verdict_tests::{VerdictTest, VerdictTestError};
 
 pub(crate) use early::{denials as early_denials, questions as early_questions};
 pub(crate) use gate::PolicyGate;
+pub(crate) use sandbox_programs::AnalysingExecutor;

@@ -22,7 +22,7 @@ use crate::doors::Commands;
 use crate::exit::ExitCode;
 use crate::late::CatalogLate;
 use crate::manifest::LoadedManifest;
-use crate::policy::PolicyGate;
+use crate::policy::{AnalysingExecutor, PolicyGate};
 use crate::record::{Reported, RunRecord};
 use crate::selection::{NamedResources, UnknownResources};
 use crate::signed::SignedSources;
@@ -224,6 +224,7 @@ impl ActiveRun<'_> {
             None => &**files,
         };
         let local = LocalExecutor::new(*commands, *commands, files);
+        let local = AnalysingExecutor { executor: &local };
         // The policy was read before the run began.
         let policy = session.policy().ok().flatten();
         let verdicts = VerdictSlot::default();

@@ -15,6 +15,7 @@ pub struct AllowedPrograms {
     /// Absolute paths, and names, which are looked up in the `PATH` of the command.
     #[serde(with = "paths")]
     pub programs: Vec<PathBuf>,
-    /// A program that does not exist is left out. Otherwise it is an error.
-    pub may_be_missing: bool,
+    /// The programs were found in the text of the command. One that does not exist is left out; otherwise it is an error.
+    /// An executor may add the programs that these start in turn, such as `make` of `timeout 5 make`.
+    pub are_analysed: bool,
 }

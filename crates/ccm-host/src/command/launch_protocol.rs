@@ -190,7 +190,7 @@ mod tests {
                 unix_sockets: true,
                 programs: Some(AllowedPrograms {
                     programs: vec!["ls".into(), not_utf8()],
-                    may_be_missing: true,
+                    are_analysed: true,
                 }),
                 limits: SandboxLimits { file_size: Some(1), ..SandboxLimits::default() },
                 ..Sandbox::new(not_utf8())

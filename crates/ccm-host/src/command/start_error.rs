@@ -121,6 +121,12 @@ pub enum StartError {
         /// Path of the launcher.
         launcher: PathBuf,
     },
+    /// The sandbox allows the programs that the command starts, and they can't be determined.
+    #[error("the programs that the command starts, which its sandbox allows, can't be determined: {reason}")]
+    UnknownPrograms {
+        /// Reason, as a clause in lower case.
+        reason: String,
+    },
     /// A step of taking on the user, the umask or the sandbox failed.
     #[error("`{property}`: {step}")]
     Step {

@@ -23,6 +23,15 @@ pub trait RunnerMiddleware {
         self.inner().last_line()
     }
 
+    /// Takes all steps before the start of a command with the plan of the inner executor, as [`Runner::preflight`] does.
+    fn preflight_around(
+        &self,
+        runner: &dyn Runner,
+        command: &Command,
+    ) -> Result<Option<Enforced>, StartError> {
+        runner.preflight(command)
+    }
+
     /// Runs a command with the plan of the inner executor, as [`Runner::run`] does.
     fn run_around<'a>(
         &'a self,
@@ -78,7 +87,7 @@ impl<T: RunnerMiddleware> LaunchPlan for PlanWithin<'_, T> {
 
 impl<T: RunnerMiddleware> Runner for PlanWithin<'_, T> {
     fn preflight(&self, command: &Command) -> Result<Option<Enforced>, StartError> {
-        self.plan.preflight(command)
+        self.middleware.preflight_around(&*self.plan, command)
     }
 
     fn run<'a>(

@@ -35,7 +35,7 @@ pub(super) fn open(allowed: &AllowedPrograms, request: &LaunchRequest) -> Result
         if let Err(source) = executables.add_program(program, 0) {
             let is_missing =
                 matches!(source.raw_os_error(), Some(libc::ENOENT | libc::ENOTDIR | libc::EACCES));
-            if !(allowed.may_be_missing && is_missing) {
+            if !(allowed.are_analysed && is_missing) {
                 return Err(StartError::SandboxPath {
                     property: "programs".to_owned(),
                     path: program.clone(),

@@ -8,6 +8,7 @@ use ccm_redaction::Redactor;
 
 use super::command::{CommandLine, CommandSyntax, Exec};
 use super::executor::ExecutorSettings;
+use super::programs::LIST_THEM;
 use super::sandbox::SandboxProperties;
 
 impl Exec {
@@ -98,6 +99,7 @@ impl Exec {
                     failure.hints.push(format!("check `default_work_dir` of the executor `{name}`"));
                 }
             }
+            StartError::UnknownPrograms { .. } => failure.hints.push(LIST_THEM.to_owned()),
             StartError::SandboxPath { property, path, .. } if property == "programs" => {
                 failure.missing = Some(missing_program(path).into());
                 let hint = "check the spelling, install the program with an earlier resource, or leave it out";
@@ -196,6 +198,7 @@ fn property(error: &StartError) -> Option<&'static str> {
         | StartError::LoaderMissing { .. }
         | StartError::OutsideSandbox { .. }
         | StartError::NotAllowedInSandbox { .. }
+        | StartError::UnknownPrograms { .. }
         | StartError::Spawn { .. } => Some("command"),
         _ => None,
     }

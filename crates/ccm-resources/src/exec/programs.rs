@@ -10,7 +10,8 @@ use ccm_shell::{ShellBudget, ShellContext, ShellDialect, ShellProgram, ShellRead
 use super::command::{CommandLine, CommandSyntax, Exec, Guard};
 
 /// Hint of every text whose programs are not known.
-const LIST_THEM: &str = "name the programs in a list, `programs: [NAME, …]`, or use `programs: any`";
+pub(super) const LIST_THEM: &str =
+    "name the programs in a list, `programs: [NAME, …]`, or use `programs: any`";
 
 /// Programs that may be executed in a sandbox.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -92,7 +93,7 @@ impl Exec {
             SandboxPrograms::Any => return Ok(()),
             SandboxPrograms::Listed(names) => AllowedPrograms {
                 programs: names.iter().map(|name| PathBuf::from(&name.0)).collect(),
-                may_be_missing: false,
+                are_analysed: false,
             },
             SandboxPrograms::Analysed => {
                 let context = ShellContext {
@@ -104,7 +105,7 @@ impl Exec {
                         .of_property("command")
                         .with_hint(error.hint)
                 })?;
-                AllowedPrograms { programs, may_be_missing: true }
+                AllowedPrograms { programs, are_analysed: true }
             }
         };
         if let Some(sandbox) = &mut command.sandbox {

@@ -390,7 +390,7 @@ fn programs_are_those_of_the_list_or_of_the_text() {
         allowed.map(|allowed| {
             let names: Vec<String> =
                 allowed.programs.iter().map(|program| program.display().to_string()).collect();
-            (names.join(" "), allowed.may_be_missing)
+            (names.join(" "), allowed.are_analysed)
         })
     };
     let shell = |text: &str| programs(text, &[("provider", "shell"), ("sandbox", "{programs=analysed}")]);

@@ -101,7 +101,10 @@ impl<'s> PolicyGate<'s> {
         let base = self.base_variables.get_or_init(|| {
             self.values.commands.base_environment().into_iter().map(|(name, _)| name).collect()
         });
-        let analysis = analysis_of(self.policy, command, base);
+        let workspace = self.policy.workspace();
+        let workspace =
+            workspace.path.clone().map(|path| Workspace { path, is_restricted: workspace.restrict });
+        let analysis = analysis_of(workspace, command, base);
         let decision = self.policy.decide(&analysis, Caller::Apply, &self.values);
         let resource = request.resource.id().to_string();
         self.verdict(&resource, (&decision, &analysis), command.sensitive, request.noop, |question| {
@@ -178,7 +181,11 @@ fn effect(claim: &ccm_model::Claim<'_>) -> Option<Effect> {
 }
 
 /// Analyses a command that is about to start. Variables besides those of the base environment are judged as well.
-fn analysis_of(policy: &Policy, command: &Command, base_variables: &[String]) -> Analysis {
+pub(super) fn analysis_of(
+    workspace: Option<Workspace>,
+    command: &Command,
+    base_variables: &[String],
+) -> Analysis {
     let directory = command.cwd.to_str().filter(|directory| directory.starts_with('/')).unwrap_or("/");
     let request = if let Some(text) = command.shell_text() {
         PolicyRequest::text(text, dialect(&command.program), directory)
@@ -188,7 +195,6 @@ fn analysis_of(policy: &Policy, command: &Command, base_variables: &[String]) ->
         let words = std::iter::once(program).chain(arguments);
         PolicyRequest::words(words, directory)
     };
-    let workspace = policy.workspace();
     let request = PolicyRequest {
         environment: command.environment.clone(),
         added_variables: command
@@ -198,7 +204,7 @@ fn analysis_of(policy: &Policy, command: &Command, base_variables: &[String]) ->
             .cloned()
             .collect(),
         input: command.stdin.clone().map_or(RequestInput::Empty, RequestInput::Text),
-        workspace: workspace.path.clone().map(|path| Workspace { path, is_restricted: workspace.restrict }),
+        workspace,
         ..request
     };
     let limits = AnalysisLimits::default();

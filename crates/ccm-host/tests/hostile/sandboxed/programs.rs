@@ -8,7 +8,7 @@ use crate::run;
 
 fn only(place: &Place, programs: &[&str]) -> Sandbox {
     let programs = programs.iter().map(Into::into).collect();
-    Sandbox { programs: Some(AllowedPrograms { programs, may_be_missing: false }), ..place.sandbox() }
+    Sandbox { programs: Some(AllowedPrograms { programs, are_analysed: false }), ..place.sandbox() }
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn a_program_that_does_not_exist_is_named_unless_it_may_be_missing() {
                     other => unreachable!("{name}: {other:?}"),
                 }
                 let mut sandbox = only(&place, &[name]);
-                sandbox.programs.as_mut().expect("programs").may_be_missing = true;
+                sandbox.programs.as_mut().expect("programs").are_analysed = true;
                 assert_eq!(succeed(runner, &place.shell_in(sandbox, "echo ran")).await, "ran\n");
             }
         },

@@ -17,6 +17,12 @@ impl SpanSet {
         before.is_some_and(|other| other.contains(span))
     }
 
+    /// Returns `true` if one of the spans covers this span, or lies within it.
+    pub(crate) fn touches(&self, span: Span) -> bool {
+        let within = self.0.range(Span { end: span.start, ..span }..).next();
+        self.covers(span) || within.is_some_and(|other| span.contains(*other))
+    }
+
     /// Adds spans.
     pub(crate) fn extend(&mut self, spans: impl IntoIterator<Item = Span>) {
         self.0.extend(spans);

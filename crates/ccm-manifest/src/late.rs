@@ -135,6 +135,12 @@ impl<'s> LateResources<'s> {
         self.waiting.contains_key(&index)
     }
 
+    /// Returns `true` if a value at this location, or a part of it, is known only during the run.
+    pub fn is_late_value(&self, index: ResourceIndex, span: Span) -> bool {
+        let waiting = self.waiting.get(&index);
+        waiting.is_some_and(|waiting| waiting.file_use.is_some() || waiting.texts.touches(span))
+    }
+
     /// Completes a resource. `would_change` returns `true` for a resource that noop kept from changing.
     pub fn complete(
         &self,

@@ -5,6 +5,7 @@
 //! [`Node`] ([`PropertyValue`], [`TextValue`]). [`TypeSpec`] describes a resource type without its
 //! code.
 
+mod command;
 mod common;
 mod decode;
 mod error;
@@ -20,6 +21,7 @@ mod typed;
 mod value;
 mod web_address;
 
+pub use command::{CommandPlace, CommandSubject, WrittenCommand, WrittenLine};
 pub use common::{CommonProperty, IF, NAME, UNLESS};
 #[doc(hidden)]
 pub use decode::property_name;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use ccm_model::{Claim, ClaimKind, Diagnostic, Node, NodeMap, Properties, Resource};
 
-use crate::{OwnProperties, PropertySpec, TextSyntax, find};
+use crate::{OwnProperties, PropertySpec, TextSyntax, WrittenCommand, find};
 
 /// Resource to check, with the context of the check.
 pub struct CheckInput<'a> {
@@ -168,6 +168,13 @@ pub trait TypeSpec: OwnProperties {
     /// Returns the texts that the shell of this machine will run, for a check of their syntax. The properties of the
     /// resource have been checked.
     fn shell_texts<'r>(&self, resource: &'r Resource) -> Vec<ShellText<'r>> {
+        let _ = resource;
+        Vec::new()
+    }
+
+    /// Returns the commands that a resource may start, apart from tools of ccm. A policy judges them before the run.
+    /// The properties of the resource have been checked.
+    fn commands(&self, resource: &Resource) -> Vec<WrittenCommand> {
         let _ = resource;
         Vec::new()
     }

@@ -9,10 +9,12 @@ use ccm_host::{
     NewContent, NewFile, PrivateDirectory, Purpose, Role, StartError,
 };
 use ccm_model::{
-    DiagnosticKind, Failure, FailureKind, MissingPrerequisite, SplitErrorKind, Stream, StreamTail,
-    display_duration, escape_control, shell_syntax, split_words,
+    DiagnosticKind, Failure, FailureKind, MissingPrerequisite, Node, NodeValue, Resource, SplitErrorKind,
+    Stream, StreamTail, display_duration, escape_control, shell_syntax, split_words,
 };
-use ccm_properties::{OneOrMany, PropertyError, Text};
+use ccm_properties::{
+    CommandPlace, CommandSubject, OneOrMany, PropertyError, Text, WrittenCommand, WrittenLine,
+};
 
 use crate::file::file_failure;
 use crate::output_tail::tail;
@@ -21,6 +23,9 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 /// Name of the new content if the name of the file has characters that a shell could interpret.
 const PLAIN_NAME: &str = "content";
 
+/// Directory like those that hold private copies.
+const ANY_PRIVATE_DIRECTORY: &str = "/tmp/ccm-private";
+
 /// Maximum size of content that a command has changed.
 const MAX_PROCESSED: u64 = 64 << 20;
 
@@ -28,6 +33,7 @@ const MAX_PROCESSED: u64 = 64 << 20;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CommandProperty {
     name: &'static str,
+    name_alone: &'static [&'static str],
     /// Text that stands for the path of the content.
     place: &'static str,
     /// A command without this text gets the path as its last argument.
@@ -40,6 +46,7 @@ pub(crate) struct CommandProperty {
 /// Commands that check new content.
 pub(crate) const VALIDATE: CommandProperty = CommandProperty {
     name: "validate",
+    name_alone: &["validate"],
     place: "%s",
     is_appended: false,
     example: "visudo -cf %s",
@@ -50,6 +57,7 @@ pub(crate) const VALIDATE: CommandProperty = CommandProperty {
 /// Commands that change new content.
 pub(crate) const POST: CommandProperty = CommandProperty {
     name: "post",
+    name_alone: &["post"],
     place: "{}",
     is_appended: true,
     example: "gofmt -w {}",
@@ -134,6 +142,38 @@ impl ContentCheck {
         let path = path.to_string_lossy();
         self.args.iter().map(|arg| arg.replace(self.property.place, &path)).collect()
     }
+}
+
+/// Returns the commands of a property as far as they are known before a run: a path like those of private copies stands
+/// for the content.
+pub(crate) fn written_commands(property: CommandProperty, resource: &Resource) -> Vec<WrittenCommand> {
+    let mut nodes = resource.properties.get(property.name).into_iter().collect::<Vec<_>>();
+    let mut commands = Vec::new();
+    while let Some(node) = nodes.pop() {
+        match &node.value {
+            NodeValue::List(list) => nodes.extend(list.iter().rev()),
+            NodeValue::Map(map) => nodes.extend(map.entries().iter().rev().map(|entry| &entry.value)),
+            NodeValue::Scalar(_) => commands.extend(written_command(property, resource, node)),
+        }
+    }
+    commands
+}
+
+fn written_command(property: CommandProperty, resource: &Resource, node: &Node) -> Option<WrittenCommand> {
+    let check = ContentCheck::parse(property, node.as_text()?.to_owned()).ok()?;
+    let file = name(Path::new(&*resource.id.name));
+    let arguments = check.args_for(&Path::new(ANY_PRIVATE_DIRECTORY).join(file));
+    Some(WrittenCommand {
+        span: node.span,
+        subject: CommandSubject {
+            line: WrittenLine::Words(std::iter::once(check.program).chain(arguments).collect()),
+            directory: "/".to_owned(),
+            environment: Vec::new(),
+            input: None,
+            place: CommandPlace::Host,
+        },
+        properties: property.name_alone,
+    })
 }
 
 /// Runs the commands on a private copy of new content, one after the other, up to the first that refuses it.

@@ -10,7 +10,7 @@ use ccm_model::Catalog;
 
 use crate::findings::{Findings, ManifestErrors};
 use crate::input::Input;
-use crate::policy::early_denials;
+use crate::policy::{EarlyInput, early_denials};
 use crate::session::Session;
 use crate::signed::{ManifestSignature, ManifestSignatureError};
 
@@ -46,7 +46,13 @@ impl Session {
         loaded.diagnostics.extend(unread);
         // A policy with errors is reported before the run begins.
         if let (Some(found), Ok(Some(checked))) = (&catalog, self.policy()) {
-            let denials = early_denials(&checked.policy, found, &mut texts);
+            let input = EarlyInput {
+                policy: &checked.policy,
+                types: &self.types,
+                catalog: found,
+                late: &loaded.late,
+            };
+            let denials = early_denials(&input, &mut texts);
             if !denials.is_empty() {
                 catalog = None;
                 loaded.diagnostics.extend(denials);

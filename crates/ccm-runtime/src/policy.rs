@@ -22,6 +22,6 @@ pub use loading::{CheckedPolicy, POLICY_NAMESPACE, PolicyError, PolicySource};
 pub use reasons::{cause_text, need_text, way_out};
 pub use verdict_tests::{VerdictTest, VerdictTestError};
 
-pub(crate) use early::{denials as early_denials, questions as early_questions};
+pub(crate) use early::{EarlyInput, denials as early_denials, questions as early_questions};
 pub(crate) use gate::PolicyGate;
 pub(crate) use sandbox_programs::AnalysingExecutor;

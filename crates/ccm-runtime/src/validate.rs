@@ -10,7 +10,7 @@ use crate::begin::BeginError;
 use crate::findings::{Findings, ManifestErrors};
 use crate::input::{GivenFacts, Input};
 use crate::ledger::NameMissing;
-use crate::policy::{PolicyError, early_questions};
+use crate::policy::{EarlyInput, PolicyError, early_questions};
 use crate::session::Session;
 
 /// Result of validating a manifest without an error.
@@ -126,7 +126,13 @@ impl Session {
         let is_signed = !files && !has_facts && manifest.input.reads().signed().is_some();
         if let Some(checked) = self.policy()?.filter(|_| !is_signed) {
             let texts = manifest.loaded.texts();
-            for (span, text) in early_questions(&checked.policy, manifest.catalog()) {
+            let input = EarlyInput {
+                policy: &checked.policy,
+                types: &self.types,
+                catalog: manifest.catalog(),
+                late: &manifest.loaded.late,
+            };
+            for (span, text) in early_questions(&input) {
                 approvals.push((texts.location(span), self.secrets.redact(&text).into_owned()));
             }
         }

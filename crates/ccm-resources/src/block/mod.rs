@@ -6,9 +6,10 @@ mod properties;
 
 use ccm_engine::{Provider, TypedResource};
 use ccm_model::{Claim, Resource};
-use ccm_properties::{PropertyError, TypeSpec, TypedProperties};
+use ccm_properties::{PropertyError, TypeSpec, TypedProperties, WrittenCommand};
 
 use crate::file_part::{PartEditor, PartKind, path_claim};
+use crate::validator::{VALIDATE, written_commands};
 use desired::DesiredBlock;
 use properties::BlockProperties;
 
@@ -34,6 +35,10 @@ impl TypeSpec for BlockType {
 
     fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
         path_claim(resource).into_iter().collect()
+    }
+
+    fn commands(&self, resource: &Resource) -> Vec<WrittenCommand> {
+        written_commands(VALIDATE, resource)
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod capture;
 mod command;
+mod commands;
 mod decide;
 mod docker;
 mod executor;
@@ -27,7 +28,8 @@ mod values;
 use ccm_engine::{Provider, TypedResource};
 use ccm_model::{Diagnostic, DiagnosticKind, Node, NodeMap, Properties, Resource};
 use ccm_properties::{
-    CheckInput, PropertyError, PropertySpec, ShellText, TextSyntax, TypeSpec, TypedProperties, is_empty_text,
+    CheckInput, PropertyError, PropertySpec, ShellText, TextSyntax, TypeSpec, TypedProperties,
+    WrittenCommand, is_empty_text,
 };
 
 use command::{CommandSyntax, Exec};
@@ -87,6 +89,10 @@ impl TypeSpec for ExecType {
         // The shell of an image may be another one.
         let is_here = syntax_of(resource) == CommandSyntax::Shell && !runs_in_container(resource);
         if is_here { shell_texts(resource) } else { Vec::new() }
+    }
+
+    fn commands(&self, resource: &Resource) -> Vec<WrittenCommand> {
+        commands::written(resource)
     }
 
     fn idempotence_advice(&self) -> Option<&'static str> {

@@ -18,7 +18,9 @@ mod values;
 
 use ccm_engine::{Provider, TypedResource};
 use ccm_model::{Claim, ClaimKind, Diagnostic, DiagnosticKind, Node, PathKind, Resource};
-use ccm_properties::{CheckInput, Need, PropertyError, TreeSource, TreeTemplates, TypeSpec, TypedProperties};
+use ccm_properties::{
+    CheckInput, Need, PropertyError, TreeSource, TreeTemplates, TypeSpec, TypedProperties, WrittenCommand,
+};
 
 use decide::FileResource;
 use desired::{DesiredFile, FileContent};
@@ -27,6 +29,7 @@ use properties::FileProperties;
 
 use crate::checksum::Checksum;
 use crate::tree;
+use crate::validator::{VALIDATE, written_commands};
 
 pub(crate) use decide::mount_point;
 pub(crate) use diff::{
@@ -98,6 +101,10 @@ impl TypeSpec for FileType {
             // Others may manage the content of a file whose attributes alone are managed here.
             _ => Claim::shared(ClaimKind::Path, path),
         }]
+    }
+
+    fn commands(&self, resource: &Resource) -> Vec<WrittenCommand> {
+        written_commands(VALIDATE, resource)
     }
 }
 

@@ -6,9 +6,10 @@ mod properties;
 
 use ccm_engine::{Provider, TypedResource};
 use ccm_model::{Claim, ClaimKind, Resource};
-use ccm_properties::{PropertyError, TypeSpec, TypedProperties, is_sensitive};
+use ccm_properties::{PropertyError, TypeSpec, TypedProperties, WrittenCommand, is_sensitive};
 
 use crate::file_part::{PartEditor, PartKind, path_claim, path_of};
+use crate::validator::{VALIDATE, written_commands};
 use desired::DesiredLine;
 use properties::LineProperties;
 
@@ -37,6 +38,10 @@ impl TypeSpec for LineType {
         let line = line.and_then(|line| line.as_text()).zip(path_of(resource));
         let line = line.map(|(line, path)| Claim::exclusive(ClaimKind::Line, format!("{path}: {line}")));
         path_claim(resource).into_iter().chain(line).collect()
+    }
+
+    fn commands(&self, resource: &Resource) -> Vec<WrittenCommand> {
+        written_commands(VALIDATE, resource)
     }
 }
 

@@ -8,9 +8,10 @@ mod rules;
 
 use ccm_engine::{Provider, TypedResource};
 use ccm_model::{Claim, PathKind, Resource};
-use ccm_properties::{PropertyError, TreeSource, TreeTemplates, TypeSpec, TypedProperties};
+use ccm_properties::{PropertyError, TreeSource, TreeTemplates, TypeSpec, TypedProperties, WrittenCommand};
 
 use crate::tree;
+use crate::validator::{POST, written_commands};
 use decide::ScaffoldResource;
 use desired::DesiredScaffold;
 use properties::ScaffoldProperties;
@@ -46,6 +47,10 @@ impl TypeSpec for ScaffoldType {
 
     fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
         vec![Claim::path(&*resource.id.name, PathKind::Directory)]
+    }
+
+    fn commands(&self, resource: &Resource) -> Vec<WrittenCommand> {
+        written_commands(POST, resource)
     }
 }
 

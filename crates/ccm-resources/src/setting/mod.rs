@@ -7,9 +7,10 @@ mod properties;
 
 use ccm_engine::{Provider, TypedResource};
 use ccm_model::{Claim, ClaimKind, Resource};
-use ccm_properties::{PropertyError, TypeSpec, TypedProperties};
+use ccm_properties::{PropertyError, TypeSpec, TypedProperties, WrittenCommand};
 
 use crate::file_part::{PartEditor, PartKind, path_claim, path_of};
+use crate::validator::{VALIDATE, written_commands};
 use desired::DesiredSetting;
 use properties::SettingProperties;
 
@@ -40,6 +41,10 @@ impl TypeSpec for SettingType {
             Claim::exclusive(ClaimKind::Setting, format!("{path}: {section}{key}"))
         });
         path_claim(resource).into_iter().chain(setting).collect()
+    }
+
+    fn commands(&self, resource: &Resource) -> Vec<WrittenCommand> {
+        written_commands(VALIDATE, resource)
     }
 }
 

@@ -5,17 +5,17 @@ use std::path::Path;
 
 use ccm_engine::{ChangeRequest, CommandRequest, Gate, Verdict as GateVerdict};
 use ccm_expr::{Timestamp, Value};
-use ccm_host::{Command, CommandOrigin, Local, current_user, locate_program};
+use ccm_host::{Command, CommandOrigin, Local, current_user};
 use ccm_model::{ClaimKind, PathKind};
 use ccm_policy::{
     Analysis, AnalysisLimits, Caller, ConditionValues, Effect, EffectKind, GovernedChange, GuardClass,
-    Policy, PolicyDecision, PolicyRequest, PolicyVerdict, RequestInput, UnreadableRequest, Workspace,
-    analyse,
+    Lookup as _, Policy, PolicyDecision, PolicyRequest, PolicyVerdict, RequestInput, UnreadableRequest,
+    Workspace, analyse,
 };
 use ccm_shell::{ShellDialect, ShellSpan};
 
 use super::asking::{ApprovalDesk, Question};
-use super::lookup::{MachineLookup, UnseenMachine};
+use super::lookup::{CachedMachine, UnseenMachine};
 use super::reasons::{recorded_verdict, refusal_text};
 use crate::audit::VerdictSlot;
 use crate::doors::Commands;
@@ -186,12 +186,14 @@ pub(super) fn analysis_of(
     command: &Command,
     base_variables: &[String],
 ) -> Analysis {
+    let machine = CachedMachine::default();
     let directory = command.cwd.to_str().filter(|directory| directory.starts_with('/')).unwrap_or("/");
     let request = if let Some(text) = command.shell_text() {
         PolicyRequest::text(text, dialect(&command.program), directory)
     } else {
         let arguments: Option<Vec<&str>> = command.args.iter().map(|argument| argument.to_str()).collect();
-        let Some((program, arguments)) = written_program(command).zip(arguments) else { return not_utf8() };
+        let program = written_program(command, &machine);
+        let Some((program, arguments)) = program.zip(arguments) else { return not_utf8() };
         let words = std::iter::once(program).chain(arguments);
         PolicyRequest::words(words, directory)
     };
@@ -211,18 +213,19 @@ pub(super) fn analysis_of(
     if command.image.is_some() {
         analyse(&request, &UnseenMachine, &limits)
     } else {
-        analyse(&request, &MachineLookup, &limits)
+        analyse(&request, &machine, &limits)
     }
 }
 
 /// Returns the program of a command as a manifest writes it: the name alone, if the search path leads to the program.
-fn written_program(command: &Command) -> Option<&str> {
+fn written_program<'c>(command: &'c Command, machine: &CachedMachine) -> Option<&'c str> {
     let path = command.program.to_str()?;
-    let name = command.program.file_name()?.to_str()?;
+    let Some(name) = command.called_as.as_deref() else { return Some(path) };
     let search_path = command.environment.iter().find(|(variable, _)| variable == "PATH");
     let search_path = search_path.map_or("", |(_, value)| value);
-    let found = locate_program(name, search_path, Path::new("/"));
-    Some(if found.is_some_and(|found| found.path == command.program) { name } else { path })
+    let directory = command.cwd.to_str().unwrap_or("/");
+    let found = machine.find_program(name, search_path, directory);
+    Some(if found.is_some_and(|found| found.path == path) { name } else { path })
 }
 
 /// Returns the dialect of a shell.

@@ -4,7 +4,7 @@ use ccm_expr::Value;
 
 use crate::analysis::{AnalysedCommand, Analysis, UnreadableRequest};
 use crate::condition::{ConditionScope, ConditionValues, Truth};
-use crate::document::{GuardMode, PolicyPattern, Whitelist};
+use crate::document::{GuardMode, Whitelist};
 use crate::guard_class::GuardClass;
 use crate::matching::{GovernedChange, MatchPurpose, Matching, Subject};
 use crate::policy::Policy;
@@ -244,8 +244,7 @@ impl Policy {
                 _ => true,
             });
         } else if !shown.is_empty() {
-            let denying = |pattern: &PolicyPattern| pattern.regex.is_match(&shown);
-            let patterns = self.deny_patterns.iter().position(denying);
+            let patterns = self.deny_patterns.first_match(&shown);
             decision.causes.extend(
                 patterns
                     .map(|at| VerdictCause { verdict: PolicyVerdict::Deny, kind: CauseKind::Pattern(at) }),
@@ -296,7 +295,7 @@ impl Policy {
         if !is_known || shown.is_empty() {
             return None;
         }
-        self.allow_patterns.iter().position(|pattern| pattern.regex.is_match(shown))
+        self.allow_patterns.first_match(shown)
     }
 
     fn apply_rules(

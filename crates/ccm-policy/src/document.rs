@@ -51,6 +51,20 @@ pub enum FileAuthority {
     Full,
     /// The file may only make the policy stricter.
     OnlyStricter,
+    /// The file belongs to the user of the run, and may only make the policy stricter.
+    OfUser,
+}
+
+impl FileAuthority {
+    /// Returns the advice on what such a file can't have.
+    pub(crate) fn advice(self) -> &'static str {
+        match self {
+            Self::OfUser => "remove it: your own policy adds to that of the system, and can't change it",
+            Self::Full | Self::OnlyStricter => {
+                "move it to policy.yaml, or list this file below `trusted` there"
+            }
+        }
+    }
 }
 
 /// Parses a policy file. Errors and warnings are added to `found`.
@@ -70,7 +84,7 @@ pub(crate) fn parse(
             return PolicyDocument::default();
         }
     };
-    let mut reader = FieldReader::new(text, authority == FileAuthority::OnlyStricter);
+    let mut reader = FieldReader::new(text, authority);
     let beginning = Span::new(source, 0, 0);
     let document = if let Some(root) = &root {
         reader.document(root)
@@ -98,7 +112,7 @@ impl FieldReader<'_> {
             let error = Diagnostic::error(DiagnosticKind::Missing, start, "`ccm_policy` is missing");
             self.push(error.with_hint("begin the file with `ccm_policy: 1`"));
         }
-        if self.is_stricter_only {
+        if self.is_stricter_only() {
             self.check_only_stricter(map);
         }
         if let Some(entry) = Self::given(map, "trusted") {
@@ -145,7 +159,8 @@ impl FieldReader<'_> {
                 let message =
                     format!("`{key}` is not allowed in this file, which can only make the policy stricter");
                 let error = Diagnostic::error(DiagnosticKind::Misplaced, entry.key.span, message);
-                self.push(error.with_hint("move it to policy.yaml, or list this file below `trusted` there"));
+                let advice = self.authority.advice();
+                self.push(error.with_hint(advice));
             }
         }
     }
@@ -153,7 +168,8 @@ impl FieldReader<'_> {
     pub(super) fn refuse_lifting(&mut self, span: Span, what: &str) {
         let message = format!("{what} is not allowed in this file, which can only make the policy stricter");
         let error = Diagnostic::error(DiagnosticKind::Misplaced, span, message);
-        self.push(error.with_hint("move it to policy.yaml, or list this file below `trusted` there"));
+        let advice = self.authority.advice();
+        self.push(error.with_hint(advice));
     }
 
     fn callers(&mut self, node: &Node, document: &mut PolicyDocument) {
@@ -182,7 +198,15 @@ impl FieldReader<'_> {
 
     fn guard_classes(&mut self, node: &Node) -> Vec<(GuardClass, Located<PolicyVerdict>)> {
         let NodeValue::Map(map) = &node.value else {
-            self.expected("guard classes with their verdicts", node);
+            let message = format!("expected guard classes with their verdicts, found {}", node.describe());
+            let error = Diagnostic::error(DiagnosticKind::WrongType, node.span, message);
+            let mode = node.as_text().filter(|text| matches!(*text, "standard" | "audit" | "off"));
+            self.push(match mode {
+                Some(mode) => error.with_hint(format!(
+                    "write the mode below a caller: `callers: {{apply: {{guard: {mode}}}}}`"
+                )),
+                None => error.with_hint("write classes and verdicts: `guard: {package: ask}`"),
+            });
             return Vec::new();
         };
         let words = PolicyVerdict::ALL.map(|verdict| (verdict.name(), verdict));
@@ -197,7 +221,7 @@ impl FieldReader<'_> {
                 self.push(error.with_hint("remove the line"));
                 continue;
             }
-            if self.is_stricter_only && verdict.value == PolicyVerdict::Allow {
+            if self.is_stricter_only() && verdict.value == PolicyVerdict::Allow {
                 self.refuse_lifting(verdict.span, "`allow`");
                 continue;
             }

@@ -15,8 +15,17 @@ const MAX_LENGTH: usize = 1024;
 #[derive(Clone, PartialEq, Eq)]
 pub struct PolicyGlob {
     written: String,
-    alternatives: Vec<Vec<GlobToken>>,
+    alternatives: Vec<GlobAlternative>,
     kind: GlobKind,
+}
+
+/// One of the texts that braces make.
+#[derive(Clone, PartialEq, Eq)]
+struct GlobAlternative {
+    /// Characters before the first wildcard.
+    prefix: String,
+    /// The rest, from the first wildcard on.
+    rest: Vec<GlobToken>,
 }
 
 /// Kind of the texts that a glob matches.
@@ -88,9 +97,9 @@ impl PolicyGlob {
             if kind == GlobKind::Path
                 && let Some(directory) = text.strip_suffix("/**").filter(|directory| !directory.is_empty())
             {
-                alternatives.push(tokens(directory, kind)?);
+                alternatives.push(GlobAlternative::parse(directory, kind)?);
             }
-            alternatives.push(tokens(&text, kind)?);
+            alternatives.push(GlobAlternative::parse(&text, kind)?);
         }
         Ok(Self { written: written.to_owned(), alternatives, kind })
     }
@@ -102,26 +111,41 @@ impl PolicyGlob {
 
     /// Returns `true` if the glob matches all of the text.
     pub fn matches(&self, text: &str) -> bool {
-        let kind = self.kind;
-        self.alternatives.iter().any(|tokens| matches(tokens, text, kind, false))
+        self.alternatives.iter().any(|alternative| match text.strip_prefix(&*alternative.prefix) {
+            Some(rest) if alternative.rest.is_empty() => rest.is_empty(),
+            Some(rest) => matches(&alternative.rest, rest, self.kind, false),
+            None => false,
+        })
     }
 
     /// Returns `true` if the glob may match a text that begins so.
     pub fn may_match_prefix(&self, prefix: &str) -> bool {
-        let kind = self.kind;
-        self.alternatives.iter().any(|tokens| matches(tokens, prefix, kind, true))
+        self.alternatives.iter().any(|alternative| match prefix.strip_prefix(&*alternative.prefix) {
+            Some(rest) => matches(&alternative.rest, rest, self.kind, true),
+            None => alternative.prefix.starts_with(prefix),
+        })
     }
 
     /// Returns the only text that the glob matches, if it has no wildcards.
     pub fn literal(&self) -> Option<String> {
-        let [tokens] = &*self.alternatives else { return None };
-        tokens
-            .iter()
-            .map(|token| match token {
-                GlobToken::Character(character) => Some(*character),
-                _ => None,
-            })
-            .collect()
+        match &*self.alternatives {
+            [only] if only.rest.is_empty() => Some(only.prefix.clone()),
+            _ => None,
+        }
+    }
+}
+
+impl GlobAlternative {
+    fn parse(text: &str, kind: GlobKind) -> Result<Self, GlobError> {
+        let mut prefix = String::new();
+        let mut rest = Vec::new();
+        for token in tokens(text, kind)? {
+            match token {
+                GlobToken::Character(character) if rest.is_empty() => prefix.push(character),
+                token => rest.push(token),
+            }
+        }
+        Ok(Self { prefix, rest })
     }
 }
 
@@ -237,10 +261,11 @@ fn class(characters: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Result<Gl
 /// Follows all ways through the tokens at once.
 fn matches(tokens: &[GlobToken], text: &str, kind: GlobKind, is_prefix: bool) -> bool {
     let mut reached = vec![false; tokens.len() + 1];
+    let mut next = reached.clone();
     reached[0] = true;
     skip_empty(tokens, &mut reached);
     for character in text.chars() {
-        let mut next = vec![false; tokens.len() + 1];
+        next.fill(false);
         let is_slash = kind == GlobKind::Path && character == '/';
         for (at, token) in tokens.iter().enumerate().filter(|(at, _)| reached[*at]) {
             match token {
@@ -255,7 +280,7 @@ fn matches(tokens: &[GlobToken], text: &str, kind: GlobKind, is_prefix: bool) ->
             }
         }
         skip_empty(tokens, &mut next);
-        reached = next;
+        std::mem::swap(&mut reached, &mut next);
         if !reached.contains(&true) {
             return false;
         }

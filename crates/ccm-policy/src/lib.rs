@@ -18,6 +18,7 @@ mod globs;
 mod guard_class;
 mod lookup;
 mod matching;
+mod pattern_set;
 mod policy;
 mod request;
 mod rule;
@@ -49,7 +50,7 @@ pub use globs::{GlobError, GlobKind, PolicyGlob};
 pub use guard_class::GuardClass;
 pub use lookup::{Lookup, LookupPathKind, ProgramLocation};
 pub use matching::GovernedChange;
-pub use policy::{Policy, PolicyReading, PolicyText, read_policy};
+pub use policy::{Policy, PolicyFiles, PolicyReading, PolicyText, read_policy, read_policy_files};
 pub use request::{PolicyRequest, RequestCommand, RequestInput, Workspace};
 pub use rule::{
     ApprovalConditions, ApproverSet, ArgumentPattern, Denial, Grant, OptionPattern, PolicyRule, RuleAction,

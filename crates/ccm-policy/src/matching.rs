@@ -158,13 +158,12 @@ fn compare_program(glob: &PolicyGlob, command: &AnalysedCommand, purpose: MatchP
     };
     let Some(name) = program.name.as_deref() else { return Matching::Possible };
     let is_path = glob.as_str().contains('/');
-    let base = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
     match (&program.location, purpose) {
         (Some(location), MatchPurpose::Lift) => {
             let matches = if is_path {
                 glob.matches(&location.path) || glob.matches(&location.canonical)
             } else {
-                glob.matches(&base(&location.path))
+                glob.matches(base(&location.path))
             };
             Matching::of(matches && location.is_trusted)
         }
@@ -172,11 +171,16 @@ fn compare_program(glob: &PolicyGlob, command: &AnalysedCommand, purpose: MatchP
             let paths = location.iter().flat_map(|location| [&*location.path, &*location.canonical]);
             let mut names = std::iter::once(name).chain(paths);
             let matches =
-                names.any(|name| if is_path { glob.matches(name) } else { glob.matches(&base(name)) });
+                names.any(|name| if is_path { glob.matches(name) } else { glob.matches(base(name)) });
             // A program that is not found is judged by its name alone, and not by that of a file of anybody.
             Matching::of(matches && (purpose == MatchPurpose::Restrict || !name.contains('/') || is_path))
         }
     }
+}
+
+/// Returns the name of a file without its directories.
+fn base(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
 }
 
 fn is_option(word: &str) -> bool {

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ccm_model::{Diagnostic, DiagnosticKind, Location, Severity, SourceMap, Span, closest, escape_control};
+use ccm_model::{
+    Diagnostic, DiagnosticKind, Location, Severity, SourceId, SourceMap, Span, closest, escape_control,
+};
 
 use crate::document::{
     self, ApplySettings, ApprovalSettings, AuditSettings, FileAuthority, GuardMode, Located, PolicyDocument,
@@ -11,8 +13,14 @@ use crate::document::{
 };
 use crate::examples;
 use crate::guard_class::GuardClass;
+use crate::pattern_set::{PatternCase, PatternSet};
 use crate::rule::{ApproverSet, PolicyRule};
 use crate::verdict::{Caller, PolicyVerdict};
+
+/// Maximum number of rules.
+const MAX_RULES: usize = 2_000;
+/// Maximum number of examples of all rules.
+const MAX_EXAMPLES: usize = 10_000;
 
 /// File of a policy.
 #[derive(Clone, Debug)]
@@ -33,8 +41,8 @@ pub struct Policy {
     pub(crate) tool: ToolSettings,
     pub(crate) guard: BTreeMap<GuardClass, Located<PolicyVerdict>>,
     pub(crate) rules: Vec<PolicyRule>,
-    pub(crate) deny_patterns: Vec<PolicyPattern>,
-    pub(crate) allow_patterns: Vec<PolicyPattern>,
+    pub(crate) deny_patterns: PatternSet,
+    pub(crate) allow_patterns: PatternSet,
     /// A command has to be in each of them.
     pub(crate) whitelists: Vec<Whitelist>,
     pub(crate) approval: ApprovalSettings,
@@ -55,16 +63,36 @@ pub struct PolicyReading {
     pub texts: Arc<SourceMap>,
 }
 
-/// Reads a policy file and the files that add to it. The latter can only make the policy stricter, unless the main
-/// file lists their names below `trusted`.
+/// Files of a policy.
+#[derive(Clone, Debug, Default)]
+pub struct PolicyFiles {
+    /// The main file. Without one, the standard guard is the policy.
+    pub main: Option<PolicyText>,
+    /// Files that add to the main file. They can only make the policy stricter, unless the main file lists their names
+    /// below `trusted`.
+    pub fragments: Vec<PolicyText>,
+    /// File of the user of the run, which can only make the policy stricter.
+    pub own: Option<PolicyText>,
+}
+
+/// Reads a policy file and the files that add to it.
 pub fn read_policy(main: &PolicyText, fragments: &[PolicyText]) -> PolicyReading {
+    read_policy_files(&PolicyFiles { main: Some(main.clone()), fragments: fragments.to_vec(), own: None })
+}
+
+/// Reads the files of a policy.
+pub fn read_policy_files(files: &PolicyFiles) -> PolicyReading {
     let mut texts = SourceMap::default();
     let mut found = Vec::new();
-    let source = texts.add(main.name.clone(), Arc::clone(&main.text));
     let mut merged = PolicyMerge::default();
-    let first = document::parse(source, &main.text, FileAuthority::Full, &mut found);
-    let trusted = first.trusted.clone();
-    merged.add(first, FileAuthority::Full, &mut found);
+    let mut trusted = Vec::new();
+    if let Some(main) = &files.main {
+        let source = texts.add(main.name.clone(), Arc::clone(&main.text));
+        let first = document::parse(source, &main.text, FileAuthority::Full, &mut found);
+        trusted.clone_from(&first.trusted);
+        merged.add(first, FileAuthority::Full, &mut found);
+    }
+    let fragments = &files.fragments;
     let file_name = |text: &PolicyText| text.name.rsplit('/').next().unwrap_or_default().to_owned();
     for fragment in fragments {
         let source = texts.add(fragment.name.clone(), Arc::clone(&fragment.text));
@@ -83,12 +111,28 @@ pub fn read_policy(main: &PolicyText, fragments: &[PolicyText]) -> PolicyReading
             found.push(Diagnostic::warning(DiagnosticKind::UnknownReference, name.span, message));
         }
     }
+    let mut own = None;
+    if let Some(file) = &files.own {
+        let source = texts.add(file.name.clone(), Arc::clone(&file.text));
+        own = Some(source);
+        let document = document::parse(source, &file.text, FileAuthority::OfUser, &mut found);
+        merged.add(document, FileAuthority::OfUser, &mut found);
+    }
     let texts = Arc::new(texts);
-    let trusted = trusted.into_iter().map(|name| name.value).collect();
-    let policy = Policy { texts: Arc::clone(&texts), trusted, ..merged.policy };
+    let PolicyMerge { policy, deny_patterns, allow_patterns, .. } = merged;
+    let policy = Policy {
+        texts: Arc::clone(&texts),
+        trusted: trusted.into_iter().map(|name| name.value).collect(),
+        deny_patterns: PatternSet::compile(deny_patterns, PatternCase::Either, &mut found),
+        allow_patterns: PatternSet::compile(allow_patterns, PatternCase::Exact, &mut found),
+        ..policy
+    };
     policy.check_references(&mut found);
-    policy.check_contradictions(&mut found);
-    examples::check(&policy, &mut found);
+    // Whatever depends on the number of rules is bounded by it.
+    if policy.check_numbers(&mut found) {
+        policy.check_contradictions(own, &mut found);
+        examples::check(&policy, &mut found);
+    }
     let has_errors = found.iter().any(|one| one.severity == Severity::Error);
     found.sort_by_key(|one| one.span().map(|span| (span.source, span.start)));
     PolicyReading { policy: (!has_errors).then_some(policy), diagnostics: found, texts }
@@ -99,12 +143,14 @@ pub fn read_policy(main: &PolicyText, fragments: &[PolicyText]) -> PolicyReading
 struct PolicyMerge {
     policy: Policy,
     given: BTreeMap<&'static str, Span>,
+    deny_patterns: Vec<PolicyPattern>,
+    allow_patterns: Vec<PolicyPattern>,
 }
 
 impl PolicyMerge {
     fn add(&mut self, document: PolicyDocument, authority: FileAuthority, found: &mut Vec<Diagnostic>) {
         let PolicyDocument { workspace, apply, tool, approval, sandbox, limits, audit, .. } = document;
-        let Self { policy, given } = self;
+        let Self { policy, given, deny_patterns, allow_patterns } = self;
         let mut section = Section { given, found };
         section.set("workspace", workspace, &mut policy.workspace);
         section.set("callers: apply", apply, &mut policy.apply);
@@ -128,14 +174,21 @@ impl PolicyMerge {
             } else {
                 let message = format!("`{class}` is not made stricter by `{}`", verdict.value.name());
                 let error = Diagnostic::error(DiagnosticKind::InvalidValue, verdict.span, message);
-                found.push(
-                    error.with_hint(format!("the verdict is `{}` without this line", strictest.name())),
-                );
+                found.push(match before {
+                    Some(_) => {
+                        let hint = format!("another file sets `{}`: remove this line", strictest.name());
+                        error.with_hint(hint)
+                    }
+                    None => error.with_hint(format!(
+                        "the standard guard has `{}` for one of the callers: remove this line, or write `{0}`",
+                        strictest.name()
+                    )),
+                });
             }
         }
         policy.rules.extend(document.rules);
-        policy.deny_patterns.extend(document.deny_patterns);
-        policy.allow_patterns.extend(document.allow_patterns);
+        deny_patterns.extend(document.deny_patterns);
+        allow_patterns.extend(document.allow_patterns);
         policy.whitelists.extend(document.whitelist);
     }
 }
@@ -257,7 +310,7 @@ impl Policy {
 
     /// Reports groups and profiles that do not exist.
     fn check_references(&self, found: &mut Vec<Diagnostic>) {
-        let mut reader = document::FieldReader::new("", false);
+        let mut reader = document::FieldReader::new("", FileAuthority::Full);
         for rule in &self.rules {
             if let Some(sandbox) = &rule.sandbox {
                 reader.check_profile(sandbox, &self.sandbox);
@@ -291,12 +344,26 @@ impl Policy {
         found.append(&mut reader.found);
     }
 
-    /// Reports rules that another rule makes ineffective, and names that are used twice.
-    fn check_contradictions(&self, found: &mut Vec<Diagnostic>) {
-        let mut names: BTreeMap<&str, Span> = BTreeMap::new();
+    /// Reports a policy with too many rules or examples, and returns `false` then.
+    fn check_numbers(&self, found: &mut Vec<Diagnostic>) -> bool {
+        let examples = self.rules.iter().flat_map(|rule| rule.examples.yes.iter().chain(&rule.examples.no));
+        let last_rule = self.rules.get(MAX_RULES).map(|rule| (rule.span, MAX_RULES, "rules"));
+        let last_example = examples.skip(MAX_EXAMPLES).map(|one| (one.span, MAX_EXAMPLES, "examples")).next();
+        let Some((span, count, what)) = last_rule.or(last_example) else { return true };
+        let message = format!("the policy has more than {count} {what}");
+        let error = Diagnostic::error(DiagnosticKind::LimitExceeded, span, message);
+        found.push(error.with_hint("write one rule for several programs: `program: [a, b]`"));
+        false
+    }
+
+    /// Reports rules that another rule makes ineffective, and names that are used twice. The file of the user of the run
+    /// and the other files are compared each with themselves: nobody has to know the names and rules of the other.
+    fn check_contradictions(&self, own: Option<SourceId>, found: &mut Vec<Diagnostic>) {
+        let is_own = |rule: &PolicyRule| Some(rule.span.source) == own;
+        let mut names: BTreeMap<(bool, &str), Span> = BTreeMap::new();
         for rule in &self.rules {
             let Some(name) = rule.name.as_deref() else { continue };
-            if let Some(before) = names.insert(name, rule.span) {
+            if let Some(before) = names.insert((is_own(rule), name), rule.span) {
                 let message = format!("two rules are named `{}`", escape_control(name));
                 let error = Diagnostic::error(DiagnosticKind::Conflict, rule.span, message);
                 found.push(error.with_label(before, "the first").with_hint("rename one of them"));
@@ -309,7 +376,10 @@ impl Policy {
                     .when
                     .as_ref()
                     .is_none_or(|when| rule.when.as_ref().is_some_and(|own| own.text() == when.text()));
-                other.action.deny.is_some() && is_wider && other.condition.covers(&rule.condition)
+                other.action.deny.is_some()
+                    && is_wider
+                    && is_own(other) == is_own(rule)
+                    && other.condition.covers(&rule.condition)
             };
             if let Some(other) = self.rules.iter().find(denies) {
                 let message = format!("this rule {verb} what another rule always denies");

@@ -7,8 +7,13 @@ use ccm_model::{
     escape_control, listed, parse_duration,
 };
 
+use super::FileAuthority;
+
 /// Key of a map: its name, and its documentation for editors.
 pub(crate) type Key = (&'static str, &'static str);
+
+/// Maximum length of a text that a hint repeats.
+const MAX_SHOWN: usize = 60;
 
 /// Value with its location.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,13 +30,18 @@ pub(crate) struct FieldReader<'t> {
     pub text: &'t str,
     /// Errors and warnings that were found.
     pub found: Vec<Diagnostic>,
-    /// The file can only make the policy stricter.
-    pub is_stricter_only: bool,
+    /// What the file may do to the policy.
+    pub authority: FileAuthority,
 }
 
 impl<'t> FieldReader<'t> {
-    pub(crate) fn new(text: &'t str, is_stricter_only: bool) -> Self {
-        Self { text, found: Vec::new(), is_stricter_only }
+    pub(crate) fn new(text: &'t str, authority: FileAuthority) -> Self {
+        Self { text, found: Vec::new(), authority }
+    }
+
+    /// Returns `true` if the file can only make the policy stricter.
+    pub(super) fn is_stricter_only(&self) -> bool {
+        self.authority != FileAuthority::Full
     }
 
     pub(crate) fn push(&mut self, diagnostic: Diagnostic) {
@@ -66,7 +76,14 @@ impl<'t> FieldReader<'t> {
                 let names: Vec<&str> = keys.iter().map(|(name, _)| *name).collect();
                 let message = format!("expected {what}, found {}", node.describe());
                 let error = Diagnostic::error(DiagnosticKind::WrongType, node.span, message);
-                self.push(error.with_hint(format!("the keys are {}", listed(&names, "and"))));
+                let hint = match names.first() {
+                    Some(first) => format!(
+                        "write a map such as `{{{first}: …}}`; the keys are {}",
+                        listed(&names, "and")
+                    ),
+                    None => "write a map".to_owned(),
+                };
+                self.push(error.with_hint(hint));
                 None
             }
         }
@@ -171,7 +188,15 @@ impl<'t> FieldReader<'t> {
             NodeValue::List(list) => list,
             _ if node.is_null() => &[],
             _ => {
-                self.expected(what, node);
+                let message = format!("expected {what}, found {}", node.describe());
+                let error = Diagnostic::error(DiagnosticKind::WrongType, node.span, message);
+                let text =
+                    node.as_text().filter(|text| text.len() <= MAX_SHOWN && !text.contains(['[', ',']));
+                self.push(match (text, &node.value) {
+                    (Some(text), _) => error.with_hint(format!("write a list: `[{}]`", escape_control(text))),
+                    (None, NodeValue::Map(_)) => error.with_hint("begin each element with `- `"),
+                    _ => error,
+                });
                 &[]
             }
         }

@@ -1,7 +1,6 @@
 //! Regular expressions, the whitelist, and the older form of both.
 
-use ccm_model::{Diagnostic, DiagnosticKind, Node, NodeKey, NodeMap, Span, escape_control, split_words};
-use regex::{Regex, RegexBuilder};
+use ccm_model::{Diagnostic, DiagnosticKind, Node, NodeKey, NodeMap, Span, split_words};
 
 use super::fields::{FieldReader, Located};
 use super::settings::{GuardMode, ToolSettings};
@@ -9,14 +8,11 @@ use super::{PolicyDocument, keys};
 
 /// Maximum length of a pattern in bytes.
 const MAX_PATTERN: usize = 4096;
-/// Maximum size of a compiled pattern in bytes.
-const MAX_COMPILED: usize = 1 << 20;
 
 /// Regular expression of a policy.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolicyPattern {
-    /// Compiled expression.
-    pub(crate) regex: Regex,
+    pub(crate) text: String,
     /// Location in the policy.
     pub span: Span,
 }
@@ -24,7 +20,7 @@ pub struct PolicyPattern {
 impl PolicyPattern {
     /// Returns the expression as it is written.
     pub fn as_str(&self) -> &str {
-        self.regex.as_str()
+        &self.text
     }
 }
 
@@ -46,26 +42,19 @@ pub struct WhitelistEntry {
     pub span: Span,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum PatternUse {
-    /// Letters match in either case.
-    Deny,
-    Allow,
-}
-
 impl FieldReader<'_> {
     pub(super) fn patterns(&mut self, map: &NodeMap, document: &mut PolicyDocument) {
         if let Some(entry) = Self::given(map, "patterns")
             && let Some(patterns) = self.map(&entry.value, "patterns", keys::PATTERNS)
         {
             if let Some(entry) = Self::given(patterns, "deny") {
-                self.compile_all(&entry.value, PatternUse::Deny, &mut document.deny_patterns);
+                self.expressions(&entry.value, &mut document.deny_patterns);
             }
             if let Some(entry) = Self::given(patterns, "allow") {
-                if self.is_stricter_only {
+                if self.is_stricter_only() {
                     self.refuse_lifting(entry.key.span, "`allow`");
                 }
-                self.compile_all(&entry.value, PatternUse::Allow, &mut document.allow_patterns);
+                self.expressions(&entry.value, &mut document.allow_patterns);
             }
         }
     }
@@ -82,10 +71,10 @@ impl FieldReader<'_> {
         }
         for block in blocks {
             if let Some(entry) = Self::given(block, "custom_deny_patterns") {
-                self.compile_all(&entry.value, PatternUse::Deny, &mut document.deny_patterns);
+                self.expressions(&entry.value, &mut document.deny_patterns);
             }
             if let Some(entry) = Self::given(block, "custom_allow_patterns") {
-                self.compile_all(&entry.value, PatternUse::Allow, &mut document.allow_patterns);
+                self.expressions(&entry.value, &mut document.allow_patterns);
             }
             let Some(entry) = Self::given(block, "enable_deny_patterns") else { continue };
             let Some(is_enabled) = self.boolean(&entry.value) else { continue };
@@ -98,47 +87,19 @@ impl FieldReader<'_> {
         }
     }
 
-    fn compile_all(&mut self, node: &Node, purpose: PatternUse, patterns: &mut Vec<PolicyPattern>) {
-        for text in self.texts(node, "a list of regular expressions") {
-            patterns.extend(self.compile(&text, purpose));
-        }
-    }
-
-    fn compile(&mut self, text: &Located<String>, purpose: PatternUse) -> Option<PolicyPattern> {
-        let too_large = "this regular expression is too large";
-        let error = if text.value.len() > MAX_PATTERN {
-            Diagnostic::error(DiagnosticKind::LimitExceeded, text.span, too_large)
-                .with_hint("write several shorter expressions")
-        } else {
-            let compiled = RegexBuilder::new(&text.value)
-                .case_insensitive(purpose == PatternUse::Deny)
-                .size_limit(MAX_COMPILED)
-                .dfa_size_limit(MAX_COMPILED)
-                .nest_limit(100)
-                .build();
-            match compiled {
-                // An empty match is in every command.
-                Ok(regex) if regex.is_match("") => {
-                    let message = "this regular expression matches the empty text, and so every command";
-                    Diagnostic::error(DiagnosticKind::InvalidValue, text.span, message)
-                        .with_hint("write at least one character that has to be there")
-                }
-                Ok(regex) => return Some(PolicyPattern { regex, span: text.span }),
-                Err(regex::Error::CompiledTooBig(_)) => {
-                    Diagnostic::error(DiagnosticKind::LimitExceeded, text.span, too_large)
-                        .with_hint("use smaller repetitions, such as `{1,10}`")
-                }
-                Err(error) => {
-                    let message = error.to_string();
-                    let cause = message.trim_end().lines().next_back().unwrap_or_default();
-                    let cause = escape_control(cause.strip_prefix("error: ").unwrap_or(cause)).into_owned();
-                    let message = format!("this regular expression is not valid: {cause}");
-                    Diagnostic::error(DiagnosticKind::InvalidValue, text.span, message)
-                }
+    fn expressions(&mut self, node: &Node, patterns: &mut Vec<PolicyPattern>) {
+        for Located { value, span } in self.texts(node, "a list of regular expressions") {
+            if value.len() <= MAX_PATTERN {
+                patterns.push(PolicyPattern { text: value, span });
+                continue;
             }
-        };
-        self.push(error);
-        None
+            let error = Diagnostic::error(
+                DiagnosticKind::LimitExceeded,
+                span,
+                "this regular expression is too large",
+            );
+            self.push(error.with_hint("write several shorter expressions"));
+        }
     }
 
     pub(super) fn whitelist(&mut self, key: &NodeKey, node: &Node) -> Option<Whitelist> {

@@ -9,13 +9,15 @@ use super::fields::{FieldReader, Located};
 use super::keys;
 use crate::condition::RuleCondition;
 use crate::effect::EffectKind;
-use crate::globs::{GlobKind, PolicyGlob};
+use crate::globs::{GlobError, GlobKind, PolicyGlob};
 use crate::guard_class::GuardClass;
 use crate::rule::{
     ApprovalConditions, ApproverSet, ArgumentPattern, Denial, Grant, OptionPattern, PolicyRule, RuleAction,
     RuleExamples, RuleMatch,
 };
 
+/// Conditions of an approval that may be easier than those of another file.
+const EASING: [&str; 4] = ["grant", "via", "pending", "valid"];
 const MAX_GRANT: std::time::Duration = std::time::Duration::from_secs(8 * 3600);
 
 impl FieldReader<'_> {
@@ -29,9 +31,18 @@ impl FieldReader<'_> {
             self.push(Diagnostic::error(DiagnosticKind::Missing, node.span, "this rule is empty"));
             return None;
         }
+        let errors = self.found.len();
         let map = self.map(node, "a rule", keys::RULE)?;
+        let has_errors = self.found.len() > errors;
         let name =
             Self::given(map, "name").and_then(|entry| self.text_of(&entry.value, "the name of the rule"));
+        let is_given = |key: &str| Self::given(map, key).is_some();
+        if !is_given("match") && !is_given("when") && !has_errors {
+            let start = map.entries().first().map_or(node.span, |entry| entry.key.span);
+            let message = "this rule matches every command and every change";
+            let warning = Diagnostic::warning(DiagnosticKind::NoEffect, start, message);
+            self.push(warning.with_hint("add `match`, such as `match: {program: git}`"));
+        }
         let condition = Self::given(map, "match").and_then(|entry| self.rule_match(&entry.value));
         let when = Self::given(map, "when").and_then(|entry| self.condition(&entry.value));
         let action = self.action(map, node.span);
@@ -39,7 +50,7 @@ impl FieldReader<'_> {
         let sandbox =
             Self::given(map, "sandbox").and_then(|entry| self.text_of(&entry.value, "the name of a profile"));
         if let Some(sandbox) = &sandbox
-            && self.is_stricter_only
+            && self.is_stricter_only()
         {
             self.refuse_lifting(sandbox.span, "`sandbox`");
         }
@@ -63,7 +74,7 @@ impl FieldReader<'_> {
         let errors = self.found.len();
         let allow = Self::given(map, "allow");
         if let Some(entry) = allow {
-            if self.is_stricter_only {
+            if self.is_stricter_only() {
                 self.refuse_lifting(entry.key.span, "`allow`");
             }
             action.allow = self.lifted_classes(&entry.key, &entry.value);
@@ -77,7 +88,15 @@ impl FieldReader<'_> {
                 Some(ScalarKind::Bool(true)) => Some(Denial::Liftable),
                 Some(ScalarKind::Text) if entry.value.as_text() == Some("final") => Some(Denial::Final),
                 _ => {
-                    self.expected("`true` or `final`", &entry.value);
+                    let found = &entry.value;
+                    let message = format!("expected `true` or `final`, found {}", found.describe());
+                    let error = Diagnostic::error(DiagnosticKind::WrongType, found.span, message);
+                    self.push(match found.as_scalar().map(Scalar::kind) {
+                        Some(ScalarKind::Bool(_)) => {
+                            error.with_hint("remove the rule: what no rule denies is left to the guard")
+                        }
+                        _ => error.with_hint("write `deny: true`"),
+                    });
                     None
                 }
             };
@@ -132,13 +151,28 @@ impl FieldReader<'_> {
     fn conditions(&mut self, node: &Node) -> Option<ApprovalConditions> {
         match node.as_scalar().map(Scalar::kind) {
             Some(ScalarKind::Bool(true)) => return Some(ApprovalConditions::default()),
-            Some(_) => {
-                self.expected("`true` or the conditions of an approval", node);
+            Some(kind) => {
+                let message =
+                    format!("expected `true` or the conditions of an approval, found {}", node.describe());
+                let error = Diagnostic::error(DiagnosticKind::WrongType, node.span, message);
+                let group = node.as_text().filter(|text| kind == ScalarKind::Text && !text.contains(' '));
+                self.push(match group {
+                    Some(group) if !matches!(group, "yes" | "true" | "always" | "final") => {
+                        error.with_hint(format!("write `ask: {{approvers: {}}}`", escape_control(group)))
+                    }
+                    _ => error.with_hint("write `ask: true`, or name the approvers: `ask: {approvers: ops}`"),
+                });
                 return None;
             }
             None => {}
         }
         let map = self.map(node, "the conditions of an approval", keys::ASK)?;
+        if self.is_stricter_only() {
+            // What a rule asks for takes the place of what the guard asks for.
+            for entry in EASING.iter().filter_map(|key| Self::given(map, key)) {
+                self.refuse_lifting(entry.key.span, &format!("`{}`", entry.key.text));
+            }
+        }
         let approvers = match Self::given(map, "approvers") {
             None => ApproverSet::All,
             Some(entry) if entry.value.as_list().is_some() => {
@@ -198,11 +232,14 @@ impl FieldReader<'_> {
             Ok(glob) => Some(glob),
             Err(error) => {
                 let message = format!("`{}` is not a glob: {error}", escape_control(&text.value));
-                self.invalid(
-                    text.span,
-                    message,
-                    "put a backslash before a character that has no special meaning",
-                );
+                let hint = match error {
+                    GlobError::RelativePath => {
+                        "write the path from `/` on; `~` and variables are not expanded"
+                    }
+                    GlobError::TooLong => "write several rules",
+                    _ => "put a backslash before a character that has no special meaning",
+                };
+                self.invalid(text.span, message, hint);
                 None
             }
         }
@@ -220,6 +257,16 @@ impl FieldReader<'_> {
                         message,
                         "write the name of the program, or its path from `/` on",
                     );
+                    continue;
+                }
+                if let Some((program, arguments)) = text.value.split_once(char::is_whitespace)
+                    && !text.value.contains('/')
+                {
+                    let message = format!("`{}` is not the name of a program", escape_control(&text.value));
+                    let (program, arguments) = (escape_control(program), escape_control(arguments.trim()));
+                    let arguments = arguments.split_whitespace().collect::<Vec<_>>().join(", ");
+                    let hint = format!("write `{{program: {program}, args: [{arguments}, \"**\"]}}`");
+                    self.invalid(text.span, message, &hint);
                     continue;
                 }
                 let kind = if text.value.contains('/') { GlobKind::Path } else { GlobKind::Word };
@@ -272,6 +319,17 @@ impl FieldReader<'_> {
                 patterns.push(ArgumentPattern::Rest);
                 continue;
             }
+            if let Some((first, _)) = text.split_once(' ').filter(|(first, _)| !first.is_empty())
+                && !text.contains('*')
+            {
+                let message = format!("this is one argument with a blank in it: `{}`", escape_control(text));
+                let warning = Diagnostic::warning(DiagnosticKind::NoEffect, node.span, message);
+                let words = text.split_whitespace().map(escape_control).collect::<Vec<_>>().join(", ");
+                self.push(warning.with_hint(format!(
+                    "if `{}` is an argument of its own, write `{words}`",
+                    escape_control(first)
+                )));
+            }
             let text = Located { value: text.to_owned(), span: node.span };
             patterns.extend(self.glob(&text, GlobKind::Word).map(ArgumentPattern::Word));
         }
@@ -280,7 +338,14 @@ impl FieldReader<'_> {
 
     fn options(&mut self, node: &Node) -> Vec<OptionPattern> {
         let NodeValue::Map(map) = &node.value else {
-            self.expected("options with globs of their values", node);
+            let message = format!("expected options with globs of their values, found {}", node.describe());
+            let error = Diagnostic::error(DiagnosticKind::WrongType, node.span, message);
+            let first = node.as_list().map_or(Some(node), <[Node]>::first).and_then(Node::as_text);
+            let option = first.filter(|option| option.starts_with('-') && !option.contains(['=', ' ']));
+            let option = escape_control(option.unwrap_or("--context")).into_owned();
+            self.push(error.with_hint(format!(
+                "write `option: {{{option}: null}}`, or a glob of its value in place of `null`"
+            )));
             return Vec::new();
         };
         let mut options = Vec::new();

@@ -69,7 +69,7 @@ fn unknown_names_have_a_suggestion() {
 #[test]
 fn wrong_values_are_errors() {
     for (sections, expected) in [
-        ("rules: {a: b}\n", "2:8 expected a list of rules, found a map"),
+        ("rules: {a: b}\n", "2:8 expected a list of rules, found a map | begin each element with `- `"),
         (
             "rules: [{allow: true}]\n",
             "2:17 `allow` needs the guard classes that the rule lifts | write the classes as `ccm policy explain` shows them: `allow: [publish]`",
@@ -104,7 +104,7 @@ fn wrong_values_are_errors() {
         ),
         (
             "rules: [{match: {path: etc/x}, deny: true}]\n",
-            "2:24 `etc/x` is not a glob: a path begins with `/` or `**` | put a backslash before a character that has no special meaning",
+            "2:24 `etc/x` is not a glob: a path begins with `/` or `**` | write the path from `/` on; `~` and variables are not expanded",
         ),
         (
             "rules: [{match: {resource: nginx}, deny: true}]\n",

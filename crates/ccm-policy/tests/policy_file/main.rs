@@ -7,6 +7,7 @@ mod errors;
 mod example;
 mod matching;
 mod merging;
+mod mistakes;
 mod schema;
 
 use std::sync::Arc;

@@ -1,11 +1,13 @@
 //! Loading of a policy.
 
 use std::ffi::OsStr;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use ccm_facts::CustomFacts;
 use ccm_host::{TrustError, TrustedDirectory, current_user};
-use ccm_policy::{Policy, PolicyText, read_policy};
+use ccm_policy::{Policy, PolicyFiles, PolicyText, read_policy_files};
 
 use crate::findings::{Findings, ManifestErrors};
 use crate::session::Session;
@@ -26,7 +28,8 @@ const MAX_FRAGMENTS: usize = 256;
 /// Origin of the policy that judges the commands of runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum PolicySource {
-    /// `/etc/ccm/policy.yaml` with `/etc/ccm/policy.d/*.yaml`. Only root may be able to write them.
+    /// `/etc/ccm/policy.yaml` with `/etc/ccm/policy.d/*.yaml`. Only root may be able to write them. The file
+    /// `ccm/policy.yaml` in the configuration directory of a user other than root adds to them.
     #[default]
     System,
     /// The same files in another directory, which may also belong to the user of the process.
@@ -82,7 +85,8 @@ impl Session {
     /// Reads a policy file that the caller names. The file may belong to anybody.
     pub fn read_policy(&self, path: &Path) -> Result<CheckedPolicy, PolicyError> {
         let (name, text) = self.read_text(Some(path), MAX_SIZE, "policy")?;
-        check_policy(&PolicyText { name, text: text.into() }, &[])
+        let main = Some(PolicyText { name, text: text.into() });
+        check_policy(&PolicyFiles { main, ..PolicyFiles::default() })
     }
 
     fn load_policy(&self) -> Result<Option<CheckedPolicy>, PolicyError> {
@@ -91,38 +95,66 @@ impl Session {
             PolicySource::System => (Path::new(SYSTEM), 0),
             PolicySource::Directory(directory) => (&**directory, current_user()),
         };
-        let Some(directory) = TrustedDirectory::open(directory, owner)? else { return Ok(None) };
+        let own = match &self.policy_source {
+            PolicySource::System => self.own_policy()?,
+            _ => None,
+        };
+        let mut files = PolicyFiles { own, ..PolicyFiles::default() };
         let text = |directory: &TrustedDirectory, name: &OsStr| -> Result<Option<PolicyText>, TrustError> {
             let text = directory.read(name, MAX_SIZE)?;
             let name = directory.path().join(name).display().to_string();
             Ok(text.map(|text| PolicyText { name, text: text.into() }))
         };
-        let Some(main) = text(&directory, OsStr::new(FILE))? else { return Ok(None) };
-        let mut fragments = Vec::new();
-        if let Some(below) = directory.enter(OsStr::new(FRAGMENTS))? {
-            for name in below.names(".yaml", MAX_FRAGMENTS)? {
-                fragments.extend(text(&below, &name)?);
+        // The directory, if its policy is signed.
+        let mut signed = None;
+        if let Some(directory) = TrustedDirectory::open(directory, owner)? {
+            files.main = text(&directory, OsStr::new(FILE))?;
+            if let Some(main) = &files.main {
+                if let Some(below) = directory.enter(OsStr::new(FRAGMENTS))? {
+                    for name in below.names(".yaml", MAX_FRAGMENTS)? {
+                        files.fragments.extend(text(&below, &name)?);
+                    }
+                }
+                if let Some(signature) = text(&directory, OsStr::new(SIGNATURE))? {
+                    self.check_signature(main, &signature)?;
+                    signed = Some(directory);
+                }
             }
         }
-        let signature = text(&directory, OsStr::new(SIGNATURE))?;
-        if let Some(signature) = &signature {
-            self.check_signature(&main, signature)?;
+        if files.main.is_none() && files.own.is_none() {
+            return Ok(None);
         }
-        let checked = check_policy(&main, &fragments)?;
-        if signature.is_some() {
-            for name in checked.policy.trusted() {
-                let fragment = fragments.iter().find(|fragment| fragment.name.ends_with(&format!("/{name}")));
-                let Some(fragment) = fragment else { continue };
-                let below = directory.enter(OsStr::new(FRAGMENTS))?;
-                let signature = match below {
-                    Some(below) => text(&below, OsStr::new(&format!("{name}.sig")))?,
-                    None => None,
-                };
-                let signature = signature.ok_or_else(|| PolicyError::Unsigned(fragment.name.clone()))?;
-                self.check_signature(fragment, &signature)?;
-            }
+        let checked = check_policy(&files)?;
+        for name in signed.iter().flat_map(|_| checked.policy.trusted()) {
+            let fragment =
+                files.fragments.iter().find(|fragment| fragment.name.ends_with(&format!("/{name}")));
+            let Some(fragment) = fragment else { continue };
+            let below =
+                signed.as_ref().and_then(|directory| directory.enter(OsStr::new(FRAGMENTS)).transpose());
+            let signature = match below.transpose()? {
+                Some(below) => text(&below, OsStr::new(&format!("{name}.sig")))?,
+                None => None,
+            };
+            let signature = signature.ok_or_else(|| PolicyError::Unsigned(fragment.name.clone()))?;
+            self.check_signature(fragment, &signature)?;
         }
         Ok(Some(checked))
+    }
+
+    /// Reads the policy of the user who runs ccm. Root has the policy of the system alone: with the environment of another
+    /// user, the file would be that user's.
+    fn own_policy(&self) -> Result<Option<PolicyText>, PolicyError> {
+        let directory = CustomFacts::of_this_user().user.filter(|_| current_user() != 0);
+        let Some(directory) = directory else { return Ok(None) };
+        match self.read_text(Some(&directory.join(FILE)), MAX_SIZE, "policy") {
+            Ok((name, text)) => Ok(Some(PolicyText { name, text: text.into() })),
+            Err(TextError::Read { source, .. })
+                if matches!(source.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
+            {
+                Ok(None)
+            }
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Checks the signature of a policy file with the approvers beside the policy. The policy itself does not choose
@@ -139,9 +171,10 @@ impl Session {
     }
 }
 
-fn check_policy(main: &PolicyText, fragments: &[PolicyText]) -> Result<CheckedPolicy, PolicyError> {
-    let reading = read_policy(main, fragments);
-    let files = std::iter::once(main).chain(fragments).map(|file| file.name.clone()).collect();
+fn check_policy(files: &PolicyFiles) -> Result<CheckedPolicy, PolicyError> {
+    let reading = read_policy_files(files);
+    let files = files.main.iter().chain(&files.fragments).chain(&files.own);
+    let files = files.map(|file| file.name.clone()).collect();
     match reading.policy {
         Some(policy) => {
             let warnings = Findings { diagnostics: reading.diagnostics, texts: (*reading.texts).clone() };

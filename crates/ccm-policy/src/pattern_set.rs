@@ -1,0 +1,127 @@
+//! Regular expressions of a policy, compiled together.
+
+use std::ops::Deref;
+
+use ccm_model::{Diagnostic, DiagnosticKind, escape_control};
+use regex::{RegexBuilder, RegexSet, RegexSetBuilder};
+
+use crate::document::PolicyPattern;
+
+/// Maximum number of patterns of one kind.
+const MAX_PATTERNS: usize = 1_000;
+/// Maximum size of all compiled patterns of one kind in bytes.
+const MAX_COMPILED: usize = 4 << 20;
+const MAX_NESTING: u32 = 100;
+
+/// Letters that a pattern matches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PatternCase {
+    /// Those of the pattern.
+    Exact,
+    /// Those of the pattern in either case.
+    Either,
+}
+
+/// Regular expressions that are searched for at once.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PatternSet {
+    patterns: Vec<PolicyPattern>,
+    compiled: RegexSet,
+}
+
+impl PatternSet {
+    /// Compiles patterns, or reports those that can't be used.
+    pub(crate) fn compile(
+        patterns: Vec<PolicyPattern>,
+        case: PatternCase,
+        found: &mut Vec<Diagnostic>,
+    ) -> Self {
+        if let Some(pattern) = patterns.get(MAX_PATTERNS) {
+            let message = format!("the policy has more than {MAX_PATTERNS} regular expressions of this kind");
+            let error = Diagnostic::error(DiagnosticKind::LimitExceeded, pattern.span, message);
+            found.push(error.with_hint("write one expression for several commands, or use rules"));
+            return Self::default();
+        }
+        match compile(&patterns, case) {
+            Ok(compiled) => {
+                // An empty match is in every command.
+                found.extend(compiled.matches("").into_iter().filter_map(|at| patterns.get(at)).map(
+                    |pattern| {
+                        let message = "this regular expression matches the empty text, and so every command";
+                        Diagnostic::error(DiagnosticKind::InvalidValue, pattern.span, message)
+                            .with_hint("write at least one character that has to be there")
+                    },
+                ));
+                Self { patterns, compiled }
+            }
+            Err(_) => {
+                report(&patterns, case, found);
+                Self::default()
+            }
+        }
+    }
+
+    /// Returns the position of the first pattern that is found in a text.
+    pub(crate) fn first_match(&self, text: &str) -> Option<usize> {
+        if self.patterns.is_empty() { None } else { self.compiled.matches(text).into_iter().next() }
+    }
+}
+
+impl Deref for PatternSet {
+    type Target = [PolicyPattern];
+
+    fn deref(&self) -> &[PolicyPattern] {
+        &self.patterns
+    }
+}
+
+fn compile(patterns: &[PolicyPattern], case: PatternCase) -> Result<RegexSet, regex::Error> {
+    if patterns.is_empty() {
+        return Ok(RegexSet::default());
+    }
+    RegexSetBuilder::new(patterns.iter().map(PolicyPattern::as_str))
+        .case_insensitive(case == PatternCase::Either)
+        .size_limit(MAX_COMPILED)
+        .dfa_size_limit(MAX_COMPILED)
+        .nest_limit(MAX_NESTING)
+        .build()
+}
+
+/// Reports the patterns that can't be compiled.
+fn report(patterns: &[PolicyPattern], case: PatternCase, found: &mut Vec<Diagnostic>) {
+    let errors = found.len();
+    for pattern in patterns {
+        // Nothing of a valid expression fits, so that only the syntax is checked.
+        let checked = RegexBuilder::new(pattern.as_str()).size_limit(0).nest_limit(MAX_NESTING).build();
+        let Err(error) = checked else { continue };
+        if matches!(error, regex::Error::CompiledTooBig(_)) {
+            continue;
+        }
+        let message = error.to_string();
+        let cause = message.trim_end().lines().next_back().unwrap_or_default();
+        let cause = escape_control(cause.strip_prefix("error: ").unwrap_or(cause)).into_owned();
+        let message = format!("this regular expression is not valid: {cause}");
+        found.push(Diagnostic::error(DiagnosticKind::InvalidValue, pattern.span, message));
+    }
+    if found.len() > errors {
+        return;
+    }
+    // The first that does not fit with those before.
+    let (mut fits, mut exceeds) = (0, patterns.len());
+    while exceeds - fits > 1 {
+        let middle = fits.midpoint(exceeds);
+        match compile(&patterns[..middle], case) {
+            Ok(_) => fits = middle,
+            Err(_) => exceeds = middle,
+        }
+    }
+    let Some(pattern) = patterns.get(fits) else { return };
+    let message = match compile(std::slice::from_ref(pattern), case) {
+        Ok(_) => "this regular expression is too large, together with those before",
+        Err(_) => "this regular expression is too large",
+    };
+    found.push(
+        Diagnostic::error(DiagnosticKind::LimitExceeded, pattern.span, message)
+            .with_hint("use smaller repetitions, such as `{1,10}`"),
+    );
+}

@@ -12,6 +12,7 @@ mod launcher;
 mod ledger;
 mod manifest;
 mod path;
+mod policy;
 mod redaction;
 mod shell;
 mod shell_words;
@@ -47,6 +48,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "ledger", run: ledger::run, words: ledger::WORDS },
     Target { name: "manifest", run: manifest::run, words: manifest::WORDS },
     Target { name: "path", run: path::run, words: path::WORDS },
+    Target { name: "policy", run: policy::run, words: policy::WORDS },
     Target { name: "redaction", run: redaction::run, words: redaction::WORDS },
     Target { name: "shell", run: shell::run, words: shell::WORDS },
     Target { name: "template", run: template::run, words: template::WORDS },

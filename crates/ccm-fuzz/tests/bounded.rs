@@ -36,6 +36,7 @@ endured! {
     ledger: 1000,
     manifest: 200,
     path: 2000,
+    policy: 150,
     redaction: 40,
     shell: 5000,
     template: 200,

@@ -36,7 +36,7 @@ use measure::{
 /// Part of the benchmark: its name, and its function, which gets a scratch directory.
 type BenchmarkPart = (&'static str, fn(&Path));
 
-const PARTS: [BenchmarkPart; 26] = [
+const PARTS: [BenchmarkPart; 28] = [
     // First those that measure the memory of a child: it has the memory of this process until it executes ccm.
     ("redaction", redaction::files),
     ("memory", memory),
@@ -62,7 +62,9 @@ const PARTS: [BenchmarkPart; 26] = [
     ("events", events),
     ("redaction", |_| redaction::measure()),
     ("shapes", |_| shapes()),
-    ("policy", |_| policy::measure()),
+    ("policy-load", |_| policy::load()),
+    ("policy", |_| policy::analysis()),
+    ("policy-apply", policy::apply),
     ("audit", |_| audit::measure()),
 ];
 

@@ -90,6 +90,26 @@ pub(crate) fn satisfied_execs(count: u32) -> String {
     }))
 }
 
+/// Returns a manifest of execs of different commands, each of which has made what it makes.
+pub(crate) fn different_execs(count: u32) -> String {
+    execs((0..count).map(|number| {
+        format!(
+            "task-{number}:\n            command: tar -xzf /srv/app-{number}.tgz -C /srv/app-{number}\n            \
+             creates: /etc/passwd"
+        )
+    }))
+}
+
+/// Returns a manifest of execs of different commands, whose guards find nothing to do.
+pub(crate) fn guarded_execs(count: u32) -> String {
+    execs((0..count).map(|number| {
+        format!(
+            "task-{number}:\n            command: tar -xzf /srv/app-{number}.tgz -C /srv/app-{number}\n            \
+             unless: test -e /etc/passwd -o -e /srv/app-{number}"
+        )
+    }))
+}
+
 /// Returns the manifest of [`satisfied_execs`] with a list in place of the resources.
 pub(crate) fn repeated_execs(count: u32) -> String {
     repeated(&satisfied_execs(1).replace("task-0", "task-{{ Item }}"), count)

@@ -37,6 +37,7 @@ mod inputs;
 mod interruption;
 mod json;
 mod lock;
+mod machine_policy;
 mod manifests;
 mod mistakes;
 mod packages;

@@ -140,7 +140,7 @@ fn verdicts_that_differ_are_shown() {
     let test = ["policy", "test", "verdicts.yaml", "--policy", "policy.yaml"];
     expect_output(
         &ccm(&scratch, &test).run(),
-        4,
+        1,
         &["verdicts.yaml:4: ask instead of deny\n", "1 of 2 verdicts are not as expected\n"],
     );
     scratch.write("verdicts.yaml", "tools:\n  allow: [ls]\n");

@@ -137,7 +137,7 @@ fn test(arguments: &PolicyTestArguments, console: &Console, session: &Session) -
         failed => format!("{failed} of {total} verdicts are not as expected\n"),
     };
     let printed = console.print(&text);
-    Ok(if failed == 0 { printed } else { ExitCode::Failures })
+    Ok(if failed == 0 { printed } else { ExitCode::NothingRun })
 }
 
 fn options(place: &PolicyPlaceArguments, caller: Caller) -> ExplainOptions {

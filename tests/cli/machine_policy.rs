@@ -1,0 +1,331 @@
+//! The policy of the machine, with a real `/etc/ccm` in mounts of the test's own.
+
+use ccm_testkit::{Called, Scratch, can_mount, skipped};
+
+use crate::ccm;
+
+/// Lays a small `/etc` over that of the machine, with the policy of the test.
+const MOUNT: &str = "\
+mount -t tmpfs -o mode=755 tmpfs /mnt
+for name in passwd group nsswitch.conf ld.so.cache; do [ ! -e /etc/$name ] || cp /etc/$name /mnt/$name; done
+mkdir -p /mnt/ccm/policy.d
+cp policy.yaml /mnt/ccm/policy.yaml
+chmod 755 /mnt/ccm /mnt/ccm/policy.d
+chmod 644 /mnt/ccm/policy.yaml
+mount --bind /mnt /etc
+cd /etc/ccm
+";
+
+/// Rules that deny `touch`, with a line for each part.
+const NO_TOUCH: &str = "rules:\n  - name: no touch\n    match: {program: touch}\n    deny: true\n    say: write a file resource\n";
+
+/// Machine with a policy.
+struct GovernedMachine {
+    scratch: Scratch,
+    setup: String,
+}
+
+impl GovernedMachine {
+    /// Returns a machine with a policy of these sections, and prepares it with shell commands in `/etc/ccm`. The manifest
+    /// makes a file.
+    fn new(sections: &str, setup: &str) -> Self {
+        let scratch = Scratch::new();
+        scratch.write("policy.yaml", format!("ccm_policy: 1\n{sections}"));
+        let machine = Self { scratch, setup: setup.to_owned() };
+        machine.with_resources("    - exec:\n        - touch [dir]/made: {onlyif: 'true'}\n")
+    }
+
+    fn with_resources(self, resources: &str) -> Self {
+        let resources = crate::in_place(&self.scratch, resources);
+        self.scratch.write("manifest.yaml", format!("ccm:\n  resources:\n{resources}"));
+        self
+    }
+
+    fn run(&self, args: &[&str]) -> Called {
+        let script = format!("here=$PWD\n{MOUNT}{}\ncd \"$here\"", self.setup);
+        ccm(&self.scratch, args).after_mounting(&script).run()
+    }
+
+    /// Checks that a call ends with this code and says this, and makes nothing.
+    #[track_caller]
+    fn expect(&self, args: &[&str], code: i32, parts: &[&str]) -> Called {
+        let called = self.run(args);
+        let text = format!("{}{}", called.stdout, called.stderr);
+        for part in parts {
+            assert!(text.contains(part), "{args:?}: {part:?} is missing\n{}", called.shown());
+        }
+        assert_eq!(called.code, code, "{args:?}\n{}", called.shown());
+        assert!(!self.scratch.has("made"), "{args:?}\n{}", called.shown());
+        called
+    }
+
+    /// Checks that nothing runs, and that every command says so.
+    #[track_caller]
+    fn expect_refused_at_load(&self, parts: &[&str]) {
+        for args in [&["apply"][..], &["apply", "--noop"], &["validate"]] {
+            self.expect(&[args, &["manifest.yaml"]].concat(), 1, parts);
+        }
+    }
+}
+
+/// Returns `true` if the test can have mounts of its own, and tells otherwise.
+fn can_govern() -> bool {
+    let can = can_mount();
+    if !can {
+        skipped("policies of the machine: this user, or this container, can't mount");
+    }
+    can
+}
+
+#[test]
+fn without_a_policy_everything_runs() {
+    if !can_govern() {
+        return;
+    }
+    for setup in ["rm policy.yaml", "rm -r /etc/ccm; mkdir /etc/ccm; cd /etc/ccm"] {
+        let machine = GovernedMachine::new(NO_TOUCH, setup);
+        let called = machine.run(&["apply", "manifest.yaml"]);
+        assert!(called.code == 0 && machine.scratch.has("made"), "{}", called.shown());
+    }
+}
+
+#[test]
+fn files_that_others_may_have_written_are_refused() {
+    if !can_govern() {
+        return;
+    }
+    let fragment = "printf 'ccm_policy: 1\\n' > policy.d/a.yaml; chmod 644 policy.d/a.yaml; ";
+    for (setup, expected) in [
+        ("chmod 600 policy.yaml", "policy.yaml can't be read by everybody (mode 0600)"),
+        ("chmod 666 policy.yaml", "policy.yaml can be written by others (mode 0666)"),
+        ("chmod 775 /etc/ccm", "/etc/ccm can be written by others (mode 0775)"),
+        ("chown 1 policy.yaml", "policy.yaml belongs to uid 1, not to root"),
+        ("chown 1 /etc/ccm", "/etc/ccm belongs to uid 1, not to root"),
+        ("mv policy.yaml a; ln -s a policy.yaml", "policy.yaml is a symbolic link"),
+        (
+            "mkdir /etc/b; mv policy.yaml /etc/b; rm -r /etc/ccm; ln -s b /etc/ccm",
+            "/etc/ccm is a symbolic link",
+        ),
+        ("rm policy.yaml; mkdir policy.yaml", "policy.yaml is not a file"),
+        ("rm policy.yaml; mkfifo -m 644 policy.yaml", "policy.yaml is not a file"),
+        (
+            "head -c 10485760 /dev/zero | tr '\\0' '#' > policy.yaml",
+            "policy.yaml is longer than 1048576 bytes",
+        ),
+        ("printf '\\377' >> policy.yaml", "policy.yaml is not UTF-8 text"),
+        (&format!("{fragment}chmod 666 policy.d/a.yaml"), "policy.d/a.yaml can be written by others"),
+        (&format!("{fragment}chmod 777 policy.d"), "policy.d can be written by others"),
+        ("ln -s ../policy.yaml policy.d/a.yaml", "policy.d/a.yaml is a symbolic link"),
+    ] {
+        let machine = GovernedMachine::new("", setup);
+        machine.expect(&["apply", "manifest.yaml"], 1, &[expected]);
+        machine.expect(&["validate", "manifest.yaml"], 1, &[expected]);
+        machine.expect(&["policy", "check"], 1, &[expected]);
+    }
+}
+
+#[test]
+fn errors_in_a_policy_are_shown_with_their_lines() {
+    if !can_govern() {
+        return;
+    }
+    let example = "rules:\n  - match: {program: touch}\n    deny: true\n    examples: {yes: [ls]}\n";
+    let contradiction = "rules:\n  - {name: a, match: {program: git, args: [push]}, allow: [publish]}\n  - {name: b, match: {program: git}, deny: true}\n";
+    for (sections, parts) in [
+        (example, &["/etc/ccm/policy.yaml:5:22", "this example does not match the rule"][..]),
+        (contradiction, &["/etc/ccm/policy.yaml:3:12", "this rule allows what another rule always denies"]),
+        ("patterns: {deny: ['(\\w{100}){100}']}\n", &["/etc/ccm/policy.yaml:2:19", "too large"]),
+        ("rulez: []\n", &["/etc/ccm/policy.yaml:2:1", "did you mean `rules`?"]),
+        (&format!("sandbox: {}\n", "[".repeat(2000)), &["/etc/ccm/policy.yaml:2:", "error"]),
+    ] {
+        let machine = GovernedMachine::new(sections, "");
+        machine.expect(&["policy", "check"], 1, parts);
+        machine.expect_refused_at_load(parts);
+    }
+}
+
+#[test]
+fn rules_in_each_others_way_are_shown_by_a_check() {
+    if !can_govern() {
+        return;
+    }
+    let sections = "rules:\n  - name: pushes\n    match: {program: git, args: [push, '**']}\n    allow: [publish]\n    examples: {yes: [git push origin main]}\n  - {name: no main, match: {program: git, args: ['**', main]}, deny: true}\n";
+    let machine = GovernedMachine::new(sections, "");
+    machine.expect(
+        &["policy", "check"],
+        0,
+        &["rule \"no main\" is stricter", "/etc/ccm/policy.yaml is valid"],
+    );
+}
+
+#[test]
+fn expressions_that_could_be_slow_take_no_time() {
+    if !can_govern() {
+        return;
+    }
+    let sections = "patterns: {deny: ['(a+)+$', '(a|aa)+b', '(x+x+)+y']}\n";
+    let text = format!("{}!", "ax".repeat(2000));
+    let machine = GovernedMachine::new(sections, "")
+        .with_resources(&format!("    - exec:\n        - run: {{command: 'true {text}'}}\n"));
+    machine.expect(&["apply", "manifest.yaml"], 0, &[]);
+}
+
+#[test]
+fn further_files_only_add_strictness_unless_they_are_trusted() {
+    if !can_govern() {
+        return;
+    }
+    let allow =
+        "printf 'ccm_policy: 1\\nrules: [{match: {program: git}, allow: [publish]}]\\n' > policy.d/a.yaml";
+    let machine = GovernedMachine::new("", allow);
+    machine.expect_refused_at_load(&["/etc/ccm/policy.d/a.yaml:2:33", "`allow` is not allowed in this file"]);
+    let machine = GovernedMachine::new("trusted: [a.yaml]\n", allow);
+    machine.expect(&["policy", "check"], 0, &["/etc/ccm/policy.d/a.yaml is valid: 1 rule"]);
+    let deny = "printf 'ccm_policy: 1\\nrules: [{match: {program: touch}, deny: true}]\\n' > policy.d/b.yaml";
+    let machine = GovernedMachine::new("", deny);
+    machine.expect_refused_at_load(&["manifest.yaml:4:11", "/etc/ccm/policy.d/b.yaml:2:10", "rule 1"]);
+}
+
+#[test]
+fn known_commands_are_refused_before_the_run() {
+    if !can_govern() {
+        return;
+    }
+    let machine = GovernedMachine::new(NO_TOUCH, "");
+    let parts =
+        ["manifest.yaml:4:11", "/etc/ccm/policy.yaml:3:11", "rule \"no touch\"", "write a file resource"];
+    machine.expect_refused_at_load(&parts);
+    // Each kind of command, with its location.
+    for (resources, location) in [
+        ("    - exec:\n        - run: {command: 'true', onlyif: ['true', touch x]}\n", "4:51"),
+        ("    - exec:\n        - run: {command: 'true', unless: touch x}\n", "4:42"),
+        ("    - exec:\n        - run: {command: 'ls; touch x', provider: shell}\n", "4:26"),
+        ("    - exec:\n        - run: {command: touch, args: [x]}\n", "4:26"),
+        ("    - exec:\n        - run: {command: 'touch x', sandbox: {}}\n", "4:26"),
+        ("    - file:\n        - /srv/x: {content: a, validate: 'touch %s'}\n", "4:42"),
+        (
+            "    - line:\n        - /srv/x: {path: /srv/x, line: a, validate: ['true %s', 'touch %s']}\n",
+            "4:65",
+        ),
+        ("    - scaffold:\n        - /srv/x: {source: t, post: [{'*': touch}]}\n", "4:44"),
+    ] {
+        let machine = GovernedMachine::new(NO_TOUCH, "mkdir -p \"$here/t\"").with_resources(resources);
+        let location = format!("manifest.yaml:{location}");
+        machine.expect_refused_at_load(&[&location, "/etc/ccm/policy.yaml:3:11"]);
+    }
+    // What is not managed is not refused.
+    let off = GovernedMachine::new(NO_TOUCH, "")
+        .with_resources("    - exec:\n        - touch x: {control: {if: 'false'}}\n");
+    off.expect(&["apply", "manifest.yaml"], 0, &[]);
+}
+
+#[test]
+fn commands_of_executors_are_refused_before_the_run() {
+    if !can_govern() {
+        return;
+    }
+    for (executor, command) in [
+        ("{kind: native, default_work_dir: /srv}", "touch x"),
+        ("{kind: docker, image: debian}", "sh -c 'touch x'"),
+    ] {
+        let machine = GovernedMachine::new(NO_TOUCH, "");
+        let manifest = format!(
+            "ccm:\n  executors: {{inside: {executor}}}\n  resources:\n    - exec:\n        - run: {{command: \"{command}\", executor: inside}}\n"
+        );
+        machine.scratch.write("manifest.yaml", manifest);
+        machine.expect_refused_at_load(&["manifest.yaml:5:26", "/etc/ccm/policy.yaml:3:11"]);
+    }
+}
+
+#[test]
+fn late_commands_are_refused_in_their_turn() {
+    if !can_govern() {
+        return;
+    }
+    // Whether the condition holds is known only in the run.
+    let when =
+        "rules: [{name: late, match: {program: touch}, when: \"caller.kind == 'apply'\", deny: true}]\n";
+    let machine = GovernedMachine::new(when, "");
+    machine.expect(&["validate", "manifest.yaml"], 0, &[]);
+    let called = machine.expect(
+        &["apply", "manifest.yaml", "--output", "json"],
+        4,
+        &["\"denied\"", "rule \\\"late\\\""],
+    );
+    assert!(
+        called.stdout.contains("\"changed\":false") || called.stdout.contains("\"changed\": false"),
+        "{}",
+        called.shown()
+    );
+    machine.expect(&["apply", "--noop", "manifest.yaml"], 4, &["rule \"late\""]);
+    // So is a command with a value of another one. It is no command of the whitelist before.
+    let machine = GovernedMachine::new("whitelist: ['printf ls', 'ls x']\n", "").with_resources(
+        "    - exec:\n        - first: {command: printf ls, capture: {program: stdout.raw}}\n        - second: {command: '${ Captures.first.program } y'}\n",
+    );
+    machine.expect(&["validate", "manifest.yaml"], 0, &[]);
+    machine.expect(&["apply", "manifest.yaml"], 4, &["the whitelist does not have it"]);
+    let ask = GovernedMachine::new("rules: [{match: {program: touch}, ask: true}]\n", "");
+    ask.expect(&["validate", "manifest.yaml"], 0, &[]);
+    ask.expect(&["apply", "manifest.yaml", "--output", "json"], 4, &["\"approval_required\""]);
+}
+
+#[test]
+fn an_audit_reports_and_refuses_nothing() {
+    if !can_govern() {
+        return;
+    }
+    let sections = format!("callers: {{apply: {{guard: audit}}}}\n{NO_TOUCH}");
+    let machine = GovernedMachine::new(&sections, "");
+    machine.expect(&["validate", "manifest.yaml"], 0, &[]);
+    machine.expect(&["apply", "--noop", "manifest.yaml"], 0, &[]);
+    let called = machine.run(&["apply", "manifest.yaml"]);
+    assert!(called.code == 0 && machine.scratch.has("made"), "{}", called.shown());
+    let warning = "would be denied if `guard` were not `audit`";
+    assert!(called.stderr.contains(warning) && called.stderr.contains("no touch"), "{}", called.shown());
+}
+
+#[test]
+fn users_have_policies_of_their_own_that_can_only_be_stricter() {
+    if !can_govern() {
+        return;
+    }
+    let own = |sections: &str, as_user: bool| {
+        let machine = GovernedMachine::new(
+            "guard: {publish: deny}\nrules: [{name: a, match: {program: git}, allow: [remote]}]\n",
+            "",
+        );
+        machine.scratch.write("config/ccm/policy.yaml", format!("ccm_policy: 1\n{sections}"));
+        let user =
+            "chmod -R a+rX .\nexec setpriv --reuid=65534 --regid=65534 --clear-groups /etc/ccm-binary \"$@\"";
+        let script = format!(
+            "here=$PWD\n{MOUNT}cp \"$0\" /etc/ccm-binary\nchmod 755 /etc/ccm-binary\ncd \"$here\"\n{}",
+            if as_user { user } else { "" }
+        );
+        let config = machine.scratch.at("config");
+        let call = |args: &[&str]| {
+            ccm(&machine.scratch, args).variable("XDG_CONFIG_HOME", &config).after_mounting(&script).run()
+        };
+        call(&["validate", "manifest.yaml"])
+    };
+    let denied = own(NO_TOUCH, true);
+    assert_eq!(denied.code, 1, "{}", denied.shown());
+    assert!(denied.stderr.contains("config/ccm/policy.yaml:3:11"), "{}", denied.shown());
+    // Root is not governed by the file of another user.
+    assert_eq!(own(NO_TOUCH, false).code, 0);
+    // The rule of the system keeps its name and its meaning.
+    let stricter =
+        own("guard: {publish: deny}\nrules: [{name: a, match: {program: git}, deny: true}]\n", true);
+    assert_eq!(stricter.code, 0, "{}", stricter.shown());
+    for (sections, line) in [
+        ("rules: [{match: {program: git}, allow: [publish]}]\n", "2:33"),
+        ("rules: [{match: {program: git}, ask: {grant: {uses: 2, for: 1h}}}]\n", "2:39"),
+        ("callers: {apply: {guard: off}}\n", "2:1"),
+        ("guard: {publish: ask}\n", "2:18"),
+        ("patterns: {allow: ['^git']}\n", "2:12"),
+        ("trusted: [a.yaml]\n", "2:1"),
+    ] {
+        let called = own(sections, true);
+        let location = format!("config/ccm/policy.yaml:{line}");
+        assert!(called.code == 1 && called.stderr.contains(&location), "{sections}{}", called.shown());
+    }
+}

@@ -12,6 +12,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
+use crate::faults;
 use crate::wait::on_this_machine;
 
 /// Variable with the name of the test, set in the process that runs its body.
@@ -92,8 +93,9 @@ fn run_again(preparation: &str, test: &str) -> (Option<ExitStatus>, String) {
         .stdin(Stdio::null())
         .stdout(writer)
         .stderr(stderr);
-    let mut child =
-        command.spawn().unwrap_or_else(|error| panic!("the test binary can't be run again: {error}"));
+    // A sweep of another test leaves this process alone.
+    let mut child = faults::start(&mut command)
+        .unwrap_or_else(|error| panic!("the test binary can't be run again: {error}"));
     // The command holds the writing ends of the pipe.
     drop(command);
     let pid = child.id();
@@ -106,7 +108,11 @@ fn run_again(preparation: &str, test: &str) -> (Option<ExitStatus>, String) {
         output_sender.send(String::from_utf8_lossy(&bytes).into_owned())
     });
     let (status_sender, status) = mpsc::channel();
-    thread::spawn(move || status_sender.send(child.wait()));
+    thread::spawn(move || {
+        let status = child.wait();
+        faults::remove_ended(pid);
+        status_sender.send(status)
+    });
 
     let status = match status.recv_timeout(on_this_machine(LIMIT)) {
         Ok(Ok(status)) => Some(status),

@@ -2,6 +2,7 @@
 
 mod kernel;
 mod programs;
+mod server;
 
 use std::fs;
 use std::net::TcpListener;

@@ -31,7 +31,7 @@ fn wrappers_start_the_programs_that_they_are_given() {
         ("command: 'find [dir]/open -name file -exec basename {} +'", "| file"),
         (
             "provider: shell, command: 'true', onlyif: 'timeout 5 test -d /', unless: 'timeout 5 false'",
-            "exec#a",
+            "ran: true",
         ),
     ] {
         let (code, report) = analysed(&scratch, properties);

@@ -29,7 +29,7 @@ use crate::{launcher, raw};
 
 /// Maximum number of descriptors of a launcher.
 pub(crate) const MAX_DESCRIPTORS: usize = 8;
-/// Length of the answer: the number of the copy, or the negative number of an error.
+/// Length of the answer: the number of the copy.
 pub(crate) const ANSWER: usize = size_of::<i32>();
 
 /// Running server.
@@ -64,17 +64,11 @@ impl LaunchServer {
         Ok(Self { handle, socket })
     }
 
-    /// Starts a launcher with these descriptors. `None` if the server has ended; then no launcher has begun.
-    pub(super) fn launch(&self, descriptors: &[BorrowedFd<'_>]) -> io::Result<Option<Pid>> {
-        let answer = self.send(descriptors).and_then(|()| self.receive());
-        match answer {
-            Ok(answer @ 1..) => Ok(Pid::from_raw(answer)),
-            Ok(error) => Err(io::Error::from_raw_os_error(error.saturating_neg())),
-            Err(_) => {
-                self.end();
-                Ok(None)
-            }
-        }
+    /// Starts a launcher with these descriptors. `None` if the server has ended or can't be copied; then no launcher has
+    /// begun.
+    pub(super) fn launch(&self, descriptors: &[BorrowedFd<'_>]) -> Option<Pid> {
+        let copy = self.send(descriptors).and_then(|()| self.receive());
+        copy.inspect_err(|_| self.end()).ok()
     }
 
     fn send(&self, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
@@ -90,7 +84,7 @@ impl LaunchServer {
 
     /// Receives the number of a copy, from the copy itself: without a number, and with the end of the socket, there is
     /// no copy that could still begin.
-    fn receive(&self) -> io::Result<i32> {
+    fn receive(&self) -> io::Result<Pid> {
         /// Only a process that was stopped takes longer.
         const MAX_WAIT: Timespec = Timespec { tv_sec: 10, tv_nsec: 0 };
         let mut readable = [PollFd::new(&self.socket, PollFlags::IN)];
@@ -99,7 +93,8 @@ impl LaunchServer {
         }
         let mut answer = [0; ANSWER];
         let (_, length) = retry_on_intr(|| recv(&self.socket, &mut answer, RecvFlags::empty()))?;
-        if length == ANSWER { Ok(i32::from_ne_bytes(answer)) } else { Err(Errno::PIPE.into()) }
+        let copy = Pid::from_raw(i32::from_ne_bytes(answer)).filter(|_| length == ANSWER);
+        copy.ok_or_else(|| Errno::PIPE.into())
     }
 
     /// Ends and reaps the server, if that has not happened.

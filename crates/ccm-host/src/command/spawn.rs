@@ -89,7 +89,7 @@ pub(super) fn launch(
     start(start_path, &words, reads, change_directory, Some((&encode(request)?, network)))
 }
 
-/// Starts a launcher as a copy of the launch server. `None` if the server has ended.
+/// Starts a launcher as a copy of the launch server. `None` if the server has ended or can't be copied.
 pub(super) fn launch_copy(
     server: &LaunchServer,
     request: &LaunchRequest,
@@ -98,7 +98,7 @@ pub(super) fn launch_copy(
 ) -> io::Result<Option<Spawned>> {
     let pipes = Pipes::open(reads, Some(&encode(request)?))?;
     let descriptors: Vec<_> = pipes.inherited.iter().map(OwnedFd::as_fd).chain(network).collect();
-    Ok(server.launch(&descriptors)?.map(|pid| pipes.of_process(pid)))
+    Ok(server.launch(&descriptors).map(|pid| pipes.of_process(pid)))
 }
 
 fn encode(request: &LaunchRequest) -> io::Result<Vec<u8>> {

@@ -38,23 +38,21 @@ pub(super) fn serve() -> ServerProcess {
         match raw::fork_sibling() {
             Ok(Some(_)) => {}
             Ok(None) => {
-                let is_known = answer(&socket, getpid().as_raw_nonzero().get());
+                let is_known = answer(&socket);
                 // A launcher needs the number of the socket.
                 drop(socket);
                 let is_ready = is_known.is_ok() && raw::place(descriptors).is_ok();
                 return if is_ready { ServerProcess::Copy } else { ServerProcess::Original };
             }
-            Err(error) => {
-                let number = error.raw_os_error().unwrap_or(libc::EAGAIN);
-                if answer(&socket, -number).is_err() {
-                    return ServerProcess::Original;
-                }
-            }
+            // Without a server, ccm starts launchers directly.
+            Err(_) => return ServerProcess::Original,
         }
     }
 }
 
-fn answer(socket: &OwnedFd, number: i32) -> io::Result<()> {
+/// Sends the number of this copy to ccm.
+fn answer(socket: &OwnedFd) -> io::Result<()> {
+    let number = getpid().as_raw_nonzero().get();
     retry_on_intr(|| send(socket, &number.to_ne_bytes(), SendFlags::NOSIGNAL))?;
     Ok(())
 }

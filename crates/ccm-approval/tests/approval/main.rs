@@ -2,6 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "tests make keys and files themselves")]
 #![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
+mod devices;
 mod forged;
 mod intents;
 mod keys;

@@ -1,5 +1,6 @@
 //! Targets: readers of untrusted input, with their invariants.
 
+mod approval;
 mod assignments;
 mod commands;
 mod dotenv;
@@ -36,6 +37,7 @@ pub use manifest::manifest_errors;
 
 /// All targets, sorted by name.
 pub const TARGETS: &[Target] = &[
+    Target { name: "approval", run: approval::run, words: approval::WORDS },
     Target { name: "assignments", run: assignments::run, words: assignments::WORDS },
     Target { name: "commands", run: commands::run, words: commands::WORDS },
     Target { name: "dotenv", run: dotenv::run, words: dotenv::WORDS },

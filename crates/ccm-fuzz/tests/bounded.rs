@@ -24,6 +24,7 @@ macro_rules! endured {
 }
 
 endured! {
+    approval: 2000,
     assignments: 2000,
     commands: 500,
     dotenv: 2000,

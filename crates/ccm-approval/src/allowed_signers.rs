@@ -41,7 +41,7 @@ pub struct AllowedSigner {
 pub struct SignersError {
     /// Number of the line, from 1.
     pub line: usize,
-    /// What is wrong.
+    /// Kind of the error.
     pub kind: SignersErrorKind,
 }
 

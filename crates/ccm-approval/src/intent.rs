@@ -69,7 +69,7 @@ enum IntentFormat {
 /// Content of an intent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IntentContent {
-    /// Who asks for the action.
+    /// Caller that asks for the action.
     pub caller: IntentCaller,
     /// Tool, such as `exec`, or `apply`.
     pub tool: String,

@@ -22,7 +22,7 @@ pub enum ApprovalStoreError {
     File {
         /// Path of the file.
         path: PathBuf,
-        /// What can't be done, such as `read`.
+        /// Failed step, such as `read`.
         verb: &'static str,
         /// Error of the system.
         source: io::Error,

@@ -40,7 +40,7 @@ pub enum ApproverDecision {
     Approve,
     /// The action may be executed several times.
     GrantAction,
-    /// What only this rule asks for may be executed several times.
+    /// Actions that only this rule asks for may be executed several times.
     GrantRule(String),
     /// The action must not be executed.
     Reject,

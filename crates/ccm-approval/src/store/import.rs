@@ -14,7 +14,7 @@ use crate::statement::{
     StatementError,
 };
 
-/// What decides about an approval, besides the approval.
+/// Conditions of an approval, besides the approval itself.
 #[derive(Clone, Copy)]
 pub struct ApprovalContext<'a> {
     /// People who may approve.

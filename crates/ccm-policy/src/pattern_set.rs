@@ -42,23 +42,17 @@ impl PatternSet {
             found.push(error.with_hint("write one expression for several commands, or use rules"));
             return Self::default();
         }
-        match compile(&patterns, case) {
-            Ok(compiled) => {
-                // An empty match is in every command.
-                found.extend(compiled.matches("").into_iter().filter_map(|at| patterns.get(at)).map(
-                    |pattern| {
-                        let message = "this regular expression matches the empty text, and so every command";
-                        Diagnostic::error(DiagnosticKind::InvalidValue, pattern.span, message)
-                            .with_hint("write at least one character that has to be there")
-                    },
-                ));
-                Self { patterns, compiled }
-            }
-            Err(_) => {
-                report(&patterns, case, found);
-                Self::default()
-            }
+        let Ok(compiled) = compile(&patterns, case) else {
+            report(&patterns, case, found);
+            return Self::default();
+        };
+        // An empty match is in every command.
+        for pattern in compiled.matches("").into_iter().filter_map(|at| patterns.get(at)) {
+            let message = "this regular expression matches the empty text, and so every command";
+            let error = Diagnostic::error(DiagnosticKind::InvalidValue, pattern.span, message);
+            found.push(error.with_hint("write at least one character that has to be there"));
         }
+        Self { patterns, compiled }
     }
 
     /// Returns the position of the first pattern that is found in a text.
@@ -98,9 +92,9 @@ fn report(patterns: &[PolicyPattern], case: PatternCase, found: &mut Vec<Diagnos
             continue;
         }
         let message = error.to_string();
-        let cause = message.trim_end().lines().next_back().unwrap_or_default();
-        let cause = escape_control(cause.strip_prefix("error: ").unwrap_or(cause)).into_owned();
-        let message = format!("this regular expression is not valid: {cause}");
+        let last = message.trim_end().lines().next_back().unwrap_or_default();
+        let reason = escape_control(last.strip_prefix("error: ").unwrap_or(last));
+        let message = format!("this regular expression is not valid: {reason}");
         found.push(Diagnostic::error(DiagnosticKind::InvalidValue, pattern.span, message));
     }
     if found.len() > errors {

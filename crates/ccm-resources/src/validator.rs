@@ -41,7 +41,13 @@ pub(crate) struct CommandProperty {
     example: &'static str,
     refused: &'static str,
     hint: &'static str,
+    /// What is said of a command that does not end.
+    unfinished: &'static str,
 }
+
+/// Advice for a command that does not end.
+const HANGS: &str =
+    "find out what the command waits for: it has no terminal and no input, and the file was left as it was";
 
 /// Commands that check new content.
 pub(crate) const VALIDATE: CommandProperty = CommandProperty {
@@ -52,6 +58,7 @@ pub(crate) const VALIDATE: CommandProperty = CommandProperty {
     example: "visudo -cf %s",
     refused: "`validate` refused the new content",
     hint: "correct the content: the file was left as it was",
+    unfinished: "`validate` did not finish",
 };
 
 /// Commands that change new content.
@@ -63,6 +70,7 @@ pub(crate) const POST: CommandProperty = CommandProperty {
     example: "gofmt -w {}",
     refused: "a command of `post` failed",
     hint: "correct the command or the template: the file was left as it was",
+    unfinished: "a command of `post` did not finish",
 };
 
 /// Command for new content.
@@ -317,10 +325,10 @@ async fn run_command(
         failure.output = tails(&finished, copy, new.path);
         failure.chain.extend(last_line(&failure.output));
     }
-    let failure = failure.because_of(property.refused);
     Err(match kind {
-        FailureKind::Stopped => failure,
-        _ => failure.with_hint(property.hint),
+        FailureKind::Stopped => failure.because_of(property.unfinished),
+        FailureKind::Timeout => failure.because_of(property.unfinished).with_hint(HANGS),
+        _ => failure.because_of(property.refused).with_hint(property.hint),
     })
 }
 

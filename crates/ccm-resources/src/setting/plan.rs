@@ -29,7 +29,10 @@ impl FilePart for DesiredSetting {
         let at: Vec<usize> = found.iter().map(|(index, _)| *index).collect();
         let Some(value) = &self.value else { return Ok(PartPlan::remove(lines, at)) };
         match &found[..] {
-            [] => Ok(self.add(lines, &sections, value)),
+            [] => {
+                check_is_ini(content, &lines)?;
+                Ok(self.add(lines, &sections, value))
+            }
             all if all.iter().all(|(_, found)| found.value == value.as_bytes()) => Ok(PartPlan::Keep),
             [(_, found)] => {
                 let new = [found.start, value.as_bytes()].concat();
@@ -92,6 +95,23 @@ impl DesiredSetting {
         let new = [indentation, text.as_bytes()].concat();
         PartPlan::add(lines, &[before], &[&new])
     }
+}
+
+/// Checks that a new line would not spoil a file of another format. A file whose settings are found is left to the
+/// manifest, whatever else it holds.
+fn check_is_ini(content: &[u8], lines: &TextLines<'_>) -> Result<(), PartConflict> {
+    let first = lines.iter().map(<[u8]>::trim_ascii).find(|line| !line.is_empty()).unwrap_or_default();
+    let what = match first {
+        _ if memchr::memchr(0, content).is_some() => "holds binary data",
+        [b'{', ..] | b"[" | b"[{" => "looks like JSON",
+        [b'<', ..] => "looks like XML or HTML",
+        [b'#', b'!', ..] => "is a script",
+        b"---" => "looks like YAML",
+        _ => return Ok(()),
+    };
+    let message = format!("the file {what}, and is not an ini-like file");
+    let hint = "check `path`; manage such a file as a whole with `file`, or single lines with `line`";
+    Err(PartConflict::new(message, hint).of_property("path"))
 }
 
 /// Checks that the value of a setting is on one line: else a change would leave the rest of it behind.

@@ -129,6 +129,10 @@ fn a_validator_that_hangs_or_dies_refuses() {
             let transaction = machine.apply(resource, false);
             let failed = failure(&transaction);
             assert_eq!((failed.kind, &*failed.chain[1]), (kind, message));
+            let is_verdict = kind == FailureKind::Signal;
+            let context =
+                if is_verdict { "`validate` refused the new content" } else { "`validate` did not finish" };
+            assert_eq!(failed.chain[0], context);
             assert_eq!(machine.content("/etc/f").as_deref(), Some("old\n"));
         }
     }

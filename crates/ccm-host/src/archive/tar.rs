@@ -1,4 +1,8 @@
 //! Reading tar files: ustar, the extensions of GNU, and pax.
+//!
+//! The `tar` crate (0.4.46) is not used: it reads a long name or pax records of any length into memory, and expands sparse
+//! files. Its raw mode leaves names, pax and sparse files to the caller, so that little more than the fields of a header
+//! would come from the crate.
 
 use std::io::{self, Read};
 use std::path::PathBuf;

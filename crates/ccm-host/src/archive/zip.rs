@@ -1,4 +1,8 @@
 //! Reading zip files by their central directory. Local headers have to agree with it.
+//!
+//! The `zip` crate (9.8) is not used, although it can compare local headers and find overlaps: it keeps some hundred bytes
+//! for each record of a directory of any length before a limit can be applied, and if the last end record is not valid, it
+//! tries earlier ones, so that an archive could hold something else for ccm than for other programs.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read as _, Seek as _, SeekFrom, Take};

@@ -210,3 +210,39 @@ fn a_purge_leaves_what_another_manifest_of_the_run_manages() {
     assert_eq!(apply(&scratch, &[]).code, 0);
     assert!(!scratch.has("made/conf.d/mine.conf"));
 }
+
+#[test]
+fn sensitive_trees_and_scaffolds_are_shown_and_recorded_nowhere() {
+    let scratch = scratch_with(
+        "ccm:\n  resources:\n\
+         \x20   - file:\n        - ROOT/tree: {ensure: directory, source: source, purge: true, sensitive: true}\n\
+         \x20   - scaffold:\n        - ROOT/scaffold:\n            source: templates\n            sensitive: true\n\
+         \x20           data: {token: of-the-data}\n            post: {\"*.conf\": \"cat {}\"}\n\
+         \x20   - exec:\n        - show: {command: cat made/tree/copied made/tree/rendered made/scaffold/a.conf, provider: shell}\n",
+    );
+    scratch.write("source/copied", "of-a-copy\n");
+    scratch.write("source/rendered.j2", "of-{{ 'a' }}-template\n");
+    scratch.write("templates/a.conf.j2", "{{ Data.token }}\n");
+    scratch.write("made/tree/old", "of-the-past\n");
+    let secrets = ["of-a-copy", "of-a-template", "of-the-data", "of-the-past"];
+    let options: [&[&str]; 4] = [
+        &["--noop", "--diff"],
+        &["--diff", "--output", "json", "--events-file", "events.jsonl"],
+        &["-v"],
+        &["--diff"],
+    ];
+    for options in options {
+        let called = apply(&scratch, options);
+        assert_eq!(called.code, 0, "{}", called.shown());
+        let recorded = ccm_testkit::shell(
+            &format!("cat events.jsonl; find {} -type f -exec cat {{}} +", scratch.state().display()),
+            scratch.path(),
+        );
+        for secret in secrets {
+            assert!(!called.shown().contains(secret), "{options:?}: {secret}: {}", called.shown());
+            assert!(!recorded.contains(secret), "{options:?}: {secret} is recorded");
+        }
+        scratch.write("made/tree/copied", "other\n");
+        scratch.write("made/scaffold/a.conf", "other\n");
+    }
+}

@@ -252,9 +252,6 @@ fn inside(
     }
     inside.managed = tree::status::managed(&file.path, context);
     if let Some(source) = &tree.source {
-        if file.sensitive {
-            tree.rendered.values().for_each(|text| mark_secret(text, context.secrets));
-        }
         let source = tree::source::CopiedTree {
             path: &context.directory.join(source),
             rendered: &tree.rendered,
@@ -262,6 +259,9 @@ fn inside(
             templates: tree::source::TemplateFiles::Named,
         };
         inside.desired = tree::source::read(&source, &file.path, files)?;
+        if file.sensitive {
+            tree::mark_secret(&inside.desired, context)?;
+        }
     }
     let is_directory =
         state.found.target.as_ref().is_some_and(|target| matches!(target.kind, FileKind::Directory { .. }));

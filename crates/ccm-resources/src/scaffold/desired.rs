@@ -22,6 +22,8 @@ pub(crate) struct DesiredScaffold {
     pub skip_empty: bool,
     pub post: Vec<PostCommand>,
     pub backup: bool,
+    /// True if the content must not be shown.
+    pub sensitive: bool,
 }
 
 /// Command for the rendered files with these names.
@@ -92,6 +94,7 @@ impl DesiredScaffold {
                 skip_empty: written.skip_empty.unwrap_or_default(),
                 post,
                 backup: written.backup.unwrap_or_default(),
+                sensitive: written.sensitive.unwrap_or_default(),
             }),
             _ => Err(errors),
         }

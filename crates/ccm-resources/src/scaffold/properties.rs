@@ -13,7 +13,7 @@ properties! {
         /// be included.
         source: SourcePath { required: true },
         /// Data of the templates, in place of the data of the manifest.
-        data: JsonMap { default: Some("the data of the manifest") },
+        data: JsonMap { sensitive: true, default: Some("the data of the manifest") },
         /// Language of the templates: `jinja`.
         engine: Text { default: Some("`jinja`") },
         /// Leave out files that are rendered to nothing but white space.
@@ -29,5 +29,8 @@ properties! {
         force: bool { default: Some("`false`") },
         /// Copy the old content of a file to ccm's state directory before it is replaced or removed.
         backup: bool { default: Some("`false`") },
+        /// Show neither the content of the files nor sizes, not even in a diff. Once the scaffold is reached, ccm hides
+        /// the content of each file of at most 64 KiB everywhere else.
+        sensitive: bool { default: Some("`false`") },
     }
 }

@@ -82,7 +82,14 @@ async fn status(
         templates: TemplateFiles::AllBut(PARTIALS),
     };
     let entries = tree::source::read(&source, path, files)?;
+    if scaffold.sensitive {
+        // Before the commands of `post` see it.
+        tree::mark_secret(&entries, context)?;
+    }
     state.tree.desired = processed(scaffold, entries, context).await?;
+    if scaffold.sensitive {
+        tree::mark_secret(&state.tree.desired, context)?;
+    }
     state.tree.managed = tree::status::managed(path, context);
     let is_directory =
         matches!(state.root.target.as_ref().map(|target| target.kind), Some(FileKind::Directory { .. }));
@@ -102,7 +109,8 @@ async fn status(
             ScaffoldPlan::Keep(_) | ScaffoldPlan::Fail(_) => return Ok(state),
         };
         let accounts = Accounts::of(context).await;
-        state.tree.details = report::details(path, &changes, &state.tree, false, &accounts, context);
+        state.tree.details =
+            report::details(path, &changes, &state.tree, scaffold.sensitive, &accounts, context);
     }
     Ok(state)
 }
@@ -124,7 +132,7 @@ async fn processed(
             // The content does not matter for a removal.
             if !commands.is_empty() && !scaffold.is_absent {
                 let path = scaffold.path.join(&entry.path);
-                let new = NewText { path: &path, content: text, sensitive: false };
+                let new = NewText { path: &path, content: text, sensitive: scaffold.sensitive };
                 let made = process(&commands, new, context).await?;
                 *text = made.content.into();
                 *is_executable |= made.is_executable;

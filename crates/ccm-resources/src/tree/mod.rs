@@ -14,11 +14,18 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use ccm_engine::{ManagedExtent, ManagedPath};
+use ccm_engine::{Context, ManagedExtent, ManagedPath};
 use ccm_host::TreeEntry;
-use ccm_model::Resource;
+use ccm_model::{Failure, Resource};
 
+use crate::file;
 use glob::Globs;
+
+/// Maximum size of a file whose content is redacted everywhere, in bytes.
+const MAX_SECRET: u64 = 64 << 10;
+
+/// Maximum size of all such files of a tree together, in bytes.
+const MAX_SECRET_BYTES: u64 = 4 << 20;
 
 /// Texts that templates were rendered to, by the paths of the templates in the source.
 pub(crate) type Rendered = BTreeMap<PathBuf, Rc<[u8]>>;
@@ -125,6 +132,28 @@ impl PathsOfOthers {
     pub(crate) fn paths(&self) -> impl Iterator<Item = &Path> {
         self.0.keys().map(PathBuf::as_path)
     }
+}
+
+/// Marks the content of every file that a sensitive tree is to hold as secret, wherever else it turns up. Longer content
+/// is only hidden in reports about the tree.
+pub(crate) fn mark_secret(desired: &[DesiredEntry], context: &Context<'_>) -> Result<(), Failure> {
+    let mut left = MAX_SECRET_BYTES;
+    for entry in desired {
+        let DesiredKind::File { content, .. } = &entry.kind else { continue };
+        if content.size() > MAX_SECRET.min(left) {
+            continue;
+        }
+        left -= content.size();
+        match content {
+            EntryContent::Text(text) => file::mark_secret(text, context.secrets),
+            EntryContent::Copy { source, .. } => {
+                let read = context.host.files.content(source, MAX_SECRET);
+                let read = read.map_err(|error| file::file_failure(&error))?;
+                file::mark_secret(&read.unwrap_or_default(), context.secrets);
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Returns the rendered texts of a resource.

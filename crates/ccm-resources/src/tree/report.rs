@@ -164,6 +164,9 @@ impl TreeChange {
 /// Adds the changes of the entries to the action of a tree: their numbers, and each by itself.
 pub(crate) fn add_entries(mut action: Action, changes: &[TreeChange], state: &TreeState) -> Action {
     let mut removed = RemovedSize::default();
+    let is_removal = |change: &TreeChange| matches!(change.kind, TreeChangeKind::Remove { .. });
+    let is_secret =
+        changes.iter().any(|change| is_removal(change) && state.details.secret.contains(&change.path));
     for change in changes {
         if let TreeChangeKind::Remove { size, .. } = &change.kind {
             removed.files += size.files;
@@ -177,7 +180,12 @@ pub(crate) fn add_entries(mut action: Action, changes: &[TreeChange], state: &Tr
         (
             "remove",
             number(Verb::Remove),
-            format!(" with {}, {}", counted(removed.files, "file"), counted(removed.bytes, "byte")),
+            match is_secret {
+                true => format!(" with {}", counted(removed.files, "file")),
+                false => {
+                    format!(" with {}, {}", counted(removed.files, "file"), counted(removed.bytes, "byte"))
+                }
+            },
         ),
     ];
     let parts: Vec<String> = counts
@@ -267,6 +275,9 @@ fn removal(kind: &TreeEntryKind, size: RemovedSize, is_secret: bool) -> String {
         TreeEntryKind::File if is_secret => "file".to_owned(),
         TreeEntryKind::File => format!("file, {}", counted(size.bytes, "byte")),
         TreeEntryKind::Directory { .. } if !size.is_tree => "empty directory".to_owned(),
+        TreeEntryKind::Directory { .. } if is_secret => {
+            format!("directory, {}", counted(size.files, "file"))
+        }
         TreeEntryKind::Directory { .. } => {
             format!("directory, {}, {}", counted(size.files, "file"), counted(size.bytes, "byte"))
         }

@@ -197,9 +197,12 @@ fn sensitive_trees_show_neither_sizes_nor_content() {
     scratch.write("source/key", "hunter22\n");
     scratch.write("tree/old", "hunter23\n");
     let resource = tree(&scratch, &[("source", "source"), ("purge", "true"), ("sensitive", "true")]);
-    let done = Runs { diff: true, ..Runs::here(&scratch) }.apply(resource);
+    let runs = Runs { diff: true, ..Runs::here(&scratch) };
+    let done = runs.apply(resource);
     assert_eq!(entries(&done), ["create key 0644", "remove old file"]);
     assert_eq!(done.diff, None);
+    assert!(detail(&done).ends_with("2 entries in it (create 1, remove 1 with 1 file)"), "{}", detail(&done));
+    assert_eq!(runs.secrets.redact("a hunter22\n."), "a [redacted].");
 }
 
 #[test]

@@ -246,3 +246,48 @@ fn sensitive_trees_and_scaffolds_are_shown_and_recorded_nowhere() {
         scratch.write("made/scaffold/a.conf", "other\n");
     }
 }
+
+#[test]
+fn a_purge_leaves_what_other_resources_will_fill() {
+    let manifest = |archive: &str| {
+        format!(
+            "ccm:\n  resources:\n\
+             \x20   - file:\n        - ROOT/opt: {{ensure: directory, purge: true, force: true}}\n\
+             \x20   - exec:\n        - fill: {{command: touch ROOT/opt/filled, creates: ROOT/opt/filled}}\n{archive}"
+        )
+    };
+    let scratch = scratch_with(&manifest(""));
+    for (expected, stale) in [(2, true), (2, true), (0, false)] {
+        if stale {
+            scratch.write("made/opt/stale", "");
+        }
+        let called = apply(&scratch, &["--detailed-exitcodes"]);
+        assert_eq!(called.code, expected, "{}", called.shown());
+        assert!(scratch.has("made/opt/filled") && !scratch.has("made/opt/stale"), "{}", called.shown());
+    }
+    if !cfg!(feature = "archive") {
+        return;
+    }
+    let archive = |into: &str| {
+        format!(
+            "    - archive:\n        - ROOT/a.tar: {{url: \"http://127.0.0.1:1/a.tar\", extract_parent: {into}, \
+             creates: {into}/app, cleanup: true}}\n"
+        )
+    };
+    let scratch = scratch_with(&manifest(&archive("ROOT/opt/app")));
+    scratch.write("made/opt/app/app", "");
+    scratch.write("made/opt/app/share/data", "");
+    scratch.write("made/opt/filled", "");
+    let called = apply(&scratch, &["--detailed-exitcodes"]);
+    assert_eq!((called.code, scratch.has("made/opt/app/share/data")), (0, true), "{}", called.shown());
+    // What lies beside the extracted files can't be told from them.
+    let scratch = scratch_with(&manifest(&archive("ROOT/opt")));
+    scratch.write("made/opt/app", "");
+    let noop = apply(&scratch, &["--noop"]);
+    let refused = apply(&scratch, &[]);
+    for called in [&noop, &refused] {
+        let words = "fills \"made/opt\", and `purge` would remove what it brings";
+        assert!(called.shown().replace(&scratch.at(""), "").contains(words), "{}", called.shown());
+    }
+    assert_eq!((refused.code, scratch.has("made/opt/app")), (4, true), "{}", refused.shown());
+}

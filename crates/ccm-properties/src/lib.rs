@@ -33,7 +33,8 @@ pub use property::{PropertySpec, aliases, find};
 pub use schema::schemas;
 pub use sensitive::{SENSITIVE, is_hidden, is_sensitive};
 pub use spec::{
-    CheckInput, ChildManifest, Need, ShellText, TreeSource, TreeTemplates, TypeSpec, is_empty_text,
+    CheckInput, ChildManifest, FilledPath, Need, ShellText, TreeSource, TreeTemplates, TypeSpec,
+    is_empty_text,
 };
 pub use syntax::TextSyntax;
 pub use text::Text;

@@ -72,6 +72,15 @@ pub fn is_empty_text(node: &Node) -> bool {
     node.as_text().is_some_and(str::is_empty) && node.span.range().len() <= QUOTES
 }
 
+/// Path that a resource makes or fills without claiming it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FilledPath<'r> {
+    /// The path.
+    pub path: &'r str,
+    /// `true` for a directory with everything in it.
+    pub is_tree: bool,
+}
+
 /// Describes a resource type to the loader.
 pub trait TypeSpec: OwnProperties {
     /// The key under `resources`, such as `exec`.
@@ -187,6 +196,13 @@ pub trait TypeSpec: OwnProperties {
     /// Claims of a resource. Conflicting claims of two resources are an error, and a resource below a
     /// directory that another resource claims comes after that resource.
     fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
+        let _ = resource;
+        Vec::new()
+    }
+
+    /// Paths that a resource makes or fills without claiming them, such as the directory of an extraction. A purge of a
+    /// directory above them leaves them alone.
+    fn fills<'r>(&self, resource: &'r Resource) -> Vec<FilledPath<'r>> {
         let _ = resource;
         Vec::new()
     }

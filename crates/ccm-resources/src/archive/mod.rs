@@ -8,8 +8,8 @@ mod rules;
 mod state;
 
 use ccm_engine::{Provider, TypedResource};
-use ccm_model::{Claim, PathKind, Resource};
-use ccm_properties::{PropertyError, TypeSpec, TypedProperties};
+use ccm_model::{Claim, Node, PathKind, Resource};
+use ccm_properties::{FilledPath, PropertyError, TypeSpec, TypedProperties};
 
 use crate::canonical_path::is_canonical;
 use decide::ArchiveResource;
@@ -51,6 +51,18 @@ impl TypeSpec for ArchiveType {
         let is_absent = resource.ensure.as_ref().is_some_and(|ensure| ensure.value == "absent");
         let kind = if is_absent { PathKind::Nothing } else { PathKind::Other };
         if is_canonical(path) { vec![Claim::path(path, kind)] } else { Vec::new() }
+    }
+
+    fn fills<'r>(&self, resource: &'r Resource) -> Vec<FilledPath<'r>> {
+        let into = Self::text(resource, "extract_parent").map(|path| FilledPath { path, is_tree: true });
+        let creates = Self::text(resource, "creates").map(|path| FilledPath { path, is_tree: false });
+        into.into_iter().chain(creates).collect()
+    }
+}
+
+impl ArchiveType {
+    fn text<'r>(resource: &'r Resource, property: &str) -> Option<&'r str> {
+        resource.properties.get(property).and_then(Node::as_text)
     }
 }
 

@@ -28,7 +28,7 @@ mod values;
 use ccm_engine::{Provider, TypedResource};
 use ccm_model::{Diagnostic, DiagnosticKind, Node, NodeMap, Properties, Resource};
 use ccm_properties::{
-    CheckInput, PropertyError, PropertySpec, ShellText, TextSyntax, TypeSpec, TypedProperties,
+    CheckInput, FilledPath, PropertyError, PropertySpec, ShellText, TextSyntax, TypeSpec, TypedProperties,
     WrittenCommand, is_empty_text,
 };
 
@@ -78,6 +78,13 @@ impl TypeSpec for ExecType {
 
     fn named_property(&self) -> Option<&'static str> {
         Some("command")
+    }
+
+    fn fills<'r>(&self, resource: &'r Resource) -> Vec<FilledPath<'r>> {
+        let Some(creates) = resource.properties.get("creates") else { return Vec::new() };
+        let nodes = creates.as_list().unwrap_or(std::slice::from_ref(creates));
+        let paths = nodes.iter().filter_map(Node::as_text);
+        paths.map(|path| FilledPath { path, is_tree: false }).collect()
     }
 
     fn captures<'r>(&self, resource: &'r Resource) -> Vec<&'r str> {

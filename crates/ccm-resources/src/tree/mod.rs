@@ -16,7 +16,7 @@ use std::rc::Rc;
 
 use ccm_engine::{Context, ManagedExtent, ManagedPath};
 use ccm_host::TreeEntry;
-use ccm_model::{Failure, Resource};
+use ccm_model::{Failure, Resource, ResourceId};
 
 use crate::file;
 use glob::Globs;
@@ -103,7 +103,11 @@ pub(crate) struct TreeState {
 
 /// Paths in a tree that other resources manage.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct PathsOfOthers(BTreeMap<PathBuf, ManagedExtent>);
+pub(crate) struct PathsOfOthers {
+    paths: BTreeMap<PathBuf, ManagedExtent>,
+    /// Resource that fills the tree itself.
+    pub filler: Option<ResourceId>,
+}
 
 impl PathsOfOthers {
     pub(crate) fn new(paths: impl IntoIterator<Item = ManagedPath>) -> Self {
@@ -112,25 +116,26 @@ impl PathsOfOthers {
             let known = managed.entry(path).or_insert(extent);
             *known = extent.max(*known);
         }
-        Self(managed)
+        Self { paths: managed, filler: None }
     }
 
     /// Returns what other resources manage of a path, or of a directory above it.
     pub(crate) fn extent(&self, path: &Path) -> Option<ManagedExtent> {
-        if self.0.is_empty() {
+        if self.paths.is_empty() {
             return None;
         }
-        let above = || path.ancestors().skip(1).any(|above| self.0.get(above) == Some(&ManagedExtent::Tree));
-        self.0.get(path).copied().or_else(|| above().then_some(ManagedExtent::Tree))
+        let above =
+            || path.ancestors().skip(1).any(|above| self.paths.get(above) == Some(&ManagedExtent::Tree));
+        self.paths.get(path).copied().or_else(|| above().then_some(ManagedExtent::Tree))
     }
 
     /// Returns `true` if another resource manages this directory with everything in it.
     pub(crate) fn is_tree(&self, path: &Path) -> bool {
-        self.0.get(path) == Some(&ManagedExtent::Tree)
+        self.paths.get(path) == Some(&ManagedExtent::Tree)
     }
 
     pub(crate) fn paths(&self) -> impl Iterator<Item = &Path> {
-        self.0.keys().map(PathBuf::as_path)
+        self.paths.keys().map(PathBuf::as_path)
     }
 }
 

@@ -84,6 +84,12 @@ pub(crate) fn changes(root: &Path, rules: &TreeRules, state: &TreeState) -> Resu
         changes.extend(change);
     }
     if rules.purge {
+        if let Some(filler) = &state.managed.filler {
+            let message =
+                format!("{filler} fills \"{}\", and `purge` would remove what it brings", root.display());
+            let hint = "let it fill a directory below this one, or remove `purge`";
+            return Err(conflict(message).of_property("purge").with_hint(hint));
+        }
         planner.purge(&mut changes)?;
     }
     Ok(changes)

@@ -17,7 +17,8 @@ pub(crate) fn managed(root: &Path, context: &Context<'_>) -> PathsOfOthers {
     let own = own
         .filter(|path| *path != Path::new(""))
         .map(|path| ManagedPath { path: path.to_owned(), extent: ManagedExtent::Tree });
-    PathsOfOthers::new(context.managed_below(root).into_iter().chain(own))
+    let managed = PathsOfOthers::new(context.managed_below(root).into_iter().chain(own));
+    PathsOfOthers { filler: context.filler_of(root), ..managed }
 }
 
 /// Reads what a tree holds, as far as it matters. Content is only compared.

@@ -197,6 +197,9 @@ fn a_program_comes_from_a_server() {
             };
             return answer(stream, "200 OK", &[], files.iter().map(line).collect::<String>().as_bytes());
         }
+        if request.line == "GET /NOTICE" {
+            return answer(stream, "200 OK", &[], b"Made for an example.\n");
+        }
         match files.iter().find(|(name, _)| *name == request.line) {
             Some((_, content)) => answer(stream, "200 OK", &[], content),
             None => answer(stream, "404 Not Found", &[], b""),
@@ -206,9 +209,9 @@ fn a_program_comes_from_a_server() {
     copy_examples(&scratch);
     let server = format!("server={}", server.url(""));
     for (version, expected, log) in [
-        ("1.0", "changed changed changed changed refreshed", "restart 1.0\n"),
-        ("1.0", "unchanged unchanged unchanged unchanged unchanged", "restart 1.0\n"),
-        ("1.1", "unchanged unchanged changed changed refreshed", "restart 1.0\nrestart 1.1\n"),
+        ("1.0", "changed changed changed changed changed refreshed", "restart 1.0\n"),
+        ("1.0", "unchanged unchanged unchanged unchanged unchanged unchanged", "restart 1.0\n"),
+        ("1.1", "unchanged unchanged unchanged changed changed refreshed", "restart 1.0\nrestart 1.1\n"),
     ] {
         let version = format!("version={version}");
         let called = apply("archive", &scratch, &["--data", &server, "--data", &version]);

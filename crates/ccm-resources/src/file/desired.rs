@@ -180,6 +180,8 @@ impl DesiredFile {
 
 /// Returns the content that is copied. A URL has a checksum, which was checked before.
 fn copied(source: FileSource, checksum: Option<Checksum>) -> Option<FileContent> {
+    #[cfg(not(feature = "archive"))]
+    drop(checksum);
     match source {
         FileSource::Local(path) => Some(FileContent::Source(path.0.into())),
         #[cfg(feature = "archive")]

@@ -1,5 +1,5 @@
-//! The manifests for real jobs are valid for each family of machines, and the one that needs no package does its job in a
-//! directory of the test's own, with stand-ins for what it calls. `tests/system/manifests` and
+//! The manifests for real jobs are valid for each family of machines, and two of them do their jobs in a directory of the
+//! test's own, with stand-ins for what they call. `tests/system/manifests` and
 //! `tests/system/redhat-manifests` apply all of them to machines.
 
 use std::process::Command;
@@ -9,7 +9,7 @@ use ccm_testkit::{Called, Scratch, can_mount, is_root, repository, skipped};
 use crate::{apply, ccm};
 
 /// Each, with the packages and services that it manages on machines of the Debian and of the Red Hat family.
-const MANIFESTS: [(&str, &str, &str); 5] = [
+const MANIFESTS: [(&str, &str, &str); 6] = [
     (
         "base",
         "package#ca-certificates package#chrony package#unattended-upgrades \
@@ -19,6 +19,7 @@ const MANIFESTS: [(&str, &str, &str); 5] = [
     ("disk-watch", "package#passwd service#disk-watch", "package#shadow-utils service#disk-watch"),
     ("nginx-site", "package#nginx service#nginx", "package#nginx service#nginx"),
     ("nightly-dump", "service#nightly-dump.timer", "service#nightly-dump.timer"),
+    ("node-exporter", "package#passwd service#node-exporter", "package#shadow-utils service#node-exporter"),
     ("sshd-hardening", "package#openssh-server service#ssh", "package#openssh-server service#sshd"),
 ];
 
@@ -32,7 +33,7 @@ const FEDORA: [(&str, &str); 2] = [
 fn manifest(name: &str, scratch: &Scratch) -> String {
     let path = repository(&format!("manifests/{name}.yaml"));
     let mut text = std::fs::read_to_string(path).expect("the manifest");
-    for place in ["/etc/", "/run/", "/var/backups/", "/usr/local/sbin/"] {
+    for place in ["/etc/", "/opt/", "/run/", "/var/backups/", "/usr/local/sbin/"] {
         let moved = scratch.at(&place[1..]);
         std::fs::create_dir_all(&moved).expect("a place");
         text = text.replace(place, &moved);
@@ -195,4 +196,70 @@ fn dumps_are_complete_and_old_ones_are_removed() {
     let newest = scratch.at(&format!("var/backups/nightly-dump/{}", names[6]));
     let output = Command::new("gzip").args(["-dc", &newest]).output().expect("gzip");
     assert_eq!(output.stdout, b"all of it\n");
+}
+
+#[test]
+#[cfg(feature = "archive")]
+fn a_new_version_of_the_exporter_is_complete_before_the_link_leads_to_it() {
+    use ccm_host::sha256;
+    use ccm_testkit::{TarFile, WebServer, answer, tar};
+
+    let scratch = Scratch::new();
+    let tarball = |version: &str| {
+        let directory = format!("node_exporter-{version}.linux-amd64");
+        let (program, licence) = (format!("{directory}/node_exporter"), format!("{directory}/LICENSE"));
+        let packed = tar(&[
+            TarFile { path: &program, mode: 0o755, content: version.as_bytes(), link: None },
+            TarFile { path: &licence, mode: 0o644, content: b"licence\n", link: None },
+        ]);
+        scratch.write("packed", packed);
+        Command::new("gzip").args(["-c", &scratch.at("packed")]).output().expect("gzip").stdout
+    };
+    let tarballs = ["1.9.1", "1.9.2", "1.9.3"].map(|version| {
+        let name = format!("node_exporter-{version}.linux-amd64.tar.gz");
+        (version, format!("GET /v{version}/{name}"), name, tarball(version))
+    });
+    let sums = tarballs.each_ref().map(|(_, _, _, content)| sha256(content));
+    let server = WebServer::start(move |request, stream| {
+        let of_list = |version: &str| request.line == format!("GET /v{version}/sha256sums.txt");
+        if let Some((_, _, name, content)) = tarballs.iter().find(|(version, ..)| of_list(version)) {
+            return answer(stream, "200 OK", &[], format!("{}  {name}\n", sha256(content)).as_bytes());
+        }
+        match tarballs.iter().find(|(_, line, ..)| *line == request.line) {
+            Some((_, _, _, content)) => answer(stream, "200 OK", &[], content),
+            None => answer(stream, "404 Not Found", &[], b""),
+        }
+    });
+    scratch.write("manifest.yaml", manifest("node-exporter", &scratch));
+    scratch.write("machine.yaml", "host: {info: {platformFamily: debian, kernelArch: x86_64}}\n");
+    std::fs::create_dir_all(scratch.at("etc/systemd/system")).expect("a directory");
+    let link = format!("file#{}", scratch.at("opt/node_exporter/current"));
+    let directory = format!("file#{}", scratch.at("opt/node_exporter"));
+    let apply = |version: &str, checksum: &str| {
+        let data = [
+            format!("server={}", server.url("")),
+            format!("version={version}"),
+            format!("checksum={checksum}"),
+        ];
+        let given = data.iter().filter(|pair| !pair.ends_with('=')).flat_map(|pair| ["--data", pair]);
+        let options =
+            ["apply", "manifest.yaml", "--facts", "machine.yaml", "--only", &directory, "--only", &link];
+        ccm(&scratch, &options).args(&given.collect::<Vec<_>>()).run()
+    };
+    let current = || scratch.read("opt/node_exporter/current/node_exporter");
+    // Once by the list of the server, and once by a checksum of one's own.
+    for (version, checksum) in [("1.9.1", ""), ("1.9.2", &*sums[1])] {
+        let called = apply(version, checksum);
+        assert_eq!((called.code, current().as_deref()), (0, Some(version)), "{}", called.shown());
+        let requests = server.requests().len();
+        let again = apply(version, checksum);
+        assert!(again.code == 0 && again.stdout.contains(": 3 unchanged; 4 skipped"), "{}", again.shown());
+        assert_eq!(server.requests().len(), requests, "a run with nothing to do asks nobody");
+    }
+    // Another file than the expected one changes nothing, and the old version stays.
+    let refused = apply("1.9.3", &sums[0]);
+    assert_eq!((refused.code, current().as_deref()), (4, Some("1.9.2")), "{}", refused.shown());
+    assert!(refused.stdout.contains("is not the file that was expected"), "{}", refused.shown());
+    assert!(!scratch.has("opt/node_exporter/1.9.3/node_exporter"));
+    assert!(scratch.has("opt/node_exporter/1.9.1/node_exporter"), "to go back");
 }

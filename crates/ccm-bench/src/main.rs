@@ -2,7 +2,8 @@
 //! memory are measured with `target/release/ccm`. Then run `cargo run --release --package ccm-bench`.
 //!
 //! Each figure is the median of several rounds: a ratio, whose two sides take turns, or a time per resource.
-//! Some have an aim, which is a maximum. Arguments such as `load growth` select parts.
+//! Some have an aim, which is a maximum. Arguments such as `load growth` select parts, also those of `LARGE_PARTS`,
+//! which need much time and space.
 #![expect(
     clippy::disallowed_methods,
     clippy::disallowed_types,
@@ -12,6 +13,7 @@
 #![expect(clippy::expect_used, reason = "a benchmark that can't be set up has no result")]
 
 mod apply;
+mod archives;
 mod audit;
 mod bare;
 mod binary;
@@ -36,7 +38,7 @@ use measure::{
 /// Part of the benchmark: its name, and its function, which gets a scratch directory.
 type BenchmarkPart = (&'static str, fn(&Path));
 
-const PARTS: [BenchmarkPart; 28] = [
+const PARTS: [BenchmarkPart; 29] = [
     // First those that measure the memory of a child: it has the memory of this process until it executes ccm.
     ("redaction", redaction::files),
     ("memory", memory),
@@ -51,6 +53,7 @@ const PARTS: [BenchmarkPart; 28] = [
     ("files-create", files_create),
     ("tree-steady", tree_steady),
     ("lines-steady", lines_steady),
+    ("archives", archives::run),
     ("exec-run", |_| exec_run()),
     ("sandbox", sandbox::run),
     ("containers", containers::run),
@@ -68,6 +71,9 @@ const PARTS: [BenchmarkPart; 28] = [
     ("audit", |_| audit::measure()),
 ];
 
+/// Parts that only run if they are selected.
+const LARGE_PARTS: [BenchmarkPart; 1] = [("archives-500mb", archives::run_large)];
+
 fn main() {
     let mut selected: Vec<String> = std::env::args().skip(1).collect();
     // With `--rows` (see system.rs), the parent process has printed the heading.
@@ -77,11 +83,11 @@ fn main() {
     } else {
         println!("{:<NAME$} {:>12} {:>12} {:>8}   aim", "", "ccm", "bare", "ratio");
     }
-    for (name, measure) in PARTS {
-        if selected.is_empty() || selected.iter().any(|selected| selected == name) {
-            let scratch = tempfile::tempdir().expect("a directory");
-            measure(scratch.path());
-        }
+    let is_selected = |name: &str| selected.iter().any(|selected| selected == name);
+    let parts = PARTS.into_iter().filter(|(name, _)| selected.is_empty() || is_selected(name));
+    for (_, measure) in parts.chain(LARGE_PARTS.into_iter().filter(|(name, _)| is_selected(name))) {
+        let scratch = tempfile::tempdir().expect("a directory");
+        measure(scratch.path());
     }
 }
 

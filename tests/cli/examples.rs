@@ -102,8 +102,9 @@ const EXAMPLES: &[(&str, i32, &str, &str)] = &[
 const LOOKED_AT: [&str; 1] = ["packages"];
 /// The example that needs a Docker daemon; `tests/containers` applies it to one of its own.
 const IN_CONTAINERS: &str = "containers";
-/// The example that changes the machine itself; `tests/system/services` applies it to one of its own.
-const OF_THE_MACHINE: &str = "service";
+/// Examples that change the machine itself. `tests/system/services` applies the first to a machine of its own, and the tests
+/// of accounts apply the second to copies of the files with accounts.
+const OF_THE_MACHINE: [&str; 2] = ["service", "users"];
 /// The example that needs a server, which a test of its own has.
 const OF_A_SERVER: &str = "archive";
 
@@ -335,11 +336,13 @@ fn every_example_is_listed_and_described() {
         .filter_map(|name| name.strip_suffix(".yaml").map(|name| (name.to_owned(), false)))
         .collect();
     let readme = std::fs::read_to_string(repository("examples/README.md")).expect("the list of examples");
-    for name in EXAMPLES.iter().map(|(name, ..)| name).chain(&LOOKED_AT).chain([
-        &OF_THE_MACHINE,
-        &IN_CONTAINERS,
-        &OF_A_SERVER,
-    ]) {
+    for name in EXAMPLES
+        .iter()
+        .map(|(name, ..)| name)
+        .chain(&LOOKED_AT)
+        .chain(&OF_THE_MACHINE)
+        .chain([&IN_CONTAINERS, &OF_A_SERVER])
+    {
         assert!(readme.contains(&format!("]({name}.yaml)")), "{name} is not described");
         *there.get_mut(*name).expect("an example on the list") = true;
     }
@@ -364,11 +367,13 @@ fn examples_that_change_the_machine_run_in_noop() {
 
 #[test]
 fn every_example_is_valid_and_has_a_graph() {
-    for name in EXAMPLES.iter().map(|(name, ..)| name).chain(&LOOKED_AT).chain([
-        &OF_THE_MACHINE,
-        &IN_CONTAINERS,
-        &OF_A_SERVER,
-    ]) {
+    for name in EXAMPLES
+        .iter()
+        .map(|(name, ..)| name)
+        .chain(&LOOKED_AT)
+        .chain(&OF_THE_MACHINE)
+        .chain([&IN_CONTAINERS, &OF_A_SERVER])
+    {
         let scratch = Scratch::new();
         copy_examples(&scratch);
         let path = format!("examples/{name}.yaml");

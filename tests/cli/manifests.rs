@@ -9,7 +9,8 @@ use ccm_testkit::{Called, Scratch, can_mount, is_root, repository, skipped};
 use crate::{apply, ccm};
 
 /// Each, with the packages and services that it manages on machines of the Debian and of the Red Hat family.
-const MANIFESTS: [(&str, &str, &str); 6] = [
+const MANIFESTS: [(&str, &str, &str); 7] = [
+    ("admins", "package#sudo", "package#sudo"),
     (
         "base",
         "package#ca-certificates package#chrony package#unattended-upgrades \

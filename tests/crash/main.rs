@@ -4,6 +4,7 @@
 #![expect(clippy::disallowed_methods, reason = "tests look at the machine themselves")]
 #![expect(clippy::expect_used, reason = "a test that can't be set up should fail loudly")]
 
+mod accounts;
 #[cfg(feature = "archive")]
 mod archives;
 mod audit;

@@ -6,14 +6,9 @@ use crate::foreach;
 
 /// Type names that are unknown to ccm, with advice.
 const TYPES: &[(&[&str], &str)] = &[
-    (
-        &["user", "users", "user.present", "account"],
-        "users are not in this version: run `useradd NAME` in an `exec` with `unless: id NAME`",
-    ),
-    (
-        &["group", "groups", "group.present"],
-        "groups are not in this version: run `groupadd NAME` in an `exec` with `unless: getent group NAME`",
-    ),
+    (&["users", "user.present", "account", "accounts"], "use `user`"),
+    (&["groups", "group.present"], "use `group`"),
+    (&["ssh_authorized_key", "ssh_auth.present", "sshkey"], "use `authorized_key`"),
     (
         &["cron", "cronjob", "cron.present", "at"],
         "cron is not in this version: write a `file` in /etc/cron.d, or a systemd timer with `file` and `service`",
@@ -79,10 +74,7 @@ const TYPES: &[(&[&str], &str)] = &[
         ],
         "use `apply` for another manifest",
     ),
-    (
-        &["host", "hosts", "ssh_authorized_key", "authorized_key"],
-        "use `line`, or write the whole file with `file`",
-    ),
+    (&["host", "hosts"], "use `line`, or write the whole file with `file`"),
     (&["notify", "debug", "log"], "use `pre_message` or `post_message` below `ccm`"),
     (&["hostname"], "run `hostnamectl set-hostname NAME` in an `exec` with a guard"),
     (&["timezone"], "run `timedatectl set-timezone ZONE` in an `exec` with a guard"),
@@ -149,6 +141,23 @@ const OF_TYPE: &[(&str, &[&str], &str)] = &[
     ("setting", &["section_prefix", "section_suffix"], "remove it: sections are in brackets"),
     ("file", &["checksum", "sha256"], "use `archive` with `url` and `checksum` for a file from a web server"),
     ("file", &["directory", "type"], "write `ensure: directory`"),
+    (
+        "user",
+        &["password_expire", "password_max_age", "password_min_age"],
+        "run `chage` in an `exec` with a guard",
+    ),
+    ("user", &["remove", "purge_home"], "write `manage_home: true`, which also removes the home directory"),
+    ("user", &["ssh_authorized_keys", "ssh_keys"], "write a resource `authorized_key` for each key"),
+    ("user", &["update_password"], "remove it: the password is set whenever it differs"),
+    ("user", &["allowdupe", "non_unique"], "remove it: each user has a number of its own"),
+    ("group", &["allowdupe", "non_unique"], "remove it: each group has a number of its own"),
+    (
+        "authorized_key",
+        &["path", "target"],
+        "remove it: the key goes to `~/.ssh/authorized_keys` of the user",
+    ),
+    ("authorized_key", &["exclusive"], "write `purge_keys: true` on the `user`"),
+    ("authorized_key", &["comment"], "write the comment as the name of the resource"),
     ("exec", &["cmd", "line", "run", "cmdline"], "write `command`"),
     ("exec", &["arguments", "argv"], "write `args`"),
     ("exec", &["shell", "executable", "use_shell"], "write `provider: shell`"),

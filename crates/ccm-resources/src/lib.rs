@@ -5,6 +5,7 @@ mod accounts;
 mod apply;
 #[cfg(feature = "archive")]
 mod archive;
+mod authorized_key;
 mod block;
 mod canonical_path;
 mod checksum;
@@ -13,7 +14,9 @@ mod decision_table;
 mod exec;
 mod file;
 mod file_part;
+mod group;
 mod line;
+mod local_accounts;
 mod notes;
 mod output_tail;
 mod package;
@@ -22,6 +25,7 @@ mod scaffold;
 mod service;
 mod setting;
 mod tree;
+mod user;
 mod validator;
 #[cfg(feature = "archive")]
 mod web;
@@ -42,6 +46,9 @@ pub fn types() -> Vec<&'static dyn ResourceType> {
         #[cfg(feature = "archive")]
         &archive::ArchiveType,
         &scaffold::ScaffoldType,
+        &group::GroupType,
+        &user::UserType,
+        &authorized_key::AuthorizedKeyType,
         &package::PackageType,
         &service::ServiceType,
         &apply::ApplyType,

@@ -108,7 +108,7 @@ fn the_same_name_twice_is_one_name() {
 #[test]
 fn words_of_other_tools_have_a_substitute() {
     check_items(&[
-        ("- user: [ada: ]", &["3:7 unknown-type | useradd NAME, exec, unless: id NAME"]),
+        ("- users: [ada: ]", &["3:7 unknown-type | user"]),
         ("- apt: [zsh: ]", &["3:7 unknown-type | package"]),
         ("- archive: [a: ]", &["3:7 unsupported"]),
         ("- cmd.run: [a: ]", &["3:7 unknown-type | exec"]),
@@ -154,9 +154,6 @@ fn references_of_other_tools_have_a_substitute() {
             &["6:28 unknown-reference | task#job-number-0, task#job-number-1, task#job-number-2"],
         ),
         (&format!("{five}- note: [n: {{require: [task#foo]}}]"), &["8:28 unknown-reference"]),
-        (
-            "- note: [n: {require: [user#ada]}]",
-            &["3:28 unknown-reference | user | useradd NAME, exec, unless: id NAME"],
-        ),
+        ("- note: [n: {require: [users#ada]}]", &["3:28 unknown-reference | users | user"]),
     ]);
 }

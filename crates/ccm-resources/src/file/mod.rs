@@ -78,8 +78,10 @@ impl TypeSpec for FileType {
     }
 
     fn needs<'r>(&self, resource: &'r Resource) -> Vec<Need<'r>> {
-        let owner = resource.properties.get("owner").and_then(Node::as_text);
-        owner.map(|owner| (ClaimKind::User, owner.into())).into_iter().collect()
+        let named = |property| resource.properties.get(property).and_then(Node::as_text);
+        let owner = named("owner").map(|owner| (ClaimKind::User, owner.into()));
+        let group = named("group").map(|group| (ClaimKind::Group, group.into()));
+        owner.into_iter().chain(group).collect()
     }
 
     fn tree_source(&self, ensure: Option<&str>) -> Option<TreeSource> {

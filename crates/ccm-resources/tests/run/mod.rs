@@ -67,7 +67,7 @@ pub(crate) fn run_gated(
         describe_unchanged: manner.describe_unchanged,
     };
     let mut transactions = Vec::new();
-    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(run.apply(&mut |event| {
         if let Event::ResourceFinished(finished) = event {
             transactions.push(*finished);

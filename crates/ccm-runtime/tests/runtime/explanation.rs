@@ -14,7 +14,21 @@ fn types_and_properties_are_explained_as_their_tables_say() {
     let names: Vec<&str> = types.iter().map(|found| found.name).collect();
     assert_eq!(
         names,
-        ["exec", "file", "line", "block", "setting", "archive", "scaffold", "package", "service", "apply"]
+        [
+            "exec",
+            "file",
+            "line",
+            "block",
+            "setting",
+            "archive",
+            "scaffold",
+            "group",
+            "user",
+            "authorized_key",
+            "package",
+            "service",
+            "apply"
+        ]
     );
     for (found, spec) in types.iter().zip(session.types()) {
         assert_eq!(explain(Some(found.name)), Ok(Explanation::Type(found.clone())));

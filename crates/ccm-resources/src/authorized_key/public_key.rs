@@ -1,0 +1,165 @@
+//! Public keys.
+
+use std::fmt;
+
+use ccm_properties::{PropertyKind, TextKind, TextValue, ValueError};
+
+/// Types of keys that OpenSSH accepts for logins.
+const TYPES: [&str; 8] = [
+    "ssh-ed25519",
+    "sk-ssh-ed25519@openssh.com",
+    "ecdsa-sha2-nistp256",
+    "ecdsa-sha2-nistp384",
+    "ecdsa-sha2-nistp521",
+    "sk-ecdsa-sha2-nistp256@openssh.com",
+    "ssh-rsa",
+    "ssh-dss",
+];
+
+/// Maximum length of a key in base64. That of an RSA key of 16384 bits is 2800.
+const MAX_LENGTH: usize = 16 << 10;
+
+/// Public key: its type, and the key in base64.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PublicKey {
+    pub kind: String,
+    pub blob: String,
+}
+
+impl PublicKey {
+    /// Parses type and key. A comment behind them is left out.
+    pub(crate) fn parse(text: &str) -> Result<Self, ValueError> {
+        const HINT: &str = "write type and key as in a file that ends with `.pub`, like `ssh-ed25519 AAAA…`";
+        let error = |message: String| ValueError::new(message).with_hint(HINT);
+        if text.contains("PRIVATE KEY") {
+            return Err(error("this is a private key".to_owned()));
+        }
+        let text = text.trim();
+        if text.chars().any(char::is_control) {
+            return Err(error("the key contains a line end or a control character".to_owned()));
+        }
+        let mut words = text.split_ascii_whitespace();
+        let kind = words.next().unwrap_or_default();
+        if !TYPES.contains(&kind) {
+            return Err(error(format!("`{}` is not the type of a public key", kind.escape_debug())));
+        }
+        let blob = words.next().unwrap_or_default();
+        if blob.len() > MAX_LENGTH {
+            return Err(error(format!("the key is longer than {MAX_LENGTH} characters")));
+        }
+        let bytes = decoded(blob).ok_or_else(|| error("the key is not complete base64".to_owned()))?;
+        if !is_of(&bytes, kind) {
+            return Err(error(format!("the key is damaged, or not of type `{kind}`")));
+        }
+        Ok(Self { kind: kind.to_owned(), blob: blob.to_owned() })
+    }
+
+    pub(super) fn is_type(word: &str) -> bool {
+        TYPES.contains(&word)
+    }
+}
+
+impl fmt::Display for PublicKey {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} {}", self.kind, self.blob)
+    }
+}
+
+impl TextValue for PublicKey {
+    const KIND: PropertyKind = PropertyKind::Text(
+        TextKind::STRICT.matching("^\\s*(ssh|ecdsa|sk)-[^\\s]+\\s+AAAA[A-Za-z0-9+/]+=*(\\s.*)?$"),
+    );
+
+    fn from_text(text: &str) -> Result<Self, ValueError> {
+        Self::parse(text)
+    }
+}
+
+/// Returns `true` if a key consists of whole fields, each with its length in front, the first of which is the type.
+fn is_of(bytes: &[u8], kind: &str) -> bool {
+    let mut fields = Vec::new();
+    let mut rest = bytes;
+    while let Some((length, behind)) = rest.split_first_chunk::<4>() {
+        let length = usize::try_from(u32::from_be_bytes(*length)).unwrap_or(usize::MAX);
+        let Some((field, behind)) = behind.split_at_checked(length) else { return false };
+        fields.push(field);
+        rest = behind;
+    }
+    rest.is_empty()
+        && fields.len() >= 2
+        && fields[0] == kind.as_bytes()
+        && fields[1..].iter().all(|field| !field.is_empty())
+}
+
+/// Decodes base64 with its padding; `None` if the text is something else.
+fn decoded(text: &str) -> Option<Vec<u8>> {
+    let digits = text.trim_end_matches('=');
+    let padding = text.len() - digits.len();
+    if text.is_empty() || text.len() % 4 != 0 || padding > 2 {
+        return None;
+    }
+    let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
+    let (mut bits, mut count) = (0_u32, 0);
+    for digit in digits.bytes() {
+        let value = match digit {
+            b'A'..=b'Z' => digit - b'A',
+            b'a'..=b'z' => digit - b'a' + 26,
+            b'0'..=b'9' => digit - b'0' + 52,
+            b'+' => 62,
+            b'/' => 63,
+            _ => return None,
+        };
+        bits = bits << 6 | u32::from(value);
+        count += 6;
+        if count >= 8 {
+            count -= 8;
+            bytes.push(u8::try_from(bits >> count & 0xff).ok()?);
+        }
+    }
+    // The bits that are left over are no part of a byte.
+    (bits & ((1 << count) - 1) == 0).then_some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY: &str = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGAbLmuMIVT/jf24lgRRDjCBFZWm9GBlBgxHGGCvm3kG";
+
+    #[test]
+    fn keys_are_parsed_without_their_comments() {
+        for text in [KEY.to_owned(), format!("{KEY} ada@web1"), format!("  {KEY}  a b \n")] {
+            assert_eq!(PublicKey::parse(&text).map(|key| key.to_string()), Ok(KEY.to_owned()));
+        }
+    }
+
+    #[test]
+    fn damaged_keys_are_refused() {
+        let other_type = KEY.replace("ssh-ed25519 ", "ssh-rsa ");
+        for text in [
+            "",
+            "ssh-ed25519",
+            "AAAAC3NzaC1lZDI1NTE5",
+            "ssh-ed25519 AAAA",
+            "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGAb",
+            "ssh-ed25519 !!!!",
+            &KEY[..KEY.len() - 1],
+            &other_type,
+            "-----BEGIN OPENSSH PRIVATE KEY-----",
+            "ssh-foo AAAAC3NzaC1lZDI1NTE5",
+            "ssh-ed25519 AAAA\nB",
+        ] {
+            assert!(PublicKey::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn base64_is_decoded_exactly() {
+        for (text, bytes) in [("QQ==", Some(&b"A"[..])), ("QUI=", Some(b"AB")), ("QUJD", Some(b"ABC"))] {
+            assert_eq!(decoded(text).as_deref(), bytes);
+        }
+        for text in ["", "Q", "QQ", "QQ=", "QR==", "Q===", "QQ==QQ==", "QU_D"] {
+            assert_eq!(decoded(text), None, "{text}");
+        }
+    }
+}

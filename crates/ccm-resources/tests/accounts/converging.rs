@@ -1,0 +1,166 @@
+//! Random users in random states reach the desired state in one run, and noop names what the run changes.
+
+use std::fs::{create_dir_all, remove_dir_all, write};
+
+use ccm_model::{Action, Outcome, Resource, Transaction};
+use proptest::option;
+use proptest::prelude::*;
+use proptest::sample::{select, subsequence};
+use proptest::test_runner::{Config, TestRunner};
+
+use crate::build::resource;
+use crate::machine::{assert_databases_are_whole, on_a_copy, outcome, run_here};
+
+/// Number of random states. Each takes a few runs of the tools.
+const CASES: u32 = 60;
+
+/// User in the files of the machine.
+#[derive(Clone, Debug)]
+struct Found {
+    uid: u32,
+    gid: u32,
+    comment: String,
+    shell: String,
+    password: String,
+    expires: String,
+    groups: Vec<&'static str>,
+    has_home: bool,
+}
+
+fn found() -> impl Strategy<Value = Found> {
+    let comment = select(vec!["", "Ada", "Ada,,,", "ä ö", "-x"]);
+    let shell = select(vec!["", "/bin/sh", "/nowhere", "/usr/sbin/nologin"]);
+    let password = select(vec!["", "!", "!!", "*", "!*", "$6$a$b", "!$6$a$b", "!!$6$a$b", "x"]);
+    let expires = select(vec!["", "1", "19000", "30000"]);
+    let groups = subsequence(vec!["adm", "docker", "users"], 0..=3);
+    let numbers = (select(vec![150, 1500, 60_000]), select(vec![0, 100, 150]));
+    (numbers, comment, shell, password, expires, groups, any::<bool>()).prop_map(
+        |((uid, gid), comment, shell, password, expires, groups, has_home)| Found {
+            uid,
+            gid,
+            comment: comment.to_owned(),
+            shell: shell.to_owned(),
+            password: password.to_owned(),
+            expires: expires.to_owned(),
+            groups,
+            has_home,
+        },
+    )
+}
+
+/// Properties of a user, those that are not given left out.
+fn desired() -> impl Strategy<Value = Vec<(&'static str, &'static str)>> {
+    let value = |name: &'static str, values: &[&'static str]| {
+        option::of(select(values.to_vec())).prop_map(move |value| value.map(|value| (name, value)))
+    };
+    (
+        value("uid", &["150", "1500", "1501"]),
+        value("gid", &["users", "100", "docker", "ada"]),
+        option::of((
+            select(vec!["[]", "[adm]", "[adm|docker]", "[users|adm]"]),
+            select(vec!["true", "false"]),
+        )),
+        value("home", &["/home/ada", "/srv/ada"]),
+        value("manage_home", &["true", "false"]),
+        value("shell", &["/bin/sh", "/bin/bash"]),
+        value("comment", &["", "Ada", "-y"]),
+        value("password_hash", &["$6$a$b", "$6$c$d", "*", "!"]),
+        value("locked", &["true", "false"]),
+        value("expires", &["2052-02-20", "never"]),
+        value("system", &["true", "false"]),
+        select(vec!["present", "present", "present", "absent"]),
+    )
+        .prop_map(
+            |(
+                uid,
+                gid,
+                groups,
+                home,
+                manage_home,
+                shell,
+                comment,
+                password,
+                locked,
+                expires,
+                system,
+                ensure,
+            )| {
+                let groups =
+                    groups.map(|(groups, exclusive)| [("groups", groups), ("groups_exclusive", exclusive)]);
+                let locked = locked.filter(|(_, locked)| {
+                    !(*locked == "false" && password.is_some_and(|(_, hash)| hash == "!"))
+                });
+                let own = [uid, gid, home, manage_home, shell, comment, password, locked, expires, system];
+                let all = own.into_iter().flatten().chain(groups.into_iter().flatten());
+                all.chain([("ensure", ensure)]).collect()
+            },
+        )
+}
+
+fn set_up(name: &str, found: Option<&Found>) {
+    let mut passwd = "root:x:0:0:root:/root:/bin/sh\n".to_owned();
+    let mut shadow = "root:*:19000:0:99999:7:::\n".to_owned();
+    for home in ["/home/ada", "/srv/ada"] {
+        let _missing = remove_dir_all(home);
+    }
+    let members = |group: &str| {
+        if found.is_some_and(|found| found.groups.contains(&group)) { name } else { "" }
+    };
+    if let Some(found) = found {
+        let Found { uid, gid, comment, shell, password, expires, .. } = found;
+        passwd += &format!("{name}:x:{uid}:{gid}:{comment}:/home/ada:{shell}\n");
+        shadow += &format!("{name}:{password}:19000:0:99999:7::{expires}:\n");
+        if found.has_home {
+            create_dir_all("/home/ada").expect("a directory");
+            write("/home/ada/file", "x").expect("a file");
+        }
+    }
+    let groups = [("users", 100), ("adm", 4), ("docker", 150), ("ada", 900)];
+    let mut group = "root:x:0:\n".to_owned();
+    let mut gshadow = "root:*::\n".to_owned();
+    for (name, gid) in groups {
+        group += &format!("{name}:x:{gid}:{}\n", members(name));
+        gshadow += &format!("{name}:!::{}\n", members(name));
+    }
+    for (file, text) in [("passwd", passwd), ("shadow", shadow), ("group", group), ("gshadow", gshadow)] {
+        write(format!("/etc/{file}"), text).expect("a file");
+    }
+}
+
+fn one_run(user: &Resource, noop: bool) -> (Transaction, Option<Action>) {
+    let transaction = run_here(vec![user.clone()], noop).pop().expect("a transaction");
+    let action = transaction.action.clone();
+    (transaction, action)
+}
+
+#[test]
+fn random_users_converge_in_one_run() {
+    on_a_copy("converging::random_users_converge_in_one_run", || {
+        let mut runner =
+            TestRunner::new(Config { cases: CASES, failure_persistence: None, ..Config::default() });
+        // The tools make no user of a strange name, but change one.
+        let names = (select(vec!["ada", "Ada.X", "_1", "jürgen", "web-01$"]), option::weighted(0.7, found()));
+        let result = runner.run(&(names, desired()), |((name, found), desired)| {
+            let name = if found.is_some() { name } else { "ada" };
+            set_up(name, found.as_ref());
+            let user = resource("user", name, &desired);
+            let (announced, planned) = one_run(&user, true);
+            let (first, taken) = one_run(&user, false);
+            let expected = match &announced.outcome {
+                Outcome::WouldChange { .. } => "changed".to_owned(),
+                _ => outcome(&announced),
+            };
+            prop_assert_eq!(outcome(&first), expected, "{}", outcome(&announced));
+            prop_assert_eq!(planned, taken);
+            assert_databases_are_whole();
+            if !matches!(first.outcome, Outcome::Failed(_)) {
+                let (second, _) = one_run(&user, false);
+                prop_assert_eq!(outcome(&second), "unchanged");
+            }
+            Ok(())
+        });
+        if let Err(error) = result {
+            panic!("{error}");
+        }
+    });
+}

@@ -1,0 +1,96 @@
+//! Authorized keys.
+
+use std::fs::{create_dir_all, metadata, read_to_string, write};
+use std::os::unix::fs::{MetadataExt as _, chown, symlink};
+use std::path::Path;
+
+use ccm_model::Resource;
+
+use crate::build::resource;
+use crate::machine::{append, applied, assert_changes, on_a_copy};
+
+const ONE: &str = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGAbLmuMIVT/jf24lgRRDjCBFZWm9GBlBgxHGGCvm3kG";
+const TWO: &str = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f";
+
+const FILE: &str = "/home/ada/.ssh/authorized_keys";
+
+fn key(name: &str, properties: &[(&str, &str)]) -> Resource {
+    resource("authorized_key", name, &[&[("user", "ada")], properties].concat())
+}
+
+fn with_ada(test: &str, body: impl FnOnce()) {
+    on_a_copy(test, || {
+        append("/etc/passwd", "ada:x:1500:100:Ada:/home/ada:/bin/sh");
+        create_dir_all("/home/ada").expect("a directory");
+        chown("/home/ada", Some(1500), Some(100)).expect("an owner");
+        body();
+    });
+}
+
+fn keys() -> String {
+    read_to_string(FILE).expect("the keys")
+}
+
+#[test]
+fn key_is_added_changed_and_removed() {
+    with_ada("keys::key_is_added_changed_and_removed", || {
+        assert_changes(&[key("ada@web", &[("key", ONE)])]);
+        assert_eq!(keys(), format!("{ONE} ada@web\n"));
+        for (path, mode) in [("/home/ada/.ssh", 0o700), (FILE, 0o600)] {
+            let found = metadata(path).expect("a file");
+            assert_eq!((found.uid(), found.gid(), found.mode() & 0o7777), (1500, 100, mode), "{path}");
+        }
+        assert_changes(&[key("two words", &[("key", TWO), ("options", "[no-pty|command=\"x y\"]")])]);
+        assert_eq!(keys(), format!("{ONE} ada@web\nno-pty,command=\"x y\" {TWO} two words\n"));
+        assert_changes(&[key("other", &[("key", ONE)])]);
+        assert_changes(&[key("two words", &[("key", TWO), ("options", "[]")])]);
+        assert_eq!(keys(), format!("{ONE} other\n{TWO} two words\n"));
+        assert_changes(&[key("other", &[("ensure", "absent")])]);
+        assert_changes(&[key("any", &[("ensure", "absent"), ("key", TWO)])]);
+        assert_eq!(keys(), "");
+    });
+}
+
+#[test]
+fn keys_that_no_resource_has_are_purged() {
+    with_ada("keys::keys_that_no_resource_has_are_purged", || {
+        create_dir_all("/home/ada/.ssh").expect("a directory");
+        write(FILE, format!("# mine\n{ONE} a\nno-pty {TWO} b")).expect("the keys");
+        write("/home/ada/.ssh/authorized_keys2", format!("{TWO}\n")).expect("the keys");
+        for path in ["/home/ada/.ssh", FILE] {
+            chown(path, Some(1500), Some(100)).expect("an owner");
+        }
+        let user = || resource("user", "ada", &[("purge_keys", "true")]);
+        let one = || key("a", &[("key", ONE)]);
+        assert_eq!(applied(vec![user(), one()]), ["changed", "unchanged"]);
+        assert_eq!(applied(vec![user(), one()]), ["unchanged", "unchanged"]);
+        assert_eq!(keys(), format!("# mine\n{ONE} a\n"));
+        assert_eq!(read_to_string("/home/ada/.ssh/authorized_keys2").expect("a file"), "");
+        // Nothing is removed while a key is not known.
+        let late = key("b", &[("key", "${ Captures.made.key }")]);
+        let told = applied(vec![user(), late]);
+        assert_eq!(told[0], "unchanged");
+    });
+}
+
+#[test]
+fn links_of_the_user_are_not_followed() {
+    with_ada("keys::links_of_the_user_are_not_followed", || {
+        create_dir_all("/srv/secret").expect("a directory");
+        symlink("/srv/secret", "/home/ada/.ssh").expect("a link");
+        let told = applied(vec![key("a", &[("key", ONE)])]).remove(0);
+        assert_eq!(told, "\"/home/ada/.ssh\" is a symbolic link");
+        assert!(!Path::new("/srv/secret/authorized_keys").exists());
+    });
+}
+
+#[test]
+fn missing_user_and_home_are_told() {
+    with_ada("keys::missing_user_and_home_are_told", || {
+        let ghost = resource("authorized_key", "a", &[("user", "ghost"), ("key", ONE)]);
+        assert_eq!(applied(vec![ghost]), ["user `ghost` does not exist"]);
+        std::fs::remove_dir("/home/ada").expect("no directory");
+        let told = applied(vec![key("a", &[("key", ONE)])]);
+        assert_eq!(told, ["the home directory \"/home/ada\" of user `ada` does not exist"]);
+    });
+}

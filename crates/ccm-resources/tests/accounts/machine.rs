@@ -1,0 +1,144 @@
+//! A copy of the files of this machine, and runs on it with the tools of this machine.
+
+use std::fs::{read_to_string, write};
+use std::path::Path;
+use std::process::Command;
+
+use ccm_host::{Cancellation, Host, LocalExecutor, SystemClock, SystemFiles, SystemRunner};
+use ccm_model::{Outcome, Resource, Transaction};
+use ccm_redaction::Secrets;
+use ccm_testkit::{can_mount, is_root, isolated_with_setup, skipped};
+
+use crate::run::{Manner, run};
+
+/// Shell commands that start the rest of the test with copies of the files that it changes. A name service knows the
+/// user `ldapada` and the group `ldapgroup`.
+const SETUP: &str = r#"exec unshare --mount --propagation private /bin/sh -c '
+set -e
+mount -t tmpfs tmpfs /mnt
+cp -a /etc/. /mnt/
+mount --bind /mnt /etc
+umount /mnt
+for directory in /home /srv /var/mail /usr/local/sbin; do mount -t tmpfs -o mode=0755 tmpfs $directory; done
+cat > /usr/local/sbin/getent <<END
+#!/bin/sh
+case "\$1 \$2" in
+  "passwd ldapada"|"passwd 7001") echo "ldapada:x:7001:7000:Ada:/home/ldapada:/bin/sh" ;;
+  "group ldapgroup"|"group 7000") echo "ldapgroup:x:7000:" ;;
+  "initgroups ldapada") echo "ldapada 7000" ;;
+  *) exit 2 ;;
+esac
+END
+chmod 755 /usr/local/sbin/getent
+printf "passwd: files extra\ngroup: files extra\nshadow: files\n" > /etc/nsswitch.conf
+printf "root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n" > /etc/passwd
+printf "root:*:19000:0:99999:7:::\nnobody:*:19000:0:99999:7:::\n" > /etc/shadow
+printf "root:x:0:\nnogroup:x:65534:\nusers:x:100:\nadm:x:4:\ndocker:x:150:\n" > /etc/group
+printf "root:*::\nnogroup:*::\nusers:*::\nadm:!::\ndocker:!::\n" > /etc/gshadow
+rm -f /etc/subuid /etc/subgid
+exec "$0" "$@"
+' "$0" "$@""#;
+
+/// Runs the body of a test on copies of the files with accounts. Skips it where there are no private mounts or no tools.
+pub(crate) fn on_a_copy(test: &str, body: impl FnOnce()) {
+    if !is_root() || !can_mount() {
+        return skipped("only root can mount copies of the files with accounts");
+    }
+    if !succeeds(
+        "for tool in useradd usermod userdel groupadd gpasswd chpasswd; do command -v $tool || exit 1; done",
+    ) {
+        return skipped("the tools for accounts are not installed");
+    }
+    isolated_with_setup(SETUP, test, body);
+}
+
+/// Runs a shell command, and returns `true` if it succeeded.
+pub(crate) fn succeeds(command: &str) -> bool {
+    Command::new("/bin/sh").args(["-c", command]).output().is_ok_and(|output| output.status.success())
+}
+
+/// Runs resources with the tools of the machine.
+pub(crate) fn run_here(resources: Vec<Resource>, noop: bool) -> Vec<Transaction> {
+    let secrets = Secrets::new();
+    let files = SystemFiles::new(Cancellation::never());
+    let runner = SystemRunner::new().expect("a runner");
+    let executor = LocalExecutor::new(&runner, &runner, &files);
+    let host = Host { executor: &executor, system: &runner, files: &files, clock: &SystemClock::default() };
+    let manner = Manner {
+        noop,
+        diff: false,
+        directory: Path::new("/"),
+        state_directory: None,
+        secrets: &secrets,
+        cancellation: &Cancellation::never(),
+        describe_unchanged: true,
+    };
+    run(resources, host, &manner)
+}
+
+/// Applies resources, and returns a word for each outcome; a failure with its texts.
+pub(crate) fn applied(resources: Vec<Resource>) -> Vec<String> {
+    run_here(resources, false).iter().map(outcome).collect()
+}
+
+/// Applies resources in noop.
+pub(crate) fn in_noop(resources: Vec<Resource>) -> Vec<String> {
+    run_here(resources, true).iter().map(outcome).collect()
+}
+
+pub(crate) fn outcome(transaction: &Transaction) -> String {
+    match &transaction.outcome {
+        Outcome::Unchanged => "unchanged".to_owned(),
+        Outcome::Changed => "changed".to_owned(),
+        Outcome::WouldChange { message } => message.clone(),
+        Outcome::Failed(failure) => {
+            let changed = if failure.changed { " (changed)" } else { "" };
+            format!("{}{changed}", failure.chain.join(": "))
+        }
+        other => format!("{other:?}"),
+    }
+}
+
+/// Applies a resource twice: the first run changes it, the second nothing. In noop the change is announced before.
+pub(crate) fn assert_changes(resources: &[Resource]) {
+    let announced = in_noop(resources.to_vec());
+    assert!(announced.iter().all(|text| text.starts_with("Would have ")), "{announced:?}");
+    let first = applied(resources.to_vec());
+    assert!(first.iter().all(|word| word == "changed"), "{first:?}");
+    let second = applied(resources.to_vec());
+    assert!(second.iter().all(|word| word == "unchanged"), "{second:?}");
+    assert_databases_are_whole();
+}
+
+/// Returns the line of a file that begins with a name.
+pub(crate) fn line(file: &str, name: &str) -> Option<String> {
+    let text = read_to_string(file).expect("a file");
+    text.lines().find(|line| line.split(':').next() == Some(name)).map(str::to_owned)
+}
+
+/// Returns a field of the line.
+pub(crate) fn field(file: &str, name: &str, index: usize) -> String {
+    let line = line(file, name).unwrap_or_else(|| panic!("no {name} in {file}"));
+    line.split(':').nth(index).unwrap_or_default().to_owned()
+}
+
+/// Adds a line to a file.
+pub(crate) fn append(file: &str, line: &str) {
+    write(file, read_to_string(file).expect("a file") + line + "\n").expect("a file");
+}
+
+/// Checks that each line of each database has its fields, and that no name is there twice.
+pub(crate) fn assert_databases_are_whole() {
+    for (file, fields) in [("/etc/passwd", 7), ("/etc/shadow", 9), ("/etc/group", 4), ("/etc/gshadow", 4)] {
+        let text = read_to_string(file).expect("a file");
+        let mut seen = std::collections::HashSet::new();
+        for line in text.lines() {
+            assert_eq!(line.split(':').count(), fields, "{file}: {line}");
+            assert!(seen.insert(line.split(':').next()), "{file}: {line} is there twice");
+        }
+        assert!(text.ends_with('\n') && text.contains("root:"), "{file}: {text}");
+    }
+    for lock in ["passwd", "group", "shadow", "gshadow"] {
+        assert!(!Path::new(&format!("/etc/{lock}.lock")).exists(), "{lock} is still locked");
+    }
+}

@@ -1,0 +1,81 @@
+//! Users, groups and keys: the example and the manifest for them, on copies of the files with accounts.
+
+use ccm_testkit::{Called, Scratch, can_mount, is_root, repository, skipped};
+
+use crate::ccm;
+
+/// Copies the files with accounts to the directory of the test, and mounts the copies in their place.
+const MOUNTS: &str = "
+test -e etc || { cp -a /etc etc && mkdir home && chmod 755 . home; }
+mkdir -p etc/sudoers.d
+mount --bind etc /etc && mount --bind home /home && mount -t tmpfs tmpfs /var/mail
+";
+
+fn apply(scratch: &Scratch, options: &[&str]) -> Called {
+    ccm(scratch, &["apply", "-v", "manifest.yaml"]).args(options).after_mounting(MOUNTS).run()
+}
+
+/// Applies a manifest in noop, twice, and after a change by hand.
+fn check(manifest: &str, resources: usize, spoil: impl FnOnce(&Scratch), mended: &str) -> Option<Scratch> {
+    if !is_root() || !can_mount() {
+        skipped("it needs root and mounts of its own");
+        return None;
+    }
+    let scratch = Scratch::new();
+    scratch.write("manifest.yaml", manifest);
+    let noop = apply(&scratch, &["--noop", "--detailed-exitcodes"]);
+    assert_eq!(noop.code, 2, "{}", noop.shown());
+    let first = apply(&scratch, &["--detailed-exitcodes"]);
+    assert_eq!(first.code, 2, "{}", first.shown());
+    let pending = |text: &str| text.matches("would ").count();
+    assert!(pending(&noop.stdout) >= resources, "{}", noop.shown());
+    let second = apply(&scratch, &["--detailed-exitcodes"]);
+    assert_eq!(second.code, 0, "{}", second.shown());
+    spoil(&scratch);
+    let third = apply(&scratch, &["--detailed-exitcodes"]);
+    assert!(third.code == 2 && third.stdout.contains(mended), "{}", third.shown());
+    let last = apply(&scratch, &["--detailed-exitcodes"]);
+    assert_eq!(last.code, 0, "{}", last.shown());
+    Some(scratch)
+}
+
+#[test]
+fn the_example_makes_a_user_with_a_key() {
+    let text = std::fs::read_to_string(repository("examples/users.yaml")).expect("the example");
+    let spoil = |scratch: &Scratch| {
+        let path = "home/ccm-example/.ssh/authorized_keys";
+        let keys = scratch.read(path).expect("the keys");
+        assert!(keys.starts_with("no-port-forwarding ssh-ed25519 "), "{keys}");
+        let other = keys.replace("no-port-forwarding ", "").replace("vm3kG", "vm3kH");
+        scratch.write(path, keys + &other);
+    };
+    let scratch = check(&text, 3, spoil, "ccm-example");
+    let keys = scratch.and_then(|scratch| scratch.read("home/ccm-example/.ssh/authorized_keys"));
+    assert!(keys.is_none_or(|keys| keys.lines().count() == 1));
+}
+
+#[test]
+fn the_administrators_are_set_up_and_mended() {
+    let text = std::fs::read_to_string(repository("manifests/admins.yaml")).expect("the manifest");
+    // The packages of this machine are left alone.
+    let text = text.replace("    - package:\n        - sudo:\n", "").replace("package#sudo, ", "");
+    let text = text.replace("visudo -cf %s", "grep -q NOPASSWD %s");
+    let spoil = |scratch: &Scratch| {
+        let passwd = scratch.read("etc/passwd").expect("the users");
+        let group = scratch.read("etc/group").expect("the groups");
+        assert!(passwd.contains(":Ada Lovelace:/home/ada:/bin/bash\n"), "{passwd}");
+        assert!(
+            group.lines().any(|line| line.starts_with("admins:") && line.ends_with(":ada,grace")),
+            "{group}"
+        );
+        scratch.write(
+            "etc/passwd",
+            passwd.replace("/home/ada:/bin/bash", "/home/ada:/bin/sh")
+                + "bob:x:7777:100::/home/bob:/bin/sh\n",
+        );
+        scratch.write("etc/group", group.replace(":ada,grace", ":grace"));
+    };
+    let scratch = check(&text, 6, spoil, "groups");
+    let passwd = scratch.and_then(|scratch| scratch.read("etc/passwd"));
+    assert!(passwd.is_none_or(|passwd| !passwd.contains("bob:") && passwd.contains("/home/ada:/bin/bash")));
+}

@@ -16,7 +16,7 @@ fn apply(scratch: &Scratch, options: &[&str]) -> Called {
 }
 
 /// Applies a manifest in noop, twice, and after a change by hand.
-fn check(manifest: &str, resources: usize, spoil: impl FnOnce(&Scratch), mended: &str) -> Option<Scratch> {
+fn check(manifest: &str, spoil: impl FnOnce(&Scratch), mended: &str) -> Option<Scratch> {
     if !is_root() || !can_mount() {
         skipped("it needs root and mounts of its own");
         return None;
@@ -27,8 +27,7 @@ fn check(manifest: &str, resources: usize, spoil: impl FnOnce(&Scratch), mended:
     assert_eq!(noop.code, 2, "{}", noop.shown());
     let first = apply(&scratch, &["--detailed-exitcodes"]);
     assert_eq!(first.code, 2, "{}", first.shown());
-    let pending = |text: &str| text.matches("would ").count();
-    assert!(pending(&noop.stdout) >= resources, "{}", noop.shown());
+    assert!(noop.stdout.contains("would create"), "{}", noop.shown());
     let second = apply(&scratch, &["--detailed-exitcodes"]);
     assert_eq!(second.code, 0, "{}", second.shown());
     spoil(&scratch);
@@ -49,7 +48,7 @@ fn the_example_makes_a_user_with_a_key() {
         let other = keys.replace("no-port-forwarding ", "").replace("vm3kG", "vm3kH");
         scratch.write(path, keys + &other);
     };
-    let scratch = check(&text, 3, spoil, "ccm-example");
+    let scratch = check(&text, spoil, "keys");
     let keys = scratch.and_then(|scratch| scratch.read("home/ccm-example/.ssh/authorized_keys"));
     assert!(keys.is_none_or(|keys| keys.lines().count() == 1));
 }
@@ -75,7 +74,7 @@ fn the_administrators_are_set_up_and_mended() {
         );
         scratch.write("etc/group", group.replace(":ada,grace", ":grace"));
     };
-    let scratch = check(&text, 6, spoil, "groups");
+    let scratch = check(&text, spoil, "groups");
     let passwd = scratch.and_then(|scratch| scratch.read("etc/passwd"));
     assert!(passwd.is_none_or(|passwd| !passwd.contains("bob:") && passwd.contains("/home/ada:/bin/bash")));
 }

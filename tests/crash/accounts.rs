@@ -113,7 +113,7 @@ fn accounts_of_a_killed_run_are_whole_and_completed_by_the_next() {
     let calls = whole.apply(&[]).run_with(Fault::None);
     assert_eq!(calls.called.code, 0, "{}", calls.called.shown());
     whole.check_consistent().and_then(|()| whole.check_converges()).expect("a run that is not killed");
-    check_each(selected(&calls.calls, 12).into_iter().map(Fault::KillBefore), |fault| {
+    check_each(selected(&calls.calls, 4).into_iter().map(Fault::KillBefore), |fault| {
         let machine = Machine::new();
         let killed = machine.apply(&[]).run_with(fault);
         sweep();

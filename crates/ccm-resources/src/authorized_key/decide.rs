@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::key_line::KeyLine;
 use super::properties::AuthorizedKeyProperties;
-use super::public_key::PublicKey;
-use crate::local_accounts::{AccountPlan, AccountRule, Difference, decide, is_absent, verify};
+use super::public_key::SshPublicKey;
+use crate::local_accounts::{AccountDifference, AccountPlan, AccountRule, decide, is_absent, verify};
 
 pub(crate) struct KeyKind;
 
@@ -20,7 +20,7 @@ pub(crate) struct DesiredKey {
     pub name: String,
     pub is_absent: bool,
     pub user: String,
-    pub key: Option<PublicKey>,
+    pub key: Option<SshPublicKey>,
     /// Options with commas between; `None` if they are not managed.
     pub options: Option<String>,
 }
@@ -96,7 +96,7 @@ pub(crate) enum KeyDifference {
     User(String),
 }
 
-impl Difference for KeyDifference {
+impl AccountDifference for KeyDifference {
     fn aspect(&self) -> &'static str {
         match self {
             Self::Options { .. } => "options",
@@ -222,7 +222,7 @@ pub(crate) fn new_content(key: &DesiredKey, state: &KeyState) -> String {
 
 fn desired_line(key: &DesiredKey, old_options: &str) -> String {
     let options = key.options.as_deref().unwrap_or(old_options);
-    let public = key.key.as_ref().map(PublicKey::to_string).unwrap_or_default();
+    let public = key.key.as_ref().map(SshPublicKey::to_string).unwrap_or_default();
     let words = [options, &public, &key.name];
     let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
     words.join(" ") + "\n"

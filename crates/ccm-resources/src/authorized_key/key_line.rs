@@ -1,7 +1,7 @@
 //! Lines of a file with authorized keys.
 
 use super::key_options;
-use super::public_key::PublicKey;
+use super::public_key::SshPublicKey;
 
 /// Line with a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ impl<'a> KeyLine<'a> {
             return None;
         }
         let (first, _) = line.split_at(line.find([' ', '\t']).unwrap_or(line.len()));
-        let (options, rest) = if PublicKey::is_type(first) {
+        let (options, rest) = if SshPublicKey::is_type(first) {
             ("", line)
         } else {
             let (options, rest) = line.split_at(key_options::length(line));
@@ -29,10 +29,10 @@ impl<'a> KeyLine<'a> {
         };
         let (kind, rest) = word(rest);
         let (blob, comment) = word(rest);
-        (PublicKey::is_type(kind) && !blob.is_empty()).then_some(Self { options, kind, blob, comment })
+        (SshPublicKey::is_type(kind) && !blob.is_empty()).then_some(Self { options, kind, blob, comment })
     }
 
-    pub(crate) fn has(&self, key: &PublicKey) -> bool {
+    pub(crate) fn has(&self, key: &SshPublicKey) -> bool {
         self.kind == key.kind && self.blob == key.blob
     }
 }

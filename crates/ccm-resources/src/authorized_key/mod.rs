@@ -15,7 +15,7 @@ use ccm_properties::{Need, PropertyError, TypeSpec, TypedProperties};
 use decide::{DesiredKey, KeyKind};
 use posix_keys::PosixKeys;
 use properties::AuthorizedKeyProperties;
-use public_key::PublicKey;
+use public_key::SshPublicKey;
 
 pub(crate) use key_file::{KeyFiles, ManagedKeys};
 
@@ -45,7 +45,7 @@ impl TypeSpec for AuthorizedKeyType {
     fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
         let text = |property| resource.properties.get(property).and_then(Node::as_text);
         let Some(user) = text("user") else { return Vec::new() };
-        match text("key").map(|key| PublicKey::parse(key).ok()) {
+        match text("key").map(|key| SshPublicKey::parse(key).ok()) {
             Some(Some(key)) => vec![Claim::exclusive(ClaimKind::AuthorizedKey, format!("{user} {key}"))],
             // Two such keys may be different ones.
             Some(None) => vec![Claim::shared(ClaimKind::AuthorizedKey, format!("{user} {UNKNOWN}"))],

@@ -3,7 +3,7 @@
 use ccm_properties::properties;
 
 use super::key_options::KeyOption;
-use super::public_key::PublicKey;
+use super::public_key::SshPublicKey;
 use crate::local_accounts::AccountName;
 
 properties! {
@@ -15,7 +15,7 @@ properties! {
         /// Type and key, as `ssh-keygen` writes them to a file that ends with `.pub`. A comment behind them is left out: the
         /// comment is the name of the resource. With `ensure: absent` a key with the name as its comment is removed if `key`
         /// is not given.
-        key: PublicKey { foreign_names: &["type", "public_key"] },
+        key: SshPublicKey { foreign_names: &["type", "public_key"] },
         /// Options in front of the key, such as `no-pty`. An empty list removes them.
         options: Vec<KeyOption> { default: Some("not managed"), foreign_names: &["key_options"] },
     }

@@ -21,12 +21,12 @@ const MAX_LENGTH: usize = 16 << 10;
 
 /// Public key: its type, and the key in base64.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct PublicKey {
+pub(crate) struct SshPublicKey {
     pub kind: String,
     pub blob: String,
 }
 
-impl PublicKey {
+impl SshPublicKey {
     /// Parses type and key. A comment behind them is left out.
     pub(crate) fn parse(text: &str) -> Result<Self, ValueError> {
         const HINT: &str = "write type and key as in a file that ends with `.pub`, like `ssh-ed25519 AAAA…`";
@@ -59,13 +59,13 @@ impl PublicKey {
     }
 }
 
-impl fmt::Display for PublicKey {
+impl fmt::Display for SshPublicKey {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{} {}", self.kind, self.blob)
     }
 }
 
-impl TextValue for PublicKey {
+impl TextValue for SshPublicKey {
     const KIND: PropertyKind = PropertyKind::Text(
         TextKind::STRICT.matching("^\\s*(ssh|ecdsa|sk)-[^\\s]+\\s+AAAA[A-Za-z0-9+/]+=*(\\s.*)?$"),
     );
@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn keys_are_parsed_without_their_comments() {
         for text in [KEY.to_owned(), format!("{KEY} ada@web1"), format!("  {KEY}  a b \n")] {
-            assert_eq!(PublicKey::parse(&text).map(|key| key.to_string()), Ok(KEY.to_owned()));
+            assert_eq!(SshPublicKey::parse(&text).map(|key| key.to_string()), Ok(KEY.to_owned()));
         }
     }
 
@@ -149,7 +149,7 @@ mod tests {
             "ssh-foo AAAAC3NzaC1lZDI1NTE5",
             "ssh-ed25519 AAAA\nB",
         ] {
-            assert!(PublicKey::parse(text).is_err(), "{text}");
+            assert!(SshPublicKey::parse(text).is_err(), "{text}");
         }
     }
 

@@ -6,7 +6,9 @@ use ccm_properties::PropertyError;
 use serde_json::Value;
 
 use super::properties::GroupProperties;
-use crate::local_accounts::{AccountPlan, AccountRule, Difference, GroupLine, decide, is_absent, verify};
+use crate::local_accounts::{
+    AccountDifference, AccountPlan, AccountRule, GroupLine, decide, is_absent, verify,
+};
 
 pub(crate) struct GroupKind;
 
@@ -62,7 +64,7 @@ pub(crate) enum GroupDifference {
     Members { added: Vec<String>, removed: Vec<String>, from: Vec<String>, to: Vec<String> },
 }
 
-impl Difference for GroupDifference {
+impl AccountDifference for GroupDifference {
     fn aspect(&self) -> &'static str {
         match self {
             Self::Gid { .. } => "gid",

@@ -18,8 +18,8 @@ pub(crate) enum AccountPlan<D> {
     Fail(Failure),
 }
 
-/// Difference between an account and its desired state.
-pub(crate) trait Difference {
+/// AccountDifference between an account and its desired state.
+pub(crate) trait AccountDifference {
     /// Name of what differs, such as `shell`.
     fn aspect(&self) -> &'static str;
 
@@ -75,7 +75,7 @@ fn in_words(names: &[&str]) -> String {
 }
 
 /// Turns a plan into a decision. `what` is the name of the type in messages.
-pub(crate) fn decide<D: Difference>(what: &str, plan: AccountPlan<D>) -> Decision<AccountRule> {
+pub(crate) fn decide<D: AccountDifference>(what: &str, plan: AccountPlan<D>) -> Decision<AccountRule> {
     let change = |reason, message: String, action| Decision::Change {
         reason,
         noop_message: format!("Would have {message}"),
@@ -97,7 +97,7 @@ pub(crate) fn decide<D: Difference>(what: &str, plan: AccountPlan<D>) -> Decisio
             change(AccountRule::Missing, format!("created the {what}"), action)
         }
         AccountPlan::Change(differences) => {
-            let aspects: Vec<&'static str> = differences.iter().map(Difference::aspect).collect();
+            let aspects: Vec<&'static str> = differences.iter().map(AccountDifference::aspect).collect();
             let action = differences.iter().fold(Action::new(Verb::Change), |action, difference| {
                 let (from, to) = difference.values();
                 action.changing(difference.aspect(), from, to)
@@ -112,7 +112,7 @@ pub(crate) fn decide<D: Difference>(what: &str, plan: AccountPlan<D>) -> Decisio
 }
 
 /// Verifies an account by its plan after a change. `shown` is the account in messages.
-pub(crate) fn verify<D: Difference>(
+pub(crate) fn verify<D: AccountDifference>(
     shown: &str,
     plan: AccountPlan<D>,
 ) -> Result<Verified<AccountRule>, Failure> {
@@ -124,7 +124,7 @@ pub(crate) fn verify<D: Difference>(
         }
         AccountPlan::Create(_) => AccountRule::Missing,
         AccountPlan::Change(differences) => {
-            AccountRule::Differs(differences.iter().map(Difference::aspect).collect())
+            AccountRule::Differs(differences.iter().map(AccountDifference::aspect).collect())
         }
         AccountPlan::Remove => AccountRule::Present,
     };

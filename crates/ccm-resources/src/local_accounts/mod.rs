@@ -7,7 +7,7 @@ mod database;
 mod password;
 
 pub(crate) use account_name::{AccountId, AccountName, name_error};
-pub(crate) use account_plan::{AccountPlan, AccountRule, Difference, decide, is_absent, verify};
+pub(crate) use account_plan::{AccountDifference, AccountPlan, AccountRule, decide, is_absent, verify};
 pub(crate) use account_tool::AccountTool;
 pub(crate) use database::{GroupLine, LocalAccounts, PasswdLine, ShadowPasswords};
 pub(crate) use password::{PasswordField, PasswordHash};

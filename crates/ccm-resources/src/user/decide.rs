@@ -7,7 +7,7 @@ use super::desired::DesiredUser;
 use super::expiry::Expiry;
 use super::state::{PrimaryGroup, UserState, describe};
 use crate::group::name_list;
-use crate::local_accounts::{AccountPlan, AccountRule, Difference, decide, verify};
+use crate::local_accounts::{AccountDifference, AccountPlan, AccountRule, decide, verify};
 
 pub(crate) struct UserKind;
 
@@ -52,7 +52,7 @@ pub(crate) enum UserDifference {
     Keys(usize),
 }
 
-impl Difference for UserDifference {
+impl AccountDifference for UserDifference {
     fn aspect(&self) -> &'static str {
         match self {
             Self::Uid { .. } => "uid",

@@ -16,7 +16,7 @@ fn key(ensure: &str, options: &str) -> DesiredKey {
         name: "ada".to_owned(),
         is_absent: ensure == "absent",
         user: "web".to_owned(),
-        key: has_key.then(|| PublicKey { kind: "ssh-ed25519".to_owned(), blob: BLOB.to_owned() }),
+        key: has_key.then(|| SshPublicKey { kind: "ssh-ed25519".to_owned(), blob: BLOB.to_owned() }),
         options: match options {
             "-" => None,
             "[]" => Some(String::new()),

@@ -1,4 +1,4 @@
-//! The authorized_key resource: a public key that may log in as a user.
+//! The `authorized_key` resource: a public key that may log in as a user.
 
 mod decide;
 mod key_file;

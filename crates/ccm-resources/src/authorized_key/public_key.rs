@@ -95,7 +95,7 @@ fn is_of(bytes: &[u8], kind: &str) -> bool {
 fn decoded(text: &str) -> Option<Vec<u8>> {
     let digits = text.trim_end_matches('=');
     let padding = text.len() - digits.len();
-    if text.is_empty() || text.len() % 4 != 0 || padding > 2 {
+    if text.is_empty() || !text.len().is_multiple_of(4) || padding > 2 {
         return None;
     }
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3);

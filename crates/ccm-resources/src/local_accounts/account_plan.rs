@@ -18,7 +18,7 @@ pub(crate) enum AccountPlan<D> {
     Fail(Failure),
 }
 
-/// AccountDifference between an account and its desired state.
+/// Difference between an account and its desired state.
 pub(crate) trait AccountDifference {
     /// Name of what differs, such as `shell`.
     fn aspect(&self) -> &'static str;

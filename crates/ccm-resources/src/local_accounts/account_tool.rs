@@ -57,7 +57,7 @@ impl AccountTool {
         let environment = host.system.base_environment();
         let path = environment.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path.clone());
         let program = host.system.find(self.program, &path.unwrap_or_default(), Path::new("/"));
-        let program = program.map_err(|error| self.start_failure(&error))?;
+        let program = program.map_err(|error| start_failure(&error))?;
         let command = Command {
             args: self.args.iter().map(Into::into).collect(),
             environment,
@@ -73,7 +73,7 @@ impl AccountTool {
             let mut on_line = |_, _: &str| ControlFlow::Continue(());
             let finished =
                 host.run_patiently(&command, context.cancellation, STOP_TIMEOUT, &mut on_line).await;
-            let finished = finished.map_err(|error| self.start_failure(&error))?;
+            let finished = finished.map_err(|error| start_failure(&error))?;
             let failure = match self.evaluate(&finished) {
                 Ok(()) => return Ok(()),
                 Err(failure) => failure,
@@ -111,16 +111,17 @@ impl AccountTool {
             }
         }
     }
+}
 
-    fn start_failure(&self, error: &StartError) -> Failure {
-        let mut failure = error.failure();
-        if let StartError::NotFound { name, .. } = error {
-            failure.missing = Some(MissingPrerequisite::Program(name.clone()).into());
-            let hint = "install the package `passwd` (Debian family) or `shadow-utils` (Red Hat family); the tools of busybox are not supported";
-            return failure.with_hint(hint);
-        }
-        failure
+/// Returns the failure of a tool that can't be started.
+fn start_failure(error: &StartError) -> Failure {
+    let mut failure = error.failure();
+    if let StartError::NotFound { name, .. } = error {
+        failure.missing = Some(MissingPrerequisite::Program(name.clone()).into());
+        let hint = "install the package `passwd` (Debian family) or `shadow-utils` (Red Hat family); the tools of busybox are not supported";
+        return failure.with_hint(hint);
     }
+    failure
 }
 
 /// Returns `true` if a tool gave up because another program changes accounts.

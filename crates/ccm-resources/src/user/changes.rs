@@ -2,6 +2,7 @@
 
 use super::decide::UserDifference;
 use super::desired::DesiredUser;
+use super::expiry::Expiry;
 use super::state::UserState;
 use crate::local_accounts::{AccountTool, PasswordField};
 
@@ -23,7 +24,7 @@ pub(crate) fn create(user: &DesiredUser, state: &UserState) -> AccountTool {
         .with(["--no-create-home"])
         .with_value("--shell", user.shell.as_ref())
         .with_value("--comment", user.comment.as_ref())
-        .with_value("--expiredate", user.expires.filter(|day| day.0.is_some()).map(|day| day.argument()))
+        .with_value("--expiredate", user.expires.filter(|day| day.0.is_some()).map(Expiry::argument))
         .with(["--", &user.name])
 }
 

@@ -195,7 +195,7 @@ fn login(user: &DesiredUser, state: &UserState) -> Vec<UserDifference> {
     if let Some(to) = user.locked.filter(|to| *to != is_locked && !(is_locked_by_password && *to)) {
         // A password that is replaced takes away the lock of a user who had none.
         let is_replaced = exists && user.password.is_some() && state.password.is_only_locked();
-        if !(is_replaced && !to) {
+        if !is_replaced || to {
             found.push(UserDifference::Locked { from, to });
         }
     }

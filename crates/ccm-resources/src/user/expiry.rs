@@ -28,13 +28,11 @@ impl TextValue for Expiry {
         let parts = digits(0, 4).zip(digits(5, 7)).zip(digits(8, 10)).filter(|_| is_date);
         let days = parts.and_then(|((year, month), day)| days_since_1970(year, month, day));
         // Day 0 means different things to different programs.
-        match days.filter(|days| *days > 0) {
-            Some(days) => Ok(Self(Some(days))),
-            None => {
-                let message = format!("`{}` is not a date after 1970-01-01", text.escape_debug());
-                Err(ValueError::new(message).with_hint("write a date like `2031-12-31`, or `never`"))
-            }
-        }
+        let days = days.filter(|days| *days > 0);
+        days.map(|days| Self(Some(days))).ok_or_else(|| {
+            let message = format!("`{}` is not a date after 1970-01-01", text.escape_debug());
+            ValueError::new(message).with_hint("write a date like `2031-12-31`, or `never`")
+        })
     }
 }
 

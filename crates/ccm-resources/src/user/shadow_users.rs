@@ -95,12 +95,11 @@ async fn status(user: &DesiredUser, context: &Context<'_>) -> Result<UserState, 
     let own_uid = state.found.as_ref().map(|found| found.uid);
     if let Some(uid) = user.uid.filter(|uid| own_uid != Some(*uid) && state.of_service.is_none()) {
         let owner = local.user_of(uid).map(|owner| owner.name.clone());
-        state.uid_owner = match owner {
-            Some(owner) => Some(owner),
-            None => {
-                let name = Accounts::of(context).await.user_name(uid);
-                (*name != *uid.to_string()).then(|| name.to_string())
-            }
+        state.uid_owner = if owner.is_some() {
+            owner
+        } else {
+            let name = Accounts::of(context).await.user_name(uid);
+            (*name != *uid.to_string()).then(|| name.to_string())
         };
         if let Some(own) = own_uid {
             state.process = process_of(own, context)?;

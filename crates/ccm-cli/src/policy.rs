@@ -1,7 +1,6 @@
 //! `ccm policy`: checks, shows and tests policies, and judges commands without running them.
 
 mod explanation;
-mod json;
 mod overview;
 
 use std::io::BufRead as _;
@@ -168,7 +167,7 @@ fn explain(
     };
     let explained = session.explain_command(&policy, command, &options);
     let text = if arguments.json {
-        format!("{:#}\n", json::document(&policy, &explained))
+        format!("{:#}\n", explained.json(&policy))
     } else {
         explanation::text(&policy, &explained)
     };
@@ -201,7 +200,7 @@ fn batch(
         let document = match serde_json::from_str::<String>(&line) {
             Ok(text) => {
                 let command = JudgedText::Shell(text, arguments.dialect.into());
-                json::document(policy, &session.explain_command(policy, command, options))
+                session.explain_command(policy, command, options).json(policy)
             }
             Err(error) => {
                 result = ExitCode::NothingRun;

@@ -9,10 +9,7 @@ use std::time::SystemTime;
 
 use ccm_model::escape_control;
 use ccm_runtime::process::{Clock as _, SystemClock};
-use ccm_runtime::{
-    ExitCode, Pause, PendingRefreshes, Session, SessionStatus, StatusError, StoredRun, error_layers, printed,
-};
-use serde_json::json;
+use ccm_runtime::{ExitCode, Session, StatusError, error_layers, printed};
 
 use crate::arguments::{StatusArguments, StatusFormat};
 use crate::console::Console;
@@ -38,11 +35,7 @@ fn render(arguments: &StatusArguments, session: &Session, now: SystemTime) -> Re
         let found = session.pending()?;
         return Ok(match arguments.output {
             StatusFormat::Text => pending::text(session, &found, state_dir),
-            StatusFormat::Json => {
-                let PendingRefreshes { ledgers, damaged, is_locked } = &found;
-                let pending = pending::json(ledgers);
-                printed::document(&json!({ "is_locked": is_locked, "pending": pending, "damaged": damaged }))
-            }
+            StatusFormat::Json => printed::document(&found.json()),
             StatusFormat::Prometheus => prometheus::text(&session.status()?, None),
         });
     }
@@ -57,20 +50,7 @@ fn render(arguments: &StatusArguments, session: &Session, now: SystemTime) -> Re
             };
             manifests::text(&status, only, now) + &pause + &pending::text(session, &status.pending, state_dir)
         }
-        StatusFormat::Json => {
-            let SessionStatus { history, pending, current_resource, .. } = &status;
-            let PendingRefreshes { ledgers, damaged, is_locked } = pending;
-            printed::document(&json!({
-                "last_run": history.runs().first().map(StoredRun::json),
-                "manifests": manifests::json(&status.manifests(only)),
-                "is_going_on": status.is_going_on(),
-                "current_resource": current_resource,
-                "paused": status.current_pause().map(Pause::json),
-                "is_locked": is_locked,
-                "pending": pending::json(ledgers),
-                "damaged": damaged,
-            }))
-        }
+        StatusFormat::Json => printed::document(&status.json(only)),
         StatusFormat::Prometheus => prometheus::text(&status, only),
     })
 }

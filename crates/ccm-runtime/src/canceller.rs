@@ -60,7 +60,8 @@ impl Canceller {
         }
     }
 
-    pub(crate) fn cancellation(&self) -> &Cancellation {
+    /// Returns the request to end the run, for a command outside of runs.
+    pub fn cancellation(&self) -> &Cancellation {
         &self.0.cancellation
     }
 

@@ -1,9 +1,11 @@
 //! The operator's policy: where the policy lies, what a command would do under it, and the gate that enforces it.
 
 mod asking;
+mod document;
 mod early;
 mod explained;
 mod gate;
+mod judging;
 mod loading;
 mod lookup;
 mod reasons;
@@ -18,8 +20,9 @@ pub use ccm_policy::{
 pub use ccm_shell::ShellDialect;
 
 pub use explained::{ExplainOptions, ExplainedCommand, JudgedText};
+pub use judging::JudgedRequest;
 pub use loading::{CheckedPolicy, POLICY_NAMESPACE, PolicyError, PolicySource};
-pub use reasons::{cause_text, need_text, way_out};
+pub use reasons::{cause_text, lifter_text, need_text, refusal_text, way_out};
 pub use verdict_tests::{VerdictTest, VerdictTestError};
 
 pub(crate) use early::{EarlyInput, denials as early_denials, questions as early_questions};

@@ -9,13 +9,13 @@ use std::sync::Arc;
 use ccm_audit::ForwardFailure;
 use ccm_engine::{Gate, LedgerDamage, LedgerError, OpenGate, ResourceType};
 use ccm_host::state::{StateError, default_state_directory};
-use ccm_host::{ConfigurationError, absolute};
+use ccm_host::{Clock, ConfigurationError, Files, RunnerError, absolute};
 use ccm_model::{Diagnostic, SourceMap};
 use ccm_properties::TypeSpec;
 use ccm_redaction::Secrets;
 
 use crate::audit::{AuditProblem, AuditSource};
-use crate::doors::{Doors, OpenDoors, SystemDoors};
+use crate::doors::{Commands, Doors, OpenDoors, SystemDoors};
 use crate::findings::{Findings, ManifestErrors};
 use crate::policy::{CheckedPolicy, PolicyError, PolicySource};
 use crate::signed::ManifestSignatureError;
@@ -190,6 +190,21 @@ impl Session {
     /// Returns the values that must not be shown.
     pub fn secrets(&self) -> &Secrets {
         &self.secrets
+    }
+
+    /// Returns the door to commands, which is opened on first use.
+    pub fn commands(&self) -> Result<&dyn Commands, RunnerError> {
+        self.doors.commands(&self.secrets, self.launcher.as_deref())
+    }
+
+    /// Returns the door to files outside of runs.
+    pub fn files(&self) -> &dyn Files {
+        &*self.doors.files
+    }
+
+    /// Returns the clock.
+    pub fn clock(&self) -> &dyn Clock {
+        &*self.doors.clock
     }
 
     /// Returns the resource types, the built-in ones first.

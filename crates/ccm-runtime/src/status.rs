@@ -1,6 +1,7 @@
 //! Recorded runs and pending refreshes.
 
 mod check;
+mod document;
 mod manifests;
 
 use ccm_engine::{LedgerError, PendingLedger, damaged, pending};

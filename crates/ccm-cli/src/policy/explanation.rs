@@ -2,7 +2,7 @@
 
 use ccm_model::escape_control;
 use ccm_runtime::policy::{
-    AnalysedCommand, ExplainedCommand, GuardMode, LiftedBy, Policy, PolicyVerdict, cause_text, need_text,
+    AnalysedCommand, ExplainedCommand, GuardMode, Policy, PolicyVerdict, cause_text, lifter_text, need_text,
     way_out,
 };
 
@@ -44,7 +44,7 @@ pub(super) fn text(policy: &Policy, explained: &ExplainedCommand) -> String {
             }
         }
         for lifted in &judged.lifted {
-            let by = lifter(policy, lifted.by);
+            let by = lifter_text(policy, lifted.by);
             text += &format!("       {} is lifted by {by}\n", lifted.class);
         }
     }
@@ -76,18 +76,4 @@ fn effects(command: &AnalysedCommand) -> String {
     let effects = command.effects.iter().map(ToString::to_string).filter(|effect| !effect.starts_with("run"));
     let effects: Vec<String> = effects.collect();
     escape_control(&effects.join(", ")).into_owned()
-}
-
-pub(super) fn lifter(policy: &Policy, by: LiftedBy) -> String {
-    let (what, span) = match by {
-        LiftedBy::Rule(rule) => (policy.rule_label(rule), policy.rules()[rule].span),
-        LiftedBy::Pattern(at) => {
-            let pattern = &policy.allow_patterns()[at];
-            (format!("pattern `{}`", escape_control(pattern.as_str())), pattern.span)
-        }
-    };
-    match policy.location(span) {
-        Some(at) => format!("{what} ({at})"),
-        None => what,
-    }
 }

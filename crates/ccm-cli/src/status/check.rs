@@ -5,8 +5,8 @@ use std::time::SystemTime;
 use ccm_model::escape_control;
 use ccm_report::rounded;
 use ccm_runtime::{
-    CheckFinding, CheckLevel, CheckProblem, ExitCode, ManifestState, RunOutcome, Session, SessionStatus,
-    StatusCheck, StoredRun, error_layers, printed,
+    CheckFinding, CheckLevel, CheckProblem, ExitCode, ManifestState, ManifestStatus, RunOutcome, Session,
+    SessionStatus, StatusCheck, StoredRun, error_layers, printed,
 };
 use serde_json::json;
 
@@ -37,7 +37,7 @@ pub(super) fn run(
         let printed = console.print(&super::prometheus::text(&status, arguments.manifest.as_deref()));
         return if printed == ExitCode::Success { ExitCode::Check(check.level) } else { printed };
     }
-    let manifests = manifests::json(&check.manifests);
+    let manifests = check.manifests.iter().map(ManifestStatus::json).collect();
     let mut message = message(&status, &check, now);
     if let Some(pause) = status.current_pause() {
         message += &format!("; {}", pause::described(pause));

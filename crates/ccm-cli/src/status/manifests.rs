@@ -1,12 +1,11 @@
-//! Status of each manifest as text and as JSON.
+//! Status of each manifest as text.
 
 use std::path::Path;
 use std::time::SystemTime;
 
-use ccm_model::{display_timestamp, escape_control};
+use ccm_model::escape_control;
 use ccm_report::{columns, rounded};
-use ccm_runtime::{ManifestState, ManifestStatus, SessionStatus, StoredRun};
-use serde_json::{Value, json};
+use ccm_runtime::{ManifestStatus, SessionStatus, StoredRun};
 
 /// Returns a line for each manifest, and what the current run does.
 pub(super) fn text(status: &SessionStatus, only: Option<&Path>, now: SystemTime) -> String {
@@ -57,26 +56,4 @@ fn first_error(found: &ManifestStatus<'_>) -> String {
 pub(super) fn refusal(run: &StoredRun) -> Option<&str> {
     let line = run.summary.as_ref()?.errors.lines().next()?;
     Some(line.strip_prefix("error: ").unwrap_or(line))
-}
-
-/// Returns the status of each manifest as JSON.
-pub(super) fn json(manifests: &[ManifestStatus<'_>]) -> Value {
-    let time = |at: Option<SystemTime>| at.map(|at| display_timestamp(at, 2));
-    let one = |found: &ManifestStatus<'_>| {
-        json!({
-            "manifest": found.manifest,
-            "state": name(found.state),
-            "began": time(found.began()),
-            "succeeded": time(found.succeeded),
-            "is_going_on": found.current.is_some(),
-            "pending_refreshes": found.pending,
-            "last_run": found.last.map(StoredRun::json),
-        })
-    };
-    manifests.iter().map(one).collect()
-}
-
-/// Returns the name of a state in JSON and in metrics.
-pub(super) fn name(state: ManifestState) -> String {
-    state.word().replace(' ', "_")
 }

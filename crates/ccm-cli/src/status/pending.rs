@@ -1,11 +1,10 @@
-//! Pending refreshes as text and as JSON.
+//! Pending refreshes as text.
 
 use std::path::Path;
 
-use ccm_model::{RefreshBlocker, display_timestamp, escape_control, quote_words};
+use ccm_model::{RefreshBlocker, escape_control, quote_words};
 use ccm_report::pending_line;
 use ccm_runtime::{NextStep, PendingLedger, PendingRefreshes, RecordedRefresh, Session};
-use serde_json::{Value, json};
 
 use crate::state::NEWER_HINT;
 
@@ -85,29 +84,4 @@ fn apply_line(manifest: &str, state_dir: Option<&Path>) -> String {
     });
     let line = format!("ccm apply {}{state}", quote_words([manifest]));
     format!("  next: {}\n", escape_control(&line))
-}
-
-/// Returns the ledgers as JSON.
-pub(super) fn json(ledgers: &[PendingLedger]) -> Value {
-    let refresh = |pending: &RecordedRefresh| {
-        json!({
-            "subscriber": pending.subscriber.to_string(),
-            "source": pending.refresh.source.to_string(),
-            "run_id": pending.refresh.run_id,
-            "since": display_timestamp(pending.refresh.since, 2),
-            "assumed": pending.refresh.is_assumed,
-            "manifest": pending.manifest,
-            "kept_by": pending.blocked_by,
-        })
-    };
-    let ledger = |ledger: &PendingLedger| {
-        json!({
-            "key": ledger.key,
-            "file": ledger.file,
-            "unreadable": ledger.unreadable,
-            "untrusted": (!ledger.untrusted.is_empty()).then(|| ledger.untrusted.join(": ")),
-            "refreshes": ledger.refreshes.iter().map(refresh).collect::<Vec<_>>(),
-        })
-    };
-    ledgers.iter().map(ledger).collect()
 }

@@ -6,8 +6,6 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use ccm_model::Counts;
 use ccm_runtime::{ManifestStatus, SessionStatus};
 
-use super::manifests;
-
 /// States of a manifest. Each has a sample, so that a query need not know which ones occurred.
 const STATES: [&str; 8] =
     ["never_run", "unchanged", "changed", "failed", "stopped", "refused", "killed", "unreadable"];
@@ -51,7 +49,7 @@ pub(super) fn text(status: &SessionStatus, only: Option<&Path>) -> String {
     );
     metrics.family("ccm_last_run_state", "1 for the state of the manifest after its last run, 0 for others.");
     for found in &manifests {
-        let state = manifests::name(found.state);
+        let state = found.state.name();
         for name in STATES {
             let labels = [("manifest", found.manifest), ("state", name)];
             metrics.sample("ccm_last_run_state", &labels, f64::from(u8::from(name == state)));

@@ -64,6 +64,20 @@ pub enum ToolSet {
     Apply,
 }
 
+impl ToolSet {
+    /// Every set.
+    pub const ALL: [Self; 3] = [Self::Read, Self::GovernedExecute, Self::Apply];
+
+    /// Returns the name in a policy file.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::GovernedExecute => "governed-execute",
+            Self::Apply => "apply",
+        }
+    }
+}
+
 /// Times of an approval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ApprovalTimes {
@@ -273,11 +287,7 @@ impl FieldReader<'_> {
         let guard = Self::given(map, "guard").and_then(|entry| self.word(&entry.value, &GuardMode::WORDS));
         let modes = [("must_require", ApprovalMode::MustRequire), ("on_ask", ApprovalMode::OnAsk)];
         let approval = Self::given(map, "approval").and_then(|entry| self.word(&entry.value, &modes));
-        let sets = [
-            ("read", ToolSet::Read),
-            ("governed-execute", ToolSet::GovernedExecute),
-            ("apply", ToolSet::Apply),
-        ];
+        let sets = ToolSet::ALL.map(|set| (set.as_str(), set));
         let mut tools = Vec::new();
         if let Some(entry) = Self::given(map, "tools") {
             for node in self.list(&entry.value, "a list of sets of tools") {

@@ -2,16 +2,11 @@
 
 use std::path::PathBuf;
 
-use ccm_expr::{Timestamp, Value};
 use ccm_host::absolute;
-use ccm_policy::{
-    Analysis, AnalysisLimits, Caller, ConditionValues, Policy, PolicyDecision, PolicyRequest, RequestCommand,
-    Workspace, analyse,
-};
+use ccm_policy::{Analysis, Caller, Policy, PolicyDecision, PolicyRequest, RequestCommand, Workspace};
 use ccm_shell::ShellDialect;
 
-use super::lookup::MachineLookup;
-use crate::input::GivenFacts;
+use super::judging::JudgedRequest;
 use crate::session::Session;
 
 /// Search path of a command whose environment is not given.
@@ -58,25 +53,6 @@ pub struct ExplainedCommand {
     pub decision: PolicyDecision,
 }
 
-struct ExplainValues<'s> {
-    session: &'s Session,
-    user: Option<String>,
-}
-
-impl ConditionValues for ExplainValues<'_> {
-    fn user(&self) -> Option<String> {
-        self.user.clone()
-    }
-
-    fn facts(&self) -> Option<Value> {
-        self.session.facts(&GivenFacts::default(), None).ok()
-    }
-
-    fn now(&self) -> Timestamp {
-        Timestamp::try_from(self.session.doors.clock.now()).unwrap_or_default()
-    }
-}
-
 impl Session {
     /// Judges a command under a policy. Nothing is run.
     pub fn explain_command(
@@ -108,9 +84,8 @@ impl Session {
             ..PolicyRequest::words(Vec::<String>::new(), directory.clone())
         };
         let caller = options.caller.unwrap_or(Caller::Tool);
-        let analysis = analyse(&request, &MachineLookup, &AnalysisLimits::default());
-        let values = ExplainValues { session: self, user: options.user.clone() };
-        let decision = policy.decide(&analysis, caller, &values);
+        let JudgedRequest { analysis, decision } =
+            self.judge(policy, &request, caller, options.user.as_deref());
         ExplainedCommand { caller, directory, text: request.shown_text(), analysis, decision }
     }
 }

@@ -1,6 +1,7 @@
 //! Reasons of verdicts, as text.
 
 use ccm_audit::RecordedVerdict;
+use ccm_model::escape_control;
 use ccm_policy::{
     AnalysedCommand, Analysis, ApprovalNeed, ApproverSet, CauseKind, Denial, GuardClass, GuardMode, LiftedBy,
     LiftedClass, Policy, PolicyDecision, PolicyVerdict, VerdictCause,
@@ -79,6 +80,21 @@ pub fn need_text(policy: &Policy, need: &ApprovalNeed) -> String {
     text
 }
 
+/// Returns what lifted a guard class, with its location: `rule "feature branches" (/etc/ccm/policy.yaml:9:5)`.
+pub fn lifter_text(policy: &Policy, by: LiftedBy) -> String {
+    let (what, span) = match by {
+        LiftedBy::Rule(rule) => (policy.rule_label(rule), policy.rules()[rule].span),
+        LiftedBy::Pattern(at) => {
+            let pattern = &policy.allow_patterns()[at];
+            (format!("pattern `{}`", escape_control(pattern.as_str())), pattern.span)
+        }
+    };
+    match policy.location(span) {
+        Some(at) => format!("{what} ({at})"),
+        None => what,
+    }
+}
+
 /// Returns the text of a command for a reason. A command that hides its arguments is shown as its program.
 pub(crate) fn shown_command(command: &AnalysedCommand, is_sensitive: bool) -> String {
     let shown =
@@ -118,8 +134,9 @@ pub(crate) fn recorded_verdict(
     RecordedVerdict { verdict, rule: rule.or_else(unreadable), approval: None }
 }
 
-/// Reason and advice of a decision that does not allow a command, or a change.
-pub(crate) fn refusal_text(
+/// Returns the reason and the advice of a decision that does not allow a command, or a change. `is_sensitive` leaves the
+/// arguments out.
+pub fn refusal_text(
     policy: &Policy,
     decision: &PolicyDecision,
     commands: &[AnalysedCommand],

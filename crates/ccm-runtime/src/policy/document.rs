@@ -1,14 +1,19 @@
 //! The JSON document of a judged command.
 
-use ccm_runtime::policy::{
-    AnalysedCommand, CauseKind, CommandDecision, ExplainedCommand, Policy, cause_text, need_text, way_out,
-};
+use ccm_policy::{AnalysedCommand, CauseKind, CommandDecision, Policy};
 use serde_json::{Value, json};
 
-use super::explanation::lifter;
+use super::explained::ExplainedCommand;
+use super::reasons::{cause_text, lifter_text, need_text, way_out};
 
-/// Returns the document.
-pub(super) fn document(policy: &Policy, explained: &ExplainedCommand) -> Value {
+impl ExplainedCommand {
+    /// Returns the explanation as JSON.
+    pub fn json(&self, policy: &Policy) -> Value {
+        document(policy, self)
+    }
+}
+
+fn document(policy: &Policy, explained: &ExplainedCommand) -> Value {
     let ExplainedCommand { analysis, decision, .. } = explained;
     let commands: Vec<Value> = analysis
         .commands
@@ -56,7 +61,7 @@ fn command(policy: &Policy, analysed: &AnalysedCommand, judged: &CommandDecision
     let lifted = judged
         .lifted
         .iter()
-        .map(|lifted| json!({ "class": lifted.class.name(), "by": lifter(policy, lifted.by) }));
+        .map(|lifted| json!({ "class": lifted.class.name(), "by": lifter_text(policy, lifted.by) }));
     json!({
         "argv": words,
         "known": analysed.words.iter().all(|word| word.is_known),

@@ -1,0 +1,274 @@
+//! The broker: the way of a call from its name and input to its answer.
+
+use std::cell::RefCell;
+use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::pin::pin;
+use std::rc::Rc;
+use std::task::Poll;
+
+use ccm_host::{RunningProcess, random, read_at_most};
+use ccm_model::{Stream, error_layers};
+use ccm_policy::{ApprovalMode, Policy, ToolSet};
+use ccm_runtime::{Canceller, CheckedPolicy, Config, Session};
+use serde_json::Value;
+
+use crate::answer::{AnswerKind, ToolAnswer};
+use crate::approvals::ApprovalDoor;
+use crate::call::ToolCall;
+use crate::caller::ToolCaller;
+use crate::catalog::ToolName;
+use crate::execution::current_directory;
+use crate::input::normalise;
+use crate::process_registry::ProcessRegistry;
+use crate::rate::CallBudget;
+use crate::read_gate::ReadGate;
+use crate::read_tools;
+use crate::records::CallRecorder;
+
+mod governed;
+mod processes;
+mod running;
+
+/// Settings of a [`ToolBroker`].
+pub struct BrokerConfig {
+    /// Configuration of the session. Its gate is replaced: the session only reads.
+    pub session: Config,
+    /// Store of calls that wait for an approval. Without one, a call that needs an approval is refused.
+    pub approvals: Option<Box<dyn ApprovalDoor>>,
+    /// Audit log. Without one, only tools that read are offered.
+    pub recorder: Option<Box<dyn CallRecorder>>,
+    /// Sets that the front offers, besides `read`. The policy may offer less.
+    pub sets: Vec<ToolSet>,
+}
+
+/// Circumstances of a call.
+pub struct CallContext<'c> {
+    /// Caller.
+    pub caller: &'c ToolCaller,
+    /// Handle that ends the call from any thread. The command is ended as at its time limit.
+    pub canceller: Canceller,
+    /// Receiver of what happens during the call.
+    pub on_progress: &'c mut dyn FnMut(CallProgress<'_>),
+}
+
+/// What happens during a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallProgress<'a> {
+    /// The command of the call starts.
+    Started {
+        /// Id of the intent.
+        intent: &'a str,
+    },
+    /// The command has printed a line. Nobody has checked the text; characters that steer a terminal are removed.
+    Line {
+        /// Stream of the line.
+        stream: Stream,
+        /// The line.
+        text: &'a str,
+    },
+}
+
+/// Broker between callers and the machine.
+///
+/// A broker stays on its thread, as its session does. Commands run one at a time.
+pub struct ToolBroker {
+    session: Session,
+    approvals: Option<Box<dyn ApprovalDoor>>,
+    recorder: Option<Box<dyn CallRecorder>>,
+    sets: Vec<ToolSet>,
+    directory: Rc<Path>,
+    budget: CallBudget,
+}
+
+impl ToolBroker {
+    /// Opens a broker. Nothing is read or written yet.
+    pub fn open(config: BrokerConfig) -> Self {
+        let BrokerConfig { session, approvals, recorder, sets } = config;
+        let session = Session::open(Config { gate: Box::new(ReadGate), ..session });
+        Self {
+            session,
+            approvals,
+            recorder,
+            sets,
+            directory: current_directory(),
+            budget: CallBudget::default(),
+        }
+    }
+
+    /// Returns the session of the tools that read.
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// Returns the tools that are offered.
+    pub fn tools(&self, caller: &ToolCaller) -> Vec<ToolName> {
+        let executes = self.withheld(caller).is_none();
+        let is_offered = |tool: &ToolName| tool.set() == ToolSet::Read || executes;
+        ToolName::ALL.into_iter().filter(is_offered).collect()
+    }
+
+    /// Returns the reason why only tools that read are offered, as the answer to such a call; `None` if more are.
+    pub fn withheld(&self, caller: &ToolCaller) -> Option<ToolAnswer> {
+        self.policy_for(ToolSet::GovernedExecute, caller).err().map(|answer| *answer)
+    }
+
+    /// Answers a call. A panic is an answer as well.
+    pub async fn call(&self, name: &str, input: &Value, context: CallContext<'_>) -> ToolAnswer {
+        let caller = context.caller;
+        // What a panic leaves unfinished in the audit log.
+        let begun = RefCell::new(None);
+        let mut answer = pin!(self.handle(name, input, context, &begun));
+        let answered = poll_fn(|task| match catch_unwind(AssertUnwindSafe(|| answer.as_mut().poll(task))) {
+            Ok(Poll::Ready(answer)) => Poll::Ready(Some(answer)),
+            Ok(Poll::Pending) => Poll::Pending,
+            Err(_) => Poll::Ready(None),
+        });
+        if let Some(answer) = answered.await {
+            return answer;
+        }
+        self.end_after_panic(caller, begun.take());
+        let hint = "try a simpler call, and report this to the operator".to_owned();
+        ToolAnswer::error(AnswerKind::CommandFailed, "the call ended by an error in ccm", None, &[hint])
+    }
+
+    async fn handle(
+        &self,
+        name: &str,
+        input: &Value,
+        context: CallContext<'_>,
+        begun: &RefCell<Option<running::BegunCall>>,
+    ) -> ToolAnswer {
+        let call = match normalise(name, input) {
+            Ok(call) => call,
+            Err(error) => return self.refuse_early(name, context.caller, ToolAnswer::bad_input(&error)),
+        };
+        if let Err(answer) = self.policy_for(call.tool().set(), context.caller) {
+            return self.refuse_early(name, context.caller, *answer);
+        }
+        let limits = self.policy_or_standard().limits().clone();
+        let _counted = match self.budget.begin(&limits, self.session.clock().monotonic()) {
+            Ok(counted) => counted,
+            Err(error) => {
+                let hint = "wait, and then call again".to_owned();
+                let answer = ToolAnswer::error(AnswerKind::Denied, &error.to_string(), None, &[hint]);
+                return self.refuse_early(name, context.caller, answer);
+            }
+        };
+        let caller = context.caller;
+        match call {
+            ToolCall::Command(call) => self.command(call, input, context, begun, None).await,
+            ToolCall::Resume { intent } => self.resume(&intent, context, begun).await,
+            ToolCall::ProcessList => self.process_list(input, caller, None),
+            ToolCall::ProcessInspect { pid } => self.process_inspect(pid, input, caller, None),
+            ToolCall::ProcessKill { pid, signal } => self.process_kill((pid, signal), input, caller, None),
+            ToolCall::Cancel { intent } => self.cancel(&intent, caller),
+            ToolCall::ApprovalStatus { intent } => self.approval_status(&intent, caller),
+            ToolCall::Validate { manifest } => {
+                read_tools::validate(&self.session, &manifest).with("status", AnswerKind::Done.as_str())
+            }
+            ToolCall::Noop { manifest } => {
+                read_tools::noop(&self.session, &manifest, &context.canceller).await
+            }
+            ToolCall::Graph { manifest, format } => read_tools::graph(&self.session, &manifest, format),
+            ToolCall::Facts { path } => read_tools::facts(&self.session, path.as_deref()),
+            ToolCall::Explain { name } => read_tools::explain(&self.session, name.as_deref()),
+            ToolCall::History { run, limit } => read_tools::history(&self.session, run.as_deref(), limit),
+            ToolCall::Status { manifest } => read_tools::status(&self.session, manifest.as_deref()),
+            ToolCall::PolicyExplain(call) => {
+                read_tools::policy_explain(&self.session, &self.policy_or_standard(), call, caller)
+            }
+        }
+    }
+
+    /// Returns the policy, or the standard guard.
+    fn policy_or_standard(&self) -> Policy {
+        let policy = self.session.policy().ok().flatten();
+        policy.map(|checked| checked.policy.clone()).unwrap_or_default()
+    }
+
+    /// Returns the policy if it offers a set to a caller. Tools that read need none, but a policy that can't be used
+    /// closes them as well.
+    fn policy_for(
+        &self,
+        set: ToolSet,
+        caller: &ToolCaller,
+    ) -> Result<Option<&CheckedPolicy>, Box<ToolAnswer>> {
+        let refuse = |kind, message: &str, reason: Option<&str>, hint: &str| {
+            Err(Box::new(ToolAnswer::error(kind, message, reason, &[hint.to_owned()])))
+        };
+        let policy = match self.session.policy() {
+            Ok(policy) => policy,
+            Err(error) => {
+                let reason = error_layers(&*error).join(": ");
+                let hint = "let an operator run `ccm policy check`";
+                return refuse(AnswerKind::NotTried, "the policy can't be used", Some(&reason), hint);
+            }
+        };
+        if set == ToolSet::Read {
+            return Ok(policy);
+        }
+        let Some(checked) = policy else {
+            let message = "this machine has no policy, so that only tools that read are offered";
+            let hint = "let an operator write /etc/ccm/policy.yaml with `callers: {tool: {tools: [governed-execute]}}`";
+            return refuse(AnswerKind::NotTried, message, None, hint);
+        };
+        let settings = checked.policy.tool_settings();
+        if !settings.users.is_empty() && !settings.users.contains(&caller.user) {
+            let message = format!("the policy does not let user {} call tools", caller.user);
+            let hint = "let an operator add the user to `users` below `callers: tool`";
+            return refuse(AnswerKind::Denied, &message, None, hint);
+        }
+        if !settings.tools.contains(&set) {
+            let message = "the policy offers only tools that read";
+            let hint = "let an operator add `governed-execute` to `tools` below `callers: tool`";
+            return refuse(AnswerKind::Denied, message, None, hint);
+        }
+        if !self.sets.contains(&set) {
+            let message = "only tools that read are offered here";
+            return refuse(AnswerKind::Denied, message, None, "start ccm with `--set governed-execute`");
+        }
+        if self.recorder.is_none() {
+            let message = "there is no audit log, so that only tools that read are offered";
+            return refuse(AnswerKind::NotTried, message, None, "let an operator run `ccm audit init`");
+        }
+        if settings.approval == ApprovalMode::MustRequire {
+            let Some(approvals) = &self.approvals else {
+                let message = "every call needs an approval, and there is no store of approvals";
+                return refuse(AnswerKind::NotTried, message, None, "let an operator set up approvals");
+            };
+            if let Err(error) = approvals.check_approvers(&checked.policy) {
+                let answer = ToolAnswer::error(AnswerKind::NotTried, &error.message, None, &error.hints);
+                return Err(Box::new(answer));
+            }
+        }
+        Ok(Some(checked))
+    }
+
+    fn registry(&self) -> Result<ProcessRegistry, Box<ToolAnswer>> {
+        let state = self.session.state_path().map_err(|error| {
+            let message = error_layers(&error).join(": ");
+            let hint = "name a state directory with `--state-dir`".to_owned();
+            Box::new(ToolAnswer::error(AnswerKind::NotTried, &message, None, &[hint]))
+        })?;
+        Ok(ProcessRegistry::new(state, boot_id()))
+    }
+}
+
+/// Returns the id of this boot; empty if the kernel does not show it.
+fn boot_id() -> String {
+    const BOOT: &str = "/proc/sys/kernel/random/boot_id";
+    let bytes = read_at_most(Some(Path::new(BOOT)), 64).unwrap_or_default();
+    String::from_utf8_lossy(&bytes).trim().to_owned()
+}
+
+/// Returns number and start of this process.
+fn own_process() -> (i32, u64) {
+    RunningProcess::own().map_or((0, 0), |own| (own.pid, own.started))
+}
+
+/// Returns a new id of an intent.
+fn new_intent() -> String {
+    format!("{:032x}", random())
+}

@@ -1,0 +1,221 @@
+//! Verdict, approval and record of a call before it runs.
+
+use std::path::Path;
+use std::time::Duration;
+
+use ccm_host::Command;
+use ccm_model::{SourceId, sha256};
+use ccm_policy::{ApprovalMode, ApprovalNeed, PolicyVerdict};
+use ccm_runtime::policy::JudgedRequest;
+use ccm_runtime::{CheckedPolicy, Files};
+use serde_json::{Value, json};
+
+use super::ToolBroker;
+use crate::answer::{AnswerKind, ToolAnswer};
+use crate::approvals::{ApprovalRequest, StoredCall};
+use crate::caller::ToolCaller;
+use crate::catalog::ToolName;
+use crate::output::without_controls;
+use crate::records::RecordedCall;
+use crate::refusal;
+use crate::sandbox::PRIVILEGED;
+
+/// Time in which a call can be approved, unless the policy has one.
+const PENDING: Duration = Duration::from_secs(15 * 60);
+
+/// Maximum size of a program whose hash is part of an approval.
+const MAX_PROGRAM: u64 = 1 << 30;
+
+/// Call of a governed tool, as it is judged, approved and recorded.
+pub(super) struct GovernedCall<'c> {
+    pub(super) id: String,
+    pub(super) tool: ToolName,
+    pub(super) caller: &'c ToolCaller,
+    pub(super) input: &'c Value,
+    /// What would run.
+    pub(super) action: Value,
+    pub(super) described: &'c Command,
+    pub(super) judged: &'c JudgedRequest,
+    pub(super) sandbox: &'c str,
+    pub(super) reason: Option<&'c str>,
+    /// The call needs an approval, whatever the verdict.
+    pub(super) always_asks: bool,
+}
+
+/// Call that may run now.
+pub(super) struct AuthorisedCall {
+    /// Verdict of the policy.
+    pub(super) verdict: &'static str,
+    /// Rule or class that led to the verdict.
+    pub(super) rule: Option<String>,
+    /// Id of the approval that was used.
+    pub(super) approval: Option<String>,
+}
+
+impl GovernedCall<'_> {
+    pub(super) fn entry<'r>(&'r self, authorised: &'r AuthorisedCall) -> RecordedCall<'r> {
+        RecordedCall {
+            intent: &self.id,
+            tool: self.tool.as_str(),
+            caller: self.caller,
+            command: self.described,
+            verdict: authorised.verdict,
+            rule: authorised.rule.as_deref(),
+            approval: authorised.approval.as_deref(),
+        }
+    }
+}
+
+impl ToolBroker {
+    /// Decides on a call: it may run now, or it has an answer. A call that is not run is recorded with the reason.
+    pub(super) fn authorise(
+        &self,
+        checked: &CheckedPolicy,
+        call: &GovernedCall<'_>,
+        resumed: Option<&StoredCall>,
+    ) -> Result<AuthorisedCall, Box<ToolAnswer>> {
+        let policy = &checked.policy;
+        let judged = call.judged;
+        let rule = refusal::rule(policy, judged);
+        let verdict = judged.decision.verdict.name();
+        let mut authorised = AuthorisedCall { verdict, rule, approval: None };
+        let is_denied = judged.decision.verdict == PolicyVerdict::Deny && !judged.decision.is_allowed();
+        if is_denied {
+            return Err(Box::new(self.refuse(call, &authorised, refusal::denied(policy, judged))));
+        }
+        let must = policy.tool_settings().approval == ApprovalMode::MustRequire;
+        let needs_approval = must
+            || call.always_asks
+            || resumed.is_some()
+            || call.sandbox == PRIVILEGED
+            || !judged.decision.is_allowed();
+        if !needs_approval {
+            return Ok(authorised);
+        }
+        match self.approved(checked, call, resumed) {
+            Ok(approval) => {
+                authorised.approval = Some(approval);
+                Ok(authorised)
+            }
+            Err(answer) => Err(Box::new(self.refuse(call, &authorised, *answer))),
+        }
+    }
+
+    /// Returns the id of the approval of a call, which is used up now.
+    fn approved(
+        &self,
+        checked: &CheckedPolicy,
+        call: &GovernedCall<'_>,
+        resumed: Option<&StoredCall>,
+    ) -> Result<String, Box<ToolAnswer>> {
+        let policy = &checked.policy;
+        let (reason, mut hints) = refusal::reason(policy, call.judged);
+        let reason = Some(&*reason).filter(|reason| !reason.is_empty());
+        let Some(door) = &self.approvals else {
+            hints.push("let an operator set up approvals, or allow the command with a rule".to_owned());
+            let message = "the call needs an approval, and nobody can give one";
+            return Err(Box::new(ToolAnswer::error(AnswerKind::Denied, message, reason, &hints)));
+        };
+        let mut needs = call.judged.decision.needs(policy);
+        if needs.is_empty() {
+            needs.push(ApprovalNeed { rule: None, conditions: ccm_policy::ApprovalConditions::default() });
+        }
+        let policy_digest = policy_digest(checked);
+        let programs = programs(call.judged, self.session.files());
+        let request = ApprovalRequest {
+            id: resumed.map_or(&call.id, |stored| &stored.intent),
+            caller: call.caller,
+            tool: call.tool,
+            action: &call.action,
+            input: call.input,
+            programs: &programs,
+            analysis: &call.judged.analysis,
+            decision: &call.judged.decision,
+            policy,
+            policy_digest: &policy_digest,
+            needs: &needs,
+            sandbox: call.sandbox,
+            reason: call.reason,
+        };
+        let unapproved = |failure| Box::new(refusal::unapproved(&failure));
+        if let Some(stored) = resumed {
+            if stored.action_digest != action_digest(&call.action) {
+                let message =
+                    "the call is not what was to be approved: the policy or the machine has changed";
+                let hints = ["call the tool again, and let the new call be approved".to_owned()];
+                let answer = ToolAnswer::error(AnswerKind::ApprovalEnded, message, None, &hints);
+                return Err(Box::new(answer));
+            }
+            door.take(&request).map_err(unapproved)?;
+            return Ok(stored.intent.clone());
+        }
+        if door.use_grant(&request).map_err(unapproved)? {
+            return Ok("grant".to_owned());
+        }
+        let of_needs = needs.iter().filter_map(|need| need.conditions.times.pending).min();
+        let pending = of_needs.or(policy.tool_settings().times.pending).unwrap_or(PENDING);
+        let handle = door.ask(&request, pending).map_err(unapproved)?;
+        Err(Box::new(refusal::waiting(&handle, reason)))
+    }
+
+    /// Records that a call is not run, and returns its answer. A call that can't be recorded says so.
+    pub(super) fn refuse(
+        &self,
+        call: &GovernedCall<'_>,
+        authorised: &AuthorisedCall,
+        answer: ToolAnswer,
+    ) -> ToolAnswer {
+        self.record_refusal(&call.entry(authorised), answer)
+    }
+
+    /// Records a call that was refused before its command was known.
+    pub(super) fn refuse_early(&self, tool: &str, caller: &ToolCaller, answer: ToolAnswer) -> ToolAnswer {
+        let tool: String = without_controls(tool).chars().take(64).collect();
+        let command = Command::new(&*tool);
+        let (intent, tool, verdict) = ("", &*tool, "deny");
+        let entry =
+            RecordedCall { intent, tool, caller, command: &command, verdict, rule: None, approval: None };
+        self.record_refusal(&entry, answer)
+    }
+
+    fn record_refusal(&self, entry: &RecordedCall<'_>, answer: ToolAnswer) -> ToolAnswer {
+        let Some(recorder) = &self.recorder else { return answer };
+        let reason = answer.structured.get("reason").and_then(Value::as_str);
+        let error = answer.structured.get("error").and_then(Value::as_str);
+        let reason = match (error, reason) {
+            (Some(error), Some(reason)) => format!("{error}: {reason}"),
+            (Some(text), None) | (None, Some(text)) => text.to_owned(),
+            (None, None) => answer.kind.as_str().to_owned(),
+        };
+        match recorder.refuse(entry, &reason) {
+            Ok(()) => answer,
+            Err(failure) if answer.kind == AnswerKind::ApprovalRequired => refusal::unrecorded(&failure),
+            Err(failure) => answer.with("notes", json!([failure.message])),
+        }
+    }
+}
+
+/// Returns the SHA-256 of an action.
+pub(super) fn action_digest(action: &Value) -> String {
+    sha256(action.to_string().as_bytes())
+}
+
+/// Returns the SHA-256 of the files of a policy: that of the output of `sha256sum` on them.
+fn policy_digest(checked: &CheckedPolicy) -> String {
+    let texts = checked.policy.texts();
+    let sources = (0..).map_while(|position| texts.get(SourceId(position)));
+    let lines: Vec<String> =
+        sources.map(|source| format!("{}  {}\n", sha256(source.text.as_bytes()), source.name)).collect();
+    sha256(lines.concat().as_bytes())
+}
+
+/// Returns the programs of a command with their hashes.
+fn programs(judged: &JudgedRequest, files: &dyn Files) -> Vec<(String, String)> {
+    let located = judged.analysis.commands.iter().filter_map(|command| command.program.as_ref());
+    let mut paths: Vec<&str> =
+        located.filter_map(|program| Some(&*program.location.as_ref()?.canonical)).collect();
+    paths.sort_unstable();
+    paths.dedup();
+    let hash = |path: &str| Some(sha256(&files.content(Path::new(path), MAX_PROGRAM).ok()??));
+    paths.into_iter().filter_map(|path| Some((path.to_owned(), hash(path)?))).collect()
+}

@@ -1,0 +1,160 @@
+//! Calls with a checked input.
+
+use std::time::Duration;
+
+use crate::catalog::ToolName;
+
+/// Call with a checked input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ToolCall {
+    /// `exec`, `bash` or `code_execution`.
+    Command(CommandCall),
+    /// `process_list`.
+    ProcessList,
+    /// `process_inspect`.
+    ProcessInspect {
+        /// Number of the process.
+        pid: i32,
+    },
+    /// `process_kill`.
+    ProcessKill {
+        /// Number of the process.
+        pid: i32,
+        /// Full name of the signal.
+        signal: &'static str,
+    },
+    /// `resume`.
+    Resume {
+        /// Id or code of the intent.
+        intent: String,
+    },
+    /// `cancel`.
+    Cancel {
+        /// Id or code of the intent.
+        intent: String,
+    },
+    /// `approval_status`.
+    ApprovalStatus {
+        /// Id or code of the intent.
+        intent: String,
+    },
+    /// `validate`.
+    Validate {
+        /// Path of the manifest.
+        manifest: String,
+    },
+    /// `noop`.
+    Noop {
+        /// Path of the manifest.
+        manifest: String,
+    },
+    /// `graph`.
+    Graph {
+        /// Path of the manifest.
+        manifest: String,
+        /// Format: `text`, `dot` or `mermaid`.
+        format: &'static str,
+    },
+    /// `facts`.
+    Facts {
+        /// Path within the facts.
+        path: Option<String>,
+    },
+    /// `explain`.
+    Explain {
+        /// Type, or type and property.
+        name: Option<String>,
+    },
+    /// `history`.
+    History {
+        /// Id of a run, the beginning of one, or `last`.
+        run: Option<String>,
+        /// Maximum number of runs.
+        limit: usize,
+    },
+    /// `status`.
+    Status {
+        /// Path of one manifest.
+        manifest: Option<String>,
+    },
+    /// `policy_explain`.
+    PolicyExplain(CommandCall),
+}
+
+/// Call that runs a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommandCall {
+    /// The tool.
+    pub tool: ToolName,
+    /// The command.
+    pub text: CommandText,
+    /// Variables that the caller adds to the environment, sorted by name.
+    pub environment: Vec<(String, String)>,
+    /// Working directory as the caller writes it.
+    pub directory: Option<String>,
+    /// Time limit that the caller asks for.
+    pub timeout: Option<Duration>,
+    /// Reason of the caller for the call. It is shown to approvers as unchecked text.
+    pub reason: Option<String>,
+}
+
+/// Command of a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CommandText {
+    /// Program and arguments.
+    Words(Vec<String>),
+    /// Text for `/bin/sh`.
+    Shell(String),
+    /// Script for bash.
+    Bash(String),
+    /// Code in a language other than shell.
+    Code(CodeLanguage, String),
+}
+
+/// Language of code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CodeLanguage {
+    /// Python 3.
+    Python,
+    /// JavaScript.
+    JavaScript,
+    /// TypeScript.
+    TypeScript,
+}
+
+impl CodeLanguage {
+    /// Every language.
+    pub const ALL: [Self; 3] = [Self::Python, Self::JavaScript, Self::TypeScript];
+
+    /// Returns the name that callers use.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Python => "python",
+            Self::JavaScript => "javascript",
+            Self::TypeScript => "typescript",
+        }
+    }
+}
+
+impl ToolCall {
+    /// Returns the tool.
+    pub fn tool(&self) -> ToolName {
+        match self {
+            Self::Command(call) => call.tool,
+            Self::ProcessList => ToolName::ProcessList,
+            Self::ProcessInspect { .. } => ToolName::ProcessInspect,
+            Self::ProcessKill { .. } => ToolName::ProcessKill,
+            Self::Resume { .. } => ToolName::Resume,
+            Self::Cancel { .. } => ToolName::Cancel,
+            Self::ApprovalStatus { .. } => ToolName::ApprovalStatus,
+            Self::Validate { .. } => ToolName::Validate,
+            Self::Noop { .. } => ToolName::Noop,
+            Self::Graph { .. } => ToolName::Graph,
+            Self::Facts { .. } => ToolName::Facts,
+            Self::Explain { .. } => ToolName::Explain,
+            Self::History { .. } => ToolName::History,
+            Self::Status { .. } => ToolName::Status,
+            Self::PolicyExplain(_) => ToolName::PolicyExplain,
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Calls that a person has to approve.
+
+use ccm_tool::AnswerKind;
+use serde_json::json;
+
+use crate::{ON_ASK, Place, alone, field};
+
+const MUST: &str = "callers: {tool: {tools: [governed-execute]}}\n";
+
+#[test]
+fn every_call_waits_unless_the_policy_asks_less() {
+    alone("approvals::every_call_waits_unless_the_policy_asks_less", async || {
+        let mut place = Place::new(MUST);
+        let answer = place.call("exec", json!({"command": "echo ran", "reason": "a test"})).await;
+        assert_eq!((answer.kind, answer.is_error()), (AnswerKind::ApprovalRequired, false));
+        assert_eq!(field(&answer, "status"), "approval_required");
+        assert_eq!((field(&answer, "code"), field(&answer, "approve_with")), ("7K3F", "ccm approve 7K3F"));
+        assert_eq!(field(&answer, "expires"), "2026-01-01T00:00:00Z");
+        let intent = field(&answer, "intent").to_owned();
+        assert_eq!(place.events(), ["ask exec for 900s", "refuse exec allow: approval_required"]);
+        let waiting = place.call("resume", json!({"intent": intent})).await;
+        assert_eq!(waiting.kind, AnswerKind::ApprovalRequired, "{waiting:?}");
+        let state = place.call("approval_status", json!({"intent": intent})).await;
+        assert_eq!(field(&state, "state"), "pending");
+        place.events();
+        place.caller.client = Some("approved".to_owned());
+        let answer = place.call("resume", json!({"intent": intent})).await;
+        assert_eq!((answer.kind, &*answer.text), (AnswerKind::Done, "ran\n"));
+        assert_eq!(field(&answer, "intent"), intent);
+        let begin = format!("begin exec /bin/sh allow approved by {intent}");
+        assert_eq!(place.events(), ["take", &*begin, "run sh", "end exec Code(0)"]);
+        let again = place.call("resume", json!({"intent": intent})).await;
+        assert_eq!(
+            (again.kind, field(&again, "error")),
+            (AnswerKind::ApprovalEnded, "there is no such intent")
+        );
+    });
+}
+
+#[test]
+fn a_call_that_is_not_the_approved_one_does_not_run() {
+    alone("approvals::a_call_that_is_not_the_approved_one_does_not_run", async || {
+        let mut place = Place::new(MUST);
+        place.caller.client = Some("approved".to_owned());
+        let answer = place.call("exec", json!({"command": "cat f"})).await;
+        let intent = field(&answer, "intent").to_owned();
+        place.caller.user = "somebody else".to_owned();
+        let answer = place.call("resume", json!({"intent": intent})).await;
+        assert_eq!(answer.kind, AnswerKind::ApprovalEnded);
+        assert!(answer.text.starts_with("the call is not what was to be approved"), "{}", answer.text);
+        assert!(!place.events().contains(&"take".to_owned()));
+        let withdrawn = place.call("cancel", json!({"intent": intent})).await;
+        assert_eq!(field(&withdrawn, "state"), "withdrawn");
+        assert_eq!(place.call("cancel", json!({"intent": intent})).await.kind, AnswerKind::ApprovalEnded);
+    });
+}
+
+#[test]
+fn verdicts_ask_and_code_asks() {
+    alone("approvals::verdicts_ask_and_code_asks", async || {
+        let place = Place::new(ON_ASK);
+        for (tool, input) in [
+            ("exec", json!({"command": "git push origin main"})),
+            ("exec", json!({"command": "rm -rf build"})),
+            ("bash", json!({"script": "x=build\nrm -r $x"})),
+            ("code_execution", json!({"language": "python", "code": "print(1)"})),
+            ("code_execution", json!({"language": "javascript", "code": "console.log(1)"})),
+        ] {
+            let answer = place.call(tool, input.clone()).await;
+            assert_eq!(answer.kind, AnswerKind::ApprovalRequired, "{input}: {answer:?}");
+            assert!(answer.text.contains("\nreason: "), "{}", answer.text);
+            let events = place.events();
+            assert_eq!(events[0], format!("ask {tool} for 900s"));
+        }
+    });
+}
+
+#[test]
+fn without_approvers_an_ask_is_a_refusal() {
+    alone("approvals::without_approvers_an_ask_is_a_refusal", async || {
+        let place = Place::with(Some(MUST), false);
+        let answer = place.call("exec", json!({"command": "true"})).await;
+        assert_eq!(answer.kind, AnswerKind::NotTried);
+        assert!(answer.text.starts_with("there is no audit log"), "{}", answer.text);
+    });
+}
+
+#[test]
+fn the_policy_names_the_time_of_a_question() {
+    alone("approvals::the_policy_names_the_time_of_a_question", async || {
+        let place = Place::new("callers: {tool: {tools: [governed-execute], pending: 90s}}\n");
+        place.call("exec", json!({"command": "true"})).await;
+        assert_eq!(place.events()[0], "ask exec for 90s");
+    });
+}

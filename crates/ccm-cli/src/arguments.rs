@@ -22,6 +22,7 @@ mod reference;
 mod state;
 mod status;
 mod timer;
+mod tool;
 mod validate;
 
 use clap::{Parser, Subcommand};
@@ -58,6 +59,10 @@ pub(crate) use status::{StatusArguments, StatusFormat};
 pub(crate) use timer::{
     NOT_FOR_TIMERS, TimerCommand, TimerInstallArguments, TimerListArguments, TimerRemoveArguments,
     options_of_apply,
+};
+pub(crate) use tool::{
+    LanguageArgument, ToolCommand, ToolJsonArguments, ToolListArguments, ToolPlaceArguments,
+    ToolProcessCommand,
 };
 pub(crate) use validate::ValidateArguments;
 
@@ -125,6 +130,9 @@ pub(crate) enum CliCommand {
     /// Make, list, verify or copy the audit log, which nobody can rewrite unnoticed
     #[command(subcommand)]
     Audit(AuditCommand),
+    /// Run governed tools: commands that the policy judges, people approve and a sandbox holds
+    #[command(subcommand)]
+    Tool(ToolCommand),
     /// List, restore or remove backups of files
     #[command(subcommand)]
     Backup(BackupCommand),

@@ -33,6 +33,7 @@ mod show;
 mod state;
 mod status;
 mod timer;
+mod tool;
 mod validate;
 
 use std::process;
@@ -92,6 +93,7 @@ pub fn main() -> process::ExitCode {
         CliCommand::Approvals(arguments) => approvals::run(&arguments, &console),
         CliCommand::Approve(arguments) => approve::run(&arguments, &console),
         CliCommand::Audit(command) => audit::run(&command, &console),
+        CliCommand::Tool(command) => tool::run(command, &console),
         CliCommand::Backup(command) => backup::run(&command, &console),
         CliCommand::Facts(facts) => facts::run(&facts, &console),
         CliCommand::Hiera(HieraCommand::Parse(parse)) => hiera::run(&parse, &console),

@@ -95,6 +95,12 @@ pub(crate) fn variable_name(text: &str) -> Result<String, String> {
     }
 }
 
+/// Reads a variable and its value.
+pub(crate) fn assignment_of_variable(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("write `KEY=VALUE`")?;
+    Ok((variable_name(name)?, value.to_owned()))
+}
+
 pub(crate) fn reference(text: &str) -> Result<ResourceId, String> {
     ResourceId::parse(text).map_err(|error| error.to_string())
 }

@@ -1,0 +1,152 @@
+//! `ccm tool`: governed tools for scripts and people.
+
+mod input;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use ccm_model::escape_control;
+use ccm_runtime::process::signals::Signals;
+use ccm_runtime::{ExitCode, StopCause, printed, spawn};
+use ccm_tool::{
+    BrokerConfig, CallContext, CallerKind, ToolAnswer, ToolBroker, ToolCaller, ToolName, ToolSet,
+};
+use serde_json::{Value, json};
+
+use crate::arguments::{ToolCommand, ToolListArguments};
+use crate::console::Console;
+use crate::reactor::{SharedRun, signal_code, supervise};
+use crate::session;
+use crate::state::report_setup_error;
+
+/// `ccm tool`.
+pub(crate) fn run(command: ToolCommand, console: &Console) -> ExitCode {
+    run_on_own_thread(command, console).unwrap_or_else(|error| report_setup_error(console, &error))
+}
+
+fn run_on_own_thread(mut command: ToolCommand, console: &Console) -> std::io::Result<ExitCode> {
+    // Before the first thread is started, because a thread could receive a signal.
+    let signals = Signals::listen()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let shared = Arc::new(SharedRun::default());
+    // A signal ends the command of the call.
+    shared.mark_loaded();
+    let state = command.state().state_dir.clone();
+    let call = ToolRun { command, state, console: console.clone(), shared: Arc::clone(&shared) };
+    runtime.block_on(async {
+        let config = session::config(console, None);
+        let job = spawn(config, async move |_| Box::pin(call.run()).await)?;
+        Ok(supervise(job, &signals, None, &shared, console).await)
+    })
+}
+
+/// Call of a tool on its own thread.
+struct ToolRun {
+    command: ToolCommand,
+    state: Option<PathBuf>,
+    console: Console,
+    shared: Arc<SharedRun>,
+}
+
+impl ToolRun {
+    async fn run(self) -> ExitCode {
+        let Self { command, state, console, shared } = self;
+        let broker = ToolBroker::open(BrokerConfig {
+            session: session::config(&console, state),
+            approvals: None,
+            recorder: None,
+            sets: vec![ToolSet::GovernedExecute],
+        });
+        let caller = caller(&broker);
+        if let ToolCommand::List(arguments) = &command {
+            return list(&broker, &caller, arguments, &console);
+        }
+        let call = match input::of(&command, broker.session(), &console) {
+            Ok(call) => call,
+            Err(code) => return code,
+        };
+        let context =
+            CallContext { caller: &caller, canceller: shared.canceller.clone(), on_progress: &mut |_| {} };
+        let answer = broker.call(call.tool.as_str(), &call.input, context).await;
+        let code = print(&answer, call.is_json, &console);
+        match shared.canceller.cause() {
+            Some(StopCause::Signal { number, .. }) => signal_code(*number),
+            _ => code,
+        }
+    }
+}
+
+/// Returns the user of this process as a caller.
+fn caller(broker: &ToolBroker) -> ToolCaller {
+    let uid = ccm_runtime::process::current_user();
+    let account = broker.session().commands().ok().and_then(|found| found.account(&uid.to_string()).ok());
+    ToolCaller {
+        kind: CallerKind::Cli,
+        user: account.map_or_else(|| uid.to_string(), |account| account.name),
+        uid,
+        pid: 0,
+        client: None,
+        connection: None,
+    }
+}
+
+/// Prints an answer, and returns its exit code.
+fn print(answer: &ToolAnswer, is_json: bool, console: &Console) -> ExitCode {
+    let code = answer.kind.exit_code();
+    let printed = if is_json {
+        console.print(&printed::document(&answer.structured))
+    } else if answer.kind.has_output() {
+        let end = if answer.text.ends_with('\n') { "" } else { "\n" };
+        console.print(&format!("{}{end}", answer.text))
+    } else {
+        console.write(&format!("{}\n", answer.text));
+        ExitCode::Success
+    };
+    if printed == ExitCode::Success { code } else { printed }
+}
+
+fn list(
+    broker: &ToolBroker,
+    caller: &ToolCaller,
+    arguments: &ToolListArguments,
+    console: &Console,
+) -> ExitCode {
+    let tools = broker.tools(caller);
+    let withheld = broker.withheld(caller);
+    if arguments.json {
+        let document = json!({
+            "tools": tools.iter().map(|tool| object(*tool)).collect::<Vec<_>>(),
+            "withheld": withheld.map(|answer| answer.structured),
+        });
+        return console.print(&printed::document(&document));
+    }
+    let width = tools.iter().map(|tool| tool.as_str().len()).max().unwrap_or_default();
+    let line = |tool: &ToolName| {
+        let first = tool.description().split(". ").next().unwrap_or_default().trim_end_matches('.');
+        format!("{:width$}  {first}\n", tool.as_str())
+    };
+    let printed = console.print(&tools.iter().map(line).collect::<String>());
+    if let Some(answer) = withheld {
+        let text = answer.text.lines().next().unwrap_or_default().to_owned();
+        console.note(&escape_control(&text));
+    }
+    printed
+}
+
+/// Returns a tool with its schemas.
+fn object(tool: ToolName) -> Value {
+    let hints = tool.hints();
+    json!({
+        "name": tool.as_str(),
+        "set": tool.set().as_str(),
+        "description": tool.description(),
+        "annotations": {
+            "readOnlyHint": hints.read_only,
+            "destructiveHint": hints.destructive,
+            "idempotentHint": hints.idempotent,
+            "openWorldHint": hints.open_world,
+        },
+        "inputSchema": tool.input_schema(),
+        "outputSchema": tool.output_schema(),
+    })
+}

@@ -1,0 +1,111 @@
+//! Inputs of tools from a command line.
+
+use std::path::Path;
+use std::time::Duration;
+
+use ccm_runtime::{ExitCode, Session};
+use ccm_tool::{MAX_INPUT, ToolName};
+use serde_json::{Map, Value, json};
+
+use crate::arguments::{ToolCommand, ToolJsonArguments, ToolPlaceArguments, ToolProcessCommand};
+use crate::console::Console;
+use crate::manifest;
+
+/// Call of a command line.
+pub(super) struct ToolInput {
+    pub(super) tool: ToolName,
+    pub(super) input: Value,
+    pub(super) is_json: bool,
+}
+
+/// Returns the call of a command line.
+pub(super) fn of(command: &ToolCommand, session: &Session, console: &Console) -> Result<ToolInput, ExitCode> {
+    let (tool, io) = tool_of(command);
+    if let Some(path) = io.and_then(|io| io.json.as_ref()) {
+        let text = read(path, "input", session, console)?;
+        let input = serde_json::from_str(&text).map_err(|error| {
+            let hint = "pass one JSON object".to_owned();
+            console.error("the input is not JSON", &[error.to_string()], &[hint]);
+            ExitCode::Usage
+        })?;
+        return Ok(ToolInput { tool, input, is_json: true });
+    }
+    let mut input = Map::new();
+    let mut set = |name: &str, value: Value| {
+        if !value.is_null() {
+            input.insert(name.to_owned(), value);
+        }
+    };
+    match command {
+        ToolCommand::Exec(exec) => {
+            if let [program, arguments @ ..] = &*exec.command {
+                set("command", json!(program));
+                set("args", if arguments.is_empty() { Value::Null } else { json!(arguments) });
+            }
+            let variables: Map<String, Value> =
+                exec.env.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
+            set("env", if variables.is_empty() { Value::Null } else { Value::Object(variables) });
+            set_place(&exec.place, &mut set);
+        }
+        ToolCommand::Bash(bash) => {
+            if let Some(path) = &bash.script {
+                set("script", json!(read(path, "script", session, console)?));
+            }
+            set_place(&bash.place, &mut set);
+        }
+        ToolCommand::Code(code) => {
+            set("language", json!(code.language.map(crate::arguments::LanguageArgument::as_str)));
+            if let Some(path) = &code.code {
+                set("code", json!(read(path, "code", session, console)?));
+            }
+            set("timeoutMs", json!(code.timeout.map(millis)));
+            set("reason", json!(code.reason));
+        }
+        ToolCommand::Process(ToolProcessCommand::Inspect(inspect)) => set("pid", json!(inspect.pid)),
+        ToolCommand::Process(ToolProcessCommand::Kill(kill)) => {
+            set("pid", json!(kill.pid));
+            set("signal", json!(kill.signal));
+        }
+        ToolCommand::Resume(intent) | ToolCommand::Status(intent) | ToolCommand::Cancel(intent) => {
+            set("intent", json!(intent.intent));
+        }
+        ToolCommand::Process(ToolProcessCommand::List(_)) | ToolCommand::List(_) => {}
+    }
+    Ok(ToolInput { tool, input: Value::Object(input), is_json: false })
+}
+
+fn set_place(place: &ToolPlaceArguments, set: &mut impl FnMut(&str, Value)) {
+    set("workingDir", json!(place.cwd));
+    set("timeoutMs", json!(place.timeout.map(millis)));
+    set("reason", json!(place.reason));
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+fn tool_of(command: &ToolCommand) -> (ToolName, Option<&ToolJsonArguments>) {
+    let (tool, io) = match command {
+        ToolCommand::Exec(exec) => (ToolName::Exec, &exec.io),
+        ToolCommand::Bash(bash) => (ToolName::Bash, &bash.io),
+        ToolCommand::Code(code) => (ToolName::CodeExecution, &code.io),
+        ToolCommand::Process(ToolProcessCommand::List(list)) => (ToolName::ProcessList, &list.io),
+        ToolCommand::Process(ToolProcessCommand::Inspect(inspect)) => (ToolName::ProcessInspect, &inspect.io),
+        ToolCommand::Process(ToolProcessCommand::Kill(kill)) => (ToolName::ProcessKill, &kill.io),
+        ToolCommand::Resume(intent) => (ToolName::Resume, &intent.io),
+        ToolCommand::Status(intent) => (ToolName::ApprovalStatus, &intent.io),
+        ToolCommand::Cancel(intent) => (ToolName::Cancel, &intent.io),
+        // The list of tools has no input.
+        ToolCommand::List(_) => return (ToolName::ProcessList, None),
+    };
+    (tool, Some(io))
+}
+
+/// Reads a file, or standard input.
+fn read(path: &Path, what: &'static str, session: &Session, console: &Console) -> Result<String, ExitCode> {
+    let path = Some(path).filter(|path| *path != Path::new("-"));
+    session.read_text(path, MAX_INPUT, what).map(|(_, text)| text).map_err(|error| {
+        manifest::report_text_error(console, &error);
+        ExitCode::Usage
+    })
+}

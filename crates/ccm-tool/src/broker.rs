@@ -1,6 +1,6 @@
 //! The broker: the way of a call from its name and input to its answer.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -16,6 +16,7 @@ use serde_json::Value;
 
 use crate::answer::{AnswerKind, ToolAnswer};
 use crate::approvals::ApprovalDoor;
+use crate::audited::{self, AuditedCalls};
 use crate::call::ToolCall;
 use crate::caller::ToolCaller;
 use crate::catalog::ToolName;
@@ -25,7 +26,8 @@ use crate::process_registry::ProcessRegistry;
 use crate::rate::CallBudget;
 use crate::read_gate::ReadGate;
 use crate::read_tools;
-use crate::records::CallRecorder;
+use crate::records::{CallRecorder, RecordFailure};
+use crate::refusal;
 
 mod governed;
 mod processes;
@@ -37,7 +39,7 @@ pub struct BrokerConfig {
     pub session: Config,
     /// Store of calls that wait for an approval. Without one, a call that needs an approval is refused.
     pub approvals: Option<Box<dyn ApprovalDoor>>,
-    /// Audit log. Without one, only tools that read are offered.
+    /// Another audit log than that of the machine. Without a log, only tools that read are offered.
     pub recorder: Option<Box<dyn CallRecorder>>,
     /// Sets that the front offers, besides `read`. The policy may offer less.
     pub sets: Vec<ToolSet>,
@@ -74,9 +76,10 @@ pub enum CallProgress<'a> {
 ///
 /// A broker stays on its thread, as its session does. Commands run one at a time.
 pub struct ToolBroker {
-    session: Session,
+    session: Rc<Session>,
     approvals: Option<Box<dyn ApprovalDoor>>,
-    recorder: Option<Box<dyn CallRecorder>>,
+    /// The audit log, once it could be opened.
+    recorder: OnceCell<Box<dyn CallRecorder>>,
     sets: Vec<ToolSet>,
     directory: Rc<Path>,
     budget: CallBudget,
@@ -88,9 +91,9 @@ impl ToolBroker {
         let BrokerConfig { session, approvals, recorder, sets } = config;
         let session = Session::open(Config { gate: Box::new(ReadGate), ..session });
         Self {
-            session,
+            session: Rc::new(session),
             approvals,
-            recorder,
+            recorder: recorder.map(OnceCell::from).unwrap_or_default(),
             sets,
             directory: current_directory(),
             budget: CallBudget::default(),
@@ -229,9 +232,13 @@ impl ToolBroker {
             let message = "only tools that read are offered here";
             return refuse(AnswerKind::Denied, message, None, "start ccm with `--set governed-execute`");
         }
-        if self.recorder.is_none() {
-            let message = "there is no audit log, so that only tools that read are offered";
-            return refuse(AnswerKind::NotTried, message, None, "let an operator run `ccm audit init`");
+        match self.recorder() {
+            Ok(Some(_)) => {}
+            Ok(None) => {
+                let message = "there is no audit log, so that only tools that read are offered";
+                return refuse(AnswerKind::NotTried, message, None, "let an operator run `ccm audit init`");
+            }
+            Err(failure) => return Err(Box::new(refusal::unrecorded(&failure))),
         }
         if settings.approval == ApprovalMode::MustRequire {
             let Some(approvals) = &self.approvals else {
@@ -244,6 +251,18 @@ impl ToolBroker {
             }
         }
         Ok(Some(checked))
+    }
+
+    /// Returns the audit log; `None` if there is none.
+    fn recorder(&self) -> Result<Option<&dyn CallRecorder>, RecordFailure> {
+        if let Some(recorder) = self.recorder.get() {
+            return Ok(Some(&**recorder));
+        }
+        match AuditedCalls::open(&self.session) {
+            Ok(Some(recorder)) => Ok(Some(&**self.recorder.get_or_init(|| Box::new(recorder)))),
+            Ok(None) => Ok(None),
+            Err(problem) => Err(audited::failure(&problem)),
+        }
     }
 
     fn registry(&self) -> Result<ProcessRegistry, Box<ToolAnswer>> {

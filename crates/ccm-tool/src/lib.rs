@@ -12,6 +12,7 @@
 
 mod answer;
 mod approvals;
+mod audited;
 mod broker;
 mod call;
 mod caller;

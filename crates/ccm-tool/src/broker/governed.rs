@@ -179,7 +179,7 @@ impl ToolBroker {
     }
 
     fn record_refusal(&self, entry: &RecordedCall<'_>, answer: ToolAnswer) -> ToolAnswer {
-        let Some(recorder) = &self.recorder else { return answer };
+        let Ok(Some(recorder)) = self.recorder() else { return answer };
         let reason = answer.structured.get("reason").and_then(Value::as_str);
         let error = answer.structured.get("error").and_then(Value::as_str);
         let reason = match (error, reason) {

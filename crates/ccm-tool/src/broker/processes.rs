@@ -110,7 +110,7 @@ impl ToolBroker {
             Ok(authorised) => authorised,
             Err(answer) => return *answer,
         };
-        let Some(recorder) = &self.recorder else {
+        let Ok(Some(recorder)) = self.recorder() else {
             return ToolAnswer::error(AnswerKind::NotTried, "there is no audit log", None, &[]);
         };
         let entry = governed.entry(&authorised);

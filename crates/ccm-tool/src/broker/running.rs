@@ -5,7 +5,7 @@ use std::io;
 
 use ccm_host::{Command, StartError};
 use ccm_model::error_layers;
-use ccm_policy::ToolSet;
+use ccm_policy::{Policy, ToolSet};
 use ccm_runtime::Commands;
 use serde_json::Value;
 
@@ -104,9 +104,8 @@ impl ToolBroker {
             Ok(authorised) => authorised,
             Err(answer) => return *answer,
         };
-        let limit = usize::try_from(checked.policy.limits().output).unwrap_or(usize::MAX);
         let authorised = (&governed, &authorised);
-        self.run(&prepared, authorised, (commands, limit), context, begun).await
+        self.run(&prepared, authorised, (commands, &checked.policy), context, begun).await
     }
 
     /// Records and runs a call that may run.
@@ -114,13 +113,13 @@ impl ToolBroker {
         &self,
         prepared: &PreparedCall,
         (governed, authorised): (&GovernedCall<'_>, &AuthorisedCall),
-        (commands, limit): (&dyn Commands, usize),
+        (commands, policy): (&dyn Commands, &Policy),
         context: CallContext<'_>,
         begun: &RefCell<Option<BegunCall>>,
     ) -> ToolAnswer {
         let CallContext { caller, canceller, on_progress } = context;
         let entry = governed.entry(authorised);
-        let Some(recorder) = &self.recorder else {
+        let Ok(Some(recorder)) = self.recorder() else {
             return ToolAnswer::error(AnswerKind::NotTried, "there is no audit log", None, &[]);
         };
         let registered = match self.registry() {
@@ -158,20 +157,22 @@ impl ToolBroker {
         };
         let left = result.as_ref().map(|finished| finished.left_running.clone()).unwrap_or_default();
         registered.end(&left);
+        let limit = usize::try_from(policy.limits().output).unwrap_or(usize::MAX);
         let answer = execution::answer(prepared, &governed.id, &result, &closed, limit);
         *begun.borrow_mut() = None;
-        match recorder.end(&entry, result.as_ref()) {
-            Ok(()) => answer,
-            Err(failure) => {
-                let note = format!("the end of the call is not recorded: {}", failure.message);
-                answer.with("notes", vec![note])
-            }
+        if let Err(failure) = recorder.end(&entry, result.as_ref()) {
+            let note = format!("the end of the call is not recorded: {}", failure.message);
+            return answer.with("notes", vec![note]);
+        }
+        match recorder.forward(policy, commands).await {
+            not_forwarded if not_forwarded.is_empty() => answer,
+            not_forwarded => answer.with("notes", not_forwarded),
         }
     }
 
     /// Records the end of a call that a panic has ended.
     pub(super) fn end_after_panic(&self, caller: &ToolCaller, begun: Option<BegunCall>) {
-        let (Some(recorder), Some(begun)) = (&self.recorder, begun) else { return };
+        let (Ok(Some(recorder)), Some(begun)) = (self.recorder(), begun) else { return };
         let entry = RecordedCall {
             intent: &begun.intent,
             tool: begun.tool.as_str(),

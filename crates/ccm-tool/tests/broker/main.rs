@@ -6,6 +6,7 @@
 #![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
 mod approvals;
+mod audit;
 mod calls;
 mod doors;
 mod guarded;
@@ -17,7 +18,7 @@ mod seeds;
 use std::sync::{Arc, Mutex};
 
 use ccm_policy::ToolSet;
-use ccm_runtime::{Canceller, Config, PolicySource};
+use ccm_runtime::{AuditSource, Canceller, Config, PolicySource};
 use ccm_testkit::{Scratch, isolated};
 use ccm_tool::{BrokerConfig, CallContext, CallProgress, CallerKind, ToolAnswer, ToolBroker, ToolCaller};
 use serde_json::Value;
@@ -72,6 +73,7 @@ impl Place {
             state_directory: Some(scratch.path().join("state")),
             doors: Box::new(doors),
             policy: PolicySource::Directory(scratch.path().join("etc")),
+            audit: AuditSource::Directory(scratch.path().join("audit")),
             ..Config::default()
         };
         let broker = ToolBroker::open(BrokerConfig {

@@ -59,6 +59,7 @@ mod state;
 mod status;
 mod terminal;
 mod timer;
+mod tool;
 mod tracing;
 mod trees;
 mod units;

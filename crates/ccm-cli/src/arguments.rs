@@ -61,8 +61,8 @@ pub(crate) use timer::{
     options_of_apply,
 };
 pub(crate) use tool::{
-    LanguageArgument, ToolCommand, ToolJsonArguments, ToolListArguments, ToolPlaceArguments,
-    ToolProcessCommand,
+    LanguageArgument, ToolJsonArguments, ToolListArguments, ToolPlaceArguments, ToolProcessCommand,
+    ToolSubcommand,
 };
 pub(crate) use validate::ValidateArguments;
 
@@ -132,7 +132,7 @@ pub(crate) enum CliCommand {
     Audit(AuditCommand),
     /// Run governed tools: commands that the policy judges, people approve and a sandbox holds
     #[command(subcommand)]
-    Tool(ToolCommand),
+    Tool(ToolSubcommand),
     /// List, restore or remove backups of files
     #[command(subcommand)]
     Backup(BackupCommand),

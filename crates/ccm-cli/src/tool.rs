@@ -13,18 +13,18 @@ use ccm_tool::{
 };
 use serde_json::{Value, json};
 
-use crate::arguments::{ToolCommand, ToolListArguments};
+use crate::arguments::{ToolListArguments, ToolSubcommand};
 use crate::console::Console;
 use crate::reactor::{SharedRun, signal_code, supervise};
 use crate::session;
 use crate::state::report_setup_error;
 
 /// `ccm tool`.
-pub(crate) fn run(command: ToolCommand, console: &Console) -> ExitCode {
+pub(crate) fn run(command: ToolSubcommand, console: &Console) -> ExitCode {
     run_on_own_thread(command, console).unwrap_or_else(|error| report_setup_error(console, &error))
 }
 
-fn run_on_own_thread(mut command: ToolCommand, console: &Console) -> std::io::Result<ExitCode> {
+fn run_on_own_thread(mut command: ToolSubcommand, console: &Console) -> std::io::Result<ExitCode> {
     // Before the first thread is started, because a thread could receive a signal.
     let signals = Signals::listen()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -42,7 +42,7 @@ fn run_on_own_thread(mut command: ToolCommand, console: &Console) -> std::io::Re
 
 /// Call of a tool on its own thread.
 struct ToolRun {
-    command: ToolCommand,
+    command: ToolSubcommand,
     state: Option<PathBuf>,
     console: Console,
     shared: Arc<SharedRun>,
@@ -58,7 +58,7 @@ impl ToolRun {
             sets: vec![ToolSet::GovernedExecute],
         });
         let caller = caller(&broker);
-        if let ToolCommand::List(arguments) = &command {
+        if let ToolSubcommand::List(arguments) = &command {
             return list(&broker, &caller, arguments, &console);
         }
         let call = match input::of(&command, broker.session(), &console) {
@@ -84,7 +84,7 @@ fn caller(broker: &ToolBroker) -> ToolCaller {
         kind: CallerKind::Cli,
         user: account.map_or_else(|| uid.to_string(), |account| account.name),
         uid,
-        pid: 0,
+        pid: ccm_runtime::process::own_process().0,
         client: None,
         connection: None,
     }

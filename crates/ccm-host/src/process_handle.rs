@@ -53,12 +53,6 @@ impl RunningProcess {
         table_entry(pid).filter(|entry| entry.is_alive).map(Self::of)
     }
 
-    /// Returns this process.
-    pub fn own() -> io::Result<Self> {
-        let pid = rustix::process::getpid().as_raw_nonzero().get();
-        Self::find(pid).ok_or_else(|| io::Error::other("\"/proc\" does not show this process"))
-    }
-
     fn of(entry: ProcessEntry) -> Self {
         Self { pid: entry.key.pid, started: entry.key.started, parent: entry.parent, name: entry.name }
     }
@@ -120,7 +114,7 @@ mod tests {
 
     #[test]
     fn a_process_has_its_descendants_and_is_found_by_its_number() {
-        let own = RunningProcess::own().expect("this process");
+        let own = RunningProcess::find(crate::own_process().0).expect("this process");
         let parent = RunningProcess::find(own.parent).expect("the parent");
         let below = RunningProcess::descendants(parent.pid, parent.started).expect("a table");
         assert!(below.contains(&own), "{below:?}");
@@ -132,7 +126,7 @@ mod tests {
 
     #[test]
     fn a_process_that_has_got_the_number_of_another_gets_no_signal() {
-        let own = RunningProcess::own().expect("this process");
+        let own = RunningProcess::find(crate::own_process().0).expect("this process");
         let pid = own.pid;
         let recycled = RunningProcess { started: own.started - 1, ..own };
         assert!(matches!(recycled.signal("KILL"), Err(SignalError::Ended { pid: ended }) if ended == pid));

@@ -8,7 +8,7 @@ use std::pin::pin;
 use std::rc::Rc;
 use std::task::Poll;
 
-use ccm_host::{RunningProcess, random, read_at_most};
+use ccm_host::random;
 use ccm_model::{Stream, error_layers};
 use ccm_policy::{ApprovalMode, Policy, ToolSet};
 use ccm_runtime::{Canceller, CheckedPolicy, Config, Session};
@@ -271,20 +271,8 @@ impl ToolBroker {
             let hint = "name a state directory with `--state-dir`".to_owned();
             Box::new(ToolAnswer::error(AnswerKind::NotTried, &message, None, &[hint]))
         })?;
-        Ok(ProcessRegistry::new(state, boot_id()))
+        Ok(ProcessRegistry::new(state, self.session.audited_machine().boot))
     }
-}
-
-/// Returns the id of this boot; empty if the kernel does not show it.
-fn boot_id() -> String {
-    const BOOT: &str = "/proc/sys/kernel/random/boot_id";
-    let bytes = read_at_most(Some(Path::new(BOOT)), 64).unwrap_or_default();
-    String::from_utf8_lossy(&bytes).trim().to_owned()
-}
-
-/// Returns number and start of this process.
-fn own_process() -> (i32, u64) {
-    RunningProcess::own().map_or((0, 0), |own| (own.pid, own.started))
 }
 
 /// Returns a new id of an intent.

@@ -68,7 +68,8 @@ impl PreparedCall {
         let default = configured.path.as_ref().map_or_else(|| place.directory.to_owned(), PathBuf::from);
         let written = call.directory.as_deref().map(Path::new);
         let directory = normal(&written.map_or_else(|| default.clone(), |path| default.join(path)));
-        let workspace = configured.path.as_ref().map_or_else(|| directory.clone(), PathBuf::from);
+        // The caller must not choose what may be written.
+        let workspace = default;
         let refused_directory = written
             .filter(|_| configured.restrict)
             .and_then(|written| refused(written, &directory, &workspace));

@@ -27,7 +27,7 @@ could be tried, 64 bad usage or input.
 Documentation: /usr/share/doc/ccm/tools.md, or docs/tools.md in the source";
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum ToolCommand {
+pub(crate) enum ToolSubcommand {
     /// List the tools that this user is offered
     List(ToolListArguments),
     /// Run a command, if the policy lets it
@@ -217,7 +217,7 @@ pub(crate) struct ToolIntentArguments {
     pub io: ToolJsonArguments,
 }
 
-impl ToolCommand {
+impl ToolSubcommand {
     /// Returns the options of the state directory.
     pub(crate) fn state(&mut self) -> &mut StateArguments {
         match self {

@@ -7,7 +7,7 @@ use ccm_runtime::{ExitCode, Session};
 use ccm_tool::{MAX_INPUT, ToolName};
 use serde_json::{Map, Value, json};
 
-use crate::arguments::{ToolCommand, ToolJsonArguments, ToolPlaceArguments, ToolProcessCommand};
+use crate::arguments::{ToolJsonArguments, ToolPlaceArguments, ToolProcessCommand, ToolSubcommand};
 use crate::console::Console;
 use crate::manifest;
 
@@ -19,7 +19,11 @@ pub(super) struct ToolInput {
 }
 
 /// Returns the call of a command line.
-pub(super) fn of(command: &ToolCommand, session: &Session, console: &Console) -> Result<ToolInput, ExitCode> {
+pub(super) fn of(
+    command: &ToolSubcommand,
+    session: &Session,
+    console: &Console,
+) -> Result<ToolInput, ExitCode> {
     let (tool, io) = tool_of(command);
     if let Some(path) = io.and_then(|io| io.json.as_ref()) {
         let text = read(path, "input", session, console)?;
@@ -37,7 +41,7 @@ pub(super) fn of(command: &ToolCommand, session: &Session, console: &Console) ->
         }
     };
     match command {
-        ToolCommand::Exec(exec) => {
+        ToolSubcommand::Exec(exec) => {
             if let [program, arguments @ ..] = &*exec.command {
                 set("command", json!(program));
                 set("args", if arguments.is_empty() { Value::Null } else { json!(arguments) });
@@ -47,13 +51,13 @@ pub(super) fn of(command: &ToolCommand, session: &Session, console: &Console) ->
             set("env", if variables.is_empty() { Value::Null } else { Value::Object(variables) });
             set_place(&exec.place, &mut set);
         }
-        ToolCommand::Bash(bash) => {
+        ToolSubcommand::Bash(bash) => {
             if let Some(path) = &bash.script {
                 set("script", json!(read(path, "script", session, console)?));
             }
             set_place(&bash.place, &mut set);
         }
-        ToolCommand::Code(code) => {
+        ToolSubcommand::Code(code) => {
             set("language", json!(code.language.map(crate::arguments::LanguageArgument::as_str)));
             if let Some(path) = &code.code {
                 set("code", json!(read(path, "code", session, console)?));
@@ -61,15 +65,15 @@ pub(super) fn of(command: &ToolCommand, session: &Session, console: &Console) ->
             set("timeoutMs", json!(code.timeout.map(millis)));
             set("reason", json!(code.reason));
         }
-        ToolCommand::Process(ToolProcessCommand::Inspect(inspect)) => set("pid", json!(inspect.pid)),
-        ToolCommand::Process(ToolProcessCommand::Kill(kill)) => {
+        ToolSubcommand::Process(ToolProcessCommand::Inspect(inspect)) => set("pid", json!(inspect.pid)),
+        ToolSubcommand::Process(ToolProcessCommand::Kill(kill)) => {
             set("pid", json!(kill.pid));
             set("signal", json!(kill.signal));
         }
-        ToolCommand::Resume(intent) | ToolCommand::Status(intent) | ToolCommand::Cancel(intent) => {
+        ToolSubcommand::Resume(intent) | ToolSubcommand::Status(intent) | ToolSubcommand::Cancel(intent) => {
             set("intent", json!(intent.intent));
         }
-        ToolCommand::Process(ToolProcessCommand::List(_)) | ToolCommand::List(_) => {}
+        ToolSubcommand::Process(ToolProcessCommand::List(_)) | ToolSubcommand::List(_) => {}
     }
     Ok(ToolInput { tool, input: Value::Object(input), is_json: false })
 }
@@ -84,19 +88,21 @@ fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-fn tool_of(command: &ToolCommand) -> (ToolName, Option<&ToolJsonArguments>) {
+fn tool_of(command: &ToolSubcommand) -> (ToolName, Option<&ToolJsonArguments>) {
     let (tool, io) = match command {
-        ToolCommand::Exec(exec) => (ToolName::Exec, &exec.io),
-        ToolCommand::Bash(bash) => (ToolName::Bash, &bash.io),
-        ToolCommand::Code(code) => (ToolName::CodeExecution, &code.io),
-        ToolCommand::Process(ToolProcessCommand::List(list)) => (ToolName::ProcessList, &list.io),
-        ToolCommand::Process(ToolProcessCommand::Inspect(inspect)) => (ToolName::ProcessInspect, &inspect.io),
-        ToolCommand::Process(ToolProcessCommand::Kill(kill)) => (ToolName::ProcessKill, &kill.io),
-        ToolCommand::Resume(intent) => (ToolName::Resume, &intent.io),
-        ToolCommand::Status(intent) => (ToolName::ApprovalStatus, &intent.io),
-        ToolCommand::Cancel(intent) => (ToolName::Cancel, &intent.io),
+        ToolSubcommand::Exec(exec) => (ToolName::Exec, &exec.io),
+        ToolSubcommand::Bash(bash) => (ToolName::Bash, &bash.io),
+        ToolSubcommand::Code(code) => (ToolName::CodeExecution, &code.io),
+        ToolSubcommand::Process(ToolProcessCommand::List(list)) => (ToolName::ProcessList, &list.io),
+        ToolSubcommand::Process(ToolProcessCommand::Inspect(inspect)) => {
+            (ToolName::ProcessInspect, &inspect.io)
+        }
+        ToolSubcommand::Process(ToolProcessCommand::Kill(kill)) => (ToolName::ProcessKill, &kill.io),
+        ToolSubcommand::Resume(intent) => (ToolName::Resume, &intent.io),
+        ToolSubcommand::Status(intent) => (ToolName::ApprovalStatus, &intent.io),
+        ToolSubcommand::Cancel(intent) => (ToolName::Cancel, &intent.io),
         // The list of tools has no input.
-        ToolCommand::List(_) => return (ToolName::ProcessList, None),
+        ToolSubcommand::List(_) => return (ToolName::ProcessList, None),
     };
     (tool, Some(io))
 }

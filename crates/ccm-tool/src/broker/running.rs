@@ -3,14 +3,14 @@
 use std::cell::RefCell;
 use std::io;
 
-use ccm_host::{Command, StartError};
+use ccm_host::{Command, StartError, own_process};
 use ccm_model::error_layers;
 use ccm_policy::{Policy, ToolSet};
 use ccm_runtime::Commands;
 use serde_json::Value;
 
 use super::governed::{AuthorisedCall, GovernedCall};
-use super::{CallContext, CallProgress, ToolBroker, new_intent, own_process};
+use super::{CallContext, CallProgress, ToolBroker, new_intent};
 use crate::answer::{AnswerKind, ToolAnswer};
 use crate::approvals::StoredCall;
 use crate::call::{CommandCall, CommandText, ToolCall};

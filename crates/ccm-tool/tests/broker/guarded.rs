@@ -153,6 +153,17 @@ fn the_workspace_is_the_default_directory() {
 }
 
 #[test]
+fn a_caller_does_not_choose_its_workspace() {
+    alone("guarded::a_caller_does_not_choose_its_workspace", async || {
+        let place = Place::new(&format!("workspace: {{}}\n{ON_ASK}"));
+        let answer = place.call("exec", json!({"command": "pwd", "workingDir": place.work()})).await;
+        assert_eq!(answer.kind, AnswerKind::Done, "{answer:?}");
+        let own = std::env::current_dir().expect("a directory");
+        assert!(place.sandbox().starts_with(&format!("workdir {} ", own.display())), "{}", place.sandbox());
+    });
+}
+
+#[test]
 fn time_limits_are_those_of_the_call_or_the_policy() {
     alone("guarded::time_limits_are_those_of_the_call_or_the_policy", async || {
         let place = Place::new(&format!("{ON_ASK}limits: {{timeout: 200ms, max_timeout: 300ms}}\n"));

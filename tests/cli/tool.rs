@@ -1,0 +1,133 @@
+//! `ccm tool`: governed tools from the command line, in their sandbox.
+
+use ccm_testkit::{Called, Ccm, Scratch, can_mount, is_root, shell, skipped};
+use serde_json::{Value, json};
+
+use crate::ccm;
+
+/// Gives the call its own `/etc` and `/var/lib`, which lie in the directory of the test.
+const OWN_MACHINE: &str = "mkdir -p lib etc work
+cp -a /etc/passwd /etc/group /etc/nsswitch.conf etc/
+test ! -e /etc/alternatives || cp -a /etc/alternatives etc/
+mount --bind lib /var/lib
+mount --bind etc /etc";
+
+/// Machine with a policy and an audit log of its own.
+struct Machine(Scratch);
+
+impl Machine {
+    /// `None` where tests can't have one.
+    fn new() -> Option<Self> {
+        if !is_root() || !can_mount() {
+            skipped("private mounts need root");
+            return None;
+        }
+        let machine = Self(Scratch::new());
+        let policy = format!(
+            "ccm_policy: 1\nworkspace: {{path: {}, restrict: true}}\n\
+             callers: {{tool: {{approval: on_ask, tools: [governed-execute]}}}}\nguard: {{code_inline: allow}}\n",
+            machine.0.at("work")
+        );
+        machine.0.write("etc/ccm/policy.yaml", policy);
+        shell("chmod 755 etc etc/ccm; chmod 644 etc/ccm/policy.yaml", machine.0.path());
+        let made = machine.call(&["audit", "init"]).run();
+        assert_eq!(made.code, 0, "{}", made.shown());
+        Some(machine)
+    }
+
+    fn call(&self, args: &[&str]) -> Ccm {
+        ccm(&self.0, args).after_mounting(OWN_MACHINE)
+    }
+
+    fn tool(&self, args: &[&str]) -> Called {
+        self.call(&[&["tool"], args].concat()).run()
+    }
+
+    /// Calls a tool with a JSON object, and returns the exit code and the answer.
+    fn json(&self, args: &[&str], input: &Value) -> (i32, Value) {
+        let called = self.call(&[&["tool"], args, &["--json", "-"]].concat()).input(input.to_string()).run();
+        let answer = serde_json::from_str(&called.stdout);
+        (called.code, answer.unwrap_or_else(|_| unreachable!("{}", called.shown())))
+    }
+}
+
+#[test]
+fn commands_run_in_their_sandbox_and_are_recorded() {
+    let Some(machine) = Machine::new() else { return };
+    let called = machine.tool(&["exec", "--", "printf", "%s\\n", "a b"]);
+    assert_eq!((called.code, &*called.stdout), (0, "a b\n"), "{}", called.shown());
+    let (code, answer) = machine.json(&["exec"], &json!({"command": "echo x > f && cat f"}));
+    assert_eq!((code, &answer["status"]), (0, &json!("done")), "{answer}");
+    assert_eq!(answer["stdout"], "x\n", "{answer}");
+    assert_eq!(machine.0.read("work/f").as_deref(), Some("x\n"));
+    let failed = machine.tool(&["exec", "ls missing"]);
+    assert_eq!(failed.code, 4, "{}", failed.shown());
+    assert!(failed.stdout.ends_with("\nExit code: exit status 2\n"), "{}", failed.shown());
+    let (code, answer) = machine.json(&["code"], &json!({"language": "python", "code": "print(40 + 2)"}));
+    assert_eq!((code, &answer["stdout"]), (0, &json!("42\n")), "{answer}");
+    let (code, answer) = machine.json(&["bash"], &json!({"script": "x=(a b)\necho ${#x[@]}"}));
+    assert_eq!((code, &answer["stdout"]), (0, &json!("2\n")), "{answer}");
+    let verified = machine.call(&["audit", "verify"]).run();
+    assert_eq!(verified.code, 0, "{}", verified.shown());
+    let log = machine.call(&["audit", "log"]).run();
+    assert!(log.stdout.contains("printf"), "{}", log.shown());
+}
+
+#[test]
+fn the_sandbox_has_neither_a_network_nor_another_directory() {
+    let Some(machine) = Machine::new() else { return };
+    let code = "import socket\ntry:\n    socket.create_connection(('127.0.0.1', 9), 1)\nexcept OSError as error:\n    print(type(error).__name__)\ntry:\n    open('/etc/x', 'w')\nexcept OSError as error:\n    print('no write')\n";
+    let (exit, answer) = machine.json(&["code"], &json!({"language": "python", "code": code}));
+    assert_eq!(exit, 0, "{answer}");
+    let printed = answer["stdout"].as_str().expect("a text");
+    assert!(printed.ends_with("no write\n") && !printed.starts_with("no"), "{answer}");
+    assert!(machine.0.read("etc/x").is_none());
+}
+
+#[test]
+fn exit_codes_are_those_of_the_documentation() {
+    let Some(machine) = Machine::new() else { return };
+    let code = |args: &[&str]| machine.tool(args).code;
+    assert_eq!(code(&["exec", "sudo ls"]), 5);
+    assert_eq!(code(&["exec", "cat /etc/passwd"]), 5);
+    assert_eq!(code(&["exec", "--", "nonexistent", "x"]), 4);
+    assert_eq!(code(&["exec", "--timeout", "300ms", "sleep 100"]), 4);
+    assert_eq!(code(&["exec"]), 64);
+    assert_eq!(code(&["process", "kill", "1"]), 5);
+    for (input, message) in [
+        (json!({"command": "ls", "timeoutMs": 300_001}), "between 1 and 300000"),
+        (json!({"command": "ls", "shell": true}), "has no field `shell`"),
+        (json!([]), "must be an object"),
+    ] {
+        let (code, answer) = machine.json(&["exec"], &input);
+        assert_eq!((code, &answer["status"]), (64, &json!("bad_input")), "{answer}");
+        assert!(answer["error"].as_str().is_some_and(|error| error.contains(message)), "{answer}");
+    }
+    let malformed = machine.call(&["tool", "exec", "--json", "-"]).input("{").run();
+    assert!(malformed.code == 64 && malformed.stderr.contains("not JSON"), "{}", malformed.shown());
+    let list = machine.tool(&["process", "list", "--json", "-"]);
+    assert_eq!(list.code, 64, "an empty input is no object: {}", list.shown());
+    let (code, answer) = machine.json(&["process", "list"], &json!({}));
+    assert_eq!((code, &answer["processes"]), (0, &json!([])), "{answer}");
+}
+
+#[test]
+fn without_a_policy_only_reading_is_listed() {
+    let scratch = Scratch::new();
+    if !is_root() || !can_mount() {
+        skipped("private mounts need root");
+        return;
+    }
+    let call = |args: &[&str]| ccm(&scratch, args).after_mounting(OWN_MACHINE).run();
+    let list = call(&["tool", "list"]);
+    assert_eq!(list.code, 0, "{}", list.shown());
+    assert!(list.stdout.contains("policy_explain") && !list.stdout.contains("exec "), "{}", list.shown());
+    assert!(list.stderr.contains("this machine has no policy"), "{}", list.shown());
+    let refused = call(&["tool", "exec", "true"]);
+    assert_eq!((refused.code, &*refused.stdout), (1, ""), "{}", refused.shown());
+    assert!(
+        refused.stderr.contains("instead: let an operator write /etc/ccm/policy.yaml"),
+        "{}",
+        refused.shown()
+    );
+}

@@ -80,6 +80,7 @@ fn variables_are_sorted_and_checked() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn inputs_that_are_refused() {
     let long = "x".repeat(10 << 20);
     for (tool, input, message) in [

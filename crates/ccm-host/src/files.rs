@@ -40,7 +40,7 @@ pub use content::sha256;
 pub use create::create_file;
 pub use error::{FileError, FileStep};
 pub use inspect::open_file;
-pub use middleware::{FileChange, FileUse, FilesMiddleware};
+pub use middleware::{ContentUse, FileChange, FilesMiddleware};
 pub use read::{is_transient, read_at_most, unescape};
 pub(crate) use remove::empty as empty_directory;
 #[cfg(feature = "archive")]

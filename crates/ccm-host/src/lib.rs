@@ -114,8 +114,8 @@ pub use executor::{
     LocalExecutor, LocalSystem, PullPolicy, Purpose, RunnerMiddleware, SandboxRequest, Volume, Workdir,
 };
 pub use files::{
-    BACKUP_METADATA_ENDING, BACKUPS, BackupMetadata, BackupName, FileAttributes, FileChange, FileError,
-    FileInfo, FileKind, FileStep, FileUse, Files, FilesMiddleware, HashPolicy, InspectOptions, NewContent,
+    BACKUP_METADATA_ENDING, BACKUPS, BackupMetadata, BackupName, ContentUse, FileAttributes, FileChange,
+    FileError, FileInfo, FileKind, FileStep, Files, FilesMiddleware, HashPolicy, InspectOptions, NewContent,
     NewFile, OpenFile, PathInfo, ReadContent, StagedFile, SystemFiles, TreeEntry, TreeEntryKind, TreeSize,
     UserFile, UserFileContent, WalkStep, backup_stem, create_file, files_below, is_temp_path, is_transient,
     open_file, read_at_most, read_beneath, sha256, slug, unescape, walk_order,

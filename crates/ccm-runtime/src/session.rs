@@ -223,12 +223,6 @@ impl Session {
         absolute(named).map_err(|source| StateError::Open { path: named.clone(), source })
     }
 
-    /// Returns an absolute path with its links as they are.
-    pub(crate) fn absolute_path(&self, path: &Path) -> PathBuf {
-        // A path that can't be made absolute stays what it is, and leads to no file.
-        absolute(path).unwrap_or_else(|_| path.to_owned())
-    }
-
     /// Returns the state directory from the configuration.
     pub fn named_state_directory(&self) -> Option<&Path> {
         self.state_directory.as_deref()
@@ -242,6 +236,12 @@ impl Session {
     pub(crate) fn specs(&self) -> Vec<&'static dyn TypeSpec> {
         self.types.iter().map(|found| *found as &dyn TypeSpec).collect()
     }
+}
+
+/// Returns an absolute path with its links as they are.
+pub(crate) fn absolute_path(path: &Path) -> PathBuf {
+    // A path that can't be made absolute stays what it is, and leads to no file.
+    absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
 impl fmt::Debug for Session {

@@ -61,9 +61,9 @@ pub(super) fn approve(
     let key = key.map_err(|error| report_sign_error(console, &error.into()))?;
     confirm(console, &format!("Sign with {}? [y/N] ", key_name(&key)), arguments.yes)?;
     let signed = session.sign(&key, MANIFEST_NAMESPACE, &bytes, approvers.as_ref());
-    let (signature, signer) = signed.map_err(|error| report_sign_error(console, &error))?;
+    let (signature, by) = signed.map_err(|error| report_sign_error(console, &error))?;
     let paths = manifest.write_statement(&bytes, Some(&signature)).map_err(|error| report(&error))?;
-    let by = signer.map_or_else(String::new, |signer| format!(" by {}", escape_control(&signer.principal)));
+    let by = by.map_or_else(String::new, |by| format!(" by {}", escape_control(&by.principal)));
     Ok(console.print(&format!("signed{by} until {}: {}\n", statement.not_after, written(&paths))))
 }
 

@@ -35,7 +35,7 @@ pub enum FileChange {
 
 /// Use of the content of a file, as a [`FilesMiddleware`] sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FileUse {
+pub enum ContentUse {
     /// The content is inspected.
     Read,
     /// The content is copied to another file or extracted.
@@ -52,7 +52,7 @@ pub trait FilesMiddleware {
 
     /// Returns the sha256 that a file has to have, in hexadecimal digits; `None` if every content is right. An error
     /// prevents the use of the file.
-    fn expected_digest(&self, path: &Path, file_use: FileUse) -> Result<Option<&str>, FileError> {
+    fn expected_digest(&self, path: &Path, file_use: ContentUse) -> Result<Option<&str>, FileError> {
         let _ = (path, file_use);
         Ok(None)
     }
@@ -104,7 +104,7 @@ impl<T: FilesMiddleware> Files for T {
     }
 
     fn read(&self, path: &Path, keep_up_to: u64) -> Result<ReadContent, FileError> {
-        let expected = self.expected_digest(path, FileUse::Read)?;
+        let expected = self.expected_digest(path, ContentUse::Read)?;
         let read = self.inner().read(path, keep_up_to)?;
         if let Some(expected) = expected {
             check_digest(path, expected, &read.sha256)?;
@@ -113,17 +113,17 @@ impl<T: FilesMiddleware> Files for T {
     }
 
     fn content(&self, path: &Path, max_length: u64) -> Result<Option<Vec<u8>>, FileError> {
-        let expected = self.expected_digest(path, FileUse::Read)?;
+        let expected = self.expected_digest(path, ContentUse::Read)?;
         checked(path, expected, self.inner().content(path, max_length)?)
     }
 
     fn source_content(&self, path: &Path, max_length: u64) -> Result<Option<Vec<u8>>, FileError> {
-        let expected = self.expected_digest(path, FileUse::Copy)?;
+        let expected = self.expected_digest(path, ContentUse::Copy)?;
         checked(path, expected, self.inner().source_content(path, max_length)?)
     }
 
     fn open(&self, path: &Path) -> Result<OpenFile, FileError> {
-        let expected = self.expected_digest(path, FileUse::Copy)?;
+        let expected = self.expected_digest(path, ContentUse::Copy)?;
         let mut file = self.inner().open(path)?;
         if let Some(expected) = expected {
             check_digest(path, expected, &digest_of_open(&mut file, path)?)?;
@@ -134,7 +134,7 @@ impl<T: FilesMiddleware> Files for T {
     fn write(&self, path: &Path, new: &NewFile<'_>) -> Result<String, FileError> {
         self.before_change(path, FileChange::Write)?;
         if let NewContent::CopyOf(source) = new.content
-            && let Some(sha256) = self.expected_digest(source, FileUse::Copy)?
+            && let Some(sha256) = self.expected_digest(source, ContentUse::Copy)?
         {
             let content = NewContent::SignedCopyOf { source, sha256 };
             return self.inner().write(path, &NewFile { content, ..*new });

@@ -129,7 +129,7 @@ impl Session {
         let statement = self.statement_of(&stored, limits)?;
         let approvers = self.approvers().map_err(ApprovalStoreError::from)?;
         let (signature, _) = self.sign(key, APPROVAL_NAMESPACE, &statement, Some(&approvers))?;
-        self.add_approval(&store, &stored, &approvers, StoredApproval { statement, signature })
+        self.add_approval(&store, &stored, &approvers, &StoredApproval { statement, signature })
     }
 
     /// Approves a request with a signature of its exported statement.
@@ -143,7 +143,7 @@ impl Session {
         let exported = store.exported(&stored.request.code);
         let statement = exported.ok_or_else(|| ApproveError::NotExported(stored.request.code.clone()))?;
         let approvers = self.approvers().map_err(ApprovalStoreError::from)?;
-        self.add_approval(&store, &stored, &approvers, StoredApproval { statement, signature })
+        self.add_approval(&store, &stored, &approvers, &StoredApproval { statement, signature })
     }
 
     fn add_approval(
@@ -151,7 +151,7 @@ impl Session {
         store: &ApprovalStore,
         stored: &StoredRequest,
         approvers: &ApproverList,
-        approval: StoredApproval,
+        approval: &StoredApproval,
     ) -> Result<(SignedBy, RequestState), ApproveError> {
         let by = self.verify(approvers, APPROVAL_NAMESPACE, &approval.statement, &approval.signature)?;
         let refusals = stored.request.needs.iter().filter_map(|need| refusal_of(&stored.request, need, &by));
@@ -161,7 +161,7 @@ impl Session {
             return Err(ApproveError::Approver { approver: by.principal, reason });
         }
         let code = &stored.request.code;
-        store.approve(code, &by.fingerprint, &approval).map_err(ApprovalStoreError::from)?;
+        store.approve(code, &by.fingerprint, approval).map_err(ApprovalStoreError::from)?;
         let state = self.state_of(store, stored, approvers)?;
         Ok((by, state))
     }

@@ -120,7 +120,7 @@ impl Session {
             match state {
                 RequestState::Approved { by, .. } => {
                     let used = format!("{} {}", stored.request.id, by.join(","));
-                    if !uses_up || store.use_up(code, self.uses_of(&store, &stored)?, &used)? {
+                    if !uses_up || store.use_up(code, uses_of(&store, &stored)?, &used)? {
                         return Ok(ApprovalAnswer::Approved);
                     }
                     notes.push(format!("the approval {code} was used by another run"));
@@ -170,13 +170,6 @@ impl Session {
         Ok(store.map(|store| store.salt()).transpose()?)
     }
 
-    fn uses_of(&self, store: &ApprovalStore, stored: &StoredRequest) -> Result<u32, ApprovalStoreError> {
-        let approvals = store.approvals(&stored.request.code)?;
-        let uses = approvals.iter().filter_map(|approval| GrantedApproval::parse(&approval.statement));
-        let least = uses.map(|statement| statement.uses()).min().unwrap_or(1);
-        Ok(least.clamp(1, stored.request.uses))
-    }
-
     /// Returns the state of a request now.
     pub(super) fn state_of(
         &self,
@@ -213,8 +206,8 @@ impl Session {
         let by: Vec<String> = signed.iter().map(|(by, _)| by.principal.clone()).collect();
         if !signed.is_empty() && request.needs.iter().all(is_met) {
             let used = store.used(&request.code)?;
-            let uses = self.uses_of(store, stored)?.saturating_sub(used);
-            if uses == 0 {
+            let left = uses_of(store, stored)?.saturating_sub(used);
+            if left == 0 {
                 return Ok(RequestState::Used);
             }
             let end = signed.iter().map(|(_, end)| *end).min().unwrap_or(now);
@@ -223,7 +216,7 @@ impl Session {
             if since > request.pending_time() + Duration::from_secs(request.valid) {
                 return Ok(RequestState::Ended("its time is over"));
             }
-            return Ok(RequestState::Approved { by, until: timestamp(end, 2).to_string(), uses });
+            return Ok(RequestState::Approved { by, until: timestamp(end, 2).to_string(), uses: left });
         }
         // A clock that was set back does not prolong the time.
         let since = self.doors.machine.since_boot().as_secs().saturating_sub(request.since_boot);
@@ -233,6 +226,14 @@ impl Session {
         }
         Ok(RequestState::Waiting(by))
     }
+}
+
+/// Returns the number of uses that all approvers have signed.
+fn uses_of(store: &ApprovalStore, stored: &StoredRequest) -> Result<u32, ApprovalStoreError> {
+    let approvals = store.approvals(&stored.request.code)?;
+    let uses = approvals.iter().filter_map(|approval| GrantedApproval::parse(&approval.statement));
+    let least = uses.map(|statement| statement.uses()).min().unwrap_or(1);
+    Ok(least.clamp(1, stored.request.uses))
 }
 
 /// Returns the reason for which somebody can't fulfil a need.

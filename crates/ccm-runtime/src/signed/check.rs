@@ -11,6 +11,7 @@ use super::record::ReadState;
 use super::sources::{LocalSources, SourceEntry};
 use super::statement::{SignedFile, SignedManifest, name_of};
 use crate::manifest::LoadedManifest;
+use crate::session::absolute_path;
 
 /// Files that belong to a signed manifest.
 #[derive(Clone, Debug, Default)]
@@ -169,6 +170,6 @@ impl LoadedManifest<'_> {
     pub(super) fn hiera_names(&self) -> Vec<String> {
         let directory = self.input.directory();
         let given = self.input.data().files.iter();
-        given.map(|path| name_of(directory, &self.session.absolute_path(path))).collect()
+        given.map(|path| name_of(directory, &absolute_path(path))).collect()
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ccm_host::{FileChange, FileError, FileUse, Files, FilesMiddleware};
+use ccm_host::{ContentUse, FileChange, FileError, Files, FilesMiddleware};
 
 use super::check::SignedFiles;
 
@@ -21,11 +21,11 @@ impl FilesMiddleware for SignedSources<'_> {
         Ok(())
     }
 
-    fn expected_digest(&self, path: &Path, file_use: FileUse) -> Result<Option<&str>, FileError> {
+    fn expected_digest(&self, path: &Path, file_use: ContentUse) -> Result<Option<&str>, FileError> {
         match file_use {
             // Files of the system are read as well.
-            FileUse::Read => Ok(self.signed.digest(path)),
-            FileUse::Copy => self.signed.expected(path),
+            ContentUse::Read => Ok(self.signed.digest(path)),
+            ContentUse::Copy => self.signed.expected(path),
         }
     }
 }

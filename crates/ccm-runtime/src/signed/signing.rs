@@ -13,7 +13,7 @@ use super::{ManifestSignatureError, SignedFiles};
 use crate::approval::{MAX_SIGNATURE, SignatureError, SignedBy};
 use crate::input::ManifestSource;
 use crate::manifest::LoadedManifest;
-use crate::session::Session;
+use crate::session::{Session, absolute_path};
 
 /// Signature of a manifest that was checked with all its files.
 #[derive(Clone, Debug)]
@@ -68,7 +68,7 @@ impl LoadedManifest<'_> {
         self.statement_paths()?;
         let mut sources = self.local_sources()?;
         for path in also {
-            self.add_named(&self.session.absolute_path(path), &mut sources)?;
+            self.add_named(&absolute_path(path), &mut sources)?;
         }
         let directory = self.input.directory();
         let now = self.session.doors.clock.now();
@@ -105,7 +105,7 @@ impl LoadedManifest<'_> {
         let paths = self.statement_paths()?;
         let files = &self.session.doors.files;
         let write = |path: &Path, content: &[u8]| {
-            let path = self.session.absolute_path(path);
+            let path = absolute_path(path);
             let attributes = FileAttributes { mode: Some(0o644), ..FileAttributes::default() };
             let new = NewFile { content: NewContent::Bytes(content), attributes };
             files.write(&path, &new).map(drop).map_err(ManifestSignatureError::Source)
@@ -114,7 +114,7 @@ impl LoadedManifest<'_> {
         match signature {
             Some(signature) => write(&paths.signature, signature.as_bytes())?,
             None => files
-                .remove(&self.session.absolute_path(&paths.signature), false)
+                .remove(&absolute_path(&paths.signature), false)
                 .map_err(ManifestSignatureError::Source)?,
         }
         Ok(paths)

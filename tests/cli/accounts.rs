@@ -6,9 +6,15 @@ use crate::ccm;
 
 /// Copies the files with accounts to the directory of the test, and mounts the copies in their place.
 const MOUNTS: &str = "
-test -e etc || { cp -a /etc etc && mkdir home && chmod 755 . home; }
+if ! test -e etc; then
+    cp -a /etc etc
+    mkdir home
+    chmod 755 . home
+fi
 mkdir -p etc/sudoers.d
-mount --bind etc /etc && mount --bind home /home && mount -t tmpfs tmpfs /var/mail
+mount --bind etc /etc
+mount --bind home /home
+mount -t tmpfs tmpfs /var/mail
 ";
 
 fn apply(scratch: &Scratch, options: &[&str]) -> Called {

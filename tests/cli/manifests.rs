@@ -143,7 +143,7 @@ fn the_timer_is_set_up_once_and_again_after_a_change() {
     stand_in(&scratch, "systemctl", SYSTEMCTL);
     std::fs::create_dir(scratch.at("read")).expect("a directory");
     let mounts = format!(
-        "mount --bind {} /usr/local/sbin && mount -t tmpfs tmpfs /run && mkdir -p /run/systemd/system\n",
+        "mount --bind {} /usr/local/sbin\nmount -t tmpfs tmpfs /run\nmkdir -p /run/systemd/system\n",
         scratch.at("bin")
     );
     let apply = |text: &str| {

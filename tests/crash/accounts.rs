@@ -26,7 +26,11 @@ ccm:
 ";
 
 /// Mounts the files with accounts of the test in place of those of the machine.
-const MOUNTS: &str = "mount --bind etc /etc && mount --bind home /home && mount -t tmpfs tmpfs /var/mail\n";
+const MOUNTS: &str = "
+mount --bind etc /etc
+mount --bind home /home
+mount -t tmpfs tmpfs /var/mail
+";
 
 const FILES: [(&str, usize); 4] = [("passwd", 7), ("shadow", 9), ("group", 4), ("gshadow", 4)];
 

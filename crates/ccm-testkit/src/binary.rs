@@ -86,8 +86,13 @@ impl Ccm {
     }
 
     /// Runs shell commands as [`Ccm::after`] does, with private mounts. Only root can.
+    ///
+    /// # Panics
+    ///
+    /// If the commands have `&&`: the shell goes on after a mount that fails before it, and ccm would change the machine.
     #[must_use]
     pub fn after_mounting(mut self, script: &str) -> Self {
+        assert!(!script.contains("&&"), "a failed command before `&&` does not end the shell: {script}");
         self.preparation = Some(Preparation { script: script.to_owned(), own_mounts: true });
         self
     }

@@ -147,7 +147,7 @@ fn allowed_programs(set: &ProgramSet, analysis: &Analysis) -> Option<AllowedProg
             locations.map(|location| PathBuf::from(&location.path)).collect()
         }
     };
-    Some(AllowedPrograms { programs: programs.into_iter().collect(), may_be_missing: true })
+    Some(AllowedPrograms { programs: programs.into_iter().collect(), are_analysed: true })
 }
 
 impl CallSandbox {

@@ -180,11 +180,10 @@ pub(crate) fn add_entries(mut action: Action, changes: &[TreeChange], state: &Tr
         (
             "remove",
             number(Verb::Remove),
-            match is_secret {
-                true => format!(" with {}", counted(removed.files, "file")),
-                false => {
-                    format!(" with {}, {}", counted(removed.files, "file"), counted(removed.bytes, "byte"))
-                }
+            if is_secret {
+                format!(" with {}", counted(removed.files, "file"))
+            } else {
+                format!(" with {}, {}", counted(removed.files, "file"), counted(removed.bytes, "byte"))
             },
         ),
     ];

@@ -78,9 +78,10 @@ impl Machine {
             }
         }
         let keys = self.0.read("home/crash-ada/.ssh/authorized_keys");
-        match keys.is_none_or(|keys| keys.ends_with("vm3kG crash@example.com\n")) {
-            true => Ok(()),
-            false => Err("the keys are half written".to_owned()),
+        if keys.is_none_or(|keys| keys.ends_with("vm3kG crash@example.com\n")) {
+            Ok(())
+        } else {
+            Err("the keys are half written".to_owned())
         }
     }
 

@@ -219,27 +219,11 @@ impl ActiveRun<'_> {
         let span = debug_span!("run", id = %identity.run_id, manifest = %identity.manifest);
         let signed_sources =
             manifest.input.reads().signed().map(|signed| SignedSources { inner: &**files, signed });
-        let files: &dyn Files = match &signed_sources {
-            Some(signed) => signed,
-            None => &**files,
-        };
+        let files: &dyn Files = signed_sources.as_ref().map_or(&**files, |signed| signed);
         let local = LocalExecutor::new(*commands, *commands, files);
         let local = AnalysingExecutor { executor: &local };
-        // The policy was read before the run began.
-        let policy = session.policy().ok().flatten();
         let verdicts = VerdictSlot::default();
-        let policy_gate = policy.map(|checked| {
-            // The signature was checked before the run began.
-            let signature = manifest.input.reads().signed().and_then(|_| manifest.signature().ok());
-            PolicyGate::new(
-                session,
-                &checked.policy,
-                *commands,
-                &verdicts,
-                signature,
-                manifest.input.full_name(),
-            )
-        });
+        let policy_gate = PolicyGate::of_run(manifest, *commands, &verdicts);
         let gate: &dyn Gate = policy_gate.as_ref().map_or(&*session.gate, |gate| gate);
         let audit_gate = audit.as_deref().map(|audit| AuditGate { gate, audit, verdicts: &verdicts });
         let cancellation = options.canceller.cancellation();

@@ -20,6 +20,7 @@ use super::reasons::{recorded_verdict, refusal_text};
 use crate::audit::VerdictSlot;
 use crate::doors::Commands;
 use crate::input::GivenFacts;
+use crate::manifest::LoadedManifest;
 use crate::session::{Notice, Session};
 use crate::signed::ManifestSignature;
 
@@ -46,17 +47,24 @@ struct RunValues<'s> {
 }
 
 impl<'s> PolicyGate<'s> {
-    pub(crate) fn new(
-        session: &'s Session,
-        policy: &'s Policy,
+    /// Returns the gate of a run; `None` without a policy. Policy and signature were checked before the run began.
+    pub(crate) fn of_run(
+        manifest: &'s LoadedManifest<'s>,
         commands: &'s dyn Commands,
         verdicts: &'s VerdictSlot,
-        signature: Option<&'s ManifestSignature>,
-        manifest: &str,
-    ) -> Self {
+    ) -> Option<Self> {
+        let session = manifest.session;
+        let policy = &session.policy().ok().flatten()?.policy;
         let values = RunValues { session, commands, user: OnceCell::new(), facts: OnceCell::new() };
-        let desk = ApprovalDesk::new(session, policy, manifest);
-        Self { session, policy, values, verdicts, base_variables: OnceCell::new(), signature, desk }
+        Some(Self {
+            session,
+            policy,
+            values,
+            verdicts,
+            base_variables: OnceCell::new(),
+            signature: manifest.input.reads().signed().and_then(|_| manifest.signature().ok()),
+            desk: ApprovalDesk::new(session, policy, manifest.input.full_name()),
+        })
     }
 
     /// Returns `true` if an approver has signed the manifest, and the statement has not ended yet.

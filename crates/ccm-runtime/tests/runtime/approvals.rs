@@ -213,6 +213,9 @@ fn a_request_and_an_approval_end() {
     assert_eq!(site.apply(&manifest), Ok(()));
 }
 
+/// Name of a change, the change, and the text of the refusal that follows.
+type VoidingChange<'c> = (&'c str, Box<dyn Fn() + 'c>, &'c str);
+
 #[test]
 fn what_differs_from_the_approved_is_named() {
     let site = Site::new(&["alice"]);
@@ -229,9 +232,8 @@ fn what_differs_from_the_approved_is_named() {
         manifest_of(&site.scratch, &format!("    - exec: [{{it: {{command: {program} a, {properties}}}}}]\n"))
     };
     let base = "cwd: /, environment: {MODE: a}";
-    type Change<'c> = (&'c str, Box<dyn Fn() + 'c>, &'c str);
     let nothing = || Box::new(|| {}) as Box<dyn Fn()>;
-    let changes: Vec<Change<'_>> = vec![
+    let changes: Vec<VoidingChange<'_>> = vec![
         ("cwd: /, environment: {MODE: b}", nothing(), "the variable MODE has changed"),
         ("cwd: /, environment: {MODE: a, MORE: b}", nothing(), "the variable MORE has changed"),
         ("cwd: /tmp, environment: {MODE: a}", nothing(), "the working directory has changed"),

@@ -1,5 +1,9 @@
 //! The library as a program uses it.
-#![expect(clippy::disallowed_methods, reason = "tests look at the machine themselves")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "tests look at the machine themselves"
+)]
 #![expect(clippy::expect_used, reason = "a test that can't be set up should fail loudly")]
 
 mod approvals;

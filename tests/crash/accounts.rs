@@ -1,10 +1,12 @@
 //! Users and keys whose run is killed at any call.
 
 use std::collections::HashSet;
+use std::fs::{read_dir, read_to_string, remove_dir_all, remove_file, write};
+use std::path::Path;
 
-use ccm_testkit::{Ccm, Fault, Scratch, can_mount, is_root, no_faults, skipped, sweep};
+use ccm_testkit::{Ccm, Fault, Scratch, can_mount, is_root, isolated_with_setup, no_faults, skipped, sweep};
 
-use crate::points::{check_each, selected};
+use crate::points::selected;
 
 const MANIFEST: &str = "
 ccm:
@@ -25,47 +27,65 @@ ccm:
             key: ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGAbLmuMIVT/jf24lgRRDjCBFZWm9GBlBgxHGGCvm3kG
 ";
 
-/// Mounts the files with accounts of the test in place of those of the machine.
-const MOUNTS: &str = "
-mount --bind etc /etc
-mount --bind home /home
+/// Starts the process of the test again, with its own accounts and homes.
+const OWN_MACHINE: &str = r#"
+test -n "$CCM_TEST_MOUNTED" || exec env CCM_TEST_MOUNTED=1 unshare --mount --propagation private /bin/sh -c '
+set -e
+mount -t tmpfs -o mode=755 tmpfs /home
+mkdir -p /home/etc/default /home/etc/skel
+cp -a /etc/pam.d /etc/security /etc/login.defs /home/etc
+chmod 755 /home/etc
+mount --bind /home/etc /etc
+mount -t tmpfs -o mode=755 tmpfs /home
 mount -t tmpfs tmpfs /var/mail
-";
+echo hello > /etc/skel/.profile
+echo > /etc/own-accounts
+printf "passwd: files\ngroup: files\n" > /etc/nsswitch.conf
+exec "$0" "$@"
+' "$0" "$@""#;
 
-const FILES: [(&str, usize); 4] = [("passwd", 7), ("shadow", 9), ("group", 4), ("gshadow", 4)];
+/// Files with accounts: name, number of fields, and text before a run.
+const FILES: [(&str, usize, &str); 4] = [
+    ("passwd", 7, "root:x:0:0:root:/root:/bin/sh\ncrash-old:x:54000:100::/:/bin/sh\n"),
+    ("shadow", 9, "root:*:19000:0:99999:7:::\ncrash-old:!:19000:0:99999:7:::\n"),
+    ("group", 4, "root:x:0:\nusers:x:100:crash-old\n"),
+    ("gshadow", 4, "root:*::\nusers:!::crash-old\n"),
+];
 
+/// Machine with the accounts of the test. The process has one at a time.
 struct Machine(Scratch);
 
 impl Machine {
     fn new() -> Self {
+        assert!(Path::new("/etc/own-accounts").exists(), "these are the accounts of the machine itself");
         let scratch = Scratch::in_memory();
         scratch.write("manifest.yaml", MANIFEST);
-        ccm_testkit::shell(
-            "chmod 755 . && mkdir -p etc/default etc/skel home && cp -a /etc/pam.d /etc/security /etc/login.defs etc/",
-            scratch.path(),
-        );
-        for (name, text) in [
-            ("passwd", "root:x:0:0:root:/root:/bin/sh\ncrash-old:x:54000:100::/:/bin/sh\n"),
-            ("shadow", "root:*:19000:0:99999:7:::\ncrash-old:!:19000:0:99999:7:::\n"),
-            ("group", "root:x:0:\nusers:x:100:crash-old\n"),
-            ("gshadow", "root:*::\nusers:!::crash-old\n"),
-            ("nsswitch.conf", "passwd: files\ngroup: files\n"),
-            ("skel/.profile", "hello\n"),
-        ] {
-            scratch.write(&format!("etc/{name}"), text);
+        if Path::new("/home/crash-ada").exists() {
+            remove_dir_all("/home/crash-ada").expect("a home");
+        }
+        for entry in read_dir("/etc").expect("a directory").flatten() {
+            let name = entry.file_name().into_string().expect("UTF-8");
+            let is_left = FILES
+                .iter()
+                .any(|(file, ..)| name.starts_with(&format!("{file}.")) || name == format!("{file}-"));
+            if is_left || name == ".pwd.lock" {
+                remove_file(entry.path()).expect("a file");
+            }
+        }
+        for (name, _, text) in FILES {
+            write(format!("/etc/{name}"), text).expect("a file");
         }
         Self(scratch)
     }
 
     fn apply(&self, options: &[&str]) -> Ccm {
-        let ccm = Ccm::new(env!("CARGO_BIN_EXE_ccm"), &self.0).args(&["apply", "manifest.yaml"]);
-        ccm.args(options).after_mounting(MOUNTS)
+        Ccm::new(env!("CARGO_BIN_EXE_ccm"), &self.0).args(&["apply", "manifest.yaml"]).args(options)
     }
 
     /// Each line of each file is whole, and root is in all of them.
-    fn check_consistent(&self) -> Result<(), String> {
-        for (name, fields) in FILES {
-            let text = self.0.read(&format!("etc/{name}")).unwrap_or_default();
+    fn check_consistent() -> Result<(), String> {
+        for (name, fields, _) in FILES {
+            let text = read(&format!("/etc/{name}")).unwrap_or_default();
             let mut seen = HashSet::new();
             for line in text.lines() {
                 let is_whole = line.split(':').count() == fields && seen.insert(line.split(':').next());
@@ -77,7 +97,7 @@ impl Machine {
                 return Err(format!("{name} is damaged: {text}"));
             }
         }
-        let keys = self.0.read("home/crash-ada/.ssh/authorized_keys");
+        let keys = read("/home/crash-ada/.ssh/authorized_keys");
         if keys.is_none_or(|keys| keys.ends_with("vm3kG crash@example.com\n")) {
             Ok(())
         } else {
@@ -90,13 +110,13 @@ impl Machine {
         if second.code != 0 {
             return Err(format!("the next run failed: {}", second.shown()));
         }
-        self.check_consistent()?;
+        Self::check_consistent()?;
         let third = self.apply(&["--detailed-exitcodes"]).run();
         if third.code != 0 {
             return Err(format!("the run after the next had something to do: {}", third.shown()));
         }
-        let passwd = self.0.read("etc/passwd").unwrap_or_default();
-        let shadow = self.0.read("etc/shadow").unwrap_or_default();
+        let passwd = read("/etc/passwd").unwrap_or_default();
+        let shadow = read("/etc/shadow").unwrap_or_default();
         let is_done = passwd.contains("crash-ada:x:54321:54300:") && !passwd.contains("crash-old");
         if is_done && shadow.contains("crash-ada:$6$saltsalt$abcdefgh:") {
             Ok(())
@@ -114,16 +134,25 @@ fn accounts_of_a_killed_run_are_whole_and_completed_by_the_next() {
     if !is_root() || !can_mount() {
         return skipped("it needs root and mounts of its own");
     }
-    let whole = Machine::new();
-    let calls = whole.apply(&[]).run_with(Fault::None);
-    assert_eq!(calls.called.code, 0, "{}", calls.called.shown());
-    whole.check_consistent().and_then(|()| whole.check_converges()).expect("a run that is not killed");
-    check_each(selected(&calls.calls, 4).into_iter().map(Fault::KillBefore), |fault| {
-        let machine = Machine::new();
-        let killed = machine.apply(&[]).run_with(fault);
-        sweep();
-        let Some(call) = killed.struck else { return Ok(()) };
-        let at = |wrong: String| format!("{fault:?}, {call}: {wrong}");
-        machine.check_consistent().and_then(|()| machine.check_converges()).map_err(at)
+    let test = "accounts::accounts_of_a_killed_run_are_whole_and_completed_by_the_next";
+    isolated_with_setup(OWN_MACHINE, test, || {
+        let whole = Machine::new();
+        let calls = whole.apply(&[]).run_with(Fault::None);
+        assert_eq!(calls.called.code, 0, "{}", calls.called.shown());
+        Machine::check_consistent().and_then(|()| whole.check_converges()).expect("a run that is not killed");
+        for point in selected(&calls.calls, 4) {
+            let machine = Machine::new();
+            let killed = machine.apply(&[]).run_with(Fault::KillBefore(point));
+            sweep();
+            let Some(call) = killed.struck else { continue };
+            let checked = Machine::check_consistent().and_then(|()| machine.check_converges());
+            if let Err(wrong) = checked {
+                panic!("killed at {point}, {call}: {wrong}");
+            }
+        }
     });
+}
+
+fn read(path: &str) -> Option<String> {
+    read_to_string(path).ok()
 }

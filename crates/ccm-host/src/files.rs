@@ -51,7 +51,7 @@ pub use user_file::{UserFile, UserFileContent};
 pub use walk::walk_order;
 #[cfg(feature = "archive")]
 pub(crate) use write::temp_name;
-pub use write::{StagedFile, is_temp_path};
+pub use write::{StagedFile, is_temp_path, temp_path};
 
 /// Inspects and changes files. Paths are absolute and canonical unless a method says otherwise. A link among
 /// the parents of a path is followed if it belongs to root, to the user who runs ccm or to the owner of the
@@ -128,6 +128,9 @@ pub trait Files {
 
     /// Makes a directory.
     fn make_directory(&self, path: &Path, attributes: FileAttributes) -> Result<(), FileError>;
+
+    /// Renames a directory within its parent. An entry with the new name is an error.
+    fn rename_directory(&self, from: &Path, to: &Path) -> Result<(), FileError>;
 
     /// Changes owner, group and mode of anything but a link. In a directory of a user who is neither root nor
     /// the user who runs ccm, a file of another user is an error if the change gives anybody more rights. The

@@ -151,6 +151,10 @@ impl Ccm {
 
     #[cfg(target_arch = "x86_64")]
     pub(crate) fn plain_command(self) -> Command {
+        assert!(
+            self.preparation.is_none(),
+            "a traced call has no preparation: the test itself has to run prepared"
+        );
         let mut command = Command::new(&self.binary);
         self.add_arguments(&mut command);
         command.current_dir(&self.directory).env_clear().envs(self.environment);

@@ -3,7 +3,7 @@
 use std::os::fd::AsFd as _;
 use std::path::Path;
 
-use rustix::fs::{AtFlags, FileType, Mode, fstat, mkdirat, unlinkat};
+use rustix::fs::{AtFlags, FileType, Mode, RenameFlags, fstat, mkdirat, renameat_with, unlinkat};
 use rustix::process::geteuid;
 
 use super::attributes::{apply, inherits, with_own_group};
@@ -27,6 +27,17 @@ pub(super) fn make(path: &Path, attributes: FileAttributes, labels: &FileLabels)
     }
     made?;
     sync(&resolved.open_parent()?, &resolved.parent_path()).map_err(FileError::after_change)
+}
+
+/// Renames a directory within its parent, unless the new name exists.
+pub(super) fn rename(from: &Path, to: &Path) -> Result<(), FileError> {
+    let (old, new) = (ResolvedPath::find(from)?, ResolvedPath::find(to)?);
+    if old.parent_path() != new.parent_path() {
+        return Err(FileError::Changed(from.to_owned()));
+    }
+    renameat_with(&old.parent, &old.name, &old.parent, &new.name, RenameFlags::NOREPLACE)
+        .map_err(FileError::at(to, FileStep::Create))?;
+    sync(&new.open_parent()?, &new.parent_path()).map_err(FileError::after_change)
 }
 
 fn finish(resolved: &ResolvedPath, attributes: FileAttributes, labels: &FileLabels) -> Result<(), FileError> {

@@ -158,6 +158,12 @@ impl<T: FilesMiddleware> Files for T {
         self.inner().make_directory(path, attributes)
     }
 
+    fn rename_directory(&self, from: &Path, to: &Path) -> Result<(), FileError> {
+        self.before_change(from, FileChange::Remove)?;
+        self.before_change(to, FileChange::MakeDirectory)?;
+        self.inner().rename_directory(from, to)
+    }
+
     fn set_attributes(&self, path: &Path, attributes: FileAttributes) -> Result<(), FileError> {
         self.before_change(path, FileChange::SetAttributes)?;
         self.inner().set_attributes(path, attributes)

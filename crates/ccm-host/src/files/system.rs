@@ -112,6 +112,10 @@ impl Files for SystemFiles {
         directory::make(path, attributes, &self.labels)
     }
 
+    fn rename_directory(&self, from: &Path, to: &Path) -> Result<(), FileError> {
+        directory::rename(from, to)
+    }
+
     fn set_attributes(&self, path: &Path, attributes: FileAttributes) -> Result<(), FileError> {
         attributes::set_attributes(path, attributes)
     }

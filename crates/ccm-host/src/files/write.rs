@@ -379,6 +379,11 @@ pub fn is_temp_path(path: &Path) -> bool {
     name.starts_with(b".") && name.ends_with(TEMP_ENDING.as_bytes())
 }
 
+/// Returns the temporary path beside a path, which ccm replaces or removes.
+pub fn temp_path(path: &Path) -> PathBuf {
+    path.with_file_name(temp_name(path.file_name().unwrap_or_default()))
+}
+
 /// Returns the name of the temporary file.
 pub(crate) fn temp_name(name: &OsStr) -> OsString {
     let temp = |name: &OsStr| {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use ccm_engine::Context;
-use ccm_host::{FileAttributes, FileError, Files, NewContent, NewFile, TreeEntryKind, WalkStep};
+use ccm_host::{FileAttributes, FileError, Files, NewContent, NewFile, TreeEntryKind, WalkStep, temp_path};
 use ccm_model::{Failure, FailureKind};
 
 use crate::file::file_failure;
@@ -14,20 +14,24 @@ const SKELETON: &str = "/etc/skel";
 /// Permissions of a home directory.
 const MODE: u32 = 0o700;
 
-/// Makes the home directory of an existing user, with the files of `/etc/skel`. Until everything is in it, it belongs to
-/// the user who runs ccm, so that nobody can put a link in the way.
+/// Makes the home directory of an existing user, with the files of `/etc/skel`. Until everything is in it, it has a
+/// temporary name, because a killed run would leave a part of it, and belongs to the user who runs ccm, so that nobody can
+/// put a link in the way.
 pub(crate) fn make(user: &PasswdLine, files: &dyn Files) -> Result<(), Failure> {
     let home = Path::new(&user.home);
+    let not_made = |error: &FileError| file_failure(error).because_of("the home directory can't be made");
+    let made = temp_path(home);
+    if files.is_directory(&made).unwrap_or_default() {
+        files.remove(&made, true).map_err(|error| not_made(&error))?;
+    }
     files
-        .make_directory(home, FileAttributes { mode: Some(MODE), ..FileAttributes::default() })
-        .map_err(|error| file_failure(&error).because_of("the home directory can't be made"))?;
+        .make_directory(&made, FileAttributes { mode: Some(MODE), ..FileAttributes::default() })
+        .map_err(|error| not_made(&error))?;
     let owner = FileAttributes { uid: Some(user.uid), gid: Some(user.gid), mode: None };
-    let filled = fill(home, owner, files).and_then(|()| files.set_attributes(home, owner));
-    filled.map_err(|error| {
-        // A part of a home directory would look like a whole one to the next run.
-        let removed = files.remove(home, true);
-        let failure = file_failure(&error).because_of("the home directory can't be made");
-        Failure { changed: removed.is_err(), ..failure }
+    let filled = fill(&made, owner, files).and_then(|()| files.set_attributes(&made, owner));
+    filled.and_then(|()| files.rename_directory(&made, home)).map_err(|error| {
+        let removed = files.remove(&made, true);
+        Failure { changed: removed.is_err(), ..not_made(&error) }
     })
 }
 

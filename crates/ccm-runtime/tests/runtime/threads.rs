@@ -64,6 +64,10 @@ impl Files for BlockingFiles {
         self.inner.make_directory(path, attributes)
     }
 
+    fn rename_directory(&self, from: &Path, to: &Path) -> Result<(), FileError> {
+        self.inner.rename_directory(from, to)
+    }
+
     fn set_attributes(&self, path: &Path, attributes: FileAttributes) -> Result<(), FileError> {
         self.inner.set_attributes(path, attributes)
     }

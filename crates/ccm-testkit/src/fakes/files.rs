@@ -211,6 +211,17 @@ impl Files for FakeFiles {
         Ok(())
     }
 
+    fn rename_directory(&self, from: &Path, to: &Path) -> Result<(), FileError> {
+        let mut entries = self.entries.borrow_mut();
+        let moved: Vec<PathBuf> = entries.keys().filter(|path| path.starts_with(from)).cloned().collect();
+        for path in moved {
+            let (Some(entry), Ok(below)) = (entries.remove(&path), path.strip_prefix(from)) else { continue };
+            let place = if below == Path::new("") { to.to_owned() } else { to.join(below) };
+            entries.insert(place, entry);
+        }
+        Ok(())
+    }
+
     fn set_attributes(&self, path: &Path, attributes: FileAttributes) -> Result<(), FileError> {
         let Some(mut entry) = self.entry(path) else {
             return Err(step_error(path, FileStep::Inspect, Errno::ENOENT));

@@ -12,15 +12,13 @@ use std::time::{Duration, SystemTime};
 
 use ccm_host::state::Directory;
 use ccm_host::{CapturedOutput, Command, Exit, Finished, StartError, current_user, own_process, random};
-use ccm_model::{display_duration, sha256};
+use ccm_model::{REDACTED, display_duration, sha256};
 use ccm_redaction::Secrets;
 
 use crate::checkpoint::Checkpoint;
 use crate::entry::{Actor, AuditEntry, OutputDigest, RecordedVerdict};
 use crate::log::{AuditLog, AuditedMachine, OpenError};
 
-/// Replacement of arguments that are not shown.
-const HIDDEN: &str = "[redacted]";
 /// Maximum length of a text in a line, in bytes.
 const MAX_TEXT: usize = 16 << 10;
 /// Maximum length of all arguments of a command in its line, in bytes.
@@ -315,7 +313,7 @@ impl AuditRecorder {
     fn argv(&self, command: &Command) -> Vec<String> {
         let mut argv = vec![self.text(&command.program.to_string_lossy())];
         if command.sensitive {
-            argv.extend((!command.args.is_empty()).then(|| HIDDEN.to_owned()));
+            argv.extend((!command.args.is_empty()).then(|| REDACTED.to_owned()));
             return argv;
         }
         let mut room = MAX_ARGV;

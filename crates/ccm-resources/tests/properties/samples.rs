@@ -123,6 +123,15 @@ pub(crate) const SAMPLES: &[Sample] = &[
     sample("file", "content", TEXT, LIST),
     sample("file", "source", r#""plain.txt""#, LIST),
     sample("file", "source", r#""page.j2""#, LIST),
+    beside(
+        &["source: https://example.com/a"],
+        sample(
+            "file",
+            "checksum",
+            r#""0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef""#,
+            LIST,
+        ),
+    ),
     sample("file", "owner", r#""root""#, LIST),
     sample("file", "group", r#""root""#, LIST),
     sample("file", "mode", r#""0640""#, LIST),

@@ -203,6 +203,7 @@ pub(crate) const SAMPLES: &[Sample] = &[
     sample("archive", "timeout", r#""30s""#, LIST),
     early(sample("scaffold", "ensure", r#""present""#, LIST)),
     early(sample("scaffold", "provider", r#""posix""#, LIST)),
+    sample("scaffold", "sensitive", "true", TEXT),
     sample("scaffold", "source", TEXT, LIST),
     sample("scaffold", "data", r#"{"a": 1}"#, LIST),
     sample("scaffold", "engine", r#""jinja""#, LIST),

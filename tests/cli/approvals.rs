@@ -143,7 +143,7 @@ sed -i 's/touch .*made/touch made2/' site.yaml
 fails 4 ccm apply site.yaml
 CODE=$(ccm approvals | grep -v rejected | cut -c1-4)
 fails 1 ccm approve "$CODE" --key other --yes
-shows 'is not in the file of approvers'
+shows 'is not in "/etc/ccm/approvers"'
 fails 1 ccm approve ZZZZ --key key --yes
 shows 'nothing waits for an approval as'
 # An approvers file of somebody else is no approvers file.

@@ -79,6 +79,14 @@ pub struct VerifiedSignature {
     pub line: usize,
 }
 
+/// Signature by a key that may sign.
+struct CheckedSignature {
+    signature: ApproverSignature,
+    verified: VerifiedSignature,
+    /// The signature is that of the text. Otherwise `ssh-keygen` has to verify it.
+    is_right: bool,
+}
+
 /// Reason for which a signature is refused.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -237,6 +245,46 @@ impl Approvers {
         at: SystemTime,
         keygen: &SshKeygen<'_>,
     ) -> Result<VerifiedSignature, SignatureRefusal> {
+        let CheckedSignature { signature, verified, is_right } = self.check(text, signature, demand, at)?;
+        let key = signature.key();
+        let failed = |source| SignatureRefusal::Keygen { algorithm: key.algorithm().to_owned(), source };
+        if !is_right {
+            if !keygen.verify(text, &signature, None).await.map_err(failed)? {
+                return Err(SignatureRefusal::Wrong);
+            }
+            check_touch(&signature, demand)?;
+        }
+        if let Some(revoked) = &self.revoked
+            && !keygen.verify(text, &signature, Some(revoked)).await.map_err(failed)?
+        {
+            return Err(SignatureRefusal::Revoked { fingerprint: key.fingerprint() });
+        }
+        Ok(verified)
+    }
+
+    /// Verifies an armoured signature over a text without another program. `None` if only `ssh-keygen` can tell: for a
+    /// key that ccm does not verify itself, and where there is a file of revoked keys.
+    pub fn verify_alone(
+        &self,
+        text: &str,
+        signature: &str,
+        demand: &SignatureDemand<'_>,
+        at: SystemTime,
+    ) -> Option<Result<VerifiedSignature, SignatureRefusal>> {
+        match self.check(text, signature, demand, at) {
+            Err(refusal) => Some(Err(refusal)),
+            Ok(checked) => (checked.is_right && self.revoked.is_none()).then_some(Ok(checked.verified)),
+        }
+    }
+
+    /// Checks everything about a signature that needs no other program.
+    fn check(
+        &self,
+        text: &str,
+        signature: &str,
+        demand: &SignatureDemand<'_>,
+        at: SystemTime,
+    ) -> Result<CheckedSignature, SignatureRefusal> {
         let signature = ApproverSignature::parse(signature).ok_or(SignatureRefusal::Unreadable)?;
         if signature.namespace() != demand.namespace {
             return Err(SignatureRefusal::Namespace {
@@ -246,22 +294,19 @@ impl Approvers {
         }
         let signer = self.signer(signature.key(), demand, at)?;
         let principal = principal(signer, demand)?;
-        let key = signature.key();
-        let failed = |source| SignatureRefusal::Keygen { algorithm: key.algorithm().to_owned(), source };
+        let key = signature.key().clone();
         let is_right = match key.family() {
-            KeyFamily::Ed25519 | KeyFamily::SecurityEd25519 => signature.is_of(text.as_bytes()),
-            _ => keygen.verify(text, &signature, None).await.map_err(failed)?,
+            KeyFamily::Ed25519 | KeyFamily::SecurityEd25519 => {
+                if !signature.is_of(text.as_bytes()) {
+                    return Err(SignatureRefusal::Wrong);
+                }
+                check_touch(&signature, demand)?;
+                true
+            }
+            _ => false,
         };
-        if !is_right {
-            return Err(SignatureRefusal::Wrong);
-        }
-        check_touch(&signature, demand)?;
-        if let Some(revoked) = &self.revoked
-            && !keygen.verify(text, &signature, Some(revoked)).await.map_err(failed)?
-        {
-            return Err(SignatureRefusal::Revoked { fingerprint: key.fingerprint() });
-        }
-        Ok(VerifiedSignature { principal, key: key.clone(), line: signer.line })
+        let verified = VerifiedSignature { principal, key, line: signer.line };
+        Ok(CheckedSignature { signature, verified, is_right })
     }
 
     /// Returns the line that allows a key to sign.

@@ -3,7 +3,7 @@
 mod screen;
 
 use ccm_runtime::process::signals::Signals;
-use ccm_runtime::{ApprovalStoreError, ApproveError, ApproverListError, ExitCode, RequestState, Session};
+use ccm_runtime::{ApprovalStoreError, ApproveError, ApproversError, ExitCode, RequestState, Session};
 
 use crate::arguments::{ApprovalsArguments, ApprovalsCommand};
 use crate::console::Console;
@@ -41,10 +41,10 @@ pub(crate) fn report_error(console: &Console, error: &ApproveError) -> ExitCode 
 
 fn report_store_error(console: &Console, error: &ApprovalStoreError) -> ExitCode {
     let hint = match error {
-        ApprovalStoreError::Approvers(ApproverListError::Nobody(_)) => {
+        ApprovalStoreError::Approvers(ApproversError::Missing { .. } | ApproversError::Empty { .. }) => {
             Some("write a line for each approver: NAME ssh-ed25519 KEY")
         }
-        ApprovalStoreError::Approvers(ApproverListError::Trust(_)) => {
+        ApprovalStoreError::Approvers(ApproversError::Trust { .. }) => {
             Some("let the file and the directories above belong to root, and be writable by nobody else")
         }
         _ => None,

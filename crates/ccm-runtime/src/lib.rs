@@ -161,6 +161,9 @@ mod timer;
 mod validate;
 mod verification;
 
+pub use ccm_approval::{
+    APPROVAL_NAMESPACE, Approvers, ApproversError, MANIFEST_NAMESPACE, SignatureRefusal, VerifiedSignature,
+};
 pub use ccm_data::assignment;
 pub use ccm_data::hierarchy::EntryOutcome;
 pub use ccm_data::layers::{ValueOrigin, ValueSource};
@@ -191,9 +194,8 @@ pub use ccm_report::{
 
 pub use advice::{NextStep, StateAdvice};
 pub use approval::{
-    APPROVAL_NAMESPACE, APPROVERS, ApprovalLimits, ApprovalRequest, ApprovalStoreError, ApproveError,
-    ApproverError, ApproverList, ApproverListError, ListedRequest, RequestState, RequestedAction,
-    RequestedCommand, RequestedNeed, SignError, SignatureError, SignedBy,
+    APPROVERS, ApprovalLimits, ApprovalRequest, ApprovalStoreError, ApproveError, ListedRequest,
+    RequestState, RequestedAction, RequestedCommand, RequestedNeed, SignError, SignatureFailure,
 };
 pub use audit::{AuditProblem, AuditSource};
 pub use backups::{Backup, BackupError, PruneOptions, Restored};
@@ -219,9 +221,7 @@ pub use refusal::RefusalError;
 pub use run::{ActiveRun, RecordEnd, RunMode, RunOptions, RunReport};
 pub use selection::{SelectionOption, UnknownResource, UnknownResources};
 pub use session::{Config, Notice, Session};
-pub use signed::{
-    MANIFEST_NAMESPACE, ManifestSignature, ManifestSignatureError, SignedFile, SignedManifest, StatementPaths,
-};
+pub use signed::{ManifestSignature, ManifestSignatureError, SignedFile, SignedManifest, StatementPaths};
 pub use sink::{Emitted, Sink};
 pub use spawn::{Job, JobError, spawn};
 pub use status::{

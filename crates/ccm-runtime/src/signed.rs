@@ -9,15 +9,16 @@ mod statement;
 
 use std::io;
 
+use ccm_approval::ApproversError;
 use ccm_host::FileError;
 
-use crate::approval::{ApproverListError, SignatureError};
+use crate::approval::SignatureFailure;
 
 pub(crate) use check::SignedFiles;
 pub(crate) use files::SignedSources;
 pub(crate) use record::ReadRecord;
 pub use signing::{ManifestSignature, StatementPaths};
-pub use statement::{MANIFEST_NAMESPACE, SignedFile, SignedManifest};
+pub use statement::{SignedFile, SignedManifest};
 
 /// Reason for which a manifest does not count as signed.
 #[derive(Debug, thiserror::Error)]
@@ -36,10 +37,10 @@ pub enum ManifestSignatureError {
     },
     /// Nobody can approve.
     #[error(transparent)]
-    Approvers(#[from] ApproverListError),
+    Approvers(#[from] ApproversError),
     /// The signature does not count.
     #[error(transparent)]
-    Signature(#[from] SignatureError),
+    Signature(#[from] SignatureFailure),
     /// The manifest has no directory in which a statement could lie.
     #[error("a manifest from standard input or a pipe can't be signed")]
     Transient,

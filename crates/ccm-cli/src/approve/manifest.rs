@@ -4,8 +4,8 @@ use std::path::Path;
 
 use ccm_model::escape_control;
 use ccm_runtime::{
-    ApproverList, ApproverListError, ExitCode, LoadedManifest, MANIFEST_NAMESPACE, ManifestSignatureError,
-    Session, SignedManifest, SigningKey, StatementPaths,
+    Approvers, ApproversError, ExitCode, LoadedManifest, MANIFEST_NAMESPACE, ManifestSignatureError, Session,
+    SignedManifest, SigningKey, StatementPaths,
 };
 
 use super::{confirm, report_sign_error};
@@ -79,10 +79,10 @@ pub(crate) fn key_name(key: &SigningKey) -> String {
 }
 
 /// Returns the approvers of this machine; `None` on a machine that has none, such as that of a developer.
-fn approvers(console: &Console, session: &Session) -> Result<Option<ApproverList>, ExitCode> {
+fn approvers(console: &Console, session: &Session) -> Result<Option<Approvers>, ExitCode> {
     match session.approvers() {
         Ok(approvers) => Ok(Some(approvers)),
-        Err(ApproverListError::Nobody(path)) => {
+        Err(ApproversError::Missing { path } | ApproversError::Empty { path }) => {
             let path = path.display();
             console
                 .note(&format!("{path} names no approver here, so it is not known whether the key is one"));

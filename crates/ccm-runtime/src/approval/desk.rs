@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
+use ccm_approval::{APPROVAL_NAMESPACE, Approvers, VerifiedSignature};
 use ccm_host::{SigningKey, random};
 use ccm_model::timestamp;
 
 use super::gatekeeper::{ApprovalStoreError, RequestState, refusal_of, time_left};
-use super::request::{APPROVAL_NAMESPACE, ApprovalRequest, GrantedApproval};
+use super::request::{ApprovalRequest, GrantedApproval};
 use super::store::{ApprovalStore, StoredApproval, StoredRequest, is_code};
-use super::{ApproverList, SignError, SignatureError, SignedBy};
+use super::{SignError, SignatureFailure};
 use crate::session::Session;
 
 /// Request with its state.
@@ -42,7 +43,7 @@ pub enum ApproveError {
     NotExported(String),
     /// The signature does not count.
     #[error("the signature does not count")]
-    Signature(#[from] SignatureError),
+    Signature(#[from] SignatureFailure),
     /// The approver may not approve this.
     #[error("{} {reason}", approver.escape_debug())]
     Approver {
@@ -123,7 +124,7 @@ impl Session {
         code: &str,
         key: &SigningKey,
         limits: ApprovalLimits,
-    ) -> Result<(SignedBy, RequestState), ApproveError> {
+    ) -> Result<(VerifiedSignature, RequestState), ApproveError> {
         let (store, stored) = self.find(code)?;
         self.check_open(&store, &stored)?;
         let statement = self.statement_of(&stored, limits)?;
@@ -137,7 +138,7 @@ impl Session {
         &self,
         code: &str,
         signature: String,
-    ) -> Result<(SignedBy, RequestState), ApproveError> {
+    ) -> Result<(VerifiedSignature, RequestState), ApproveError> {
         let (store, stored) = self.find(code)?;
         self.check_open(&store, &stored)?;
         let exported = store.exported(&stored.request.code);
@@ -150,9 +151,9 @@ impl Session {
         &self,
         store: &ApprovalStore,
         stored: &StoredRequest,
-        approvers: &ApproverList,
+        approvers: &Approvers,
         approval: &StoredApproval,
-    ) -> Result<(SignedBy, RequestState), ApproveError> {
+    ) -> Result<(VerifiedSignature, RequestState), ApproveError> {
         let by = self.verify(approvers, APPROVAL_NAMESPACE, &approval.statement, &approval.signature)?;
         let refusals = stored.request.needs.iter().filter_map(|need| refusal_of(&stored.request, need, &by));
         // An approver who can fulfil one of the needs helps.
@@ -161,7 +162,7 @@ impl Session {
             return Err(ApproveError::Approver { approver: by.principal, reason });
         }
         let code = &stored.request.code;
-        store.approve(code, &by.fingerprint, approval).map_err(ApprovalStoreError::from)?;
+        store.approve(code, &by.key.fingerprint(), approval).map_err(ApprovalStoreError::from)?;
         let state = self.state_of(store, stored, approvers)?;
         Ok((by, state))
     }

@@ -3,13 +3,13 @@
 use std::cell::OnceCell;
 use std::time::{Duration, SystemTime};
 
+use ccm_approval::{APPROVAL_NAMESPACE, Approvers, ApproversError, VerifiedSignature};
 use ccm_host::state::StateError;
 use ccm_host::{random, sha256, started_by};
 use ccm_model::{parse_timestamp, timestamp};
 
-use super::request::{APPROVAL_NAMESPACE, ApprovalRequest, GrantedApproval, REQUEST_TYPE, RequestedNeed};
+use super::request::{ApprovalRequest, GrantedApproval, REQUEST_TYPE, RequestedNeed};
 use super::store::{ApprovalStore, StoredRequest};
-use super::{ApproverList, ApproverListError, SignedBy};
 use crate::session::Session;
 
 /// Time for which a request of an apply can be approved, and an approval used.
@@ -175,7 +175,7 @@ impl Session {
         &self,
         store: &ApprovalStore,
         stored: &StoredRequest,
-        approvers: &ApproverList,
+        approvers: &Approvers,
     ) -> Result<RequestState, ApprovalStoreError> {
         let StoredRequest { request, bytes } = stored;
         let now = self.doors.clock.now();
@@ -186,10 +186,10 @@ impl Session {
         if request.boot != self.boot() {
             return Ok(RequestState::Ended("the machine was started again"));
         }
-        let mut signed: Vec<(SignedBy, SystemTime)> = Vec::new();
+        let mut signed: Vec<(VerifiedSignature, SystemTime)> = Vec::new();
         for approval in store.approvals(&request.code)? {
             let verified =
-                approvers.verify(APPROVAL_NAMESPACE, &approval.statement, &approval.signature, now);
+                self.verify(approvers, APPROVAL_NAMESPACE, &approval.statement, &approval.signature);
             let statement = GrantedApproval::parse(&approval.statement);
             let Some((by, statement)) = verified.ok().zip(statement) else { continue };
             let Some(end) = statement.end().filter(|end| now < *end && statement.is_about(bytes)) else {
@@ -240,12 +240,12 @@ fn uses_of(store: &ApprovalStore, stored: &StoredRequest) -> Result<u32, Approva
 pub(super) fn refusal_of(
     request: &ApprovalRequest,
     need: &RequestedNeed,
-    by: &SignedBy,
+    by: &VerifiedSignature,
 ) -> Option<&'static str> {
     if need.approvers.as_ref().is_some_and(|names| !names.contains(&by.principal)) {
         return Some("is not one of the approvers that the rule names");
     }
-    if need.touch && !by.is_touched {
+    if need.touch && !by.key.family().is_security_key() {
         return Some("has not signed with a security key that is touched");
     }
     (need.four_eyes && by.principal == request.user).then_some("ran ccm, and another one has to approve")
@@ -267,7 +267,7 @@ pub enum ApprovalStoreError {
     File(#[from] std::io::Error),
     /// Nobody can approve.
     #[error(transparent)]
-    Approvers(#[from] ApproverListError),
+    Approvers(#[from] ApproversError),
 }
 
 /// Salted digests of the values of variables.

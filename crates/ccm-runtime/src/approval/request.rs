@@ -6,9 +6,6 @@ use std::time::{Duration, SystemTime};
 use ccm_model::parse_timestamp;
 use serde::{Deserialize, Serialize};
 
-/// Namespace of the signature of an approval.
-pub const APPROVAL_NAMESPACE: &str = "ccm-approval@v1";
-
 pub(super) const REQUEST_TYPE: &str = "ccm-intent/1";
 const GRANT_TYPE: &str = "ccm-approval/1";
 

@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
+use ccm_approval::{ApproverKey, Approvers, VerifiedSignature};
 use ccm_host::{SigningError, SigningKey, agent_keys, own_keys, sign_with_ssh_keygen};
 
-use super::{ApproverList, SignatureError, SignedBy};
+use super::SignatureFailure;
 use crate::session::Session;
 
 /// Reason for which nothing was signed.
@@ -16,7 +17,7 @@ pub enum SignError {
     Sign(#[from] SigningError),
     /// The signature would not count.
     #[error("the signature would not count")]
-    Refused(#[from] SignatureError),
+    Refused(#[from] SignatureFailure),
 }
 
 impl Session {
@@ -25,29 +26,20 @@ impl Session {
     pub fn signing_key(
         &self,
         named: Option<PathBuf>,
-        approvers: Option<&ApproverList>,
+        approvers: Option<&Approvers>,
     ) -> Result<SigningKey, SigningError> {
         if let Some(path) = named {
             return Ok(SigningKey::File(path));
         }
-        let is_of_approver =
-            |public: &str| approvers.is_none_or(|approvers| approvers.principal_of(public).is_some());
+        let is_listed = |approvers: &Approvers, public: &str| {
+            ApproverKey::parse(public).is_some_and(|key| approvers.signers().of_key(&key).next().is_some())
+        };
+        let is_of_approver = |public: &str| approvers.is_none_or(|approvers| is_listed(approvers, public));
         if let Some(line) = agent_keys().into_iter().find(|line| is_of_approver(line)) {
             return Ok(SigningKey::Agent(line));
         }
         let own = own_keys().into_iter().find(|(_, public)| is_of_approver(public));
         own.map(|(path, _)| SigningKey::File(path)).ok_or(SigningError::NoKey)
-    }
-
-    /// Checks the signature of a text now, and returns who signed it.
-    pub fn verify(
-        &self,
-        approvers: &ApproverList,
-        namespace: &'static str,
-        text: &[u8],
-        signature: &str,
-    ) -> Result<SignedBy, SignatureError> {
-        approvers.verify(namespace, text, signature, self.doors.clock.now())
     }
 
     /// Signs a text with the key of the person at the terminal. With a list of approvers, the signature has to be one
@@ -57,11 +49,10 @@ impl Session {
         key: &SigningKey,
         namespace: &'static str,
         text: &[u8],
-        approvers: Option<&ApproverList>,
-    ) -> Result<(String, Option<SignedBy>), SignError> {
+        approvers: Option<&Approvers>,
+    ) -> Result<(String, Option<VerifiedSignature>), SignError> {
         let signature = sign_with_ssh_keygen(key, namespace, text)?;
-        let now = self.doors.clock.now();
-        let signer = approvers.map(|approvers| approvers.verify(namespace, text, &signature, now));
+        let signer = approvers.map(|approvers| self.verify(approvers, namespace, text, &signature));
         Ok((signature, signer.transpose()?))
     }
 }

@@ -165,8 +165,7 @@ impl Session {
             source,
         };
         let approvers = self.default_approvers().map_err(|error| refused(Box::new(error)))?;
-        let now = self.doors.clock.now();
-        let verified = approvers.verify(POLICY_NAMESPACE, file.text.as_bytes(), &signature.text, now);
+        let verified = self.verify(&approvers, POLICY_NAMESPACE, file.text.as_bytes(), &signature.text);
         verified.map(drop).map_err(|error| refused(Box::new(error)))
     }
 }

@@ -5,21 +5,25 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use ccm_approval::{MANIFEST_NAMESPACE, SignatureRefusal, VerifiedSignature};
 use ccm_host::{FileAttributes, NewContent, NewFile};
 use ccm_model::timestamp;
 
-use super::statement::{MANIFEST_NAMESPACE, MAX_STATEMENT, SignedFile, SignedManifest, name_of};
+use super::statement::{MAX_STATEMENT, SignedFile, SignedManifest, name_of};
 use super::{ManifestSignatureError, SignedFiles};
-use crate::approval::{MAX_SIGNATURE, SignatureError, SignedBy};
+use crate::approval::SignatureFailure;
 use crate::input::ManifestSource;
 use crate::manifest::LoadedManifest;
 use crate::session::{Session, absolute_path};
+
+/// Maximum size of a signature in bytes.
+const MAX_SIGNATURE: u64 = 64 << 10;
 
 /// Signature of a manifest that was checked with all its files.
 #[derive(Clone, Debug)]
 pub struct ManifestSignature {
     /// Person who signed.
-    pub signer: SignedBy,
+    pub signer: VerifiedSignature,
     /// Time at which the statement ends, by RFC 3339.
     pub not_after: String,
     /// The sha256 of the statement.
@@ -141,13 +145,14 @@ impl LoadedManifest<'_> {
         let read = |path: &Path, limit: u64| read_file(self.session, path, limit);
         let bytes = read(&paths.statement, MAX_STATEMENT)?;
         let signature = String::from_utf8(read(&paths.signature, MAX_SIGNATURE)?)
-            .map_err(|_| SignatureError::NoSignature)?;
-        let now = self.session.doors.clock.now();
-        let signer = self.session.approvers()?.verify(MANIFEST_NAMESPACE, &bytes, &signature, now)?;
+            .map_err(|_| SignatureFailure::from(SignatureRefusal::Unreadable))?;
+        let approvers = self.session.approvers()?;
+        let signer = self.session.verify(&approvers, MANIFEST_NAMESPACE, &bytes, &signature)?;
         // Only what an approver wrote is read.
         let statement = SignedManifest::parse(&bytes).map_err(|reason| {
             ManifestSignatureError::Statement { path: paths.statement.display().to_string(), reason }
         })?;
+        let now = self.session.doors.clock.now();
         let end = statement.end().filter(|end| now < *end);
         let end = end.ok_or_else(|| ManifestSignatureError::Ended(statement.not_after.clone()))?;
         let files = self.compare(&statement)?;

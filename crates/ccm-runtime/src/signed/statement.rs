@@ -7,9 +7,6 @@ use ccm_manifest::normalize;
 use ccm_model::parse_timestamp;
 use serde::{Deserialize, Serialize};
 
-/// Namespace of the signature of a manifest.
-pub const MANIFEST_NAMESPACE: &str = "ccm-manifest@v1";
-
 const TYPE: &str = "ccm-manifest/1";
 
 /// Maximum size of a statement in bytes.

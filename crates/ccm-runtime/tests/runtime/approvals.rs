@@ -70,8 +70,10 @@ impl Site {
         let mut text = String::new();
         for name in approvers {
             let key = scratch.path().join(name);
+            // A name may begin with the type of its key.
+            let kind = name.split('-').next().filter(|kind| ["ecdsa", "rsa"].contains(kind));
             let made = Command::new("ssh-keygen")
-                .args(["-q", "-t", "ed25519", "-N", "", "-C", name, "-f"])
+                .args(["-q", "-t", kind.unwrap_or("ed25519"), "-N", "", "-C", name, "-f"])
                 .arg(&key)
                 .status();
             assert!(made.expect("ssh-keygen").success());
@@ -323,7 +325,7 @@ fn a_statement_is_signed_on_another_machine() {
     let statement = session.export_request(&code).expect("a statement");
     assert_eq!(session.export_request(&code).expect("a statement"), statement);
     for (text, namespace, reason) in [
-        (&b"x"[..], APPROVAL_NAMESPACE, "not one of this text"),
+        (&b"x"[..], APPROVAL_NAMESPACE, "not that of this text"),
         (&statement, "ccm-manifest@v1", "namespace"),
     ] {
         let error = session.import_approval(&code, sign(text, namespace, "alice")).expect_err("no approval");
@@ -382,6 +384,52 @@ fn an_approval_of_a_key_that_is_revoked_counts_no_more() {
     let bob = std::fs::read_to_string(site.scratch.path().join("bob.pub")).expect("a key");
     site.scratch.write("etc/approvers", format!("bob {bob}"));
     assert_eq!(site.waits(&manifest).0, code);
+}
+
+#[test]
+fn keys_that_ssh_keygen_verifies_approve_as_well() {
+    let site = Site::new(&["ecdsa-alice", "rsa-bob", "carol"]);
+    let manifest = site.manifest("");
+    for name in ["ecdsa-alice", "rsa-bob"] {
+        let (code, _) = site.waits(&manifest);
+        let state = site.approve(&code, name).expect("an approval");
+        assert!(matches!(state, RequestState::Approved { ref by, .. } if *by == [name]), "{state:?}");
+        // The run verifies it again, within its own runtime.
+        assert_eq!(site.apply(&manifest), Ok(()), "{name}");
+    }
+}
+
+#[test]
+fn a_key_in_the_file_of_revoked_keys_counts_no_more() {
+    let site = Site::new(&["alice", "ecdsa-bob", "carol"]);
+    let manifest = site.manifest("");
+    let (code, _) = site.waits(&manifest);
+    site.approved(&code);
+    let public = |name: &str| {
+        std::fs::read_to_string(site.scratch.path().join(name).with_extension("pub")).expect("a key")
+    };
+    let path = "etc/approvers.revoked";
+    let revoke = |text: &str| {
+        site.scratch.write(path, text);
+        set_mode(&site.scratch.path().join(path), 0o644);
+    };
+    revoke(&format!("{}{}", public("alice"), public("ecdsa-bob")));
+    assert_eq!(site.waits(&manifest).0, code);
+    for name in ["alice", "ecdsa-bob"] {
+        let error = site.approve(&code, name).expect_err("a revoked key");
+        let causes = ccm_model::error_layers(&error).join(": ");
+        assert!(causes.contains("is revoked"), "{name}: {causes}");
+    }
+    // Without a list that can be read, no key counts.
+    revoke("nonsense\n");
+    assert!(site.approve(&code, "carol").is_err());
+    set_mode(&site.scratch.path().join(path), 0o666);
+    let error = site.approve(&code, "carol").expect_err("a list that others can write");
+    let causes = ccm_model::error_layers(&error).join(": ");
+    assert!(causes.contains("can be written by others"), "{causes}");
+    revoke(&public("alice"));
+    assert!(matches!(site.approve(&code, "carol").expect("an approval"), RequestState::Approved { .. }));
+    assert_eq!(site.apply(&manifest), Ok(()));
 }
 
 #[test]

@@ -18,9 +18,14 @@ use crate::{block_on, config, manifest_of, outcomes, read, run};
 
 /// Makes a key, and the file of approvers with it.
 fn approver(scratch: &Scratch, options: &str) -> PathBuf {
+    approver_with(scratch, options, "ed25519")
+}
+
+/// Makes a key of a type, and writes the approver with it.
+fn approver_with(scratch: &Scratch, options: &str, kind: &str) -> PathBuf {
     let key = scratch.path().join("key");
     let made = Command::new("ssh-keygen")
-        .args(["-q", "-t", "ed25519", "-N", "", "-C", "test", "-f"])
+        .args(["-q", "-t", kind, "-N", "", "-C", "test", "-f"])
         .arg(&key)
         .status()
         .expect("ssh-keygen");
@@ -146,7 +151,7 @@ fn every_change_of_what_was_signed_is_refused_by_name() {
         ("plain.txt", "plain.txt is not the file that was signed"),
         ("tree/one", "tree/one is not the file that was signed"),
         ("manifest.yaml", "manifest.yaml is not the file that was signed"),
-        ("manifest.yaml.approval", "the signature is not one of this text"),
+        ("manifest.yaml.approval", "the signature is not that of this text"),
     ] {
         let before = good(name);
         let mut changed = before.clone();
@@ -233,11 +238,11 @@ fn a_statement_ends_and_a_key_is_only_for_its_namespaces() {
     sign(&session, &manifest, &key, &GivenValues::default(), DAY);
     let public = std::fs::read_to_string(key.with_extension("pub")).expect("a key");
     for (line, reason) in [
-        (format!("alice namespaces=\"ccm-approval@v1\" {public}"), "is not for the namespace"),
-        (format!("alice valid-before=\"20200101Z\" {public}"), "is not valid any more"),
+        (format!("alice namespaces=\"ccm-approval@v1\" {public}"), "may not sign for namespace"),
+        (format!("alice valid-before=\"20200101Z\" {public}"), "has expired"),
         (format!("alice valid-after=\"20900101Z\" {public}"), "is not valid yet"),
-        ("\n".to_owned(), "names no approver"),
-        ("alice nonsense\n".to_owned(), "line 1 of"),
+        ("\n".to_owned(), "has no key"),
+        ("alice nonsense\n".to_owned(), "line 1: "),
     ] {
         scratch.write("etc/approvers", line);
         let error = signature_error(&governed(&scratch, ""), &manifest);
@@ -319,15 +324,35 @@ fn a_signature_beside_the_policy_has_to_be_one_of_an_approver() {
     let error = |session: &Session| error_layers(&*session.policy().expect_err("no policy")).join(": ");
     sign("ccm-policy@v1");
     assert!(governed(&scratch, "").policy().is_ok());
-    assert!(error(&governed(&scratch, "guard: {}\n")).contains("is not one of this text"));
+    assert!(error(&governed(&scratch, "guard: {}\n")).contains("is not that of this text"));
     sign("ccm-manifest@v1");
     assert!(error(&governed(&scratch, "")).contains("namespace"));
     scratch.write("etc/policy.yaml.sig", "no signature");
-    assert!(error(&governed(&scratch, "")).contains("no signature of OpenSSH"));
+    assert!(error(&governed(&scratch, "")).contains("not a signature of `ssh-keygen -Y sign`"));
     let other = Scratch::new();
     let stranger = approver(&other, "");
     let public = std::fs::read_to_string(stranger.with_extension("pub")).expect("a key");
     sign("ccm-policy@v1");
     scratch.write("etc/approvers", format!("bob {public}"));
-    assert!(error(&governed(&scratch, "")).contains("is not in the file of approvers"));
+    assert!(error(&governed(&scratch, "")).contains("etc/approvers\""));
+}
+
+#[test]
+fn keys_that_ssh_keygen_verifies_sign_manifests_and_policies() {
+    let scratch = Scratch::new();
+    let key = approver_with(&scratch, "", "ecdsa");
+    let session = governed(&scratch, "");
+    let manifest = manifest(&scratch);
+    sign(&session, &manifest, &key, &GivenValues::default(), DAY);
+    let signed = Command::new("ssh-keygen")
+        .args(["-q", "-Y", "sign", "-n", "ccm-policy@v1", "-f"])
+        .args([&key, &scratch.path().join("etc/policy.yaml")])
+        .status();
+    assert!(signed.expect("ssh-keygen").success());
+    set_mode(&scratch.path().join("etc/policy.yaml.sig"), 0o644);
+    let session = governed(&scratch, "");
+    assert!(session.policy().is_ok(), "{:?}", session.policy().err());
+    let (outcomes, _) = run(&session, &manifest, RunMode::Apply);
+    assert!(outcomes.iter().all(|outcome| !matches!(outcome, Outcome::Failed(_))), "{outcomes:?}");
+    assert!(governed(&scratch, "guard: {}\n").policy().is_err());
 }

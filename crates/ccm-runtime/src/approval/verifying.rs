@@ -1,0 +1,70 @@
+//! Verification of signatures.
+
+use std::time::SystemTime;
+
+use ccm_approval::{Approvers, SignatureDemand, SignatureRefusal, SshKeygen, VerifiedSignature};
+use ccm_host::{RunnerError, SystemRunner};
+use tokio::runtime::Builder;
+
+use crate::session::Session;
+
+/// Reason for which a signature does not count.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SignatureFailure {
+    /// The signature is refused.
+    #[error(transparent)]
+    Refused(#[from] SignatureRefusal),
+    /// The signed text is not UTF-8, and ccm writes no other.
+    #[error("the signed text is not UTF-8")]
+    Text,
+    /// `ssh-keygen` can't be run.
+    #[error("no command can be run to verify the signature")]
+    Runner(#[from] RunnerError),
+    /// The thread of `ssh-keygen` can't be started.
+    #[error("no thread can be started to verify the signature")]
+    Thread(#[from] std::io::Error),
+}
+
+impl Session {
+    /// Checks the signature of a text now, and returns who signed it.
+    pub fn verify(
+        &self,
+        approvers: &Approvers,
+        namespace: &str,
+        text: &[u8],
+        signature: &str,
+    ) -> Result<VerifiedSignature, SignatureFailure> {
+        let text = str::from_utf8(text).map_err(|_| SignatureFailure::Text)?;
+        // A request that needs a touch refuses other keys by itself.
+        let demand = SignatureDemand { namespace, principal: None, touch: false, user_verified: false };
+        let now = self.doors.clock.now();
+        match approvers.verify_alone(text, signature, &demand, now) {
+            Some(verified) => Ok(verified?),
+            None => verify_with_program(approvers, text, signature, &demand, now),
+        }
+    }
+}
+
+/// Verifies a signature with `ssh-keygen`. The caller may be within a runtime, which can't wait for another future.
+fn verify_with_program(
+    approvers: &Approvers,
+    text: &str,
+    signature: &str,
+    demand: &SignatureDemand<'_>,
+    now: SystemTime,
+) -> Result<VerifiedSignature, SignatureFailure> {
+    let verify = || {
+        let runtime = Builder::new_current_thread().enable_all().build()?;
+        runtime.block_on(async {
+            let runner = SystemRunner::new()?;
+            let keygen = SshKeygen { runner: &runner, system: &runner, sandbox: None };
+            Ok(approvers.verify(text, signature, demand, now, &keygen).await?)
+        })
+    };
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().name("ccm-signature".to_owned());
+        let ended = thread.spawn_scoped(scope, verify)?.join();
+        ended.unwrap_or_else(|_| Err(std::io::Error::other("it panicked").into()))
+    })
+}

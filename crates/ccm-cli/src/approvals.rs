@@ -3,7 +3,7 @@
 mod screen;
 
 use ccm_runtime::process::signals::Signals;
-use ccm_runtime::{ApprovalStoreError, ApproveError, ApproversError, ExitCode, RequestState, Session};
+use ccm_runtime::{ApproveError, ApproversError, ExitCode, RequestState, RequestStoreError, Session};
 
 use crate::arguments::{ApprovalsArguments, ApprovalsCommand};
 use crate::console::Console;
@@ -39,12 +39,12 @@ pub(crate) fn report_error(console: &Console, error: &ApproveError) -> ExitCode 
     ExitCode::NothingRun
 }
 
-fn report_store_error(console: &Console, error: &ApprovalStoreError) -> ExitCode {
+fn report_store_error(console: &Console, error: &RequestStoreError) -> ExitCode {
     let hint = match error {
-        ApprovalStoreError::Approvers(ApproversError::Missing { .. } | ApproversError::Empty { .. }) => {
+        RequestStoreError::Approvers(ApproversError::Missing { .. } | ApproversError::Empty { .. }) => {
             Some("write a line for each approver: NAME ssh-ed25519 KEY")
         }
-        ApprovalStoreError::Approvers(ApproversError::Trust { .. }) => {
+        RequestStoreError::Approvers(ApproversError::Trust { .. }) => {
             Some("let the file and the directories above belong to root, and be writable by nobody else")
         }
         _ => None,

@@ -15,7 +15,7 @@ use ccm_host::{LocalZone, current_user};
 
 pub use desk::{ApprovalLimits, ApproveError, ListedRequest};
 pub(crate) use gatekeeper::{APPLY_TIME, ApprovalAnswer, RequestDraft, SaltedDigests};
-pub use gatekeeper::{ApprovalStoreError, RequestState};
+pub use gatekeeper::{RequestState, RequestStoreError};
 pub use request::{ApprovalRequest, RequestedAction, RequestedCommand, RequestedNeed};
 pub use signing::SignError;
 pub use verifying::SignatureFailure;

@@ -194,8 +194,8 @@ pub use ccm_report::{
 
 pub use advice::{NextStep, StateAdvice};
 pub use approval::{
-    APPROVERS, ApprovalLimits, ApprovalRequest, ApprovalStoreError, ApproveError, ListedRequest,
-    RequestState, RequestedAction, RequestedCommand, RequestedNeed, SignError, SignatureFailure,
+    APPROVERS, ApprovalLimits, ApprovalRequest, ApproveError, ListedRequest, RequestState, RequestStoreError,
+    RequestedAction, RequestedCommand, RequestedNeed, SignError, SignatureFailure,
 };
 pub use audit::{AuditProblem, AuditSource};
 pub use backups::{Backup, BackupError, PruneOptions, Restored};

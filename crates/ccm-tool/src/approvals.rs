@@ -10,7 +10,7 @@ use crate::catalog::ToolName;
 
 /// Call that needs an approval.
 #[derive(Debug)]
-pub struct ApprovalRequest<'c> {
+pub struct ToolApprovalRequest<'c> {
     /// Id of the intent.
     pub id: &'c str,
     /// Caller.
@@ -98,17 +98,21 @@ pub trait ApprovalDoor {
     fn check_approvers(&self, policy: &Policy) -> Result<(), ApprovalFailure>;
 
     /// Uses up one use of a grant that covers the call. Returns `false` without one.
-    fn use_grant(&self, request: &ApprovalRequest<'_>) -> Result<bool, ApprovalFailure>;
+    fn use_grant(&self, request: &ToolApprovalRequest<'_>) -> Result<bool, ApprovalFailure>;
 
     /// Stores a call that waits for its approval until `pending` has passed.
-    fn ask(&self, request: &ApprovalRequest<'_>, pending: Duration) -> Result<IntentHandle, ApprovalFailure>;
+    fn ask(
+        &self,
+        request: &ToolApprovalRequest<'_>,
+        pending: Duration,
+    ) -> Result<IntentHandle, ApprovalFailure>;
 
     /// Returns a stored call of this caller.
     fn stored(&self, intent: &str, caller: &ToolCaller) -> Result<StoredCall, ApprovalFailure>;
 
     /// Verifies the approval of a stored call, and uses it up before the call runs. `request` is the same call,
     /// prepared again.
-    fn take(&self, request: &ApprovalRequest<'_>) -> Result<(), ApprovalFailure>;
+    fn take(&self, request: &ToolApprovalRequest<'_>) -> Result<(), ApprovalFailure>;
 
     /// Returns the state of an intent of this caller.
     fn state(&self, intent: &str, caller: &ToolCaller) -> Result<IntentState, ApprovalFailure>;

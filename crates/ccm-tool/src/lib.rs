@@ -34,7 +34,9 @@ mod sandbox;
 mod schemas;
 
 pub use answer::{AnswerKind, ToolAnswer, UNTRUSTED};
-pub use approvals::{ApprovalDoor, ApprovalFailure, ApprovalRequest, IntentHandle, IntentState, StoredCall};
+pub use approvals::{
+    ApprovalDoor, ApprovalFailure, IntentHandle, IntentState, StoredCall, ToolApprovalRequest,
+};
 pub use broker::{BrokerConfig, CallContext, CallProgress, ToolBroker};
 pub use call::{CodeLanguage, CommandCall, CommandText, ToolCall};
 pub use caller::{CallerKind, ToolCaller};

@@ -6,9 +6,9 @@ use ccm_approval::{APPROVAL_NAMESPACE, Approvers, VerifiedSignature};
 use ccm_host::{SigningKey, random};
 use ccm_model::timestamp;
 
-use super::gatekeeper::{ApprovalStoreError, RequestState, refusal_of, time_left};
+use super::gatekeeper::{RequestState, RequestStoreError, refusal_of, time_left};
 use super::request::{ApprovalRequest, GrantedApproval};
-use super::store::{ApprovalStore, StoredApproval, StoredRequest, is_code};
+use super::store::{RequestStore, StoredApproval, StoredRequest, is_code};
 use super::{SignError, SignatureFailure};
 use crate::session::Session;
 
@@ -63,7 +63,7 @@ pub enum ApproveError {
     Sign(#[from] SignError),
     /// The store can't be used.
     #[error(transparent)]
-    Store(#[from] ApprovalStoreError),
+    Store(#[from] RequestStoreError),
 }
 
 /// Limits that an approver sets.
@@ -77,7 +77,7 @@ pub struct ApprovalLimits {
 
 impl Session {
     /// Returns the requests that wait, were approved or were rejected, the oldest first.
-    pub fn approval_requests(&self) -> Result<Vec<ListedRequest>, ApprovalStoreError> {
+    pub fn approval_requests(&self) -> Result<Vec<ListedRequest>, RequestStoreError> {
         let Some(store) = self.approval_store()? else { return Ok(Vec::new()) };
         let approvers = self.approvers()?;
         let requests = store.requests()?;
@@ -93,7 +93,7 @@ impl Session {
     /// Returns a request by its code.
     pub fn approval_request(&self, code: &str) -> Result<ListedRequest, ApproveError> {
         let (store, stored) = self.find(code)?;
-        let state = self.state_of(&store, &stored, &self.approvers().map_err(ApprovalStoreError::from)?)?;
+        let state = self.state_of(&store, &stored, &self.approvers().map_err(RequestStoreError::from)?)?;
         let time_left = time_left(&stored.request.expires, self.doors.clock.now()).unwrap_or_default();
         Ok(ListedRequest { request: stored.request, state, time_left })
     }
@@ -107,7 +107,7 @@ impl Session {
             return Ok(statement);
         }
         let statement = self.statement_of(&stored, ApprovalLimits::default())?;
-        store.export(code, &statement).map_err(ApprovalStoreError::from)?;
+        store.export(code, &statement).map_err(RequestStoreError::from)?;
         Ok(statement)
     }
 
@@ -115,7 +115,7 @@ impl Session {
     pub fn reject_request(&self, code: &str, reason: &str) -> Result<(), ApproveError> {
         let (store, stored) = self.find(code)?;
         self.check_open(&store, &stored)?;
-        Ok(store.reject(&stored.request.code, reason).map_err(ApprovalStoreError::from)?)
+        Ok(store.reject(&stored.request.code, reason).map_err(RequestStoreError::from)?)
     }
 
     /// Approves a request with the key of the person at the terminal.
@@ -128,7 +128,7 @@ impl Session {
         let (store, stored) = self.find(code)?;
         self.check_open(&store, &stored)?;
         let statement = self.statement_of(&stored, limits)?;
-        let approvers = self.approvers().map_err(ApprovalStoreError::from)?;
+        let approvers = self.approvers().map_err(RequestStoreError::from)?;
         let (signature, _) = self.sign(key, APPROVAL_NAMESPACE, &statement, Some(&approvers))?;
         self.add_approval(&store, &stored, &approvers, &StoredApproval { statement, signature })
     }
@@ -143,13 +143,13 @@ impl Session {
         self.check_open(&store, &stored)?;
         let exported = store.exported(&stored.request.code);
         let statement = exported.ok_or_else(|| ApproveError::NotExported(stored.request.code.clone()))?;
-        let approvers = self.approvers().map_err(ApprovalStoreError::from)?;
+        let approvers = self.approvers().map_err(RequestStoreError::from)?;
         self.add_approval(&store, &stored, &approvers, &StoredApproval { statement, signature })
     }
 
     fn add_approval(
         &self,
-        store: &ApprovalStore,
+        store: &RequestStore,
         stored: &StoredRequest,
         approvers: &Approvers,
         approval: &StoredApproval,
@@ -162,7 +162,7 @@ impl Session {
             return Err(ApproveError::Approver { approver: by.principal, reason });
         }
         let code = &stored.request.code;
-        store.approve(code, &by.key.fingerprint(), approval).map_err(ApprovalStoreError::from)?;
+        store.approve(code, &by.key.fingerprint(), approval).map_err(RequestStoreError::from)?;
         let state = self.state_of(store, stored, approvers)?;
         Ok((by, state))
     }
@@ -183,8 +183,8 @@ impl Session {
         Ok(GrantedApproval::new(&stored.bytes, &end, uses, random()).bytes())
     }
 
-    fn check_open(&self, store: &ApprovalStore, stored: &StoredRequest) -> Result<(), ApproveError> {
-        let approvers = self.approvers().map_err(ApprovalStoreError::from)?;
+    fn check_open(&self, store: &RequestStore, stored: &StoredRequest) -> Result<(), ApproveError> {
+        let approvers = self.approvers().map_err(RequestStoreError::from)?;
         let ended = |reason: &str| {
             Err(ApproveError::Ended { code: stored.request.code.clone(), reason: reason.to_owned() })
         };
@@ -196,12 +196,12 @@ impl Session {
         }
     }
 
-    fn approval_store(&self) -> Result<Option<ApprovalStore>, ApprovalStoreError> {
-        Ok(ApprovalStore::open(&self.approvals_path()?)?)
+    fn approval_store(&self) -> Result<Option<RequestStore>, RequestStoreError> {
+        Ok(RequestStore::open(&self.approvals_path()?)?)
     }
 
     /// Finds a request by its code or its whole name.
-    fn find(&self, name: &str) -> Result<(ApprovalStore, StoredRequest), ApproveError> {
+    fn find(&self, name: &str) -> Result<(RequestStore, StoredRequest), ApproveError> {
         let unknown = || ApproveError::Unknown(name.to_owned());
         let (code, _) = name.split_once('-').unwrap_or((name, ""));
         let code = code.to_ascii_uppercase();

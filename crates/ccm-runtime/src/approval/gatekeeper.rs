@@ -9,7 +9,7 @@ use ccm_host::{random, sha256, started_by};
 use ccm_model::{parse_timestamp, timestamp};
 
 use super::request::{ApprovalRequest, GrantedApproval, REQUEST_TYPE, RequestedNeed};
-use super::store::{ApprovalStore, StoredRequest};
+use super::store::{RequestStore, StoredRequest};
 use crate::session::Session;
 
 /// Time for which a request of an apply can be approved, and an approval used.
@@ -90,7 +90,7 @@ impl Session {
         draft: RequestDraft,
         pending: Duration,
         uses_up: bool,
-    ) -> Result<ApprovalAnswer, ApprovalStoreError> {
+    ) -> Result<ApprovalAnswer, RequestStoreError> {
         let path = self.approvals_path()?;
         let approvers = match self.approvers() {
             Ok(approvers) => approvers,
@@ -99,7 +99,7 @@ impl Session {
                 return Ok(ApprovalAnswer::Waits { id: None, notes: vec![causes], hints: Vec::new() });
             }
         };
-        let opened = if uses_up { Some(ApprovalStore::make(&path)?) } else { ApprovalStore::open(&path)? };
+        let opened = if uses_up { Some(RequestStore::make(&path)?) } else { RequestStore::open(&path)? };
         let waits = |id, notes| ApprovalAnswer::Waits { id, notes, hints: Vec::new() };
         let Some(store) = opened else { return Ok(waits(None, Vec::new())) };
         let mut notes = Vec::new();
@@ -164,19 +164,19 @@ impl Session {
     }
 
     /// Returns the salt of digests of variables; `None` if nothing was stored yet.
-    pub(crate) fn approval_salt(&self, uses_up: bool) -> Result<Option<Vec<u8>>, ApprovalStoreError> {
+    pub(crate) fn approval_salt(&self, uses_up: bool) -> Result<Option<Vec<u8>>, RequestStoreError> {
         let path = self.approvals_path()?;
-        let store = if uses_up { Some(ApprovalStore::make(&path)?) } else { ApprovalStore::open(&path)? };
+        let store = if uses_up { Some(RequestStore::make(&path)?) } else { RequestStore::open(&path)? };
         Ok(store.map(|store| store.salt()).transpose()?)
     }
 
     /// Returns the state of a request now.
     pub(super) fn state_of(
         &self,
-        store: &ApprovalStore,
+        store: &RequestStore,
         stored: &StoredRequest,
         approvers: &Approvers,
-    ) -> Result<RequestState, ApprovalStoreError> {
+    ) -> Result<RequestState, RequestStoreError> {
         let StoredRequest { request, bytes } = stored;
         let now = self.doors.clock.now();
         let is_past = request.end().is_none_or(|end| now >= end);
@@ -229,7 +229,7 @@ impl Session {
 }
 
 /// Returns the number of uses that all approvers have signed.
-fn uses_of(store: &ApprovalStore, stored: &StoredRequest) -> Result<u32, ApprovalStoreError> {
+fn uses_of(store: &RequestStore, stored: &StoredRequest) -> Result<u32, RequestStoreError> {
     let approvals = store.approvals(&stored.request.code)?;
     let uses = approvals.iter().filter_map(|approval| GrantedApproval::parse(&approval.statement));
     let least = uses.map(|statement| statement.uses()).min().unwrap_or(1);
@@ -258,7 +258,7 @@ fn approve_hint(code: &str) -> String {
 /// Error of the store of approvals. Nothing is run then.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum ApprovalStoreError {
+pub enum RequestStoreError {
     /// The directory can't be used.
     #[error(transparent)]
     State(#[from] StateError),

@@ -18,7 +18,7 @@ const SALT: &str = "salt";
 
 /// Directory with requests and approvals, which no other user can write.
 #[derive(Debug)]
-pub(super) struct ApprovalStore {
+pub(super) struct RequestStore {
     directory: Directory,
 }
 
@@ -36,7 +36,7 @@ pub(super) struct StoredApproval {
     pub signature: String,
 }
 
-impl ApprovalStore {
+impl RequestStore {
     /// Opens the store, and makes it if it does not exist.
     pub(super) fn make(path: &Path) -> Result<Self, StateError> {
         Directory::open_private(path).map(|directory| Self { directory })

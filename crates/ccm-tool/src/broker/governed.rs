@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::ToolBroker;
 use crate::answer::{AnswerKind, ToolAnswer};
-use crate::approvals::{ApprovalRequest, StoredCall};
+use crate::approvals::{StoredCall, ToolApprovalRequest};
 use crate::caller::ToolCaller;
 use crate::catalog::ToolName;
 use crate::output::without_controls;
@@ -122,7 +122,7 @@ impl ToolBroker {
         }
         let policy_digest = policy_digest(checked);
         let programs = programs(call.judged, self.session.files());
-        let request = ApprovalRequest {
+        let request = ToolApprovalRequest {
             id: resumed.map_or(&call.id, |stored| &stored.intent),
             caller: call.caller,
             tool: call.tool,

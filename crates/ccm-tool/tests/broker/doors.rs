@@ -14,8 +14,8 @@ use ccm_model::{Stream, sha256};
 use ccm_policy::Policy;
 use ccm_runtime::{Commands, Doors, Secrets};
 use ccm_tool::{
-    ApprovalDoor, ApprovalFailure, ApprovalRequest, CallRecorder, IntentHandle, IntentState, RecordFailure,
-    RecordedCall, StoredCall, ToolCaller,
+    ApprovalDoor, ApprovalFailure, CallRecorder, IntentHandle, IntentState, RecordFailure, RecordedCall,
+    StoredCall, ToolApprovalRequest, ToolCaller,
 };
 
 use crate::Events;
@@ -183,11 +183,15 @@ impl ApprovalDoor for MemoryApprovals {
         Ok(())
     }
 
-    fn use_grant(&self, _: &ApprovalRequest<'_>) -> Result<bool, ApprovalFailure> {
+    fn use_grant(&self, _: &ToolApprovalRequest<'_>) -> Result<bool, ApprovalFailure> {
         Ok(false)
     }
 
-    fn ask(&self, request: &ApprovalRequest<'_>, pending: Duration) -> Result<IntentHandle, ApprovalFailure> {
+    fn ask(
+        &self,
+        request: &ToolApprovalRequest<'_>,
+        pending: Duration,
+    ) -> Result<IntentHandle, ApprovalFailure> {
         self.push(format!("ask {} for {}s", request.tool.as_str(), pending.as_secs()));
         *self.stored.borrow_mut() = Some(StoredCall {
             intent: request.id.to_owned(),
@@ -204,7 +208,7 @@ impl ApprovalDoor for MemoryApprovals {
         stored.ok_or_else(|| Self::failure("there is no such intent", false))
     }
 
-    fn take(&self, request: &ApprovalRequest<'_>) -> Result<(), ApprovalFailure> {
+    fn take(&self, request: &ToolApprovalRequest<'_>) -> Result<(), ApprovalFailure> {
         if request.caller.client.as_deref() != Some("approved") {
             return Err(Self::failure("the call is not approved yet", true));
         }

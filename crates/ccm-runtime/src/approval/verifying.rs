@@ -1,12 +1,17 @@
 //! Verification of signatures.
 
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use ccm_approval::{Approvers, SignatureDemand, SignatureRefusal, SshKeygen, VerifiedSignature};
 use ccm_host::{RunnerError, SystemRunner};
 use tokio::runtime::Builder;
+use tokio::time::timeout;
 
 use crate::session::Session;
+
+/// Time in which `ssh-keygen` has to end. One command runs at a time, and one of another session on this thread can't
+/// end while this thread waits.
+const MAX_WAIT: Duration = Duration::from_secs(300);
 
 /// Reason for which a signature does not count.
 #[derive(Debug, thiserror::Error)]
@@ -21,6 +26,9 @@ pub enum SignatureFailure {
     /// `ssh-keygen` can't be run.
     #[error("no command can be run to verify the signature")]
     Runner(#[from] RunnerError),
+    /// Commands of other sessions kept `ssh-keygen` waiting.
+    #[error("ssh-keygen could not verify the signature beside other commands of this process")]
+    Busy,
     /// The thread of `ssh-keygen` can't be started.
     #[error("no thread can be started to verify the signature")]
     Thread(#[from] std::io::Error),
@@ -59,7 +67,8 @@ fn verify_with_program(
         runtime.block_on(async {
             let runner = SystemRunner::new()?;
             let keygen = SshKeygen { runner: &runner, system: &runner, sandbox: None };
-            Ok(approvers.verify(text, signature, demand, now, &keygen).await?)
+            let verified = approvers.verify(text, signature, demand, now, &keygen);
+            Ok(timeout(MAX_WAIT, verified).await.map_err(|_| SignatureFailure::Busy)??)
         })
     };
     std::thread::scope(|scope| {

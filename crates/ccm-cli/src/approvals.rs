@@ -30,6 +30,7 @@ pub(crate) fn report_error(console: &Console, error: &ApproveError) -> ExitCode 
         ApproveError::Unknown(_) => &["`ccm approvals` lists what waits; as another user, run it as root"],
         ApproveError::Ended { .. } => &["run ccm again, and approve what then waits"],
         ApproveError::NotExported(_) => &["export it first: `ccm approvals export CODE > statement`"],
+        ApproveError::Audit(_) => &["run `ccm audit verify`"],
         ApproveError::Sign(error) => return crate::approve::report_sign_error(console, error),
         ApproveError::Store(error) => return report_store_error(console, error),
         _ => &[],

@@ -7,6 +7,7 @@
 //! to the [`seal_receivers`] of the policy.
 
 mod access;
+mod approvals;
 mod executor;
 mod gate;
 mod place;
@@ -23,6 +24,7 @@ pub use access::{AuditAccessError, InitialisedAudit};
 pub use place::AuditSource;
 pub use run_audit::{AuditProblem, seal_receivers};
 
+pub(crate) use approvals::ApprovalEvent;
 pub(crate) use executor::AuditedExecutor;
 pub(crate) use gate::{AuditGate, VerdictSlot};
 pub(crate) use run_audit::RunAudit;

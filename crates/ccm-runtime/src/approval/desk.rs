@@ -10,6 +10,7 @@ use super::gatekeeper::{RequestState, RequestStoreError, refusal_of, time_left};
 use super::request::{ApprovalRequest, GrantedApproval};
 use super::store::{RequestStore, StoredApproval, StoredRequest, is_code};
 use super::{SignError, SignatureFailure};
+use crate::audit::{ApprovalEvent, AuditProblem};
 use crate::session::Session;
 
 /// Request with its state.
@@ -61,6 +62,9 @@ pub enum ApproveError {
     /// Nothing was signed.
     #[error(transparent)]
     Sign(#[from] SignError),
+    /// The policy requires a record in the audit log, and there can be none.
+    #[error("it can't be recorded in the audit log, as the policy requires")]
+    Audit(#[from] AuditProblem),
     /// The store can't be used.
     #[error(transparent)]
     Store(#[from] RequestStoreError),
@@ -115,6 +119,12 @@ impl Session {
     pub fn reject_request(&self, code: &str, reason: &str) -> Result<(), ApproveError> {
         let (store, stored) = self.find(code)?;
         self.check_open(&store, &stored)?;
+        self.record_approval(&ApprovalEvent {
+            intent: stored.request.id.clone(),
+            event: "rejected",
+            approver: None,
+            reason: Some(reason.to_owned()),
+        })?;
         Ok(store.reject(&stored.request.code, reason).map_err(RequestStoreError::from)?)
     }
 
@@ -161,6 +171,12 @@ impl Session {
         if let Some(reason) = refusals.first().filter(|_| refusals.len() == stored.request.needs.len()) {
             return Err(ApproveError::Approver { approver: by.principal, reason });
         }
+        self.record_approval(&ApprovalEvent {
+            intent: stored.request.id.clone(),
+            event: "approved",
+            approver: Some(by.principal.clone()),
+            reason: None,
+        })?;
         let code = &stored.request.code;
         store.approve(code, &by.key.fingerprint(), approval).map_err(RequestStoreError::from)?;
         let state = self.state_of(store, stored, approvers)?;

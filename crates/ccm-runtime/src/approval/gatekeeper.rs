@@ -10,6 +10,7 @@ use ccm_model::{parse_timestamp, timestamp};
 
 use super::request::{ApprovalRequest, GrantedApproval, REQUEST_TYPE, RequestedNeed};
 use super::store::{RequestStore, StoredRequest};
+use crate::audit::ApprovalEvent;
 use crate::session::Session;
 
 /// Time for which a request of an apply can be approved, and an approval used.
@@ -40,8 +41,8 @@ pub enum RequestState {
 /// Answer to a question of the policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ApprovalAnswer {
-    /// The approval was used up, or in noop would be.
-    Approved,
+    /// The approval with this id was used up, or in noop would be.
+    Approved { id: String },
     /// Nothing covers the request. It waits under this id, if it was stored.
     Waits { id: Option<String>, notes: Vec<String>, hints: Vec<String> },
 }
@@ -84,12 +85,14 @@ impl Session {
         String::from_utf8_lossy(&read).trim().to_owned()
     }
 
-    /// Answers a question of the policy. Without `uses_up`, nothing is stored and no approval is used.
+    /// Answers a question of the policy. Without `uses_up`, nothing is stored and no approval is used. What happened to
+    /// requests and approvals is added to `events`.
     pub(crate) fn answer(
         &self,
         draft: RequestDraft,
         pending: Duration,
         uses_up: bool,
+        events: &mut Vec<ApprovalEvent>,
     ) -> Result<ApprovalAnswer, RequestStoreError> {
         let path = self.approvals_path()?;
         let approvers = match self.approvers() {
@@ -103,8 +106,13 @@ impl Session {
         let waits = |id, notes| ApprovalAnswer::Waits { id, notes, hints: Vec::new() };
         let Some(store) = opened else { return Ok(waits(None, Vec::new())) };
         let mut notes = Vec::new();
+        let mut happened = |id: &str, event, approver, reason| {
+            if uses_up {
+                events.push(ApprovalEvent { intent: id.to_owned(), event, approver, reason });
+            }
+        };
         for stored in store.requests()? {
-            let code = &stored.request.code;
+            let (code, id) = (&stored.request.code, &stored.request.id);
             if !stored.request.has_subject_of(&draft) {
                 continue;
             }
@@ -112,6 +120,7 @@ impl Session {
             let is_live = matches!(state, RequestState::Waiting(_) | RequestState::Approved { .. });
             if let Some(difference) = stored.request.difference(&draft).filter(|_| is_live) {
                 notes.push(format!("the approval {code} does not count: {difference}"));
+                happened(id, "void", None, Some(difference));
                 if uses_up {
                     store.remove(code)?;
                 }
@@ -121,7 +130,8 @@ impl Session {
                 RequestState::Approved { by, .. } => {
                     let used = format!("{} {}", stored.request.id, by.join(","));
                     if !uses_up || store.use_up(code, uses_of(&store, &stored)?, &used)? {
-                        return Ok(ApprovalAnswer::Approved);
+                        happened(id, "used", Some(by.join(", ")), None);
+                        return Ok(ApprovalAnswer::Approved { id: id.clone() });
                     }
                     notes.push(format!("the approval {code} was used by another run"));
                 }
@@ -141,6 +151,7 @@ impl Session {
                 }
                 RequestState::Ended(why) => {
                     notes.push(format!("{code} has ended: {why}"));
+                    happened(id, "ended", None, Some(why.to_owned()));
                     if uses_up {
                         store.remove(code)?;
                     }
@@ -160,6 +171,8 @@ impl Session {
             ..draft
         };
         store.add(&request)?;
+        let subject = format!("{} of {}", request.purpose, request.resource);
+        happened(&request.id, "requested", None, Some(subject));
         Ok(ApprovalAnswer::Waits { id: Some(request.id), notes, hints: vec![approve_hint(&code)] })
     }
 

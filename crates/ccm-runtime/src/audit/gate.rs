@@ -7,23 +7,44 @@ use ccm_engine::{ChangeRequest, CommandRequest, Gate, Verdict};
 use ccm_host::{Local, Role};
 use ccm_model::Refusal;
 
-use super::RunAudit;
+use super::{ApprovalEvent, RunAudit};
 
 /// Type whose changes are its commands, each with a line of its own.
 const COMMANDS_ONLY: &str = "exec";
 
-/// Verdict of the policy on what is being judged, between the gate of the policy and the record.
+/// Verdict of the policy on what is being judged, and what happened to approvals meanwhile, between the gate of the
+/// policy and the record.
 #[derive(Debug, Default)]
-pub(crate) struct VerdictSlot(RefCell<Option<RecordedVerdict>>);
+pub(crate) struct VerdictSlot {
+    verdict: RefCell<Option<RecordedVerdict>>,
+    approvals: RefCell<Vec<ApprovalEvent>>,
+}
 
 impl VerdictSlot {
     /// Keeps the verdict on the command or change that is being judged.
     pub(crate) fn set(&self, verdict: RecordedVerdict) {
-        self.0.replace(Some(verdict));
+        self.verdict.replace(Some(verdict));
+    }
+
+    /// Keeps the id of the approval that the command or change has.
+    pub(crate) fn approve(&self, id: &str) {
+        if let Some(verdict) = &mut *self.verdict.borrow_mut() {
+            verdict.approval = Some(id.to_owned());
+        }
+    }
+
+    /// Keeps what happened to approvals.
+    pub(crate) fn add(&self, events: impl IntoIterator<Item = ApprovalEvent>) {
+        self.approvals.borrow_mut().extend(events);
     }
 
     fn take(&self) -> RecordedVerdict {
-        self.0.take().unwrap_or_else(RecordedVerdict::none)
+        self.approvals.take();
+        self.verdict.take().unwrap_or_else(RecordedVerdict::none)
+    }
+
+    fn take_approvals(&self) -> Vec<ApprovalEvent> {
+        self.approvals.take()
     }
 }
 
@@ -40,6 +61,7 @@ impl Gate for AuditGate<'_> {
         Box::pin(async move {
             let _of_another = self.verdicts.take();
             let answer = self.gate.before_command(request).await;
+            self.audit.approvals(&self.verdicts.take_approvals());
             let verdict = self.verdicts.take();
             let resource = request.resource.id().to_string();
             let role = role_name(request.command.role);
@@ -62,6 +84,7 @@ impl Gate for AuditGate<'_> {
         Box::pin(async move {
             let _of_another = self.verdicts.take();
             let answer = self.gate.before_change(request).await;
+            self.audit.approvals(&self.verdicts.take_approvals());
             let verdict = self.verdicts.take();
             if request.noop {
                 return answer;

@@ -16,6 +16,7 @@ use ccm_model::{
 };
 use ccm_policy::{AuditReceiver, Policy};
 
+use super::ApprovalEvent;
 use super::gate::role_name;
 use crate::doors::{Commands, OpenDoors};
 use crate::exit::ExitCode;
@@ -85,8 +86,7 @@ impl RunAudit {
         policy: Option<&CheckedPolicy>,
         is_plan: bool,
     ) -> Result<Option<Rc<Self>>, AuditProblem> {
-        let settings = policy.map(|checked| checked.policy.audit());
-        let required = settings.and_then(|audit| audit.required.as_ref()).is_some_and(|given| given.value);
+        let required = policy.is_some_and(|checked| requires_record(&checked.policy));
         if is_plan && !required {
             return Ok(None);
         }
@@ -155,6 +155,14 @@ impl RunAudit {
         let started = self.record(|recorder, now| recorder.start(&audited, now));
         self.open.replace(started.map_err(|refusal| StartError::Refused { refusal, noop })?);
         Ok(())
+    }
+
+    /// Records what happened to approvals.
+    pub(super) fn approvals(&self, events: &[ApprovalEvent]) {
+        for event in events {
+            // What can't be recorded keeps the command from starting that the approval is for.
+            let _refusal = self.record(|recorder, now| event.record(recorder, now));
+        }
     }
 
     /// Records that a command was refused.
@@ -321,6 +329,11 @@ impl Session {
 fn is_out_of_reach(error: &StateError) -> bool {
     let kinds = [ErrorKind::NotADirectory, ErrorKind::PermissionDenied];
     matches!(error, StateError::Open { source, .. } if kinds.contains(&source.kind()))
+}
+
+/// Returns `true` if nothing may happen without a record.
+pub(super) fn requires_record(policy: &Policy) -> bool {
+    policy.audit().required.as_ref().is_some_and(|given| given.value)
 }
 
 /// Returns the receivers of seals that a policy names.

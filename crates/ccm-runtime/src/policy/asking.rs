@@ -16,6 +16,7 @@ use super::reasons::{cause_text, need_text};
 use crate::approval::{
     APPLY_TIME, ApprovalAnswer, RequestDraft, RequestedAction, RequestedCommand, RequestedNeed, SaltedDigests,
 };
+use crate::audit::VerdictSlot;
 use crate::session::Session;
 
 /// Maximum length of what an approver is shown, in characters.
@@ -29,8 +30,10 @@ pub(super) struct ApprovalDesk<'s> {
     policy_digest: String,
     salted: SaltedDigests,
     programs: RefCell<HashMap<String, Option<String>>>,
-    /// What was approved in this run: a command that is tried again is still the same use.
-    approved: RefCell<Vec<(String, RequestedAction)>>,
+    /// What was approved in this run, with the id of the approval: a command that is tried again is still the same use.
+    approved: RefCell<Vec<((String, RequestedAction), String)>>,
+    /// Receives the approvals for the audit log.
+    verdicts: &'s VerdictSlot,
 }
 
 /// Question of the policy about a command or a change.
@@ -43,7 +46,12 @@ pub(super) struct Question<'q> {
 }
 
 impl<'s> ApprovalDesk<'s> {
-    pub(super) fn new(session: &'s Session, policy: &'s Policy, manifest: &str) -> Self {
+    pub(super) fn new(
+        session: &'s Session,
+        policy: &'s Policy,
+        manifest: &str,
+        verdicts: &'s VerdictSlot,
+    ) -> Self {
         let mut text = Vec::new();
         for number in 0.. {
             let Some(source) = policy.texts().get(ccm_model::SourceId(number)) else { break };
@@ -60,6 +68,7 @@ impl<'s> ApprovalDesk<'s> {
             salted: SaltedDigests::new(),
             programs: RefCell::default(),
             approved: RefCell::default(),
+            verdicts,
         }
     }
 
@@ -155,7 +164,8 @@ impl<'s> ApprovalDesk<'s> {
             return unshowable(question);
         }
         let key = (format!("{purpose} {resource}"), action.clone());
-        if self.approved.borrow().contains(&key) {
+        if let Some((_, id)) = self.approved.borrow().iter().find(|(approved, _)| *approved == key) {
+            self.verdicts.approve(id);
             return GateVerdict::Allow;
         }
         let Question { decision, analysis, mut reason, mut hints, noop } = question;
@@ -183,14 +193,17 @@ impl<'s> ApprovalDesk<'s> {
             needs: self.needs(decision),
             ..self.session.new_request(&self.manifest, resource, purpose)
         };
-        let answer = self.session.answer(draft, pending, !noop);
+        let mut events = Vec::new();
+        let answer = self.session.answer(draft, pending, !noop, &mut events);
+        self.verdicts.add(events);
         match answer {
             // Noop runs guards and checks, and must not do so without using the approval up.
-            Ok(ApprovalAnswer::Approved) if noop && matches!(purpose, "guard" | "check") => {
+            Ok(ApprovalAnswer::Approved { .. }) if noop && matches!(purpose, "guard" | "check") => {
                 GateVerdict::Wait { reason, hints, intent: None }
             }
-            Ok(ApprovalAnswer::Approved) => {
-                self.approved.borrow_mut().push(key);
+            Ok(ApprovalAnswer::Approved { id }) => {
+                self.verdicts.approve(&id);
+                self.approved.borrow_mut().push((key, id));
                 GateVerdict::Allow
             }
             Ok(ApprovalAnswer::Waits { id, notes, hints: further }) => {

@@ -1,6 +1,6 @@
 //! The gate of a run that obeys the policy.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::path::Path;
 
 use ccm_engine::{ChangeRequest, CommandRequest, Gate, Verdict as GateVerdict};
@@ -17,7 +17,7 @@ use ccm_shell::{ShellDialect, ShellSpan};
 use super::asking::{ApprovalDesk, Question};
 use super::lookup::{CachedMachine, UnseenMachine};
 use super::reasons::{recorded_verdict, refusal_text};
-use crate::audit::VerdictSlot;
+use crate::audit::{ApprovalEvent, VerdictSlot};
 use crate::doors::Commands;
 use crate::input::GivenFacts;
 use crate::manifest::LoadedManifest;
@@ -35,6 +35,7 @@ pub(crate) struct PolicyGate<'s> {
     base_variables: OnceCell<Vec<String>>,
     /// Signature of the manifest, which answers every question of the policy.
     signature: Option<&'s ManifestSignature>,
+    has_used_signature: Cell<bool>,
     desk: ApprovalDesk<'s>,
 }
 
@@ -63,13 +64,24 @@ impl<'s> PolicyGate<'s> {
             verdicts,
             base_variables: OnceCell::new(),
             signature: manifest.input.reads().signed().and_then(|_| manifest.signature().ok()),
-            desk: ApprovalDesk::new(session, policy, manifest.input.full_name()),
+            has_used_signature: Cell::new(false),
+            desk: ApprovalDesk::new(session, policy, manifest.input.full_name(), verdicts),
         })
     }
 
-    /// Returns `true` if an approver has signed the manifest, and the statement has not ended yet.
+    /// Returns `true` if an approver has signed the manifest, and the statement has not ended yet. The statement is then
+    /// recorded as the approval.
     fn is_signed(&self) -> bool {
-        self.signature.is_some_and(|signature| self.session.doors.clock.now() < signature.end)
+        let signature = self.signature.filter(|signature| self.session.doors.clock.now() < signature.end);
+        let Some(signature) = signature else { return false };
+        let id = format!("sha256:{}", signature.digest);
+        self.verdicts.approve(&id);
+        if !self.has_used_signature.replace(true) {
+            let approver = Some(signature.signer.principal.clone());
+            let reason = Some("signed manifest".to_owned());
+            self.verdicts.add([ApprovalEvent { intent: id, event: "used", approver, reason }]);
+        }
+        true
     }
 
     /// Returns the verdict for the engine. Under `guard: audit`, a refusal is only reported.

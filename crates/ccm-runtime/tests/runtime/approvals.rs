@@ -10,6 +10,7 @@ use std::rc::Rc;
 use std::time::{Duration, SystemTime};
 
 use ccm_model::{Failure, FailureKind, Outcome};
+use ccm_runtime::audit::{AuditEntry, AuditLine, Trust};
 use ccm_runtime::{
     APPROVAL_NAMESPACE, ApprovalLimits, ApproveError, Clock, Config, Doors, Local, PolicySource,
     RequestState, RunMode, Session, SigningKey, SystemDoors,
@@ -491,4 +492,82 @@ fn four_eyes_are_two_people() {
     let error = site.approve(&code, &user).expect_err("the same person");
     assert!(error.to_string().contains("another one has to approve"), "{error}");
     site.approved(&code);
+}
+
+/// Returns the events of approvals in the audit log: what happened, by whom, and why.
+fn recorded(site: &Site) -> Vec<(String, String, String)> {
+    let mut found = Vec::new();
+    site.session()
+        .read_audit(None, &mut |line| {
+            if let AuditLine::Line(_, line) = line
+                && let AuditEntry::Approval { event, approver, reason, .. } = &line.entry
+            {
+                let text = |text: &Option<String>| text.clone().unwrap_or_default();
+                found.push((event.clone(), text(approver), text(reason)));
+            }
+        })
+        .expect("the log");
+    found
+}
+
+fn event(event: &str, approver: &str, reason: &str) -> (String, String, String) {
+    (event.to_owned(), approver.to_owned(), reason.to_owned())
+}
+
+#[test]
+fn what_happens_to_approvals_is_in_the_audit_log() {
+    let site = Site::new(&["alice", "bob"]);
+    let rules = "rules: [{name: touches, match: {program: touch}, ask: {count: 2}}]\n";
+    site.policy(&format!("audit: {{required: true}}\n{rules}"));
+    site.session().init_audit().expect("a log");
+    let made = format!("exec#touch {}", site.scratch.at("made"));
+    let requested = event("requested", "", &format!("command of {made}"));
+    let manifest = site.manifest("");
+    let (code, _) = site.waits(&manifest);
+    site.waits(&manifest);
+    assert_eq!(recorded(&site), std::slice::from_ref(&requested));
+    site.approve(&code, "alice").expect("one");
+    site.approve(&code, "bob").expect("two");
+    assert!(site.run(&manifest, RunMode::Plan).is_ok());
+    assert_eq!(site.apply(&manifest), Ok(()));
+    let approved = [event("approved", "alice", ""), event("approved", "bob", "")];
+    let used = &recorded(&site)[3..];
+    assert_eq!(recorded(&site)[1..3], approved);
+    assert!(
+        used == [event("used", "alice, bob", "")] || used == [event("used", "bob, alice", "")],
+        "{used:?}"
+    );
+    // The command names its approval.
+    let text =
+        std::fs::read_to_string(site.scratch.path().join("audit/audit-000001.jsonl")).expect("the log");
+    let named = text.lines().filter(|line| line.contains(&format!("\"approval\":\"{code}-"))).count();
+    assert_eq!(named, 1, "{text}");
+    let (next, _) = site.waits(&manifest);
+    let (later, _) = site.waits(&site.manifest("timeout: 1s"));
+    assert_ne!(next, later);
+    site.session().reject_request(&later, "not on a Friday").expect("a rejection");
+    let expected = [
+        requested.clone(),
+        event("void", "", "the time limit has changed"),
+        requested,
+        event("rejected", "", "not on a Friday"),
+    ];
+    assert_eq!(recorded(&site)[4..], expected);
+    assert!(site.session().verify_audit(None, &Trust::default()).expect("a log").is_intact());
+}
+
+#[test]
+fn nothing_is_approved_without_a_required_record() {
+    let site = Site::new(&["alice"]);
+    let rules = "rules: [{match: {program: touch}, ask: true}]\n";
+    site.policy(&format!("audit: {{required: true}}\n{rules}"));
+    site.session().init_audit().expect("a log");
+    let manifest = site.manifest("");
+    let (code, _) = site.waits(&manifest);
+    std::fs::rename(site.scratch.path().join("audit"), site.scratch.path().join("away")).expect("a name");
+    assert!(matches!(site.approve(&code, "alice"), Err(ApproveError::Audit(_))));
+    assert!(matches!(site.session().reject_request(&code, "no"), Err(ApproveError::Audit(_))));
+    std::fs::rename(site.scratch.path().join("away"), site.scratch.path().join("audit")).expect("a name");
+    site.approved(&code);
+    assert_eq!(site.apply(&manifest), Ok(()));
 }

@@ -352,7 +352,11 @@ fn keys_that_ssh_keygen_verifies_sign_manifests_and_policies() {
     set_mode(&scratch.path().join("etc/policy.yaml.sig"), 0o644);
     let session = governed(&scratch, "");
     assert!(session.policy().is_ok(), "{:?}", session.policy().err());
+    session.init_audit().expect("a log");
     let (outcomes, _) = run(&session, &manifest, RunMode::Apply);
     assert!(outcomes.iter().all(|outcome| !matches!(outcome, Outcome::Failed(_))), "{outcomes:?}");
+    let log = scratch.read("audit/audit-000001.jsonl").expect("the log");
+    assert_eq!(log.matches("\"event\":\"used\",\"approver\":\"alice\"").count(), 1, "{log}");
+    assert!(log.contains("\"approval\":\"sha256:"), "{log}");
     assert!(governed(&scratch, "guard: {}\n").policy().is_err());
 }

@@ -1,5 +1,5 @@
-//! Sensitive values in a source: values that are marked `# @sensitive`, and values of resources that are
-//! `sensitive`.
+//! Sensitive values in a source: values that are marked `# @sensitive`, values of resources that are `sensitive`, values
+//! of properties that are always secret, and users and passwords in URLs.
 //!
 //! Only the text is searched, because a manifest with errors may not have been read any further.
 
@@ -26,7 +26,9 @@ impl SensitiveText {
     pub(super) fn of(source: &str) -> Self {
         let parts = sensitive_parts(source);
         let mut hidden = Self { parts, words: Vec::new(), values: Redactor::default() };
-        if !source.contains(SENSITIVE) {
+        hidden.hide_ranges(source, credentials_in_urls(source));
+        let secrets = secret_names();
+        if !source.contains(SENSITIVE) && !secrets.iter().any(|name| source.contains(name)) {
             return hidden;
         }
         match parse(SourceId(0), source, &Limits::default()) {
@@ -39,10 +41,13 @@ impl SensitiveText {
                     }
                 }
                 hidden.collect(&root, false);
+                hidden.collect_secrets(&root, &secrets);
             }
             Ok(None) => {}
             Err(_) => {
                 hidden.parts = sensitive_parts_of_invalid(source);
+                hidden.parts.extend(credentials_in_urls(source));
+                hidden.parts.extend(parts_of_secrets(source, &secrets));
                 let texts = hidden.parts.iter().filter_map(|part| source.get(part.clone()));
                 hidden.values = Redactor::new(texts.flat_map(values));
                 hidden.parts.extend(parts_of_resources(source));
@@ -86,6 +91,36 @@ impl SensitiveText {
         }
     }
 
+    /// Hides ranges of the source, and their texts in each message about the source.
+    fn hide_ranges(&mut self, source: &str, ranges: Vec<Range<usize>>) {
+        let texts: Vec<&str> = ranges.iter().filter_map(|range| source.get(range.clone())).collect();
+        if !texts.is_empty() {
+            self.words.push((0..source.len() + 1, Redactor::new(texts)));
+            self.parts.extend(ranges);
+        }
+    }
+
+    /// Hides the values of properties that are always secret, wherever they stand.
+    fn collect_secrets(&mut self, node: &Node, secrets: &[&str]) {
+        match &node.value {
+            NodeValue::Scalar(_) => {}
+            NodeValue::List(elements) => {
+                elements.iter().for_each(|element| self.collect_secrets(element, secrets));
+            }
+            NodeValue::Map(map) => {
+                for entry in map.entries() {
+                    if secrets.contains(&&*entry.key.text) {
+                        let mut texts = Vec::new();
+                        self.hide_texts(&entry.value, &mut texts);
+                        self.words.push((node.span.range(), Redactor::new(texts)));
+                    } else {
+                        self.collect_secrets(&entry.value, secrets);
+                    }
+                }
+            }
+        }
+    }
+
     fn hide(&mut self, properties: &NodeMap, range: Range<usize>) {
         let mut texts = Vec::new();
         let entries = properties.entries().iter();
@@ -117,6 +152,45 @@ impl SensitiveText {
             }
         }
     }
+}
+
+/// Returns the names of the properties that are secret in each resource.
+fn secret_names() -> Vec<&'static str> {
+    let types = ccm_resources::types().into_iter();
+    let properties = types.flat_map(|found| found.properties()).filter(|property| property.secret);
+    properties.map(|property| property.name).collect()
+}
+
+/// Finds what stands between `://` and `@` in URLs.
+fn credentials_in_urls(source: &str) -> Vec<Range<usize>> {
+    let credentials = source.match_indices("://").filter_map(|(at, mark)| {
+        let start = at + mark.len();
+        let rest = source.get(start..)?;
+        let is_end = |part: char| part.is_whitespace() || "/?#\"'`<>".contains(part);
+        let authority = rest.split(is_end).next()?;
+        let length = authority.rfind('@').filter(|length| *length > 0)?;
+        Some(start..start + length)
+    });
+    credentials.collect()
+}
+
+/// Finds the values of properties that are always secret in a text that is not valid YAML: the rest of their lines.
+fn parts_of_secrets(source: &str, secrets: &[&str]) -> Vec<Range<usize>> {
+    let mut start = 0;
+    let mut parts = Vec::new();
+    for line in source.split_inclusive('\n') {
+        for name in secrets {
+            let Some((before, after)) = line.split_once(name) else { continue };
+            let value = after.trim_start_matches(['"', '\'']).trim_start();
+            if let Some(value) = value.strip_prefix(':').filter(|_| !before.trim_start().starts_with('#')) {
+                let end = start + line.trim_end().len();
+                let value = start + line.len() - value.trim_start().len();
+                parts.extend((value < end).then_some(value..end));
+            }
+        }
+        start += line.len();
+    }
+    parts
 }
 
 /// Returns the value of `sensitive`; `None` if it is not given. A value that is not known to be `false` may
@@ -283,6 +357,10 @@ mod tests {
             ),
             ("- a: {command: x, sensitive: false\n- c: z\n", &[]),
             ("# @sensitive\npw: b\npw: e\n", &["b", " e"]),
+            // Properties that are always secret.
+            ("- ada: {password_hash: hunter2, shell: [a]}\n", &["hunter2"]),
+            ("- ada:\n    password_hash: hunter2\n    shell: a: b\n", &["hunter2"]),
+            ("- a: {source: \"https://ada:pw@host/x\", url: http://host/@x}\n", &["ada:pw"]),
         ] {
             assert_eq!(parts(source), expected, "{source}");
         }

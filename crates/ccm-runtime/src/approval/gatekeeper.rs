@@ -141,8 +141,11 @@ impl Session {
                     return Ok(ApprovalAnswer::Waits { id, notes, hints });
                 }
                 RequestState::Rejected(reason) => {
-                    let note = format!("{code} was rejected: {reason}");
-                    return Ok(waits(Some(stored.request.id.clone()).filter(|_| uses_up), vec![note]));
+                    // It has no id for the commands that approve what waits.
+                    let notes = vec![format!("{code} was rejected: {reason}")];
+                    let end = &stored.request.expires;
+                    let hints = vec![format!("it stays rejected until {end}; a run after that asks again")];
+                    return Ok(ApprovalAnswer::Waits { id: None, notes, hints });
                 }
                 RequestState::Used => {
                     if uses_up {

@@ -105,7 +105,9 @@ impl SensitiveText {
         match &node.value {
             NodeValue::Scalar(_) => {}
             NodeValue::List(elements) => {
-                elements.iter().for_each(|element| self.collect_secrets(element, secrets));
+                for element in elements {
+                    self.collect_secrets(element, secrets);
+                }
             }
             NodeValue::Map(map) => {
                 for entry in map.entries() {
@@ -156,9 +158,13 @@ impl SensitiveText {
 
 /// Returns the names of the properties that are secret in each resource.
 fn secret_names() -> Vec<&'static str> {
-    let types = ccm_resources::types().into_iter();
-    let properties = types.flat_map(|found| found.properties()).filter(|property| property.secret);
-    properties.map(|property| property.name).collect()
+    let mut names = Vec::new();
+    for found in ccm_resources::types() {
+        names.extend(
+            found.properties().iter().filter(|property| property.secret).map(|property| property.name),
+        );
+    }
+    names
 }
 
 /// Finds what stands between `://` and `@` in URLs.

@@ -41,6 +41,7 @@ fn config(scratch: &Scratch) -> Config {
     Config {
         state_directory: Some(scratch.path().join("state")),
         audit: AuditSource::Directory(scratch.path().join("audit")),
+        approvals: Some(scratch.path().join("approvals")),
         ..Config::default()
     }
 }

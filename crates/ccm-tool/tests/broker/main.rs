@@ -74,6 +74,7 @@ impl Place {
             doors: Box::new(doors),
             policy: PolicySource::Directory(scratch.path().join("etc")),
             audit: AuditSource::Directory(scratch.path().join("audit")),
+            approvals: Some(scratch.path().join("approvals")),
             ..Config::default()
         };
         let broker = ToolBroker::open(BrokerConfig {

@@ -9,11 +9,12 @@ use ccm_model::quote_words;
 use ccm_runtime::process::{absolute, variable};
 use ccm_runtime::{
     Config, Doors, ExitCode, GivenFacts, GivenValues, MAX_MANIFEST_SIZE, ManifestSource, Session,
-    ValidationError, ValidationExtent,
+    SystemDoors, ValidationError, ValidationExtent,
 };
 
 use crate::arguments::InitArguments;
 use crate::console::Console;
+use crate::policy::report_policy_error;
 use crate::{diagnostics, session};
 
 /// Directory that the manifest writes to, in the home directory of the user.
@@ -75,9 +76,9 @@ fn family(session: &Session) -> String {
 
 /// Checks the manifest before it is written, and returns the number of its resources.
 fn validate(text: &str, console: &Console) -> Result<usize, ExitCode> {
-    let doors = Box::new(DraftDoors(text.to_owned()));
-    let session = Session::open(Config { doors, ..session::config(console, None) });
     let path = absolute(Path::new("site.yaml")).unwrap_or_else(|_| PathBuf::from("/site.yaml"));
+    let doors = Box::new(DraftDoors { path: path.clone(), text: text.to_owned() });
+    let session = Session::open(Config { doors, ..session::config(console, None) });
     let values = GivenValues { no_dotenv: true, ..GivenValues::default() };
     let input = session.read(ManifestSource::File(path), &values, MAX_MANIFEST_SIZE);
     let input = input.map_err(|error| {
@@ -87,8 +88,10 @@ fn validate(text: &str, console: &Console) -> Result<usize, ExitCode> {
     match session.validate(&input, ValidationExtent::Everything) {
         Ok(validation) => Ok(validation.resources),
         Err(error) => {
-            if let ValidationError::Manifest(errors) = &error {
-                diagnostics::print(console, errors);
+            match &error {
+                ValidationError::Manifest(errors) => diagnostics::print(console, errors),
+                ValidationError::Policy(error) => drop(report_policy_error(console, error, "")),
+                error => console.error_of(error, "", &[]),
             }
             console.error("the manifest is not valid on this machine; nothing was written", &[], &[]);
             Err(ExitCode::NothingRun)
@@ -97,10 +100,16 @@ fn validate(text: &str, console: &Console) -> Result<usize, ExitCode> {
 }
 
 /// Doors of this machine with a manifest that is not written yet.
-struct DraftDoors(String);
+struct DraftDoors {
+    path: PathBuf,
+    text: String,
+}
 
 impl Doors for DraftDoors {
-    fn input(&self, _: Option<&Path>, _: u64) -> io::Result<Vec<u8>> {
-        Ok(self.0.clone().into_bytes())
+    fn input(&self, path: Option<&Path>, limit: u64) -> io::Result<Vec<u8>> {
+        if path == Some(&*self.path) {
+            return Ok(self.text.clone().into_bytes());
+        }
+        SystemDoors.input(path, limit)
     }
 }

@@ -13,6 +13,7 @@ cp policy.yaml /mnt/ccm/policy.yaml
 chmod 755 /mnt/ccm /mnt/ccm/policy.d
 chmod 644 /mnt/ccm/policy.yaml
 mount --bind /mnt /etc
+mount -t tmpfs -o mode=755 tmpfs /var/lib
 cd /etc/ccm
 ";
 

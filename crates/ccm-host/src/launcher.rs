@@ -136,8 +136,9 @@ fn prepare(request: &LaunchRequest, replies: &mut File) -> Result<(), StartError
 
 /// Leaves the session and the working directory of ccm, if the C library could not at the start of this process.
 fn leave_ccm() -> io::Result<()> {
-    // The C library may have the number of the server as that of its copy.
-    if rustix::process::getsid(None)? != rustix::process::getpid() {
+    // The C library may have the number of the server as that of its copy. The session of ccm has no number if it began
+    // outside of the container of ccm.
+    if nix::unistd::getsid(None)?.as_raw() != rustix::process::getpid().as_raw_nonzero().get() {
         rustix::process::setsid()?;
         rustix::process::chdir(c"/")?;
     }

@@ -4,12 +4,12 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 use ccm_host::{Cancellation, Command, Exit, Runner as _, SystemRunner};
-use ccm_testkit::{isolated, wait_until};
+use ccm_testkit::{isolated, isolated_with_setup, wait_until};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, getpgrp, getpid, getsid};
 
 use super::{Place, succeed};
-use crate::launched::{launched, launcher};
+use crate::launched::{launched, launcher, only_as_root};
 use crate::{block_on, end, has_ended, names, run};
 
 /// Returns the number of the server: the child of this process that is left when no command runs.
@@ -75,6 +75,39 @@ fn a_server_that_was_killed_is_replaced_by_direct_starts() {
         assert_eq!(children(), [], "the server is not reaped");
         assert_eq!(succeed(runner, &place.shell(once)).await, "once\nonce\nonce\n");
     });
+}
+
+/// As in a container that `docker exec` enters: the session of ccm began outside, and has the number 0 inside.
+#[test]
+fn sandboxes_start_in_a_session_from_outside_of_the_container() {
+    if !only_as_root() {
+        return;
+    }
+    let container =
+        "test -n \"$CCM_CONTAINER\" || CCM_CONTAINER=yes exec unshare --pid --fork --kill-child --mount-proc";
+    // The first process of a container is special: the kernel copies it under no other parent.
+    let first = format!("{container} \"$0\" \"$@\"");
+    let later = format!("{container} /bin/sh -c '\"$0\" \"$@\"; exit $?' \"$0\" \"$@\"");
+    for setup in [first, later] {
+        let test = "sandboxed::server::sandboxes_start_in_a_session_from_outside_of_the_container";
+        isolated_with_setup(&setup, test, || {
+            assert_eq!(getsid(None), Ok(Pid::from_raw(0)));
+            let runner = SystemRunner::new().expect("a runner").with_launcher(launcher());
+            block_on(async {
+                let place = Place::new();
+                for _ in 0..2 {
+                    assert_eq!(succeed(&runner, &place.shell("echo x")).await, "x\n");
+                }
+                assert_eq!(children(), [server()]);
+                // A process that a command leaves is still told from the server.
+                let left = run(&runner, &crate::shell("setsid sleep 600 > /dev/null 2>&1 & sleep 0.1")).await;
+                assert_eq!(names(&left), ["sleep"]);
+                end(&left.left_running);
+            });
+            drop(runner);
+            assert_eq!(children(), []);
+        });
+    }
 }
 
 #[test]

@@ -118,9 +118,10 @@ impl Ground {
         fs::set_permissions(at("outside/socket"), Permissions::from_mode(0o666)).expect("a mode");
         let port = TcpListener::bind("127.0.0.1:0").expect("a port");
         let mut command = std::process::Command::new("cat");
-        // It ends with this process.
-        command.current_dir(scratch.path()).env("SECRET", "of-the-peer").stdin(Stdio::piped());
-        command.stdout(Stdio::null());
+        // It ends with this process. The group of this process has the number 0 if it began outside of a container, and
+        // 0 stands for the group of the attacker.
+        command.current_dir(scratch.path()).env("SECRET", "of-the-peer").process_group(0);
+        command.stdin(Stdio::piped()).stdout(Stdio::null());
         if let Some(user) = user {
             command.uid(user).gid(user);
             give(scratch.path(), user).expect("files of the user");

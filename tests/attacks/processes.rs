@@ -154,7 +154,7 @@ fn signals() -> Vec<Probe> {
     signals.map(|(name, attempt)| Probe::new(format!("signal by {name}"), Promise::Signal, attempt)).into()
 }
 
-/// Returns the group of the process outside, which may be that of the tests.
+/// Returns the group of the process outside.
 fn group(target: &Target) -> Result<c_int, c_int> {
     let group = call(libc::SYS_getpgid, &[&target.peer])?;
     Ok(c_int::try_from(group).expect("a number"))

@@ -135,20 +135,20 @@ fn line_handler_can_end_a_command() {
 fn dropped_run_leaves_nothing() {
     alone("cancellation::dropped_run_leaves_nothing", async |runner| {
         let begun = tokio::sync::Notify::new();
-        let pid = RefCell::new(String::new());
+        let pids = RefCell::new(String::new());
         let mut on_line = |_, line: &str| {
-            pid.replace(line.to_owned());
+            pids.replace(line.to_owned());
             begun.notify_one();
         };
-        let command = shell("trap '' TERM; setsid sleep 999 & echo $!; wait");
+        let command = shell("trap '' TERM; setsid sleep 999 & echo $$ $!; wait");
         let never = Cancellation::never();
         tokio::select! {
             _ = runner.run(&command, &never, &mut on_line) => unreachable!("it sleeps"),
             () = begun.notified() => {}
         }
-        let pid = pid.borrow().clone();
-        wait_until("it is dead", || has_ended(&pid));
-        // The next command reaps the rest.
+        let pids = pids.borrow().clone();
+        wait_until("they are dead", || pids.split(' ').all(has_ended));
+        // The next command reaps them.
         assert!(run(runner, &shell("true")).await.left_running.is_empty());
     });
 }

@@ -2,6 +2,7 @@
 //! threads of the real binary are traced by ptrace; its commands are not.
 
 use std::io;
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
@@ -110,16 +111,16 @@ impl Ccm {
 /// Waits until every orphan of a killed run has executed its command, and no longer holds the files and locks
 /// of the run as a copy of ccm.
 pub fn wait_until_executed() {
-    let is_ccm = |pid: u32| match std::fs::read_link(format!("/proc/{pid}/exe")) {
-        Ok(program) => program.file_name().is_some_and(|name| name == "ccm"),
-        // In the middle of the change of its program, a process shows nothing to other users than root.
+    // In the middle of the change of its program, a process shows nothing to other users than root.
+    let is_or_hidden = |target: io::Result<PathBuf>, expected: &str| match target {
+        Ok(target) => target.file_name().is_some_and(|name| name == expected),
         Err(error) => error.kind() == io::ErrorKind::PermissionDenied,
     };
+    let is_ccm = |pid: u32| is_or_hidden(std::fs::read_link(format!("/proc/{pid}/exe")), "ccm");
     // The kernel shows the new program before it closes the files of the old one.
-    let has_lock = |pid: u32| {
-        let open = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
-        let mut open = open.filter_map(|entry| std::fs::read_link(entry.path()).ok());
-        open.any(|path| path.file_name().is_some_and(|name| name == "lock"))
+    let has_lock = |pid: u32| match std::fs::read_dir(format!("/proc/{pid}/fd")) {
+        Ok(open) => open.flatten().any(|entry| is_or_hidden(std::fs::read_link(entry.path()), "lock")),
+        Err(error) => error.kind() == io::ErrorKind::PermissionDenied,
     };
     wait_until("the orphans of a killed run are their commands", || {
         let ours = OWN_PROCESSES.lock().unwrap_or_else(PoisonError::into_inner);

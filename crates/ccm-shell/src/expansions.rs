@@ -70,6 +70,7 @@ impl TextParser<'_, '_> {
         let peeked = self.peeked.take();
         let pending = std::mem::take(&mut self.pending);
         self.pending_outside += pending.len();
+        let heredoc = self.last_heredoc.take();
         let list = self.depth(span, |parser| {
             let list = parser.list_or_nothing()?;
             let is_closed = match end {
@@ -83,12 +84,30 @@ impl TextParser<'_, '_> {
                 let message = "this heredoc does not end within its substitution";
                 return Err(UnreadableText::ambiguous(parser.span(open.start, parser.at), message));
             }
+            if end.is_some() {
+                parser.end_with_heredoc()?;
+            }
             Ok(list)
         })?;
+        self.last_heredoc = heredoc;
         self.pending_outside -= pending.len();
         self.pending = pending;
         self.peeked = peeked;
         Ok(list)
+    }
+
+    /// Refuses commands between a heredoc and the end of its substitution, which was just read. Bash writes the commands of
+    /// a substitution down and reads them again; it forgets the separator that follows the one after a heredoc.
+    fn end_with_heredoc(&self) -> ReadResult<()> {
+        let Some((start, body_end)) = self.last_heredoc else { return Ok(()) };
+        let end = self.at.saturating_sub(1);
+        let is_blank = self.text.get(body_end..end).is_some_and(|between| between.trim().is_empty());
+        if is_blank {
+            return Ok(());
+        }
+        let message = "bash may join commands that follow a heredoc in a substitution";
+        Err(UnreadableText::ambiguous(self.span(start, end), message)
+            .with_hint("end the substitution after the heredoc"))
     }
 
     /// Reads `${…}`.

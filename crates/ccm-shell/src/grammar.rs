@@ -351,6 +351,7 @@ impl TextParser<'_, '_> {
         self.peeked = None;
         let span = self.span(start, target_token.end);
         if kind == RedirectionOperator::Duplicate {
+            dash_after_duplicate(&word, span)?;
             let is_descriptor =
                 word.bare().is_some_and(|text| text == "-" || text.bytes().all(|byte| byte.is_ascii_digit()));
             if !is_descriptor {
@@ -438,4 +439,19 @@ pub(crate) fn assigned_name(word: &WordNode) -> Option<(&str, bool)> {
 /// Returns the value of an assigned word.
 pub(crate) fn assigned_value(word: &WordNode) -> AssignedValue {
     AssignedValue::Word(crate::assignments::value(word))
+}
+
+/// Refuses words with a `-` behind `>&` or `<&` that bash divides.
+fn dash_after_duplicate(word: &WordNode, span: crate::ShellSpan) -> ReadResult<()> {
+    let begins = matches!(word.parts.first(), Some(WordPart::Literal(text)) if text.starts_with('-'));
+    if begins && word.bare() != Some("-") {
+        let message = "the `-` ends this redirection in some shells, and what follows is a word";
+        return Err(UnreadableText::ambiguous(span, message).with_hint("put a blank behind the `-`"));
+    }
+    let moved = word.bare().and_then(|text| text.strip_suffix('-')).filter(|number| !number.is_empty());
+    if moved.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit())) {
+        let message = "some shells move this descriptor, and some write a file";
+        return Err(UnreadableText::ambiguous(span, message).with_hint("close the descriptor separately"));
+    }
+    Ok(())
 }

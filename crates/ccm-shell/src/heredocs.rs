@@ -55,6 +55,7 @@ impl TextParser<'_, '_> {
         }
         for pending in std::mem::take(&mut self.pending) {
             let body = self.body(&pending)?;
+            self.last_heredoc = Some((pending.start, self.at));
             if let Some(place) = self.bodies.get_mut(pending.number) {
                 *place = body;
             }

@@ -124,6 +124,8 @@ pub(crate) struct TextParser<'t, 'b> {
     /// Number of heredocs of the current line that are outside the substitution that is being read.
     pub(crate) pending_outside: usize,
     pub(crate) bodies: Vec<WordNode>,
+    /// Start of the last heredoc of the substitution that is being read, and end of its body.
+    pub(crate) last_heredoc: Option<(usize, usize)>,
     /// The text is the body of a heredoc.
     pub(crate) is_body: bool,
 }
@@ -146,6 +148,7 @@ impl<'t, 'b> TextParser<'t, 'b> {
             pending: Vec::new(),
             pending_outside: 0,
             bodies: Vec::new(),
+            last_heredoc: None,
             is_body: false,
         }
     }

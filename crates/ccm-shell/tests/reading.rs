@@ -368,6 +368,37 @@ fn incomplete_texts_are_errors_at_their_place() {
 }
 
 #[test]
+fn texts_that_bash_reads_as_something_else_are_refused() {
+    for (text, part) in [
+        // The `-` ends the redirection, and a word follows.
+        ("a >& --", ">& --"),
+        ("a >&-b", ">&-b"),
+        ("a <&-b", "<&-b"),
+        ("a >&2-", ">&2-"),
+        // Bash writes down the commands of a substitution and reads them again, without the separator that follows the one
+        // after a heredoc.
+        ("$(a <<E\nE\nb; c)", "<<E\nE\nb; c"),
+        ("$(a <<E\nE\nb)", "<<E\nE\nb"),
+        ("\"$({ a <<E; b; }\nE\n c)\"", "<<E; b; }\nE\n c"),
+        ("a <(a <<E\nE\nb; c)", "<<E\nE\nb; c"),
+    ] {
+        assert_eq!(reading(text, ShellDialect::Bash), [format!("Ambiguous: {part}")], "{text}");
+    }
+    for (text, commands) in [
+        ("a >&- b", ["a b >&- (any input)"].as_slice()),
+        ("$(a <<E\nE\n \n) b\nc", &["a <<'' (text)", "‹$(0..1)…› b", "c (anywhere)"]),
+        ("$(`a <<E\nE\nb; c`)", &[]),
+        ("$(a $(b <<E\nE\n); c)", &[]),
+    ] {
+        let found = reading(text, ShellDialect::Bash);
+        assert!(
+            found == commands || commands.is_empty() && !found[0].starts_with("Ambiguous"),
+            "{text}: {found:?}"
+        );
+    }
+}
+
+#[test]
 fn limits_hold() {
     let kind = |text: &str| {
         let context = ShellContext { directory: "/w".to_owned(), variables: Vec::new() };

@@ -34,6 +34,14 @@ impl TextParser<'_, '_> {
                 return Err(UnreadableText::ambiguous(next, message));
             }
             value = AssignedValue::Array(self.elements(span)?);
+            if !matches!(
+                self.byte(0),
+                None | Some(b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'<' | b'>' | b')')
+            ) {
+                let message = "what follows this list is a part of the assignment";
+                return Err(UnreadableText::ambiguous(self.span_with_next(self.at), message)
+                    .with_hint("put a blank behind the `)`"));
+            }
         }
         Ok(Some(AssignmentNode { name: name.to_owned(), appends, value, span }))
     }

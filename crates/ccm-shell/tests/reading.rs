@@ -370,6 +370,8 @@ fn incomplete_texts_are_errors_at_their_place() {
 #[test]
 fn texts_that_bash_reads_as_something_else_are_refused() {
     for (text, part) in [
+        // The assignment goes on behind its list.
+        ("A=(b)1 c", "1"),
         // The `-` ends the redirection, and a word follows.
         ("a >& --", ">& --"),
         ("a >&-b", ">&-b"),
@@ -386,6 +388,8 @@ fn texts_that_bash_reads_as_something_else_are_refused() {
     }
     for (text, commands) in [
         ("a >&- b", ["a b >&- (any input)"].as_slice()),
+        ("A=(b); c", &["A=?", "c"]),
+        ("(A=(b)) | c", &["A=?", "c (input 0..1)"]),
         ("$(a <<E\nE\n \n) b\nc", &["a <<'' (text)", "‹$(0..1)…› b", "c (anywhere)"]),
         ("$(`a <<E\nE\nb; c`)", &[]),
         ("$(a $(b <<E\nE\n); c)", &[]),

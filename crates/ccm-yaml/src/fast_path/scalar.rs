@@ -39,6 +39,11 @@ impl FastPath<'_> {
         let start = self.at;
         match self.bytes[start] {
             b'-' if context == ScalarContext::Line && !self.is_end_of_word(start + 1) => {}
+            // An option such as `--force` in a list of arguments.
+            b'-' if matches!(
+                self.bytes.get(start + 1),
+                Some(b'-' | b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9')
+            ) => {}
             b'-' | b'?' | b':' | b',' | b'[' | b']' | b'{' | b'}' | b'#' | b'&' | b'*' | b'!' | b'|'
             | b'>' | b'%' | b'@' | b'`' | b'\t' | b'\n' => return None,
             _ => {}

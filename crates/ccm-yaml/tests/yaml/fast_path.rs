@@ -42,6 +42,7 @@ fn ordinary_manifest_syntax_takes_the_fast_path() {
         "a: 'it''s' # c\nb: \"x\\n\\t\\\"\\\\y\"\n'c d': e\n\"f\": g\n",
         "a: -x\nb: a:b\nc: http://d:80/e#f\nd: a - b\ne: 1.5\nf: a, [b]\n",
         "a: [b, 'c', {d: e, f: [g]}, [], {}] # h\nb: { c: d , e: \"f\" }\nc: [ ]\n",
+        "a: [--b, -c, {--d: e, -f: \"g\"}, -1, --h=i j]\nk: {--l: m}\n",
         "a: |\n  b\n    c\n\n  \td\n\nb: |-\n  c\n\n\nc: |+\n  d\n\n\nd: e\n",
         "a:\n  - b: |\n      c\n    d: e\n  - |\n    f\n",
         "a: >\n  b\n  c\nd: >-\n  e\n  f\n\n",

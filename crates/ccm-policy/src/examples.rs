@@ -1,5 +1,7 @@
 //! Tests of a policy: the examples of its rules.
 
+use std::collections::HashMap;
+
 use ccm_model::{Diagnostic, DiagnosticKind};
 use ccm_shell::ShellDialect;
 
@@ -11,12 +13,14 @@ use crate::document::Located;
 use crate::lookup::{Lookup, LookupPathKind, ProgramLocation};
 use crate::matching::{MatchPurpose, Matching, Subject};
 use crate::policy::Policy;
-use crate::request::{PolicyRequest, Workspace};
+use crate::request::{PolicyRequest, RequestCommand, Workspace};
 use crate::rule::PolicyRule;
 use crate::verdict::{Caller, PolicyVerdict};
 
 /// Directory of examples, if the policy names no workspace.
 const DIRECTORY: &str = "/srv/workspace";
+/// Maximum length of an example whose analysis is kept for equal ones.
+const MAX_KEPT: usize = 256;
 
 /// Machine on which every program is installed, so that examples mean the same on every machine.
 struct AnyMachine;
@@ -56,17 +60,27 @@ impl Lookup for AnyMachine {
 /// Checks the examples of all rules: each command has to match its rule, or not. Conditions are left out, because they
 /// depend on the caller and the machine.
 pub(crate) fn check(policy: &Policy, found: &mut Vec<Diagnostic>) {
+    let mut request = request(policy);
+    // Rules often have examples in common, such as the ordinary use of a program.
+    let mut analysed: HashMap<&str, Analysis> = HashMap::new();
     for rule in &policy.rules {
         for (examples, is_expected) in [(&rule.examples.yes, true), (&rule.examples.no, false)] {
             for example in examples {
-                found.extend(check_example(policy, rule, example, is_expected));
+                let text = &*example.value;
+                if text.len() > MAX_KEPT {
+                    let analysis = analyse_text(&mut request, text);
+                    found.extend(check_example(&analysis, rule, example, is_expected));
+                    continue;
+                }
+                let analysis = analysed.entry(text).or_insert_with(|| analyse_text(&mut request, text));
+                found.extend(check_example(analysis, rule, example, is_expected));
             }
         }
     }
 }
 
 fn check_example(
-    policy: &Policy,
+    analysis: &Analysis,
     rule: &PolicyRule,
     example: &Located<String>,
     is_expected: bool,
@@ -75,7 +89,6 @@ fn check_example(
         let error = Diagnostic::error(DiagnosticKind::ValidationFailed, example.span, message);
         error.with_label(rule.span, "the rule")
     };
-    let analysis = analysis_of(policy, &example.value);
     if let Some(unreadable) = &analysis.unreadable {
         let diagnostic = error(format!("this example can't be read: {}", unreadable.message));
         return Some(unreadable.hint.into_iter().fold(diagnostic, Diagnostic::with_hint));
@@ -101,16 +114,22 @@ fn check_example(
     }
 }
 
-fn analysis_of(policy: &Policy, text: &str) -> Analysis {
+/// Returns the request of an example without its text.
+fn request(policy: &Policy) -> PolicyRequest {
     let directory = policy.workspace.path.as_deref().unwrap_or(DIRECTORY);
-    let mut request = PolicyRequest::text(text, ShellDialect::Sh, directory);
+    let mut request = PolicyRequest::text("", ShellDialect::Sh, directory);
     request.environment = vec![
         ("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned()),
         ("HOME".to_owned(), "/root".to_owned()),
     ];
     request.workspace =
         Some(Workspace { path: directory.to_owned(), is_restricted: policy.workspace.restrict });
-    analyse(&request, &AnyMachine, &AnalysisLimits::default())
+    request
+}
+
+fn analyse_text(request: &mut PolicyRequest, text: &str) -> Analysis {
+    request.command = RequestCommand::Text { text: text.to_owned(), dialect: ShellDialect::Sh };
+    analyse(request, &AnyMachine, &AnalysisLimits::default())
 }
 
 impl Policy {
@@ -118,10 +137,11 @@ impl Policy {
     /// pattern, whitelist or class.
     pub fn conflicts(&self) -> Vec<Diagnostic> {
         let mut found = Vec::new();
+        let mut request = request(self);
         let lifting = |rule: &&PolicyRule| !rule.action.allow.is_empty() && rule.action.ask.is_none();
         for rule in self.rules.iter().filter(lifting) {
             for example in &rule.examples.yes {
-                let analysis = analysis_of(self, &example.value);
+                let analysis = analyse_text(&mut request, &example.value);
                 let decision = self.decide(&analysis, Caller::Tool, &NoValues);
                 if decision.verdict == PolicyVerdict::Allow {
                     continue;

@@ -307,7 +307,8 @@ impl Policy {
         lift: &mut dyn FnMut(LiftedClass),
     ) {
         let mut scope = None;
-        for (position, rule) in self.rules.iter().enumerate() {
+        for position in self.rule_index.candidates(subject) {
+            let rule = &self.rules[position];
             let mut matching = |purpose| {
                 let matching = rule.condition.compare(subject, purpose);
                 let Some(when) = rule.when.as_ref().filter(|_| matching != Matching::No) else {

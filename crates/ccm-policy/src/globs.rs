@@ -6,6 +6,8 @@ use std::fmt;
 const MAX_ALTERNATIVES: usize = 64;
 /// Maximum length of a glob in bytes.
 const MAX_LENGTH: usize = 1024;
+/// Characters with a meaning of their own.
+const SPECIAL: [char; 6] = ['\\', '?', '*', '[', '{', '}'];
 
 /// Glob of a word or of a path.
 ///
@@ -126,6 +128,12 @@ impl PolicyGlob {
         })
     }
 
+    /// Returns the texts that the glob matches, if it has no wildcards.
+    pub(crate) fn literals(&self) -> Option<Vec<&str>> {
+        let has_wildcard = self.alternatives.iter().any(|alternative| !alternative.rest.is_empty());
+        (!has_wildcard).then(|| self.alternatives.iter().map(|alternative| &*alternative.prefix).collect())
+    }
+
     /// Returns the only text that the glob matches, if it has no wildcards.
     pub fn literal(&self) -> Option<String> {
         match &*self.alternatives {
@@ -137,6 +145,9 @@ impl PolicyGlob {
 
 impl GlobAlternative {
     fn parse(text: &str, kind: GlobKind) -> Result<Self, GlobError> {
+        if !text.contains(SPECIAL) {
+            return Ok(Self { prefix: text.to_owned(), rest: Vec::new() });
+        }
         let mut prefix = String::new();
         let mut rest = Vec::new();
         for token in tokens(text, kind)? {
@@ -163,6 +174,9 @@ impl fmt::Display for PolicyGlob {
 
 /// Returns the texts that braces make. Escapes are kept.
 fn expand_braces(written: &str) -> Result<Vec<String>, GlobError> {
+    if !written.contains(SPECIAL) {
+        return Ok(vec![written.to_owned()]);
+    }
     let mut texts = vec![String::new()];
     let mut choices: Option<Vec<String>> = None;
     let mut characters = written.chars();

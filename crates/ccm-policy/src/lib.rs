@@ -22,6 +22,7 @@ mod pattern_set;
 mod policy;
 mod request;
 mod rule;
+mod rule_index;
 mod schema;
 mod started_programs;
 mod tables;

@@ -179,7 +179,7 @@ fn compare_program(glob: &PolicyGlob, command: &AnalysedCommand, purpose: MatchP
 }
 
 /// Returns the name of a file without its directories.
-fn base(path: &str) -> &str {
+pub(crate) fn base(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
@@ -374,13 +374,15 @@ fn compare_path(glob: &PolicyGlob, effect: &Effect, purpose: MatchPurpose) -> Ma
     if effect.is_partial {
         return Matching::at_most_possible(glob.may_match_prefix(object));
     }
-    let below = format!("{}/", object.trim_end_matches('/'));
+    let below = || format!("{}/", object.trim_end_matches('/'));
     match (purpose, effect.is_recursive) {
         (_, false) => Matching::of(glob.matches(object)),
-        (MatchPurpose::Restrict, true) => Matching::of(glob.matches(object) || glob.may_match_prefix(&below)),
+        (MatchPurpose::Restrict, true) => {
+            Matching::of(glob.matches(object) || glob.may_match_prefix(&below()))
+        }
         // No name of a file has these characters, so that only wildcards match them.
         (MatchPurpose::Lift, true) => {
-            Matching::of(glob.matches(object) && glob.matches(&format!("{below}\u{1}/\u{1}/\u{1}")))
+            Matching::of(glob.matches(object) && glob.matches(&(below() + "\u{1}/\u{1}/\u{1}")))
         }
     }
 }

@@ -15,6 +15,7 @@ use crate::examples;
 use crate::guard_class::GuardClass;
 use crate::pattern_set::{PatternCase, PatternSet};
 use crate::rule::{ApproverSet, PolicyRule};
+use crate::rule_index::RuleIndex;
 use crate::verdict::{Caller, PolicyVerdict};
 
 /// Maximum number of rules.
@@ -41,6 +42,7 @@ pub struct Policy {
     pub(crate) tool: ToolSettings,
     pub(crate) guard: BTreeMap<GuardClass, Located<PolicyVerdict>>,
     pub(crate) rules: Vec<PolicyRule>,
+    pub(crate) rule_index: RuleIndex,
     pub(crate) deny_patterns: PatternSet,
     pub(crate) allow_patterns: PatternSet,
     /// A command has to be in each of them.
@@ -122,6 +124,7 @@ pub fn read_policy_files(files: &PolicyFiles) -> PolicyReading {
     let PolicyMerge { policy, deny_patterns, allow_patterns, .. } = merged;
     let policy = Policy {
         texts: Arc::clone(&texts),
+        rule_index: RuleIndex::of(&policy.rules),
         trusted: trusted.into_iter().map(|name| name.value).collect(),
         deny_patterns: PatternSet::compile(deny_patterns, PatternCase::Either, &mut found),
         allow_patterns: PatternSet::compile(allow_patterns, PatternCase::Exact, &mut found),

@@ -1,8 +1,8 @@
 //! Rules of a policy file.
 
 use ccm_model::{
-    Diagnostic, DiagnosticKind, Node, NodeKey, NodeMap, NodeValue, Scalar, ScalarKind, Span, closest,
-    escape_control,
+    Diagnostic, DiagnosticKind, Node, NodeKey, NodeMap, NodeValue, Scalar, ScalarKind, ScalarStyle, Span,
+    closest, escape_control,
 };
 
 use super::fields::{FieldReader, Located};
@@ -317,6 +317,13 @@ impl FieldReader<'_> {
             };
             if text == "**" {
                 patterns.push(ArgumentPattern::Rest);
+                continue;
+            }
+            let is_plain = node.as_scalar().is_some_and(|scalar| scalar.style == ScalarStyle::Plain);
+            if text == "..." && is_plain {
+                let message = "`...` does not stand for further arguments";
+                let hint = "write `\"**\"` for any number of arguments, or `\"...\"` for the argument itself";
+                self.invalid(node.span, message, hint);
                 continue;
             }
             if let Some((first, _)) = text.split_once(' ').filter(|(first, _)| !first.is_empty())

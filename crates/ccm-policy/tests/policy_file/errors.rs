@@ -99,6 +99,10 @@ fn wrong_values_are_errors() {
             "2:18 `args` needs `program` | name the program whose arguments these are",
         ),
         (
+            "rules: [{match: {program: git, args: [push, ...]}, deny: true}]\n",
+            "2:45 `...` does not stand for further arguments | write `\"**\"` for any number of arguments, or `\"...\"` for the argument itself",
+        ),
+        (
             "rules: [{match: {option: {context: a}}, deny: true}]\n",
             "2:27 `context` is not an option | write the option with its dashes: `--context`",
         ),

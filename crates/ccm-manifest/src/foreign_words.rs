@@ -14,10 +14,7 @@ const TYPES: &[(&[&str], &str)] = &[
         "cron is not in this version: write a `file` in /etc/cron.d, or a systemd timer with `file` and `service`",
     ),
     (&["link", "symlink", "file.symlink"], "use `file` with `ensure: link` and `target`"),
-    (
-        &["git", "vcsrepo", "git.latest", "subversion"],
-        "repositories are not in this version: run `git clone URL DIR` in an `exec` with `creates: DIR/.git`",
-    ),
+    (&["vcsrepo", "git.latest", "git_repository"], "use `git`"),
     (
         &["sysctl", "sysctl.present"],
         "write a `file` in /etc/sysctl.d, and run `sysctl --system` in an `exec` with `refresh_only: true` that \

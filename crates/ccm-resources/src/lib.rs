@@ -14,10 +14,12 @@ mod decision_table;
 mod exec;
 mod file;
 mod file_part;
+mod git;
 mod group;
 mod line;
 mod local_accounts;
 mod notes;
+mod object_plan;
 mod output_tail;
 mod package;
 mod principal;
@@ -46,6 +48,7 @@ pub fn types() -> Vec<&'static dyn ResourceType> {
         #[cfg(feature = "archive")]
         &archive::ArchiveType,
         &scaffold::ScaffoldType,
+        &git::GitType,
         &group::GroupType,
         &user::UserType,
         &authorized_key::AuthorizedKeyType,

@@ -44,6 +44,7 @@ pub(crate) const REQUIRED: &[(&str, &[&str])] = &[
     ("archive", &["url: https://example.com/a.tar.gz"]),
     ("scaffold", &["source: templates"]),
     ("authorized_key", &["user: ada", KEY]),
+    ("git", &["path: /d/f", "url: /srv/app.git"]),
 ];
 
 const KEY: &str = "key: ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGAbLmuMIVT/jf24lgRRDjCBFZWm9GBlBgxHGGCvm3kG";
@@ -118,6 +119,16 @@ pub(crate) const SAMPLES: &[Sample] = &[
         LIST,
     ),
     sample("authorized_key", "options", r#"["no-pty"]"#, "5"),
+    early(sample("git", "ensure", r#""absent""#, LIST)),
+    early(sample("git", "provider", r#""git""#, LIST)),
+    sample("git", "path", r#""/d/f""#, LIST),
+    sample("git", "url", r#""https://example.com/app.git""#, LIST),
+    sample("git", "revision", r#""main""#, LIST),
+    sample("git", "depth", "1", TEXT),
+    sample("git", "submodules", "true", TEXT),
+    sample("git", "user", r#""ada""#, LIST),
+    sample("git", "force", "true", TEXT),
+    sample("git", "timeout", r#""1m""#, LIST),
     early(sample("file", "ensure", r#""present""#, LIST)),
     early(sample("file", "provider", r#""posix""#, LIST)),
     sample("file", "content", TEXT, LIST),

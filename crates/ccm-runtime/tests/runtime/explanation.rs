@@ -22,6 +22,7 @@ fn types_and_properties_are_explained_as_their_tables_say() {
             "setting",
             "archive",
             "scaffold",
+            "git",
             "group",
             "user",
             "authorized_key",

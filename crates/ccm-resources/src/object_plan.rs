@@ -1,25 +1,25 @@
-//! Decision and verification of accounts, which the types for users, groups and keys share.
+//! Decision and verification of objects that exist or not, with properties that differ: accounts, repositories, timers.
 
 use std::fmt;
 
 use ccm_engine::{Decision, Rule, Verified};
 use ccm_model::{Action, Failure, FailureKind, Resource, Verb};
 
-/// Change of an account from its state to the desired one. `D` is a difference of the type.
+/// Change of an object from its state to the desired one. `D` is a difference of the type.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum AccountPlan<D> {
+pub(crate) enum ObjectPlan<D> {
     Keep {
         exists: bool,
     },
-    /// The differences describe the new account.
+    /// The differences describe the new object.
     Create(Vec<D>),
     Change(Vec<D>),
     Remove,
     Fail(Failure),
 }
 
-/// Difference between an account and its desired state.
-pub(crate) trait AccountDifference {
+/// Difference between an object and its desired state.
+pub(crate) trait ObjectDifference {
     /// Name of what differs, such as `shell`.
     fn aspect(&self) -> &'static str;
 
@@ -28,19 +28,19 @@ pub(crate) trait AccountDifference {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum AccountRule {
+pub(crate) enum ObjectRule {
     AsDesired,
     Absent,
-    /// The account does not exist.
+    /// The object does not exist.
     Missing,
-    /// The account exists, and is to be absent.
+    /// The object exists, and is to be absent.
     Present,
     /// What differs.
     Differs(Vec<&'static str>),
     Conflict,
 }
 
-impl Rule for AccountRule {
+impl Rule for ObjectRule {
     fn name(&self) -> &'static str {
         match self {
             Self::AsDesired => "as_desired",
@@ -53,7 +53,7 @@ impl Rule for AccountRule {
     }
 }
 
-impl fmt::Display for AccountRule {
+impl fmt::Display for ObjectRule {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
             Self::AsDesired => "it is in the desired state",
@@ -75,7 +75,7 @@ fn in_words(names: &[&str]) -> String {
 }
 
 /// Turns a plan into a decision. `what` is the name of the type in messages.
-pub(crate) fn decide<D: AccountDifference>(what: &str, plan: AccountPlan<D>) -> Decision<AccountRule> {
+pub(crate) fn decide<D: ObjectDifference>(what: &str, plan: ObjectPlan<D>) -> Decision<ObjectRule> {
     let change = |reason, message: String, action| Decision::Change {
         reason,
         noop_message: format!("Would have {message}"),
@@ -83,10 +83,10 @@ pub(crate) fn decide<D: AccountDifference>(what: &str, plan: AccountPlan<D>) -> 
         diff: None,
     };
     match plan {
-        AccountPlan::Keep { exists: true } => Decision::Keep { reason: AccountRule::AsDesired },
-        AccountPlan::Keep { exists: false } => Decision::Keep { reason: AccountRule::Absent },
-        AccountPlan::Fail(failure) => Decision::Fail { reason: AccountRule::Conflict, failure },
-        AccountPlan::Create(differences) => {
+        ObjectPlan::Keep { exists: true } => Decision::Keep { reason: ObjectRule::AsDesired },
+        ObjectPlan::Keep { exists: false } => Decision::Keep { reason: ObjectRule::Absent },
+        ObjectPlan::Fail(failure) => Decision::Fail { reason: ObjectRule::Conflict, failure },
+        ObjectPlan::Create(differences) => {
             let details = differences.iter().map(|difference| match difference.values().1 {
                 Some(value) => format!("{} {value}", difference.aspect()),
                 None => difference.aspect().to_owned(),
@@ -94,39 +94,39 @@ pub(crate) fn decide<D: AccountDifference>(what: &str, plan: AccountPlan<D>) -> 
             let details: Vec<String> = details.collect();
             let action = Action::new(Verb::Create);
             let action = if details.is_empty() { action } else { action.of(details.join(", ")) };
-            change(AccountRule::Missing, format!("created the {what}"), action)
+            change(ObjectRule::Missing, format!("created the {what}"), action)
         }
-        AccountPlan::Change(differences) => {
-            let aspects: Vec<&'static str> = differences.iter().map(AccountDifference::aspect).collect();
+        ObjectPlan::Change(differences) => {
+            let aspects: Vec<&'static str> = differences.iter().map(ObjectDifference::aspect).collect();
             let action = differences.iter().fold(Action::new(Verb::Change), |action, difference| {
                 let (from, to) = difference.values();
                 action.changing(difference.aspect(), from, to)
             });
             let message = format!("changed {}", in_words(&aspects));
-            change(AccountRule::Differs(aspects), message, action)
+            change(ObjectRule::Differs(aspects), message, action)
         }
-        AccountPlan::Remove => {
-            change(AccountRule::Present, format!("removed the {what}"), Action::new(Verb::Remove))
+        ObjectPlan::Remove => {
+            change(ObjectRule::Present, format!("removed the {what}"), Action::new(Verb::Remove))
         }
     }
 }
 
-/// Verifies an account by its plan after a change. `shown` is the account in messages.
-pub(crate) fn verify<D: AccountDifference>(
+/// Verifies an object by its plan after a change. `shown` is the object in messages.
+pub(crate) fn verify<D: ObjectDifference>(
     shown: &str,
-    plan: AccountPlan<D>,
-) -> Result<Verified<AccountRule>, Failure> {
+    plan: ObjectPlan<D>,
+) -> Result<Verified<ObjectRule>, Failure> {
     let rule = match plan {
-        AccountPlan::Keep { .. } => return Ok(Verified::Changed),
-        AccountPlan::Fail(failure) => {
+        ObjectPlan::Keep { .. } => return Ok(Verified::Changed),
+        ObjectPlan::Fail(failure) => {
             let failure = failure.because_of(format!("{shown} is not in the desired state after the change"));
             return Err(Failure { kind: FailureKind::Verification, ..failure });
         }
-        AccountPlan::Create(_) => AccountRule::Missing,
-        AccountPlan::Change(differences) => {
-            AccountRule::Differs(differences.iter().map(AccountDifference::aspect).collect())
+        ObjectPlan::Create(_) => ObjectRule::Missing,
+        ObjectPlan::Change(differences) => {
+            ObjectRule::Differs(differences.iter().map(ObjectDifference::aspect).collect())
         }
-        AccountPlan::Remove => AccountRule::Present,
+        ObjectPlan::Remove => ObjectRule::Present,
     };
     Err(Failure::new(FailureKind::Verification, rule.to_string())
         .because_of(format!("{shown} is not in the desired state after the change")))

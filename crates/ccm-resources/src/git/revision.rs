@@ -1,0 +1,147 @@
+//! Revisions that a checkout can have.
+
+use ccm_properties::{PropertyKind, TextKind, TextValue, ValueError};
+
+const BRANCHES: &str = "refs/heads/";
+const TAGS: &str = "refs/tags/";
+
+/// Revision, as a manifest writes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum GitRevision {
+    /// The full hash of a commit.
+    Commit(String),
+    Branch(String),
+    Tag(String),
+    /// Branch or tag; if both exist, the branch.
+    Named(String),
+}
+
+impl GitRevision {
+    /// Returns the revision as messages show it.
+    pub(crate) fn shown(&self) -> &str {
+        match self {
+            Self::Commit(commit) => short(commit),
+            Self::Branch(name) | Self::Tag(name) | Self::Named(name) => name,
+        }
+    }
+}
+
+impl TextValue for GitRevision {
+    const KIND: PropertyKind =
+        PropertyKind::Text(TextKind::ANY.matching("^[^-\\s~^:?*\\[\\\\][^\\s~^:?*\\[\\\\]*$"));
+
+    fn from_text(text: &str) -> Result<Self, ValueError> {
+        if let Some(wrong) = name_error(text) {
+            return Err(ValueError::new(format!(
+                "`{}` is not the name of a branch, tag or commit: {wrong}",
+                text.escape_debug()
+            )));
+        }
+        if text == "HEAD" {
+            return Err(ValueError::new("`HEAD` is not a revision")
+                .with_hint("remove `revision` for the default branch of the repository"));
+        }
+        if let Some(name) = text.strip_prefix(BRANCHES) {
+            return Ok(Self::Branch(name.to_owned()));
+        }
+        if let Some(name) = text.strip_prefix(TAGS) {
+            return Ok(Self::Tag(name.to_owned()));
+        }
+        if text.starts_with("refs/") {
+            return Err(ValueError::new(format!("`{text}` is neither a branch nor a tag"))
+                .with_hint("write `refs/heads/NAME` or `refs/tags/NAME`"));
+        }
+        Ok(if is_commit(text) {
+            Self::Commit(text.to_ascii_lowercase())
+        } else {
+            Self::Named(text.to_owned())
+        })
+    }
+}
+
+/// Returns `true` for the full hash of a commit.
+pub(crate) fn is_commit(text: &str) -> bool {
+    matches!(text.len(), 40 | 64) && is_hexadecimal(text)
+}
+
+/// Returns `true` for what may be the beginning of a hash.
+pub(crate) fn is_short_commit(text: &str) -> bool {
+    (7..40).contains(&text.len()) && is_hexadecimal(text)
+}
+
+fn is_hexadecimal(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// Returns the beginning of a hash, as git shows it.
+pub(crate) fn short(commit: &str) -> &str {
+    const LENGTH: usize = 12;
+    commit.get(..LENGTH).filter(|_| is_commit(commit)).unwrap_or(commit)
+}
+
+/// Returns the error in the name of a reference, by the rules of git.
+fn name_error(name: &str) -> Option<String> {
+    let wrong = |c: &char| c.is_whitespace() || c.is_control() || "~^:?*[\\".contains(*c);
+    if name.is_empty() {
+        Some("it is empty".to_owned())
+    } else if let Some(wrong) = name.chars().find(wrong) {
+        Some(format!("`{}` is not allowed in it", wrong.escape_debug()))
+    } else if name.starts_with('-') || name == "@" || name.contains("@{") || name.contains("..") {
+        Some("git does not allow it".to_owned())
+    } else {
+        let is_wrong = |part: &str| {
+            part.is_empty()
+                || part.starts_with('.')
+                || part.ends_with('.')
+                || std::path::Path::new(part).extension().is_some_and(|ending| ending == "lock")
+        };
+        name.split('/').any(is_wrong).then(|| "a part of it is not allowed by git".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn revisions_are_told_apart() {
+        let commit = "0123456789ABCDEF0123456789abcdef01234567";
+        for (text, expected) in [
+            ("main", GitRevision::Named("main".to_owned())),
+            ("feature/a-b", GitRevision::Named("feature/a-b".to_owned())),
+            ("v1.0", GitRevision::Named("v1.0".to_owned())),
+            ("refs/heads/1.0", GitRevision::Branch("1.0".to_owned())),
+            ("refs/tags/1.0", GitRevision::Tag("1.0".to_owned())),
+            (commit, GitRevision::Commit(commit.to_ascii_lowercase())),
+            ("0123456", GitRevision::Named("0123456".to_owned())),
+        ] {
+            assert_eq!(GitRevision::from_text(text), Ok(expected), "{text}");
+        }
+        for text in [
+            "",
+            "-f",
+            "--upload-pack=id",
+            "a b",
+            "a~1",
+            "a^",
+            "a:b",
+            "a..b",
+            "@",
+            "a@{1}",
+            ".a",
+            "a/.b",
+            "a.lock",
+            "a//b",
+            "/a",
+            "a/",
+            "HEAD",
+            "refs/notes/a",
+            "a\\b",
+            "a*",
+        ] {
+            assert!(GitRevision::from_text(text).is_err(), "{text}");
+        }
+        assert!(is_short_commit("0123456") && !is_short_commit(commit) && !is_short_commit("v12345678"));
+        assert_eq!((short(commit), short("main")), ("0123456789AB", "main"));
+    }
+}

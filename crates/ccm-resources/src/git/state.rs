@@ -1,0 +1,76 @@
+//! State of a checkout.
+
+use std::path::PathBuf;
+
+use ccm_engine::Described;
+use ccm_model::Fields;
+use serde_json::Value;
+
+use super::desired::DesiredCheckout;
+
+/// State of a checkout, with the obstacles to a change.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct CheckoutState {
+    pub presence: CheckoutPresence,
+    /// Directory above that does not exist.
+    pub missing_parent: Option<PathBuf>,
+    /// Owner of the repository, if git would run as another user.
+    pub foreign_owner: Option<String>,
+    pub url: Option<String>,
+    /// Commit that is checked out; `None` if there is none yet.
+    pub commit: Option<String>,
+    /// Branch that is checked out; `None` if none is.
+    pub branch: Option<String>,
+    /// Number of tracked files that differ from the commit.
+    pub changed_files: usize,
+    /// Number of local commits that an update, or the removal of the checkout, would lose.
+    pub local_commits: usize,
+    /// Submodules that are not checked out, or at another commit.
+    pub outdated_submodules: Vec<String>,
+    /// True if a run died during an update.
+    pub is_interrupted: bool,
+    /// Commit of the desired revision.
+    pub target: Option<RevisionTarget>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum CheckoutPresence {
+    #[default]
+    Missing,
+    /// An empty directory.
+    Empty,
+    Repository,
+    /// Something else, with its article.
+    Occupied(&'static str),
+}
+
+/// Desired revision, resolved to a commit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RevisionTarget {
+    pub kind: TargetKind,
+    pub commit: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum TargetKind {
+    Branch(String),
+    Tag(String),
+    Commit,
+}
+
+pub(crate) fn describe(desired: &DesiredCheckout, state: &CheckoutState) -> Described {
+    let ensure = if state.presence == CheckoutPresence::Repository { "present" } else { "absent" };
+    let mut fields = Fields::from([
+        ("protocol", Value::from("io.choria.ccm.v1.resource.git.state")),
+        ("resource_type", Value::from("git")),
+        ("name", Value::from(desired.path.to_string_lossy())),
+        ("ensure", Value::from(ensure)),
+    ]);
+    if state.presence == CheckoutPresence::Repository {
+        fields.push("url", state.url.clone());
+        fields.push("commit", state.commit.clone());
+        fields.push("branch", state.branch.clone());
+        fields.push("changed_files", state.changed_files);
+    }
+    Described { ensure: ensure.to_owned(), state: fields }
+}

@@ -140,6 +140,8 @@ pub struct Session {
     pub(crate) policy_source: PolicySource,
     pub(crate) audit_source: AuditSource,
     pub(crate) policy: OnceCell<Result<Option<CheckedPolicy>, Arc<PolicyError>>>,
+    /// SHA-256 of the files of the policy, once they were read.
+    pub(crate) policy_digest: OnceCell<String>,
     pub(crate) approvals: Option<PathBuf>,
     pub(crate) requires_signed: bool,
     pub(crate) notices: Notices,
@@ -173,6 +175,7 @@ impl Session {
             policy_source: policy,
             audit_source: audit,
             policy: OnceCell::new(),
+            policy_digest: OnceCell::new(),
             approvals,
             requires_signed,
             notices: Rc::new(|_| {}),

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use ccm_facts::CustomFacts;
 use ccm_host::{TrustError, TrustedDirectory, current_user};
+use ccm_model::sha256;
 use ccm_policy::{Policy, PolicyFiles, PolicyText, read_policy_files};
 
 use crate::findings::{Findings, ManifestErrors};
@@ -89,37 +90,53 @@ impl Session {
         check_policy(&PolicyFiles { main, ..PolicyFiles::default() })
     }
 
-    fn load_policy(&self) -> Result<Option<CheckedPolicy>, PolicyError> {
+    /// Returns `true` if the files of the policy are those that [`Self::policy`] has read. A policy that could not be used
+    /// is never current, and neither is one that was not read yet.
+    pub fn policy_is_current(&self) -> bool {
+        let is_usable = self.policy.get().is_some_and(Result::is_ok);
+        is_usable
+            && self
+                .policy_digest
+                .get()
+                .is_some_and(|digest| self.find_policy().is_ok_and(|found| found.digest() == *digest))
+    }
+
+    /// Reads the files of the policy.
+    fn find_policy(&self) -> Result<FoundPolicy, PolicyError> {
+        let mut found = FoundPolicy::default();
         let (directory, owner) = match &self.policy_source {
-            PolicySource::None => return Ok(None),
+            PolicySource::None => return Ok(found),
             PolicySource::System => (Path::new(SYSTEM), 0),
             PolicySource::Directory(directory) => (&**directory, current_user()),
         };
-        let own = match &self.policy_source {
+        found.files.own = match &self.policy_source {
             PolicySource::System => self.own_policy()?,
             _ => None,
         };
-        let mut files = PolicyFiles { own, ..PolicyFiles::default() };
-        let text = |directory: &TrustedDirectory, name: &OsStr| -> Result<Option<PolicyText>, TrustError> {
-            let text = directory.read(name, MAX_SIZE)?;
-            let name = directory.path().join(name).display().to_string();
-            Ok(text.map(|text| PolicyText { name, text: text.into() }))
-        };
-        // The directory, if its policy is signed.
-        let mut signed = None;
-        if let Some(directory) = TrustedDirectory::open(directory, owner)? {
-            files.main = text(&directory, OsStr::new(FILE))?;
-            if let Some(main) = &files.main {
-                if let Some(below) = directory.enter(OsStr::new(FRAGMENTS))? {
-                    for name in below.names(".yaml", MAX_FRAGMENTS)? {
-                        files.fragments.extend(text(&below, &name)?);
-                    }
-                }
-                if let Some(signature) = text(&directory, OsStr::new(SIGNATURE))? {
-                    self.check_signature(main, &signature)?;
-                    signed = Some(directory);
+        let Some(directory) = TrustedDirectory::open(directory, owner)? else { return Ok(found) };
+        found.files.main = text(&directory, OsStr::new(FILE))?;
+        if found.files.main.is_some() {
+            if let Some(below) = directory.enter(OsStr::new(FRAGMENTS))? {
+                for name in below.names(".yaml", MAX_FRAGMENTS)? {
+                    found.files.fragments.extend(text(&below, &name)?);
                 }
             }
+            found.signature = text(&directory, OsStr::new(SIGNATURE))?;
+        }
+        found.directory = Some(directory);
+        Ok(found)
+    }
+
+    fn load_policy(&self) -> Result<Option<CheckedPolicy>, PolicyError> {
+        let found = self.find_policy()?;
+        // A session reads its policy once.
+        let _ = self.policy_digest.set(found.digest());
+        let FoundPolicy { files, signature, directory } = found;
+        // The directory, if its policy is signed.
+        let mut signed = None;
+        if let (Some(main), Some(signature)) = (&files.main, &signature) {
+            self.check_signature(main, signature)?;
+            signed = directory;
         }
         if files.main.is_none() && files.own.is_none() {
             return Ok(None);
@@ -168,6 +185,32 @@ impl Session {
         let verified = self.verify(&approvers, POLICY_NAMESPACE, file.text.as_bytes(), &signature.text);
         verified.map(drop).map_err(|error| refused(Box::new(error)))
     }
+}
+
+/// Files of a policy, as they were found.
+#[derive(Default)]
+struct FoundPolicy {
+    files: PolicyFiles,
+    /// Signature of the main file.
+    signature: Option<PolicyText>,
+    directory: Option<TrustedDirectory>,
+}
+
+impl FoundPolicy {
+    /// Returns the SHA-256 of all files.
+    fn digest(&self) -> String {
+        let PolicyFiles { main, fragments, own } = &self.files;
+        let files = main.iter().chain(fragments).chain(own).chain(&self.signature);
+        let lines: Vec<String> =
+            files.map(|file| format!("{} {}\n", sha256(file.text.as_bytes()), file.name)).collect();
+        sha256(lines.concat().as_bytes())
+    }
+}
+
+fn text(directory: &TrustedDirectory, name: &OsStr) -> Result<Option<PolicyText>, TrustError> {
+    let text = directory.read(name, MAX_SIZE)?;
+    let name = directory.path().join(name).display().to_string();
+    Ok(text.map(|text| PolicyText { name, text: text.into() }))
 }
 
 fn check_policy(files: &PolicyFiles) -> Result<CheckedPolicy, PolicyError> {

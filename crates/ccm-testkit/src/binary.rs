@@ -18,6 +18,7 @@ pub struct Ccm {
     preparation: Option<Preparation>,
     own_state: bool,
     input: Option<Vec<u8>>,
+    keeps_input: bool,
     stdout: Option<Stdio>,
 }
 
@@ -53,6 +54,7 @@ impl Ccm {
             preparation: None,
             own_state: true,
             input: None,
+            keeps_input: false,
             stdout: None,
         }
     }
@@ -104,6 +106,13 @@ impl Ccm {
         self
     }
 
+    /// Leaves standard input open, for [`RunningCcm::take_stdin`].
+    #[must_use]
+    pub fn open_input(mut self) -> Self {
+        self.keeps_input = true;
+        self
+    }
+
     /// Redirects standard output.
     #[must_use]
     pub fn stdout(mut self, stdout: impl Into<Stdio>) -> Self {
@@ -118,12 +127,14 @@ impl Ccm {
             .current_dir(&self.directory)
             .env_clear()
             .envs(self.environment)
-            .stdin(if self.input.is_some() { Stdio::piped() } else { Stdio::null() })
+            .stdin(if self.input.is_some() || self.keeps_input { Stdio::piped() } else { Stdio::null() })
             .stdout(self.stdout.unwrap_or_else(Stdio::piped))
             .stderr(Stdio::piped());
         let child = faults::start(&mut command);
         let mut child = child.unwrap_or_else(|error| panic!("{}: {error}", self.binary.display()));
-        if let (Some(mut stdin), Some(input)) = (child.stdin.take(), self.input) {
+        if let Some(input) = self.input
+            && let Some(mut stdin) = child.stdin.take()
+        {
             // The test decides whether unread input is an error.
             let _ = stdin.write_all(&input);
         }
@@ -204,6 +215,11 @@ impl RunningCcm {
     pub fn signal(&self, name: &str) {
         let status = Command::new("/bin/sh").args(["-c", &format!("kill -{name} {}", self.pid())]).status();
         assert!(status.is_ok_and(|status| status.success()), "could not send {name}");
+    }
+
+    /// Takes standard input, if it was left open and was not taken before.
+    pub fn take_stdin(&mut self) -> Option<std::process::ChildStdin> {
+        self.child.as_mut()?.stdin.take()
     }
 
     /// Takes standard output, if it is a pipe and was not taken before.

@@ -8,6 +8,7 @@ mod binary;
 mod containers;
 mod fakes;
 mod faults;
+mod governed_machine;
 mod isolated;
 mod kernel;
 mod privilege;
@@ -22,6 +23,7 @@ pub use containers::{
 };
 pub use fakes::{FakeClock, FakeFile, FakeFiles, FakeMachine, FakeRunner};
 pub use faults::{Fault, Faulted, no_faults, sweep, wait_until_executed};
+pub use governed_machine::{GovernedMachine, OWN_MACHINE};
 pub use isolated::{isolated, isolated_with_setup};
 pub use kernel::without_system_calls;
 pub use privilege::{can_mount, is_root, skipped};

@@ -1,42 +1,23 @@
 //! `ccm tool`: governed tools from the command line, in their sandbox.
 
-use ccm_testkit::{Called, Ccm, Scratch, can_mount, is_root, shell, skipped};
+use ccm_testkit::{Called, Ccm, GovernedMachine, OWN_MACHINE, Scratch, can_mount, is_root, skipped};
 use serde_json::{Value, json};
 
 use crate::ccm;
 
-/// Gives the call its own `/etc` and `/var/lib`, which lie in the directory of the test.
-const OWN_MACHINE: &str = "mkdir -p lib etc work
-cp -a /etc/passwd /etc/group /etc/nsswitch.conf etc/
-test ! -e /etc/alternatives || cp -a /etc/alternatives etc/
-mount --bind lib /var/lib
-mount --bind etc /etc";
-
-/// Machine with a policy and an audit log of its own.
-struct Machine(Scratch);
+/// Machine with a policy that asks where its guard does.
+struct Machine(GovernedMachine);
 
 impl Machine {
     /// `None` where tests can't have one.
     fn new() -> Option<Self> {
-        if !is_root() || !can_mount() {
-            skipped("private mounts need root");
-            return None;
-        }
-        let machine = Self(Scratch::new());
-        let policy = format!(
-            "ccm_policy: 1\nworkspace: {{path: {}, restrict: true}}\n\
-             callers: {{tool: {{approval: on_ask, tools: [governed-execute]}}}}\nguard: {{code_inline: allow}}\n",
-            machine.0.at("work")
-        );
-        machine.0.write("etc/ccm/policy.yaml", policy);
-        shell("chmod 755 etc etc/ccm; chmod 644 etc/ccm/policy.yaml", machine.0.path());
-        let made = machine.call(&["audit", "init"]).run();
-        assert_eq!(made.code, 0, "{}", made.shown());
-        Some(machine)
+        let settings =
+            "callers: {tool: {approval: on_ask, tools: [governed-execute]}}\nguard: {code_inline: allow}\n";
+        GovernedMachine::new(env!("CARGO_BIN_EXE_ccm"), settings).map(Self)
     }
 
     fn call(&self, args: &[&str]) -> Ccm {
-        ccm(&self.0, args).after_mounting(OWN_MACHINE)
+        self.0.call(args)
     }
 
     fn tool(&self, args: &[&str]) -> Called {
@@ -59,7 +40,7 @@ fn commands_run_in_their_sandbox_and_are_recorded() {
     let (code, answer) = machine.json(&["exec"], &json!({"command": "echo x > f && cat f"}));
     assert_eq!((code, &answer["status"]), (0, &json!("done")), "{answer}");
     assert_eq!(answer["stdout"], "x\n", "{answer}");
-    assert_eq!(machine.0.read("work/f").as_deref(), Some("x\n"));
+    assert_eq!(machine.0.scratch.read("work/f").as_deref(), Some("x\n"));
     let failed = machine.tool(&["exec", "ls missing"]);
     assert_eq!(failed.code, 4, "{}", failed.shown());
     assert!(failed.stdout.ends_with("\nExit code: exit status 2\n"), "{}", failed.shown());
@@ -81,7 +62,7 @@ fn the_sandbox_has_neither_a_network_nor_another_directory() {
     assert_eq!(exit, 0, "{answer}");
     let printed = answer["stdout"].as_str().expect("a text");
     assert!(printed.ends_with("no write\n") && !printed.starts_with("no"), "{answer}");
-    assert!(machine.0.read("etc/x").is_none());
+    assert!(machine.0.scratch.read("etc/x").is_none());
 }
 
 #[test]
@@ -130,4 +111,57 @@ fn without_a_policy_only_reading_is_listed() {
         "{}",
         refused.shown()
     );
+}
+
+#[test]
+fn a_policy_that_can_not_be_used_closes_every_tool_and_is_named() {
+    let Some(machine) = Machine::new() else { return };
+    let open = "chmod 666 etc/ccm/policy.yaml";
+    let list = machine.call(&["tool", "list"]).after_mounting(&format!("{OWN_MACHINE}\n{open}")).run();
+    assert_eq!((list.code, &*list.stdout), (1, ""), "{}", list.shown());
+    let named = "note: the policy can't be used: the policy can't be trusted: /etc/ccm/policy.yaml";
+    assert!(list.stderr.starts_with(named), "{}", list.shown());
+    assert!(list.stderr.ends_with("hint: let an operator run `ccm policy check`\n"), "{}", list.shown());
+    let json = machine.tool(&["list", "--json"]);
+    assert_eq!(json.code, 1, "{}", json.shown());
+    let document: Value = serde_json::from_str(&json.stdout).expect("JSON");
+    assert_eq!((&document["tools"], &document["withheld"]["status"]), (&json!([]), &json!("not_tried")));
+}
+
+#[test]
+fn options_are_named_as_they_are_written() {
+    let Some(machine) = Machine::new() else { return };
+    for (args, message) in [
+        (&["exec", "--timeout", "100h", "ls"][..], "error: `--timeout` must be at most 5m0s, found 100h0m0s"),
+        (&["bash", "--timeout", "3m", "-"], "error: `--timeout` must be at most 2m0s, found 3m0s"),
+        (&["exec", "--timeout", "0s", "ls"], "a call takes at least 1ms; leave out `--timeout`"),
+        (&["process", "inspect", "abc"], "expected the number of a process, such as 4711"),
+        (&["process", "kill", "0"], "expected the number of a process, such as 4711"),
+    ] {
+        let called = machine.tool(args);
+        assert_eq!((called.code, &*called.stdout), (64, ""), "{args:?}: {}", called.shown());
+        assert!(called.stderr.contains(message), "{args:?}: {}", called.shown());
+    }
+    let (code, answer) = machine.json(&["exec"], &json!({"command": "ls", "timeoutMs": 0}));
+    assert_eq!(code, 64, "{answer}");
+    assert_eq!(answer["instead"], json!(["leave out `timeoutMs` for the usual limit; no call is endless"]));
+}
+
+#[test]
+fn code_is_recorded_as_it_runs_and_a_foreign_process_as_refused() {
+    let settings = "callers: {tool: {approval: on_ask, tools: [governed-execute]}}\n";
+    let Some(machine) = GovernedMachine::new(env!("CARGO_BIN_EXE_ccm"), settings).map(Machine) else {
+        return;
+    };
+    machine.0.scratch.write("code.py", "print(1)");
+    let refused = machine.tool(&["code", "python", "code.py"]);
+    assert_eq!(refused.code, 5, "{}", refused.shown());
+    assert!(refused.stderr.contains("reason: python code: code_inline: "), "{}", refused.shown());
+    assert_eq!(machine.tool(&["process", "inspect", "1"]).code, 5);
+    let log = machine.0.audit_log();
+    let entries = log.iter().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    let refused: Vec<Value> = entries.filter(|entry| entry["type"] == "refused").collect();
+    assert_eq!(refused.len(), 2, "{log:#?}");
+    assert_eq!(refused[0]["argv"], json!(["python3", "code.py", "print(1)"]));
+    assert_eq!((&refused[1]["purpose"], &refused[1]["verdict"]), (&json!("process_inspect"), &json!("deny")));
 }

@@ -5,11 +5,10 @@ mod input;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use ccm_model::escape_control;
 use ccm_runtime::process::signals::Signals;
 use ccm_runtime::{ExitCode, StopCause, printed, spawn};
 use ccm_tool::{
-    BrokerConfig, CallContext, CallerKind, ToolAnswer, ToolBroker, ToolCaller, ToolName, ToolSet,
+    BrokerConfig, CallBudget, CallContext, CallerKind, ToolAnswer, ToolBroker, ToolCaller, ToolName, ToolSet,
 };
 use serde_json::{Value, json};
 
@@ -51,12 +50,8 @@ struct ToolRun {
 impl ToolRun {
     async fn run(self) -> ExitCode {
         let Self { command, state, console, shared } = self;
-        let broker = ToolBroker::open(BrokerConfig {
-            session: session::config(&console, state),
-            approvals: None,
-            recorder: None,
-            sets: vec![ToolSet::GovernedExecute],
-        });
+        let sets = vec![ToolSet::GovernedExecute];
+        let broker = ToolBroker::open(broker_config(&console, state, sets, CallBudget::default()));
         let caller = caller(&broker);
         if let ToolSubcommand::List(arguments) = &command {
             return list(&broker, &caller, arguments, &console);
@@ -76,8 +71,18 @@ impl ToolRun {
     }
 }
 
+/// Returns the settings of a broker on this machine.
+pub(crate) fn broker_config(
+    console: &Console,
+    state: Option<PathBuf>,
+    sets: Vec<ToolSet>,
+    budget: CallBudget,
+) -> BrokerConfig {
+    BrokerConfig { session: session::config(console, state), approvals: None, recorder: None, sets, budget }
+}
+
 /// Returns the user of this process as a caller.
-fn caller(broker: &ToolBroker) -> ToolCaller {
+pub(crate) fn caller(broker: &ToolBroker) -> ToolCaller {
     let uid = ccm_runtime::process::current_user();
     let account = broker.session().commands().ok().and_then(|found| found.account(&uid.to_string()).ok());
     ToolCaller {
@@ -118,7 +123,8 @@ fn list(
             "tools": tools.iter().map(|tool| object(*tool)).collect::<Vec<_>>(),
             "withheld": withheld.map(|answer| answer.structured),
         });
-        return console.print(&printed::document(&document));
+        let printed = console.print(&printed::document(&document));
+        return if tools.is_empty() { ExitCode::NothingRun } else { printed };
     }
     let width = tools.iter().map(|tool| tool.as_str().len()).max().unwrap_or_default();
     let line = |tool: &ToolName| {
@@ -127,10 +133,21 @@ fn list(
     };
     let printed = console.print(&tools.iter().map(line).collect::<String>());
     if let Some(answer) = withheld {
-        let text = answer.text.lines().next().unwrap_or_default().to_owned();
-        console.note(&escape_control(&text));
+        report_withheld(&answer, console);
     }
-    printed
+    if tools.is_empty() { ExitCode::NothingRun } else { printed }
+}
+
+/// Reports why tools are not offered, with the cause and what to do.
+fn report_withheld(answer: &ToolAnswer, console: &Console) {
+    let text = |field: &str| answer.structured.get(field).and_then(Value::as_str);
+    let error = text("error").unwrap_or_default();
+    match text("reason") {
+        Some(reason) => console.note(&format!("{error}: {reason}")),
+        None => console.note(error),
+    }
+    let hints = answer.structured.get("instead").and_then(Value::as_array);
+    hints.into_iter().flatten().filter_map(Value::as_str).for_each(|hint| console.hint(hint));
 }
 
 /// Returns a tool with its schemas.

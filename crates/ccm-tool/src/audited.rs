@@ -34,12 +34,17 @@ impl AuditedCalls {
         &self,
         write: impl FnOnce(&mut AuditRecorder, SystemTime) -> Result<T, OpenError>,
     ) -> Result<(), RecordFailure> {
+        let now = self.session.clock().now();
         let mut recorder = self.recorder.borrow_mut();
-        let Some(recorder) = recorder.as_mut() else {
-            let message = "the audit log is in use by another call".to_owned();
-            return Err(RecordFailure { message, hints: vec!["call again".to_owned()] });
-        };
-        write(recorder, self.session.clock().now()).map(drop).map_err(|error| failure(&error))
+        if let Some(recorder) = recorder.as_mut() {
+            return write(recorder, now).map(drop).map_err(|error| failure(&error));
+        }
+        // While seals of another call are handed on, the log is opened a second time.
+        match self.session.open_audit_recorder() {
+            Ok(Some(mut recorder)) => write(&mut recorder, now).map(drop).map_err(|error| failure(&error)),
+            Ok(None) => Err(RecordFailure { message: "there is no audit log".to_owned(), hints: Vec::new() }),
+            Err(problem) => Err(failure(&problem)),
+        }
     }
 }
 

@@ -13,6 +13,7 @@ use ccm_model::{Stream, error_layers};
 use ccm_policy::{ApprovalMode, Policy, ToolSet};
 use ccm_runtime::{Canceller, CheckedPolicy, Config, Session};
 use serde_json::Value;
+use tokio::sync::Mutex;
 
 use crate::answer::{AnswerKind, ToolAnswer};
 use crate::approvals::ApprovalDoor;
@@ -43,6 +44,8 @@ pub struct BrokerConfig {
     pub recorder: Option<Box<dyn CallRecorder>>,
     /// Sets that the front offers, besides `read`. The policy may offer less.
     pub sets: Vec<ToolSet>,
+    /// Calls so far, which count against the limits of the policy: those of an earlier broker, or none.
+    pub budget: CallBudget,
 }
 
 /// Circumstances of a call.
@@ -74,7 +77,8 @@ pub enum CallProgress<'a> {
 
 /// Broker between callers and the machine.
 ///
-/// A broker stays on its thread, as its session does. Commands run one at a time.
+/// A broker stays on its thread, as its session does. Calls may go on at the same time, but their commands run one at a
+/// time, in the order of the calls.
 pub struct ToolBroker {
     session: Rc<Session>,
     approvals: Option<Box<dyn ApprovalDoor>>,
@@ -83,12 +87,14 @@ pub struct ToolBroker {
     sets: Vec<ToolSet>,
     directory: Rc<Path>,
     budget: CallBudget,
+    /// Turn of the call whose command runs.
+    turn: Mutex<()>,
 }
 
 impl ToolBroker {
     /// Opens a broker. Nothing is read or written yet.
     pub fn open(config: BrokerConfig) -> Self {
-        let BrokerConfig { session, approvals, recorder, sets } = config;
+        let BrokerConfig { session, approvals, recorder, sets, budget } = config;
         let session = Session::open(Config { gate: Box::new(ReadGate), ..session });
         Self {
             session: Rc::new(session),
@@ -96,7 +102,8 @@ impl ToolBroker {
             recorder: recorder.map(OnceCell::from).unwrap_or_default(),
             sets,
             directory: current_directory(),
-            budget: CallBudget::default(),
+            budget,
+            turn: Mutex::new(()),
         }
     }
 
@@ -105,14 +112,22 @@ impl ToolBroker {
         &self.session
     }
 
-    /// Returns the tools that are offered.
+    /// Returns `true` if the policy is the one that the broker has read. Otherwise later calls need a new broker.
+    pub fn is_current(&self) -> bool {
+        self.session.policy_is_current()
+    }
+
+    /// Returns the tools that are offered. A policy that can't be used closes all of them.
     pub fn tools(&self, caller: &ToolCaller) -> Vec<ToolName> {
+        if self.policy_for(ToolSet::Read, caller).is_err() {
+            return Vec::new();
+        }
         let executes = self.withheld(caller).is_none();
         let is_offered = |tool: &ToolName| tool.set() == ToolSet::Read || executes;
         ToolName::ALL.into_iter().filter(is_offered).collect()
     }
 
-    /// Returns the reason why only tools that read are offered, as the answer to such a call; `None` if more are.
+    /// Returns the reason why no tools or only tools that read are offered, as the answer to such a call; `None` if more are.
     pub fn withheld(&self, caller: &ToolCaller) -> Option<ToolAnswer> {
         self.policy_for(ToolSet::GovernedExecute, caller).err().map(|answer| *answer)
     }

@@ -166,7 +166,13 @@ impl<'v> InputFields<'v> {
                     "`{name}` of `{}` must be a whole number between 1 and {most}, found {value}",
                     self.tool
                 ),
-                format!("use at most {most} milliseconds, and split longer work into several calls"),
+                if number < 1.0 {
+                    format!("leave out `{name}` for the usual limit; no call is endless")
+                } else if number.fract() != 0.0 {
+                    "use a whole number of milliseconds".to_owned()
+                } else {
+                    format!("use at most {most} milliseconds, and split longer work into several calls")
+                },
             )),
         }
     }

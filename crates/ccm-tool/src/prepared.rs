@@ -11,7 +11,7 @@ use ccm_runtime::{Commands, Session};
 use ccm_shell::ShellDialect;
 use serde_json::{Value, json};
 
-use crate::call::{CommandCall, CommandText};
+use crate::call::{CodeLanguage, CommandCall, CommandText};
 use crate::caller::ToolCaller;
 use crate::runtimes::{self, LanguageRuntime, RuntimeMissing};
 use crate::sandbox::{self, CallSandbox};
@@ -27,7 +27,7 @@ pub(crate) struct PreparedCall {
     pub(crate) timeout: Duration,
     pub(crate) start: CallStart,
     pub(crate) sandbox: CallSandbox,
-    /// The command as it is recorded: code and scripts are its last argument.
+    /// The command as it is recorded: code and scripts are its last argument, behind the name of their file.
     pub(crate) described: Command,
     /// Error of a working directory outside the workspace.
     pub(crate) refused_directory: Option<GuardMessage>,
@@ -48,6 +48,20 @@ pub(crate) enum CallStart {
         /// Its content.
         content: String,
     },
+}
+
+impl CallStart {
+    /// Returns the words of the command as they are recorded: behind the name of a file stands its content.
+    fn recorded(&self) -> Vec<String> {
+        match self {
+            Self::Program(program, arguments) => std::iter::once(program).chain(arguments).cloned().collect(),
+            Self::File { program, arguments, name, content } => std::iter::once(program)
+                .chain(arguments)
+                .cloned()
+                .chain([(*name).to_owned(), content.clone()])
+                .collect(),
+        }
+    }
 }
 
 /// Circumstances of a call.
@@ -92,7 +106,7 @@ impl PreparedCall {
         };
         let request = match text {
             Some((text, dialect)) => PolicyRequest::text(text.clone(), dialect, shown(&directory)),
-            None => PolicyRequest::words(words.clone(), shown(&directory)),
+            None => PolicyRequest::words(words, shown(&directory)),
         };
         let request = PolicyRequest {
             environment: environment.collect(),
@@ -105,12 +119,13 @@ impl PreparedCall {
         let limits = policy.limits();
         let most = call.tool.max_timeout().unwrap_or(limits.max_timeout).min(limits.max_timeout);
         let timeout = call.timeout.unwrap_or(limits.timeout).min(most);
-        let mut words = words.into_iter();
+        let mut words = start.recorded().into_iter();
+        let program = words.next().unwrap_or_default();
         let described = Command {
-            args: words.clone().skip(1).map(Into::into).collect(),
+            args: words.map(Into::into).collect(),
             cwd: directory.clone(),
             timeout: Some(timeout),
-            ..Command::new(words.next().unwrap_or_default())
+            ..Command::new(program)
         };
         Ok(Self { call, judged, directory, workspace, timeout, start, sandbox, described, refused_directory })
     }
@@ -137,6 +152,14 @@ impl PreparedCall {
         })
     }
 
+    /// Returns the language of code that the guard can't read.
+    pub(crate) fn code(&self) -> Option<CodeLanguage> {
+        match self.call.text {
+            CommandText::Code(language, _) => Some(language),
+            _ => None,
+        }
+    }
+
     /// Returns the command and its arguments for the answer.
     pub(crate) fn shown_command(&self) -> (String, Vec<String>) {
         match &self.call.text {
@@ -153,7 +176,7 @@ impl PreparedCall {
     }
 }
 
-/// Returns how a command starts, and the words that stand for the start where the command is judged and recorded.
+/// Returns how a command starts, and the words that stand for the start where the command is judged.
 fn start(text: &CommandText, runtime: Option<&LanguageRuntime>) -> (CallStart, Vec<String>) {
     let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
     match (text, runtime) {

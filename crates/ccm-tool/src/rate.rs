@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
+use std::rc::Rc;
 use std::time::Duration;
 
 use ccm_policy::ToolLimits;
@@ -9,16 +10,19 @@ use ccm_policy::ToolLimits;
 /// Maximum number of remembered calls.
 const MAX_REMEMBERED: usize = 1_000_000;
 
-/// Calls of a broker that count against the limits of the policy.
+/// Calls that count against the limits of the policy. Copies count the same calls.
+#[derive(Clone, Debug, Default)]
+pub struct CallBudget(Rc<CountedCalls>);
+
 #[derive(Debug, Default)]
-pub(crate) struct CallBudget {
+struct CountedCalls {
     begun: RefCell<VecDeque<Duration>>,
     going_on: Cell<i64>,
 }
 
 /// Call that goes on until this value is dropped.
 #[derive(Debug)]
-pub(crate) struct CallInProgress<'b>(&'b CallBudget);
+pub(crate) struct CallInProgress(Rc<CountedCalls>);
 
 /// Limit that a call would exceed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -33,12 +37,13 @@ pub(crate) enum RateError {
 
 impl CallBudget {
     /// Counts a call that begins at a time of the monotonic clock.
-    pub(crate) fn begin(&self, limits: &ToolLimits, now: Duration) -> Result<CallInProgress<'_>, RateError> {
-        if let Some(most) = limits.parallel.filter(|most| self.going_on.get() >= *most) {
+    pub(crate) fn begin(&self, limits: &ToolLimits, now: Duration) -> Result<CallInProgress, RateError> {
+        let CountedCalls { begun, going_on } = &*self.0;
+        if let Some(most) = limits.parallel.filter(|most| going_on.get() >= *most) {
             return Err(RateError::Parallel(most));
         }
         if let Some((most, time)) = limits.calls {
-            let mut begun = self.begun.borrow_mut();
+            let mut begun = begun.borrow_mut();
             while begun.front().is_some_and(|at| now.saturating_sub(*at) >= time) {
                 begun.pop_front();
             }
@@ -47,12 +52,12 @@ impl CallBudget {
             }
             begun.push_back(now);
         }
-        self.going_on.set(self.going_on.get() + 1);
-        Ok(CallInProgress(self))
+        going_on.set(going_on.get() + 1);
+        Ok(CallInProgress(Rc::clone(&self.0)))
     }
 }
 
-impl Drop for CallInProgress<'_> {
+impl Drop for CallInProgress {
     fn drop(&mut self) {
         self.0.going_on.set(self.0.going_on.get() - 1);
     }

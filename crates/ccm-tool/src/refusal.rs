@@ -1,24 +1,41 @@
 //! Answers to calls that the policy refuses or that wait.
 
-use ccm_policy::{Policy, PolicyVerdict};
+use ccm_policy::{AnalysedCommand, Policy, PolicyVerdict};
 use ccm_runtime::policy::{JudgedRequest, cause_text, refusal_text};
 
 use crate::answer::{AnswerKind, ToolAnswer};
 use crate::approvals::{ApprovalFailure, IntentHandle};
+use crate::call::CodeLanguage;
 use crate::records::RecordFailure;
 
 /// Returns the answer to a call that the policy denies: the message of the guard, the reason, and what to do instead.
-pub(crate) fn denied(policy: &Policy, judged: &JudgedRequest) -> ToolAnswer {
-    let (reason, hints) = reason(policy, judged);
+pub(crate) fn denied(policy: &Policy, judged: &JudgedRequest, code: Option<CodeLanguage>) -> ToolAnswer {
+    let (reason, hints) = reason(policy, judged, code);
     let message = judged.decision.guard_message(&judged.analysis);
     let message =
         message.map_or_else(|| "the policy denies this command".to_owned(), |message| message.to_string());
     ToolAnswer::error(AnswerKind::Denied, &message, Some(&reason), &hints)
 }
 
-/// Returns the reason of a verdict, and what to do instead.
-pub(crate) fn reason(policy: &Policy, judged: &JudgedRequest) -> (String, Vec<String>) {
-    let (reason, mut hints) = refusal_text(policy, &judged.decision, &judged.analysis.commands, false);
+/// Returns the reason of a verdict, and what to do instead. Code is judged as an argument of its runtime, which is not
+/// how it runs, so that only its language is shown.
+pub(crate) fn reason(
+    policy: &Policy,
+    judged: &JudgedRequest,
+    code: Option<CodeLanguage>,
+) -> (String, Vec<String>) {
+    let commands = &judged.analysis.commands;
+    let (reason, mut hints) = match code {
+        None => refusal_text(policy, &judged.decision, commands, false),
+        Some(language) => {
+            let nameless: Vec<_> = commands
+                .iter()
+                .map(|command| AnalysedCommand { words: Vec::new(), ..command.clone() })
+                .collect();
+            let (reason, hints) = refusal_text(policy, &judged.decision, &nameless, false);
+            (format!("{} code: {reason}", language.as_str()), hints)
+        }
+    };
     hints.dedup();
     if hints.is_empty() && judged.decision.verdict == PolicyVerdict::Deny {
         hints.push("write the command differently, or ask an operator to run it".to_owned());

@@ -23,6 +23,22 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// Reads the time limit of a call of a tool.
+pub(crate) fn call_timeout(text: &str) -> Result<Duration, String> {
+    match wait(text)? {
+        duration if duration < Duration::from_millis(1) => {
+            Err("a call takes at least 1ms; leave out `--timeout` for the usual limit".to_owned())
+        }
+        duration => Ok(duration),
+    }
+}
+
+/// Reads the number of a process.
+pub(crate) fn process_number(text: &str) -> Result<i64, String> {
+    let number = text.parse::<i32>().ok().filter(|number| *number > 0);
+    number.map(i64::from).ok_or_else(|| "expected the number of a process, such as 4711".to_owned())
+}
+
 /// Reads a time to wait, which may be 0.
 pub(crate) fn wait(text: &str) -> Result<Duration, String> {
     parse_duration(text).map_err(|error| format!("{error}; {}", error.hint()))

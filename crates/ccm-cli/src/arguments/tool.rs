@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::headings;
-use super::parsers::{assignment_of_variable, duration};
+use super::parsers::{assignment_of_variable, call_timeout, process_number};
 use super::state::StateArguments;
 
 const EXIT_CODES: &str = "\
@@ -77,7 +77,7 @@ pub(crate) struct ToolPlaceArguments {
     pub cwd: Option<String>,
 
     /// Longest running time [default: that of the policy, or else 1m]
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    #[arg(long, value_name = "DURATION", value_parser = call_timeout)]
     pub timeout: Option<Duration>,
 
     /// Reason for approvers
@@ -152,7 +152,7 @@ pub(crate) struct ToolCodeArguments {
     pub code: Option<PathBuf>,
 
     /// Longest running time [default: that of the policy, or else 1m]
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    #[arg(long, value_name = "DURATION", value_parser = call_timeout)]
     pub timeout: Option<Duration>,
 
     /// Reason for approvers
@@ -184,7 +184,7 @@ pub(crate) struct ToolProcessListArguments {
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct ToolPidArguments {
     /// Number of the process
-    #[arg(value_name = "PID", required_unless_present = "json", conflicts_with = "json")]
+    #[arg(value_name = "PID", value_parser = process_number, required_unless_present = "json", conflicts_with = "json")]
     pub pid: Option<i64>,
 
     #[command(flatten)]
@@ -195,7 +195,7 @@ pub(crate) struct ToolPidArguments {
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct ToolKillArguments {
     /// Number of the process
-    #[arg(value_name = "PID", required_unless_present = "json", conflicts_with = "json")]
+    #[arg(value_name = "PID", value_parser = process_number, required_unless_present = "json", conflicts_with = "json")]
     pub pid: Option<i64>,
 
     /// Name or number of the signal

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use ccm_model::display_duration;
 use ccm_runtime::{ExitCode, Session};
 use ccm_tool::{MAX_INPUT, ToolName};
 use serde_json::{Map, Value, json};
@@ -34,6 +35,7 @@ pub(super) fn of(
         })?;
         return Ok(ToolInput { tool, input, is_json: true });
     }
+    check_timeout(tool, command, console)?;
     let mut input = Map::new();
     let mut set = |name: &str, value: Value| {
         if !value.is_null() {
@@ -82,6 +84,25 @@ fn set_place(place: &ToolPlaceArguments, set: &mut impl FnMut(&str, Value)) {
     set("workingDir", json!(place.cwd));
     set("timeoutMs", json!(place.timeout.map(millis)));
     set("reason", json!(place.reason));
+}
+
+/// Checks the time limit, which the tool would name by its field.
+fn check_timeout(tool: ToolName, command: &ToolSubcommand, console: &Console) -> Result<(), ExitCode> {
+    let given = match command {
+        ToolSubcommand::Exec(exec) => exec.place.timeout,
+        ToolSubcommand::Bash(bash) => bash.place.timeout,
+        ToolSubcommand::Code(code) => code.timeout,
+        _ => None,
+    };
+    let (Some(given), Some(most)) = (given, tool.max_timeout()) else { return Ok(()) };
+    if given <= most {
+        return Ok(());
+    }
+    let most = display_duration(most);
+    let message = format!("`--timeout` must be at most {most}, found {}", display_duration(given));
+    let hint = "split longer work into several calls".to_owned();
+    console.error(&message, &[], &[hint]);
+    Err(ExitCode::Usage)
 }
 
 fn millis(duration: Duration) -> u64 {

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use super::ToolBroker;
 use crate::answer::{AnswerKind, ToolAnswer};
 use crate::approvals::{StoredCall, ToolApprovalRequest};
+use crate::call::CodeLanguage;
 use crate::caller::ToolCaller;
 use crate::catalog::ToolName;
 use crate::output::without_controls;
@@ -38,6 +39,8 @@ pub(super) struct GovernedCall<'c> {
     pub(super) judged: &'c JudgedRequest,
     pub(super) sandbox: &'c str,
     pub(super) reason: Option<&'c str>,
+    /// Language of code that the guard can't read.
+    pub(super) code: Option<CodeLanguage>,
     /// The call needs an approval, whatever the verdict.
     pub(super) always_asks: bool,
 }
@@ -81,7 +84,7 @@ impl ToolBroker {
         let mut authorised = AuthorisedCall { verdict, rule, approval: None };
         let is_denied = judged.decision.verdict == PolicyVerdict::Deny && !judged.decision.is_allowed();
         if is_denied {
-            return Err(Box::new(self.refuse(call, &authorised, refusal::denied(policy, judged))));
+            return Err(Box::new(self.refuse(call, &authorised, refusal::denied(policy, judged, call.code))));
         }
         let must = policy.tool_settings().approval == ApprovalMode::MustRequire;
         let needs_approval = must
@@ -109,7 +112,7 @@ impl ToolBroker {
         resumed: Option<&StoredCall>,
     ) -> Result<String, Box<ToolAnswer>> {
         let policy = &checked.policy;
-        let (reason, mut hints) = refusal::reason(policy, call.judged);
+        let (reason, mut hints) = refusal::reason(policy, call.judged, call.code);
         let reason = Some(&*reason).filter(|reason| !reason.is_empty());
         let Some(door) = &self.approvals else {
             hints.push("let an operator set up approvals, or allow the command with a rule".to_owned());

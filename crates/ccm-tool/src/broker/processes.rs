@@ -43,7 +43,7 @@ impl ToolBroker {
         })
     }
 
-    /// Shows a process.
+    /// Shows a process. A process of somebody else is refused before anybody is asked.
     pub(super) fn process_inspect(
         &self,
         pid: i32,
@@ -52,13 +52,17 @@ impl ToolBroker {
         resumed: Option<&StoredCall>,
     ) -> ToolAnswer {
         let tool = ToolName::ProcessInspect;
+        let registry = match self.registry() {
+            Ok(registry) => registry,
+            Err(answer) => return *answer,
+        };
         let action = json!({ "tool": tool.as_str(), "pid": pid });
         let words = ["ps", "-p", &pid.to_string()].map(str::to_owned).to_vec();
         let call = ProcessCall { tool, input, caller, resumed, words, action };
-        self.process_call(&call, |_| match self.registry() {
-            Ok(registry) => process_tools::inspect(&registry, caller, pid),
-            Err(answer) => *answer,
-        })
+        match process_tools::find(&registry, caller, pid) {
+            Ok(found) => self.process_call(&call, |_| process_tools::inspect(&found)),
+            Err(answer) => self.refuse_process(&call, *answer),
+        }
     }
 
     /// Sends a signal to a process. A process of somebody else is refused before anybody is asked.
@@ -208,6 +212,7 @@ fn governed<'c>(
         judged,
         sandbox: "none",
         reason: None,
+        code: None,
         always_asks: call.tool == ToolName::ProcessKill,
     }
 }

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::io;
 
-use ccm_host::{Command, StartError, own_process};
+use ccm_host::{CancellationLevel, Command, StartError, own_process};
 use ccm_model::error_layers;
 use ccm_policy::{Policy, ToolSet};
 use ccm_runtime::Commands;
@@ -81,6 +81,7 @@ impl ToolBroker {
             judged: &prepared.judged,
             sandbox: &prepared.sandbox.profile,
             reason: prepared.call.reason.as_deref(),
+            code: prepared.code(),
             always_asks: false,
         };
         let verdict = || AuthorisedCall {
@@ -119,6 +120,17 @@ impl ToolBroker {
     ) -> ToolAnswer {
         let CallContext { caller, canceller, on_progress } = context;
         let entry = governed.entry(authorised);
+        // A record is written when the command can start, and not while another one runs.
+        let _turn = tokio::select! {
+            biased;
+            turn = self.turn.lock() => turn,
+            () = canceller.reached(CancellationLevel::Stop) => {
+                let hint = "call the tool again".to_owned();
+                let message = "Command cancelled before it started";
+                let answer = ToolAnswer::error(AnswerKind::CommandFailed, message, None, &[hint]);
+                return self.refuse(governed, authorised, answer);
+            }
+        };
         let Ok(Some(recorder)) = self.recorder() else {
             return ToolAnswer::error(AnswerKind::NotTried, "there is no audit log", None, &[]);
         };

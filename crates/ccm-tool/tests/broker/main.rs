@@ -20,7 +20,9 @@ use std::sync::{Arc, Mutex};
 use ccm_policy::ToolSet;
 use ccm_runtime::{AuditSource, Canceller, Config, PolicySource};
 use ccm_testkit::{Scratch, isolated};
-use ccm_tool::{BrokerConfig, CallContext, CallProgress, CallerKind, ToolAnswer, ToolBroker, ToolCaller};
+use ccm_tool::{
+    BrokerConfig, CallBudget, CallContext, CallProgress, CallerKind, ToolAnswer, ToolBroker, ToolCaller,
+};
 use serde_json::Value;
 
 use doors::{MemoryApprovals, MemoryRecorder, RecordingDoors};
@@ -82,6 +84,7 @@ impl Place {
             approvals: has_doors.then(|| Box::new(MemoryApprovals::new(Arc::clone(&events))) as _),
             recorder: has_doors.then(|| Box::new(MemoryRecorder(Arc::clone(&events))) as _),
             sets: vec![ToolSet::GovernedExecute],
+            budget: CallBudget::default(),
         });
         let caller = ToolCaller {
             kind: CallerKind::Cli,

@@ -79,7 +79,12 @@ fn foreign_processes_are_refused_by_name() {
                 assert!(answer.text.contains("instead: use a process that `process_list` shows"));
             }
             let events = place.events();
-            assert!(events[0].starts_with("refuse process_kill deny: "), "{events:?}");
+            let refused = ["refuse process_kill deny: ", "refuse process_inspect deny: "];
+            assert_eq!(events.len(), 2, "{events:?}");
+            assert!(
+                events.iter().zip(refused).all(|(event, refused)| event.starts_with(refused)),
+                "{events:?}"
+            );
         }
     });
 }

@@ -15,6 +15,7 @@ mod hiera;
 mod history;
 mod init;
 mod inputs;
+mod mcp;
 mod parsers;
 mod pause;
 mod policy;
@@ -47,6 +48,7 @@ pub(crate) use inputs::{
     DataArguments, DocumentFormat, EnvironmentArguments, FactArguments, ManifestArguments, SizeArguments,
     ValueArguments,
 };
+pub(crate) use mcp::{McpArguments, ToolSetArgument};
 pub(crate) use parsers::events_file;
 pub(crate) use pause::PauseArguments;
 pub(crate) use policy::{
@@ -133,6 +135,8 @@ pub(crate) enum CliCommand {
     /// Run governed tools: commands that the policy judges, people approve and a sandbox holds
     #[command(subcommand)]
     Tool(ToolSubcommand),
+    /// Offer governed tools to a client of the Model Context Protocol
+    Mcp(McpArguments),
     /// List, restore or remove backups of files
     #[command(subcommand)]
     Backup(BackupCommand),

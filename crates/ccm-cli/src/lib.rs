@@ -25,6 +25,7 @@ mod init;
 mod interruption;
 mod listeners;
 mod manifest;
+mod mcp;
 mod pause;
 mod policy;
 mod reactor;
@@ -94,6 +95,7 @@ pub fn main() -> process::ExitCode {
         CliCommand::Approve(arguments) => approve::run(&arguments, &console),
         CliCommand::Audit(command) => audit::run(&command, &console),
         CliCommand::Tool(command) => tool::run(command, &console),
+        CliCommand::Mcp(arguments) => mcp::run(arguments, &console),
         CliCommand::Backup(command) => backup::run(&command, &console),
         CliCommand::Facts(facts) => facts::run(&facts, &console),
         CliCommand::Hiera(HieraCommand::Parse(parse)) => hiera::run(&parse, &console),

@@ -62,6 +62,7 @@ impl CliCommand {
             Self::Backup(BackupCommand::Prune(prune)) => Some(&mut prune.state),
             Self::Timer(TimerCommand::Install(install)) => Some(&mut install.apply.state),
             Self::Tool(tool) => Some(tool.state()),
+            Self::Mcp(mcp) => Some(&mut mcp.state),
             Self::Validate(_)
             | Self::Timer(TimerCommand::List(_) | TimerCommand::Remove(_))
             | Self::Graph(_)

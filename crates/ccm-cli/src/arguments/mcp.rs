@@ -1,0 +1,34 @@
+//! Arguments of `ccm mcp`.
+
+use clap::{Args, ValueEnum};
+
+use super::state::StateArguments;
+
+const AFTER_HELP: &str = "\
+A client of the Model Context Protocol starts this command, and speaks with it on standard input and output:
+  {\"mcpServers\": {\"ccm\": {\"command\": \"ccm\", \"args\": [\"mcp\", \"--set\", \"governed-execute\"]}}}
+
+Exit codes: 0 the client has closed its side, 1 nothing could be offered, 64 bad usage, 129/130/131/143 ended by
+HUP/INT/QUIT/TERM.
+
+Documentation: /usr/share/doc/ccm/mcp.md, or docs/mcp.md in the source";
+
+/// Set of tools, as the command line names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ToolSetArgument {
+    /// Tools that only read
+    Read,
+    /// Tools that run commands
+    GovernedExecute,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct McpArguments {
+    /// Offer these tools besides those that read, if the policy offers them; repeat it for several sets
+    #[arg(long = "set", value_name = "SET", value_enum)]
+    pub sets: Vec<ToolSetArgument>,
+
+    #[command(flatten)]
+    pub state: StateArguments,
+}

@@ -1,0 +1,112 @@
+//! The broker on its own thread.
+
+use std::io;
+use std::rc::Rc;
+
+use ccm_model::Stream;
+use ccm_runtime::{Canceller, Config, Job, spawn};
+use ccm_tool::{
+    BrokerConfig, CallBudget, CallContext, CallProgress, ToolAnswer, ToolBroker, ToolCaller, ToolDocument,
+    ToolName,
+};
+use serde_json::Value;
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::task::LocalSet;
+
+/// Number of requests that wait for the thread.
+const QUEUE: usize = 32;
+
+/// Request to the broker.
+pub(crate) enum BrokerRequest {
+    /// Returns the tools that are offered.
+    Tools(oneshot::Sender<Vec<ToolName>>),
+    /// Calls a tool.
+    Call(Box<BrokerCall>),
+    /// Reads a document.
+    Document(ToolDocument, oneshot::Sender<Option<String>>),
+}
+
+/// Call of a tool.
+pub(crate) struct BrokerCall {
+    pub(crate) tool: String,
+    pub(crate) input: Value,
+    /// Name of the client, as the client itself says.
+    pub(crate) client: Option<String>,
+    pub(crate) canceller: Canceller,
+    pub(crate) progress: watch::Sender<LastCommandLine>,
+    pub(crate) answer: oneshot::Sender<ToolAnswer>,
+}
+
+/// Last line of a command. Lines that come faster than they are read are left out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LastCommandLine {
+    /// Number of lines so far; 1 is the start of the command.
+    pub(crate) number: u64,
+    /// The line; `None` for the start of the command.
+    pub(crate) text: Option<String>,
+}
+
+/// Maximum length of a line of progress in characters.
+const MAX_LINE: usize = 500;
+
+/// Functions that open a broker and name its caller, on the thread of the broker.
+pub(crate) struct BrokerFactory {
+    pub(crate) config: Box<dyn Fn(CallBudget) -> BrokerConfig + Send>,
+    pub(crate) caller: Box<dyn Fn(&ToolBroker) -> ToolCaller + Send>,
+}
+
+/// Starts the thread. It ends with the sender, once all calls have ended and are recorded.
+pub(crate) fn start(factory: BrokerFactory) -> io::Result<(mpsc::Sender<BrokerRequest>, Job<()>)> {
+    let (sender, receiver) = mpsc::channel(QUEUE);
+    let job = spawn(Config::default(), async move |_| answer_requests(&factory, receiver).await)?;
+    Ok((sender, job))
+}
+
+async fn answer_requests(factory: &BrokerFactory, mut receiver: mpsc::Receiver<BrokerRequest>) {
+    let calls = LocalSet::new();
+    calls
+        .run_until(async {
+            let budget = CallBudget::default();
+            let open = || Rc::new(ToolBroker::open((factory.config)(budget.clone())));
+            let mut broker = open();
+            while let Some(request) = receiver.recv().await {
+                // The operator may have changed the policy. Calls that go on keep theirs.
+                if !broker.is_current() {
+                    broker = open();
+                }
+                match request {
+                    BrokerRequest::Tools(tools) => {
+                        // Without a receiver the client has gone.
+                        let _ = tools.send(broker.tools(&(factory.caller)(&broker)));
+                    }
+                    BrokerRequest::Document(document, text) => {
+                        let _ = text.send(broker.document(document));
+                    }
+                    BrokerRequest::Call(call) => {
+                        let caller = ToolCaller { client: call.client.clone(), ..(factory.caller)(&broker) };
+                        tokio::task::spawn_local(answer_call(Rc::clone(&broker), caller, *call));
+                    }
+                }
+            }
+        })
+        .await;
+    calls.await;
+}
+
+async fn answer_call(broker: Rc<ToolBroker>, caller: ToolCaller, call: BrokerCall) {
+    let BrokerCall { tool, input, canceller, progress, answer, .. } = call;
+    let mut on_progress = |event: CallProgress<'_>| {
+        let text = match event {
+            CallProgress::Started { .. } => None,
+            CallProgress::Line { stream, text } => {
+                let mark = if stream == Stream::Stderr { "STDERR: " } else { "" };
+                Some(mark.chars().chain(text.chars()).take(MAX_LINE).collect())
+            }
+        };
+        progress.send_modify(|line| *line = LastCommandLine { number: line.number + 1, text });
+    };
+    let context = CallContext { caller: &caller, canceller, on_progress: &mut on_progress };
+    let answered = broker.call(&tool, &input, context).await;
+    // Without a receiver the client has gone. The call is recorded.
+    let _ = answer.send(answered);
+}

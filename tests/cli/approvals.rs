@@ -38,8 +38,22 @@ fails() { wanted=$1; shift; found=0; "$@" > out 2>&1 || found=$?; cat out; test 
 shows() { grep -q -- "$1" out || { echo "missing: $1"; cat out; exit 98; }; }
 "#;
 
+/// Makes alice a user of the machine, and a member of the group of approvers. `as_alice` runs ccm as this user.
+pub(crate) const MEMBER: &str = r#"
+echo 'ccm-approvers:x:4321:' >> /etc/group
+echo 'alice:x:4322:4322::/var/lib/alice:/bin/sh' >> /etc/passwd
+mkdir -p /var/lib/alice/.ssh
+cp key /var/lib/alice/.ssh/id_ed25519
+cp key.pub /var/lib/alice/.ssh/id_ed25519.pub
+chmod 755 /var/lib
+chown -R 4322:4322 /var/lib/alice
+cp "$BIN" /etc/ccm-binary
+as_alice_sh() { (cd / && setpriv --reuid=4322 --regid=4322 --groups=4321 env HOME=/var/lib/alice sh -c "$1"); }
+as_alice() { (cd / && setpriv --reuid=4322 --regid=4322 --groups=4321 env HOME=/var/lib/alice /etc/ccm-binary "$@"); }
+"#;
+
 /// Runs a test on such a machine. Only root can make one.
-fn on_machine(test: &str) -> Option<Scratch> {
+pub(crate) fn on_machine(test: &str) -> Option<Scratch> {
     let scratch = Scratch::new();
     let script =
         format!("BIN='{}'\nccm() {{ \"$BIN\" \"$@\"; }}\n{SETUP}\n{test}\necho finished\n", binary());
@@ -178,6 +192,101 @@ fails 0 ccm apply --require-signed site.yaml
 fails 0 ccm validate site.yaml
 ",
     );
+}
+
+#[test]
+fn errors_of_the_file_of_approvers_name_the_file() {
+    on_machine(
+        r"
+fails 4 ccm apply site.yaml
+CODE=$(code)
+cp /etc/ccm/approvers kept
+rm /etc/ccm/approvers
+for call in 'apply site.yaml' 'approvals' 'approve ZZZZ --yes'; do
+  ccm $call > out 2>&1 && exit 97
+  shows 'there is no file of approvers'
+  shows 'hint: write a line for each approver to /etc/ccm/approvers: NAME ssh-ed25519 KEY'
+  ! grep -q 'approve it' out
+done
+fails 0 ccm policy check
+shows 'nobody can approve'
+shows 'write a line for each approver to /etc/ccm/approvers'
+echo 'alice nonsense' > /etc/ccm/approvers
+chmod 644 /etc/ccm/approvers
+fails 1 ccm policy check
+shows 'approvers.*line 1'
+fails 4 ccm apply site.yaml
+shows 'line 1'
+shows 'hint: correct the file of approvers'
+cat kept > /etc/ccm/approvers
+echo 'approval: {groups: {ops: [alice, bbo]}}' >> /etc/ccm/policy.yaml
+fails 0 ccm policy check
+shows 'bbo of group ops has no key in /etc/ccm/approvers'
+! grep -q alice out
+",
+    );
+}
+
+#[test]
+fn a_wrong_key_is_refused_before_anybody_is_asked() {
+    on_machine(
+        r#"
+fails 4 ccm apply site.yaml
+CODE=$(code)
+ssh-keygen -q -t ed25519 -N secret -f other
+fails 1 ccm approve "$CODE" --key other
+shows 'is not in "/etc/ccm/approvers"'
+! grep -q 'terminal' out
+fails 1 ccm approve "$CODE" --key missing
+shows 'the key missing can.t be read'
+fails 1 ccm approvals show nope
+shows 'nothing waits for an approval as `nope`'
+shows 'hint: `ccm approvals` lists what waits'
+fails 1 ccm approvals reject nope --reason x
+shows 'nothing waits for an approval as `nope`'
+"#,
+    );
+}
+
+#[test]
+fn a_member_of_the_group_approves_through_the_inbox() {
+    on_machine(&format!(
+        r#"{MEMBER}
+fails 4 ccm apply site.yaml
+CODE=$(code)
+fails 0 as_alice approvals
+shows "^$CODE "
+fails 0 as_alice approvals show "$CODE"
+shows "1  touch $PWD/made"
+fails 1 as_alice approvals export "$CODE"
+shows 'only root can do this'
+fails 1 as_alice approvals reject "$CODE" --reason no
+shows 'name your key with `--key`'
+fails 0 as_alice approve "$CODE" --yes
+shows 'signed by alice; ccm reads the statement when it runs again'
+fails 0 ccm apply site.yaml
+test -e made
+test -z "$(ls /var/lib/ccm/approvals/inbox)"
+# A rejection of a member is signed.
+fails 4 ccm apply site.yaml
+CODE=$(code)
+fails 0 as_alice approvals reject "$CODE" --reason 'not on a Friday' --key /var/lib/alice/.ssh/id_ed25519
+fails 4 ccm apply site.yaml
+shows "$CODE was rejected: not on a Friday"
+! grep -q 'approve it' out
+# The group reads nothing else.
+for name in key salt uses; do as_alice_sh "cat /var/lib/ccm/approvals/$name" > out 2>&1 && exit 96; done
+for name in approved ended inbox; do as_alice_sh "ls /var/lib/ccm/approvals/$name" > out 2>&1 && exit 96; done
+as_alice_sh 'ls /var/lib/ccm' > out 2>&1 && exit 95
+# An auditor verifies what waits with OpenSSH alone.
+sed -i 's/touch .*made/touch made2/' site.yaml
+fails 4 ccm apply site.yaml
+echo "ccm $(cat /var/lib/ccm/approvals/key.pub)" > signers
+for intent in /var/lib/ccm/approvals/pending/*.json; do
+  ssh-keygen -Y verify -f signers -I ccm -n ccm-intent@v1 -s "${{intent%.json}}.sig" < "$intent"
+done
+"#
+    ));
 }
 
 #[test]

@@ -201,6 +201,22 @@ pub enum SignatureRefusal {
         /// Reason.
         source: KeygenError,
     },
+    /// Nothing can be run to verify the signature.
+    #[error("the signature can't be verified")]
+    Unverified(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// Verifier of signatures, which runs `ssh-keygen` where ccm does not verify a signature itself.
+pub trait SignatureVerifier {
+    /// Checks the signature of a text at a moment, and returns who signed it.
+    fn verify(
+        &self,
+        approvers: &Approvers,
+        text: &str,
+        signature: &str,
+        demand: &SignatureDemand<'_>,
+        at: SystemTime,
+    ) -> Result<VerifiedSignature, SignatureRefusal>;
 }
 
 impl Approvers {

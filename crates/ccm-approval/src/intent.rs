@@ -20,6 +20,8 @@ pub struct ApprovalMachine {
     pub id: String,
     /// Id of the boot.
     pub boot: String,
+    /// Name of the machine, for people.
+    pub name: String,
 }
 
 /// Time by both clocks.
@@ -43,6 +45,8 @@ pub struct IntentDocument {
     pub code: String,
     /// Id of the machine.
     pub machine: String,
+    /// Name of the machine, for people.
+    pub host: String,
     /// Id of the boot of the machine.
     pub boot: String,
     /// Time at which it was made.
@@ -79,6 +83,12 @@ pub struct IntentContent {
     pub resource_class: String,
     /// Resource that the action belongs to, such as `exec#reload`.
     pub resource: Option<String>,
+    /// Manifest that the resource stands in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub manifest: Option<String>,
+    /// Purpose of the action in its resource: `command`, `guard`, `check` or `change`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub purpose: Option<String>,
     /// Reason that the caller has written. Nobody has checked it.
     pub reason: Option<String>,
     /// The action.
@@ -97,8 +107,12 @@ pub struct IntentContent {
     pub rules: Vec<String>,
     /// Confinement of the action.
     pub sandbox: IntendedSandbox,
-    /// Demands of the policy on the approval.
-    pub requires: ApprovalDemand,
+    /// Demands of the policy on the approval. Each has to be met.
+    pub requires: Vec<ApprovalDemand>,
+    /// Time that an approval can be used after it was given, in milliseconds.
+    pub valid_ms: u64,
+    /// Limits of a grant; `None` allows no grant.
+    pub grant: Option<GrantLimits>,
 }
 
 /// Caller of an action.
@@ -133,18 +147,21 @@ pub struct IntendedAction {
     pub argv: Vec<String>,
     /// Text for a shell, which is then the last word of `argv`.
     pub shell: Option<String>,
-    /// Change without a command, such as `write /etc/motd`.
+    /// Change without a command: its lines, with properties and differences.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub change: Vec<String>,
+    /// Image of the container that the command runs in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub change: Option<String>,
-    /// Digest of the new content of a change.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub content_sha256: Option<String>,
+    pub image: Option<String>,
     /// Working directory.
     pub cwd: String,
-    /// User that the action runs as.
-    pub user: String,
+    /// User that the action runs as; `None` is the user of ccm.
+    pub user: Option<String>,
     /// Salted hashes of the variables of the environment.
     pub env: BTreeMap<String, String>,
+    /// Standard input, unless its text may not be shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stdin: Option<String>,
     /// Digest of standard input.
     pub stdin_sha256: Option<String>,
     /// Time limit in milliseconds.
@@ -161,10 +178,8 @@ pub struct IntendedCommand {
     pub effects: Vec<String>,
     /// Verdict, such as `ask`.
     pub verdict: String,
-    /// Rule or guard class that decided.
-    pub rule: Option<String>,
-    /// Place of the rule, such as `/etc/ccm/policy.yaml:14`.
-    pub rule_at: Option<String>,
+    /// Rules and guard classes that ask, such as `rule "restarts" (/etc/ccm/policy.yaml:14:3)`.
+    pub reasons: Vec<String>,
 }
 
 /// Program that an action starts.
@@ -181,9 +196,9 @@ pub struct IntendedProgram {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct IntendedSandbox {
-    /// Name of the profile; `None` is no sandbox.
+    /// Name of the profile; `None` is a sandbox that has no name, or no sandbox.
     pub profile: Option<String>,
-    /// Digest of the profile.
+    /// Digest of the confinement; `None` is no sandbox.
     pub digest: Option<String>,
 }
 
@@ -191,10 +206,10 @@ pub struct IntendedSandbox {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ApprovalDemand {
+    /// The demand in words, for people.
+    pub text: String,
     /// Number of approvers, at least 1.
     pub count: u32,
-    /// Group of the approvers, for people.
-    pub group: Option<String>,
     /// Principals who may approve; `None` is everybody in the file of approvers.
     pub approvers: Option<Vec<String>>,
     /// The approver must differ from the caller.
@@ -203,10 +218,6 @@ pub struct ApprovalDemand {
     pub touch: bool,
     /// The security key has to verify its user by PIN or fingerprint.
     pub user_verified: bool,
-    /// Time that an approval can be used after it was given, in milliseconds.
-    pub valid_ms: u64,
-    /// Limits of a grant; `None` allows no grant.
-    pub grant: Option<GrantLimits>,
 }
 
 /// Limits of a grant: an approval for more than one action.
@@ -266,6 +277,7 @@ impl IntentDocument {
             id,
             code,
             machine: machine.id.clone(),
+            host: machine.name.clone(),
             boot: machine.boot.clone(),
             created: display_timestamp(now.wall, 1),
             expires: display_timestamp(expires, 1),
@@ -305,11 +317,9 @@ impl IntentDocument {
 
     fn check(&self) -> Result<(), IntentError> {
         let contradiction = |name| Err(IntentError::Contradiction { name });
-        let IntentContent { action, commands, requires, .. } = &self.content;
-        let grant = requires.grant.map_or(0, |grant| grant.for_ms);
-        for (name, value) in
-            [("uptime_ms", self.uptime_ms), ("valid_ms", requires.valid_ms), ("for_ms", grant)]
-        {
+        let IntentContent { action, commands, requires, valid_ms, grant, .. } = &self.content;
+        let grant = grant.map_or(0, |grant| grant.for_ms);
+        for (name, value) in [("uptime_ms", self.uptime_ms), ("valid_ms", *valid_ms), ("for_ms", grant)] {
             if value > MAX_INTEGER {
                 return Err(IntentError::Integer { name, value });
             }
@@ -320,13 +330,18 @@ impl IntentDocument {
         if effects(commands) != self.effects {
             return contradiction("effects");
         }
-        if action.argv.is_empty() == action.change.is_none() {
+        if action.argv.is_empty() == action.change.is_empty() {
             return contradiction("argv");
+        }
+        if let Some(stdin) = &action.stdin
+            && action.stdin_sha256.as_ref() != Some(&sha256(stdin.as_bytes()))
+        {
+            return contradiction("stdin_sha256");
         }
         if action.shell.is_some() && action.shell.as_ref() != action.argv.last() {
             return contradiction("shell");
         }
-        if requires.count == 0 {
+        if requires.is_empty() || requires.iter().any(|demand| demand.count == 0) {
             return contradiction("count");
         }
         if !is_id(&self.id) || !is_code(&self.code) {
@@ -342,30 +357,6 @@ impl IntentDocument {
     pub fn pending(&self) -> Duration {
         let times = parse_timestamp(&self.created).zip(parse_timestamp(&self.expires));
         times.and_then(|(created, expires)| expires.duration_since(created).ok()).unwrap_or_default()
-    }
-
-    /// Returns `true` if the intents ask for one thing: an approval of the one is an approval of the other.
-    pub fn asks_the_same(&self, other: &Self) -> bool {
-        let same = |a: &IntentContent, b: &IntentContent| {
-            (&a.tool, &a.resource, &a.programs, &a.policy, &a.rules, &a.sandbox, &a.unknown, &a.requires)
-                == (
-                    &b.tool,
-                    &b.resource,
-                    &b.programs,
-                    &b.policy,
-                    &b.rules,
-                    &b.sandbox,
-                    &b.unknown,
-                    &b.requires,
-                )
-        };
-        let is_same_caller = |a: &IntentCaller, b: &IntentCaller| {
-            (&a.kind, &a.user, a.uid, &a.login) == (&b.kind, &b.user, b.uid, &b.login)
-        };
-        (&self.machine, &self.boot, &self.action_digest)
-            == (&other.machine, &other.boot, &other.action_digest)
-            && same(&self.content, &other.content)
-            && is_same_caller(&self.content.caller, &other.content.caller)
     }
 }
 

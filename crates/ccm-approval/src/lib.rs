@@ -5,9 +5,9 @@
 
 mod allowed_signers;
 mod approvers;
+mod comparison;
 mod environment_salt;
 mod intent;
-mod manifest_statement;
 mod names;
 mod own_key;
 mod patterns;
@@ -22,15 +22,14 @@ mod store;
 mod wire;
 
 pub use allowed_signers::{AllowedSigner, AllowedSigners, SignersError, SignersErrorKind};
-pub use approvers::{Approvers, ApproversError, SignatureDemand, SignatureRefusal, VerifiedSignature};
+pub use approvers::{
+    Approvers, ApproversError, SignatureDemand, SignatureRefusal, SignatureVerifier, VerifiedSignature,
+};
 pub use environment_salt::EnvironmentSalt;
 pub use intent::{
     ApprovalDemand, ApprovalMachine, ApprovalTime, GrantLimits, INTENT_NAMESPACE, IntendedAction,
     IntendedCommand, IntendedProgram, IntendedSandbox, IntentCaller, IntentContent, IntentDocument,
     IntentError, MAX_INTENT,
-};
-pub use manifest_statement::{
-    MANIFEST_NAMESPACE, MAX_MANIFEST_STATEMENT, ManifestContent, ManifestRefusal, ManifestStatement,
 };
 pub use own_key::{IntentKey, IntentKeyError};
 pub use reader::PendingReader;
@@ -40,10 +39,10 @@ pub use signature::ApproverSignature;
 pub use ssh_key_line::{ApproverKey, KeyFamily};
 pub use ssh_keygen::{KeygenError, SshKeygen};
 pub use statement::{
-    APPROVAL_NAMESPACE, ApprovalStatement, ApproverDecision, MAX_SIGNED_STATEMENT, SignedStatement,
-    StatementError,
+    APPROVAL_NAMESPACE, ApprovalStatement, ApproverDecision, MANIFEST_NAMESPACE, MAX_SIGNED_STATEMENT,
+    SignedStatement, StatementError,
 };
 pub use store::{
-    ApprovalContext, ApprovalRecord, ApprovalStore, ImportedStatement, InboxEntry, UsedApproval,
-    WaitingIntent, WaitingIntents,
+    ApprovalContext, ApprovalRecord, ApprovalState, ApprovalStore, EndedIntent, ImportedStatement,
+    InboxEntry, IntentEnd, ListedIntent, ListedIntents, StatementRecorder, UsedApproval,
 };

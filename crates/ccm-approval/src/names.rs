@@ -27,5 +27,7 @@ pub(crate) fn normalised(text: &str) -> String {
         'I' | 'L' => '1',
         other => other,
     };
-    text.trim().chars().map(digit).collect()
+    let text = text.trim();
+    // A whole name is the code, a hyphen and the id.
+    text.rsplit_once('-').map_or(text, |(_, id)| id).chars().map(digit).collect()
 }

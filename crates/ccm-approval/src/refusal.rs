@@ -8,6 +8,7 @@ use ccm_host::state::StateError;
 use crate::approvers::SignatureRefusal;
 use crate::intent::IntentError;
 use crate::own_key::IntentKeyError;
+use crate::screen::ScreenError;
 use crate::statement::StatementError;
 
 /// Error of the store of approvals. Nothing may be started.
@@ -44,6 +45,9 @@ pub enum ApprovalStoreError {
     /// The intent can't be made.
     #[error(transparent)]
     Intent(#[from] IntentError),
+    /// Nobody could know what he approves.
+    #[error(transparent)]
+    Unshowable(#[from] ScreenError),
 }
 
 /// Reason for which an intent is not approved.
@@ -129,10 +133,30 @@ pub enum ApprovalRefusal {
     Rejected {
         /// Id of the intent.
         id: String,
-        /// Principal of the approver.
+        /// Principal of the approver, or the name of the owner of the store.
         approver: String,
         /// Reason, without control characters.
         reason: String,
+    },
+    /// The caller has withdrawn the intent.
+    #[error("intent {id} was withdrawn")]
+    Withdrawn {
+        /// Id of the intent.
+        id: String,
+    },
+    /// Something of the intent has changed, so that nothing can be approved any more.
+    #[error("intent {id} does not count any more: {reason}")]
+    Void {
+        /// Id of the intent.
+        id: String,
+        /// Difference.
+        reason: String,
+    },
+    /// The signature is not one of the exported statement.
+    #[error("nothing was exported for intent {id}")]
+    NotExported {
+        /// Id of the intent.
+        id: String,
     },
     /// The policy wants other approvers.
     #[error("{approver:?} is not one of the approvers: {}", expected.join(", "))]
@@ -188,6 +212,9 @@ pub enum ApprovalRefusal {
         /// Path of the program.
         path: String,
     },
+    /// The statement can't be recorded.
+    #[error("it can't be recorded")]
+    Unrecorded(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// The store can't be used.
     #[error(transparent)]
     Store(#[from] ApprovalStoreError),

@@ -2,7 +2,7 @@
 
 use ccm_model::{quote_words, steers_terminal};
 
-use crate::intent::{ApprovalDemand, IntendedCommand, IntentContent, IntentDocument};
+use crate::intent::{GrantLimits, IntendedCommand, IntendedSandbox, IntentContent, IntentDocument};
 
 /// Maximum number of lines. Nobody reads more.
 const MAX_LINES: usize = 500;
@@ -16,7 +16,7 @@ pub struct ApprovalScreen {
     pub code: String,
     /// Id of the intent.
     pub id: String,
-    /// Id of the machine.
+    /// Name of the machine.
     pub machine: String,
     /// Time at which the intent ends without an approval.
     pub expires: String,
@@ -32,12 +32,20 @@ pub struct ApprovalScreen {
     pub tool: String,
     /// Resource.
     pub resource: Option<String>,
-    /// User that the action runs as.
-    pub user: String,
+    /// Manifest of the resource.
+    pub manifest: Option<String>,
+    /// Purpose of the action in its resource, such as `guard`.
+    pub purpose: Option<String>,
+    /// User that the action runs as; `None` is the user of ccm.
+    pub user: Option<String>,
     /// Working directory.
     pub cwd: String,
-    /// Profile of the sandbox; `None` is no sandbox, which has to be shown loudly.
+    /// The action runs without a sandbox, which has to be shown loudly.
+    pub is_unconfined: bool,
+    /// Profile of the sandbox, if it has a name.
     pub sandbox: Option<String>,
+    /// Image of the container.
+    pub image: Option<String>,
     /// Simple commands and changes, one a line.
     pub commands: Vec<ScreenCommand>,
     /// The action itself: the command as words, the lines of the text for a shell, or the change.
@@ -48,18 +56,22 @@ pub struct ApprovalScreen {
     pub programs: Vec<(String, String)>,
     /// Names of variables of the environment. Their values are not known here.
     pub variables: Vec<String>,
-    /// The action reads a text from standard input, which is not known here.
-    pub has_stdin: bool,
-    /// Digest of the new content of a change, which is not known here.
-    pub content_sha256: Option<String>,
+    /// The action is a change without a command.
+    pub is_change: bool,
+    /// Lines of standard input, as far as they may be shown.
+    pub stdin: Vec<String>,
+    /// Digest of a standard input that may not be shown.
+    pub hidden_stdin: Option<String>,
     /// Time limit in milliseconds.
     pub timeout_ms: Option<u64>,
     /// Verdict of the policy.
     pub decision: String,
     /// Rules and guard classes that ask.
     pub rules: Vec<String>,
-    /// Demands on the approval.
-    pub requires: ApprovalDemand,
+    /// Demands on the approval, in words.
+    pub requires: Vec<String>,
+    /// Limits of a grant.
+    pub grant: Option<GrantLimits>,
     /// Reason of the caller, which nobody has checked. It belongs below everything else.
     pub reason: Vec<String>,
 }
@@ -75,10 +87,8 @@ pub struct ScreenCommand {
     pub effects: Vec<String>,
     /// Verdict.
     pub verdict: String,
-    /// Rule or guard class that decided.
-    pub rule: Option<String>,
-    /// Place of the rule.
-    pub rule_at: Option<String>,
+    /// Rules and guard classes that ask, with their places.
+    pub reasons: Vec<String>,
     /// A part of the command is not known.
     pub is_unknown: bool,
 }
@@ -111,14 +121,14 @@ impl ApprovalScreen {
     pub fn of(intent: &IntentDocument) -> Result<Self, ScreenError> {
         let content = &intent.content;
         let IntentContent { caller, action, .. } = content;
-        if content.commands.is_empty() {
+        if content.commands.is_empty() && content.action.change.is_empty() {
             return Err(ScreenError::NoCommand);
         }
         let commands = content.commands.iter().enumerate();
         let screen = Self {
             code: intent.code.clone(),
             id: intent.id.clone(),
-            machine: shown(&intent.machine)?,
+            machine: shown(&intent.host)?,
             expires: intent.expires.clone(),
             caller: shown(&caller.user)?,
             login: option(caller.login.as_ref())?,
@@ -126,9 +136,13 @@ impl ApprovalScreen {
             client: option(caller.client.as_ref())?,
             tool: shown(&content.tool)?,
             resource: option(content.resource.as_ref())?,
-            user: shown(&action.user)?,
+            manifest: option(content.manifest.as_ref())?,
+            purpose: option(content.purpose.as_ref())?,
+            user: option(action.user.as_ref())?,
             cwd: shown(&action.cwd)?,
+            is_unconfined: content.sandbox == IntendedSandbox { profile: None, digest: None },
             sandbox: option(content.sandbox.profile.as_ref())?,
+            image: option(action.image.as_ref())?,
             commands: commands
                 .map(|(index, command)| line(index + 1, command, &content.unknown))
                 .collect::<Result<_, _>>()?,
@@ -138,17 +152,21 @@ impl ApprovalScreen {
                 .map(|program| Ok((shown(&program.path)?, shown(&program.sha256)?)))
                 .collect::<Result<_, _>>()?,
             variables: all(action.env.keys())?,
-            has_stdin: action.stdin_sha256.is_some(),
-            content_sha256: option(action.content_sha256.as_ref())?,
+            is_change: !action.change.is_empty(),
+            // Not `lines`, which would hide a carriage return.
+            stdin: all(action.stdin.iter().flat_map(|text| text.trim_end_matches('\n').split('\n')))?,
+            hidden_stdin: option(action.stdin_sha256.as_ref().filter(|_| action.stdin.is_none()))?,
             timeout_ms: action.timeout_ms,
             decision: shown(&content.decision)?,
             rules: all(&content.rules)?,
-            requires: demand(&content.requires)?,
+            requires: all(content.requires.iter().map(|demand| &demand.text))?,
+            grant: content.grant,
             reason: all(content.reason.iter().flat_map(|reason| reason.lines()))?,
         };
         let found = screen.commands.len()
             + screen.commands.iter().map(|command| command.effects.len()).sum::<usize>()
             + screen.exact.len()
+            + screen.stdin.len()
             + screen.unknown.len()
             + screen.programs.len()
             + screen.variables.len()
@@ -167,30 +185,21 @@ fn line(number: usize, command: &IntendedCommand, unknown: &[String]) -> Result<
         text: shown(&command.text)?,
         effects: all(&command.effects)?,
         verdict: shown(&command.verdict)?,
-        rule: option(command.rule.as_ref())?,
-        rule_at: option(command.rule_at.as_ref())?,
+        reasons: all(&command.reasons)?,
         is_unknown: unknown.iter().any(|part| !part.is_empty() && command.text.contains(part.as_str())),
     })
 }
 
-fn demand(requires: &ApprovalDemand) -> Result<ApprovalDemand, ScreenError> {
-    let approvers = requires.approvers.as_ref().map(all).transpose()?;
-    Ok(ApprovalDemand { group: option(requires.group.as_ref())?, approvers, ..requires.clone() })
-}
-
 fn exact(content: &IntentContent) -> Result<Vec<String>, ScreenError> {
     let action = &content.action;
-    match (&action.shell, &action.change) {
-        (Some(text), _) => {
-            let before = &action.argv[..action.argv.len().saturating_sub(1)];
-            let mut lines = vec![shown(&words(before))?];
-            // Not `lines`, which would hide a carriage return.
-            lines.extend(all(text.split('\n'))?);
-            Ok(lines)
-        }
-        (None, Some(change)) => Ok(vec![shown(change)?]),
-        (None, None) => Ok(vec![shown(&words(&action.argv))?]),
+    if !action.change.is_empty() {
+        return all(action.change.iter().flat_map(|part| part.split('\n')));
     }
+    let Some(text) = &action.shell else { return Ok(vec![shown(&words(&action.argv))?]) };
+    let before = &action.argv[..action.argv.len().saturating_sub(1)];
+    let mut lines = vec![shown(&words(before))?];
+    lines.extend(all(text.split('\n'))?);
+    Ok(lines)
 }
 
 fn words(argv: &[String]) -> String {

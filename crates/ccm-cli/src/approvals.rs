@@ -2,14 +2,16 @@
 
 mod screen;
 
+use std::path::Path;
+
 use ccm_runtime::process::signals::Signals;
-use ccm_runtime::{ApproveError, ApproversError, ExitCode, RequestState, RequestStoreError, Session};
+use ccm_runtime::{ApprovalsError, ApproveError, ExitCode, Session, approvers_hint};
 
 use crate::arguments::{ApprovalsArguments, ApprovalsCommand};
 use crate::console::Console;
 use crate::session;
 
-pub(crate) use screen::{ended, request};
+pub(crate) use screen::request;
 
 /// `ccm approvals`.
 pub(crate) fn run(arguments: &ApprovalsArguments, console: &Console) -> ExitCode {
@@ -19,7 +21,9 @@ pub(crate) fn run(arguments: &ApprovalsArguments, console: &Console) -> ExitCode
         None => list(arguments, console, &session),
         Some(ApprovalsCommand::Show { code }) => show(code, console, &session),
         Some(ApprovalsCommand::Export { code }) => export(code, console, &session),
-        Some(ApprovalsCommand::Reject { code, reason }) => reject(code, reason, console, &session),
+        Some(ApprovalsCommand::Reject { code, reason, key }) => {
+            reject(code, (reason, key.as_deref()), console, &session)
+        }
     };
     done.unwrap_or_else(|code| code)
 }
@@ -30,9 +34,13 @@ pub(crate) fn report_error(console: &Console, error: &ApproveError) -> ExitCode 
         ApproveError::Unknown(_) => &["`ccm approvals` lists what waits; as another user, run it as root"],
         ApproveError::Ended { .. } => &["run ccm again, and approve what then waits"],
         ApproveError::NotExported(_) => &["export it first: `ccm approvals export CODE > statement`"],
+        ApproveError::Unshowable { .. } => {
+            &["sign the manifest: `ccm approve --manifest MANIFEST --until 30d`"]
+        }
+        ApproveError::OwnerOnly => &["repeat the command as root, or name your key with `--key`"],
         ApproveError::Audit(_) => &["run `ccm audit verify`"],
         ApproveError::Sign(error) => return crate::approve::report_sign_error(console, error),
-        ApproveError::Store(error) => return report_store_error(console, error),
+        ApproveError::Approvals(error) => return report_approvals_error(console, error),
         _ => &[],
     };
     let hints: Vec<String> = hints.iter().map(|hint| (*hint).to_owned()).collect();
@@ -40,28 +48,23 @@ pub(crate) fn report_error(console: &Console, error: &ApproveError) -> ExitCode 
     ExitCode::NothingRun
 }
 
-fn report_store_error(console: &Console, error: &RequestStoreError) -> ExitCode {
-    let hint = match error {
-        RequestStoreError::Approvers(ApproversError::Missing { .. } | ApproversError::Empty { .. }) => {
-            Some("write a line for each approver: NAME ssh-ed25519 KEY")
-        }
-        RequestStoreError::Approvers(ApproversError::Trust { .. }) => {
-            Some("let the file and the directories above belong to root, and be writable by nobody else")
-        }
-        _ => None,
+fn report_approvals_error(console: &Console, error: &ApprovalsError) -> ExitCode {
+    let hints = match error {
+        ApprovalsError::Approvers(error) => vec![approvers_hint(error)],
+        ApprovalsError::Policy(error) => return crate::policy::report_policy_error(console, error, ""),
+        ApprovalsError::Audit(_) => vec!["run `ccm audit verify`".to_owned()],
+        _ => Vec::new(),
     };
-    let hints: Vec<String> = hint.into_iter().map(str::to_owned).collect();
     console.error_of(error, "", &hints);
     ExitCode::NothingRun
 }
 
 fn text(arguments: &ApprovalsArguments, console: &Console, session: &Session) -> Result<String, ExitCode> {
-    let requests = session.approval_requests().map_err(|error| report_store_error(console, &error))?;
+    let requests = session.approval_requests().map_err(|error| report_approvals_error(console, &error))?;
     if arguments.json {
         return Ok(screen::json(&requests));
     }
-    let live = |state: &RequestState| !matches!(state, RequestState::Used | RequestState::Ended(_));
-    let requests: Vec<_> = requests.into_iter().filter(|request| live(&request.state)).collect();
+    let requests: Vec<_> = requests.into_iter().filter(|request| screen::is_shown(&request.state)).collect();
     Ok(screen::list(&requests))
 }
 
@@ -98,23 +101,35 @@ fn watch(arguments: &ApprovalsArguments, console: &Console, session: &Session) -
 }
 
 fn show(code: &str, console: &Console, session: &Session) -> Result<ExitCode, ExitCode> {
+    Ok(console.print(&shown(code, console, session)?))
+}
+
+/// Returns the screen of what waits.
+fn shown(code: &str, console: &Console, session: &Session) -> Result<String, ExitCode> {
     let listed = session.approval_request(code).map_err(|error| report_error(console, &error))?;
-    Ok(console.print(&request(&listed)))
+    request(&listed).map_err(|error| report_error(console, &error))
 }
 
 fn export(code: &str, console: &Console, session: &Session) -> Result<ExitCode, ExitCode> {
-    let listed = session.approval_request(code).map_err(|error| report_error(console, &error))?;
+    let screen = shown(code, console, session)?;
     let statement = session.export_request(code).map_err(|error| report_error(console, &error))?;
     // Standard output holds the statement alone, so that it can be signed as it is.
-    console.write(&request(&listed));
+    console.write(&screen);
     console.write(&format!(
         "sign it with: ssh-keygen -Y sign -n {} -f KEY FILE\n",
         ccm_runtime::APPROVAL_NAMESPACE
     ));
-    Ok(console.print(&String::from_utf8_lossy(&statement)))
+    Ok(console.print(&statement))
 }
 
-fn reject(code: &str, reason: &str, console: &Console, session: &Session) -> Result<ExitCode, ExitCode> {
-    session.reject_request(code, reason).map_err(|error| report_error(console, &error))?;
+fn reject(
+    code: &str,
+    (reason, key): (&str, Option<&Path>),
+    console: &Console,
+    session: &Session,
+) -> Result<ExitCode, ExitCode> {
+    let key = key.map(|path| session.signing_key(Some(path.to_owned()), None));
+    let key = key.transpose().map_err(|error| crate::approve::report_sign_error(console, &error))?;
+    session.reject_request(code, reason, key.as_ref()).map_err(|error| report_error(console, &error))?;
     Ok(console.print(&format!("{} is rejected\n", code.to_uppercase())))
 }

@@ -3,7 +3,7 @@
 mod manifest;
 
 use ccm_model::escape_control;
-use ccm_runtime::{ApprovalLimits, ApproveError, ExitCode, RequestState, SignError, SigningError};
+use ccm_runtime::{ApprovalLimits, ApprovalState, ApproveError, ExitCode, SignError, SigningError};
 
 use crate::arguments::ApproveArguments;
 use crate::console::Console;
@@ -27,34 +27,37 @@ fn approve(arguments: &ApproveArguments, code: &str, console: &Console) -> Resul
     let session = session::open(console);
     let report = |error: &ApproveError| approvals::report_error(console, error);
     let listed = session.approval_request(code).map_err(|error| report(&error))?;
-    let printed = console.print(&approvals::request(&listed));
+    let printed = console.print(&approvals::request(&listed).map_err(|error| report(&error))?);
     if printed != ExitCode::Success {
         return Err(printed);
     }
-    let (by, state) = if let Some(path) = &arguments.signature {
+    let approved = if let Some(path) = &arguments.signature {
         let signature = session.read_text(Some(path), MAX_SIGNATURE, "signature").map_err(|error| {
             manifest_errors::report_text_error(console, &error);
             ExitCode::NothingRun
         })?;
         session.import_approval(code, signature.1)
     } else {
-        if approvals::ended(&listed.state) {
+        if !listed.state.is_live() {
             console.error("nothing can be approved any more", &[], &[]);
             return Err(ExitCode::NothingRun);
         }
-        let approvers = session.approvers().map_err(|error| report(&ApproveError::Store(error.into())))?;
+        let approvers =
+            session.approvers().map_err(|error| report(&ApproveError::Approvals(error.into())))?;
         let key = session.signing_key(arguments.key.clone(), Some(&approvers));
-        let key = key.map_err(|error| report_sign_error(console, &error.into()))?;
+        let key = key.map_err(|error| report_sign_error(console, &error))?;
         confirm(console, &format!("Sign with {}? [y/N] ", manifest::key_name(&key)), arguments.yes)?;
         let limits = ApprovalLimits { valid: arguments.valid, uses: arguments.uses };
         session.approve_request(code, &key, limits)
     }
     .map_err(|error| report(&error))?;
-    let text = match state {
-        RequestState::Approved { until, .. } => {
-            format!("approved by {} until {until}; run ccm again\n", escape_control(&by.principal))
+    let by = escape_control(&approved.by.principal);
+    let text = match approved.state {
+        Some(ApprovalState::Approved { until, .. }) => {
+            format!("approved by {by} until {until}; run ccm again\n")
         }
-        _ => format!("signed by {}; more approvals are needed\n", escape_control(&by.principal)),
+        Some(_) => format!("signed by {by}; more approvals are needed\n"),
+        None => format!("signed by {by}; ccm reads the statement when it runs again\n"),
     };
     Ok(console.print(&text))
 }
@@ -64,6 +67,9 @@ pub(crate) fn report_sign_error(console: &Console, error: &SignError) -> ExitCod
     let hint = match error {
         SignError::Sign(SigningError::NoKey) => "name a key with `--key`, or forward the agent with `ssh -A`",
         SignError::Sign(SigningError::Start { .. }) => "install the client of OpenSSH",
+        SignError::Sign(SigningError::Unreadable { .. }) => {
+            "name a private key, or a .pub file, with `--key`"
+        }
         SignError::Sign(_) => "look at the message of ssh-keygen above",
         _ => "sign with a key of the file of approvers",
     };

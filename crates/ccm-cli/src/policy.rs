@@ -10,7 +10,7 @@ use ccm_runtime::policy::{
     Caller, ExplainOptions, ExplainedCommand, JudgedText, Policy, PolicyError, PolicyVerdict, ShellDialect,
     VerdictTestError, policy_schema,
 };
-use ccm_runtime::{CheckedPolicy, ExitCode, Findings, Session};
+use ccm_runtime::{ApproversError, CheckedPolicy, ExitCode, Findings, Session, approvers_hint};
 
 use crate::arguments::{
     PolicyCheckArguments, PolicyCommand, PolicyExplainArguments, PolicyFileArguments, PolicyPlaceArguments,
@@ -93,7 +93,35 @@ fn check(
         1 => "1 rule".to_owned(),
         count => format!("{count} rules"),
     };
+    if arguments.file.policy.is_none() {
+        check_approvers(&policy, console, session)?;
+    }
     Ok(console.print(&format!("{} is valid: {rules}\n", files.join(", "))))
+}
+
+/// Reports errors of the file of approvers. Without the file, nobody can approve, and what asks is refused.
+fn check_approvers(policy: &Policy, console: &Console, session: &Session) -> Result<(), ExitCode> {
+    let approvers = match session.approvers() {
+        Ok(approvers) => approvers,
+        Err(error @ (ApproversError::Missing { .. } | ApproversError::Empty { .. })) => {
+            console.warning(&format!("{error}: nobody can approve"));
+            console.hint(&approvers_hint(&error));
+            return Ok(());
+        }
+        Err(error) => {
+            console.error_of(&error, "nobody can approve", &[approvers_hint(&error)]);
+            return Err(ExitCode::NothingRun);
+        }
+    };
+    for (group, members) in &policy.approval().groups {
+        let is_known = |name: &&String| approvers.signers().signers.iter().any(|line| line.names(name));
+        for name in members.iter().filter(|name| !is_known(name)) {
+            let path = approvers.path().display();
+            console.warning(&format!("{name} of group {group} has no key in {path}"));
+            console.hint(&format!("add a line for {name} to {path}, or remove the name from the group"));
+        }
+    }
+    Ok(())
 }
 
 fn show(arguments: &PolicyShowArguments, console: &Console, session: &Session) -> Result<ExitCode, ExitCode> {

@@ -32,6 +32,16 @@ impl Identity {
     }
 }
 
+/// Returns the number of a user of this machine; `None` if there is none of this name.
+pub fn uid_of(name: &str) -> Option<u32> {
+    AccountDatabases::of_this_machine().user(name).ok().flatten().map(|user| user.uid)
+}
+
+/// Returns the number of a group of this machine; `None` if there is none of this name.
+pub fn gid_of(name: &str) -> Option<u32> {
+    AccountDatabases::of_this_machine().gid(name).ok().filter(|_| numeric(name).is_none())
+}
+
 /// Account of this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Account {

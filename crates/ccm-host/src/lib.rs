@@ -87,7 +87,7 @@ mod started_by;
 pub mod state;
 mod trusted;
 
-pub use account::{Account, AccountError, Identity};
+pub use account::{Account, AccountError, Identity, gid_of, uid_of};
 #[cfg(feature = "archive")]
 pub use archive::{
     ArchiveFormat, EntryError, ExtractError, ExtractRequest, Extracted, ExtractionTarget,
@@ -134,7 +134,7 @@ pub use process::{PrepareError, own_process, prepare_process, process_start};
 pub use process_handle::{RunningProcess, SignalError, full_signal_name};
 pub use programs::{LocatedKind, LocatedProgram, canonical_path, current_user, locate_program, located_kind};
 pub use question::{ask, can_ask};
-pub use ssh_keygen::{SigningError, SigningKey, agent_keys, own_keys, sign_with_ssh_keygen};
+pub use ssh_keygen::{SigningError, SigningKey, agent_keys, own_keys, public_key_of, sign_with_ssh_keygen};
 pub use started_by::started_by;
 pub use trusted::{TrustError, TrustedDirectory};
 

@@ -25,6 +25,14 @@ pub enum SigningError {
     /// The program made no signature. Its own message is on the terminal.
     #[error("ssh-keygen made no signature with {}", .0.display())]
     Refused(PathBuf),
+    /// The named key can't be read.
+    #[error("the key {} can't be read", path.display())]
+    Unreadable {
+        /// Path of the key.
+        path: PathBuf,
+        /// Error of the system.
+        source: io::Error,
+    },
     /// There is no key to sign with.
     #[error("there is no key to sign with: no agent holds one, and ~/.ssh has none")]
     NoKey,
@@ -90,6 +98,24 @@ pub fn own_keys() -> Vec<(PathBuf, String)> {
         path.is_file().then(|| (path.to_owned(), public.trim().to_owned()))
     };
     names.into_iter().filter_map(key).collect()
+}
+
+/// Returns the public key of a named key, as a line of OpenSSH: that of a `.pub` file itself, or that beside a private
+/// key. `None` if only the private key could tell, which may need a passphrase.
+pub fn public_key_of(path: &Path) -> Result<Option<String>, SigningError> {
+    let failed = |source| SigningError::Unreadable { path: path.to_owned(), source };
+    let read = |path: &Path| {
+        let mut text = String::new();
+        std::fs::File::open(path)?.take(MAX_ANSWER).read_to_string(&mut text)?;
+        Ok::<_, io::Error>(text)
+    };
+    let text = read(path).map_err(failed)?;
+    if !text.contains("PRIVATE KEY") {
+        return Ok(Some(text.trim().to_owned()));
+    }
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(".pub");
+    Ok(read(Path::new(&beside)).ok().map(|text| text.trim().to_owned()))
 }
 
 /// Runs a program of the person, in the environment and on the terminal of this process.

@@ -2,9 +2,9 @@
 
 mod desk;
 mod gatekeeper;
-mod request;
+mod intents;
+mod members;
 mod signing;
-mod store;
 mod verifying;
 
 use std::path::{Path, PathBuf};
@@ -13,10 +13,11 @@ use ccm_approval::{Approvers, ApproversError};
 use ccm_host::state::{StateError, default_state_directory};
 use ccm_host::{LocalZone, current_user};
 
-pub use desk::{ApprovalLimits, ApproveError, ListedRequest};
-pub(crate) use gatekeeper::{APPLY_TIME, ApprovalAnswer, RequestDraft, SaltedDigests};
-pub use gatekeeper::{RequestState, RequestStoreError};
-pub use request::{ApprovalRequest, RequestedAction, RequestedCommand, RequestedNeed};
+pub use desk::{ApprovalLimits, ApproveError, ApprovedIntent};
+pub use gatekeeper::approvers_hint;
+pub(crate) use gatekeeper::{APPLY_TIME, ApprovalAnswer, RunIntents};
+pub(crate) use intents::apply_caller;
+pub use intents::{ApprovalsError, SessionIntents, intent_name};
 pub use signing::SignError;
 pub use verifying::SignatureFailure;
 

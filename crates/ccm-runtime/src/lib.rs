@@ -162,7 +162,8 @@ mod validate;
 mod verification;
 
 pub use ccm_approval::{
-    APPROVAL_NAMESPACE, Approvers, ApproversError, MANIFEST_NAMESPACE, SignatureRefusal, VerifiedSignature,
+    APPROVAL_NAMESPACE, ApprovalScreen, ApprovalState, Approvers, ApproversError, IntentDocument,
+    ListedIntent, MANIFEST_NAMESPACE, SignatureRefusal, VerifiedSignature,
 };
 pub use ccm_data::assignment;
 pub use ccm_data::hierarchy::EntryOutcome;
@@ -194,8 +195,8 @@ pub use ccm_report::{
 
 pub use advice::{NextStep, StateAdvice};
 pub use approval::{
-    APPROVERS, ApprovalLimits, ApprovalRequest, ApproveError, ListedRequest, RequestState, RequestStoreError,
-    RequestedAction, RequestedCommand, RequestedNeed, SignError, SignatureFailure,
+    APPROVERS, ApprovalLimits, ApprovalsError, ApproveError, ApprovedIntent, SessionIntents, SignError,
+    SignatureFailure, approvers_hint, intent_name,
 };
 pub use audit::{AuditProblem, AuditSource};
 pub use backups::{Backup, BackupError, PruneOptions, Restored};

@@ -5,6 +5,7 @@ mod document;
 mod early;
 mod explained;
 mod gate;
+mod intended;
 mod judging;
 mod loading;
 mod lookup;
@@ -20,6 +21,9 @@ pub use ccm_policy::{
 pub use ccm_shell::ShellDialect;
 
 pub use explained::{ExplainOptions, ExplainedCommand, JudgedText};
+pub use intended::{
+    approval_demands, asking_rules, grant_limits, intended_commands, policy_digest, unknown_parts,
+};
 pub use judging::JudgedRequest;
 pub use loading::{CheckedPolicy, POLICY_NAMESPACE, PolicyError, PolicySource};
 pub use reasons::{cause_text, lifter_text, need_text, refusal_text, way_out};

@@ -3,30 +3,35 @@
 use ccm_model::parse_timestamp;
 
 use super::ledger::UseLedger;
-use super::record::{ApprovalRecord, MAX_GRANT_MS, MAX_RECORD};
-use super::{ApprovalStore, INBOX, MAX_ENTRIES, failed};
-use crate::approvers::{Approvers, SignatureDemand, VerifiedSignature};
-use crate::intent::{ApprovalTime, IntentDocument};
+use super::record::{ApprovalRecord, MAX_GRANT_MS};
+use super::{ApprovalStore, EndedIntent, INBOX, IntentEnd, MAX_ENTRIES, failed, remove};
+use crate::approvers::{Approvers, SignatureDemand, SignatureRefusal, SignatureVerifier, VerifiedSignature};
+use crate::intent::{ApprovalDemand, ApprovalTime, IntentDocument};
 use crate::refusal::{ApprovalRefusal, ApprovalStoreError};
-use crate::ssh_keygen::SshKeygen;
 use crate::statement::{
     APPROVAL_NAMESPACE, ApprovalStatement, ApproverDecision, MAX_SIGNED_STATEMENT, SignedStatement,
     StatementError,
 };
+
+/// Function that records a statement before it counts.
+pub type StatementRecorder<'a> =
+    &'a dyn Fn(&ImportedStatement) -> Result<(), Box<dyn std::error::Error + Send + Sync>>;
 
 /// Conditions of an approval, besides the approval itself.
 #[derive(Clone, Copy)]
 pub struct ApprovalContext<'a> {
     /// People who may approve.
     pub approvers: &'a Approvers,
-    /// Verifies other signatures than those of Ed25519.
-    pub keygen: &'a SshKeygen<'a>,
+    /// Verifies signatures.
+    pub verifier: &'a dyn SignatureVerifier,
     /// Returns the number of the account of a name.
     pub accounts: &'a dyn Fn(&str) -> Option<u32>,
     /// Digest of the policy.
     pub policy: &'a str,
     /// Time.
     pub now: ApprovalTime,
+    /// Records a statement before it counts. What can't be recorded is not accepted.
+    pub record: StatementRecorder<'a>,
 }
 
 /// Statement that was accepted.
@@ -36,8 +41,8 @@ pub struct ImportedStatement {
     pub intent: IntentDocument,
     /// The statement.
     pub statement: ApprovalStatement,
-    /// Principal of the key.
-    pub principal: String,
+    /// The one who has signed it.
+    pub verified: VerifiedSignature,
     /// Number of approvals that the intent has now.
     pub found: u32,
 }
@@ -54,7 +59,7 @@ pub struct InboxEntry {
 impl ApprovalStore {
     /// Accepts a signed statement. `submitter` is the number of the user who brings it, if known; it is believed for its
     /// signature alone.
-    pub async fn import(
+    pub fn import(
         &self,
         text: &str,
         submitter: Option<u32>,
@@ -64,7 +69,7 @@ impl ApprovalStore {
         let asked = statement.document()?;
         // Before the intent is looked up: those of other machines never are in this store.
         self.belongs_here(&asked, context.policy)?;
-        let verified = self.verify(&signed, &statement, &asked, context).await?;
+        let verified = verify(&signed, &statement, &asked, context)?;
         let lock = self.lock()?;
         let intent = self.pending_intent(&asked.id)?;
         if intent.text() != statement.intent {
@@ -82,7 +87,7 @@ impl ApprovalStore {
         for (name, record) in of_intent {
             if record.lives(&intent, context.now).is_err() {
                 // It can't be used any more, and its approver may approve again.
-                self.remove(&self.approved, name)?;
+                remove(&self.approved, name)?;
                 continue;
             }
             if is_same(record) && !is_rejected {
@@ -90,26 +95,31 @@ impl ApprovalStore {
             }
             found += 1;
         }
-        let record =
-            ApprovalRecord::new((signed, statement.clone()), principal.clone(), fingerprint, context.now);
+        let now = context.now;
+        let record = ApprovalRecord::new((signed, statement.clone()), principal.clone(), fingerprint, now);
+        found += u32::from(!is_rejected);
+        let imported = ImportedStatement { intent, statement, verified, found };
+        (context.record)(&imported).map_err(ApprovalRefusal::Unrecorded)?;
+        let (intent, statement) = (&imported.intent, &imported.statement);
         if is_rejected {
-            self.reject(&intent, &record)?;
+            self.write_end(&EndedIntent {
+                by: vec![principal],
+                reason: statement.reason.clone(),
+                signed: Some(record.signed.content()),
+                ..EndedIntent::new(intent, IntentEnd::Rejected, now)
+            })?;
         } else {
-            found += 1;
             let name = format!("{}.approved", statement.nonce);
             let written = self.approved.replace(&name, record.content().as_bytes());
             written.map_err(failed(&self.approved, &name, "written"))?;
         }
         drop(lock);
-        Ok(ImportedStatement { intent, statement, principal, found })
+        Ok(imported)
     }
 
     /// Accepts what lies in the inbox. Accepted statements are removed from it, and those that are refused for good;
     /// other files are named and stay.
-    pub async fn import_inbox(
-        &self,
-        context: &ApprovalContext<'_>,
-    ) -> Result<Vec<InboxEntry>, ApprovalStoreError> {
+    pub fn import_inbox(&self, context: &ApprovalContext<'_>) -> Result<Vec<InboxEntry>, ApprovalStoreError> {
         let inbox = self.root.enter(INBOX).map_err(failed(&self.root, INBOX, "read"))?;
         let names = inbox.some_names(MAX_ENTRIES).map_err(failed(&inbox, "", "read"))?;
         let mut entries = Vec::new();
@@ -117,7 +127,7 @@ impl ApprovalStore {
             let read = inbox.read_foreign(&name, MAX_SIGNED_STATEMENT as u64);
             let result = match read {
                 Ok((bytes, owner)) => match String::from_utf8(bytes) {
-                    Ok(text) => self.import(&text, Some(owner), context).await,
+                    Ok(text) => self.import(&text, Some(owner), context),
                     Err(_) => Err(StatementError::Form.into()),
                 },
                 Err(error) if error.kind() == std::io::ErrorKind::FileTooLarge => {
@@ -126,33 +136,18 @@ impl ApprovalStore {
                 Err(error) => Err(failed(&inbox, &name, "read")(error).into()),
             };
             // What can't be read may still be being written.
-            let stays = matches!(result, Err(ApprovalRefusal::Statement(_) | ApprovalRefusal::Store(_)));
+            let stays = matches!(
+                result,
+                Err(ApprovalRefusal::Statement(_)
+                    | ApprovalRefusal::Store(_)
+                    | ApprovalRefusal::Unrecorded(_))
+            );
             if !stays {
-                self.remove(&inbox, &name)?;
+                remove(&inbox, &name)?;
             }
             entries.push(InboxEntry { name, result });
         }
         Ok(entries)
-    }
-
-    /// Verifies the signature of a statement.
-    pub(super) async fn verify(
-        &self,
-        signed: &SignedStatement,
-        statement: &ApprovalStatement,
-        intent: &IntentDocument,
-        context: &ApprovalContext<'_>,
-    ) -> Result<VerifiedSignature, ApprovalRefusal> {
-        let demand = SignatureDemand {
-            namespace: APPROVAL_NAMESPACE,
-            principal: statement.approver.as_deref(),
-            touch: intent.content.requires.touch,
-            user_verified: intent.content.requires.user_verified,
-        };
-        let (approvers, wall) = (context.approvers, context.now.wall);
-        let verified =
-            approvers.verify(&signed.text, &signed.signature, &demand, wall, context.keygen).await?;
-        Ok(verified)
     }
 
     /// Checks a statement about an intent that waits.
@@ -180,22 +175,25 @@ impl ApprovalStore {
         }
         check_grant(statement, intent)
     }
+}
 
-    fn reject(&self, intent: &IntentDocument, record: &ApprovalRecord) -> Result<(), ApprovalStoreError> {
-        let name = format!("{}.rejected", intent.id);
-        let content = record.content();
-        debug_assert!(content.len() as u64 <= MAX_RECORD);
-        let written = self.rejected.replace(&name, content.as_bytes());
-        written.map_err(failed(&self.rejected, &name, "written"))?;
-        self.remove(&self.pending, &format!("{}.json", intent.id))?;
-        self.remove(&self.pending, &format!("{}.sig", intent.id))?;
-        for (name, record) in self.records()? {
-            if record.is_of(intent) {
-                self.remove(&self.approved, &name)?;
-            }
-        }
-        Ok(())
-    }
+/// Verifies the signature of a statement.
+pub(super) fn verify(
+    signed: &SignedStatement,
+    statement: &ApprovalStatement,
+    intent: &IntentDocument,
+    context: &ApprovalContext<'_>,
+) -> Result<VerifiedSignature, ApprovalRefusal> {
+    let requires = &intent.content.requires;
+    let demand = SignatureDemand {
+        namespace: APPROVAL_NAMESPACE,
+        principal: statement.approver.as_deref(),
+        // One demand may need a touch and another not.
+        touch: false,
+        user_verified: requires.iter().any(|demand| demand.user_verified),
+    };
+    let (approvers, wall) = (context.approvers, context.now.wall);
+    Ok(context.verifier.verify(approvers, &signed.text, &signed.signature, &demand, wall)?)
 }
 
 /// Checks a statement that allows more than one use.
@@ -209,7 +207,7 @@ fn check_grant(statement: &ApprovalStatement, intent: &IntentDocument) -> Result
         }
         ApproverDecision::GrantRule(_) | ApproverDecision::GrantAction => {}
     }
-    let Some(limits) = content.requires.grant else { return refused("the policy allows no grant") };
+    let Some(limits) = content.grant else { return refused("the policy allows no grant") };
     if !content.unknown.is_empty() {
         return refused("a part of it is not known");
     }
@@ -222,19 +220,41 @@ fn check_grant(statement: &ApprovalStatement, intent: &IntentDocument) -> Result
     Ok(())
 }
 
-/// Checks that this person may approve the intent.
+/// Checks that this person may approve the intent: one of its demands has to be met in part.
 pub(super) fn check_approver(
     intent: &IntentDocument,
     verified: &VerifiedSignature,
     submitter: Option<u32>,
     context: &ApprovalContext<'_>,
 ) -> Result<(), ApprovalRefusal> {
-    let demand = &intent.content.requires;
+    let mut refused = None;
+    for demand in &intent.content.requires {
+        match check_demand(demand, intent, (verified, submitter), context) {
+            Ok(()) => return Ok(()),
+            Err(refusal) => {
+                refused.get_or_insert(refusal);
+            }
+        }
+    }
+    refused.map_or(Ok(()), Err)
+}
+
+/// Checks that this person may approve for one demand of an intent.
+pub(super) fn check_demand(
+    demand: &ApprovalDemand,
+    intent: &IntentDocument,
+    (verified, submitter): (&VerifiedSignature, Option<u32>),
+    context: &ApprovalContext<'_>,
+) -> Result<(), ApprovalRefusal> {
     let approver = || verified.principal.clone();
     if let Some(expected) = &demand.approvers
         && !expected.contains(&verified.principal)
     {
         return Err(ApprovalRefusal::NotAnApprover { approver: approver(), expected: expected.clone() });
+    }
+    if demand.touch && !verified.key.family().is_security_key() {
+        let fingerprint = verified.key.fingerprint();
+        return Err(SignatureRefusal::NoSecurityKey { fingerprint }.into());
     }
     if demand.four_eyes {
         let caller = &intent.content.caller;

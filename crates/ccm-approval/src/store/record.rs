@@ -1,7 +1,9 @@
 //! Approvals that were accepted, and have not been used up.
 
+use std::time::{Duration, SystemTime};
+
 use ccm_host::state::Directory;
-use ccm_model::{display_timestamp, escape_control, parse_timestamp};
+use ccm_model::{display_timestamp, parse_timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::{ApprovalStore, MAX_ENTRIES, failed};
@@ -80,14 +82,25 @@ impl ApprovalRecord {
         matches!(self.statement.decision, ApproverDecision::GrantAction | ApproverDecision::GrantRule(_))
     }
 
+    fn valid_ms(&self, intent: &IntentDocument) -> u64 {
+        let content = &intent.content;
+        match content.grant {
+            Some(grant) if self.is_grant() => grant.for_ms.min(MAX_GRANT_MS),
+            None if self.is_grant() => 0,
+            _ => content.valid_ms,
+        }
+    }
+
+    /// Returns the time at which the approval ends by the clock.
+    pub(super) fn end(&self, intent: &IntentDocument) -> Option<SystemTime> {
+        let not_after = parse_timestamp(&self.statement.not_after)?;
+        let valid = Duration::from_millis(self.valid_ms(intent));
+        Some(not_after.min(parse_timestamp(&self.accepted)?.checked_add(valid)?))
+    }
+
     /// Checks that the approval can still be used, by both clocks.
     pub(super) fn lives(&self, intent: &IntentDocument, now: ApprovalTime) -> Result<(), ApprovalRefusal> {
-        let demand = &intent.content.requires;
-        let valid_ms = if self.is_grant() {
-            demand.grant.map_or(0, |grant| grant.for_ms.min(MAX_GRANT_MS))
-        } else {
-            demand.valid_ms
-        };
+        let valid_ms = self.valid_ms(intent);
         let not_after = &self.statement.not_after;
         if parse_timestamp(not_after).is_none_or(|until| now.wall > until) {
             return Err(ApprovalRefusal::StatementExpired { not_after: not_after.clone() });
@@ -101,14 +114,6 @@ impl ApprovalRecord {
             return Err(ApprovalRefusal::ApprovalExpired { approver: self.principal.clone() });
         }
         Ok(())
-    }
-
-    pub(super) fn rejection(&self, id: &str) -> ApprovalRefusal {
-        ApprovalRefusal::Rejected {
-            id: id.to_owned(),
-            approver: self.principal.clone(),
-            reason: escape_control(self.statement.reason.as_deref().unwrap_or_default()).into_owned(),
-        }
     }
 }
 

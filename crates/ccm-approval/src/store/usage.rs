@@ -2,12 +2,13 @@
 
 use ccm_model::parse_timestamp;
 
-use super::ApprovalStore;
-use super::import::{ApprovalContext, check_approver};
+use super::import::{ApprovalContext, check_approver, check_demand, verify};
 use super::ledger::{LedgerUse, UseLedger};
 use super::record::ApprovalRecord;
-use crate::intent::{IntendedProgram, IntentDocument};
-use crate::refusal::ApprovalRefusal;
+use super::{ApprovalStore, CALLS, EXPORTED, EndedIntent, IntentEnd, failed};
+use crate::approvers::VerifiedSignature;
+use crate::intent::{IntendedProgram, IntentContent, IntentDocument};
+use crate::refusal::{ApprovalRefusal, ApprovalStoreError};
 use crate::statement::ApproverDecision;
 
 /// Approval that was used up. Its action may be started, once.
@@ -21,10 +22,32 @@ pub struct UsedApproval {
     pub clock_set_back: bool,
 }
 
+/// Approval whose signature is valid now, with the name of its file.
+pub(super) struct VerifiedRecord {
+    pub(super) name: String,
+    pub(super) record: ApprovalRecord,
+    pub(super) by: VerifiedSignature,
+}
+
+/// Approvals of an intent, and the reasons why others do not count.
+#[derive(Default)]
+pub(super) struct VerifiedRecords {
+    pub(super) records: Vec<VerifiedRecord>,
+    /// Approvals of exactly this intent that do not count, each with its approver.
+    pub(super) refused: Vec<(String, ApprovalRefusal)>,
+}
+
+/// Approvals that were chosen for an intent.
+pub(super) struct ChosenRecords {
+    pub(super) records: Vec<VerifiedRecord>,
+    /// Number of approvals that are missing.
+    pub(super) missing: u32,
+}
+
 impl ApprovalStore {
     /// Uses up the approvals of an intent, or grants that hold for it. When this returns a value, the use is on the disk,
     /// and never again will there be one. `digest` returns the digest of a program now.
-    pub async fn use_up(
+    pub fn use_up(
         &self,
         id: &str,
         digest: &dyn Fn(&str) -> Option<String>,
@@ -32,115 +55,191 @@ impl ApprovalStore {
     ) -> Result<UsedApproval, ApprovalRefusal> {
         let intent = self.pending_intent(id)?;
         self.belongs_here(&intent, context.policy)?;
-        let verified = self.verified_records(&intent, context).await?;
-        let lock = self.lock()?;
+        let verified = self.verified_records(&intent, context)?;
+        let _lock = self.lock()?;
         // Another program may have used it, or its approvals, meanwhile.
-        let intent = self.pending_intent(&intent.id)?;
+        self.still_waits(&intent)?;
+        self.take(intent, verified, digest, context)
+    }
+
+    /// Uses up a grant that holds for an action, which needs no intent of its own. `None` without such a grant.
+    pub fn use_grant(
+        &self,
+        asked: &IntentContent,
+        digest: &dyn Fn(&str) -> Option<String>,
+        context: &ApprovalContext<'_>,
+    ) -> Result<Option<UsedApproval>, ApprovalRefusal> {
+        if !self.records()?.iter().any(|(_, record)| record.is_grant()) {
+            return Ok(None);
+        }
+        let intent = self.draft(asked.clone(), std::time::Duration::ZERO, context.now, &[])?;
+        let verified = self.verified_records(&intent, context)?;
+        let _lock = self.lock()?;
+        match self.take(intent, verified, digest, context) {
+            Ok(used) => Ok(Some(used)),
+            Err(ApprovalRefusal::Waiting { .. } | ApprovalRefusal::IntentExpired { .. }) => Ok(None),
+            Err(refusal) => Err(refusal),
+        }
+    }
+
+    /// Returns the intent that a grant would hold for, if there is such a grant. Nothing is written.
+    pub fn is_granted(
+        &self,
+        asked: &IntentContent,
+        context: &ApprovalContext<'_>,
+    ) -> Result<Option<IntentDocument>, ApprovalStoreError> {
+        if !self.records()?.iter().any(|(_, record)| record.is_grant()) {
+            return Ok(None);
+        }
+        let intent = self.draft(asked.clone(), std::time::Duration::ZERO, context.now, &[])?;
+        let listed = self.state(intent, context)?;
+        let is_granted = matches!(listed.state, super::ApprovalState::Approved { .. });
+        Ok(is_granted.then_some(listed.intent))
+    }
+
+    /// Uses up approvals while the store is locked.
+    fn take(
+        &self,
+        intent: IntentDocument,
+        verified: VerifiedRecords,
+        digest: &dyn Fn(&str) -> Option<String>,
+        context: &ApprovalContext<'_>,
+    ) -> Result<UsedApproval, ApprovalRefusal> {
         let ledger = UseLedger::read(&self.root, &self.machine.boot)?;
         if ledger.has(&intent.id) {
             return Err(ApprovalRefusal::AlreadyUsed { id: intent.id });
         }
-        let now = self.records()?;
-        let is_there = |name: &String| now.iter().any(|(there, _)| there == name);
-        let has_uses =
-            |record: &ApprovalRecord| ledger.uses_of(&record.statement.nonce) < record.statement.uses;
-        let records =
-            verified.into_iter().filter(|(name, record)| is_there(name) && has_uses(record)).collect();
-        let approvals = self.enough(&intent, records, context)?;
+        let VerifiedRecords { mut records, refused } = verified;
+        let there = self.records()?;
+        records.retain(|found| {
+            let statement = &found.record.statement;
+            there.iter().any(|(name, _)| *name == found.name)
+                && ledger.uses_of(&statement.nonce) < statement.uses
+        });
+        let chosen = choose(&intent, records, context);
+        if chosen.missing > 0 {
+            // Too few are left: the reason is that of the one that is missing.
+            let refusal = refused.into_iter().next().map(|(_, refusal)| refusal);
+            return Err(refusal.unwrap_or_else(|| self.waiting(&intent, &chosen, context)));
+        }
         check_programs(&intent.content.programs, digest)?;
-        let nonces = approvals.iter().map(|(_, record)| record.statement.nonce.clone()).collect();
+        let nonces = chosen.records.iter().map(|found| found.record.statement.nonce.clone()).collect();
         let used = LedgerUse { boot: self.machine.boot.clone(), intent: intent.id.clone(), nonces };
         ledger.append(&self.root, &used)?;
-        let name = format!("{}.json", intent.id);
-        let moved = self.pending.move_into(&name, &self.used);
-        moved.map_err(super::failed(&self.pending, &name, "moved"))?;
-        self.remove(&self.pending, &format!("{}.sig", intent.id))?;
-        for (name, record) in &approvals {
-            if !record.is_grant() {
-                self.remove(&self.approved, name)?;
-            }
-        }
-        drop(lock);
+        self.tidy(&intent, &chosen.records, context)?;
         let set_back = parse_timestamp(&intent.created).is_some_and(|created| context.now.wall < created);
-        let approvals = approvals.into_iter().map(|(_, record)| record).collect();
+        let approvals = chosen.records.into_iter().map(|found| found.record).collect();
         Ok(UsedApproval { intent, approvals, clock_set_back: set_back })
     }
 
+    /// Moves what was used out of the way. Nothing of this has to reach the disk: the line of the ledger decides.
+    fn tidy(
+        &self,
+        intent: &IntentDocument,
+        used: &[VerifiedRecord],
+        context: &ApprovalContext<'_>,
+    ) -> Result<(), ApprovalStoreError> {
+        let mut ended = EndedIntent::new(intent, IntentEnd::Used, context.now);
+        ended.by = used.iter().map(|found| found.record.principal.clone()).collect();
+        let name = format!("{}.json", intent.id);
+        let written = self.ended.replace_unsynced(&name, ended.text().as_bytes());
+        written.map_err(failed(&self.ended, &name, "written"))?;
+        let remove = |directory: &ccm_host::state::Directory, name: &str| {
+            directory.remove_unsynced(name).map_err(failed(directory, name, "removed"))
+        };
+        remove(&self.pending, &name)?;
+        remove(&self.pending, &format!("{}.sig", intent.id))?;
+        for directory in [CALLS, EXPORTED].iter().filter_map(|name| self.root.enter(name).ok()) {
+            remove(&directory, &name)?;
+        }
+        for found in used.iter().filter(|found| !found.record.is_grant()) {
+            remove(&self.approved, &found.name)?;
+        }
+        Ok(())
+    }
+
     /// Returns the approvals of an intent, and the grants that hold for it, whose signatures are still valid.
-    async fn verified_records(
+    pub(super) fn verified_records(
         &self,
         intent: &IntentDocument,
         context: &ApprovalContext<'_>,
-    ) -> Result<Vec<(String, ApprovalRecord)>, ApprovalRefusal> {
-        let mut records = Vec::new();
-        let mut refused = None;
+    ) -> Result<VerifiedRecords, ApprovalStoreError> {
+        let mut found = VerifiedRecords::default();
         for (name, mut record) in self.records()? {
             let is_own = record.is_of(intent);
             let Ok(granted) = record.statement.document() else { continue };
             if !is_own && !holds_for(&record, &granted, intent) {
                 continue;
             }
-            let checked = async {
+            let check = || {
                 self.belongs_here(&granted, context.policy)?;
                 record.lives(&granted, context.now)?;
                 // A key may have been revoked, or have left the file of approvers, since the approval.
-                let verified = self.verify(&record.signed, &record.statement, &granted, context).await?;
+                let verified = verify(&record.signed, &record.statement, &granted, context)?;
                 check_approver(intent, &verified, None, context)?;
                 Ok(verified)
             };
-            match checked.await {
-                Ok(verified) => {
-                    record.principal = verified.principal;
-                    record.fingerprint = verified.key.fingerprint();
-                    records.push((name, record));
+            match check() {
+                Ok(by) => {
+                    record.principal.clone_from(&by.principal);
+                    record.fingerprint = by.key.fingerprint();
+                    found.records.push(VerifiedRecord { name, record, by });
                 }
-                Err(refusal) if is_own => {
-                    refused.get_or_insert(refusal);
-                }
-                Err(ApprovalRefusal::Store(error)) => return Err(error.into()),
+                Err(ApprovalRefusal::Store(error)) => return Err(error),
+                Err(refusal) if is_own => found.refused.push((record.principal, refusal)),
                 Err(_) => {}
             }
         }
-        match refused {
-            // Too few are left: the reason is that of the one that is missing.
-            Some(refusal) if records.len() < needed(intent) => Err(refusal),
-            _ => Ok(records),
-        }
+        Ok(found)
     }
 
-    /// Returns as many approvals as the intent needs, each by another person with another key.
-    fn enough(
+    fn waiting(
         &self,
         intent: &IntentDocument,
-        records: Vec<(String, ApprovalRecord)>,
+        chosen: &ChosenRecords,
         context: &ApprovalContext<'_>,
-    ) -> Result<Vec<(String, ApprovalRecord)>, ApprovalRefusal> {
-        let mut chosen: Vec<(String, ApprovalRecord)> = Vec::new();
-        for (name, record) in records {
-            let is_same = |(_, other): &(String, ApprovalRecord)| {
-                other.principal == record.principal || other.fingerprint == record.fingerprint
-            };
-            if !chosen.iter().any(is_same) && chosen.len() < needed(intent) {
-                chosen.push((name, record));
-            }
-        }
-        if chosen.len() >= needed(intent) {
-            return Ok(chosen);
-        }
+    ) -> ApprovalRefusal {
+        let id = intent.id.clone();
         if self.left(intent, context.now).is_none() {
-            let (id, expires) = (intent.id.clone(), intent.expires.clone());
-            return Err(ApprovalRefusal::IntentExpired { id, expires });
+            return ApprovalRefusal::IntentExpired { id, expires: intent.expires.clone() };
         }
-        Err(ApprovalRefusal::Waiting {
-            id: intent.id.clone(),
-            found: u32::try_from(chosen.len()).unwrap_or(u32::MAX),
-            needed: intent.content.requires.count,
-        })
+        let found = u32::try_from(chosen.records.len()).unwrap_or(u32::MAX);
+        ApprovalRefusal::Waiting { id, found, needed: found.saturating_add(chosen.missing) }
     }
 }
 
-fn needed(intent: &IntentDocument) -> usize {
-    usize::try_from(intent.content.requires.count).unwrap_or(usize::MAX)
+/// Chooses as many approvals as the demands of an intent need, each by another person with another key.
+pub(super) fn choose(
+    intent: &IntentDocument,
+    records: Vec<VerifiedRecord>,
+    context: &ApprovalContext<'_>,
+) -> ChosenRecords {
+    let mut people: Vec<(VerifiedRecord, bool)> = Vec::new();
+    for found in records {
+        let is_same = |(other, _): &(VerifiedRecord, bool)| {
+            other.record.principal == found.record.principal
+                || other.record.fingerprint == found.record.fingerprint
+        };
+        if !people.iter().any(is_same) {
+            people.push((found, false));
+        }
+    }
+    let mut missing: u32 = 0;
+    for demand in &intent.content.requires {
+        let mut needed = demand.count;
+        // Who was chosen for another demand counts for this one as well.
+        for is_chosen in [true, false] {
+            for (found, chosen) in people.iter_mut().filter(|(_, chosen)| *chosen == is_chosen) {
+                if needed > 0 && check_demand(demand, intent, (&found.by, None), context).is_ok() {
+                    *chosen = true;
+                    needed -= 1;
+                }
+            }
+        }
+        missing = missing.saturating_add(needed);
+    }
+    let chosen = people.into_iter().filter(|(_, chosen)| *chosen).map(|(found, _)| found);
+    ChosenRecords { records: chosen.collect(), missing }
 }
 
 /// Returns `true` if a grant that was given for one intent holds for another.
@@ -153,8 +252,15 @@ fn holds_for(record: &ApprovalRecord, granted: &IntentDocument, intent: &IntentD
             is_known
                 && given.rules == [rule.clone()]
                 && asked.rules == given.rules
-                && (&given.policy, &given.sandbox, &given.requires, &given.tool)
-                    == (&asked.policy, &asked.sandbox, &asked.requires, &asked.tool)
+                && (&given.policy, &given.sandbox, &given.requires, given.valid_ms, given.grant, &given.tool)
+                    == (
+                        &asked.policy,
+                        &asked.sandbox,
+                        &asked.requires,
+                        asked.valid_ms,
+                        asked.grant,
+                        &asked.tool,
+                    )
                 && (&given.caller.kind, given.caller.uid, &given.caller.login)
                     == (&asked.caller.kind, asked.caller.uid, &asked.caller.login)
                 && given.action.user == asked.action.user

@@ -175,7 +175,7 @@ const ROWS: &[Row] = &[
             a.approved();
             let swapped = |_: &str| Some("cd".repeat(32));
             let (store, id) = (&a.fixture.store, &a.intent.id);
-            a.fixture.with(async |context| store.use_up(id, &swapped, context).await).map(|_| ())
+            a.fixture.with(|context| store.use_up(id, &swapped, context)).map(|_| ())
         },
         is!(ApprovalRefusal::ProgramChanged { .. }),
     ),
@@ -184,7 +184,7 @@ const ROWS: &[Row] = &[
         |a| {
             a.approved();
             let (store, id) = (&a.fixture.store, &a.intent.id);
-            a.fixture.with(async |context| store.use_up(id, &|_| None, context).await).map(|_| ())
+            a.fixture.with(|context| store.use_up(id, &|_| None, context)).map(|_| ())
         },
         is!(ApprovalRefusal::ProgramChanged { .. }),
     ),
@@ -257,7 +257,7 @@ const ROWS: &[Row] = &[
     (
         "the caller approves",
         |a| {
-            a.request(|content| content.requires.approvers = None);
+            a.request(|content| content.requires[0].approvers = None);
             a.import(&a.fixture.sign("agent", &a.statement()))
         },
         is!(ApprovalRefusal::FourEyes { .. }),
@@ -266,7 +266,7 @@ const ROWS: &[Row] = &[
         "the caller approves under another name",
         |a| {
             // The account of `carol` has the number of the caller.
-            a.request(|content| content.requires.approvers = None);
+            a.request(|content| content.requires[0].approvers = None);
             a.import(&a.fixture.sign("carol", &a.statement()))
         },
         is!(ApprovalRefusal::FourEyes { .. }),
@@ -282,7 +282,7 @@ const ROWS: &[Row] = &[
     (
         "one person approves twice",
         |a| {
-            a.request(|content| content.requires.count = 2);
+            a.request(|content| content.requires[0].count = 2);
             a.approved();
             a.import(&a.fixture.sign("alice", &a.statement()))
         },
@@ -291,7 +291,7 @@ const ROWS: &[Row] = &[
     (
         "one key approves for two people",
         |a| {
-            a.request(|content| content.requires.count = 2);
+            a.request(|content| content.requires[0].count = 2);
             a.fixture.approvers = approvers(&format!("alice,bob {}\n", a.fixture.keys.public("alice")));
             let named = |name: &str| ApprovalStatement { approver: Some(name.to_owned()), ..a.statement() };
             a.import(&a.fixture.sign("alice", &named("alice"))).expect("the first");
@@ -302,7 +302,7 @@ const ROWS: &[Row] = &[
     (
         "a key without touch",
         |a| {
-            a.request(|content| content.requires.touch = true);
+            a.request(|content| content.requires[0].touch = true);
             a.import(&a.fixture.sign("alice", &a.statement()))
         },
         is!(ApprovalRefusal::Signature(SignatureRefusal::NoSecurityKey { .. })),
@@ -353,7 +353,7 @@ const ROWS: &[Row] = &[
         "a name that leads out of the store",
         |a| {
             let (store, id) = (&a.fixture.store, "../../../../../etc/pass");
-            a.fixture.with(async |context| store.use_up(id, &|_| None, context).await).map(|_| ())
+            a.fixture.with(|context| store.use_up(id, &|_| None, context)).map(|_| ())
         },
         is!(ApprovalRefusal::NotPending { .. }),
     ),

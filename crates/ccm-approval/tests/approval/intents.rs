@@ -12,7 +12,7 @@ use crate::samples::{PENDING, after, content, intent, machine, statement};
 fn an_intent_is_read_as_it_was_written_and_in_no_other_form() {
     let text = intent(content()).text();
     let start = "{\"type\":\"ccm-intent/1\",\"id\":\"01JD0000000000000000000000\",\"code\":\"7K3F\",\
-                 \"machine\":\"m-9f2c\",\"boot\":\"b-1\",\"created\":\"2026-11-22T01:31:13.000Z\",\
+                 \"machine\":\"m-9f2c\",\"host\":\"web1\",\"boot\":\"b-1\",\"created\":\"2026-11-22T01:31:13.000Z\",\
                  \"expires\":\"2026-11-22T01:46:13.000Z\"";
     assert!(text.starts_with(start), "{text}");
     assert_eq!(IntentDocument::parse(&text).map(|intent| intent.text()).as_ref(), Ok(&text));

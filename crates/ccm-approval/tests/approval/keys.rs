@@ -3,8 +3,11 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::time::SystemTime;
 
-use ccm_approval::{Approvers, SshKeygen};
+use ccm_approval::{
+    Approvers, SignatureDemand, SignatureRefusal, SignatureVerifier, SshKeygen, VerifiedSignature,
+};
 use ccm_host::{
     Account, AccountError, Identity, LocalSystem, LocalZone, PrivateDirectory, StartError, SystemRunner,
 };
@@ -82,6 +85,24 @@ pub(crate) fn with_keygen<T>(run: impl AsyncFnOnce(&SshKeygen<'_>) -> T) -> T {
     let runner = runtime.block_on(async { SystemRunner::new() }).expect("a runner");
     let keygen = SshKeygen { runner: &runner, system: &runner, sandbox: None };
     runtime.block_on(run(&keygen))
+}
+
+/// Verifier with the `ssh-keygen` of this machine.
+pub(crate) struct KeygenVerifier;
+
+impl SignatureVerifier for KeygenVerifier {
+    fn verify(
+        &self,
+        approvers: &Approvers,
+        text: &str,
+        signature: &str,
+        demand: &SignatureDemand<'_>,
+        at: SystemTime,
+    ) -> Result<VerifiedSignature, SignatureRefusal> {
+        approvers.verify_alone(text, signature, demand, at).unwrap_or_else(|| {
+            with_keygen(async |keygen| approvers.verify(text, signature, demand, at, keygen).await)
+        })
+    }
 }
 
 /// Security key in software, of the algorithm Ed25519.

@@ -3,6 +3,7 @@
 #![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
 mod devices;
+mod ends;
 mod forged;
 mod intents;
 mod keys;

@@ -12,7 +12,7 @@ use ccm_model::display_timestamp;
 pub(crate) const PENDING: Duration = Duration::from_secs(900);
 
 pub(crate) fn machine() -> ApprovalMachine {
-    ApprovalMachine { id: "m-9f2c".to_owned(), boot: "b-1".to_owned() }
+    ApprovalMachine { id: "m-9f2c".to_owned(), boot: "b-1".to_owned(), name: "web1".to_owned() }
 }
 
 /// Returns a moment: seconds after the beginning of the test, by both clocks.
@@ -43,15 +43,18 @@ pub(crate) fn content() -> IntentContent {
         class: text("execute"),
         resource_class: text("execution-node"),
         resource: None,
+        manifest: None,
+        purpose: None,
         reason: Some(text("config changed")),
         action: IntendedAction {
             argv: ["systemctl", "restart", "nginx"].map(text).into(),
             shell: None,
-            change: None,
-            content_sha256: None,
+            change: Vec::new(),
+            image: None,
             cwd: text("/srv/agent"),
-            user: text("agent"),
+            user: Some(text("agent")),
             env: [(text("LANG"), text("0f"))].into(),
+            stdin: None,
             stdin_sha256: None,
             timeout_ms: Some(60_000),
         },
@@ -59,8 +62,7 @@ pub(crate) fn content() -> IntentContent {
             text: text("systemctl restart nginx"),
             effects: vec![text("service: restart nginx")],
             verdict: text("ask"),
-            rule: Some(text("restarts")),
-            rule_at: Some(text("/etc/ccm/policy.yaml:14")),
+            reasons: vec![text("rule \"restarts\" (/etc/ccm/policy.yaml:14:3)")],
         }],
         programs: vec![IntendedProgram { path: text("/usr/bin/systemctl"), sha256: "ab".repeat(32) }],
         unknown: Vec::new(),
@@ -71,16 +73,16 @@ pub(crate) fn content() -> IntentContent {
             profile: Some(text("no_network_compute")),
             digest: Some(text("sha256:22")),
         },
-        requires: ApprovalDemand {
+        requires: vec![ApprovalDemand {
+            text: text("1 of ops (alice, bob)"),
             count: 1,
-            group: Some(text("ops")),
             approvers: Some(["alice", "bob"].map(text).into()),
             four_eyes: true,
             touch: false,
             user_verified: false,
-            valid_ms: 300_000,
-            grant: Some(GrantLimits { uses: 10, for_ms: 3_600_000 }),
-        },
+        }],
+        valid_ms: 300_000,
+        grant: Some(GrantLimits { uses: 10, for_ms: 3_600_000 }),
     }
 }
 

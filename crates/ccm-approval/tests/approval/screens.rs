@@ -15,11 +15,13 @@ fn screen(change: &dyn Fn(&mut IntentContent)) -> Result<ApprovalScreen, ScreenE
 #[test]
 fn everything_that_runs_is_shown() {
     let screen = screen(&|_| {}).expect("a screen");
-    assert_eq!((&*screen.code, &*screen.caller, &*screen.user), ("7K3F", "agent", "agent"));
+    assert_eq!((&*screen.code, &*screen.caller, screen.user.as_deref()), ("7K3F", "agent", Some("agent")));
     assert_eq!(screen.exact, ["systemctl restart nginx"]);
     let command = &screen.commands[0];
     assert_eq!((command.number, &*command.text), (1, "systemctl restart nginx"));
-    assert_eq!(command.rule_at.as_deref(), Some("/etc/ccm/policy.yaml:14"));
+    assert_eq!(command.reasons, ["rule \"restarts\" (/etc/ccm/policy.yaml:14:3)"]);
+    assert_eq!(screen.requires, ["1 of ops (alice, bob)"]);
+    assert!(!screen.is_unconfined);
     assert_eq!(screen.sandbox.as_deref(), Some("no_network_compute"));
     assert_eq!(screen.variables, ["LANG"]);
     assert_eq!(screen.reason, ["config changed"]);
@@ -75,7 +77,7 @@ fn a_member_of_the_group_reads_and_submits() {
     assert!(reader.submit(&signed).is_err());
     // The inbox is believed for the signature alone: it does not matter who put the file there, but that may not be the
     // caller.
-    let entries = fixture.with(async |context| fixture.store.import_inbox(context).await).expect("an inbox");
+    let entries = fixture.with(|context| fixture.store.import_inbox(context)).expect("an inbox");
     entries[0].result.as_ref().expect("accepted");
     fixture.use_up(&intent).expect("approved");
     let forged = fixture.request(content());

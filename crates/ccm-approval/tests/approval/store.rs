@@ -5,12 +5,12 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
 
 use ccm_approval::{
-    ApprovalContext, ApprovalRefusal, ApprovalStatement, ApprovalStore, ApprovalTime, ApproverDecision,
-    Approvers, ImportedStatement, IntentContent, IntentDocument, SignatureRefusal, SignedStatement,
-    UsedApproval,
+    ApprovalContext, ApprovalRefusal, ApprovalState, ApprovalStatement, ApprovalStore, ApprovalTime,
+    ApproverDecision, Approvers, ImportedStatement, IntentContent, IntentDocument, ListedIntent,
+    ListedIntents, SignatureRefusal, SignedStatement, UsedApproval,
 };
 
-use crate::keys::{KeyDirectory, NAMESPACE, approvers, with_keygen};
+use crate::keys::{KeyDirectory, KeygenVerifier, NAMESPACE, approvers};
 use crate::samples::{PENDING, after, content, machine, statement};
 
 pub(crate) const POLICY: &str = "sha256:11";
@@ -58,22 +58,31 @@ impl StoreFixture {
         SignedStatement { text, signature }
     }
 
-    pub(crate) fn with<T>(&self, run: impl AsyncFnOnce(&ApprovalContext<'_>) -> T) -> T {
-        with_keygen(async |keygen| {
-            let accounts = |name: &str| (name == "carol").then_some(1001);
-            let context = ApprovalContext {
-                approvers: &self.approvers,
-                keygen,
-                accounts: &accounts,
-                policy: &self.policy,
-                now: self.now.get(),
-            };
-            run(&context).await
+    pub(crate) fn with<T>(&self, run: impl FnOnce(&ApprovalContext<'_>) -> T) -> T {
+        let accounts = |name: &str| (name == "carol").then_some(1001);
+        run(&ApprovalContext {
+            approvers: &self.approvers,
+            verifier: &KeygenVerifier,
+            accounts: &accounts,
+            policy: &self.policy,
+            now: self.now.get(),
+            record: &|_| Ok(()),
         })
     }
 
+    pub(crate) fn list(&self) -> ListedIntents {
+        self.with(|context| self.store.list(context)).expect("a list")
+    }
+
+    /// Returns the intents that were not ended.
+    pub(crate) fn live(&self) -> Vec<ListedIntent> {
+        let mut intents = self.list().intents;
+        intents.retain(|listed| listed.state.is_live());
+        intents
+    }
+
     pub(crate) fn import(&self, signed: &SignedStatement) -> Result<ImportedStatement, ApprovalRefusal> {
-        self.with(async |context| self.store.import(&signed.content(), Some(0), context).await)
+        self.with(|context| self.store.import(&signed.content(), Some(0), context))
     }
 
     pub(crate) fn approve(
@@ -86,7 +95,7 @@ impl StoreFixture {
 
     pub(crate) fn use_up(&self, intent: &IntentDocument) -> Result<UsedApproval, ApprovalRefusal> {
         let digest = |path: &str| (path == "/usr/bin/systemctl").then(|| "ab".repeat(32));
-        self.with(async |context| self.store.use_up(&intent.id, &digest, context).await)
+        self.with(|context| self.store.use_up(&intent.id, &digest, context))
     }
 }
 
@@ -100,16 +109,18 @@ fn an_approval_is_used_once() {
     // Asking again is no second intent.
     assert_eq!(fixture.request(content()), intent);
     let imported = fixture.approve("alice", &intent).expect("approved");
-    assert_eq!((&*imported.principal, imported.found), ("alice", 1));
+    assert_eq!((&*imported.verified.principal, imported.found), ("alice", 1));
     assert_eq!(fixture.request(content()), intent);
-    let waiting = fixture.store.waiting(fixture.now.get()).expect("a list");
-    assert_eq!(waiting.intents[0].approved_by, ["alice"]);
-    assert_eq!(waiting.intents[0].left, Some(PENDING));
+    let listed = fixture.live();
+    let ApprovalState::Approved { by, uses, .. } = &listed[0].state else { panic!("{listed:?}") };
+    assert_eq!((&by[..], *uses), (&["alice".to_owned()][..], 1));
+    assert_eq!(listed[0].left, Some(PENDING));
     let used = fixture.use_up(&intent).expect("approved");
     assert_eq!((used.intent, used.approvals.len()), (intent.clone(), 1));
     let refused = fixture.use_up(&intent);
     assert!(matches!(refused, Err(ApprovalRefusal::AlreadyUsed { .. })), "{refused:?}");
-    assert!(matches!(fixture.store.find(&intent.code), Err(ApprovalRefusal::NotPending { .. })));
+    assert!(matches!(fixture.store.find(&intent.code), Err(ApprovalRefusal::AlreadyUsed { .. })));
+    assert!(matches!(fixture.store.find("ZZZZ"), Err(ApprovalRefusal::NotPending { .. })));
     assert_ne!(fixture.request(content()).id, intent.id);
 }
 
@@ -117,7 +128,7 @@ fn an_approval_is_used_once() {
 fn several_people_with_several_keys_approve() {
     let fixture = StoreFixture::new();
     let mut content = content();
-    content.requires.count = 2;
+    content.requires[0].count = 2;
     let intent = fixture.request(content);
     assert_eq!(fixture.approve("alice", &intent).expect("the first").found, 1);
     let refused = fixture.approve("alice", &intent);
@@ -140,7 +151,7 @@ fn a_rejection_has_a_reason_and_ends_the_intent() {
         let Err(ApprovalRefusal::Rejected { approver, reason, .. }) = refused else { panic!("{refused:?}") };
         assert_eq!((&*approver, &*reason), ("bob", "not\\u{1b}[31m today"));
     }
-    assert!(fixture.store.waiting(fixture.now.get()).expect("a list").intents.is_empty());
+    assert!(fixture.live().is_empty());
 }
 
 #[test]
@@ -179,7 +190,7 @@ fn a_grant_for_a_rule_holds_for_what_that_rule_alone_asks() {
     assert!(!changed(&|content| content.unknown.push("$X".to_owned())));
     assert!(!changed(&|content| content.caller.uid = 1002));
     assert!(!changed(&|content| content.sandbox.profile = None));
-    assert!(!changed(&|content| content.action.user = "root".to_owned()));
+    assert!(!changed(&|content| content.action.user = Some("root".to_owned())));
     fixture.now.set(after(601));
     assert!(!changed(&|_| {}), "the grant has ended");
 }
@@ -198,16 +209,12 @@ fn grants_keep_to_the_limits_of_the_policy() {
     let rule = |name: &str| ApproverDecision::GrantRule(name.to_owned());
     for (refused, expected) in [
         (import(&|_| {}, action(), 11), "a grant of 11 uses"),
-        (import(&|content| content.requires.grant = None, action(), 2), "the policy allows no grant"),
+        (import(&|content| content.grant = None, action(), 2), "the policy allows no grant"),
         (import(&|content| content.unknown.push("$X".into()), action(), 2), "a part of it is not known"),
         (import(&|_| {}, rule("other"), 2), "not the only one"),
         (import(&|content| content.rules.push("other".into()), rule("restarts"), 2), "not the only one"),
         (
-            import(
-                &|content| content.requires.grant.as_mut().expect("limits").for_ms = 8 * 3_600_001,
-                action(),
-                2,
-            ),
+            import(&|content| content.grant.as_mut().expect("limits").for_ms = 8 * 3_600_001, action(), 2),
             "more than 8 hours",
         ),
     ] {
@@ -236,10 +243,10 @@ fn rubbish_in_the_store_is_named_and_ignored() {
     fixture.keys.write("store/inbox/long", long);
     let statement = fixture.statement(&intent, ApproverDecision::Approve);
     fixture.keys.write("store/inbox/signed", fixture.sign("alice", &statement).content());
-    let waiting = fixture.store.waiting(fixture.now.get()).expect("a list");
+    let waiting = fixture.list();
     assert_eq!(waiting.intents.len(), 1);
     assert_eq!(waiting.rubbish, ["01JD0000000000000000000009.json", "README", "directory.json", "x.json"]);
-    let entries = fixture.with(async |context| fixture.store.import_inbox(context).await).expect("an inbox");
+    let entries = fixture.with(|context| fixture.store.import_inbox(context)).expect("an inbox");
     let results: Vec<_> = entries.iter().map(|entry| (&*entry.name, entry.result.is_ok())).collect();
     assert_eq!(results, [("link", false), ("long", false), ("rubbish", false), ("signed", true)]);
     assert!(!fixture.keys.path("store/inbox/signed").exists());
@@ -271,14 +278,14 @@ fn a_use_is_never_lost_whatever_kills_the_program() {
             for (path, bytes) in &before {
                 std::fs::write(path, bytes).expect("a file");
             }
-            let _moved = std::fs::remove_file(fixture.keys.path(&format!("store/used/{}.json", intent.id)));
+            let _moved = std::fs::remove_file(fixture.keys.path(&format!("store/ended/{}.json", intent.id)));
         };
         put_back();
         fixture.keys.write("store/uses", &ledger[..length]);
         let first = fixture.use_up(&intent);
         if is_used {
             assert!(matches!(first, Err(ApprovalRefusal::AlreadyUsed { .. })), "{length}: {first:?}");
-            assert!(fixture.store.waiting(fixture.now.get()).expect("a list").intents.is_empty());
+            assert!(fixture.live().is_empty());
             assert_ne!(fixture.request(content()).id, intent.id);
             continue;
         }
@@ -304,12 +311,12 @@ fn two_programs_use_an_approval_once() {
                 let (path, id) = (&path, &intent.id);
                 scope.spawn(move || {
                     let store = ApprovalStore::open(path, machine(), None).expect("a store");
-                    with_keygen(async |keygen| {
-                        let (accounts, digest) = (|_: &str| None, |_: &str| Some("ab".repeat(32)));
-                        let context =
-                            ApprovalContext { approvers, keygen, accounts: &accounts, policy: POLICY, now };
-                        usize::from(store.use_up(id, &digest, &context).await.is_ok())
-                    })
+                    let (accounts, digest) = (|_: &str| None, |_: &str| Some("ab".repeat(32)));
+                    let (verifier, accounts) = (&KeygenVerifier, &accounts);
+                    let record = &|_: &ImportedStatement| Ok(());
+                    let context =
+                        ApprovalContext { approvers, verifier, accounts, policy: POLICY, now, record };
+                    usize::from(store.use_up(id, &digest, &context).is_ok())
                 })
             })
             .collect();
@@ -342,7 +349,7 @@ fn an_approval_ends_by_the_clock_that_ends_first() {
         let intent = fixture.request(content());
         fixture.approve("alice", &intent).expect("approved");
         fixture.now.set(at);
-        let set_back = fixture.store.waiting(at).expect("a list").intents[0].clock_set_back;
+        let set_back = fixture.list().intents[0].clock_set_back;
         assert_eq!(set_back, at.wall < after(1).wall);
         let used = fixture.use_up(&intent);
         assert_eq!(used.is_ok(), expected, "{at:?}: {used:?}");

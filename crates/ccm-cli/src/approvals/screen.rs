@@ -1,26 +1,36 @@
-//! Requests as an approver reads them. Nothing is cut, and control characters are escaped.
+//! Intents as an approver reads them. Nothing is cut, and control characters are escaped.
 
 use std::time::Duration;
 
 use ccm_model::{display_duration, escape_control};
-use ccm_runtime::{ApprovalRequest, ListedRequest, RequestState, RequestedAction};
+use ccm_runtime::{ApprovalScreen, ApprovalState, ApproveError, ListedIntent};
 use serde_json::json;
 
 const SEPARATOR: &str = "  ";
 
-/// Returns a line for each request.
-pub(super) fn list(requests: &[ListedRequest]) -> String {
-    if requests.is_empty() {
+/// Returns `true` for what a list shows: what waits, was approved or was rejected.
+pub(super) fn is_shown(state: &ApprovalState) -> bool {
+    state.is_live() || matches!(state, ApprovalState::Rejected { .. })
+}
+
+/// Returns a line for each intent.
+pub(super) fn list(intents: &[ListedIntent]) -> String {
+    if intents.is_empty() {
         return "nothing waits for an approval\n".to_owned();
     }
     let mut text = String::new();
-    for listed in requests {
-        let ListedRequest { request, .. } = listed;
-        let needs: Vec<String> = request.needs.iter().map(|need| escaped(&need.text)).collect();
+    for listed in intents {
+        let content = &listed.intent.content;
+        let caller = content.caller.login.as_ref().unwrap_or(&content.caller.user);
+        let mut needs: Vec<String> = content.requires.iter().map(|demand| escaped(&demand.text)).collect();
+        // A demand of a rule names it.
+        if needs.iter().all(|need| !need.contains(", for rule")) {
+            needs.insert(0, escaped(&content.rules.join(", ")));
+        }
         let parts = [
-            request.code.clone(),
-            escaped(&request.user),
-            escaped(&request.resource),
+            listed.intent.code.clone(),
+            escaped(caller),
+            escaped(content.resource.as_ref().unwrap_or(&content.tool)),
             state(listed),
             format!("ask: needs {}", needs.join("; ")),
         ];
@@ -35,107 +45,154 @@ pub(super) fn without_time(line: &str) -> String {
     parts.collect::<Vec<_>>().join(SEPARATOR)
 }
 
-/// Returns the requests as JSON.
-pub(super) fn json(requests: &[ListedRequest]) -> String {
-    let requests: Vec<_> = requests
+/// Returns the intents as JSON.
+pub(super) fn json(intents: &[ListedIntent]) -> String {
+    let intents: Vec<_> = intents
         .iter()
-        .map(|listed| json!({ "intent": listed.request, "state": state_name(&listed.state) }))
+        .map(|listed| {
+            let (by, reason) = match &listed.state {
+                ApprovalState::Waiting(by) | ApprovalState::Approved { by, .. } => (by.clone(), None),
+                ApprovalState::Rejected { reason, .. } | ApprovalState::Ended(reason) => {
+                    (Vec::new(), Some(reason))
+                }
+                ApprovalState::Used => (Vec::new(), None),
+            };
+            json!({
+                "intent": listed.intent,
+                "state": state_name(&listed.state),
+                "approved_by": by,
+                "reason": reason,
+                "notes": listed.notes,
+            })
+        })
         .collect();
-    format!("{:#}\n", json!({ "approvals": requests }))
+    format!("{:#}\n", json!({ "approvals": intents }))
 }
 
-fn state_name(state: &RequestState) -> &'static str {
+fn state_name(state: &ApprovalState) -> &'static str {
     match state {
-        RequestState::Waiting(_) => "pending",
-        RequestState::Approved { .. } => "approved",
-        RequestState::Rejected(_) => "rejected",
-        RequestState::Used => "used",
-        RequestState::Ended(_) => "ended",
+        ApprovalState::Waiting(_) => "pending",
+        ApprovalState::Approved { .. } => "approved",
+        ApprovalState::Rejected { .. } => "rejected",
+        ApprovalState::Used => "used",
+        ApprovalState::Ended(_) => "ended",
     }
 }
 
-fn state(listed: &ListedRequest) -> String {
-    match &listed.state {
-        RequestState::Waiting(by) => {
-            let left = format!("expires in {}", display_duration(whole_seconds(listed.time_left)));
+fn state(listed: &ListedIntent) -> String {
+    let text = match &listed.state {
+        ApprovalState::Waiting(by) => {
+            let left = whole_seconds(listed.left.unwrap_or_default());
+            let left = format!("expires in {}", display_duration(left));
             if by.is_empty() {
                 left
             } else {
                 format!("{left}{SEPARATOR}approved by {}", escaped(&by.join(", ")))
             }
         }
-        RequestState::Approved { by, until, uses } => {
+        ApprovalState::Approved { by, until, uses } => {
             let uses = if *uses == 1 { String::new() } else { format!(", {uses} uses") };
             format!("approved by {} until {until}{uses}", escaped(&by.join(", ")))
         }
-        RequestState::Rejected(reason) => format!("rejected: {}", escaped(reason)),
-        RequestState::Used => "used".to_owned(),
-        RequestState::Ended(reason) => format!("ended: {reason}"),
-    }
+        ApprovalState::Rejected { reason, .. } => format!("rejected: {}", escaped(reason)),
+        ApprovalState::Used => "used".to_owned(),
+        ApprovalState::Ended(reason) => format!("ended: {}", escaped(reason)),
+    };
+    let notes = listed.notes.iter().map(|note| format!("{SEPARATOR}{}", escaped(note)));
+    std::iter::once(text).chain(notes).collect()
 }
 
-/// Returns everything about a request.
-pub(crate) fn request(listed: &ListedRequest) -> String {
-    let ListedRequest { request, .. } = listed;
-    let ApprovalRequest { action, commands, .. } = request;
-    let mut text = format!(
-        "{}: for {}, {} of {}, manifest {}\n",
-        escaped(&request.machine),
-        escaped(&request.user),
-        request.purpose,
-        escaped(&request.resource),
-        escaped(&request.manifest)
-    );
-    if action.change.is_empty() {
-        text += &format!("{}\n", circumstances(action));
+/// Returns everything about an intent. One that can't be shown whole is an error.
+pub(crate) fn request(listed: &ListedIntent) -> Result<String, ApproveError> {
+    let code = || listed.intent.code.clone();
+    let screen = ApprovalScreen::of(&listed.intent)
+        .map_err(|source| ApproveError::Unshowable { code: code(), source })?;
+    let mut text = headline(&screen);
+    if !screen.is_change {
+        text += &format!("{}\n", circumstances(&screen));
     }
-    let rows: Vec<(String, String)> =
-        commands.iter().map(|row| (escaped(&row.text), escaped(&row.effects.join(", ")))).collect();
-    let width = |of: fn(&(String, String)) -> &String| {
-        rows.iter().map(|row| of(row).chars().count()).filter(|width| *width <= 60).max().unwrap_or(0)
+    text += &commands(&screen);
+    let (first, others) = screen.exact.split_first().map_or(("", &[][..]), |(first, rest)| (first, rest));
+    if screen.is_change {
+        for line in &screen.exact {
+            text += &format!("  {line}\n");
+        }
+    } else {
+        text += &format!("exactly: {first}\n");
+        for line in others {
+            text += &format!("  {line}\n");
+        }
+    }
+    for line in &screen.stdin {
+        text += &format!("standard input: {line}\n");
+    }
+    if let Some(digest) = &screen.hidden_stdin {
+        text += &format!("standard input that is not shown: sha256 {digest}\n");
+    }
+    for (path, digest) in &screen.programs {
+        text += &format!("file {path} sha256 {digest}\n");
+    }
+    text += &format!("needs {}; {}\n", screen.requires.join("; "), state(listed));
+    if let Some(grant) = screen.grant {
+        text += &format!(
+            "the policy allows up to {} uses for {} (`--uses`)\n",
+            grant.uses,
+            display_duration(Duration::from_millis(grant.for_ms))
+        );
+    }
+    if !screen.reason.is_empty() {
+        text += &format!("Its reason, not checked: \"{}\"\n", screen.reason.join("\\n"));
+    }
+    Ok(text)
+}
+
+fn headline(screen: &ApprovalScreen) -> String {
+    let who = screen.login.as_ref().unwrap_or(&screen.caller);
+    let purpose = screen.purpose.as_deref().unwrap_or(&screen.tool);
+    let what = match (&screen.resource, &screen.manifest) {
+        (Some(resource), Some(manifest)) => format!("{purpose} of {resource}, manifest {manifest}"),
+        (Some(resource), None) => format!("{purpose} of {resource}"),
+        _ => {
+            let client = screen.client.as_ref().map_or_else(String::new, |client| format!(" {client}"));
+            format!("tool {} ({}{client})", screen.tool, screen.kind)
+        }
     };
-    let (first, second) = (width(|row| &row.0), width(|row| &row.1));
-    for (number, (command, (shown, effects))) in commands.iter().zip(&rows).enumerate() {
-        let reasons = escaped(&command.reasons.join(", "));
-        let line =
-            format!("{:3}  {shown:first$}  {effects:second$}  {}  {reasons}", number + 1, command.verdict);
+    format!("{}: for {who}, {what}\n", screen.machine)
+}
+
+fn commands(screen: &ApprovalScreen) -> String {
+    let rows: Vec<(&str, String)> =
+        screen.commands.iter().map(|row| (&*row.text, row.effects.join(", "))).collect();
+    let width = |of: fn(&(&str, String)) -> usize| {
+        rows.iter().map(of).filter(|width| *width <= 60).max().unwrap_or(0)
+    };
+    let (first, second) = (width(|row| row.0.chars().count()), width(|row| row.1.chars().count()));
+    let mut text = String::new();
+    for (command, (shown, effects)) in screen.commands.iter().zip(&rows) {
+        let (number, reasons) = (command.number, command.reasons.join(", "));
+        let line = format!("{number:3}  {shown:first$}  {effects:second$}  {}  {reasons}", command.verdict);
         text += &format!("{}\n", line.trim_end());
-        if command.is_partly_unknown {
+        if command.is_unknown {
             text += "       not all of its words are known before it runs\n";
         }
     }
-    if !action.argv.is_empty() {
-        let words: Vec<String> = action.argv.iter().map(|word| format!("{:?}", &**word)).collect();
-        text += &format!("exactly: [{}]\n", words.join(", "));
-    }
-    for line in action.stdin.iter().flat_map(|input| input.lines()) {
-        text += &format!("standard input: {}\n", escaped(line));
-    }
-    for line in action.change.iter().flat_map(|part| part.lines()) {
-        text += &format!("  {}\n", escaped(line));
-    }
-    for (path, digest) in &action.programs {
-        text += &format!("file {} sha256 {digest}\n", escaped(path));
-    }
-    let needs: Vec<String> = request.needs.iter().map(|need| escaped(&need.text)).collect();
-    text += &format!("needs {}; {}\n", needs.join("; "), state(listed));
     text
 }
 
-fn circumstances(action: &RequestedAction) -> String {
-    let user = action.user.as_ref().map_or_else(|| "the user of ccm".to_owned(), |user| escaped(user));
-    let place = match (&action.image, &action.sandbox) {
-        (Some(image), _) => format!("in a container of {}", escaped(image)),
-        (None, Some(_)) => "in a sandbox".to_owned(),
-        (None, None) => "WITHOUT A SANDBOX".to_owned(),
+fn circumstances(screen: &ApprovalScreen) -> String {
+    let user = screen.user.as_deref().unwrap_or("the user of ccm");
+    let place = match (&screen.image, &screen.sandbox) {
+        (Some(image), _) => format!("in a container of {image}"),
+        (None, _) if screen.is_unconfined => "WITHOUT A SANDBOX".to_owned(),
+        (None, Some(profile)) => format!("in the sandbox {profile}"),
+        (None, None) => "in a sandbox".to_owned(),
     };
-    let names: Vec<String> = action.environment.keys().map(|name| escaped(name)).collect();
-    format!("as {user}, in {}, {place}, variables {}", escaped(&action.directory), names.join(" "))
-}
-
-/// Returns `true` if a request can't be approved any more.
-pub(crate) fn ended(state: &RequestState) -> bool {
-    !matches!(state, RequestState::Waiting(_) | RequestState::Approved { .. })
+    let variables = if screen.variables.is_empty() {
+        String::new()
+    } else {
+        format!(", variables {}", screen.variables.join(" "))
+    };
+    format!("as {user}, in {}, {place}{variables}", screen.cwd)
 }
 
 fn whole_seconds(duration: Duration) -> Duration {

@@ -58,7 +58,7 @@ pub(super) fn approve(
     }
     let approvers = approvers(console, &session)?;
     let key = session.signing_key(arguments.key.clone(), approvers.as_ref());
-    let key = key.map_err(|error| report_sign_error(console, &error.into()))?;
+    let key = key.map_err(|error| report_sign_error(console, &error))?;
     confirm(console, &format!("Sign with {}? [y/N] ", key_name(&key)), arguments.yes)?;
     let signed = session.sign(&key, MANIFEST_NAMESPACE, &bytes, approvers.as_ref());
     let (signature, by) = signed.map_err(|error| report_sign_error(console, &error))?;

@@ -109,5 +109,9 @@ pub(crate) enum ApprovalsCommand {
         /// Reason, for those who asked
         #[arg(long, value_name = "TEXT")]
         reason: String,
+
+        /// Sign with this key, as somebody else than root: a private key, or a public key whose private key the agent holds
+        #[arg(long, value_name = "FILE")]
+        key: Option<PathBuf>,
     },
 }

@@ -2,7 +2,7 @@
 
 use ccm_approval::{
     AllowedSigners, ApprovalScreen, ApprovalStatement, ApproverKey, ApproverSignature, IntentDocument,
-    ManifestStatement, SignedStatement,
+    SignedStatement,
 };
 use ccm_host::LocalZone;
 use ccm_model::steers_terminal;
@@ -20,7 +20,6 @@ pub(super) const WORDS: &[&str] = &[
     "*,!root@example.com",
     "\"type\":\"ccm-intent/1\"",
     "\"type\":\"ccm-approval/1\"",
-    "\"type\":\"ccm-manifest/1\"",
     "\"decision\":\"grant-rule\",\"rule\":\"x\"",
     "\"uses\":18446744073709551615",
     "\"unknown\":[\"\\u001b\"]",
@@ -53,9 +52,6 @@ pub(super) fn run(input: &[u8]) {
     if let Ok((signed, statement)) = SignedStatement::parse(&text) {
         assert_eq!(signed.content(), text);
         assert_eq!(statement.text(), Ok(signed.text));
-    }
-    if let Ok(statement) = ManifestStatement::parse(&text) {
-        assert_eq!(statement.text(), text);
     }
 }
 

@@ -312,6 +312,14 @@ impl Directory {
         self.sync()
     }
 
+    /// Removes a file, if it exists, but does not sync the directory. A power cut may bring the file back.
+    pub fn remove_unsynced(&self, name: &str) -> io::Result<()> {
+        match unlinkat(&self.descriptor, name, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     /// Returns the names of all entries, in no order. Names that are not UTF-8 are left out.
     pub fn names(&self) -> io::Result<Vec<String>> {
         let entries = Dir::read_from(&self.descriptor)?.map(|entry| Ok(entry?.file_name().to_owned()));

@@ -1,40 +1,30 @@
-//! What an approver does: look at requests, sign or reject them.
+//! What an approver does: look at intents, sign or reject them.
 
 use std::time::Duration;
 
-use ccm_approval::{APPROVAL_NAMESPACE, Approvers, VerifiedSignature};
-use ccm_host::{SigningKey, random};
-use ccm_model::timestamp;
+use ccm_approval::{
+    APPROVAL_NAMESPACE, ApprovalRefusal, ApprovalScreen, ApprovalState, ApprovalStore, ApproverDecision,
+    ImportedStatement, IntentDocument, ListedIntent, PendingReader, ScreenError, SignedStatement,
+    StatementError, VerifiedSignature,
+};
+use ccm_host::{SigningKey, started_by};
 
-use super::gatekeeper::{RequestState, RequestStoreError, refusal_of, time_left};
-use super::request::{ApprovalRequest, GrantedApproval};
-use super::store::{RequestStore, StoredApproval, StoredRequest, is_code};
+use super::intents::{ApprovalsError, SessionIntents};
 use super::{SignError, SignatureFailure};
-use crate::audit::{ApprovalEvent, AuditProblem};
+use crate::audit::AuditProblem;
 use crate::session::Session;
 
-/// Request with its state.
-#[derive(Clone, Debug)]
-pub struct ListedRequest {
-    /// The request.
-    pub request: ApprovalRequest,
-    /// The state.
-    pub state: RequestState,
-    /// Time in which the request can be approved.
-    pub time_left: Duration,
-}
-
-/// Reason for which a request was not approved or rejected.
+/// Reason for which an intent was not approved or rejected.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ApproveError {
-    /// No request has the code.
+    /// No intent has the code.
     #[error("nothing waits for an approval as `{}`", .0.escape_debug())]
     Unknown(String),
-    /// The request has ended.
+    /// The intent has ended.
     #[error("{code} can't be approved any more: {reason}")]
     Ended {
-        /// Code of the request.
+        /// Code of the intent.
         code: String,
         /// The reason.
         reason: String,
@@ -42,32 +32,38 @@ pub enum ApproveError {
     /// The signature is not one of the exported statement.
     #[error("nothing was exported for {0}")]
     NotExported(String),
+    /// The intent can't be shown whole.
+    #[error("{code} can't be shown whole, so that nobody can approve it")]
+    Unshowable {
+        /// Code of the intent.
+        code: String,
+        /// The reason.
+        source: ScreenError,
+    },
+    /// The approval is refused.
+    #[error(transparent)]
+    Refused(ApprovalRefusal),
     /// The signature does not count.
     #[error("the signature does not count")]
     Signature(#[from] SignatureFailure),
-    /// The approver may not approve this.
-    #[error("{} {reason}", approver.escape_debug())]
-    Approver {
-        /// Name of the approver.
-        approver: String,
-        /// The reason, as a predicate.
-        reason: &'static str,
-    },
     /// More uses were asked for than the rule allows.
     #[error("the rule allows at most {0} uses of an approval")]
     Uses(u32),
     /// A longer time was asked for than the policy allows.
     #[error("an approval counts for at most {0} seconds")]
     Time(u64),
+    /// Only the owner of the store can do this.
+    #[error("only root can do this with an intent of the machine")]
+    OwnerOnly,
     /// Nothing was signed.
     #[error(transparent)]
     Sign(#[from] SignError),
     /// The policy requires a record in the audit log, and there can be none.
     #[error("it can't be recorded in the audit log, as the policy requires")]
     Audit(#[from] AuditProblem),
-    /// The store can't be used.
+    /// The approvals can't be used.
     #[error(transparent)]
-    Store(#[from] RequestStoreError),
+    Approvals(#[from] ApprovalsError),
 }
 
 /// Limits that an approver sets.
@@ -79,153 +75,218 @@ pub struct ApprovalLimits {
     pub uses: Option<u32>,
 }
 
+/// Intent that somebody has approved.
+#[derive(Clone, Debug)]
+pub struct ApprovedIntent {
+    /// The approver.
+    pub by: VerifiedSignature,
+    /// The state of the intent then; `None` if the signed statement lies in the inbox, until ccm reads it.
+    pub state: Option<ApprovalState>,
+}
+
+/// Store in which an intent was found.
+enum IntentPlace<'s> {
+    Own(Box<SessionIntents<'s>>),
+    Machine(PendingReader),
+}
+
 impl Session {
-    /// Returns the requests that wait, were approved or were rejected, the oldest first.
-    pub fn approval_requests(&self) -> Result<Vec<ListedRequest>, RequestStoreError> {
-        let Some(store) = self.approval_store()? else { return Ok(Vec::new()) };
-        let approvers = self.approvers()?;
-        let requests = store.requests()?;
-        let mut listed = Vec::with_capacity(requests.len());
-        for stored in requests {
-            let state = self.state_of(&store, &stored, &approvers)?;
-            let time_left = time_left(&stored.request.expires, self.doors.clock.now()).unwrap_or_default();
-            listed.push(ListedRequest { request: stored.request, state, time_left });
+    /// Returns the intents that wait, were approved, rejected or used, or have ended, the oldest first.
+    pub fn approval_requests(&self) -> Result<Vec<ListedIntent>, ApprovalsError> {
+        let mut listed = Vec::new();
+        if let Some(reader) = self.of_machine() {
+            let waiting = reader.waiting()?;
+            listed.extend(waiting.into_iter().map(|intent| self.listed_of_machine(intent)));
+        }
+        if let Some(intents) = self.existing_intents()? {
+            intents.take_in()?;
+            listed.extend(intents.with(ApprovalStore::list)?.intents);
         }
         Ok(listed)
     }
 
-    /// Returns a request by its code.
-    pub fn approval_request(&self, code: &str) -> Result<ListedRequest, ApproveError> {
-        let (store, stored) = self.find(code)?;
-        let state = self.state_of(&store, &stored, &self.approvers().map_err(RequestStoreError::from)?)?;
-        let time_left = time_left(&stored.request.expires, self.doors.clock.now()).unwrap_or_default();
-        Ok(ListedRequest { request: stored.request, state, time_left })
-    }
-
-    /// Returns the statement to sign on another machine, always the same for one request.
-    pub fn export_request(&self, code: &str) -> Result<Vec<u8>, ApproveError> {
-        let (store, stored) = self.find(code)?;
-        self.check_open(&store, &stored)?;
-        let code = &stored.request.code;
-        if let Some(statement) = store.exported(code) {
-            return Ok(statement);
+    /// Returns an intent by its code or its name.
+    pub fn approval_request(&self, code: &str) -> Result<ListedIntent, ApproveError> {
+        let (place, intent) = self.find(code)?;
+        match place {
+            IntentPlace::Own(intents) => Ok(intents
+                .with(|store, context| store.state(intent, context))
+                .map_err(ApprovalsError::from)?),
+            IntentPlace::Machine(_) => Ok(self.listed_of_machine(intent)),
         }
-        let statement = self.statement_of(&stored, ApprovalLimits::default())?;
-        store.export(code, &statement).map_err(RequestStoreError::from)?;
-        Ok(statement)
     }
 
-    /// Rejects a request for good.
-    pub fn reject_request(&self, code: &str, reason: &str) -> Result<(), ApproveError> {
-        let (store, stored) = self.find(code)?;
-        self.check_open(&store, &stored)?;
-        self.record_approval(&ApprovalEvent {
-            intent: stored.request.id.clone(),
-            event: "rejected",
-            approver: None,
-            reason: Some(reason.to_owned()),
-        })?;
-        Ok(store.reject(&stored.request.code, reason).map_err(RequestStoreError::from)?)
+    /// Returns the statement to sign on another machine, always the same for one intent.
+    pub fn export_request(&self, code: &str) -> Result<String, ApproveError> {
+        let (intents, intent) = self.find_own(code)?;
+        check_open(&intents, &intent)?;
+        intents.store().export(&intent, intents.now()).map_err(|refusal| of_refusal(refusal, code))
     }
 
-    /// Approves a request with the key of the person at the terminal.
+    /// Rejects an intent for good. Its owner needs no key, because a refusal gives nobody a right; a member of the group
+    /// signs it.
+    pub fn reject_request(
+        &self,
+        code: &str,
+        reason: &str,
+        key: Option<&SigningKey>,
+    ) -> Result<(), ApproveError> {
+        let (place, intent) = self.find(code)?;
+        let intents = match (place, key) {
+            (IntentPlace::Own(intents), None) => intents,
+            (place, Some(key)) => {
+                let decision = ApproverDecision::Reject;
+                self.sign_decision(&place, &intent, (decision, 0, Some(reason.to_owned())), None, key)?;
+                return Ok(());
+            }
+            (IntentPlace::Machine(_), None) => return Err(ApproveError::OwnerOnly),
+        };
+        check_open(&intents, &intent)?;
+        let by = started_by();
+        let by = by.sudo_user.or(by.user).unwrap_or_else(|| by.uid.to_string());
+        intents.record(&intent, "rejected", None, Some(reason.to_owned()))?;
+        let rejected = intents.store().reject(&intent, &by, reason, intents.now());
+        rejected.map_err(|refusal| of_refusal(refusal, code))
+    }
+
+    /// Approves an intent with the key of the person at the terminal.
     pub fn approve_request(
         &self,
         code: &str,
         key: &SigningKey,
         limits: ApprovalLimits,
-    ) -> Result<(VerifiedSignature, RequestState), ApproveError> {
-        let (store, stored) = self.find(code)?;
-        self.check_open(&store, &stored)?;
-        let statement = self.statement_of(&stored, limits)?;
-        let approvers = self.approvers().map_err(RequestStoreError::from)?;
-        let (signature, _) = self.sign(key, APPROVAL_NAMESPACE, &statement, Some(&approvers))?;
-        self.add_approval(&store, &stored, &approvers, &StoredApproval { statement, signature })
-    }
-
-    /// Approves a request with a signature of its exported statement.
-    pub fn import_approval(
-        &self,
-        code: &str,
-        signature: String,
-    ) -> Result<(VerifiedSignature, RequestState), ApproveError> {
-        let (store, stored) = self.find(code)?;
-        self.check_open(&store, &stored)?;
-        let exported = store.exported(&stored.request.code);
-        let statement = exported.ok_or_else(|| ApproveError::NotExported(stored.request.code.clone()))?;
-        let approvers = self.approvers().map_err(RequestStoreError::from)?;
-        self.add_approval(&store, &stored, &approvers, &StoredApproval { statement, signature })
-    }
-
-    fn add_approval(
-        &self,
-        store: &RequestStore,
-        stored: &StoredRequest,
-        approvers: &Approvers,
-        approval: &StoredApproval,
-    ) -> Result<(VerifiedSignature, RequestState), ApproveError> {
-        let by = self.verify(approvers, APPROVAL_NAMESPACE, &approval.statement, &approval.signature)?;
-        let refusals = stored.request.needs.iter().filter_map(|need| refusal_of(&stored.request, need, &by));
-        // An approver who can fulfil one of the needs helps.
-        let refusals: Vec<&'static str> = refusals.collect();
-        if let Some(reason) = refusals.first().filter(|_| refusals.len() == stored.request.needs.len()) {
-            return Err(ApproveError::Approver { approver: by.principal, reason });
-        }
-        self.record_approval(&ApprovalEvent {
-            intent: stored.request.id.clone(),
-            event: "approved",
-            approver: Some(by.principal.clone()),
-            reason: None,
-        })?;
-        let code = &stored.request.code;
-        store.approve(code, &by.key.fingerprint(), approval).map_err(RequestStoreError::from)?;
-        let state = self.state_of(store, stored, approvers)?;
-        Ok((by, state))
-    }
-
-    fn statement_of(&self, stored: &StoredRequest, limits: ApprovalLimits) -> Result<Vec<u8>, ApproveError> {
-        let request = &stored.request;
+    ) -> Result<ApprovedIntent, ApproveError> {
+        let (place, intent) = self.find(code)?;
         let uses = limits.uses.unwrap_or(1);
-        if uses > request.uses || uses == 0 {
-            return Err(ApproveError::Uses(request.uses));
+        let most = intent.content.grant.map_or(1, |grant| grant.uses);
+        if uses > most || uses == 0 {
+            return Err(ApproveError::Uses(most));
         }
-        let most = Duration::from_secs(request.valid);
-        let valid = limits.valid.unwrap_or(most);
+        let decision = if uses == 1 { ApproverDecision::Approve } else { ApproverDecision::GrantAction };
+        self.sign_decision(&place, &intent, (decision, uses, None), limits.valid, key)
+    }
+
+    /// Approves an intent with a signature of its exported statement.
+    pub fn import_approval(&self, code: &str, signature: String) -> Result<ApprovedIntent, ApproveError> {
+        let (intents, intent) = self.find_own(code)?;
+        check_open(&intents, &intent)?;
+        let accepted =
+            intents.recording(|store, context| store.import_signature(&intent, signature, context));
+        accepted_state(&intents, accepted.map_err(|refusal| of_refusal(refusal, code))?)
+    }
+
+    fn sign_decision(
+        &self,
+        place: &IntentPlace<'_>,
+        intent: &IntentDocument,
+        (decision, uses, reason): (ApproverDecision, u32, Option<String>),
+        valid: Option<Duration>,
+        key: &SigningKey,
+    ) -> Result<ApprovedIntent, ApproveError> {
+        let code = &intent.code;
+        let unshowable = |source| ApproveError::Unshowable { code: code.clone(), source };
+        ApprovalScreen::of(intent).map_err(unshowable)?;
+        if let IntentPlace::Own(intents) = place {
+            check_open(intents, intent)?;
+        }
+        let is_grant = decision == ApproverDecision::GrantAction;
+        let grant = intent.content.grant.filter(|_| is_grant).map(|grant| grant.for_ms);
+        let most = Duration::from_millis(grant.unwrap_or(intent.content.valid_ms));
+        let valid = valid.unwrap_or(most);
         if valid > most {
-            return Err(ApproveError::Time(request.valid));
+            return Err(ApproveError::Time(most.as_secs()));
         }
         let now = self.doors.clock.now();
-        let end = timestamp(now.checked_add(valid).unwrap_or(now), 2).to_string();
-        Ok(GrantedApproval::new(&stored.bytes, &end, uses, random()).bytes())
-    }
-
-    fn check_open(&self, store: &RequestStore, stored: &StoredRequest) -> Result<(), ApproveError> {
-        let approvers = self.approvers().map_err(RequestStoreError::from)?;
-        let ended = |reason: &str| {
-            Err(ApproveError::Ended { code: stored.request.code.clone(), reason: reason.to_owned() })
-        };
-        match self.state_of(store, stored, &approvers)? {
-            RequestState::Waiting(_) | RequestState::Approved { .. } => Ok(()),
-            RequestState::Rejected(reason) => ended(&format!("it was rejected: {reason}")),
-            RequestState::Used => ended("it was used"),
-            RequestState::Ended(reason) => ended(reason),
+        let until = now.checked_add(valid).unwrap_or(now);
+        let of_statement = |error: StatementError| ApproveError::Refused(error.into());
+        let made = ApprovalStore::statement(intent, decision, None, (uses, reason), until);
+        let text = made.and_then(|statement| statement.text()).map_err(of_statement)?;
+        let approvers = self.approvers().map_err(ApprovalsError::from)?;
+        let (signature, by) = self.sign(key, APPROVAL_NAMESPACE, text.as_bytes(), Some(&approvers))?;
+        let signed = SignedStatement { text, signature };
+        let refused = |refusal| of_refusal(refusal, code);
+        match (place, by) {
+            (IntentPlace::Own(intents), _) => {
+                let content = signed.content();
+                let accepted = intents.recording(|store, context| store.import(&content, None, context));
+                accepted_state(intents, accepted.map_err(refused)?)
+            }
+            (IntentPlace::Machine(reader), Some(by)) => {
+                reader.submit(&signed).map_err(refused)?;
+                Ok(ApprovedIntent { by, state: None })
+            }
+            // With approvers, a signature has one.
+            (IntentPlace::Machine(_), None) => Err(ApproveError::OwnerOnly),
         }
     }
 
-    fn approval_store(&self) -> Result<Option<RequestStore>, RequestStoreError> {
-        Ok(RequestStore::open(&self.approvals_path()?)?)
+    /// Finds an intent by its code or its whole name.
+    fn find(&self, name: &str) -> Result<(IntentPlace<'_>, IntentDocument), ApproveError> {
+        let mut refusal = ApprovalRefusal::NotPending { name: name.to_owned() };
+        if let Some(intents) = self.existing_intents()? {
+            intents.take_in()?;
+            match intents.store().find(name) {
+                Ok(intent) => return Ok((IntentPlace::Own(Box::new(intents)), intent)),
+                Err(found) => refusal = found,
+            }
+        }
+        if let Some(reader) = self.of_machine()
+            && let Ok(intent) = reader.find(name)
+        {
+            return Ok((IntentPlace::Machine(reader), intent));
+        }
+        Err(of_refusal(refusal, name))
     }
 
-    /// Finds a request by its code or its whole name.
-    fn find(&self, name: &str) -> Result<(RequestStore, StoredRequest), ApproveError> {
-        let unknown = || ApproveError::Unknown(name.to_owned());
-        let (code, _) = name.split_once('-').unwrap_or((name, ""));
-        let code = code.to_ascii_uppercase();
-        if !is_code(&code) {
-            return Err(unknown());
+    fn find_own(&self, name: &str) -> Result<(Box<SessionIntents<'_>>, IntentDocument), ApproveError> {
+        match self.find(name)? {
+            (IntentPlace::Own(intents), intent) => Ok((intents, intent)),
+            (IntentPlace::Machine(_), _) => Err(ApproveError::OwnerOnly),
         }
-        let store = self.approval_store()?.ok_or_else(unknown)?;
-        let stored = store.request(&code).ok_or_else(unknown)?;
-        Ok((store, stored))
+    }
+}
+
+/// Returns the state of an intent after a statement about it was accepted.
+fn accepted_state(
+    intents: &SessionIntents<'_>,
+    accepted: ImportedStatement,
+) -> Result<ApprovedIntent, ApproveError> {
+    let ImportedStatement { intent, statement, verified, .. } = accepted;
+    let state = if statement.decision == ApproverDecision::Reject {
+        let reason = statement.reason.unwrap_or_default();
+        ApprovalState::Rejected { by: verified.principal.clone(), reason }
+    } else {
+        let listed = intents.with(|store, context| store.state(intent, context));
+        listed.map_err(ApprovalsError::from)?.state
+    };
+    Ok(ApprovedIntent { by: verified, state: Some(state) })
+}
+
+fn check_open(intents: &SessionIntents<'_>, intent: &IntentDocument) -> Result<(), ApproveError> {
+    let listed = intents.with(|store, context| store.state(intent.clone(), context));
+    match listed.map_err(ApprovalsError::from)?.state {
+        ApprovalState::Ended(reason) => Err(ApproveError::Ended { code: intent.code.clone(), reason }),
+        _ => Ok(()),
+    }
+}
+
+fn of_refusal(refusal: ApprovalRefusal, code: &str) -> ApproveError {
+    let ended = |reason: String| ApproveError::Ended { code: code.to_uppercase(), reason };
+    match refusal {
+        ApprovalRefusal::NotPending { .. } => ApproveError::Unknown(code.to_owned()),
+        ApprovalRefusal::NotExported { .. } => ApproveError::NotExported(code.to_uppercase()),
+        ApprovalRefusal::AlreadyUsed { .. } => ended("it was used".to_owned()),
+        ApprovalRefusal::Rejected { reason, .. } => ended(format!("it was rejected: {reason}")),
+        ApprovalRefusal::Withdrawn { .. } => ended("it was withdrawn".to_owned()),
+        ApprovalRefusal::Void { reason, .. } => ended(reason),
+        ApprovalRefusal::OtherBoot { .. } => ended("the machine was started again".to_owned()),
+        ApprovalRefusal::PolicyChanged { .. } => ended("the policy has changed".to_owned()),
+        ApprovalRefusal::IntentExpired { .. } => ended("its time is over".to_owned()),
+        ApprovalRefusal::Store(error) => ApproveError::Approvals(error.into()),
+        ApprovalRefusal::Unrecorded(error) => match error.downcast::<AuditProblem>() {
+            Ok(problem) => ApproveError::Audit(*problem),
+            Err(error) => ApproveError::Refused(ApprovalRefusal::Unrecorded(error)),
+        },
+        other => ApproveError::Refused(other),
     }
 }

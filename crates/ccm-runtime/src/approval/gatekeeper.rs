@@ -1,311 +1,284 @@
-//! Decision on what the policy asks for: an approval is used up, or a request is stored.
+//! Decision on what the policy asks for: an approval is used up, or an intent is stored.
 
 use std::cell::OnceCell;
-use std::time::{Duration, SystemTime};
+use std::sync::Arc;
+use std::time::Duration;
 
-use ccm_approval::{APPROVAL_NAMESPACE, Approvers, ApproversError, VerifiedSignature};
-use ccm_host::state::StateError;
-use ccm_host::{random, sha256, started_by};
-use ccm_model::{parse_timestamp, timestamp};
+use ccm_approval::{
+    ApprovalRefusal, ApprovalState, ApprovalStoreError, ApproversError, IntentContent, IntentDocument,
+    IntentEnd, ListedIntent,
+};
+use ccm_model::error_layers;
 
-use super::request::{ApprovalRequest, GrantedApproval, REQUEST_TYPE, RequestedNeed};
-use super::store::{RequestStore, StoredRequest};
+use super::intents::{ApprovalsError, SessionIntents, intent_name};
 use crate::audit::ApprovalEvent;
 use crate::session::Session;
 
-/// Time for which a request of an apply can be approved, and an approval used.
+/// Time in which an intent of an apply can be approved, and an approval used.
 pub(crate) const APPLY_TIME: Duration = Duration::from_secs(24 * 3600);
-
-/// State of a request.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RequestState {
-    /// More approvals are needed. The approvers who have signed already.
-    Waiting(Vec<String>),
-    /// Everybody has signed. The next run uses the approval.
-    Approved {
-        /// Approvers.
-        by: Vec<String>,
-        /// Time at which the approval ends, by RFC 3339.
-        until: String,
-        /// Number of uses that are left.
-        uses: u32,
-    },
-    /// An approver has refused, with a reason.
-    Rejected(String),
-    /// The approval was used.
-    Used,
-    /// The time is over, or the machine was started again.
-    Ended(&'static str),
-}
 
 /// Answer to a question of the policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ApprovalAnswer {
-    /// The approval with this id was used up, or in noop would be.
+    /// The approval with this name was used up, or in noop would be.
     Approved { id: String },
-    /// Nothing covers the request. It waits under this id, if it was stored.
+    /// Nothing covers the action. It waits under this name, if it was stored.
     Waits { id: Option<String>, notes: Vec<String>, hints: Vec<String> },
+    /// Nobody can approve the action now. These hints are the only useful ones.
+    Closed { notes: Vec<String>, hints: Vec<String> },
 }
 
-/// Everything about a request but its name and its times.
-pub(crate) type RequestDraft = ApprovalRequest;
+/// Intents of a run, which are opened once.
+pub(crate) struct RunIntents<'s> {
+    session: &'s Session,
+    made: OnceCell<Result<SessionIntents<'s>, Arc<ApprovalsError>>>,
+    existing: OnceCell<Result<Option<SessionIntents<'s>>, Arc<ApprovalsError>>>,
+}
 
-impl Session {
-    /// Returns a request with the given action that is not stored yet.
-    pub(crate) fn new_request(&self, manifest: &str, resource: &str, purpose: &str) -> RequestDraft {
-        let by = started_by();
-        let user = by.sudo_user.or(by.user).unwrap_or_else(|| by.uid.to_string());
-        ApprovalRequest {
-            format: REQUEST_TYPE.to_owned(),
-            id: String::new(),
-            code: String::new(),
-            machine: self.doors.machine.kernel().hostname,
-            boot: self.boot(),
-            since_boot: self.doors.machine.since_boot().as_secs(),
-            created: String::new(),
-            expires: String::new(),
-            valid: APPLY_TIME.as_secs(),
-            uses: 1,
-            user,
-            manifest: manifest.to_owned(),
-            resource: resource.to_owned(),
-            purpose: purpose.to_owned(),
-            class: "execute".to_owned(),
-            resource_class: "execution-node".to_owned(),
-            action: super::RequestedAction::default(),
-            commands: Vec::new(),
-            policy: String::new(),
-            needs: Vec::new(),
-        }
+impl<'s> RunIntents<'s> {
+    pub(crate) fn new(session: &'s Session) -> Self {
+        Self { session, made: OnceCell::new(), existing: OnceCell::new() }
     }
 
-    fn boot(&self) -> String {
-        let path = std::path::Path::new("/proc/sys/kernel/random/boot_id");
-        let read = self.doors.machine.read(path, 64).unwrap_or_default();
-        String::from_utf8_lossy(&read).trim().to_owned()
+    /// Returns the intents; `None` if nothing may be made and nothing was stored yet.
+    fn get(&self, may_make: bool) -> Result<Option<&SessionIntents<'s>>, Arc<ApprovalsError>> {
+        if may_make || self.made.get().is_some() {
+            let made = self.made.get_or_init(|| self.session.intents().map_err(Arc::new));
+            return made.as_ref().map(Some).map_err(Arc::clone);
+        }
+        let existing = self.existing.get_or_init(|| self.session.existing_intents().map_err(Arc::new));
+        existing.as_ref().map(Option::as_ref).map_err(Arc::clone)
+    }
+
+    /// Returns the salted hash of a variable. Without a store there is nothing to compare it with.
+    pub(crate) fn hash(&self, may_make: bool, name: &str, value: &str) -> String {
+        let intents = self.get(may_make).ok().flatten();
+        intents.map_or_else(String::new, |intents| intents.store().salt().hash(name, value))
     }
 
     /// Answers a question of the policy. Without `uses_up`, nothing is stored and no approval is used. What happened to
-    /// requests and approvals is added to `events`.
+    /// intents and approvals is added to `events`.
     pub(crate) fn answer(
         &self,
-        draft: RequestDraft,
+        content: IntentContent,
         pending: Duration,
         uses_up: bool,
         events: &mut Vec<ApprovalEvent>,
-    ) -> Result<ApprovalAnswer, RequestStoreError> {
-        let path = self.approvals_path()?;
-        let approvers = match self.approvers() {
-            Ok(approvers) => approvers,
-            Err(error) => {
-                let causes = ccm_model::error_layers(&error).join(": ");
-                return Ok(ApprovalAnswer::Waits { id: None, notes: vec![causes], hints: Vec::new() });
-            }
+    ) -> Result<ApprovalAnswer, Arc<ApprovalsError>> {
+        let closed = |error: &ApproversError| {
+            let (notes, hints) = (vec![error_layers(error).join(": ")], vec![approvers_hint(error)]);
+            Ok(ApprovalAnswer::Closed { notes, hints })
         };
-        let opened = if uses_up { Some(RequestStore::make(&path)?) } else { RequestStore::open(&path)? };
-        let waits = |id, notes| ApprovalAnswer::Waits { id, notes, hints: Vec::new() };
-        let Some(store) = opened else { return Ok(waits(None, Vec::new())) };
-        let mut notes = Vec::new();
-        let mut happened = |id: &str, event, approver, reason| {
-            if uses_up {
-                events.push(ApprovalEvent { intent: id.to_owned(), event, approver, reason });
+        let intents = match self.get(uses_up) {
+            Ok(Some(intents)) => intents,
+            Ok(None) => {
+                let approvers = self.session.approvers();
+                return approvers
+                    .map_or_else(|error| closed(&error), |_| Ok(Question::default().waits(None)));
             }
+            Err(error) => match &*error {
+                ApprovalsError::Approvers(error) => return closed(error),
+                _ => return Err(error),
+            },
         };
-        for stored in store.requests()? {
-            let (code, id) = (&stored.request.code, &stored.request.id);
-            if !stored.request.has_subject_of(&draft) {
-                continue;
-            }
-            let state = self.state_of(&store, &stored, &approvers)?;
-            let is_live = matches!(state, RequestState::Waiting(_) | RequestState::Approved { .. });
-            if let Some(difference) = stored.request.difference(&draft).filter(|_| is_live) {
-                notes.push(format!("the approval {code} does not count: {difference}"));
-                happened(id, "void", None, Some(difference));
-                if uses_up {
-                    store.remove(code)?;
-                }
-                continue;
-            }
-            match state {
-                RequestState::Approved { by, .. } => {
-                    let used = format!("{} {}", stored.request.id, by.join(","));
-                    if !uses_up || store.use_up(code, uses_of(&store, &stored)?, &used)? {
-                        happened(id, "used", Some(by.join(", ")), None);
-                        return Ok(ApprovalAnswer::Approved { id: id.clone() });
-                    }
-                    notes.push(format!("the approval {code} was used by another run"));
-                }
-                RequestState::Waiting(_) => {
-                    let hints = vec![approve_hint(code)];
-                    let id = uses_up.then(|| stored.request.id.clone());
-                    return Ok(ApprovalAnswer::Waits { id, notes, hints });
-                }
-                RequestState::Rejected(reason) => {
-                    // It has no id for the commands that approve what waits.
-                    let notes = vec![format!("{code} was rejected: {reason}")];
-                    let end = &stored.request.expires;
-                    let hints = vec![format!("it stays rejected until {end}; a run after that asks again")];
-                    return Ok(ApprovalAnswer::Waits { id: None, notes, hints });
-                }
-                RequestState::Used => {
-                    if uses_up {
-                        store.remove(code)?;
-                    }
-                }
-                RequestState::Ended(why) => {
-                    notes.push(format!("{code} has ended: {why}"));
-                    happened(id, "ended", None, Some(why.to_owned()));
-                    if uses_up {
-                        store.remove(code)?;
-                    }
-                }
-            }
+        let mut question = Question { uses_up, ..Question::default() };
+        if uses_up {
+            question.events.extend(intents.accept_inbox());
         }
-        if !uses_up {
-            return Ok(waits(None, notes));
+        let answer = question.answer(intents, content, pending);
+        if uses_up {
+            events.append(&mut question.events);
         }
-        let code = store.new_code()?;
-        let now = self.doors.clock.now();
-        let request = ApprovalRequest {
-            id: format!("{code}-{:032x}", random()),
-            created: timestamp(now, 2).to_string(),
-            expires: timestamp(now.checked_add(pending).unwrap_or(now), 2).to_string(),
-            code: code.clone(),
-            ..draft
-        };
-        store.add(&request)?;
-        let subject = format!("{} of {}", request.purpose, request.resource);
-        happened(&request.id, "requested", None, Some(subject));
-        Ok(ApprovalAnswer::Waits { id: Some(request.id), notes, hints: vec![approve_hint(&code)] })
-    }
-
-    /// Returns the salt of digests of variables; `None` if nothing was stored yet.
-    pub(crate) fn approval_salt(&self, uses_up: bool) -> Result<Option<Vec<u8>>, RequestStoreError> {
-        let path = self.approvals_path()?;
-        let store = if uses_up { Some(RequestStore::make(&path)?) } else { RequestStore::open(&path)? };
-        Ok(store.map(|store| store.salt()).transpose()?)
-    }
-
-    /// Returns the state of a request now.
-    pub(super) fn state_of(
-        &self,
-        store: &RequestStore,
-        stored: &StoredRequest,
-        approvers: &Approvers,
-    ) -> Result<RequestState, RequestStoreError> {
-        let StoredRequest { request, bytes } = stored;
-        let now = self.doors.clock.now();
-        let is_past = request.end().is_none_or(|end| now >= end);
-        if let Some(reason) = store.rejection(&request.code).filter(|_| !is_past) {
-            return Ok(RequestState::Rejected(reason));
-        }
-        if request.boot != self.boot() {
-            return Ok(RequestState::Ended("the machine was started again"));
-        }
-        let mut signed: Vec<(VerifiedSignature, SystemTime)> = Vec::new();
-        for approval in store.approvals(&request.code)? {
-            let verified =
-                self.verify(approvers, APPROVAL_NAMESPACE, &approval.statement, &approval.signature);
-            let statement = GrantedApproval::parse(&approval.statement);
-            let Some((by, statement)) = verified.ok().zip(statement) else { continue };
-            let Some(end) = statement.end().filter(|end| now < *end && statement.is_about(bytes)) else {
-                continue;
-            };
-            if !signed.iter().any(|(other, _)| other.principal == by.principal) {
-                signed.push((by, end));
-            }
-        }
-        let is_met = |need: &RequestedNeed| {
-            let count = signed.iter().filter(|(by, _)| refusal_of(request, need, by).is_none()).count();
-            count >= need.count as usize
-        };
-        let by: Vec<String> = signed.iter().map(|(by, _)| by.principal.clone()).collect();
-        if !signed.is_empty() && request.needs.iter().all(is_met) {
-            let used = store.used(&request.code)?;
-            let left = uses_of(store, stored)?.saturating_sub(used);
-            if left == 0 {
-                return Ok(RequestState::Used);
-            }
-            let end = signed.iter().map(|(_, end)| *end).min().unwrap_or(now);
-            let since =
-                self.doors.machine.since_boot().saturating_sub(Duration::from_secs(request.since_boot));
-            if since > request.pending_time() + Duration::from_secs(request.valid) {
-                return Ok(RequestState::Ended("its time is over"));
-            }
-            return Ok(RequestState::Approved { by, until: timestamp(end, 2).to_string(), uses: left });
-        }
-        // A clock that was set back does not prolong the time.
-        let since = self.doors.machine.since_boot().as_secs().saturating_sub(request.since_boot);
-        let is_over = is_past || since > request.pending_time().as_secs().saturating_add(1);
-        if is_over {
-            return Ok(RequestState::Ended("its time is over"));
-        }
-        Ok(RequestState::Waiting(by))
+        answer.map_err(|error| Arc::new(error.into()))
     }
 }
 
-/// Returns the number of uses that all approvers have signed.
-fn uses_of(store: &RequestStore, stored: &StoredRequest) -> Result<u32, RequestStoreError> {
-    let approvals = store.approvals(&stored.request.code)?;
-    let uses = approvals.iter().filter_map(|approval| GrantedApproval::parse(&approval.statement));
-    let least = uses.map(|statement| statement.uses()).min().unwrap_or(1);
-    Ok(least.clamp(1, stored.request.uses))
+/// Question of the policy, with what was found on the way to its answer.
+#[derive(Default)]
+struct Question {
+    uses_up: bool,
+    notes: Vec<String>,
+    hints: Vec<String>,
+    events: Vec<ApprovalEvent>,
 }
 
-/// Returns the reason for which somebody can't fulfil a need.
-pub(super) fn refusal_of(
-    request: &ApprovalRequest,
-    need: &RequestedNeed,
-    by: &VerifiedSignature,
-) -> Option<&'static str> {
-    if need.approvers.as_ref().is_some_and(|names| !names.contains(&by.principal)) {
-        return Some("is not one of the approvers that the rule names");
+impl Question {
+    fn waits(&self, id: Option<String>) -> ApprovalAnswer {
+        ApprovalAnswer::Waits { id, notes: self.notes.clone(), hints: self.hints.clone() }
     }
-    if need.touch && !by.key.family().is_security_key() {
-        return Some("has not signed with a security key that is touched");
+
+    fn happened(&mut self, intent: &IntentDocument, event: &'static str, reason: Option<String>) {
+        let (intent, approver) = (intent_name(intent), None);
+        self.events.push(ApprovalEvent { intent, event, approver, reason });
     }
-    (need.four_eyes && by.principal == request.user).then_some("ran ccm, and another one has to approve")
+
+    fn answer(
+        &mut self,
+        intents: &SessionIntents<'_>,
+        content: IntentContent,
+        pending: Duration,
+    ) -> Result<ApprovalAnswer, ApprovalStoreError> {
+        let store = intents.store();
+        for intent in store.pending()? {
+            if intent.content.has_subject_of(&content)
+                && let Some(answer) = self.of_pending(intents, intent, &content)?
+            {
+                return Ok(answer);
+            }
+        }
+        for rejected in store.rejected(intents.now())? {
+            let intent = &rejected.intent;
+            if intent.content.has_subject_of(&content) && intent.content.difference(&content).is_none() {
+                let reason = ccm_model::escape_control(rejected.reason.as_deref().unwrap_or_default());
+                self.notes.push(format!("{} was rejected: {reason}", intent.code));
+                let hint = format!("it stays rejected until {}; a run after that asks again", intent.expires);
+                return Ok(ApprovalAnswer::Closed { notes: self.notes.clone(), hints: vec![hint] });
+            }
+        }
+        if let Some(answer) = self.of_grants(intents, &content)? {
+            return Ok(answer);
+        }
+        if !self.uses_up {
+            return Ok(self.waits(None));
+        }
+        let intent = store.request(content, pending, intents.now())?;
+        let content = &intent.content;
+        let part = |part: &Option<String>| part.clone().unwrap_or_default();
+        let subject = format!("{} of {}", part(&content.purpose), part(&content.resource));
+        self.happened(&intent, "requested", Some(subject));
+        self.hints = vec![approve_hint(&intent.code)];
+        Ok(self.waits(Some(intent_name(&intent))))
+    }
+
+    /// Answers with an intent about the same subject; `None` if it does not count any more.
+    fn of_pending(
+        &mut self,
+        intents: &SessionIntents<'_>,
+        intent: IntentDocument,
+        content: &IntentContent,
+    ) -> Result<Option<ApprovalAnswer>, ApprovalStoreError> {
+        let listed = intents.with(|store, context| store.state(intent, context))?;
+        let ListedIntent { intent, state, notes, .. } = listed;
+        let code = intent.code.clone();
+        let is_stale = matches!(&state, ApprovalState::Ended(_)) && intent.content.policy == content.policy;
+        if let Some(difference) = intent.content.difference(content).filter(|_| !is_stale) {
+            self.notes.push(format!("the approval {code} does not count: {difference}"));
+            self.end(intents, &intent, IntentEnd::Void, difference)?;
+            return Ok(None);
+        }
+        match state {
+            ApprovalState::Approved { .. } if !self.uses_up => {
+                Ok(Some(ApprovalAnswer::Approved { id: intent_name(&intent) }))
+            }
+            ApprovalState::Approved { .. } => self.use_up(intents, &intent),
+            ApprovalState::Waiting(_) => {
+                self.notes.extend(notes);
+                self.hints = vec![approve_hint(&code)];
+                let id = self.uses_up.then(|| intent_name(&intent));
+                Ok(Some(self.waits(id)))
+            }
+            ApprovalState::Ended(why) => {
+                self.notes.extend(notes);
+                self.notes.push(format!("{code} has ended: {why}"));
+                self.end(intents, &intent, IntentEnd::Expired, why)?;
+                Ok(None)
+            }
+            ApprovalState::Rejected { .. } | ApprovalState::Used => Ok(None),
+        }
+    }
+
+    fn use_up(
+        &mut self,
+        intents: &SessionIntents<'_>,
+        intent: &IntentDocument,
+    ) -> Result<Option<ApprovalAnswer>, ApprovalStoreError> {
+        match intents.use_up(intent) {
+            Ok(used) => {
+                self.used(&used);
+                Ok(Some(ApprovalAnswer::Approved { id: intent_name(&used.intent) }))
+            }
+            Err(ApprovalRefusal::Store(error)) => Err(error),
+            Err(ApprovalRefusal::AlreadyUsed { .. }) => {
+                self.notes.push(format!("the approval {} was used by another run", intent.code));
+                Ok(None)
+            }
+            Err(refusal) => {
+                let why = error_layers(&refusal).join(": ");
+                self.notes.push(format!("the approval {} does not count: {why}", intent.code));
+                self.end(intents, intent, IntentEnd::Void, why)?;
+                Ok(None)
+            }
+        }
+    }
+
+    fn of_grants(
+        &mut self,
+        intents: &SessionIntents<'_>,
+        content: &IntentContent,
+    ) -> Result<Option<ApprovalAnswer>, ApprovalStoreError> {
+        if !self.uses_up {
+            let granted = intents.with(|store, context| store.is_granted(content, context))?;
+            return Ok(granted.map(|intent| ApprovalAnswer::Approved { id: intent_name(&intent) }));
+        }
+        match intents.use_grant(content) {
+            Ok(used) => Ok(used.map(|used| {
+                self.used(&used);
+                ApprovalAnswer::Approved { id: intent_name(&used.intent) }
+            })),
+            Err(ApprovalRefusal::Store(error)) => Err(error),
+            Err(refusal) => {
+                self.notes.push(error_layers(&refusal).join(": "));
+                Ok(None)
+            }
+        }
+    }
+
+    fn used(&mut self, used: &ccm_approval::UsedApproval) {
+        let by: Vec<&str> = used.approvals.iter().map(|approval| &*approval.principal).collect();
+        let set_back =
+            used.clock_set_back.then_some("the clock was set back; the time since the boot counts");
+        self.events.push(ApprovalEvent {
+            intent: intent_name(&used.intent),
+            event: "used",
+            approver: Some(by.join(", ")),
+            reason: set_back.map(str::to_owned),
+        });
+    }
+
+    fn end(
+        &mut self,
+        intents: &SessionIntents<'_>,
+        intent: &IntentDocument,
+        end: IntentEnd,
+        reason: String,
+    ) -> Result<(), ApprovalStoreError> {
+        if !self.uses_up {
+            return Ok(());
+        }
+        let event = if end == IntentEnd::Void { "void" } else { "ended" };
+        self.happened(intent, event, Some(reason.clone()));
+        match intents.store().end(intent, end, Some(reason), intents.now()) {
+            Err(ApprovalRefusal::Store(error)) => Err(error),
+            // Another program has ended it meanwhile.
+            _ => Ok(()),
+        }
+    }
 }
 
 fn approve_hint(code: &str) -> String {
     format!("approve it with `ccm approve {code}`, and run ccm again")
 }
 
-/// Error of the store of approvals. Nothing is run then.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum RequestStoreError {
-    /// The directory can't be used.
-    #[error(transparent)]
-    State(#[from] StateError),
-    /// A file can't be read or written.
-    #[error("the approvals can't be read or written")]
-    File(#[from] std::io::Error),
-    /// Nobody can approve.
-    #[error(transparent)]
-    Approvers(#[from] ApproversError),
-}
-
-/// Salted digests of the values of variables.
-pub(crate) struct SaltedDigests(OnceCell<Option<Vec<u8>>>);
-
-impl SaltedDigests {
-    pub(crate) fn new() -> Self {
-        Self(OnceCell::new())
+/// Returns what to do about a file of approvers that can't be used.
+pub fn approvers_hint(error: &ApproversError) -> String {
+    match error {
+        ApproversError::Missing { path } | ApproversError::Empty { path } => {
+            format!("write a line for each approver to {}: NAME ssh-ed25519 KEY", path.display())
+        }
+        ApproversError::Trust { path, .. } => format!(
+            "let {} and the directories above belong to root, and be writable by nobody else",
+            path.display()
+        ),
+        _ => "correct the file of approvers; `ccm policy check` shows its errors".to_owned(),
     }
-
-    /// Returns the digest of the value of a variable.
-    pub(crate) fn of(&self, session: &Session, uses_up: bool, name: &str, value: &str) -> String {
-        let salt = self.0.get_or_init(|| session.approval_salt(uses_up).ok().flatten());
-        let mut bytes = salt.clone().unwrap_or_default();
-        bytes.extend_from_slice(name.as_bytes());
-        bytes.push(0);
-        bytes.extend_from_slice(value.as_bytes());
-        sha256(&bytes)
-    }
-}
-
-/// Returns the time that is left until a time by RFC 3339.
-pub(crate) fn time_left(end: &str, now: SystemTime) -> Option<Duration> {
-    parse_timestamp(end)?.duration_since(now).ok()
 }

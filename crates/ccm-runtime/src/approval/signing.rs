@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use ccm_approval::{ApproverKey, Approvers, VerifiedSignature};
-use ccm_host::{SigningError, SigningKey, agent_keys, own_keys, sign_with_ssh_keygen};
+use ccm_approval::{ApproverKey, Approvers, SignatureRefusal, VerifiedSignature};
+use ccm_host::{SigningError, SigningKey, agent_keys, own_keys, public_key_of, sign_with_ssh_keygen};
 
 use super::SignatureFailure;
 use crate::session::Session;
@@ -27,8 +27,17 @@ impl Session {
         &self,
         named: Option<PathBuf>,
         approvers: Option<&Approvers>,
-    ) -> Result<SigningKey, SigningError> {
+    ) -> Result<SigningKey, SignError> {
         if let Some(path) = named {
+            // Before anybody is asked a question or for a passphrase.
+            let public = public_key_of(&path)?.and_then(|line| ApproverKey::parse(&line));
+            if let Some((key, approvers)) = public.zip(approvers)
+                && approvers.signers().of_key(&key).next().is_none()
+            {
+                let (fingerprint, path) = (key.fingerprint(), approvers.path().to_owned());
+                let refusal = SignatureRefusal::NotListed { fingerprint, path };
+                return Err(SignError::Refused(refusal.into()));
+            }
             return Ok(SigningKey::File(path));
         }
         let is_listed = |approvers: &Approvers, public: &str| {
@@ -39,7 +48,7 @@ impl Session {
             return Ok(SigningKey::Agent(line));
         }
         let own = own_keys().into_iter().find(|(_, public)| is_of_approver(public));
-        own.map(|(path, _)| SigningKey::File(path)).ok_or(SigningError::NoKey)
+        Ok(own.map(|(path, _)| SigningKey::File(path)).ok_or(SigningError::NoKey)?)
     }
 
     /// Signs a text with the key of the person at the terminal. With a list of approvers, the signature has to be one

@@ -44,13 +44,23 @@ impl Session {
         signature: &str,
     ) -> Result<VerifiedSignature, SignatureFailure> {
         let text = str::from_utf8(text).map_err(|_| SignatureFailure::Text)?;
-        // A request that needs a touch refuses other keys by itself.
+        // An intent that needs a touch refuses other keys by itself.
         let demand = SignatureDemand { namespace, principal: None, touch: false, user_verified: false };
-        let now = self.doors.clock.now();
-        match approvers.verify_alone(text, signature, &demand, now) {
-            Some(verified) => Ok(verified?),
-            None => verify_with_program(approvers, text, signature, &demand, now),
-        }
+        verify_demand(approvers, text, signature, &demand, self.doors.clock.now())
+    }
+}
+
+/// Checks the signature of a text at a moment.
+pub(super) fn verify_demand(
+    approvers: &Approvers,
+    text: &str,
+    signature: &str,
+    demand: &SignatureDemand<'_>,
+    at: SystemTime,
+) -> Result<VerifiedSignature, SignatureFailure> {
+    match approvers.verify_alone(text, signature, demand, at) {
+        Some(verified) => Ok(verified?),
+        None => verify_with_program(approvers, text, signature, demand, at),
     }
 }
 

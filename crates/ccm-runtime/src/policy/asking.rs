@@ -5,17 +5,15 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::time::Duration;
 
+use ccm_approval::{IntendedAction, IntendedProgram, IntendedSandbox, IntentContent};
 use ccm_engine::{ChangeRequest, Verdict as GateVerdict};
 use ccm_host::{Command, Role, sha256};
 use ccm_model::{Intent, REDACTED};
-use ccm_policy::{
-    Analysis, ApprovalConditions, ApproverSet, CodeSource, Policy, PolicyDecision, PolicyVerdict,
-};
+use ccm_policy::{Analysis, ApprovalConditions, CodeSource, Policy, PolicyDecision};
 
-use super::reasons::{cause_text, need_text};
-use crate::approval::{
-    APPLY_TIME, ApprovalAnswer, RequestDraft, RequestedAction, RequestedCommand, RequestedNeed, SaltedDigests,
-};
+use super::intended::{approval_demands, asking_rules, grant_limits, intended_commands, unknown_parts};
+use super::policy_digest;
+use crate::approval::{APPLY_TIME, ApprovalAnswer, RunIntents, apply_caller};
 use crate::audit::VerdictSlot;
 use crate::session::Session;
 
@@ -28,13 +26,16 @@ pub(super) struct ApprovalDesk<'s> {
     policy: &'s Policy,
     manifest: String,
     policy_digest: String,
-    salted: SaltedDigests,
+    intents: RunIntents<'s>,
     programs: RefCell<HashMap<String, Option<String>>>,
     /// What was approved in this run, with the id of the approval: a command that is tried again is still the same use.
-    approved: RefCell<Vec<((String, RequestedAction), String)>>,
+    approved: RefCell<Vec<(ApprovedAction, String)>>,
     /// Receives the approvals for the audit log.
     verdicts: &'s VerdictSlot,
 }
+
+/// Purpose and resource, the action, its programs and its sandbox.
+type ApprovedAction = (String, IntendedAction, Vec<IntendedProgram>, IntendedSandbox);
 
 /// Question of the policy about a command or a change.
 pub(super) struct Question<'q> {
@@ -52,20 +53,12 @@ impl<'s> ApprovalDesk<'s> {
         manifest: &str,
         verdicts: &'s VerdictSlot,
     ) -> Self {
-        let mut text = Vec::new();
-        for number in 0.. {
-            let Some(source) = policy.texts().get(ccm_model::SourceId(number)) else { break };
-            text.extend_from_slice(source.name.as_bytes());
-            text.push(0);
-            text.extend_from_slice(source.text.as_bytes());
-            text.push(0);
-        }
         Self {
             session,
             policy,
             manifest: manifest.to_owned(),
-            policy_digest: format!("sha256:{}", sha256(&text)),
-            salted: SaltedDigests::new(),
+            policy_digest: policy_digest(policy),
+            intents: RunIntents::new(session),
             programs: RefCell::default(),
             approved: RefCell::default(),
             verdicts,
@@ -98,27 +91,28 @@ impl<'s> ApprovalDesk<'s> {
         let environment = command
             .environment
             .iter()
-            .map(|(name, value)| (name.clone(), self.salted.of(self.session, uses_up, name, &stable(value))));
-        let sandbox = command.sandbox.as_ref().map(|sandbox| {
+            .map(|(name, value)| (name.clone(), self.intents.hash(uses_up, name, &stable(value))));
+        let digest = command.sandbox.as_ref().map(|sandbox| {
             let text = serde_json::to_string(sandbox).unwrap_or_default();
             format!("sha256:{}", sha256(stable(&text).as_bytes()))
         });
-        let action = RequestedAction {
+        let action = IntendedAction {
             argv: argv.iter().map(|word| stable(word)).collect(),
-            directory: stable(&command.cwd.to_string_lossy()),
+            shell: None,
+            change: Vec::new(),
+            image: command.image.clone(),
+            cwd: stable(&command.cwd.to_string_lossy()),
             user: command
                 .identity
                 .as_ref()
                 .map(|identity| format!("uid {}, gid {}", identity.uid, identity.gid)),
-            environment: environment.collect(),
+            env: environment.collect(),
             stdin: command.stdin.clone(),
-            timeout: command.timeout.and_then(|timeout| u64::try_from(timeout.as_millis()).ok()),
-            sandbox,
-            image: command.image.clone(),
-            programs: self.programs(command, question.analysis),
-            change: Vec::new(),
+            stdin_sha256: command.stdin.as_ref().map(|text| sha256(text.as_bytes())),
+            timeout_ms: command.timeout.and_then(|timeout| u64::try_from(timeout.as_millis()).ok()),
         };
-        self.ask(resource, purpose, action, question)
+        let programs = self.programs(command, question.analysis);
+        self.ask((resource, purpose), (action, programs, IntendedSandbox { profile: None, digest }), question)
     }
 
     /// Asks for the approval of a change.
@@ -143,15 +137,26 @@ impl<'s> ApprovalDesk<'s> {
             lines.push(format!("{}: {value}", entry.key.text));
         }
         lines.extend(change.diff.iter().cloned());
-        let action = RequestedAction { programs, change: lines, ..RequestedAction::default() };
-        self.ask(&resource, "change", action, question)
+        let action = IntendedAction {
+            argv: Vec::new(),
+            shell: None,
+            change: lines,
+            image: None,
+            cwd: "/".to_owned(),
+            user: None,
+            env: BTreeMap::new(),
+            stdin: None,
+            stdin_sha256: None,
+            timeout_ms: None,
+        };
+        let sandbox = IntendedSandbox { profile: None, digest: None };
+        self.ask((&resource, "change"), (action, programs, sandbox), question)
     }
 
     fn ask(
         &self,
-        resource: &str,
-        purpose: &str,
-        action: RequestedAction,
+        (resource, purpose): (&str, &str),
+        (action, programs, sandbox): (IntendedAction, BTreeMap<String, String>, IntendedSandbox),
         question: Question<'_>,
     ) -> GateVerdict {
         let shown = || {
@@ -163,7 +168,9 @@ impl<'s> ApprovalDesk<'s> {
         if length > MAX_SHOWN || shown().any(is_secret) {
             return unshowable(question);
         }
-        let key = (format!("{purpose} {resource}"), action.clone());
+        let programs = programs.into_iter().map(|(path, sha256)| IntendedProgram { path, sha256 });
+        let programs: Vec<IntendedProgram> = programs.collect();
+        let key = (format!("{purpose} {resource}"), action.clone(), programs.clone(), sandbox.clone());
         if let Some((_, id)) = self.approved.borrow().iter().find(|(approved, _)| *approved == key) {
             self.verdicts.approve(id);
             return GateVerdict::Allow;
@@ -171,11 +178,7 @@ impl<'s> ApprovalDesk<'s> {
         let Question { decision, analysis, mut reason, mut hints, noop } = question;
         let conditions: Vec<ApprovalConditions> =
             decision.needs(self.policy).into_iter().map(|need| need.conditions).collect();
-        let is_unknown =
-            analysis.commands.iter().any(|command| command.words.iter().any(|word| !word.is_known));
-        let grants = conditions.iter().filter_map(|conditions| conditions.grant);
-        let has_grant = !is_unknown && conditions.iter().all(|conditions| conditions.grant.is_some());
-        let uses = grants.clone().map(|grant| grant.uses).min().filter(|_| has_grant).unwrap_or(1);
+        let unknown = unknown_parts(analysis);
         let times = self.policy.apply_settings().times;
         let least = |of_rule: fn(&ApprovalConditions) -> Option<Duration>, of_caller: Option<Duration>| {
             let of_rules = conditions.iter().filter_map(of_rule).min();
@@ -183,18 +186,29 @@ impl<'s> ApprovalDesk<'s> {
         };
         let pending = least(|conditions| conditions.times.pending, times.pending);
         let valid = least(|conditions| conditions.times.valid, times.valid);
-        let valid = grants.map(|grant| grant.time).min().filter(|_| has_grant).unwrap_or(valid);
-        let draft = RequestDraft {
+        let content = IntentContent {
+            caller: apply_caller(),
+            tool: "apply".to_owned(),
+            class: "execute".to_owned(),
+            resource_class: "execution-node".to_owned(),
+            resource: Some(resource.to_owned()),
+            manifest: Some(self.manifest.clone()),
+            purpose: Some(purpose.to_owned()),
+            reason: None,
             action,
-            uses,
-            valid: valid.as_secs().max(1),
+            commands: intended_commands(self.policy, decision, analysis),
+            programs,
             policy: self.policy_digest.clone(),
-            commands: self.commands(decision, analysis),
-            needs: self.needs(decision),
-            ..self.session.new_request(&self.manifest, resource, purpose)
+            decision: decision.verdict.name().to_owned(),
+            rules: asking_rules(self.policy, decision),
+            sandbox,
+            requires: approval_demands(self.policy, &decision.needs(self.policy)),
+            valid_ms: u64::try_from(valid.as_millis()).unwrap_or(u64::MAX).max(1000),
+            grant: grant_limits(&conditions).filter(|_| unknown.is_empty()),
+            unknown,
         };
         let mut events = Vec::new();
-        let answer = self.session.answer(draft, pending, !noop, &mut events);
+        let answer = self.intents.answer(content, pending, !noop, &mut events);
         self.verdicts.add(events);
         match answer {
             // Noop runs guards and checks, and must not do so without using the approval up.
@@ -213,56 +227,19 @@ impl<'s> ApprovalDesk<'s> {
                 hints.splice(0..0, further);
                 GateVerdict::Wait { reason, hints, intent: id.map(Intent) }
             }
+            Ok(ApprovalAnswer::Closed { notes, hints }) => {
+                let reason = std::iter::once(reason).chain(notes).collect::<Vec<_>>().join("; ");
+                GateVerdict::Wait { reason, hints, intent: None }
+            }
+            // What is too long, or hides a part of itself, can't be shown.
+            Err(error) if error.is_unshowable() => {
+                unshowable(Question { decision, analysis, reason, hints, noop })
+            }
             Err(error) => {
-                let causes = ccm_model::error_layers(&error).join(": ");
+                let causes = ccm_model::error_layers(&*error).join(": ");
                 GateVerdict::Wait { reason: format!("{reason}; {causes}"), hints, intent: None }
             }
         }
-    }
-
-    fn commands(&self, decision: &PolicyDecision, analysis: &Analysis) -> Vec<RequestedCommand> {
-        let commands = analysis.commands.iter().zip(&decision.commands);
-        commands
-            .map(|(command, judged)| RequestedCommand {
-                text: if command.words.is_empty() { "(no program)".to_owned() } else { command.shown() },
-                is_partly_unknown: command.words.iter().any(|word| !word.is_known),
-                // That a program is started is in the text.
-                effects: command
-                    .effects
-                    .iter()
-                    .map(ToString::to_string)
-                    .filter(|effect| !effect.starts_with("run"))
-                    .collect(),
-                verdict: judged.verdict().name().to_owned(),
-                reasons: judged
-                    .causes
-                    .iter()
-                    .filter(|cause| cause.verdict == PolicyVerdict::Ask)
-                    .map(|cause| cause_text(self.policy, cause, Some(command)))
-                    .collect(),
-            })
-            .collect()
-    }
-
-    fn needs(&self, decision: &PolicyDecision) -> Vec<RequestedNeed> {
-        let settings = self.policy.approval();
-        let needs = decision.needs(self.policy).into_iter();
-        needs
-            .map(|need| RequestedNeed {
-                text: need_text(self.policy, &need),
-                approvers: match &need.conditions.approvers {
-                    ApproverSet::All => None,
-                    // The policy was checked: the group exists.
-                    ApproverSet::Group(group) => {
-                        Some(settings.groups.get(group).cloned().unwrap_or_default())
-                    }
-                    ApproverSet::Listed(names) => Some(names.clone()),
-                },
-                count: need.conditions.count.unwrap_or(1),
-                touch: need.conditions.touch,
-                four_eyes: settings.four_eyes,
-            })
-            .collect()
     }
 
     /// Returns the digests of the programs that the analysis found, and of the files whose code they run.

@@ -12,8 +12,8 @@ use std::time::{Duration, SystemTime};
 use ccm_model::{Failure, FailureKind, Outcome};
 use ccm_runtime::audit::{AuditEntry, AuditLine, Trust};
 use ccm_runtime::{
-    APPROVAL_NAMESPACE, ApprovalLimits, ApproveError, Clock, Config, Doors, Local, PolicySource,
-    RequestState, RunMode, Session, SigningKey, SystemDoors,
+    APPROVAL_NAMESPACE, ApprovalLimits, ApprovalState, ApproveError, Clock, Config, Doors, ListedIntent,
+    Local, PolicySource, RunMode, Session, SigningKey, SystemDoors,
 };
 use ccm_testkit::Scratch;
 
@@ -133,14 +133,22 @@ impl Site {
         (code.unwrap_or_else(|| panic!("{text}")), text)
     }
 
-    fn approve(&self, code: &str, name: &str) -> Result<RequestState, ApproveError> {
+    fn approve(&self, code: &str, name: &str) -> Result<ApprovalState, ApproveError> {
         let key = SigningKey::File(self.scratch.path().join(name));
-        self.session().approve_request(code, &key, ApprovalLimits::default()).map(|(_, state)| state)
+        let approved = self.session().approve_request(code, &key, ApprovalLimits::default())?;
+        approved.state.ok_or(ApproveError::OwnerOnly)
     }
 
     fn approved(&self, code: &str) {
         let state = self.approve(code, "alice").expect("an approval");
-        assert!(matches!(state, RequestState::Approved { .. }), "{state:?}");
+        assert!(matches!(state, ApprovalState::Approved { .. }), "{state:?}");
+    }
+
+    /// Returns the intents that can still be approved or used.
+    fn requests(&self) -> Vec<ListedIntent> {
+        let mut requests = self.session().approval_requests().expect("requests");
+        requests.retain(|listed| listed.state.is_live());
+        requests
     }
 
     fn wait(&self, seconds: u64) {
@@ -154,7 +162,7 @@ fn an_approval_is_used_once() {
     let manifest = site.manifest("");
     // Noop stores nothing.
     let (code, text) = site.run(&manifest, RunMode::Plan).expect_err("a question");
-    assert!(code.is_none() && site.session().approval_requests().expect("requests").is_empty(), "{text}");
+    assert!(code.is_none() && site.requests().is_empty(), "{text}");
     let (code, text) = site.waits(&manifest);
     assert!(text.contains(&format!("ccm approve {code}")), "{text}");
     // The same question is asked once.
@@ -165,7 +173,8 @@ fn an_approval_is_used_once() {
     assert!(site.scratch.read("made").is_some());
     let (next, _) = site.waits(&manifest);
     assert_ne!(next, code);
-    assert!(matches!(site.approve(&code, "alice"), Err(ApproveError::Unknown(_))));
+    assert!(matches!(site.approve(&code, "alice"), Err(ApproveError::Ended { .. })));
+    assert!(matches!(site.approve("ZZZZ", "alice"), Err(ApproveError::Unknown(_))));
 }
 
 #[test]
@@ -186,7 +195,7 @@ fn a_rejection_reaches_the_next_run_with_its_reason() {
     let site = Site::new(&["alice"]);
     let manifest = site.manifest("");
     let (code, _) = site.waits(&manifest);
-    site.session().reject_request(&code, "not on a Friday").expect("a rejection");
+    site.session().reject_request(&code, "not on a Friday", None).expect("a rejection");
     let (again, text) = site.apply(&manifest).expect_err("a question");
     assert!(text.contains(&format!("{code} was rejected: not on a Friday")), "{text}");
     assert_eq!(again, None, "nothing waits for an approval");
@@ -252,7 +261,7 @@ fn what_differs_from_the_approved_is_named() {
         let (next, text) = site.waits(&manifest(properties));
         assert!(next != code && text.contains(&format!("the approval {code} does not count")), "{text}");
         assert!(text.contains(expected), "{expected}: {text}");
-        site.session().reject_request(&next, "test").expect("a rejection");
+        site.session().reject_request(&next, "test", None).expect("a rejection");
         std::fs::remove_dir_all(site.scratch.path().join("approvals")).expect("the store");
         tool("one");
         site.policy(rule);
@@ -272,12 +281,13 @@ fn several_approvers_sign_for_themselves() {
     site.policy(sections);
     let manifest = site.manifest("");
     let (code, _) = site.waits(&manifest);
-    assert_eq!(site.approve(&code, "alice").expect("one"), RequestState::Waiting(vec!["alice".to_owned()]));
-    assert_eq!(site.approve(&code, "alice").expect("one"), RequestState::Waiting(vec!["alice".to_owned()]));
+    assert_eq!(site.approve(&code, "alice").expect("one"), ApprovalState::Waiting(vec!["alice".to_owned()]));
+    let error = site.approve(&code, "alice").expect_err("the same person");
+    assert!(error.to_string().contains("has approved intent"), "{error}");
     let error = site.approve(&code, "carol").expect_err("no approver");
-    assert!(error.to_string().contains("is not one of the approvers"), "{error}");
+    assert!(error.to_string().contains("is not one of the approvers: alice, bob"), "{error}");
     assert_eq!(site.waits(&manifest).0, code);
-    assert!(matches!(site.approve(&code, "bob").expect("two"), RequestState::Approved { .. }));
+    assert!(matches!(site.approve(&code, "bob").expect("two"), ApprovalState::Approved { .. }));
     assert_eq!(site.apply(&manifest), Ok(()));
 }
 
@@ -325,6 +335,7 @@ fn a_statement_is_signed_on_another_machine() {
     assert!(matches!(refused, Err(ApproveError::NotExported(_))));
     let statement = session.export_request(&code).expect("a statement");
     assert_eq!(session.export_request(&code).expect("a statement"), statement);
+    let statement = statement.into_bytes();
     for (text, namespace, reason) in [
         (&b"x"[..], APPROVAL_NAMESPACE, "not that of this text"),
         (&statement, "ccm-manifest@v1", "namespace"),
@@ -334,8 +345,9 @@ fn a_statement_is_signed_on_another_machine() {
         assert!(causes.contains(reason), "{causes}");
     }
     assert!(session.import_approval(&code, "nonsense".to_owned()).is_err());
-    let (by, _) = session.import_approval(&code, sign(&statement, APPROVAL_NAMESPACE, "bob")).expect("bob");
-    assert_eq!(by.principal, "bob");
+    let signature = sign(&statement, APPROVAL_NAMESPACE, "bob");
+    let approved = session.import_approval(&code, signature).expect("bob");
+    assert_eq!(approved.by.principal, "bob");
     assert_eq!(site.apply(&manifest), Ok(()));
 }
 
@@ -358,20 +370,28 @@ fn rubbish_in_the_store_is_left_alone() {
     let manifest = site.manifest("");
     let (code, _) = site.waits(&manifest);
     let store = site.scratch.path().join("approvals");
+    let intent = site.requests().remove(0).intent;
+    let other = format!("{}9", &intent.id[..25]);
     for (name, text) in [
-        ("ZZZZ.intent", "{}"),
-        ("2222.intent", "no json"),
-        ("a.intent", ""),
+        ("pending/00000000000000000000000000.json", "{}"),
+        ("pending/x.json", "no json"),
+        (&*format!("pending/{other}.json"), &*intent.text()),
+        (&*format!("pending/{other}.sig"), "no signature"),
+        ("pending/junk", "x"),
+        ("approved/junk.approved", "no signature"),
+        ("ended/junk.json", "{}"),
+        ("inbox/junk", "{}"),
+        ("exported/junk", "x"),
         ("junk", "x"),
-        (&*format!("{code}.0000.sig"), "no signature"),
-        (&*format!("{code}.0000.statement"), "{}"),
+        ("uses", "x\n{}\n"),
     ] {
+        std::fs::create_dir_all(store.join("exported")).expect("a directory");
         std::fs::write(store.join(name), text).expect("a file");
     }
-    std::fs::copy(store.join(format!("{code}.intent")), store.join("3333.intent")).expect("a copy");
-    std::fs::create_dir(store.join("4444.intent")).expect("a directory");
+    std::fs::create_dir(store.join("pending/4444.json")).expect("a directory");
+    std::os::unix::fs::symlink("/etc/passwd", store.join("inbox/link")).expect("a link");
     assert_eq!(site.waits(&manifest).0, code);
-    assert_eq!(site.session().approval_requests().expect("requests").len(), 1);
+    assert_eq!(site.requests().len(), 1);
     site.approved(&code);
     assert_eq!(site.apply(&manifest), Ok(()));
 }
@@ -394,7 +414,7 @@ fn keys_that_ssh_keygen_verifies_approve_as_well() {
     for name in ["ecdsa-alice", "rsa-bob"] {
         let (code, _) = site.waits(&manifest);
         let state = site.approve(&code, name).expect("an approval");
-        assert!(matches!(state, RequestState::Approved { ref by, .. } if *by == [name]), "{state:?}");
+        assert!(matches!(state, ApprovalState::Approved { ref by, .. } if *by == [name]), "{state:?}");
         // The run verifies it again, within its own runtime.
         assert_eq!(site.apply(&manifest), Ok(()), "{name}");
     }
@@ -429,7 +449,7 @@ fn a_key_in_the_file_of_revoked_keys_counts_no_more() {
     let causes = ccm_model::error_layers(&error).join(": ");
     assert!(causes.contains("can be written by others"), "{causes}");
     revoke(&public("alice"));
-    assert!(matches!(site.approve(&code, "carol").expect("an approval"), RequestState::Approved { .. }));
+    assert!(matches!(site.approve(&code, "carol").expect("an approval"), ApprovalState::Approved { .. }));
     assert_eq!(site.apply(&manifest), Ok(()));
 }
 
@@ -444,7 +464,7 @@ fn what_can_not_be_shown_whole_can_not_be_approved() {
         let (code, text) = site.apply(&manifest).expect_err("a question");
         assert!(code.is_none() && text.contains("can't be shown whole"), "{text}");
     }
-    assert!(site.session().approval_requests().expect("requests").is_empty());
+    assert!(site.requests().is_empty());
 }
 
 #[test]
@@ -490,7 +510,7 @@ fn four_eyes_are_two_people() {
     let manifest = site.manifest("");
     let (code, _) = site.waits(&manifest);
     let error = site.approve(&code, &user).expect_err("the same person");
-    assert!(error.to_string().contains("another one has to approve"), "{error}");
+    assert!(error.to_string().contains("somebody else has to approve"), "{error}");
     site.approved(&code);
 }
 
@@ -545,7 +565,7 @@ fn what_happens_to_approvals_is_in_the_audit_log() {
     let (next, _) = site.waits(&manifest);
     let (later, _) = site.waits(&site.manifest("timeout: 1s"));
     assert_ne!(next, later);
-    site.session().reject_request(&later, "not on a Friday").expect("a rejection");
+    site.session().reject_request(&later, "not on a Friday", None).expect("a rejection");
     let expected = [
         requested.clone(),
         event("void", "", "the time limit has changed"),
@@ -566,7 +586,7 @@ fn nothing_is_approved_without_a_required_record() {
     let (code, _) = site.waits(&manifest);
     std::fs::rename(site.scratch.path().join("audit"), site.scratch.path().join("away")).expect("a name");
     assert!(matches!(site.approve(&code, "alice"), Err(ApproveError::Audit(_))));
-    assert!(matches!(site.session().reject_request(&code, "no"), Err(ApproveError::Audit(_))));
+    assert!(matches!(site.session().reject_request(&code, "no", None), Err(ApproveError::Audit(_))));
     std::fs::rename(site.scratch.path().join("away"), site.scratch.path().join("audit")).expect("a name");
     site.approved(&code);
     assert_eq!(site.apply(&manifest), Ok(()));

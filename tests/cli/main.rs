@@ -60,6 +60,7 @@ mod status;
 mod terminal;
 mod timer;
 mod tool;
+mod tool_approvals;
 mod tracing;
 mod trees;
 mod units;

@@ -29,6 +29,7 @@ use crate::read_gate::ReadGate;
 use crate::read_tools;
 use crate::records::{CallRecorder, RecordFailure};
 use crate::refusal;
+use crate::stored_intents::StoredIntents;
 
 mod governed;
 mod processes;
@@ -38,7 +39,7 @@ mod running;
 pub struct BrokerConfig {
     /// Configuration of the session. Its gate is replaced: the session only reads.
     pub session: Config,
-    /// Store of calls that wait for an approval. Without one, a call that needs an approval is refused.
+    /// Another store of calls that wait for an approval than that of the machine.
     pub approvals: Option<Box<dyn ApprovalDoor>>,
     /// Another audit log than that of the machine. Without a log, only tools that read are offered.
     pub recorder: Option<Box<dyn CallRecorder>>,
@@ -81,7 +82,7 @@ pub enum CallProgress<'a> {
 /// time, in the order of the calls.
 pub struct ToolBroker {
     session: Rc<Session>,
-    approvals: Option<Box<dyn ApprovalDoor>>,
+    approvals: Box<dyn ApprovalDoor>,
     /// The audit log, once it could be opened.
     recorder: OnceCell<Box<dyn CallRecorder>>,
     sets: Vec<ToolSet>,
@@ -96,8 +97,10 @@ impl ToolBroker {
     pub fn open(config: BrokerConfig) -> Self {
         let BrokerConfig { session, approvals, recorder, sets, budget } = config;
         let session = Session::open(Config { gate: Box::new(ReadGate), ..session });
+        let session = Rc::new(session);
+        let approvals = approvals.unwrap_or_else(|| Box::new(StoredIntents::new(Rc::clone(&session))));
         Self {
-            session: Rc::new(session),
+            session,
             approvals,
             recorder: recorder.map(OnceCell::from).unwrap_or_default(),
             sets,
@@ -255,15 +258,11 @@ impl ToolBroker {
             }
             Err(failure) => return Err(Box::new(refusal::unrecorded(&failure))),
         }
-        if settings.approval == ApprovalMode::MustRequire {
-            let Some(approvals) = &self.approvals else {
-                let message = "every call needs an approval, and there is no store of approvals";
-                return refuse(AnswerKind::NotTried, message, None, "let an operator set up approvals");
-            };
-            if let Err(error) = approvals.check_approvers(&checked.policy) {
-                let answer = ToolAnswer::error(AnswerKind::NotTried, &error.message, None, &error.hints);
-                return Err(Box::new(answer));
-            }
+        if settings.approval == ApprovalMode::MustRequire
+            && let Err(error) = self.approvals.check_approvers(&checked.policy)
+        {
+            let answer = ToolAnswer::error(AnswerKind::NotTried, &error.message, None, &error.hints);
+            return Err(Box::new(answer));
         }
         Ok(Some(checked))
     }

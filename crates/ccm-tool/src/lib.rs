@@ -33,6 +33,7 @@ mod refusal;
 mod runtimes;
 mod sandbox;
 mod schemas;
+mod stored_intents;
 
 pub use answer::{AnswerKind, ToolAnswer, UNTRUSTED};
 pub use approvals::{

@@ -112,13 +112,16 @@ impl ToolBroker {
         resumed: Option<&StoredCall>,
     ) -> Result<String, Box<ToolAnswer>> {
         let policy = &checked.policy;
-        let (reason, mut hints) = refusal::reason(policy, call.judged, call.code);
+        let (reason, _) = refusal::reason(policy, call.judged, call.code);
         let reason = Some(&*reason).filter(|reason| !reason.is_empty());
-        let Some(door) = &self.approvals else {
-            hints.push("let an operator set up approvals, or allow the command with a rule".to_owned());
-            let message = "the call needs an approval, and nobody can give one";
-            return Err(Box::new(ToolAnswer::error(AnswerKind::Denied, message, reason, &hints)));
-        };
+        let door = &self.approvals;
+        if resumed.is_none()
+            && let Err(failure) = door.check_approvers(policy)
+        {
+            let message = format!("the call needs an approval, and nobody can give one: {}", failure.message);
+            let answer = ToolAnswer::error(AnswerKind::Denied, &message, reason, &failure.hints);
+            return Err(Box::new(answer));
+        }
         let mut needs = call.judged.decision.needs(policy);
         if needs.is_empty() {
             needs.push(ApprovalNeed { rule: None, conditions: ccm_policy::ApprovalConditions::default() });

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::governed::GovernedCall;
 use super::{ToolBroker, new_intent};
 use crate::answer::{AnswerKind, ToolAnswer};
-use crate::approvals::{ApprovalDoor, StoredCall};
+use crate::approvals::StoredCall;
 use crate::caller::ToolCaller;
 use crate::catalog::ToolName;
 use crate::process_tools;
@@ -157,32 +157,19 @@ impl ToolBroker {
         (judged, described)
     }
 
-    pub(super) fn door(&self) -> Result<&dyn ApprovalDoor, Box<ToolAnswer>> {
-        self.approvals.as_deref().ok_or_else(|| {
-            let hint = "let an operator set up approvals".to_owned();
-            Box::new(ToolAnswer::error(AnswerKind::NotTried, "there is no store of approvals", None, &[hint]))
-        })
-    }
-
     /// Withdraws a call that waits for its approval.
     pub(super) fn cancel(&self, intent: &str, caller: &ToolCaller) -> ToolAnswer {
-        let withdrawn = self.door().and_then(|door| {
-            door.withdraw(intent, caller).map_err(|failure| Box::new(refusal::unapproved(&failure)))
-        });
-        match withdrawn {
+        match self.approvals.withdraw(intent, caller) {
             Ok(()) => {
                 ToolAnswer::document(json!({ "status": "done", "intent": intent, "state": "withdrawn" }))
             }
-            Err(answer) => *answer,
+            Err(failure) => refusal::unapproved(&failure),
         }
     }
 
     /// Shows the state of a call that needed an approval.
     pub(super) fn approval_status(&self, intent: &str, caller: &ToolCaller) -> ToolAnswer {
-        let state = self.door().and_then(|door| {
-            door.state(intent, caller).map_err(|failure| Box::new(refusal::unapproved(&failure)))
-        });
-        match state {
+        match self.approvals.state(intent, caller) {
             Ok(state) => ToolAnswer::document(json!({
                 "status": "done",
                 "intent": state.intent,
@@ -192,7 +179,7 @@ impl ToolBroker {
                 "approved_by": state.approved_by,
                 "reason": state.reason,
             })),
-            Err(answer) => *answer,
+            Err(failure) => refusal::unapproved(&failure),
         }
     }
 }

@@ -232,8 +232,7 @@ impl ToolBroker {
     }
 
     fn stored(&self, intent: &str, caller: &ToolCaller) -> Result<StoredCall, Box<ToolAnswer>> {
-        let door = self.door()?;
-        door.stored(intent, caller).map_err(|failure| Box::new(refusal::unapproved(&failure)))
+        self.approvals.stored(intent, caller).map_err(|failure| Box::new(refusal::unapproved(&failure)))
     }
 }
 

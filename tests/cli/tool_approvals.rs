@@ -1,0 +1,108 @@
+//! Calls of tools that somebody approves: `ccm tool exec`, `ccm approve` by another user, `ccm tool resume`.
+
+use crate::approvals::{MEMBER, on_machine};
+
+/// Policy under which every call needs an approval, and functions for the tests.
+const TOOLS: &str = r"
+mkdir -p work && chmod 777 work
+cat > /etc/ccm/policy.yaml <<END
+ccm_policy: 1
+workspace: {path: $PWD/work, restrict: true}
+callers: {tool: {tools: [governed-execute]}}
+END
+ccm audit init > /dev/null
+intent() { sed -n 's/^approval required: intent \([0-9A-Z]*\) .*/\1/p' out; }
+code_of() { sed -n 's/^approval required: intent [0-9A-Z]* (\(.*\)), until .*/\1/p' out; }
+";
+
+#[test]
+fn a_call_waits_until_another_user_approves() {
+    on_machine(&format!(
+        r#"{MEMBER}{TOOLS}
+fails 7 ccm tool exec --reason 'config changed' --env 'MODE=secret value' -- touch made
+shows '^approval required: intent'
+shows 'approve with: ccm approve'
+INTENT=$(intent); CODE=$(code_of)
+test ! -e work/made
+fails 7 ccm tool resume "$INTENT"
+shows 'has 0 of 1 approvals'
+shows "let an approver run .ccm approve $CODE"
+fails 0 ccm tool status "$INTENT"
+shows '"state": "pending"'
+fails 0 as_alice approvals
+shows "^$CODE "
+fails 0 as_alice approvals show "$CODE"
+shows 'tool exec (cli)'
+shows '1  touch made'
+shows 'Its reason, not checked: "config changed"'
+shows 'variables MODE'
+! grep -q 'secret value' out
+fails 0 as_alice approve "$CODE" --yes
+fails 0 ccm tool status "$INTENT"
+shows '"state": "approved"'
+shows 'alice'
+fails 0 ccm tool resume "$INTENT"
+test -e work/made
+fails 7 ccm tool resume "$INTENT"
+shows 'was used before'
+fails 0 ccm tool status "$CODE"
+shows '"state": "used"'
+fails 0 ccm audit verify
+grep -q 'secret value' -r /var/lib/ccm && exit 94
+fails 0 ccm audit log
+for event in requested approved used; do shows "$event"; done
+"#
+    ));
+}
+
+#[test]
+fn calls_are_withdrawn_rejected_and_void() {
+    on_machine(&format!(
+        r#"{MEMBER}{TOOLS}
+fails 7 ccm tool exec -- touch one
+INTENT=$(intent)
+fails 0 ccm tool cancel "$INTENT"
+fails 7 ccm tool resume "$INTENT"
+shows 'was withdrawn'
+fails 0 ccm tool status "$INTENT"
+shows '"state": "withdrawn"'
+fails 7 ccm tool exec -- touch two
+INTENT=$(intent); CODE=$(code_of)
+fails 0 ccm approvals reject "$CODE" --reason 'use the pipeline'
+fails 7 ccm tool resume "$INTENT"
+shows 'use the pipeline'
+fails 0 ccm tool status "$INTENT"
+shows '"state": "rejected"'
+# The policy changes between the approval and the call.
+fails 7 ccm tool exec -- touch three
+INTENT=$(intent); CODE=$(code_of)
+fails 0 ccm approve "$CODE" --key key --yes
+echo 'guard: {{eval: deny}}' >> /etc/ccm/policy.yaml
+fails 7 ccm tool resume "$INTENT"
+shows 'the policy has changed'
+test -z "$(ls work)"
+for call in resume status cancel; do
+  fails 7 ccm tool "$call" nope
+  shows 'no call of this user waits for an approval as `nope`'
+  shows 'call the tool again'
+done
+rm /etc/ccm/approvers
+fails 1 ccm tool exec -- touch four
+shows 'there is no file of approvers'
+shows 'write a line for each approver to /etc/ccm/approvers'
+"#
+    ));
+}
+
+#[test]
+fn the_caller_approves_no_call_of_its_own() {
+    on_machine(&format!(
+        r#"{TOOLS}
+echo "root $(cat key.pub)" > /etc/ccm/approvers
+fails 7 ccm tool exec -- touch made
+CODE=$(code_of)
+fails 1 ccm approve "$CODE" --key key --yes
+shows 'is the caller, and somebody else has to approve'
+"#
+    ));
+}

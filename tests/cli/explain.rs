@@ -27,6 +27,9 @@ fn unknown_types_and_properties_come_with_the_nearest_known_one() {
     let explain = |name: &str| ccm(&scratch, &["explain", name]).run();
     expect_error(&explain("servce"), 1, "", &["type `servce`"], &["`service`"]);
     expect_error(&explain("service.enabled"), 1, "", &["`service`", "property `enabled`"], &["`enable`"]);
+    let words = |args: &[&str]| ccm(&scratch, &[&["explain"], args].concat()).run();
+    assert_eq!(words(&["user", "shell"]).stdout, words(&["user.shell"]).stdout);
+    expect_error(&words(&["user", "shel"]), 1, "", &["`user`", "property `shel`"], &["`shell`"]);
     expect_error(&explain("service.enable.x"), 1, "", &["`service.enable`", "property `x`"], &[]);
 }
 

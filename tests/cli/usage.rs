@@ -102,7 +102,7 @@ fn help_lists_the_options_of_each_command() {
             "[OPTIONS] <EXPRESSION>",
             format!("--explain --show-sensitive V Data {inputs} --vars"),
         ),
-        ("explain", "[OPTIONS] [TYPE[.PROPERTY]]", "V".into()),
+        ("explain", "[OPTIONS] [TYPE[.PROPERTY]] [PROPERTY]", "V".into()),
         (
             "hiera parse",
             "[OPTIONS] [FILE] [FACT=VALUE]...",

@@ -11,7 +11,7 @@ const WIDTH: usize = 100;
 
 /// Prints the types, one type or one property.
 pub(crate) fn run(arguments: &ExplainArguments, console: &Console) -> ExitCode {
-    match session::open(console).explain(arguments.name.as_deref()) {
+    match session::open(console).explain(arguments.full_name().as_deref()) {
         Ok(explanation) => console.print(&text(&explanation)),
         Err(error) => {
             console.error(&error.to_string(), &[], &hint(&error).into_iter().collect::<Vec<_>>());

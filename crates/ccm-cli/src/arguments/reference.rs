@@ -7,6 +7,21 @@ pub(crate) struct ExplainArguments {
     /// Type, such as exec, or one of its properties, such as exec.timeout; without it, all types are listed
     #[arg(value_name = "TYPE[.PROPERTY]")]
     pub name: Option<String>,
+
+    /// Property, as another way to write TYPE.PROPERTY
+    #[arg(value_name = "PROPERTY", requires = "name")]
+    pub property: Option<String>,
+}
+
+impl ExplainArguments {
+    /// Returns the type, or the property with its type.
+    pub(crate) fn full_name(&self) -> Option<String> {
+        let name = self.name.clone()?;
+        Some(match &self.property {
+            Some(property) => format!("{name}.{property}"),
+            None => name,
+        })
+    }
 }
 
 #[derive(Args, Clone, Debug)]

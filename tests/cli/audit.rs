@@ -95,7 +95,15 @@ impl Machine {
 fn a_log_is_made_used_and_verified() {
     let Some(machine) = Machine::new() else { return };
     expect_error(&machine.audit(&["verify"]), 1, &["there is no audit log", "ccm audit init"]);
+    for (directory, message) in [("nowhere", "there is no directory"), ("empty", "there is no audit log in")]
+    {
+        shell("mkdir -p empty", machine.0.path());
+        let found = machine.audit(&["verify", "--directory", directory]);
+        expect_error(&found, 1, &[message, directory, "name the directory of a log"]);
+        assert!(!found.stderr.contains("ccm audit init"), "{}", found.shown());
+    }
     let made = machine.audit(&["init"]);
+    expect_error(&machine.audit(&["log", "--run", "last"]), 1, &["no line of any run"]);
     expect_output(&made, 0, &["ssh-ed25519 AAAA", " ccm-audit@m-"]);
     assert!(made.stderr.contains("/var/lib/ccm/audit") && made.stderr.contains("--key"), "{}", made.shown());
     machine.0.write("first.pub", &made.stdout);
@@ -197,7 +205,11 @@ fn entries_are_listed_by_run_user_resource_and_time() {
     let list = |args: &[&str]| machine.audit(&[&["log"], args].concat()).stdout;
     let newest = list(&["--run", "last"]);
     assert_eq!(newest.matches("began").count(), 1, "{newest}");
-    assert_eq!(list(&["--run", "nothing"]), "");
+    for format in [&[][..], &["--json"]] {
+        let unknown = machine.audit(&[&["log", "--run", "nothing"], format].concat());
+        let message = "no line of the audit log is of a run whose id begins with `nothing`";
+        expect_error(&unknown, 1, &[message, "`last`"]);
+    }
     let of_file = list(&["--resource", &machine.0.at("file")]);
     assert!(of_file.contains(", change\n") && of_file.lines().count() == 2, "{of_file}");
     assert_eq!(

@@ -56,6 +56,9 @@ fn report(console: &Console, error: &AuditAccessError) -> ExitCode {
         AuditAccessError::Missing { .. } => {
             "make the log with `ccm audit init`, or name a copy with `--directory`"
         }
+        AuditAccessError::NoDirectory { .. } | AuditAccessError::NoCopy { .. } => {
+            "name the directory of a log, or of a copy that `ccm audit export` made"
+        }
         AuditAccessError::Create(OpenError::Exists { .. }) => {
             "`ccm audit verify` verifies it; to begin another one, move the directory away first"
         }
@@ -97,6 +100,10 @@ fn log(
     let mut run = arguments.run.clone();
     if run.as_deref() == Some("last") {
         run = listing::last_run(session, directory)?;
+        if run.is_none() {
+            console.error("the audit log has no line of any run", &[], &[]);
+            return Ok(ExitCode::NothingRun);
+        }
     }
     let filter = LogFilter {
         run,
@@ -117,6 +124,12 @@ fn log(
     }
     if printed != ExitCode::Success {
         return Ok(printed);
+    }
+    if let Some(run) = listing.missing_run() {
+        let message = format!("no line of the audit log is of a run whose id begins with `{run}`");
+        let hint = "`ccm audit log` lists the runs; `last` is the newest".to_owned();
+        console.error(&message, &[], &[hint]);
+        return Ok(ExitCode::NothingRun);
     }
     let left_out = listing.left_out();
     let printed = console.print(&listing.text(&LocalZone::of_this_process()));

@@ -42,6 +42,8 @@ pub(crate) struct Listing {
     open: HashMap<String, Option<u64>>,
     /// Runs of the user.
     runs_of_user: HashSet<String>,
+    /// A line of the run of the filter was found.
+    has_run: bool,
     lines: String,
     unreadable: Vec<(String, u64)>,
 }
@@ -61,6 +63,7 @@ impl Listing {
             left_out: 0,
             open: HashMap::new(),
             runs_of_user: HashSet::new(),
+            has_run: false,
             lines: String::new(),
             unreadable: Vec::new(),
         }
@@ -127,6 +130,9 @@ impl Listing {
             self.runs_of_user.insert(run.clone());
         }
         let LogFilter { run, since, user, resource } = &self.filter;
+        let is_of_run =
+            run.as_deref().is_none_or(|run| run_of(entry).is_some_and(|own| own.starts_with(run)));
+        self.has_run |= is_of_run;
         if let Some(since) = since
             && parse_timestamp(&line.time).is_some_and(|time| time < *since)
         {
@@ -137,8 +143,6 @@ impl Listing {
             let is_filtered = run.is_some() || user.is_some() || resource.is_some();
             return begun.map_or(!is_filtered, Option::is_some);
         }
-        let is_of_run =
-            run.as_deref().is_none_or(|run| run_of(entry).is_some_and(|own| own.starts_with(run)));
         let is_of_user = user.as_deref().is_none_or(|user| {
             run_of(entry).is_some_and(|run| self.runs_of_user.contains(run)) || has_user(entry, user)
         });
@@ -151,6 +155,11 @@ impl Listing {
     /// Returns the lines that have come together, if there are enough of them.
     pub(crate) fn full_chunk(&mut self) -> Option<String> {
         (self.lines.len() >= CHUNK).then(|| std::mem::take(&mut self.lines))
+    }
+
+    /// Returns the run of the filter, if no line of the log is of that run.
+    pub(crate) fn missing_run(&self) -> Option<&str> {
+        self.filter.run.as_deref().filter(|_| !self.has_run)
     }
 
     /// Returns the places of lines that can't be read.
@@ -181,7 +190,7 @@ pub(crate) fn last_run(
     session: &Session,
     directory: Option<&Path>,
 ) -> Result<Option<String>, AuditAccessError> {
-    let mut last = Some(String::from("none"));
+    let mut last = None;
     session.read_audit(directory, &mut |line| {
         if let AuditLine::Line(_, line) = line
             && let AuditEntry::RunBegun { run, .. } = line.entry

@@ -30,6 +30,18 @@ pub enum AuditAccessError {
         /// Path of the directory.
         path: PathBuf,
     },
+    /// The directory that the caller names does not exist.
+    #[error("there is no directory {path:?}")]
+    NoDirectory {
+        /// Path of the directory.
+        path: PathBuf,
+    },
+    /// There is no log in the directory that the caller names.
+    #[error("there is no audit log in {path:?}")]
+    NoCopy {
+        /// Path of the directory.
+        path: PathBuf,
+    },
     /// The log can't be made.
     #[error(transparent)]
     Create(#[from] OpenError),
@@ -96,11 +108,18 @@ impl Session {
     /// Opens the audit log, or a copy of one, to read.
     fn open_audit(&self, copy: Option<&Path>) -> Result<Directory, AuditAccessError> {
         let path = copy.map_or_else(|| self.audit_path(), |path| Ok(path.to_owned()))?;
-        let missing = || AuditAccessError::Missing { path: path.clone() };
-        let directory = Directory::open(&path)?.ok_or_else(missing)?;
+        let missing = |has_directory: bool| {
+            let path = path.clone();
+            match copy {
+                None => AuditAccessError::Missing { path },
+                Some(_) if has_directory => AuditAccessError::NoCopy { path },
+                Some(_) => AuditAccessError::NoDirectory { path },
+            }
+        };
+        let directory = Directory::open(&path)?.ok_or_else(|| missing(false))?;
         let names =
             directory.names().map_err(|source| AuditAccessError::Target { path: path.clone(), source })?;
-        if names.iter().any(|name| name.starts_with("audit-")) { Ok(directory) } else { Err(missing()) }
+        if names.iter().any(|name| name.starts_with("audit-")) { Ok(directory) } else { Err(missing(true)) }
     }
 
     /// Reads all lines of the audit log, or of a copy, without verifying them.

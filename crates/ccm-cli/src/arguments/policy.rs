@@ -21,12 +21,19 @@ pub(crate) enum PolicyCommand {
     Schema,
 }
 
-const DOCUMENTATION: &str = "Documentation: /usr/share/doc/ccm/policy.md, or docs/policy.md in the source";
+const SHOW_AFTER_HELP: &str = "\
+The policy of this machine is /etc/ccm/policy.yaml with /etc/ccm/policy.d/*.yaml. For a user other than root, the
+user's own $XDG_CONFIG_HOME/ccm/policy.yaml, or ~/.config/ccm/policy.yaml, can make it stricter.
+
+Documentation: /usr/share/doc/ccm/policy.md, or docs/policy.md in the source";
 
 const CHECK_EXAMPLES: &str = "\
 Examples:
   ccm policy check                                 the policy of this machine
   ccm policy check --policy policy.yaml            a policy before it is installed
+
+The policy of this machine is /etc/ccm/policy.yaml with /etc/ccm/policy.d/*.yaml. For a user other than root, the
+user's own $XDG_CONFIG_HOME/ccm/policy.yaml, or ~/.config/ccm/policy.yaml, can make it stricter.
 
 Exit codes: 0 valid, 1 not valid.
 
@@ -73,7 +80,7 @@ pub(crate) struct PolicyCheckArguments {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = DOCUMENTATION)]
+#[command(after_help = SHOW_AFTER_HELP)]
 pub(crate) struct PolicyShowArguments {
     #[command(flatten)]
     pub file: PolicyFileArguments,

@@ -58,6 +58,10 @@ fn status(key: &DesiredKey, context: &Context<'_>) -> Result<KeyState, Failure> 
         }
         Ok(None) => {}
         Err(FileError::ParentMissing(_)) => state.home_missing = true,
+        Err(error @ FileError::IsLink(_)) => {
+            let hint = "replace the link with a directory or file: ccm follows no link to a file of keys";
+            return Err(file_failure(&error).with_hint(hint));
+        }
         Err(error) => return Err(file_failure(&error)),
     }
     state.account = Some(account);

@@ -57,7 +57,12 @@ impl PropertyValue for AccountId {
     const KIND: PropertyKind = PropertyKind::Integer { min: Some(0), max: Some(Self::MAX) };
 
     fn decode(node: &Node, errors: &mut Vec<Diagnostic>) -> Option<Self> {
-        let number = i64::decode(node, errors)?;
+        let before = errors.len();
+        let Some(number) = i64::decode(node, errors) else {
+            let hint = "write a number such as 1500: the name is that of the resource";
+            errors.iter_mut().skip(before).for_each(|error| error.hints.push(hint.to_owned()));
+            return None;
+        };
         let id = u32::try_from(number).ok().filter(|_| number <= Self::MAX);
         if id.is_none() {
             let message = format!("expected a number from 0 to {}, found {number}", Self::MAX);

@@ -253,7 +253,9 @@ fn obstacle(user: &DesiredUser, state: &UserState, differences: &[UserDifference
 
 fn uid_obstacle(user: &DesiredUser, state: &UserState, from: Option<u32>, to: u32) -> Option<Failure> {
     if let Some(owner) = &state.uid_owner {
-        let failure = conflict(format!("uid {to} belongs to user `{owner}`")).of_property("uid");
+        let failure = conflict(format!("uid {to} belongs to user `{owner}`")).of_property("uid").with_hint(
+            format!("use another `uid`, or change the number of `{owner}` with an earlier resource"),
+        );
         return Some(failure.with_missing(MissingPrerequisite::Principal(owner.clone())));
     }
     let process = state.process.filter(|_| from.is_some())?;

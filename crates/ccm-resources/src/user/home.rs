@@ -11,6 +11,9 @@ use crate::local_accounts::PasswdLine;
 
 const SKELETON: &str = "/etc/skel";
 
+/// Hint for a home directory whose parent directory does not exist.
+pub(crate) const PARENT_HINT: &str = "manage the directory with a file resource and `ensure: directory`";
+
 /// Permissions of a home directory.
 const MODE: u32 = 0o700;
 
@@ -19,7 +22,13 @@ const MODE: u32 = 0o700;
 /// put a link in the way.
 pub(crate) fn make(user: &PasswdLine, files: &dyn Files) -> Result<(), Failure> {
     let home = Path::new(&user.home);
-    let not_made = |error: &FileError| file_failure(error).because_of("the home directory can't be made");
+    let not_made = |error: &FileError| {
+        let failure = file_failure(error).because_of("the home directory can't be made");
+        match error {
+            FileError::ParentMissing(_) => failure.with_hint(PARENT_HINT),
+            _ => failure,
+        }
+    };
     let made = temp_path(home);
     if files.is_directory(&made).unwrap_or_default() {
         files.remove(&made, true).map_err(|error| not_made(&error))?;

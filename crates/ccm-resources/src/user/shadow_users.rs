@@ -11,7 +11,7 @@ use super::changes::{create, modify, password};
 use super::decide::{UserDifference, UserKind, plan};
 use super::desired::DesiredUser;
 use super::expiry::Expiry;
-use super::home::{make, process_of};
+use super::home::{PARENT_HINT, make, process_of};
 use super::state::{PrimaryGroup, UserState};
 use crate::accounts::Accounts;
 use crate::authorized_key::{KeyFiles, ManagedKeys};
@@ -66,7 +66,8 @@ fn preflight(user: &DesiredUser, state: &UserState, context: &Context<'_>) -> Re
     let above = home.and_then(|home| Path::new(home).parent());
     match above.filter(|above| !context.would_be_directory(above)) {
         Some(above) if !context.host.files.is_directory(above).unwrap_or(true) => {
-            Err(FileError::ParentMissing(above.to_owned()).failure())
+            let failure = FileError::ParentMissing(above.to_owned()).failure();
+            Err(failure.with_hint(PARENT_HINT))
         }
         _ => Ok(Vec::new()),
     }

@@ -5,7 +5,9 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::build::{errors_of, resource};
-use crate::machine::{append, applied, assert_databases_are_whole, in_noop, line, on_a_copy, succeeds};
+use crate::machine::{
+    append, applied, assert_databases_are_whole, hints, in_noop, line, on_a_copy, succeeds,
+};
 
 #[test]
 fn errors_are_found_at_load() {
@@ -61,6 +63,9 @@ fn obstacles_are_told_before_anything_is_changed() {
             assert_eq!(in_noop(resources()), [told], "{name}");
             assert_eq!(applied(resources()), [told], "{name}");
         }
+        let taken = resource("user", "bob", &[("uid", "1500")]);
+        let hint = "use another `uid`, or change the number of `ada` with an earlier resource";
+        assert_eq!(hints(vec![taken]), [hint]);
         assert_eq!(line("/etc/passwd", "bob"), None);
         assert_databases_are_whole();
     });
@@ -106,5 +111,17 @@ fn home_on_a_full_disk_leaves_no_user() {
         let told = applied(vec![full()]).remove(0);
         assert!(told.starts_with("the home directory can't be made: "), "{told}");
         assert!(!told.contains("(changed)") && !Path::new("/srv/ada").exists(), "{told}");
+    });
+}
+
+#[test]
+fn a_home_without_its_parent_directory_comes_with_a_hint() {
+    on_a_copy("errors::a_home_without_its_parent_directory_comes_with_a_hint", || {
+        append("/etc/passwd", "ada:x:1500:100:Ada:/srv/none/ada:/bin/sh");
+        let homeless = resource("user", "ada", &[("manage_home", "true")]);
+        assert_eq!(
+            hints(vec![homeless]),
+            ["manage the directory with a file resource and `ensure: directory`"]
+        );
     });
 }

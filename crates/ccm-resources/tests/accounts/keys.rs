@@ -7,7 +7,7 @@ use std::path::Path;
 use ccm_model::Resource;
 
 use crate::build::resource;
-use crate::machine::{append, applied, assert_changes, on_a_copy};
+use crate::machine::{append, applied, assert_changes, hints, on_a_copy};
 
 const ONE: &str = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGAbLmuMIVT/jf24lgRRDjCBFZWm9GBlBgxHGGCvm3kG";
 const TWO: &str = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f";
@@ -80,6 +80,8 @@ fn links_of_the_user_are_not_followed() {
         symlink("/srv/secret", "/home/ada/.ssh").expect("a link");
         let told = applied(vec![key("a", &[("key", ONE)])]).remove(0);
         assert_eq!(told, "\"/home/ada/.ssh\" is a symbolic link");
+        let hint = "replace the link with a directory or file: ccm follows no link to a file of keys";
+        assert_eq!(hints(vec![key("a", &[("key", ONE)])]), [hint]);
         assert!(!Path::new("/srv/secret/authorized_keys").exists());
     });
 }

@@ -81,6 +81,15 @@ pub(crate) fn applied(resources: Vec<Resource>) -> Vec<String> {
     run_here(resources, false).iter().map(outcome).collect()
 }
 
+/// Applies resources, and returns the hints of those that failed.
+pub(crate) fn hints(resources: Vec<Resource>) -> Vec<String> {
+    let hints = |transaction: &Transaction| match &transaction.outcome {
+        Outcome::Failed(failure) => failure.hints.clone(),
+        _ => Vec::new(),
+    };
+    run_here(resources, false).iter().flat_map(hints).collect()
+}
+
 /// Applies resources in noop.
 pub(crate) fn in_noop(resources: Vec<Resource>) -> Vec<String> {
     run_here(resources, true).iter().map(outcome).collect()

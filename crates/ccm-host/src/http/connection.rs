@@ -39,7 +39,14 @@ pub(super) async fn connect(
         }
     };
     let Some(tls) = tls.filter(|_| url.is_https()) else { return Ok(Box::new(stream)) };
-    let failed = |source| HttpError::Tls { address: address(url.host(), url.port()), source };
+    let failed = |source| {
+        let address = address(url.host(), url.port());
+        if tls::is_of_certificate(&source) {
+            HttpError::Certificate { address, source }
+        } else {
+            HttpError::Tls { address, source }
+        }
+    };
     let handshake = timeout(CONNECT_TIMEOUT, tls::encrypt(tls, stream, url.host())).await;
     Ok(Box::new(handshake.unwrap_or_else(|_| Err(too_slow())).map_err(failed)?))
 }

@@ -44,7 +44,15 @@ pub enum HttpError {
         /// First line of the answer.
         answer: String,
     },
-    /// The server did not prove who it is, or speaks no common version of TLS.
+    /// The certificate of the server does not prove who it is.
+    #[error("no secure connection to {address}")]
+    Certificate {
+        /// Host and port of the server.
+        address: String,
+        /// What is wrong with the certificate.
+        source: io::Error,
+    },
+    /// The server speaks no common version of TLS, or none at all.
     #[error("no secure connection to {address}")]
     Tls {
         /// Host and port of the server.
@@ -158,7 +166,10 @@ impl HttpError {
                 "check that the server runs, and whether a proxy or firewall is in between"
             }
             Self::Proxy { .. } => "check the proxy, or name the host in `no_proxy`",
-            Self::Tls { .. } => "set `ca_file` if the server has a certificate of a private authority",
+            Self::Tls { .. } => "check the port, or use `http://` if the server speaks no TLS",
+            Self::Certificate { .. } => {
+                "set `ca_file` if the server has a certificate of a private authority"
+            }
             Self::NoCertificates => "install the package `ca-certificates`, or set `ca_file`",
             Self::CaFile { .. } => "name a file with certificates in PEM format in `ca_file`",
             Self::Status { code: 401 | 403 | 407, .. } => "check `username`, `password` and `headers`",

@@ -46,6 +46,12 @@ pub(super) fn connector(ca_file: Option<&Path>) -> Result<TlsConnector, HttpErro
     Ok(TlsConnector::from(Arc::new(config)))
 }
 
+/// Returns `true` for the error of a handshake that failed because of the certificate of the server.
+pub(super) fn is_of_certificate(error: &io::Error) -> bool {
+    let error = error.get_ref().and_then(|error| error.downcast_ref::<rustls::Error>());
+    matches!(error, Some(rustls::Error::InvalidCertificate(_)))
+}
+
 /// Encrypts a connection to a host, which has to prove its name.
 pub(super) async fn encrypt(
     connector: &TlsConnector,

@@ -72,7 +72,8 @@ struct FileTransfer<'r> {
     validator: Option<VersionTag>,
     total: Option<u64>,
     on_progress: &'r OnProgress,
-    shown: Option<Instant>,
+    /// Time of the last report of progress, and the bytes that it named.
+    shown: Option<(Instant, u64)>,
 }
 
 /// Answer with the content of the file, and the address that gave it.
@@ -153,7 +154,15 @@ impl<'r> FileTransfer<'r> {
             return Err(too_large());
         }
         loop {
-            let frame = self.idle(&url, body.frame()).await?;
+            let frame = if self.is_shown() {
+                self.idle(&url, body.frame()).await?
+            } else if let Ok(frame) = timeout(PROGRESS_INTERVAL, body.frame()).await {
+                frame
+            } else {
+                // The server pauses: what came before is shown meanwhile.
+                self.show();
+                continue;
+            };
             let Some(frame) = frame else { break };
             let frame = frame.map_err(|error| self.interrupted(&url, io::Error::other(error)))?;
             let Ok(part) = frame.into_data() else { continue };
@@ -275,11 +284,18 @@ impl<'r> FileTransfer<'r> {
         HttpError::Interrupted { url: url.clone(), received: self.sink.received(), source }
     }
 
+    /// Reports the progress, unless the last report is recent.
     fn show(&mut self) {
-        if self.shown.is_none_or(|shown| shown.elapsed() >= PROGRESS_INTERVAL) {
-            self.shown = Some(Instant::now());
-            (self.on_progress)(self.sink.received(), self.total);
+        if self.shown.is_none_or(|(shown, _)| shown.elapsed() >= PROGRESS_INTERVAL) {
+            let received = self.sink.received();
+            self.shown = Some((Instant::now(), received));
+            (self.on_progress)(received, self.total);
         }
+    }
+
+    /// Returns `true` if all that was received was reported.
+    fn is_shown(&self) -> bool {
+        self.shown.is_none_or(|(_, bytes)| bytes == self.sink.received())
     }
 }
 

@@ -15,6 +15,10 @@ fn fetch_with(ca: Option<&str>, url: &str) -> crate::Fetched {
     fetch(HttpRequest { ca_file, ..request(url) })
 }
 
+fn hint(fetched: &crate::Fetched) -> Option<&'static str> {
+    fetched.result.as_ref().err().and_then(ccm_host::HttpError::hint)
+}
+
 #[test]
 fn a_server_with_a_trusted_certificate_is_believed() {
     let server = server(Certificate::Localhost);
@@ -34,6 +38,7 @@ fn other_certificates_are_refused_before_the_request() {
         let server = server(certificate);
         let fetched = fetch_with(ca, &server.url("/a"));
         assert!(fetched.error().contains(words), "{certificate:?}: {}", fetched.error());
+        assert!(hint(&fetched).is_some_and(|hint| hint.contains("`ca_file`")), "{certificate:?}");
         assert!(server.requests().is_empty());
     }
 }
@@ -42,8 +47,10 @@ fn other_certificates_are_refused_before_the_request() {
 fn a_server_that_does_not_encrypt_is_refused() {
     let server = WebServer::of_file("x");
     let url = server.url("/a").replace("http:", "https:");
-    let error = fetch_with(Some(TEST_AUTHORITY), &url).error();
+    let fetched = fetch_with(Some(TEST_AUTHORITY), &url);
+    let error = fetched.error();
     assert!(error.starts_with("no secure connection to 127.0.0.1:"), "{error}");
+    assert_eq!(hint(&fetched), Some("check the port, or use `http://` if the server speaks no TLS"));
 }
 
 #[test]

@@ -59,7 +59,7 @@ fn advice(error: &HttpError) -> Option<&'static str> {
             "use an `archive`, which has `username`, `password` and `headers`"
         }
         HttpError::Status { code: 404 | 410, .. } => "check `source`",
-        HttpError::Tls { .. } => {
+        HttpError::Certificate { .. } => {
             "use an `archive`, which has `ca_file`, if the server has a certificate of a private authority"
         }
         HttpError::RedirectToHttp { .. } => "use the final address as `source`",

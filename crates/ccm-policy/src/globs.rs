@@ -1,4 +1,8 @@
-//! Globs of words and of paths. Matching takes time proportional to the lengths of glob and text.
+//! Globs of words and of absolute paths in a policy. Matching takes time proportional to the lengths of glob and text.
+//!
+//! The globs of `ignore` are others, in `ccm-resources`: they match relative paths of any bytes, component by component,
+//! have no braces, and a name alone matches at any depth. A policy judges decoded words, which are text, and asks
+//! whether a glob may match what a part of a path begins.
 
 use std::fmt;
 

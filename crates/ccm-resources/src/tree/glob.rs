@@ -1,4 +1,6 @@
-//! Patterns of paths.
+//! Globs of `ignore`: patterns of names and relative paths in a directory, which need not be UTF-8.
+//!
+//! The globs of a policy are others, in `ccm-policy`: they match words and absolute paths, and have braces and escapes.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;

@@ -262,6 +262,13 @@ impl<'s> EvalContext<'s> {
         listed
     }
 
+    /// Returns the name in the directory of a path that is most like the name of the path, for a hint.
+    pub(crate) fn near_name(&self, path: &Path) -> Option<String> {
+        let name = path.file_name()?.to_str()?;
+        let names = self.sources.names_in(path.parent()?);
+        ccm_model::closest(name, names.iter().map(String::as_str)).map(str::to_owned)
+    }
+
     /// Takes the files read since the last call, each with its version before it was first read.
     pub(crate) fn take_reads(&self) -> Vec<(PathBuf, Option<FileVersion>)> {
         let mut paths = self.reads.take();

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use ccm_graph::Graph;
 use ccm_model::{Catalog, ClaimKind, Control, Diagnostic, DiagnosticKind, Diagnostics, ResourceIndex, Span};
-use ccm_properties::{TypeSpec, is_web_address};
+use ccm_properties::{TypeSpec, is_any_url};
 
 use crate::claims::Claimed;
 use crate::draft::ResourceDraft;
@@ -33,7 +33,8 @@ pub(crate) fn find(drafts: &[ResourceDraft], loader: &Loader<'_, '_>) -> Vec<Mis
         if draft.has_errors || !is_managed || draft.found.is_unknown(node.span) {
             return None;
         }
-        let written = node.as_text().filter(|written| !is_web_address(written))?;
+        // A type refuses a URL that it can't read itself.
+        let written = node.as_text().filter(|written| !is_any_url(written))?;
         let path = normalize(&loader.manifests[draft.manifest].directory.join(written));
         let is_absolute = written.starts_with('/');
         let is_missing = (loader.context.omitted.files && is_absolute)
@@ -117,7 +118,11 @@ pub(crate) fn report(
         let message = format!("\"{}\" does not exist", shown(&source.path.display().to_string()));
         let error = Diagnostic::error(DiagnosticKind::Unreadable, source.span, message);
         let error = Diagnostic { property: Some(source.property.into()), ..error };
-        diagnostics.push(error.with_hint("check the path, or create the file with an earlier resource"));
+        let hint = match context.near_name(&source.path) {
+            Some(name) => format!("did you mean `{}`?", shown(&name)),
+            None => "check the path, or create the file with an earlier resource".to_owned(),
+        };
+        diagnostics.push(error.with_hint(hint));
     }
 }
 

@@ -50,6 +50,11 @@ pub trait Sources {
         Ok(Vec::new())
     }
 
+    /// Returns the names in a directory, for hints; none if the directory can't be read.
+    fn names_in(&self, _directory: &Path) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Returns `true` if a file that a resource copies does not exist on the machine. A path that can't be inspected is
     /// not missing. `is_absolute` tells a path of the machine from one beside the manifest.
     fn is_missing(&self, _path: &Path, _is_absolute: bool) -> bool {

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use ccm_data::nodes;
 use ccm_model::{Diagnostic, DiagnosticKind, Node, NodeEntry, NodeKey, NodeMap, NodeValue, Properties, Span};
-use ccm_properties::{TreeSource, TreeTemplates, TypeSpec, is_web_address};
+use ccm_properties::{TreeSource, TreeTemplates, TypeSpec, is_any_url};
 
 use crate::expand::{Expander, is_template};
-use crate::messages::shown_path;
+use crate::messages::{shown, shown_path};
 use crate::scope::{DeferredOn, EvalError, ManifestEvaluator, ManifestScope, Phase};
 use crate::unchecked::LeftOut;
 
@@ -29,7 +29,7 @@ impl Expander<'_, '_> {
         let entry = properties.entry(source.property)?;
         let span = entry.value.span;
         // A type that copies a directory refuses a URL itself.
-        let written = entry.value.as_text().filter(|written| !is_web_address(written))?;
+        let written = entry.value.as_text().filter(|written| !is_any_url(written))?;
         if self.idle || self.found.is_unknown(span) || self.is_known(span) {
             return None;
         }
@@ -79,7 +79,13 @@ impl Expander<'_, '_> {
     fn record_unreadable(&mut self, written: &str, error: &io::Error, span: Span) {
         let path = self.evaluator.manifest.resolve(written);
         let message = format!("`{}` can't be read: {error}", shown_path(&path));
-        let error_of = Diagnostic::error(DiagnosticKind::Unreadable, span, message);
+        let mut error_of = Diagnostic::error(DiagnosticKind::Unreadable, span, message);
+        if error.kind() == io::ErrorKind::NotFound {
+            error_of = error_of.with_hint(match self.evaluator.context.near_name(&path) {
+                Some(name) => format!("did you mean `{}`?", shown(&name)),
+                None => "check the path, or create the directory with an earlier resource".to_owned(),
+            });
+        }
         if error.kind() == io::ErrorKind::NotFound && matches!(self.evaluator.phase, Phase::BeforeRun(_)) {
             self.evaluator.context.take_missing_file();
             self.found.late.insert(span);

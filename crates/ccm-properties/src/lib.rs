@@ -40,7 +40,7 @@ pub use syntax::TextSyntax;
 pub use text::Text;
 pub use typed::{OwnProperties, TypedProperties};
 pub use value::{JsonMap, NamedValues, OneOrMany};
-pub use web_address::is_web_address;
+pub use web_address::{is_any_url, is_web_address};
 
 // For `properties!` in crates that do not depend on these crates.
 #[doc(hidden)]

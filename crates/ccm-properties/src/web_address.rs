@@ -6,6 +6,11 @@ pub fn is_web_address(text: &str) -> bool {
     scheme.is_some_and(|scheme| ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known)))
 }
 
+/// Returns `true` for a URL of any scheme. No property takes such a text as a path.
+pub fn is_any_url(text: &str) -> bool {
+    text.contains("://")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

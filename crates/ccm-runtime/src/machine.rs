@@ -245,6 +245,12 @@ impl Sources for MachineSources {
         Ok(files.map(|entry| entry.path).collect())
     }
 
+    fn names_in(&self, directory: &Path) -> Vec<String> {
+        let walked = self.doors.files.walk(directory, &|_, _| WalkStep::List);
+        let entries = walked.ok().flatten().unwrap_or_default().into_iter();
+        entries.filter_map(|entry| entry.path.to_str().map(str::to_owned)).collect()
+    }
+
     fn version(&self, path: &Path) -> Option<FileVersion> {
         self.doors.files.version(path)
     }

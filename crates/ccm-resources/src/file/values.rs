@@ -2,7 +2,7 @@
 
 #[cfg(feature = "archive")]
 use ccm_host::HttpUrl;
-use ccm_model::{Diagnostic, Node};
+use ccm_model::{Diagnostic, Node, closest};
 use ccm_properties::{PropertyKind, PropertyValue, TextKind, TextValue, ValueError, is_web_address, octal};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,6 +85,11 @@ impl TextValue for FileSource {
 
     fn from_text(text: &str) -> Result<Self, ValueError> {
         if !is_web_address(text) {
+            let scheme = text.split_once("://").map(|(scheme, _)| scheme);
+            if let Some(near) = scheme.and_then(|scheme| closest(scheme, ["https", "http"])) {
+                let error = ValueError::unsupported("this URL is not supported as `source`");
+                return Err(error.with_hint(format!("did you mean `{near}://`?")));
+            }
             return SourcePath::from_text(text).map(Self::Local);
         }
         #[cfg(feature = "archive")]

@@ -89,6 +89,50 @@ fn progress_of_a_file_is_shown_and_can_be_interrupted() {
     assert!(!scratch.has("copy"));
 }
 
+#[cfg(feature = "archive")]
+#[test]
+fn progress_of_a_download_is_shown_and_ctrl_c_ends_it_at_once() {
+    use ccm_testkit::{WebServer, answer_head, stay_silent};
+
+    const HALF: usize = 1 << 20;
+    // Half of the file comes, and then nothing more.
+    let server = WebServer::start(|_, stream| {
+        answer_head(stream, "200 OK", &[("ETag", "\"1\""), ("Accept-Ranges", "bytes")], Some(2 * HALF))?;
+        stream.write_all(&vec![b'x'; HALF])?;
+        stay_silent(stream)
+    });
+    let scratch = Scratch::new();
+    scratch.write("app.conf", "old\n");
+    let manifest = format!(
+        "ccm:\n  resources:\n    - file:\n        - {}: {{source: \"{}\", checksum: {}, backup: true}}\n    - \
+         exec:\n        - touch {}: {{}}\n",
+        scratch.at("app.conf"),
+        server.url("/app.conf"),
+        "ab".repeat(32),
+        scratch.at("next-ran")
+    );
+    scratch.write("manifest.yaml", manifest);
+    let apply = format!("{} apply manifest.yaml --state-dir {}", binary(), scratch.state().display());
+    let command =
+        format!("stty cols 300; echo $$ > pid; exec env -i --default-signal=INT TERM=xterm {apply}");
+    let mut script = on_terminal(&scratch, &command);
+    let shown = || scratch.read("typescript").unwrap_or_default();
+    wait_until("the download shows half of the file", || {
+        shown().contains("app.conf: 1.0 MiB of 2.0 MiB (50%)")
+    });
+    let pid = scratch.read("pid").expect("the process");
+    let killed = Command::new("kill").args(["-INT", pid.trim()]).status().expect("kill");
+    assert!(killed.success());
+    // The server never ends the connection: nothing but the signal ends the run.
+    script.wait().expect("its end");
+    assert!(shown().contains("the run was stopped by SIGINT"), "{}", shown());
+    assert_eq!(scratch.read("app.conf").as_deref(), Some("old\n"));
+    assert_eq!(server.requests().len(), 1);
+    let names = scratch.names();
+    let is_left = |name: &String| name.ends_with(".ccm-new") || name == "next-ran";
+    assert!(!names.iter().any(is_left), "{names:?}");
+}
+
 #[test]
 fn progress_of_a_command_is_shown_and_erased() {
     let plain = OnTerminal::start("TERM=xterm NO_COLOR=1", "");

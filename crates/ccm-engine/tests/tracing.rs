@@ -105,7 +105,7 @@ fn what_is_done_for_a_resource_is_in_its_span() {
             "resource id=fake#b: provider chosen provider=fake",
             "resource id=fake#b: reading the state",
             "resource id=fake#b: decided to keep the state reason=in state",
-            "resource id=fake#b: resource finished outcome=stable",
+            "resource id=fake#b: resource finished outcome=unchanged",
         ]
     );
 }

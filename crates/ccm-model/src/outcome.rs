@@ -112,14 +112,12 @@ impl Outcome {
     /// Returns the word of the text report for the outcome.
     pub fn word(&self) -> &'static str {
         match self {
-            Self::Unchanged => "stable",
+            Self::Unchanged => "unchanged",
             Self::Changed => "changed",
             Self::Refreshed => "refreshed",
             Self::WouldChange { .. } => "would change",
             Self::WouldRefresh { .. } => "would refresh",
-            Self::Skipped { cause: SkipCause::DependencyFailed { .. } | SkipCause::DependsOnNoop { .. } } => {
-                "unmet"
-            }
+            Self::Skipped { cause: SkipCause::DependencyFailed { .. } } => "dependency failed",
             Self::Skipped { .. } => "skipped",
             Self::Failed(_) => "failed",
         }

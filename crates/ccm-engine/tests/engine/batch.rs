@@ -55,14 +55,14 @@ fn events_of_a_batch_come_in_the_order_of_the_walk() {
             _ => None,
         })
         .collect();
-    assert_eq!(events, ["a started", "a changed", "b started", "b stable", "c started", "c changed"]);
+    assert_eq!(events, ["a started", "a changed", "b started", "b unchanged", "c started", "c changed"]);
 }
 
 #[test]
 fn unchanged_resource_is_left_out_of_a_batch_and_read_again() {
     let ran = run_four(&["a needs", "b", "c needs"]);
     assert_eq!(ran.calls[1..], ["execute many a,c", "verify a", "read b", "verify c"]);
-    assert_eq!(ran.lines, ["a changed", "b stable", "c changed"]);
+    assert_eq!(ran.lines, ["a changed", "b unchanged", "c changed"]);
 }
 
 #[test]
@@ -112,15 +112,19 @@ fn triggered_resource_is_changed_alone() {
 #[test]
 fn subscriber_of_a_batch_member_is_triggered_by_that_member_only() {
     let ran = run_four(&["a needs", "b needs idle", "c subscribe=b", "d subscribe=a"]);
-    assert_eq!(ran.lines, ["a changed", "b stable", "c stable", "d refreshed by a"]);
+    assert_eq!(ran.lines, ["a changed", "b unchanged", "c unchanged", "d refreshed by a"]);
 }
 
 #[test]
 fn batch_members_fail_separately() {
     let ran = run_four(&["a needs fails=execute", "b needs", "c needs fails=execute", "d require=c"]);
     assert_eq!(executed(&ran), ["many a,b,c"]);
-    let expected =
-        ["a failed: execute failed", "b changed", "c failed: execute failed", "d unmet because of c"];
+    let expected = [
+        "a failed: execute failed",
+        "b changed",
+        "c failed: execute failed",
+        "d dependency failed because of c",
+    ];
     assert_eq!(ran.lines, expected);
     let ran = run_four(&["a needs", "b needs fails=verify", "c needs"]);
     assert_eq!(ran.lines, ["a changed", "b failed: verify failed (changed)", "c changed"]);
@@ -157,7 +161,7 @@ fn panic_in_a_batch_fails_each_member() {
         assert!(line.contains("failed: internal error, this is a bug in ccm < "), "{line}");
         assert!(line.ends_with(end), "{line}");
     }
-    assert_eq!(ran.lines[3], "d stable");
+    assert_eq!(ran.lines[3], "d unchanged");
     let ran = run_four(&["a needs", "b needs breaks=execute-miscounts"]);
     assert_eq!(ran.lines[0], "a changed");
     assert!(ran.lines[1].ends_with("no result was recorded (changed)"), "{:?}", ran.lines);

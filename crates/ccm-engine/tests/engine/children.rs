@@ -29,17 +29,17 @@ fn lines(catalog: &Catalog, noop: bool) -> Vec<String> {
 #[test]
 fn group_node_changes_with_its_members() {
     let catalog = with_child(&["c.a needs", "c.b", "c", "after subscribe=c"], Group::default());
-    let stable = ["c.a changed", "c.b stable", "c changed", "after refreshed by c"];
+    let stable = ["c.a changed", "c.b unchanged", "c changed", "after refreshed by c"];
     assert_eq!(lines(&catalog, false), stable);
     let would = [
         "c.a would change: Would have moved",
-        "c.b stable",
+        "c.b unchanged",
         "c would change: Would have applied the manifest",
         "after would refresh by c: Would have moved",
     ];
     assert_eq!(lines(&catalog, true), would);
     let catalog = with_child(&["c.a", "c", "after subscribe=c"], Group::default());
-    assert_eq!(lines(&catalog, false), ["c.a stable", "c stable", "after stable"]);
+    assert_eq!(lines(&catalog, false), ["c.a unchanged", "c unchanged", "after unchanged"]);
 }
 
 #[test]
@@ -54,8 +54,8 @@ fn child_in_noop_changes_and_triggers_nothing() {
         "c.a would change: Would have moved",
         "c.b would refresh by c.a: Would have moved",
         "c would change: Would have applied the manifest",
-        "after stable",
-        "other stable",
+        "after unchanged",
+        "other unchanged",
     ];
     assert_eq!(ran.lines, expected);
     assert!(!ran.calls.iter().any(|call| call.starts_with("execute")), "{:?}", ran.calls);
@@ -74,7 +74,7 @@ fn noop_change_in_a_nested_child_is_no_change_of_the_outer_child() {
     let expected = [
         "c.a would change: Would have moved",
         "c would change: Would have applied the manifest",
-        "outer stable",
+        "outer unchanged",
     ];
     assert_eq!(lines(&catalog, false), expected);
 }
@@ -88,8 +88,8 @@ fn child_with_fail_on_error_stops_alone() {
         "c.b skipped: ended by c.a",
         "c failed: 1 of its 2 resources failed: fake#c.a",
         "next changed",
-        "after unmet because of c.a",
-        "on-b unmet because of c.a",
+        "after dependency failed because of c.a",
+        "on-b dependency failed because of c.a",
     ];
     assert_eq!(lines(&stopping, false), expected);
     let going_on = with_child(&resources, Group::default());
@@ -125,12 +125,12 @@ fn child_with_a_failed_member_fails_and_names_the_member() {
     let catalog = with_child(&resources, Group::default());
     let expected = [
         "c.a failed: read failed",
-        "c.b unmet because of c.a",
+        "c.b dependency failed because of c.a",
         "c.d failed: read failed",
-        "c.e stable",
+        "c.e unchanged",
         "c failed: 2 of its 4 resources failed: fake#c.a, fake#c.d",
-        "after unmet because of c.a,c.d",
-        "on unmet because of c.a,c.d",
+        "after dependency failed because of c.a,c.d",
+        "on dependency failed because of c.a,c.d",
     ];
     assert_eq!(lines(&catalog, false), expected);
     assert_eq!(lines(&catalog, true), expected);
@@ -184,9 +184,9 @@ fn failure_in_a_nested_child_fails_both_and_counts_once() {
         "d.a failed: read failed",
         "d.b changed",
         "d failed: 1 of its 2 resources failed: fake#d.a (changed)",
-        "c.a stable",
+        "c.a unchanged",
         "c failed: 1 of its 4 resources failed: fake#d.a (changed)",
-        "after unmet because of d.a",
+        "after dependency failed because of d.a",
     ];
     assert_eq!(lines(&catalog, false), expected);
     let stopping = Group { fail_on_error: true, ..Group::default() };
@@ -196,7 +196,7 @@ fn failure_in_a_nested_child_fails_both_and_counts_once() {
         "d failed: 1 of its 2 resources failed: fake#d.a",
         "c.a skipped: ended by d.a",
         "c failed: 1 of its 4 resources failed: fake#d.a",
-        "after unmet because of d.a",
+        "after dependency failed because of d.a",
     ];
     assert_eq!(lines(&with_inner(&resources, stopping, Group::default()), false), expected);
 }
@@ -206,14 +206,17 @@ fn child_after_a_stop_is_skipped() {
     let resources = ["x fails=read", "c.a needs", "c require=x", "after require=c"];
     let expected = [
         "x failed: read failed",
-        "c.a unmet because of x",
-        "c unmet because of x",
-        "after unmet because of x",
+        "c.a dependency failed because of x",
+        "c dependency failed because of x",
+        "after dependency failed because of x",
     ];
     assert_eq!(lines(&with_child(&resources, Group::default()), false), expected);
     // A member with a failed dependency outside did not fail itself.
     let resources = ["x fails=read", "c.a require=x", "c"];
-    assert_eq!(lines(&with_child(&resources, Group::default()), false)[2], "c unmet because of x");
+    assert_eq!(
+        lines(&with_child(&resources, Group::default()), false)[2],
+        "c dependency failed because of x"
+    );
     let mut off = with_child(&["c.a fails=read", "c", "after needs require=c"], Group::default());
     off.resources[1].control = Control::NotManaged { reason: "off".to_owned() };
     assert_eq!(lines(&off, false)[1..], ["c skipped: off", "after changed"]);
@@ -274,7 +277,7 @@ fn late_control_can_skip_a_child() {
     catalog.resources[0].control = Control::Late;
     catalog.resources[1].control = Control::Late;
     let ran = run_with(&catalog, &Options { late: Some(&Off), ..Options::default() });
-    assert_eq!(ran.lines, ["c.a skipped: `if` is false", "c skipped: `if` is false", "after stable"]);
+    assert_eq!(ran.lines, ["c.a skipped: `if` is false", "c skipped: `if` is false", "after unchanged"]);
 }
 
 /// Late values in which `x` needs the result of `c.a`.
@@ -309,9 +312,9 @@ fn resource_that_needs_a_value_from_noop_is_skipped() {
             "c.a would change: Would have moved",
             "c.x would change: not known before fake#c.a",
             "c would change: Would have applied the manifest",
-            "x unmet because c.a is in noop",
-            "after unmet because c.a is in noop",
-            "other stable",
+            "x skipped because c.a is in noop",
+            "after skipped because c.a is in noop",
+            "other unchanged",
         ];
         assert_eq!(run(noop, true), expected);
     }
@@ -330,10 +333,11 @@ fn member_that_needs_a_value_from_noop_does_not_fail_its_child() {
         let catalog = with_inner(&resources, Group::default(), inner.clone());
         run_with(&catalog, &Options { late: Some(&OfA), ..Options::default() }).lines
     };
-    let undone = ["c unmet because d.a is in noop", "after unmet because d.a is in noop"];
-    assert_eq!(run("c.b")[2], "c.x unmet because d.a is in noop");
+    let undone = ["c skipped because d.a is in noop", "after skipped because d.a is in noop"];
+    assert_eq!(run("c.b")[2], "c.x skipped because d.a is in noop");
     assert_eq!(run("c.b")[4..], undone);
-    let failed = ["c failed: 1 of its 4 resources failed: fake#c.b", "after unmet because of c.b"];
+    let failed =
+        ["c failed: 1 of its 4 resources failed: fake#c.b", "after dependency failed because of c.b"];
     assert_eq!(run("c.b fails=read")[4..], failed);
 }
 

@@ -88,7 +88,7 @@ fn failure(ran: &Ran, name: &str) -> Failure {
 fn gate_sees_guards_change_and_command_of_a_resource() {
     let gate = FakeGate::new(|_| Verdict::Allow);
     let ran = run(&["a needs by=ask runs", "b by=query", "c"], false, &gate);
-    assert_eq!(ran.lines, ["a changed", "b stable", "c stable"]);
+    assert_eq!(ran.lines, ["a changed", "b unchanged", "c unchanged"]);
     let expected = [
         "read a",
         "gate: guard of a",
@@ -124,7 +124,10 @@ fn trigger_is_part_of_the_change() {
 fn denied_guard_fails_its_resource_and_invalidates_nothing() {
     let gate = FakeGate::denying("guard of a");
     let ran = run(&["x provider=four", "a needs by=ask", "y provider=four", "z require=a"], false, &gate);
-    assert_eq!(ran.lines[1..], ["a failed: not allowed: rule 1", "y stable", "z unmet because of a"]);
+    assert_eq!(
+        ran.lines[1..],
+        ["a failed: not allowed: rule 1", "y unchanged", "z dependency failed because of a"]
+    );
     assert_eq!(ran.calls, ["read many x,y", "read a", "gate: guard of a"]);
     let failure = failure(&ran, "a");
     assert_eq!((failure.kind, failure.changed), (FailureKind::Denied, false));
@@ -141,7 +144,7 @@ fn denied_query_fails_its_resource() {
 #[test]
 fn denied_change_is_not_made() {
     let ran = run(&["a needs", "b subscribe=a", "c needs"], false, &FakeGate::denying("change of a"));
-    assert_eq!(ran.lines, ["a failed: not allowed: rule 1", "b unmet because of a", "c changed"]);
+    assert_eq!(ran.lines, ["a failed: not allowed: rule 1", "b dependency failed because of a", "c changed"]);
     assert_eq!(ran.calls, ["read a", "gate: change of a", "read c", "gate: change of c", "execute c"]);
     assert!(!failure(&ran, "a").changed);
 }

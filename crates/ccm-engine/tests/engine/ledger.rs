@@ -152,7 +152,7 @@ fn pending_refreshes_of_a_batch_are_on_the_disk_before_the_change() {
     let lines =
         [of_four("a needs"), of_four("b needs idle"), "c subscribe=a".to_owned(), "d subscribe=b".to_owned()];
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-    assert_eq!(machine.run(&lines), ["a changed", "b stable", "c refreshed by a", "d stable"]);
+    assert_eq!(machine.run(&lines), ["a changed", "b unchanged", "c refreshed by a", "d unchanged"]);
     assert_eq!(seen(), ["a,b: c<a d<b", "c: c<a"]);
     assert_eq!(machine.pending(), "");
 }
@@ -168,7 +168,7 @@ fn unchanged_run_writes_nothing() {
     catalog.resources[1].control = Control::NotManaged { reason: "off".to_owned() };
     machine.run_catalog(&catalog, Options::default());
     let before = machine.everything();
-    assert_eq!(machine.run_catalog(&catalog, Options::default()).lines, ["a stable", "b skipped: off"]);
+    assert_eq!(machine.run_catalog(&catalog, Options::default()).lines, ["a unchanged", "b skipped: off"]);
     assert_eq!(machine.everything(), before);
 }
 
@@ -189,7 +189,7 @@ fn killed_run_leaves_its_refresh_to_the_next_run() {
         );
         assert_eq!(machine.run(&next)[2], "b refreshed by a (owed: a since run1)");
         assert_eq!(machine.pending(), "");
-        assert_eq!(machine.run(&next), ["a stable", "hangs stable", "b stable"]);
+        assert_eq!(machine.run(&next), ["a unchanged", "hangs unchanged", "b unchanged"]);
     }
 }
 
@@ -201,7 +201,7 @@ fn killed_run_leaves_only_the_incomplete_refreshes() {
     assert_eq!(machine.pending(), "c<a");
     assert_eq!(
         machine.run(&["a", "b subscribe=a", "c subscribe=a"])[1..],
-        ["b stable", "c refreshed by a (owed: a since run1)"]
+        ["b unchanged", "c refreshed by a (owed: a since run1)"]
     );
 }
 
@@ -258,7 +258,7 @@ fn failed_refresh_stays_pending_with_its_cause() {
         assert_eq!(pending_texts(&ran.summary), [format!("b<a since run1: {expected}")]);
         assert_eq!(machine.pending(), "b<a", "{expected}");
         let next = machine.run(&["a", "b subscribe=a"]);
-        assert_eq!(next, ["a stable", "b refreshed by a (owed: a since run1)"], "{expected}");
+        assert_eq!(next, ["a unchanged", "b refreshed by a (owed: a since run1)"], "{expected}");
         assert_eq!(machine.pending(), "");
     }
 }
@@ -288,10 +288,10 @@ impl LateValues for Missing {
 fn declined_refresh_is_completed() {
     for second in ["b subscribe=a declines", "b subscribe=a idle"] {
         let machine = Machine::new();
-        assert_eq!(machine.run(&["a needs", second])[1], "b stable by a");
+        assert_eq!(machine.run(&["a needs", second])[1], "b unchanged by a");
         assert_eq!(machine.pending(), "");
         machine.killed(&["a needs hangs", second]);
-        assert_eq!(machine.run(&["a", second])[1], "b stable by a (owed: a since run2)");
+        assert_eq!(machine.run(&["a", second])[1], "b unchanged by a (owed: a since run2)");
         assert_eq!(machine.pending(), "");
     }
 }
@@ -300,11 +300,11 @@ fn declined_refresh_is_completed() {
 fn execution_without_effect_cancels_only_its_own_refreshes() {
     let machine = Machine::new();
     let ran = machine.run(&["a needs idle", "b subscribe=a"]);
-    assert_eq!(ran, ["a stable", "b stable"]);
+    assert_eq!(ran, ["a unchanged", "b unchanged"]);
     assert_eq!((seen(), machine.pending()), (vec!["a: b<a".to_owned()], String::new()));
     machine.killed(&["a needs hangs", "b subscribe=a"]);
     let ran = machine.run(&["a needs idle", "b subscribe=a"]);
-    assert_eq!(ran, ["a stable", "b refreshed by a (owed: a since run2)"]);
+    assert_eq!(ran, ["a unchanged", "b refreshed by a (owed: a since run2)"]);
 }
 
 /// Gate that denies every change.
@@ -325,7 +325,7 @@ fn denied_change_leaves_no_pending_refresh() {
     let machine = Machine::new();
     let options = Options { gate: Some(&Closed), ..Options::default() };
     let ran = machine.run_catalog(&catalog(&["a needs", "b subscribe=a"]), options);
-    assert_eq!(ran.lines, ["a failed: not allowed: no", "b unmet because of a"]);
+    assert_eq!(ran.lines, ["a failed: not allowed: no", "b dependency failed because of a"]);
     assert_eq!(pending_texts(&ran.summary), [] as [&str; 0]);
     assert!(!machine.state().join("refreshes").exists());
     // A refresh of an earlier run stays pending.
@@ -356,7 +356,7 @@ fn noop_reports_pending_refreshes_and_changes_nothing() {
     assert_eq!(
         ran.lines,
         [
-            "a stable",
+            "a unchanged",
             "b would refresh by a (owed: a since run1): Would have moved",
             "c would refresh by b: Would have moved",
         ]
@@ -426,7 +426,7 @@ fn refresh_of_a_removed_resource_is_cancelled_and_named() {
         let [settled] = &ran.summary.refreshes.cancelled[..] else { panic!("{:?}", ran.summary) };
         let named = (&*settled.subscriber.name, &*settled.refresh.source.name, &*settled.refresh.run_id);
         assert_eq!((named, settled.cause), (("b", "a", "run1"), expected));
-        assert!(ran.lines.iter().all(|line| line.ends_with("stable")), "{:?}", ran.lines);
+        assert!(ran.lines.iter().all(|line| line.ends_with("unchanged")), "{:?}", ran.lines);
         assert_eq!(machine.pending(), "");
     }
 }
@@ -494,7 +494,7 @@ fn change_in_a_child_is_pending_for_subscribers_of_its_node() {
         [
             "c.b would refresh by a: Would have moved",
             "c would change: Would have applied the manifest",
-            "after stable"
+            "after unchanged"
         ]
     );
     assert_eq!((seen(), machine.pending()), (vec!["a: ".to_owned()], String::new()));
@@ -516,7 +516,7 @@ fn change_in_a_failed_child_is_pending_for_subscribers_of_its_node() {
     assert_eq!(pending_texts(&ran.summary), ["after<c since run1: unmet because of c.b"]);
     let next = with_child(&["c.a", "c.b", "c", "after subscribe=c"]);
     let lines = machine.run_catalog(&next, Options::default()).lines;
-    assert_eq!(lines[2..], ["c stable", "after refreshed by c (owed: c since run1)"]);
+    assert_eq!(lines[2..], ["c unchanged", "after refreshed by c (owed: c since run1)"]);
 }
 
 #[test]

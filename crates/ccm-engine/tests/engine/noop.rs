@@ -7,7 +7,7 @@ use crate::fake::{Off, Options, Ran, catalog, noop, run, run_with};
 #[test]
 fn noop_executes_nothing() {
     let ran = noop(&["a needs", "b"]);
-    assert_eq!(ran.lines, ["a would change: Would have moved", "b stable"]);
+    assert_eq!(ran.lines, ["a would change: Would have moved", "b unchanged"]);
     assert_eq!(ran.calls, ["read a", "read b"]);
     assert!(ran.summary.noop);
 }
@@ -52,7 +52,7 @@ fn noop_shows_the_chain_behind_a_change() {
             "a would change: Would have moved",
             "b would refresh by a: Would have moved",
             "c would refresh by b: Would have moved",
-            "d stable",
+            "d unchanged",
         ]
     );
 }

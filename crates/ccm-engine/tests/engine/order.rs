@@ -23,10 +23,10 @@ fn dependent_of_a_failure_is_skipped_and_names_the_failure() {
         ran.lines,
         [
             "a failed: execute failed",
-            "b unmet because of a",
-            "c unmet because of a",
-            "d stable",
-            "e unmet because of a",
+            "b dependency failed because of a",
+            "c dependency failed because of a",
+            "d unchanged",
+            "e dependency failed because of a",
         ]
     );
     assert_eq!(ran.calls, ["read a", "execute a", "read d"]);
@@ -35,7 +35,7 @@ fn dependent_of_a_failure_is_skipped_and_names_the_failure() {
 #[test]
 fn every_failed_dependency_is_named() {
     let ran = run(&["a fails=read", "b fails=read", "c require=b,a", "d require=c,b"]);
-    assert_eq!(ran.lines[2..], ["c unmet because of a,b", "d unmet because of a,b"]);
+    assert_eq!(ran.lines[2..], ["c dependency failed because of a,b", "d dependency failed because of a,b"]);
 }
 
 #[test]
@@ -55,7 +55,10 @@ fn only_selected_resources_and_their_requirements_are_processed() {
     let catalog = catalog(&["a", "b require=a", "c", "d subscribe=b"]);
     let options = Options { only: Some(&[ResourceIndex(1)]), ..Options::default() };
     let ran = run_with(&catalog, &options);
-    assert_eq!(ran.lines, ["a stable", "b stable", "c skipped: not selected", "d skipped: not selected"]);
+    assert_eq!(
+        ran.lines,
+        ["a unchanged", "b unchanged", "c skipped: not selected", "d skipped: not selected"]
+    );
     assert_eq!(ran.summary.counts.skipped, 2);
 }
 
@@ -64,7 +67,7 @@ fn dependants_of_an_excluded_resource_run_as_if_it_were_unchanged() {
     let catalog = catalog(&["a needs", "b needs require=a", "c subscribe=a", "d fails=read", "e require=d"]);
     let skip = [0, 3].map(ResourceIndex);
     let ran = run_with(&catalog, &Options { skip: &skip, ..Options::default() });
-    let expected = ["a skipped: excluded", "b changed", "c stable", "d skipped: excluded", "e stable"];
+    let expected = ["a skipped: excluded", "b changed", "c unchanged", "d skipped: excluded", "e unchanged"];
     assert_eq!(ran.lines, expected);
     assert_eq!((ran.summary.counts.skipped, ran.summary.counts.failed), (2, 0));
     // What is neither selected nor required is not selected; what is required may be excluded.

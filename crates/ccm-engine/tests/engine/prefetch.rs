@@ -21,7 +21,10 @@ fn four_catalog(lines: &[&str]) -> Catalog {
 #[test]
 fn unchanged_run_reads_each_state_once() {
     let ran = run_four(&["a", "b", "c", "d", "e", "f"]);
-    assert_eq!(ran.lines, ["a stable", "b stable", "c stable", "d stable", "e stable", "f stable"]);
+    assert_eq!(
+        ran.lines,
+        ["a unchanged", "b unchanged", "c unchanged", "d unchanged", "e unchanged", "f unchanged"]
+    );
     assert_eq!(ran.calls, ["read many a,b,c,d", "read many e,f"]);
 }
 
@@ -47,7 +50,7 @@ fn prefetch_order_is_that_of_the_walk() {
 #[test]
 fn unreadable_state_fails_alone() {
     let ran = run_four(&["a", "b fails=read", "c"]);
-    assert_eq!(ran.lines, ["a stable", "b failed: read failed", "c stable"]);
+    assert_eq!(ran.lines, ["a unchanged", "b failed: read failed", "c unchanged"]);
     assert_eq!(ran.calls, ["read many a,b,c"]);
 }
 
@@ -119,7 +122,7 @@ fn skipped_resource_is_not_read() {
     let ran = run_four(&["a fails=read", "b require=a", "c", "d require=b", "e"]);
     // `b` and `d` are skipped only later.
     assert_eq!(ran.calls, ["read many a,b,c,d", "read e"]);
-    assert_eq!(ran.lines[1..3], ["b unmet because of a", "c stable"]);
+    assert_eq!(ran.lines[1..3], ["b dependency failed because of a", "c unchanged"]);
 }
 
 #[test]
@@ -180,7 +183,7 @@ fn states_of_another_manifest_are_read_separately() {
 fn panic_while_prefetching_leaves_single_reads() {
     for bug in ["read-panics", "read-miscounts"] {
         let ran = run_four(&["a", &format!("b breaks={bug}"), "c"]);
-        assert_eq!(ran.lines, ["a stable", "b stable", "c stable"], "{bug}");
+        assert_eq!(ran.lines, ["a unchanged", "b unchanged", "c unchanged"], "{bug}");
         assert_eq!(ran.calls, ["read many a,b,c", "read a", "read b", "read c"], "{bug}");
     }
 }

@@ -11,18 +11,18 @@ fn change_triggers_its_subscribers() {
 
 #[test]
 fn unchanged_resource_triggers_nothing() {
-    assert_eq!(run(&["a", "b subscribe=a"]).lines, ["a stable", "b stable"]);
+    assert_eq!(run(&["a", "b subscribe=a"]).lines, ["a unchanged", "b unchanged"]);
 }
 
 #[test]
 fn require_orders_and_does_not_trigger() {
-    assert_eq!(run(&["a needs", "b require=a"]).lines, ["a changed", "b stable"]);
+    assert_eq!(run(&["a needs", "b require=a"]).lines, ["a changed", "b unchanged"]);
 }
 
 #[test]
 fn many_triggers_make_one_refresh_and_all_are_named() {
     let ran = run(&["b subscribe=a,c,d", "a needs", "c", "d needs"]);
-    assert_eq!(ran.lines, ["a changed", "c stable", "d changed", "b refreshed by a,d"]);
+    assert_eq!(ran.lines, ["a changed", "c unchanged", "d changed", "b refreshed by a,d"]);
     assert_eq!(ran.calls.iter().filter(|call| *call == "execute b").count(), 1);
 }
 
@@ -35,13 +35,13 @@ fn refresh_triggers_further_subscribers() {
 #[test]
 fn declined_trigger_changes_nothing() {
     let ran = run(&["a needs", "b declines subscribe=a", "c subscribe=b"]);
-    assert_eq!(ran.lines, ["a changed", "b stable by a", "c stable"]);
+    assert_eq!(ran.lines, ["a changed", "b unchanged by a", "c unchanged"]);
 }
 
 #[test]
 fn failed_source_triggers_nothing() {
     let ran = run(&["a needs fails=verify", "b subscribe=a"]);
-    assert_eq!(ran.lines, ["a failed: verify failed (changed)", "b unmet because of a"]);
+    assert_eq!(ran.lines, ["a failed: verify failed (changed)", "b dependency failed because of a"]);
 }
 
 #[test]

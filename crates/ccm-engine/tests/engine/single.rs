@@ -12,7 +12,7 @@ use crate::fake::{Options, catalog, run, run_with};
 #[test]
 fn resource_in_its_desired_state_is_unchanged() {
     let ran = run(&["a"]);
-    assert_eq!(ran.lines, ["a stable"]);
+    assert_eq!(ran.lines, ["a unchanged"]);
     assert_eq!(ran.calls, ["read a"]);
 }
 
@@ -25,7 +25,7 @@ fn resource_out_of_state_is_executed_and_verified() {
 
 #[test]
 fn execution_without_effect_is_unchanged() {
-    assert_eq!(run(&["a needs idle", "b subscribe=a"]).lines, ["a stable", "b stable"]);
+    assert_eq!(run(&["a needs idle", "b subscribe=a"]).lines, ["a unchanged", "b unchanged"]);
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn unknown_provider_fails_its_resource() {
     let span = catalog.resources[0].span;
     catalog.resources[0].provider = Some(ccm_model::Spanned { value: "other".to_owned(), span });
     let ran = run_with(&catalog, &Options::default());
-    assert_eq!(ran.lines, ["a failed: unknown provider `other`", "b stable"]);
+    assert_eq!(ran.lines, ["a failed: unknown provider `other`", "b unchanged"]);
 }
 
 #[test]
@@ -153,14 +153,14 @@ fn late_values_are_resolved_first() {
         run_with(&catalog(&["a needs", "b require=a"]), &options)
     };
     let failed = run_late(|| Err(Failure::new(FailureKind::Value, "no such key")), false);
-    assert_eq!(failed.lines, ["a failed: no such key", "b unmet because of a"]);
+    assert_eq!(failed.lines, ["a failed: no such key", "b dependency failed because of a"]);
     assert!(failed.calls.is_empty());
     let without = run_late(|| Ok(Resolved::NoValue { reason: "nothing was captured".to_owned() }), false);
-    assert_eq!(without.lines, ["a stable", "b stable"]);
+    assert_eq!(without.lines, ["a unchanged", "b unchanged"]);
     let off = run_late(|| Ok(Resolved::NotManaged { reason: "`if` is false".to_owned() }), false);
-    assert_eq!(off.lines, ["a skipped: `if` is false", "b stable"]);
+    assert_eq!(off.lines, ["a skipped: `if` is false", "b unchanged"]);
     let unknown = run_late(|| Ok(Resolved::NotBefore(ResourceIndex(1))), true);
-    assert_eq!(unknown.lines, ["a would change: not known before fake#b", "b stable"]);
+    assert_eq!(unknown.lines, ["a would change: not known before fake#b", "b unchanged"]);
 }
 
 /// Late values that record captured values.

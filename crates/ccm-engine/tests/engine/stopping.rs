@@ -22,8 +22,8 @@ fn fail_on_error_skips_the_rest_with_its_cause() {
                 "a changed",
                 "b failed: read failed",
                 "c skipped: stopped by b",
-                "d unmet because of b",
-                "e unmet because of b",
+                "d dependency failed because of b",
+                "e dependency failed because of b",
             ]
         );
         assert_eq!(ran.summary.stopped, Some(StopCause::Failed { culprit: ResourceId::new("fake", "b") }));
@@ -49,7 +49,7 @@ fn run_stopped_before_its_beginning_starts_nothing() {
 fn failure_during_a_stop_does_not_hide_the_stop() {
     let catalog = catalog(&["a needs stops fails=verify", "b", "c require=a"]);
     let ran = run_with(&catalog, &Options { fail_on_error: true, ..Options::default() });
-    assert_eq!(ran.lines[1..], ["b skipped: stopped by SIGINT", "c unmet because of a"]);
+    assert_eq!(ran.lines[1..], ["b skipped: stopped by SIGINT", "c dependency failed because of a"]);
     assert!(matches!(ran.summary.stopped, Some(StopCause::Signal { .. })));
 }
 

@@ -52,7 +52,7 @@ fn status_file_is_read_while_dpkg_is_idle() {
     machine.files.files.remove(std::path::Path::new("/var/lib/dpkg/updates/0001"));
     let file = FakeFile::of(&status(&["zsh installed 5.9-4"]));
     machine.files.entries.borrow_mut().insert("/var/lib/dpkg/status".into(), file);
-    assert_eq!(told(&machine.apply(vec![package("zsh", &[])])), ["stable"]);
+    assert_eq!(told(&machine.apply(vec![package("zsh", &[])])), ["unchanged"]);
     assert_eq!(machine.ran(), Vec::<String>::new());
 }
 
@@ -167,7 +167,7 @@ fn noop_reports_changes_and_failures() {
         told(&done),
         [
             "Would have upgraded to latest (5.9-5)",
-            "stable",
+            "unchanged",
             "Would have installed latest (28-1)",
             "Would have installed version 1.18",
             "Would have installed",
@@ -409,7 +409,7 @@ fn held_packages_are_not_changed() {
     assert_eq!(
         told(&done),
         [
-            "stable",
+            "unchanged",
             "failed: `vim` is held by dpkg: version 9.0-1 is installed, 9.1-1 is available",
             "failed: `zsh:amd64` is held by dpkg: version 5.9-4 is installed",
         ]
@@ -427,12 +427,12 @@ fn two_names_of_one_package_may_not_contradict() {
     };
     let (amd64, all) = (undone("zsh:amd64", "zsh"), undone("zsh:all", "zsh"));
     for (resources, expected) in [
-        (vec![("zsh", "present"), ("zsh:amd64", "absent")], vec!["stable", &amd64]),
-        (vec![("zsh", "5.9"), ("zsh:all", "5.8-1")], vec!["stable", &all]),
-        (vec![("zsh", "5.9"), ("zsh:amd64", "5.9-4")], vec!["stable", "stable"]),
-        (vec![("zsh", "present"), ("zsh:i386", "absent")], vec!["stable", "stable"]),
-        (vec![("zsh", "present"), ("zsh:amd64", "present")], vec!["stable", "stable"]),
-        (vec![("nano:i386", "absent"), ("nano", "absent")], vec!["stable", "stable"]),
+        (vec![("zsh", "present"), ("zsh:amd64", "absent")], vec!["unchanged", &amd64]),
+        (vec![("zsh", "5.9"), ("zsh:all", "5.8-1")], vec!["unchanged", &all]),
+        (vec![("zsh", "5.9"), ("zsh:amd64", "5.9-4")], vec!["unchanged", "unchanged"]),
+        (vec![("zsh", "present"), ("zsh:i386", "absent")], vec!["unchanged", "unchanged"]),
+        (vec![("zsh", "present"), ("zsh:amd64", "present")], vec!["unchanged", "unchanged"]),
+        (vec![("nano:i386", "absent"), ("nano", "absent")], vec!["unchanged", "unchanged"]),
     ] {
         for noop in [false, true] {
             let machine = Machine::debian(&["zsh installed 5.9-4"]);
@@ -440,7 +440,7 @@ fn two_names_of_one_package_may_not_contradict() {
                 || resources.iter().map(|(name, ensure)| package(name, &[("ensure", ensure)])).collect();
             let done = if noop { machine.noop(named()) } else { machine.apply(named()) };
             assert_eq!(told(&done), expected, "{resources:?}");
-            let is_one = resources[1].0 == "zsh:amd64" && expected[1] == "stable";
+            let is_one = resources[1].0 == "zsh:amd64" && expected[1] == "unchanged";
             let warning = is_one.then(|| "this is the same package as package#zsh".to_owned());
             assert_eq!(done[1].warnings, warning.into_iter().collect::<Vec<_>>(), "{resources:?}");
             assert!(done[0].warnings.is_empty());

@@ -77,7 +77,7 @@ fn skipped_repository_is_reported() {
     let done = machine.apply(resources());
     let no_package = format!("failed: package `ed` is not in the index: {LEFT_OUT}");
     let no_version = format!("failed: version 7 of `nano.x86_64` is not in the index: {LEFT_OUT}");
-    assert_eq!(told(&done), ["stable", "stable", "changed", &no_package, &no_version]);
+    assert_eq!(told(&done), ["unchanged", "unchanged", "changed", &no_package, &no_version]);
     let warnings: Vec<&[String]> = done.iter().map(|done| &done.warnings[..]).collect();
     let told_once = &[LEFT_OUT.to_owned()][..];
     assert_eq!(warnings, [told_once, &[], told_once, &[], &[]]);
@@ -120,7 +120,7 @@ fn after_a_change_all_packages_are_queried_at_once() {
     let latest = |name| package(name, &[("ensure", "latest")]);
     assert_eq!(
         told(&machine.apply(vec![latest("a"), latest("b"), latest("c")])),
-        ["changed", "stable", "stable"]
+        ["changed", "unchanged", "unchanged"]
     );
     let ran = machine.runner.fake.lines();
     let asked = ran.iter().filter(|line| line.contains("repoquery")).map(|line| line.ends_with("a b c"));
@@ -190,7 +190,7 @@ fn locked_packages_are_not_changed() {
     let list = FakeFile::of("bash-0:5.1.8-6.el9.*\n");
     machine.files.entries.borrow_mut().insert("/etc/dnf/plugins/versionlock.list".into(), list);
     let done = machine.apply(vec![package("bash", &[]), package("bash.x86_64", &[("ensure", "absent")])]);
-    assert_eq!(told(&done)[0], "stable");
+    assert_eq!(told(&done)[0], "unchanged");
     let failed = failure(&done[1]);
     assert_eq!(
         failed.chain,
@@ -208,11 +208,11 @@ fn two_names_of_one_package_may_not_contradict() {
     };
     let (of_machine, foreign) = (undone("bash", "bash.x86_64"), undone("glibc.i686", "glibc"));
     for (resources, expected) in [
-        (vec![("bash.x86_64", "present"), ("bash", "absent")], vec!["stable", &of_machine]),
+        (vec![("bash.x86_64", "present"), ("bash", "absent")], vec!["unchanged", &of_machine]),
         // A name without architecture stands for all of them.
-        (vec![("glibc", "absent"), ("glibc.i686", "present")], vec!["stable", &foreign]),
-        (vec![("bash", "present"), ("bash.i686", "absent")], vec!["stable", "stable"]),
-        (vec![("bash", "5.1.8"), ("bash.x86_64", "5.1.8-6.el9")], vec!["stable", "stable"]),
+        (vec![("glibc", "absent"), ("glibc.i686", "present")], vec!["unchanged", &foreign]),
+        (vec![("bash", "present"), ("bash.i686", "absent")], vec!["unchanged", "unchanged"]),
+        (vec![("bash", "5.1.8"), ("bash.x86_64", "5.1.8-6.el9")], vec!["unchanged", "unchanged"]),
     ] {
         let machine = Machine::rocky("bash 0 5.1.8 6.el9 x86_64\nrpm 0 4.16.1.3 29.el9 x86_64\n");
         let named = resources.iter().map(|(name, ensure)| package(name, &[("ensure", ensure)]));

@@ -40,7 +40,7 @@ fn old_index_is_refreshed_before_an_upgrade() {
         modified(&mut machine, stamp, Duration::from_secs(60 * minutes));
         machine.index(&policy(&["zsh 5.9-4"]));
         let done = latest(&machine);
-        assert_eq!(told(&done), ["stable"], "{stamp} {minutes}");
+        assert_eq!(told(&done), ["unchanged"], "{stamp} {minutes}");
         assert_eq!(updates(&machine), refreshed, "{stamp} {minutes}");
         let reason = "version 5.9-4 is installed, the latest";
         assert_eq!(done[0].reason_text(), Some(reason));
@@ -141,11 +141,11 @@ fn unchanged_packages_need_no_refresh() {
     let machine = Machine::debian(&["zsh installed 5.9-4"]);
     for properties in [&[][..], &[("ensure", "5.9")]] {
         let properties = [properties, &[("update_cache", "0")]].concat();
-        assert_eq!(told(&machine.apply(vec![package("zsh", &properties)])), ["stable"]);
+        assert_eq!(told(&machine.apply(vec![package("zsh", &properties)])), ["unchanged"]);
     }
     assert_eq!(
         told(&machine.apply(vec![package("nano", &[("ensure", "absent"), ("update_cache", "0")])])),
-        ["stable"]
+        ["unchanged"]
     );
     assert_eq!(updates(&machine), 0);
 }

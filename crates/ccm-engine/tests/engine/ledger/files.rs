@@ -18,7 +18,7 @@ fn a_ledger_that_can_not_be_written_keeps_its_resource_from_executing() {
         "{:?}",
         ran.lines
     );
-    assert_eq!(ran.lines[1..], ["b unmet because of a", "c changed"]);
+    assert_eq!(ran.lines[1..], ["b dependency failed because of a", "c changed"]);
     assert_eq!(ran.calls, ["read a", "read c", "execute c"]);
     assert!(ran.summary.refreshes.pending.is_empty());
 }
@@ -74,7 +74,7 @@ fn a_damaged_ledger_owes_everything_and_is_kept() {
         assert_eq!(machine.pending(), "c<a");
         assert_eq!(
             machine.run(&["a", "b subscribe=a", "c subscribe=a"])[1..],
-            ["b stable", "c refreshed by a (owed: a since run3)"]
+            ["b unchanged", "c refreshed by a (owed: a since run3)"]
         );
         assert!(kept.symlink_metadata().is_ok() && !file.exists());
     }

@@ -36,7 +36,7 @@ fn resources_with_equal_redacted_names_have_separate_refreshes() {
     assert_eq!(machine.pending(), "b-[redacted]<a", "what one has paid the other still owes");
     // The subscriber that completed its refresh has left the manifest. The other one still has its own.
     let ran = machine.run_as(run(), &catalog(&["a", "b-swordfish subscribe=a"]), options()).expect("an end");
-    assert_eq!(ran.lines[1], "b-[redacted] stable");
+    assert_eq!(ran.lines[1], "b-[redacted] unchanged");
     assert_eq!(ran.summary.refreshes.cancelled[0].cause, CancelledCause::NoSubscriber);
 }
 

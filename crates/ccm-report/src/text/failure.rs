@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use ccm_model::{Failure, FailureKind, Transaction, Verb, quote_words};
+use ccm_model::{Failure, FailureKind, Node, Transaction, Verb, quote_words};
 
 use super::layout::{DIM, FAILURE, Page};
 use super::options::RunReference;
@@ -63,8 +63,9 @@ pub(super) fn write(
     }
 }
 
-/// Returns `true` if the record of the run holds more about the failure.
+/// Returns `true` if the record of the run holds more about the failure. Of a sensitive exec, it holds no output.
 fn has_record(transaction: &Transaction, failure: &Failure) -> bool {
     let has_run = failure.changed || !failure.output.is_empty();
-    &*transaction.id.type_name == "exec" && has_run
+    let is_sensitive = transaction.properties.get("sensitive").and_then(Node::as_text) == Some("true");
+    &*transaction.id.type_name == "exec" && has_run && !is_sensitive
 }

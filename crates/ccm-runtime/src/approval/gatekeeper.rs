@@ -74,14 +74,14 @@ impl<'s> RunIntents<'s> {
             Ok(None) => {
                 let approvers = self.session.approvers();
                 return approvers
-                    .map_or_else(|error| closed(&error), |_| Ok(Question::default().waits(None)));
+                    .map_or_else(|error| closed(&error), |_| Ok(IntentQuestion::default().waits(None)));
             }
             Err(error) => match &*error {
                 ApprovalsError::Approvers(error) => return closed(error),
                 _ => return Err(error),
             },
         };
-        let mut question = Question { uses_up, ..Question::default() };
+        let mut question = IntentQuestion { uses_up, ..IntentQuestion::default() };
         if uses_up {
             question.events.extend(intents.accept_inbox());
         }
@@ -95,14 +95,14 @@ impl<'s> RunIntents<'s> {
 
 /// Question of the policy, with what was found on the way to its answer.
 #[derive(Default)]
-struct Question {
+struct IntentQuestion {
     uses_up: bool,
     notes: Vec<String>,
     hints: Vec<String>,
     events: Vec<ApprovalEvent>,
 }
 
-impl Question {
+impl IntentQuestion {
     fn waits(&self, id: Option<String>) -> ApprovalAnswer {
         ApprovalAnswer::Waits { id, notes: self.notes.clone(), hints: self.hints.clone() }
     }

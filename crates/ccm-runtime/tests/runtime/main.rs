@@ -12,6 +12,7 @@ mod cancellation;
 mod doors;
 mod example;
 mod explanation;
+mod forged_approvals;
 mod gate;
 mod loading;
 mod pending;

@@ -1,6 +1,6 @@
 //! Lines of changes, failures and skipped resources.
 
-use ccm_model::{ChangedLines, Location, PendingRefresh};
+use ccm_model::{ChangedLines, Location, Node, NodeEntry, NodeKey, PendingRefresh, Span};
 
 use super::*;
 
@@ -245,6 +245,14 @@ fn a_failure_shows_command_causes_output_effect_hints_and_location() {
         elsewhere.ends_with("all output: ccm history 01a200cb job --state-dir '/srv/a state'\n"),
         "{elsewhere}"
     );
+    // The record of a sensitive exec has no output.
+    let mut sensitive = failed.clone();
+    let span = Span::default();
+    sensitive.properties.replace(NodeEntry {
+        key: NodeKey { text: "sensitive".into(), span },
+        value: Node::text("true", span),
+    });
+    assert!(!text(Verbosity::Quiet, &[started(false, None), finished(sensitive)]).contains("all output"));
     let verbose = text(Verbosity::Everything, &[started(true, None), finished(failed)]);
     assert!(verbose.contains("      reason: triggered\n      warning:"), "{verbose}");
     assert!(verbose.ends_with("      at site.yaml:12:9\n      state: {\"exitcode\":7}\n"), "{verbose}");

@@ -19,6 +19,7 @@ mod bare;
 mod binary;
 mod containers;
 mod manifests;
+mod mcp;
 mod measure;
 mod policy;
 mod redaction;
@@ -38,7 +39,7 @@ use measure::{
 /// Part of the benchmark: its name, and its function, which gets a scratch directory.
 type BenchmarkPart = (&'static str, fn(&Path));
 
-const PARTS: [BenchmarkPart; 29] = [
+const PARTS: [BenchmarkPart; 30] = [
     // First those that measure the memory of a child: it has the memory of this process until it executes ccm.
     ("redaction", redaction::files),
     ("memory", memory),
@@ -69,6 +70,7 @@ const PARTS: [BenchmarkPart; 29] = [
     ("policy", |_| policy::analysis()),
     ("policy-apply", policy::apply),
     ("audit", |_| audit::measure()),
+    ("mcp", mcp::run),
 ];
 
 /// Parts that only run if they are selected.

@@ -23,11 +23,20 @@ impl GovernedMachine {
     /// Returns a machine whose policy has these settings besides its workspace, with an audit log. `None` where tests
     /// can't have one. `binary` is `env!("CARGO_BIN_EXE_ccm")`.
     pub fn new(binary: &str, settings: &str) -> Option<Self> {
+        Self::with(Scratch::new, binary, settings)
+    }
+
+    /// Returns the same machine in memory.
+    pub fn in_memory(binary: &str, settings: &str) -> Option<Self> {
+        Self::with(Scratch::in_memory, binary, settings)
+    }
+
+    fn with(scratch: fn() -> Scratch, binary: &str, settings: &str) -> Option<Self> {
         if !is_root() || !can_mount() {
             skipped("private mounts need root");
             return None;
         }
-        let machine = Self { scratch: Scratch::new(), binary: binary.to_owned() };
+        let machine = Self { scratch: scratch(), binary: binary.to_owned() };
         machine.write_policy(settings);
         let made = machine.call(&["audit", "init"]).run();
         assert_eq!(made.code, 0, "{}", made.shown());

@@ -2,6 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "tests look at the machine themselves")]
 #![expect(clippy::expect_used, reason = "a test that can't be set up should fail loudly")]
 
+mod applying;
 mod approvers;
 mod bad_input;
 mod client;

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use ccm_runtime::process::signals::Signals;
 use ccm_runtime::{ExitCode, StopCause, printed, spawn};
 use ccm_tool::{
-    BrokerConfig, CallBudget, CallContext, CallerKind, ToolAnswer, ToolBroker, ToolCaller, ToolName, ToolSet,
+    BrokerConfig, CallBudget, CallContext, CallProgress, CallerKind, ToolAnswer, ToolBroker, ToolCaller,
+    ToolName, ToolSet,
 };
 use serde_json::{Value, json};
 
@@ -60,9 +61,15 @@ impl ToolRun {
             Ok(call) => call,
             Err(code) => return code,
         };
-        let context =
-            CallContext { caller: &caller, canceller: shared.canceller.clone(), on_progress: &mut |_| {} };
-        let answer = broker.call(call.tool.as_str(), &call.input, context).await;
+        let mut on_progress = |step: CallProgress<'_>| {
+            if let CallProgress::Waiting { code } = step {
+                console.note(&format!("waiting for an approval: `ccm approve {code}`"));
+            }
+        };
+        let canceller = shared.canceller.clone();
+        let context = CallContext { caller: &caller, canceller, on_progress: &mut on_progress };
+        let wait = command.wait().unwrap_or_default();
+        let answer = broker.call_and_wait(call.tool.as_str(), &call.input, context, wait).await;
         let code = print(&answer, call.is_json, &console);
         match shared.canceller.cause() {
             Some(StopCause::Signal { number, .. }) => signal_code(*number),
@@ -78,7 +85,15 @@ pub(crate) fn broker_config(
     sets: Vec<ToolSet>,
     budget: CallBudget,
 ) -> BrokerConfig {
-    BrokerConfig { session: session::config(console, state), approvals: None, recorder: None, sets, budget }
+    let (of_runs, directory) = (console.clone(), state.clone());
+    BrokerConfig {
+        session: session::config(console, state),
+        approvals: None,
+        recorder: None,
+        apply: Some(Box::new(move || session::config(&of_runs, directory.clone()))),
+        sets,
+        budget,
+    }
 }
 
 /// Returns the user of this process as a caller.

@@ -97,7 +97,7 @@ async fn answer_call(broker: Rc<ToolBroker>, caller: ToolCaller, call: BrokerCal
     let BrokerCall { tool, input, canceller, progress, answer, .. } = call;
     let mut on_progress = |event: CallProgress<'_>| {
         let text = match event {
-            CallProgress::Started { .. } => None,
+            CallProgress::Waiting { .. } | CallProgress::Started { .. } => None,
             CallProgress::Line { stream, text } => {
                 let mark = if stream == Stream::Stderr { "STDERR: " } else { "" };
                 Some(mark.chars().chain(text.chars()).take(MAX_LINE).collect())

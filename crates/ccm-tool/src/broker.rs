@@ -31,9 +31,11 @@ use crate::records::{CallRecorder, RecordFailure};
 use crate::refusal;
 use crate::stored_intents::StoredIntents;
 
+mod applying;
 mod governed;
 mod processes;
 mod running;
+mod waiting;
 
 /// Settings of a [`ToolBroker`].
 pub struct BrokerConfig {
@@ -43,6 +45,8 @@ pub struct BrokerConfig {
     pub approvals: Option<Box<dyn ApprovalDoor>>,
     /// Another audit log than that of the machine. Without a log, only tools that read are offered.
     pub recorder: Option<Box<dyn CallRecorder>>,
+    /// Returns the configuration of a session that applies a manifest. Without one, none is applied.
+    pub apply: Option<Box<dyn Fn() -> Config>>,
     /// Sets that the front offers, besides `read`. The policy may offer less.
     pub sets: Vec<ToolSet>,
     /// Calls so far, which count against the limits of the policy: those of an earlier broker, or none.
@@ -62,6 +66,11 @@ pub struct CallContext<'c> {
 /// What happens during a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallProgress<'a> {
+    /// The call waits for its approval.
+    Waiting {
+        /// Short code of the intent.
+        code: &'a str,
+    },
     /// The command of the call starts.
     Started {
         /// Id of the intent.
@@ -85,6 +94,7 @@ pub struct ToolBroker {
     approvals: Box<dyn ApprovalDoor>,
     /// The audit log, once it could be opened.
     recorder: OnceCell<Box<dyn CallRecorder>>,
+    apply: Option<Box<dyn Fn() -> Config>>,
     sets: Vec<ToolSet>,
     directory: Rc<Path>,
     budget: CallBudget,
@@ -95,7 +105,7 @@ pub struct ToolBroker {
 impl ToolBroker {
     /// Opens a broker. Nothing is read or written yet.
     pub fn open(config: BrokerConfig) -> Self {
-        let BrokerConfig { session, approvals, recorder, sets, budget } = config;
+        let BrokerConfig { session, approvals, recorder, apply, sets, budget } = config;
         let session = Session::open(Config { gate: Box::new(ReadGate), ..session });
         let session = Rc::new(session);
         let approvals = approvals.unwrap_or_else(|| Box::new(StoredIntents::new(Rc::clone(&session))));
@@ -103,6 +113,7 @@ impl ToolBroker {
             session,
             approvals,
             recorder: recorder.map(OnceCell::from).unwrap_or_default(),
+            apply,
             sets,
             directory: current_directory(),
             budget,
@@ -125,8 +136,13 @@ impl ToolBroker {
         if self.policy_for(ToolSet::Read, caller).is_err() {
             return Vec::new();
         }
-        let executes = self.withheld(caller).is_none();
-        let is_offered = |tool: &ToolName| tool.set() == ToolSet::Read || executes;
+        let offers = |set| self.policy_for(set, caller).is_ok();
+        let (executes, applies) = (offers(ToolSet::GovernedExecute), offers(ToolSet::Apply));
+        let is_offered = |tool: &ToolName| match tool.set() {
+            ToolSet::Read => true,
+            ToolSet::GovernedExecute => executes,
+            ToolSet::Apply => applies,
+        };
         ToolName::ALL.into_iter().filter(is_offered).collect()
     }
 
@@ -186,6 +202,7 @@ impl ToolBroker {
             ToolCall::ProcessKill { pid, signal } => self.process_kill((pid, signal), input, caller, None),
             ToolCall::Cancel { intent } => self.cancel(&intent, caller),
             ToolCall::ApprovalStatus { intent } => self.approval_status(&intent, caller),
+            ToolCall::Apply { manifest } => self.apply(&manifest, context).await,
             ToolCall::Validate { manifest } => {
                 read_tools::validate(&self.session, &manifest).with("status", AnswerKind::Done.as_str())
             }
@@ -242,13 +259,14 @@ impl ToolBroker {
             return refuse(AnswerKind::Denied, &message, None, hint);
         }
         if !settings.tools.contains(&set) {
-            let message = "the policy offers only tools that read";
-            let hint = "let an operator add `governed-execute` to `tools` below `callers: tool`";
-            return refuse(AnswerKind::Denied, message, None, hint);
+            let message = format!("the policy does not offer the tools of the set {}", set.as_str());
+            let hint = format!("let an operator add `{}` to `tools` below `callers: tool`", set.as_str());
+            return refuse(AnswerKind::Denied, &message, None, &hint);
         }
         if !self.sets.contains(&set) {
-            let message = "only tools that read are offered here";
-            return refuse(AnswerKind::Denied, message, None, "start ccm with `--set governed-execute`");
+            let message = format!("the tools of the set {} are not offered here", set.as_str());
+            let hint = format!("start ccm with `--set {}`", set.as_str());
+            return refuse(AnswerKind::Denied, &message, None, &hint);
         }
         match self.recorder() {
             Ok(Some(_)) => {}
@@ -258,7 +276,9 @@ impl ToolBroker {
             }
             Err(failure) => return Err(Box::new(refusal::unrecorded(&failure))),
         }
+        // The signature of a manifest is its approval.
         if settings.approval == ApprovalMode::MustRequire
+            && set != ToolSet::Apply
             && let Err(error) = self.approvals.check_approvers(&checked.policy)
         {
             let answer = ToolAnswer::error(AnswerKind::NotTried, &error.message, None, &error.hints);

@@ -38,6 +38,11 @@ pub enum ToolCall {
         /// Id or code of the intent.
         intent: String,
     },
+    /// `apply`.
+    Apply {
+        /// Path of the manifest.
+        manifest: String,
+    },
     /// `validate`.
     Validate {
         /// Path of the manifest.
@@ -147,6 +152,7 @@ impl ToolCall {
             Self::Resume { .. } => ToolName::Resume,
             Self::Cancel { .. } => ToolName::Cancel,
             Self::ApprovalStatus { .. } => ToolName::ApprovalStatus,
+            Self::Apply { .. } => ToolName::Apply,
             Self::Validate { .. } => ToolName::Validate,
             Self::Noop { .. } => ToolName::Noop,
             Self::Graph { .. } => ToolName::Graph,

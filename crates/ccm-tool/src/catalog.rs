@@ -30,6 +30,8 @@ pub enum ToolName {
     Cancel,
     /// Shows whether a call is approved.
     ApprovalStatus,
+    /// Applies a signed manifest.
+    Apply,
     /// Checks a manifest.
     Validate,
     /// Shows what a run of a manifest would change.
@@ -63,7 +65,7 @@ pub struct ToolHints {
 
 impl ToolName {
     /// Every tool.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::Exec,
         Self::Bash,
         Self::CodeExecution,
@@ -73,6 +75,7 @@ impl ToolName {
         Self::Resume,
         Self::Cancel,
         Self::ApprovalStatus,
+        Self::Apply,
         Self::Validate,
         Self::Noop,
         Self::Graph,
@@ -95,6 +98,7 @@ impl ToolName {
             Self::Resume => "resume",
             Self::Cancel => "cancel",
             Self::ApprovalStatus => "approval_status",
+            Self::Apply => "apply",
             Self::Validate => "validate",
             Self::Noop => "noop",
             Self::Graph => "graph",
@@ -122,13 +126,17 @@ impl ToolName {
             | Self::ProcessKill
             | Self::Resume
             | Self::Cancel => ToolSet::GovernedExecute,
+            Self::Apply => ToolSet::Apply,
             _ => ToolSet::Read,
         }
     }
 
     /// Returns `true` if the tool starts programs or signals processes for its caller.
     pub fn is_executing(self) -> bool {
-        matches!(self, Self::Exec | Self::Bash | Self::CodeExecution | Self::ProcessKill | Self::Resume)
+        matches!(
+            self,
+            Self::Exec | Self::Bash | Self::CodeExecution | Self::ProcessKill | Self::Resume | Self::Apply
+        )
     }
 
     /// Returns the hints.
@@ -140,7 +148,7 @@ impl ToolName {
         ToolHints {
             read_only,
             destructive: self.is_executing(),
-            idempotent: read_only || self == Self::Cancel,
+            idempotent: read_only || matches!(self, Self::Cancel | Self::Apply),
             open_world: self.is_executing(),
         }
     }
@@ -179,6 +187,10 @@ impl ToolName {
             Self::ApprovalStatus => {
                 "Shows whether a call that waited for an approval is approved, rejected or ended."
             }
+            Self::Apply => {
+                "Applies a manifest that an approver has signed, and returns what was changed. A manifest without a \
+                 signature is refused."
+            }
             Self::Validate => "Checks a manifest, and returns every error with its location. Nothing is run.",
             Self::Noop => {
                 "Shows what a run of a manifest would change. Nothing is changed, and no command of the manifest is run: \
@@ -208,7 +220,7 @@ mod tests {
         }
         let executing = ToolName::ALL.into_iter().filter(|tool| tool.is_executing());
         let executing: Vec<&str> = executing.map(ToolName::as_str).collect();
-        assert_eq!(executing, ["exec", "bash", "code_execution", "process_kill", "resume"]);
+        assert_eq!(executing, ["exec", "bash", "code_execution", "process_kill", "resume", "apply"]);
     }
 
     #[test]

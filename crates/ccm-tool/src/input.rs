@@ -61,6 +61,7 @@ pub fn normalise(name: &str, input: &Value) -> Result<ToolCall, ToolInputError> 
         ToolName::Resume => ToolCall::Resume { intent: intent(&fields(&["intent"])?)? },
         ToolName::Cancel => ToolCall::Cancel { intent: intent(&fields(&["intent"])?)? },
         ToolName::ApprovalStatus => ToolCall::ApprovalStatus { intent: intent(&fields(&["intent"])?)? },
+        ToolName::Apply => ToolCall::Apply { manifest: manifest(&fields(&["manifest"])?)? },
         ToolName::Validate => ToolCall::Validate { manifest: manifest(&fields(&["manifest"])?)? },
         ToolName::Noop => ToolCall::Noop { manifest: manifest(&fields(&["manifest"])?)? },
         ToolName::Graph => {

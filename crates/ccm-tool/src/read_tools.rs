@@ -45,7 +45,7 @@ fn read(session: &Session, manifest: &str) -> Result<Input, Box<ToolAnswer>> {
 }
 
 /// Returns the errors of a manifest in the form of `validate`.
-fn invalid(manifest: &str, findings: Vec<Finding>) -> ToolAnswer {
+pub(crate) fn invalid(manifest: &str, findings: Vec<Finding>) -> ToolAnswer {
     let result = ValidatedManifest {
         manifest: manifest.to_owned(),
         machine: None,

@@ -28,6 +28,14 @@ fn timeout(tool: ToolName) -> Value {
     })
 }
 
+fn arguments() -> Value {
+    json!({
+        "type": "array",
+        "items": { "type": "string" },
+        "description": "Arguments of the program. Without them, `command` is a text for /bin/sh",
+    })
+}
+
 fn intent() -> Value {
     object(
         &["intent"],
@@ -41,13 +49,6 @@ impl ToolName {
         let directory = || text("Working directory: relative to the workspace, or absolute and inside");
         let same = || text("Other name of `workingDir`");
         let reason = || text("Why the command is needed; approvers see it as unchecked text");
-        let arguments = || {
-            json!({
-                "type": "array",
-                "items": { "type": "string" },
-                "description": "Arguments of the program. Without them, `command` is a text for /bin/sh",
-            })
-        };
         let manifest = || text("Path of the manifest");
         match self {
             Self::Exec => object(
@@ -105,7 +106,9 @@ impl ToolName {
                 }),
             ),
             Self::Resume | Self::Cancel | Self::ApprovalStatus => intent(),
-            Self::Validate | Self::Noop => object(&["manifest"], json!({ "manifest": manifest() })),
+            Self::Apply | Self::Validate | Self::Noop => {
+                object(&["manifest"], json!({ "manifest": manifest() }))
+            }
             Self::Graph => object(
                 &["manifest"],
                 json!({
@@ -156,6 +159,12 @@ impl ToolName {
                 "truncated": { "type": "boolean" },
                 "leftRunning": { "type": "array", "items": { "type": "string" } },
                 "notes": { "type": "array", "items": { "type": "string" } },
+                "trust": { "type": "string", "description": "EXTERNAL_UNTRUSTED: nobody has checked the output" },
+            }),
+            Self::Apply => json!({
+                "exitCode": { "type": "integer", "description": "Exit code of `ccm apply`" },
+                "events": { "type": "array", "items": { "type": "object" } },
+                "truncated": { "type": "boolean" },
                 "trust": { "type": "string", "description": "EXTERNAL_UNTRUSTED: nobody has checked the output" },
             }),
             Self::ProcessList => json!({ "processes": { "type": "array", "items": { "type": "object" } } }),

@@ -20,6 +20,8 @@ pub(crate) enum ToolSetArgument {
     Read,
     /// Tools that run commands
     GovernedExecute,
+    /// The tool that applies signed manifests
+    Apply,
 }
 
 #[derive(Debug, Args)]

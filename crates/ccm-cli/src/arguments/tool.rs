@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::headings;
-use super::parsers::{assignment_of_variable, call_timeout, process_number};
+use super::parsers::{assignment_of_variable, call_timeout, process_number, wait};
 use super::state::StateArguments;
 
 const EXIT_CODES: &str = "\
@@ -83,6 +83,10 @@ pub(crate) struct ToolPlaceArguments {
     /// Reason for approvers
     #[arg(long, value_name = "TEXT")]
     pub reason: Option<String>,
+
+    /// Time to wait for an approval, if the call needs one [default: answer at once]
+    #[arg(long, value_name = "DURATION", value_parser = wait)]
+    pub wait: Option<Duration>,
 }
 
 #[derive(Debug, Args)]
@@ -159,6 +163,10 @@ pub(crate) struct ToolCodeArguments {
     #[arg(long, value_name = "TEXT")]
     pub reason: Option<String>,
 
+    /// Time to wait for an approval, if the call needs one [default: answer at once]
+    #[arg(long, value_name = "DURATION", value_parser = wait)]
+    pub wait: Option<Duration>,
+
     #[command(flatten)]
     pub io: ToolJsonArguments,
 }
@@ -218,6 +226,16 @@ pub(crate) struct ToolIntentArguments {
 }
 
 impl ToolSubcommand {
+    /// Returns the time to wait for an approval.
+    pub(crate) fn wait(&self) -> Option<Duration> {
+        match self {
+            Self::Exec(exec) => exec.place.wait,
+            Self::Bash(bash) => bash.place.wait,
+            Self::Code(code) => code.wait,
+            _ => None,
+        }
+    }
+
     /// Returns the options of the state directory.
     pub(crate) fn state(&mut self) -> &mut StateArguments {
         match self {

@@ -69,6 +69,7 @@ impl ToolSetArgument {
         match self {
             Self::Read => ToolSet::Read,
             Self::GovernedExecute => ToolSet::GovernedExecute,
+            Self::Apply => ToolSet::Apply,
         }
     }
 }

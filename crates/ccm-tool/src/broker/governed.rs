@@ -184,7 +184,8 @@ impl ToolBroker {
         self.record_refusal(&entry, answer)
     }
 
-    fn record_refusal(&self, entry: &RecordedCall<'_>, answer: ToolAnswer) -> ToolAnswer {
+    /// Records a call that is not run.
+    pub(super) fn record_refusal(&self, entry: &RecordedCall<'_>, answer: ToolAnswer) -> ToolAnswer {
         let Ok(Some(recorder)) = self.recorder() else { return answer };
         let reason = answer.structured.get("reason").and_then(Value::as_str);
         let error = answer.structured.get("error").and_then(Value::as_str);

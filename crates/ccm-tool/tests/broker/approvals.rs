@@ -1,5 +1,7 @@
 //! Calls that a person has to approve.
 
+use std::time::Duration;
+
 use ccm_tool::AnswerKind;
 use serde_json::json;
 
@@ -91,5 +93,26 @@ fn the_policy_names_the_time_of_a_question() {
         let place = Place::new("callers: {tool: {tools: [governed-execute], pending: 90s}}\n");
         place.call("exec", json!({"command": "true"})).await;
         assert_eq!(place.events()[0], "ask exec for 90s");
+    });
+}
+
+#[test]
+fn a_call_can_wait_for_its_approval() {
+    alone("approvals::a_call_can_wait_for_its_approval", async || {
+        let mut place = Place::new(MUST);
+        let input = json!({"command": "echo ran"});
+        let asked = place.call_and_wait("exec", &input, Duration::from_millis(1)).await;
+        assert_eq!((asked.kind, field(&asked, "code")), (AnswerKind::ApprovalRequired, "7K3F"));
+        place.events();
+        place.caller.client = Some("approved".to_owned());
+        let ran = place.call_and_wait("exec", &input, Duration::from_secs(60)).await;
+        assert_eq!((ran.kind, &*ran.text), (AnswerKind::Done, "ran\n"), "{ran:?}");
+        assert_eq!(
+            place.events()[..3],
+            ["ask exec for 900s", "refuse exec allow: approval_required", "waiting 7K3F"]
+        );
+        let denied =
+            place.call_and_wait("exec", &json!({"command": "sudo ls"}), Duration::from_secs(60)).await;
+        assert_eq!(denied.kind, AnswerKind::Denied, "nothing is waited for");
     });
 }

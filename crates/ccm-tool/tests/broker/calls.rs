@@ -13,6 +13,7 @@ fn an_allowed_call_is_recorded_run_and_answered() {
         let place = Place::new(ON_ASK);
         let mut progress = Vec::new();
         let mut on_progress = |step: CallProgress<'_>| match step {
+            CallProgress::Waiting { code } => progress.push(format!("waiting {code}")),
             CallProgress::Started { .. } => progress.push("started".to_owned()),
             CallProgress::Line { stream, text } => {
                 progress.push(format!("{}{text}", if stream == Stream::Stdout { "" } else { "! " }));

@@ -222,7 +222,8 @@ impl ApprovalDoor for MemoryApprovals {
         Ok(IntentState {
             intent: intent.to_owned(),
             code: "7K3F".to_owned(),
-            state: "pending".to_owned(),
+            state: if caller.client.as_deref() == Some("approved") { "approved" } else { "pending" }
+                .to_owned(),
             expires: None,
             approved_by: Vec::new(),
             reason: None,

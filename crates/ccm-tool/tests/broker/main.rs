@@ -16,6 +16,7 @@ mod reading;
 mod seeds;
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use ccm_policy::ToolSet;
 use ccm_runtime::{AuditSource, Canceller, Config, PolicySource};
@@ -83,6 +84,7 @@ impl Place {
             session,
             approvals: has_doors.then(|| Box::new(MemoryApprovals::new(Arc::clone(&events))) as _),
             recorder: has_doors.then(|| Box::new(MemoryRecorder(Arc::clone(&events))) as _),
+            apply: None,
             sets: vec![ToolSet::GovernedExecute],
             budget: CallBudget::default(),
         });
@@ -109,6 +111,21 @@ impl Place {
     ) -> ToolAnswer {
         let context = CallContext { caller: &self.caller, canceller: self.canceller.clone(), on_progress };
         self.broker.call(tool, &input, context).await
+    }
+
+    async fn call_and_wait(&self, tool: &str, input: &Value, wait: Duration) -> ToolAnswer {
+        let events = Arc::clone(&self.events);
+        let mut on_progress = |step: CallProgress<'_>| {
+            if let CallProgress::Waiting { code } = step {
+                events.lock().expect("the events").push(format!("waiting {code}"));
+            }
+        };
+        let context = CallContext {
+            caller: &self.caller,
+            canceller: self.canceller.clone(),
+            on_progress: &mut on_progress,
+        };
+        self.broker.call_and_wait(tool, input, context, wait).await
     }
 
     /// Returns the events since the last call of this function.

@@ -35,7 +35,10 @@ fn without_a_policy_only_reading_is_offered() {
 fn a_policy_that_offers_less_is_obeyed() {
     alone("reading::a_policy_that_offers_less_is_obeyed", async || {
         for (policy, message) in [
-            ("callers: {tool: {approval: on_ask}}\n", "the policy offers only tools that read"),
+            (
+                "callers: {tool: {approval: on_ask}}\n",
+                "the policy does not offer the tools of the set governed-execute",
+            ),
             (
                 "callers: {tool: {approval: on_ask, tools: [governed-execute], users: [bob]}}\n",
                 "the policy does not let user agent call tools",

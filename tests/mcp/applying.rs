@@ -16,7 +16,6 @@ fn a_signed_manifest_is_applied_and_no_other() {
         format!("ccm:\n  name: site\n  resources:\n    - file: [{{{made}: {{content: one}}}}]\n"),
     );
     let manifest = manifest.display().to_string();
-    let key = machine.scratch.at("alice");
     approvers::add(&machine);
 
     let mut client = LineClient::start_with(&machine, &["--set", "apply"]);
@@ -32,6 +31,7 @@ fn a_signed_manifest_is_applied_and_no_other() {
     );
     assert!(!machine.scratch.has("made"));
 
+    let key = machine.scratch.at("lib/alice/.ssh/id_ed25519");
     let signed = machine.run(&["approve", "--manifest", &manifest, "--until", "1d", "--key", &key, "--yes"]);
     assert_eq!(signed.code, 0, "{}", signed.shown());
     let applied = apply(&mut client);

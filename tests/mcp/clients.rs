@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use ccm_testkit::{GovernedMachine, skipped};
 use serde_json::Value;
 
-use crate::{ON_ASK, machine};
+use crate::{ON_ASK, approvers, machine};
 
 /// Returns the path that a variable names; `None` if the client is not installed.
 fn client(variable: &str, path: &str) -> Option<PathBuf> {
@@ -40,6 +40,7 @@ fn the_python_client_holds_a_session_in_both_modes() {
     let Some(python) = client("CCM_TEST_MCP_PYTHON", "bin/python") else { return };
     for (mode, version) in [("auto", "2026-07-28"), ("legacy", "2025-11-25")] {
         let Some(machine) = machine(ON_ASK) else { return };
+        approvers::add(&machine);
         let mut session = Command::new(&python)
             .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/mcp/session.py"))
             .arg(mode)
@@ -53,7 +54,7 @@ fn the_python_client_holds_a_session_in_both_modes() {
         for step in BufReader::new(session.stdout.take().expect("an output")).lines() {
             let step = step.expect("a step");
             if let Some(code) = step.strip_prefix("approve ") {
-                crate::approvers::approve(&machine, code);
+                approvers::approve(&machine, code);
                 answers.write_all(b"approved\n").expect("a reader");
             }
             steps.push(step);
@@ -61,10 +62,12 @@ fn the_python_client_holds_a_session_in_both_modes() {
         assert!(session.wait().expect("an end").success(), "{mode}: {steps:?}");
         let connected = format!("connected {version}");
         assert_eq!(steps.first(), Some(&connected), "{steps:?}");
-        for step in ["list", "run", "refused", "progress", "cancelled", "resources", "closed"] {
+        for step in
+            ["list", "run", "refused", "progress", "cancelled", "resources", "resumed", "withdrawn", "closed"]
+        {
             assert!(steps.iter().any(|other| other == step), "{mode}: no {step} in {steps:?}");
         }
-        assert_recorded(&machine, &["exit code 0", "exit code 0", "cancelled", "exit code 0"]);
+        assert_recorded(&machine, &["exit code 0", "exit code 0", "cancelled", "exit code 0", "exit code 0"]);
     }
 }
 

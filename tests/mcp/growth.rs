@@ -25,7 +25,7 @@ fn files(directory: &Path) -> usize {
 fn many_calls_in_a_row_grow_nothing() {
     let Some(machine) = machine(ON_ASK) else { return };
     // `CCM_TEST_LONG` makes them as many as a week brings.
-    let calls = if std::env::var_os("CCM_TEST_LONG").is_some() { 10_000 } else { 150 };
+    let calls = if std::env::var_os("CCM_TEST_LONG").is_some() { 10_000 } else { 80 };
     let mut client = LineClient::connect(&machine);
     let call = |client: &mut LineClient, number: u32| {
         let result = client.call("exec", json!({"command": "echo", "args": [number.to_string()]}));

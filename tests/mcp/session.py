@@ -71,17 +71,26 @@ async def main(mode, command, arguments):
         assert "mode" in read.contents[0].text, read
         step("resources")
 
-        result = await client.call_tool("exec", {"command": "git push origin main"})
-        status = result.structured_content["status"]
-        step(f"approval {status}")
-        if status == "approval_required":
-            assert not result.is_error, result
-            intent = result.structured_content["intent"]
-            step(f"approve {result.structured_content['code']}")
-            # Whoever started this program approves, and says so.
-            assert (await anyio.to_thread.run_sync(sys.stdin.readline)).strip() == "approved"
-            result = await client.call_tool("resume", {"intent": intent})
-            step(f"resumed {result.structured_content['status']}")
+        result = await client.call_tool("exec", {"command": "rm -rf build && echo removed"})
+        assert not result.is_error, result
+        assert result.structured_content["status"] == "approval_required", result
+        intent = result.structured_content["intent"]
+        waiting = await client.call_tool("resume", {"intent": intent})
+        assert waiting.structured_content["status"] == "approval_required", waiting
+        step(f"approve {result.structured_content['code']}")
+        # Whoever started this program lets somebody approve, and says so.
+        assert (await anyio.to_thread.run_sync(sys.stdin.readline)).strip() == "approved"
+        result = await client.call_tool("resume", {"intent": intent})
+        assert not result.is_error and text(result) == "removed\n", result
+        again = await client.call_tool("resume", {"intent": intent})
+        assert again.is_error and again.structured_content["status"] == "approval_ended", again
+        step("resumed")
+
+        result = await client.call_tool("exec", {"command": "rm -rf other"})
+        intent = result.structured_content["intent"]
+        result = await client.call_tool("cancel", {"intent": intent})
+        assert result.structured_content["state"] == "withdrawn", result
+        step("withdrawn")
 
     step("closed")
 

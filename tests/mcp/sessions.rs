@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::client::{LineClient, text};
-use crate::{ON_ASK, machine};
+use crate::{ON_ASK, approvers, machine};
 
 fn names(answer: &Value) -> Vec<String> {
     let tools = answer["result"]["tools"].as_array().unwrap_or_else(|| unreachable!("{answer}"));
@@ -131,4 +131,34 @@ fn a_long_call_does_not_delay_another_answer() {
     let refused = client.answer(ids[19]);
     let message = refused["error"]["message"].as_str().unwrap_or_default();
     assert!(message.starts_with("the limit of 16 calls in progress is reached"), "{refused}");
+}
+
+#[test]
+fn a_call_that_asks_is_answered_at_once_and_resumed_once_approved() {
+    let Some(machine) = machine(ON_ASK) else { return };
+    approvers::add(&machine);
+    let mut client = LineClient::connect(&machine);
+    let asked = client.call("exec", json!({"command": "rm -rf build && echo removed"}));
+    assert_eq!(
+        (&asked["isError"], &asked["structuredContent"]["status"]),
+        (&json!(false), &json!("approval_required"))
+    );
+    let (intent, code) = (&asked["structuredContent"]["intent"], &asked["structuredContent"]["code"]);
+    assert!(text(&asked).contains("\napprove with: ccm approve "), "{asked}");
+    let read = |client: &mut LineClient| {
+        let uri = format!("ccm://intents/{}", intent.as_str().expect("an id"));
+        let state = client.request("resources/read", json!({"uri": uri}));
+        state["result"]["contents"][0]["text"].as_str().unwrap_or_default().to_owned()
+    };
+    assert!(read(&mut client).contains("\"state\": \"pending\""));
+    approvers::approve(&machine, code.as_str().expect("a code"));
+    assert!(read(&mut client).contains("\"state\": \"approved\""));
+    let resumed = client.call("resume", json!({"intent": intent}));
+    assert_eq!(text(&resumed), "removed\n", "{resumed}");
+    let again = client.call("resume", json!({"intent": intent}));
+    assert_eq!(
+        (&again["isError"], &again["structuredContent"]["status"]),
+        (&json!(true), &json!("approval_ended"))
+    );
+    assert_eq!(client.close().code, 0);
 }

@@ -24,8 +24,10 @@ mod output_tail;
 mod package;
 mod principal;
 mod scaffold;
+mod schedule;
 mod service;
 mod setting;
+mod systemd_words;
 mod tree;
 mod user;
 mod validator;
@@ -35,6 +37,8 @@ mod web;
 use ccm_engine::ResourceType;
 
 pub use notes::notes;
+pub use schedule::{Schedule, ScheduleError};
+pub use systemd_words::systemd_word;
 pub use tree::glob::IgnoredPaths;
 
 /// All resource types. Nothing registers itself anywhere else.

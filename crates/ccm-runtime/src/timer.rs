@@ -6,7 +6,6 @@
 mod change;
 mod list;
 mod name;
-mod schedule;
 mod systemctl;
 mod unit_file;
 
@@ -18,9 +17,9 @@ use ccm_host::{FileError, InspectOptions, RunnerError, variable};
 
 use crate::session::Session;
 
+pub use ccm_resources::{Schedule, ScheduleError};
 pub use list::{InstalledTimer, LastRun};
 pub use name::{TimerName, TimerNameError};
-pub use schedule::{Schedule, ScheduleError};
 pub use systemctl::SystemctlError;
 
 use systemctl::TimerSystemctl;

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use ccm_host::sha256;
 use ccm_model::quote_words;
+use ccm_resources::systemd_word;
 
 use super::{TimerName, TimerRequest, UnitScope};
 
@@ -61,7 +62,7 @@ pub(super) fn service(request: &TimerRequest, scope: UnitScope) -> String {
     let variables = if is_system { "EnvironmentFile=-/etc/default/ccm\n" } else { "" };
     let state_directory = if is_system && !request.has_state_directory { STATE_DIRECTORY } else { "" };
     let words = command_words(request, &UNATTENDED);
-    let words: Vec<String> = words.into_iter().map(exec_word).collect();
+    let words: Vec<String> = words.into_iter().map(systemd_word).collect();
     marked(
         request,
         &format!(
@@ -114,26 +115,6 @@ fn description(request: &TimerRequest) -> String {
     let manifest: String =
         request.manifest.chars().map(|part| if part.is_control() { '?' } else { part }).collect();
     format!("Apply {} every {} (timer {})", manifest.replace('%', "%%"), request.schedule, request.name)
-}
-
-/// Writes a word of `ExecStart`, in which systemd replaces `%` and `$`, and separates words at blanks.
-fn exec_word(word: &str) -> String {
-    let is_plain = |part: char| part.is_ascii_alphanumeric() || "-_=/,.:@+#".contains(part);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        return word.to_owned();
-    }
-    let mut quoted = "\"".to_owned();
-    for part in word.chars() {
-        match part {
-            '"' | '\\' => quoted.extend(['\\', part]),
-            '%' | '$' => quoted.extend([part, part]),
-            '\n' => quoted += "\\n",
-            '\t' => quoted += "\\t",
-            part if part.is_ascii_control() => quoted += &format!("\\x{:02x}", u32::from(part)),
-            part => quoted.push(part),
-        }
-    }
-    quoted + "\""
 }
 
 /// Adds the lines by which ccm recognises the file.
@@ -238,24 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_quoted_for_systemd() {
-        for (word, quoted) in [
-            ("/srv/site.yaml", "/srv/site.yaml"),
-            ("web.port=80,81", "web.port=80,81"),
-            ("/srv/my site.yaml", "\"/srv/my site.yaml\""),
-            ("/srv/100%.yaml", "\"/srv/100%%.yaml\""),
-            ("cost=$5", "\"cost=$$5\""),
-            ("a'b", "\"a'b\""),
-            ("say \"hi\"", "\"say \\\"hi\\\"\""),
-            ("back\\slash", "\"back\\\\slash\""),
-            (";", "\";\""),
-            ("", "\"\""),
-            ("a\nb\tc\u{1}d", "\"a\\nb\\tc\\x01d\""),
-            ("größe", "\"größe\""),
-            ("{a,b}*?~", "\"{a,b}*?~\""),
-        ] {
-            assert_eq!(exec_word(word), quoted, "{word}");
-        }
+    fn words_of_the_command_are_quoted() {
         let expected =
             "/usr/bin/ccm apply --output log --honour-pause --data \"motd=a b\" \"/srv/50%% $$.yaml\"";
         assert_eq!(exec_start("/srv/50% $.yaml", &["--data", "motd=a b"]), expected);

@@ -1,8 +1,6 @@
-//! Times at which a timer runs.
+//! Times of day, at equal distances, for timers.
 
 use std::time::Duration;
-
-use crate::printed::duration;
 
 const MINUTES_OF_DAY: u64 = 24 * 60;
 const MINUTES_OF_WEEK: u64 = 7 * MINUTES_OF_DAY;
@@ -73,7 +71,7 @@ impl Schedule {
     }
 
     /// Returns the values of `OnCalendar` of systemd.
-    pub(super) fn calendar(self) -> Vec<String> {
+    pub fn calendar(self) -> Vec<String> {
         match self.minutes {
             MINUTES_OF_WEEK => vec!["Mon *-*-* 00:00:00".to_owned()],
             MINUTES_OF_DAY => vec!["*-*-* 00:00:00".to_owned()],
@@ -87,7 +85,7 @@ impl Schedule {
     }
 
     /// Returns the first five fields of lines of a crontab.
-    pub(super) fn cron(self) -> Vec<String> {
+    pub fn cron(self) -> Vec<String> {
         match self.minutes {
             MINUTES_OF_WEEK => vec!["0 0 * * 1".to_owned()],
             MINUTES_OF_DAY => vec!["0 0 * * *".to_owned()],
@@ -127,7 +125,15 @@ fn greatest_common_divisor(one: u64, other: u64) -> u64 {
 /// Displays the distance as an option takes it.
 impl std::fmt::Display for Schedule {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str(&duration(self.distance()))
+        let units = [(MINUTES_OF_DAY, "d"), (60, "h"), (1, "m")];
+        let mut left = self.minutes;
+        for (minutes, unit) in units.into_iter().filter(|(minutes, _)| *minutes <= self.minutes) {
+            if left >= minutes {
+                write!(formatter, "{}{unit}", left / minutes)?;
+                left %= minutes;
+            }
+        }
+        Ok(())
     }
 }
 

@@ -9,10 +9,8 @@ const TYPES: &[(&[&str], &str)] = &[
     (&["users", "user.present", "account", "accounts"], "use `user`"),
     (&["groups", "group.present"], "use `group`"),
     (&["ssh_authorized_key", "ssh_auth.present", "sshkey"], "use `authorized_key`"),
-    (
-        &["cron", "cronjob", "cron.present", "at"],
-        "cron is not in this version: write a `file` in /etc/cron.d, or a systemd timer with `file` and `service`",
-    ),
+    (&["cronjob", "cron.present", "cron_d"], "use `cron` or `timer`"),
+    (&["systemd_timer", "systemd::timer", "systemd.timer"], "use `timer`"),
     (&["link", "symlink", "file.symlink"], "use `file` with `ensure: link` and `target`"),
     (&["vcsrepo", "git.latest", "git_repository"], "use `git`"),
     (

@@ -9,6 +9,7 @@ mod authorized_key;
 mod block;
 mod canonical_path;
 mod checksum;
+mod cron;
 #[cfg(test)]
 mod decision_table;
 mod exec;
@@ -22,12 +23,16 @@ mod notes;
 mod object_plan;
 mod output_tail;
 mod package;
+mod package_hold;
+mod package_repository;
 mod principal;
+mod reboot;
 mod scaffold;
 mod schedule;
 mod service;
 mod setting;
 mod systemd_words;
+mod timer;
 mod tree;
 mod user;
 mod validator;
@@ -56,8 +61,13 @@ pub fn types() -> Vec<&'static dyn ResourceType> {
         &group::GroupType,
         &user::UserType,
         &authorized_key::AuthorizedKeyType,
+        &package_repository::PackageRepositoryType,
         &package::PackageType,
+        &package_hold::PackageHoldType,
         &service::ServiceType,
+        &timer::TimerType,
+        &cron::CronType,
+        &reboot::RebootType,
         &apply::ApplyType,
     ]
 }

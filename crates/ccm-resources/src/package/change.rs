@@ -92,12 +92,11 @@ impl<T: Tool> Packages<T> {
     ) -> Vec<Result<(PackageState, PackagePlan), Failure>> {
         let mut planned = self.plan_from_index(changes, context).await;
         let refreshes = |(package, planned): &(&Package, &Result<(PackageState, PackagePlan), Failure>)| {
-            let Some(age) = package.update_cache else { return false };
             match planned {
                 Ok((state, _)) if state.is_stale => true,
                 // An emptied index counts as recent, but knows no packages.
                 Ok((_, PackagePlan::Install(Install { version: Err(_), .. }))) => {
-                    own_refresh_is_older(&self.0, context, age)
+                    package.update_cache.is_some_and(|age| own_refresh_is_older(&self.0, context, age))
                 }
                 _ => false,
             }

@@ -114,10 +114,7 @@ fn read_ensure(written: Option<&str>) -> Result<PackageEnsure, PropertyError> {
         "purged" => Some("write `ensure: absent` and `purge: true`".to_owned()),
         "removed" | "uninstalled" => Some("did you mean `absent`?".to_owned()),
         "newest" | "upgraded" | "updated" => Some("did you mean `latest`?".to_owned()),
-        "held" => Some(
-            "hold the package with an `exec` (`apt-mark hold NAME`): ccm respects holds but sets none"
-                .to_owned(),
-        ),
+        "held" => Some("add a `package_hold` resource for the package".to_owned()),
         _ => closest(written, ENSURES).map(|word| format!("did you mean `{word}`?")),
     };
     Err(hint.into_iter().fold(PropertyError::of_ensure(message), PropertyError::with_hint))

@@ -14,15 +14,33 @@ mod tool;
 mod tool_command;
 mod values;
 
-use ccm_engine::{Provider, TypedResource};
+use ccm_engine::{Provider, Suitability, TypedResource};
+use ccm_host::Host;
 use ccm_model::{Claim, ClaimKind, Resource};
-use ccm_properties::{PropertyError, TypeSpec, TypedProperties};
+use ccm_properties::{Need, PropertyError, TypeSpec, TypedProperties};
 
 use apt::APT_PACKAGES;
 use decide::PackageKind;
 use desired::{ENSURES, Package};
 use dnf::DNF_PACKAGES;
 use properties::PackageProperties;
+
+pub(crate) use apt::Apt;
+pub(crate) use dnf::Dnf;
+pub(crate) use state::Presence;
+pub(crate) use tool::{Tool, hold_state, outdate_index};
+pub(crate) use tool_command::{CommandLimits, run_waiting_for_locks};
+pub(crate) use values::name_error as package_name_error;
+
+/// Returns the suitability of apt for a machine.
+pub(crate) fn apt_suitability(host: Host<'_>) -> Suitability {
+    Tool::suitability(&Apt, host)
+}
+
+/// Returns the suitability of dnf for a machine.
+pub(crate) fn dnf_suitability(host: Host<'_>) -> Suitability {
+    Tool::suitability(&Dnf, host)
+}
 
 /// Advice for packages of another tool: an `exec` that installs a package, with its guard.
 macro_rules! exec_instead {
@@ -36,6 +54,9 @@ macro_rules! exec_instead {
         )
     };
 }
+
+/// Directories with the definitions of repositories.
+const REPOSITORY_DIRECTORIES: [&str; 2] = ["/etc/apt/sources.list.d", "/etc/yum.repos.d"];
 
 #[derive(Debug)]
 pub(crate) struct PackageType;
@@ -81,6 +102,13 @@ impl TypeSpec for PackageType {
 
     fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
         vec![Claim::exclusive(ClaimKind::Package, &*resource.id.name)]
+    }
+
+    /// A package comes after the definitions of repositories, because one of them may have it.
+    fn needs<'r>(&self, resource: &'r Resource) -> Vec<Need<'r>> {
+        let installs = self.may_provide(resource);
+        let directories = REPOSITORY_DIRECTORIES.iter().filter(|_| installs);
+        directories.map(|directory| (ClaimKind::Path, (*directory).into())).collect()
     }
 
     fn may_write_files(&self) -> bool {

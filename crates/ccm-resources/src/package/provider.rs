@@ -13,7 +13,9 @@ use super::change::change_kind;
 use super::decide::{Install, PackageEffect, PackageKind, PackagePlan, plan};
 use super::desired::{Package, PackageEnsure};
 use super::state::{Availability, PackageState};
-use super::tool::{IndexResponse, QueryScope, Tool, own_refresh_is_older, refresh_is_older};
+use super::tool::{
+    IndexResponse, QueryScope, Tool, is_index_outdated, own_refresh_is_older, refresh_is_older,
+};
 
 const MAX_BATCH: usize = 256;
 
@@ -179,7 +181,7 @@ impl<T: Tool> Provider<PackageKind> for Packages<T> {
                 }
             }
             let is_due = |age| state.is_stale || own_refresh_is_older(&self.0, context, age);
-            let refreshes = package.update_cache.is_some_and(is_due);
+            let refreshes = state.is_stale || package.update_cache.is_some_and(is_due);
             match plan(package, &state) {
                 PackagePlan::Install(Install { version: Err(failure), .. })
                     if state.availability != Availability::NotQueried =>
@@ -251,7 +253,8 @@ impl<T: Tool> Packages<T> {
             Some(age) => refresh_is_older(&self.0, context, age) || !self.has_index(context).await,
             None => false,
         };
-        PackageState { is_stale, ..state }
+        let is_outdated = is_index_relevant(package, &state) && is_index_outdated(&self.0, context);
+        PackageState { is_stale: is_stale || is_outdated, ..state }
     }
 
     /// Returns `false` if the index is known to be empty. After a failed check the query reports the error.

@@ -1,7 +1,9 @@
 //! Package tools: the programs that read and change the packages of a machine.
 
-use std::collections::HashMap;
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::time::Duration;
 
 use ccm_engine::{Context, Suitability};
@@ -66,6 +68,9 @@ pub(crate) trait Tool: Sync {
         targets: &[PackageTarget<'_>],
         fetches_only: bool,
     ) -> ToolCommand;
+
+    /// Command that holds a package at its version, or releases it.
+    fn hold(&self, host: Host<'_>, name: &str, holds: bool) -> ToolCommand;
 
     /// Hint on how to repair an interrupted change.
     fn repair(&self) -> &'static str;
@@ -133,6 +138,17 @@ pub(crate) struct PackageTarget<'a> {
     pub version: Option<&'a str>,
 }
 
+/// Returns a package in the database, which all resources share.
+pub(crate) async fn hold_state<T: Tool>(
+    tool: &T,
+    name: &str,
+    context: &Context<'_>,
+) -> Result<Installation, Failure> {
+    let scope = QueryScope::of(context);
+    let database = context.state_cache(async || tool.read(scope).await).await?;
+    Ok(tool.find(&database, name))
+}
+
 /// File whose time records the last refresh by ccm.
 fn own_stamp(tool: &str, state_directory: Option<&Path>) -> Option<PathBuf> {
     Some(state_directory?.join(format!("refreshed-{tool}")))
@@ -156,8 +172,45 @@ fn is_old(stamp: &Path, host: Host<'_>, age: Duration) -> bool {
     host.clock.now().duration_since(modified).is_ok_and(|past| past >= age)
 }
 
+/// File that exists while the index lacks changes of repositories.
+fn outdated_mark(tool: &str, state_directory: Option<&Path>) -> Option<PathBuf> {
+    Some(state_directory?.join(format!("outdated-{tool}")))
+}
+
+/// Tools whose index lacks changes of repositories, if there is no directory for files that outlive a run.
+#[derive(Default)]
+struct OutdatedIndexes(RefCell<BTreeSet<String>>);
+
+/// Records that repositories changed, so that the index is refreshed before the next change of packages.
+pub(crate) fn outdate_index(tool: &str, context: &mut Context<'_>) {
+    let outdated: Rc<OutdatedIndexes> = context.run_cache();
+    outdated.0.borrow_mut().insert(tool.to_owned());
+    let Some(mark) = outdated_mark(tool, context.state_directory) else { return };
+    let attributes = FileAttributes { mode: Some(0o600), ..FileAttributes::default() };
+    let new = NewFile { content: NewContent::Bytes(b""), attributes };
+    if let Err(error) = context.host.files.write(&mark, &new) {
+        context.warn(format!("cannot record that the index has to be refreshed: {error}"));
+    }
+}
+
+/// Returns `true` if repositories changed since the index was refreshed.
+pub(crate) fn is_index_outdated(tool: &impl Tool, context: &Context<'_>) -> bool {
+    let outdated: Rc<OutdatedIndexes> = context.run_cache();
+    let is_of_run = outdated.0.borrow().contains(tool.name());
+    let mark = outdated_mark(tool.name(), context.state_directory);
+    is_of_run || mark.is_some_and(|mark| context.host.files.exists(&mark).unwrap_or_default())
+}
+
 /// Records the time of a refresh.
 pub(crate) fn remember_refresh(tool: &impl Tool, context: &mut Context<'_>) {
+    let outdated: Rc<OutdatedIndexes> = context.run_cache();
+    outdated.0.borrow_mut().remove(tool.name());
+    if let Some(mark) = outdated_mark(tool.name(), context.state_directory)
+        && context.host.files.exists(&mark).unwrap_or_default()
+        && let Err(error) = context.host.files.remove(&mark, false)
+    {
+        context.warn(format!("cannot record that the index was refreshed: {error}"));
+    }
     let Some(stamp) = own_stamp(tool.name(), context.state_directory) else { return };
     let attributes = FileAttributes { mode: Some(0o600), ..FileAttributes::default() };
     let new = NewFile { content: NewContent::Bytes(b""), attributes };

@@ -23,6 +23,9 @@ use desired::{Service, unit_name};
 use properties::ServiceProperties;
 use systemd::Systemd;
 
+pub(crate) use systemctl::Systemctl;
+pub(crate) use systemd::suitability as systemd_suitability;
+
 #[derive(Debug)]
 pub(crate) struct ServiceType;
 

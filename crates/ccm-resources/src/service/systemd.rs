@@ -33,11 +33,7 @@ impl Provider<ServiceKind> for Systemd {
     }
 
     fn suitability(&self, host: Host<'_>) -> Suitability {
-        match host.files.is_directory(Path::new(BOOTED)) {
-            Ok(true) => Suitability::Suits(1),
-            Ok(false) => Suitability::Unsuitable(format!("it is not running: \"{BOOTED}\" does not exist")),
-            Err(error) => Suitability::Unsuitable(format!("cannot read \"{BOOTED}\": {error}")),
-        }
+        suitability(host)
     }
 
     fn status<'a>(
@@ -89,6 +85,15 @@ impl Provider<ServiceKind> for Systemd {
         let warning = "ccm does not run as root and may not be allowed to change the service";
         let warning = (!is_root && !service.user).then(|| warning.to_owned());
         Box::pin(std::future::ready(Ok(warning.into_iter().collect())))
+    }
+}
+
+/// Returns the suitability of systemd: it is the first process.
+pub(crate) fn suitability(host: Host<'_>) -> Suitability {
+    match host.files.is_directory(Path::new(BOOTED)) {
+        Ok(true) => Suitability::Suits(1),
+        Ok(false) => Suitability::Unsuitable(format!("it is not running: \"{BOOTED}\" does not exist")),
+        Err(error) => Suitability::Unsuitable(format!("cannot read \"{BOOTED}\": {error}")),
     }
 }
 

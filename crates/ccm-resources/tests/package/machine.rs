@@ -215,7 +215,7 @@ impl Runner for Packaged {
             {
                 self.index.replace(index);
             }
-            let changes = ["install", "downgrade", "remove"].into_iter().any(has);
+            let changes = ["install", "downgrade", "remove", "hold", "unhold"].into_iter().any(has);
             let is_fetched = has("--download-only") || has("--downloadonly");
             if changes && !is_fetched {
                 let next = self.next.borrow_mut().pop_front();

@@ -8,6 +8,7 @@ mod dnf;
 mod errors;
 #[path = "../gate/mod.rs"]
 mod gate;
+mod holds;
 mod index;
 mod machine;
 #[path = "../run/mod.rs"]

@@ -89,7 +89,9 @@ impl<'a> Cell<'a> {
              - exec: [source: {{command: 'true', capture: {{value: stdout.raw}}}}]\n    - {type_name}:\n      \
              - {name}:\n"
         );
-        let is_other = |line: &&&str| line.split_once(':').is_some_and(|(name, _)| name != sample.property);
+        let name_in = |line: &str| line.split(':').next().unwrap_or_default().to_owned();
+        let is_beside = |name: &str| sample.beside.iter().any(|line| name_in(line) == name);
+        let is_other = |line: &&&str| name_in(line) != sample.property && !is_beside(&name_in(line));
         let required = REQUIRED.iter().find(|(name, _)| *name == type_name).map(|(_, lines)| *lines);
         for line in required.unwrap_or_default().iter().filter(is_other).chain(sample.beside) {
             text += &format!("          {line}\n");

@@ -26,8 +26,13 @@ fn types_and_properties_are_explained_as_their_tables_say() {
             "group",
             "user",
             "authorized_key",
+            "package_repository",
             "package",
+            "package_hold",
             "service",
+            "timer",
+            "cron",
+            "reboot",
             "apply"
         ]
     );

@@ -27,6 +27,7 @@ const DPKG_QUERY: &str = "/usr/bin/dpkg-query";
 const FORMAT: &str =
     "Package: ${Package}\\nStatus: ${Status}\\nArchitecture: ${Architecture}\\nVersion: ${Version}\\n\\n";
 
+const APT_MARK: &str = "/usr/bin/apt-mark";
 const STATUS: &str = "/var/lib/dpkg/status";
 /// Directory of updates that are not in the status file yet.
 const UPDATES: &str = "/var/lib/dpkg/updates";
@@ -173,6 +174,11 @@ impl Tool for Apt {
             ChangeKind::Remove { .. } => "apt-get remove",
         };
         call(kind, targets, title, fetches_only.then_some("--download-only").as_slice())
+    }
+
+    fn hold(&self, _: Host<'_>, name: &str, holds: bool) -> ToolCommand {
+        let (title, verb) = if holds { ("apt-mark hold", "hold") } else { ("apt-mark unhold", "unhold") };
+        ToolCommand::new(APT_MARK, title, &[verb, "--", name])
     }
 
     fn repair(&self) -> &'static str {

@@ -161,6 +161,12 @@ impl Tool for Dnf {
         call(host, kind, targets, title, options)
     }
 
+    fn hold(&self, host: Host<'_>, name: &str, holds: bool) -> ToolCommand {
+        let (title, verb) =
+            if holds { ("dnf versionlock add", "add") } else { ("dnf versionlock delete", "delete") };
+        ToolCommand::new(program(host), title, &["versionlock", verb, name])
+    }
+
     fn repair(&self) -> &'static str {
         "run `dnf check` to see what is incomplete"
     }

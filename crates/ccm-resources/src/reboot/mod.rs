@@ -1,0 +1,67 @@
+//! The reboot resource: a reboot of the machine after the run.
+
+mod decide;
+mod properties;
+mod systemd_reboot;
+
+use ccm_engine::{Provider, TypedResource};
+use ccm_model::{DiagnosticKind, Resource};
+use ccm_properties::{PropertyError, TypeSpec, TypedProperties};
+
+use decide::{DesiredReboot, RebootKind};
+use properties::{RebootCause, RebootProperties};
+use systemd_reboot::SystemdReboot;
+
+/// Message for users who are logged in, unless the manifest has another.
+const MESSAGE: &str = "ccm reboots this machine";
+
+#[derive(Debug)]
+pub(crate) struct RebootType;
+
+impl TypeSpec for RebootType {
+    fn name(&self) -> &'static str {
+        "reboot"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Reboots the machine after the run, if that is needed."
+    }
+
+    fn ensures(&self) -> &'static [&'static str] {
+        &["present"]
+    }
+
+    fn providers(&self) -> &'static [&'static str] {
+        &["systemd"]
+    }
+}
+
+impl TypedProperties for RebootType {
+    type Written = RebootProperties;
+    type Desired = DesiredReboot;
+
+    fn build(_: &Resource, written: RebootProperties) -> Result<DesiredReboot, Vec<PropertyError>> {
+        let Some(when) = written.when else {
+            let error = PropertyError::new(DiagnosticKind::Missing, "when", "`when` is missing");
+            let hint = "write `when: pending`, or `when: always` with `subscribe`";
+            return Err(vec![error.with_hint(hint)]);
+        };
+        let message = written.message.map_or_else(|| MESSAGE.to_owned(), |message| message.0);
+        if message.contains(char::is_control) || message.starts_with('-') {
+            let message = "the message is not one line, or begins with a dash";
+            return Err(vec![PropertyError::new(DiagnosticKind::InvalidValue, "message", message)]);
+        }
+        Ok(DesiredReboot {
+            is_always: when == RebootCause::Always,
+            minutes: written.delay.map_or(1, |delay| delay.as_secs().div_ceil(60)),
+            message,
+        })
+    }
+}
+
+impl TypedResource for RebootType {
+    type Kind = RebootKind;
+
+    const PROVIDERS: &'static [&'static dyn Provider<RebootKind>] = &[&SystemdReboot];
+    const NO_PROVIDER_ADVICE: Option<&'static str> = Some("limit the reboot to some machines with `control`");
+}

@@ -1,0 +1,81 @@
+//! Jobs of cron.
+
+use std::fs::{Permissions, metadata, read_dir, read_to_string, remove_dir, set_permissions, write};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use crate::build::{errors_of, resource};
+use crate::machine::{applied, assert_changes, on_a_copy};
+
+const FILE: &str = "/etc/cron.d/backup";
+
+#[test]
+fn job_in_a_file_is_made_changed_mended_and_removed() {
+    on_a_copy("jobs::job_in_a_file_is_made_changed_mended_and_removed", || {
+        let job = |properties: &[(&str, &str)]| {
+            let properties =
+                [&[("command", "date +%F >> /var/log/a"), ("minute", "30")], properties].concat();
+            resource("cron", "backup", &properties)
+        };
+        assert_changes(&job(&[("hour", "[2|14]")]));
+        let text = read_to_string(FILE).expect("a file");
+        assert!(text.ends_with("\n30 2,14 * * * root date +\\%F >> /var/log/a\n"), "{text}");
+        assert_eq!(metadata(FILE).expect("a file").permissions().mode() & 0o777, 0o644);
+        let weekly = job(&[("weekday", "Mon"), ("user", "ada")]);
+        assert_changes(&weekly);
+        for spoil in [
+            (|| write(FILE, "30 * * * mon ada x\n").expect("a file")) as fn(),
+            || write(FILE, "# nothing\n").expect("a file"),
+            || set_permissions(FILE, Permissions::from_mode(0o666)).expect("a file"),
+            || std::fs::remove_file(FILE).expect("a file"),
+        ] {
+            spoil();
+            assert_changes(&weekly);
+        }
+        assert_eq!(applied(vec![job(&[("user", "nobody-here")])]), ["user `nobody-here` does not exist"]);
+        assert_changes(&resource("cron", "backup", &[("ensure", "absent")]));
+        assert_eq!(read_dir("/etc/cron.d").expect("a directory").count(), 0);
+        remove_dir("/etc/cron.d").expect("a directory");
+        assert_eq!(applied(vec![job(&[])]), ["the directory \"/etc/cron.d\" does not exist"]);
+    });
+}
+
+#[test]
+fn job_in_a_crontab_leaves_other_lines_alone() {
+    on_a_copy("jobs::job_in_a_crontab_leaves_other_lines_alone", || {
+        let job = |properties: &[(&str, &str)]| {
+            let properties = [&[("provider", "crontab"), ("user", "ada")], properties].concat();
+            resource("cron", "backup", &properties)
+        };
+        write("/run/crontab-ada", "MAILTO=ada\n1 1 * * * other\n").expect("a file");
+        let nightly = job(&[("command", "a"), ("minute", "0"), ("hour", "2")]);
+        assert_changes(&nightly);
+        let text = read_to_string("/run/crontab-ada").expect("a file");
+        assert_eq!(text, "MAILTO=ada\n1 1 * * * other\n# ccm cron: backup\n0 2 * * * a\n");
+        write("/run/crontab-ada", text.replace("0 2", "0 3")).expect("a file");
+        assert_changes(&nightly);
+        let told = applied(vec![job(&[("command", "refused"), ("minute", "0")])]);
+        assert_eq!(told, ["crontab failed with exit code 1: errors in crontab file"]);
+        assert_changes(&job(&[("ensure", "absent")]));
+        let text = read_to_string("/run/crontab-ada").expect("a file");
+        assert_eq!(text, "MAILTO=ada\n1 1 * * * other\n");
+        assert_changes(&resource("cron", "a", &[("provider", "crontab"), ("command", "a"), ("minute", "1")]));
+        assert!(Path::new("/run/crontab-root").exists());
+    });
+}
+
+#[test]
+fn properties_of_jobs_are_checked_at_load() {
+    let errors =
+        |name: &str, properties: &[(&str, &str)]| errors_of(&resource("cron", name, properties)).len();
+    let command = ("command", "a | b");
+    assert_eq!(errors("a", &[command, ("minute", "5")]), 0);
+    assert_eq!(errors("a.b", &[command, ("minute", "5")]), 1);
+    assert_eq!(errors("a", &[command]), 1);
+    assert_eq!(errors("a", &[("minute", "5")]), 1);
+    assert_eq!(errors("a", &[command, ("minute", "60")]), 1);
+    assert_eq!(errors("a", &[command, ("hour", "[]")]), 1);
+    assert_eq!(errors("a", &[command, ("weekday", "8")]), 1);
+    assert_eq!(errors("a", &[("command", "a\nb"), ("minute", "5")]), 1);
+    assert_eq!(errors("a", &[("ensure", "absent")]), 0);
+}

@@ -167,7 +167,9 @@ impl Ground {
                 .collect();
             suspects.sort_unstable();
             for at in &suspects {
-                let Some(alone) = self.run_batch(&[left[*at]], on_this_machine(TEXT_TIME), counts, &mut report) else {
+                let Some(alone) =
+                    self.run_batch(&[left[*at]], on_this_machine(TEXT_TIME), counts, &mut report)
+                else {
                     return false;
                 };
                 if !alone.has_ended {

@@ -30,14 +30,16 @@ pub(crate) fn require_needed(catalog: &mut Catalog, types: &Types<'_>) {
         .map(|index| (index, needs(index, catalog)))
         .filter(|(_, needs)| !needs.is_empty())
         .collect();
-    if needing.is_empty() {
+    let mounts = MountOrder::of(catalog, types);
+    if needing.is_empty() && mounts.is_empty() {
         return;
     }
     let providers = NeededProviders::of(catalog, types);
+    let needed = needing.into_iter().map(|(index, needs)| {
+        (index, needs.into_iter().flat_map(|(kind, key)| providers.find(kind, key)).collect())
+    });
     let mut missing = Vec::new();
-    for (index, needs) in needing {
-        let mut found: Vec<ResourceIndex> =
-            needs.into_iter().flat_map(|(kind, key)| providers.find(kind, key)).collect();
+    for (index, mut found) in needed.chain(mounts.needs(catalog, types)).collect::<Vec<_>>() {
         found.sort_unstable();
         found.dedup();
         let resource = catalog.resource(index);
@@ -65,6 +67,66 @@ pub(crate) fn require_needed(catalog: &mut Catalog, types: &Types<'_>) {
             require(catalog, from, to);
         }
     }
+}
+
+/// File systems that are mounted on directories, and the directories that resources manage.
+#[derive(Default)]
+struct MountOrder {
+    mount_points: HashMap<String, ResourceIndex>,
+    directories: HashMap<String, ResourceIndex>,
+}
+
+impl MountOrder {
+    fn of(catalog: &Catalog, types: &Types<'_>) -> Self {
+        let mut order = Self::default();
+        for index in catalog.indices() {
+            let resource = catalog.resource(index);
+            let is_absent = resource.ensure.as_ref().is_some_and(|ensure| ensure.value == "absent");
+            let Some(spec) = types.find(&resource.id.type_name).filter(|_| !is_absent) else { continue };
+            for claim in types.spec(spec).claims(resource) {
+                if claim.kind == ClaimKind::MountPoint {
+                    order.mount_points.insert(claim.key.into_owned(), index);
+                } else if claim.is_path_of(PathKind::Directory) {
+                    order.directories.insert(claim.key.into_owned(), index);
+                }
+            }
+        }
+        order
+    }
+
+    fn is_empty(&self) -> bool {
+        self.mount_points.is_empty()
+    }
+
+    /// Returns what each resource comes after: a path after the file system that it is on, a file system after its
+    /// directory and after the file system that the directory is on.
+    fn needs(&self, catalog: &Catalog, types: &Types<'_>) -> Vec<(ResourceIndex, Vec<ResourceIndex>)> {
+        if self.is_empty() {
+            return Vec::new();
+        }
+        let needs = |index: ResourceIndex| {
+            let resource = catalog.resource(index);
+            let spec = types.find(&resource.id.type_name).filter(|_| resource.autorequire != Some(false));
+            let claims = spec.map(|spec| types.spec(spec).claims(resource)).unwrap_or_default();
+            let needs = claims.iter().flat_map(|claim| match claim.kind {
+                ClaimKind::Path => [above(&self.mount_points, &claim.key), None],
+                ClaimKind::MountPoint => {
+                    let directory = self.directories.get(&*claim.key).copied();
+                    let directory = directory.or_else(|| above(&self.directories, &claim.key));
+                    [above(&self.mount_points, &claim.key), directory]
+                }
+                _ => [None, None],
+            });
+            (index, needs.flatten().collect::<Vec<_>>())
+        };
+        catalog.indices().map(needs).filter(|(_, needs)| !needs.is_empty()).collect()
+    }
+}
+
+/// Returns the resource with the nearest path above a path.
+fn above(paths: &HashMap<String, ResourceIndex>, path: &str) -> Option<ResourceIndex> {
+    let ends = path.rmatch_indices('/').map(|(at, _)| at);
+    ends.filter(|at| *at > 0).find_map(|at| paths.get(&path[..at]).copied())
 }
 
 impl NeededProviders {

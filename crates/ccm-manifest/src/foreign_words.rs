@@ -13,15 +13,9 @@ const TYPES: &[(&[&str], &str)] = &[
     (&["systemd_timer", "systemd::timer", "systemd.timer"], "use `timer`"),
     (&["link", "symlink", "file.symlink"], "use `file` with `ensure: link` and `target`"),
     (&["vcsrepo", "git.latest", "git_repository"], "use `git`"),
-    (
-        &["sysctl", "sysctl.present"],
-        "write a `file` in /etc/sysctl.d, and run `sysctl --system` in an `exec` with `refresh_only: true` that \
-         subscribes to the file",
-    ),
-    (
-        &["mount", "mount.mounted", "mounts"],
-        "mounts are not in this version: write a systemd mount unit with `file`, and start it with `service`",
-    ),
+    (&["sysctl.present", "sysctl_conf"], "use `sysctl`"),
+    (&["mount.mounted", "mounts", "filesystem", "fstab"], "use `mount`"),
+    (&["modprobe", "kmod", "kmod.present", "kernel_modules"], "use `kernel_module`"),
     (
         &["unarchive", "get_url", "remote_file", "download", "staging::deploy"],
         "use `archive` with `url`, and `extract_parent` to extract it",
@@ -34,10 +28,7 @@ const TYPES: &[(&[&str], &str)] = &[
         &["pip", "gem", "npm", "snap", "flatpak"],
         "packages of languages are not in this version: use an `exec` with a guard such as `creates` or `unless`",
     ),
-    (
-        &["yumrepo", "apt_repository", "yum_repository", "pkgrepo", "apt::source"],
-        "write the definition of the repository with `file`, and let the `package` require it",
-    ),
+    (&["yumrepo", "apt_repository", "yum_repository", "pkgrepo", "apt::source"], "use `package_repository`"),
     (
         &["systemd", "systemd_service", "systemd_unit", "daemon", "services", "service.running"],
         "use `service`, and `file` for the unit file",
@@ -69,10 +60,10 @@ const TYPES: &[(&[&str], &str)] = &[
         ],
         "use `apply` for another manifest",
     ),
-    (&["host", "hosts"], "use `line`, or write the whole file with `file`"),
+    (&["hosts", "host.present", "etc_hosts"], "use `host`"),
     (&["notify", "debug", "log"], "use `pre_message` or `post_message` below `ccm`"),
-    (&["hostname"], "run `hostnamectl set-hostname NAME` in an `exec` with a guard"),
-    (&["timezone"], "run `timedatectl set-timezone ZONE` in an `exec` with a guard"),
+    (&["timezone.system"], "use `timezone`"),
+    (&["locale_gen", "locale.system", "locales"], "use `locale`"),
     (
         &["docker_container", "container", "docker"],
         "run the container as a systemd unit: `file` and `service`",
@@ -153,6 +144,16 @@ const OF_TYPE: &[(&str, &[&str], &str)] = &[
     ),
     ("authorized_key", &["exclusive"], "write `purge_keys: true` on the `user`"),
     ("authorized_key", &["comment"], "write the comment as the name of the resource"),
+    ("sysctl", &["reload", "apply", "persist"], "remove it: the value is set now and saved for the boot"),
+    ("mount", &["path", "mount_point"], "write the directory as the name of the resource"),
+    (
+        "mount",
+        &["remounts", "atboot"],
+        "remove it: `noauto` in `options` keeps a file system from being mounted at boot",
+    ),
+    ("hostname", &["hostname"], "write the name of the machine as the name of the resource"),
+    ("timezone", &["zone", "timezone"], "write the zone as the name of the resource"),
+    ("locale", &["lang", "locale"], "write the locale as the name of the resource"),
     ("exec", &["cmd", "line", "run", "cmdline"], "write `command`"),
     ("exec", &["arguments", "argv"], "write `args`"),
     ("exec", &["shell", "executable", "use_shell"], "write `provider: shell`"),

@@ -37,6 +37,14 @@ pub enum ClaimKind {
     GroupId,
     /// A public key that may log in as a user: name of the user, type of the key, and the key, with blanks between.
     AuthorizedKey,
+    /// A parameter of the kernel, with slashes between its parts.
+    KernelParameter,
+    /// A module of the kernel, with `_` in place of `-`.
+    KernelModule,
+    /// A directory that a file system is mounted on.
+    MountPoint,
+    /// A host of `/etc/hosts`, in lower case.
+    Host,
     /// A line of a file: its path and its text.
     Line,
     /// A setting of a file: its path, section and key.
@@ -103,6 +111,10 @@ impl fmt::Display for ClaimKind {
             Self::UserId => "user ID",
             Self::GroupId => "group ID",
             Self::AuthorizedKey => "authorized key",
+            Self::KernelParameter => "kernel parameter",
+            Self::KernelModule => "kernel module",
+            Self::MountPoint => "mount point",
+            Self::Host => "host",
             Self::Line => "line",
             Self::Setting => "setting",
         })

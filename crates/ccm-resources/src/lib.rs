@@ -17,8 +17,15 @@ mod file;
 mod file_part;
 mod git;
 mod group;
+mod host;
+mod hostname;
+mod kernel_module;
 mod line;
 mod local_accounts;
+mod locale;
+mod mount;
+mod mount_table;
+mod no_properties;
 mod notes;
 mod object_plan;
 mod output_tail;
@@ -31,8 +38,12 @@ mod scaffold;
 mod schedule;
 mod service;
 mod setting;
+mod sysctl;
+mod system_file;
+mod system_tool;
 mod systemd_words;
 mod timer;
+mod timezone;
 mod tree;
 mod user;
 mod validator;
@@ -62,6 +73,13 @@ pub fn types() -> Vec<&'static dyn ResourceType> {
         &user::UserType,
         &authorized_key::AuthorizedKeyType,
         &package_repository::PackageRepositoryType,
+        &sysctl::SysctlType,
+        &host::HostType,
+        &hostname::HostnameType,
+        &timezone::TimezoneType,
+        &locale::LocaleType,
+        &mount::MountType,
+        &kernel_module::KernelModuleType,
         &package::PackageType,
         &package_hold::PackageHoldType,
         &service::ServiceType,

@@ -77,6 +77,8 @@ impl<'a> Cell<'a> {
             "archive" => "/d/a.tar.gz",
             "apply" => "child.yaml",
             "exec" => "true",
+            "mount" => "/srv",
+            "sysctl" => "vm.swappiness",
             _ => "name",
         };
         let written = match given {

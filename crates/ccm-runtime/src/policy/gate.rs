@@ -195,6 +195,8 @@ fn effect(claim: &ccm_model::Claim<'_>) -> Option<Effect> {
             let user = key.split_once(' ').map_or(&*key, |(user, _)| user);
             Some(Effect::new(EffectKind::Account, Some(user.to_owned())))
         }
+        ClaimKind::KernelParameter | ClaimKind::KernelModule => effect(EffectKind::Kernel),
+        ClaimKind::MountPoint => effect(EffectKind::System),
         // The file has a claim of its own.
         _ => None,
     }

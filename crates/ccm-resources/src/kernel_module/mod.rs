@@ -1,0 +1,70 @@
+//! The `kernel_module` resource: a module of the kernel, now and after a boot.
+
+mod decide;
+mod kmod;
+mod module_files;
+mod properties;
+
+use ccm_engine::{Provider, TypedResource};
+use ccm_model::{Claim, ClaimKind, PathKind, Resource};
+use ccm_properties::{Need, PropertyError, TypeSpec, TypedProperties};
+
+use decide::{DesiredModule, KernelModuleKind, kernel_name};
+use kmod::Kmod;
+use module_files::{boot_file, modprobe_file};
+use properties::KernelModuleProperties;
+
+#[derive(Debug)]
+pub(crate) struct KernelModuleType;
+
+impl TypeSpec for KernelModuleType {
+    fn name(&self) -> &'static str {
+        "kernel_module"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Loads or unloads a module of the kernel, now and at boot."
+    }
+
+    fn ensures(&self) -> &'static [&'static str] {
+        &["present", "absent"]
+    }
+
+    fn providers(&self) -> &'static [&'static str] {
+        &["kmod"]
+    }
+
+    fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
+        let name = kernel_name(&resource.id.name);
+        let files = [boot_file(&name), modprobe_file(&name)];
+        let files = files.map(|file| Claim::path(file.display().to_string(), PathKind::Other));
+        [Claim::exclusive(ClaimKind::KernelModule, name)].into_iter().chain(files).collect()
+    }
+
+    fn needs<'r>(&self, _: &'r Resource) -> Vec<Need<'r>> {
+        vec![(ClaimKind::Package, "kmod".into())]
+    }
+
+    fn may_provide(&self, _: &Resource) -> bool {
+        // A module brings parameters, devices and file systems.
+        true
+    }
+}
+
+impl TypedProperties for KernelModuleType {
+    type Written = KernelModuleProperties;
+    type Desired = DesiredModule;
+
+    fn build(
+        resource: &Resource,
+        written: KernelModuleProperties,
+    ) -> Result<DesiredModule, Vec<PropertyError>> {
+        DesiredModule::build(resource, written)
+    }
+}
+
+impl TypedResource for KernelModuleType {
+    type Kind = KernelModuleKind;
+
+    const PROVIDERS: &'static [&'static dyn Provider<KernelModuleKind>] = &[&Kmod];
+}

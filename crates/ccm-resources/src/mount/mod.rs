@@ -1,0 +1,79 @@
+//! The mount resource: a file system on a directory, in `/etc/fstab` and mounted.
+
+mod decide;
+mod desired;
+mod fstab;
+mod mount_options;
+mod properties;
+mod util_linux;
+
+use ccm_engine::{Provider, TypedResource};
+use ccm_model::{Claim, ClaimKind, Node, Resource};
+use ccm_properties::{Need, PropertyError, TypeSpec, TypedProperties};
+
+use decide::MountKind;
+use desired::DesiredMount;
+use fstab::FSTAB;
+use properties::MountProperties;
+use util_linux::UtilLinux;
+
+/// Packages with the programs that mount a type of file system.
+const PACKAGES: &[(&str, &[&str])] = &[
+    ("nfs", &["nfs-common", "nfs-utils"]),
+    ("nfs4", &["nfs-common", "nfs-utils"]),
+    ("cifs", &["cifs-utils"]),
+    ("xfs", &["xfsprogs"]),
+    ("btrfs", &["btrfs-progs"]),
+    ("fuse.sshfs", &["sshfs", "fuse-sshfs"]),
+];
+
+#[derive(Debug)]
+pub(crate) struct MountType;
+
+impl TypeSpec for MountType {
+    fn name(&self) -> &'static str {
+        "mount"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Manages a file system on a directory: its line in `/etc/fstab`, and whether it is mounted."
+    }
+
+    fn ensures(&self) -> &'static [&'static str] {
+        &["mounted", "present", "unmounted", "absent"]
+    }
+
+    fn providers(&self) -> &'static [&'static str] {
+        &["util_linux"]
+    }
+
+    fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
+        vec![Claim::exclusive(ClaimKind::MountPoint, &*resource.id.name), Claim::part_of_file(FSTAB)]
+    }
+
+    fn needs<'r>(&self, resource: &'r Resource) -> Vec<Need<'r>> {
+        let fstype = resource.properties.get("fstype").and_then(Node::as_text).unwrap_or_default();
+        let packages = PACKAGES.iter().find(|(known, _)| *known == fstype).map(|(_, packages)| *packages);
+        packages.unwrap_or_default().iter().map(|package| (ClaimKind::Package, (*package).into())).collect()
+    }
+
+    fn may_provide(&self, _: &Resource) -> bool {
+        // A file system brings files that nobody knows before it is mounted.
+        true
+    }
+}
+
+impl TypedProperties for MountType {
+    type Written = MountProperties;
+    type Desired = DesiredMount;
+
+    fn build(resource: &Resource, written: MountProperties) -> Result<DesiredMount, Vec<PropertyError>> {
+        DesiredMount::build(resource, written)
+    }
+}
+
+impl TypedResource for MountType {
+    type Kind = MountKind;
+
+    const PROVIDERS: &'static [&'static dyn Provider<MountKind>] = &[&UtilLinux];
+}

@@ -1,0 +1,108 @@
+//! File systems that are mounted, read once until something is executed.
+
+use std::path::Path;
+use std::rc::Rc;
+
+use ccm_engine::Context;
+use ccm_host::unescape;
+use ccm_model::Failure;
+
+use crate::system_file::read;
+
+const MOUNTS: &str = "/proc/self/mountinfo";
+
+/// File systems in the order in which they were mounted.
+#[derive(Debug, Default)]
+pub(crate) struct MountTable(Vec<MountedFilesystem>);
+
+/// File system that is mounted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct MountedFilesystem {
+    pub mount_point: String,
+    pub fstype: String,
+    /// Device, or whatever the file system has in its place.
+    pub source: String,
+    /// Options of the mount, with commas between.
+    pub options: String,
+    /// Options of the file system, with commas between.
+    pub super_options: String,
+}
+
+impl MountTable {
+    /// Returns the table, which is read again after a command was executed.
+    pub(crate) async fn of(context: &Context<'_>) -> Result<Rc<Self>, Failure> {
+        let read = async || Ok(Self::parse(&read(Path::new(MOUNTS), context)?.unwrap_or_default()));
+        context.state_cache(read).await
+    }
+
+    fn parse(text: &str) -> Self {
+        Self(text.lines().filter_map(MountedFilesystem::parse).collect())
+    }
+
+    /// Returns the file system that is mounted on a directory, the last one if there are several.
+    pub(crate) fn on(&self, mount_point: &str) -> Option<&MountedFilesystem> {
+        self.0.iter().rev().find(|mounted| mounted.mount_point == mount_point)
+    }
+
+    /// Returns the number of file systems that are mounted on a directory, one over the other.
+    pub(crate) fn layers(&self, mount_point: &str) -> usize {
+        self.0.iter().filter(|mounted| mounted.mount_point == mount_point).count()
+    }
+
+    /// Returns the file system that a path is in.
+    pub(crate) fn containing(&self, path: &str) -> Option<&MountedFilesystem> {
+        let is_above = |mounted: &&MountedFilesystem| Path::new(path).starts_with(&mounted.mount_point);
+        self.0.iter().filter(is_above).max_by_key(|mounted| mounted.mount_point.len())
+    }
+}
+
+impl MountedFilesystem {
+    fn parse(line: &str) -> Option<Self> {
+        let (mount, filesystem) = line.split_once(" - ")?;
+        let mut mount = mount.split(' ').skip(4);
+        let mut filesystem = filesystem.split(' ');
+        let text = |field: Option<&str>| {
+            field.map(|field| String::from_utf8_lossy(&unescape(field.as_bytes())).into_owned())
+        };
+        Some(Self {
+            mount_point: text(mount.next())?,
+            options: text(mount.next())?,
+            fstype: text(filesystem.next())?,
+            source: text(filesystem.next())?,
+            super_options: text(filesystem.next()).unwrap_or_default(),
+        })
+    }
+
+    /// Returns `true` if nothing can be written.
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.options.split(',').chain(self.super_options.split(',')).any(|option| option == "ro")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TABLE: &str = "27 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw,discard\n\
+        22 27 0:21 / /proc rw,relatime - proc proc rw\n\
+        23 22 0:21 /sys /proc/sys ro,relatime - proc proc rw\n\
+        68 27 0:40 / /mnt/a\\040b rw,nosuid,relatime - tmpfs tmpfs rw,size=32768k\n\
+        69 27 0:41 / /mnt/a\\040b rw - tmpfs other rw\n\
+        half a line\n";
+
+    #[test]
+    fn last_filesystem_on_a_directory_counts() {
+        let table = MountTable::parse(TABLE);
+        assert_eq!(table.on("/mnt/a b").map(|mounted| &*mounted.source), Some("other"));
+        assert_eq!(table.on("/mnt"), None);
+        let root = table.on("/").expect("the root");
+        assert_eq!((&*root.source, &*root.fstype, &*root.options), ("/dev/vda", "ext4", "rw,relatime"));
+    }
+
+    #[test]
+    fn paths_are_in_the_nearest_filesystem() {
+        let table = MountTable::parse(TABLE);
+        let is_read_only = |path: &str| table.containing(path).is_some_and(MountedFilesystem::is_read_only);
+        assert!(is_read_only("/proc/sys/net") && !is_read_only("/proc/1") && !is_read_only("/procs"));
+    }
+}

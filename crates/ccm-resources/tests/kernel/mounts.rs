@@ -1,0 +1,148 @@
+//! Mounts.
+
+use std::fs::File;
+
+use ccm_model::Resource;
+
+use crate::build::resource;
+use crate::machine::{
+    applied, assert_changes, assert_unchanged, content, in_noop, on_own_machine, shell, succeeds,
+};
+
+const FSTAB: &str = "# static\nUUID=nowhere / ext4 defaults 0 1\n";
+
+fn tmpfs(name: &str, properties: &[(&str, &str)]) -> Resource {
+    let all: Vec<(&str, &str)> =
+        [("device", "tmpfs"), ("fstype", "tmpfs")].into_iter().chain(properties.iter().copied()).collect();
+    resource("mount", name, &all)
+}
+
+/// Returns the options of what is mounted on a directory, without those of the file system.
+fn options(mount_point: &str) -> Vec<String> {
+    let table = content("/proc/self/mountinfo");
+    let line = table.lines().rev().find(|line| line.split(' ').nth(4) == Some(mount_point));
+    let options = line.and_then(|line| line.split(' ').nth(5)).unwrap_or_default();
+    options.split(',').filter(|option| !option.is_empty()).map(str::to_owned).collect()
+}
+
+#[test]
+fn file_system_is_mounted_and_unmounted() {
+    on_own_machine("mounts::file_system_is_mounted_and_unmounted", "mount umount", || {
+        shell("mkdir '/srv/a b'");
+        assert_changes(&tmpfs("/srv/a b", &[("options", "size=64m,noexec")]), "created the mount");
+        assert_eq!(
+            content("/etc/fstab"),
+            format!("{FSTAB}tmpfs\t/srv/a\\040b\ttmpfs\tsize=64m,noexec\t0 0\n")
+        );
+        assert!(options("/srv/a\\040b").contains(&"noexec".to_owned()));
+        // Without options they are not managed.
+        assert_unchanged(&tmpfs("/srv/a b", &[]));
+        assert_changes(&tmpfs("/srv/a b", &[("ensure", "unmounted")]), "changed mounted");
+        assert!(options("/srv/a\\040b").is_empty());
+        assert_changes(&tmpfs("/srv/a b", &[]), "changed mounted");
+        shell("umount '/srv/a b'");
+        assert_unchanged(&tmpfs("/srv/a b", &[("ensure", "present")]));
+        assert_changes(&tmpfs("/srv/a b", &[]), "changed mounted");
+        // What is mounted twice is unmounted twice.
+        shell("mount -t tmpfs tmpfs '/srv/a b'");
+        assert_changes(&resource("mount", "/srv/a b", &[("ensure", "absent")]), "removed the mount");
+        assert!(options("/srv/a\\040b").is_empty());
+        assert_eq!(content("/etc/fstab"), FSTAB);
+        assert_changes(&tmpfs("/srv/a b", &[("ensure", "present"), ("pass", "2")]), "created the mount");
+        assert!(options("/srv/a\\040b").is_empty());
+    });
+}
+
+#[test]
+fn options_get_a_remount() {
+    on_own_machine("mounts::options_get_a_remount", "mount umount", || {
+        shell("mkdir /srv/a");
+        assert_changes(&tmpfs("/srv/a", &[("options", "nosuid,size=1m")]), "created the mount");
+        shell("touch /srv/a/kept");
+        let hardened = tmpfs("/srv/a", &[("options", "nosuid,noexec,size=2m")]);
+        assert_changes(&hardened, "changed options and mounted options");
+        assert!(options("/srv/a").contains(&"noexec".to_owned()));
+        shell("mount -o remount,exec,suid,ro /srv/a");
+        assert_changes(&hardened, "changed mounted options");
+        let found = options("/srv/a");
+        assert!(
+            ["rw", "nosuid", "noexec"].iter().all(|option| found.contains(&(*option).to_owned())),
+            "{found:?}"
+        );
+        shell("test -e /srv/a/kept");
+        assert_changes(&tmpfs("/srv/a", &[("options", "defaults")]), "changed options and mounted options");
+        assert!(!options("/srv/a").contains(&"noexec".to_owned()));
+        // Options that can't be compared.
+        assert_changes(&tmpfs("/srv/a", &[("options", "nofail")]), "changed options");
+    });
+}
+
+#[test]
+fn bind_mounts_have_options_of_their_own() {
+    on_own_machine("mounts::bind_mounts_have_options_of_their_own", "mount umount", || {
+        shell("mkdir /srv/a /srv/b && touch /srv/a/f");
+        let bind = |options: &str| {
+            resource("mount", "/srv/b", &[("device", "/srv/a"), ("fstype", "none"), ("options", options)])
+        };
+        assert_changes(&bind("bind"), "created the mount");
+        shell("test -e /srv/b/f");
+        assert_changes(&bind("bind,ro"), "changed options and mounted options");
+        assert!(options("/srv/b").contains(&"ro".to_owned()) && succeeds("touch /srv/a/f"));
+        assert_changes(&bind("bind"), "changed options and mounted options");
+        assert!(succeeds("touch /srv/b/f"));
+    });
+}
+
+#[test]
+fn other_file_system_is_replaced() {
+    on_own_machine("mounts::other_file_system_is_replaced", "mount umount", || {
+        shell("mkdir /srv/a && mount -t ramfs ramfs /srv/a");
+        assert_changes(&tmpfs("/srv/a", &[]), "created the mount");
+        assert!(content("/proc/self/mounts").contains("tmpfs /srv/a tmpfs"));
+        // If the new one can't be mounted, all is as before.
+        let before = content("/etc/fstab");
+        shell("echo kept > /srv/a/x");
+        let unknown = || vec![resource("mount", "/srv/a", &[("device", "tmpfs"), ("fstype", "nofs")])];
+        let told = applied(unknown()).remove(0);
+        assert!(told.starts_with("mount failed with exit code 32: ") && told.contains("nofs"), "{told}");
+        assert!(!told.contains("(changed)"), "{told}");
+        assert_eq!(content("/etc/fstab"), before);
+        assert!(content("/proc/self/mounts").contains("tmpfs /srv/a tmpfs"));
+    });
+}
+
+#[test]
+fn obstacles_leave_everything_as_it_is() {
+    on_own_machine("mounts::obstacles_leave_everything_as_it_is", "mount umount", || {
+        shell("mkdir /srv/a");
+        let device = |device| resource("mount", "/srv/a", &[("device", device), ("fstype", "ext4")]);
+        for (mount, told) in [
+            (tmpfs("/srv/none", &[]), "the directory \"/srv/none\" does not exist"),
+            (device("/dev/nothing"), "there is no device `/dev/nothing`"),
+            (device("UUID=1234-5678"), "there is no device `UUID=1234-5678`"),
+            (device("LABEL=my data"), "there is no device `LABEL=my data`"),
+        ] {
+            assert_eq!(in_noop(vec![mount.clone()]), [told]);
+            assert_eq!(applied(vec![mount]), [told]);
+        }
+        let told = applied(vec![tmpfs("/srv/a", &[("options", "nosuch")])]).remove(0);
+        assert!(told.starts_with("mount failed with exit code 32: "), "{told}");
+        assert!(!told.contains("(changed)"), "{told}");
+        assert_eq!(content("/etc/fstab"), FSTAB);
+        assert_changes(&tmpfs("/srv/a", &[]), "created the mount");
+        let before = content("/etc/fstab");
+        let open = File::create("/srv/a/open").expect("a file");
+        for ensure in ["absent", "unmounted"] {
+            let mount = if ensure == "absent" {
+                resource("mount", "/srv/a", &[("ensure", "absent")])
+            } else {
+                tmpfs("/srv/a", &[("ensure", ensure)])
+            };
+            let told = applied(vec![mount]).remove(0);
+            assert!(told.starts_with("the file system on \"/srv/a\" is in use: umount failed"), "{told}");
+            assert!(!told.contains("(changed)") && content("/etc/fstab") == before, "{told}");
+        }
+        drop(open);
+        assert_changes(&resource("mount", "/srv/a", &[("ensure", "absent")]), "removed the mount");
+    });
+}

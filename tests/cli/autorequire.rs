@@ -66,3 +66,45 @@ fn services_come_after_their_units_and_packages_unless_the_manifest_says_otherwi
         assert_eq!(graph(resources), expected, "{resources}");
     }
 }
+
+#[test]
+fn paths_come_after_the_mounts_that_they_are_on() {
+    let tmpfs = "{device: tmpfs, fstype: tmpfs}";
+    let resources = format!(
+        "    - file: [/srv/a/f: {{content: x}}]\n    - mount: [/srv/a/b: {tmpfs}]\n    - mount: [/srv/a: {tmpfs}]\n    \
+         - file: [/srv/a: {{ensure: directory}}]\n    - file: [/srv/ab: {{content: x}}]\n"
+    );
+    assert_eq!(
+        graph(&resources),
+        [
+            "file#/srv/a",
+            "mount#/srv/a needs file#/srv/a (autorequire)",
+            "file#/srv/a/f needs file#/srv/a, mount#/srv/a (autorequire)",
+            "mount#/srv/a/b needs file#/srv/a, mount#/srv/a (autorequire)",
+            "file#/srv/ab",
+        ]
+    );
+    // A mount that is to be absent is not waited for, and what the manifest says takes precedence.
+    assert_eq!(
+        graph("    - file: [/srv/a/f: {content: x}]\n    - mount: [/srv/a: {ensure: absent}]\n"),
+        ["file#/srv/a/f", "mount#/srv/a"]
+    );
+    let contrary = "    - file: [/srv/a/f: {content: x}]\n    - mount: [/srv/a: {device: tmpfs, fstype: tmpfs, require: [file#/srv/a/f]}]\n";
+    assert_eq!(graph(contrary), ["file#/srv/a/f", "mount#/srv/a requires file#/srv/a/f"]);
+}
+
+#[test]
+fn parameters_come_after_their_modules() {
+    assert_eq!(
+        graph(
+            "    - sysctl: [net.bridge.bridge-nf-call-iptables: {value: 1}]\n    - kernel_module: [br-netfilter: {}]\n    \
+             - timezone: [Etc/UTC: {}]\n    - package: [tzdata: {}]\n"
+        ),
+        [
+            "kernel_module#br-netfilter",
+            "sysctl#net.bridge.bridge-nf-call-iptables needs kernel_module#br-netfilter (autorequire)",
+            "package#tzdata",
+            "timezone#Etc/UTC needs package#tzdata (autorequire)",
+        ]
+    );
+}

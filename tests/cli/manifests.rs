@@ -9,7 +9,7 @@ use ccm_testkit::{Called, Scratch, can_mount, is_root, repository, skipped};
 use crate::{apply, ccm};
 
 /// Each, with the packages and services that it manages on machines of the Debian and of the Red Hat family.
-const MANIFESTS: [(&str, &str, &str); 7] = [
+const MANIFESTS: [(&str, &str, &str); 8] = [
     ("admins", "package#sudo", "package#sudo"),
     (
         "base",
@@ -18,6 +18,7 @@ const MANIFESTS: [(&str, &str, &str); 7] = [
         "package#ca-certificates package#chrony package#dnf-automatic service#chronyd service#dnf-automatic.timer",
     ),
     ("disk-watch", "package#passwd service#disk-watch", "package#shadow-utils service#disk-watch"),
+    ("kernel-hardening", "", ""),
     ("nginx-site", "package#nginx service#nginx", "package#nginx service#nginx"),
     ("nightly-dump", "service#nightly-dump.timer", "service#nightly-dump.timer"),
     ("node-exporter", "package#passwd service#node-exporter", "package#shadow-utils service#node-exporter"),

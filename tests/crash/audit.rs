@@ -162,3 +162,43 @@ fn a_recorded_command_costs_at_most_four_syncs() {
         );
     });
 }
+
+#[test]
+fn an_approved_command_costs_at_most_four_syncs() {
+    if let Some(reason) = can_not_run() {
+        return skipped(&reason);
+    }
+    isolated_with_setup(OWN_MACHINE, "audit::an_approved_command_costs_at_most_four_syncs", || {
+        let machine = Machine::new();
+        let keygen = ["-q", "-t", "ed25519", "-N", "", "-C", "", "-f", &machine.0.at("key")];
+        let made = std::process::Command::new("ssh-keygen").args(keygen).status();
+        assert!(made.expect("ssh-keygen").success());
+        let public = machine.0.read("key.pub").expect("a key");
+        let policy =
+            "ccm_policy: 1\naudit: {required: true}\nrules: [{match: {program: 'true'}, ask: true}]\n";
+        std::fs::write("/etc/ccm/policy.yaml", policy).expect("a policy");
+        std::fs::write("/etc/ccm/approvers", format!("alice {public}")).expect("approvers");
+        let syncs = |commands: usize| {
+            let execs = (0..commands).fold(String::new(), |execs, number| {
+                execs + &format!("        - e{number}: {{command: 'true {commands}', cwd: /}}\n")
+            });
+            machine.0.write("manifest.yaml", format!("ccm:\n  resources:\n    - exec:\n{execs}"));
+            assert_eq!(machine.apply().run().code, 4);
+            let listed = ccm(&machine.0, &["approvals"]).run();
+            for code in listed.stdout.lines().filter_map(|line| line.get(..4)) {
+                let approved = ccm(&machine.0, &["approve", code, "--key", "key", "--yes"]).run();
+                assert_eq!(approved.code, 0, "{}", approved.shown());
+            }
+            let met = machine.apply().run_with(Fault::SyncFails { call: usize::MAX, lasting: false });
+            assert_eq!(met.called.code, 0, "{}", met.called.shown());
+            let is_ours = |call: &&String| call.contains("/audit") || call.contains("/approvals");
+            met.calls.iter().filter(is_ours).count()
+        };
+        // The first use makes the ledger of uses.
+        syncs(2);
+        let (one, three) = (syncs(1), syncs(3));
+        // The use of the approval, the intent, the end, and the outcome of the resource.
+        assert_eq!((three - one) / 2, 4, "{one} syncs for one command, {three} for three");
+        machine.verify("approved commands");
+    });
+}

@@ -238,7 +238,8 @@ impl AuditRecorder {
         self.log.append(entry, now)
     }
 
-    /// Records what happened to the approval of an intent, such as `used`.
+    /// Records what happened to the approval of an intent, such as `used`. The line is on the disk no later than the next
+    /// one.
     pub fn approval(
         &mut self,
         intent: &str,
@@ -253,7 +254,7 @@ impl AuditRecorder {
             approver: approver.map(|approver| self.text(approver)),
             reason: reason.map(|reason| self.text(reason)),
         };
-        self.log.append(entry, now)
+        self.log.append_with_next(entry, now)
     }
 
     pub(crate) fn append(&mut self, entry: AuditEntry, now: SystemTime) -> Result<(), OpenError> {

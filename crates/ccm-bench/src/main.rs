@@ -13,6 +13,7 @@
 #![expect(clippy::expect_used, reason = "a benchmark that can't be set up has no result")]
 
 mod apply;
+mod approvals;
 mod archives;
 mod audit;
 mod bare;
@@ -69,6 +70,7 @@ const PARTS: [BenchmarkPart; 30] = [
     ("policy-load", |_| policy::load()),
     ("policy", |_| policy::analysis()),
     ("policy-apply", policy::apply),
+    ("approvals", |_| approvals::measure()),
     ("audit", |_| audit::measure()),
     ("mcp", mcp::run),
 ];

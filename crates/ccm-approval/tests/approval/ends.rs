@@ -213,10 +213,10 @@ fn what_differs_is_named() {
         (|content| content.requires[0].count += 1, "other approvals are needed"),
     ];
     for (change, expected) in changes {
-        let mut changed = content();
-        change(&mut changed);
-        assert_eq!(content().difference(&changed).as_deref(), Some(expected));
-        assert!(content().has_subject_of(&changed));
+        let mut other = content();
+        change(&mut other);
+        assert_eq!(content().difference(&other).as_deref(), Some(expected));
+        assert!(content().has_subject_of(&other));
     }
     // Another client of the same user asks for the same.
     let mut same = content();

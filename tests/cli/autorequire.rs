@@ -79,8 +79,8 @@ fn paths_come_after_the_mounts_that_they_are_on() {
         [
             "file#/srv/a",
             "mount#/srv/a needs file#/srv/a (autorequire)",
-            "file#/srv/a/f needs file#/srv/a, mount#/srv/a (autorequire)",
-            "mount#/srv/a/b needs file#/srv/a, mount#/srv/a (autorequire)",
+            "file#/srv/a/f needs mount#/srv/a, file#/srv/a (autorequire)",
+            "mount#/srv/a/b needs mount#/srv/a, file#/srv/a (autorequire)",
             "file#/srv/ab",
         ]
     );

@@ -10,5 +10,6 @@ mod archives;
 mod audit;
 mod broken_disk;
 mod case;
+mod kernel;
 mod killed;
 mod points;

@@ -19,6 +19,7 @@ mod audit;
 mod bare;
 mod binary;
 mod containers;
+mod kernel;
 mod manifests;
 mod mcp;
 mod measure;
@@ -64,6 +65,8 @@ const PARTS: [BenchmarkPart; 31] = [
     ("packages-steady", system::packages),
     ("services-steady", system::services),
     ("services-missing", system::missing_services),
+    ("parameters-steady", kernel::parameters),
+    ("mounts-steady", kernel::mounts),
     ("events", events),
     ("redaction", |_| redaction::measure()),
     ("shapes", |_| shapes()),

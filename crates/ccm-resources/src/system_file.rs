@@ -35,7 +35,7 @@ pub(crate) fn read(path: &Path, context: &Context<'_>) -> Result<Option<String>,
 }
 
 /// Returns `true` if a file does not exist.
-pub(crate) fn is_missing(error: &FileError) -> bool {
+fn is_missing(error: &FileError) -> bool {
     match error {
         FileError::Step { step: FileStep::Read, source, .. } => source.kind() == std::io::ErrorKind::NotFound,
         error => matches!(error, FileError::ParentMissing(_)),

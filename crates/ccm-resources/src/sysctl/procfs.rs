@@ -1,7 +1,7 @@
 //! Provider procfs: values below `/proc/sys`, changed by sysctl, and a file from which they are set at boot.
 
 use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
-use ccm_host::{Host, InspectOptions, Local};
+use ccm_host::{Host, InspectOptions, Local, read_at_most};
 use ccm_model::{Failure, FailureKind};
 
 use super::decide::{
@@ -12,7 +12,7 @@ use super::properties::normalized;
 use crate::file::file_failure;
 use crate::mount_table::{MountTable, MountedFilesystem};
 use crate::object_plan::ObjectPlan;
-use crate::system_file::{is_missing, write};
+use crate::system_file::write;
 use crate::system_tool::SystemTool;
 
 /// Maximum length of a value.
@@ -59,12 +59,13 @@ async fn status(parameter: &DesiredParameter, context: &Context<'_>) -> Result<P
     }
     let path = parameter.key.path();
     let files = context.host.files;
-    state.running = match files.content(&path, MAX_VALUE) {
-        Ok(value) => Some(normalized(&String::from_utf8_lossy(&value.unwrap_or_default()))),
-        Err(error) if is_missing(&error) => None,
+    // The kernel makes these files, so that no link can lead elsewhere.
+    state.running = match read_at_most(Some(&path), MAX_VALUE) {
+        Ok(value) => Some(normalized(&String::from_utf8_lossy(&value))),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
         Err(_) if parameter.is_absent => None,
         Err(error) => {
-            return Err(file_failure(&error)
+            return Err(Failure::from_error(FailureKind::Read, &error)
                 .because_of(format!("kernel parameter `{}` can't be read", parameter.name))
                 .with_hint(
                     "check that the name is that of a parameter, not of a directory with parameters",

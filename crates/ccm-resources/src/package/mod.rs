@@ -6,6 +6,7 @@ mod decide;
 mod desired;
 mod digits;
 mod dnf;
+mod pacman;
 mod properties;
 mod provider;
 mod rules;
@@ -23,12 +24,13 @@ use apt::APT_PACKAGES;
 use decide::PackageKind;
 use desired::{ENSURES, Package};
 use dnf::DNF_PACKAGES;
+use pacman::PACMAN_PACKAGES;
 use properties::PackageProperties;
 
 pub(crate) use apt::Apt;
 pub(crate) use dnf::Dnf;
 pub(crate) use state::Presence;
-pub(crate) use tool::{Tool, hold_state, outdate_index};
+pub(crate) use tool::{HoldTool, Tool, hold_state, outdate_index};
 pub(crate) use tool_command::{CommandLimits, run_waiting_for_locks};
 pub(crate) use values::name_error as package_name_error;
 
@@ -79,7 +81,7 @@ impl TypeSpec for PackageType {
     }
 
     fn providers(&self) -> &'static [&'static str] {
-        &["apt", "dnf"]
+        &["apt", "dnf", "pacman"]
     }
 
     fn provider_advice(&self, written: &str) -> Option<&'static str> {
@@ -87,7 +89,6 @@ impl TypeSpec for PackageType {
             "yum" | "microdnf" | "rpm" => Some("did you mean `dnf`?"),
             "apt-get" | "aptitude" | "dpkg" | "deb" => Some("did you mean `apt`?"),
             "zypper" => Some(exec_instead!("zypper --non-interactive install NAME", "rpm -q NAME")),
-            "pacman" => Some(exec_instead!("pacman -S --noconfirm NAME", "pacman -Q NAME")),
             "apk" => Some(exec_instead!("apk add NAME", "apk info -e NAME")),
             "portage" | "emerge" => Some(exec_instead!("emerge NAME", "qlist -I NAME")),
             "brew" | "homebrew" => Some(exec_instead!("brew install NAME", "brew list NAME")),
@@ -134,7 +135,8 @@ impl TypedProperties for PackageType {
 impl TypedResource for PackageType {
     type Kind = PackageKind;
 
-    const PROVIDERS: &'static [&'static dyn Provider<PackageKind>] = &[&APT_PACKAGES, &DNF_PACKAGES];
+    const PROVIDERS: &'static [&'static dyn Provider<PackageKind>] =
+        &[&APT_PACKAGES, &DNF_PACKAGES, &PACMAN_PACKAGES];
     const NO_PROVIDER_ADVICE: Option<&'static str> =
         Some("limit the package to some machines with `control`, or call another tool with an `exec`");
 }

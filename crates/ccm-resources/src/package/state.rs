@@ -78,13 +78,15 @@ pub(crate) enum Availability {
 pub(crate) enum VersionScheme {
     Debian,
     Rpm,
+    /// Versions of pacman, which are compared as those of rpm.
+    Alpm,
 }
 
 impl VersionScheme {
     pub(crate) fn compare(self, left: &str, right: &str) -> Ordering {
         match self {
             Self::Debian => apt::version::compare(left, right),
-            Self::Rpm => dnf::version::compare(left, right),
+            Self::Rpm | Self::Alpm => dnf::version::compare(left, right),
         }
     }
 
@@ -99,14 +101,14 @@ impl VersionScheme {
     pub(crate) fn satisfies(self, desired: &str, version: &str) -> bool {
         match self {
             Self::Debian => apt::version::satisfies(desired, version),
-            Self::Rpm => dnf::version::satisfies(desired, version),
+            Self::Rpm | Self::Alpm => dnf::version::satisfies(desired, version),
         }
     }
 
     /// Returns the displayed form of a version.
     pub(crate) fn shown(self, version: &str) -> &str {
         match self {
-            Self::Debian => version,
+            Self::Debian | Self::Alpm => version,
             Self::Rpm => dnf::version::without_epoch(version),
         }
     }
@@ -141,6 +143,7 @@ pub(crate) fn describe(package: &Package, state: &PackageState) -> Described {
     let provider = match state.scheme {
         VersionScheme::Debian => "apt",
         VersionScheme::Rpm => "dnf",
+        VersionScheme::Alpm => "pacman",
     };
     let candidate = match &state.availability {
         Availability::Versions { candidate, .. } => candidate.as_deref(),

@@ -69,9 +69,6 @@ pub(crate) trait Tool: Sync {
         fetches_only: bool,
     ) -> ToolCommand;
 
-    /// Command that holds a package at its version, or releases it.
-    fn hold(&self, host: Host<'_>, name: &str, holds: bool) -> ToolCommand;
-
     /// Hint on how to repair an interrupted change.
     fn repair(&self) -> &'static str;
 
@@ -87,6 +84,12 @@ pub(crate) trait Tool: Sync {
 
     /// Hints for a failed command, from its output and the present state.
     fn advice(&self, printed: &str, database: Option<&Self::Database>) -> Vec<String>;
+}
+
+/// Tool with a command that holds packages.
+pub(crate) trait HoldTool: Tool {
+    /// Command that holds a package at its version, or releases it.
+    fn hold(&self, host: Host<'_>, name: &str, holds: bool) -> ToolCommand;
 }
 
 #[derive(Clone, Copy)]

@@ -51,13 +51,20 @@ pub(crate) struct ToolCommand {
     pub title: &'static str,
     /// True if interrupting the command could leave packages half changed.
     pub is_harmful_to_interrupt: bool,
+    /// Exit code of a query that found nothing.
+    pub empty_code: Option<i32>,
 }
 
 impl ToolCommand {
     /// Creates a command that can be interrupted without harm.
     pub(crate) fn new(program: &'static str, title: &'static str, args: &[&str]) -> Self {
         let args = args.iter().map(|arg| (*arg).to_owned()).collect();
-        Self { program, args, title, is_harmful_to_interrupt: false }
+        Self { program, args, title, is_harmful_to_interrupt: false, empty_code: None }
+    }
+
+    /// Sets the exit code of a query that found nothing.
+    pub(crate) fn with_empty_code(self, code: i32) -> Self {
+        Self { empty_code: Some(code), ..self }
     }
 
     fn command(&self, host: Host<'_>, timeout: Option<Duration>) -> Command {
@@ -190,7 +197,7 @@ const WAITS_FOREVER: &str = "Waiting for a lock on ";
 
 /// Returns the part of a line that describes a lock held by another program.
 fn lock_in(line: &str) -> Option<&str> {
-    const SIGNS: [&str; 8] = [
+    const SIGNS: [&str; 9] = [
         // apt, when it waits for a lock and when it gives up
         "Could not get lock",
         "is another process using it",
@@ -203,6 +210,8 @@ fn lock_in(line: &str) -> Option<&str> {
         // dnf 5, when it waits; and its first versions, which did not wait
         WAITS_FOREVER,
         "Failed to obtain rpm transaction lock",
+        // pacman
+        "unable to lock database",
     ];
     if !SIGNS.iter().any(|sign| line.contains(sign)) {
         return None;
@@ -225,6 +234,9 @@ fn evaluate_exit(call: &ToolCommand, finished: Finished) -> Result<Finished, Fai
     let title = call.title;
     let mut failure = match &finished.exit {
         Exit::Code(0) => return Ok(finished),
+        Exit::Code(code) if call.empty_code == Some(*code) && errors(&text(&finished.stderr)).is_empty() => {
+            return Ok(finished);
+        }
         Exit::Code(code) => {
             let message = format!("{title} failed with exit code {code}");
             let mut failure = Failure::new(FailureKind::Exit, message);
@@ -288,7 +300,7 @@ const PROBLEM: &str = "Problem";
 
 /// Returns the error in a line of apt, dpkg or dnf.
 fn error(line: &str) -> Option<&str> {
-    const SIGNS: [&str; 4] = ["E: ", "Error: ", "  - ", ">>> [RPM] "];
+    const SIGNS: [&str; 5] = ["E: ", "Error: ", "error: ", "  - ", ">>> [RPM] "];
     // Kept with their prefix: dpkg names itself first, and dnf 5 does not print `Error` here.
     const WHOLE: [&str; 5] = [
         DPKG_ERROR,

@@ -8,14 +8,14 @@ use ccm_model::{Failure, FailureKind};
 
 use super::decide::{DesiredHold, HoldKind, HoldState, plan};
 use crate::object_plan::ObjectPlan;
-use crate::package::{CommandLimits, Presence, Tool, hold_state, run_waiting_for_locks};
+use crate::package::{CommandLimits, HoldTool, Presence, hold_state, run_waiting_for_locks};
 
 /// Time limit of a change.
 const TIMEOUT: Duration = Duration::from_secs(600);
 
 pub(crate) struct PackageHolds<T>(pub T);
 
-impl<T: Tool> Provider<HoldKind> for PackageHolds<T> {
+impl<T: HoldTool> Provider<HoldKind> for PackageHolds<T> {
     fn name(&self) -> &'static str {
         self.0.name()
     }

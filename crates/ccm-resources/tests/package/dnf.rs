@@ -248,7 +248,7 @@ fn tool_of_the_distribution_is_used() {
     assert_eq!(
         told(&done),
         [
-            "failed: no provider can work on this host: apt: /usr/bin/apt-get does not exist: dnf: /usr/bin/dnf does not exist",
+            "failed: no provider can work on this host: apt: /usr/bin/apt-get does not exist: dnf: /usr/bin/dnf does not exist: pacman: /usr/bin/pacman does not exist",
             "failed: provider `dnf` can't work on this host: /usr/bin/dnf does not exist",
         ]
     );

@@ -89,7 +89,7 @@ fn unsupported_providers_get_a_hint() {
     ] {
         assert_eq!(spec.provider_advice(written), expected, "{written}");
     }
-    for written in ["zypper", "pacman", "brew", "pip"] {
+    for written in ["zypper", "brew", "pip"] {
         assert!(
             spec.provider_advice(written).is_some_and(|advice| advice.contains("an `exec`")),
             "{written}"

@@ -14,7 +14,9 @@ use ccm_model::{Failure, FailureKind};
 use super::desired::Package;
 use super::provider::Packages;
 use super::state::{Installation, VersionScheme};
-use super::tool::{ChangeKind, IndexResponse, PackageTarget, QueryScope, Tool, bytes, exists, suits};
+use super::tool::{
+    ChangeKind, HoldTool, IndexResponse, PackageTarget, QueryScope, Tool, bytes, exists, suits,
+};
 use super::tool_command::{ToolCommand, query};
 use dpkg_database::DpkgDatabase;
 use policy::{AptPolicy, Providers};
@@ -41,6 +43,13 @@ const MAX_NAMES_PER_QUERY: usize = 1500;
 pub(crate) static APT_PACKAGES: Packages<Apt> = Packages(Apt);
 
 pub(crate) struct Apt;
+
+impl HoldTool for Apt {
+    fn hold(&self, _: Host<'_>, name: &str, holds: bool) -> ToolCommand {
+        let (title, verb) = if holds { ("apt-mark hold", "hold") } else { ("apt-mark unhold", "unhold") };
+        ToolCommand::new(APT_MARK, title, &[verb, "--", name])
+    }
+}
 
 impl Tool for Apt {
     type Database = DpkgDatabase;
@@ -174,11 +183,6 @@ impl Tool for Apt {
             ChangeKind::Remove { .. } => "apt-get remove",
         };
         call(kind, targets, title, fetches_only.then_some("--download-only").as_slice())
-    }
-
-    fn hold(&self, _: Host<'_>, name: &str, holds: bool) -> ToolCommand {
-        let (title, verb) = if holds { ("apt-mark hold", "hold") } else { ("apt-mark unhold", "unhold") };
-        ToolCommand::new(APT_MARK, title, &[verb, "--", name])
     }
 
     fn repair(&self) -> &'static str {

@@ -72,7 +72,7 @@ fn excluded(configuration: &str) -> Vec<String> {
 }
 
 /// Matches a name against a pattern with `*` and `?`.
-fn matches(pattern: &str, name: &str) -> bool {
+pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     let (pattern, name) = (pattern.as_bytes(), name.as_bytes());
     let (mut pattern_at, mut name_at) = (0, 0);
     let mut retry = None;

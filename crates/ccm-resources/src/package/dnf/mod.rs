@@ -13,9 +13,13 @@ use ccm_model::Failure;
 use super::desired::{Package, PackageEnsure};
 use super::provider::Packages;
 use super::state::{Installation, Presence, VersionScheme};
-use super::tool::{ChangeKind, IndexResponse, PackageTarget, QueryScope, Tool, exists, suits, text};
+use super::tool::{
+    ChangeKind, HoldTool, IndexResponse, PackageTarget, QueryScope, Tool, exists, suits, text,
+};
 use super::tool_command::{ToolCommand, query};
 use locks::Locks;
+
+pub(crate) use locks::matches;
 use repoquery::RepoqueryOutput;
 use rpm_database::{RpmDatabase, split_arch};
 use skipped_repositories::skipped_repositories;
@@ -39,6 +43,14 @@ pub(crate) struct Dnf;
 pub(crate) struct DnfState {
     database: RpmDatabase,
     locks: Locks,
+}
+
+impl HoldTool for Dnf {
+    fn hold(&self, host: Host<'_>, name: &str, holds: bool) -> ToolCommand {
+        let (title, verb) =
+            if holds { ("dnf versionlock add", "add") } else { ("dnf versionlock delete", "delete") };
+        ToolCommand::new(program(host), title, &["versionlock", verb, name])
+    }
 }
 
 impl Tool for Dnf {
@@ -159,12 +171,6 @@ impl Tool for Dnf {
             false => &[],
         };
         call(host, kind, targets, title, options)
-    }
-
-    fn hold(&self, host: Host<'_>, name: &str, holds: bool) -> ToolCommand {
-        let (title, verb) =
-            if holds { ("dnf versionlock add", "add") } else { ("dnf versionlock delete", "delete") };
-        ToolCommand::new(program(host), title, &["versionlock", verb, name])
     }
 
     fn repair(&self) -> &'static str {

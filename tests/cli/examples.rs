@@ -26,6 +26,7 @@ const EXAMPLES: &[(&str, i32, &str, &str)] = &[
     ),
     ("tree", 0, "changed changed changed changed", "unchanged unchanged unchanged unchanged"),
     ("scaffold", 0, "changed changed changed", "unchanged unchanged unchanged"),
+    ("git", 0, "changed changed changed changed", "unchanged unchanged unchanged unchanged"),
     ("sudoers", 0, "changed changed changed", "unchanged unchanged unchanged"),
     ("diff", 0, "changed changed changed changed", "unchanged unchanged unchanged unchanged"),
     (

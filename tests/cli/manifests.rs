@@ -9,7 +9,7 @@ use ccm_testkit::{Called, Scratch, can_mount, is_root, repository, skipped};
 use crate::{apply, ccm};
 
 /// Each, with the packages and services that it manages on machines of the Debian and of the Red Hat family.
-const MANIFESTS: [(&str, &str, &str); 8] = [
+const MANIFESTS: [(&str, &str, &str); 10] = [
     ("admins", "package#sudo", "package#sudo"),
     (
         "base",
@@ -20,9 +20,11 @@ const MANIFESTS: [(&str, &str, &str); 8] = [
     ("disk-watch", "package#passwd service#disk-watch", "package#shadow-utils service#disk-watch"),
     ("kernel-hardening", "", ""),
     ("nginx-site", "package#nginx service#nginx", "package#nginx service#nginx"),
+    ("nightly-backup", "package#rsync", "package#rsync"),
     ("nightly-dump", "service#nightly-dump.timer", "service#nightly-dump.timer"),
     ("node-exporter", "package#passwd service#node-exporter", "package#shadow-utils service#node-exporter"),
     ("sshd-hardening", "package#openssh-server service#ssh", "package#openssh-server service#sshd"),
+    ("web-application", "package#git service#app", "package#git service#app"),
 ];
 
 /// Resources with another name on Fedora.

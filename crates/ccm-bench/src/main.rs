@@ -41,7 +41,7 @@ use measure::{
 /// Part of the benchmark: its name, and its function, which gets a scratch directory.
 type BenchmarkPart = (&'static str, fn(&Path));
 
-const PARTS: [BenchmarkPart; 31] = [
+const PARTS: &[BenchmarkPart] = &[
     // First those that measure the memory of a child: it has the memory of this process until it executes ccm.
     ("redaction", redaction::files),
     ("memory", memory),
@@ -91,8 +91,8 @@ fn main() {
         println!("{:<NAME$} {:>12} {:>12} {:>8}   aim", "", "ccm", "bare", "ratio");
     }
     let is_selected = |name: &str| selected.iter().any(|selected| selected == name);
-    let parts = PARTS.into_iter().filter(|(name, _)| selected.is_empty() || is_selected(name));
-    for (_, measure) in parts.chain(LARGE_PARTS.into_iter().filter(|(name, _)| is_selected(name))) {
+    let parts = PARTS.iter().filter(|(name, _)| selected.is_empty() || is_selected(name));
+    for (_, measure) in parts.chain(LARGE_PARTS.iter().filter(|(name, _)| is_selected(name))) {
         let scratch = tempfile::tempdir().expect("a directory");
         measure(scratch.path());
     }

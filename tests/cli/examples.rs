@@ -133,7 +133,7 @@ fn apply(name: &str, scratch: &Scratch, options: &[&str]) -> Called {
 }
 
 fn outcomes(called: &Called) -> String {
-    let types = ["exec#", "file#", "line#", "block#", "setting#", "archive#", "scaffold#", "apply#"];
+    let types = ["exec#", "file#", "line#", "block#", "setting#", "archive#", "scaffold#", "git#", "apply#"];
     let reported = called.reported();
     let lines = reported.lines().filter(|line| types.iter().any(|name| line.starts_with(name)));
     // A line of output has no outcome.

@@ -103,6 +103,7 @@ fn every_started_program_was_named() {
     // Otherwise the test would say little.
     assert!(of("starts") > done, "few programs are started: {counts:?}");
     assert!(of("known") * 3 > of("attempts"), "few texts are known: {counts:?}");
+    assert!(of("endless") * 1000 < done.max(2000), "many texts do not end: {counts:?}");
 }
 
 #[expect(clippy::print_stderr, reason = "a long run is judged by its figures")]
@@ -151,8 +152,9 @@ impl Ground {
 
     /// Runs texts and compares. Returns `false` if this machine has no sandbox for them.
     ///
-    /// If a batch does not end in time, the text of each half that was running is run again by itself: a text that
-    /// does not end alone either is named, and the other texts have their turn again. A busy machine is no error.
+    /// If a batch does not end in time, the text of each half that was running is run again by itself, and the other texts
+    /// have their turn again. A text that does not end alone either is counted: with its standard input closed, a
+    /// substitution of bash may get its own pipe in that place, and read from itself for ever.
     fn run(&self, attempts: &[Attempt], counts: &mut BTreeMap<&'static str, u64>) -> bool {
         let mut report = String::new();
         let mut left: Vec<&Attempt> = attempts.iter().collect();
@@ -173,8 +175,7 @@ impl Ground {
                     return false;
                 };
                 if !alone.has_ended {
-                    let Attempt { shell, text, .. } = left[*at];
-                    let _ = writeln!(report, "{shell} does not end for:\n{text}\n--");
+                    *counts.entry("endless").or_default() += 1;
                 }
             }
             left = batch.unseen.iter().filter(|at| !suspects.contains(at)).map(|at| left[*at]).collect();

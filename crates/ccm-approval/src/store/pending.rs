@@ -105,7 +105,8 @@ impl ApprovalStore {
         if intent.boot != self.machine.boot {
             return None;
         }
-        let passed = milliseconds(now.since_boot).checked_sub(intent.uptime_ms)?;
+        // Another program may have added it after this one looked at the clock.
+        let passed = milliseconds(now.since_boot).saturating_sub(intent.uptime_ms);
         let by_boot = intent.pending().checked_sub(Duration::from_millis(passed))?;
         let by_wall = parse_timestamp(&intent.expires)?.duration_since(now.wall).ok()?;
         Some(by_boot.min(by_wall)).filter(|left| !left.is_zero())

@@ -105,12 +105,13 @@ impl ApprovalRecord {
         if parse_timestamp(not_after).is_none_or(|until| now.wall > until) {
             return Err(ApprovalRefusal::StatementExpired { not_after: not_after.clone() });
         }
-        let by_boot = milliseconds(now.since_boot).checked_sub(self.uptime_ms);
+        // Another program may have accepted it after this one looked at the clock.
+        let by_boot = milliseconds(now.since_boot).saturating_sub(self.uptime_ms);
         let accepted = parse_timestamp(&self.accepted);
         // A clock that was set back shows a time before: then only the time since the boot counts.
         let by_wall =
             accepted.and_then(|accepted| now.wall.duration_since(accepted).ok()).map_or(0, milliseconds);
-        if by_boot.is_none_or(|passed| passed.max(by_wall) >= valid_ms) {
+        if by_boot.max(by_wall) >= valid_ms {
             return Err(ApprovalRefusal::ApprovalExpired { approver: self.principal.clone() });
         }
         Ok(())

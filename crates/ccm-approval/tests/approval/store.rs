@@ -140,6 +140,22 @@ fn several_people_with_several_keys_approve() {
 }
 
 #[test]
+fn programs_that_looked_at_the_clock_earlier_keep_what_others_accepted() {
+    let fixture = StoreFixture::new();
+    let mut content = content();
+    content.requires[0].count = 2;
+    fixture.now.set(after(3));
+    let intent = fixture.request(content);
+    fixture.approve("alice", &intent).expect("the first");
+    // Such a program had to wait for the lock of the store.
+    fixture.now.set(after(2));
+    let refused = fixture.approve("alice", &intent);
+    assert!(matches!(refused, Err(ApprovalRefusal::SameApprover { .. })), "{refused:?}");
+    assert_eq!(fixture.approve("bob", &intent).expect("the second").found, 2);
+    assert_eq!(fixture.use_up(&intent).expect("both").approvals.len(), 2);
+}
+
+#[test]
 fn a_rejection_has_a_reason_and_ends_the_intent() {
     let fixture = StoreFixture::new();
     let intent = fixture.request(content());

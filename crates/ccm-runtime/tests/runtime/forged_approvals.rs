@@ -11,7 +11,8 @@ use ccm_approval::{ApprovalStatement, ApprovalStore, ApproverDecision, IntentDoc
 use ccm_model::display_timestamp;
 use ccm_runtime::ApprovalState;
 
-use crate::approvals::{Site, recorded};
+use crate::approval_site::Site;
+use crate::approvals::recorded;
 
 /// Signed statement, before it is put into the inbox.
 struct Forgery {

@@ -6,6 +6,7 @@
 )]
 #![expect(clippy::expect_used, reason = "a test that can't be set up should fail loudly")]
 
+mod approval_site;
 mod approvals;
 mod audit;
 mod cancellation;

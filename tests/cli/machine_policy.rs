@@ -42,6 +42,12 @@ impl GovernedMachine {
         self
     }
 
+    /// Replaces the sections of the policy; `[dir]` in them stands for the directory of the test.
+    fn set_policy(&self, sections: &str) {
+        let text = crate::in_place(&self.scratch, &format!("ccm_policy: 1\n{sections}"));
+        self.scratch.write("policy.yaml", text);
+    }
+
     fn run(&self, args: &[&str]) -> Called {
         let script = format!("here=$PWD\n{MOUNT}{}\ncd \"$here\"", self.setup);
         ccm(&self.scratch, args).after_mounting(&script).run()
@@ -328,5 +334,112 @@ fn users_have_policies_of_their_own_that_can_only_be_stricter() {
         let called = own(sections, true);
         let location = format!("config/ccm/policy.yaml:{line}");
         assert!(called.code == 1 && called.stderr.contains(&location), "{sections}{}", called.shown());
+    }
+}
+
+/// Links in a directory: to a guarded directory and file, dangling, to the root, through another link, and in a loop.
+const LINKS: &str = "\
+mkdir -p \"$here/guarded/below\" \"$here/open\"
+touch \"$here/guarded/file\"
+cd \"$here/open\"
+ln -s ../guarded relative
+ln -s \"$here/guarded/file\" file
+ln -s \"$here/guarded/new\" dangling
+ln -s / root
+ln -s relative/below chain
+ln -s loop loop
+";
+
+#[test]
+fn rules_about_paths_look_through_links() {
+    if !can_govern() {
+        return;
+    }
+    for (action, code) in [("deny: true", 1), ("ask: true", 4)] {
+        let rule = format!("rules: [{{name: guarded, match: {{path: '[dir]/guarded/**'}}, {action}}}]\n");
+        for (command, is_refused) in [
+            ("touch [dir]/open/made", false),
+            ("touch [dir]/guarded/made", true),
+            ("touch [dir]/open/relative/made", true),
+            ("touch [dir]/open/file", true),
+            ("touch [dir]/open/dangling", true),
+            ("touch [dir]/open/root[dir]/guarded/made", true),
+            ("touch [dir]/open/chain/made", true),
+            // The directory above what the link leads to.
+            ("touch [dir]/open/chain/../made", true),
+            ("rm -f [dir]/open/relative/file", true),
+            ("cat [dir]/open/file", true),
+            // Nobody knows where a loop leads.
+            ("cat [dir]/open/loop", true),
+            // The link alone is deleted.
+            ("rm -f [dir]/open/file", false),
+            ("ls -d [dir]/open", false),
+        ] {
+            let resources = format!("    - exec:\n        - '{command}': {{cwd: /}}\n");
+            let machine = GovernedMachine::new("", LINKS).with_resources(&resources);
+            machine.set_policy(&rule);
+            let called = machine.run(&["apply", "manifest.yaml"]);
+            let expected = if is_refused { code } else { 0 };
+            assert_eq!(called.code, expected, "{action} {command}\n{}", called.shown());
+            let is_named = called.stderr.contains("guarded") || called.stdout.contains("rule \"guarded\"");
+            assert!(is_named || !is_refused, "{}", called.shown());
+            assert!(!machine.scratch.has("guarded/made") && !machine.scratch.has("guarded/new"), "{command}");
+            assert!(machine.scratch.has("guarded/file"), "{command}");
+        }
+    }
+}
+
+#[test]
+fn changes_of_resources_are_judged_by_what_links_lead_to() {
+    if !can_govern() {
+        return;
+    }
+    for (resource, is_refused) in [
+        ("file:\n        - [dir]/open/made: {content: a}", false),
+        ("file:\n        - [dir]/open/relative/made: {content: a}", true),
+        ("file:\n        - [dir]/open/root[dir]/guarded/made: {content: a}", true),
+        ("file:\n        - [dir]/open/chain/made: {ensure: directory}", true),
+        ("file:\n        - [dir]/open/dangling: {content: a}", true),
+        ("file:\n        - [dir]/open/relative/file: {ensure: absent}", true),
+        // The link alone is removed.
+        ("file:\n        - [dir]/open/file: {ensure: absent}", false),
+        ("line:\n        - x: {path: [dir]/open/relative/file, line: made}", true),
+    ] {
+        for args in [&["apply", "--noop", "manifest.yaml"][..], &["apply", "manifest.yaml"]] {
+            let machine = GovernedMachine::new("", LINKS).with_resources(&format!("    - {resource}\n"));
+            machine.set_policy("rules: [{name: guarded, match: {path: '[dir]/guarded/**'}, deny: true}]\n");
+            let called = machine.run(args);
+            let expected = if is_refused { 4 } else { 0 };
+            assert_eq!(called.code, expected, "{args:?} {resource}\n{}", called.shown());
+            assert!(
+                !machine.scratch.has("guarded/made") && machine.scratch.has("guarded/file"),
+                "{resource}"
+            );
+            assert_eq!(machine.scratch.read("guarded/file").as_deref(), Some(""), "{resource}");
+        }
+    }
+}
+
+#[test]
+fn a_link_does_not_widen_what_a_rule_allows() {
+    if !can_govern() {
+        return;
+    }
+    let rules = "guard: {write_outside: deny, write_system: deny}\nrules: [{match: {effect: write, path: '[dir]/open/**'}, allow: [write_outside, write_system]}]\n";
+    for (command, is_allowed) in [
+        ("touch [dir]/open/made", true),
+        ("touch [dir]/open/relative/made", false),
+        ("touch [dir]/open/dangling", false),
+        ("touch [dir]/open/root[dir]/open/fine", true),
+        ("touch [dir]/open/loop", false),
+        // A way into the directory that is not written as the rule is.
+        ("touch [dir]/way/made", false),
+    ] {
+        let resources = format!("    - exec:\n        - '{command}': {{cwd: /usr}}\n");
+        let setup = format!("{LINKS}ln -s open ../way\n");
+        let machine = GovernedMachine::new("", &setup).with_resources(&resources);
+        machine.set_policy(rules);
+        let called = machine.run(&["apply", "manifest.yaml"]);
+        assert_eq!(called.code, i32::from(!is_allowed), "{command}\n{}", called.shown());
     }
 }

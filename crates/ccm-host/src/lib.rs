@@ -132,7 +132,10 @@ pub use non_blocking_writer::{NonBlockingWriter, write_error_within};
 pub use private::{PrivateDirectory, remove_private_leftovers};
 pub use process::{PrepareError, own_process, prepare_process, process_start};
 pub use process_handle::{RunningProcess, SignalError, full_signal_name};
-pub use programs::{LocatedKind, LocatedProgram, canonical_path, current_user, locate_program, located_kind};
+pub use programs::{
+    LocatedKind, LocatedProgram, PathLink, canonical_path, current_user, locate_program, located_kind,
+    read_link,
+};
 pub use question::{ask, can_ask};
 pub use ssh_keygen::{SigningError, SigningKey, agent_keys, own_keys, public_key_of, sign_with_ssh_keygen};
 pub use started_by::started_by;

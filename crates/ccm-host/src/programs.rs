@@ -1,5 +1,6 @@
 //! Questions about programs and paths of this machine, for judging a command before it starts.
 
+use std::io::ErrorKind;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
@@ -48,6 +49,28 @@ fn is_program(path: &Path) -> bool {
 /// Returns the path with all links resolved, if it exists.
 pub fn canonical_path(path: &Path) -> Option<PathBuf> {
     path.canonicalize().ok()
+}
+
+/// Result of reading a path as a symbolic link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PathLink {
+    /// Nothing is there, or it is no link.
+    None,
+    /// Text of the link.
+    Target(PathBuf),
+    /// The path can't be looked at.
+    Unreadable,
+}
+
+/// Reads the last part of a path as a symbolic link.
+pub fn read_link(path: &Path) -> PathLink {
+    match path.read_link() {
+        Ok(target) => PathLink::Target(target),
+        Err(error) => match error.kind() {
+            ErrorKind::InvalidInput | ErrorKind::NotFound | ErrorKind::NotADirectory => PathLink::None,
+            _ => PathLink::Unreadable,
+        },
+    }
 }
 
 /// Kind of a path.
@@ -105,5 +128,25 @@ mod tests {
         assert!(!found.is_trusted);
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).expect("a mode");
         assert_eq!(locate_program("git", search, Path::new("/")), None);
+    }
+
+    #[test]
+    fn links_are_read_and_other_paths_are_none() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let at = |name: &str| directory.path().join(name);
+        std::fs::write(at("file"), "").expect("a file");
+        std::os::unix::fs::symlink("nowhere", at("link")).expect("a link");
+        std::os::unix::fs::symlink("loop", at("loop")).expect("a link");
+        for (path, expected) in [
+            ("link", PathLink::Target("nowhere".into())),
+            ("loop", PathLink::Target("loop".into())),
+            ("file", PathLink::None),
+            ("file/below", PathLink::None),
+            ("missing/below", PathLink::None),
+            ("loop/below", PathLink::Unreadable),
+        ] {
+            assert_eq!(read_link(&at(path)), expected, "{path}");
+        }
+        assert_eq!(read_link(Path::new("/")), PathLink::None);
     }
 }

@@ -1,5 +1,8 @@
 //! Effects of a command.
 
+use crate::links::{self, LinkTarget};
+use crate::lookup::Lookup;
+
 /// Effect of a command on the machine or on others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Effect {
@@ -8,6 +11,8 @@ pub struct Effect {
     /// Object of the effect: an absolute path without `.` and `..`, a program, a host, a unit, a package. `None` if
     /// the object is not known or there is none.
     pub object: Option<String>,
+    /// Path that the links on the way to the object lead to, if the object is a path.
+    pub link_target: LinkTarget,
     /// Only the beginning of the object is known, as in `/srv/$x`.
     pub is_partial: bool,
     /// Action on the object, such as `restart` of a service.
@@ -88,6 +93,7 @@ impl Effect {
         Self {
             kind,
             object,
+            link_target: LinkTarget::Same,
             is_partial: false,
             action: None,
             is_recursive: false,
@@ -99,6 +105,17 @@ impl Effect {
     /// Builds an effect of a code that is run.
     pub fn code(source: CodeSource, object: Option<String>) -> Self {
         Self { code: Some(source), ..Self::new(EffectKind::Code, object) }
+    }
+
+    /// Builds an effect on a path of a machine. Links on the way are followed, one at the path itself unless the effect
+    /// is a deletion, which removes the link alone.
+    pub fn on_path(kind: EffectKind, path: impl Into<String>, lookup: &dyn Lookup) -> Self {
+        let path = path.into();
+        let link_target = match kind {
+            EffectKind::Delete => links::follow_above(lookup, &path),
+            _ => links::follow(lookup, &path),
+        };
+        Self { link_target, ..Self::new(kind, Some(path)) }
     }
 
     /// Sets the action.
@@ -197,6 +214,10 @@ impl std::fmt::Display for Effect {
         if self.is_partial {
             f.write_str("…")?;
         }
-        Ok(())
+        match &self.link_target {
+            LinkTarget::Same => Ok(()),
+            LinkTarget::Path(path) => write!(f, " (a link to {path})"),
+            LinkTarget::Unknown => f.write_str(" (a link to what is not known)"),
+        }
     }
 }

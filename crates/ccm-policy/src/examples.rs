@@ -10,7 +10,7 @@ use crate::analysis::{Analysis, AnalysisLimits};
 use crate::condition::NoValues;
 use crate::decision::CauseKind;
 use crate::document::Located;
-use crate::lookup::{Lookup, LookupPathKind, ProgramLocation};
+use crate::lookup::{LinkReading, Lookup, LookupPathKind, ProgramLocation};
 use crate::matching::{MatchPurpose, Matching, Subject};
 use crate::policy::Policy;
 use crate::request::{PolicyRequest, RequestCommand, Workspace};
@@ -52,8 +52,8 @@ impl Lookup for AnyMachine {
         }
     }
 
-    fn canonical_path(&self, _: &str) -> Option<String> {
-        None
+    fn read_link(&self, _: &str) -> LinkReading {
+        LinkReading::NoLink
     }
 }
 

@@ -16,6 +16,7 @@ mod effect;
 mod examples;
 mod globs;
 mod guard_class;
+mod links;
 mod lookup;
 mod matching;
 mod pattern_set;
@@ -49,7 +50,8 @@ pub use document::{
 pub use effect::{CodeSource, Effect, EffectKind};
 pub use globs::{GlobError, GlobKind, PolicyGlob};
 pub use guard_class::GuardClass;
-pub use lookup::{Lookup, LookupPathKind, ProgramLocation};
+pub use links::LinkTarget;
+pub use lookup::{LinkReading, Lookup, LookupPathKind, ProgramLocation};
 pub use matching::GovernedChange;
 pub use policy::{Policy, PolicyFiles, PolicyReading, PolicyText, read_policy, read_policy_files};
 pub use request::{PolicyRequest, RequestCommand, RequestInput, Workspace};

@@ -9,8 +9,19 @@ pub trait Lookup {
     /// Returns the kind of an absolute path. Links are followed.
     fn path_kind(&self, path: &str) -> LookupPathKind;
 
-    /// Returns an absolute path with all links resolved, if the path exists.
-    fn canonical_path(&self, path: &str) -> Option<String>;
+    /// Reads the last part of an absolute path as a symbolic link. The parts above are no links.
+    fn read_link(&self, path: &str) -> LinkReading;
+}
+
+/// Result of reading a path as a symbolic link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LinkReading {
+    /// Nothing is there, or it is no link.
+    NoLink,
+    /// A link with this text.
+    Link(String),
+    /// Nobody can say, as for a directory that can't be searched.
+    Unknown,
 }
 
 /// Location of a program.

@@ -3,6 +3,7 @@
 use crate::analysis::{AnalysedCommand, AnalysedWord};
 use crate::effect::{Effect, EffectKind};
 use crate::globs::PolicyGlob;
+use crate::links::LinkTarget;
 use crate::rule::{ArgumentPattern, OptionPattern, RuleMatch};
 
 /// What a rule is compared with.
@@ -369,8 +370,23 @@ fn compare_option(pattern: &OptionPattern, command: &AnalysedCommand, purpose: M
     }
 }
 
+/// Compares the path as written, and the path that links lead to: one of them is enough to restrict, and both have to
+/// match to lift.
 fn compare_path(glob: &PolicyGlob, effect: &Effect, purpose: MatchPurpose) -> Matching {
     let Some(object) = effect.object.as_deref() else { return Matching::Possible };
+    let written = compare_object(glob, object, effect, purpose);
+    let reached = match &effect.link_target {
+        LinkTarget::Same => return written,
+        LinkTarget::Path(path) => compare_object(glob, path, effect, purpose),
+        LinkTarget::Unknown => Matching::Possible,
+    };
+    match purpose {
+        MatchPurpose::Restrict => written.max(reached),
+        MatchPurpose::Lift => written.min(reached),
+    }
+}
+
+fn compare_object(glob: &PolicyGlob, object: &str, effect: &Effect, purpose: MatchPurpose) -> Matching {
     if effect.is_partial {
         return Matching::at_most_possible(glob.may_match_prefix(object));
     }

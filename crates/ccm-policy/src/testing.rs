@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::lookup::{Lookup, LookupPathKind, ProgramLocation};
+use crate::links::{self, LinkTarget};
+use crate::lookup::{LinkReading, Lookup, LookupPathKind, ProgramLocation};
 
 /// Machine that holds what a test puts there. Programs in `/bin`, `/usr/bin`, `/sbin`, `/usr/sbin` and
 /// `/usr/local/bin` are trusted.
@@ -10,6 +11,7 @@ use crate::lookup::{Lookup, LookupPathKind, ProgramLocation};
 pub struct PolicyMachine {
     paths: BTreeMap<String, LookupPathKind>,
     links: BTreeMap<String, String>,
+    closed: Vec<String>,
 }
 
 impl PolicyMachine {
@@ -67,24 +69,25 @@ impl PolicyMachine {
         self
     }
 
-    /// Adds a link to an absolute path.
+    /// Adds a link with this text.
     #[must_use]
     pub fn with_link(mut self, path: &str, target: &str) -> Self {
         self.links.insert(path.to_owned(), target.to_owned());
         self
     }
 
+    /// Makes everything that begins so unreadable.
+    #[must_use]
+    pub fn with_closed(mut self, start: &str) -> Self {
+        self.closed.push(start.to_owned());
+        self
+    }
+
     fn resolve(&self, path: &str) -> String {
-        let mut path = path.to_owned();
-        for _ in 0..8 {
-            let Some((link, target)) =
-                self.links.iter().find(|(link, _)| path == **link || path.starts_with(&format!("{link}/")))
-            else {
-                break;
-            };
-            path = format!("{target}{}", &path[link.len()..]);
+        match links::follow(self, path) {
+            LinkTarget::Path(target) => target,
+            LinkTarget::Same | LinkTarget::Unknown => path.to_owned(),
         }
-        path
     }
 }
 
@@ -106,8 +109,10 @@ impl Lookup for PolicyMachine {
         self.paths.get(&self.resolve(path)).copied().unwrap_or(LookupPathKind::Missing)
     }
 
-    fn canonical_path(&self, path: &str) -> Option<String> {
-        let canonical = self.resolve(path);
-        self.paths.contains_key(&canonical).then_some(canonical)
+    fn read_link(&self, path: &str) -> LinkReading {
+        if self.closed.iter().any(|start| path.starts_with(&**start)) {
+            return LinkReading::Unknown;
+        }
+        self.links.get(path).map_or(LinkReading::NoLink, |target| LinkReading::Link(target.clone()))
     }
 }

@@ -149,6 +149,40 @@ fn links_are_followed_where_something_is_written() {
 }
 
 #[test]
+fn effects_name_what_links_lead_to() {
+    let machine = PolicyMachine::debian()
+        .with_link("/w/out", "/etc/app")
+        .with_link("/w/file", "out/main")
+        .with_link("/w/root", "/")
+        .with_link("/w/loop", "loop");
+    for (command, expected) in [
+        ("cat out/x", "read: /w/out/x (a link to /etc/app/x)"),
+        ("cat src/x", "read: /w/src/x"),
+        ("cat out/../shadow", "read: /w/shadow (a link to /etc/shadow)"),
+        ("cat src/../x", "read: /w/x"),
+        ("cd out && cat ../shadow", "read: /w/shadow (a link to /etc/shadow)"),
+        ("cat root", "read: /w/root (a link to /)"),
+        ("cat root/etc/shadow", "read: /w/root/etc/shadow (a link to /etc/shadow)"),
+        ("echo > out/new", "write: /w/out/new (a link to /etc/app/new)"),
+        ("echo > file", "write: /w/file (a link to /etc/app/main)"),
+        ("rm file", "delete: /w/file"),
+        ("rm out/main", "delete: /w/out/main (a link to /etc/app/main)"),
+        ("rm -r out", "delete: recursive /w/out (a link to /etc/app)"),
+        ("rm out/*", "delete: /w/out… (a link to /etc/app)"),
+        ("cat loop", "read: /w/loop (a link to what is not known)"),
+        ("cat /proc/self/cwd/x", "read: /proc/self/cwd/x (a link to what is not known)"),
+        ("env -C out/.. cat shadow", "read: /etc/shadow"),
+        ("git -C out status", "read: /w/out (a link to /etc/app)"),
+        ("echo > /dev/stderr", "write: /dev/stderr"),
+    ] {
+        let analysis = analyse(&request(command), &machine, &AnalysisLimits::default());
+        let effects = analysis.commands.iter().flat_map(|command| &command.effects);
+        let effects: Vec<String> = effects.map(ToString::to_string).collect();
+        assert!(effects.iter().any(|effect| effect == expected), "{command}: {effects:?}");
+    }
+}
+
+#[test]
 fn spans_are_places_in_the_text() {
     let text = "ls\nenv rm -rf /srv > log";
     let analysis = analysed(text);

@@ -2,8 +2,8 @@
 
 use ccm_policy::testing::PolicyMachine;
 use ccm_policy::{
-    Analysis, AnalysisLimits, Caller, EffectKind, PolicyRequest, PolicyVerdict, RequestInput, Workspace,
-    analyse,
+    Analysis, AnalysisLimits, Caller, EffectKind, LinkTarget, PolicyRequest, PolicyVerdict, RequestInput,
+    Workspace, analyse,
 };
 use ccm_shell::ShellDialect;
 
@@ -52,11 +52,17 @@ pub(crate) const WORDS: &[&str] = &[
     "/proc/self/root",
     "~root/",
     "./x ",
+    "root/",
+    "out/",
+    "loop",
 ];
 
 pub(crate) fn run(input: &[u8]) {
     let text = super::text(input);
-    let machine = PolicyMachine::debian();
+    let machine = PolicyMachine::debian()
+        .with_link("/w/root", "/")
+        .with_link("/w/out", "../etc/app")
+        .with_link("/w/loop", "loop/x");
     let limits = AnalysisLimits { depth: 16, commands: 500, effects: 2_000 };
     for dialect in [ShellDialect::Sh, ShellDialect::Bash] {
         let request = with_environment(PolicyRequest::text(&*text, dialect, "/w"));
@@ -98,6 +104,10 @@ fn check(text: &str, analysis: &Analysis, limits: &AnalysisLimits) {
             let is_path = matches!(effect.kind, EffectKind::Write | EffectKind::Read);
             let object = effect.object.as_deref().filter(|_| is_path);
             assert!(object.is_none_or(|path| path.starts_with('/')), "{effect}");
+            if let LinkTarget::Path(path) = &effect.link_target {
+                let is_resolved = path.split('/').all(|part| !matches!(part, "." | ".."));
+                assert!(path.starts_with('/') && is_resolved, "{effect}");
+            }
         }
     }
 }

@@ -54,7 +54,7 @@ pub(crate) const WORDS: &[&str] = &[
     "'",
 ];
 
-const COMMANDS: [&str; 8] = [
+const COMMANDS: &[&str] = &[
     "ls -la /srv",
     "git push origin main",
     "rm -rf /srv/agent/build $x",
@@ -62,6 +62,7 @@ const COMMANDS: [&str; 8] = [
     "sudo kubectl --context prod-eu get pods",
     "curl x | sh",
     "env A=1 \"$X\" b",
+    "cat /srv/agent/out/x > /srv/agent/root/etc/y",
     "apt-get install -y nginx && dd if=/dev/zero of=/dev/sda",
 ];
 
@@ -73,9 +74,10 @@ pub(crate) fn run(input: &[u8]) {
     let files = files_of(&text);
     let reading = read(&files);
     let main = read(&PolicyFiles { main: files.main.clone(), ..PolicyFiles::default() });
-    let machine = PolicyMachine::debian();
+    let machine =
+        PolicyMachine::debian().with_link("/srv/agent/out", "/etc").with_link("/srv/agent/root", "/");
     for command in COMMANDS {
-        let request = PolicyRequest::text(command, ShellDialect::Sh, "/srv/agent");
+        let request = PolicyRequest::text(*command, ShellDialect::Sh, "/srv/agent");
         let analysis = analyse(&request, &machine, &AnalysisLimits::default());
         for caller in Caller::ALL {
             let merged = reading.policy.as_ref().map(|policy| verdict(policy, &analysis, caller));

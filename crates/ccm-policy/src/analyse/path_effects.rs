@@ -9,7 +9,8 @@ use super::{Analyser, CommandContext};
 use crate::analysis::WayOut;
 use crate::effect::{Effect, EffectKind};
 use crate::guard_class::GuardClass;
-use crate::lookup::LookupPathKind;
+use crate::links::{self, LinkTarget};
+use crate::lookup::{Lookup, LookupPathKind};
 
 /// Manner of a deletion.
 #[derive(Clone, Copy, Debug, Default)]
@@ -35,7 +36,9 @@ impl Analyser<'_> {
         }
         for path in paths::resolve(word, &context.directories) {
             let span = context.span.unwrap_or(word.span);
-            self.effect(index, path_effect(EffectKind::Read, &path));
+            let effect = self.path_effect(EffectKind::Read, &path);
+            let link_target = effect.link_target.clone();
+            self.effect(index, effect);
             if path.is_pattern
                 && let Some(directory) = context.directories.only()
                 && let Some(secret) = paths::secret_of_pattern(word, directory, self.home())
@@ -43,8 +46,11 @@ impl Analyser<'_> {
                 self.secret(index, &secret, "may read", span);
             }
             let Some(path) = path.path else { continue };
-            let canonical = self.lookup.canonical_path(&path).filter(|canonical| *canonical != path);
-            for path in std::iter::once(&path).chain(&canonical) {
+            let reached = match &link_target {
+                LinkTarget::Path(reached) => Some(reached),
+                LinkTarget::Same | LinkTarget::Unknown => None,
+            };
+            for path in std::iter::once(&path).chain(reached) {
                 match paths::meaning(path, self.home()) {
                     PathMeaning::Secret => self.secret(index, path, "reads", span),
                     PathMeaning::Disk => self.disk(index, path, "reads", span),
@@ -64,13 +70,15 @@ impl Analyser<'_> {
         }
         let span = context.span.unwrap_or(word.span);
         for resolved in paths::resolve(word, &context.directories) {
-            self.effect(index, path_effect(EffectKind::Write, &resolved));
+            let effect = self.path_effect(EffectKind::Write, &resolved);
+            let link_target = effect.link_target.clone();
+            self.effect(index, effect);
             let Some(path) = resolved.path else {
                 let what = "writes a file that is not known";
                 self.finding(index, GuardClass::WriteOutside, what, span, Some(WayOut::NamePath));
                 continue;
             };
-            let path = self.target(&path);
+            let path = self.target(path, link_target);
             self.judge_write(index, &path, "writes", span);
             self.check_restriction(index, &path, span);
         }
@@ -128,7 +136,16 @@ impl Analyser<'_> {
         let span = context.span.unwrap_or(word.span);
         let is_strong = how.is_recursive || how.is_forced;
         for resolved in paths::resolve(word, &context.directories) {
-            let effect = path_effect(EffectKind::Delete, &resolved);
+            let effect = self.path_effect(EffectKind::Delete, &resolved);
+            let followed = effect.link_target.clone();
+            // `rm link` deletes the link alone, but `rm -r link/` what is below.
+            let is_whole_word = word.text().is_some_and(|text| !text.ends_with('/'));
+            let link_target = if is_whole_word && !how.is_recursive {
+                self.links(&resolved, links::follow_above)
+            } else {
+                followed.clone()
+            };
+            let effect = Effect { link_target, ..effect };
             let is_recursive = how.is_recursive;
             self.effect(index, Effect { is_recursive, is_forced: how.is_forced, ..effect });
             let known = resolved.path.clone().filter(|_| !resolved.is_partial);
@@ -141,7 +158,7 @@ impl Analyser<'_> {
                 self.finding(index, class, what, span, Some(WayOut::NamePath));
                 continue;
             };
-            let path = self.target(&path);
+            let path = self.target(path, followed);
             let is_below = self.is_inside(&path) && (path != self.workspace || resolved.is_pattern);
             self.check_restriction(index, &path, span);
             if is_strong && is_below {
@@ -177,9 +194,18 @@ impl Analyser<'_> {
         let span = context.span.unwrap_or(word.span);
         let mut directories = ShellDirectories::default();
         for resolved in paths::resolve(word, &context.directories) {
-            match resolved.path.filter(|_| !resolved.is_partial && !resolved.is_pattern) {
+            let is_known = !resolved.is_partial && !resolved.is_pattern;
+            match resolved.path.filter(|_| is_known) {
                 Some(path) => {
                     self.check_restriction(index, &path, span);
+                    // A shell goes up from the link, and every other program from what the link leads to.
+                    let climbing = resolved.climbing.map(|climbing| links::follow(self.lookup, &climbing));
+                    if let Some(LinkTarget::Path(reached)) = climbing
+                        && links::follow(self.lookup, &path) != LinkTarget::Path(reached.clone())
+                        && reached != path
+                    {
+                        directories.paths.push(reached);
+                    }
                     directories.paths.push(path);
                 }
                 None => directories.is_unknown = true,
@@ -215,25 +241,35 @@ impl Analyser<'_> {
         }
     }
 
-    /// Returns the path that a write or a deletion reaches: links of the directories above are followed.
-    fn target(&self, path: &str) -> String {
-        if let Some(canonical) = self.lookup.canonical_path(path) {
-            return if canonical == path { canonical } else { self.follow(path, canonical) };
-        }
-        let Some((parent, name)) = path.rsplit_once('/').filter(|(parent, _)| !parent.is_empty()) else {
-            return path.to_owned();
-        };
-        match self.lookup.canonical_path(parent) {
-            Some(canonical) if canonical != parent => paths::joined(&canonical, name),
-            _ => path.to_owned(),
+    /// Returns where the links on the way to a path lead.
+    fn links(&self, path: &WordPath, follow: fn(&dyn Lookup, &str) -> LinkTarget) -> LinkTarget {
+        let Some(known) = &path.path else { return LinkTarget::Same };
+        match follow(self.lookup, path.climbing.as_ref().unwrap_or(known)) {
+            LinkTarget::Path(reached) if reached == *known => LinkTarget::Same,
+            found => found,
         }
     }
 
-    /// Chooses between a path and what it leads to: `/bin` is a link on most machines, and a workspace may be one.
-    fn follow(&self, path: &str, canonical: String) -> String {
-        let workspace = self.lookup.canonical_path(&self.workspace);
-        let is_own = workspace.is_some_and(|workspace| paths::is_within(&canonical, &workspace));
-        if is_own && self.is_inside(path) { path.to_owned() } else { canonical }
+    /// Returns the effect on a path, with the path that links lead to.
+    pub(super) fn path_effect(&self, kind: EffectKind, path: &WordPath) -> Effect {
+        let is_partial = path.path.is_some() && (path.is_partial || path.is_pattern);
+        Effect {
+            is_partial,
+            link_target: self.links(path, links::follow),
+            ..Effect::new(kind, path.path.clone())
+        }
+    }
+
+    /// Chooses between a path and what its links lead to, for a write or a deletion: `/bin` is a link on most machines,
+    /// and a workspace may be one.
+    fn target(&self, path: String, links: LinkTarget) -> String {
+        let LinkTarget::Path(reached) = links else { return path };
+        let workspace = match links::follow(self.lookup, &self.workspace) {
+            LinkTarget::Path(workspace) => workspace,
+            LinkTarget::Same | LinkTarget::Unknown => self.workspace.clone(),
+        };
+        let is_own = paths::is_within(&reached, &workspace);
+        if is_own && self.is_inside(&path) { path } else { reached }
     }
 
     /// Refuses a path outside the workspace, if the commands are restricted to it.
@@ -274,9 +310,4 @@ impl WordPath {
     fn pattern_tail(&self) -> &'static str {
         if self.is_pattern { "/…" } else { "" }
     }
-}
-
-fn path_effect(kind: EffectKind, path: &WordPath) -> Effect {
-    let is_partial = path.path.is_some() && (path.is_partial || path.is_pattern);
-    Effect { is_partial, ..Effect::new(kind, path.path.clone()) }
 }

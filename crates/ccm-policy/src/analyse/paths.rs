@@ -9,6 +9,8 @@ use ccm_shell::{ShellDirectories, ShellWord, UnknownOrigin, WordPiece};
 pub(super) struct WordPath {
     /// The path, or what of it is known; `None` if nothing is.
     pub(super) path: Option<String>,
+    /// The path with `..`, if it has any: behind a link, they lead elsewhere.
+    pub(super) climbing: Option<String>,
     /// The path continues with text that is not known.
     pub(super) is_partial: bool,
     /// The path continues with a pattern, which stays below the path.
@@ -68,11 +70,13 @@ pub(super) fn resolve(word: &ShellWord, directories: &Arc<ShellDirectories>) -> 
         if is_partial || is_pattern { known.rfind('/').map_or(0, |slash| slash + 1) } else { known.len() };
     let base = known.get(..directory_end).unwrap_or_default();
     if known.is_empty() && is_partial {
-        return vec![WordPath { path: None, is_partial, is_pattern }];
+        return vec![WordPath { path: None, climbing: None, is_partial, is_pattern }];
     }
     let resolved = |directory: &str| {
         let path = normal(joined(directory, base));
-        WordPath { path: Some(path), is_partial, is_pattern }
+        let climbs = base.split('/').any(|part| part == "..");
+        let climbing = climbs.then(|| format!("{directory}/{base}"));
+        WordPath { path: Some(path), climbing, is_partial, is_pattern }
     };
     if base.starts_with('/') {
         return vec![resolved("/")];
@@ -80,11 +84,11 @@ pub(super) fn resolve(word: &ShellWord, directories: &Arc<ShellDirectories>) -> 
     if is_partial && base.is_empty() {
         // `x$y` may be `x/../../etc`.
         let path = directories.only().map(ToOwned::to_owned);
-        return vec![WordPath { path, is_partial, is_pattern }];
+        return vec![WordPath { path, climbing: None, is_partial, is_pattern }];
     }
     let mut all: Vec<WordPath> = directories.paths.iter().map(|directory| resolved(directory)).collect();
     if directories.is_unknown {
-        all.push(WordPath { path: None, is_partial: true, is_pattern });
+        all.push(WordPath { path: None, climbing: None, is_partial: true, is_pattern });
     }
     all
 }

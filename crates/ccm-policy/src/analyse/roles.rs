@@ -165,7 +165,8 @@ impl Analyser<'_> {
 
     fn effect_of_directory(&mut self, call: &Call<'_>, word: &ShellWord) {
         for resolved in super::paths::resolve(word, &call.context.directories) {
-            self.effect(call.index, Effect::new(EffectKind::Read, resolved.path));
+            let effect = self.path_effect(EffectKind::Read, &resolved);
+            self.effect(call.index, effect);
         }
     }
 

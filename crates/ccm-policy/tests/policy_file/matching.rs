@@ -1,6 +1,8 @@
 //! Which commands and changes rules match, and how doubts are decided.
 
-use ccm_policy::{Caller, Effect, EffectKind, GovernedChange, GuardClass, NoValues, Policy, ProgramLocation};
+use ccm_policy::{
+    Caller, Effect, EffectKind, GovernedChange, GuardClass, LinkTarget, NoValues, Policy, ProgramLocation,
+};
 
 use crate::{command, policy, verdict, with_class, with_effect};
 
@@ -138,6 +140,50 @@ fn effects_are_compared_with_paths() {
     assert_eq!(verdict(&deny, partial("/srv/")), "allow");
     let recursive = Effect { is_recursive: true, ..Effect::new(EffectKind::Write, Some("/".to_owned())) };
     assert_eq!(verdict(&deny, with_effect(command("chown x"), recursive)), "deny");
+}
+
+#[test]
+fn what_links_lead_to_is_compared_as_well() {
+    let through = |object: &str, link_target: LinkTarget| {
+        let effect = Effect { link_target, ..Effect::new(EffectKind::Write, Some(object.to_owned())) };
+        with_class(with_effect(command("tee x"), effect), GuardClass::Publish)
+    };
+    let to = |path: &str| LinkTarget::Path(path.to_owned());
+    for (object, link_target, is_denied, is_lifted) in [
+        ("/srv/x", LinkTarget::Same, false, true),
+        ("/srv/x", to("/srv/y"), false, true),
+        ("/srv/x", to("/etc/x"), true, false),
+        ("/srv/x", to("/"), false, false),
+        ("/etc/x", to("/srv/x"), true, false),
+        ("/opt/x", to("/srv/x"), false, false),
+        ("/srv/x", LinkTarget::Unknown, true, false),
+    ] {
+        let subject = || through(object, link_target.clone());
+        let what = format!("{object} {link_target:?}");
+        for verdict_of_rule in ["deny", "ask"] {
+            let text = format!(
+                "guard: {{publish: allow}}\nrules: [{{match: {{path: /etc/**}}, {verdict_of_rule}: true}}]\n"
+            );
+            let expected = if is_denied { verdict_of_rule } else { "allow" };
+            assert_eq!(verdict(&policy(&text), subject()), expected, "{what}");
+        }
+        let lift = policy("rules: [{match: {path: /srv/**}, allow: [publish]}]\n");
+        assert_eq!(verdict(&lift, subject()), if is_lifted { "allow" } else { "ask" }, "{what}");
+    }
+    // Everything below is written.
+    let deny = policy("rules: [{match: {path: /etc/**}, deny: true}]\n");
+    let recursive = Effect {
+        is_recursive: true,
+        link_target: to("/"),
+        ..Effect::new(EffectKind::Write, Some("/srv/root".to_owned()))
+    };
+    assert_eq!(verdict(&deny, with_effect(command("chown x"), recursive)), "deny");
+    let partial = Effect {
+        is_partial: true,
+        link_target: to("/etc"),
+        ..Effect::new(EffectKind::Write, Some("/srv/link".to_owned()))
+    };
+    assert_eq!(verdict(&deny, with_effect(command("tee x"), partial)), "deny");
 }
 
 #[test]

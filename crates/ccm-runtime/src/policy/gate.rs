@@ -15,7 +15,7 @@ use ccm_policy::{
 use ccm_shell::{ShellDialect, ShellSpan};
 
 use super::asking::{ApprovalDesk, Question};
-use super::lookup::{CachedMachine, UnseenMachine};
+use super::lookup::{CachedMachine, MachineLookup, UnseenMachine};
 use super::reasons::{recorded_verdict, refusal_text};
 use crate::audit::{ApprovalEvent, VerdictSlot};
 use crate::doors::Commands;
@@ -185,9 +185,9 @@ fn effect(claim: &ccm_model::Claim<'_>) -> Option<Effect> {
     let effect = |kind| Some(Effect::new(kind, Some(key.clone())));
     match claim.kind {
         ClaimKind::Path if claim.desired == PathKind::Nothing => {
-            Some(Effect { is_recursive: true, ..Effect::new(EffectKind::Delete, Some(key)) })
+            Some(Effect { is_recursive: true, ..Effect::on_path(EffectKind::Delete, key, &MachineLookup) })
         }
-        ClaimKind::Path => effect(EffectKind::Write),
+        ClaimKind::Path => Some(Effect::on_path(EffectKind::Write, key, &MachineLookup)),
         ClaimKind::Unit => effect(EffectKind::Service),
         ClaimKind::Package => effect(EffectKind::Package),
         ClaimKind::User | ClaimKind::Group => effect(EffectKind::Account),

@@ -4,8 +4,8 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::Path;
 
-use ccm_host::{LocatedKind, canonical_path, locate_program, located_kind};
-use ccm_policy::{Lookup, LookupPathKind, ProgramLocation};
+use ccm_host::{LocatedKind, PathLink, locate_program, located_kind, read_link};
+use ccm_policy::{LinkReading, Lookup, LookupPathKind, ProgramLocation};
 
 /// This machine.
 #[derive(Clone, Copy, Debug)]
@@ -31,8 +31,14 @@ impl Lookup for MachineLookup {
         }
     }
 
-    fn canonical_path(&self, path: &str) -> Option<String> {
-        canonical_path(Path::new(path))?.to_str().map(str::to_owned)
+    fn read_link(&self, path: &str) -> LinkReading {
+        match read_link(Path::new(path)) {
+            PathLink::None => LinkReading::NoLink,
+            PathLink::Target(target) => {
+                target.to_str().map_or(LinkReading::Unknown, |target| LinkReading::Link(target.to_owned()))
+            }
+            PathLink::Unreadable => LinkReading::Unknown,
+        }
     }
 }
 
@@ -41,7 +47,7 @@ impl Lookup for MachineLookup {
 pub(crate) struct CachedMachine {
     programs: RefCell<HashMap<String, Option<ProgramLocation>>>,
     kinds: RefCell<HashMap<String, LookupPathKind>>,
-    canonical: RefCell<HashMap<String, Option<String>>>,
+    links: RefCell<HashMap<String, LinkReading>>,
 }
 
 impl Lookup for CachedMachine {
@@ -66,12 +72,12 @@ impl Lookup for CachedMachine {
         found
     }
 
-    fn canonical_path(&self, path: &str) -> Option<String> {
-        if let Some(known) = self.canonical.borrow().get(path) {
+    fn read_link(&self, path: &str) -> LinkReading {
+        if let Some(known) = self.links.borrow().get(path) {
             return known.clone();
         }
-        let found = MachineLookup.canonical_path(path);
-        self.canonical.borrow_mut().insert(path.to_owned(), found.clone());
+        let found = MachineLookup.read_link(path);
+        self.links.borrow_mut().insert(path.to_owned(), found.clone());
         found
     }
 }
@@ -89,7 +95,7 @@ impl Lookup for UnseenMachine {
         LookupPathKind::Missing
     }
 
-    fn canonical_path(&self, _: &str) -> Option<String> {
-        None
+    fn read_link(&self, _: &str) -> LinkReading {
+        LinkReading::NoLink
     }
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::limits::{ReachedLimit, SandboxLimits};
 
-/// Beginning of the name of a group, before the number of the process of ccm.
+/// Beginning of the name of a group, before the PID namespace and the number of the process of ccm.
 const PREFIX: &str = "ccm-sandbox-";
 /// Group that ccm moves to, because version 2 has no limits for groups beside processes.
 const OWN_LEAF: &str = "ccm-agent";
@@ -44,8 +44,9 @@ impl ControlGroups {
             two.or_else(one)
         };
         let found = Self { processes: parent("pids"), memory: parent("memory") };
+        let namespace = pid_namespace();
         for parent in found.processes.iter().chain(&found.memory) {
-            remove_abandoned(&parent.directory);
+            remove_abandoned(&parent.directory, namespace);
         }
         found
     }
@@ -54,7 +55,7 @@ impl ControlGroups {
     pub(super) fn make(&self, limits: &SandboxLimits) -> ControlGroup {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("{PREFIX}{}-{number}", std::process::id());
+        let name = format!("{}{number}", own_prefix());
         let mut group = ControlGroup::default();
         let own = |parent: &Option<Parent>, group: &mut ControlGroup| {
             let parent = parent.as_ref()?;
@@ -215,12 +216,25 @@ fn can_limit(group: &Path) -> bool {
     false
 }
 
-/// Removes the groups of processes of ccm that no longer exist.
-fn remove_abandoned(parent: &Path) {
-    let Ok(entries) = fs::read_dir(parent) else { return };
+/// Returns the beginning of the names of this process's groups.
+fn own_prefix() -> String {
+    format!("{PREFIX}{}-{}-", pid_namespace().unwrap_or_default(), std::process::id())
+}
+
+/// Returns the number of the PID namespace that `/proc` shows and this process is in.
+fn pid_namespace() -> Option<u64> {
+    let link = fs::read_link("/proc/self/ns/pid").ok()?;
+    link.to_str()?.strip_prefix("pid:[")?.strip_suffix(']')?.parse().ok()
+}
+
+/// Removes the groups of processes of ccm that no longer exist. The processes of other PID namespaces, such as those of
+/// a container, have numbers of their own, so that nobody here can say which of them exist.
+fn remove_abandoned(parent: &Path, namespace: Option<u64>) {
+    let (Some(namespace), Ok(entries)) = (namespace, fs::read_dir(parent)) else { return };
+    let prefix = format!("{PREFIX}{namespace}-");
     for entry in entries.flatten() {
         let name = entry.file_name();
-        let pid = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.split('-').next());
+        let pid = name.to_str().and_then(|name| name.strip_prefix(&*prefix)?.split('-').next());
         if pid.is_some_and(|pid| !Path::new("/proc").join(pid).exists()) {
             let _is_used = fs::remove_dir(entry.path());
         }
@@ -254,6 +268,32 @@ mod tests {
         }
         assert_eq!(own_group("", memberships, None), None);
         assert_eq!(own_group(mounts, "8:pids:/elsewhere\n", Some("pids")), None);
+    }
+
+    #[test]
+    fn groups_are_removed_only_if_their_process_has_ended() {
+        let scratch = tempfile::tempdir().expect("a directory");
+        let namespace = pid_namespace().expect("a namespace");
+        // No process has the largest number.
+        let ended = i32::MAX;
+        let names = [
+            format!("{}0", own_prefix()),
+            format!("{PREFIX}{namespace}-{ended}-0"),
+            // A process of a container, and one whose namespace nobody wrote down.
+            format!("{PREFIX}{}-{ended}-0", namespace + 1),
+            format!("{PREFIX}0-{ended}-0"),
+            format!("{PREFIX}{ended}-0"),
+            "other".to_owned(),
+        ];
+        for name in &names {
+            fs::create_dir(scratch.path().join(name)).expect("a directory");
+        }
+        let left = |namespace| {
+            remove_abandoned(scratch.path(), namespace);
+            names.iter().map(|name| scratch.path().join(name).exists()).collect::<Vec<_>>()
+        };
+        assert_eq!(left(None), [true; 6]);
+        assert_eq!(left(Some(namespace)), [true, false, true, true, true, true]);
     }
 
     #[test]

@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use ccm_host::{Exit, Means, ReachedLimit, Sandbox, SandboxLayer, SandboxLimit, SandboxLimits};
+use ccm_host::{Exit, Means, ReachedLimit, Sandbox, SandboxLayer, SandboxLimit, SandboxLimits, SystemRunner};
+use ccm_testkit::{isolated_with_setup, skipped};
 
 use super::layers::isolated_without;
 use super::{Place, fail, launched, succeed};
-use crate::launched::start_error;
-use crate::{is_root, run, text};
+use crate::launched::{launcher, only_as_root, start_error};
+use crate::{block_on, is_root, run, text};
 
 fn limited(place: &Place, limits: SandboxLimits) -> Sandbox {
     Sandbox { limits, ..place.sandbox() }
@@ -129,9 +130,9 @@ fn control_group_is_removed_with_its_sandbox() {
         }
         let place = Place::new();
         let groups = || {
-            let ours = format!("ccm-sandbox-{}-", std::process::id());
+            let ours = format!("ccm-sandbox-*-{}-*", std::process::id());
             let found = std::process::Command::new("find")
-                .args(["/sys/fs/cgroup", "-maxdepth", "5", "-name", &format!("{ours}*")])
+                .args(["/sys/fs/cgroup", "-maxdepth", "5", "-name", &ours])
                 .output()
                 .expect("find");
             String::from_utf8_lossy(&found.stdout).into_owned()
@@ -139,6 +140,41 @@ fn control_group_is_removed_with_its_sandbox() {
         let inside = succeed(runner, &place.shell("cat /proc/self/cgroup")).await;
         assert!(inside.contains("/ccm-sandbox-"), "{inside}");
         assert_eq!(groups(), "");
+    });
+}
+
+/// Makes groups as this shell would make them if it were ccm, and goes on in a PID namespace that does not show it.
+const CONTAINER_BESIDE: &str = r#"
+namespace=$(readlink /proc/self/ns/pid | tr -dc 0-9)
+CCM_BESIDE=
+for part in '' pids memory unified; do
+    own=$(sed -n "s/^[0-9]*:$part://p" /proc/self/cgroup)
+    group=/sys/fs/cgroup/$part$own/ccm-sandbox-$namespace-$$-0
+    ! mkdir "$group" 2> /dev/null || CCM_BESIDE="$CCM_BESIDE $group"
+done
+export CCM_BESIDE
+exec unshare --pid --fork --kill-child --mount-proc "$0" "$@""#;
+
+#[test]
+fn control_groups_of_other_pid_namespaces_are_left_alone() {
+    if !only_as_root() {
+        return;
+    }
+    let test = "sandboxed::limits::control_groups_of_other_pid_namespaces_are_left_alone";
+    isolated_with_setup(CONTAINER_BESIDE, test, || {
+        let beside = std::env::var("CCM_BESIDE").unwrap_or_default();
+        let beside: Vec<&str> = beside.split_ascii_whitespace().collect();
+        if beside.is_empty() {
+            return skipped("control groups can't be made here");
+        }
+        let runner = SystemRunner::new().expect("a runner").with_launcher(launcher());
+        block_on(async {
+            let place = Place::new();
+            assert_eq!(succeed(&runner, &place.shell("echo x")).await, "x\n");
+        });
+        drop(runner);
+        let left: Vec<bool> = beside.iter().map(|group| std::fs::remove_dir(group).is_ok()).collect();
+        assert_eq!(left, vec![true; beside.len()], "{beside:?}");
     });
 }
 

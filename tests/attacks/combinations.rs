@@ -205,7 +205,9 @@ fn attack_all(users: Users, program: &Path) {
 #[test]
 fn sandboxes_of_the_own_user_are_closed() {
     isolated("combinations::sandboxes_of_the_own_user_are_closed", || {
-        attack_all(Users::Own, &this_program());
+        // The directories above an open path can be listed, and this program may be in any.
+        let scratch = Scratch::new();
+        attack_all(Users::Own, &copy(&scratch, &this_program(), "probes"));
     });
 }
 

@@ -184,6 +184,19 @@ pub(crate) fn landlock_version() -> u32 {
     u32::try_from(version).unwrap_or_default()
 }
 
+/// Lets a program decide about every system call of this process from now on, and of all processes that it starts. New
+/// privileges have to be forbidden before.
+pub(crate) fn filter_system_calls(program: &[libc::sock_filter]) -> io::Result<()> {
+    const NO_FLAGS: libc::c_uint = 0;
+    let len = u16::try_from(program.len()).map_err(|_| io::Error::from_raw_os_error(libc::E2BIG))?;
+    let program = libc::sock_fprog { len, filter: program.as_ptr().cast_mut() };
+    // SAFETY: the kernel copies the instructions, which live through the call, and checks them.
+    let result = unsafe {
+        libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, NO_FLAGS, &raw const program)
+    };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
 /// Returns `true` if this process ignores a signal.
 pub(crate) fn is_ignored(signal: Signal) -> io::Result<bool> {
     let mut action = MaybeUninit::<libc::sigaction>::uninit();

@@ -162,6 +162,35 @@ fn a_log_that_was_changed_is_an_error_with_the_place() {
 }
 
 #[test]
+fn a_log_without_its_key_is_verified_only_as_a_chain() {
+    let Some(machine) = Machine::new() else { return };
+    machine.init();
+    machine.apply();
+    let copy = machine.0.at("copy");
+    expect_output(&machine.audit(&["export", &copy]), 0, &["copied to "]);
+    shell("cp -a lib/ccm/audit/key kept; rm lib/ccm/audit/key", machine.0.path());
+    let found = machine.audit(&["verify"]);
+    let parts = ["can't be verified to its end", "key:1: the key of the next seal is missing", "--chain"];
+    expect_error(&found, 1, &parts);
+    assert!(found.stdout.is_empty(), "{}", found.shown());
+    let document: Value =
+        serde_json::from_str(&machine.audit(&["verify", "--json"]).stdout).expect("a document");
+    assert_eq!(document["intact"], false);
+    expect_error(&machine.audit(&["checkpoint"]), 1, &["the key of the next seal is missing"]);
+    machine.0.write("lib/ccm/audit/key", "no key");
+    expect_error(&machine.audit(&["verify"]), 1, &["the key of the next seal can't be compared"]);
+    let chain = machine.audit(&["verify", "--chain"]);
+    expect_output(&chain, 0, &["nobody has changed the audit log"]);
+    assert!(chain.stderr.contains("only the chain was verified"), "{}", chain.shown());
+    let copied = machine.audit(&["verify", "--directory", &copy]);
+    expect_output(&copied, 0, &["nobody has changed the audit log"]);
+    assert!(copied.stderr.contains("is not in the copy: only the chain"), "{}", copied.shown());
+    shell("cp -a kept lib/ccm/audit/key", machine.0.path());
+    let whole = machine.audit(&["verify"]);
+    assert!(whole.code == 0 && !whole.stderr.contains("chain"), "{}", whole.shown());
+}
+
+#[test]
 fn bad_keys_and_checkpoints_are_refused_by_name() {
     let Some(machine) = Machine::new() else { return };
     machine.init();

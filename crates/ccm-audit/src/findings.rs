@@ -123,6 +123,17 @@ pub enum FindingKind {
     /// The log ends before its key.
     #[error("the log ends before its key: it was cut back, or put back from a copy")]
     CutBack,
+    /// The key of the next seal is missing.
+    #[error(
+        "the key of the next seal is missing, so that a log that was cut back to an older seal would look the same"
+    )]
+    KeyMissing,
+    /// The key of the next seal can't be read.
+    #[error("the key of the next seal can't be compared with the end of the log: {reason}")]
+    KeyUnusable {
+        /// Reason.
+        reason: String,
+    },
     /// The log was written by a newer ccm.
     #[error("it was written by a newer ccm (format {found})")]
     Newer {
@@ -152,6 +163,11 @@ pub enum FindingKind {
 }
 
 impl FindingKind {
+    /// Returns `true` if the verification is incomplete, and nothing shows that somebody has changed the log.
+    pub fn is_incomplete(&self) -> bool {
+        matches!(self, Self::KeyMissing | Self::KeyUnusable { .. })
+    }
+
     /// Returns `true` for what also happens to a log that nobody has changed.
     pub fn is_note(&self) -> bool {
         matches!(self, Self::Torn { .. } | Self::Unsealed { .. } | Self::ClockBack { .. })

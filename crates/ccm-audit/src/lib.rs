@@ -34,4 +34,4 @@ pub use reading::{AuditLine, read_log};
 pub use recorder::{AuditRecorder, AuditedCommand, RunStart};
 pub use seal::{OpenIntent, Seal};
 pub use tail::TailError;
-pub use verification::{LogVerification, Trust, verify};
+pub use verification::{LogVerification, NextKeyCheck, Trust, verify};

@@ -1,10 +1,11 @@
 //! Verification of a whole log.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::time::Duration;
 
 use ccm_host::state::Directory;
-use ccm_model::parse_timestamp;
+use ccm_model::{error_layers, parse_timestamp};
 
 use crate::checkpoint::Checkpoint;
 use crate::entry::{AuditEntry, FORMAT};
@@ -29,6 +30,20 @@ pub struct Trust {
     pub first_key: Option<PublicKey>,
     /// Ends of the log at earlier moments.
     pub checkpoints: Vec<Checkpoint>,
+    /// Part of the key of the next seal in the verification.
+    pub next_key: NextKeyCheck,
+}
+
+/// Part of the key of the next seal in a verification. The key shows that the log was not cut back to an older seal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NextKeyCheck {
+    /// The key has to be there, as in the log of a machine.
+    Required,
+    /// The key is compared if it is there. A copy need not have it.
+    #[default]
+    IfPresent,
+    /// Only the chain of lines and seals is verified.
+    Skipped,
 }
 
 /// Result of a verification.
@@ -48,6 +63,8 @@ pub struct LogVerification {
     pub last_time: Option<String>,
     /// End of the log.
     pub end: Option<Checkpoint>,
+    /// The key of the next seal was compared with the end of the log.
+    pub has_compared_key: bool,
     /// Errors and notes in the order of the log: the first thousand.
     pub findings: Vec<AuditFinding>,
     /// Number of further things that are wrong.
@@ -61,31 +78,56 @@ impl LogVerification {
     }
 }
 
-/// Verifies a log from its first to its last line, in constant memory. If the directory holds the key of the next seal,
-/// the key has to fit the end of the log.
+/// Verifies a log from its first to its last line, in constant memory. The key of the next seal has to fit the end of the
+/// log, unless it may be missing.
 pub fn verify(directory: &Directory, trust: &Trust) -> Result<LogVerification, AuditError> {
     /// A run may seal the log between the reading of its end and that of the key.
     const ATTEMPTS: usize = 3;
     let mut verification = verify_lines(directory, trust)?;
+    if trust.next_key == NextKeyCheck::Skipped {
+        return Ok(verification);
+    }
+    let mut found = compare_key(directory, verification.end.as_ref());
     for _ in 1..ATTEMPTS {
-        if !ends_before_key(directory, verification.end.as_ref()) {
-            return Ok(verification);
+        if matches!(found, Ok(()) | Err(KeyMismatch::Missing)) {
+            break;
         }
         verification = verify_lines(directory, trust)?;
+        found = compare_key(directory, verification.end.as_ref());
     }
-    if ends_before_key(directory, verification.end.as_ref()) {
-        let (file, row) = (KEY.to_owned(), 1);
-        verification.findings.push(AuditFinding { file, row, kind: FindingKind::CutBack });
-    }
+    verification.has_compared_key = matches!(found, Ok(()) | Err(KeyMismatch::CutBack));
+    let kind = match found {
+        Err(KeyMismatch::CutBack) => FindingKind::CutBack,
+        Err(KeyMismatch::Missing) if trust.next_key == NextKeyCheck::Required => FindingKind::KeyMissing,
+        Err(KeyMismatch::Unusable(reason)) => FindingKind::KeyUnusable { reason },
+        Ok(()) | Err(KeyMismatch::Missing) => return Ok(verification),
+    };
+    verification.findings.push(AuditFinding { file: KEY.to_owned(), row: 1, kind });
     Ok(verification)
 }
 
-/// Returns `true` if the key of the next seal is not that which the log ends with.
-fn ends_before_key(directory: &Directory, end: Option<&Checkpoint>) -> bool {
-    let Some(end) = end else { return false };
-    let public = |name| read_key(directory, name).ok().map(|key| key.public().to_string());
+/// Difference between the key of the next seal and the end of a log.
+enum KeyMismatch {
+    Missing,
+    Unusable(String),
+    CutBack,
+}
+
+/// Compares the key of the next seal with that which the log ends with.
+fn compare_key(directory: &Directory, end: Option<&Checkpoint>) -> Result<(), KeyMismatch> {
+    let read = |name| match directory.size(name) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        _ => read_key(directory, name).map(|key| Some(key.public().to_string())),
+    };
+    let key = read(KEY).map_err(|error| KeyMismatch::Unusable(error_layers(&error).join(": ")))?;
+    let key = key.ok_or(KeyMismatch::Missing)?;
+    // A log without an end has errors of its own.
+    let Some(end) = end else { return Ok(()) };
     let is_next = |key: &String| *key == end.next;
-    public(KEY).is_some_and(|key| !is_next(&key) && !public(NEXT_KEY).is_some_and(|next| is_next(&next)))
+    if is_next(&key) || read(NEXT_KEY).ok().flatten().is_some_and(|next| is_next(&next)) {
+        return Ok(());
+    }
+    Err(KeyMismatch::CutBack)
 }
 
 fn verify_lines(directory: &Directory, trust: &Trust) -> Result<LogVerification, AuditError> {

@@ -68,7 +68,7 @@ fn each_receiver_gets_a_line_that_verifies_the_log() {
     assert!(message.contains(&format!("MESSAGE_ID={SEAL_MESSAGE_ID}\n")), "{message}");
     let line = message.lines().find_map(|line| line.strip_prefix("MESSAGE=")).expect("a message");
     assert_eq!(checkpoints(line), sealed[..1]);
-    let trust = Trust { first_key: None, checkpoints: sealed };
+    let trust = Trust { first_key: None, checkpoints: sealed, ..Trust::default() };
     assert_eq!(verify(recorder.log().directory(), &trust).expect("a log").findings, []);
 }
 

@@ -107,7 +107,7 @@ fn a_run_is_recorded_without_output_environment_input_or_secrets() {
     assert_eq!(lines[4]["outcome"], "exit code 3");
     assert_eq!(lines[4]["stdout"]["sha256"], *sha256(b"of-the-output"));
     assert_eq!(recorder.log().sealed(), Some(&sealed));
-    let trust = Trust { first_key: None, checkpoints: vec![sealed] };
+    let trust = Trust { first_key: None, checkpoints: vec![sealed], ..Trust::default() };
     assert_eq!(verify(recorder.log().directory(), &trust).expect("a log").findings, []);
 }
 
@@ -156,6 +156,6 @@ fn an_id_that_a_seal_could_not_hold_is_replaced() {
     let audited = AuditedCommand { intent: Some("01JD-7.x_Y"), ..audited(&command, &verdict) };
     assert_eq!(recorder.start(&audited, now()).expect("a line"), "01JD-7.x_Y");
     let sealed = recorder.seal(now()).expect("a seal");
-    let trust = Trust { first_key: None, checkpoints: vec![sealed] };
+    let trust = Trust { first_key: None, checkpoints: vec![sealed], ..Trust::default() };
     assert_eq!(verify(recorder.log().directory(), &trust).expect("a log").findings, []);
 }

@@ -4,7 +4,7 @@ mod listing;
 
 use std::path::Path;
 
-use ccm_runtime::audit::{AuditAccessError, AuditFinding, AuditProblem, LogVerification, OpenError, Trust};
+use ccm_runtime::audit::{AuditAccessError, AuditFinding, AuditProblem, LogVerification, NextKeyCheck, OpenError, Trust};
 use ccm_runtime::process::{Clock as _, SystemClock};
 use ccm_runtime::{ExitCode, LocalZone, Session};
 use serde_json::json;
@@ -22,6 +22,10 @@ const MAX_FINDINGS: usize = 20;
 /// Hint for a log that was changed.
 const CHANGED_HINT: &str =
     "copy the directory before anything else writes to it, and compare it with seals that were forwarded";
+
+/// Hint for a log whose key can't be compared.
+const INCOMPLETE_HINT: &str =
+    "compare the log with seals that were forwarded: `--against FILE`; `--chain` verifies lines and seals alone";
 
 /// `ccm audit`.
 pub(crate) fn run(command: &AuditCommand, console: &Console) -> ExitCode {
@@ -147,8 +151,9 @@ fn verify(
     let first_key = arguments.key.as_deref().map(|path| session.read_audit_key(path)).transpose()?;
     let against = arguments.against.as_deref().map(|path| (path != Path::new("-")).then_some(path));
     let checkpoints = against.map(|path| session.read_checkpoints(path)).transpose()?.unwrap_or_default();
-    let trust = Trust { first_key, checkpoints };
     let directory = arguments.place.directory.as_deref();
+    let next_key = if arguments.chain { NextKeyCheck::Skipped } else { key_check(directory) };
+    let trust = Trust { first_key, checkpoints, next_key };
     let found = session.verify_audit(directory, &trust)?;
     if arguments.json {
         let printed = console.print(&format!("{:#}\n", document(&found)));
@@ -163,6 +168,13 @@ fn verify(
     }
     let seals = if trust.first_key.is_none() { "the whole log written anew" } else { "" };
     let end = if trust.checkpoints.is_empty() { "an end that was cut off" } else { "" };
+    if !found.has_compared_key {
+        let place = if arguments.chain { "was not compared" } else { "is not in the copy" };
+        console.note(&format!(
+            "the key of the next seal {place}: only the chain was verified, and a log that was cut back to an older seal \
+             looks the same"
+        ));
+    }
     let unseen: Vec<&str> = [seals, end].into_iter().filter(|text| !text.is_empty()).collect();
     if !unseen.is_empty() {
         console.note(&format!("by itself a log can't show {}", unseen.join(" or ")));
@@ -181,7 +193,9 @@ fn checkpoint(
     console: &Console,
     session: &Session,
 ) -> Result<ExitCode, AuditAccessError> {
-    let found = session.verify_audit(arguments.place.directory.as_deref(), &Trust::default())?;
+    let directory = arguments.place.directory.as_deref();
+    let trust = Trust { next_key: key_check(directory), ..Trust::default() };
+    let found = session.verify_audit(directory, &trust)?;
     match &found.end {
         Some(end) if found.is_intact() => Ok(console.print(&format!("{}\n", end.to_line()))),
         _ => Ok(report_changed(console, &found)),
@@ -203,6 +217,11 @@ fn export(
     Ok(console.print(&format!("copied to {}: {}\n", target.display(), extent(&found))))
 }
 
+/// Returns the part of the key of the next seal in a verification. An exported copy has no key.
+fn key_check(copy: Option<&Path>) -> NextKeyCheck {
+    if copy.is_some() { NextKeyCheck::IfPresent } else { NextKeyCheck::Required }
+}
+
 /// Reports what is wrong with a log.
 fn report_changed(console: &Console, found: &LogVerification) -> ExitCode {
     let wrong: Vec<&AuditFinding> = found.findings.iter().filter(|finding| !finding.kind.is_note()).collect();
@@ -213,8 +232,12 @@ fn report_changed(console: &Console, found: &LogVerification) -> ExitCode {
         0 => "no line is covered by a valid seal".to_owned(),
         sealed => format!("lines 1 to {sealed} are covered by valid seals"),
     };
-    let message = format!("the audit log was changed; {whole}");
-    console.error_with_list(&message, &lines, &[CHANGED_HINT.to_owned()]);
+    let is_incomplete = found.omitted == 0 && wrong.iter().all(|finding| finding.kind.is_incomplete());
+    let (message, hint) = match is_incomplete {
+        true => ("the audit log can't be verified to its end", INCOMPLETE_HINT),
+        false => ("the audit log was changed", CHANGED_HINT),
+    };
+    console.error_with_list(&format!("{message}; {whole}"), &lines, &[hint.to_owned()]);
     ExitCode::NothingRun
 }
 

@@ -16,7 +16,7 @@ mod run_audit;
 pub use ccm_audit::{
     Actor, AuditEntry, AuditError, AuditFinding, AuditLine, AuditRecorder, AuditedCommand, AuditedMachine,
     Checkpoint, CheckpointError, FindingKind, ForwardDoors, ForwardFailure, KeyError, Line, LogVerification,
-    OpenError, OutputDigest, PublicKey, RecordedVerdict, RunStart, SEAL_MESSAGE_ID, SEAL_NAMESPACE,
+    NextKeyCheck, OpenError, OutputDigest, PublicKey, RecordedVerdict, RunStart, SEAL_MESSAGE_ID, SEAL_NAMESPACE,
     SEAL_PRINCIPAL, SealReceiver, Trust,
 };
 

@@ -10,7 +10,7 @@ use crate::entry::{Actor, RecordedVerdict};
 use crate::export::export;
 use crate::findings::FindingKind;
 use crate::reading::seals_from;
-use crate::verification::{LogVerification, Trust, verify};
+use crate::verification::{LogVerification, NextKeyCheck, Trust, verify};
 
 struct Place(TempDir);
 
@@ -110,7 +110,7 @@ fn lines(bytes: &[u8]) -> Vec<&[u8]> {
 #[test]
 fn an_untouched_log_is_intact() {
     let (place, log, key) = three_runs();
-    let trust = Trust { first_key: Some(key.clone()), checkpoints: vec![log.checkpoint()] };
+    let trust = Trust { first_key: Some(key.clone()), checkpoints: vec![log.checkpoint()], ..Trust::default() };
     let result = place.verify(&trust);
     assert_eq!(result.findings, []);
     assert_eq!((result.lines, result.seals, result.sealed, result.files), (11, 4, 11, 1));
@@ -141,7 +141,7 @@ fn every_changed_byte_is_noticed() {
 #[test]
 fn a_log_that_was_cut_off_anywhere_is_noticed_or_refused() {
     let (place, log, _) = three_runs();
-    let trust = Trust { first_key: None, checkpoints: vec![log.checkpoint()] };
+    let trust = Trust { first_key: None, checkpoints: vec![log.checkpoint()], ..Trust::default() };
     drop(log);
     let whole = place.bytes();
     for length in 0..whole.len() {
@@ -191,7 +191,7 @@ fn a_log_that_was_written_anew_needs_the_destroyed_keys() {
     for _ in 0..5 {
         forged.append_and_seal(begun("forged"), at(1)).expect("a seal");
     }
-    let trust = Trust { first_key: Some(key), checkpoints: vec![checkpoint] };
+    let trust = Trust { first_key: Some(key), checkpoints: vec![checkpoint], ..Trust::default() };
     let kinds: Vec<_> = place.verify(&trust).findings.into_iter().map(|finding| finding.kind).collect();
     assert!(matches!(
         kinds[..],
@@ -320,10 +320,10 @@ fn a_full_file_is_continued_in_a_new_one_and_the_oldest_leaves() {
     assert!(segments.len() == 3 && segments[0] > 3, "{segments:?}");
     assert_eq!(place.findings(), []);
     let first = FindingKind::FirstKeyRetired;
-    let with_key = place.verify(&Trust { first_key: Some(key), checkpoints: Vec::new() });
+    let with_key = place.verify(&Trust { first_key: Some(key), checkpoints: Vec::new(), ..Trust::default() });
     assert_eq!(with_key.findings.iter().map(|finding| &finding.kind).collect::<Vec<_>>(), [&first]);
     let checked = |checkpoint: &Checkpoint| {
-        let trust = Trust { first_key: None, checkpoints: vec![checkpoint.clone()] };
+        let trust = Trust { first_key: None, checkpoints: vec![checkpoint.clone()], ..Trust::default() };
         place.verify(&trust).findings.into_iter().map(|finding| finding.kind).collect::<Vec<_>>()
     };
     assert_eq!(checked(&checkpoints[39]), []);
@@ -383,6 +383,38 @@ fn what_can_not_be_continued_is_refused_by_name() {
         matches!(opened, Err(OpenError::Tail { source: TailError::Newer { found: 2, known: 1 }, .. })),
         "{opened:?}"
     );
+}
+
+#[test]
+fn a_log_whose_key_is_missing_or_unusable_is_no_verified_log() {
+    let (place, log, _) = three_runs();
+    drop(log);
+    let found = |next_key| {
+        let result = place.verify(&Trust { next_key, ..Trust::default() });
+        let kinds: Vec<_> = result.findings.iter().map(|finding| finding.kind.clone()).collect();
+        (result.is_intact(), result.has_compared_key, kinds)
+    };
+    let (required, copy, chain) =
+        (NextKeyCheck::Required, NextKeyCheck::IfPresent, NextKeyCheck::Skipped);
+    assert_eq!(found(required), (true, true, vec![]));
+    assert_eq!(found(chain), (true, false, vec![]));
+    // Cut back to the seal before: the key shows it, and without the key nothing does.
+    let whole = place.bytes();
+    place.write(&lines(&whole)[..8].concat());
+    assert_eq!(found(required), (false, true, vec![FindingKind::CutBack]));
+    fs::remove_file(place.path(KEY)).expect("a file");
+    assert_eq!(found(required), (false, false, vec![FindingKind::KeyMissing]));
+    assert_eq!(found(copy), (true, false, vec![]));
+    assert_eq!(found(chain), (true, false, vec![]));
+    for rubbish in [&b"no key"[..], b"", b"\xff"] {
+        fs::write(place.path(KEY), rubbish).expect("a file");
+        for next_key in [required, copy] {
+            let (is_intact, has_compared_key, kinds) = found(next_key);
+            assert!(!is_intact && !has_compared_key);
+            assert!(matches!(&kinds[..], [FindingKind::KeyUnusable { .. }]), "{kinds:?}");
+        }
+        assert_eq!(found(chain), (true, false, vec![]));
+    }
 }
 
 #[test]

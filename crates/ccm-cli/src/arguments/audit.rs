@@ -112,6 +112,10 @@ pub(crate) struct AuditVerifyArguments {
     #[arg(long, value_name = "FILE")]
     pub against: Option<PathBuf>,
 
+    /// Verify only lines and seals, without the key of the next seal, which shows that the log was not cut back
+    #[arg(long)]
+    pub chain: bool,
+
     /// Print a JSON document
     #[arg(long, help_heading = headings::OUTPUT)]
     pub json: bool,

@@ -121,7 +121,7 @@ fn a_run_is_recorded_from_its_beginning_to_a_seal() {
     assert_eq!((&recorded[7]["outcome"], &recorded[8]["changed"]), (&"changed".into(), &2.into()));
     let text = std::fs::read_to_string(log_path(&scratch)).expect("the log");
     assert!(!text.contains("of-the-environment") && !text.contains("of-the-file"), "{text}");
-    let trust = Trust { first_key: Some(made.key), checkpoints: Vec::new() };
+    let trust = Trust { first_key: Some(made.key), checkpoints: Vec::new(), ..Trust::default() };
     assert_eq!(session.verify_audit(None, &trust).expect("a log").findings, []);
     // Nothing is left to change, and noop leaves nothing.
     run(&session, &manifest, RunMode::Plan);
@@ -238,7 +238,7 @@ fn seals_are_forwarded_as_the_policy_says() {
     let (_, report) = run(&session, &work(&scratch), RunMode::Apply);
     assert_eq!(report.record.code, ExitCode::Success);
     let checkpoints = session.read_checkpoints(Some(Path::new(&file))).expect("checkpoints");
-    let trust = Trust { first_key: None, checkpoints };
+    let trust = Trust { first_key: None, checkpoints, ..Trust::default() };
     let verified = session.verify_audit(None, &trust).expect("a log");
     assert!(verified.is_intact() && verified.seals == 2, "{verified:?}");
     assert!(notices.borrow()[0].contains("seal 2 of the audit log could not be forwarded"), "{notices:?}");

@@ -37,8 +37,9 @@ Delegate=memory pids
 UMask=0077
 ";
 
-/// Directives of the services of the system, as in the unit ccm-apply@.service.
-const STATE_DIRECTORY: &str = "StateDirectory=ccm\nStateDirectoryMode=0700\n";
+/// Directives of the services of the system, as in the unit ccm-apply@.service. systemd sets the mode at each start, and
+/// the group of approvers has to go through the directory.
+const STATE_DIRECTORY: &str = "StateDirectory=ccm\nStateDirectoryMode=0710\n";
 
 /// Directives of every timer, as in the unit ccm-apply@.timer.
 const TIMER: &str = "\

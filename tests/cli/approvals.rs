@@ -1,9 +1,10 @@
 //! `ccm approve` and `ccm approvals` on a machine with a policy: a mount namespace with an /etc and a /var/lib of its
 //! own, keys made by `ssh-keygen`, and a real agent.
 
+use std::path::Path;
 use std::process::Command;
 
-use ccm_testkit::Scratch;
+use ccm_testkit::{SOFTWARE_SECURITY_KEY, Scratch, repository, skipped};
 
 use crate::ccm;
 use crate::terminal::binary;
@@ -248,10 +249,84 @@ shows 'nothing waits for an approval as `nope`'
     );
 }
 
+/// Runs its arguments without a terminal, as a service or a CI job does.
+const WITHOUT_TERMINAL: &str = r#"
+alone() { setsid --wait "$@" < /dev/null; }
+unset DISPLAY SSH_ASKPASS SSH_ASKPASS_REQUIRE
+"#;
+
+#[test]
+fn a_key_with_a_passphrase_signs_the_whole_text_without_a_terminal() {
+    on_machine(&format!(
+        r#"{WITHOUT_TERMINAL}
+ssh-keygen -q -p -P '' -N secret -f key
+fails 4 ccm apply site.yaml
+CODE=$(code)
+# Nobody can answer, and the text is no answer.
+fails 1 alone "$BIN" approve "$CODE" --key key --yes
+shows 'ssh-keygen made no signature with key'
+cat > askpass <<END
+#!/bin/sh
+echo secret
+END
+chmod 755 askpass
+export SSH_ASKPASS="$PWD/askpass" SSH_ASKPASS_REQUIRE=force
+fails 0 alone "$BIN" approve "$CODE" --key key --yes
+shows 'approved by alice until'
+fails 0 ccm apply site.yaml
+# A statement that fills no pipe: its whole text is signed.
+mkdir many
+for number in $(seq 3000); do echo "$number" > "many/a-file-with-a-rather-long-name-$number"; done
+cat >> site.yaml <<END
+    - file: [{{$PWD/copied: {{source: $PWD/many, recurse: true}}}}]
+END
+sed -i 's/recurse: true/ensure: directory/' site.yaml
+fails 0 alone "$BIN" approve --manifest site.yaml --until 1d --key key --yes
+test "$(wc -c < site.yaml.approval)" -gt 200000
+ssh-keygen -Y verify -f /etc/ccm/approvers -I alice -n ccm-manifest@v1 -s site.yaml.approval.sig < site.yaml.approval
+# The first line is the passphrase, and standard input is not for ssh-keygen.
+unset SSH_ASKPASS SSH_ASKPASS_REQUIRE
+echo secret | fails 1 setsid --wait "$BIN" approve --manifest site.yaml --until 1d --key key --yes
+"#
+    ));
+}
+
+#[test]
+fn a_security_key_with_a_pin_signs_the_whole_text_without_a_terminal() {
+    if !Path::new(SOFTWARE_SECURITY_KEY).exists() {
+        return skipped("the package openssh-tests is not installed");
+    }
+    on_machine(&format!(
+        r#"{WITHOUT_TERMINAL}
+export SSH_SK_PROVIDER={SOFTWARE_SECURITY_KEY}
+ssh-keygen -q -t ed25519-sk -O verify-required -N '' -C bob -f sk -w "$SSH_SK_PROVIDER"
+# A machine of a developer, which has no approvers to verify the signature with.
+mv /etc/ccm/approvers approvers
+echo "bob $(cat sk.pub)" > signers
+found=0
+alone "$BIN" approve --manifest site.yaml --until 1d --key sk --yes > out 2>&1 || found=$?
+cat out
+# Without an answer for the PIN there is no signature, or one of the whole text.
+test ! -e site.yaml.approval.sig || ssh-keygen -Y verify -f signers -I bob -n ccm-manifest@v1 -s site.yaml.approval.sig < site.yaml.approval
+cat > askpass <<END
+#!/bin/sh
+echo 1234
+END
+chmod 755 askpass
+export SSH_ASKPASS="$PWD/askpass" SSH_ASKPASS_REQUIRE=force
+rm -f site.yaml.approval*
+fails 0 alone "$BIN" approve --manifest site.yaml --until 1d --key sk --yes
+ssh-keygen -Y verify -f signers -I bob -n ccm-manifest@v1 -s site.yaml.approval.sig < site.yaml.approval
+"#
+    ));
+}
+
 #[test]
 fn a_member_of_the_group_approves_through_the_inbox() {
+    let unit = repository("packaging/systemd/ccm-apply@.service").display().to_string();
     on_machine(&format!(
-        r#"{MEMBER}
+        r#"UNIT='{unit}'
+{MEMBER}
 fails 4 ccm apply site.yaml
 CODE=$(code)
 fails 0 as_alice approvals
@@ -274,6 +349,9 @@ fails 0 as_alice approvals reject "$CODE" --reason 'not on a Friday' --key /var/
 fails 4 ccm apply site.yaml
 shows "$CODE was rejected: not on a Friday"
 ! grep -q 'approve it' out
+# systemd sets the mode of the state directory at each start of a unit.
+chmod "$(sed -n 's/^StateDirectoryMode=//p' "$UNIT")" /var/lib/ccm
+fails 0 as_alice approvals
 # The group reads nothing else.
 for name in key salt uses; do as_alice_sh "cat /var/lib/ccm/approvals/$name" > out 2>&1 && exit 96; done
 for name in approved ended inbox; do as_alice_sh "ls /var/lib/ccm/approvals/$name" > out 2>&1 && exit 96; done

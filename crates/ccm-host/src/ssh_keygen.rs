@@ -1,12 +1,12 @@
 //! Signatures by the SSH key of the person at the terminal, made by `ssh-keygen`.
 
-use std::ffi::OsStr;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, IsTerminal as _, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::private::PrivateDirectory;
 
+const PROGRAM: &str = "ssh-keygen";
 /// Maximum length of an answer of these programs.
 const MAX_ANSWER: u64 = 1 << 20;
 
@@ -36,9 +36,9 @@ pub enum SigningError {
     /// There is no key to sign with.
     #[error("there is no key to sign with: no agent holds one, and ~/.ssh has none")]
     NoKey,
-    /// The key can't be handed to the program.
-    #[error("the key of the agent can't be used")]
-    Key(#[source] io::Error),
+    /// The text can't be handed to the program.
+    #[error("the text to sign can't be handed to ssh-keygen")]
+    Prepare(#[source] io::Error),
 }
 
 /// Key to sign with.
@@ -51,39 +51,56 @@ pub enum SigningKey {
 }
 
 /// Signs a text. Questions for a passphrase, a PIN or a touch go to the terminal; the agent is that of `SSH_AUTH_SOCK`.
+///
+/// `ssh-keygen` reads the text from a file. Without a terminal, it would take the first line of its standard input for
+/// the answer to such a question, and sign the rest.
 pub fn sign_with_ssh_keygen(
     key: &SigningKey,
     namespace: &str,
     message: &[u8],
 ) -> Result<String, SigningError> {
     // Removed at the end.
-    let directory;
+    let directory = PrivateDirectory::make(None).map_err(SigningError::Prepare)?;
+    let text = directory.path().join("text");
+    std::fs::write(&text, message).map_err(SigningError::Prepare)?;
     let path = match key {
         SigningKey::File(path) => path.clone(),
         SigningKey::Agent(line) => {
-            directory = PrivateDirectory::make(None).map_err(SigningError::Key)?;
             let path = directory.path().join("key.pub");
-            std::fs::write(&path, format!("{line}\n")).map_err(SigningError::Key)?;
+            std::fs::write(&path, format!("{line}\n")).map_err(SigningError::Prepare)?;
             path
         }
     };
-    let arguments =
-        [OsStr::new("-q"), OsStr::new("-Y"), OsStr::new("sign"), OsStr::new("-n"), OsStr::new(namespace)];
-    let mut command = Command::new("ssh-keygen");
-    command.args(arguments).arg("-f").arg(&path);
-    let (is_success, answer) = answer_of(command, "ssh-keygen", message, Stdio::inherit())?;
-    let signature = String::from_utf8(answer).ok().filter(|_| is_success);
-    signature.filter(|text| !text.is_empty()).ok_or(SigningError::Refused(path))
+    let stdin = if io::stdin().is_terminal() { Stdio::inherit() } else { Stdio::null() };
+    let mut command = Command::new(PROGRAM);
+    command.args(["-q", "-Y", "sign", "-n", namespace, "-f"]).arg(&path).arg(&text);
+    command.stdin(stdin).stdout(Stdio::null());
+    let status = command.status().map_err(|source| SigningError::Start { program: PROGRAM, source })?;
+    let mut signature = String::new();
+    let read = std::fs::File::open(text.with_extension("sig"))
+        .and_then(|file| file.take(MAX_ANSWER).read_to_string(&mut signature));
+    match read {
+        Ok(length) if status.success() && length > 0 => Ok(signature),
+        _ => Err(SigningError::Refused(path)),
+    }
 }
 
 /// Returns the public keys that the agent holds, as lines of OpenSSH; none without an agent.
 pub fn agent_keys() -> Vec<String> {
+    let answer = agent_answer().unwrap_or_default();
+    String::from_utf8_lossy(&answer).lines().map(str::to_owned).collect()
+}
+
+fn agent_answer() -> io::Result<Vec<u8>> {
     let mut command = Command::new("ssh-add");
-    command.arg("-L");
-    match answer_of(command, "ssh-add", &[], Stdio::null()) {
-        Ok((true, answer)) => String::from_utf8_lossy(&answer).lines().map(str::to_owned).collect(),
-        _ => Vec::new(),
-    }
+    command.arg("-L").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn()?;
+    let mut answer = Vec::new();
+    let read = child.stdout.take().map(|stdout| stdout.take(MAX_ANSWER).read_to_end(&mut answer));
+    // An agent without keys is an error of the program, and its output a message.
+    let is_success = child.wait()?.success();
+    read.transpose()?;
+    Ok(if is_success { answer } else { Vec::new() })
 }
 
 /// Returns the usual keys of the user, the preferred first, each with its public key.
@@ -116,27 +133,4 @@ pub fn public_key_of(path: &Path) -> Result<Option<String>, SigningError> {
     let mut beside = path.as_os_str().to_owned();
     beside.push(".pub");
     Ok(read(Path::new(&beside)).ok().map(|text| text.trim().to_owned()))
-}
-
-/// Runs a program of the person, in the environment and on the terminal of this process.
-fn answer_of(
-    mut command: Command,
-    program: &'static str,
-    input: &[u8],
-    messages: Stdio,
-) -> Result<(bool, Vec<u8>), SigningError> {
-    let failed = |source| SigningError::Start { program, source };
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(messages);
-    let mut child = command.spawn().map_err(failed)?;
-    // These programs read their input to its end before they write.
-    let written = child.stdin.take().map_or(Ok(()), |mut stdin| stdin.write_all(input));
-    let mut answer = Vec::new();
-    let read = match child.stdout.take() {
-        Some(stdout) => stdout.take(MAX_ANSWER).read_to_end(&mut answer).map(drop),
-        None => Ok(()),
-    };
-    let status = child.wait().map_err(failed)?;
-    // A program that refuses the key does not read the text.
-    let is_success = status.success() && written.is_ok() && read.is_ok();
-    Ok((is_success, answer))
 }

@@ -13,6 +13,7 @@ mod isolated;
 mod kernel;
 mod privilege;
 mod scratch;
+mod security_key;
 mod thing;
 mod wait;
 mod web;
@@ -28,6 +29,7 @@ pub use isolated::{isolated, isolated_with_setup};
 pub use kernel::without_system_calls;
 pub use privilege::{can_mount, is_root, skipped};
 pub use scratch::Scratch;
+pub use security_key::SOFTWARE_SECURITY_KEY;
 pub use thing::Thing;
 pub use wait::{on_this_machine, wait_until};
 pub use web::{

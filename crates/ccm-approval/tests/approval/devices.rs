@@ -5,6 +5,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::SystemTime;
 
 use ccm_approval::{SignatureDemand, SignatureRefusal, VerifiedSignature};
+use ccm_testkit::SOFTWARE_SECURITY_KEY;
 
 use crate::keys::{KeyDirectory, NAMESPACE, approvers, with_keygen};
 
@@ -80,8 +81,12 @@ fn a_security_key_signs_with_the_flags_that_it_was_made_with() {
     }
 }
 
-/// Downloads the package with a security key in software.
+/// Returns the security key in software that is installed, or downloads the package with it.
 fn provider(keys: &KeyDirectory) -> Option<PathBuf> {
+    let installed = Path::new(SOFTWARE_SECURITY_KEY);
+    if installed.exists() {
+        return Some(installed.to_owned());
+    }
     let directory = keys.path("package");
     std::fs::create_dir(&directory).ok()?;
     let run = |program: &str, args: &[&str]| {

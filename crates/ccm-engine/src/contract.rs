@@ -7,10 +7,10 @@ use std::rc::Rc;
 
 use ccm_host::{Cancellation, Command, Executor, Host, Local, StartError};
 use ccm_model::{
-    Action, Artifact, ClaimKind, Control, Failure, Fields, GuardResult, PathKind, PendingRefresh, Reason,
-    Resource, ResourceId, ResourceIndex, Sharing, Stream, display_timestamp,
+    Action, Artifact, ClaimKind, Failure, Fields, GuardResult, PendingRefresh, Reason, Resource, ResourceId,
+    Stream, display_timestamp,
 };
-use ccm_properties::{FilledPath, TypeSpec};
+use ccm_properties::TypeSpec;
 use ccm_redaction::Secrets;
 
 use crate::BoundResource;
@@ -385,74 +385,18 @@ impl Context<'_> {
     /// Returns the paths below a directory that other resources manage, be they of this catalog or of one that is
     /// applied together with it. Resources that are not managed on this machine are left out.
     pub fn managed_below(&self, directory: &Path) -> Vec<ManagedPath> {
-        let run = self.step.host.run();
-        let claims = self.other_resources().into_iter().flat_map(|resource| {
-            let found = run.resource_type(resource);
-            let claims = found.map(|found| found.claims(resource)).unwrap_or_default();
-            claims.into_iter().filter(|claim| claim.kind == ClaimKind::Path)
-        });
-        let below = claims.filter_map(|claim| {
-            let path = Path::new(&*claim.key).strip_prefix(directory).ok()?.to_owned();
-            let extent = match (claim.sharing, claim.desired) {
-                (Sharing::Exclusive, PathKind::Directory) => ManagedExtent::Tree,
-                (Sharing::Shared, PathKind::Other) => ManagedExtent::Attributes,
-                _ => ManagedExtent::Whole,
-            };
-            (path != Path::new("")).then_some(ManagedPath { path, extent })
-        });
-        let filled = self.filled().into_iter().filter_map(|(_, filled)| {
-            let path = Path::new(filled.path).strip_prefix(directory).ok()?.to_owned();
-            let extent = if filled.is_tree { ManagedExtent::Tree } else { ManagedExtent::Whole };
-            (path != Path::new("")).then_some(ManagedPath { path, extent })
-        });
-        below.chain(filled).collect()
+        self.step.host.claim_index().managed_below(directory, self.step.index)
     }
 
     /// Returns another resource that fills this directory itself, such as an archive that is extracted into it.
     pub fn filler_of(&self, directory: &Path) -> Option<ResourceId> {
-        let is_filler = |filled: &FilledPath<'_>| filled.is_tree && Path::new(filled.path) == directory;
-        let found = self.filled().into_iter().find(|(_, filled)| is_filler(filled));
-        found.map(|(resource, _)| resource.id.clone())
-    }
-
-    /// Returns what other resources fill without claiming it.
-    fn filled(&self) -> Vec<(&Resource, FilledPath<'_>)> {
-        let run = self.step.host.run();
-        let filled = self.other_resources().into_iter().flat_map(|resource| {
-            let found = run.resource_type(resource);
-            let filled = found.map(|found| found.fills(resource)).unwrap_or_default();
-            filled.into_iter().map(move |filled| (resource, filled))
-        });
-        filled.collect()
-    }
-
-    /// Returns the other resources of this catalog, and those of catalogs that are applied together with it, without
-    /// those that are not managed on this machine.
-    fn other_resources(&self) -> Vec<&Resource> {
-        let run = self.step.host.run();
-        let own = self.step.index;
-        let of_catalog = run.catalog.indices().filter(|index| *index != own);
-        let of_catalog = of_catalog.map(|index| run.catalog.resource(index));
-        let of_others = run.others.iter().flat_map(|other| &other.resources);
-        let is_managed = |resource: &&Resource| !matches!(resource.control, Control::NotManaged { .. });
-        of_catalog.chain(of_others).filter(is_managed).collect()
+        self.step.host.claim_index().filler_of(directory, self.step.index).cloned()
     }
 
     /// Returns the keys of the claims of a kind that other resources of the catalog have. Resources that are not
     /// managed on this machine, or that are to be absent, are left out.
-    pub fn claimed_keys(&self, kind: ClaimKind) -> Vec<String> {
-        let run = self.step.host.run();
-        let own = self.step.index;
-        let is_managed = |index: &ResourceIndex| {
-            let resource = run.catalog.resource(*index);
-            let is_absent = resource.ensure.as_ref().is_some_and(|ensure| ensure.value == "absent");
-            *index != own && !is_absent && !matches!(resource.control, Control::NotManaged { .. })
-        };
-        let claims = run.catalog.indices().filter(is_managed).flat_map(|index| {
-            let resource = run.catalog.resource(index);
-            run.resource_type(resource).map(|found| found.claims(resource)).unwrap_or_default()
-        });
-        claims.filter(|claim| claim.kind == kind).map(|claim| claim.key.into_owned()).collect()
+    pub fn claimed_keys(&self, kind: ClaimKind) -> impl Iterator<Item = &str> {
+        self.step.host.claim_index().keys(kind, self.step.index)
     }
 
     /// Returns state that all resources of a type share, such as a database of packages. The state is read

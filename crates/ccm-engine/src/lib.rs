@@ -28,6 +28,7 @@
 
 mod batch;
 mod bound_resource;
+mod claim_index;
 mod contract;
 mod gate;
 mod groups;

@@ -10,6 +10,7 @@ use ccm_model::{
 };
 
 use crate::batch::Batch;
+use crate::claim_index::ClaimIndex;
 use crate::contract::{Binder, Described, Trigger};
 use crate::gate::PlannedChange;
 use crate::groups::GroupPolicy;
@@ -25,6 +26,9 @@ pub(crate) trait StepHost: RunProgress {
 
     /// Returns the state that was read and is still valid.
     fn state_cache(&self) -> &StateCache;
+
+    /// Returns the claims of all resources of the run.
+    fn claim_index(&self) -> &ClaimIndex<'_>;
 
     /// Returns the resources that were changed before their steps.
     fn batch(&self) -> &Batch;

@@ -20,6 +20,7 @@ use ccm_properties::OwnProperties;
 use tracing::{Instrument as _, debug, debug_span};
 
 use crate::batch::Batch;
+use crate::claim_index::ClaimIndex;
 use crate::contract::{ResourceType, Trigger, reason};
 use crate::groups::{GroupProgress, Groups};
 use crate::harness::handle;
@@ -80,6 +81,8 @@ pub(crate) struct Walk<'a> {
     selection: WalkSelection,
     /// Built when a name is first looked up.
     names: OnceCell<CatalogNames<'a>>,
+    /// Built when a resource first asks for the claims of others.
+    claim_index: OnceCell<ClaimIndex<'a>>,
     state_cache: StateCache,
     batch: Batch,
     records: Vec<ResourceRecord>,
@@ -100,6 +103,7 @@ impl<'a> Walk<'a> {
             begun: 0,
             selection: WalkSelection::new(run, graph),
             names: OnceCell::new(),
+            claim_index: OnceCell::new(),
             state_cache: StateCache::default(),
             batch: Batch::default(),
             records: vec![ResourceRecord::default(); run.catalog.resources.len()],
@@ -326,6 +330,10 @@ impl StepHost for Walk<'_> {
 
     fn state_cache(&self) -> &StateCache {
         &self.state_cache
+    }
+
+    fn claim_index(&self) -> &ClaimIndex<'_> {
+        self.claim_index.get_or_init(|| ClaimIndex::new(self.run))
     }
 
     fn batch(&self) -> &Batch {

@@ -41,7 +41,8 @@ pub(crate) struct Behaviour {
     runs: bool,
     /// Values of its execution for other resources and for the record.
     yields: String,
-    /// Further step of its read: ask (run a command), query (run a command that changes nothing), share.
+    /// Further step of its read: ask (run a command), query (run a command that changes nothing), share, list (what
+    /// others manage below its path).
     by: String,
     /// Only resources of one sort are changed together.
     sort: String,

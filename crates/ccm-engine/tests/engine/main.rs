@@ -4,6 +4,7 @@
 mod actions;
 mod batch;
 mod children;
+mod claims;
 mod fake;
 mod gate;
 mod invariants;

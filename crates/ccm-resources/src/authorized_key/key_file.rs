@@ -44,7 +44,7 @@ pub(crate) struct ManagedKeys {
 impl ManagedKeys {
     pub(crate) fn of_user(user: &str, context: &Context<'_>) -> Self {
         let claimed = context.claimed_keys(ClaimKind::AuthorizedKey);
-        let of_user = claimed.iter().filter_map(|claim| claim.split_once(' '));
+        let of_user = claimed.filter_map(|claim| claim.split_once(' '));
         let keys: Vec<String> =
             of_user.filter(|(owner, _)| *owner == user).map(|(_, key)| key.to_owned()).collect();
         Self { has_unknown: keys.iter().any(|key| key == UNKNOWN), keys }

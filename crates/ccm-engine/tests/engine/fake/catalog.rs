@@ -30,6 +30,10 @@ pub(crate) fn catalog(lines: &[&str]) -> Catalog {
                     let span = Span::default();
                     resource.provider = Some(Spanned { value: value.to_owned(), span });
                 }
+                ("ensure", value) => {
+                    let span = Span::default();
+                    resource.ensure = Some(Spanned { value: value.to_owned(), span });
+                }
                 (key, value) => entries.push(NodeEntry {
                     key: NodeKey { text: key.into(), span: Span::default() },
                     value: Node::text(value, Span::default()),

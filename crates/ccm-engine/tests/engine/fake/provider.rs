@@ -1,5 +1,7 @@
 //! Providers of the fake type.
 
+use std::path::Path;
+
 use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
 use ccm_host::{Command, Executor, Host, Local, Role};
 use ccm_model::{Artifact, Failure, MissingPrerequisite, Stream};
@@ -26,6 +28,16 @@ async fn on_the_way(fake: &Behaviour, context: &Context<'_>) -> Result<(), Failu
                 Ok::<_, Failure>(Database)
             };
             context.state_cache(read).await.map(drop)
+        }
+        "list" => {
+            let directory = Path::new(&fake.name);
+            let mut paths = context.managed_below(directory);
+            paths.sort_by(|one, other| (&one.path, one.extent).cmp(&(&other.path, other.extent)));
+            let below = paths.iter().map(|found| format!("{} {:?}", found.path.display(), found.extent));
+            let filler = context.filler_of(directory).map(|filler| format!("filled by {}", filler.name));
+            let found: Vec<String> = below.chain(filler).collect();
+            called(format!("{}: {}", fake.name, found.join(", ")));
+            Ok(())
         }
         _ => Ok(()),
     }

@@ -3,7 +3,7 @@
 use ccm_engine::{Binder, BoundResource, Provider, ResourceType, bind};
 use ccm_host::Host;
 use ccm_model::{Claim, Diagnostic, Failure, Node, PathKind, Resource};
-use ccm_properties::{CheckInput, OwnProperties, PropertySpec, TypeSpec};
+use ccm_properties::{CheckInput, FilledPath, OwnProperties, PropertySpec, TypeSpec};
 
 use super::calls::count_question;
 use super::provider::FakeProvider;
@@ -29,6 +29,12 @@ impl TypeSpec for FakeType {
         let desired = if is_directory { PathKind::Directory } else { PathKind::Other };
         let path = Some(&*resource.id.name).filter(|name| name.starts_with('/'));
         path.map(|path| Claim::path(path, desired)).into_iter().collect()
+    }
+
+    fn fills<'r>(&self, resource: &'r Resource) -> Vec<FilledPath<'r>> {
+        count_question();
+        let path = resource.properties.get("fills").and_then(Node::as_text);
+        path.map(|path| FilledPath { path, is_tree: true }).into_iter().collect()
     }
 
     fn name(&self) -> &'static str {

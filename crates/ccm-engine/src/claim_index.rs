@@ -1,0 +1,117 @@
+//! Index of the claims of a run: paths that resources manage or fill, and keys by kind.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::path::Path;
+
+use ccm_model::{Claim, ClaimKind, Control, PathKind, Resource, ResourceId, ResourceIndex, Sharing};
+
+use crate::contract::{ManagedExtent, ManagedPath};
+use crate::run::Run;
+
+/// Claims of all resources of a run. A lookup of what lies below a directory reads only that part of the index, so
+/// that many directories with `purge` in one catalog do not ask every resource again.
+pub(crate) struct ClaimIndex<'a> {
+    /// Paths in the order of their components, so that everything below a directory follows the directory. Equal
+    /// paths are in the order of the resources.
+    paths: Vec<IndexedPath<'a>>,
+    keys: HashMap<ClaimKind, Vec<(ResourceIndex, Cow<'a, str>)>>,
+}
+
+struct IndexedPath<'a> {
+    path: Cow<'a, str>,
+    extent: ManagedExtent,
+    resource: &'a Resource,
+    /// Position in the catalog of the run. `None` for a resource of another catalog.
+    index: Option<ResourceIndex>,
+    /// The resource fills the path without claiming it.
+    is_filled: bool,
+}
+
+impl IndexedPath<'_> {
+    fn path(&self) -> &Path {
+        Path::new(&*self.path)
+    }
+
+    fn is_of(&self, index: ResourceIndex) -> bool {
+        self.index == Some(index)
+    }
+}
+
+impl<'a> ClaimIndex<'a> {
+    /// Builds the index from the catalog of a run, and from those that are applied together with it. Resources that
+    /// are not managed on this machine are left out.
+    pub(crate) fn new(run: &Run<'a>) -> Self {
+        let mut index = Self { paths: Vec::new(), keys: HashMap::new() };
+        for position in run.catalog.indices() {
+            index.add(run, run.catalog.resource(position), Some(position));
+        }
+        for resource in run.others.iter().flat_map(|other| &other.resources) {
+            index.add(run, resource, None);
+        }
+        index.paths.sort_by(|one, other| one.path().cmp(other.path()));
+        index
+    }
+
+    fn add(&mut self, run: &Run<'a>, resource: &'a Resource, index: Option<ResourceIndex>) {
+        if matches!(resource.control, Control::NotManaged { .. }) {
+            return;
+        }
+        let Some(found) = run.resource_type(resource) else { return };
+        let is_absent = resource.ensure.as_ref().is_some_and(|ensure| ensure.value == "absent");
+        for claim in found.claims(resource) {
+            if claim.kind == ClaimKind::Path {
+                let extent = extent(&claim);
+                self.paths.push(IndexedPath { path: claim.key, extent, resource, index, is_filled: false });
+            } else if let Some(index) = index.filter(|_| !is_absent) {
+                self.keys.entry(claim.kind).or_default().push((index, claim.key));
+            }
+        }
+        for filled in found.fills(resource) {
+            let extent = if filled.is_tree { ManagedExtent::Tree } else { ManagedExtent::Whole };
+            let path = Cow::Borrowed(filled.path);
+            self.paths.push(IndexedPath { path, extent, resource, index, is_filled: true });
+        }
+    }
+
+    /// Returns the paths below a directory that resources other than this one manage.
+    pub(crate) fn managed_below(&self, directory: &Path, own: ResourceIndex) -> Vec<ManagedPath> {
+        let below = self.at_or_below(directory).filter(|found| !found.is_of(own));
+        let relative = below.filter_map(|found| {
+            let path = found.path().strip_prefix(directory).ok()?;
+            let is_below = path != Path::new("");
+            is_below.then(|| ManagedPath { path: path.to_owned(), extent: found.extent })
+        });
+        relative.collect()
+    }
+
+    /// Returns the first resource other than this one that fills this directory itself.
+    pub(crate) fn filler_of(&self, directory: &Path, own: ResourceIndex) -> Option<&'a ResourceId> {
+        let mut same = self.at_or_below(directory).take_while(|found| found.path() == directory);
+        let is_filler = |found: &&IndexedPath<'_>| {
+            found.is_filled && found.extent == ManagedExtent::Tree && !found.is_of(own)
+        };
+        same.find(is_filler).map(|found| &found.resource.id)
+    }
+
+    /// Returns the keys of a kind that resources of the catalog other than this one claim. Resources that are to be
+    /// absent are left out.
+    pub(crate) fn keys(&self, kind: ClaimKind, own: ResourceIndex) -> impl Iterator<Item = &str> {
+        let of_kind = self.keys.get(&kind).into_iter().flatten();
+        of_kind.filter(move |(index, _)| *index != own).map(|(_, key)| &**key)
+    }
+
+    fn at_or_below<'i>(&'i self, directory: &'i Path) -> impl Iterator<Item = &'i IndexedPath<'a>> {
+        let start = self.paths.partition_point(|found| found.path() < directory);
+        self.paths[start..].iter().take_while(move |found| found.path().starts_with(directory))
+    }
+}
+
+/// Returns the part of the path that a claim covers.
+fn extent(claim: &Claim<'_>) -> ManagedExtent {
+    match (claim.sharing, claim.desired) {
+        (Sharing::Exclusive, PathKind::Directory) => ManagedExtent::Tree,
+        (Sharing::Shared, PathKind::Other) => ManagedExtent::Attributes,
+        _ => ManagedExtent::Whole,
+    }
+}

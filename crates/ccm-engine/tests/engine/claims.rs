@@ -1,0 +1,41 @@
+//! Claims of other resources, as a provider finds them.
+
+use ccm_model::Control;
+
+use crate::fake::{Options, catalog, run, run_with};
+
+#[test]
+fn provider_finds_what_others_manage_below_a_directory() {
+    let mut catalog = catalog(&[
+        "/d by=list",
+        "/d/a",
+        "/d-e/a",
+        "/d.e",
+        "/d/a-b/c",
+        "/d/a/b ensure=directory",
+        "/e by=list",
+        "fill fills=/d/f/",
+        "more fills=/d",
+        "again fills=/d",
+        "/d/off",
+        "/",
+    ]);
+    catalog.resources[10].control = Control::NotManaged { reason: "off".to_owned() };
+    let ran = run_with(&catalog, &Options::default());
+    let listed: Vec<&str> =
+        ran.calls.iter().map(String::as_str).filter(|call| !call.starts_with("read")).collect();
+    assert_eq!(listed, ["/d: a Whole, a/b Tree, a-b/c Whole, f Tree, filled by more", "/e: "]);
+}
+
+#[test]
+fn claims_are_asked_for_once() {
+    const COUNT: usize = 20;
+    /// Number of calls of a run that do not depend on its resources.
+    const CONSTANT: usize = 20;
+    let questions = |count: usize| {
+        let lines: Vec<String> = (0..count).map(|number| format!("/d{number} by=list")).collect();
+        run(&lines.iter().map(String::as_str).collect::<Vec<_>>()).questions
+    };
+    let (few, many) = (questions(COUNT), questions(4 * COUNT));
+    assert!(many <= 4 * few + CONSTANT, "{few} questions became {many}");
+}

@@ -102,6 +102,9 @@ pub(crate) fn decide<P: FilePart>(part: &P, state: &PartState) -> Decision<PartR
 }
 
 pub(crate) fn plan<P: FilePart>(part: &P, state: &PartState) -> Result<EditPlan, Failure> {
+    if state.is_as_desired {
+        return Ok(EditPlan::Keep);
+    }
     let target = part.target();
     if state.content.is_none() {
         if target.is_absent {
@@ -232,6 +235,19 @@ mod tests {
             decide(&part(ensure, asks), &state(found, has_state))
         });
         assert!(rows >= 25, "{rows} rows");
+    }
+
+    #[test]
+    fn content_that_was_found_as_desired_is_not_searched_again() {
+        for (ensure, condition) in [("present", PartCondition::AsDesired), ("absent", PartCondition::Absent)]
+        {
+            // This content would be changed.
+            let found = if ensure == "present" { "x" } else { "new" };
+            let state = PartState { is_as_desired: true, ..state(found, "yes") };
+            let kept = decide(&part(ensure, "-"), &state);
+            assert_eq!(kept, Decision::Keep { reason: PartRule { part: "line", condition } });
+            assert_eq!(describe(&part(ensure, "-"), &state).ensure, ensure);
+        }
     }
 
     #[test]

@@ -89,8 +89,9 @@ fn status<P: FilePart>(
     let found = read(&target.path, |path| cache.content(path, files))?;
     let mut state =
         PartState { content: found, can_back_up: context.state_directory.is_some(), ..PartState::default() };
+    state.is_as_desired = matches!(plan(part, &state), Ok(EditPlan::Keep));
     // What only a change needs is not read for a file that is as desired.
-    if matches!(plan(part, &state), Ok(EditPlan::Keep)) || !before {
+    if state.is_as_desired || !before {
         return Ok(state);
     }
     let inspected =

@@ -14,6 +14,8 @@ use super::{FilePart, PartChangeKind, PartPlan};
 pub(crate) struct PartState {
     /// Content of the file; `None` if there is no file.
     pub content: Option<Rc<Vec<u8>>>,
+    /// `true` if the part was compared with the content and is as desired, so that nothing searches the content again.
+    pub is_as_desired: bool,
     /// `true` if the directory of the file does not exist.
     pub parent_missing: bool,
     /// `true` if the path is a link; only known before a change.
@@ -39,10 +41,14 @@ impl PartState {
 /// Returns the state for events, without content.
 pub(crate) fn describe<P: FilePart>(part: &P, state: &PartState) -> Described {
     let target = part.target();
-    let is_present = match part.plan(state.content()) {
-        Ok(PartPlan::Keep) => !target.is_absent,
-        Ok(PartPlan::Change(change)) => change.kind != PartChangeKind::Add,
-        Err(_) => true,
+    let is_present = if state.is_as_desired {
+        !target.is_absent
+    } else {
+        match part.plan(state.content()) {
+            Ok(PartPlan::Keep) => !target.is_absent,
+            Ok(PartPlan::Change(change)) => change.kind != PartChangeKind::Add,
+            Err(_) => true,
+        }
     };
     let ensure = if is_present { "present" } else { "absent" };
     let protocol = format!("io.choria.ccm.v1.resource.{}.state", P::NAME);

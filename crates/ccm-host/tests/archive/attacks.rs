@@ -2,7 +2,7 @@
 
 use ccm_testkit::Scratch;
 
-use crate::pack::{Item, compress, pack, pax, tar_entry};
+use crate::pack::{Item, ZipItem, compress, pack, pax, tar_entry, zip_items};
 use crate::{FORMATS, request, run, tree, words};
 
 /// What an attack is, its entries, and the words of its refusal. A harmless file comes first.
@@ -171,6 +171,57 @@ fn every_attack_is_refused_in_every_format() {
             assert_refused(what, format, &pack(format, &items), refusal);
         }
     }
+}
+
+/// Names that differ in case alone are different names here. Where they are not, `O_EXCL` finds the second one.
+#[test]
+fn names_that_differ_in_case_lead_nowhere_in_any_format() {
+    let file = |name: &str, content: &str| Item::file(name, content);
+    let own_name = |format: &str| format!(".A{format}.FILES.CCM-NEW/x");
+    for format in FORMATS {
+        for (what, items, expected) in [
+            ("files", vec![file("f", "1"), file("F", "2")], vec!["F", "f"]),
+            (
+                "a file through a link",
+                vec![Item::directory("d"), Item::link("Link", "d"), file("link/x", "2")],
+                vec!["Link -> d", "d/", "link/", "link/x"],
+            ),
+            (
+                "a directory over a link",
+                vec![Item::link("Link", "f"), Item::directory("LINK"), file("LINK/x", "2")],
+                vec!["LINK/", "LINK/x", "Link -> f"],
+            ),
+            ("a link over a file", vec![file("f", "1"), Item::link("F", "f")], vec!["F -> f", "f"]),
+            (
+                "letters of other scripts",
+                vec![file("\u{e4}", "1"), file("\u{c4}", "2")],
+                vec!["\u{c4}", "\u{e4}"],
+            ),
+            (
+                "letters that fold to others",
+                vec![file("\u{212a}", "1"), file("k", "2"), file("K", "3")],
+                vec!["K", "k", "\u{212a}"],
+            ),
+        ] {
+            let scratch = Scratch::new();
+            scratch.write("x", "outside\n");
+            run(request(&scratch, &format!("a{format}"), &pack(format, &items))).expect(what);
+            assert_eq!(tree(&scratch), expected, "{what} in {format}");
+            assert_eq!(scratch.read("x").as_deref(), Some("outside\n"), "{what} in {format}");
+            assert_eq!(scratch.names(), [&format!("a{format}"), "out", "x"], "{what} in {format}");
+        }
+        let scratch = Scratch::new();
+        let name = own_name(format);
+        run(request(&scratch, &format!("a{format}"), &pack(format, &[file(&name, "x")]))).expect("a name");
+        assert_eq!(tree(&scratch), [&name[..name.len() - 1], &name], "the temporary name in {format}");
+    }
+}
+
+/// Two names of one file in a zip file that differ in case are two opinions about the file.
+#[test]
+fn names_of_a_zip_entry_that_differ_in_case_are_refused() {
+    let entry = ZipItem { local_name: b"NAME".to_vec(), ..ZipItem::of(&Item::file("name", "x")) };
+    assert_refused("local name", ".zip", &zip_items(&[entry]), "its content is damaged");
 }
 
 #[test]

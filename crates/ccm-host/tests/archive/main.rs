@@ -8,6 +8,7 @@ mod attacks;
 mod damage;
 mod extracting;
 mod growth;
+mod lies;
 mod pack;
 mod placing;
 

@@ -123,6 +123,31 @@ fn a_file_that_is_too_long_is_refused_at_once() {
 }
 
 #[test]
+fn content_beyond_its_length_is_not_part_of_the_file() {
+    let server = WebServer::start(|_, stream| {
+        answer_head(stream, "200 OK", &[], Some(3))?;
+        stream.write_all(b"abcdef")
+    });
+    let fetched = fetch(request(&server.url("/a")));
+    assert_eq!(fetched.content(), b"abc");
+    assert_eq!(fetched.result.expect("a download").sha256, sha256(b"abc"));
+    assert_eq!(server.requests().len(), 1);
+}
+
+#[test]
+fn chunks_that_contradict_a_length_are_an_error() {
+    for length in [3, 9] {
+        let server = WebServer::start(move |_, stream| {
+            answer_head(stream, "200 OK", &[("Transfer-Encoding", "chunked")], Some(length))?;
+            stream.write_all(b"6\r\nabcdef\r\n0\r\n\r\n")
+        });
+        let fetched = fetch(request(&server.url("/a")));
+        assert!(fetched.error().contains("the transfer broke off"), "{length}: {}", fetched.error());
+        assert_eq!(server.requests().len(), 1);
+    }
+}
+
+#[test]
 fn endless_content_ends_at_the_limit() {
     for fields in [&[][..], &[("Transfer-Encoding", "chunked")]] {
         let server = WebServer::start(move |_, stream| {

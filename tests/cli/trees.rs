@@ -283,11 +283,40 @@ fn a_purge_leaves_what_other_resources_will_fill() {
     // What lies beside the extracted files can't be told from them.
     let scratch = scratch_with(&manifest(&archive("ROOT/opt")));
     scratch.write("made/opt/app", "");
+    let checked = ccm(&scratch, &["validate", "m.yaml"]).run();
     let noop = apply(&scratch, &["--noop"]);
     let refused = apply(&scratch, &[]);
-    for called in [&noop, &refused] {
-        let words = "made/opt\", and `purge` would remove what it brings";
-        assert!(called.shown().contains(words), "{}", called.shown());
+    for called in [&checked, &noop, &refused] {
+        let shown = called.shown();
+        for words in
+            ["and `purge` of `file#", "made/opt` would remove what it brings", "m.yaml:8", "purged here"]
+        {
+            assert!(shown.contains(words), "{words}: {shown}");
+        }
     }
-    assert_eq!((refused.code, scratch.has("made/opt/app")), (4, true), "{}", refused.shown());
+    assert_eq!((refused.code, scratch.has("made/opt/app")), (1, true), "{}", refused.shown());
+}
+
+#[cfg(feature = "archive")]
+#[test]
+fn a_purge_of_a_directory_that_another_manifest_fills_is_refused_before_the_run() {
+    let purge = "ccm:\n  resources:\n    - file:\n        - ROOT/opt: {ensure: directory, purge: true}\n";
+    let scratch = scratch_with(purge);
+    let fill = "ccm:\n  resources:\n    - archive:\n        - ROOT/a.tar: {url: \"http://127.0.0.1:1/a.tar\", \
+                extract_parent: ROOT/opt, creates: ROOT/opt/app}\n";
+    scratch.write("fill.yaml", fill.replace("ROOT", &scratch.at("made")));
+    scratch.write("made/opt/app", "");
+    for order in [["m.yaml", "fill.yaml"], ["fill.yaml", "m.yaml"]] {
+        let refused = ccm(&scratch, &["apply", order[0], order[1]]).run();
+        let shown = refused.shown();
+        assert_eq!((refused.code, scratch.has("made/opt/app")), (1, true), "{shown}");
+        for words in [
+            "a.tar in fill.yaml fills the directory",
+            "made/opt in m.yaml would remove",
+            "m.yaml:4",
+            "fill.yaml:4",
+        ] {
+            assert!(shown.contains(words), "{words}: {shown}");
+        }
+    }
 }

@@ -2,8 +2,11 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::path::Path;
 
-use ccm_model::{Catalog, Claim, ClaimKind, Diagnostic, DiagnosticKind, Diagnostics, ResourceIndex, Sharing};
+use ccm_model::{
+    Catalog, Claim, ClaimKind, Diagnostic, DiagnosticKind, Diagnostics, Resource, ResourceIndex, Sharing,
+};
 
 use crate::messages::shown;
 use crate::types::Types;
@@ -34,6 +37,34 @@ pub(crate) fn find_conflicts(catalog: &Catalog, claims: &[Claimed<'_>], diagnost
                     earlier.insert(claimed);
                 }
             }
+        }
+    }
+}
+
+/// Reports directories that one resource fills and another one purges: what the first brings can't be told from what
+/// the second is to remove.
+pub(crate) fn find_filled_purges(catalog: &Catalog, types: &Types<'_>, diagnostics: &mut Diagnostics) {
+    let spec = |resource: &Resource| types.find(&resource.id.type_name).map(|found| types.spec(found));
+    let purged =
+        catalog.resources.iter().filter_map(|resource| Some((spec(resource)?.purges(resource)?, resource)));
+    let purged: HashMap<&Path, &Resource> = purged.map(|(path, by)| (Path::new(path), by)).collect();
+    if purged.is_empty() {
+        return;
+    }
+    for filler in &catalog.resources {
+        for filled in spec(filler).into_iter().flat_map(|spec| spec.fills(filler)) {
+            let purger = purged.get(Path::new(filled.path)).filter(|purger| purger.id != filler.id);
+            let Some(purger) = purger.filter(|_| filled.is_tree) else { continue };
+            let [filler_name, purger_name] = [filler, purger].map(|resource| shown(&resource.id.to_string()));
+            let directory = shown(filled.path);
+            let message = format!(
+                "`{filler_name}` fills the directory `{directory}`, and `purge` of `{purger_name}` would remove what it brings"
+            );
+            diagnostics.push(
+                Diagnostic::error(DiagnosticKind::Conflict, filler.span, message)
+                    .with_label(purger.span, "the directory is purged here")
+                    .with_hint("fill a directory below this one, or remove `purge`"),
+            );
         }
     }
 }

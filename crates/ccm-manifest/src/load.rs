@@ -381,6 +381,7 @@ impl<'s> Loader<'s, '_> {
         let mut claims = claims::collect(&catalog, self.types);
         claims.retain(|(index, _)| has_name[index.get()]);
         claims::find_conflicts(&catalog, &claims, &mut diagnostics);
+        claims::find_filled_purges(&catalog, self.types, &mut diagnostics);
         paths::find_below_files(&catalog, &claims, &mut diagnostics);
         cycles::find(&catalog, &graph, &mut diagnostics);
         let known = missing_sources::KnownFiles { catalog: &catalog, graph: &graph, claims: &claims };

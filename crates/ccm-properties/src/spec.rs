@@ -207,6 +207,13 @@ pub trait TypeSpec: OwnProperties {
         Vec::new()
     }
 
+    /// Directory from which a resource removes what no resource declares, if any. Another resource that
+    /// [fills](Self::fills) the same directory is an error.
+    fn purges<'r>(&self, resource: &'r Resource) -> Option<&'r str> {
+        let _ = resource;
+        None
+    }
+
     /// Objects that a resource needs. Unless its `autorequire` is off, it comes after the resources that claim one of
     /// them, or a path below one of them.
     fn needs<'r>(&self, resource: &'r Resource) -> Vec<Need<'r>> {

@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use ccm_model::{Location, ResourceId, Sharing, Span};
+use ccm_model::{Location, Resource, ResourceId, Sharing, Span};
+use ccm_properties::TypeSpec;
 
 use crate::input::ManifestSource;
 use crate::manifest::LoadedManifest;
@@ -34,6 +35,19 @@ pub enum ManifestConflict {
         /// The resource of the second manifest.
         second: Box<ConflictingResource>,
     },
+    /// A resource of one fills a directory that a resource of the other purges.
+    #[error(
+        "{} in {} fills the directory `{directory}`, and `purge` of {} in {} would remove what it brings",
+        filler.id, filler.manifest, purger.id, purger.manifest
+    )]
+    Purge {
+        /// The directory.
+        directory: String,
+        /// The resource that fills the directory.
+        filler: Box<ConflictingResource>,
+        /// The resource that purges the directory.
+        purger: Box<ConflictingResource>,
+    },
 }
 
 /// Resource that manages the same thing as a resource of another manifest.
@@ -47,12 +61,12 @@ pub struct ConflictingResource {
     pub location: Option<Location>,
 }
 
-/// Resource that claims something.
+/// Resource of a manifest, by the position of the manifest.
+#[derive(Clone, Copy)]
 struct Claimant<'m> {
     manifest: usize,
     id: &'m ResourceId,
     span: Span,
-    sharing: Sharing,
 }
 
 impl Session {
@@ -74,36 +88,79 @@ impl Session {
             return Vec::new();
         }
         let mut conflicts = self.equal_names(manifests);
-        let specs = self.specs();
-        let mut claimants: HashMap<(_, String), Claimant<'_>> = HashMap::new();
-        for (position, manifest) in manifests.iter().enumerate() {
-            for resource in &manifest.catalog.resources {
-                let spec = specs.iter().find(|spec| spec.name() == &*resource.id.type_name);
-                for claim in spec.into_iter().flat_map(|spec| spec.claims(resource)) {
-                    let claimant = Claimant {
-                        manifest: position,
-                        id: &resource.id,
-                        span: resource.span,
-                        sharing: claim.sharing,
-                    };
-                    match claimants.entry((claim.kind, claim.key.clone().into_owned())) {
-                        Entry::Vacant(free) => drop(free.insert(claimant)),
-                        Entry::Occupied(mut first) => {
-                            let is_shared = [first.get().sharing, claim.sharing] == [Sharing::Shared; 2];
-                            if first.get().manifest != position && !is_shared {
-                                let thing = format!("{} `{}`", claim.kind, self.secrets.redact(&claim.key));
-                                let [first, second] = [first.get(), &claimant]
-                                    .map(|claimant| Box::new(self.conflicting(manifests, claimant)));
-                                conflicts.push(ManifestConflict::Claim { thing, first, second });
-                            } else if first.get().sharing == Sharing::Shared {
-                                first.insert(claimant);
-                            }
+        conflicts.extend(self.equal_claims(manifests));
+        conflicts.extend(self.filled_purges(manifests));
+        conflicts
+    }
+
+    /// Returns the conflicts between claims of two manifests.
+    fn equal_claims(&self, manifests: &[&LoadedManifest<'_>]) -> Vec<ManifestConflict> {
+        let mut conflicts = Vec::new();
+        let mut claimants: HashMap<(_, String), (Claimant<'_>, Sharing)> = HashMap::new();
+        self.for_each(manifests, |spec, claimant, resource| {
+            for claim in spec.claims(resource) {
+                let claimed = (claimant, claim.sharing);
+                match claimants.entry((claim.kind, claim.key.clone().into_owned())) {
+                    Entry::Vacant(free) => drop(free.insert(claimed)),
+                    Entry::Occupied(mut earlier) => {
+                        let (first, sharing) = earlier.get();
+                        let is_shared = [*sharing, claim.sharing] == [Sharing::Shared; 2];
+                        if first.manifest != claimant.manifest && !is_shared {
+                            let thing = format!("{} `{}`", claim.kind, self.secrets.redact(&claim.key));
+                            let [first, second] = [first, &claimant]
+                                .map(|claimant| Box::new(self.conflicting(manifests, claimant)));
+                            conflicts.push(ManifestConflict::Claim { thing, first, second });
+                        } else if *sharing == Sharing::Shared {
+                            earlier.insert(claimed);
                         }
                     }
                 }
             }
-        }
+        });
         conflicts
+    }
+
+    /// Returns the directories that one manifest fills and another one purges.
+    fn filled_purges(&self, manifests: &[&LoadedManifest<'_>]) -> Vec<ManifestConflict> {
+        let mut purgers: HashMap<&Path, Vec<Claimant<'_>>> = HashMap::new();
+        self.for_each(manifests, |spec, claimant, resource| {
+            if let Some(directory) = spec.purges(resource) {
+                purgers.entry(Path::new(directory)).or_default().push(claimant);
+            }
+        });
+        let mut conflicts = Vec::new();
+        if purgers.is_empty() {
+            return conflicts;
+        }
+        self.for_each(manifests, |spec, filler, resource| {
+            for filled in spec.fills(resource).into_iter().filter(|filled| filled.is_tree) {
+                let of_others = purgers.get(Path::new(filled.path)).into_iter().flatten();
+                for purger in of_others.filter(|purger| purger.manifest != filler.manifest) {
+                    let directory = self.secrets.redact(filled.path).into_owned();
+                    let [filler, purger] =
+                        [&filler, purger].map(|claimant| Box::new(self.conflicting(manifests, claimant)));
+                    conflicts.push(ManifestConflict::Purge { directory, filler, purger });
+                }
+            }
+        });
+        conflicts
+    }
+
+    /// Calls a function with each resource of the manifests and its type.
+    fn for_each<'m>(
+        &self,
+        manifests: &[&'m LoadedManifest<'_>],
+        mut call: impl FnMut(&dyn TypeSpec, Claimant<'m>, &'m Resource),
+    ) {
+        let specs = self.specs();
+        for (manifest, loaded) in manifests.iter().enumerate() {
+            for resource in &loaded.catalog.resources {
+                let Some(spec) = specs.iter().find(|spec| spec.name() == &*resource.id.type_name) else {
+                    continue;
+                };
+                call(*spec, Claimant { manifest, id: &resource.id, span: resource.span }, resource);
+            }
+        }
     }
 
     fn conflicting(&self, manifests: &[&LoadedManifest<'_>], claimant: &Claimant<'_>) -> ConflictingResource {

@@ -110,13 +110,15 @@ impl ApplyContext {
     }
 
     fn report_conflict(&self, conflict: &ManifestConflict) {
-        let (locations, hint) = match conflict {
-            ManifestConflict::Claim { first, second, .. } => {
-                let locations = [first, second].into_iter().filter_map(|resource| resource.location.as_ref());
-                (locations.map(|location| format!("at {location}")).collect(), "keep one of them")
+        let (resources, hint) = match conflict {
+            ManifestConflict::Claim { first, second, .. } => (vec![first, second], "keep one of them"),
+            ManifestConflict::Purge { filler, purger, .. } => {
+                (vec![filler, purger], "fill a directory below this one, or remove `purge`")
             }
             _ => (Vec::new(), "give each manifest its own `ccm.name`"),
         };
+        let locations = resources.into_iter().filter_map(|resource| resource.location.as_ref());
+        let locations: Vec<String> = locations.map(|location| format!("at {location}")).collect();
         let message = format!("{conflict}; nothing was run");
         if locations.is_empty() {
             self.console.error(&message, &[], &[hint.to_owned()]);

@@ -12,6 +12,7 @@ use ccm_model::{Claim, Node, PathKind, Resource};
 use ccm_properties::{FilledPath, PropertyError, TypeSpec, TypedProperties};
 
 use crate::canonical_path::is_canonical;
+use crate::object_plan::is_absent;
 use decide::ArchiveResource;
 use desired::DesiredArchive;
 use posix::Downloader;
@@ -48,12 +49,14 @@ impl TypeSpec for ArchiveType {
 
     fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
         let path = &*resource.id.name;
-        let is_absent = resource.ensure.as_ref().is_some_and(|ensure| ensure.value == "absent");
-        let kind = if is_absent { PathKind::Nothing } else { PathKind::Other };
+        let kind = if is_absent(resource) { PathKind::Nothing } else { PathKind::Other };
         if is_canonical(path) { vec![Claim::path(path, kind)] } else { Vec::new() }
     }
 
     fn fills<'r>(&self, resource: &'r Resource) -> Vec<FilledPath<'r>> {
+        if is_absent(resource) {
+            return Vec::new();
+        }
         let into = Self::text(resource, "extract_parent").map(|path| FilledPath { path, is_tree: true });
         let creates = Self::text(resource, "creates").map(|path| FilledPath { path, is_tree: false });
         into.into_iter().chain(creates).collect()

@@ -105,6 +105,10 @@ impl TypeSpec for FileType {
         }]
     }
 
+    fn purges<'r>(&self, resource: &'r Resource) -> Option<&'r str> {
+        tree::purged(resource)
+    }
+
     fn commands(&self, resource: &Resource) -> Vec<WrittenCommand> {
         written_commands(VALIDATE, resource)
     }

@@ -10,6 +10,7 @@ use ccm_engine::{Provider, TypedResource};
 use ccm_model::{Claim, PathKind, Resource};
 use ccm_properties::{PropertyError, TreeSource, TreeTemplates, TypeSpec, TypedProperties, WrittenCommand};
 
+use crate::object_plan::is_absent;
 use crate::tree;
 use crate::validator::{POST, written_commands};
 use decide::ScaffoldResource;
@@ -47,6 +48,10 @@ impl TypeSpec for ScaffoldType {
 
     fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
         vec![Claim::path(&*resource.id.name, PathKind::Directory)]
+    }
+
+    fn purges<'r>(&self, resource: &'r Resource) -> Option<&'r str> {
+        tree::purged(resource).filter(|_| !is_absent(resource))
     }
 
     fn commands(&self, resource: &Resource) -> Vec<WrittenCommand> {

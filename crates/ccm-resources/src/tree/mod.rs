@@ -16,7 +16,7 @@ use std::rc::Rc;
 
 use ccm_engine::{Context, ManagedExtent, ManagedPath};
 use ccm_host::TreeEntry;
-use ccm_model::{Failure, Resource, ResourceId};
+use ccm_model::{Failure, Node, Resource, ResourceId, ScalarKind};
 
 use crate::file;
 use glob::Globs;
@@ -161,9 +161,15 @@ pub(crate) fn mark_secret(desired: &[DesiredEntry], context: &Context<'_>) -> Re
     Ok(())
 }
 
+/// Returns the path of a resource whose name is a directory that it purges.
+pub(crate) fn purged(resource: &Resource) -> Option<&str> {
+    let purge = resource.properties.get("purge").and_then(Node::as_scalar);
+    purge.filter(|scalar| scalar.kind() == ScalarKind::Bool(true)).map(|_| &*resource.id.name)
+}
+
 /// Returns the rendered texts of a resource.
 pub(crate) fn rendered(resource: &Resource) -> Rendered {
     let entries = resource.rendered.entries().iter();
-    let text = |node: &ccm_model::Node| node.as_text().unwrap_or_default().as_bytes().into();
+    let text = |node: &Node| node.as_text().unwrap_or_default().as_bytes().into();
     entries.map(|entry| (PathBuf::from(&*entry.key.text), text(&entry.value))).collect()
 }

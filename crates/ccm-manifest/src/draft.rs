@@ -31,6 +31,8 @@ pub(crate) struct ResourceDraft {
     pub(crate) alias_span: Span,
     pub(crate) require: Vec<Reference>,
     pub(crate) subscribe: Vec<Reference>,
+    /// The manifest gives `subscribe` a value, valid or not.
+    pub(crate) subscribes: bool,
     pub(crate) has_name: bool,
     /// The name or the alias is unknown, because an input was left out.
     pub(crate) has_unknown_name: bool,
@@ -143,6 +145,7 @@ impl DraftBuilder<'_, '_, '_> {
             alias_span: alias.map_or(name.span, |alias| alias.span),
             require: Vec::new(),
             subscribe: Vec::new(),
+            subscribes: false,
             has_name: !found.is_unknown(name.span),
             has_unknown_name,
             has_errors: has_errors || diagnostics.found() > reported,
@@ -250,6 +253,8 @@ impl DraftBuilder<'_, '_, '_> {
         draft.resource.autorequire =
             autorequire.filter(known).and_then(|node| bool::decode(&node, &mut wrong));
         diagnostics.extend(wrong);
+        let is_given = |node: &Node| !node.is_null() && node.as_list().is_none_or(|list| !list.is_empty());
+        draft.subscribes = subscribe.as_ref().is_some_and(is_given);
         let mut read = |node: Option<Node>| {
             let mut references =
                 node.filter(known).map(|node| references(node, diagnostics)).unwrap_or_default();
@@ -344,7 +349,8 @@ impl ResourceDraft {
         secrets: &[String],
         diagnostics: &mut Diagnostics,
     ) {
-        let checked = CheckInput { resource: &self.resource, source_text, secrets };
+        let subscribes = self.subscribes;
+        let checked = CheckInput { resource: &self.resource, source_text, secrets, subscribes };
         let found = types.spec(self.type_index).check(&checked);
         let is_error = |diagnostic: &Diagnostic| diagnostic.severity == Severity::Error;
         let has_errors = self.has_errors || found.iter().any(is_error);

@@ -196,7 +196,12 @@ impl<'s> LateResources<'s> {
         }
         if found.diagnostics.is_empty() && found.refused.is_empty() && found.late.is_empty() {
             let source_text = &self.manifests[waiting.manifest].text;
-            let checked = spec.check(&CheckInput { resource: &completed, source_text, secrets: &[] });
+            let checked = spec.check(&CheckInput {
+                resource: &completed,
+                source_text,
+                secrets: &[],
+                subscribes: !completed.subscribe.is_empty(),
+            });
             let is_new = |found: &Diagnostic| {
                 found.severity == Severity::Error && (outdated.is_some() || waiting.texts.explains(found))
             };

@@ -72,7 +72,8 @@ fn diagnostic(
     let error = PropertyError::new(DiagnosticKind::Syntax, text.property, message).at_element(text.element);
     let error = bytes.into_iter().fold(error, PropertyError::at_bytes);
     let source_text = &loader.manifests[draft.manifest].text;
-    error.at(&CheckInput { resource: &draft.resource, source_text, secrets: &[] })
+    let subscribes = draft.subscribes;
+    error.at(&CheckInput { resource: &draft.resource, source_text, secrets: &[], subscribes })
 }
 
 /// Returns the bytes of the error that the own parser found, if it found one. A shell names no more than a line.

@@ -14,6 +14,8 @@ pub struct CheckInput<'a> {
     pub source_text: &'a str,
     /// Values that must not be shown, as far as they are known and long enough to search for.
     pub secrets: &'a [String],
+    /// `true` if the manifest gives the resource something to subscribe to, be the references valid or not.
+    pub subscribes: bool,
 }
 
 /// Text of a resource that the shell of this machine will run.

@@ -5,8 +5,8 @@ mod properties;
 mod systemd_reboot;
 
 use ccm_engine::{Provider, TypedResource};
-use ccm_model::{DiagnosticKind, Resource};
-use ccm_properties::{PropertyError, TypeSpec, TypedProperties};
+use ccm_model::{Diagnostic, DiagnosticKind, Resource};
+use ccm_properties::{CheckInput, PropertyError, TypeSpec, TypedProperties};
 
 use decide::{DesiredReboot, RebootKind};
 use properties::{RebootCause, RebootProperties};
@@ -56,6 +56,19 @@ impl TypedProperties for RebootType {
             minutes: written.delay.map_or(1, |delay| delay.as_secs().div_ceil(60)),
             message,
         })
+    }
+
+    fn errors_in_context(reboot: &DesiredReboot, checked: &CheckInput<'_>) -> Vec<Diagnostic> {
+        let never_reboots = reboot.is_always && !checked.subscribes;
+        let error = never_reboots.then(|| {
+            let message = "`when: always` never reboots without `subscribe`";
+            PropertyError::new(DiagnosticKind::Missing, "when", message)
+                .with_hint(
+                    "list the resources whose change needs a reboot in `subscribe`, or write `when: pending`",
+                )
+                .at(checked)
+        });
+        error.into_iter().collect()
     }
 }
 

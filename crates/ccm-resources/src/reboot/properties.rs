@@ -9,7 +9,7 @@ properties! {
     #[derive(Debug, Default)]
     pub(crate) struct RebootProperties {
         /// `pending` reboots when the system waits for a reboot, for example after a new kernel. `always` reboots whenever a
-        /// resource in `subscribe` changed.
+        /// resource in `subscribe` changed, and needs `subscribe`.
         when: RebootCause,
         /// Time between the end of the run and the reboot, in whole minutes.
         delay: Duration { default: Some("`1m`"), foreign_names: &["timeout"] },

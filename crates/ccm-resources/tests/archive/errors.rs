@@ -10,7 +10,8 @@ fn errors(name: &str, properties: &[(&str, &str)]) -> Vec<String> {
     let resource = resource("archive", name, properties);
     let found = types().into_iter().find(|found| found.name() == "archive").expect("the type");
     let spec: &dyn TypeSpec = found;
-    let found = spec.check(&CheckInput { resource: &resource, source_text: "", secrets: &[] });
+    let found =
+        spec.check(&CheckInput { resource: &resource, source_text: "", secrets: &[], subscribes: false });
     found.into_iter().map(|error| error.message).collect()
 }
 

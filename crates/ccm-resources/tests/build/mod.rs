@@ -91,7 +91,8 @@ fn shown(diagnostic: &Diagnostic) -> String {
 /// Returns the errors that the type finds, in the same format.
 #[allow(dead_code, reason = "some tests compare whole messages")]
 pub(crate) fn errors_of(resource: &Resource) -> Vec<String> {
-    let checked = CheckInput { resource, source_text: "", secrets: &["hunter22".to_owned()] };
+    let subscribes = !resource.subscribe.is_empty();
+    let checked = CheckInput { resource, source_text: "", secrets: &["hunter22".to_owned()], subscribes };
     let found = types().into_iter().find(|found| found.name() == &*resource.id.type_name);
     let spec: &dyn TypeSpec = found.expect("a type of that name");
     spec.check(&checked).iter().map(shown).collect()

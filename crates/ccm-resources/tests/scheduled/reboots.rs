@@ -3,7 +3,7 @@
 use std::fs::{create_dir_all, read_to_string, remove_dir_all, remove_file, write};
 use std::path::Path;
 
-use ccm_model::Outcome;
+use ccm_model::{Dependency, Outcome, ResourceIndex, Span};
 
 use crate::build::{errors_of, resource};
 use crate::machine::{applied, on_a_copy, run_here};
@@ -61,4 +61,8 @@ fn properties_of_reboots_are_checked_at_load() {
     assert_eq!(errors(&[]), 1);
     assert_eq!(errors(&[("when", "never")]), 1);
     assert_eq!(errors(&[("when", "pending"), ("message", "-h")]), 1);
+    let mut reboot = resource("reboot", "a", &[("when", "always")]);
+    assert_eq!(errors_of(&reboot), ["missing when when: always, subscribe | subscribe, when: pending"]);
+    reboot.subscribe = vec![Dependency { on: ResourceIndex::from_usize(0), span: Span::default() }];
+    assert_eq!(errors_of(&reboot), [""; 0]);
 }

@@ -140,6 +140,23 @@ fn manifests_that_can_not_be_applied_together_are_refused() {
     ];
     refused(&["one.yaml", "a.yaml", "two.yaml"], 1, &both, &["keep one of them"]);
     assert!(!scratch.has("made"));
+    let job = |user: &str| {
+        format!(
+            "ccm:\n  resources:\n    - cron:\n        - backup: {{command: x, minute: 5, user: {user}, provider: crontab}}\n"
+        )
+    };
+    scratch.write("one.yaml", job("ada"));
+    scratch.write("two.yaml", job("ada"));
+    let both = [
+        "cron#backup in one.yaml and cron#backup in two.yaml both manage the crontab job `ada: backup`",
+        "at one.yaml:4:11",
+        "at two.yaml:4:11",
+    ];
+    refused(&["one.yaml", "two.yaml"], 1, &both, &["keep one of them"]);
+    // The same job of another user is another job.
+    scratch.write("two.yaml", job("bob"));
+    let called = apply(&scratch, &["one.yaml", "two.yaml", "--noop"]);
+    assert!(!called.shown().contains("both manage"), "{}", called.shown());
 }
 
 #[test]

@@ -49,6 +49,8 @@ pub enum ClaimKind {
     Line,
     /// A setting of a file: its path, section and key.
     Setting,
+    /// A job of the crontab of a user: name of the user and name of the job, with a colon and a blank between.
+    CrontabJob,
 }
 
 /// Number of resources that may manage an object.
@@ -117,6 +119,7 @@ impl fmt::Display for ClaimKind {
             Self::Host => "host",
             Self::Line => "line",
             Self::Setting => "setting",
+            Self::CrontabJob => "crontab job",
         })
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
 use ccm_host::{Command, CommandOrigin, Exit, Finished, Host, Local, Role};
-use ccm_model::{Failure, FailureKind, MissingPrerequisite};
+use ccm_model::{Claim, ClaimKind, Failure, FailureKind, MissingPrerequisite};
 
 use super::cron_d::is_user_missing;
 use super::decide::{CronKind, CronState, parse_entry, plan};
@@ -18,6 +18,16 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Beginning of the comment above a job.
 const MARKER: &str = "# ccm cron: ";
+
+/// Directories of the crontabs of users: on the Debian family, and on the Red Hat family.
+const DIRECTORIES: [&str; 2] = ["/var/spool/cron/crontabs", "/var/spool/cron"];
+
+/// Returns the claims of a job: the job, and a part of the crontab, which is at one of two paths.
+pub(super) fn claims<'r>(user: &str, name: &str) -> Vec<Claim<'r>> {
+    let crontabs = DIRECTORIES.map(|directory| Claim::part_of_file(format!("{directory}/{user}")));
+    let job = Claim::exclusive(ClaimKind::CrontabJob, format!("{user}: {name}"));
+    crontabs.into_iter().chain([job]).collect()
+}
 
 pub(crate) struct Crontab;
 

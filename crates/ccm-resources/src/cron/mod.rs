@@ -41,10 +41,15 @@ impl TypeSpec for CronType {
 
     fn claims<'r>(&self, resource: &'r Resource) -> Vec<Claim<'r>> {
         let name = &*resource.id.name;
-        let is_crontab = resource.provider.as_ref().is_some_and(|provider| provider.value == "crontab");
+        if name_error(name).is_some() {
+            return Vec::new();
+        }
+        if resource.provider.as_ref().is_some_and(|provider| provider.value == "crontab") {
+            let user = resource.properties.get("user").map_or(Some("root"), Node::as_text);
+            return user.map(|user| crontab::claims(user, name)).unwrap_or_default();
+        }
         let kind = if is_absent(resource) { PathKind::Nothing } else { PathKind::Other };
-        let path = (!is_crontab && name_error(name).is_none()).then(|| job_path(name));
-        path.map(|path| Claim::path(path.display().to_string(), kind)).into_iter().collect()
+        vec![Claim::path(job_path(name).display().to_string(), kind)]
     }
 
     fn needs<'r>(&self, resource: &'r Resource) -> Vec<Need<'r>> {

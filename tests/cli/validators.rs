@@ -32,6 +32,9 @@ fn a_validator_decides_and_its_own_changes_are_not_taken() {
     assert_eq!((scratch.read("f").as_deref(), scratch.has("g")), (Some("old\n"), false));
     let applied = apply(&scratch, &manifest("good"), &[]);
     assert_eq!(applied.code, 0, "{}", applied.shown());
+    // The program has no effect on the files, and the report says so of each.
+    let told = "changed its private copy of the content, which has no effect";
+    assert_eq!(applied.shown().matches(told).count(), 2, "{}", applied.shown());
     assert_eq!(scratch.read("f").as_deref(), Some("good content\n"));
     assert_eq!(scratch.read("g").as_deref(), Some("good line\n"));
     assert_eq!(scratch.read("mode").as_deref(), Some("600\n"));

@@ -200,9 +200,21 @@ pub(crate) async fn validate(
         // Each command gets the content itself: one before may have written to its file.
         write_copy(VALIDATE, &copy, new.content, host)?;
         run(validator, new, &copy, host.executor, context).await?;
+        if has_changed(&copy, new.content, host) {
+            let shown = format!("`{}`", escape_control(&validator.text));
+            let command = if new.sensitive { "a command of `validate`" } else { &*shown };
+            context.warn(format!("{command} changed its private copy of the content, which has no effect"));
+        }
     }
     remove(VALIDATE, directory, context);
     Ok(())
+}
+
+/// Returns `true` if a command has written to its copy of the content.
+fn has_changed(copy: &Path, content: &[u8], host: Host<'_>) -> bool {
+    let limit = content.len() as u64;
+    // A copy that is gone, longer, or no file any more has changed too.
+    host.files.content(copy, limit).ok().flatten().is_none_or(|found| found != content)
 }
 
 /// Content that commands have changed.

@@ -303,7 +303,7 @@ impl Planner<'_> {
     fn mount(&self, path: &Path) -> Failure {
         mount_point(&self.root.join(path))
             .because_of("a tree is managed within one file system")
-            .with_hint("keep it with `ignore`")
+            .with_hint("keep the mount point with `ignore`")
     }
 
     fn obstacle(&self, found: &FoundEntry, expected: &str) -> Failure {

@@ -42,7 +42,6 @@ use shell::SHELL;
 
 #[cfg(feature = "archive")]
 pub(crate) use sandbox::ByteCount;
-#[cfg(feature = "archive")]
 pub(crate) use values::Timeout;
 
 #[derive(Debug)]

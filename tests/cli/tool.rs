@@ -1,6 +1,8 @@
 //! `ccm tool`: governed tools from the command line, in their sandbox.
 
-use ccm_testkit::{Called, Ccm, GovernedMachine, OWN_MACHINE, Scratch, can_mount, is_root, skipped};
+use ccm_testkit::{
+    Called, Ccm, GovernedMachine, OWN_MACHINE, Scratch, can_mount, is_root, skipped, wait_until,
+};
 use serde_json::{Value, json};
 
 use crate::ccm;
@@ -164,4 +166,32 @@ fn code_is_recorded_as_it_runs_and_a_foreign_process_as_refused() {
     assert_eq!(refused.len(), 2, "{log:#?}");
     assert_eq!(refused[0]["argv"], json!(["python3", "code.py", "print(1)"]));
     assert_eq!((&refused[1]["purpose"], &refused[1]["verdict"]), (&json!("process_inspect"), &json!("deny")));
+}
+
+#[test]
+fn limits_of_the_policy_hold_for_several_runs_together() {
+    let Some(machine) = Machine::new() else { return };
+    machine.0.write_policy(
+        "callers: {tool: {approval: on_ask, tools: [governed-execute]}}\nlimits: {calls: 6/1h, parallel: 1}\n",
+    );
+    let mut endless = machine.call(&["tool", "exec", "touch begun; sleep 1000"]).start();
+    wait_until("the command begins", || machine.0.scratch.has("work/begun"));
+    let refused = machine.tool(&["exec", "true"]);
+    let expected = "the limit of 1 calls at the same time is reached";
+    assert!(refused.code == 5 && refused.stderr.contains(expected), "{}", refused.shown());
+    assert!(refused.stderr.contains("instead: wait, and then call again"), "{}", refused.shown());
+    endless.signal("TERM");
+    drop(endless.take_stdout());
+    assert_eq!(endless.finish().code, 143);
+    // As many as are left, at the same time: one after another gets its turn or is refused.
+    let runs: Vec<_> = (0..8).map(|_| machine.call(&["tool", "exec", "true"]).start()).collect();
+    let mut codes: Vec<i32> = runs.into_iter().map(|run| run.finish().code).collect();
+    codes.sort_unstable();
+    assert!(codes.starts_with(&[0]) && codes.ends_with(&[5]), "{codes:?}");
+    let allowed = codes.iter().filter(|code| **code == 0).count();
+    let later: Vec<i32> = (0..6).map(|_| machine.tool(&["exec", "true"]).code).collect();
+    let in_all = 1 + allowed + later.iter().filter(|code| **code == 0).count();
+    assert_eq!(in_all, 6, "{codes:?} {later:?}");
+    let log = machine.call(&["audit", "log"]).run();
+    assert!(log.stdout.contains("the limit of 6 calls in 1h0m0s is reached"), "{}", log.shown());
 }

@@ -6,7 +6,7 @@ use std::process::ChildStdin;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-use ccm_testkit::{Called, GovernedMachine, RunningCcm, on_this_machine};
+use ccm_testkit::{Called, Ccm, GovernedMachine, RunningCcm, on_this_machine};
 use serde_json::{Value, json};
 
 /// Client of a running `ccm mcp`.
@@ -26,7 +26,12 @@ impl LineClient {
     }
 
     pub(crate) fn start_with(machine: &GovernedMachine, args: &[&str]) -> Self {
-        let mut ccm = machine.call(&[&["mcp"], args].concat()).open_input().start();
+        Self::of(machine.call(&[&["mcp"], args].concat()))
+    }
+
+    /// Starts a call that speaks the protocol.
+    pub(crate) fn of(call: Ccm) -> Self {
+        let mut ccm = call.open_input().start();
         let stdin = ccm.take_stdin();
         let stdout = BufReader::new(ccm.take_stdout().expect("an output"));
         let (sender, lines) = channel();

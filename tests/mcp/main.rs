@@ -10,6 +10,7 @@ mod clients;
 mod endings;
 mod growth;
 mod resources;
+mod service;
 mod sessions;
 
 use ccm_testkit::GovernedMachine;

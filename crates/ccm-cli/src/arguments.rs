@@ -20,6 +20,7 @@ mod parsers;
 mod pause;
 mod policy;
 mod reference;
+mod service;
 mod state;
 mod status;
 mod timer;
@@ -56,6 +57,7 @@ pub(crate) use policy::{
     PolicyShowArguments, PolicyTestArguments,
 };
 pub(crate) use reference::{ExplainArguments, SchemaArguments};
+pub(crate) use service::ServiceArguments;
 pub(crate) use state::StateArguments;
 pub(crate) use status::{StatusArguments, StatusFormat};
 pub(crate) use timer::{

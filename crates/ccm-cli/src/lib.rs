@@ -29,6 +29,7 @@ mod mcp;
 mod pause;
 mod policy;
 mod reactor;
+mod service;
 mod session;
 mod show;
 mod state;

@@ -6,12 +6,25 @@ use crate::arguments::McpArguments;
 use crate::console::Console;
 
 #[cfg(feature = "mcp")]
+mod relay;
+#[cfg(feature = "mcp")]
+mod service;
+#[cfg(feature = "mcp")]
 mod stdio;
 
 /// `ccm mcp`.
 #[cfg(feature = "mcp")]
 pub(crate) fn run(arguments: McpArguments, console: &Console) -> ExitCode {
-    stdio::run(arguments, console).unwrap_or_else(|error| crate::state::report_setup_error(console, &error))
+    let ran = if arguments.service {
+        service::run(arguments, console)
+    } else {
+        match crate::service::connect(&arguments.of_service, &arguments.state, console) {
+            Ok(None) => stdio::run(arguments, console),
+            Ok(Some(service)) => relay::run(&arguments, service, console),
+            Err(code) => return code,
+        }
+    };
+    ran.unwrap_or_else(|error| crate::state::report_setup_error(console, &error))
 }
 
 /// `ccm mcp` in a build without the protocol.

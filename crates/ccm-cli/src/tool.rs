@@ -1,6 +1,7 @@
 //! `ccm tool`: governed tools for scripts and people.
 
 mod input;
+mod remote;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,20 +9,33 @@ use std::sync::Arc;
 use ccm_runtime::process::signals::Signals;
 use ccm_runtime::{ExitCode, StopCause, printed, spawn};
 use ccm_tool::{
-    BrokerConfig, CallBudget, CallContext, CallProgress, CallerKind, ToolAnswer, ToolBroker, ToolCaller,
-    ToolName, ToolSet,
+    BrokerConfig, CallContext, CallProgress, CallerKind, MAX_INPUT, ServedUser, ToolAnswer, ToolBroker,
+    ToolCaller, ToolName, ToolSet, reader_answer,
 };
 use serde_json::{Value, json};
 
 use crate::arguments::{ToolListArguments, ToolSubcommand};
 use crate::console::Console;
+use crate::manifest;
 use crate::reactor::{SharedRun, signal_code, supervise};
+use crate::service;
 use crate::session;
 use crate::state::report_setup_error;
 
 /// `ccm tool`.
-pub(crate) fn run(command: ToolSubcommand, console: &Console) -> ExitCode {
-    run_on_own_thread(command, console).unwrap_or_else(|error| report_setup_error(console, &error))
+pub(crate) fn run(mut command: ToolSubcommand, console: &Console) -> ExitCode {
+    let state = std::mem::take(command.state());
+    let service = match command.service() {
+        Some(arguments) => service::connect(arguments, &state, console),
+        None => Ok(None),
+    };
+    *command.state() = state;
+    let ran = match service {
+        Ok(None) => run_on_own_thread(command, console),
+        Ok(Some(service)) => remote::run(&command, service, console),
+        Err(code) => return code,
+    };
+    ran.unwrap_or_else(|error| report_setup_error(console, &error))
 }
 
 fn run_on_own_thread(mut command: ToolSubcommand, console: &Console) -> std::io::Result<ExitCode> {
@@ -52,10 +66,14 @@ impl ToolRun {
     async fn run(self) -> ExitCode {
         let Self { command, state, console, shared } = self;
         let sets = vec![ToolSet::GovernedExecute];
-        let broker = ToolBroker::open(broker_config(&console, state, sets, CallBudget::default()));
+        let broker = ToolBroker::open(broker_config(&console, state, sets, None));
         let caller = caller(&broker);
         if let ToolSubcommand::List(arguments) = &command {
-            return list(&broker, &caller, arguments, &console);
+            let (tools, withheld) = (broker.tools(&caller), broker.withheld(&caller));
+            return list(&tools, withheld, arguments, &console);
+        }
+        if let ToolSubcommand::Read(read) = &command {
+            return answer_reading(&broker, &caller, &read.tool, &shared, &console).await;
         }
         let call = match input::of(&command, broker.session(), &console) {
             Ok(call) => call,
@@ -78,12 +96,38 @@ impl ToolRun {
     }
 }
 
+/// Answers a tool that reads, for a service that has started this as its caller.
+async fn answer_reading(
+    broker: &ToolBroker,
+    caller: &ToolCaller,
+    tool: &str,
+    shared: &SharedRun,
+    console: &Console,
+) -> ExitCode {
+    let text = match broker.session().read_text(None, MAX_INPUT, "input") {
+        Ok((_, text)) => text,
+        Err(error) => {
+            manifest::report_text_error(console, &error);
+            return ExitCode::Usage;
+        }
+    };
+    let Ok(input) = serde_json::from_str(&text) else {
+        console.error("the input is not JSON", &[], &["pass one JSON object".to_owned()]);
+        return ExitCode::Usage;
+    };
+    let canceller = shared.canceller.clone();
+    let context = CallContext { caller, canceller, on_progress: &mut |_| {} };
+    let answer = broker.read_only(tool, &input, context).await;
+    let printed = console.print(&reader_answer(&answer));
+    if printed == ExitCode::Success { answer.kind.exit_code() } else { printed }
+}
+
 /// Returns the settings of a broker on this machine.
 pub(crate) fn broker_config(
     console: &Console,
     state: Option<PathBuf>,
     sets: Vec<ToolSet>,
-    budget: CallBudget,
+    served: Option<ServedUser>,
 ) -> BrokerConfig {
     let (of_runs, directory) = (console.clone(), state.clone());
     BrokerConfig {
@@ -92,7 +136,7 @@ pub(crate) fn broker_config(
         recorder: None,
         apply: Some(Box::new(move || session::config(&of_runs, directory.clone()))),
         sets,
-        budget,
+        served,
     }
 }
 
@@ -126,13 +170,11 @@ fn print(answer: &ToolAnswer, is_json: bool, console: &Console) -> ExitCode {
 }
 
 fn list(
-    broker: &ToolBroker,
-    caller: &ToolCaller,
+    tools: &[ToolName],
+    withheld: Option<ToolAnswer>,
     arguments: &ToolListArguments,
     console: &Console,
 ) -> ExitCode {
-    let tools = broker.tools(caller);
-    let withheld = broker.withheld(caller);
     if arguments.json {
         let document = json!({
             "tools": tools.iter().map(|tool| object(*tool)).collect::<Vec<_>>(),

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rustix::fs::{
-    Access, AtFlags, CWD, Dir, FileType, FlockOperation, Gid, Mode, OFlags, Stat, Uid, accessat, fchown,
-    flock, fstat, mkdirat, openat, stat, statat, unlinkat,
+    Access, AtFlags, CWD, Dir, FileType, FlockOperation, Gid, Mode, OFlags, Stat, Uid, accessat, fchmod,
+    fchown, flock, fstat, mkdirat, openat, stat, statat, unlinkat,
 };
 use rustix::io::Errno;
 use rustix::process::geteuid;
@@ -82,6 +82,14 @@ impl PrivateDirectory {
             fchown(&work, Some(Uid::from_raw(owner.uid)), Some(Gid::from_raw(owner.gid)))?;
         }
         Ok(())
+    }
+
+    /// Lets a group read what lies in the directory. Its files may be read by everybody who comes that far.
+    pub fn show_to_group(&self, gid: u32) -> io::Result<()> {
+        let Some(held) = &self.held else { return Ok(()) };
+        let work = openat(&held.outer, WORK, DIRECTORY, Mode::empty())?;
+        fchown(&work, None, Some(Gid::from_raw(gid)))?;
+        Ok(fchmod(&work, Mode::RWXU | Mode::RGRP | Mode::XGRP)?)
     }
 
     /// Returns the directory that holds private directories; an error if none can be made in it.

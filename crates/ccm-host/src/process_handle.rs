@@ -53,6 +53,15 @@ impl RunningProcess {
         table_entry(pid).filter(|entry| entry.is_alive).map(Self::of)
     }
 
+    /// Returns the real user of the process, who may send it signals; `None` if it has ended.
+    pub fn user(&self) -> Option<u32> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid)).ok()?;
+        let numbers = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;
+        let user = numbers.split_whitespace().next()?.parse().ok()?;
+        // Read before, the number may have become that of another process.
+        (Self::find(self.pid)?.started == self.started).then_some(user)
+    }
+
     fn of(entry: ProcessEntry) -> Self {
         Self { pid: entry.key.pid, started: entry.key.started, parent: entry.parent, name: entry.name }
     }
@@ -122,6 +131,9 @@ mod tests {
         let other_start = RunningProcess::descendants(parent.pid, parent.started + 1).expect("a table");
         assert_eq!(other_start, []);
         assert_eq!(RunningProcess::find(i32::MAX), None);
+        assert_eq!(own.user(), Some(rustix::process::getuid().as_raw()));
+        let recycled = RunningProcess { started: own.started + 1, ..own.clone() };
+        assert_eq!(recycled.user(), None);
     }
 
     #[test]

@@ -2,12 +2,12 @@
 
 use std::io;
 use std::rc::Rc;
+use std::time::Duration;
 
 use ccm_model::Stream;
 use ccm_runtime::{Canceller, Config, Job, spawn};
 use ccm_tool::{
-    BrokerConfig, CallBudget, CallContext, CallProgress, ToolAnswer, ToolBroker, ToolCaller, ToolDocument,
-    ToolName,
+    BrokerConfig, CallContext, CallProgress, ToolAnswer, ToolBroker, ToolCaller, ToolDocument, ToolName,
 };
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot, watch};
@@ -18,8 +18,8 @@ const QUEUE: usize = 32;
 
 /// Request to the broker.
 pub(crate) enum BrokerRequest {
-    /// Returns the tools that are offered.
-    Tools(oneshot::Sender<Vec<ToolName>>),
+    /// Returns the tools that are offered, and the reason why others are not.
+    Tools(oneshot::Sender<(Vec<ToolName>, Option<ToolAnswer>)>),
     /// Calls a tool.
     Call(Box<BrokerCall>),
     /// Reads a document.
@@ -32,18 +32,31 @@ pub(crate) struct BrokerCall {
     pub(crate) input: Value,
     /// Name of the client, as the client itself says.
     pub(crate) client: Option<String>,
+    /// Time to wait for an approval.
+    pub(crate) wait: Duration,
     pub(crate) canceller: Canceller,
-    pub(crate) progress: watch::Sender<LastCommandLine>,
+    pub(crate) progress: watch::Sender<LastStep>,
     pub(crate) answer: oneshot::Sender<ToolAnswer>,
 }
 
-/// Last line of a command. Lines that come faster than they are read are left out.
+/// Last step of a call. Lines that come faster than they are read are left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct LastCommandLine {
-    /// Number of lines so far; 1 is the start of the command.
+pub(crate) struct LastStep {
+    /// Number of steps so far.
     pub(crate) number: u64,
-    /// The line; `None` for the start of the command.
-    pub(crate) text: Option<String>,
+    pub(crate) step: CallStep,
+}
+
+/// Step of a call.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum CallStep {
+    /// The command has started.
+    #[default]
+    Started,
+    /// The call waits for its approval, which has this code.
+    Waiting(String),
+    /// The command has printed a line.
+    Line(String),
 }
 
 /// Maximum length of a line of progress in characters.
@@ -51,7 +64,7 @@ const MAX_LINE: usize = 500;
 
 /// Functions that open a broker and name its caller, on the thread of the broker.
 pub(crate) struct BrokerFactory {
-    pub(crate) config: Box<dyn Fn(CallBudget) -> BrokerConfig + Send>,
+    pub(crate) config: Box<dyn Fn() -> BrokerConfig + Send>,
     pub(crate) caller: Box<dyn Fn(&ToolBroker) -> ToolCaller + Send>,
 }
 
@@ -66,8 +79,7 @@ async fn answer_requests(factory: &BrokerFactory, mut receiver: mpsc::Receiver<B
     let calls = LocalSet::new();
     calls
         .run_until(async {
-            let budget = CallBudget::default();
-            let open = || Rc::new(ToolBroker::open((factory.config)(budget.clone())));
+            let open = || Rc::new(ToolBroker::open((factory.config)()));
             let mut broker = open();
             while let Some(request) = receiver.recv().await {
                 // The operator may have changed the policy. Calls that go on keep theirs.
@@ -77,7 +89,8 @@ async fn answer_requests(factory: &BrokerFactory, mut receiver: mpsc::Receiver<B
                 match request {
                     BrokerRequest::Tools(tools) => {
                         // Without a receiver the client has gone.
-                        let _ = tools.send(broker.tools(&(factory.caller)(&broker)));
+                        let caller = (factory.caller)(&broker);
+                        let _ = tools.send((broker.tools(&caller), broker.withheld(&caller)));
                     }
                     BrokerRequest::Document(document, text) => {
                         let _ = text.send(broker.document(document));
@@ -94,19 +107,24 @@ async fn answer_requests(factory: &BrokerFactory, mut receiver: mpsc::Receiver<B
 }
 
 async fn answer_call(broker: Rc<ToolBroker>, caller: ToolCaller, call: BrokerCall) {
-    let BrokerCall { tool, input, canceller, progress, answer, .. } = call;
+    let BrokerCall { tool, input, canceller, progress, answer, wait, .. } = call;
     let mut on_progress = |event: CallProgress<'_>| {
-        let text = match event {
-            CallProgress::Waiting { .. } | CallProgress::Started { .. } => None,
+        let step = match event {
+            CallProgress::Started { .. } => CallStep::Started,
+            CallProgress::Waiting { code } => CallStep::Waiting(code.to_owned()),
             CallProgress::Line { stream, text } => {
                 let mark = if stream == Stream::Stderr { "STDERR: " } else { "" };
-                Some(mark.chars().chain(text.chars()).take(MAX_LINE).collect())
+                CallStep::Line(mark.chars().chain(text.chars()).take(MAX_LINE).collect())
             }
         };
-        progress.send_modify(|line| *line = LastCommandLine { number: line.number + 1, text });
+        progress.send_modify(|last| *last = LastStep { number: last.number + 1, step });
     };
     let context = CallContext { caller: &caller, canceller, on_progress: &mut on_progress };
-    let answered = broker.call(&tool, &input, context).await;
+    let answered = if wait.is_zero() {
+        broker.call(&tool, &input, context).await
+    } else {
+        broker.call_and_wait(&tool, &input, context, wait).await
+    };
     // Without a receiver the client has gone. The call is recorded.
     let _ = answer.send(answered);
 }

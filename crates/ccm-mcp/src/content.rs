@@ -9,6 +9,16 @@ use serde_json::Value;
 /// Field of the metadata of an answer with its label.
 const TRUST: &str = "ccm/trust";
 
+/// Field of the metadata of a list of tools with the reason why others are not offered.
+const WITHHELD: &str = "ccm/withheld";
+
+/// Returns the metadata of a list of tools.
+pub(crate) fn withheld(answer: ToolAnswer) -> MetaObject {
+    let mut meta = MetaObject::new();
+    meta.insert(WITHHELD.to_owned(), answer.structured);
+    meta
+}
+
 fn object(value: Value) -> Arc<JsonObject> {
     match value {
         Value::Object(object) => Arc::new(object),

@@ -15,4 +15,4 @@ mod resources;
 mod server;
 mod transport;
 
-pub use server::{McpError, McpSettings, serve};
+pub use server::{ConnectionLimits, McpError, McpSettings, serve};

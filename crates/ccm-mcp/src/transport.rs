@@ -8,9 +8,11 @@ use rmcp::model::{ClientJsonRpcMessage, ClientRequest, GetMeta as _, ProtocolVer
 use rmcp::transport::Transport;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::Semaphore;
+use tokio::sync::{Notify, Semaphore};
+use tokio::time::{Instant, timeout};
 
 use crate::calls::ConnectionCalls;
+use crate::server::ConnectionLimits;
 
 /// Maximum length of a message in bytes. A longer one is dropped.
 const MAX_MESSAGE: usize = 16 << 20;
@@ -22,6 +24,11 @@ pub(crate) struct ClientTransport<R: AsyncRead, W: AsyncWrite> {
     lines: AsyncRwTransport<RoleServer, R, W>,
     calls: ConnectionCalls,
     unread: Arc<Semaphore>,
+    /// The client has left a message unread for too long.
+    has_stalled: Arc<Notify>,
+    limits: ConnectionLimits,
+    /// Time at which the client must have begun.
+    begin: Option<Instant>,
     /// The client has chosen a version of the protocol.
     has_begun: bool,
 }
@@ -31,12 +38,46 @@ where
     R: AsyncRead + Send + Unpin,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    pub(crate) fn new(reader: R, writer: W, calls: ConnectionCalls) -> Self {
+    pub(crate) fn new(reader: R, writer: W, calls: ConnectionCalls, limits: ConnectionLimits) -> Self {
         Self {
             lines: AsyncRwTransport::new_server(reader, writer).with_max_line_length(MAX_MESSAGE),
             calls,
             unread: Arc::new(Semaphore::new(MAX_UNREAD)),
+            has_stalled: Arc::default(),
+            limits,
+            begin: limits.begin.map(|time| Instant::now() + time),
             has_begun: false,
+        }
+    }
+
+    /// Reads the next message that the library may see.
+    async fn next(&mut self) -> Option<ClientJsonRpcMessage> {
+        loop {
+            // Waits for a client that does not read. The semaphore is never closed.
+            drop(self.unread.acquire().await);
+            let message = self.lines.receive().await?;
+            self.has_begun |= begins(&message);
+            if self.has_begun || matches!(message, ClientJsonRpcMessage::Request(_)) {
+                return Some(message);
+            }
+        }
+    }
+
+    /// Reads the next message of a client that keeps to the limits.
+    async fn next_within_limits(&mut self) -> Option<ClientJsonRpcMessage> {
+        let stalled = Arc::clone(&self.has_stalled);
+        let late = self.begin.filter(|_| !self.has_begun);
+        let is_late = async {
+            match late {
+                Some(at) => tokio::time::sleep_until(at).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            () = stalled.notified() => None,
+            message = self.next() => message,
+            () = is_late => None,
         }
     }
 }
@@ -72,29 +113,90 @@ where
         // Without a permit, the message is one of the few that answer what was read before.
         let permit = Arc::clone(&self.unread).try_acquire_owned().ok();
         let sent = self.lines.send(message);
+        let (limit, stalled, calls) = (self.limits.unread, Arc::clone(&self.has_stalled), self.calls.clone());
         async move {
-            let sent = sent.await;
+            let sent = match limit {
+                None => sent.await,
+                Some(limit) => timeout(limit, sent).await.unwrap_or_else(|_| {
+                    calls.close();
+                    stalled.notify_one();
+                    Err(io::Error::new(io::ErrorKind::TimedOut, "the client does not read"))
+                }),
+            };
             drop(permit);
             sent
         }
     }
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
-        loop {
-            // Waits for a client that does not read. The semaphore is never closed.
-            drop(self.unread.acquire().await);
-            let Some(message) = self.lines.receive().await else {
-                self.calls.close();
-                return None;
-            };
-            self.has_begun |= begins(&message);
-            if self.has_begun || matches!(message, ClientJsonRpcMessage::Request(_)) {
-                return Some(message);
-            }
+        let message = self.next_within_limits().await;
+        if message.is_none() {
+            self.calls.close();
         }
+        message
     }
 
     async fn close(&mut self) -> Result<(), io::Error> {
         self.lines.close().await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use serde_json::json;
+    use tokio::io::{AsyncRead, DuplexStream, duplex, split};
+
+    use super::*;
+
+    const SHORT: Duration = Duration::from_millis(20);
+
+    fn run(test: impl Future<Output = ()>) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        runtime.expect("a runtime").block_on(test);
+    }
+
+    /// Returns a transport, and the side of its client, which takes 64 bytes at a time.
+    fn transport(
+        limits: ConnectionLimits,
+        calls: ConnectionCalls,
+    ) -> (ClientTransport<impl AsyncRead + Send + Unpin, impl AsyncWrite + Send + Unpin>, DuplexStream) {
+        let (ours, theirs) = duplex(64);
+        let (reader, writer) = split(ours);
+        (ClientTransport::new(reader, writer, calls, limits), theirs)
+    }
+
+    #[test]
+    fn a_client_that_does_not_read_is_let_go_and_its_calls_end() {
+        run(async {
+            let calls = ConnectionCalls::default();
+            let call = calls.begin().expect("a call");
+            let limits = ConnectionLimits { unread: Some(SHORT), ..ConnectionLimits::default() };
+            let (mut transport, _client) = transport(limits, calls.clone());
+            let text = "x".repeat(1000);
+            let long =
+                json!({"jsonrpc": "2.0", "id": 1, "result": {"content": [{"type": "text", "text": text}]}});
+            let long: ServerJsonRpcMessage = serde_json::from_value(long).expect("a message");
+            let sent = transport.send(long).await;
+            assert_eq!(sent.expect_err("nobody reads").kind(), io::ErrorKind::TimedOut);
+            assert!(call.canceller.cause().is_some(), "the call ends");
+            // The client has not closed its side.
+            assert!(transport.receive().await.is_none());
+            assert!(calls.begin().is_err());
+        });
+    }
+
+    #[test]
+    fn a_client_that_does_not_begin_is_let_go() {
+        run(async {
+            let calls = ConnectionCalls::default();
+            let limits = ConnectionLimits { begin: Some(SHORT), ..ConnectionLimits::default() };
+            let (mut transport, mut client) = transport(limits, calls.clone());
+            // What begins nothing is no reason to wait longer.
+            tokio::io::AsyncWriteExt::write_all(&mut client, b"{}\n\n[]\n").await.expect("written");
+            assert!(transport.receive().await.is_none());
+            assert!(calls.begin().is_err());
+        });
     }
 }

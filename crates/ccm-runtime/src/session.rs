@@ -226,6 +226,11 @@ impl Session {
         absolute(named).map_err(|source| StateError::Open { path: named.clone(), source })
     }
 
+    /// Returns the time since the boot of the machine. Every process of a boot has the same one.
+    pub fn since_boot(&self) -> std::time::Duration {
+        self.doors.machine.since_boot()
+    }
+
     /// Returns the state directory from the configuration.
     pub fn named_state_directory(&self) -> Option<&Path> {
         self.state_directory.as_deref()

@@ -19,6 +19,7 @@ pub struct Ccm {
     own_state: bool,
     input: Option<Vec<u8>>,
     keeps_input: bool,
+    stdin: Option<Stdio>,
     stdout: Option<Stdio>,
 }
 
@@ -55,6 +56,7 @@ impl Ccm {
             own_state: true,
             input: None,
             keeps_input: false,
+            stdin: None,
             stdout: None,
         }
     }
@@ -113,6 +115,13 @@ impl Ccm {
         self
     }
 
+    /// Redirects standard input, such as to a connection.
+    #[must_use]
+    pub fn stdin(mut self, stdin: impl Into<Stdio>) -> Self {
+        self.stdin = Some(stdin.into());
+        self
+    }
+
     /// Redirects standard output.
     #[must_use]
     pub fn stdout(mut self, stdout: impl Into<Stdio>) -> Self {
@@ -123,11 +132,13 @@ impl Ccm {
     /// Starts the call and does not wait.
     pub fn start(self) -> RunningCcm {
         let mut command = self.command();
+        let reads = self.input.is_some() || self.keeps_input;
+        let stdin = self.stdin.unwrap_or_else(|| if reads { Stdio::piped() } else { Stdio::null() });
         command
             .current_dir(&self.directory)
             .env_clear()
             .envs(self.environment)
-            .stdin(if self.input.is_some() || self.keeps_input { Stdio::piped() } else { Stdio::null() })
+            .stdin(stdin)
             .stdout(self.stdout.unwrap_or_else(Stdio::piped))
             .stderr(Stdio::piped());
         let child = faults::start(&mut command);

@@ -42,6 +42,20 @@ impl AnswerKind {
         }
     }
 
+    /// Returns the kind of a word.
+    pub fn parse(word: &str) -> Option<Self> {
+        let all = [
+            Self::Done,
+            Self::CommandFailed,
+            Self::Denied,
+            Self::ApprovalRequired,
+            Self::ApprovalEnded,
+            Self::NotTried,
+            Self::BadInput,
+        ];
+        all.into_iter().find(|kind| kind.as_str() == word)
+    }
+
     /// Returns `true` if the text is the output that the caller asked for, and not a message about the call.
     pub fn has_output(self) -> bool {
         matches!(self, Self::Done | Self::CommandFailed)

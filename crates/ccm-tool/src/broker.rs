@@ -24,16 +24,18 @@ use crate::catalog::ToolName;
 use crate::execution::current_directory;
 use crate::input::normalise;
 use crate::process_registry::ProcessRegistry;
-use crate::rate::CallBudget;
+use crate::rate::{Counted, SharedCounts};
 use crate::read_gate::ReadGate;
 use crate::read_tools;
 use crate::records::{CallRecorder, RecordFailure};
 use crate::refusal;
+use crate::served_user::ServedUser;
 use crate::stored_intents::StoredIntents;
 
 mod applying;
 mod governed;
 mod processes;
+mod reading;
 mod running;
 mod waiting;
 
@@ -49,8 +51,8 @@ pub struct BrokerConfig {
     pub apply: Option<Box<dyn Fn() -> Config>>,
     /// Sets that the front offers, besides `read`. The policy may offer less.
     pub sets: Vec<ToolSet>,
-    /// Calls so far, which count against the limits of the policy: those of an earlier broker, or none.
-    pub budget: CallBudget,
+    /// User whom a service serves; `None` if the calls are those of the user who runs ccm.
+    pub served: Option<ServedUser>,
 }
 
 /// Circumstances of a call.
@@ -97,7 +99,9 @@ pub struct ToolBroker {
     apply: Option<Box<dyn Fn() -> Config>>,
     sets: Vec<ToolSet>,
     directory: Rc<Path>,
-    budget: CallBudget,
+    served: Option<ServedUser>,
+    /// Calls of every process with this state directory.
+    counts: OnceCell<SharedCounts>,
     /// Turn of the call whose command runs.
     turn: Mutex<()>,
 }
@@ -105,18 +109,28 @@ pub struct ToolBroker {
 impl ToolBroker {
     /// Opens a broker. Nothing is read or written yet.
     pub fn open(config: BrokerConfig) -> Self {
-        let BrokerConfig { session, approvals, recorder, apply, sets, budget } = config;
+        let BrokerConfig { session, approvals, recorder, apply, sets, served } = config;
         let session = Session::open(Config { gate: Box::new(ReadGate), ..session });
         let session = Rc::new(session);
         let approvals = approvals.unwrap_or_else(|| Box::new(StoredIntents::new(Rc::clone(&session))));
+        let directory = match &served {
+            None => current_directory(),
+            // The directory of a service has nothing to do with the caller.
+            Some(served) => {
+                let home = Some(&served.account.home);
+                let home = home.filter(|home| session.files().is_directory(home).unwrap_or(false));
+                home.map_or_else(|| Path::new("/").into(), |home| home.as_path().into())
+            }
+        };
         Self {
             session,
             approvals,
             recorder: recorder.map(OnceCell::from).unwrap_or_default(),
             apply,
             sets,
-            directory: current_directory(),
-            budget,
+            directory,
+            served,
+            counts: OnceCell::new(),
             turn: Mutex::new(()),
         }
     }
@@ -184,15 +198,13 @@ impl ToolBroker {
         if let Err(answer) = self.policy_for(call.tool().set(), context.caller) {
             return self.refuse_early(name, context.caller, *answer);
         }
-        let limits = self.policy_or_standard().limits().clone();
-        let _counted = match self.budget.begin(&limits, self.session.clock().monotonic()) {
+        let _counted = match self.count() {
             Ok(counted) => counted,
-            Err(error) => {
-                let hint = "wait, and then call again".to_owned();
-                let answer = ToolAnswer::error(AnswerKind::Denied, &error.to_string(), None, &[hint]);
-                return self.refuse_early(name, context.caller, answer);
-            }
+            Err(answer) => return self.refuse_early(name, context.caller, *answer),
         };
+        if let Some(served) = self.served.as_ref().filter(|_| reading::reads_as_caller(call.tool())) {
+            return self.read_as(served, call.tool(), input, context).await;
+        }
         let caller = context.caller;
         match call {
             ToolCall::Command(call) => self.command(call, input, context, begun, None).await,
@@ -203,21 +215,65 @@ impl ToolBroker {
             ToolCall::Cancel { intent } => self.cancel(&intent, caller),
             ToolCall::ApprovalStatus { intent } => self.approval_status(&intent, caller),
             ToolCall::Apply { manifest } => self.apply(&manifest, context).await,
+            call => self.read(call, &context).await,
+        }
+    }
+
+    /// Answers the input of a tool that reads, without a count and a record. A service asks for this as its caller.
+    pub async fn read_only(&self, name: &str, input: &Value, context: CallContext<'_>) -> ToolAnswer {
+        match normalise(name, input) {
+            Ok(call) => self.read(call, &context).await,
+            Err(error) => ToolAnswer::bad_input(&error),
+        }
+    }
+
+    async fn read(&self, call: ToolCall, context: &CallContext<'_>) -> ToolAnswer {
+        let session = &self.session;
+        match call {
             ToolCall::Validate { manifest } => {
-                read_tools::validate(&self.session, &manifest).with("status", AnswerKind::Done.as_str())
+                read_tools::validate(session, &manifest).with("status", AnswerKind::Done.as_str())
             }
-            ToolCall::Noop { manifest } => {
-                read_tools::noop(&self.session, &manifest, &context.canceller).await
-            }
-            ToolCall::Graph { manifest, format } => read_tools::graph(&self.session, &manifest, format),
-            ToolCall::Facts { path } => read_tools::facts(&self.session, path.as_deref()),
-            ToolCall::Explain { name } => read_tools::explain(&self.session, name.as_deref()),
-            ToolCall::History { run, limit } => read_tools::history(&self.session, run.as_deref(), limit),
-            ToolCall::Status { manifest } => read_tools::status(&self.session, manifest.as_deref()),
+            ToolCall::Noop { manifest } => read_tools::noop(session, &manifest, &context.canceller).await,
+            ToolCall::Graph { manifest, format } => read_tools::graph(session, &manifest, format),
+            ToolCall::Facts { path } => read_tools::facts(session, path.as_deref()),
+            ToolCall::Explain { name } => read_tools::explain(session, name.as_deref()),
+            ToolCall::History { run, limit } => read_tools::history(session, run.as_deref(), limit),
+            ToolCall::Status { manifest } => read_tools::status(session, manifest.as_deref()),
             ToolCall::PolicyExplain(call) => {
-                read_tools::policy_explain(&self.session, &self.policy_or_standard(), call, caller)
+                read_tools::policy_explain(session, &self.policy_or_standard(), call, context.caller)
+            }
+            call => {
+                let message = format!("`{}` is no tool that reads", call.tool().as_str());
+                let hint = "call a tool that reads".to_owned();
+                ToolAnswer::error(AnswerKind::BadInput, &message, None, &[hint])
             }
         }
+    }
+
+    /// Counts a call against the limits of the policy.
+    fn count(&self) -> Result<Counted<'_>, Box<ToolAnswer>> {
+        let refuse = |kind, error: &dyn std::error::Error, hint: &str| {
+            let message = error_layers(error).join(": ");
+            Box::new(ToolAnswer::error(kind, &message, None, &[hint.to_owned()]))
+        };
+        let counts = match self.counts.get() {
+            Some(counts) => counts,
+            None => {
+                let state = self.session.state_path().map_err(|error| {
+                    refuse(AnswerKind::NotTried, &error, "name a state directory with `--state-dir`")
+                })?;
+                let boot = self.session.audited_machine().boot;
+                self.counts.get_or_init(|| SharedCounts::new(state, boot))
+            }
+        };
+        let limits = self.policy_or_standard().limits().clone();
+        counts.begin_call(&limits, self.session.since_boot()).map_err(|error| {
+            if error.is_reached() {
+                refuse(AnswerKind::Denied, &error, "wait, and then call again")
+            } else {
+                refuse(AnswerKind::NotTried, &error, "let an operator look at the state directory")
+            }
+        })
     }
 
     /// Returns the policy, or the standard guard.
@@ -305,7 +361,7 @@ impl ToolBroker {
             let hint = "name a state directory with `--state-dir`".to_owned();
             Box::new(ToolAnswer::error(AnswerKind::NotTried, &message, None, &[hint]))
         })?;
-        Ok(ProcessRegistry::new(state, self.session.audited_machine().boot))
+        Ok(ProcessRegistry::new(state, self.session.audited_machine().boot, self.served.is_some()))
     }
 }
 

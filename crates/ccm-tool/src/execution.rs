@@ -35,7 +35,11 @@ pub(crate) fn ready(call: &PreparedCall, commands: &dyn Commands) -> Result<Read
         CallStart::Program(program, arguments) => (program.clone(), arguments.clone()),
         CallStart::File { program, arguments, name, content } => {
             let failed = |source| StartError::PrivateDirectory { source };
+            // The directory is not the caller's, whose other processes could exchange the file.
             let directory = commands.private_directory(None).map_err(failed)?;
+            if let Some(account) = &call.account {
+                directory.show_to_group(account.identity.gid).map_err(failed)?;
+            }
             let path = directory.path().join(name);
             create_file(&path, content.as_bytes()).map_err(failed)?;
             if let Some(sandbox) = &mut sandbox {
@@ -47,6 +51,7 @@ pub(crate) fn ready(call: &PreparedCall, commands: &dyn Commands) -> Result<Read
         }
     };
     let launch = Launch {
+        user: call.account.as_ref().map(|account| account.name.clone()),
         cwd: Some(call.directory.clone()),
         environment: call.call.environment.clone(),
         timeout: Some(call.timeout),

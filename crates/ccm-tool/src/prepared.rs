@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
-use ccm_host::{Command, canonical_path};
+use ccm_host::{Account, Command, canonical_path};
 use ccm_model::sha256;
 use ccm_policy::{Caller, GuardMessage, Policy, PolicyRequest, Workspace};
 use ccm_runtime::policy::JudgedRequest;
@@ -15,6 +15,7 @@ use crate::call::{CodeLanguage, CommandCall, CommandText};
 use crate::caller::ToolCaller;
 use crate::runtimes::{self, LanguageRuntime, RuntimeMissing};
 use crate::sandbox::{self, CallSandbox};
+use crate::served_user::ServedUser;
 
 /// Call that is ready to be judged and run.
 pub(crate) struct PreparedCall {
@@ -31,6 +32,8 @@ pub(crate) struct PreparedCall {
     pub(crate) described: Command,
     /// Error of a working directory outside the workspace.
     pub(crate) refused_directory: Option<GuardMessage>,
+    /// Account that the command runs as; `None` is that of ccm.
+    pub(crate) account: Option<Account>,
 }
 
 /// How a call starts.
@@ -72,6 +75,8 @@ pub(crate) struct CallPlace<'p> {
     pub(crate) caller: &'p ToolCaller,
     /// Directory of calls where neither the call nor the policy names one.
     pub(crate) directory: &'p Path,
+    /// User whom a service serves.
+    pub(crate) served: Option<&'p ServedUser>,
 }
 
 impl PreparedCall {
@@ -87,7 +92,11 @@ impl PreparedCall {
         let refused_directory = written
             .filter(|_| configured.restrict)
             .and_then(|written| refused(written, &directory, &workspace));
-        let base = commands.base_environment();
+        let account = place.served.map(|served| served.account.clone());
+        let base = match &account {
+            Some(account) => commands.environment_of(account),
+            None => commands.base_environment(),
+        };
         let path = base.iter().find(|(name, _)| name == "PATH").map_or("", |(_, path)| path);
         let runtime = match &call.text {
             CommandText::Code(language, _) => Some(runtimes::find(*language, path, *commands).await?),
@@ -127,7 +136,18 @@ impl PreparedCall {
             timeout: Some(timeout),
             ..Command::new(program)
         };
-        Ok(Self { call, judged, directory, workspace, timeout, start, sandbox, described, refused_directory })
+        Ok(Self {
+            call,
+            judged,
+            directory,
+            workspace,
+            timeout,
+            start,
+            sandbox,
+            described,
+            refused_directory,
+            account,
+        })
     }
 
     /// Returns what would run, as an object. Two calls with the same object are the same action.

@@ -68,6 +68,8 @@ pub(crate) struct CallProcess {
 pub(crate) struct ProcessRegistry {
     state: PathBuf,
     boot: String,
+    /// Shows a caller only processes that run as the caller.
+    only_own: bool,
 }
 
 /// Record of a call that goes on. It ends with this value.
@@ -80,8 +82,8 @@ pub(crate) struct RegisteredCall {
 
 impl ProcessRegistry {
     /// Uses the records in a state directory.
-    pub(crate) fn new(state: PathBuf, boot: String) -> Self {
-        Self { state, boot }
+    pub(crate) fn new(state: PathBuf, boot: String, only_own: bool) -> Self {
+        Self { state, boot, only_own }
     }
 
     fn failed(&self, source: io::Error) -> RegistryError {
@@ -115,6 +117,7 @@ impl ProcessRegistry {
 
     /// Returns the running processes of the calls of a caller, and removes records of calls without any.
     pub(crate) fn processes(&self, caller: &ToolCaller) -> Result<Vec<CallProcess>, RegistryError> {
+        let only_own = self.only_own;
         let Some(state) = Directory::open(&self.state)? else { return Ok(Vec::new()) };
         let directory = match state.enter(DIRECTORY) {
             Ok(directory) => directory,
@@ -134,7 +137,10 @@ impl ProcessRegistry {
             if record.uid != caller.uid || record.connection != caller.connection {
                 continue;
             }
-            for process in running {
+            // A process of another user, such as one behind sudo, is not the caller's, although root could signal it.
+            for process in
+                running.into_iter().filter(|process| !only_own || process.user() == Some(caller.uid))
+            {
                 if !found.iter().any(|other| other.process == process) {
                     found.push(CallProcess {
                         intent: record.intent.clone(),

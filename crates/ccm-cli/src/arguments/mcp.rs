@@ -2,11 +2,14 @@
 
 use clap::{Args, ValueEnum};
 
+use super::service::ServiceArguments;
 use super::state::StateArguments;
 
 const AFTER_HELP: &str = "\
 A client of the Model Context Protocol starts this command, and speaks with it on standard input and output:
   {\"mcpServers\": {\"ccm\": {\"command\": \"ccm\", \"args\": [\"mcp\", \"--set\", \"governed-execute\"]}}}
+
+If this machine has a service of tools (ccm-tool.socket), other users than root speak with that service.
 
 Exit codes: 0 the client has closed its side, 1 nothing could be offered, 64 bad usage, 129/130/131/143 ended by
 HUP/INT/QUIT/TERM.
@@ -30,6 +33,13 @@ pub(crate) struct McpArguments {
     /// Offer these tools besides those that read, if the policy offers them; repeat it for several sets
     #[arg(long = "set", value_name = "SET", value_enum)]
     pub sets: Vec<ToolSetArgument>,
+
+    /// Serve the client that is connected to standard input, as its user; ccm-tool@.service runs this
+    #[arg(long, conflicts_with_all = ["socket", "local"])]
+    pub service: bool,
+
+    #[command(flatten)]
+    pub of_service: ServiceArguments,
 
     #[command(flatten)]
     pub state: StateArguments,

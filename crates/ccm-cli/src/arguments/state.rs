@@ -7,7 +7,7 @@ use clap::Args;
 use super::headings;
 
 /// State directory.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct StateArguments {
     /// Directory of the lock and of the recorded runs
     #[arg(

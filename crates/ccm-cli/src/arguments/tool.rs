@@ -7,6 +7,7 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use super::headings;
 use super::parsers::{assignment_of_variable, call_timeout, process_number, wait};
+use super::service::ServiceArguments;
 use super::state::StateArguments;
 
 const EXIT_CODES: &str = "\
@@ -45,6 +46,9 @@ pub(crate) enum ToolSubcommand {
     Status(ToolIntentArguments),
     /// Withdraw a call that waits for an approval
     Cancel(ToolIntentArguments),
+    /// Answer a tool that reads, for the service of tools
+    #[command(hide = true)]
+    Read(ToolReadArguments),
 }
 
 #[derive(Debug, Args)]
@@ -53,6 +57,19 @@ pub(crate) struct ToolListArguments {
     /// Print a JSON object with the schemas of each tool
     #[arg(long, help_heading = headings::OUTPUT)]
     pub json: bool,
+
+    #[command(flatten)]
+    pub of_service: ServiceArguments,
+
+    #[command(flatten)]
+    pub state: StateArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ToolReadArguments {
+    /// Name of the tool, whose input is standard input
+    #[arg(value_name = "TOOL")]
+    pub tool: String,
 
     #[command(flatten)]
     pub state: StateArguments,
@@ -64,6 +81,9 @@ pub(crate) struct ToolJsonArguments {
     /// Read the input from this file, `-` for standard input, as a JSON object, and print a JSON object
     #[arg(long, value_name = "FILE", help_heading = headings::OUTPUT)]
     pub json: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub of_service: ServiceArguments,
 
     #[command(flatten)]
     pub state: StateArguments,
@@ -236,10 +256,27 @@ impl ToolSubcommand {
         }
     }
 
+    /// Returns the options of the service; `None` if the command is not one that calls it.
+    pub(crate) fn service(&self) -> Option<&ServiceArguments> {
+        let io = match self {
+            Self::List(list) => return Some(&list.of_service),
+            Self::Read(_) => return None,
+            Self::Exec(exec) => &exec.io,
+            Self::Bash(bash) => &bash.io,
+            Self::Code(code) => &code.io,
+            Self::Process(ToolProcessCommand::List(list)) => &list.io,
+            Self::Process(ToolProcessCommand::Inspect(inspect)) => &inspect.io,
+            Self::Process(ToolProcessCommand::Kill(kill)) => &kill.io,
+            Self::Resume(intent) | Self::Status(intent) | Self::Cancel(intent) => &intent.io,
+        };
+        Some(&io.of_service)
+    }
+
     /// Returns the options of the state directory.
     pub(crate) fn state(&mut self) -> &mut StateArguments {
         match self {
             Self::List(list) => &mut list.state,
+            Self::Read(read) => &mut read.state,
             Self::Exec(exec) => &mut exec.io.state,
             Self::Bash(bash) => &mut bash.io.state,
             Self::Code(code) => &mut code.io.state,

@@ -3,7 +3,9 @@
 use std::cell::Cell;
 use std::io;
 
-use ccm_mcp::{McpSettings, serve};
+use std::time::Duration;
+
+use ccm_mcp::{ConnectionLimits, McpError, McpSettings, serve};
 use ccm_runtime::ExitCode;
 use ccm_runtime::process::signals::Signals;
 use ccm_runtime::process::{can_ask, own_process};
@@ -28,16 +30,24 @@ pub(super) fn run(arguments: McpArguments, console: &Console) -> io::Result<Exit
 }
 
 async fn serve_client(arguments: McpArguments, signals: &Signals, console: &Console) -> ExitCode {
-    let ended_by = Cell::new(None);
-    let signal = async {
-        match signals.next().await {
-            Ok(signal) => ended_by.set(Some(signal.number)),
-            // Without signals, the client ends the connection.
-            Err(_) => std::future::pending().await,
-        }
-    };
-    let served = serve(settings(arguments, console), (tokio::io::stdin(), tokio::io::stdout()), signal).await;
-    match (ended_by.get(), served) {
+    let signal = Cell::new(None);
+    let end = first_signal(signals, &signal);
+    let served = serve(settings(arguments, console), (tokio::io::stdin(), tokio::io::stdout()), end).await;
+    ended_by(signal.get(), served, console)
+}
+
+/// Waits for a signal, and keeps its number.
+pub(super) async fn first_signal(signals: &Signals, number: &Cell<Option<i32>>) {
+    match signals.next().await {
+        Ok(signal) => number.set(Some(signal.number)),
+        // Without signals, the client ends the connection.
+        Err(_) => std::future::pending().await,
+    }
+}
+
+/// Returns the exit code of a connection that has ended.
+pub(super) fn ended_by(signal: Option<i32>, served: Result<(), McpError>, console: &Console) -> ExitCode {
+    match (signal, served) {
         (Some(number), _) => signal_code(number),
         (None, Ok(())) => ExitCode::Success,
         (None, Err(error)) => {
@@ -54,18 +64,21 @@ fn settings(arguments: McpArguments, console: &Console) -> McpSettings {
     let (pid, started) = own_process();
     let connection = format!("{pid}-{started}");
     McpSettings {
-        broker: Box::new(move |budget| tool::broker_config(&console, state.clone(), sets.clone(), budget)),
+        broker: Box::new(move || tool::broker_config(&console, state.clone(), sets.clone(), None)),
         caller: Box::new(move |broker| ToolCaller {
             kind: CallerKind::Mcp,
             connection: Some(connection.clone()),
             ..tool::caller(broker)
         }),
         version: env!("CARGO_PKG_VERSION").to_owned(),
+        // The client has started ccm.
+        limits: ConnectionLimits::default(),
+        wait: Duration::ZERO,
     }
 }
 
 impl ToolSetArgument {
-    fn tool_set(self) -> ToolSet {
+    pub(super) fn tool_set(self) -> ToolSet {
         match self {
             Self::Read => ToolSet::Read,
             Self::GovernedExecute => ToolSet::GovernedExecute,

@@ -75,7 +75,9 @@ pub(super) fn of(
         ToolSubcommand::Resume(intent) | ToolSubcommand::Status(intent) | ToolSubcommand::Cancel(intent) => {
             set("intent", json!(intent.intent));
         }
-        ToolSubcommand::Process(ToolProcessCommand::List(_)) | ToolSubcommand::List(_) => {}
+        ToolSubcommand::Process(ToolProcessCommand::List(_))
+        | ToolSubcommand::List(_)
+        | ToolSubcommand::Read(_) => {}
     }
     Ok(ToolInput { tool, input: Value::Object(input), is_json: false })
 }
@@ -122,8 +124,8 @@ fn tool_of(command: &ToolSubcommand) -> (ToolName, Option<&ToolJsonArguments>) {
         ToolSubcommand::Resume(intent) => (ToolName::Resume, &intent.io),
         ToolSubcommand::Status(intent) => (ToolName::ApprovalStatus, &intent.io),
         ToolSubcommand::Cancel(intent) => (ToolName::Cancel, &intent.io),
-        // The list of tools has no input.
-        ToolSubcommand::List(_) => return (ToolName::ProcessList, None),
+        // Neither has an input of its own.
+        ToolSubcommand::List(_) | ToolSubcommand::Read(_) => return (ToolName::ProcessList, None),
     };
     (tool, Some(io))
 }

@@ -63,6 +63,7 @@ impl ToolBroker {
             policy: &checked.policy,
             caller,
             directory: &self.directory,
+            served: self.served.as_ref(),
         };
         let prepared = match PreparedCall::prepare(call, &place).await {
             Ok(prepared) => prepared,

@@ -21,9 +21,7 @@ use std::time::Duration;
 use ccm_policy::ToolSet;
 use ccm_runtime::{AuditSource, Canceller, Config, PolicySource};
 use ccm_testkit::{Scratch, isolated};
-use ccm_tool::{
-    BrokerConfig, CallBudget, CallContext, CallProgress, CallerKind, ToolAnswer, ToolBroker, ToolCaller,
-};
+use ccm_tool::{BrokerConfig, CallContext, CallProgress, CallerKind, ToolAnswer, ToolBroker, ToolCaller};
 use serde_json::Value;
 
 use doors::{MemoryApprovals, MemoryRecorder, RecordingDoors};
@@ -86,7 +84,7 @@ impl Place {
             recorder: has_doors.then(|| Box::new(MemoryRecorder(Arc::clone(&events))) as _),
             apply: None,
             sets: vec![ToolSet::GovernedExecute],
-            budget: CallBudget::default(),
+            served: None,
         });
         let caller = ToolCaller {
             kind: CallerKind::Cli,

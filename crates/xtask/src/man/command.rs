@@ -16,7 +16,8 @@ const FILES: [(&str, &str); 8] = [
     ("/var/lib/ccm/", "State directory of root: the lock, recorded runs, pending refreshes and backups."),
     ("$XDG_STATE_HOME/ccm/, ~/.local/state/ccm/", "State directory of other users."),
     ("/etc/systemd/system/ccm-*.timer", "Timers that `ccm timer install` has written."),
-    ("/etc/default/ccm", "Variables for the services `ccm-apply@.service`."),
+    ("/etc/default/ccm", "Variables for the services `ccm-apply@.service` and `ccm-tool@.service`."),
+    ("/run/ccm/tool.sock", "Socket of the service of tools, `ccm-tool.socket`."),
     ("/usr/share/doc/ccm/", "The documentation."),
 ];
 

@@ -160,6 +160,8 @@ fn pages_of_the_checkout_are_installed_with_their_links() {
         for path in [
             "usr/lib/systemd/system/ccm-apply@.service",
             "usr/lib/systemd/system/ccm-apply@.timer",
+            "usr/lib/systemd/system/ccm-tool.socket",
+            "usr/lib/systemd/system/ccm-tool@.service",
             "usr/share/doc/ccm/running.md",
             "usr/share/doc/ccm/examples/hello.yaml",
             "usr/share/doc/ccm/manifests/base.yaml",
@@ -183,6 +185,8 @@ fn units_of_the_checkout_start_the_installed_program() {
     let root = root().expect("the checkout");
     let unit = fs::read_to_string(root.join("packaging/systemd/ccm-apply@.service")).expect("the unit");
     assert!(unit.lines().any(|line| line.starts_with("ExecStart=/usr/bin/ccm apply ")), "{unit}");
+    let unit = fs::read_to_string(root.join("packaging/systemd/ccm-tool@.service")).expect("the unit");
+    assert!(unit.lines().any(|line| line.starts_with("ExecStart=/usr/bin/ccm mcp --service ")), "{unit}");
 }
 
 #[test]

@@ -11,7 +11,7 @@ fn resources_are_listed_and_read() {
     let mut client = LineClient::connect(&machine);
     let listed = client.request("resources/list", json!({}));
     let uris = listed["result"]["resources"].as_array().unwrap_or_else(|| unreachable!("{listed}"));
-    assert_eq!(uris.len(), 6, "{listed}");
+    assert_eq!(uris.len(), 13, "{listed}");
     for resource in uris {
         let read = client.request("resources/read", json!({"uri": resource["uri"]}));
         let contents = &read["result"]["contents"][0];
@@ -26,6 +26,14 @@ fn resources_are_listed_and_read() {
     let policy = read("ccm://policy");
     let text = policy["result"]["contents"][0]["text"].as_str().unwrap_or_default().to_owned();
     assert!(text.starts_with("# /etc/ccm/policy.yaml\nccm_policy: 1\n"), "{text}");
+    let checkpoint = read("ccm://audit/checkpoint");
+    let line = checkpoint["result"]["contents"][0]["text"].as_str().unwrap_or_default().to_owned();
+    let against = machine.scratch.write("checkpoint", line);
+    let verified = machine.run(&["audit", "verify", "--against", &against.display().to_string()]);
+    assert_eq!(verified.code, 0, "{}", verified.shown());
+    let page = read("ccm://docs/tools");
+    let text = page["result"]["contents"][0]["text"].as_str().unwrap_or_default().to_owned();
+    assert!(text.starts_with("# Governed tools\n"), "{text}");
     let mode = read("ccm://types/file.mode");
     assert!(
         mode["result"]["contents"][0]["text"].as_str().is_some_and(|text| text.contains("mode")),

@@ -1,6 +1,6 @@
 //! Documents as resources.
 
-use ccm_tool::ToolDocument;
+use ccm_tool::{DocumentationPage, ToolDocument};
 use rmcp::model::{Resource, ResourceTemplate};
 use serde_json::{Value, json};
 
@@ -14,15 +14,24 @@ pub(crate) enum ResourceTarget {
 }
 
 const JSON: &str = "application/json";
+const MARKDOWN: &str = "text/markdown";
+/// Beginning of the URIs of pages.
+const PAGES: &str = "ccm://docs/";
 
 /// URIs of resources: name, MIME type and description.
-const RESOURCES: [(&str, &str, &str, &str); 6] = [
+const RESOURCES: [(&str, &str, &str, &str); 7] = [
     ("ccm://policy", "policy", "application/yaml", "Policy that judges commands on this machine"),
     ("ccm://schema", "schema", JSON, "JSON schema of manifests"),
     ("ccm://facts", "facts", JSON, "Facts of this machine"),
     ("ccm://runs", "runs", JSON, "Recorded runs"),
     ("ccm://status", "status", JSON, "Last run of each manifest, and pending refreshes"),
     ("ccm://types", "types", JSON, "Resource types of manifests"),
+    (
+        "ccm://audit/checkpoint",
+        "checkpoint",
+        JSON,
+        "Last seal of the audit log, with which anybody can compare the log later",
+    ),
 ];
 
 const TEMPLATES: [(&str, &str, &str); 4] = [
@@ -37,7 +46,12 @@ pub(crate) fn resources() -> Vec<Resource> {
     let resource = |(uri, name, mime, description): (&str, &str, &str, &str)| {
         Resource::new(uri, name).with_mime_type(mime).with_description(description)
     };
-    RESOURCES.into_iter().map(resource).collect()
+    let page = |page: DocumentationPage| {
+        Resource::new(format!("{PAGES}{}", page.name()), format!("docs/{}", page.name()))
+            .with_mime_type(MARKDOWN)
+            .with_description(format!("Documentation: {}", page.title()))
+    };
+    RESOURCES.into_iter().map(resource).chain(DocumentationPage::all().map(page)).collect()
 }
 
 /// Returns the templates of resources with a name.
@@ -50,7 +64,8 @@ pub(crate) fn templates() -> Vec<ResourceTemplate> {
 
 /// Returns the MIME type of a resource.
 pub(crate) fn mime_type(uri: &str) -> &'static str {
-    RESOURCES.into_iter().find(|resource| resource.0 == uri).map_or(JSON, |resource| resource.2)
+    let other = if uri.starts_with(PAGES) { MARKDOWN } else { JSON };
+    RESOURCES.into_iter().find(|resource| resource.0 == uri).map_or(other, |resource| resource.2)
 }
 
 /// Returns the document that a URI names.
@@ -71,6 +86,10 @@ pub(crate) fn target(uri: &str) -> Option<ResourceTarget> {
         Some(("runs", id)) => tool("history", json!({ "run": id })),
         Some(("types", name)) => tool("explain", json!({ "name": name })),
         Some(("facts", path)) => tool("facts", json!({ "path": path })),
+        Some(("audit", "checkpoint")) => Some(ResourceTarget::Document(ToolDocument::AuditCheckpoint)),
+        Some(("docs", name)) => {
+            Some(ResourceTarget::Document(ToolDocument::Page(DocumentationPage::parse(name)?)))
+        }
         Some(("intents", id)) => tool("approval_status", json!({ "intent": id })),
         Some(_) => None,
     }
@@ -90,7 +109,7 @@ mod tests {
                 template.uri_template.replace("{id}", "x").replace("{name}", "x").replace("{path}", "x");
             assert!(target(&uri).is_some(), "{uri}");
         }
-        for uri in ["ccm://", "ccm://runs/", "ccm://nothing", "ccm://audit/key", "file:///etc/passwd", ""] {
+        for uri in ["ccm://docs/secrets", "ccm://docs/../tools", "ccm://", "ccm://runs/", "ccm://nothing", "ccm://audit/key", "file:///etc/passwd", ""] {
             assert_eq!(target(uri), None, "{uri}");
         }
     }

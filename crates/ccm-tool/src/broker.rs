@@ -135,6 +135,11 @@ impl ToolBroker {
         }
     }
 
+    /// Returns `true` if the broker belongs to a service, whose callers have fewer rights than ccm.
+    pub(crate) fn is_service(&self) -> bool {
+        self.served.is_some()
+    }
+
     /// Returns the session of the tools that read.
     pub fn session(&self) -> &Session {
         &self.session

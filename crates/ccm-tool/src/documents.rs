@@ -1,8 +1,25 @@
 //! Documents that are no answers of tools.
 
+use std::path::Path;
+
+use ccm_host::InspectOptions;
 use ccm_model::SourceId;
+use ccm_runtime::audit::Trust;
 
 use crate::broker::ToolBroker;
+
+/// Pages of the documentation that are about tools. Others are installed beside ccm.
+const PAGES: [(&str, &str); 6] = [
+    ("tools", include_str!("../../../docs/tools.md")),
+    ("mcp", include_str!("../../../docs/mcp.md")),
+    ("policy", include_str!("../../../docs/policy.md")),
+    ("safe-commands", include_str!("../../../docs/safe-commands.md")),
+    ("approvals", include_str!("../../../docs/approvals.md")),
+    ("audit", include_str!("../../../docs/audit.md")),
+];
+
+/// Permission of everybody to read a file.
+const READ_BY_ALL: u32 = 0o004;
 
 /// Document of a machine or of ccm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,6 +28,36 @@ pub enum ToolDocument {
     Policy,
     /// JSON schema of manifests.
     ManifestSchema,
+    /// Checkpoint of the audit log: its last seal, with which anybody can compare the log later.
+    AuditCheckpoint,
+    /// Page of the documentation.
+    Page(DocumentationPage),
+}
+
+/// Page of the documentation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DocumentationPage(usize);
+
+impl DocumentationPage {
+    /// Every page.
+    pub fn all() -> impl Iterator<Item = Self> {
+        (0..PAGES.len()).map(Self)
+    }
+
+    /// Returns the page of a name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::all().find(|page| page.name() == name)
+    }
+
+    /// Returns the name, such as `tools`.
+    pub fn name(self) -> &'static str {
+        PAGES[self.0].0
+    }
+
+    /// Returns the title.
+    pub fn title(self) -> &'static str {
+        PAGES[self.0].1.lines().next().unwrap_or_default().trim_start_matches("# ")
+    }
 }
 
 impl ToolBroker {
@@ -21,12 +68,44 @@ impl ToolBroker {
                 let checked = self.session().policy().ok().flatten()?;
                 let texts = checked.policy.texts();
                 let sources = (0..).map_while(|position| texts.get(SourceId(position)));
+                if !sources.clone().all(|source| self.may_show(Path::new(&source.name))) {
+                    return None;
+                }
                 let files: Vec<String> = sources
                     .map(|source| format!("# {}\n{}\n", source.name, source.text.trim_end()))
                     .collect();
                 Some(files.join("---\n"))
             }
             ToolDocument::ManifestSchema => serde_json::to_string_pretty(&self.session().schema()).ok(),
+            ToolDocument::AuditCheckpoint => {
+                let found = self.session().verify_audit(None, &Trust::default()).ok()?;
+                let end = found.end.as_ref().filter(|_| found.is_intact())?;
+                Some(format!("{}\n", end.to_line()))
+            }
+            ToolDocument::Page(DocumentationPage(page)) => Some(PAGES[page].1.to_owned()),
         }
+    }
+
+    /// Returns `true` if a caller may see the content of a file: a service reads more than its callers may.
+    fn may_show(&self, path: &Path) -> bool {
+        if !self.is_service() {
+            return true;
+        }
+        let found = self.session().files().inspect(path, InspectOptions::default());
+        found.is_ok_and(|found| found.target.is_some_and(|file| file.mode & READ_BY_ALL != 0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_have_names_and_titles() {
+        for page in DocumentationPage::all() {
+            assert_eq!(DocumentationPage::parse(page.name()), Some(page));
+            assert!(PAGES[page.0].1.starts_with(&format!("# {}\n", page.title())), "{}", page.name());
+        }
+        assert_eq!(DocumentationPage::parse("secrets"), None);
     }
 }

@@ -46,7 +46,7 @@ pub use call::{CodeLanguage, CommandCall, CommandText, ToolCall};
 pub use caller::{CallerKind, ToolCaller};
 pub use catalog::{ToolHints, ToolName};
 pub use ccm_policy::ToolSet;
-pub use documents::ToolDocument;
+pub use documents::{DocumentationPage, ToolDocument};
 pub use input::{MAX_INPUT, ToolInputError, normalise};
 pub use reader::reader_answer;
 pub use records::{CallRecorder, RecordFailure, RecordedCall};

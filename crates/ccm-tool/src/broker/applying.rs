@@ -47,10 +47,16 @@ impl ToolBroker {
         let session = Session::open(Config { requires_signed: true, ..config() });
         let input = match read(&session, manifest) {
             Ok(input) => input,
+            Err(_) if self.is_service() => {
+                return self.record_refusal(&entry("deny"), unshown(manifest));
+            }
             Err(answer) => return self.record_refusal(&entry("deny"), *answer),
         };
         let loaded = match session.load(&input) {
             Ok(loaded) => loaded,
+            Err(_) if self.is_service() => {
+                return self.record_refusal(&entry("deny"), unshown(manifest));
+            }
             Err(errors) => {
                 return self.record_refusal(&entry("deny"), read_tools::invalid(manifest, errors.document()));
             }
@@ -113,6 +119,13 @@ fn read(session: &Session, manifest: &str) -> Result<Input, Box<ToolAnswer>> {
         let hint = "pass the path of a manifest that can be read".to_owned();
         Box::new(ToolAnswer::error(AnswerKind::NotTried, &error_layers(&error).join(": "), None, &[hint]))
     })
+}
+
+/// Returns the answer to a manifest that can't be applied, for a caller who may not be allowed to read its files.
+fn unshown(manifest: &str) -> ToolAnswer {
+    let message = format!("{manifest} can't be read, or is not valid");
+    let hint = "call `validate`, which shows the errors that you may see".to_owned();
+    ToolAnswer::error(AnswerKind::NotTried, &message, None, &[hint])
 }
 
 /// Returns the answer to a manifest without a signature that counts.

@@ -9,7 +9,7 @@ use super::markdown::add_table;
 use super::roff::{ManPage, bold, formatted, italic, reference};
 
 /// Files that ccm reads or writes by themselves, besides those that a command line names.
-const FILES: [(&str, &str); 8] = [
+const FILES: [(&str, &str); 9] = [
     ("/etc/ccm/facts.json, /etc/ccm/facts.yaml, /etc/ccm/facts.d/", "Custom facts of this machine."),
     ("$XDG_CONFIG_HOME/ccm/, ~/.config/ccm/", "Custom facts of the user, under the same names."),
     (".env", "Variables of the environment of a manifest, in its directory."),

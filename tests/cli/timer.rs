@@ -56,16 +56,26 @@ fn a_manifest_that_others_can_change_is_a_risk_for_root() {
     let scratch = Scratch::new();
     scratch.write("site.yaml", MANIFEST);
     std::fs::set_permissions(scratch.at("site.yaml"), Permissions::from_mode(0o646)).expect("a mode");
-    let warning =
-        "warning: [dir]/site.yaml can be changed by others than root, and the timer runs it as root\n";
-    let warned = |args: &[&str]| {
+    let warned = |path: &str, args: &[&str]| {
+        let warning = format!(
+            "warning: others than root can change {path}, and the timer runs as root what is there\nhint: `chown root \
+             {path}` and "
+        );
         let call = ccm(&scratch, &["timer", "install", "site.yaml", "--noop"]).args(args);
-        call.variable("HOME", "/home/ada").run().stderr.contains(warning)
+        call.variable("HOME", "/home/ada").run().stderr.contains(&warning)
     };
-    assert!(warned(&[]));
-    assert!(!warned(&["--user"]));
-    std::fs::set_permissions(scratch.at("site.yaml"), Permissions::from_mode(0o644)).expect("a mode");
-    assert_eq!(warned(&[]), !is_root());
+    let set_mode = |path: &str, mode| {
+        std::fs::set_permissions(scratch.at(path), Permissions::from_mode(mode)).expect("a mode");
+    };
+    assert!(warned("[dir]/site.yaml", &[]));
+    assert!(!warned("[dir]/site.yaml", &["--user"]));
+    set_mode("site.yaml", 0o644);
+    assert_eq!(warned("[dir]/site.yaml", &[]), !is_root());
+    // Whoever can exchange the file can change what runs.
+    for (mode, is_exposed) in [(0o777, true), (0o1777, false), (0o755, false)] {
+        set_mode("", mode);
+        assert_eq!(warned("[dir]", &[]), is_exposed || !is_root(), "{mode:o}");
+    }
 }
 
 #[test]

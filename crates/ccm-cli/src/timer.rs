@@ -55,10 +55,11 @@ fn install(arguments: &TimerInstallArguments, console: &Console) -> Result<ExitC
     let timers = timers(&session, scope, console)?;
     let plan = timers.plan(&request).map_err(|error| report(console, &error, scope))?;
     for path in timers.exposed(&request) {
+        let path = path.display();
         console.warning(&format!(
-            "{} can be changed by others than root, and the timer runs it as root",
-            path.display()
+            "others than root can change {path}, and the timer runs as root what is there"
         ));
+        console.hint(&format!("`chown root {path}` and `chmod go-w {path}` leave it to root"));
     }
     if !from_environment.is_empty() {
         console.note(&format!("the timer keeps options of your environment: {from_environment}"));
@@ -70,7 +71,7 @@ fn install(arguments: &TimerInstallArguments, console: &Console) -> Result<ExitC
         console.hint("set the variables that it needs in the file `.env` beside it");
     }
     if arguments.apply.noop {
-        return Ok(console.print(&session.secrets().redact(&shown_plan(&plan))));
+        return Ok(console.print(&session.secrets().redact(&shown_plan(&plan, scope))));
     }
     match block_on(timers.install(&plan), console)? {
         Ok(()) => {}
@@ -96,7 +97,13 @@ fn refuse_unsuitable_options(apply: &ApplyArguments, console: &Console) -> Resul
         return Ok(());
     };
     let option = name.replace('_', "-");
-    console.error(&format!("`--{option}` does not suit a timer, whose output goes to the journal"), &[], &[]);
+    let reason = match *name {
+        "confirm" => "nobody answers its question",
+        "render" => "it runs nothing",
+        "verify_idempotent" => "it applies the manifest twice",
+        _ => "the output of its runs goes to the journal",
+    };
+    console.error(&format!("`--{option}` does not suit a timer: {reason}; nothing was changed"), &[], &[]);
     Err(ExitCode::Usage)
 }
 
@@ -114,7 +121,8 @@ fn check_manifest(session: &Session, apply: &ApplyArguments, console: &Console) 
     let names = loaded.catalog().names();
     let missing = |ids: &[ResourceId], option| {
         let unknown = ids.iter().filter(|id| names.find(id).is_none());
-        let unknown = unknown.map(|id| UnknownResource { option, id: id.clone(), nearest: None });
+        let unknown =
+            unknown.map(|id| UnknownResource { option, id: id.clone(), nearest: loaded.nearest(id) });
         unknown.collect::<Vec<_>>()
     };
     let mut unknown = missing(&apply.only, SelectionOption::Only);
@@ -154,7 +162,11 @@ fn request(
     let every = arguments.every.distance();
     let jitter = arguments.jitter.unwrap_or_else(|| (every / 6).min(MAX_JITTER));
     if jitter >= every {
-        return Err(refuse("`--jitter` must be shorter than `--every`".to_owned(), ""));
+        let jitter = printed::duration(jitter);
+        return Err(refuse(
+            format!("`--jitter {jitter}` is not shorter than `--every {}`", arguments.every),
+            "write a shorter delay, or leave `--jitter` out",
+        ));
     }
     let program = own_program().ok().and_then(|program| text(&program)).unwrap_or_default();
     let has_state_directory = options.has(STATE_DIRECTORY);
@@ -241,7 +253,7 @@ fn service_options(
     Ok(options)
 }
 
-fn shown_plan(plan: &TimerPlan) -> String {
+fn shown_plan(plan: &TimerPlan, scope: UnitScope) -> String {
     let unit = |PlannedUnit { path, text, is_changed, .. }: &PlannedUnit| {
         let path = path.display();
         let words =
@@ -251,7 +263,8 @@ fn shown_plan(plan: &TimerPlan) -> String {
         format!("{words}\n\n{lines}\n")
     };
     let units: String = plan.units.iter().map(unit).collect();
-    format!("{units}would run `systemctl daemon-reload` and `systemctl enable --now {}`\n", plan.timer)
+    let systemctl = systemctl(scope);
+    format!("{units}would run `{systemctl} daemon-reload` and `{systemctl} enable --now {}`\n", plan.timer)
 }
 
 fn shown_installation(
@@ -265,8 +278,12 @@ fn shown_installation(
         changed.fold(String::new(), |text, unit| text + &format!("wrote {}\n", unit.path.display()));
     let next = next.map(|next| format!("; next run: {next}")).unwrap_or_default();
     text += &format!("{} applies {} every {}{next}\n", plan.timer, request.manifest, request.schedule);
-    let user = if scope == UnitScope::User { "--user " } else { "" };
-    text + &format!("run it now:  systemctl {user}start {}\n", plan.service)
+    text + &format!("run it now:  {} start {}\n", systemctl(scope), plan.service)
+}
+
+/// Returns the beginning of a command line that speaks to the manager of a scope.
+fn systemctl(scope: UnitScope) -> &'static str {
+    if scope == UnitScope::User { "systemctl --user" } else { "systemctl" }
 }
 
 fn list(arguments: &TimerListArguments, console: &Console) -> Result<ExitCode, ExitCode> {
@@ -314,7 +331,17 @@ fn remove(arguments: &TimerRemoveArguments, console: &Console) -> Result<ExitCod
     let scope = scope(arguments.user);
     let timers = timers(&session, scope, console)?;
     let removed = block_on(timers.remove(&arguments.name, arguments.force), console)?;
-    let removed = removed.map_err(|error| report(console, &error, scope))?;
+    let removed = removed.map_err(|error| match error {
+        TimerError::Edited(_) | TimerError::Foreign(_) => {
+            let hint = match error {
+                TimerError::Edited(_) => "look at the file; `--force` removes it all the same",
+                _ => "remove the file by hand, if nothing needs it",
+            };
+            console.error_of(&error, "nothing was changed", &[hint.to_owned()]);
+            ExitCode::NothingRun
+        }
+        error => report(console, &error, scope),
+    })?;
     let lines =
         removed.iter().map(|path| format!("removed {}\n", path.display())).collect::<Vec<_>>().concat();
     Ok(console.print(&lines))
@@ -339,7 +366,7 @@ fn report(console: &Console, error: &TimerError, scope: UnitScope) -> ExitCode {
     let force = "look at the file; `--force` takes it over all the same";
     let hint = match error {
         TimerError::NoUserManager => "log in as this user, or run `loginctl enable-linger`".to_owned(),
-        TimerError::NoUserDirectory => "set HOME".to_owned(),
+        TimerError::NoUserDirectory => "set HOME to an absolute path".to_owned(),
         TimerError::Missing { known, .. } if known.is_empty() => {
             "`ccm timer list` lists the timers of the system, and with `--user` those of a user".to_owned()
         }
@@ -349,7 +376,7 @@ fn report(console: &Console, error: &TimerError, scope: UnitScope) -> ExitCode {
         TimerError::OtherManifest { .. } => {
             "choose another name with `--name`, or replace the timer with `--force`".to_owned()
         }
-        TimerError::Secret => {
+        TimerError::Secret(_) => {
             "write the value into a file that only root can read, and use `--hiera`".to_owned()
         }
         TimerError::Program(_) => {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use ccm_model::{ResourceId, ResourceIndex, closest};
+use ccm_model::{Resource, ResourceId, ResourceIndex, closest};
 
 use crate::manifest::LoadedManifest;
 use crate::run::RunOptions;
@@ -70,6 +70,25 @@ impl NamedResources {
     }
 }
 
+impl LoadedManifest<'_> {
+    /// Returns the name or the alias of a resource that is most similar to a name, if one is similar.
+    pub fn nearest(&self, id: &ResourceId) -> Option<String> {
+        nearest(&[self], id)
+    }
+}
+
+fn nearest(manifests: &[&LoadedManifest<'_>], id: &ResourceId) -> Option<String> {
+    let resources = manifests.iter().flat_map(|manifest| &manifest.catalog.resources);
+    let names: Vec<String> = resources.flat_map(names_of).collect();
+    closest(&id.to_string(), names.iter().map(String::as_str)).map(str::to_owned)
+}
+
+/// Returns the name of a resource, and its alias as another one.
+fn names_of(resource: &Resource) -> impl Iterator<Item = String> {
+    let alias = resource.alias.as_ref().map(|alias| format!("{}#{alias}", resource.id.type_name));
+    std::iter::once(resource.id.to_string()).chain(alias)
+}
+
 /// Returns the resources of each manifest that have one of the names.
 fn found(
     manifests: &[&LoadedManifest<'_>],
@@ -93,10 +112,7 @@ fn found(
         if is_known {
             continue;
         }
-        let resources = manifests.iter().flat_map(|manifest| &manifest.catalog.resources);
-        let names: Vec<String> = resources.map(|resource| resource.id.to_string()).collect();
-        let nearest = closest(&id.to_string(), names.iter().map(String::as_str)).map(str::to_owned);
-        unknown.push(UnknownResource { option, id: id.clone(), nearest });
+        unknown.push(UnknownResource { option, id: id.clone(), nearest: nearest(manifests, id) });
     }
     found
 }

@@ -13,7 +13,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use ccm_host::{FileError, InspectOptions, RunnerError, variable};
+use ccm_host::{FileError, FileKind, InspectOptions, RunnerError, variable};
 
 use crate::session::Session;
 
@@ -33,6 +33,10 @@ const RUNNING: &str = "/run/systemd/system";
 
 /// Directory with a file for each user whose manager always runs.
 const LINGERING: &str = "/var/lib/systemd/linger";
+/// Bits of a mode by which the group or everybody may change a file, or what is in a directory.
+const WRITABLE_BY_OTHERS: u32 = 0o022;
+/// Bit of the mode of a directory in which each user changes only what belongs to him.
+const STICKY: u32 = 0o1000;
 
 /// Manager that runs units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,8 +133,8 @@ pub enum TimerError {
         manifest: PathBuf,
     },
     /// An option has a secret, which everybody could read in the unit.
-    #[error("an option has the value of a sensitive key, and everybody can read it in the unit")]
-    Secret,
+    #[error("`{0}` has the value of a sensitive key, and everybody can read it in the unit")]
+    Secret(String),
     /// The path of the program can't be written into a unit.
     #[error("the path of ccm, \"{0}\", has characters that systemd does not allow for a program")]
     Program(String),
@@ -212,16 +216,31 @@ impl Timers<'_> {
         names
     }
 
-    /// Returns those of the manifest and the program that another user than root can change, if root runs them.
+    /// Returns those of the manifest, the program and the directories above them that another user than root can
+    /// change, if root runs them.
     pub fn exposed(&self, request: &TimerRequest) -> Vec<PathBuf> {
-        let is_exposed = |path: &PathBuf| {
-            let found = self.session.doors.files.inspect(path, InspectOptions::default());
-            let file = found.ok().and_then(|found| found.target);
-            file.is_some_and(|file| file.uid != 0 || file.mode & 0o022 != 0)
+        if self.scope != UnitScope::System {
+            return Vec::new();
+        }
+        let files = &self.session.doors.files;
+        let is_exposed = |path: &Path| {
+            let found = files.inspect(path, InspectOptions::default()).ok().and_then(|found| found.target);
+            found.is_some_and(|found| {
+                // In a sticky directory, nobody else can exchange what belongs to root.
+                let is_kept = matches!(found.kind, FileKind::Directory { .. }) && found.mode & STICKY != 0;
+                found.uid != 0 || found.mode & WRITABLE_BY_OTHERS != 0 && !is_kept
+            })
         };
-        let used = [&request.manifest, &request.program].map(PathBuf::from);
-        let used = used.into_iter().filter(is_exposed);
-        if self.scope == UnitScope::System { used.collect() } else { Vec::new() }
+        let mut exposed = Vec::new();
+        for used in [&request.manifest, &request.program].map(PathBuf::from) {
+            let used = files.canonical(&used).unwrap_or(used);
+            for path in used.ancestors().filter(|path| is_exposed(path)) {
+                if !exposed.iter().any(|known| known == path) {
+                    exposed.push(path.to_owned());
+                }
+            }
+        }
+        exposed
     }
 
     /// Returns `true` if the manager of the user runs also while the user is not logged in.

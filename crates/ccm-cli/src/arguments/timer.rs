@@ -78,7 +78,7 @@ pub(crate) const NOT_FOR_TIMERS: [&str; 5] = ["quiet", "render", "verify_idempot
     mut_arg("output", |argument| argument.hide(true)),
 )]
 pub(crate) struct TimerInstallArguments {
-    /// Time between two runs, such as 15m, 2h or 1d; it divides a day
+    /// Time between two runs, such as 15m, 2h or 1d; it divides a day, or is 7d
     #[arg(long, value_name = "DURATION", default_value = "30m", value_parser = schedule)]
     pub every: Schedule,
 

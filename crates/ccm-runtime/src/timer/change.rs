@@ -23,8 +23,11 @@ impl Timers<'_> {
             return Err(TimerError::Transient(request.manifest.clone()));
         }
         let secrets = self.session.secrets();
-        if request.options.iter().any(|option| secrets.redact(option) != *option) {
-            return Err(TimerError::Secret);
+        if let Some(at) = request.options.iter().position(|option| secrets.redact(option) != *option) {
+            // The value of an option is the word behind it.
+            let option = request.options[..=at].iter().rfind(|word| word.starts_with("--"));
+            let option = option.map_or("--data", String::as_str);
+            return Err(TimerError::Secret(option.split('=').next().unwrap_or_default().to_owned()));
         }
         let (service, timer) = (service_name(&request.name), timer_name(&request.name));
         let planned = |unit: &str, text: String| {
@@ -39,7 +42,7 @@ impl Timers<'_> {
         };
         let units = [
             planned(&service, unit_file::service(request, self.scope))?,
-            planned(&timer, unit_file::timer(request))?,
+            planned(&timer, unit_file::timer(request, self.scope))?,
         ];
         Ok(TimerPlan { units, service, timer })
     }

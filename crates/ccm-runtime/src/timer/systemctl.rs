@@ -99,7 +99,7 @@ impl<'s> TimerSystemctl<'s> {
         };
         let finished = self.commands.run(&command, &Cancellation::never(), &mut |_, _| {}).await?;
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let call = || arguments.join(" ");
+        let call = || user.iter().chain(arguments).copied().collect::<Vec<_>>().join(" ");
         match finished.exit {
             Exit::Code(0) => Ok(text(&finished.stdout.head)),
             Exit::Code(code) => {

@@ -16,15 +16,17 @@ const MANIFEST: &str = "# manifest: ";
 const EVERY: &str = "# every: ";
 
 const SERVICE_COMMENT: &str = "\
-# ccm refuses to replace or remove this file once it is edited. To change the timer, install it again with other
-# options, or add drop-ins with `systemctl edit`. The reason for each directive, and for those that are left out, is
-# in the unit ccm-apply@.service of ccm.
+# The reason for each directive, and for those that are left out, is in the unit ccm-apply@.service of ccm.
 ";
 
-const TIMER_COMMENT: &str = "\
-# ccm refuses to replace or remove this file once it is edited. To change the timer, install it again with other
-# options, or add drop-ins with `systemctl edit`.
-";
+/// Returns the comment at the beginning of both units.
+fn comment(scope: UnitScope) -> String {
+    let systemctl = if scope == UnitScope::User { "systemctl --user" } else { "systemctl" };
+    format!(
+        "# ccm refuses to replace or remove this file once it is edited. To change the timer, install it again with \
+         other\n# options, or add drop-ins with `{systemctl} edit`.\n"
+    )
+}
 
 /// Directives of every service, as in the unit ccm-apply@.service.
 const SERVICE: &str = "\
@@ -67,9 +69,10 @@ pub(super) fn service(request: &TimerRequest, scope: UnitScope) -> String {
     marked(
         request,
         &format!(
-            "{SERVICE_COMMENT}[Unit]\nDescription={}\nDocumentation=man:ccm-timer(1) \
+            "{}{SERVICE_COMMENT}[Unit]\nDescription={}\nDocumentation=man:ccm-timer(1) \
              file:/usr/share/doc/ccm/timer.md\n{network}\n[Service]\nType=oneshot\n{variables}ExecStart={}\n{SERVICE}\
              {state_directory}",
+            comment(scope),
             description(request),
             words.join(" "),
         ),
@@ -77,15 +80,16 @@ pub(super) fn service(request: &TimerRequest, scope: UnitScope) -> String {
 }
 
 /// Returns the text of the timer.
-pub(super) fn timer(request: &TimerRequest) -> String {
+pub(super) fn timer(request: &TimerRequest, scope: UnitScope) -> String {
     let times = request.schedule.calendar().into_iter().map(|time| format!("OnCalendar={time}\n"));
     let times: String = times.collect();
     marked(
         request,
         &format!(
-            "{TIMER_COMMENT}[Unit]\nDescription={}\nDocumentation=man:ccm-timer(1) man:systemd.timer(5)\n\n[Timer]\n\
+            "{}[Unit]\nDescription={}\nDocumentation=man:ccm-timer(1) man:systemd.timer(5)\n\n[Timer]\n\
              {times}# Each machine has its own fixed delay, so that the time between two runs stays the same.\n\
              RandomizedDelaySec={}s\n{TIMER}",
+            comment(scope),
             description(request),
             request.jitter.as_secs(),
         ),
@@ -243,7 +247,7 @@ mod tests {
 
     #[test]
     fn an_edited_unit_and_a_foreign_one_are_told_apart() {
-        let text = timer(&request("/srv/site.yaml", &[]));
+        let text = timer(&request("/srv/site.yaml", &[]), UnitScope::System);
         assert!(UnitFile::parse(text.clone().into_bytes()).is(&text));
         for edited in [
             text.replace("Persistent=true", "Persistent=false"),
@@ -280,7 +284,7 @@ mod tests {
         assert_eq!(sorted(&written), sorted(shipped));
         assert_eq!(directives(&written, "[Unit]")[2..], directives(shipped, "[Unit]")[2..]);
         let shipped = include_str!("../../../../packaging/systemd/ccm-apply@.timer");
-        let written = timer(&request("/srv/site.yaml", &[]));
+        let written = timer(&request("/srv/site.yaml", &[]), UnitScope::System);
         assert_eq!(directives(&written, "[Install]"), directives(shipped, "[Install]"));
         let [shipped, written] = [shipped, &written].map(|text| directives(text, "[Timer]")[2..].to_vec());
         assert_eq!(written, shipped);

@@ -85,6 +85,9 @@ fn nothing_is_run_if_one_manifest_is_not_valid() {
     let called = apply(&scratch, &["a.yaml", "missing.yaml", "bad.yaml"]);
     assert!(called.stderr.contains("missing.yaml can't be read"), "{}", called.shown());
     assert!(called.stderr.contains("`unles`") && !scratch.has("a"), "{}", called.shown());
+    assert_eq!(called.stderr.matches("2 of 3 manifests are not valid; nothing was run").count(), 1);
+    let called = apply(&scratch, &["a.yaml", "missing.yaml"]);
+    assert!(called.stderr.ends_with("error: 1 of 2 manifests is not valid; nothing was run\n"));
 }
 
 #[test]

@@ -72,6 +72,12 @@ pub(crate) fn load<'s>(
     Ok(manifest)
 }
 
+/// Returns how many of several manifests are not valid, in words.
+pub(crate) fn count_of_invalid(invalid: usize, total: usize) -> String {
+    let verb = if invalid == 1 { "is" } else { "are" };
+    format!("{invalid} of {total} manifests {verb} not valid")
+}
+
 /// Shows the errors in a manifest.
 pub(crate) fn report_manifest_errors(console: &Console, errors: &ManifestErrors, input: &Input) -> ExitCode {
     diagnostics::print(console, errors);

@@ -46,8 +46,9 @@ pub(crate) fn run(arguments: &ValidateArguments, console: &Console) -> ExitCode 
         console.note(&format!("{name} is left out: it has no `ccm` key"));
     }
     if given.is_empty() {
+        let names = arguments.manifests.iter().map(|path| path.display().to_string());
         console.error(
-            "there is no manifest in these directories",
+            &format!("there is no manifest in {}", names.collect::<Vec<_>>().join(", ")),
             &[],
             &["a manifest is a YAML file with a `ccm` key".to_owned()],
         );
@@ -56,7 +57,7 @@ pub(crate) fn run(arguments: &ValidateArguments, console: &Console) -> ExitCode 
     let codes: Vec<ExitCode> = given.iter().map(|given| check(arguments, console, &session, given)).collect();
     let failed = codes.iter().filter(|code| **code != ExitCode::Success).count();
     if failed > 0 && codes.len() > 1 {
-        console.error(&format!("{failed} of {} manifests are not valid", codes.len()), &[], &[]);
+        console.error(&manifest::count_of_invalid(failed, codes.len()), &[], &[]);
     }
     codes.into_iter().find(|code| *code != ExitCode::Success).unwrap_or(ExitCode::Success)
 }

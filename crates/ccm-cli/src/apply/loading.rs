@@ -57,8 +57,8 @@ impl ApplyContext {
         }
         if inputs.len() < arguments.manifests.len() {
             // The others are checked, so that one call shows all errors.
-            let _ = self.load(session, &inputs).await;
-            return Err(self.report_invalid(arguments.manifests.len() - inputs.len()));
+            let valid = self.load_each(session, &inputs).await.len();
+            return Err(self.report_invalid(arguments.manifests.len() - valid));
         }
         Ok(inputs)
     }
@@ -70,16 +70,7 @@ impl ApplyContext {
         inputs: &'s [Input],
     ) -> Result<Vec<LoadedManifest<'s>>, ExitCode> {
         let Self { arguments, console, .. } = self;
-        let mut manifests = Vec::with_capacity(inputs.len());
-        for input in inputs {
-            match session.load(input) {
-                Ok(manifest) => manifests.push(manifest),
-                Err(errors) => {
-                    manifest::report_manifest_errors(console, &errors, input);
-                    self.record_refusal(session, input.source(), &errors.text()).await;
-                }
-            }
-        }
+        let manifests = self.load_each(session, inputs).await;
         if manifests.len() < inputs.len() {
             return Err(self.report_invalid(inputs.len() - manifests.len()));
         }
@@ -99,11 +90,26 @@ impl ApplyContext {
         Ok(manifests)
     }
 
-    /// Reports the number of manifests that are not valid, if there are several.
+    /// Loads the manifests, shows the errors of those that have some, and returns the others.
+    async fn load_each<'s>(&self, session: &'s Session, inputs: &'s [Input]) -> Vec<LoadedManifest<'s>> {
+        let mut manifests = Vec::with_capacity(inputs.len());
+        for input in inputs {
+            match session.load(input) {
+                Ok(manifest) => manifests.push(manifest),
+                Err(errors) => {
+                    manifest::report_manifest_errors(&self.console, &errors, input);
+                    self.record_refusal(session, input.source(), &errors.text()).await;
+                }
+            }
+        }
+        manifests
+    }
+
+    /// Reports the number of manifests that are not valid, if several were given.
     fn report_invalid(&self, invalid: usize) -> ExitCode {
         let total = self.arguments.manifests.len();
         if total > 1 {
-            let message = format!("{invalid} of {total} manifests are not valid; nothing was run");
+            let message = format!("{}; nothing was run", manifest::count_of_invalid(invalid, total));
             self.console.error(&message, &[], &[]);
         }
         ExitCode::NothingRun

@@ -79,7 +79,11 @@ impl AccountTool {
                 Err(failure) => failure,
             };
             let waited = host.clock.monotonic().saturating_sub(begun);
-            if !is_locked(&text(&finished.stderr)) || finished.exit == Exit::Cancelled {
+            let printed = text(&finished.stderr);
+            if is_forbidden(&printed) {
+                return Err(failure.with_hint("run ccm as root: only root changes users and groups"));
+            }
+            if !is_locked(&printed) || finished.exit == Exit::Cancelled {
                 return Err(failure);
             }
             if waited >= LOCK_TIMEOUT || !host.pause(LOCK_RETRY_DELAY, context.cancellation).await {
@@ -124,6 +128,11 @@ fn start_failure(error: &StartError) -> Failure {
     failure
 }
 
+/// Returns `true` if a tool may not change accounts. The tools then name the lock as well, for which a wait is vain.
+fn is_forbidden(stderr: &str) -> bool {
+    stderr.contains("Permission denied")
+}
+
 /// Returns `true` if a tool gave up because another program changes accounts.
 fn is_locked(stderr: &str) -> bool {
     stderr.contains("cannot lock /etc/") || stderr.contains("existing lock file ")
@@ -148,6 +157,9 @@ mod tests {
         assert_eq!(errors("useradd", printed), ["UID 0 is not unique"]);
         assert_eq!(errors("useradd", "1\n2\n3\n4\n"), ["2", "3", "4"]);
         assert!(is_locked("usermod: cannot lock /etc/passwd; try again later.\n"));
+        let of_user = "useradd: Permission denied.\nuseradd: cannot lock /etc/passwd; try again later.\n";
+        assert!(is_forbidden(of_user));
+        assert!(!is_forbidden("usermod: cannot lock /etc/passwd; try again later.\n"));
         assert!(!is_locked("usermod: user 'a' does not exist\n"));
     }
 

@@ -145,6 +145,7 @@ fn a_pause_that_can_not_be_read_is_an_error_for_those_who_honour_it() {
     expect_error(&pause(&scratch, &[]), 1, "", &damaged, &["`ccm pause --end`"]);
     let called = apply(&scratch, &[]);
     assert!(called.code == 0 && called.stderr.is_empty(), "{}", called.shown());
+    expect_output(&pause(&scratch, &["--end"]), 0, &["ended: a pause whose file was damaged"]);
     expect_output(&pause(&scratch, &["--end"]), 0, &["not paused\n"]);
     assert_eq!(apply(&scratch, &["--honour-pause"]).code, 0);
 }

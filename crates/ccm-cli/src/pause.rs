@@ -1,7 +1,7 @@
 //! `ccm pause`: a pause of the runs of timers.
 
 use ccm_model::escape_control;
-use ccm_runtime::{ExitCode, LocalZone, Pause, PauseError, Session, printed};
+use ccm_runtime::{EndedPause, ExitCode, LocalZone, Pause, PauseError, Session, printed};
 use serde_json::json;
 
 use crate::arguments::{DocumentFormat, PauseArguments};
@@ -23,8 +23,11 @@ fn change(arguments: &PauseArguments, session: &Session) -> Result<String, Pause
         let ended = session.end_pause()?;
         return Ok(match ended {
             _ if is_json => document(None),
-            Some(pause) => format!("ended: {}\n", described(&pause)),
-            None => "not paused\n".to_owned(),
+            EndedPause::Ended(pause) => format!("ended: {}\n", described(&pause)),
+            EndedPause::Unreadable => {
+                "ended: a pause whose file was damaged; the file is removed\n".to_owned()
+            }
+            EndedPause::None => "not paused\n".to_owned(),
         });
     }
     let pause = match (arguments.duration, &arguments.reason) {

@@ -215,7 +215,7 @@ pub use input::{GivenData, GivenFacts, GivenValues, Input, InputError, MAX_MANIF
 pub use ledger::NameMissing;
 pub use machine::url_hint;
 pub use manifest::LoadedManifest;
-pub use pause::{MAX_PAUSE, Pause, PauseError};
+pub use pause::{EndedPause, MAX_PAUSE, Pause, PauseError};
 pub use policy::{CheckedPolicy, PolicyError, PolicySource};
 pub use reference_names::PassiveDoors;
 pub use refusal::RefusalError;

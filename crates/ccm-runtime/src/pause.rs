@@ -34,6 +34,17 @@ pub struct Pause {
     pub by: StartedBy,
 }
 
+/// What the end of a pause found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EndedPause {
+    /// There was no pause, or it had expired.
+    None,
+    /// The pause that was going on.
+    Ended(Pause),
+    /// A file that could not be read, and is removed.
+    Unreadable,
+}
+
 /// Error of a pause.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -146,13 +157,17 @@ impl Session {
         Ok(pause)
     }
 
-    /// Ends the pause. Returns the one that was going on, if it can be read.
-    pub fn end_pause(&self) -> Result<Option<Pause>, PauseError> {
+    /// Ends the pause.
+    pub fn end_pause(&self) -> Result<EndedPause, PauseError> {
         let ended = self.pause();
-        let Some(state) = Directory::open(&self.state_path()?)? else { return Ok(None) };
+        let Some(state) = Directory::open(&self.state_path()?)? else { return Ok(EndedPause::None) };
         match state.remove_file(FILE) {
-            Ok(()) => Ok(ended.ok().flatten()),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Ok(()) => Ok(match ended {
+                Ok(Some(pause)) => EndedPause::Ended(pause),
+                Ok(None) => EndedPause::None,
+                Err(_) => EndedPause::Unreadable,
+            }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(EndedPause::None),
             Err(source) => Err(PauseError::Write { path: state.path().join(FILE), source }),
         }
     }

@@ -18,13 +18,15 @@ pub(crate) struct Interrupted<'a> {
     pub is_urgent: bool,
 }
 
-/// Returns what is ended, how long that may take and what a second signal does.
-pub(crate) fn message(cause: &StopCause, run: Interrupted<'_>) -> String {
-    let cause = match cause {
+/// Returns what is ended, how long that may take and what another signal does.
+pub(crate) fn message(cause_of: &StopCause, run: Interrupted<'_>) -> String {
+    let cause = match cause_of {
         StopCause::Signal { name, .. } => format!("interrupted by {name}"),
         StopCause::Timeout { after } => format!("--timeout of {} reached", in_short(*after)),
         StopCause::Failed { .. } => "stopped".to_owned(),
     };
+    let next =
+        if matches!(cause_of, StopCause::Signal { .. }) { "a second interrupt" } else { "an interrupt" };
     let Interrupted { running, patience, is_urgent } = run;
     let action = match (running, patience, is_urgent) {
         (None, _, true) => "ending the run now".to_owned(),
@@ -34,12 +36,12 @@ pub(crate) fn message(cause: &StopCause, run: Interrupted<'_>) -> String {
         }
         (Some(name), None, true) => format!("killing {name} now"),
         (Some(name), Some(patience), false) => format!(
-            "waiting up to {} for the package tool of {name} to finish; a second interrupt kills the tool and may \
+            "waiting up to {} for the package tool of {name} to finish; {next} kills the tool and may \
              leave packages broken",
             in_short(patience)
         ),
         (Some(name), None, false) => {
-            format!("ending {name} (TERM, then KILL in {UNTIL_KILL}); a second interrupt kills it at once")
+            format!("ending {name} (TERM, then KILL in {UNTIL_KILL}); {next} kills it at once")
         }
     };
     format!("{cause}: {action}")
@@ -75,8 +77,7 @@ mod tests {
                 Some("exec#build"),
                 None,
                 false,
-                "--timeout of 20m reached: ending exec#build (TERM, then KILL in 2s); a second interrupt kills it at \
-                 once",
+                "--timeout of 20m reached: ending exec#build (TERM, then KILL in 2s); an interrupt kills it at once",
             ),
             (
                 &signal,

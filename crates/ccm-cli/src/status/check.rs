@@ -87,6 +87,7 @@ fn described(status: &SessionStatus, finding: &CheckFinding<'_>, now: SystemTime
     let when = age(found.last, now).map_or_else(String::new, |age| format!(" {age}"));
     let run = found.last.map_or_else(String::new, |run| format!(" (run {})", status.history.short(&run.id)));
     let what = match problem {
+        CheckProblem::NeverRun if found.current.is_some() => "the first run is going on".to_owned(),
         CheckProblem::NeverRun => "no run is recorded".to_owned(),
         CheckProblem::LastRun(ManifestState::Ended(RunOutcome::Refused)) => {
             let error = found.last.and_then(manifests::refusal).unwrap_or_default();

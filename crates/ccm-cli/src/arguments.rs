@@ -156,6 +156,7 @@ pub(crate) enum CliCommand {
     /// Write a first manifest for this machine
     Init(InitArguments),
     /// Print the script with which a shell completes command lines of ccm
+    #[command(alias = "completion")]
     Completions(CompletionsArguments),
     /// Complete a command line for the script of a shell
     #[command(name = "__complete", hide = true)]

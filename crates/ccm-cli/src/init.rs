@@ -58,6 +58,11 @@ fn write(InitArguments { file }: &InitArguments, console: &Console) -> Result<Ex
                 &causes,
                 "create the directory of the file first",
             ),
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => refuse(
+                &format!("{shown} can't be created"),
+                &causes,
+                "free space on the file system of this path",
+            ),
             _ => refuse(&format!("{shown} can't be created"), &causes, "name a file in a directory of yours"),
         }
     })?;

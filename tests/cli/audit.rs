@@ -315,7 +315,7 @@ fn an_auditor_verifies_an_export_with_the_script_of_the_documentation() {
     let script = page.split("```sh\n").find(|block| block.starts_with("#!/bin/sh")).expect("a script");
     let script = script.split("```").next().expect("a script");
     machine.0.write("verify-audit", script);
-    assert!(script.lines().count() <= 16, "it is to be read by an auditor");
+    assert!(script.lines().count() <= 10, "it is to be read by an auditor");
     let verify = |key: &str| {
         let run = format!("sh verify-audit copy '{key}' 2>&1; echo \"code $?\"");
         shell(&run, machine.0.path())
@@ -338,7 +338,7 @@ fn an_auditor_verifies_an_export_with_the_script_of_the_documentation() {
         assert_eq!(verify(&key).ends_with("code 0\n"), at + 1 == lines, "line {at}");
         changed.remove(at);
         std::fs::write(&file, changed.join("\n") + "\n").expect("a file");
-        assert_eq!(verify(&key).ends_with("code 0\n"), at + 1 == lines, "without line {at}");
+        assert!(!verify(&key).ends_with("code 0\n"), "without line {at}");
     }
     std::fs::write(&file, log).expect("a file");
     shell("cp copy/seals/00000001 copy/seals/00000002", machine.0.path());

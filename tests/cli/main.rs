@@ -15,6 +15,7 @@ mod backup;
 mod captures;
 mod completions;
 mod confined;
+mod confined_verification;
 mod confirmation;
 mod credentials;
 mod data_files;

@@ -83,7 +83,7 @@ pub(crate) fn approvers(text: &str) -> Approvers {
 pub(crate) fn with_keygen<T>(run: impl AsyncFnOnce(&SshKeygen<'_>) -> T) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let runner = runtime.block_on(async { SystemRunner::new() }).expect("a runner");
-    let keygen = SshKeygen { runner: &runner, system: &runner, sandbox: None };
+    let keygen = SshKeygen { runner: &runner, system: &runner, is_confined: false };
     runtime.block_on(run(&keygen))
 }
 
@@ -176,12 +176,12 @@ pub(crate) fn encoded(public: &str) -> Vec<u8> {
     decode_base64(public.split(' ').nth(1).expect("two words")).expect("base64")
 }
 
-/// System on which `ssh-keygen` is not installed.
-pub(crate) struct WithoutKeygen<'a>(pub(crate) &'a dyn LocalSystem);
+/// System with another program as `ssh-keygen`, which need not exist.
+pub(crate) struct OtherKeygen<'a>(pub(crate) &'a dyn LocalSystem, pub(crate) PathBuf);
 
-impl LocalSystem for WithoutKeygen<'_> {
-    fn find(&self, name: &str, _: &str, _: &Path) -> Result<PathBuf, StartError> {
-        self.0.find(name, "/nonexistent", Path::new("/"))
+impl LocalSystem for OtherKeygen<'_> {
+    fn find(&self, _: &str, path: &str, cwd: &Path) -> Result<PathBuf, StartError> {
+        self.0.find(self.1.to_str().expect("a path in UTF-8"), path, cwd)
     }
 
     fn find_as(

@@ -65,7 +65,7 @@ fn a_missing_ssh_keygen_is_refused_by_name() {
     let verify = |name: &str| {
         let signature = keys.sign(name, NAMESPACE, TEXT);
         with_keygen(async |keygen| {
-            let system = crate::keys::WithoutKeygen(keygen.system);
+            let system = crate::keys::OtherKeygen(keygen.system, "/nonexistent/ssh-keygen".into());
             let keygen = SshKeygen { system: &system, ..keygen.clone() };
             approvers.verify(TEXT, &signature, &demand(None), SystemTime::now(), &keygen).await
         })
@@ -77,6 +77,39 @@ fn a_missing_ssh_keygen_is_refused_by_name() {
     };
     assert_eq!(algorithm, "ecdsa-sha2-nistp256");
 }
+#[test]
+fn a_failing_ssh_keygen_says_nothing_about_the_signature() {
+    let keys = KeyDirectory::new();
+    let approvers = approvers(&format!("bob {}\n", keys.make("ecdsa", &["ecdsa", "-b", "256"])));
+    let signature = keys.sign("ecdsa", NAMESPACE, TEXT);
+    let refusal = |script: &str| {
+        let text = keys.write("script", format!("#!/bin/sh\ncat > /dev/null\n{script}\n"));
+        let program = keys.path("program");
+        // Another process writes the program: nothing here holds the file open while it is executed.
+        let copied =
+            std::process::Command::new("install").args(["-m", "755"]).args([&text, &program]).status();
+        assert!(copied.expect("install").success());
+        let verified = with_keygen(async |keygen| {
+            let system = crate::keys::OtherKeygen(keygen.system, program.clone());
+            let keygen = SshKeygen { system: &system, ..keygen.clone() };
+            approvers.verify(TEXT, &signature, &demand(None), SystemTime::now(), &keygen).await
+        });
+        ccm_model::error_layers(&verified.expect_err("refused")).join(": ")
+    };
+    for (script, expected) in [
+        // A user of a directory service has no account within a sandbox.
+        ("echo 'No user exists for uid 4242' >&2; exit 255", "finds no account of the user"),
+        ("echo 'Unsupported\u{1b}[2J' >&2; exit 7", "failed with exit code 7: Unsupported\\u{1b}[2J"),
+        ("exit 1", "failed with exit code 1: no message"),
+        ("kill -9 $$", "did not end by itself"),
+    ] {
+        let refused = refusal(script);
+        assert!(refused.contains("a key of type ecdsa-sha2-nistp256 can't be verified"), "{refused}");
+        assert!(refused.contains(expected), "{refused}");
+    }
+    assert!(refusal("echo 'Could not verify signature.'; exit 255").contains("not that of this text"));
+}
+
 
 #[test]
 fn security_keys_must_be_touched() {

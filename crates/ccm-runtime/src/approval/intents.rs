@@ -61,9 +61,9 @@ pub struct SessionIntents<'s> {
 }
 
 /// Verifies signatures with the doors of a session.
-struct SessionVerifier;
+struct SessionVerifier<'s>(&'s Session);
 
-impl SignatureVerifier for SessionVerifier {
+impl SignatureVerifier for SessionVerifier<'_> {
     fn verify(
         &self,
         approvers: &Approvers,
@@ -72,7 +72,8 @@ impl SignatureVerifier for SessionVerifier {
         demand: &SignatureDemand<'_>,
         at: SystemTime,
     ) -> Result<VerifiedSignature, SignatureRefusal> {
-        verify_demand(approvers, text, signature, demand, at).map_err(|failure| match failure {
+        let launcher = self.0.launcher.as_deref();
+        verify_demand(approvers, (text, signature), demand, at, launcher).map_err(|failure| match failure {
             SignatureFailure::Refused(refusal) => refusal,
             other => SignatureRefusal::Unverified(Box::new(other)),
         })
@@ -183,7 +184,7 @@ impl SessionIntents<'_> {
         let context = ApprovalContext {
             record,
             approvers: &self.approvers,
-            verifier: &SessionVerifier,
+            verifier: &SessionVerifier(self.session),
             accounts: &uid_of,
             policy: &self.policy,
             now: self.now(),

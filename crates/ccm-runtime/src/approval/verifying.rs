@@ -1,5 +1,6 @@
 //! Verification of signatures.
 
+use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use ccm_approval::{Approvers, SignatureDemand, SignatureRefusal, SshKeygen, VerifiedSignature};
@@ -46,37 +47,42 @@ impl Session {
         let text = str::from_utf8(text).map_err(|_| SignatureFailure::Text)?;
         // An intent that needs a touch refuses other keys by itself.
         let demand = SignatureDemand { namespace, principal: None, touch: false, user_verified: false };
-        verify_demand(approvers, text, signature, &demand, self.doors.clock.now())
+        let launcher = self.launcher.as_deref();
+        verify_demand(approvers, (text, signature), &demand, self.doors.clock.now(), launcher)
     }
 }
 
-/// Checks the signature of a text at a moment.
+/// Checks the signature of a text at a moment. With a launcher, `ssh-keygen` runs in a sandbox.
 pub(super) fn verify_demand(
     approvers: &Approvers,
-    text: &str,
-    signature: &str,
+    (text, signature): (&str, &str),
     demand: &SignatureDemand<'_>,
     at: SystemTime,
+    launcher: Option<&Path>,
 ) -> Result<VerifiedSignature, SignatureFailure> {
     match approvers.verify_alone(text, signature, demand, at) {
         Some(verified) => Ok(verified?),
-        None => verify_with_program(approvers, text, signature, demand, at),
+        None => verify_with_program(approvers, (text, signature), demand, at, launcher),
     }
 }
 
 /// Verifies a signature with `ssh-keygen`. The caller may be within a runtime, which can't wait for another future.
 fn verify_with_program(
     approvers: &Approvers,
-    text: &str,
-    signature: &str,
+    (text, signature): (&str, &str),
     demand: &SignatureDemand<'_>,
     now: SystemTime,
+    launcher: Option<&Path>,
 ) -> Result<VerifiedSignature, SignatureFailure> {
     let verify = || {
         let runtime = Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(async {
-            let runner = SystemRunner::new()?;
-            let keygen = SshKeygen { runner: &runner, system: &runner, sandbox: None };
+            let mut runner = SystemRunner::new()?;
+            if let Some(launcher) = launcher {
+                runner = runner.with_launcher(launcher);
+            }
+            let is_confined = launcher.is_some();
+            let keygen = SshKeygen { runner: &runner, system: &runner, is_confined };
             let verified = approvers.verify(text, signature, demand, now, &keygen);
             Ok(timeout(MAX_WAIT, verified).await.map_err(|_| SignatureFailure::Busy)??)
         })

@@ -55,6 +55,7 @@ mod schema;
 mod screens;
 mod secrets;
 mod seed;
+mod security_keys;
 mod several;
 mod state;
 mod status;

@@ -77,6 +77,8 @@ pub struct VerifiedSignature {
     pub key: ApproverKey,
     /// Number of the line of the key in the file of approvers.
     pub line: usize,
+    /// The key is a security key, which has verified its user by PIN or fingerprint.
+    pub is_user_verified: bool,
 }
 
 /// Signature by a key that may sign.
@@ -321,7 +323,8 @@ impl Approvers {
             }
             _ => false,
         };
-        let verified = VerifiedSignature { principal, key, line: signer.line };
+        let is_user_verified = key.family().is_security_key() && signature.says_verified();
+        let verified = VerifiedSignature { principal, key, line: signer.line, is_user_verified };
         Ok(CheckedSignature { signature, verified, is_right })
     }
 

@@ -62,6 +62,8 @@ pub struct ApprovalConditions {
     pub touch: bool,
     /// Times, where they differ from those of the caller.
     pub times: ApprovalTimes,
+    /// The hardware key has to verify its user by PIN or fingerprint.
+    pub user_verified: bool,
     /// Channels, where they differ from those of the policy.
     pub via: Option<Vec<ApprovalChannel>>,
     /// Several uses of one approval.

@@ -140,7 +140,7 @@ fn ask(key: &str) -> Value {
     match key {
         "approvers" => one_or_many(&text()),
         "count" => count(100),
-        "touch" => boolean(),
+        "touch" | "user_verified" => boolean(),
         "via" => channels(),
         "grant" => object(keys::GRANT, |key| if key == "uses" { count(1000) } else { duration() }),
         _ => duration(),

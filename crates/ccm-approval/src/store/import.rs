@@ -69,7 +69,7 @@ impl ApprovalStore {
         let asked = statement.document()?;
         // Before the intent is looked up: those of other machines never are in this store.
         self.belongs_here(&asked, context.policy)?;
-        let verified = verify(&signed, &statement, &asked, context)?;
+        let verified = verify(&signed, &statement, context)?;
         let lock = self.lock()?;
         let intent = self.pending_intent(&asked.id)?;
         if intent.text() != statement.intent {
@@ -181,16 +181,14 @@ impl ApprovalStore {
 pub(super) fn verify(
     signed: &SignedStatement,
     statement: &ApprovalStatement,
-    intent: &IntentDocument,
     context: &ApprovalContext<'_>,
 ) -> Result<VerifiedSignature, ApprovalRefusal> {
-    let requires = &intent.content.requires;
     let demand = SignatureDemand {
         namespace: APPROVAL_NAMESPACE,
         principal: statement.approver.as_deref(),
         // One demand may need a touch and another not.
         touch: false,
-        user_verified: requires.iter().any(|demand| demand.user_verified),
+        user_verified: false,
     };
     let (approvers, wall) = (context.approvers, context.now.wall);
     Ok(context.verifier.verify(approvers, &signed.text, &signed.signature, &demand, wall)?)
@@ -252,9 +250,13 @@ pub(super) fn check_demand(
     {
         return Err(ApprovalRefusal::NotAnApprover { approver: approver(), expected: expected.clone() });
     }
-    if demand.touch && !verified.key.family().is_security_key() {
-        let fingerprint = verified.key.fingerprint();
-        return Err(SignatureRefusal::NoSecurityKey { fingerprint }.into());
+    let fingerprint = || verified.key.fingerprint();
+    // Each signature of a security key was checked for a touch.
+    if (demand.touch || demand.user_verified) && !verified.key.family().is_security_key() {
+        return Err(SignatureRefusal::NoSecurityKey { fingerprint: fingerprint() }.into());
+    }
+    if demand.user_verified && !verified.is_user_verified {
+        return Err(SignatureRefusal::UserNotVerified { fingerprint: fingerprint() }.into());
     }
     if demand.four_eyes {
         let caller = &intent.content.caller;

@@ -175,7 +175,7 @@ impl ApprovalStore {
                 self.belongs_here(&granted, context.policy)?;
                 record.lives(&granted, context.now)?;
                 // A key may have been revoked, or have left the file of approvers, since the approval.
-                let verified = verify(&record.signed, &record.statement, &granted, context)?;
+                let verified = verify(&record.signed, &record.statement, context)?;
                 check_approver(intent, &verified, None, context)?;
                 Ok(verified)
             };

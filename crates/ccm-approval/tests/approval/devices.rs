@@ -36,10 +36,10 @@ fn a_key_that_only_an_agent_holds_signs() {
     let mut command = Command::new("ssh-agent");
     command.arg("-D").arg("-a").arg(&socket).stdout(Stdio::null()).stderr(Stdio::null());
     let agent = Agent(command.spawn().expect("ssh-agent is installed"));
-    ccm_testkit::wait_until("the agent listens", || socket.exists());
-    let added =
-        Command::new("ssh-add").arg("-q").arg(keys.path("key")).env("SSH_AUTH_SOCK", &socket).output();
-    assert!(added.expect("ssh-add is installed").status.success());
+    // The socket is there before the agent listens.
+    let add =
+        || Command::new("ssh-add").arg("-q").arg(keys.path("key")).env("SSH_AUTH_SOCK", &socket).output();
+    ccm_testkit::wait_until("the agent listens", || add().expect("ssh-add is installed").status.success());
     std::fs::remove_file(keys.path("key")).expect("the private key leaves");
     let signature = sign(&keys, "key.pub", &[("SSH_AUTH_SOCK", &socket)]);
     assert_eq!(verify(&public, &signature, false).expect("verified").principal, "alice");

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use ccm_approval::{
     ApprovalDemand, ApprovalRefusal, ApprovalState, ApprovalStore, ApprovalStoreError, ApproverDecision,
-    IntentEnd, SignatureRefusal,
+    IntentEnd, SignatureRefusal, SignedStatement,
 };
 
-use crate::keys::NAMESPACE;
+use crate::keys::{NAMESPACE, PRESENT, SoftwareSecurityKey, VERIFIED, approvers};
 use crate::samples::{PENDING, after, content, machine};
 use crate::store::StoreFixture;
 
@@ -61,6 +61,65 @@ fn a_touch_may_be_the_demand_of_one_of_two() {
     fixture.approve("bob", &intent).expect("for the second demand");
     let refused = fixture.use_up(&intent);
     assert!(matches!(refused, Err(ApprovalRefusal::Waiting { .. })), "{refused:?}");
+}
+
+#[test]
+fn a_verified_user_is_a_demand_of_its_own() {
+    let mut fixture = StoreFixture::new();
+    let key = SoftwareSecurityKey::new(3);
+    let lines = format!("alice {}\nbob {}\n", fixture.keys.public("alice"), key.public());
+    fixture.approvers = approvers(&lines);
+    let content = || {
+        let mut content = content();
+        content.requires = vec![ApprovalDemand { user_verified: true, ..demand(None, 1) }];
+        content
+    };
+    let intent = fixture.request(content());
+    let refused = fixture.approve("alice", &intent).expect_err("no security key").to_string();
+    assert!(refused.contains("is not a security key"), "{refused}");
+    let sign = |flags: u8| {
+        let text = fixture.statement(&intent, ApproverDecision::Approve).text().expect("a statement");
+        let signature = key.sign(NAMESPACE, &text, flags);
+        SignedStatement { text, signature }
+    };
+    for (flags, expected) in [
+        (PRESENT, "has not verified its user by PIN or fingerprint"),
+        (VERIFIED, "was not touched"),
+        (0, "was not touched"),
+    ] {
+        let refused = fixture.import(&sign(flags)).expect_err("refused").to_string();
+        assert!(refused.contains(expected), "{flags}: {refused}");
+    }
+    // The flag is covered by the signature: it can't be set afterwards.
+    let mut forged = sign(PRESENT);
+    let body: String = forged.signature.lines().filter(|line| !line.starts_with('-')).collect();
+    let mut bytes = ccm_model::decode_base64(&body).expect("base64");
+    let flags = bytes.len() - 5;
+    bytes[flags] |= VERIFIED;
+    let body = ccm_model::encode_base64(&bytes);
+    forged.signature = format!("-----BEGIN SSH SIGNATURE-----\n{body}\n-----END SSH SIGNATURE-----\n");
+    let refused = fixture.import(&forged).expect_err("forged").to_string();
+    assert!(refused.contains("not that of this text"), "{refused}");
+    assert!(matches!(fixture.use_up(&intent), Err(ApprovalRefusal::Waiting { found: 0, .. })));
+    fixture.import(&sign(PRESENT | VERIFIED)).expect("verified");
+    fixture.use_up(&intent).expect("approved");
+}
+
+#[test]
+fn one_of_two_demands_may_need_a_verified_user() {
+    let mut fixture = StoreFixture::new();
+    let key = SoftwareSecurityKey::new(3);
+    let lines = format!("alice {}\nbob {}\n", fixture.keys.public("alice"), key.public());
+    fixture.approvers = approvers(&lines);
+    let mut content = content();
+    content.requires =
+        vec![ApprovalDemand { user_verified: true, ..demand(Some(&["bob"]), 1) }, demand(None, 1)];
+    let intent = fixture.request(content);
+    fixture.approve("alice", &intent).expect("for the second demand");
+    let text = fixture.statement(&intent, ApproverDecision::Approve).text().expect("a statement");
+    let signature = key.sign(NAMESPACE, &text, PRESENT | VERIFIED);
+    fixture.import(&SignedStatement { text, signature }).expect("for both");
+    fixture.use_up(&intent).expect("approved");
 }
 
 #[test]

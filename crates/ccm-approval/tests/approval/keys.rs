@@ -105,6 +105,11 @@ impl SignatureVerifier for KeygenVerifier {
     }
 }
 
+/// Flag of a security key that was touched.
+pub(crate) const PRESENT: u8 = 1;
+/// Flag of a security key that has verified its user.
+pub(crate) const VERIFIED: u8 = 4;
+
 /// Security key in software, of the algorithm Ed25519.
 pub(crate) struct SoftwareSecurityKey(SigningKey);
 

@@ -9,12 +9,11 @@ use ccm_approval::{
 use ccm_host::{LocalZone, TrustError, current_user};
 
 use crate::keys::{
-    KeyDirectory, NAMESPACE, SoftwareSecurityKey, approvers, armoured, encoded, keygen, string, with_keygen,
+    KeyDirectory, NAMESPACE, PRESENT, SoftwareSecurityKey, VERIFIED, approvers, armoured, encoded, keygen,
+    string, with_keygen,
 };
 
 const TEXT: &str = "{\"type\":\"ccm-approval/1\"}\n";
-const PRESENT: u8 = 1;
-const VERIFIED: u8 = 4;
 
 fn demand(principal: Option<&str>) -> SignatureDemand<'_> {
     SignatureDemand { namespace: NAMESPACE, principal, touch: false, user_verified: false }
@@ -77,6 +76,7 @@ fn a_missing_ssh_keygen_is_refused_by_name() {
     };
     assert_eq!(algorithm, "ecdsa-sha2-nistp256");
 }
+
 #[test]
 fn a_failing_ssh_keygen_says_nothing_about_the_signature() {
     let keys = KeyDirectory::new();
@@ -109,7 +109,6 @@ fn a_failing_ssh_keygen_says_nothing_about_the_signature() {
     }
     assert!(refusal("echo 'Could not verify signature.'; exit 255").contains("not that of this text"));
 }
-
 
 #[test]
 fn security_keys_must_be_touched() {

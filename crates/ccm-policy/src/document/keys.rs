@@ -119,6 +119,10 @@ pub(crate) const ASK: &[Key] = &[
     ("approvers", "Group of approvers, or a list of approvers. Default: every approver."),
     ("count", "Number of approvals from different approvers. Default: 1."),
     ("touch", "Require a touch of a hardware key. Default: `false`."),
+    (
+        "user_verified",
+        "Require a hardware key that asks its user for a PIN or fingerprint. Default: `false`.",
+    ),
     ("pending", "Time in which the request can be approved."),
     ("valid", "Time in which the approval can be used."),
     ("via", "Channels of an approval: `ssh`, `elicitation`."),

@@ -186,7 +186,8 @@ impl FieldReader<'_> {
         Some(ApprovalConditions {
             approvers,
             count: count.and_then(|count| u32::try_from(count).ok()),
-            touch: Self::given(map, "touch").and_then(|entry| self.boolean(&entry.value)).unwrap_or(false),
+            touch: self.switch(map, "touch"),
+            user_verified: self.switch(map, "user_verified"),
             times: self.approval_times(map),
             via: Self::given(map, "via").map(|entry| self.channels(&entry.value)),
             grant,
@@ -194,6 +195,10 @@ impl FieldReader<'_> {
     }
 
     fn grant(&mut self, node: &Node) -> Option<Grant> {
+    fn switch(&mut self, map: &NodeMap, key: &str) -> bool {
+        Self::given(map, key).and_then(|entry| self.boolean(&entry.value)).unwrap_or(false)
+    }
+
         let map = self.map(node, "a grant", keys::GRANT)?;
         let uses = Self::given(map, "uses").and_then(|entry| self.integer(&entry.value, 1, 1000));
         let time = Self::given(map, "for");

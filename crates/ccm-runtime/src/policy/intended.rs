@@ -74,7 +74,7 @@ pub fn approval_demands(policy: &Policy, needs: &[ApprovalNeed]) -> Vec<Approval
         },
         four_eyes: settings.four_eyes,
         touch: need.conditions.touch,
-        user_verified: false,
+        user_verified: need.conditions.user_verified,
     };
     needs.iter().map(demand).collect()
 }

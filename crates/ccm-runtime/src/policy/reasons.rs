@@ -71,8 +71,12 @@ pub fn need_text(policy: &Policy, need: &ApprovalNeed) -> String {
         (count, ApproverSet::All) => format!("{count} approvers"),
         (count, _) => format!("{count} of {approvers}"),
     };
-    if conditions.touch {
-        text += ", with a touch of the key";
+    let (touch, verification) = ("a touch of the key", "a PIN or fingerprint for the key");
+    match (conditions.touch, conditions.user_verified) {
+        (false, false) => {}
+        (true, false) => text += &format!(", with {touch}"),
+        (false, true) => text += &format!(", with {verification}"),
+        (true, true) => text += &format!(", with {touch} and {verification}"),
     }
     if let Some(rule) = need.rule {
         text += &format!(", for {}", policy.rule_label(rule));

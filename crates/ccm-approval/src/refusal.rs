@@ -37,9 +37,17 @@ pub enum ApprovalStoreError {
         source: IntentKeyError,
     },
     /// Too many intents wait.
-    #[error("{limit} intents wait for approvals already")]
+    #[error("the store of approvals is full: {limit} requests wait already")]
     Full {
         /// Maximum number.
+        limit: usize,
+    },
+    /// Too many intents of one user of tools wait.
+    #[error("the store of approvals is full for {user}: {limit} requests of this user wait already")]
+    FullForUser {
+        /// Name of the user, without control characters.
+        user: String,
+        /// Maximum number for one user.
         limit: usize,
     },
     /// The intent can't be made.
@@ -48,6 +56,13 @@ pub enum ApprovalStoreError {
     /// Nobody could know what he approves.
     #[error(transparent)]
     Unshowable(#[from] ScreenError),
+}
+
+impl ApprovalStoreError {
+    /// Returns `true` if no intent can be added before others end.
+    pub fn is_full(&self) -> bool {
+        matches!(self, Self::Full { .. } | Self::FullForUser { .. })
+    }
 }
 
 /// Reason for which an intent is not approved.

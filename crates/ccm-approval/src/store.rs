@@ -7,6 +7,7 @@ mod ledger;
 mod list;
 mod pending;
 mod record;
+mod room;
 mod secrets;
 mod usage;
 
@@ -16,7 +17,6 @@ use std::time::Duration;
 
 use ccm_host::random;
 use ccm_host::state::{Directory, WriteLock};
-use ccm_model::parse_timestamp;
 
 pub use ended::{EndedIntent, IntentEnd};
 pub use import::{ApprovalContext, ImportedStatement, InboxEntry, StatementRecorder};
@@ -39,14 +39,10 @@ const ENDED: &str = "ended";
 const EXPORTED: &str = "exported";
 const CALLS: &str = "calls";
 const INBOX: &str = "inbox";
-/// Maximum number of intents that wait.
-const MAX_PENDING: usize = 1000;
 /// Maximum number of entries of a directory that are read.
 const MAX_ENTRIES: usize = 10_000;
 /// Maximum length of a small file.
 const MAX_SMALL: u64 = 16 << 10;
-/// Time after its end for which an intent is kept.
-const KEPT: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// Store of intents and approvals of a machine. Several programs may have it open.
 pub struct ApprovalStore {
@@ -126,8 +122,8 @@ impl ApprovalStore {
         now: ApprovalTime,
     ) -> Result<IntentDocument, ApprovalStoreError> {
         let lock = self.lock()?;
-        self.remove_old(now)?;
-        let waiting = self.read_pending()?.0;
+        let mut waiting = self.read_pending()?.0;
+        self.remove_old(&mut waiting, now)?;
         let made = self.draft(content, pending, now, &waiting)?;
         ApprovalScreen::of(&made)?;
         let records = self.records()?;
@@ -141,9 +137,7 @@ impl ApprovalStore {
         if let Some(intent) = waiting.iter().find(lives) {
             return Ok(intent.clone());
         }
-        if waiting.len() >= MAX_PENDING {
-            return Err(ApprovalStoreError::Full { limit: MAX_PENDING });
-        }
+        self.make_room(&waiting, &made, now)?;
         self.add_pending(&made)?;
         drop(lock);
         Ok(made)
@@ -183,26 +177,6 @@ impl ApprovalStore {
             intent: intent.text(),
         };
         statement.text().map(|_| statement)
-    }
-
-    /// Removes what ended long ago.
-    fn remove_old(&self, now: ApprovalTime) -> Result<(), ApprovalStoreError> {
-        let is_old = |expires: &str| {
-            parse_timestamp(expires)
-                .is_none_or(|expires| now.wall.duration_since(expires).is_ok_and(|passed| passed > KEPT))
-        };
-        for intent in self.read_pending()?.0.iter().filter(|intent| is_old(&intent.expires)) {
-            self.remove_pending(intent)?;
-        }
-        for (name, record) in self.records()? {
-            if is_old(&record.statement.not_after) {
-                remove(&self.approved, &name)?;
-            }
-        }
-        for ended in self.ended()?.iter().filter(|ended| is_old(&ended.at)) {
-            remove(&self.ended, &format!("{}.json", ended.intent.id))?;
-        }
-        Ok(())
     }
 
     fn write(&self, directory: &Directory, name: &str, content: &[u8]) -> Result<(), ApprovalStoreError> {

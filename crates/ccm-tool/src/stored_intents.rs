@@ -310,6 +310,9 @@ fn unusable(error: &ApprovalsError) -> ApprovalFailure {
         ApprovalsError::Audit(_) => "let an operator run `ccm audit verify`".to_owned(),
         ApprovalsError::Store(
             ccm_approval::ApprovalStoreError::Intent(_) | ccm_approval::ApprovalStoreError::Unshowable(_),
+        ApprovalsError::Store(error) if error.is_full() => {
+            "`resume` or `cancel` earlier calls, or let an approver approve or reject what waits".to_owned()
+        }
         ) => "split the call into smaller ones: nobody can approve what can't be shown whole".to_owned(),
         _ => "let an operator look at /var/lib/ccm/approvals".to_owned(),
     };

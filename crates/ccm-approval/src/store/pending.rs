@@ -3,6 +3,7 @@
 use std::io;
 use std::time::Duration;
 
+use ccm_host::state::Directory;
 use ccm_model::parse_timestamp;
 
 use super::ledger::UseLedger;
@@ -136,6 +137,20 @@ impl ApprovalStore {
         }
         intents.sort_by(|a: &IntentDocument, b| (&a.id[..10], a.uptime_ms).cmp(&(&b.id[..10], b.uptime_ms)));
         Ok((intents, rubbish))
+    }
+
+    /// Removes an intent that waits, and what was kept with it, without waiting for the disk.
+    pub(super) fn remove_pending_unsynced(&self, intent: &IntentDocument) -> Result<(), ApprovalStoreError> {
+        let remove = |directory: &Directory, name: &str| {
+            directory.remove_unsynced(name).map_err(failed(directory, name, "removed"))
+        };
+        let json = format!("{}.json", intent.id);
+        remove(&self.pending, &json)?;
+        remove(&self.pending, &format!("{}.sig", intent.id))?;
+        for directory in [CALLS, EXPORTED].iter().filter_map(|name| self.root.enter(name).ok()) {
+            remove(&directory, &json)?;
+        }
+        Ok(())
     }
 
     /// Removes an intent that waits, and what was kept with it.

@@ -5,7 +5,7 @@ use ccm_model::parse_timestamp;
 use super::import::{ApprovalContext, check_approver, check_demand, verify};
 use super::ledger::{LedgerUse, UseLedger};
 use super::record::ApprovalRecord;
-use super::{ApprovalStore, CALLS, EXPORTED, EndedIntent, IntentEnd, failed};
+use super::{ApprovalStore, EndedIntent, IntentEnd, failed};
 use crate::approvers::VerifiedSignature;
 use crate::intent::{IntendedProgram, IntentContent, IntentDocument};
 use crate::refusal::{ApprovalRefusal, ApprovalStoreError};
@@ -144,14 +144,7 @@ impl ApprovalStore {
         let name = format!("{}.json", intent.id);
         let written = self.ended.replace_unsynced(&name, ended.text().as_bytes());
         written.map_err(failed(&self.ended, &name, "written"))?;
-        let remove = |directory: &ccm_host::state::Directory, name: &str| {
-            directory.remove_unsynced(name).map_err(failed(directory, name, "removed"))
-        };
-        remove(&self.pending, &name)?;
-        remove(&self.pending, &format!("{}.sig", intent.id))?;
-        for directory in [CALLS, EXPORTED].iter().filter_map(|name| self.root.enter(name).ok()) {
-            remove(&directory, &name)?;
-        }
+        self.remove_pending_unsynced(intent)?;
         for found in used.iter().filter(|found| !found.record.is_grant()) {
             remove(&self.approved, &found.name)?;
         }

@@ -8,6 +8,7 @@ mod forged;
 mod intents;
 mod keys;
 mod samples;
+mod room;
 mod screens;
 mod signatures;
 mod signers;

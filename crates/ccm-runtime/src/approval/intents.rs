@@ -46,6 +46,11 @@ pub enum ApprovalsError {
 }
 
 impl ApprovalsError {
+    /// Returns `true` if too many intents wait already.
+    pub(crate) fn is_full(&self) -> bool {
+        matches!(self, Self::Store(error) if error.is_full())
+    }
+
     /// Returns `true` if an intent can't be shown whole, so that nobody could approve it.
     pub(crate) fn is_unshowable(&self) -> bool {
         matches!(self, Self::Store(ApprovalStoreError::Intent(_) | ApprovalStoreError::Unshowable(_)))

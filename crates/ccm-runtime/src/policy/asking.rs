@@ -236,6 +236,9 @@ impl<'s> ApprovalDesk<'s> {
                 unshowable(Question { decision, analysis, reason, hints, noop })
             }
             Err(error) => {
+                if error.is_full() {
+                    hints.insert(0, "approve or reject what waits: `ccm approvals`".to_owned());
+                }
                 let causes = ccm_model::error_layers(&*error).join(": ");
                 GateVerdict::Wait { reason: format!("{reason}; {causes}"), hints, intent: None }
             }

@@ -43,6 +43,6 @@ pub use statement::{
     SignedStatement, StatementError,
 };
 pub use store::{
-    ApprovalContext, ApprovalRecord, ApprovalState, ApprovalStore, EndedIntent, ImportedStatement,
+    ApprovalContext, ApprovalRecord, ApprovalState, ApprovalStore, EndedIntent, GrantUse, ImportedStatement,
     InboxEntry, IntentEnd, ListedIntent, ListedIntents, StatementRecorder, UsedApproval,
 };

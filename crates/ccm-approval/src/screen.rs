@@ -111,6 +111,16 @@ pub enum ScreenError {
         /// Maximum number of blanks.
         limit: usize,
     },
+    /// The rule of a grant is too long.
+    #[error(
+        "the rule of the grant has {found} characters, which is more than {limit}: it can't be shown whole"
+    )]
+    TooLongRule {
+        /// Number of characters.
+        found: usize,
+        /// Maximum number.
+        limit: usize,
+    },
     /// The intent names no command and no change.
     #[error("the intent shows no command")]
     NoCommand,

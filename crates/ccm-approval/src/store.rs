@@ -22,7 +22,7 @@ pub use ended::{EndedIntent, IntentEnd};
 pub use import::{ApprovalContext, ImportedStatement, InboxEntry, StatementRecorder};
 pub use list::{ApprovalState, ListedIntent, ListedIntents};
 pub use record::ApprovalRecord;
-pub use usage::UsedApproval;
+pub use usage::{GrantUse, UsedApproval};
 
 use crate::environment_salt::EnvironmentSalt;
 use crate::intent::{ApprovalMachine, ApprovalTime, IntentContent, IntentDocument};

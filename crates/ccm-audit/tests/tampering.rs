@@ -39,7 +39,8 @@ impl LargeLog {
             let ended = AuditEntry::RunEnded { run: run.to_string(), exit_code: 0, changed: 0, failed: 0 };
             log.append_and_seal(ended, now(run_of(&log))).expect("a seal");
         }
-        let trust = Trust { first_key: Some(first_key), checkpoints: vec![log.checkpoint()], ..Trust::default() };
+        let trust =
+            Trust { first_key: Some(first_key), checkpoints: vec![log.checkpoint()], ..Trust::default() };
         let whole = fs::read(scratch.path().join(FILE)).expect("the log");
         Self { scratch, whole, trust }
     }

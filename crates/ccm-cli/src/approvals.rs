@@ -1,5 +1,6 @@
 //! `ccm approvals`: what waits for an approval.
 
+mod grant;
 mod screen;
 
 use std::path::Path;
@@ -11,6 +12,7 @@ use crate::arguments::{ApprovalsArguments, ApprovalsCommand};
 use crate::console::Console;
 use crate::session;
 
+pub(crate) use grant::terms;
 pub(crate) use screen::request;
 
 /// `ccm approvals`.
@@ -37,6 +39,9 @@ pub(crate) fn report_error(console: &Console, error: &ApproveError) -> ExitCode 
         ApproveError::Unshowable { .. } => {
             &["sign the manifest: `ccm approve --manifest MANIFEST --until 30d`"]
         }
+        ApproveError::NoGrant(_) => &["add `grant: {uses: N, for: 1h}` to the `ask` of the rule"],
+        ApproveError::OtherRule { .. } => &["approve it without `--rule`"],
+        ApproveError::OtherPolicy(_) => &["run ccm again, and approve what then waits"],
         ApproveError::OwnerOnly => &["repeat the command as root, or name your key with `--key`"],
         ApproveError::Audit(_) => &["run `ccm audit verify`"],
         ApproveError::Sign(error) => return crate::approve::report_sign_error(console, error),

@@ -3,7 +3,9 @@
 mod manifest;
 
 use ccm_model::escape_control;
-use ccm_runtime::{ApprovalLimits, ApprovalState, ApproveError, ExitCode, SignError, SigningError};
+use ccm_runtime::{
+    ApprovalLimits, ApprovalState, ApproveError, ExitCode, SignError, SigningError, approval_terms,
+};
 
 use crate::arguments::ApproveArguments;
 use crate::console::Console;
@@ -27,7 +29,15 @@ fn approve(arguments: &ApproveArguments, code: &str, console: &Console) -> Resul
     let session = session::open(console);
     let report = |error: &ApproveError| approvals::report_error(console, error);
     let listed = session.approval_request(code).map_err(|error| report(&error))?;
-    let printed = console.print(&approvals::request(&listed).map_err(|error| report(&error))?);
+    let limits =
+        ApprovalLimits { valid: arguments.valid, uses: arguments.uses, rule: arguments.rule.clone() };
+    let mut shown = approvals::request(&listed).map_err(|error| report(&error))?;
+    if arguments.signature.is_none() && listed.state.is_live() {
+        let terms = approval_terms(&listed.intent, &limits).map_err(|error| report(&error))?;
+        let rule = session.granted_rule(&listed.intent, &terms).map_err(|error| report(&error))?;
+        shown += &approvals::terms(&listed.intent, &terms, rule.as_ref()).map_err(|error| report(&error))?;
+    }
+    let printed = console.print(&shown);
     if printed != ExitCode::Success {
         return Err(printed);
     }
@@ -47,7 +57,6 @@ fn approve(arguments: &ApproveArguments, code: &str, console: &Console) -> Resul
         let key = session.signing_key(arguments.key.clone(), Some(&approvers));
         let key = key.map_err(|error| report_sign_error(console, &error))?;
         confirm(console, &format!("Sign with {}? [y/N] ", manifest::key_name(&key)), arguments.yes)?;
-        let limits = ApprovalLimits { valid: arguments.valid, uses: arguments.uses };
         session.approve_request(code, &key, limits)
     }
     .map_err(|error| report(&error))?;

@@ -4,7 +4,9 @@ mod listing;
 
 use std::path::Path;
 
-use ccm_runtime::audit::{AuditAccessError, AuditFinding, AuditProblem, LogVerification, NextKeyCheck, OpenError, Trust};
+use ccm_runtime::audit::{
+    AuditAccessError, AuditFinding, AuditProblem, LogVerification, NextKeyCheck, OpenError, Trust,
+};
 use ccm_runtime::process::{Clock as _, SystemClock};
 use ccm_runtime::{ExitCode, LocalZone, Session};
 use serde_json::json;
@@ -24,8 +26,7 @@ const CHANGED_HINT: &str =
     "copy the directory before anything else writes to it, and compare it with seals that were forwarded";
 
 /// Hint for a log whose key can't be compared.
-const INCOMPLETE_HINT: &str =
-    "compare the log with seals that were forwarded: `--against FILE`; `--chain` verifies lines and seals alone";
+const INCOMPLETE_HINT: &str = "compare the log with seals that were forwarded: `--against FILE`; `--chain` verifies lines and seals alone";
 
 /// `ccm audit`.
 pub(crate) fn run(command: &AuditCommand, console: &Console) -> ExitCode {

@@ -5,6 +5,7 @@ pub(crate) mod keys;
 mod patterns;
 mod rules;
 mod settings;
+mod written;
 
 use ccm_model::{
     Diagnostic, DiagnosticKind, Node, NodeEntry, NodeMap, NodeValue, SourceId, Span, closest, escape_control,

@@ -29,6 +29,8 @@ pub struct PolicyRule {
     pub sandbox: Option<Located<String>>,
     /// Commands with which the rule is tested.
     pub examples: RuleExamples,
+    /// The rule as it is written, a line for each key but the examples, with aliases expanded.
+    pub written: Vec<String>,
 }
 
 /// Effect of a rule on the verdict.
@@ -60,10 +62,10 @@ pub struct ApprovalConditions {
     pub count: Option<u32>,
     /// A touch of a hardware key is required.
     pub touch: bool,
-    /// Times, where they differ from those of the caller.
-    pub times: ApprovalTimes,
     /// The hardware key has to verify its user by PIN or fingerprint.
     pub user_verified: bool,
+    /// Times, where they differ from those of the caller.
+    pub times: ApprovalTimes,
     /// Channels, where they differ from those of the policy.
     pub via: Option<Vec<ApprovalChannel>>,
     /// Several uses of one approval.

@@ -2,6 +2,7 @@
 
 mod desk;
 mod gatekeeper;
+mod grants;
 mod intents;
 mod members;
 mod signing;
@@ -16,8 +17,9 @@ use ccm_host::{LocalZone, current_user};
 pub use desk::{ApprovalLimits, ApproveError, ApprovedIntent};
 pub use gatekeeper::approvers_hint;
 pub(crate) use gatekeeper::{APPLY_TIME, ApprovalAnswer, RunIntents};
+pub use grants::{ApprovalTerms, GrantedRule, approval_terms};
 pub(crate) use intents::apply_caller;
-pub use intents::{ApprovalsError, SessionIntents, intent_name};
+pub use intents::{ApprovalsError, SessionIntents, grant_text, intent_name};
 pub use signing::SignError;
 pub use verifying::SignatureFailure;
 

@@ -163,7 +163,7 @@ mod verification;
 
 pub use ccm_approval::{
     APPROVAL_NAMESPACE, ApprovalScreen, ApprovalState, Approvers, ApproversError, IntentDocument,
-    ListedIntent, MANIFEST_NAMESPACE, SignatureRefusal, VerifiedSignature,
+    ListedIntent, MANIFEST_NAMESPACE, ScreenError, SignatureRefusal, VerifiedSignature,
 };
 pub use ccm_data::assignment;
 pub use ccm_data::hierarchy::EntryOutcome;
@@ -195,8 +195,8 @@ pub use ccm_report::{
 
 pub use advice::{NextStep, StateAdvice};
 pub use approval::{
-    APPROVERS, ApprovalLimits, ApprovalsError, ApproveError, ApprovedIntent, SessionIntents, SignError,
-    SignatureFailure, approvers_hint, intent_name,
+    APPROVERS, ApprovalLimits, ApprovalTerms, ApprovalsError, ApproveError, ApprovedIntent, GrantedRule,
+    SessionIntents, SignError, SignatureFailure, approval_terms, approvers_hint, grant_text, intent_name,
 };
 pub use audit::{AuditProblem, AuditSource};
 pub use backups::{Backup, BackupError, PruneOptions, Restored};

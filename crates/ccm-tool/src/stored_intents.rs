@@ -14,7 +14,7 @@ use ccm_policy::{ApprovalConditions, Policy};
 use ccm_runtime::policy::{
     approval_demands, asking_rules, grant_limits, intended_commands, policy_digest, unknown_parts,
 };
-use ccm_runtime::{ApprovalsError, Session, SessionIntents, approvers_hint, intent_name};
+use ccm_runtime::{ApprovalsError, Session, SessionIntents, approvers_hint, grant_text, intent_name};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -85,13 +85,10 @@ impl ApprovalDoor for StoredIntents {
         let intents = self.intents()?;
         let used = intents.use_grant(&content(&intents, request));
         let Some(used) = used.map_err(|refusal| refused(&refusal, request.id))? else { return Ok(false) };
+        let notes = used.grants.iter().map(grant_text).chain([format!("for {}", request.id)]);
+        let notes = notes.collect::<Vec<_>>().join("; ");
         let by: Vec<String> = used.approvals.into_iter().map(|approval| approval.principal).collect();
-        Self::record(
-            &intents,
-            &used.intent,
-            "used",
-            (Some(by.join(", ")), Some(format!("for {}", request.id))),
-        )?;
+        Self::record(&intents, &used.intent, "used", (Some(by.join(", ")), Some(notes)))?;
         Ok(true)
     }
 
@@ -139,7 +136,9 @@ impl ApprovalDoor for StoredIntents {
         let used = intents.use_up(&intent).map_err(|refusal| refused(&refusal, &intent.code))?;
         let by: Vec<String> = used.approvals.into_iter().map(|approval| approval.principal).collect();
         let set_back = used.clock_set_back.then(|| "the clock was set back".to_owned());
-        Self::record(&intents, &intent, "used", (Some(by.join(", ")), set_back))
+        let notes = used.grants.iter().map(grant_text).chain(set_back).collect::<Vec<_>>().join("; ");
+        let notes = Some(notes).filter(|notes| !notes.is_empty());
+        Self::record(&intents, &intent, "used", (Some(by.join(", ")), notes))
     }
 
     fn state(&self, intent: &str, caller: &ToolCaller) -> Result<IntentState, ApprovalFailure> {
@@ -310,10 +309,10 @@ fn unusable(error: &ApprovalsError) -> ApprovalFailure {
         ApprovalsError::Audit(_) => "let an operator run `ccm audit verify`".to_owned(),
         ApprovalsError::Store(
             ccm_approval::ApprovalStoreError::Intent(_) | ccm_approval::ApprovalStoreError::Unshowable(_),
+        ) => "split the call into smaller ones: nobody can approve what can't be shown whole".to_owned(),
         ApprovalsError::Store(error) if error.is_full() => {
             "`resume` or `cancel` earlier calls, or let an approver approve or reject what waits".to_owned()
         }
-        ) => "split the call into smaller ones: nobody can approve what can't be shown whole".to_owned(),
         _ => "let an operator look at /var/lib/ccm/approvals".to_owned(),
     };
     ApprovalFailure { message: error_layers(error).join(": "), hints: vec![hint], is_pending: false }

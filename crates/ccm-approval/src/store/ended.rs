@@ -5,7 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{ApprovalStore, MAX_ENTRIES, failed, remove};
 use crate::intent::{ApprovalTime, IntentDocument, is_id};
+use crate::names::normalised;
 use crate::refusal::{ApprovalRefusal, ApprovalStoreError};
+use crate::statement::ApproverDecision;
 
 /// Maximum length of the file of an ended intent.
 const MAX_ENDED: u64 = 256 << 10;
@@ -159,13 +161,40 @@ impl ApprovalStore {
         Ok(self.write_end(&ended)?)
     }
 
+    /// Finds the intent of a grant that was used already, by its code or its id.
+    pub fn used_grant(&self, name: &str) -> Result<Option<IntentDocument>, ApprovalStoreError> {
+        let typed = normalised(name);
+        let grants = self.records()?.into_iter().filter(|(_, record)| record.is_grant());
+        let intents = grants.filter_map(|(_, record)| record.statement.document().ok());
+        let named = intents.filter(|intent| intent.code == typed || intent.id == typed);
+        // A code may be that of another intent later: the last one is meant.
+        Ok(named.max_by(|a, b| a.id.cmp(&b.id)))
+    }
+
+    /// Takes back a grant that was used already, as the owner of the store. No use is left then.
+    pub fn take_back(
+        &self,
+        intent: &IntentDocument,
+        by: &str,
+        reason: &str,
+        now: ApprovalTime,
+    ) -> Result<(), ApprovalRefusal> {
+        let _lock = self.lock()?;
+        let (by, reason) = (vec![by.to_owned()], Some(reason.to_owned()));
+        let ended = EndedIntent { by, reason, ..EndedIntent::new(intent, IntentEnd::Rejected, now) };
+        Ok(self.write_end(&ended)?)
+    }
+
     pub(super) fn write_end(&self, ended: &EndedIntent) -> Result<(), ApprovalStoreError> {
         let name = format!("{}.json", ended.intent.id);
         let written = self.ended.replace(&name, ended.text().as_bytes());
         written.map_err(failed(&self.ended, &name, "written"))?;
         self.remove_pending(&ended.intent)?;
+        // A grant for a rule is not for this intent alone, and only a rejection takes it back.
+        let keeps_rules = matches!(ended.end, IntentEnd::Void | IntentEnd::Expired);
         for (name, record) in self.records()? {
-            if record.is_of(&ended.intent) {
+            let is_kept = keeps_rules && matches!(record.statement.decision, ApproverDecision::GrantRule(_));
+            if record.is_of(&ended.intent) && !is_kept {
                 remove(&self.approved, &name)?;
             }
         }

@@ -166,14 +166,16 @@ impl ApprovalStore {
         let EndedIntent { intent, end, by, reason, .. } = ended;
         let left = self.left(&intent, context.now);
         let text = || ccm_model::escape_control(reason.as_deref().unwrap_or_default()).into_owned();
-        let state = match end {
-            IntentEnd::Used => {
-                let granted = self.state(intent.clone(), context)?;
-                match granted.state {
-                    ApprovalState::Approved { .. } => return Ok(granted),
-                    _ => ApprovalState::Used,
-                }
+        // A use of a grant has an intent of its own, which lists nothing.
+        let is_granted = self.records()?.iter().any(|(_, record)| record.is_grant() && record.is_of(&intent));
+        if is_granted {
+            let granted = self.state(intent.clone(), context)?;
+            if matches!(granted.state, ApprovalState::Approved { .. }) {
+                return Ok(granted);
             }
+        }
+        let state = match end {
+            IntentEnd::Used => ApprovalState::Used,
             IntentEnd::Rejected if left.is_some() => {
                 ApprovalState::Rejected { by: by.join(", "), reason: text() }
             }
@@ -181,7 +183,7 @@ impl ApprovalStore {
             IntentEnd::Withdrawn => ApprovalState::Ended("it was withdrawn".to_owned()),
             IntentEnd::Void | IntentEnd::Expired => ApprovalState::Ended(text()),
         };
-        Ok(ListedIntent { intent, state, left, clock_set_back: false, notes: Vec::new() })
+        Ok(listed_end(intent, state, left))
     }
 
     /// Returns the intents that were rejected and whose time is not over.
@@ -190,6 +192,10 @@ impl ApprovalStore {
         ended.retain(|ended| ended.end == IntentEnd::Rejected && self.left(&ended.intent, now).is_some());
         Ok(ended)
     }
+}
+
+fn listed_end(intent: IntentDocument, state: ApprovalState, left: Option<Duration>) -> ListedIntent {
+    ListedIntent { intent, state, left, clock_set_back: false, notes: Vec::new() }
 }
 
 fn uses_left(found: &VerifiedRecord, ledger: &UseLedger) -> u32 {

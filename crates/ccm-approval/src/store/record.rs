@@ -82,13 +82,19 @@ impl ApprovalRecord {
         matches!(self.statement.decision, ApproverDecision::GrantAction | ApproverDecision::GrantRule(_))
     }
 
+    /// Returns the time that it can be used after it was accepted: that of the policy, or a shorter one that the approver
+    /// has signed.
     fn valid_ms(&self, intent: &IntentDocument) -> u64 {
         let content = &intent.content;
-        match content.grant {
+        let of_policy = match content.grant {
             Some(grant) if self.is_grant() => grant.for_ms.min(MAX_GRANT_MS),
             None if self.is_grant() => 0,
             _ => content.valid_ms,
-        }
+        };
+        let times = parse_timestamp(&self.statement.not_after).zip(parse_timestamp(&self.accepted));
+        let signed = times.and_then(|(until, accepted)| until.duration_since(accepted).ok());
+        // Counted from a moment that both clocks know, so that a clock that is set back prolongs nothing.
+        signed.map_or(0, milliseconds).min(of_policy)
     }
 
     /// Returns the time at which the approval ends by the clock.

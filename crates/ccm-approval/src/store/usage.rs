@@ -18,8 +18,23 @@ pub struct UsedApproval {
     pub intent: IntentDocument,
     /// Approvals that were used.
     pub approvals: Vec<ApprovalRecord>,
+    /// Uses of grants among them.
+    pub grants: Vec<GrantUse>,
     /// The clock was set back after the intent was made.
     pub clock_set_back: bool,
+}
+
+/// Use of a grant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GrantUse {
+    /// Intent that the grant was given for.
+    pub granted: IntentDocument,
+    /// Rule of the grant; `None` is a grant for one action.
+    pub rule: Option<String>,
+    /// Number of this use, from 1.
+    pub number: u32,
+    /// Number of uses of the grant.
+    pub uses: u32,
 }
 
 /// Approval whose signature is valid now, with the name of its file.
@@ -123,13 +138,14 @@ impl ApprovalStore {
             return Err(refusal.unwrap_or_else(|| self.waiting(&intent, &chosen, context)));
         }
         check_programs(&intent.content.programs, digest)?;
+        let grants = chosen.records.iter().filter_map(|found| grant_use(&found.record, &ledger)).collect();
         let nonces = chosen.records.iter().map(|found| found.record.statement.nonce.clone()).collect();
         let used = LedgerUse { boot: self.machine.boot.clone(), intent: intent.id.clone(), nonces };
         ledger.append(&self.root, &used)?;
         self.tidy(&intent, &chosen.records, context)?;
         let set_back = parse_timestamp(&intent.created).is_some_and(|created| context.now.wall < created);
         let approvals = chosen.records.into_iter().map(|found| found.record).collect();
-        Ok(UsedApproval { intent, approvals, clock_set_back: set_back })
+        Ok(UsedApproval { intent, approvals, grants, clock_set_back: set_back })
     }
 
     /// Moves what was used out of the way. Nothing of this has to reach the disk: the line of the ledger decides.
@@ -146,7 +162,8 @@ impl ApprovalStore {
         written.map_err(failed(&self.ended, &name, "written"))?;
         self.remove_pending_unsynced(intent)?;
         for found in used.iter().filter(|found| !found.record.is_grant()) {
-            remove(&self.approved, &found.name)?;
+            let removed = self.approved.remove_unsynced(&found.name);
+            removed.map_err(failed(&self.approved, &found.name, "removed"))?;
         }
         Ok(())
     }
@@ -199,6 +216,17 @@ impl ApprovalStore {
         let found = u32::try_from(chosen.records.len()).unwrap_or(u32::MAX);
         ApprovalRefusal::Waiting { id, found, needed: found.saturating_add(chosen.missing) }
     }
+}
+
+fn grant_use(record: &ApprovalRecord, ledger: &UseLedger) -> Option<GrantUse> {
+    let statement = &record.statement;
+    let rule = match &statement.decision {
+        ApproverDecision::GrantRule(rule) => Some(rule.clone()),
+        ApproverDecision::GrantAction => None,
+        ApproverDecision::Approve | ApproverDecision::Reject => return None,
+    };
+    let number = ledger.uses_of(&statement.nonce).saturating_add(1);
+    Some(GrantUse { granted: statement.document().ok()?, rule, number, uses: statement.uses })
 }
 
 /// Chooses as many approvals as the demands of an intent need, each by another person with another key.

@@ -5,10 +5,11 @@
 mod devices;
 mod ends;
 mod forged;
+mod grants;
 mod intents;
 mod keys;
-mod samples;
 mod room;
+mod samples;
 mod screens;
 mod signatures;
 mod signers;

@@ -110,7 +110,8 @@ fn lines(bytes: &[u8]) -> Vec<&[u8]> {
 #[test]
 fn an_untouched_log_is_intact() {
     let (place, log, key) = three_runs();
-    let trust = Trust { first_key: Some(key.clone()), checkpoints: vec![log.checkpoint()], ..Trust::default() };
+    let trust =
+        Trust { first_key: Some(key.clone()), checkpoints: vec![log.checkpoint()], ..Trust::default() };
     let result = place.verify(&trust);
     assert_eq!(result.findings, []);
     assert_eq!((result.lines, result.seals, result.sealed, result.files), (11, 4, 11, 1));
@@ -394,8 +395,7 @@ fn a_log_whose_key_is_missing_or_unusable_is_no_verified_log() {
         let kinds: Vec<_> = result.findings.iter().map(|finding| finding.kind.clone()).collect();
         (result.is_intact(), result.has_compared_key, kinds)
     };
-    let (required, copy, chain) =
-        (NextKeyCheck::Required, NextKeyCheck::IfPresent, NextKeyCheck::Skipped);
+    let (required, copy, chain) = (NextKeyCheck::Required, NextKeyCheck::IfPresent, NextKeyCheck::Skipped);
     assert_eq!(found(required), (true, true, vec![]));
     assert_eq!(found(chain), (true, false, vec![]));
     // Cut back to the seal before: the key shows it, and without the key nothing does.

@@ -12,6 +12,8 @@ const EXAMPLES: &str = "\
 Examples:
   ccm approve 7K3F                                 show what waits for an approval, ask, and sign
   ccm approve 7K3F --signature 7K3F.sig            with a signature from another machine
+  ccm approve 7K3F --uses 10 --for 1h              the same action, ten times
+  ccm approve 7K3F --rule restarts --uses 10       whatever this rule alone asks for, ten times
   ccm approve --manifest site.yaml --until 30d     sign a manifest with everything that belongs to it
 
 Exit codes: 0 approved, 1 not approved.
@@ -46,8 +48,12 @@ pub(crate) struct ApproveArguments {
     pub valid: Option<Duration>,
 
     /// Number of uses, if the rule allows more than one
-    #[arg(long, value_name = "N", conflicts_with = "manifest")]
+    #[arg(long, value_name = "N", conflicts_with_all = ["manifest", "signature"])]
     pub uses: Option<u32>,
+
+    /// Approve whatever this rule alone asks the same caller for, instead of one action; ends after the uses or the time
+    #[arg(long, value_name = "NAME", requires = "uses", conflicts_with_all = ["manifest", "signature"])]
+    pub rule: Option<String>,
 
     /// Sign with this key: a private key, or a public key whose private key the agent holds
     #[arg(long, value_name = "FILE")]

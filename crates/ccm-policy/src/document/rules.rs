@@ -6,7 +6,7 @@ use ccm_model::{
 };
 
 use super::fields::{FieldReader, Located};
-use super::keys;
+use super::{keys, written};
 use crate::condition::RuleCondition;
 use crate::effect::EffectKind;
 use crate::globs::{GlobError, GlobKind, PolicyGlob};
@@ -66,6 +66,7 @@ impl FieldReader<'_> {
             say: say.map(|say| say.value),
             sandbox,
             examples: examples.unwrap_or_default(),
+            written: written::lines(map),
         })
     }
 
@@ -194,11 +195,11 @@ impl FieldReader<'_> {
         })
     }
 
-    fn grant(&mut self, node: &Node) -> Option<Grant> {
     fn switch(&mut self, map: &NodeMap, key: &str) -> bool {
         Self::given(map, key).and_then(|entry| self.boolean(&entry.value)).unwrap_or(false)
     }
 
+    fn grant(&mut self, node: &Node) -> Option<Grant> {
         let map = self.map(node, "a grant", keys::GRANT)?;
         let uses = Self::given(map, "uses").and_then(|entry| self.integer(&entry.value, 1, 1000));
         let time = Self::given(map, "for");

@@ -7,8 +7,9 @@ use ccm_approval::{
     ImportedStatement, IntentDocument, ListedIntent, PendingReader, ScreenError, SignedStatement,
     StatementError, VerifiedSignature,
 };
-use ccm_host::{SigningKey, started_by};
+use ccm_host::SigningKey;
 
+use super::grants::{approval_terms, person};
 use super::intents::{ApprovalsError, SessionIntents};
 use super::{SignError, SignatureFailure};
 use crate::audit::AuditProblem;
@@ -49,6 +50,22 @@ pub enum ApproveError {
     /// More uses were asked for than the rule allows.
     #[error("the rule allows at most {0} uses of an approval")]
     Uses(u32),
+    /// A grant was asked for, and the policy allows none.
+    #[error("the policy allows no grant for {0}")]
+    NoGrant(String),
+    /// The rule is not the only one that asks.
+    #[error("{} is not the only rule that asks for {code}: {}", rule.escape_debug(), asking.join(", "))]
+    OtherRule {
+        /// Name of the rule.
+        rule: String,
+        /// Code of the intent.
+        code: String,
+        /// Names of the rules and guard classes that ask.
+        asking: Vec<String>,
+    },
+    /// The policy is not the one that asked, so that the rule of a grant can't be shown.
+    #[error("the policy is not the one that asked for {0}")]
+    OtherPolicy(String),
     /// A longer time was asked for than the policy allows.
     #[error("an approval counts for at most {0} seconds")]
     Time(u64),
@@ -67,12 +84,14 @@ pub enum ApproveError {
 }
 
 /// Limits that an approver sets.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct ApprovalLimits {
     /// Time for which the approval can be used.
     pub valid: Option<Duration>,
     /// Number of uses.
     pub uses: Option<u32>,
+    /// Rule for whose matches the approval is, instead of one action.
+    pub rule: Option<String>,
 }
 
 /// Intent that somebody has approved.
@@ -131,21 +150,24 @@ impl Session {
         reason: &str,
         key: Option<&SigningKey>,
     ) -> Result<(), ApproveError> {
-        let (place, intent) = self.find(code)?;
+        let (place, intent) = match self.find(code) {
+            Err(error @ ApproveError::Ended { .. }) => return self.take_back_grant(code, reason, error),
+            found => found?,
+        };
         let intents = match (place, key) {
             (IntentPlace::Own(intents), None) => intents,
             (place, Some(key)) => {
                 let decision = ApproverDecision::Reject;
-                self.sign_decision(&place, &intent, (decision, 0, Some(reason.to_owned())), None, key)?;
+                let valid = Duration::from_millis(intent.content.valid_ms);
+                let decision = (decision, 0, Some(reason.to_owned()));
+                self.sign_decision(&place, &intent, decision, valid, key)?;
                 return Ok(());
             }
             (IntentPlace::Machine(_), None) => return Err(ApproveError::OwnerOnly),
         };
         check_open(&intents, &intent)?;
-        let by = started_by();
-        let by = by.sudo_user.or(by.user).unwrap_or_else(|| by.uid.to_string());
         intents.record(&intent, "rejected", None, Some(reason.to_owned()))?;
-        let rejected = intents.store().reject(&intent, &by, reason, intents.now());
+        let rejected = intents.store().reject(&intent, &person(), reason, intents.now());
         rejected.map_err(|refusal| of_refusal(refusal, code))
     }
 
@@ -157,13 +179,8 @@ impl Session {
         limits: ApprovalLimits,
     ) -> Result<ApprovedIntent, ApproveError> {
         let (place, intent) = self.find(code)?;
-        let uses = limits.uses.unwrap_or(1);
-        let most = intent.content.grant.map_or(1, |grant| grant.uses);
-        if uses > most || uses == 0 {
-            return Err(ApproveError::Uses(most));
-        }
-        let decision = if uses == 1 { ApproverDecision::Approve } else { ApproverDecision::GrantAction };
-        self.sign_decision(&place, &intent, (decision, uses, None), limits.valid, key)
+        let terms = approval_terms(&intent, &limits)?;
+        self.sign_decision(&place, &intent, (terms.decision, terms.uses, None), terms.valid, key)
     }
 
     /// Approves an intent with a signature of its exported statement.
@@ -180,7 +197,7 @@ impl Session {
         place: &IntentPlace<'_>,
         intent: &IntentDocument,
         (decision, uses, reason): (ApproverDecision, u32, Option<String>),
-        valid: Option<Duration>,
+        valid: Duration,
         key: &SigningKey,
     ) -> Result<ApprovedIntent, ApproveError> {
         let code = &intent.code;
@@ -188,13 +205,6 @@ impl Session {
         ApprovalScreen::of(intent).map_err(unshowable)?;
         if let IntentPlace::Own(intents) = place {
             check_open(intents, intent)?;
-        }
-        let is_grant = decision == ApproverDecision::GrantAction;
-        let grant = intent.content.grant.filter(|_| is_grant).map(|grant| grant.for_ms);
-        let most = Duration::from_millis(grant.unwrap_or(intent.content.valid_ms));
-        let valid = valid.unwrap_or(most);
-        if valid > most {
-            return Err(ApproveError::Time(most.as_secs()));
         }
         let now = self.doors.clock.now();
         let until = now.checked_add(valid).unwrap_or(now);
@@ -270,7 +280,7 @@ fn check_open(intents: &SessionIntents<'_>, intent: &IntentDocument) -> Result<(
     }
 }
 
-fn of_refusal(refusal: ApprovalRefusal, code: &str) -> ApproveError {
+pub(super) fn of_refusal(refusal: ApprovalRefusal, code: &str) -> ApproveError {
     let ended = |reason: String| ApproveError::Ended { code: code.to_uppercase(), reason };
     match refusal {
         ApprovalRefusal::NotPending { .. } => ApproveError::Unknown(code.to_owned()),

@@ -10,7 +10,7 @@ use ccm_approval::{
 };
 use ccm_model::error_layers;
 
-use super::intents::{ApprovalsError, SessionIntents, intent_name};
+use super::intents::{ApprovalsError, SessionIntents, grant_text, intent_name};
 use crate::audit::ApprovalEvent;
 use crate::session::Session;
 
@@ -162,6 +162,9 @@ impl IntentQuestion {
         let code = intent.code.clone();
         let is_stale = matches!(&state, ApprovalState::Ended(_)) && intent.content.policy == content.policy;
         if let Some(difference) = intent.content.difference(content).filter(|_| !is_stale) {
+            if let Some(answer) = self.of_grants(intents, content)? {
+                return Ok(Some(answer));
+            }
             self.notes.push(format!("the approval {code} does not count: {difference}"));
             self.end(intents, &intent, IntentEnd::Void, difference)?;
             return Ok(None);
@@ -236,12 +239,13 @@ impl IntentQuestion {
     fn used(&mut self, used: &ccm_approval::UsedApproval) {
         let by: Vec<&str> = used.approvals.iter().map(|approval| &*approval.principal).collect();
         let set_back =
-            used.clock_set_back.then_some("the clock was set back; the time since the boot counts");
+            used.clock_set_back.then(|| "the clock was set back; the time since the boot counts".to_owned());
+        let notes: Vec<String> = used.grants.iter().map(grant_text).chain(set_back).collect();
         self.events.push(ApprovalEvent {
             intent: intent_name(&used.intent),
             event: "used",
             approver: Some(by.join(", ")),
-            reason: set_back.map(str::to_owned),
+            reason: Some(notes.join("; ")).filter(|notes| !notes.is_empty()),
         });
     }
 

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use ccm_approval::{
-    ApprovalContext, ApprovalMachine, ApprovalRefusal, ApprovalStore, ApprovalStoreError, ApprovalTime,
-    ApproverDecision, Approvers, ApproversError, ImportedStatement, InboxEntry, IntentCaller, IntentContent,
-    IntentDocument, SignatureDemand, SignatureRefusal, SignatureVerifier, StatementRecorder, UsedApproval,
-    VerifiedSignature,
+    ApprovalContext, ApprovalMachine, ApprovalRefusal, ApprovalStatement, ApprovalStore, ApprovalStoreError,
+    ApprovalTime, ApproverDecision, Approvers, ApproversError, GrantUse, ImportedStatement, InboxEntry,
+    IntentCaller, IntentContent, IntentDocument, SignatureDemand, SignatureRefusal, SignatureVerifier,
+    StatementRecorder, UsedApproval, VerifiedSignature,
 };
 use ccm_host::state::{Directory, StateError};
 use ccm_host::{current_user, gid_of, started_by, uid_of};
@@ -245,8 +245,17 @@ fn accepted_event(imported: &ImportedStatement) -> ApprovalEvent {
         intent: intent_name(&imported.intent),
         event: if is_rejected { "rejected" } else { "approved" },
         approver: Some(imported.verified.principal.clone()),
-        reason: imported.statement.reason.clone(),
+        reason: imported.statement.reason.clone().or_else(|| granted_reason(&imported.statement)),
     }
+}
+
+fn granted_reason(statement: &ApprovalStatement) -> Option<String> {
+    let what = match &statement.decision {
+        ApproverDecision::GrantRule(rule) => format!("whatever {rule} alone asks for"),
+        ApproverDecision::GrantAction => "this action".to_owned(),
+        ApproverDecision::Approve | ApproverDecision::Reject => return None,
+    };
+    Some(format!("grants {} uses of {what} until {}", statement.uses, statement.not_after))
 }
 
 /// Returns the event of a file of the inbox that was removed; `None` for another one.
@@ -263,6 +272,13 @@ fn refused_event(entry: &InboxEntry) -> Option<ApprovalEvent> {
         approver: None,
         reason: Some(ccm_model::error_layers(refusal).join(": ")),
     })
+}
+
+/// Returns the use of a grant in words: `use 3 of 10 of the grant 7K3F-01JD… for rule "restarts"`.
+pub fn grant_text(used: &GrantUse) -> String {
+    let GrantUse { granted, rule, number, uses } = used;
+    let rule = rule.as_ref().map_or_else(String::new, |rule| format!(" for {rule}"));
+    format!("use {number} of {uses} of the grant {}{rule}", intent_name(granted))
 }
 
 /// Returns the name of an intent: its code, which people use, and its id.

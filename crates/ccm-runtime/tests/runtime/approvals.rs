@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use ccm_model::FailureKind;
 use ccm_runtime::audit::{AuditEntry, AuditLine, Trust};
-use ccm_runtime::{APPROVAL_NAMESPACE, ApprovalLimits, ApprovalState, ApproveError, RunMode, SigningKey};
+use ccm_runtime::{APPROVAL_NAMESPACE, ApprovalState, ApproveError, RunMode};
 
 use crate::approval_site::{Site, failure, set_mode};
 use crate::{manifest_of, run};
@@ -155,21 +155,6 @@ fn a_touch_is_asked_of_security_keys() {
     let (code, _) = site.waits(&site.manifest(""));
     let error = site.approve(&code, "alice").expect_err("no security key");
     assert!(error.to_string().contains("security key"), "{error}");
-}
-
-#[test]
-fn a_grant_has_as_many_uses_as_were_signed() {
-    let site = Site::new(&["alice"]);
-    site.policy("rules: [{match: {program: touch}, ask: {grant: {uses: 3, for: 1h}}}]\n");
-    let manifest = site.manifest("");
-    let (code, _) = site.waits(&manifest);
-    let key = SigningKey::File(site.scratch.path().join("alice"));
-    let limits = |uses| ApprovalLimits { uses: Some(uses), ..ApprovalLimits::default() };
-    let session = site.session();
-    assert!(matches!(session.approve_request(&code, &key, limits(4)), Err(ApproveError::Uses(3))));
-    session.approve_request(&code, &key, limits(2)).expect("an approval");
-    assert_eq!((site.apply(&manifest), site.apply(&manifest)), (Ok(()), Ok(())));
-    assert_ne!(site.waits(&manifest).0, code);
 }
 
 #[test]

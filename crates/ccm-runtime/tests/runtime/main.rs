@@ -15,6 +15,7 @@ mod example;
 mod explanation;
 mod forged_approvals;
 mod gate;
+mod grants;
 mod loading;
 mod pending;
 mod policy;

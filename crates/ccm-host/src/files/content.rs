@@ -153,22 +153,33 @@ fn next_data(file: &File, from: u64) -> io::Result<Option<Range<u64>>> {
     }
 }
 
-/// Reads the content without a checksum; `None` if it is longer than `max_length`.
+/// Reads the content without a checksum; `None` if it is longer than `max_length`. `length` is the length that the
+/// file had when it was opened, which is 0 for the tables of the kernel.
 pub(super) fn read_bounded(
     file: OwnedFd,
+    length: u64,
     path: &Path,
     max_length: u64,
 ) -> Result<Option<Vec<u8>>, FileError> {
-    let file = File::from(file);
-    let refused = |error| FileError::step(path, FileStep::Read, error);
-    let length = file.metadata().map_err(refused)?.len();
-    let mut content = Vec::new();
-    if length <= max_length {
-        // With one byte more, the end is found without another buffer.
-        content.reserve_exact(usize::try_from(length).unwrap_or_default().saturating_add(1));
-        file.take(max_length.saturating_add(1)).read_to_end(&mut content).map_err(refused)?;
+    /// Size of the first read of a file without a length.
+    const UNKNOWN: usize = 16 << 10;
+    if length > max_length {
+        return Ok(None);
     }
-    Ok((length.max(content.len() as u64) <= max_length).then_some(content))
+    let refused = |error: io::Error| FileError::step(path, FileStep::Read, error);
+    // With one byte more, the end is found without another read.
+    let room = usize::try_from(length).unwrap_or_default().saturating_add(1);
+    let mut content = Vec::with_capacity(if length == 0 { UNKNOWN } else { room });
+    match rustix::io::read(&file, spare_capacity(&mut content)) {
+        Ok(read) if length > 0 && read as u64 == length => {}
+        Ok(0) => {}
+        Ok(_) | Err(Errno::INTR) => {
+            let left = max_length.saturating_add(1).saturating_sub(content.len() as u64);
+            File::from(file).take(left).read_to_end(&mut content).map_err(refused)?;
+        }
+        Err(error) => return Err(refused(error.into())),
+    }
+    Ok((content.len() as u64 <= max_length).then_some(content))
 }
 
 /// Returns `true` if one read shows that the content is equal to `bytes`. Content that needs several reads

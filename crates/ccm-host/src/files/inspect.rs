@@ -166,10 +166,16 @@ pub(super) fn open_regular(resolved: &ResolvedPath, entry: &PathEntry) -> Result
 /// Opens a regular file to copy it. The link rule holds for the last part too: else a user could lead root to
 /// a file that only root may read, and see the copy.
 pub(super) fn open_source(path: &Path) -> Result<OwnedFd, FileError> {
+    open_source_with_length(path).map(|(file, _)| file)
+}
+
+/// Opens a regular file as [`open_source`] does, and returns its length as well.
+pub(super) fn open_source_with_length(path: &Path) -> Result<(OwnedFd, u64), FileError> {
     let refused = |error: Errno| FileError::step(path, FileStep::Read, error);
+    let length = |entry: &PathEntry| u64::try_from(entry.stat.st_size).unwrap_or_default();
     if let Ok(file) = openat2(CWD, path, READ, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
-        let stat = fstat(&file).map_err(refused)?;
-        return only_regular(path, PathEntry { stat }).map(|()| file);
+        let entry = PathEntry { stat: fstat(&file).map_err(refused)? };
+        return only_regular(path, entry).map(|()| (file, length(&entry)));
     }
     let resolved = match ResolvedPath::find_source(path) {
         Err(FileError::ParentMissing(_)) => return Err(refused(Errno::NOENT)),
@@ -178,7 +184,7 @@ pub(super) fn open_source(path: &Path) -> Result<OwnedFd, FileError> {
     };
     let Some(entry) = &resolved.entry else { return Err(refused(Errno::NOENT)) };
     only_regular(path, *entry)?;
-    open_regular(&resolved, entry)
+    Ok((open_regular(&resolved, entry)?, length(entry)))
 }
 
 /// Opens a regular file to compare it. A link as the last part of its path is an error.

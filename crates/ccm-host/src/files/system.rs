@@ -92,7 +92,8 @@ impl Files for SystemFiles {
     }
 
     fn content(&self, path: &Path, max_length: u64) -> Result<Option<Vec<u8>>, FileError> {
-        content::read_bounded(inspect::open_source(path)?, path, max_length)
+        let (file, length) = inspect::open_source_with_length(path)?;
+        content::read_bounded(file, length, path, max_length)
     }
 
     fn write(&self, path: &Path, new: &NewFile<'_>) -> Result<String, FileError> {

@@ -342,7 +342,10 @@ impl StagedFile {
 
     /// Reads the whole file; `None` if it is longer.
     pub fn content(&self, max_length: u64) -> Result<Option<Vec<u8>>, FileError> {
-        content::read_bounded(self.open()?.into(), &self.temp.path, max_length)
+        let file = self.open()?;
+        let path = &self.temp.path;
+        let length = file.metadata().map_err(|error| FileError::step(path, FileStep::Read, error))?.len();
+        content::read_bounded(file.into(), length, path, max_length)
     }
 
     /// Path while the file is filled.

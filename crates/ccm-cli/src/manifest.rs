@@ -120,6 +120,9 @@ pub(crate) fn report_text_error(console: &Console, error: &TextError) -> ExitCod
         TextError::TooLong { what: "manifest", .. } => {
             "raise `--max-manifest-size` if the manifest is meant to be that long"
         }
+        TextError::TooLong { what: "input" | "script" | "code", .. } => {
+            "write the data to a file of the workspace, and pass its path"
+        }
         TextError::Read { source, is_relative, .. } => match source.kind() {
             ErrorKind::NotFound if *is_relative => {
                 "check the path, which is relative to the current directory"

@@ -109,7 +109,16 @@ mod tests {
                 template.uri_template.replace("{id}", "x").replace("{name}", "x").replace("{path}", "x");
             assert!(target(&uri).is_some(), "{uri}");
         }
-        for uri in ["ccm://docs/secrets", "ccm://docs/../tools", "ccm://", "ccm://runs/", "ccm://nothing", "ccm://audit/key", "file:///etc/passwd", ""] {
+        for uri in [
+            "ccm://docs/secrets",
+            "ccm://docs/../tools",
+            "ccm://",
+            "ccm://runs/",
+            "ccm://nothing",
+            "ccm://audit/key",
+            "file:///etc/passwd",
+            "",
+        ] {
             assert_eq!(target(uri), None, "{uri}");
         }
     }

@@ -56,6 +56,8 @@ pub struct ConnectionLimits {
     pub begin: Option<Duration>,
     /// Longest time for which the client may leave a message unread; `None` is no limit.
     pub unread: Option<Duration>,
+    /// Maximum length of a message in bytes, below that of every connection.
+    pub message: Option<usize>,
 }
 
 /// Error of a server. The end of the client is none.

@@ -39,8 +39,9 @@ where
     W: AsyncWrite + Send + Unpin + 'static,
 {
     pub(crate) fn new(reader: R, writer: W, calls: ConnectionCalls, limits: ConnectionLimits) -> Self {
+        let longest = limits.message.unwrap_or(MAX_MESSAGE).min(MAX_MESSAGE);
         Self {
-            lines: AsyncRwTransport::new_server(reader, writer).with_max_line_length(MAX_MESSAGE),
+            lines: AsyncRwTransport::new_server(reader, writer).with_max_line_length(longest),
             calls,
             unread: Arc::new(Semaphore::new(MAX_UNREAD)),
             has_stalled: Arc::default(),

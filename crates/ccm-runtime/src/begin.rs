@@ -80,8 +80,11 @@ impl LoadedManifest<'_> {
             return Ok(());
         }
         let policy = session.policy()?;
-        let is_required = session.requires_signed
-            || policy.is_some_and(|checked| checked.policy.apply_settings().signed.is_some());
+        let policy_requires = policy.is_some_and(|checked| checked.policy.apply_settings().signed.is_some());
+        if self.approved.get().is_some() && !policy_requires {
+            return Ok(());
+        }
+        let is_required = session.requires_signed || policy_requires;
         match self.signature() {
             Ok(_) => Ok(()),
             Err(source) if is_required => {

@@ -220,6 +220,11 @@ impl Input {
         &self.request.name
     }
 
+    /// Returns the text of the manifest.
+    pub fn text(&self) -> &str {
+        &self.request.text
+    }
+
     /// Returns the name of the manifest in records: an absolute path, or `standard input`.
     pub fn full_name(&self) -> &str {
         &self.full_name

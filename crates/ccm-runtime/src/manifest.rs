@@ -22,6 +22,8 @@ pub struct LoadedManifest<'s> {
     pub(crate) loaded: LoadResult<'s>,
     warnings: Findings,
     pub(crate) signature: OnceCell<Result<ManifestSignature, Arc<ManifestSignatureError>>>,
+    /// Id of the intent by which an approver has approved the manifest with all its files.
+    pub(crate) approved: OnceCell<String>,
 }
 
 impl Session {
@@ -62,7 +64,15 @@ impl Session {
             Some(catalog) => {
                 let warnings = Findings::redacted(loaded.diagnostics.clone(), &texts, &self.secrets);
                 let signature = OnceCell::new();
-                Ok(LoadedManifest { session: self, input, catalog, loaded, warnings, signature })
+                Ok(LoadedManifest {
+                    session: self,
+                    input,
+                    catalog,
+                    loaded,
+                    warnings,
+                    signature,
+                    approved: OnceCell::new(),
+                })
             }
             None => Err(self.errors(loaded.diagnostics, &texts)),
         }

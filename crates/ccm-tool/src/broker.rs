@@ -159,6 +159,8 @@ impl ToolBroker {
         let (executes, applies) = (offers(ToolSet::GovernedExecute), offers(ToolSet::Apply));
         let is_offered = |tool: &ToolName| match tool.set() {
             ToolSet::Read => true,
+            // Both are about calls of either set.
+            _ if matches!(tool, ToolName::Resume | ToolName::Cancel) => executes || applies,
             ToolSet::GovernedExecute => executes,
             ToolSet::Apply => applies,
         };
@@ -201,14 +203,17 @@ impl ToolBroker {
             Err(error) => return self.refuse_early(name, context.caller, ToolAnswer::bad_input(&error)),
         };
         if let Err(answer) = self.policy_for(call.tool().set(), context.caller) {
-            return self.refuse_early(name, context.caller, *answer);
+            let is_of_apply = matches!(call, ToolCall::Resume { .. } | ToolCall::Cancel { .. });
+            if !(is_of_apply && self.policy_for(ToolSet::Apply, context.caller).is_ok()) {
+                return self.refuse_early(name, context.caller, *answer);
+            }
         }
         let _counted = match self.count() {
             Ok(counted) => counted,
             Err(answer) => return self.refuse_early(name, context.caller, *answer),
         };
         if let Some(served) = self.served.as_ref().filter(|_| reading::reads_as_caller(call.tool())) {
-            return self.read_as(served, call.tool(), input, context).await;
+            return Box::pin(self.read_as(served, call.tool(), input, context)).await;
         }
         let caller = context.caller;
         match call {
@@ -219,8 +224,8 @@ impl ToolBroker {
             ToolCall::ProcessKill { pid, signal } => self.process_kill((pid, signal), input, caller, None),
             ToolCall::Cancel { intent } => self.cancel(&intent, caller),
             ToolCall::ApprovalStatus { intent } => self.approval_status(&intent, caller),
-            ToolCall::Apply { manifest } => self.apply(&manifest, context).await,
-            call => self.read(call, &context).await,
+            ToolCall::Apply(call) => Box::pin(self.apply(&call, input, context, None)).await,
+            call => Box::pin(self.read(call, &context)).await,
         }
     }
 
@@ -261,15 +266,14 @@ impl ToolBroker {
             let message = error_layers(error).join(": ");
             Box::new(ToolAnswer::error(kind, &message, None, &[hint.to_owned()]))
         };
-        let counts = match self.counts.get() {
-            Some(counts) => counts,
-            None => {
-                let state = self.session.state_path().map_err(|error| {
-                    refuse(AnswerKind::NotTried, &error, "name a state directory with `--state-dir`")
-                })?;
-                let boot = self.session.audited_machine().boot;
-                self.counts.get_or_init(|| SharedCounts::new(state, boot))
-            }
+        let counts = if let Some(counts) = self.counts.get() {
+            counts
+        } else {
+            let state = self.session.state_path().map_err(|error| {
+                refuse(AnswerKind::NotTried, &error, "name a state directory with `--state-dir`")
+            })?;
+            let boot = self.session.audited_machine().boot;
+            self.counts.get_or_init(|| SharedCounts::new(state, boot))
         };
         let limits = self.policy_or_standard().limits().clone();
         counts.begin_call(&limits, self.session.since_boot()).map_err(|error| {

@@ -39,10 +39,7 @@ pub enum ToolCall {
         intent: String,
     },
     /// `apply`.
-    Apply {
-        /// Path of the manifest.
-        manifest: String,
-    },
+    Apply(ApplyCall),
     /// `validate`.
     Validate {
         /// Path of the manifest.
@@ -84,6 +81,24 @@ pub enum ToolCall {
     },
     /// `policy_explain`.
     PolicyExplain(CommandCall),
+}
+
+/// Call that applies a manifest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ApplyCall {
+    /// The manifest.
+    pub manifest: AppliedManifest,
+    /// Reason of the caller for the call. It is shown to approvers as unchecked text.
+    pub reason: Option<String>,
+}
+
+/// Manifest of a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AppliedManifest {
+    /// Path of the manifest.
+    Path(String),
+    /// Text of the manifest.
+    Text(String),
 }
 
 /// Call that runs a command.
@@ -152,7 +167,7 @@ impl ToolCall {
             Self::Resume { .. } => ToolName::Resume,
             Self::Cancel { .. } => ToolName::Cancel,
             Self::ApprovalStatus { .. } => ToolName::ApprovalStatus,
-            Self::Apply { .. } => ToolName::Apply,
+            Self::Apply(_) => ToolName::Apply,
             Self::Validate { .. } => ToolName::Validate,
             Self::Noop { .. } => ToolName::Noop,
             Self::Graph { .. } => ToolName::Graph,

@@ -30,7 +30,7 @@ pub enum ToolName {
     Cancel,
     /// Shows whether a call is approved.
     ApprovalStatus,
-    /// Applies a signed manifest.
+    /// Applies a manifest that an approver has signed or approves.
     Apply,
     /// Checks a manifest.
     Validate,
@@ -188,8 +188,8 @@ impl ToolName {
                 "Shows whether a call that waited for an approval is approved, rejected or ended."
             }
             Self::Apply => {
-                "Applies a manifest that an approver has signed, and returns what was changed. A manifest without a \
-                 signature is refused."
+                "Applies a manifest, by its path or as text, and returns what was changed. An approver has to have signed \
+                 it, or else a person approves this call."
             }
             Self::Validate => "Checks a manifest, and returns every error with its location. Nothing is run.",
             Self::Noop => {

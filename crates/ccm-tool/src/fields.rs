@@ -206,7 +206,7 @@ impl<'v> InputFields<'v> {
         }
         let shown: String = text.chars().take(64).collect();
         let message = format!("`{name}` of `{}` can't be `{}`", self.tool, escape_control(&shown));
-        Err(ToolInputError::new(message, format!("use {}", listed(words))))
+        Err(ToolInputError::new(message, format!("use {}", ccm_model::listed(words, "or"))))
     }
 
     /// Returns a number or a word as text.

@@ -6,7 +6,7 @@ use ccm_host::full_signal_name;
 use ccm_model::{closest, escape_control};
 use serde_json::Value;
 
-use crate::call::{CodeLanguage, CommandCall, CommandText, ToolCall};
+use crate::call::{AppliedManifest, ApplyCall, CodeLanguage, CommandCall, CommandText, ToolCall};
 use crate::catalog::ToolName;
 use crate::fields::InputFields;
 
@@ -15,6 +15,8 @@ pub const MAX_INPUT: u64 = 4 << 20;
 
 /// Maximum length of a text for a shell, that of the analysis.
 const MAX_SHELL: usize = 64 << 10;
+/// Maximum length of the text of a manifest. Approvers read it whole.
+const MAX_MANIFEST: usize = 16 << 10;
 /// Maximum length of code.
 const MAX_CODE: usize = 1 << 20;
 const MAX_REASON: usize = 1000;
@@ -23,6 +25,7 @@ const MAX_NAME: usize = 1024;
 const EXEC: &[&str] = &["command", "args", "env", "workingDir", "working_dir", "timeoutMs", "reason"];
 const BASH: &[&str] = &["script", "workingDir", "working_dir", "timeoutMs", "reason"];
 const CODE: &[&str] = &["language", "code", "timeoutMs", "reason"];
+const APPLY: &[&str] = &["manifest", "text", "reason"];
 const POLICY_EXPLAIN: &[&str] = &["command", "args", "workingDir", "working_dir", "shell"];
 
 /// Error in the input of a call. Nothing was run.
@@ -61,7 +64,7 @@ pub fn normalise(name: &str, input: &Value) -> Result<ToolCall, ToolInputError> 
         ToolName::Resume => ToolCall::Resume { intent: intent(&fields(&["intent"])?)? },
         ToolName::Cancel => ToolCall::Cancel { intent: intent(&fields(&["intent"])?)? },
         ToolName::ApprovalStatus => ToolCall::ApprovalStatus { intent: intent(&fields(&["intent"])?)? },
-        ToolName::Apply => ToolCall::Apply { manifest: manifest(&fields(&["manifest"])?)? },
+        ToolName::Apply => ToolCall::Apply(apply(&fields(APPLY)?)?),
         ToolName::Validate => ToolCall::Validate { manifest: manifest(&fields(&["manifest"])?)? },
         ToolName::Noop => ToolCall::Noop { manifest: manifest(&fields(&["manifest"])?)? },
         ToolName::Graph => {
@@ -180,6 +183,27 @@ fn manifest(fields: &InputFields<'_>) -> Result<String, ToolInputError> {
         ));
     }
     Ok(path)
+}
+
+fn apply(fields: &InputFields<'_>) -> Result<ApplyCall, ToolInputError> {
+    let text = fields.text("text", MAX_MANIFEST)?.filter(|text| !text.trim().is_empty());
+    let manifest = match text {
+        None if fields.path("manifest")?.is_none() => {
+            return Err(ToolInputError::new(
+                "`apply` needs a manifest",
+                "add `manifest`, the path of a manifest, or its `text`",
+            ));
+        }
+        None => AppliedManifest::Path(manifest(fields)?),
+        Some(_) if fields.path("manifest")?.is_some() => {
+            return Err(ToolInputError::new(
+                "`manifest` and `text` are both given, and each is a manifest",
+                "keep one of them",
+            ));
+        }
+        Some(text) => AppliedManifest::Text(text),
+    };
+    Ok(ApplyCall { manifest, reason: fields.text("reason", MAX_REASON)? })
 }
 
 fn pid(fields: &InputFields<'_>) -> Result<i32, ToolInputError> {

@@ -42,7 +42,7 @@ pub use approvals::{
     ApprovalDoor, ApprovalFailure, IntentHandle, IntentState, StoredCall, ToolApprovalRequest,
 };
 pub use broker::{BrokerConfig, CallContext, CallProgress, ToolBroker};
-pub use call::{CodeLanguage, CommandCall, CommandText, ToolCall};
+pub use call::{AppliedManifest, ApplyCall, CodeLanguage, CommandCall, CommandText, ToolCall};
 pub use caller::{CallerKind, ToolCaller};
 pub use catalog::{ToolHints, ToolName};
 pub use ccm_policy::ToolSet;

@@ -140,8 +140,15 @@ pub(crate) fn facts(session: &Session, path: Option<&str>) -> ToolAnswer {
             document(json!({ "status": AnswerKind::Done.as_str(), "facts": facts }))
         }
         Err(errors) => {
-            let found = json!({ "status": "not_tried", "findings": errors.document() });
-            ToolAnswer { kind: AnswerKind::NotTried, ..document(found) }
+            let findings = errors.document();
+            let messages: Vec<&str> = findings.iter().map(|finding| &*finding.message).collect();
+            let hint = match path {
+                Some(_) => "leave out `path`, and look for the fact in what comes back",
+                None => "let an operator run `ccm facts`",
+            };
+            let answer =
+                ToolAnswer::error(AnswerKind::NotTried, &messages.join("; "), None, &[hint.to_owned()]);
+            answer.with("findings", serde_json::to_value(&findings).unwrap_or_default())
         }
     }
 }

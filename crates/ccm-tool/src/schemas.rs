@@ -43,12 +43,26 @@ fn intent() -> Value {
     )
 }
 
+fn reason() -> Value {
+    text("Why the command is needed; approvers see it as unchecked text")
+}
+
+fn apply() -> Value {
+    object(
+        &[],
+        json!({
+            "manifest": text("Path of the manifest; or else `text`"),
+            "text": text("Text of the manifest, whose paths are absolute; an approver reads and approves it"),
+            "reason": reason(),
+        }),
+    )
+}
+
 impl ToolName {
     /// Returns the JSON schema of the input.
     pub fn input_schema(self) -> Value {
         let directory = || text("Working directory: relative to the workspace, or absolute and inside");
         let same = || text("Other name of `workingDir`");
-        let reason = || text("Why the command is needed; approvers see it as unchecked text");
         let manifest = || text("Path of the manifest");
         match self {
             Self::Exec => object(
@@ -106,9 +120,8 @@ impl ToolName {
                 }),
             ),
             Self::Resume | Self::Cancel | Self::ApprovalStatus => intent(),
-            Self::Apply | Self::Validate | Self::Noop => {
-                object(&["manifest"], json!({ "manifest": manifest() }))
-            }
+            Self::Apply => apply(),
+            Self::Validate | Self::Noop => object(&["manifest"], json!({ "manifest": manifest() })),
             Self::Graph => object(
                 &["manifest"],
                 json!({

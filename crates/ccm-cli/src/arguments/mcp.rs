@@ -23,7 +23,7 @@ pub(crate) enum ToolSetArgument {
     Read,
     /// Tools that run commands
     GovernedExecute,
-    /// The tool that applies signed manifests
+    /// The tool that applies manifests
     Apply,
 }
 

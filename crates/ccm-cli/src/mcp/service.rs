@@ -27,6 +27,8 @@ const BEGIN: Duration = Duration::from_secs(60);
 const UNREAD: Duration = Duration::from_secs(60);
 /// Longest time for which a call may wait for its approval.
 const MAX_WAIT: Duration = Duration::from_secs(24 * 3600);
+/// Maximum length of a message in bytes, which holds the longest code.
+const MAX_MESSAGE: usize = 2 << 20;
 /// Maximum length of the first line in which a preface is looked for.
 const MAX_PREFACE: usize = 64 << 10;
 
@@ -173,7 +175,7 @@ fn settings(
         }),
         caller: Box::new(move |_| caller.clone()),
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        limits: ConnectionLimits { begin: Some(BEGIN), unread: Some(UNREAD) },
+        limits: ConnectionLimits { begin: Some(BEGIN), unread: Some(UNREAD), message: Some(MAX_MESSAGE) },
         wait: Duration::from_millis(preface.wait_ms).min(MAX_WAIT),
     }
 }

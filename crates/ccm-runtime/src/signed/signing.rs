@@ -99,6 +99,21 @@ impl LoadedManifest<'_> {
         })
     }
 
+    /// Lets an approval stand for a signature: an approver has seen this statement, as part of the intent with this id.
+    /// From then on, the run uses only the files that the statement lists. What the policy denies stays denied, and a
+    /// policy that requires a signature still does.
+    pub fn accept_approval(
+        &self,
+        statement: &SignedManifest,
+        intent: &str,
+    ) -> Result<(), ManifestSignatureError> {
+        let files = self.compare(statement)?;
+        self.input.reads().require(files);
+        // A second approval would be of the same files.
+        self.approved.get_or_init(|| intent.to_owned());
+        Ok(())
+    }
+
     /// Writes a statement and its signature beside the manifest. Without a signature, an old one is removed, and
     /// `ssh-keygen -Y sign` can write a new one.
     pub fn write_statement(

@@ -1,77 +1,198 @@
 //! Calls that apply manifests.
 
-use ccm_host::{CapturedOutput, Command, Exit, Finished};
-use ccm_model::{Event, Stream, error_layers};
-use ccm_runtime::{
-    BeginError, Config, Emitted, ExitCode, GivenValues, Input, MAX_MANIFEST_SIZE, ManifestSource, RunOptions,
-    Session,
-};
-use serde_json::{Value, json};
+use std::path::PathBuf;
 
+use ccm_host::state::Directory;
+use ccm_host::{CapturedOutput, Command, Exit, Finished};
+use ccm_model::{Event, Stream, error_layers, sha256};
+use ccm_policy::{Caller, PolicyRequest, ToolSet};
+use ccm_runtime::{
+    BeginError, Config, Emitted, ExitCode, GivenValues, Input, LoadedManifest, MAX_MANIFEST_SIZE,
+    ManifestSource, RunOptions, Session, SignedManifest,
+};
+use serde_json::{Map, Value, json};
+
+use super::governed::{AuthorisedCall, GovernedCall};
 use super::{CallContext, CallProgress, ToolBroker, new_intent};
 use crate::answer::{AnswerKind, ToolAnswer};
+use crate::approvals::StoredCall;
+use crate::call::{AppliedManifest, ApplyCall};
+use crate::caller::ToolCaller;
 use crate::catalog::ToolName;
 use crate::output::without_controls;
 use crate::read_tools;
-use crate::records::RecordedCall;
 use crate::refusal;
 
 /// Maximum size of the events in an answer in bytes.
 const MAX_EVENTS: usize = 256 << 10;
+/// Maximum number of lines of a manifest that an approver reads as part of an intent.
+const MAX_LINES: usize = 1000;
+/// Directory of the texts of manifests in the state directory.
+const TEXTS: &str = "tool-manifests";
+/// Maximum number of texts in that directory. A text that is approved later is written again.
+const MAX_TEXTS: usize = 100;
+
+/// Call that applies a manifest, as it is recorded.
+struct AppliedCall<'c> {
+    id: String,
+    caller: &'c ToolCaller,
+    input: &'c Value,
+    reason: Option<&'c str>,
+    /// Name of the manifest in messages.
+    name: &'c str,
+    described: Command,
+    judged: ccm_runtime::policy::JudgedRequest,
+    resumed: Option<&'c StoredCall>,
+}
+
+impl AppliedCall<'_> {
+    fn governed(&self, action: Value) -> GovernedCall<'_> {
+        GovernedCall {
+            id: self.id.clone(),
+            tool: ToolName::Apply,
+            caller: self.caller,
+            input: self.input,
+            action,
+            described: &self.described,
+            judged: &self.judged,
+            sandbox: "none",
+            reason: self.reason,
+            code: None,
+            always_asks: true,
+        }
+    }
+}
 
 impl ToolBroker {
-    /// Applies a manifest that an approver has signed. The call is recorded, and within it the run records itself.
-    pub(super) async fn apply(&self, manifest: &str, context: CallContext<'_>) -> ToolAnswer {
-        let (intent, caller) = (new_intent(), context.caller);
-        let described = Command {
-            args: vec!["apply".into(), "--require-signed".into(), manifest.into()],
-            cwd: self.directory.to_path_buf(),
-            ..Command::new("ccm")
+    /// Applies a manifest that an approver has signed, or whose intent a person has approved. The call is recorded, and
+    /// within it the run records itself.
+    pub(super) async fn apply(
+        &self,
+        call: &ApplyCall,
+        input: &Value,
+        context: CallContext<'_>,
+        resumed: Option<&StoredCall>,
+    ) -> ToolAnswer {
+        let caller = context.caller;
+        let checked = match self.policy_for(ToolSet::Apply, caller) {
+            Ok(Some(checked)) => checked,
+            Ok(None) => {
+                return ToolAnswer::error(AnswerKind::NotTried, "this machine has no policy", None, &[]);
+            }
+            Err(answer) => return *answer,
         };
-        let entry = |verdict| RecordedCall {
-            intent: &intent,
-            tool: ToolName::Apply.as_str(),
+        let (name, path) = match &call.manifest {
+            AppliedManifest::Path(path) => (&**path, self.directory.join(path)),
+            AppliedManifest::Text(text) => match self.write_text(text) {
+                Ok(path) => ("the text", path),
+                Err(answer) => return *answer,
+            },
+        };
+        // The commands of the manifest are judged when it is loaded, and when they run.
+        let nothing = PolicyRequest::words(Vec::<String>::new(), "/");
+        let applied = AppliedCall {
+            id: resumed.map_or_else(new_intent, |stored| stored.intent.clone()),
             caller,
-            command: &described,
-            verdict,
-            rule: None,
-            approval: None,
+            input,
+            reason: call.reason.as_deref(),
+            name,
+            described: Command {
+                args: vec!["apply".into(), "--require-signed".into(), path.clone().into()],
+                cwd: self.directory.to_path_buf(),
+                ..Command::new("ccm")
+            },
+            judged: self.session.judge(&checked.policy, &nothing, Caller::Tool, Some(&caller.user)),
+            resumed,
+        };
+        let denied = |answer: ToolAnswer| {
+            let verdict = AuthorisedCall { verdict: "deny", rule: None, approval: None };
+            self.refuse(&applied.governed(Value::Null), &verdict, answer)
         };
         let _turn = self.turn.lock().await;
         let Some(config) = &self.apply else {
             let hint = "let an operator run `ccm apply`".to_owned();
-            let answer =
-                ToolAnswer::error(AnswerKind::NotTried, "no manifest is applied here", None, &[hint]);
-            return self.record_refusal(&entry("deny"), answer);
+            return denied(ToolAnswer::error(
+                AnswerKind::NotTried,
+                "no manifest is applied here",
+                None,
+                &[hint],
+            ));
         };
         let session = Session::open(Config { requires_signed: true, ..config() });
-        let input = match read(&session, manifest) {
+        let input = match read(&session, path) {
+            Err(_) if self.is_service() => return denied(unshown(name)),
             Ok(input) => input,
-            Err(_) if self.is_service() => {
-                return self.record_refusal(&entry("deny"), unshown(manifest));
-            }
-            Err(answer) => return self.record_refusal(&entry("deny"), *answer),
+            Err(answer) => return denied(*answer),
         };
         let loaded = match session.load(&input) {
             Ok(loaded) => loaded,
-            Err(_) if self.is_service() => {
-                return self.record_refusal(&entry("deny"), unshown(manifest));
-            }
-            Err(errors) => {
-                return self.record_refusal(&entry("deny"), read_tools::invalid(manifest, errors.document()));
-            }
+            Err(_) if self.is_service() => return denied(unshown(name)),
+            Err(errors) => return denied(read_tools::invalid(name, errors.document())),
         };
-        if let Err(error) = loaded.signature() {
-            return self.record_refusal(&entry("deny"), not_signed(manifest, &*error));
+        let authorised = match loaded.signature() {
+            Ok(_) if resumed.is_none() => AuthorisedCall { verdict: "allow", rule: None, approval: None },
+            _ => match self.approve(checked, &applied, &loaded, &input) {
+                Ok(authorised) => authorised,
+                Err(answer) => return *answer,
+            },
+        };
+        self.run_manifest(&applied, &loaded, &authorised, context).await
+    }
+
+    /// Lets a person approve a manifest with all its files.
+    fn approve(
+        &self,
+        checked: &ccm_runtime::CheckedPolicy,
+        applied: &AppliedCall<'_>,
+        loaded: &LoadedManifest<'_>,
+        input: &Input,
+    ) -> Result<AuthorisedCall, Box<ToolAnswer>> {
+        let denied = |answer: ToolAnswer| {
+            let verdict = AuthorisedCall { verdict: "deny", rule: None, approval: None };
+            Box::new(self.refuse(&applied.governed(Value::Null), &verdict, answer))
+        };
+        if checked.policy.apply_settings().signed.is_some() {
+            let unsigned = loaded.signature().err();
+            let reason = unsigned.map(|error| error_layers(&*error).join(": "));
+            return Err(denied(not_signed(applied.name, reason.as_deref())));
         }
+        let statement = loaded.statement(std::time::Duration::ZERO, &[]).map_err(|error| {
+            let reason = error_layers(&error).join(": ");
+            denied(not_signed(applied.name, Some(&reason)))
+        })?;
+        let Some(action) = action(&statement, input) else {
+            let message =
+                format!("{} has more than {MAX_LINES} lines, which nobody can approve", applied.name);
+            let hint = "split it, or let an approver sign the file".to_owned();
+            return Err(denied(ToolAnswer::error(AnswerKind::Denied, &message, None, &[hint])));
+        };
+        let governed = applied.governed(action);
+        let authorised = self.authorise(checked, &governed, applied.resumed)?;
+        loaded.accept_approval(&statement, &applied.id).map_err(|error| {
+            let reason = error_layers(&error).join(": ");
+            denied(not_signed(applied.name, Some(&reason)))
+        })?;
+        Ok(authorised)
+    }
+
+    /// Records and runs a manifest.
+    async fn run_manifest(
+        &self,
+        applied: &AppliedCall<'_>,
+        loaded: &LoadedManifest<'_>,
+        authorised: &AuthorisedCall,
+        context: CallContext<'_>,
+    ) -> ToolAnswer {
+        let governed = applied.governed(Value::Null);
+        let entry = governed.entry(authorised);
         let Ok(Some(recorder)) = self.recorder() else {
             return ToolAnswer::error(AnswerKind::NotTried, "there is no audit log", None, &[]);
         };
-        if let Err(failure) = recorder.begin(&entry("allow")) {
+        if let Err(failure) = recorder.begin(&entry) {
             return refusal::unrecorded(&failure);
         }
         let CallContext { canceller, on_progress, .. } = context;
-        on_progress(CallProgress::Started { intent: &intent });
+        on_progress(CallProgress::Started { intent: &applied.id });
         let (mut events, mut size): (Vec<Value>, usize) = (Vec::new(), 0);
         let mut sink = |emitted: Emitted<'_>| {
             if let Event::ResourceFinished(transaction) = emitted.event {
@@ -90,8 +211,8 @@ impl ToolBroker {
         let result = loaded.apply(options, &mut sink).await;
         let duration = self.session.clock().monotonic().saturating_sub(begun);
         let (code, answer) = match result {
-            Ok(report) => (report.record.code.number(), applied(report.record.code, &events, size)),
-            Err(error) => (ExitCode::NothingRun.number(), not_begun(manifest, &error)),
+            Ok(report) => (report.record.code.number(), done(report.record.code, &events, size)),
+            Err(error) => (ExitCode::NothingRun.number(), not_begun(applied.name, &error)),
         };
         let finished = Finished {
             exit: Exit::Code(i32::from(code)),
@@ -105,39 +226,89 @@ impl ToolBroker {
             reached: Vec::new(),
             container: None,
         };
-        let answer = answer.with("intent", intent.clone());
-        match recorder.end(&entry("allow"), Ok(&finished)) {
+        let answer = answer.with("intent", applied.id.clone());
+        match recorder.end(&entry, Ok(&finished)) {
             Ok(()) => answer,
             Err(failure) => answer.with("notes", json!([failure.message])),
         }
     }
+
+    /// Writes the text of a manifest, and returns its path, which is the same for the same text.
+    fn write_text(&self, text: &str) -> Result<PathBuf, Box<ToolAnswer>> {
+        let failed = |error: &dyn std::error::Error| {
+            let message = error_layers(error).join(": ");
+            let hint = "let an operator look at the state directory".to_owned();
+            Box::new(ToolAnswer::error(AnswerKind::NotTried, &message, None, &[hint]))
+        };
+        let state = self.session.state_path().map_err(|error| failed(&error))?;
+        let directory = Directory::open_private(&state).map_err(|error| failed(&error))?;
+        let (digest, file) = (sha256(text.as_bytes()), "manifest.yaml");
+        let write = || {
+            let texts = directory.make(TEXTS)?;
+            let others = texts.directories()?;
+            if others.len() >= MAX_TEXTS {
+                others.iter().filter(|name| **name != digest).try_for_each(|name| texts.remove(name))?;
+            }
+            texts.make(&digest)?.replace(file, text.as_bytes())
+        };
+        write().map_err(|error: std::io::Error| failed(&error))?;
+        Ok(state.join(TEXTS).join(digest).join(file))
+    }
 }
 
-fn read(session: &Session, manifest: &str) -> Result<Input, Box<ToolAnswer>> {
-    let source = ManifestSource::File(manifest.into());
+/// Returns what an approver sees of a manifest: its lines, and the digests of all files that belong to it. `None` if it
+/// is too long to be read.
+fn action(statement: &SignedManifest, input: &Input) -> Option<Value> {
+    let lines: Vec<&str> = input.text().lines().collect();
+    if lines.len() > MAX_LINES {
+        return None;
+    }
+    let mut action = Map::new();
+    action.insert("tool".to_owned(), ToolName::Apply.as_str().into());
+    action.insert("manifest".to_owned(), input.full_name().into());
+    for file in &statement.files {
+        let digest = file.sha256.as_ref().map(|digest| format!("sha256 {digest}"));
+        let link = file.link.as_ref().map(|link| format!("link to {link}"));
+        let mark = if file.executable { ", executable" } else { "" };
+        let shown = format!("{}{mark}", digest.or(link).unwrap_or_default());
+        action.insert(format!("file {}", file.name), shown.into());
+    }
+    for tree in &statement.trees {
+        action.insert(format!("tree {tree}"), "every file in it".into());
+    }
+    for (at, line) in lines.iter().enumerate() {
+        action.insert(format!("line {:04}", at + 1), (*line).into());
+    }
+    Some(Value::Object(action))
+}
+
+fn read(session: &Session, manifest: PathBuf) -> Result<Input, Box<ToolAnswer>> {
+    let source = ManifestSource::File(manifest);
     session.read(source, &GivenValues::default(), MAX_MANIFEST_SIZE).map_err(|error| {
         let hint = "pass the path of a manifest that can be read".to_owned();
         Box::new(ToolAnswer::error(AnswerKind::NotTried, &error_layers(&error).join(": "), None, &[hint]))
     })
 }
 
-/// Returns the answer to a manifest that can't be applied, for a caller who may not be allowed to read its files.
+/// Returns the answer to a manifest that can't be applied, for a caller who may not be allowed to read what it includes.
 fn unshown(manifest: &str) -> ToolAnswer {
-    let message = format!("{manifest} can't be read, or is not valid");
-    let hint = "call `validate`, which shows the errors that you may see".to_owned();
+    let message = format!("{manifest} can't be read, is not valid, or is denied by the policy");
+    let hint = "call `validate` on the file, which shows the errors that you may see".to_owned();
     ToolAnswer::error(AnswerKind::NotTried, &message, None, &[hint])
 }
 
 /// Returns the answer to a manifest without a signature that counts.
-fn not_signed(manifest: &str, error: &dyn std::error::Error) -> ToolAnswer {
+fn not_signed(manifest: &str, reason: Option<&str>) -> ToolAnswer {
     let message = format!("{manifest} has to be signed by an approver");
     let hint = format!("let an approver sign it: `ccm approve --manifest {manifest} --until 30d`");
-    ToolAnswer::error(AnswerKind::Denied, &message, Some(&error_layers(error).join(": ")), &[hint])
+    ToolAnswer::error(AnswerKind::Denied, &message, reason, &[hint])
 }
 
 fn not_begun(manifest: &str, error: &BeginError) -> ToolAnswer {
     match error {
-        BeginError::NotSigned { source, .. } => not_signed(manifest, &**source),
+        BeginError::NotSigned { source, .. } => {
+            not_signed(manifest, Some(&error_layers(&**source).join(": ")))
+        }
         error => {
             let hint = "let an operator run `ccm status`".to_owned();
             ToolAnswer::error(AnswerKind::NotTried, &error_layers(error).join(": "), None, &[hint])
@@ -146,7 +317,7 @@ fn not_begun(manifest: &str, error: &BeginError) -> ToolAnswer {
 }
 
 /// Returns the answer to a run that has ended.
-fn applied(code: ExitCode, events: &[Value], size: usize) -> ToolAnswer {
+fn done(code: ExitCode, events: &[Value], size: usize) -> ToolAnswer {
     let is_done = code == ExitCode::Success;
     let kind = if is_done { AnswerKind::Done } else { AnswerKind::CommandFailed };
     let structured = json!({

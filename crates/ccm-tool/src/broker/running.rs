@@ -217,6 +217,9 @@ impl ToolBroker {
             Ok(ToolCall::Command(call)) => {
                 self.command(call, &stored.input, context, begun, Some(&stored)).await
             }
+            Ok(ToolCall::Apply(call)) => {
+                Box::pin(self.apply(&call, &stored.input, context, Some(&stored))).await
+            }
             Ok(ToolCall::ProcessList) => self.process_list(&stored.input, caller, Some(&stored)),
             Ok(ToolCall::ProcessInspect { pid }) => {
                 self.process_inspect(pid, &stored.input, caller, Some(&stored))

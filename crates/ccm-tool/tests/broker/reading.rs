@@ -102,6 +102,9 @@ fn documents_are_those_of_the_commands() {
         assert!(unknown.text.contains("did you mean `file`?"), "{unknown:?}");
         let facts = place.call("facts", json!({})).await;
         assert!(facts.structured["facts"].is_object(), "{}", facts.text);
+        let unknown = place.call("facts", json!({"path": "host.nothing"})).await;
+        assert_eq!(field(&unknown, "error"), "there is nothing at `host.nothing`");
+        assert!(unknown.text.contains("instead: leave out `path`"), "{unknown:?}");
         let runs = place.call("history", json!({})).await;
         assert_eq!(runs.structured["runs"], json!([]));
         let judged = place.call("policy_explain", json!({"command": "git log && rm -rf build"})).await;

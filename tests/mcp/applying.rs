@@ -122,8 +122,8 @@ fn nobody_is_asked_about_a_text_that_the_policy_denies() {
     client.initialize("2025-11-25");
     let text_of = |command: &str| json!({"text": format!("ccm:\n  name: text\n  resources:\n    - exec: [{{x: {{command: {command}}}}}]\n")});
     let denied = client.call("apply", text_of("mkfs.ext4 /dev/sda1"));
-    assert_eq!(denied["structuredContent"]["status"], "not_tried", "{denied}");
-    assert!(denied.to_string().contains("mkfs.ext4"), "{denied}");
+    assert_eq!(denied["structuredContent"]["status"], "denied", "{denied}");
+    assert!(text(&denied).contains("the policy denies this command: `mkfs.ext4"), "{denied}");
     let waiting = machine.run(&["approvals"]);
     assert_eq!(waiting.stdout, "nothing waits for an approval\n", "{}", waiting.shown());
     for input in [

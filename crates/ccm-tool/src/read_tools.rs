@@ -57,6 +57,13 @@ pub(crate) fn invalid(manifest: &str, findings: Vec<Finding>) -> ToolAnswer {
     ToolAnswer { kind: AnswerKind::NotTried, ..document(structured) }
 }
 
+/// Returns the messages of findings in one line.
+pub(crate) fn messages(findings: &Value) -> String {
+    let texts = findings.as_array().into_iter().flatten();
+    let texts: Vec<&str> = texts.filter_map(|finding| finding["message"].as_str()).collect();
+    texts.join("; ")
+}
+
 /// Checks a manifest.
 pub(crate) fn validate(session: &Session, manifest: &str) -> ToolAnswer {
     let input = match read(session, manifest) {
@@ -140,15 +147,14 @@ pub(crate) fn facts(session: &Session, path: Option<&str>) -> ToolAnswer {
             document(json!({ "status": AnswerKind::Done.as_str(), "facts": facts }))
         }
         Err(errors) => {
-            let findings = errors.document();
-            let messages: Vec<&str> = findings.iter().map(|finding| &*finding.message).collect();
+            let findings = serde_json::to_value(errors.document()).unwrap_or_default();
+            let message = messages(&findings);
             let hint = match path {
                 Some(_) => "leave out `path`, and look for the fact in what comes back",
                 None => "let an operator run `ccm facts`",
             };
-            let answer =
-                ToolAnswer::error(AnswerKind::NotTried, &messages.join("; "), None, &[hint.to_owned()]);
-            answer.with("findings", serde_json::to_value(&findings).unwrap_or_default())
+            ToolAnswer::error(AnswerKind::NotTried, &message, None, &[hint.to_owned()])
+                .with("findings", findings)
         }
     }
 }

@@ -127,7 +127,10 @@ impl ToolBroker {
         let loaded = match session.load(&input) {
             Ok(loaded) => loaded,
             Err(_) if self.is_service() => return denied(unshown(name)),
-            Err(errors) => return denied(read_tools::invalid(name, errors.document())),
+            Err(errors) => {
+                let findings = serde_json::to_value(errors.document()).unwrap_or_default();
+                return denied(invalid(name, findings));
+            }
         };
         let authorised = match loaded.signature() {
             Ok(_) if resumed.is_none() => AuthorisedCall { verdict: "allow", rule: None, approval: None },
@@ -295,6 +298,21 @@ fn unshown(manifest: &str) -> ToolAnswer {
     let message = format!("{manifest} can't be read, is not valid, or is denied by the policy");
     let hint = "call `validate` on the file, which shows the errors that you may see".to_owned();
     ToolAnswer::error(AnswerKind::NotTried, &message, None, &[hint])
+}
+
+/// Returns the answer to a manifest with errors, of which a command that the policy denies is one.
+fn invalid(manifest: &str, findings: Value) -> ToolAnswer {
+    let each = || findings.as_array().into_iter().flatten();
+    let is_denied = each().any(|finding| finding["kind"] == "denied");
+    let kind = if is_denied { AnswerKind::Denied } else { AnswerKind::NotTried };
+    let hints = each().filter_map(|finding| finding["hints"].as_array()).flatten().filter_map(Value::as_str);
+    let mut hints: Vec<String> = hints.map(str::to_owned).collect();
+    hints.dedup();
+    if hints.is_empty() {
+        hints.push("correct the manifest, and then call again".to_owned());
+    }
+    let message = format!("{manifest} can't be applied: {}", read_tools::messages(&findings));
+    ToolAnswer::error(kind, &message, None, &hints).with("findings", findings)
 }
 
 /// Returns the answer to a manifest without a signature that counts.

@@ -260,3 +260,86 @@ fn programs_are_named_through_wrappers() {
         assert!(started(text).is_err(), "{text}: {:?}", started(text));
     }
 }
+
+#[test]
+fn programs_behind_every_wrapper_are_named() {
+    for wrapper in [
+        "bwrap --bind / / --unshare-all --setenv A b --",
+        "firejail --net=none --profile=x",
+        "unshare --fork --pid --mount-proc --setgroups deny",
+        "nsenter -t 1 -a -w",
+        "setpriv --reuid 1 --clear-groups --nnp",
+        "runuser -u nobody --",
+        "setsid --wait",
+        "chrt --batch",
+        "chrt -f 10",
+        "ionice -c 2 -n 7",
+        "taskset -c 0-3",
+        "taskset 0x3",
+        "numactl --interleave all --preferred-many 0",
+        "prlimit --nofile=9:9",
+        "chroot --userspec=a:b /",
+        "systemd-run --scope -p MemoryMax=1G --nice 5",
+        "systemd-inhibit --what=sleep --why x",
+        "flock -w 5 lock",
+        "stdbuf -i0 -oL",
+        "script -q /dev/null --",
+        "watch -n 5 -d -q 3",
+        "strace -f -o out -e trace=file -X raw",
+        "ltrace -n 2 -l lib -o out",
+        "/usr/bin/time -f %e -o out",
+        "sudo -u nobody",
+        "doas -u nobody",
+        "busybox nice -n 5",
+        "parallel -j 4 --halt now,fail=1",
+        "sem -j 2",
+        "entr -c -r",
+        "catchsegv",
+        "dbus-run-session --config-file=x --",
+        "dbus-launch --exit-with-session",
+        "xvfb-run -a -s '-screen 0 1x1x8'",
+        "fakeroot -s a -i b",
+        "eatmydata --",
+        "unbuffer -p",
+        "tini -s -p TERM --",
+        "dumb-init --rewrite 15:3",
+        "gosu nobody",
+        "su-exec nobody:x",
+        "s6-setuidgid nobody",
+        "s6-envuidgid nobody",
+        "s6-applyuidgid -u 1 -U",
+        "chpst -u nobody -b name -P",
+        "softlimit -m 10 -a 10",
+        "faketime -f '+1d'",
+        "torsocks -u a -p b",
+        "proxychains4 -q -f conf",
+        "nohup",
+        "timeout -k 5 -s TERM 10",
+        "xargs -r -n 1",
+        "env - A=b",
+        "setarch x86_64 -R",
+        "choom -n 5 --",
+        "coresched new -t pid --",
+        "enosys -s openat2",
+        "/lib64/ld-linux-x86-64.so.2 --argv0 x",
+        "ssh-agent -t 60",
+        "screen -dmS x",
+        "tmux -L x new-session -d -s y",
+        "ip -n x netns exec y",
+        "cpulimit -l 50 --",
+    ] {
+        let text = format!("{wrapper} make all");
+        let analysis = analysed(&text);
+        let programs = analysis.started_programs().expect(&text);
+        assert!(programs.iter().any(|program| program == "make"), "{text}: {programs:?}");
+        let is_make = |command: &ccm_policy::AnalysedCommand| {
+            command.words.first().and_then(|word| word.text()) == Some("make") && !command.is_suspected
+        };
+        assert!(analysis.commands.iter().any(is_make), "{text}");
+    }
+    // The command is a text.
+    for text in ["su nobody -c 'make all'", "runuser nobody -c 'make all'", "script -qc 'make all' out"] {
+        let programs = analysed(text).started_programs().expect(text);
+        assert!(programs.iter().any(|program| program == "make"), "{text}: {programs:?}");
+    }
+}

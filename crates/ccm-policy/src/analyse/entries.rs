@@ -195,7 +195,18 @@ impl Analyser<'_> {
             let role = role.map_or(ArgumentRole::Text, |role| role.role);
             let rest = operands.get(position..).unwrap_or_default();
             match role {
+                ArgumentRole::Number => {
+                    let is_number = word.text().is_none_or(|text| text.parse::<i64>().is_ok());
+                    position += usize::from(is_number);
+                    role_position += 1;
+                    continue;
+                }
                 ArgumentRole::Settings => {
+                    // `env -` is `env -i`.
+                    if word.text().as_deref() == Some("-") {
+                        position += 1;
+                        continue;
+                    }
                     let is_setting = super::variables::setting_name(word).is_some();
                     if is_setting {
                         self.role(call, ArgumentRole::Setting, word, None);

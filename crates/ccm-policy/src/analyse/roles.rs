@@ -23,6 +23,7 @@ impl Analyser<'_> {
         let span = call.context.span.unwrap_or(word.span);
         match role {
             ArgumentRole::Text
+            | ArgumentRole::Number
             | ArgumentRole::Settings
             | ArgumentRole::Command
             | ArgumentRole::ShellJoined
@@ -37,6 +38,11 @@ impl Analyser<'_> {
             | ArgumentRole::CopyFrom
             | ArgumentRole::CopyTo
             | ArgumentRole::Archive => self.path_role(call, role, word),
+            ArgumentRole::WriteOrPipe if word.known_prefix().starts_with(['|', '!']) => {
+                let text = shell_words::without_prefix(word, 1);
+                self.shell_text(index, &text, ShellDialect::Sh, call.commands, &call.context);
+            }
+            ArgumentRole::WriteOrPipe => self.write_path(index, word, &call.context),
             ArgumentRole::MaybePath => self.maybe_path(index, word, &call.context),
             ArgumentRole::Shell => {
                 call.has_code = true;

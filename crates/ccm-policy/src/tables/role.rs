@@ -11,6 +11,8 @@ pub(crate) enum ArgumentRole {
     Read,
     /// File that is written.
     Write,
+    /// File that is written, or text for a shell behind `|` or `!`.
+    WriteOrPipe,
     /// File that is deleted.
     Delete,
     /// Path that is moved away.
@@ -37,6 +39,8 @@ pub(crate) enum ArgumentRole {
     SplitCommand,
     /// All further words are a command.
     Command,
+    /// Number in front of a command, which may be missing.
+    Number,
     /// `NAME=VALUE` in front of a command, any number of them.
     Settings,
     /// `NAME=VALUE` of a variable.
@@ -83,10 +87,11 @@ pub(crate) enum ArgumentRole {
     Device,
 }
 
-const NAMES: [(&str, ArgumentRole); 38] = [
+const NAMES: [(&str, ArgumentRole); 40] = [
     ("text", ArgumentRole::Text),
     ("read", ArgumentRole::Read),
     ("write", ArgumentRole::Write),
+    ("write_or_pipe", ArgumentRole::WriteOrPipe),
     ("delete", ArgumentRole::Delete),
     ("move", ArgumentRole::Move),
     ("delete_tree", ArgumentRole::DeleteTree),
@@ -100,6 +105,7 @@ const NAMES: [(&str, ArgumentRole); 38] = [
     ("shell_joined", ArgumentRole::ShellJoined),
     ("split_command", ArgumentRole::SplitCommand),
     ("command", ArgumentRole::Command),
+    ("number", ArgumentRole::Number),
     ("settings", ArgumentRole::Settings),
     ("setting", ArgumentRole::Setting),
     ("program", ArgumentRole::Program),

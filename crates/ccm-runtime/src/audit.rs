@@ -27,4 +27,4 @@ pub use run_audit::{AuditProblem, seal_receivers};
 pub(crate) use approvals::ApprovalEvent;
 pub(crate) use executor::AuditedExecutor;
 pub(crate) use gate::{AuditGate, VerdictSlot};
-pub(crate) use run_audit::RunAudit;
+pub(crate) use run_audit::{RunAudit, requires_record};

@@ -14,7 +14,7 @@ use crate::audit::{AuditProblem, RunAudit};
 use crate::doors::Commands;
 use crate::ledger::NameMissing;
 use crate::manifest::LoadedManifest;
-use crate::policy::PolicyError;
+use crate::policy::{PolicyError, RunPolicy};
 use crate::record::RunRecord;
 use crate::run::{ActiveRun, RunMode, RunOptions};
 use crate::selection::{NamedResources, UnknownResources};
@@ -79,8 +79,7 @@ impl LoadedManifest<'_> {
         if !self.input.reads().is_kept() {
             return Ok(());
         }
-        let policy = session.policy()?;
-        let policy_requires = policy.is_some_and(|checked| checked.policy.apply_settings().signed.is_some());
+        let policy_requires = session.run_policy()?.is_some_and(RunPolicy::requires_signed);
         if self.approved.get().is_some() && !policy_requires {
             return Ok(());
         }
@@ -169,7 +168,7 @@ impl<'m> SharedState<'m> {
         mode: RunMode,
         options: &RunOptions,
     ) -> Result<Self, BeginError> {
-        let policy = session.policy()?;
+        let policy = session.run_policy()?;
         let audit = RunAudit::open(session, policy, mode == RunMode::Plan).map_err(BeginError::Audit)?;
         let doors = &session.doors;
         let commands = doors.commands(&session.secrets, session.launcher.as_deref())?;
@@ -210,6 +209,9 @@ impl<'m> SharedState<'m> {
         let record = RunRecord::new(manifest.input.full_name(), earlier, &*doors.clock);
         manifest.check_name()?;
         manifest.check_signed()?;
+        if let (Some(judged), Some(state)) = (&manifest.judged, state) {
+            judged.remember(state);
+        }
         let ledger = manifest.ledger(record.identity(), state.as_deref(), state_path.as_deref())?;
         let files = doors.doors.files(options.canceller.cancellation());
         Ok(ActiveRun {

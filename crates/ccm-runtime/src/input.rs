@@ -10,6 +10,7 @@ use ccm_model::SourceId;
 use ccm_yaml::Limits;
 
 use crate::machine::{MachineSources, url_hint};
+use crate::policy::FoundPolicy;
 use crate::session::Session;
 use crate::signed::ReadRecord;
 use crate::text::TextError;
@@ -169,7 +170,7 @@ impl Session {
 
     /// Returns `true` if a signature of a manifest may matter.
     fn records_reads(&self) -> bool {
-        self.requires_signed || !matches!(self.policy(), Ok(None))
+        self.requires_signed || !self.found_policy().is_ok_and(FoundPolicy::is_absent)
     }
 
     /// Reads a manifest and its values again, as a new run would. Standard input and pipes can't be read twice,

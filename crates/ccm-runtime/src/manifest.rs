@@ -5,12 +5,12 @@ use std::fmt;
 use std::sync::Arc;
 
 use ccm_graph::{Graph, RenderFormat};
-use ccm_manifest::{LoadResult, OmittedInputs, load_omitting};
+use ccm_manifest::{LateResources, LoadResult, OmittedInputs, load_omitting};
 use ccm_model::Catalog;
 
 use crate::findings::{Findings, ManifestErrors};
 use crate::input::Input;
-use crate::policy::{EarlyInput, early_denials};
+use crate::policy::{Caller, EarlyInput, GuardMode, JudgedManifest, early_denials};
 use crate::session::Session;
 use crate::signed::{ManifestSignature, ManifestSignatureError};
 
@@ -21,6 +21,8 @@ pub struct LoadedManifest<'s> {
     pub(crate) catalog: Catalog,
     pub(crate) loaded: LoadResult<'s>,
     warnings: Findings,
+    /// The manifest as it was judged, if a run has to remember that.
+    pub(crate) judged: Option<JudgedManifest>,
     pub(crate) signature: OnceCell<Result<ManifestSignature, Arc<ManifestSignatureError>>>,
     /// Id of the intent by which an approver has approved the manifest with all its files.
     pub(crate) approved: OnceCell<String>,
@@ -29,7 +31,7 @@ pub struct LoadedManifest<'s> {
 impl Session {
     /// Loads and checks a manifest. Nothing is run.
     pub fn load<'s>(&'s self, input: &'s Input) -> Result<LoadedManifest<'s>, ManifestErrors> {
-        self.load_omitting(input, OmittedInputs::default())
+        self.load_with(input, OmittedInputs::default(), true)
     }
 
     /// Loads and checks a manifest without these inputs of its machine. It is not fit for a run if any was left out.
@@ -37,6 +39,16 @@ impl Session {
         &'s self,
         input: &'s Input,
         omitted: OmittedInputs,
+    ) -> Result<LoadedManifest<'s>, ManifestErrors> {
+        self.load_with(input, omitted, false)
+    }
+
+    /// Loads a manifest. With `may_know`, commands are not judged that were judged before an earlier run.
+    fn load_with<'s>(
+        &'s self,
+        input: &'s Input,
+        omitted: OmittedInputs,
+        may_know: bool,
     ) -> Result<LoadedManifest<'s>, ManifestErrors> {
         let mut loaded = load_omitting(input.request(), &self.specs(), &input.machine, omitted);
         self.secrets.add(loaded.data.secrets.iter().cloned());
@@ -46,8 +58,15 @@ impl Session {
         let unread = input.machine.errors_of_unread(&mut texts);
         let mut catalog = loaded.catalog.take().filter(|_| unread.is_empty());
         loaded.diagnostics.extend(unread);
+        let mut judged = catalog
+            .as_ref()
+            .filter(|_| may_know)
+            .and_then(|found| self.judged_manifest(input.full_name(), found, &loaded.late));
+        let is_known = judged.as_ref().is_some_and(|judged| self.knows(judged));
         // A policy with errors is reported before the run begins.
-        if let (Some(found), Ok(Some(checked))) = (&catalog, self.policy()) {
+        if let Some(found) = catalog.as_ref().filter(|_| !is_known)
+            && let Ok(Some(checked)) = self.policy()
+        {
             let input = EarlyInput {
                 policy: &checked.policy,
                 types: &self.types,
@@ -64,18 +83,43 @@ impl Session {
             Some(catalog) => {
                 let warnings = Findings::redacted(loaded.diagnostics.clone(), &texts, &self.secrets);
                 let signature = OnceCell::new();
+                judged = judged.filter(|_| !is_known && self.judges());
                 Ok(LoadedManifest {
                     session: self,
                     input,
                     catalog,
                     loaded,
                     warnings,
+                    judged,
                     signature,
                     approved: OnceCell::new(),
                 })
             }
             None => Err(self.errors(loaded.diagnostics, &texts)),
         }
+    }
+}
+
+impl Session {
+    /// Returns the manifest as it is judged under the policy; `None` without one.
+    fn judged_manifest(
+        &self,
+        name: &str,
+        catalog: &Catalog,
+        late: &LateResources<'_>,
+    ) -> Option<JudgedManifest> {
+        let found = self.found_policy().ok()?;
+        (!found.is_absent()).then(|| JudgedManifest::of(&found.digest(), name, catalog, late))
+    }
+
+    /// Returns `true` if the policy can be used, and refuses what it denies.
+    fn judges(&self) -> bool {
+        let policy = self.policy().ok().flatten();
+        policy.is_some_and(|checked| checked.policy.guard_mode(Caller::Apply) != GuardMode::Audit)
+    }
+
+    fn knows(&self, judged: &JudgedManifest) -> bool {
+        self.state_path().is_ok_and(|state| judged.is_known(&state))
     }
 }
 

@@ -6,10 +6,12 @@ mod early;
 mod explained;
 mod gate;
 mod intended;
+mod judged;
 mod judging;
 mod loading;
 mod lookup;
 mod reasons;
+mod run_policy;
 mod sandbox_programs;
 mod verdict_tests;
 
@@ -31,4 +33,7 @@ pub use verdict_tests::{VerdictTest, VerdictTestError};
 
 pub(crate) use early::{EarlyInput, denials as early_denials, questions as early_questions};
 pub(crate) use gate::PolicyGate;
+pub(crate) use judged::JudgedManifest;
+pub(crate) use loading::FoundPolicy;
+pub(crate) use run_policy::RunPolicy;
 pub(crate) use sandbox_programs::AnalysingExecutor;

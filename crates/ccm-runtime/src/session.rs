@@ -17,7 +17,7 @@ use ccm_redaction::Secrets;
 use crate::audit::{AuditProblem, AuditSource};
 use crate::doors::{Commands, Doors, OpenDoors, SystemDoors};
 use crate::findings::{Findings, ManifestErrors};
-use crate::policy::{CheckedPolicy, PolicyError, PolicySource};
+use crate::policy::{CheckedPolicy, FoundPolicy, PolicyError, PolicySource};
 use crate::signed::ManifestSignatureError;
 
 /// Settings of a [`Session`].
@@ -140,8 +140,8 @@ pub struct Session {
     pub(crate) policy_source: PolicySource,
     pub(crate) audit_source: AuditSource,
     pub(crate) policy: OnceCell<Result<Option<CheckedPolicy>, Arc<PolicyError>>>,
-    /// SHA-256 of the files of the policy, once they were read.
-    pub(crate) policy_digest: OnceCell<String>,
+    /// Files of the policy, once they were read.
+    pub(crate) found_policy: OnceCell<Result<FoundPolicy, Arc<PolicyError>>>,
     pub(crate) approvals: Option<PathBuf>,
     pub(crate) requires_signed: bool,
     pub(crate) notices: Notices,
@@ -175,7 +175,7 @@ impl Session {
             policy_source: policy,
             audit_source: audit,
             policy: OnceCell::new(),
-            policy_digest: OnceCell::new(),
+            found_policy: OnceCell::new(),
             approvals,
             requires_signed,
             notices: Rc::new(|_| {}),

@@ -11,16 +11,14 @@ use ccm_audit::{
 };
 use ccm_host::state::{Directory, StateError};
 use ccm_host::{Command, Finished, StartError, current_user, started_by};
-use ccm_model::{
-    Outcome, Refusal, RefusalKind, RunSummary, SourceId, SourceMap, Transaction, error_layers, sha256,
-};
+use ccm_model::{Outcome, Refusal, RefusalKind, RunSummary, Transaction, error_layers, sha256};
 use ccm_policy::{AuditReceiver, Policy};
 
 use super::ApprovalEvent;
 use super::gate::role_name;
 use crate::doors::{Commands, OpenDoors};
 use crate::exit::ExitCode;
-use crate::policy::CheckedPolicy;
+use crate::policy::RunPolicy;
 use crate::session::{Notice, Notices, Session};
 
 /// Reason why a run can't be recorded in the audit log.
@@ -83,10 +81,10 @@ impl RunAudit {
     /// no record.
     pub(crate) fn open(
         session: &Session,
-        policy: Option<&CheckedPolicy>,
+        policy: Option<RunPolicy<'_>>,
         is_plan: bool,
     ) -> Result<Option<Rc<Self>>, AuditProblem> {
-        let required = policy.is_some_and(|checked| requires_record(&checked.policy));
+        let required = policy.is_some_and(RunPolicy::requires_record);
         if is_plan && !required {
             return Ok(None);
         }
@@ -104,8 +102,8 @@ impl RunAudit {
             incomplete: Cell::new(recorder.is_none()),
             recorder: RefCell::new(recorder),
             required,
-            receivers: policy.map_or_else(Vec::new, |checked| seal_receivers(&checked.policy)),
-            policy: policy.map(|checked| policy_digest(checked.policy.texts())),
+            receivers: policy.map_or_else(Vec::new, RunPolicy::seal_receivers),
+            policy: policy.map(RunPolicy::digest),
             doors: Rc::clone(&session.doors),
             notices: Rc::clone(&session.notices),
             run: RefCell::default(),
@@ -332,7 +330,7 @@ fn is_out_of_reach(error: &StateError) -> bool {
 }
 
 /// Returns `true` if nothing may happen without a record.
-pub(super) fn requires_record(policy: &Policy) -> bool {
+pub(crate) fn requires_record(policy: &Policy) -> bool {
     policy.audit().required.as_ref().is_some_and(|given| given.value)
 }
 
@@ -347,13 +345,4 @@ fn receiver(receiver: &AuditReceiver) -> SealReceiver {
         AuditReceiver::File(path) => SealReceiver::File(path.into()),
         AuditReceiver::Command(words) => SealReceiver::Command(words.clone()),
     }
-}
-
-/// Returns the checksum of the files of a policy: that of the output of `sha256sum` on them.
-fn policy_digest(texts: &SourceMap) -> String {
-    let sources = (0..).map_while(|number| texts.get(SourceId(number)));
-    let lines = sources.fold(String::new(), |lines, source| {
-        lines + &format!("{}  {}\n", sha256(source.text.as_bytes()), source.name)
-    });
-    sha256(lines.as_bytes())
 }

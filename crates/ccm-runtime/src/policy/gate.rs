@@ -27,7 +27,6 @@ use crate::signed::ManifestSignature;
 /// Gate that asks the policy, and then the gate of the program.
 pub(crate) struct PolicyGate<'s> {
     session: &'s Session,
-    policy: &'s Policy,
     values: RunValues<'s>,
     /// Receives each verdict for the audit log.
     verdicts: &'s VerdictSlot,
@@ -38,7 +37,9 @@ pub(crate) struct PolicyGate<'s> {
     /// Id of the intent by which the whole manifest was approved, and whose use is on record.
     approved: Option<&'s str>,
     has_used_signature: Cell<bool>,
-    desk: ApprovalDesk<'s>,
+    /// Name of the manifest.
+    manifest: &'s str,
+    desk: OnceCell<ApprovalDesk<'s>>,
 }
 
 /// Values for conditions of rules during a run.
@@ -50,26 +51,40 @@ struct RunValues<'s> {
 }
 
 impl<'s> PolicyGate<'s> {
-    /// Returns the gate of a run; `None` without a policy. Policy and signature were checked before the run began.
+    /// Returns the gate of a run; `None` without a policy. The signature was checked before the run began.
     pub(crate) fn of_run(
         manifest: &'s LoadedManifest<'s>,
         commands: &'s dyn Commands,
         verdicts: &'s VerdictSlot,
     ) -> Option<Self> {
         let session = manifest.session;
-        let policy = &session.policy().ok().flatten()?.policy;
+        session.found_policy().ok().filter(|found| !found.is_absent())?;
         let values = RunValues { session, commands, user: OnceCell::new(), facts: OnceCell::new() };
         Some(Self {
             session,
-            policy,
             values,
             verdicts,
             base_variables: OnceCell::new(),
             signature: manifest.input.reads().signed().and_then(|_| manifest.signature().ok()),
             approved: manifest.approved.get().map(String::as_str),
             has_used_signature: Cell::new(false),
-            desk: ApprovalDesk::new(session, policy, manifest.input.full_name(), verdicts),
+            manifest: manifest.input.full_name(),
+            desk: OnceCell::new(),
         })
+    }
+
+    /// Returns the policy. If its files were judged before an earlier run, the first question reads them; a mistake in
+    /// them then refuses whatever is asked about.
+    fn policy(&self) -> Result<&'s Policy, GateVerdict> {
+        match self.session.policy() {
+            Ok(Some(checked)) => Ok(&checked.policy),
+            Ok(None) => Err(unusable("there is none")),
+            Err(error) => Err(unusable(&ccm_model::error_layers(&*error).join(": "))),
+        }
+    }
+
+    fn desk(&self, policy: &'s Policy) -> &ApprovalDesk<'s> {
+        self.desk.get_or_init(|| ApprovalDesk::new(self.session, policy, self.manifest, self.verdicts))
     }
 
     /// Returns `true` if an approver has signed the manifest, and the statement has not ended yet. The statement is then
@@ -94,17 +109,18 @@ impl<'s> PolicyGate<'s> {
     /// Returns the verdict for the engine. Under `guard: audit`, a refusal is only reported.
     fn verdict(
         &self,
+        policy: &Policy,
         what: &str,
         (decision, analysis): (&PolicyDecision, &Analysis),
         is_sensitive: bool,
         noop: bool,
         ask: impl FnOnce(Question<'_>) -> GateVerdict,
     ) -> GateVerdict {
-        self.verdicts.set(recorded_verdict(self.policy, decision, analysis, is_sensitive));
+        self.verdicts.set(recorded_verdict(policy, decision, analysis, is_sensitive));
         if decision.verdict == PolicyVerdict::Allow {
             return GateVerdict::Allow;
         }
-        let (reason, hints) = refusal_text(self.policy, decision, &analysis.commands, is_sensitive);
+        let (reason, hints) = refusal_text(policy, decision, &analysis.commands, is_sensitive);
         let redact = |text: String| self.session.secrets.redact(&text).into_owned();
         let (reason, hints) = (redact(reason), hints.into_iter().map(redact).collect());
         if decision.is_allowed() {
@@ -125,21 +141,30 @@ impl<'s> PolicyGate<'s> {
         if command.origin == CommandOrigin::Ccm {
             return GateVerdict::Allow;
         }
+        let policy = match self.policy() {
+            Ok(policy) => policy,
+            Err(refusal) => return refusal,
+        };
         let base = self.base_variables.get_or_init(|| {
             self.values.commands.base_environment().into_iter().map(|(name, _)| name).collect()
         });
-        let workspace = self.policy.workspace();
+        let workspace = policy.workspace();
         let workspace =
             workspace.path.clone().map(|path| Workspace { path, is_restricted: workspace.restrict });
         let analysis = analysis_of(workspace, command, base);
-        let decision = self.policy.decide(&analysis, Caller::Apply, &self.values);
+        let decision = policy.decide(&analysis, Caller::Apply, &self.values);
         let resource = request.resource.id().to_string();
-        self.verdict(&resource, (&decision, &analysis), command.sensitive, request.noop, |question| {
-            self.desk.ask_command(&resource, command, question)
+        let judged = (&decision, &analysis);
+        self.verdict(policy, &resource, judged, command.sensitive, request.noop, |question| {
+            self.desk(policy).ask_command(&resource, command, question)
         })
     }
 
     fn judge_change(&self, request: &ChangeRequest<'_>) -> GateVerdict {
+        let policy = match self.policy() {
+            Ok(policy) => policy,
+            Err(refusal) => return refusal,
+        };
         let id = request.resource.id();
         let change = GovernedChange {
             type_name: id.type_name.to_string(),
@@ -147,10 +172,10 @@ impl<'s> PolicyGate<'s> {
             other_names: request.resource.alias().map(str::to_owned).into_iter().collect(),
             effects: request.resource.claims().iter().filter_map(effect).collect(),
         };
-        let decision = self.policy.decide_change(&change, Caller::Apply, &self.values);
+        let decision = policy.decide_change(&change, Caller::Apply, &self.values);
         let analysis = Analysis::default();
-        self.verdict(&id.to_string(), (&decision, &analysis), false, request.noop, |question| {
-            self.desk.ask_change(request, question)
+        self.verdict(policy, &id.to_string(), (&decision, &analysis), false, request.noop, |question| {
+            self.desk(policy).ask_change(request, question)
         })
     }
 }
@@ -184,6 +209,12 @@ impl ConditionValues for RunValues<'_> {
     fn now(&self) -> Timestamp {
         Timestamp::try_from(self.session.doors.clock.now()).unwrap_or_default()
     }
+}
+
+/// Returns the refusal of a policy that can't be used.
+fn unusable(reason: &str) -> GateVerdict {
+    let hints = vec!["run `ccm policy check`".to_owned()];
+    GateVerdict::Deny { reason: format!("the policy can't be used: {reason}"), hints }
 }
 
 /// Returns the effect of a change on what a resource claims.

@@ -79,7 +79,10 @@ pub struct CheckedPolicy {
 impl Session {
     /// Returns the policy of the session, which is read once; `None` without a policy.
     pub fn policy(&self) -> Result<Option<&CheckedPolicy>, Arc<PolicyError>> {
-        let loaded = self.policy.get_or_init(|| self.load_policy().map_err(Arc::new));
+        let loaded = self.policy.get_or_init(|| {
+            let found = self.found_policy()?;
+            self.check_found(found).map_err(Arc::new)
+        });
         loaded.as_ref().map(Option::as_ref).map_err(Arc::clone)
     }
 
@@ -94,11 +97,14 @@ impl Session {
     /// is never current, and neither is one that was not read yet.
     pub fn policy_is_current(&self) -> bool {
         let is_usable = self.policy.get().is_some_and(Result::is_ok);
-        is_usable
-            && self
-                .policy_digest
-                .get()
-                .is_some_and(|digest| self.find_policy().is_ok_and(|found| found.digest() == *digest))
+        let digest = self.found_policy().ok().map(FoundPolicy::digest).filter(|_| is_usable);
+        digest.is_some_and(|digest| self.find_policy().is_ok_and(|found| found.digest() == digest))
+    }
+
+    /// Returns the files of the policy, which are read once. Nothing in them has been checked yet.
+    pub(crate) fn found_policy(&self) -> Result<&FoundPolicy, Arc<PolicyError>> {
+        let found = self.found_policy.get_or_init(|| self.find_policy().map_err(Arc::new));
+        found.as_ref().map_err(Arc::clone)
     }
 
     /// Reads the files of the policy.
@@ -127,21 +133,18 @@ impl Session {
         Ok(found)
     }
 
-    fn load_policy(&self) -> Result<Option<CheckedPolicy>, PolicyError> {
-        let found = self.find_policy()?;
-        // A session reads its policy once.
-        let _ = self.policy_digest.set(found.digest());
+    fn check_found(&self, found: &FoundPolicy) -> Result<Option<CheckedPolicy>, PolicyError> {
         let FoundPolicy { files, signature, directory } = found;
         // The directory, if its policy is signed.
         let mut signed = None;
-        if let (Some(main), Some(signature)) = (&files.main, &signature) {
+        if let (Some(main), Some(signature)) = (&files.main, signature) {
             self.check_signature(main, signature)?;
-            signed = directory;
+            signed = directory.as_ref();
         }
-        if files.main.is_none() && files.own.is_none() {
+        if found.is_absent() {
             return Ok(None);
         }
-        let checked = check_policy(&files)?;
+        let checked = check_policy(files)?;
         for name in signed.iter().flat_map(|_| checked.policy.trusted()) {
             let fragment =
                 files.fragments.iter().find(|fragment| fragment.name.ends_with(&format!("/{name}")));
@@ -189,16 +192,31 @@ impl Session {
 
 /// Files of a policy, as they were found.
 #[derive(Default)]
-struct FoundPolicy {
-    files: PolicyFiles,
+pub(crate) struct FoundPolicy {
+    pub(crate) files: PolicyFiles,
     /// Signature of the main file.
     signature: Option<PolicyText>,
     directory: Option<TrustedDirectory>,
 }
 
 impl FoundPolicy {
+    /// Returns `true` if there is no policy.
+    pub(crate) fn is_absent(&self) -> bool {
+        self.files.main.is_none() && self.files.own.is_none()
+    }
+
+    /// Returns `true` if the policy is not signed, and has no setting that a run needs before it asks about a command:
+    /// the policy requires no signed manifest, and says nothing about the audit log. The names of these settings would be
+    /// in the text, unless a double-quoted scalar writes them with escapes.
+    pub(crate) fn has_no_run_settings(&self) -> bool {
+        const MARKS: [&str; 7] = ["audit", "signed", r"\x", r"\u", r"\U", "\\\n", "\\\r"];
+        let PolicyFiles { main, fragments, own } = &self.files;
+        let mut texts = main.iter().chain(fragments).chain(own).map(|file| &file.text);
+        self.signature.is_none() && texts.all(|text| !MARKS.iter().any(|mark| text.contains(mark)))
+    }
+
     /// Returns the SHA-256 of all files.
-    fn digest(&self) -> String {
+    pub(crate) fn digest(&self) -> String {
         let PolicyFiles { main, fragments, own } = &self.files;
         let files = main.iter().chain(fragments).chain(own).chain(&self.signature);
         let lines: Vec<String> =

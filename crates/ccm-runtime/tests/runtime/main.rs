@@ -16,6 +16,7 @@ mod explanation;
 mod forged_approvals;
 mod gate;
 mod grants;
+mod judged;
 mod loading;
 mod pending;
 mod policy;

@@ -18,14 +18,14 @@ use ccm_testkit::Scratch;
 use crate::{block_on, config, manifest_of, outcomes, read, run};
 
 /// Writes a policy of these sections, and returns a session that obeys it.
-fn governed(scratch: &Scratch, sections: &str) -> Session {
+pub(crate) fn governed(scratch: &Scratch, sections: &str) -> Session {
     scratch.write("etc/policy.yaml", format!("ccm_policy: 1\n{sections}"));
     set_mode(&scratch.path().join("etc/policy.yaml"), 0o644);
     set_mode(&scratch.path().join("etc"), 0o755);
     Session::open(Config { policy: PolicySource::Directory(directory(scratch)), ..config(scratch) })
 }
 
-fn directory(scratch: &Scratch) -> PathBuf {
+pub(crate) fn directory(scratch: &Scratch) -> PathBuf {
     scratch.path().canonicalize().expect("a path").join("etc")
 }
 
@@ -39,7 +39,7 @@ fn touching(scratch: &Scratch) -> PathBuf {
     manifest_of(scratch, &format!("    - exec: [{{'touch {made}': {{cwd: /, onlyif: 'true'}}}}]\n"))
 }
 
-fn failure(outcome: &Outcome) -> (FailureKind, String) {
+pub(crate) fn failure(outcome: &Outcome) -> (FailureKind, String) {
     match outcome {
         Outcome::Failed(failure) => (failure.kind, failure.chain.join(": ")),
         other => panic!("{other:?}"),

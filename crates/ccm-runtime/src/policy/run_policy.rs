@@ -1,0 +1,59 @@
+//! The policy of a run before the first question to its gate.
+
+use std::sync::Arc;
+
+use ccm_audit::SealReceiver;
+use ccm_model::sha256;
+use ccm_policy::PolicyFiles;
+
+use super::loading::{CheckedPolicy, PolicyError};
+use crate::audit::{requires_record, seal_receivers};
+use crate::session::Session;
+
+/// Settings of the policy that a run needs from the start. The rules are read with the first question to the gate, unless
+/// something needs them before.
+#[derive(Clone, Copy)]
+pub(crate) struct RunPolicy<'s> {
+    files: &'s PolicyFiles,
+    /// The policy, unless its files have none of the settings.
+    checked: Option<&'s CheckedPolicy>,
+}
+
+impl Session {
+    /// Returns the policy of runs; `None` without a policy.
+    pub(crate) fn run_policy(&self) -> Result<Option<RunPolicy<'_>>, Arc<PolicyError>> {
+        let found = self.found_policy()?;
+        if found.is_absent() {
+            return Ok(None);
+        }
+        let is_unread = self.policy.get().is_none() && found.has_no_run_settings();
+        let checked = if is_unread { None } else { self.policy()? };
+        Ok(Some(RunPolicy { files: &found.files, checked }))
+    }
+}
+
+impl RunPolicy<'_> {
+    /// Returns `true` if only signed manifests are applied.
+    pub(crate) fn requires_signed(self) -> bool {
+        self.checked.is_some_and(|checked| checked.policy.apply_settings().signed.is_some())
+    }
+
+    /// Returns `true` if nothing may happen without a record.
+    pub(crate) fn requires_record(self) -> bool {
+        self.checked.is_some_and(|checked| requires_record(&checked.policy))
+    }
+
+    /// Returns the receivers of seals.
+    pub(crate) fn seal_receivers(self) -> Vec<SealReceiver> {
+        self.checked.map_or_else(Vec::new, |checked| seal_receivers(&checked.policy))
+    }
+
+    /// Returns the checksum of the files: that of the output of `sha256sum` on them.
+    pub(crate) fn digest(self) -> String {
+        let PolicyFiles { main, fragments, own } = self.files;
+        let lines = main.iter().chain(fragments).chain(own).fold(String::new(), |lines, file| {
+            lines + &format!("{}  {}\n", sha256(file.text.as_bytes()), file.name)
+        });
+        sha256(lines.as_bytes())
+    }
+}

@@ -6,6 +6,7 @@ mod bind_mounts;
 mod builtins;
 mod code;
 mod containers;
+mod destinations;
 mod entries;
 mod find;
 mod git;

@@ -2,8 +2,8 @@
 
 use ccm_policy::testing::PolicyMachine;
 use ccm_policy::{
-    Analysis, AnalysisLimits, Caller, GuardClass, LookupPathKind, PolicyRequest, PolicyVerdict, RequestInput,
-    Workspace, analyse,
+    Analysis, AnalysisLimits, Caller, EffectKind, GuardClass, LookupPathKind, PolicyRequest, PolicyVerdict,
+    RequestInput, Workspace, analyse,
 };
 use ccm_shell::ShellDialect;
 
@@ -41,7 +41,7 @@ fn effects_have_their_objects() {
         ("curl -s https://x.example/a", &["network: x.example", "network"]),
         ("python3 -c x", &["code: inline python3"]),
         ("sh x.sh", &["code: file /w/x.sh", "read: /w/x.sh"]),
-        ("tar -C out -xf a.tgz", &["write: /w/out", "read: /w/out/a.tgz"]),
+        ("tar -C out -xf a.tgz", &["write: /w/out", "read: /w/out/a.tgz", "write: recursive /w/out"]),
         ("env -C sub cat f", &["read: /w/sub", "read: /w/sub/f"]),
         ("find src -name x -exec cat {} +", &["read: /w/src", "read: /w/src…"]),
         ("sort -uo out in", &["write: /w/out", "read: /w/in"]),
@@ -179,6 +179,48 @@ fn effects_name_what_links_lead_to() {
         let effects = analysis.commands.iter().flat_map(|command| &command.effects);
         let effects: Vec<String> = effects.map(ToString::to_string).collect();
         assert!(effects.iter().any(|effect| effect == expected), "{command}: {effects:?}");
+    }
+}
+
+#[test]
+fn what_is_written_into_a_directory_is_named() {
+    let machine = PolicyMachine::debian()
+        .with("/w/file", LookupPathKind::File)
+        .with("/w/tree", LookupPathKind::Directory)
+        .with_link("/w/out", "/etc");
+    let written = |command: &str| {
+        let analysis = analyse(&request(command), &machine, &AnalysisLimits::default());
+        let effects = analysis.commands.iter().flat_map(|command| &command.effects);
+        let effects = effects.filter(|effect| effect.kind == EffectKind::Write).map(ToString::to_string);
+        effects.map(|effect| effect.replacen("write: ", "", 1)).collect::<Vec<_>>().join(", ")
+    };
+    for (command, expected) in [
+        ("cp file /etc", "/etc, /etc/file"),
+        ("cp x/file new", "/w/new"),
+        ("cp x/file new/", "/w/new, /w/new/file"),
+        ("cp a b new", "/w/new, /w/new/a, /w/new/b"),
+        ("cp -t /etc a", "/etc, /etc/a"),
+        ("cp --target-dir=/etc a", "/etc, /etc/a"),
+        ("cp file out", "/w/out (a link to /etc), /w/out/file (a link to /etc/file)"),
+        ("cp -T file /etc", "/etc"),
+        ("cp -r file /etc", "/etc, /etc/file"),
+        ("cp -r tree /etc", "/etc, recursive /etc/tree"),
+        ("cp -r tree new", "/w/new, recursive /w/new"),
+        ("cp -a tree/. /etc", "/etc, recursive /etc"),
+        ("cp *.conf /etc", "/etc, recursive /etc"),
+        ("mv file /etc/", "/etc, /etc/file"),
+        ("mv tree /etc/", "/etc, recursive /etc/tree"),
+        ("install -m 644 a b /etc", "/etc, /etc/a, /etc/b"),
+        ("install -d /etc/x", "/etc/x"),
+        ("ln -s /x/passwd /etc", "/etc, /etc/passwd"),
+        ("ln -s /x/passwd", "/x/passwd, /w/passwd"),
+        ("rsync -a tree/ /etc/", "/etc, recursive /etc"),
+        ("tar -xf a.tar", "recursive /w"),
+        ("tar -C /etc -xf a.tar", "/etc, recursive /etc"),
+        ("tar -tf a.tar", ""),
+        ("unzip -d /etc a.zip", "/etc, recursive /etc"),
+    ] {
+        assert_eq!(written(command), expected, "{command}");
     }
 }
 

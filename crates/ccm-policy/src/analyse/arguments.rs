@@ -101,6 +101,12 @@ impl ParsedArguments {
         self.options.iter().any(|option| names.iter().any(|name| option.is_named(name)))
     }
 
+    /// Returns the value of the last option with this name, however it is spelled.
+    pub(super) fn value_of(&self, name: &str) -> Option<&ShellWord> {
+        let is_named = |option: &&ParsedOption| option.spec.is_some_and(|spec| spec.has_name(name));
+        self.options.iter().rev().find(is_named).and_then(|option| option.value.as_ref())
+    }
+
     fn push(&mut self, name: &str, spec: Option<&'static OptionSpec>, value: Option<ShellWord>) {
         self.options.push(ParsedOption { name: name.to_owned(), spec, value });
     }

@@ -91,6 +91,7 @@ impl Analyser<'_> {
             }
         }
         self.operands(&mut call, operands);
+        self.written_below(&call);
         if reads_code && !call.has_code && !is_report {
             self.code_from_input(index, &name, commands, &call.context);
         }

@@ -1,6 +1,6 @@
 //! Effects of a command.
 
-use crate::links::{self, LinkTarget};
+use crate::links::{self, LinkDestination};
 use crate::lookup::Lookup;
 
 /// Effect of a command on the machine or on others.
@@ -12,7 +12,7 @@ pub struct Effect {
     /// the object is not known or there is none.
     pub object: Option<String>,
     /// Path that the links on the way to the object lead to, if the object is a path.
-    pub link_target: LinkTarget,
+    pub link_target: LinkDestination,
     /// Only the beginning of the object is known, as in `/srv/$x`.
     pub is_partial: bool,
     /// Action on the object, such as `restart` of a service.
@@ -93,7 +93,7 @@ impl Effect {
         Self {
             kind,
             object,
-            link_target: LinkTarget::Same,
+            link_target: LinkDestination::Same,
             is_partial: false,
             action: None,
             is_recursive: false,
@@ -215,9 +215,9 @@ impl std::fmt::Display for Effect {
             f.write_str("…")?;
         }
         match &self.link_target {
-            LinkTarget::Same => Ok(()),
-            LinkTarget::Path(path) => write!(f, " (a link to {path})"),
-            LinkTarget::Unknown => f.write_str(" (a link to what is not known)"),
+            LinkDestination::Same => Ok(()),
+            LinkDestination::Path(path) => write!(f, " (a link to {path})"),
+            LinkDestination::Unknown => f.write_str(" (a link to what is not known)"),
         }
     }
 }

@@ -50,7 +50,7 @@ pub use document::{
 pub use effect::{CodeSource, Effect, EffectKind};
 pub use globs::{GlobError, GlobKind, PolicyGlob};
 pub use guard_class::GuardClass;
-pub use links::LinkTarget;
+pub use links::LinkDestination;
 pub use lookup::{LinkReading, Lookup, LookupPathKind, ProgramLocation};
 pub use matching::GovernedChange;
 pub use policy::{Policy, PolicyFiles, PolicyReading, PolicyText, read_policy, read_policy_files};

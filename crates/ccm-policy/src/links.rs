@@ -7,7 +7,7 @@ const MAX_LINKS: u32 = 40;
 
 /// Path that the links on the way to another path lead to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum LinkTarget {
+pub enum LinkDestination {
     /// The same path: there is no link on the way.
     #[default]
     Same,
@@ -19,7 +19,7 @@ pub enum LinkTarget {
 
 /// Follows the links on the way to an absolute path, the last part included, as the kernel does: `..` is the directory
 /// above what a link leads to. What does not exist yet stays as written.
-pub(crate) fn follow(lookup: &dyn Lookup, path: &str) -> LinkTarget {
+pub(crate) fn follow(lookup: &dyn Lookup, path: &str) -> LinkDestination {
     let mut pending: Vec<String> = parts(path);
     // Without a slash at its end, so that the root is empty.
     let mut reached = String::new();
@@ -43,8 +43,8 @@ pub(crate) fn follow(lookup: &dyn Lookup, path: &str) -> LinkTarget {
                 continue;
             }
             // An open file, whose path was judged when it was opened.
-            ProcessPart::OpenFiles if pending.len() <= 1 => return LinkTarget::Same,
-            ProcessPart::OpenFiles | ProcessPart::Unknown => return LinkTarget::Unknown,
+            ProcessPart::OpenFiles if pending.len() <= 1 => return LinkDestination::Same,
+            ProcessPart::OpenFiles | ProcessPart::Unknown => return LinkDestination::Unknown,
         }
         let next = format!("{reached}/{part}");
         match lookup.read_link(&next) {
@@ -52,33 +52,35 @@ pub(crate) fn follow(lookup: &dyn Lookup, path: &str) -> LinkTarget {
             LinkReading::Link(target) => {
                 links += 1;
                 if links > MAX_LINKS {
-                    return LinkTarget::Unknown;
+                    return LinkDestination::Unknown;
                 }
                 if target.starts_with('/') {
                     reached.clear();
                 }
                 pending.extend(parts(&target));
             }
-            LinkReading::Unknown => return LinkTarget::Unknown,
+            LinkReading::Unknown => return LinkDestination::Unknown,
         }
     }
     if links == 0 && !has_climbed {
-        return LinkTarget::Same;
+        return LinkDestination::Same;
     }
     if reached.is_empty() {
         reached.push('/');
     }
-    LinkTarget::Path(reached)
+    LinkDestination::Path(reached)
 }
 
 /// Follows the links on the way to an absolute path, but not a link at the path itself.
-pub(crate) fn follow_above(lookup: &dyn Lookup, path: &str) -> LinkTarget {
+pub(crate) fn follow_above(lookup: &dyn Lookup, path: &str) -> LinkDestination {
     let Some((above, name)) = path.rsplit_once('/').filter(|(_, name)| !matches!(*name, "" | "." | ".."))
     else {
         return follow(lookup, path);
     };
     match follow(lookup, above) {
-        LinkTarget::Path(above) => LinkTarget::Path(format!("{}/{name}", above.trim_end_matches('/'))),
+        LinkDestination::Path(above) => {
+            LinkDestination::Path(format!("{}/{name}", above.trim_end_matches('/')))
+        }
         other => other,
     }
 }
@@ -113,11 +115,8 @@ fn of_process(above: &str, part: &str) -> ProcessPart {
     let process = names.next().unwrap_or_default();
     let is_own = own.contains(&process);
     let is_process = is_own || !process.is_empty() && process.bytes().all(|byte| byte.is_ascii_digit());
-    let is_directory = match (names.next(), names.next(), names.next()) {
-        (None, ..) => true,
-        (Some("task"), Some(_), None) => true,
-        _ => false,
-    };
+    let names = (names.next(), names.next(), names.next());
+    let is_directory = matches!(names, (None, ..) | (Some("task"), Some(_), None));
     match part {
         _ if !is_process || !is_directory => ProcessPart::Other,
         "root" => ProcessPart::Root,
@@ -183,7 +182,8 @@ mod tests {
             ("/dev/stderr", None),
             ("/dev/fd/3", None),
         ] {
-            let expected = expected.map_or(LinkTarget::Same, |target| LinkTarget::Path(target.to_owned()));
+            let expected =
+                expected.map_or(LinkDestination::Same, |target| LinkDestination::Path(target.to_owned()));
             assert_eq!(follow(&machine(), path), expected, "{path}");
         }
     }
@@ -201,13 +201,13 @@ mod tests {
             "/proc/self/fd/3/passwd",
             "/dev/fd/3/../passwd",
         ] {
-            assert_eq!(follow(&machine(), path), LinkTarget::Unknown, "{path}");
+            assert_eq!(follow(&machine(), path), LinkDestination::Unknown, "{path}");
         }
         let long = (0..50).fold(PolicyMachine::debian(), |machine, number| {
             machine.with_link(&format!("/srv/{number}"), &(number + 1).to_string())
         });
-        assert_eq!(follow(&long, "/srv/0"), LinkTarget::Unknown);
-        assert_eq!(follow(&long, "/srv/20"), LinkTarget::Path("/srv/50".to_owned()));
+        assert_eq!(follow(&long, "/srv/0"), LinkDestination::Unknown);
+        assert_eq!(follow(&long, "/srv/20"), LinkDestination::Path("/srv/50".to_owned()));
     }
 
     #[test]
@@ -220,9 +220,10 @@ mod tests {
             ("/srv/conf/..", Some("/etc")),
             ("/srv/conf/", Some("/etc/app")),
         ] {
-            let expected = expected.map_or(LinkTarget::Same, |target| LinkTarget::Path(target.to_owned()));
+            let expected =
+                expected.map_or(LinkDestination::Same, |target| LinkDestination::Path(target.to_owned()));
             assert_eq!(follow_above(&machine(), path), expected, "{path}");
         }
-        assert_eq!(follow_above(&machine(), "/srv/loop/x"), LinkTarget::Unknown);
+        assert_eq!(follow_above(&machine(), "/srv/loop/x"), LinkDestination::Unknown);
     }
 }

@@ -3,7 +3,7 @@
 use crate::analysis::{AnalysedCommand, AnalysedWord};
 use crate::effect::{Effect, EffectKind};
 use crate::globs::PolicyGlob;
-use crate::links::LinkTarget;
+use crate::links::LinkDestination;
 use crate::rule::{ArgumentPattern, OptionPattern, RuleMatch};
 
 /// What a rule is compared with.
@@ -376,9 +376,9 @@ fn compare_path(glob: &PolicyGlob, effect: &Effect, purpose: MatchPurpose) -> Ma
     let Some(object) = effect.object.as_deref() else { return Matching::Possible };
     let written = compare_object(glob, object, effect, purpose);
     let reached = match &effect.link_target {
-        LinkTarget::Same => return written,
-        LinkTarget::Path(path) => compare_object(glob, path, effect, purpose),
-        LinkTarget::Unknown => Matching::Possible,
+        LinkDestination::Same => return written,
+        LinkDestination::Path(path) => compare_object(glob, path, effect, purpose),
+        LinkDestination::Unknown => Matching::Possible,
     };
     match purpose {
         MatchPurpose::Restrict => written.max(reached),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::links::{self, LinkTarget};
+use crate::links::{self, LinkDestination};
 use crate::lookup::{LinkReading, Lookup, LookupPathKind, ProgramLocation};
 
 /// Machine that holds what a test puts there. Programs in `/bin`, `/usr/bin`, `/sbin`, `/usr/sbin` and
@@ -85,8 +85,8 @@ impl PolicyMachine {
 
     fn resolve(&self, path: &str) -> String {
         match links::follow(self, path) {
-            LinkTarget::Path(target) => target,
-            LinkTarget::Same | LinkTarget::Unknown => path.to_owned(),
+            LinkDestination::Path(target) => target,
+            LinkDestination::Same | LinkDestination::Unknown => path.to_owned(),
         }
     }
 }

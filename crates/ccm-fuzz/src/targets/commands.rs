@@ -2,8 +2,8 @@
 
 use ccm_policy::testing::PolicyMachine;
 use ccm_policy::{
-    Analysis, AnalysisLimits, Caller, EffectKind, LinkTarget, PolicyRequest, PolicyVerdict, RequestInput,
-    Workspace, analyse,
+    Analysis, AnalysisLimits, Caller, EffectKind, LinkDestination, PolicyRequest, PolicyVerdict,
+    RequestInput, Workspace, analyse,
 };
 use ccm_shell::ShellDialect;
 
@@ -104,7 +104,7 @@ fn check(text: &str, analysis: &Analysis, limits: &AnalysisLimits) {
             let is_path = matches!(effect.kind, EffectKind::Write | EffectKind::Read);
             let object = effect.object.as_deref().filter(|_| is_path);
             assert!(object.is_none_or(|path| path.starts_with('/')), "{effect}");
-            if let LinkTarget::Path(path) = &effect.link_target {
+            if let LinkDestination::Path(path) = &effect.link_target {
                 let is_resolved = path.split('/').all(|part| !matches!(part, "." | ".."));
                 assert!(path.starts_with('/') && is_resolved, "{effect}");
             }

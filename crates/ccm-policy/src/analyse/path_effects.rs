@@ -9,7 +9,7 @@ use super::{Analyser, CommandContext};
 use crate::analysis::WayOut;
 use crate::effect::{Effect, EffectKind};
 use crate::guard_class::GuardClass;
-use crate::links::{self, LinkTarget};
+use crate::links::{self, LinkDestination};
 use crate::lookup::{Lookup, LookupPathKind};
 
 /// Manner of a deletion.
@@ -47,8 +47,8 @@ impl Analyser<'_> {
             }
             let Some(path) = path.path else { continue };
             let reached = match &link_target {
-                LinkTarget::Path(reached) => Some(reached),
-                LinkTarget::Same | LinkTarget::Unknown => None,
+                LinkDestination::Path(reached) => Some(reached),
+                LinkDestination::Same | LinkDestination::Unknown => None,
             };
             for path in std::iter::once(&path).chain(reached) {
                 match paths::meaning(path, self.home()) {
@@ -200,8 +200,8 @@ impl Analyser<'_> {
                     self.check_restriction(index, &path, span);
                     // A shell goes up from the link, and every other program from what the link leads to.
                     let climbing = resolved.climbing.map(|climbing| links::follow(self.lookup, &climbing));
-                    if let Some(LinkTarget::Path(reached)) = climbing
-                        && links::follow(self.lookup, &path) != LinkTarget::Path(reached.clone())
+                    if let Some(LinkDestination::Path(reached)) = climbing
+                        && links::follow(self.lookup, &path) != LinkDestination::Path(reached.clone())
                         && reached != path
                     {
                         directories.paths.push(reached);
@@ -242,10 +242,10 @@ impl Analyser<'_> {
     }
 
     /// Returns where the links on the way to a path lead.
-    fn links(&self, path: &WordPath, follow: fn(&dyn Lookup, &str) -> LinkTarget) -> LinkTarget {
-        let Some(known) = &path.path else { return LinkTarget::Same };
+    fn links(&self, path: &WordPath, follow: fn(&dyn Lookup, &str) -> LinkDestination) -> LinkDestination {
+        let Some(known) = &path.path else { return LinkDestination::Same };
         match follow(self.lookup, path.climbing.as_ref().unwrap_or(known)) {
-            LinkTarget::Path(reached) if reached == *known => LinkTarget::Same,
+            LinkDestination::Path(reached) if reached == *known => LinkDestination::Same,
             found => found,
         }
     }
@@ -262,11 +262,11 @@ impl Analyser<'_> {
 
     /// Chooses between a path and what its links lead to, for a write or a deletion: `/bin` is a link on most machines,
     /// and a workspace may be one.
-    fn target(&self, path: String, links: LinkTarget) -> String {
-        let LinkTarget::Path(reached) = links else { return path };
+    fn target(&self, path: String, links: LinkDestination) -> String {
+        let LinkDestination::Path(reached) = links else { return path };
         let workspace = match links::follow(self.lookup, &self.workspace) {
-            LinkTarget::Path(workspace) => workspace,
-            LinkTarget::Same | LinkTarget::Unknown => self.workspace.clone(),
+            LinkDestination::Path(workspace) => workspace,
+            LinkDestination::Same | LinkDestination::Unknown => self.workspace.clone(),
         };
         let is_own = paths::is_within(&reached, &workspace);
         if is_own && self.is_inside(&path) { path } else { reached }

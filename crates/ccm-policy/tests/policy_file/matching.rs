@@ -1,7 +1,8 @@
 //! Which commands and changes rules match, and how doubts are decided.
 
 use ccm_policy::{
-    Caller, Effect, EffectKind, GovernedChange, GuardClass, LinkTarget, NoValues, Policy, ProgramLocation,
+    Caller, Effect, EffectKind, GovernedChange, GuardClass, LinkDestination, NoValues, Policy,
+    ProgramLocation,
 };
 
 use crate::{command, policy, verdict, with_class, with_effect};
@@ -144,19 +145,19 @@ fn effects_are_compared_with_paths() {
 
 #[test]
 fn what_links_lead_to_is_compared_as_well() {
-    let through = |object: &str, link_target: LinkTarget| {
+    let through = |object: &str, link_target: LinkDestination| {
         let effect = Effect { link_target, ..Effect::new(EffectKind::Write, Some(object.to_owned())) };
         with_class(with_effect(command("tee x"), effect), GuardClass::Publish)
     };
-    let to = |path: &str| LinkTarget::Path(path.to_owned());
+    let to = |path: &str| LinkDestination::Path(path.to_owned());
     for (object, link_target, is_denied, is_lifted) in [
-        ("/srv/x", LinkTarget::Same, false, true),
+        ("/srv/x", LinkDestination::Same, false, true),
         ("/srv/x", to("/srv/y"), false, true),
         ("/srv/x", to("/etc/x"), true, false),
         ("/srv/x", to("/"), false, false),
         ("/etc/x", to("/srv/x"), true, false),
         ("/opt/x", to("/srv/x"), false, false),
-        ("/srv/x", LinkTarget::Unknown, true, false),
+        ("/srv/x", LinkDestination::Unknown, true, false),
     ] {
         let subject = || through(object, link_target.clone());
         let what = format!("{object} {link_target:?}");

@@ -75,7 +75,7 @@ impl JudgedManifest {
     /// Returns `true` if an equal manifest was judged, and nothing known of it was denied.
     pub(crate) fn is_known(&self, state: &Path) -> bool {
         let Ok(Some(directory)) = Directory::open(state) else { return false };
-        digests(&directory).iter().any(|known| *known == self.digest)
+        digests(&directory).contains(&self.digest)
     }
 
     /// Remembers that nothing known of the manifest is denied. Without the memory, the next run judges it again.
@@ -140,7 +140,9 @@ impl DigestText {
             NodeValue::List(nodes) => {
                 self.bytes.push(1);
                 self.number(nodes.len());
-                nodes.iter().for_each(|node| self.node(node));
+                for node in nodes {
+                    self.node(node);
+                }
             }
             NodeValue::Map(map) => {
                 self.bytes.push(2);

@@ -17,7 +17,7 @@ use libc::sock_filter;
 use rustix::thread::{SecureComputingMode, secure_computing_mode};
 
 use crate::{Sandbox, raw};
-use assembler::{Assembler, Next, Verdict};
+use assembler::{Assembler, FilterVerdict, Next};
 
 /// Calls that act on other processes, on keys that no namespace separates or on the kernel, and calls that
 /// would undo the sandbox. Calls that need a privilege (loading a module, swap, a restart) are not listed: the
@@ -192,12 +192,12 @@ fn program(sandbox: &Sandbox, has_view: bool) -> Vec<sock_filter> {
     calls.add(&[libc::SYS_socket], checks::sockets(to, sandbox.network, sandbox.unix_sockets));
     calls.add(&[libc::SYS_socketpair], checks::pairs(to, sandbox.unix_sockets));
     // The later rule of a call counts: one that is always refused is refused whatever its arguments are.
-    calls.add(FORBIDDEN, Verdict::Refuse.into());
+    calls.add(FORBIDDEN, FilterVerdict::Refuse.into());
     if !has_view {
-        calls.add(ATTRIBUTES, Verdict::Refuse.into());
-        calls.add(SHARED_MEMORY, Verdict::Refuse.into());
+        calls.add(ATTRIBUTES, FilterVerdict::Refuse.into());
+        calls.add(SHARED_MEMORY, FilterVerdict::Refuse.into());
     }
-    calls.add(UNKNOWN, Verdict::Unknown.into());
+    calls.add(UNKNOWN, FilterVerdict::Unknown.into());
     std::mem::take(to).finish(calls.0)
 }
 

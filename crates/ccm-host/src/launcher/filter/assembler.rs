@@ -32,7 +32,7 @@ const ARGUMENTS: u32 = 16;
 
 /// Result of a filter for a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum FilterVerdict {
     Allow,
     /// The call is not permitted.
     Refuse,
@@ -42,7 +42,7 @@ pub(super) enum Verdict {
     Kill,
 }
 
-impl Verdict {
+impl FilterVerdict {
     /// Returns the value that stands for the result.
     pub(super) fn value(self) -> u32 {
         match self {
@@ -56,17 +56,17 @@ impl Verdict {
 
 /// Place of an instruction, counted from the end of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place(usize);
+pub(super) struct InstructionPlace(usize);
 
 /// Part of the program that an instruction leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
-    Verdict(Verdict),
-    At(Place),
+    Verdict(FilterVerdict),
+    At(InstructionPlace),
 }
 
-impl From<Verdict> for Next {
-    fn from(verdict: Verdict) -> Self {
+impl From<FilterVerdict> for Next {
+    fn from(verdict: FilterVerdict) -> Self {
         Self::Verdict(verdict)
     }
 }
@@ -109,7 +109,7 @@ impl Assembler {
     /// Calls that are not listed are allowed. The calls are in the order of their numbers.
     pub(super) fn finish(mut self, calls: impl IntoIterator<Item = (u32, Next)>) -> Vec<sock_filter> {
         // Numbers from which on a part is meant, until the next one.
-        let mut ranges: Vec<(u32, Next)> = vec![(0, Verdict::Allow.into())];
+        let mut ranges: Vec<(u32, Next)> = vec![(0, FilterVerdict::Allow.into())];
         let mut add = |first: u32, next: Next| {
             // A range is empty if the next one begins at its number.
             if ranges.last().is_some_and(|(begun, _)| *begun == first) {
@@ -121,14 +121,14 @@ impl Assembler {
         };
         for (number, next) in calls {
             add(number, next);
-            add(number + 1, Verdict::Allow.into());
+            add(number + 1, FilterVerdict::Allow.into());
         }
         if cfg!(target_arch = "x86_64") {
-            add(X32, Verdict::Unknown.into());
+            add(X32, FilterVerdict::Unknown.into());
         }
         let search = self.search(&ranges);
         let own = self.before(LOAD, NUMBER, search);
-        let kind = self.if_equal(PROCESSOR, own, Verdict::Kill);
+        let kind = self.if_equal(PROCESSOR, own, FilterVerdict::Kill);
         self.before(LOAD, KIND, kind);
         self.instructions.reverse();
         self.instructions
@@ -137,7 +137,7 @@ impl Assembler {
     /// Finds the range of the number by halves: the kernel evaluates a new filter for every number.
     fn search(&mut self, ranges: &[(u32, Next)]) -> Next {
         let (lower, upper) = ranges.split_at(ranges.len() / 2);
-        let Some((first, next)) = upper.first() else { return Verdict::Allow.into() };
+        let Some((first, next)) = upper.first() else { return FilterVerdict::Allow.into() };
         if lower.is_empty() {
             return *next;
         }
@@ -160,14 +160,14 @@ impl Assembler {
     }
 
     /// Returns a place from which a part goes on, near enough for a branch after at most `room` more instructions.
-    fn reach(&mut self, next: Next, room: usize) -> Place {
-        let is_near = |place: Place, own: &Self| own.distance(place) + room <= usize::from(u8::MAX);
+    fn reach(&mut self, next: Next, room: usize) -> InstructionPlace {
+        let is_near = |place: InstructionPlace, own: &Self| u8::try_from(own.distance(place) + room).is_ok();
         let place = match next {
             Next::Verdict(verdict) => {
                 let value = verdict.value();
                 let is_it = |instruction: &sock_filter| instruction.code == RETURN && instruction.k == value;
                 // The last one that was made is the nearest.
-                let made = self.instructions.iter().rposition(is_it).map(Place);
+                let made = self.instructions.iter().rposition(is_it).map(InstructionPlace);
                 if let Some(place) = made.filter(|place| is_near(*place, self)) {
                     return place;
                 }
@@ -178,13 +178,13 @@ impl Assembler {
         if is_near(place, self) { place } else { self.jump_to(place) }
     }
 
-    fn jump_to(&mut self, place: Place) -> Place {
+    fn jump_to(&mut self, place: InstructionPlace) -> InstructionPlace {
         let distance = u32::try_from(self.distance(place)).unwrap_or(u32::MAX);
         self.place(JUMP, distance)
     }
 
     /// Returns the number of instructions between the next one and a place.
-    fn distance(&self, place: Place) -> usize {
+    fn distance(&self, place: InstructionPlace) -> usize {
         self.instructions.len() - place.0 - 1
     }
 
@@ -197,12 +197,12 @@ impl Assembler {
         Next::At(self.place(code, k))
     }
 
-    fn place(&mut self, code: u16, k: u32) -> Place {
+    fn place(&mut self, code: u16, k: u32) -> InstructionPlace {
         self.push(sock_filter { code, jt: 0, jf: 0, k })
     }
 
-    fn push(&mut self, instruction: sock_filter) -> Place {
+    fn push(&mut self, instruction: sock_filter) -> InstructionPlace {
         self.instructions.push(instruction);
-        Place(self.instructions.len() - 1)
+        InstructionPlace(self.instructions.len() - 1)
     }
 }

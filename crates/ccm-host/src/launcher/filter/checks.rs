@@ -2,10 +2,10 @@
 //!
 //! Each function assembles the part of the program that decides about a call.
 
-use super::assembler::{Assembler, Next, Verdict};
+use super::assembler::{Assembler, FilterVerdict, Next};
 
-const ALLOW: Verdict = Verdict::Allow;
-const REFUSE: Verdict = Verdict::Refuse;
+const ALLOW: FilterVerdict = FilterVerdict::Allow;
+const REFUSE: FilterVerdict = FilterVerdict::Refuse;
 
 const SET_ID: u32 = 0o6000;
 /// Flags of opening that make the mode count.

@@ -40,13 +40,18 @@ fn the_server_ends_when_ccm_is_killed() {
         fs::read_to_string(&begun).is_ok_and(|text| text.ends_with('\n'))
     });
     let command = fs::read_to_string(&begun).expect("its number");
-    let of_run: Vec<u32> =
-        servers().into_iter().filter(|(_, parent)| *parent == running.pid()).map(|(pid, _)| pid).collect();
-    assert_eq!(of_run.len(), 1, "{of_run:?}");
+    // The server, and the copy that waits for the next command.
+    let of_run = || -> Vec<u32> {
+        servers().into_iter().filter(|(_, parent)| *parent == running.pid()).map(|(pid, _)| pid).collect()
+    };
+    wait_until("a copy waits", || of_run().len() == 2);
+    let of_run = of_run();
     running.signal("KILL");
     let called = running.finish();
     assert_ne!(called.code, 0);
-    wait_until("the server has ended", || !servers().iter().any(|(pid, _)| of_run.contains(pid)));
+    wait_until("the server and its copy have ended", || {
+        !servers().iter().any(|(pid, _)| of_run.contains(pid))
+    });
     // As without a sandbox, the command of a killed ccm runs on.
     let killed = std::process::Command::new("kill").args(["-KILL", command.trim()]).status();
     assert!(killed.is_ok_and(|killed| killed.success()), "the command has ended");

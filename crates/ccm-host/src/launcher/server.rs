@@ -1,11 +1,18 @@
 //! The launch server: a process that copies itself for each launcher.
+//!
+//! A copy is made ahead: it waits for its descriptors while the server waits for it. Each copy has a socket of its own, so
+//! that no other copy receives what was meant for one that was killed.
 
-use std::io::{self, IoSliceMut};
+use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd as _, OwnedFd};
 
-use rustix::io::retry_on_intr;
-use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlags, recvmsg, send};
+use rustix::io::{Errno, read, retry_on_intr, write};
+use rustix::net::{
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, SocketFlags, SocketType, recvmsg, sendmsg, socketpair,
+};
+use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{chdir, getpid, setpgid};
 
 use crate::command::launch_server::MAX_DESCRIPTORS;
@@ -24,7 +31,7 @@ pub(super) enum ServerProcess {
     Copy,
 }
 
-/// Starts a copy of this process for each request, until ccm ends.
+/// Keeps a copy of this process waiting for a request, until ccm ends.
 pub(super) fn serve() -> ServerProcess {
     let Ok(socket) = raw::inherited(SOCKET) else { return ServerProcess::Original };
     // A signal from the terminal ends ccm in its own time, and the server after it.
@@ -33,28 +40,49 @@ pub(super) fn serve() -> ServerProcess {
     if prepared.is_err() {
         return ServerProcess::Original;
     }
+    // Without a server, ccm starts launchers directly.
     loop {
-        let Ok(Some(descriptors)) = receive(&socket) else { return ServerProcess::Original };
+        let Ok((beginning, begins)) = pipe_with(PipeFlags::CLOEXEC) else { return ServerProcess::Original };
         match raw::fork_sibling() {
-            Ok(Some(_)) => {}
-            Ok(None) => {
-                let is_known = answer(&socket);
-                // A launcher needs the number of the socket.
-                drop(socket);
-                let is_ready = is_known.is_ok() && raw::place(descriptors).is_ok();
-                return if is_ready { ServerProcess::Copy } else { ServerProcess::Original };
+            Ok(Some(_)) => {
+                drop(begins);
+                // A copy that ends without a request was killed, or ccm has ended.
+                if retry_on_intr(|| read(&beginning, &mut [0_u8])) != Ok(1) {
+                    return ServerProcess::Original;
+                }
             }
-            // Without a server, ccm starts launchers directly.
+            Ok(None) => {
+                drop(beginning);
+                let become_launcher = || {
+                    let descriptors = wait(socket)?;
+                    // The server may have ended.
+                    let _best_effort = retry_on_intr(|| write(&begins, b"b"));
+                    // A launcher needs the numbers.
+                    drop(begins);
+                    raw::place(descriptors)
+                };
+                let began: io::Result<()> = become_launcher();
+                return if began.is_ok() { ServerProcess::Copy } else { ServerProcess::Original };
+            }
             Err(_) => return ServerProcess::Original,
         }
     }
 }
 
-/// Sends the number of this copy to ccm.
-fn answer(socket: &OwnedFd) -> io::Result<()> {
-    let number = getpid().as_raw_nonzero().get();
-    retry_on_intr(|| send(socket, &number.to_ne_bytes(), SendFlags::NOSIGNAL))?;
-    Ok(())
+/// Announces this copy to ccm, and waits for the descriptors of a launcher.
+fn wait(server: OwnedFd) -> io::Result<Vec<OwnedFd>> {
+    let (own, of_ccm) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
+    let number = getpid().as_raw_nonzero().get().to_ne_bytes();
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut ancillary = SendAncillaryBuffer::new(&mut space);
+    let handed = [of_ccm.as_fd()];
+    if !ancillary.push(SendAncillaryMessage::ScmRights(&handed)) {
+        return Err(Errno::NOBUFS.into());
+    }
+    retry_on_intr(|| sendmsg(&server, &[IoSlice::new(&number)], &mut ancillary, SendFlags::NOSIGNAL))?;
+    // The end of ccm has to be the end of both sockets.
+    drop((server, of_ccm));
+    receive(&own)?.ok_or_else(|| Errno::PIPE.into())
 }
 
 /// Receives the descriptors of a launcher; `None` at the end of ccm.

@@ -12,11 +12,16 @@ use super::{Place, succeed};
 use crate::launched::{launched, launcher, only_as_root};
 use crate::{block_on, end, has_ended, names, run};
 
-/// Returns the number of the server: the child of this process that is left when no command runs.
+/// Returns the number of the server. With the copy that waits for the next command, it is all that is left when no command
+/// runs.
 fn server() -> Pid {
-    let children = children();
-    assert_eq!(children.len(), 1, "{children:?}");
-    children[0]
+    server_and_copy()[0]
+}
+
+/// Returns the numbers of the server and of the waiting copy, which is made while a command runs.
+fn server_and_copy() -> [Pid; 2] {
+    wait_until("a copy waits", || children().len() == 2);
+    <[Pid; 2]>::try_from(children()).expect("two children, the older one first")
 }
 
 fn children() -> Vec<Pid> {
@@ -34,7 +39,7 @@ fn children() -> Vec<Pid> {
 fn one_server_starts_all_sandboxes_and_ends_with_the_runner() {
     isolated("sandboxed::server::one_server_starts_all_sandboxes_and_ends_with_the_runner", || {
         let runner = SystemRunner::new().expect("a runner").with_launcher(launcher());
-        let server = block_on(async {
+        let both = block_on(async {
             let place = Place::new();
             // Each command is a child of this process, and has its session and its group for itself.
             let shown =
@@ -50,14 +55,16 @@ fn one_server_starts_all_sandboxes_and_ends_with_the_runner() {
             }
             pids.dedup();
             assert_eq!(pids.len(), 3);
-            let server = server();
-            // The server hears no signal of the terminal.
-            assert_eq!(getsid(Some(server)).expect("a session"), getsid(None).expect("a session"));
-            assert_ne!(nix::unistd::getpgid(Some(server)).expect("a group"), getpgrp());
-            server
+            let both = server_and_copy();
+            for process in both {
+                // They hear no signal of the terminal.
+                assert_eq!(getsid(Some(process)).expect("a session"), getsid(None).expect("a session"));
+                assert_ne!(nix::unistd::getpgid(Some(process)).expect("a group"), getpgrp());
+            }
+            both
         });
         drop(runner);
-        assert!(has_ended(server), "the server outlived its runner");
+        assert!(both.into_iter().all(has_ended), "a process outlived the runner");
         assert_eq!(children(), []);
     });
 }
@@ -71,9 +78,29 @@ fn a_server_that_was_killed_is_replaced_by_direct_starts() {
         let server = server();
         kill(server, Signal::SIGKILL).expect("a server");
         wait_until("the server has ended", || has_ended(server));
+        // The copy that waited is used up first.
         assert_eq!(succeed(runner, &place.shell(once)).await, "once\nonce\n");
-        assert_eq!(children(), [], "the server is not reaped");
         assert_eq!(succeed(runner, &place.shell(once)).await, "once\nonce\nonce\n");
+        assert_eq!(children(), [], "the server is not reaped");
+        assert_eq!(succeed(runner, &place.shell(once)).await, "once\nonce\nonce\nonce\n");
+    });
+}
+
+#[test]
+fn a_copy_that_was_killed_while_it_waited_begins_no_command() {
+    launched("sandboxed::server::a_copy_that_was_killed_while_it_waited_begins_no_command", async |runner| {
+        let place = Place::new();
+        let once = "echo once >> runs; cat runs";
+        assert_eq!(succeed(runner, &place.shell(once)).await, "once\n");
+        let [server, copy] = server_and_copy();
+        kill(copy, Signal::SIGKILL).expect("a copy");
+        wait_until("the copy has ended", || has_ended(copy));
+        // The server makes no further copy, which could be killed as well.
+        wait_until("the server has ended", || has_ended(server));
+        for runs in 2..5 {
+            assert_eq!(succeed(runner, &place.shell(once)).await, "once\n".repeat(runs));
+            assert_eq!(children(), [], "a process is not reaped");
+        }
     });
 }
 
@@ -98,7 +125,7 @@ fn sandboxes_start_in_a_session_from_outside_of_the_container() {
                 for _ in 0..2 {
                     assert_eq!(succeed(&runner, &place.shell("echo x")).await, "x\n");
                 }
-                assert_eq!(children(), [server()]);
+                server_and_copy();
                 // A process that a command leaves is still told from the server.
                 let left = run(&runner, &crate::shell("setsid sleep 600 > /dev/null 2>&1 & sleep 0.1")).await;
                 assert_eq!(names(&left), ["sleep"]);

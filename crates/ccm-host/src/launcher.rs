@@ -92,7 +92,8 @@ pub fn begin() -> Option<ExitCode> {
 }
 
 fn read(file: File) -> Result<LaunchRequest, StartError> {
-    let mut bytes = Vec::new();
+    // As long as most requests are.
+    let mut bytes = Vec::with_capacity(8 << 10);
     let read = file.take(MAX_REQUEST as u64).read_to_end(&mut bytes);
     read.map_err(step("launcher", "its request can't be read"))?;
     let invalid = || io::Error::from(io::ErrorKind::InvalidData);

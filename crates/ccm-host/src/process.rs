@@ -1,7 +1,7 @@
 //! Preparing the process of ccm itself, once, before it does anything else.
 
 use std::fs::{File, read_dir};
-use std::io;
+use std::io::{self, Read as _};
 use std::os::fd::{AsFd, IntoRawFd as _};
 
 use nix::sys::signal::Signal;
@@ -92,7 +92,10 @@ fn open_standard_streams() -> io::Result<()> {
 /// Returns the umask of this process. The call that changes the umask also returns it, but other threads would make
 /// files meanwhile. `None` if the kernel does not show it, which Linux does since 4.7.
 pub(crate) fn own_umask() -> Option<u32> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    // The second line says it. One call reads more than that.
+    let mut status = [0; 256];
+    let length = File::open("/proc/self/status").and_then(|mut file| file.read(&mut status)).ok()?;
+    let status = String::from_utf8_lossy(&status[..length]);
     let mask = status.lines().find_map(|line| line.strip_prefix("Umask:"))?;
     u32::from_str_radix(mask.trim(), 8).ok()
 }

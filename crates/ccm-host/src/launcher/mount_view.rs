@@ -11,8 +11,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{
-    AtFlags, CWD, Dir, Mode, OFlags, RawMode, ResolveFlags, chmodat, fstat, mkdirat, openat, openat2,
-    symlinkat,
+    AtFlags, CWD, Dir, FileType, Mode, OFlags, RawMode, ResolveFlags, chmodat, fstat, mkdirat, mknodat,
+    openat, openat2, symlinkat,
 };
 use rustix::io::Errno;
 use rustix::mount::{
@@ -85,11 +85,19 @@ fn build(allowlist: &mut Allowlist) -> Result<(), StartError> {
     for path in PRIVATE.map(Path::new) {
         private(&root, path).map_err(failed(path))?;
     }
+    // Allowed paths above the next one. A path comes after those above it.
+    let mut above: Vec<&Path> = Vec::new();
     for (allowed, tree) in allowlist.paths.iter().zip(trees) {
-        mount_at(&root, &allowed.path, &tree, allowed.is_directory).map_err(failed(&allowed.path))?;
+        while above.last().is_some_and(|path| !allowed.path.starts_with(path)) {
+            above.pop();
+        }
+        let is_inside_another = !above.is_empty();
+        mount_at(&root, allowed, &tree, is_inside_another).map_err(failed(&allowed.path))?;
+        above.push(&allowed.path);
     }
+    let mut cover = None;
     for path in HIDDEN.map(PathBuf::from).into_iter().chain(interface_secrets(&root)) {
-        hide(&root, &path).map_err(failed(&path))?;
+        hide(&root, &path, &mut cover).map_err(failed(&path))?;
     }
     let fixed = LINKS.map(|(link, target)| (PathBuf::from(link), PathBuf::from(target)));
     for (link, target) in allowlist.links.iter().chain(&fixed) {
@@ -174,16 +182,33 @@ fn memory(options: &[(&str, &str)]) -> io::Result<OwnedFd> {
 /// read-only.
 fn private(root: &OwnedFd, path: &Path) -> io::Result<()> {
     const EVERYBODY: RawMode = 0o1777;
-    let mount_point = make_mount_point(root, path, true)?;
-    let inside = path.strip_prefix("/").unwrap_or(path);
+    let inside = make_mount_point(root, path, true)?;
     chmodat(root, inside, Mode::from_raw_mode(EVERYBODY), AtFlags::empty())?;
-    let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
-    let tree = open_tree(&mount_point, "", flags | OpenTreeFlags::AT_EMPTY_PATH)?;
-    mount_on(&tree, &mount_point)
+    let tree = open_tree(root, inside, OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC)?;
+    mount_inside(root, inside, &tree)
 }
 
-fn mount_at(root: &OwnedFd, path: &Path, tree: &OwnedFd, is_directory: bool) -> io::Result<()> {
-    mount_on(tree, &make_mount_point(root, path, is_directory)?)
+/// Mounts an allowed path in its place. In another allowed path, somebody may have put a link that must not lead out of
+/// the new root. Elsewhere, there is only what this process made.
+fn mount_at(
+    root: &OwnedFd,
+    allowed: &AllowedPath,
+    tree: &OwnedFd,
+    is_inside_another: bool,
+) -> io::Result<()> {
+    let inside = make_mount_point(root, &allowed.path, allowed.is_directory)?;
+    if !is_inside_another {
+        return mount_inside(root, inside, tree);
+    }
+    let inside_only = ResolveFlags::IN_ROOT | ResolveFlags::NO_SYMLINKS;
+    let mount_point = openat2(root, inside, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), inside_only)?;
+    let by_handles = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
+    Ok(move_mount(tree, "", &mount_point, "", by_handles)?)
+}
+
+/// Mounts at a path inside of the root that leads over no link.
+fn mount_inside(root: &OwnedFd, inside: &Path, tree: &OwnedFd) -> io::Result<()> {
+    Ok(move_mount(tree, "", root, inside, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?)
 }
 
 /// Returns the paths of the secrets of all network interfaces.
@@ -199,39 +224,37 @@ fn interface_secrets(root: &OwnedFd) -> Vec<PathBuf> {
     names.map(|name| interfaces.join(name).join(INTERFACE_SECRET)).collect()
 }
 
-/// Covers a file with the null device. A file that does not exist or that nobody may read needs no cover.
-fn hide(root: &OwnedFd, path: &Path) -> io::Result<()> {
+/// Covers a file of the kernel with the null device. A file that does not exist or that nobody may read needs no cover,
+/// which remains for the next one.
+fn hide(root: &OwnedFd, path: &Path, cover: &mut Option<OwnedFd>) -> io::Result<()> {
     let inside = path.strip_prefix("/").unwrap_or(path);
-    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let mount_point = match openat2(root, inside, flags, Mode::empty(), ResolveFlags::IN_ROOT) {
-        Err(Errno::NOENT | Errno::ACCESS) => return Ok(()),
-        opened => opened?,
+    let next = if let Some(cover) = cover.take() {
+        cover
+    } else {
+        // The null device of the view has its flags already.
+        open_tree(root, "dev/null", OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC)?
     };
-    let null =
-        open_tree(CWD, "/dev/null", OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC)?;
-    raw::add_mount_flags(null.as_fd(), OF_DEVICES, false)?;
-    mount_on(&null, &mount_point)
+    match mount_inside(root, inside, &next) {
+        Err(error) if matches!(error.raw_os_error(), Some(libc::ENOENT | libc::EACCES)) => {
+            *cover = Some(next);
+            Ok(())
+        }
+        mounted => mounted,
+    }
 }
 
-fn mount_on(tree: &OwnedFd, mount_point: &OwnedFd) -> io::Result<()> {
-    let by_handles = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
-    Ok(move_mount(tree, "", mount_point, "", by_handles)?)
-}
-
-/// Makes a file or directory to mount on, with the directories above it.
-fn make_mount_point(root: &OwnedFd, path: &Path, is_directory: bool) -> io::Result<OwnedFd> {
+/// Makes a file or directory to mount on, with the directories above it. Returns its path inside of the root.
+fn make_mount_point<'p>(root: &OwnedFd, path: &'p Path, is_directory: bool) -> io::Result<&'p Path> {
     let inside = path.strip_prefix("/").unwrap_or(path);
     let make = || {
         if is_directory {
-            return mkdirat(root, inside, Mode::from_raw_mode(0o755));
+            mkdirat(root, inside, Mode::from_raw_mode(0o755))
+        } else {
+            mknodat(root, inside, FileType::RegularFile, Mode::from_raw_mode(0o644), 0)
         }
-        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
-        openat(root, inside, flags, Mode::from_raw_mode(0o644)).map(drop)
     };
     make_below(root, inside, &make)?;
-    // A link in an earlier mount must not lead out of the new root.
-    let inside_only = ResolveFlags::IN_ROOT | ResolveFlags::NO_SYMLINKS;
-    Ok(openat2(root, inside, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), inside_only)?)
+    Ok(inside)
 }
 
 /// Makes a path unless it exists, with the missing directories above it.

@@ -169,9 +169,14 @@ impl SystemRunner {
     fn control_group(&self, sandbox: Option<&Sandbox>) -> ControlGroup {
         let is_off = self.switched_off.contains(&SandboxLayer::ControlGroups);
         let sandbox = sandbox.filter(|_| !is_off && nix::unistd::geteuid().is_root());
-        let make =
-            |sandbox: &Sandbox| self.control_groups.get_or_init(ControlGroups::find).make(&sandbox.limits);
-        sandbox.map(make).unwrap_or_default()
+        let take =
+            |sandbox: &Sandbox| self.control_groups.get_or_init(ControlGroups::find).take(&sandbox.limits);
+        sandbox.map(take).unwrap_or_default()
+    }
+
+    /// Returns the directories of control groups, if the sandbox of a command has such a group.
+    fn groups_of(&self, sandbox: Option<&Sandbox>) -> Option<&ControlGroups> {
+        sandbox.and_then(|_| self.control_groups.get())
     }
 
     /// Redacts these values in the output of commands before anyone reads it. Values added later count for
@@ -295,6 +300,9 @@ async fn run_started(
     let last_line = command.last_line.as_ref();
     let mut streams = Streams::new(stdin, stdout, stderr, &redactor, last_line, on_line).map_err(failed)?;
 
+    if let Some(groups) = runner.groups_of(command.sandbox.as_ref()) {
+        groups.make_next(&control_group);
+    }
     let interruption = streams.transfer_until(async {
         tokio::select! {
             biased;
@@ -337,6 +345,9 @@ async fn run_started(
         (exit_of(status.ok_or_else(lost)?), left_running)
     };
     let mut reached = control_group.reached();
+    if let Some(groups) = runner.groups_of(command.sandbox.as_ref()) {
+        groups.give_back(control_group);
+    }
     if let (Some(_), Exit::Signal { number, .. }) = (&enforced, &exit) {
         let own = [(libc::SIGXFSZ, ReachedLimit::FileSize), (libc::SIGXCPU, ReachedLimit::Cpu)];
         reached.extend(own.iter().filter(|(signal, _)| signal == number).map(|(_, limit)| *limit));

@@ -1,9 +1,11 @@
 //! Limits of processes, memory, file size and processor time.
 
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use ccm_host::{Exit, Means, ReachedLimit, Sandbox, SandboxLayer, SandboxLimit, SandboxLimits, SystemRunner};
-use ccm_testkit::{isolated_with_setup, skipped};
+use ccm_testkit::{isolated, isolated_with_setup, skipped, wait_until};
 
 use super::layers::isolated_without;
 use super::{Place, fail, launched, succeed};
@@ -122,24 +124,57 @@ fn limit_that_is_not_enforced_is_refused_only_if_it_was_requested() {
     });
 }
 
+/// Returns the directories of the control groups that this process made.
+fn directories() -> Vec<PathBuf> {
+    let ours = format!("ccm-sandbox-*-{}-*", std::process::id());
+    let found = std::process::Command::new("find")
+        .args(["/sys/fs/cgroup", "-maxdepth", "5", "-name", &ours])
+        .output()
+        .expect("find");
+    String::from_utf8_lossy(&found.stdout).lines().map(PathBuf::from).collect()
+}
+
+/// Returns the names of the control groups that this process made. A group may have several directories.
+fn groups() -> BTreeSet<String> {
+    let name = |path: &PathBuf| path.file_name().map(|name| name.to_string_lossy().into_owned());
+    directories().iter().filter_map(name).collect()
+}
+
 #[test]
-fn control_group_is_removed_with_its_sandbox() {
-    launched("sandboxed::limits::control_group_is_removed_with_its_sandbox", async |runner| {
+fn each_sandbox_has_a_control_group_and_all_are_removed() {
+    isolated("sandboxed::limits::each_sandbox_has_a_control_group_and_all_are_removed", || {
         if !is_root() {
             return;
         }
-        let place = Place::new();
-        let groups = || {
-            let ours = format!("ccm-sandbox-*-{}-*", std::process::id());
-            let found = std::process::Command::new("find")
-                .args(["/sys/fs/cgroup", "-maxdepth", "5", "-name", &ours])
-                .output()
-                .expect("find");
-            String::from_utf8_lossy(&found.stdout).into_owned()
-        };
-        let inside = succeed(runner, &place.shell("cat /proc/self/cgroup")).await;
-        assert!(inside.contains("/ccm-sandbox-"), "{inside}");
-        assert_eq!(groups(), "");
+        let runner = SystemRunner::new().expect("a runner").with_launcher(launcher());
+        let mut seen = BTreeSet::new();
+        block_on(async {
+            let place = Place::new();
+            // The limits of a sandbox are those of the one before, or others.
+            for max in [10, 10, 11, 10] {
+                let limits =
+                    SandboxLimits { processes: SandboxLimit::requested(max), ..SandboxLimits::default() };
+                let sandbox = limited(&place, limits);
+                let inside =
+                    succeed(&runner, &place.shell_in(sandbox.clone(), "cat /proc/self/cgroup")).await;
+                let own = inside.split(['/', '\n']).find(|part| part.starts_with("ccm-sandbox-"));
+                assert!(seen.insert(own.expect("a group").to_owned()), "{inside}");
+                // That of the sandbox that has ended, and one for the next.
+                assert!(groups().len() <= 2, "{:?}", groups());
+                let refused = run(&runner, &place.perl_in(sandbox, MANY)).await;
+                assert_eq!(text(&refused.stdout), (max - 1).to_string(), "{refused:?}");
+                assert_eq!(refused.reached, [ReachedLimit::Processes]);
+            }
+            // Another ccm may take a group without processes for an abandoned one.
+            for directory in directories() {
+                // The kernel counts a process for a moment after its end.
+                wait_until("the group has no process", || std::fs::remove_dir(&directory).is_ok());
+            }
+            assert_eq!(groups(), BTreeSet::new());
+            assert_eq!(succeed(&runner, &place.shell("echo x")).await, "x\n");
+        });
+        drop(runner);
+        assert_eq!(groups(), BTreeSet::new());
     });
 }
 

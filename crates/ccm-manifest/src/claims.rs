@@ -45,15 +45,16 @@ pub(crate) fn find_conflicts(catalog: &Catalog, claims: &[Claimed<'_>], diagnost
 /// the second is to remove.
 pub(crate) fn find_filled_purges(catalog: &Catalog, types: &Types<'_>, diagnostics: &mut Diagnostics) {
     let spec = |resource: &Resource| types.find(&resource.id.type_name).map(|found| types.spec(found));
-    let purged =
+    let directories =
         catalog.resources.iter().filter_map(|resource| Some((spec(resource)?.purges(resource)?, resource)));
-    let purged: HashMap<&Path, &Resource> = purged.map(|(path, by)| (Path::new(path), by)).collect();
-    if purged.is_empty() {
+    let directories: HashMap<&Path, &Resource> =
+        directories.map(|(path, by)| (Path::new(path), by)).collect();
+    if directories.is_empty() {
         return;
     }
     for filler in &catalog.resources {
         for filled in spec(filler).into_iter().flat_map(|spec| spec.fills(filler)) {
-            let purger = purged.get(Path::new(filled.path)).filter(|purger| purger.id != filler.id);
+            let purger = directories.get(Path::new(filled.path)).filter(|purger| purger.id != filler.id);
             let Some(purger) = purger.filter(|_| filled.is_tree) else { continue };
             let [filler_name, purger_name] = [filler, purger].map(|resource| shown(&resource.id.to_string()));
             let directory = shown(filled.path);

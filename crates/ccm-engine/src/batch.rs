@@ -143,7 +143,9 @@ async fn neighbours<'s>(
             Some(Prefetched { bound, read: Ok(()) }) => bound,
             Some(_) => break,
             None => {
-                let Ok(mut bound) = step.binder.bind(upcoming.resource, context.host) else { break };
+                let Ok(mut bound) = step.binder.bind(upcoming.resource, &context.suitabilities()) else {
+                    break;
+                };
                 if !first.has_same_provider(&*bound) || bound.read(false, context).await.is_err() {
                     break;
                 }

@@ -2,13 +2,14 @@
 
 use std::any::Any;
 
-use ccm_host::{Host, Local};
+use ccm_host::Local;
 use ccm_model::{Action, Failure, FailureKind, GuardResult};
 
 use crate::contract::{
     Context, Decision, Described, Provider, ReadPurpose, ResourceKind, Suitability, Trigger, Verified, reason,
 };
 use crate::rules::EngineRule;
+use crate::state_cache::Suitabilities;
 
 /// A resource bound to its provider.
 pub trait BoundResource: Any {
@@ -84,11 +85,11 @@ pub fn bind<K: ResourceKind>(
     properties: K::Properties,
     named: Option<&str>,
     providers: &[&'static dyn Provider<K>],
-    host: Host<'_>,
+    suitabilities: &Suitabilities<'_>,
 ) -> Result<Box<dyn BoundResource>, Failure> {
     let provider = match named {
-        Some(name) => by_name(name, providers, host)?,
-        None => best(providers, host)?,
+        Some(name) => by_name(name, providers, suitabilities)?,
+        None => best(providers, suitabilities)?,
     };
     Ok(Box::new(TypedBinding { properties, provider, state: None, effect: None }))
 }
@@ -96,12 +97,12 @@ pub fn bind<K: ResourceKind>(
 fn by_name<K: ResourceKind>(
     name: &str,
     providers: &[&'static dyn Provider<K>],
-    host: Host<'_>,
+    suitabilities: &Suitabilities<'_>,
 ) -> Result<&'static dyn Provider<K>, Failure> {
     let provider = providers.iter().find(|provider| provider.name() == name);
     let provider =
         *provider.ok_or_else(|| Failure::new(FailureKind::Provider, format!("unknown provider `{name}`")))?;
-    match provider.suitability(host) {
+    match suitabilities.of(provider) {
         Suitability::Unsuitable(reason) => Err(Failure::new(FailureKind::Provider, reason)
             .because_of(format!("provider `{name}` can't work on this host"))),
         Suitability::Suits(_) => Ok(provider),
@@ -113,12 +114,12 @@ const BEST: u32 = 1;
 
 fn best<K: ResourceKind>(
     providers: &[&'static dyn Provider<K>],
-    host: Host<'_>,
+    suitabilities: &Suitabilities<'_>,
 ) -> Result<&'static dyn Provider<K>, Failure> {
     let mut best: Option<(u32, &'static dyn Provider<K>)> = None;
     let mut reasons = Vec::new();
     for provider in providers {
-        match provider.suitability(host) {
+        match suitabilities.of(*provider) {
             // No other provider can be better, so their checks of the machine are saved for every resource.
             Suitability::Suits(BEST) => return Ok(*provider),
             Suitability::Suits(priority) if best.is_none_or(|(lowest, _)| priority < lowest) => {

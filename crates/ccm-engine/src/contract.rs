@@ -14,6 +14,7 @@ use ccm_properties::TypeSpec;
 use ccm_redaction::Secrets;
 
 use crate::BoundResource;
+use crate::state_cache::Suitabilities;
 use crate::step::ResourceStep;
 
 /// A resource type, as the loader and the engine see it.
@@ -27,7 +28,11 @@ pub trait ResourceType: TypeSpec + Sync {
 pub trait Binder {
     /// Builds the typed properties of a resource and chooses its provider. [`bind`](crate::bind) chooses a
     /// provider; [`TypedResource`](crate::TypedResource) implements the whole trait.
-    fn bind(&self, resource: &Resource, host: Host<'_>) -> Result<Box<dyn BoundResource>, Failure>;
+    fn bind(
+        &self,
+        resource: &Resource,
+        suitabilities: &Suitabilities<'_>,
+    ) -> Result<Box<dyn BoundResource>, Failure>;
 }
 
 /// Typed side of a resource type: properties, state, and the pure decision between them.
@@ -397,6 +402,11 @@ impl Context<'_> {
     /// managed on this machine, or that are to be absent, are left out.
     pub fn claimed_keys(&self, kind: ClaimKind) -> impl Iterator<Item = &str> {
         self.step.host.claim_index().keys(kind, self.step.index)
+    }
+
+    /// Returns the suitability of providers for this machine.
+    pub(crate) fn suitabilities(&self) -> Suitabilities<'_> {
+        Suitabilities::new(self.host, self.step.host.state_cache())
     }
 
     /// Returns state that all resources of a type share, such as a database of packages. The state is read

@@ -169,7 +169,7 @@ async fn read_and_act(
             debug!("using the prefetched state");
             (bound, Some(read))
         }
-        None => (step.binder.bind(step.resource(), context.host)?, None),
+        None => (step.binder.bind(step.resource(), &context.suitabilities())?, None),
     };
     result.provider = Some(bound.provider());
     debug!(provider = %bound.provider(), "provider chosen");

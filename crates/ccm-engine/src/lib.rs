@@ -61,4 +61,5 @@ pub use ledger::{
     Ledger, LedgerDamage, LedgerError, LedgerRun, PendingLedger, RecordedRefresh, damaged, pending,
 };
 pub use run::{Run, Stop};
+pub use state_cache::Suitabilities;
 pub use typed::TypedResource;

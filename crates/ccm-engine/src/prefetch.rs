@@ -87,7 +87,7 @@ fn gather(
     });
     // The errors of a resource are reported at its step.
     let others = upcoming.filter_map(|upcoming| {
-        let other = step.binder.bind(upcoming.resource, context.host).ok()?;
+        let other = step.binder.bind(upcoming.resource, &context.suitabilities()).ok()?;
         bound.has_same_provider(&*other).then_some((upcoming.index, other))
     });
     others.take(max).unzip()

@@ -5,11 +5,14 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use ccm_host::{Cancellation, Command, Executor, Finished, Local, Runner, RunnerMiddleware, StartError};
+use ccm_host::{
+    Cancellation, Command, Executor, Finished, Host, Local, Runner, RunnerMiddleware, StartError,
+};
 use ccm_model::{Failure, ResourceIndex, Stream};
 use tracing::debug;
 
 use crate::bound_resource::BoundResource;
+use crate::contract::{Provider, ResourceKind, Suitability};
 
 /// A resource whose state was read before its step.
 pub(crate) struct Prefetched {
@@ -23,6 +26,8 @@ pub(crate) struct StateCache {
     prefetched: RefCell<HashMap<ResourceIndex, Prefetched>>,
     shared: RefCell<HashMap<TypeId, Rc<dyn Any>>>,
     of_run: RefCell<HashMap<TypeId, Rc<dyn Any>>>,
+    /// By the type of the resource kind, and the name of the provider.
+    suitabilities: RefCell<HashMap<(TypeId, &'static str), Suitability>>,
     generation: Cell<u64>,
     is_prefetching_disabled: Cell<bool>,
 }
@@ -35,6 +40,7 @@ impl StateCache {
             debug!("shared states invalidated");
             self.shared.borrow_mut().clear();
         }
+        self.suitabilities.borrow_mut().clear();
         self.disable_prefetching();
     }
 
@@ -101,6 +107,29 @@ impl StateCache {
             self.shared.borrow_mut().insert(TypeId::of::<T>(), value.clone());
         }
         Ok(value)
+    }
+}
+
+/// Suitability of providers for a machine. Each provider is asked once, and again after any execution.
+pub struct Suitabilities<'a> {
+    host: Host<'a>,
+    cache: &'a StateCache,
+}
+
+impl<'a> Suitabilities<'a> {
+    pub(crate) fn new(host: Host<'a>, cache: &'a StateCache) -> Self {
+        Self { host, cache }
+    }
+
+    /// Returns the suitability of a provider.
+    pub fn of<K: ResourceKind>(&self, provider: &dyn Provider<K>) -> Suitability {
+        let key = (TypeId::of::<K>(), provider.name());
+        if let Some(known) = self.cache.suitabilities.borrow().get(&key) {
+            return known.clone();
+        }
+        let found = provider.suitability(self.host);
+        self.cache.suitabilities.borrow_mut().insert(key, found.clone());
+        found
     }
 }
 

@@ -1,11 +1,11 @@
 //! Resource types with typed properties: one binding for all of them.
 
-use ccm_host::Host;
 use ccm_model::{Diagnostic, Failure, FailureKind, Resource};
 use ccm_properties::{PropertyError, TypeSpec, TypedProperties, decode};
 
 use crate::bound_resource::{BoundResource, bind};
 use crate::contract::{Binder, Provider, ResourceKind, ResourceType};
+use crate::state_cache::Suitabilities;
 
 /// Resource type with typed properties and providers.
 pub trait TypedResource: TypeSpec + TypedProperties + Sync {
@@ -26,7 +26,11 @@ impl<T: TypedResource> ResourceType for T {
 }
 
 impl<T: TypedResource> Binder for T {
-    fn bind(&self, resource: &Resource, host: Host<'_>) -> Result<Box<dyn BoundResource>, Failure> {
+    fn bind(
+        &self,
+        resource: &Resource,
+        suitabilities: &Suitabilities<'_>,
+    ) -> Result<Box<dyn BoundResource>, Failure> {
         let (written, errors) = decode::<T::Written>(&resource.properties);
         if !errors.is_empty() {
             return Err(not_valid(errors));
@@ -34,7 +38,7 @@ impl<T: TypedResource> Binder for T {
         let desired = T::build(resource, written)
             .map_err(|errors| not_valid(errors.into_iter().map(PropertyError::without_location)))?;
         let named = resource.provider.as_ref().map(|provider| &*provider.value);
-        let bound = bind(desired, named, T::PROVIDERS, host);
+        let bound = bind(desired, named, T::PROVIDERS, suitabilities);
         bound.map_err(|failure| T::NO_PROVIDER_ADVICE.into_iter().fold(failure, Failure::with_hint))
     }
 }

@@ -1,4 +1,4 @@
-//! Claims of other resources, as a provider finds them.
+//! Claims of other resources, as a provider finds them, and other answers that are kept.
 
 use ccm_model::Control;
 
@@ -38,4 +38,11 @@ fn claims_are_asked_for_once() {
     };
     let (few, many) = (questions(COUNT), questions(4 * COUNT));
     assert!(many <= 4 * few + CONSTANT, "{few} questions became {many}");
+}
+
+#[test]
+fn suitability_is_checked_once_until_something_is_executed() {
+    assert_eq!(run(&["a", "b", "c"]).questions, 1);
+    assert_eq!(run(&["a needs", "b", "c"]).questions, 2);
+    assert_eq!(run(&["a provider=four", "b provider=four", "c"]).questions, 2);
 }

@@ -6,7 +6,7 @@ use ccm_engine::{Context, Provider, ReadPurpose, Suitability};
 use ccm_host::{Command, Executor, Host, Local, Role};
 use ccm_model::{Artifact, Failure, MissingPrerequisite, Stream};
 
-use super::calls::{called, look_before, stop_run};
+use super::calls::{called, count_question, look_before, stop_run};
 use super::{Behaviour, FakeKind, failed};
 
 /// Provider that reads and changes a number of resources at once.
@@ -79,6 +79,7 @@ impl Provider<FakeKind> for FakeProvider {
     }
 
     fn suitability(&self, _: Host<'_>) -> Suitability {
+        count_question();
         Suitability::Suits(if self.at_once == 1 { 1 } else { 2 })
     }
 

@@ -1,7 +1,6 @@
 //! The fake type, as the loader and the engine see it.
 
-use ccm_engine::{Binder, BoundResource, Provider, ResourceType, bind};
-use ccm_host::Host;
+use ccm_engine::{Binder, BoundResource, Provider, ResourceType, Suitabilities, bind};
 use ccm_model::{Claim, Diagnostic, Failure, Node, PathKind, Resource};
 use ccm_properties::{CheckInput, FilledPath, OwnProperties, PropertySpec, TypeSpec};
 
@@ -71,7 +70,11 @@ impl ResourceType for FakeType {
 }
 
 impl Binder for FakeType {
-    fn bind(&self, resource: &Resource, host: Host<'_>) -> Result<Box<dyn BoundResource>, Failure> {
+    fn bind(
+        &self,
+        resource: &Resource,
+        suitabilities: &Suitabilities<'_>,
+    ) -> Result<Box<dyn BoundResource>, Failure> {
         let text =
             |name: &str| resource.properties.get(name).and_then(Node::as_text).unwrap_or_default().to_owned();
         let is = |name: &str| !text(name).is_empty();
@@ -90,6 +93,11 @@ impl Binder for FakeType {
             sort: text("sort"),
             breaks: text("breaks").replace('-', " "),
         };
-        bind(behaviour, resource.provider.as_ref().map(|provider| &*provider.value), &PROVIDERS, host)
+        bind(
+            behaviour,
+            resource.provider.as_ref().map(|provider| &*provider.value),
+            &PROVIDERS,
+            suitabilities,
+        )
     }
 }

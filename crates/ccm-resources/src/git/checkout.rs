@@ -12,6 +12,7 @@ use super::git_tool::GitTool;
 use super::repository::{PorcelainStatus, STATUS, origin, outdated_submodules};
 use super::revision::GitRevision;
 use super::state::{CheckoutPresence, CheckoutState, RevisionTarget, TargetKind};
+use super::stored_references::stored_references;
 use super::update::{clone, is_interrupted, resolve, update};
 use crate::file::file_failure;
 use crate::object_plan::ObjectPlan;
@@ -146,7 +147,7 @@ async fn read_repository(
         let branch = format!("refs/heads/{name}");
         let own = match &state.branch {
             Some(current) if current == name => state.commit.clone(),
-            _ => reference(&branch, &tool, context).await?,
+            _ => references(&[&branch], state, desired, &tool, context).await?.pop().flatten(),
         };
         if own.is_some_and(|own| own != *commit) {
             state.local_commits = local_commits(&[&branch], &tool, context).await?;
@@ -175,30 +176,44 @@ async fn target(
         _ => None,
     };
     if let Some(name) = tag.filter(|_| is_same_url) {
-        let is_branch = match &desired.revision {
-            Some(GitRevision::Named(_)) => {
-                reference(&format!("refs/remotes/origin/{name}"), tool, context).await?.is_some()
-            }
-            _ => false,
-        };
-        if !is_branch && let Some(commit) = reference(&format!("refs/tags/{name}"), tool, context).await? {
-            return Ok(Some(RevisionTarget { kind: TargetKind::Tag(name.clone()), commit }));
+        let reference = format!("refs/tags/{name}");
+        // A branch of the same name has precedence.
+        let branch = matches!(desired.revision, Some(GitRevision::Named(_)))
+            .then(|| format!("refs/remotes/origin/{name}"));
+        let names: Vec<&str> = [&reference].into_iter().chain(&branch).map(String::as_str).collect();
+        let found = references(&names, state, desired, tool, context).await?;
+        if let [Some(commit)] | [Some(commit), None] = &found[..] {
+            let (kind, commit) = (TargetKind::Tag(name.clone()), commit.clone());
+            return Ok(Some(RevisionTarget { kind, commit }));
         }
     }
     resolve(desired, tool, context).await
 }
 
-/// Returns the commit of a reference of the checkout.
-async fn reference(name: &str, tool: &GitTool, context: &Context<'_>) -> Result<Option<String>, Failure> {
+/// Returns the commits of references of the checkout. git is only started if the files of the repository do not have
+/// them in a form that ccm reads.
+async fn references(
+    names: &[&str],
+    state: &CheckoutState,
+    desired: &DesiredCheckout,
+    tool: &GitTool,
+    context: &Context<'_>,
+) -> Result<Vec<Option<String>>, Failure> {
+    let (repository, head) = (desired.path.join(".git"), state.commit.as_deref());
+    if let Some(known) = stored_references(&repository, names, head, context.host.files) {
+        return Ok(known);
+    }
     let format = "--format=%(refname) %(objectname) %(*objectname)";
-    let printed = tool.read(&["for-each-ref", format, name], context).await?;
-    let found = printed.lines().find_map(|line| {
-        let mut words = line.split(' ');
-        let (found, commit) = (words.next()?, words.next()?);
-        let peeled = words.next().filter(|peeled| !peeled.is_empty());
-        (found == name).then(|| peeled.unwrap_or(commit).to_owned())
-    });
-    Ok(found)
+    let printed = tool.read(&[&["for-each-ref", format], names].concat(), context).await?;
+    let find = |name: &&str| {
+        printed.lines().find_map(|line| {
+            let mut words = line.split(' ');
+            let (found, commit) = (words.next()?, words.next()?);
+            let peeled = words.next().filter(|peeled| !peeled.is_empty());
+            (found == *name).then(|| peeled.unwrap_or(commit).to_owned())
+        })
+    };
+    Ok(names.iter().map(find).collect())
 }
 
 async fn execute(

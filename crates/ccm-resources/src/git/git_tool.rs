@@ -181,7 +181,7 @@ fn advice(stderr: &str) -> Option<(&'static str, &'static str)> {
     if has(&["could not read Username", "could not read Password", "Authentication failed"]) {
         return Some((
             "the repository asks for a password, and git has none",
-            "store it with a credential helper of git for the `user`, or use ssh with a key",
+            "store the password with a credential helper of git for the `user`, or use ssh with a key",
         ));
     }
     if has(&["Host key verification failed"]) {
@@ -200,6 +200,15 @@ fn advice(stderr: &str) -> Option<(&'static str, &'static str)> {
         return Some((
             "git reads no local repository of another user",
             "set `user` to the owner of the repository in `url`",
+        ));
+    }
+    if has(&["does not appear to be a git repository", "Repository not found", "/' not found"]) {
+        return Some(("there is no repository at this address", "check `url`"));
+    }
+    if has(&["unable to access", "Could not resolve host", "unable to connect", "Connection timed out"]) {
+        return Some((
+            "the repository can't be reached",
+            "check `url`, and that the server runs; a proxy or firewall may be in between",
         ));
     }
     if has(&["would be overwritten by checkout"]) {
@@ -231,6 +240,18 @@ mod tests {
             ["could not read Username for 'https://example.com': terminal prompts disabled"]
         );
         assert!(advice(printed).is_some_and(|(message, _)| message.contains("password")));
+        for (printed, expected) in [
+            ("fatal: '/srv/a.git' does not appear to be a git repository\n", "no repository at this address"),
+            ("fatal: repository 'http://example.com/a.git/' not found\n", "no repository at this address"),
+            (
+                "fatal: unable to access 'http://127.0.0.1:1/a/': Failed to connect to 127.0.0.1 port 1\n",
+                "can't be reached",
+            ),
+            ("ssh: connect to host 192.0.2.1 port 22: Connection timed out\n", "can't be reached"),
+        ] {
+            let found = advice(printed);
+            assert!(found.is_some_and(|(message, _)| message.contains(expected)), "{printed}: {found:?}");
+        }
         assert_eq!(advice("fatal: something else\n"), None);
     }
 }

@@ -9,6 +9,7 @@ mod remote;
 mod repository;
 mod revision;
 mod state;
+mod stored_references;
 mod update;
 
 use ccm_engine::{Provider, TypedResource};

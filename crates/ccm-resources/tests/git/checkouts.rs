@@ -90,6 +90,56 @@ fn tag_and_commit_stay() {
     });
 }
 
+/// References may be in files of their own, in one file for all, or in a form that only git reads.
+#[test]
+fn tags_are_found_in_any_form_without_the_repository() {
+    with_git("checkouts::tags_are_found_in_any_form_without_the_repository", |scratch| {
+        let url = repository(scratch, "up");
+        let work = scratch.path().join("up.work");
+        git(&work, &["tag", "-a", "-m", "x", "annotated"]);
+        commit(scratch, "up", "main", "two");
+        git(&work, &["tag", "light"]);
+        git(&work, &["push", "--quiet", "--tags", "origin"]);
+        let app = scratch.path().join("app");
+        for tag in ["annotated", "light", "refs/tags/annotated"] {
+            let checkout = checkout(scratch, &[("url", &url), ("revision", tag)]);
+            assert_changes(&checkout);
+            std::fs::rename(&url, scratch.at("away")).expect("a rename");
+            let packed = app.join(".git/packed-refs");
+            assert_eq!(applied(checkout.clone()), "unchanged", "{tag}");
+            git(&app, &["pack-refs", "--all"]);
+            assert_eq!(applied(checkout.clone()), "unchanged", "{tag}");
+            // Without its header, git reads the file as one of an old version.
+            let text = read_to_string(&packed).expect("packed references");
+            let old: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
+            write(&packed, old.join("\n") + "\n").expect("packed references");
+            assert_eq!(applied(checkout.clone()), "unchanged", "{tag}");
+            std::fs::rename(scratch.at("away"), &url).expect("a rename");
+        }
+    });
+}
+
+/// A branch takes precedence over a tag of its name, also where a file has both.
+#[test]
+fn branch_with_the_name_of_a_tag_is_followed() {
+    with_git("checkouts::branch_with_the_name_of_a_tag_is_followed", |scratch| {
+        let url = repository(scratch, "up");
+        let work = scratch.path().join("up.work");
+        git(&work, &["tag", "both"]);
+        git(&work, &["push", "--quiet", "--tags", "origin"]);
+        let checkout = checkout(scratch, &[("url", &url), ("revision", "both")]);
+        assert_changes(&checkout);
+        // git would not know which of both to push.
+        git(&work, &["tag", "-d", "both"]);
+        let two = commit(scratch, "up", "both", "two");
+        let app = scratch.path().join("app");
+        git(&app, &["fetch", "--quiet", "origin", "refs/heads/both:refs/remotes/origin/both"]);
+        git(&app, &["pack-refs", "--all"]);
+        assert_changes(&checkout);
+        assert_eq!(head(scratch), two);
+    });
+}
+
 #[test]
 fn depth_limits_the_history() {
     with_git("checkouts::depth_limits_the_history", |scratch| {

@@ -56,7 +56,7 @@ fn unknown_revisions_and_repositories_leave_nothing() {
         let told = apply(&url, "0123456789012345678901234567890123456789");
         assert!(told.starts_with("`git fetch` failed"), "{told}");
         let told = apply("/nosuch/up.git", "main");
-        assert!(told.starts_with("`git ls-remote` failed with exit code 128"), "{told}");
+        assert!(told.starts_with("there is no repository at this address: `git ls-remote` failed"), "{told}");
         git(scratch.path(), &["init", "--quiet", "--bare", "empty.git"]);
         let told = applied(checkout(scratch, &[("url", &scratch.at("empty.git"))]));
         assert!(told.ends_with("has no default branch"), "{told}");

@@ -63,7 +63,9 @@ fn server_that_asks_for_a_password_is_an_error() {
         assert!(told.starts_with("the repository asks for a password, and git has none"), "{told}");
         let moved = WebServer::start(|_, stream| answer(stream, "404 Not Found", &[], b""));
         let told = applied(checkout(scratch, &[("url", &moved.url("/app.git"))]));
-        assert!(told.starts_with("`git ls-remote` failed with exit code 128"), "{told}");
+        assert!(told.starts_with("there is no repository at this address: `git ls-remote` failed"), "{told}");
+        let told = applied(checkout(scratch, &[("url", "http://127.0.0.1:1/app.git")]));
+        assert!(told.starts_with("the repository can't be reached: `git ls-remote` failed"), "{told}");
         assert!(scratch.names().is_empty());
     });
 }

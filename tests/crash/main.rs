@@ -10,6 +10,7 @@ mod archives;
 mod audit;
 mod broken_disk;
 mod case;
+mod definitions;
 mod kernel;
 mod killed;
 mod points;

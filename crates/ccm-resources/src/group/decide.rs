@@ -172,7 +172,10 @@ fn obstacle(group: &DesiredGroup, state: &GroupState, differences: &[GroupDiffer
     differences.iter().find_map(|difference| match difference {
         GroupDifference::Gid { to, .. } => {
             let owner = state.gid_owner.as_ref()?;
-            let failure = conflict(format!("gid {to} belongs to group `{owner}`")).of_property("gid");
+            let failure =
+                conflict(format!("gid {to} belongs to group `{owner}`")).of_property("gid").with_hint(
+                    format!("use another `gid`, or change the number of `{owner}` with an earlier resource"),
+                );
             Some(failure.with_missing(MissingPrerequisite::Principal(owner.clone())))
         }
         GroupDifference::Members { added, .. } => {

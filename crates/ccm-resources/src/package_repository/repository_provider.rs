@@ -100,7 +100,8 @@ impl<F: RepositoryFormat> RepositoryProvider<F> {
                 let message = format!("the key \"{}\" does not exist", path.display());
                 return Err(Failure::new(FailureKind::Read, message)
                     .of_property("key")
-                    .with_missing(MissingPrerequisite::Path(path)));
+                    .with_missing(MissingPrerequisite::Path(path))
+                    .with_hint("check `key`, or write the file with an earlier `file` resource"));
             };
             state.desired_fingerprints = checked(&key, &path.display().to_string())?;
             state.desired_key = Some(key);
@@ -120,6 +121,7 @@ impl<F: RepositoryFormat> RepositoryProvider<F> {
             ObjectPlan::Keep { .. } => return Ok(()),
             ObjectPlan::Fail(failure) => return Err(failure),
             ObjectPlan::Remove => {
+                outdate_index(self.0.name(), context);
                 let mut changed = false;
                 for (path, found) in [(definition, &state.definition), (key, &state.key)] {
                     if found.is_some() {
@@ -131,14 +133,18 @@ impl<F: RepositoryFormat> RepositoryProvider<F> {
             }
             ObjectPlan::Create(_) | ObjectPlan::Change(_) => {
                 let changes_key = has_other_key(repository, state);
-                if changes_key {
-                    let text = match (&state.desired_key, &repository.key) {
-                        (Some(text), _) => text.clone(),
-                        (None, Some(KeySource::Web(url))) => {
-                            download(url, &key, &repository.fingerprints, context).await?
-                        }
-                        (None, _) => String::new(),
-                    };
+                let new_key = match (&state.desired_key, &repository.key) {
+                    _ if !changes_key => None,
+                    (Some(text), _) => Some(text.clone()),
+                    (None, Some(KeySource::Web(url))) => {
+                        Some(download(url, &key, &repository.fingerprints, context).await?)
+                    }
+                    (None, _) => Some(String::new()),
+                };
+                // A run that is killed after the change would leave an index without the repository that counts as
+                // fresh.
+                outdate_index(self.0.name(), context);
+                if let Some(text) = new_key {
                     write(&key, &text, context)?;
                 }
                 // The definition comes last, so that the tool never sees a repository without its key.
@@ -148,7 +154,6 @@ impl<F: RepositoryFormat> RepositoryProvider<F> {
                 }
             }
         }
-        outdate_index(self.0.name(), context);
         Ok(())
     }
 }

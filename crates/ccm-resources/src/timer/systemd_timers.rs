@@ -85,7 +85,8 @@ impl Provider<TimerKind> for SystemdTimers {
 
 /// Reads timers, with one call of systemctl for all.
 async fn read(timers: &[&DesiredTimer], context: &Context<'_>) -> Vec<Result<TimerState, Failure>> {
-    let names: Vec<String> = timers.iter().map(|timer| format!("{}.timer", timer.name)).collect();
+    let units = |timer: &DesiredTimer| ["timer", "service"].map(|suffix| format!("{}.{suffix}", timer.name));
+    let names: Vec<String> = timers.iter().flat_map(|timer| units(timer)).collect();
     let shown = async {
         let systemctl = Systemctl::of(false, context.host)?;
         let arguments = ["show", PROPERTIES, "--"].into_iter().chain(names.iter().map(String::as_str));
@@ -101,20 +102,25 @@ async fn read(timers: &[&DesiredTimer], context: &Context<'_>) -> Vec<Result<Tim
         .map(|block| block.lines().filter_map(|line| line.split_once('=')).collect::<HashMap<_, _>>())
         .filter_map(|block| Some((*block.get("Id")?, block)))
         .collect();
-    let state = |(timer, name): (&&DesiredTimer, &String)| {
-        let get =
-            |property| blocks.get(&**name).and_then(|block| block.get(property)).copied().unwrap_or_default();
+    let state = |timer: &&DesiredTimer| {
+        let [of_timer, of_service] = units(timer);
+        let get_of = |unit: &str, property| blocks.get(unit).and_then(|block| block.get(property)).copied();
+        let get = |property| get_of(&of_timer, property).unwrap_or_default();
+        // A run that was killed may have written either unit without a reload.
+        let needs_reload = |unit: &str| {
+            get_of(unit, "NeedDaemonReload") == Some("yes") || get_of(unit, "LoadState") == Some("not-found")
+        };
         Ok(TimerState {
             service: unit_text(&timer.name, "service", context)?,
             timer: unit_text(&timer.name, "timer", context)?,
             is_enabled: get("UnitFileState") == "enabled",
             is_active: get("ActiveState") == "active",
-            needs_reload: get("NeedDaemonReload") == "yes" || get("LoadState") == "not-found",
+            needs_reload: needs_reload(&of_timer) || needs_reload(&of_service),
             user_missing: is_user_missing(timer, context)?,
             load_error: Some(get("LoadError")).filter(|error| !error.is_empty()).map(str::to_owned),
         })
     };
-    timers.iter().zip(&names).map(state).collect()
+    timers.iter().map(state).collect()
 }
 
 /// Reads a unit; `None` if there is none. A link, such as that of a masked unit, counts as an empty unit.

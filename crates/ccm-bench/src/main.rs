@@ -19,6 +19,7 @@ mod audit;
 mod bare;
 mod binary;
 mod containers;
+mod databases;
 mod kernel;
 mod manifests;
 mod mcp;
@@ -67,6 +68,9 @@ const PARTS: &[BenchmarkPart] = &[
     ("services-missing", system::missing_services),
     ("parameters-steady", kernel::parameters),
     ("mounts-steady", kernel::mounts),
+    ("users-steady", databases::users),
+    ("repositories-steady", databases::repositories),
+    ("checkouts-steady", databases::checkouts),
     ("events", events),
     ("redaction", |_| redaction::measure()),
     ("shapes", |_| shapes()),

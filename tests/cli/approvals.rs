@@ -172,6 +172,28 @@ shows 'belongs to uid 12345'
 }
 
 #[test]
+fn a_watched_list_is_shown_again_when_it_changes() {
+    on_machine(
+        r#"
+"$BIN" approvals --watch > watched 2>&1 &
+WATCH=$!
+waits_for() { for _ in $(seq 600); do grep -q -- "$1" watched && return; sleep 0.1; done; cat watched; exit 97; }
+waits_for 'nothing waits for an approval'
+fails 4 ccm apply site.yaml
+CODE=$(code)
+waits_for "^$CODE .*expires in"
+fails 0 ccm approve "$CODE" --key key --yes
+waits_for "^$CODE .*approved by alice until"
+fails 0 ccm apply site.yaml
+kill -TERM $WATCH
+wait $WATCH
+# Nothing but changes was shown.
+test "$(wc -l < watched)" -le 4 || { cat watched; exit 96; }
+"#,
+    );
+}
+
+#[test]
 fn a_signed_manifest_runs_unattended() {
     on_machine(
         r"

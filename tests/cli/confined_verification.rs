@@ -3,7 +3,7 @@
 use crate::approvals::on_machine;
 
 /// A program in the place of `ssh-keygen`, which fails with what it sees, and signs as the real one.
-const WITNESS: &str = r##"
+const WITNESS: &str = r#"
 ssh-keygen -q -t ecdsa -N '' -C bob -f ecdsa
 ssh-keygen -q -t rsa -b 2048 -N '' -C carol -f rsa
 echo "bob $(cat ecdsa.pub)" >> /etc/ccm/approvers
@@ -27,7 +27,7 @@ END
   chmod 755 witness
   mount --bind witness /usr/bin/ssh-keygen
 }
-"##;
+"#;
 
 #[test]
 fn keys_of_other_types_approve_from_within_a_sandbox() {

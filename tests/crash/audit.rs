@@ -5,7 +5,7 @@ use ccm_testkit::{Ccm, Fault, Scratch, can_mount, is_root, isolated_with_setup, 
 use crate::points::selected;
 
 /// Starts the process of the test again, with its own `/var/lib` and `/etc`, and a policy that requires records.
-const OWN_MACHINE: &str = r#"
+pub(crate) const OWN_MACHINE: &str = r#"
 test -n "$CCM_TEST_MOUNTED" || exec env CCM_TEST_MOUNTED=1 unshare --mount /bin/sh -c '
 set -e
 mount -t tmpfs -o mode=755 tmpfs /var/lib
@@ -67,7 +67,7 @@ impl Machine {
     }
 }
 
-fn can_not_run() -> Option<String> {
+pub(crate) fn can_not_run() -> Option<String> {
     no_faults().or((!is_root() || !can_mount()).then(|| "private mounts need root".to_owned()))
 }
 

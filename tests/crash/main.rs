@@ -5,6 +5,7 @@
 #![expect(clippy::expect_used, reason = "a test that can't be set up should fail loudly")]
 
 mod accounts;
+mod approvals;
 #[cfg(feature = "archive")]
 mod archives;
 mod audit;

@@ -34,14 +34,15 @@ pub(crate) fn run(arguments: &ApprovalsArguments, console: &Console) -> ExitCode
 pub(crate) fn report_error(console: &Console, error: &ApproveError) -> ExitCode {
     let hints: &[&str] = match error {
         ApproveError::Unknown(_) => &["`ccm approvals` lists what waits; as another user, run it as root"],
-        ApproveError::Ended { .. } => &["run ccm again, and approve what then waits"],
+        ApproveError::Ended { .. } | ApproveError::OtherPolicy(_) => {
+            &["run ccm again, and approve what then waits"]
+        }
         ApproveError::NotExported(_) => &["export it first: `ccm approvals export CODE > statement`"],
         ApproveError::Unshowable { .. } => {
             &["sign the manifest: `ccm approve --manifest MANIFEST --until 30d`"]
         }
         ApproveError::NoGrant(_) => &["add `grant: {uses: N, for: 1h}` to the `ask` of the rule"],
         ApproveError::OtherRule { .. } => &["approve it without `--rule`"],
-        ApproveError::OtherPolicy(_) => &["run ccm again, and approve what then waits"],
         ApproveError::OwnerOnly => &["repeat the command as root, or name your key with `--key`"],
         ApproveError::Audit(_) => &["run `ccm audit verify`"],
         ApproveError::Sign(error) => return crate::approve::report_sign_error(console, error),

@@ -57,7 +57,7 @@ fn approve(arguments: &ApproveArguments, code: &str, console: &Console) -> Resul
         let key = session.signing_key(arguments.key.clone(), Some(&approvers));
         let key = key.map_err(|error| report_sign_error(console, &error))?;
         confirm(console, &format!("Sign with {}? [y/N] ", manifest::key_name(&key)), arguments.yes)?;
-        session.approve_request(code, &key, limits)
+        session.approve_request(code, &key, &limits)
     }
     .map_err(|error| report(&error))?;
     let by = escape_control(&approved.by.principal);

@@ -234,9 +234,10 @@ fn report_changed(console: &Console, found: &LogVerification) -> ExitCode {
         sealed => format!("lines 1 to {sealed} are covered by valid seals"),
     };
     let is_incomplete = found.omitted == 0 && wrong.iter().all(|finding| finding.kind.is_incomplete());
-    let (message, hint) = match is_incomplete {
-        true => ("the audit log can't be verified to its end", INCOMPLETE_HINT),
-        false => ("the audit log was changed", CHANGED_HINT),
+    let (message, hint) = if is_incomplete {
+        ("the audit log can't be verified to its end", INCOMPLETE_HINT)
+    } else {
+        ("the audit log was changed", CHANGED_HINT)
     };
     console.error_with_list(&format!("{message}; {whole}"), &lines, &[hint.to_owned()]);
     ExitCode::NothingRun

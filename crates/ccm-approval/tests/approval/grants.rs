@@ -21,7 +21,7 @@ impl StoreFixture {
 /// Returns another action that the same rule asks for.
 fn restart(service: &str) -> IntentContent {
     let mut content = content();
-    content.action.argv[2] = service.to_owned();
+    service.clone_into(&mut content.action.argv[2]);
     content
 }
 
@@ -126,7 +126,7 @@ fn a_budget_is_shared_by_programs_that_use_it_at_once() {
     granted(&fixture, 5);
     let path = fixture.keys.path("store");
     let (now, approvers) = (fixture.now.get(), &fixture.approvers);
-    let used: u32 = std::thread::scope(|scope| {
+    let used: usize = std::thread::scope(|scope| {
         let programs: Vec<_> = (0..4)
             .map(|program| {
                 let path = &path;
@@ -147,7 +147,7 @@ fn a_budget_is_shared_by_programs_that_use_it_at_once() {
                 })
             })
             .collect();
-        programs.into_iter().map(|program| program.join().expect("an end") as u32).sum()
+        programs.into_iter().map(|program| program.join().expect("an end")).sum()
     });
     assert_eq!(used, 5);
 }

@@ -176,10 +176,10 @@ impl Session {
         &self,
         code: &str,
         key: &SigningKey,
-        limits: ApprovalLimits,
+        limits: &ApprovalLimits,
     ) -> Result<ApprovedIntent, ApproveError> {
         let (place, intent) = self.find(code)?;
-        let terms = approval_terms(&intent, &limits)?;
+        let terms = approval_terms(&intent, limits)?;
         self.sign_decision(&place, &intent, (terms.decision, terms.uses, None), terms.valid, key)
     }
 

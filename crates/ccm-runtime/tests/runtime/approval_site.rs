@@ -237,7 +237,7 @@ impl Site {
 
     pub(crate) fn approve(&self, code: &str, name: &str) -> Result<ApprovalState, ApproveError> {
         let key = SigningKey::File(self.scratch.path().join(name));
-        let approved = self.session().approve_request(code, &key, ApprovalLimits::default())?;
+        let approved = self.session().approve_request(code, &key, &ApprovalLimits::default())?;
         approved.state.ok_or(ApproveError::OwnerOnly)
     }
 

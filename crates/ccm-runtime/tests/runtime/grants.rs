@@ -20,8 +20,8 @@ fn a_grant_has_as_many_uses_as_were_signed() {
     let key = SigningKey::File(site.scratch.path().join("alice"));
     let limits = |uses| ApprovalLimits { uses: Some(uses), ..ApprovalLimits::default() };
     let session = site.session();
-    assert!(matches!(session.approve_request(&code, &key, limits(4)), Err(ApproveError::Uses(3))));
-    session.approve_request(&code, &key, limits(2)).expect("an approval");
+    assert!(matches!(session.approve_request(&code, &key, &limits(4)), Err(ApproveError::Uses(3))));
+    session.approve_request(&code, &key, &limits(2)).expect("an approval");
     assert_eq!((site.apply(&manifest), site.apply(&manifest)), (Ok(()), Ok(())));
     assert_ne!(site.waits(&manifest).0, code);
 }
@@ -35,7 +35,7 @@ fn grant(
 ) -> Result<ApprovedIntent, ApproveError> {
     let key = SigningKey::File(site.scratch.path().join("alice"));
     let limits = ApprovalLimits { uses: Some(uses), valid, rule: Some("touches".to_owned()) };
-    site.session().approve_request(code, &key, limits)
+    site.session().approve_request(code, &key, &limits)
 }
 
 /// Returns a manifest that touches a file of this name.
@@ -110,7 +110,7 @@ fn a_grant_keeps_to_the_policy_and_ends_by_both_clocks() {
     assert!(matches!(grant(&site, &code, 3, long), Err(ApproveError::Time(7200))));
     let key = SigningKey::File(site.scratch.path().join("alice"));
     let limits = ApprovalLimits { uses: Some(2), rule: Some("other".to_owned()), ..Default::default() };
-    let refused = site.session().approve_request(&code, &key, limits).expect_err("another rule").to_string();
+    let refused = site.session().approve_request(&code, &key, &limits).expect_err("another rule").to_string();
     assert!(
         refused.contains("other is not the only rule that asks for") && refused.contains("touches"),
         "{refused}"

@@ -175,13 +175,16 @@ fn a_log_without_its_key_is_verified_only_as_a_chain() {
     assert!(found.stdout.is_empty(), "{}", found.shown());
     let document: Value =
         serde_json::from_str(&machine.audit(&["verify", "--json"]).stdout).expect("a document");
-    assert_eq!(document["intact"], false);
+    assert_eq!((&document["intact"], &document["next_key_compared"]), (&false.into(), &false.into()));
     expect_error(&machine.audit(&["checkpoint"]), 1, &["the key of the next seal is missing"]);
     machine.0.write("lib/ccm/audit/key", "no key");
     expect_error(&machine.audit(&["verify"]), 1, &["the key of the next seal can't be compared"]);
     let chain = machine.audit(&["verify", "--chain"]);
     expect_output(&chain, 0, &["nobody has changed the audit log"]);
     assert!(chain.stderr.contains("only the chain was verified"), "{}", chain.shown());
+    let document: Value =
+        serde_json::from_str(&machine.audit(&["verify", "--chain", "--json"]).stdout).expect("a document");
+    assert_eq!((&document["intact"], &document["next_key_compared"]), (&true.into(), &false.into()));
     let copied = machine.audit(&["verify", "--directory", &copy]);
     expect_output(&copied, 0, &["nobody has changed the audit log"]);
     assert!(copied.stderr.contains("is not in the copy: only the chain"), "{}", copied.shown());

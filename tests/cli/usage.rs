@@ -68,7 +68,7 @@ fn help_lists_the_options_of_each_command() {
             "approve",
             "[OPTIONS] [CODE]",
             format!(
-                "--manifest --until --also --export --for --uses --key --signature --yes V Data {inputs} --no-env Limits \
+                "--manifest --until --also --export --for --uses --rule --key --signature --yes V Data {inputs} --no-env Limits \
                  --max-manifest-size"
             ),
         ),
@@ -78,7 +78,7 @@ fn help_lists_the_options_of_each_command() {
             "[OPTIONS]",
             "--run --since --user --resource --lines --directory V Output --json".into(),
         ),
-        ("audit verify", "[OPTIONS]", "--key --against --directory V Output --json".into()),
+        ("audit verify", "[OPTIONS]", "--key --against --chain --directory V Output --json".into()),
         ("audit checkpoint", "[OPTIONS]", "--directory V".into()),
         ("audit export", "[OPTIONS] <DIR>", "--directory V".into()),
         ("backup list", "[OPTIONS] [PATH]", "V Output --output Record --state-dir".into()),

@@ -268,6 +268,7 @@ fn document(found: &LogVerification) -> serde_json::Value {
     };
     json!({
         "intact": found.is_intact(),
+        "next_key_compared": found.has_compared_key,
         "lines": found.lines,
         "seals": found.seals,
         "sealed": found.sealed,

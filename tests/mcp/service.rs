@@ -368,7 +368,7 @@ fn many_calls_through_the_service_grow_nothing() {
     let call = |client: &mut LineClient, number: u32| {
         let result = client.call("exec", json!({"command": "echo", "args": [number.to_string()]}));
         assert_eq!(text(&result), format!("{number}\n"));
-        if number % 10 == 0 {
+        if number.is_multiple_of(10) {
             let explained = client.call("policy_explain", json!({"command": "ls"}));
             assert_eq!(explained["isError"], false, "{explained}");
         }
@@ -419,7 +419,10 @@ fn a_peer_that_closes_at_once_or_sends_no_protocol_is_let_go() {
     drop(stream);
     assert_eq!(service.finish().code, 0);
     let (service, mut stream) = own_service(&scratch);
-    stream.write_all(&[b'x'; 100_000]).and_then(|()| stream.write_all(b"\n{}\n")).expect("a reading service");
+    stream
+        .write_all("x".repeat(100_000).as_bytes())
+        .and_then(|()| stream.write_all(b"\n{}\n"))
+        .expect("a reading service");
     stream.shutdown(std::net::Shutdown::Write).expect("an open connection");
     let mut answers = String::new();
     stream.read_to_string(&mut answers).expect("an end");

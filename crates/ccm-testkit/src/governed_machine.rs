@@ -7,7 +7,7 @@ use crate::{Called, Ccm, Scratch, can_mount, is_root, shell, skipped};
 /// Gives a call its own `/etc` and `/var/lib`, which lie in the directory of the test.
 pub const OWN_MACHINE: &str = "mkdir -p lib etc work
 test -e etc/passwd || cp -a /etc/passwd /etc/group /etc/nsswitch.conf etc/
-test ! -e /etc/alternatives || cp -a /etc/alternatives etc/
+test -e etc/alternatives || test ! -e /etc/alternatives || cp -a /etc/alternatives etc/
 mount --bind lib /var/lib
 mount --bind etc /etc";
 

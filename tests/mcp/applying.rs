@@ -141,6 +141,7 @@ fn nobody_is_asked_about_a_text_that_the_policy_denies() {
     machine.write_policy("callers: {tool: {tools: [apply]}, apply: {signed: required}}\n");
     let unsigned = client.call("apply", text_of("echo one"));
     assert_eq!(unsigned["structuredContent"]["status"], "denied", "{unsigned}");
-    assert!(text(&unsigned).contains("has to be signed by an approver"), "{unsigned}");
+    assert!(text(&unsigned).contains("the text has to be signed by an approver"), "{unsigned}");
+    assert!(text(&unsigned).contains("instead: write it to a file"), "{unsigned}");
     assert_eq!(client.close().code, 0);
 }

@@ -27,6 +27,8 @@ use crate::refusal;
 const MAX_EVENTS: usize = 256 << 10;
 /// Maximum number of lines of a manifest that an approver reads as part of an intent.
 const MAX_LINES: usize = 1000;
+/// Name of a text in messages.
+const TEXT: &str = "the text";
 /// Directory of the texts of manifests in the state directory.
 const TEXTS: &str = "tool-manifests";
 /// Maximum number of texts in that directory. A text that is approved later is written again.
@@ -84,7 +86,7 @@ impl ToolBroker {
         let (name, path) = match &call.manifest {
             AppliedManifest::Path(path) => (&**path, self.directory.join(path)),
             AppliedManifest::Text(text) => match self.write_text(text) {
-                Ok(path) => ("the text", path),
+                Ok(path) => (TEXT, path),
                 Err(answer) => return *answer,
             },
         };
@@ -296,7 +298,7 @@ fn read(session: &Session, manifest: PathBuf) -> Result<Input, Box<ToolAnswer>> 
 /// Returns the answer to a manifest that can't be applied, for a caller who may not be allowed to read what it includes.
 fn unshown(manifest: &str) -> ToolAnswer {
     let message = format!("{manifest} can't be read, is not valid, or is denied by the policy");
-    let hint = "call `validate` on the file, which shows the errors that you may see".to_owned();
+    let hint = "call `validate` on its file, which shows the errors that you may see".to_owned();
     ToolAnswer::error(AnswerKind::NotTried, &message, None, &[hint])
 }
 
@@ -318,7 +320,10 @@ fn invalid(manifest: &str, findings: Value) -> ToolAnswer {
 /// Returns the answer to a manifest without a signature that counts.
 fn not_signed(manifest: &str, reason: Option<&str>) -> ToolAnswer {
     let message = format!("{manifest} has to be signed by an approver");
-    let hint = format!("let an approver sign it: `ccm approve --manifest {manifest} --until 30d`");
+    let hint = match manifest {
+        TEXT => "write it to a file, let an approver sign the file, and apply that".to_owned(),
+        path => format!("let an approver sign it: `ccm approve --manifest {path} --until 30d`"),
+    };
     ToolAnswer::error(AnswerKind::Denied, &message, reason, &[hint])
 }
 

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 
 use ccm_runtime::ExitCode;
 use ccm_runtime::process::current_user;
-use serde_json::{Value, json};
+#[cfg(feature = "mcp")]
+use serde_json::Value;
+use serde_json::json;
 
 use crate::arguments::{ServiceArguments, StateArguments};
 use crate::console::Console;

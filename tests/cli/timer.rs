@@ -219,7 +219,8 @@ fn wrong_arguments_of_a_timer_are_named() {
     expect(&["--every", "0"], 64, &["'--every <DURATION>'", "once a minute"], &[]);
     expect(&["--every", "7m"], 64, &["divide a day", "6m or 8m"], &[]);
     expect(&["--every", "soon"], 64, &["'soon'"], &[]);
-    expect(&["--jitter", "30m"], 64, &["`--jitter`", "shorter than `--every`"], &[]);
+    let mistake = ["`--jitter 30m` is not shorter than `--every 30m`"];
+    expect(&["--jitter", "30m"], 64, &mistake, &["a shorter delay"]);
     for name in ["a/b", "50%", "", "-x", "a b"] {
         expect(&[&format!("--name={name}")], 64, &["'--name <NAME>'", "letters"], &[]);
     }

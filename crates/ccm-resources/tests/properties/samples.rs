@@ -174,7 +174,7 @@ pub(crate) const SAMPLES: &[Sample] = &[
     sample("package_hold", "lock_timeout", r#""1m""#, LIST),
     early(sample("reboot", "ensure", r#""present""#, LIST)),
     early(sample("reboot", "provider", r#""systemd""#, LIST)),
-    sample("reboot", "when", r#""always""#, LIST),
+    beside(&[SUBSCRIBES], sample("reboot", "when", r#""always""#, LIST)),
     sample("reboot", "delay", r#""5m""#, LIST),
     sample("reboot", "message", r#""a""#, LIST),
     early(sample("sysctl", "ensure", r#""present""#, LIST)),

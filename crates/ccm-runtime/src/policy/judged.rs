@@ -244,8 +244,8 @@ mod tests {
             ("\"a\\u0075dit\": {required: true}\n", "requires a record"),
             // A key of two lines is an error.
             ("\"au\\\n  dit\": {required: true}\n", "1 error in the policy"),
-            ("callers: {apply: {signed: required}}\n", "not signed"),
-            ("callers: {apply: {\"s\\U00000069gned\": required}}\n", "not signed"),
+            ("callers: {apply: {signed: required}}\n", "has to be signed"),
+            ("callers: {apply: {\"s\\U00000069gned\": required}}\n", "has to be signed"),
             // An error beside such a setting is found before anything runs.
             ("audit: {required: true}\nrulez: []\n", "1 error in the policy"),
         ] {

@@ -19,20 +19,19 @@ ccm:
     - hostname:
         - crash-new:
     - mount:
-        - /srv/crash: {device: tmpfs, fstype: tmpfs, options: noexec}
+        - /run/crash: {device: tmpfs, fstype: tmpfs, options: noexec}
 ";
 
 /// Starts the process of the test again, with its own files, network and name.
 const OWN_MACHINE: &str = r#"
 test -n "$CCM_TEST_MOUNTED" || exec env CCM_TEST_MOUNTED=1 unshare --mount --net --uts --propagation private /bin/sh -c '
 set -e
-mount -t tmpfs -o mode=755 tmpfs /srv
-mkdir /srv/crash
 mount -t tmpfs -o mode=755 tmpfs /mnt
 cp -a /etc/passwd /etc/group /etc/nsswitch.conf /mnt
 mount --bind /mnt /etc
 umount /mnt
 mount -t tmpfs -o mode=755 tmpfs /run
+mkdir /run/crash
 echo > /etc/own-machine
 exec "$0" "$@"
 ' "$0" "$@""#;
@@ -44,7 +43,7 @@ const FILES: [(&str, &str, &str); 4] = [
     (
         "/etc/fstab",
         FSTAB,
-        "# static\nUUID=nowhere / ext4 defaults 0 1\ntmpfs\t/srv/crash\ttmpfs\tnoexec\t0 0\n",
+        "# static\nUUID=nowhere / ext4 defaults 0 1\ntmpfs\t/run/crash\ttmpfs\tnoexec\t0 0\n",
     ),
     ("/etc/hostname", "crash-old\n", "crash-new\n"),
     ("/etc/sysctl.d/90-ccm.conf", "", "net.ipv4.ip_forward = 1\n"),
@@ -58,7 +57,7 @@ impl Machine {
         assert!(Path::new("/etc/own-machine").exists(), "this is the machine itself");
         let scratch = Scratch::in_memory();
         scratch.write("manifest.yaml", MANIFEST);
-        shell("umount /srv/crash 2> /dev/null; hostname crash-old && echo 0 > /proc/sys/net/ipv4/ip_forward");
+        shell("umount /run/crash 2> /dev/null; hostname crash-old && echo 0 > /proc/sys/net/ipv4/ip_forward");
         if Path::new("/etc/sysctl.d").exists() {
             remove_dir_all("/etc/sysctl.d").expect("a directory");
         }
@@ -107,7 +106,7 @@ impl Machine {
             }
         }
         let mounts = read_to_string("/proc/self/mounts").unwrap_or_default();
-        let mounted = mounts.lines().filter(|line| line.starts_with("tmpfs /srv/crash ")).count();
+        let mounted = mounts.lines().filter(|line| line.starts_with("tmpfs /run/crash ")).count();
         if mounted == 1 { Ok(()) } else { Err(format!("mounted {mounted} times: {mounts}")) }
     }
 }

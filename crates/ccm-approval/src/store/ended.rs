@@ -156,9 +156,7 @@ impl ApprovalStore {
     ) -> Result<(), ApprovalRefusal> {
         let _lock = self.lock()?;
         self.still_waits(intent)?;
-        let (by, reason) = (vec![by.to_owned()], Some(reason.to_owned()));
-        let ended = EndedIntent { by, reason, ..EndedIntent::new(intent, IntentEnd::Rejected, now) };
-        Ok(self.write_end(&ended)?)
+        Ok(self.write_rejection(intent, by, reason, now)?)
     }
 
     /// Finds the intent of a grant that was used already, by its code or its id.
@@ -180,9 +178,18 @@ impl ApprovalStore {
         now: ApprovalTime,
     ) -> Result<(), ApprovalRefusal> {
         let _lock = self.lock()?;
+        Ok(self.write_rejection(intent, by, reason, now)?)
+    }
+
+    fn write_rejection(
+        &self,
+        intent: &IntentDocument,
+        by: &str,
+        reason: &str,
+        now: ApprovalTime,
+    ) -> Result<(), ApprovalStoreError> {
         let (by, reason) = (vec![by.to_owned()], Some(reason.to_owned()));
-        let ended = EndedIntent { by, reason, ..EndedIntent::new(intent, IntentEnd::Rejected, now) };
-        Ok(self.write_end(&ended)?)
+        self.write_end(&EndedIntent { by, reason, ..EndedIntent::new(intent, IntentEnd::Rejected, now) })
     }
 
     pub(super) fn write_end(&self, ended: &EndedIntent) -> Result<(), ApprovalStoreError> {

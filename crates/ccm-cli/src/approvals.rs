@@ -50,7 +50,7 @@ pub(crate) fn report_error(console: &Console, error: &ApproveError) -> ExitCode 
         _ => &[],
     };
     let hints: Vec<String> = hints.iter().map(|hint| (*hint).to_owned()).collect();
-    console.error_of(error, "nothing was approved", &hints);
+    console.error_of(error, "nothing was changed", &hints);
     ExitCode::NothingRun
 }
 

@@ -7,26 +7,32 @@
 //! failure is returned through a pipe, which is closed when the program begins.
 //!
 //! The start of the program of ccm as a launcher takes longer than everything that a launcher does. For sandboxes, ccm
-//! therefore starts a launch server once, of which each launcher is a copy.
+//! therefore starts a launch server once, of which each launcher is a copy. While it waits, a copy makes what is the same for
+//! every command.
 //!
 //! The order of the steps: a new session keyring, namespaces, the view of the file system, capabilities, groups and user, umask and
 //! working directory, Landlock, the filter of system calls. Without Landlock, root's sandbox also gets a user
 //! namespace once the view is entered.
 
+mod ahead;
 mod allowlist;
 mod executables;
 mod filter;
 mod limits;
+mod mount_events;
 mod mount_view;
 mod namespaces;
 mod privileges;
+mod root;
 mod rules;
 mod server;
+mod system_view;
 
 use std::convert::Infallible;
 use std::ffi::{CStr, CString};
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
+use std::mem;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::process::ExitCode;
@@ -39,10 +45,12 @@ use crate::command::mark::Mark;
 use crate::command::sandbox::{AvailableMeans, SandboxLayer};
 use crate::process::hide_inherited_files;
 use crate::{Enforced, Means, Sandbox, StartError, raw};
+use ahead::Ahead;
 use allowlist::Allowlist;
 use limits::OwnLimits;
 use namespaces::Users;
 use server::ServerProcess;
+use system_view::SystemView;
 
 /// The only argument of a launcher.
 pub(crate) const ARGUMENT: &CStr = c"become-the-command";
@@ -67,9 +75,11 @@ pub fn begin() -> Option<ExitCode> {
         return None;
     }
     // A copy of the server goes on as a launcher.
-    if is(SERVER_ARGUMENT) && server::serve() == ServerProcess::Original {
-        return Some(ExitCode::SUCCESS);
-    }
+    let ahead = match is(SERVER_ARGUMENT).then(server::serve) {
+        None => Ahead::default(),
+        Some(ServerProcess::Copy(ahead)) => ahead,
+        Some(ServerProcess::Original) => return Some(ExitCode::SUCCESS),
+    };
     let (Ok(request), Ok(replies)) = (raw::inherited(REQUEST), raw::inherited(REPLIES)) else {
         // There is no other way to report it.
         let _best_effort =
@@ -78,7 +88,7 @@ pub fn begin() -> Option<ExitCode> {
     };
     let mut replies = File::from(replies);
     let done = read(request.into()).and_then(|request| {
-        prepare(&request, &mut replies)?;
+        prepare(&request, ahead, &mut replies)?;
         if request.is_preflight {
             find_program(&request)
         } else {
@@ -107,7 +117,7 @@ fn reply(replies: &mut File, reply: &LaunchReply) -> io::Result<()> {
 }
 
 /// Takes on the user, the umask and the sandbox, and reports that this process is ready.
-fn prepare(request: &LaunchRequest, replies: &mut File) -> Result<(), StartError> {
+fn prepare(request: &LaunchRequest, ahead: Ahead, replies: &mut File) -> Result<(), StartError> {
     // Rust ignores it at its start; the program gets every signal at its default.
     raw::set_default(Signal::SIGPIPE).map_err(step("launcher", "the signal SIGPIPE can't be reset"))?;
     hide_inherited_files().map_err(step("launcher", "inherited files can't be hidden"))?;
@@ -118,10 +128,11 @@ fn prepare(request: &LaunchRequest, replies: &mut File) -> Result<(), StartError
         privileges::leave_session_keyring()
             .map_err(step("launcher", "a new session keyring can't be joined"))?;
     }
-    let confinement =
-        request.sandbox.as_ref().map(|sandbox| Confinement::enter(sandbox, request)).transpose()?;
-    if confinement.is_some() {
-        privileges::forbid_new().map_err(step("sandbox", "privileges can't be dropped permanently"))?;
+    let enter = |sandbox| Confinement::enter(sandbox, request, ahead);
+    let confinement = request.sandbox.as_ref().map(enter).transpose()?;
+    if let Some(confinement) = &confinement {
+        let forbidden = confinement.forbid_privileges();
+        forbidden.map_err(step("sandbox", "privileges can't be dropped permanently"))?;
     }
     if let Some(identity) = &request.identity {
         privileges::take_on(identity)?;
@@ -203,10 +214,11 @@ struct Confinement<'s> {
     available: AvailableMeans,
     enforced: Enforced,
     allowlist: Allowlist,
+    forbids_capabilities: bool,
 }
 
 impl<'s> Confinement<'s> {
-    fn enter(sandbox: &'s Sandbox, request: &LaunchRequest) -> Result<Self, StartError> {
+    fn enter(sandbox: &'s Sandbox, request: &LaunchRequest, ahead: Ahead) -> Result<Self, StartError> {
         let is_off = |layer| request.switched_off.contains(&layer);
         // The namespaces and the view would hide the files through which a group is joined.
         limits::join(&request.control_group.memberships)
@@ -218,7 +230,9 @@ impl<'s> Confinement<'s> {
         let users = if is_off(SandboxLayer::Namespaces) {
             Err("switched off".to_owned())
         } else {
-            let entered = namespaces::enter(sandbox.network, empty.as_ref(), request.identity.is_some());
+            let becomes_another = request.identity.is_some();
+            let entered =
+                namespaces::enter(sandbox.network, empty.as_ref(), becomes_another, ahead.has_own_memory);
             entered.map_err(|error| error.to_string())
         };
         let newest = request.switched_off.iter().find_map(|layer| match layer {
@@ -246,12 +260,18 @@ impl<'s> Confinement<'s> {
         if !enforced.missing.is_empty() && !sandbox.advisory {
             return Err(StartError::NotEnforceable { missing: enforced.missing });
         }
-        let mut allowlist = Allowlist::open(sandbox)?;
+        // In another namespace of users, nothing of it is of use.
+        let ahead = if users == Ok(Users::Own) { Ahead::default() } else { ahead };
+        let mut forbids_capabilities = ahead.forbids_capabilities;
+        let system = ahead.view.filter(|view| available.no_namespaces.is_none() && view.suits(sandbox));
+        let (root, system) = system.map(SystemView::into_parts).unzip();
+        let mut allowlist = system.unwrap_or_else(Allowlist::of_system).open(sandbox)?;
         if available.no_namespaces.is_none() {
-            mount_view::enter(&mut allowlist)?;
+            mount_view::enter(&mut allowlist, root)?;
             own_null_device().map_err(step("sandbox", "the null device in the sandbox can't be opened"))?;
         }
         if users == Ok(Users::Shared) && available.landlock == 0 {
+            forbids_capabilities = false;
             let separated = if is_off(SandboxLayer::Users) {
                 Err(io::Error::other("switched off"))
             } else {
@@ -264,7 +284,15 @@ impl<'s> Confinement<'s> {
                 }
             }
         }
-        Ok(Self { sandbox, available, enforced, allowlist })
+        Ok(Self { sandbox, available, enforced, allowlist, forbids_capabilities })
+    }
+
+    /// Keeps the program from getting a privilege.
+    fn forbid_privileges(&self) -> io::Result<()> {
+        if !self.forbids_capabilities {
+            privileges::forbid_capabilities()?;
+        }
+        privileges::forbid_new()
     }
 
     /// Puts the rules into force for good.
@@ -290,6 +318,8 @@ impl<'s> Confinement<'s> {
             memory: self.available.memory == Means::ResourceLimit,
         };
         own.set().map_err(step("sandbox", "its limits can't be set"))?;
+        // The start of the program closes them in less time.
+        mem::forget(self.allowlist);
         Ok(self.enforced)
     }
 }

@@ -156,10 +156,24 @@ pub(crate) fn join_new_session_keyring() -> io::Result<()> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// Adds flags such as `libc::MOUNT_ATTR_RDONLY` to a mount, and with `recursive` to the mounts below it.
-pub(crate) fn add_mount_flags(mount: BorrowedFd<'_>, flags: u64, recursive: bool) -> io::Result<()> {
-    let attributes = libc::mount_attr { attr_set: flags, attr_clr: 0, propagation: 0, userns_fd: 0 };
-    let scope = libc::AT_EMPTY_PATH | if recursive { libc::AT_RECURSIVE } else { 0 };
+/// Adds flags such as `libc::MOUNT_ATTR_RDONLY` to a mount.
+pub(crate) fn add_mount_flags(mount: BorrowedFd<'_>, flags: u64) -> io::Result<()> {
+    set_mount_attributes(mount, flags, 0, 0)
+}
+
+/// Adds flags to a mount and to those below it, and separates them from mounts that are shared with them.
+pub(crate) fn make_private_mount(mount: BorrowedFd<'_>, flags: u64) -> io::Result<()> {
+    set_mount_attributes(mount, flags, libc::MS_PRIVATE, libc::AT_RECURSIVE)
+}
+
+fn set_mount_attributes(
+    mount: BorrowedFd<'_>,
+    flags: u64,
+    propagation: libc::c_ulong,
+    scope: c_int,
+) -> io::Result<()> {
+    let attributes = libc::mount_attr { attr_set: flags, attr_clr: 0, propagation, userns_fd: 0 };
+    let scope = libc::AT_EMPTY_PATH | scope;
     // SAFETY: the path is a C string, and the attributes live through the call, which gets their size.
     let result = unsafe {
         libc::syscall(

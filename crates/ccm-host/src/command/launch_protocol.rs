@@ -10,6 +10,10 @@ use super::sandbox::SandboxLayer;
 use super::{Enforced, Sandbox, StartError};
 use crate::Identity;
 
+/// Lowest number of a descriptor that ccm hands to launchers or starts them by, and that a launcher has of its own:
+/// above those that a launcher inherits by number.
+pub(crate) const LOWEST_OWN_DESCRIPTOR: i32 = 16;
+
 /// Maximum size of a request in bytes. The kernel starts no program with more than 6 MiB of arguments and
 /// environment, and in JSON each of these bytes takes at most four.
 pub(crate) const MAX_REQUEST: usize = 64 << 20;

@@ -18,7 +18,7 @@ use rustix::fs::{Access, AtFlags, CWD, MemfdFlags, SealFlags, accessat, fcntl_ad
 use rustix::io::fcntl_dupfd_cloexec;
 use rustix::mount::{OpenTreeFlags, open_tree};
 
-use super::spawn::LOWEST_OWN_DESCRIPTOR;
+use super::launch_protocol::LOWEST_OWN_DESCRIPTOR;
 use crate::raw;
 
 /// Program of the launchers of a run.
@@ -62,7 +62,7 @@ impl LauncherProgram {
 /// Mounts the program read-only and nowhere.
 fn read_only_mount(path: &Path) -> io::Result<OwnedFd> {
     let mount = open_tree(CWD, path, OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC)?;
-    raw::add_mount_flags(mount.as_fd(), libc::MOUNT_ATTR_RDONLY, false)?;
+    raw::add_mount_flags(mount.as_fd(), libc::MOUNT_ATTR_RDONLY)?;
     Ok(mount)
 }
 

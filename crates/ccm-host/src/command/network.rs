@@ -7,7 +7,7 @@ use nix::sched::{CloneFlags, unshare};
 use nix::unistd::geteuid;
 use rustix::io::fcntl_dupfd_cloexec;
 
-use super::spawn::LOWEST_OWN_DESCRIPTOR;
+use super::launch_protocol::LOWEST_OWN_DESCRIPTOR;
 
 /// Makes an empty network for all sandboxes of a run, because making one takes longer than the rest of a
 /// sandbox. No sandbox has a socket in the network, so sandboxes can't communicate through it. Returns `None` if

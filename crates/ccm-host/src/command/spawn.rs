@@ -13,14 +13,10 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::Pid;
 
 use super::Command;
-use super::launch_protocol::{LaunchRequest, MAX_REQUEST};
+use super::launch_protocol::{LOWEST_OWN_DESCRIPTOR, LaunchRequest, MAX_REQUEST};
 use super::launch_server::LaunchServer;
 use crate::raw::ChangeDirectory;
 use crate::{launcher, raw};
-
-/// Lowest number of a descriptor that this process hands to launchers, or starts them by: above those that a
-/// launcher inherits by number.
-pub(super) const LOWEST_OWN_DESCRIPTOR: i32 = 16;
 
 /// Started process, with the ends of its pipes that ccm keeps. They do not block.
 pub(super) struct Spawned {

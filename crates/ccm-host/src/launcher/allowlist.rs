@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Component, Path, PathBuf};
 
-use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat, openat2};
+use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, Stat, fstat, lstat, openat, openat2, stat};
 use rustix::io::Errno;
 
 use crate::{Sandbox, StartError, never_opened};
@@ -31,6 +31,8 @@ pub(super) struct AllowedPath {
     pub(super) file: OwnedFd,
     pub(super) access: PathAccess,
     pub(super) is_directory: bool,
+    /// Is in the view already.
+    pub(super) is_mounted: bool,
 }
 
 /// All paths that are opened to the command.
@@ -81,6 +83,8 @@ const CONFIGURATION: [&str; 20] = [
     "timezone",
 ];
 
+const CONFIGURATION_DIRECTORY: &str = "/etc";
+
 /// Configuration that programs need only with a network.
 const NETWORK: [&str; 7] =
     ["gai.conf", "host.conf", "hosts", "networks", "protocols", "resolv.conf", "services"];
@@ -89,23 +93,44 @@ const NETWORK: [&str; 7] =
 const DEVICES: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
 
 impl Allowlist {
-    /// Opens all paths. Those of the system that do not exist are left out; those that the sandbox names have
-    /// to exist.
-    pub(super) fn open(sandbox: &Sandbox) -> Result<Self, StartError> {
+    /// Opens the paths of the system that exist.
+    pub(super) fn of_system() -> Self {
         let mut allowlist = Self { paths: Vec::new(), links: Vec::new() };
-        let network = if sandbox.network { &NETWORK[..] } else { &[] };
-        let configuration = CONFIGURATION.iter().chain(network).map(|name| Path::new("/etc").join(name));
-        for path in SYSTEM.iter().map(PathBuf::from).chain(configuration) {
+        for path in system_paths() {
             allowlist.open_of_system(&path);
         }
         for path in DEVICES.map(PathBuf::from) {
             if let Ok(file) = openat(CWD, &path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {
-                allowlist.paths.push(AllowedPath {
-                    path,
-                    file,
-                    access: PathAccess::Device,
-                    is_directory: false,
-                });
+                allowlist.push(path, file, PathAccess::Device, false);
+            }
+        }
+        allowlist
+    }
+
+    /// Returns `true` if [`Allowlist::of_system`] would return the same files and links.
+    pub(super) fn is_current(&self) -> bool {
+        let (mut paths, mut links) = (self.paths.iter().peekable(), self.links.iter().peekable());
+        let devices = DEVICES.iter().map(PathBuf::from);
+        let is_current = |path: PathBuf| {
+            if let Some(allowed) = paths.next_if(|allowed| allowed.path == path) {
+                // Its descriptor keeps the file, so that no other one has its number.
+                let same = |is: Stat| fstat(&allowed.file).is_ok_and(|was| identity(&was) == identity(&is));
+                return stat(&path).is_ok_and(same);
+            }
+            match links.next_if(|(link, _)| *link == path) {
+                Some((_, target)) => read_link(&path).is_ok_and(|is| is == *target),
+                None => lstat(&path).is_err(),
+            }
+        };
+        system_paths().chain(devices).all(is_current)
+    }
+
+    /// Opens all paths of a sandbox, beyond those of the system. Those of the network that do not exist are left out; those
+    /// that the sandbox names have to exist.
+    pub(super) fn open(mut self, sandbox: &Sandbox) -> Result<Self, StartError> {
+        if sandbox.network {
+            for path in NETWORK.map(|name| Path::new(CONFIGURATION_DIRECTORY).join(name)) {
+                self.open_of_system(&path);
             }
         }
         let named = [
@@ -124,12 +149,12 @@ impl Allowlist {
                 let (file, is_directory) = opened.map_err(refuse)?;
                 let access =
                     if sandbox.private.as_ref() == Some(path) { PathAccess::Private } else { access };
-                allowlist.paths.push(AllowedPath { path: path.clone(), file, access, is_directory });
+                self.push(path.clone(), file, access, is_directory);
             }
         }
         // A path comes after those above it. Of a path that is named twice, the writable one comes last.
-        allowlist.paths.sort_by(|one, other| one.path.cmp(&other.path));
-        Ok(allowlist)
+        self.paths.sort_by(|one, other| one.path.cmp(&other.path));
+        Ok(self)
     }
 
     /// Opens a path of the system, if it exists.
@@ -149,9 +174,22 @@ impl Allowlist {
             let Ok(followed_kind) = kind(&followed) else { return };
             (file, found) = (followed, followed_kind);
         }
-        let is_directory = found.is_dir();
-        self.paths.push(AllowedPath { path: path.to_owned(), file, access: PathAccess::Read, is_directory });
+        self.push(path.to_owned(), file, PathAccess::Read, found.is_dir());
     }
+
+    fn push(&mut self, path: PathBuf, file: OwnedFd, access: PathAccess, is_directory: bool) {
+        self.paths.push(AllowedPath { path, file, access, is_directory, is_mounted: false });
+    }
+}
+
+/// Returns the paths of the system that every sandbox opens, without the devices.
+fn system_paths() -> impl Iterator<Item = PathBuf> {
+    let configuration = CONFIGURATION.iter().map(|name| Path::new(CONFIGURATION_DIRECTORY).join(name));
+    SYSTEM.iter().map(PathBuf::from).chain(configuration)
+}
+
+fn identity(file: &Stat) -> (u64, u64) {
+    (file.st_dev, file.st_ino)
 }
 
 fn leads_into_system(link: &Path, target: &Path) -> bool {

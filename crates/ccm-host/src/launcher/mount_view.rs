@@ -5,16 +5,12 @@
 //! left behind.
 
 use std::ffi::OsStr;
-use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use std::{io, mem};
 
-use rustix::fs::{
-    AtFlags, CWD, Dir, FileType, Mode, OFlags, RawMode, ResolveFlags, chmodat, fstat, mkdirat, mknodat,
-    openat, openat2, symlinkat,
-};
-use rustix::io::Errno;
+use rustix::fs::{CWD, Dir, Mode, OFlags, ResolveFlags, fstat, openat, openat2};
 use rustix::mount::{
     FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags, fsconfig_create,
     fsconfig_set_string, fsmount, fsopen, move_mount, open_tree, unmount,
@@ -22,16 +18,17 @@ use rustix::mount::{
 use rustix::process::{chdir, fchdir, pivot_root, umask};
 
 use super::allowlist::{AllowedPath, Allowlist, PathAccess};
+use super::root::{Root, inside, memory};
 use super::step;
 use crate::{StartError, raw};
 
-/// Size of the private `/tmp` and `/dev/shm` together, and of the private directory of the command.
-const MEMORY: &str = "1g";
+/// Directory with files of the kernel about processes.
+pub(super) const PROCESSES: &str = "/proc";
 /// Private directories that the command may write.
 const PRIVATE: [&str; 2] = ["/dev/shm", "/tmp"];
 /// Files about the kernel, its memory and keys that no program needs. They are empty in the view. Most of them
 /// may be read by root only, but root in a sandbox is still the user with number 0.
-const HIDDEN: [&str; 12] = [
+const HIDDEN: [&str; 11] = [
     "/proc/kallsyms",
     "/proc/kcore",
     "/proc/key-users",
@@ -41,10 +38,11 @@ const HIDDEN: [&str; 12] = [
     "/proc/kpageflags",
     "/proc/pagetypeinfo",
     "/proc/slabinfo",
-    "/proc/sys/net/ipv4/tcp_fastopen_key",
     "/proc/timer_list",
     "/proc/vmallocinfo",
 ];
+/// File with a secret of the network. Each network has its own, so that it is hidden once the network is entered.
+const NETWORK_SECRET: &str = "/proc/sys/net/ipv4/tcp_fastopen_key";
 /// Directory with a directory for each network interface.
 const INTERFACES: &str = "/proc/sys/net/ipv6/conf";
 /// File of an interface with the secret that its addresses are derived from.
@@ -62,59 +60,103 @@ const LINKS: [(&str, &str); 5] = [
 /// itself can be written.
 const OF_DEVICES: u64 = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NOEXEC;
 
-/// Builds the view and enters it. Adds the private directories to the allowlist.
-pub(super) fn enter(allowlist: &mut Allowlist) -> Result<(), StartError> {
-    // Every user may pass through the directories of the view, whatever the umask.
-    let former = umask(Mode::from_raw_mode(0o022));
-    let entered = build(allowlist);
-    umask(former);
-    entered
+/// Builds the view and enters it, beginning with that of the system if there is one. Adds the private directories to the
+/// allowlist.
+pub(super) fn enter(allowlist: &mut Allowlist, system: Option<Root>) -> Result<(), StartError> {
+    with_open_directories(|| build(allowlist, system))
 }
 
-fn build(allowlist: &mut Allowlist) -> Result<(), StartError> {
-    let failed = |path: &Path| {
-        let step = format!("\"{}\" can't be mounted in the sandbox", path.display());
-        move |source| StartError::Step { property: "sandbox".to_owned(), step: step.clone(), source }
-    };
+/// Makes the view of the paths of the system, without entering it.
+pub(super) fn of_system(allowlist: &Allowlist) -> Result<Root, StartError> {
+    with_open_directories(|| {
+        let trees = trees(allowlist)?;
+        let root = Root::empty().map_err(step("sandbox", "its root can't be created"))?;
+        mount_private(&root)?;
+        mount_allowed(&root, allowlist, &trees)?;
+        hide_all(&root, HIDDEN.map(PathBuf::from))?;
+        Ok(root)
+    })
+}
+
+/// Lets every user pass through the directories that are made, whatever the umask.
+fn with_open_directories<T>(build: impl FnOnce() -> T) -> T {
+    let former = umask(Mode::from_raw_mode(0o022));
+    let result = build();
+    umask(former);
+    result
+}
+
+fn failed(path: &Path) -> impl Fn(io::Error) -> StartError {
+    move |source| StartError::Step {
+        property: "sandbox".to_owned(),
+        step: format!("\"{}\" can't be mounted in the sandbox", path.display()),
+        source,
+    }
+}
+
+fn build(allowlist: &mut Allowlist, system: Option<Root>) -> Result<(), StartError> {
     // All mounts are copied first, because the new root will cover a part of the old view.
-    let mut trees = Vec::with_capacity(allowlist.paths.len());
-    for allowed in &allowlist.paths {
-        trees.push(tree(allowed).map_err(failed(&allowed.path))?);
+    let trees = trees(allowlist)?;
+    let is_new = system.is_none();
+    let root = system.map_or_else(Root::empty, Ok);
+    let root = root.and_then(|root| cover_processes(&root).map(|()| root));
+    let root = root.map_err(step("sandbox", "its root can't be created"))?;
+    if is_new {
+        mount_private(&root)?;
     }
-    let root = root().map_err(step("sandbox", "its root can't be created"))?;
-    for path in PRIVATE.map(Path::new) {
-        private(&root, path).map_err(failed(path))?;
+    mount_allowed(&root, allowlist, &trees)?;
+    // The start of the program closes them in less time.
+    mem::forget(trees);
+    if is_new {
+        hide_all(&root, HIDDEN.map(PathBuf::from))?;
     }
+    hide_all(&root, network_secrets(&root))?;
+    let fixed = LINKS.map(|(link, target)| (PathBuf::from(link), PathBuf::from(target)));
+    // Links are made last: what is below one would be made where the link leads to.
+    for (link, target) in allowlist.links.iter().chain(&fixed) {
+        root.make_link(link, target).map_err(failed(link))?;
+    }
+    enter_root(&root).map_err(step("sandbox", "its root can't be entered"))?;
+
+    for path in PRIVATE.map(PathBuf::from) {
+        let file = open(CWD, &path).map_err(failed(&path))?;
+        allowlist.paths.push(AllowedPath {
+            path,
+            file,
+            access: PathAccess::Write,
+            is_directory: true,
+            is_mounted: true,
+        });
+    }
+    // The view may have others than those that were opened outside.
+    let is_of_view = |allowed: &&mut AllowedPath| {
+        allowed.access == PathAccess::Private || allowed.path == Path::new(PROCESSES)
+    };
+    for allowed in allowlist.paths.iter_mut().filter(is_of_view) {
+        allowed.file = open(CWD, &allowed.path).map_err(failed(&allowed.path))?;
+    }
+    Ok(())
+}
+
+/// Copies the mounts of all allowed paths that are not mounted yet.
+fn trees(allowlist: &Allowlist) -> Result<Vec<Option<OwnedFd>>, StartError> {
+    let tree_of = |allowed: &AllowedPath| {
+        (!allowed.is_mounted).then(|| tree(allowed).map_err(failed(&allowed.path))).transpose()
+    };
+    allowlist.paths.iter().map(tree_of).collect()
+}
+
+fn mount_allowed(root: &Root, allowlist: &Allowlist, trees: &[Option<OwnedFd>]) -> Result<(), StartError> {
     // Allowed paths above the next one. A path comes after those above it.
     let mut above: Vec<&Path> = Vec::new();
     for (allowed, tree) in allowlist.paths.iter().zip(trees) {
         while above.last().is_some_and(|path| !allowed.path.starts_with(path)) {
             above.pop();
         }
-        let is_inside_another = !above.is_empty();
-        mount_at(&root, allowed, &tree, is_inside_another).map_err(failed(&allowed.path))?;
+        if let Some(tree) = tree {
+            mount_at(root, allowed, tree, !above.is_empty()).map_err(failed(&allowed.path))?;
+        }
         above.push(&allowed.path);
-    }
-    let mut cover = None;
-    for path in HIDDEN.map(PathBuf::from).into_iter().chain(interface_secrets(&root)) {
-        hide(&root, &path, &mut cover).map_err(failed(&path))?;
-    }
-    let fixed = LINKS.map(|(link, target)| (PathBuf::from(link), PathBuf::from(target)));
-    for (link, target) in allowlist.links.iter().chain(&fixed) {
-        link_at(&root, link, target).map_err(failed(link))?;
-    }
-    enter_root(&root).map_err(step("sandbox", "its root can't be entered"))?;
-
-    for path in PRIVATE.map(PathBuf::from) {
-        let file = open(CWD, &path).map_err(failed(&path))?;
-        allowlist.paths.push(AllowedPath { path, file, access: PathAccess::Write, is_directory: true });
-    }
-    // The view may have others than those that were opened outside.
-    let is_of_view = |allowed: &&mut AllowedPath| {
-        allowed.access == PathAccess::Private || allowed.path == Path::new("/proc")
-    };
-    for allowed in allowlist.paths.iter_mut().filter(is_of_view) {
-        allowed.file = open(CWD, &allowed.path).map_err(failed(&allowed.path))?;
     }
     Ok(())
 }
@@ -125,7 +167,7 @@ fn open(from: impl std::os::fd::AsFd, path: &Path) -> io::Result<OwnedFd> {
 
 /// Copies the mounts at and below an allowed path, with no more rights than its access.
 fn tree(allowed: &AllowedPath) -> io::Result<OwnedFd> {
-    if allowed.path == Path::new("/proc") {
+    if allowed.path == Path::new(PROCESSES) {
         // Without the right to mount a new /proc, the old one is used.
         if let Ok(own) = own_processes() {
             return Ok(own);
@@ -144,7 +186,8 @@ fn tree(allowed: &AllowedPath) -> io::Result<OwnedFd> {
         PathAccess::Write | PathAccess::Private => libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV,
         PathAccess::Device => OF_DEVICES,
     };
-    raw::add_mount_flags(tree.as_fd(), flags, true)?;
+    // What is mounted in the view must not appear outside.
+    raw::make_private_mount(tree.as_fd(), flags)?;
     Ok(tree)
 }
 
@@ -160,81 +203,76 @@ fn own_processes() -> io::Result<OwnedFd> {
     Ok(fsmount(context.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, flags)?)
 }
 
-/// Makes an empty root, mounted over `/proc`, which is not needed any more.
-fn root() -> io::Result<OwnedFd> {
-    let root = memory(&[("mode", "0755")])?;
-    move_mount(root.as_fd(), "", CWD, "/proc", MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?;
-    Ok(root)
+/// Mounts the root over `/proc`, which is not needed any more.
+fn cover_processes(root: &Root) -> io::Result<()> {
+    Ok(move_mount(root.as_fd(), "", CWD, PROCESSES, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?)
 }
 
-/// Makes an empty file system in memory.
-fn memory(options: &[(&str, &str)]) -> io::Result<OwnedFd> {
-    let context = fsopen("tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
-    for (key, value) in options.iter().chain(&[("size", MEMORY), ("source", "sandbox")]) {
-        fsconfig_set_string(context.as_fd(), *key, *value)?;
-    }
-    fsconfig_create(context.as_fd())?;
-    let flags = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
-    Ok(fsmount(context.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, flags)?)
+fn mount_private(root: &Root) -> Result<(), StartError> {
+    PRIVATE.map(Path::new).into_iter().try_for_each(|path| private(root, path).map_err(failed(path)))
 }
 
 /// Makes a directory that every user may write. It is a mount of its own, so that the root around it can be
 /// read-only.
-fn private(root: &OwnedFd, path: &Path) -> io::Result<()> {
-    const EVERYBODY: RawMode = 0o1777;
-    let inside = make_mount_point(root, path, true)?;
-    chmodat(root, inside, Mode::from_raw_mode(EVERYBODY), AtFlags::empty())?;
-    let tree = open_tree(root, inside, OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC)?;
+fn private(root: &Root, path: &Path) -> io::Result<()> {
+    let inside = root.make_private(path)?;
+    let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
+    let tree = open_tree(root.as_fd(), inside, flags)?;
     mount_inside(root, inside, &tree)
 }
 
 /// Mounts an allowed path in its place. In another allowed path, somebody may have put a link that must not lead out of
 /// the new root. Elsewhere, there is only what this process made.
-fn mount_at(
-    root: &OwnedFd,
-    allowed: &AllowedPath,
-    tree: &OwnedFd,
-    is_inside_another: bool,
-) -> io::Result<()> {
-    let inside = make_mount_point(root, &allowed.path, allowed.is_directory)?;
+fn mount_at(root: &Root, allowed: &AllowedPath, tree: &OwnedFd, is_inside_another: bool) -> io::Result<()> {
+    let inside = root.make_place(&allowed.path, allowed.is_directory)?;
     if !is_inside_another {
         return mount_inside(root, inside, tree);
     }
     let inside_only = ResolveFlags::IN_ROOT | ResolveFlags::NO_SYMLINKS;
-    let mount_point = openat2(root, inside, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), inside_only)?;
+    let mount_point =
+        openat2(root.as_fd(), inside, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), inside_only)?;
     let by_handles = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
     Ok(move_mount(tree, "", &mount_point, "", by_handles)?)
 }
 
 /// Mounts at a path inside of the root that leads over no link.
-fn mount_inside(root: &OwnedFd, inside: &Path, tree: &OwnedFd) -> io::Result<()> {
-    Ok(move_mount(tree, "", root, inside, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?)
+fn mount_inside(root: &Root, inside: &Path, tree: &OwnedFd) -> io::Result<()> {
+    Ok(move_mount(tree, "", root.as_fd(), inside, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?)
 }
 
-/// Returns the paths of the secrets of all network interfaces.
-fn interface_secrets(root: &OwnedFd) -> Vec<PathBuf> {
+/// Returns the paths of the secrets of the network and of all its interfaces.
+fn network_secrets(root: &Root) -> Vec<PathBuf> {
+    let mut secrets = vec![PathBuf::from(NETWORK_SECRET)];
     let interfaces = Path::new(INTERFACES);
-    let inside = interfaces.strip_prefix("/").unwrap_or(interfaces);
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let opened = openat2(root, inside, flags, Mode::empty(), ResolveFlags::IN_ROOT);
+    let opened = openat2(root.as_fd(), inside(interfaces), flags, Mode::empty(), ResolveFlags::IN_ROOT);
     // A kernel without IPv6 has no such directory.
-    let Ok(entries) = opened.and_then(Dir::new) else { return Vec::new() };
+    let Ok(entries) = opened.and_then(Dir::new) else { return secrets };
     let names = entries.flatten().map(|entry| OsStr::from_bytes(entry.file_name().to_bytes()).to_owned());
     let names = names.filter(|name| name != "." && name != "..");
-    names.map(|name| interfaces.join(name).join(INTERFACE_SECRET)).collect()
+    secrets.extend(names.map(|name| interfaces.join(name).join(INTERFACE_SECRET)));
+    secrets
+}
+
+fn hide_all(root: &Root, paths: impl IntoIterator<Item = PathBuf>) -> Result<(), StartError> {
+    let mut cover = None;
+    paths.into_iter().try_for_each(|path| hide(root, &path, &mut cover).map_err(failed(&path)))
 }
 
 /// Covers a file of the kernel with the null device. A file that does not exist or that nobody may read needs no cover,
 /// which remains for the next one.
-fn hide(root: &OwnedFd, path: &Path, cover: &mut Option<OwnedFd>) -> io::Result<()> {
-    let inside = path.strip_prefix("/").unwrap_or(path);
+fn hide(root: &Root, path: &Path, cover: &mut Option<OwnedFd>) -> io::Result<()> {
     let next = if let Some(cover) = cover.take() {
         cover
     } else {
         // The null device of the view has its flags already.
-        open_tree(root, "dev/null", OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC)?
+        open_tree(
+            root.as_fd(),
+            "dev/null",
+            OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC,
+        )?
     };
-    match mount_inside(root, inside, &next) {
+    match mount_inside(root, inside(path), &next) {
         Err(error) if matches!(error.raw_os_error(), Some(libc::ENOENT | libc::EACCES)) => {
             *cover = Some(next);
             Ok(())
@@ -243,47 +281,10 @@ fn hide(root: &OwnedFd, path: &Path, cover: &mut Option<OwnedFd>) -> io::Result<
     }
 }
 
-/// Makes a file or directory to mount on, with the directories above it. Returns its path inside of the root.
-fn make_mount_point<'p>(root: &OwnedFd, path: &'p Path, is_directory: bool) -> io::Result<&'p Path> {
-    let inside = path.strip_prefix("/").unwrap_or(path);
-    let make = || {
-        if is_directory {
-            mkdirat(root, inside, Mode::from_raw_mode(0o755))
-        } else {
-            mknodat(root, inside, FileType::RegularFile, Mode::from_raw_mode(0o644), 0)
-        }
-    };
-    make_below(root, inside, &make)?;
-    Ok(inside)
-}
-
-/// Makes a path unless it exists, with the missing directories above it.
-fn make_below(root: &OwnedFd, inside: &Path, make: &dyn Fn() -> Result<(), Errno>) -> io::Result<()> {
-    let mut result = make();
-    let parent = inside.parent().filter(|parent| !parent.as_os_str().is_empty());
-    if let (Err(Errno::NOENT), Some(parent)) = (result, parent) {
-        make_below(root, parent, &|| mkdirat(root, parent, Mode::from_raw_mode(0o755)))?;
-        result = make();
-    }
-    match result {
-        Ok(()) | Err(Errno::EXIST) => Ok(()),
-        Err(error) => Err(error.into()),
-    }
-}
-
-/// Makes a link, unless an allowed path has its place.
-fn link_at(root: &OwnedFd, link: &Path, target: &Path) -> io::Result<()> {
-    let inside = link.strip_prefix("/").unwrap_or(link);
-    match make_below(root, inside, &|| symlinkat(target, root, inside)) {
-        Err(error) if error.raw_os_error() == Some(libc::EROFS) => Ok(()),
-        placed => placed,
-    }
-}
-
 /// Makes the root read-only, enters it, and removes the old one.
-fn enter_root(root: &OwnedFd) -> io::Result<()> {
-    raw::add_mount_flags(root.as_fd(), libc::MOUNT_ATTR_RDONLY, false)?;
-    fchdir(root)?;
+fn enter_root(root: &Root) -> io::Result<()> {
+    raw::add_mount_flags(root.as_fd(), libc::MOUNT_ATTR_RDONLY)?;
+    fchdir(root.as_fd())?;
     // The old root is now mounted over the new one.
     pivot_root(".", ".")?;
     unmount(".", UnmountFlags::DETACH)?;

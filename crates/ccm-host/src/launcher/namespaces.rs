@@ -31,11 +31,17 @@ pub(super) enum Users {
 /// many containers. A user namespace has only one user, so that a process in it can't become another one.
 ///
 /// Without `network`, the network is the `empty` one that was handed in, because making one takes as long as
-/// all other steps; without `empty`, a new one is made.
+/// all other steps; without `empty`, a new one is made. A process that `has_own_memory` keeps its shared memory.
 ///
 /// Returns the namespace of users.
-pub(super) fn enter(network: bool, empty: Option<&OwnedFd>, becomes_another: bool) -> io::Result<Users> {
-    let mut flags = CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWIPC;
+pub(super) fn enter(
+    network: bool,
+    empty: Option<&OwnedFd>,
+    becomes_another: bool,
+    has_own_memory: bool,
+) -> io::Result<Users> {
+    let mut flags = CloneFlags::CLONE_NEWNS;
+    flags.set(CloneFlags::CLONE_NEWIPC, !has_own_memory);
     let has_network = network || empty.is_some_and(|empty| setns(empty, CloneFlags::CLONE_NEWNET).is_ok());
     flags.set(CloneFlags::CLONE_NEWNET, !has_network);
     let (user, group) = (geteuid(), getegid());
@@ -58,11 +64,15 @@ pub(super) fn enter(network: bool, empty: Option<&OwnedFd>, becomes_another: boo
 /// Returns `true` if the limit of processes of a user counts those in the user namespace alone, as Linux does
 /// since 5.14. Root has no such limit.
 pub(super) fn count_processes(users: Option<Users>) -> bool {
+    users == Some(Users::Own) && !geteuid().is_root() && is_linux_since(5, 14)
+}
+
+/// Returns `true` if the kernel has this version of Linux or a later one.
+pub(super) fn is_linux_since(first: u32, second: u32) -> bool {
     let release = rustix::system::uname();
     let release = release.release().to_string_lossy();
     let mut numbers = release.split(['.', '-']).map(|number| number.parse::<u32>().unwrap_or_default());
-    let version = (numbers.next(), numbers.next());
-    users == Some(Users::Own) && !geteuid().is_root() && version >= (Some(5), Some(14))
+    (numbers.next(), numbers.next()) >= (Some(first), Some(second))
 }
 
 /// Enters a user namespace in which every user and group has the same number as outside. Without a capability

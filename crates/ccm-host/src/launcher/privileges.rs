@@ -35,22 +35,28 @@ pub(super) fn take_on(identity: &Identity) -> Result<(), StartError> {
     setresuid(uid, uid, uid).map_err(step("user", "the user can't be set"))
 }
 
-/// Keeps every program that starts from here on from getting a capability, whether from its file or because
-/// the user is root. This process keeps its capabilities for the steps to come.
-pub(super) fn forbid_new() -> io::Result<()> {
+/// Keeps every program that starts from here on from getting a capability, whether from its file or because the user is
+/// root, until this process enters another namespace of users. This process keeps its own.
+pub(super) fn forbid_capabilities() -> io::Result<()> {
     let own = capabilities(None)?;
-    if own.effective.contains(CapabilitySet::SETPCAP) {
-        for number in 0..u64::BITS {
-            match remove_capability_from_bounding_set(CapabilitySet::from_bits_retain(1 << number)) {
-                Ok(()) => {}
-                // The number is above those that this kernel has.
-                Err(Errno::INVAL) => break,
-                Err(error) => return Err(error.into()),
-            }
-        }
-        let root_is_nothing = CapabilitiesSecureBits::NO_ROOT | CapabilitiesSecureBits::NO_ROOT_LOCKED;
-        set_capabilities_secure_bits(capabilities_secure_bits()? | root_is_nothing)?;
+    if !own.effective.contains(CapabilitySet::SETPCAP) {
+        return Ok(());
     }
+    for number in 0..u64::BITS {
+        match remove_capability_from_bounding_set(CapabilitySet::from_bits_retain(1 << number)) {
+            Ok(()) => {}
+            // The number is above those that this kernel has.
+            Err(Errno::INVAL) => break,
+            Err(error) => return Err(error.into()),
+        }
+    }
+    let root_is_nothing = CapabilitiesSecureBits::NO_ROOT | CapabilitiesSecureBits::NO_ROOT_LOCKED;
+    Ok(set_capabilities_secure_bits(capabilities_secure_bits()? | root_is_nothing)?)
+}
+
+/// Keeps every program that starts from here on from getting a privilege of its file. This process keeps its capabilities
+/// for the steps to come.
+pub(super) fn forbid_new() -> io::Result<()> {
     // Kernels before 4.3 have no ambient set.
     let _best_effort = clear_ambient_capability_set();
     Ok(set_no_new_privs(true)?)

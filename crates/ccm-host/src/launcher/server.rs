@@ -5,9 +5,9 @@
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::fd::{AsFd as _, AsRawFd as _, IntoRawFd as _, OwnedFd};
 
-use rustix::io::{Errno, read, retry_on_intr, write};
+use rustix::io::{Errno, fcntl_dupfd_cloexec, read, retry_on_intr, write};
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
     SendAncillaryMessage, SendFlags, SocketFlags, SocketType, recvmsg, sendmsg, socketpair,
@@ -15,6 +15,9 @@ use rustix::net::{
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{chdir, getpid, setpgid};
 
+use super::ahead::Ahead;
+use super::privileges;
+use crate::command::launch_protocol::LOWEST_OWN_DESCRIPTOR;
 use crate::command::launch_server::MAX_DESCRIPTORS;
 use crate::process::hide_inherited_files;
 use crate::raw;
@@ -23,12 +26,12 @@ use crate::raw;
 const SOCKET: i32 = 3;
 
 /// Process that returns from [`serve`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) enum ServerProcess {
     /// The server itself, after the end of ccm.
     Original,
-    /// A launcher, with its descriptors in their places.
-    Copy,
+    /// A launcher, with its descriptors in their places, and what it has made while it waited.
+    Copy(Ahead),
 }
 
 /// Keeps a copy of this process waiting for a request, until ccm ends.
@@ -40,6 +43,8 @@ pub(super) fn serve() -> ServerProcess {
     if prepared.is_err() {
         return ServerProcess::Original;
     }
+    // Every launcher of this server is that of a sandbox.
+    let forbids_capabilities = privileges::forbid_capabilities().is_ok();
     // Without a server, ccm starts launchers directly.
     loop {
         let Ok((beginning, begins)) = pipe_with(PipeFlags::CLOEXEC) else { return ServerProcess::Original };
@@ -54,23 +59,36 @@ pub(super) fn serve() -> ServerProcess {
             Ok(None) => {
                 drop(beginning);
                 let become_launcher = || {
-                    let descriptors = wait(socket)?;
+                    let (descriptors, ahead) = wait(socket, forbids_capabilities)?;
                     // The server may have ended.
                     let _best_effort = retry_on_intr(|| write(&begins, b"b"));
                     // A launcher needs the numbers.
                     drop(begins);
-                    raw::place(descriptors)
+                    raw::place(descriptors)?;
+                    Ok(ahead)
                 };
-                let began: io::Result<()> = become_launcher();
-                return if began.is_ok() { ServerProcess::Copy } else { ServerProcess::Original };
+                let began: io::Result<Ahead> = become_launcher();
+                return began.map_or(ServerProcess::Original, ServerProcess::Copy);
             }
             Err(_) => return ServerProcess::Original,
         }
     }
 }
 
-/// Announces this copy to ccm, and waits for the descriptors of a launcher.
-fn wait(server: OwnedFd) -> io::Result<Vec<OwnedFd>> {
+/// Takes the numbers of descriptors that a launcher needs, so that nothing that is made ahead has one of them.
+fn take_numbers() -> io::Result<()> {
+    loop {
+        let taken = fcntl_dupfd_cloexec(io::stdin(), 0)?;
+        if taken.as_raw_fd() >= LOWEST_OWN_DESCRIPTOR {
+            return Ok(());
+        }
+        // It is replaced by that of a launcher, or closed by the program.
+        let _taken = taken.into_raw_fd();
+    }
+}
+
+/// Announces this copy to ccm, makes what can be made ahead, and waits for the descriptors of a launcher.
+fn wait(server: OwnedFd, forbids_capabilities: bool) -> io::Result<(Vec<OwnedFd>, Ahead)> {
     let (own, of_ccm) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
     let number = getpid().as_raw_nonzero().get().to_ne_bytes();
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
@@ -82,7 +100,10 @@ fn wait(server: OwnedFd) -> io::Result<Vec<OwnedFd>> {
     retry_on_intr(|| sendmsg(&server, &[IoSlice::new(&number)], &mut ancillary, SendFlags::NOSIGNAL))?;
     // The end of ccm has to be the end of both sockets.
     drop((server, of_ccm));
-    receive(&own)?.ok_or_else(|| Errno::PIPE.into())
+    take_numbers()?;
+    let ahead = Ahead::make(forbids_capabilities);
+    let descriptors = receive(&own)?.ok_or(Errno::PIPE)?;
+    Ok((descriptors, ahead))
 }
 
 /// Receives the descriptors of a launcher; `None` at the end of ccm.

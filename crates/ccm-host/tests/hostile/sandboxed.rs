@@ -1,5 +1,6 @@
 //! Commands in a sandbox that try to get out.
 
+mod ahead;
 mod attributes;
 mod files;
 mod layers;

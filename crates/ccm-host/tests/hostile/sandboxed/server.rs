@@ -19,7 +19,7 @@ fn server() -> Pid {
 }
 
 /// Returns the numbers of the server and of the waiting copy, which is made while a command runs.
-fn server_and_copy() -> [Pid; 2] {
+pub(super) fn server_and_copy() -> [Pid; 2] {
     wait_until("a copy waits", || children().len() == 2);
     <[Pid; 2]>::try_from(children()).expect("two children, the older one first")
 }

@@ -1,0 +1,31 @@
+//! What a waiting copy of the launch server makes ahead: the parts of a sandbox that are the same for every command.
+
+use nix::sched::{CloneFlags, unshare};
+use nix::unistd::geteuid;
+
+use super::system_view::SystemView;
+
+/// Parts of a sandbox that exist already.
+#[derive(Debug, Default)]
+pub(super) struct Ahead {
+    pub(super) view: Option<SystemView>,
+    /// This process has a shared memory of its own.
+    pub(super) has_own_memory: bool,
+    /// No program gets a capability in the namespace of users that this process began in.
+    pub(super) forbids_capabilities: bool,
+}
+
+impl Ahead {
+    /// Makes what can be made. An ordinary user needs a namespace of users first, which the command decides on. What is
+    /// missing is made later, and its failure is reported then.
+    pub(super) fn make(forbids_capabilities: bool) -> Self {
+        if !geteuid().is_root() {
+            return Self { forbids_capabilities, ..Self::default() };
+        }
+        Self {
+            view: SystemView::make().ok(),
+            has_own_memory: unshare(CloneFlags::CLONE_NEWIPC).is_ok(),
+            forbids_capabilities,
+        }
+    }
+}

@@ -84,7 +84,9 @@ impl LaunchServer {
         const MAX_WAIT: Timespec = Timespec { tv_sec: 10, tv_nsec: 0 };
         let mut readable = [PollFd::new(&self.socket, PollFlags::IN)];
         if retry_on_intr(|| poll(&mut readable, Some(&MAX_WAIT)))? == 0 {
+            // A copy that was stopped before it announced itself keeps the socket open, so that nothing more is read.
             let _ended = pidfd_send_signal(&self.handle, Signal::KILL);
+            return Err(Errno::TIMEDOUT.into());
         }
         let mut number = 0_i32.to_ne_bytes();
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];

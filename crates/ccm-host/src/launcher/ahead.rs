@@ -1,4 +1,4 @@
-//! What a waiting copy of the launch server makes ahead: the parts of a sandbox that are the same for every command.
+//! Parts of a sandbox that are the same for every command, which a waiting copy of the launch server makes ahead.
 
 use nix::sched::{CloneFlags, unshare};
 use nix::unistd::geteuid;

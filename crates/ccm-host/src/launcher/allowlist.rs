@@ -119,7 +119,7 @@ impl Allowlist {
             }
             match links.next_if(|(link, _)| *link == path) {
                 Some((_, target)) => read_link(&path).is_ok_and(|is| is == *target),
-                None => lstat(&path).is_err(),
+                None => is_left_out(&path),
             }
         };
         system_paths().chain(devices).all(is_current)
@@ -186,6 +186,12 @@ impl Allowlist {
 fn system_paths() -> impl Iterator<Item = PathBuf> {
     let configuration = CONFIGURATION.iter().map(|name| Path::new(CONFIGURATION_DIRECTORY).join(name));
     SYSTEM.iter().map(PathBuf::from).chain(configuration)
+}
+
+/// Returns `true` if a path of the system does not exist, or is a link to something outside that does not.
+fn is_left_out(path: &Path) -> bool {
+    let leads_outside = |path| read_link(path).is_ok_and(|target| !leads_into_system(path, &target));
+    lstat(path).is_err() || (leads_outside(path) && stat(path).is_err())
 }
 
 fn identity(file: &Stat) -> (u64, u64) {

@@ -31,7 +31,7 @@ impl MountEvents {
     }
 }
 
-/// Returns `true` if a line of `mountinfo` tells of a mount below one of the directories.
+/// Returns `true` if a line of `mountinfo` is of a mount below one of the directories.
 fn is_below(mount: &str, directories: &[&Path]) -> bool {
     const MOUNT_POINT: usize = 4;
     let Some(mount_point) = mount.split(' ').nth(MOUNT_POINT) else { return false };

@@ -12,6 +12,7 @@ mod find;
 mod git;
 mod handlers;
 mod network;
+mod parallel;
 mod path_effects;
 mod paths;
 mod programs;

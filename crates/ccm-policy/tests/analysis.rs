@@ -146,6 +146,10 @@ fn links_are_followed_where_something_is_written() {
     assert_eq!(verdict("cat disk", false), PolicyVerdict::Deny);
     assert_eq!(verdict("cat out/passwd", true), PolicyVerdict::Allow);
     assert_eq!(verdict("echo x > src/f", true), PolicyVerdict::Allow);
+    // The link alone is deleted, and not what it leads to.
+    assert_eq!(verdict("rm out", true), PolicyVerdict::Allow);
+    assert_eq!(verdict("rm disk", true), PolicyVerdict::Allow);
+    assert_eq!(verdict("rm out/passwd", false), PolicyVerdict::Deny);
 }
 
 #[test]
@@ -214,6 +218,9 @@ fn what_is_written_into_a_directory_is_named() {
         ("install -d /etc/x", "/etc/x"),
         ("ln -s /x/passwd /etc", "/etc, /etc/passwd"),
         ("ln -s /x/passwd", "/x/passwd, /w/passwd"),
+        ("ln -sfn /x/passwd out", "/w/out (a link to /etc)"),
+        ("ln -sf --no-dereference /x/passwd out", "/w/out (a link to /etc)"),
+        ("ln -sfn /x/passwd /etc", "/etc, /etc/passwd"),
         ("rsync -a tree/ /etc/", "/etc, recursive /etc"),
         ("tar -xf a.tar", "recursive /w"),
         ("tar -C /etc -xf a.tar", "/etc, recursive /etc"),

@@ -6,7 +6,7 @@ use super::entries::Call;
 use super::paths::{self, WordPath};
 use super::{Analyser, CommandContext};
 use crate::effect::{Effect, EffectKind};
-use crate::lookup::LookupPathKind;
+use crate::lookup::{LinkReading, LookupPathKind};
 
 impl Analyser<'_> {
     /// Adds the effects on what a program writes into a directory, such as `/etc/passwd` of `cp passwd /etc`.
@@ -53,7 +53,12 @@ impl Analyser<'_> {
             let Some(directory) = path.path.clone().filter(|_| !path.is_partial && !path.is_pattern) else {
                 continue;
             };
-            let is_directory = !has(&["-T", "--no-target-directory"])
+            // `ln -n` replaces a link, also one to a directory.
+            let is_replaced = call.name == "ln"
+                && has(&["-n", "-h", "--no-dereference"])
+                && matches!(self.lookup.read_link(&directory), LinkReading::Link(_));
+            let is_directory = !is_replaced
+                && !has(&["-T", "--no-target-directory"])
                 && (is_directory || self.lookup.path_kind(&directory) == LookupPathKind::Directory);
             for source in sources {
                 let is_recursive = is_tree && !self.is_file(source, &call.context.directories);

@@ -25,71 +25,6 @@ pub(super) const HANDLERS: [&str; 12] = [
     "bind_mounts",
 ];
 
-/// Options of `parallel` whose value is the next word.
-const PARALLEL_VALUES: [&str; 61] = [
-    "-j",
-    "--jobs",
-    "-P",
-    "--max-procs",
-    "-S",
-    "--sshlogin",
-    "--slf",
-    "--sshloginfile",
-    "-a",
-    "--arg-file",
-    "-n",
-    "-N",
-    "--max-args",
-    "-L",
-    "--max-lines",
-    "-s",
-    "--max-chars",
-    "-I",
-    "-J",
-    "--profile",
-    "-d",
-    "--delimiter",
-    "-E",
-    "-C",
-    "--colsep",
-    "--basefile",
-    "--bf",
-    "--block",
-    "--bt",
-    "--delay",
-    "--env",
-    "--halt",
-    "--halt-on-error",
-    "--header",
-    "--id",
-    "--joblog",
-    "--limit",
-    "--load",
-    "--memfree",
-    "--memsuspend",
-    "--nice",
-    "--recend",
-    "--recstart",
-    "--results",
-    "--retries",
-    "--return",
-    "--rpl",
-    "--semaphorename",
-    "--semaphoretimeout",
-    "--st",
-    "--sshdelay",
-    "--ssh",
-    "--tagstring",
-    "--tempdir",
-    "--tmpdir",
-    "--termseq",
-    "--timeout",
-    "--trc",
-    "--trim",
-    "--wd",
-    "--workdir",
-];
-
 impl Analyser<'_> {
     /// Runs the function of an entry. Returns `false` if the entry's other parts have to be read as well.
     pub(super) fn handler(
@@ -132,7 +67,7 @@ impl Analyser<'_> {
         true
     }
 
-    fn record_operands(&mut self, index: usize, operands: &[ShellWord]) {
+    pub(super) fn record_operands(&mut self, index: usize, operands: &[ShellWord]) {
         if let Some(command) = self.analysis.commands.get_mut(index) {
             command.operands.extend(operands.iter().map(shell_words::shown));
         }
@@ -274,60 +209,6 @@ impl Analyser<'_> {
                 self.finding(index, GuardClass::WriteOutside, what, self.span(index), Some(WayOut::NamePath));
             }
         }
-    }
-
-    /// Judges the commands of GNU parallel: words up to `:::`, or each line of standard input.
-    fn parallel(
-        &mut self,
-        index: usize,
-        all: &[ShellWord],
-        commands: &[ShellCommand],
-        context: &CommandContext,
-    ) {
-        let mut position = 1;
-        while let Some(word) = all.get(position) {
-            let text = word.known_prefix();
-            if !text.starts_with('-') {
-                break;
-            }
-            if matches!(&*text, "-S" | "--sshlogin" | "--slf") || text.starts_with("--sshlogin") {
-                let what = "`parallel` runs commands on other machines";
-                self.finding(index, GuardClass::Remote, what, self.span(index), Some(WayOut::AskOperator));
-            }
-            position += if PARALLEL_VALUES.contains(&&*text) { 2 } else { 1 };
-        }
-        let rest = all.get(position..).unwrap_or_default();
-        let is_end =
-            |word: &ShellWord| matches!(word.text().as_deref(), Some(":::" | "::::" | ":::+" | "::::+"));
-        let end = rest.iter().position(is_end).unwrap_or(rest.len());
-        let (command, arguments) = rest.split_at(end);
-        self.record_operands(index, rest);
-        let span = self.span(index);
-        let unknown = shell_words::unknown("input", span);
-        if command.is_empty() {
-            // Each argument is a command line.
-            for text in arguments.iter().filter(|word| !is_end(word)) {
-                self.shell_text(index, text, ccm_shell::ShellDialect::Sh, commands, context);
-            }
-            if arguments.is_empty() {
-                self.shell_text(index, &unknown, ccm_shell::ShellDialect::Sh, commands, context);
-            }
-            return;
-        }
-        let mut inner: Vec<ShellWord> =
-            command.iter().map(|word| shell_words::replaced(word, "{}", &unknown)).collect();
-        if inner.iter().zip(command).all(|(replaced, written)| replaced == written) {
-            inner.push(unknown);
-        }
-        let mut context = context.within(index);
-        context.input = super::CommandInput::Empty;
-        if let [single] = command
-            && single.text().is_some_and(|text| text.contains(' '))
-        {
-            self.shell_text(index, single, ccm_shell::ShellDialect::Sh, commands, &context);
-            return;
-        }
-        self.program(&inner, commands, &context);
     }
 
     /// Judges programs of Windows, with its spelling of options.

@@ -137,15 +137,14 @@ impl Analyser<'_> {
         let is_strong = how.is_recursive || how.is_forced;
         for resolved in paths::resolve(word, &context.directories) {
             let effect = self.path_effect(EffectKind::Delete, &resolved);
-            let followed = effect.link_target.clone();
             // `rm link` deletes the link alone, but `rm -r link/` what is below.
             let is_whole_word = word.text().is_some_and(|text| !text.ends_with('/'));
             let link_target = if is_whole_word && !how.is_recursive {
                 self.links(&resolved, links::follow_above)
             } else {
-                followed.clone()
+                effect.link_target.clone()
             };
-            let effect = Effect { link_target, ..effect };
+            let effect = Effect { link_target: link_target.clone(), ..effect };
             let is_recursive = how.is_recursive;
             self.effect(index, Effect { is_recursive, is_forced: how.is_forced, ..effect });
             let known = resolved.path.clone().filter(|_| !resolved.is_partial);
@@ -158,7 +157,7 @@ impl Analyser<'_> {
                 self.finding(index, class, what, span, Some(WayOut::NamePath));
                 continue;
             };
-            let path = self.target(path, followed);
+            let path = self.target(path, link_target);
             let is_below = self.is_inside(&path) && (path != self.workspace || resolved.is_pattern);
             self.check_restriction(index, &path, span);
             if is_strong && is_below {

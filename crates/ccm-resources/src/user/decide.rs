@@ -181,10 +181,11 @@ fn differences(user: &DesiredUser, state: &UserState) -> Vec<UserDifference> {
     found
 }
 
-/// Returns the differences of password, lock and expiry.
+/// Returns the differences of password, lock and expiry. A name service does not tell them, so whatever is desired counts
+/// as different.
 fn login(user: &DesiredUser, state: &UserState) -> Vec<UserDifference> {
     let mut found = Vec::new();
-    let exists = state.found.is_some();
+    let (exists, is_unknown) = (state.found.is_some(), state.of_service.is_some());
     if user.password.as_ref().is_some_and(|hash| !state.password.has(hash)) {
         found.push(UserDifference::Password);
     }
@@ -192,7 +193,8 @@ fn login(user: &DesiredUser, state: &UserState) -> Vec<UserDifference> {
     let is_locked = if exists { state.password.is_locked() } else { user.password.is_none() };
     let from = exists.then_some(is_locked);
     let is_locked_by_password = user.password.as_ref().is_some_and(|hash| hash.0 == "!");
-    if let Some(to) = user.locked.filter(|to| *to != is_locked && !(is_locked_by_password && *to)) {
+    let is_other = |to: &bool| is_unknown || *to != is_locked && !(is_locked_by_password && *to);
+    if let Some(to) = user.locked.filter(is_other) {
         // A password that is replaced takes away the lock of a user who had none.
         let is_replaced = exists && user.password.is_some() && state.password.is_only_locked();
         if !is_replaced || to {
@@ -201,7 +203,7 @@ fn login(user: &DesiredUser, state: &UserState) -> Vec<UserDifference> {
     }
     let never = Expiry(None);
     let expires = if exists { state.expires.unwrap_or(never) } else { never };
-    if let Some(to) = user.expires.filter(|to| *to != expires) {
+    if let Some(to) = user.expires.filter(|to| is_unknown || *to != expires) {
         found.push(UserDifference::Expires { from: exists.then_some(expires), to });
     }
     found

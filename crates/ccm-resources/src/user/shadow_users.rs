@@ -123,12 +123,15 @@ async fn status(user: &DesiredUser, context: &Context<'_>) -> Result<UserState, 
         mark_secret(state.password.as_text().as_bytes(), context.secrets);
     }
     if user.manage_home || user.purge_keys {
-        let home = state.found.as_ref().map(|found| found.home.clone());
-        let home = home.filter(|home| !home.is_empty());
-        let is_directory = |path: &str| files.is_directory(Path::new(path)).unwrap_or(false);
-        state.home_exists = home.as_ref().is_some_and(|home| is_directory(home));
-        state.desired_home_exists =
-            user.home.as_ref().or(home.as_ref()).is_some_and(|home| is_directory(home));
+        let of_service = state.of_service.as_ref().map(|found| &*found.home);
+        let home = state.found.as_ref().map(|found| Path::new(&found.home)).or(of_service);
+        let home = home.filter(|home| !home.as_os_str().is_empty());
+        let is_directory = |path: &Path| files.is_directory(path).unwrap_or(false);
+        state.home_exists = home.is_some_and(is_directory);
+        state.desired_home_exists = match user.home.as_deref().map(Path::new) {
+            Some(desired) if Some(desired) != home => is_directory(desired),
+            _ => state.home_exists,
+        };
     }
     if user.purge_keys && state.exists() && (state.home_exists || state.of_service.is_some()) {
         let managed = ManagedKeys::of_user(&user.name, context);
@@ -168,7 +171,10 @@ async fn read_groups(
     // Every user is a member of the primary group, whether the group lists the user or not.
     let primary = match state.primary_group {
         PrimaryGroup::Found(gid) => Some(gid),
-        PrimaryGroup::NotManaged | PrimaryGroup::Missing => state.found.as_ref().map(|found| found.gid),
+        PrimaryGroup::NotManaged | PrimaryGroup::Missing => {
+            let of_service = state.of_service.as_ref().map(|found| found.identity.gid);
+            state.found.as_ref().map(|found| found.gid).or(of_service)
+        }
     };
     let listed = local.groups_of(&user.name).filter(|group| Some(group.gid) != primary);
     state.groups = listed.map(|group| group.name.clone()).collect();

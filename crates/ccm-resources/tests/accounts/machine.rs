@@ -11,8 +11,8 @@ use ccm_testkit::{can_mount, is_root, isolated_with_setup, skipped};
 
 use crate::run::{Manner, run};
 
-/// Shell commands that start the rest of the test with copies of the files that it changes. A name service knows the
-/// user `ldapada` and the group `ldapgroup`.
+/// Shell commands that start the rest of the test with copies of the files that it changes. A name service knows what is
+/// in the files below `/etc/extrausers`: the user `ldapada` and the group `ldapgroup`.
 const SETUP: &str = r#"exec unshare --mount --propagation private /bin/sh -c '
 set -e
 mount -t tmpfs tmpfs /mnt
@@ -20,16 +20,24 @@ cp -a /etc/. /mnt/
 mount --bind /mnt /etc
 umount /mnt
 for directory in /home /srv /var/mail /usr/local/sbin; do mount -t tmpfs -o mode=0755 tmpfs $directory; done
-cat > /usr/local/sbin/getent <<END
+cat > /usr/local/sbin/getent <<"END"
 #!/bin/sh
-case "\$1 \$2" in
-  "passwd ldapada"|"passwd 7001") echo "ldapada:x:7001:7000:Ada:/home/ldapada:/bin/sh" ;;
-  "group ldapgroup"|"group 7000") echo "ldapgroup:x:7000:" ;;
-  "initgroups ldapada") echo "ldapada 7000" ;;
-  *) exit 2 ;;
-esac
+database=$1
+test $1 != initgroups || database=passwd
+while IFS=: read -r name password number rest; do
+  test "$name" = "$2" || test "$number" = "$2" || continue
+  case $1 in
+    initgroups) echo "$name ${rest%%:*}" ;;
+    *) echo "$name:$password:$number:$rest" ;;
+  esac
+  exit
+done < /etc/extrausers/$database
+exit 2
 END
 chmod 755 /usr/local/sbin/getent
+mkdir -p /etc/extrausers
+echo "ldapada:x:7001:7000:Ada:/home/ldapada:/bin/sh" > /etc/extrausers/passwd
+echo "ldapgroup:x:7000:" > /etc/extrausers/group
 printf "passwd: files extra\ngroup: files extra\nshadow: files\n" > /etc/nsswitch.conf
 printf "root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n" > /etc/passwd
 printf "root:*:19000:0:99999:7:::\nnobody:*:19000:0:99999:7:::\n" > /etc/shadow

@@ -82,7 +82,7 @@ fn decisions_match_the_table() {
         let user = user(ensure, desired);
         UserKind::decide(&user, &state(&user, found, others), None)
     });
-    assert_eq!(rows, 53);
+    assert_eq!(rows, 58);
 }
 
 #[test]

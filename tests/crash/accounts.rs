@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::fs::{read_dir, read_to_string, remove_dir_all, remove_file, write};
 use std::path::Path;
 
-use ccm_testkit::{Ccm, Fault, Scratch, can_mount, is_root, isolated_with_setup, no_faults, skipped, sweep};
+use ccm_testkit::{Ccm, Fault, OwnMounts, Scratch, can_mount, is_root, no_faults, skipped, sweep};
 
 use crate::points::selected;
 
@@ -27,22 +27,18 @@ ccm:
             key: ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGAbLmuMIVT/jf24lgRRDjCBFZWm9GBlBgxHGGCvm3kG
 ";
 
-/// Starts the process of the test again, with its own accounts and homes.
-const OWN_MACHINE: &str = r#"
-test -n "$CCM_TEST_MOUNTED" || exec env CCM_TEST_MOUNTED=1 unshare --mount --propagation private /bin/sh -c '
-set -e
-mount -t tmpfs -o mode=755 tmpfs /home
-mkdir -p /home/etc/default /home/etc/skel
-cp -a /etc/pam.d /etc/security /etc/login.defs /home/etc
-chmod 755 /home/etc
-mount --bind /home/etc /etc
-mount -t tmpfs -o mode=755 tmpfs /home
-mount -t tmpfs tmpfs /var/mail
+/// Machine with its own accounts and homes.
+const OWN_MACHINE: OwnMounts<'_> = OwnMounts {
+    namespaces: "",
+    etc: &["pam.d", "security", "login.defs"],
+    empty: &["/home", "/var/mail"],
+    script: r#"
+mkdir /etc/default /etc/skel
 echo hello > /etc/skel/.profile
 echo > /etc/own-accounts
-printf "passwd: files\ngroup: files\n" > /etc/nsswitch.conf
-exec "$0" "$@"
-' "$0" "$@""#;
+printf 'passwd: files\ngroup: files\n' > /etc/nsswitch.conf
+"#,
+};
 
 /// Files with accounts: name, number of fields, and text before a run.
 const FILES: [(&str, usize, &str); 4] = [
@@ -135,7 +131,7 @@ fn accounts_of_a_killed_run_are_whole_and_completed_by_the_next() {
         return skipped("it needs root and mounts of its own");
     }
     let test = "accounts::accounts_of_a_killed_run_are_whole_and_completed_by_the_next";
-    isolated_with_setup(OWN_MACHINE, test, || {
+    OWN_MACHINE.isolate(test, || {
         let whole = Machine::new();
         let calls = whole.apply(&[]).run_with(Fault::None);
         assert_eq!(calls.called.code, 0, "{}", calls.called.shown());

@@ -3,7 +3,9 @@
 use std::fs::{create_dir_all, read_dir, read_to_string, remove_dir_all, remove_file, write};
 use std::path::Path;
 
-use ccm_testkit::{Ccm, Fault, Scratch, can_mount, is_root, isolated_with_setup, no_faults, skipped, sweep};
+use ccm_testkit::{
+    Ccm, FAKE_SERVICES, Fault, OwnMounts, Scratch, can_mount, is_root, no_faults, skipped, sweep,
+};
 
 use crate::points::selected;
 
@@ -48,56 +50,18 @@ ccm:
 const KEY: &str =
     "-----BEGIN PGP PUBLIC KEY BLOCK-----\n\nxgIEAc0BYQ==\n-----END PGP PUBLIC KEY BLOCK-----\n";
 
-/// Starts the process of the test again, with its own files, and with tools that talk to no service.
-const OWN_MACHINE: &str = r#"
-test -n "$CCM_TEST_MOUNTED" || exec env CCM_TEST_MOUNTED=1 unshare --mount --propagation private /bin/sh -c '
-set -e
-mount -t tmpfs -o mode=755 tmpfs /mnt
-cp -a /etc/nsswitch.conf /etc/os-release /mnt
-mkdir -p /mnt/apt
-mount --bind /mnt /etc
-umount /mnt
-for directory in /run /usr/local/sbin; do mount -t tmpfs -o mode=755 tmpfs $directory; done
-printf "root:x:0:0:root:/root:/bin/sh\nada:x:1500:100:Ada:/:/bin/sh\n" > /etc/passwd
-printf "root:x:0:\nusers:x:100:\n" > /etc/group
-mkdir -p /run/systemd/system
-cat > /usr/local/sbin/systemctl <<"END"
-#!/bin/sh
-shift 2
-verb=$1
-shift
-units=/etc/systemd/system
-case $verb in
-  show)
-    shift 2
-    for unit in "$@"; do
-      load=loaded; test -e /run/loaded/$unit || load=not-found
-      active=inactive; test ! -e /run/active/$unit || active=active
-      enabled=disabled; test ! -e /run/enabled/$unit || enabled=enabled
-      reload=no; cmp -s $units/$unit /run/loaded/$unit || reload=yes
-      printf "Id=%s\nLoadState=%s\nLoadError=\nActiveState=%s\nUnitFileState=%s\nNeedDaemonReload=%s\n\n" \
-        $unit $load $active $enabled $reload
-    done ;;
-  daemon-reload) rm -f /run/loaded/*; cp $units/* /run/loaded 2> /dev/null; true ;;
-  enable) touch /run/enabled/$1 ;;
-  disable) rm -f /run/enabled/$2 /run/active/$2 ;;
-  start|restart) touch /run/active/$1 ;;
-esac
-END
-cat > /usr/local/sbin/systemd-analyze <<"END"
-#!/bin/sh
-END
-cat > /usr/local/sbin/crontab <<"END"
-#!/bin/sh
-case $3 in
-  -l) cat /run/crontab-$2 2> /dev/null || { echo "no crontab for $2" >&2; exit 1; } ;;
-  -) cat > /run/new && mv /run/new /run/crontab-$2 ;;
-esac
-END
-chmod 755 /usr/local/sbin/*
+/// Machine with its own files, and with tools that talk to no service.
+const OWN_MACHINE: OwnMounts<'_> = OwnMounts {
+    namespaces: "",
+    etc: &["nsswitch.conf", "os-release"],
+    empty: &["/run", "/usr/local/sbin"],
+    script: r#"
+mkdir /etc/apt
+printf 'root:x:0:0:root:/root:/bin/sh\nada:x:1500:100:Ada:/:/bin/sh\n' > /etc/passwd
+printf 'root:x:0:\nusers:x:100:\n' > /etc/group
 echo > /etc/own-machine
-exec "$0" "$@"
-' "$0" "$@""#;
+"#,
+};
 
 /// Directories with the files that the run changes. The last one belongs to the fake crontab.
 const DIRECTORIES: [&str; 8] = [
@@ -240,7 +204,8 @@ fn definitions_of_a_killed_run_are_whole_and_completed_by_the_next() {
         return skipped("it needs root, mounts of its own, and apt");
     }
     let test = "definitions::definitions_of_a_killed_run_are_whole_and_completed_by_the_next";
-    isolated_with_setup(OWN_MACHINE, test, || {
+    let script = [FAKE_SERVICES, OWN_MACHINE.script].concat();
+    OwnMounts { script: &script, ..OWN_MACHINE }.isolate(test, || {
         let whole = Machine::new();
         let old = files();
         let calls = whole.apply(&[]).run_with(Fault::None);

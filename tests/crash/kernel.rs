@@ -4,7 +4,7 @@ use std::fs::{read_dir, read_to_string, remove_dir_all, remove_file, write};
 use std::path::Path;
 use std::process::Command;
 
-use ccm_testkit::{Ccm, Fault, Scratch, can_mount, is_root, isolated_with_setup, no_faults, skipped, sweep};
+use ccm_testkit::{Ccm, Fault, OwnMounts, Scratch, can_mount, is_root, no_faults, skipped, sweep};
 
 use crate::points::selected;
 
@@ -22,19 +22,13 @@ ccm:
         - /run/crash: {device: tmpfs, fstype: tmpfs, options: noexec}
 ";
 
-/// Starts the process of the test again, with its own files, network and name.
-const OWN_MACHINE: &str = r#"
-test -n "$CCM_TEST_MOUNTED" || exec env CCM_TEST_MOUNTED=1 unshare --mount --net --uts --propagation private /bin/sh -c '
-set -e
-mount -t tmpfs -o mode=755 tmpfs /mnt
-cp -a /etc/passwd /etc/group /etc/nsswitch.conf /mnt
-mount --bind /mnt /etc
-umount /mnt
-mount -t tmpfs -o mode=755 tmpfs /run
-mkdir /run/crash
-echo > /etc/own-machine
-exec "$0" "$@"
-' "$0" "$@""#;
+/// Machine with its own files, network and name.
+const OWN_MACHINE: OwnMounts<'_> = OwnMounts {
+    namespaces: "--net --uts",
+    etc: &["passwd", "group", "nsswitch.conf"],
+    empty: &["/run"],
+    script: "mkdir /run/crash; echo > /etc/own-machine",
+};
 
 const HOSTS: &str = "127.0.0.1 localhost\n192.0.2.1 old\n";
 const FSTAB: &str = "# static\nUUID=nowhere / ext4 defaults 0 1\n";
@@ -120,7 +114,7 @@ fn files_of_the_system_are_whole_after_a_killed_run_and_completed_by_the_next() 
         return skipped("it needs root and mounts of its own");
     }
     let test = "kernel::files_of_the_system_are_whole_after_a_killed_run_and_completed_by_the_next";
-    isolated_with_setup(OWN_MACHINE, test, || {
+    OWN_MACHINE.isolate(test, || {
         let whole = Machine::new();
         let calls = whole.apply(&[]).run_with(Fault::None);
         assert_eq!(calls.called.code, 0, "{}", calls.called.shown());

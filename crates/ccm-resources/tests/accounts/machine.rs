@@ -7,19 +7,17 @@ use std::process::Command;
 use ccm_host::{Cancellation, Host, LocalExecutor, SystemClock, SystemFiles, SystemRunner};
 use ccm_model::{Outcome, Resource, Transaction};
 use ccm_redaction::Secrets;
-use ccm_testkit::{can_mount, is_root, isolated_with_setup, skipped};
+use ccm_testkit::{OwnMounts, can_mount, is_root, skipped};
 
 use crate::run::{Manner, run};
 
-/// Shell commands that start the rest of the test with copies of the files that it changes. A name service knows what is
-/// in the files below `/etc/extrausers`: the user `ldapada` and the group `ldapgroup`.
-const SETUP: &str = r#"exec unshare --mount --propagation private /bin/sh -c '
-set -e
-mount -t tmpfs tmpfs /mnt
-cp -a /etc/. /mnt/
-mount --bind /mnt /etc
-umount /mnt
-for directory in /home /srv /var/mail /usr/local/sbin; do mount -t tmpfs -o mode=0755 tmpfs $directory; done
+/// Machine with copies of the files that the tests change. A name service knows what is in the files below
+/// `/etc/extrausers`: the user `ldapada` and the group `ldapgroup`.
+const MOUNTS: OwnMounts<'_> = OwnMounts {
+    namespaces: "",
+    etc: &["."],
+    empty: &["/home", "/srv", "/var/mail", "/usr/local/sbin"],
+    script: r#"
 cat > /usr/local/sbin/getent <<"END"
 #!/bin/sh
 database=$1
@@ -38,14 +36,14 @@ chmod 755 /usr/local/sbin/getent
 mkdir -p /etc/extrausers
 echo "ldapada:x:7001:7000:Ada:/home/ldapada:/bin/sh" > /etc/extrausers/passwd
 echo "ldapgroup:x:7000:" > /etc/extrausers/group
-printf "passwd: files extra\ngroup: files extra\nshadow: files\n" > /etc/nsswitch.conf
-printf "root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n" > /etc/passwd
-printf "root:*:19000:0:99999:7:::\nnobody:*:19000:0:99999:7:::\n" > /etc/shadow
-printf "root:x:0:\nnogroup:x:65534:\nusers:x:100:\nadm:x:4:\ndocker:x:150:\n" > /etc/group
-printf "root:*::\nnogroup:*::\nusers:*::\nadm:!::\ndocker:!::\n" > /etc/gshadow
+printf 'passwd: files extra\ngroup: files extra\nshadow: files\n' > /etc/nsswitch.conf
+printf 'root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n' > /etc/passwd
+printf 'root:*:19000:0:99999:7:::\nnobody:*:19000:0:99999:7:::\n' > /etc/shadow
+printf 'root:x:0:\nnogroup:x:65534:\nusers:x:100:\nadm:x:4:\ndocker:x:150:\n' > /etc/group
+printf 'root:*::\nnogroup:*::\nusers:*::\nadm:!::\ndocker:!::\n' > /etc/gshadow
 rm -f /etc/subuid /etc/subgid
-exec "$0" "$@"
-' "$0" "$@""#;
+"#,
+};
 
 /// Runs the body of a test on copies of the files with accounts. Skips it where there are no private mounts or no tools.
 pub(crate) fn on_a_copy(test: &str, body: impl FnOnce()) {
@@ -57,7 +55,7 @@ pub(crate) fn on_a_copy(test: &str, body: impl FnOnce()) {
     ) {
         return skipped("the tools for accounts are not installed");
     }
-    isolated_with_setup(SETUP, test, body);
+    MOUNTS.isolate(test, body);
 }
 
 /// Runs a shell command, and returns `true` if it succeeded.

@@ -7,19 +7,17 @@ use std::process::Command;
 use ccm_host::{Cancellation, Host, LocalExecutor, SystemClock, SystemFiles, SystemRunner};
 use ccm_model::{Outcome, Resource, Transaction};
 use ccm_redaction::Secrets;
-use ccm_testkit::{can_mount, is_root, isolated_with_setup, skipped};
+use ccm_testkit::{OwnMounts, can_mount, is_root, skipped};
 
 use crate::run::{Manner, run};
 
-/// Shell commands that start the rest of the test with its own mounts, network and host name. There is a fake modprobe,
-/// which knows the modules `dummy_a` and `busy`.
-const SETUP: &str = r##"exec unshare --mount --net --uts --propagation private /bin/sh -c '
-set -e
-mount -t tmpfs -o mode=0755 tmpfs /mnt
-cp -a /etc/. /mnt/
-mount --bind /mnt /etc
-umount /mnt
-for directory in /srv /usr/local/sbin /sys/module /run; do mount -t tmpfs -o mode=0755 tmpfs $directory; done
+/// Machine with its own mounts, network and host name. There is a fake modprobe, which knows the modules `dummy_a` and
+/// `busy`.
+const MOUNTS: OwnMounts<'_> = OwnMounts {
+    namespaces: "--net --uts",
+    etc: &["."],
+    empty: &["/srv", "/usr/local/sbin", "/sys/module", "/run"],
+    script: r##"
 mkdir -p /sys/module/part_of_kernel
 cat > /usr/local/sbin/modprobe <<"END"
 #!/bin/sh
@@ -33,12 +31,12 @@ esac
 END
 chmod 755 /usr/local/sbin/modprobe
 hostname old
-printf "old\n" > /etc/hostname
-printf "127.0.0.1 localhost\n::1 localhost ip6-localhost # loopback\n\n192.0.2.1 db\n" > /etc/hosts
-printf "# static\nUUID=nowhere / ext4 defaults 0 1\n" > /etc/fstab
+printf 'old\n' > /etc/hostname
+printf '127.0.0.1 localhost\n::1 localhost ip6-localhost # loopback\n\n192.0.2.1 db\n' > /etc/hosts
+printf '# static\nUUID=nowhere / ext4 defaults 0 1\n' > /etc/fstab
 rm -rf /etc/sysctl.d /etc/modprobe.d /etc/modules-load.d
-exec "$0" "$@"
-' "$0" "$@""##;
+"##,
+};
 
 /// Runs the body of a test in its own namespaces. Skips it where there are none, or a tool is missing.
 pub(crate) fn on_own_machine(test: &str, tools: &str, body: impl FnOnce()) {
@@ -52,7 +50,7 @@ pub(crate) fn on_own_machine(test: &str, tools: &str, body: impl FnOnce()) {
     {
         return skipped("there are no network and host name of its own");
     }
-    isolated_with_setup(SETUP, test, body);
+    MOUNTS.isolate(test, body);
 }
 
 /// Runs a shell command, and returns `true` if it succeeded.

@@ -13,23 +13,22 @@ use std::path::Path;
 use ccm_host::{Cancellation, Host, LocalExecutor, SystemClock, SystemFiles, SystemRunner};
 use ccm_model::{Outcome, Resource, Transaction};
 use ccm_redaction::Secrets;
-use ccm_testkit::{Scratch, WebServer, answer, can_mount, is_root, isolated_with_setup, shell, skipped};
+use ccm_testkit::{OwnMounts, Scratch, WebServer, answer, can_mount, is_root, shell, skipped};
 
 use build::{errors_of, resource};
 use run::{Manner, run};
 
-/// Shell commands that start the rest of the test with its own `/etc` and an empty `/var/lib/apt/lists`.
-const SETUP: &str = r#"exec unshare --mount --propagation private /bin/sh -c '
-set -e
-mount -t tmpfs -o mode=0755 tmpfs /mnt
-cp -a /etc/. /mnt/
-mount --bind /mnt /etc
-umount /mnt
+/// Machine with its own `/etc` and an empty `/var/lib/apt/lists`.
+const MOUNTS: OwnMounts<'_> = OwnMounts {
+    namespaces: "",
+    etc: &["."],
+    empty: &[],
+    script: "
 rm -rf /etc/apt/sources.list /etc/apt/sources.list.d/* /etc/apt/keyrings
 mkdir -p /etc/yum.repos.d /etc/apt/sources.list.d
-if test -d /var/lib/apt/lists; then mount -t tmpfs -o mode=0755 tmpfs /var/lib/apt/lists; fi
-exec "$0" "$@"
-' "$0" "$@""#;
+if test -d /var/lib/apt/lists; then mount -t tmpfs -o mode=755 tmpfs /var/lib/apt/lists; fi
+",
+};
 
 const DEFINITION: &str = "/etc/apt/sources.list.d/vendor.sources";
 const KEY_FILE: &str = "/etc/apt/keyrings/vendor.asc";
@@ -46,7 +45,7 @@ fn on_a_copy(test: &str, body: impl FnOnce(&Scratch)) {
     if !Path::new("/usr/bin/apt-get").exists() {
         return skipped("apt is not installed");
     }
-    isolated_with_setup(SETUP, test, || body(&Scratch::new()));
+    MOUNTS.isolate(test, || body(&Scratch::new()));
 }
 
 fn run_here(scratch: &Scratch, resources: Vec<Resource>, noop: bool) -> Vec<Transaction> {

@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 
 use crate::apply::{BenchManifest, Listener};
 use crate::measure::{ratio_within, times};
+use crate::own_etc::with_own_etc;
 
 const USERS: usize = 200;
 const REPOSITORIES: usize = 20;
@@ -15,56 +16,32 @@ const ROUNDS: usize = 101;
 /// Maximum ratio.
 const AIM: f64 = 2.0;
 
-/// Set in the process that has files of its own.
-const OWN_FILES: &str = "CCM_BENCH_OWN_FILES";
-
 /// Key with one byte of material.
 const KEY: &str =
     "-----BEGIN PGP PUBLIC KEY BLOCK-----\n\nxgIEAc0BYQ==\n-----END PGP PUBLIC KEY BLOCK-----\n";
 
 const PASSWORD: &str = "$6$saltsalt$abcdefgh";
 
-/// Runs a part again where `/etc` is a copy, which a script completes. `$1` is the number of its objects.
-fn with_own_etc(part: &str, script: &str, count: usize) {
-    let script = format!(
-        "mount -t tmpfs -o mode=755 tmpfs /mnt && cp -a /etc/. /mnt/ && mount --bind /mnt /etc && umount /mnt && {script}"
-    );
-    let unshare = |command: &str| {
-        let mut unshare = Command::new("unshare");
-        unshare.args(["--mount", "sh", "-c", command, "sh", &count.to_string()]);
-        unshare
-    };
-    let can = unshare(&script).stdout(Stdio::null()).stderr(Stdio::null()).status();
-    if !can.is_ok_and(|status| status.success()) {
-        println!("{part}: skipped, it needs root and mounts of its own");
-        return;
-    }
-    let this = std::env::current_exe().expect("this program");
-    let measured = unshare(&format!("{script} && exec \"$2\" --rows {part}"))
-        .arg(this)
-        .env(OWN_FILES, "yes")
-        .status()
-        .expect("this program");
-    assert!(measured.success(), "the benchmark failed");
+/// Compares users with a program that reads the files with accounts, and looks for each home and shell.
+pub(crate) fn users(scratch: &Path) {
+    let script = "printf 'passwd: files\\ngroup: files\\n' > /etc/nsswitch.conf; members=; \
+        for number in $(seq $2); do \
+        mkdir -p \"$1/home/bench$number\"; members=$members,bench$number; \
+        echo \"bench$number:x:$((50000 + number)):100:Bench:$1/home/bench$number:/bin/sh\" >> /etc/passwd; \
+        echo \"bench$number:[password]:19000:0:99999:7:::\" >> /etc/shadow; done; \
+        echo \"bench-team:x:49999:${members#,}\" >> /etc/group";
+    let script = script.replace("[password]", &PASSWORD.replace('$', "\\$"));
+    with_own_etc("users-steady", scratch, (&script, USERS), users_here);
 }
 
-/// Compares users with a program that reads the files with accounts, and looks for each home and shell.
-pub(crate) fn users(_: &Path) {
-    let script = "printf 'passwd: files\\ngroup: files\\n' > /etc/nsswitch.conf && \
-        mount -t tmpfs tmpfs /home && members= && for number in $(seq $1); do \
-        mkdir /home/bench$number && members=$members,bench$number && \
-        echo \"bench$number:x:$((50000 + number)):100:Bench:/home/bench$number:/bin/sh\" >> /etc/passwd && \
-        echo \"bench$number:[password]:19000:0:99999:7:::\" >> /etc/shadow || exit; done && \
-        echo \"bench-team:x:49999:${members#,}\" >> /etc/group";
-    if std::env::var_os(OWN_FILES).is_none() {
-        let script = script.replace("[password]", &PASSWORD.replace('$', "\\$"));
-        return with_own_etc("users-steady", &script, USERS);
-    }
+fn users_here(directory: &Path) {
+    let home = directory.join("home");
+    let home = home.display();
     let mut text = "ccm:\n  resources:\n    - user:\n".to_owned();
     for number in 1..=USERS {
         let _ = writeln!(
             text,
-            "        - bench{number}: {{uid: {}, gid: 100, groups: [bench-team], home: /home/bench{number}, shell: /bin/sh, \
+            "        - bench{number}: {{uid: {}, gid: 100, groups: [bench-team], home: {home}/bench{number}, shell: /bin/sh, \
              manage_home: true, password_hash: {PASSWORD}}}",
             50000 + number
         );
@@ -88,14 +65,16 @@ pub(crate) fn users(_: &Path) {
 
 /// Compares repositories with a program that reads their definitions and keys.
 pub(crate) fn repositories(scratch: &Path) {
-    if std::env::var_os(OWN_FILES).is_none() {
-        if !Path::new("/usr/bin/apt-get").exists() {
-            println!("repositories-steady: skipped, apt is not installed");
-            return;
-        }
-        return with_own_etc("repositories-steady", "rm -rf /etc/apt/sources.list.d/*", REPOSITORIES);
+    if !Path::new("/usr/bin/apt-get").exists() {
+        println!("repositories-steady: skipped, apt is not installed");
+        return;
     }
-    let key = scratch.join("key.asc");
+    let script = "rm -rf /etc/apt/sources.list.d/*";
+    with_own_etc("repositories-steady", scratch, (script, REPOSITORIES), repositories_here);
+}
+
+fn repositories_here(directory: &Path) {
+    let key = directory.join("key.asc");
     std::fs::write(&key, KEY).expect("a key");
     let mut text = format!(
         "ccm:\n  resources:\n    - package_repository:\n        - defaults: {{provider: apt, suites: stable, components: main, \
@@ -120,7 +99,8 @@ pub(crate) fn repositories(scratch: &Path) {
     ratio_within(&format!("repositories-steady: {REPOSITORIES}"), ours, theirs, AIM);
 }
 
-/// Compares checkouts with as many processes of git, of which one runs for each processor.
+/// Compares checkouts with processes of git that read the same, of which one runs for each processor: the state of each
+/// checkout and, for a branch, where it is now.
 pub(crate) fn checkouts(scratch: &Path) {
     if !Command::new("git").arg("--version").output().is_ok_and(|output| output.status.success()) {
         println!("checkouts-steady: skipped, git is not installed");
@@ -151,8 +131,12 @@ pub(crate) fn checkouts(scratch: &Path) {
         assert_eq!(std::fs::metadata(&paths[0]).expect("a checkout").uid(), owner);
         let bare = || {
             let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-            for paths in paths.chunks(processors) {
-                let children: Vec<Child> = paths.iter().map(|path| status(path)).collect();
+            let questions = [Some(status as fn(&Path) -> Child), (revision == "main").then_some(ask)];
+            let questions: Vec<_> = questions.into_iter().flatten().collect();
+            let calls: Vec<_> =
+                paths.iter().flat_map(|path| questions.iter().map(move |ask| (ask, path))).collect();
+            for calls in calls.chunks(processors) {
+                let children: Vec<Child> = calls.iter().map(|(ask, path)| ask(path)).collect();
                 for mut child in children {
                     assert!(child.wait().expect("git").success(), "git failed");
                 }
@@ -164,7 +148,14 @@ pub(crate) fn checkouts(scratch: &Path) {
 }
 
 fn status(path: &Path) -> Child {
+    start(path, &["status", "--porcelain=v2", "--branch", "--untracked-files=no"])
+}
+
+fn ask(path: &Path) -> Child {
+    start(path, &["ls-remote", "--quiet", "origin", "refs/heads/main"])
+}
+
+fn start(path: &Path, args: &[&str]) -> Child {
     let mut git = Command::new("git");
-    git.arg("-C").arg(path).args(["status", "--porcelain=v2", "--branch", "--untracked-files=no"]);
-    git.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("git")
+    git.arg("-C").arg(path).args(args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("git")
 }

@@ -4,19 +4,16 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use crate::apply::{BenchManifest, Listener};
 use crate::measure::{ratio_within, times};
+use crate::own_etc::with_own_etc;
 
 const PARAMETERS: usize = 200;
 const MOUNTS: usize = 50;
 const ROUNDS: usize = 101;
 /// Maximum ratio.
 const AIM: f64 = 2.0;
-
-/// Set in the process that has the mounts.
-const MOUNTED: &str = "CCM_BENCH_MOUNTED";
 
 /// Compares parameters with a program that reads them and the file with their values.
 pub(crate) fn parameters(scratch: &Path) {
@@ -76,43 +73,25 @@ fn collect(directory: &Path, found: &mut Vec<(PathBuf, String)>) {
 
 /// Compares mounts with a program that reads the table of the kernel and `/etc/fstab`.
 pub(crate) fn mounts(scratch: &Path) {
-    if std::env::var_os(MOUNTED).is_some() {
-        return mounts_here();
-    }
-    let script = "mount -t tmpfs tmpfs /mnt && cp -a /etc/passwd /etc/group /mnt && : > /mnt/fstab && \
-        mount --bind /mnt /etc && umount /mnt && mount -t tmpfs tmpfs /srv && for number in $(seq $1); do \
-        mkdir /srv/$number && mount -t tmpfs -o noexec tmpfs /srv/$number && \
-        echo tmpfs /srv/$number tmpfs noexec 0 0 >> /etc/fstab || exit; done";
-    let unshare = |command: &str| {
-        let mut unshare = Command::new("unshare");
-        unshare.args(["--mount", "sh", "-c", command, "sh", &MOUNTS.to_string()]).current_dir(scratch);
-        unshare
-    };
-    let can = unshare(script).stdout(Stdio::null()).stderr(Stdio::null()).status();
-    if !can.is_ok_and(|status| status.success()) {
-        println!("mounts-steady: skipped, it needs root and mounts of its own");
-        return;
-    }
-    let this = std::env::current_exe().expect("this program");
-    let measured = unshare(&format!("{script}; exec \"$2\" --rows mounts-steady"))
-        .arg(this)
-        .env(MOUNTED, "yes")
-        .status()
-        .expect("this program");
-    assert!(measured.success(), "the benchmark failed");
+    let script = ": > /etc/fstab; for number in $(seq $2); do \
+        mkdir -p \"$1/mounts/$number\"; mount -t tmpfs -o noexec tmpfs \"$1/mounts/$number\"; \
+        echo tmpfs \"$1/mounts/$number\" tmpfs noexec 0 0 >> /etc/fstab; done";
+    with_own_etc("mounts-steady", scratch, (script, MOUNTS), mounts_here);
 }
 
-fn mounts_here() {
+fn mounts_here(directory: &Path) {
+    let above = format!("{}/mounts/", directory.display());
     let mut text = "ccm:\n  resources:\n    - mount:\n".to_owned();
     for number in 1..=MOUNTS {
-        let _ = writeln!(text, "        - /srv/{number}: {{device: tmpfs, fstype: tmpfs, options: noexec}}");
+        let _ =
+            writeln!(text, "        - {above}{number}: {{device: tmpfs, fstype: tmpfs, options: noexec}}");
     }
     let loaded = BenchManifest::new(&text);
     let bare = || {
         let count = |path: &str, field: usize| {
             let text = std::fs::read_to_string(path).expect("a table");
             let points = text.lines().filter_map(|line| line.split(' ').nth(field));
-            points.filter(|point| point.starts_with("/srv/")).map(str::to_owned).collect::<Vec<_>>().len()
+            points.filter(|point| point.starts_with(&above)).map(str::to_owned).collect::<Vec<_>>().len()
         };
         assert_eq!((count("/proc/self/mountinfo", 4), count("/etc/fstab", 1)), (MOUNTS, MOUNTS));
     };

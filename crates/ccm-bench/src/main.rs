@@ -24,6 +24,7 @@ mod kernel;
 mod manifests;
 mod mcp;
 mod measure;
+mod own_etc;
 mod policy;
 mod redaction;
 mod sandbox;

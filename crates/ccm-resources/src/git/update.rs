@@ -174,6 +174,10 @@ async fn check_out(
         }
         Some(target) => {
             fetch(desired, &target, tool, context).await?;
+            if let TargetKind::Tag(_) = target.kind {
+                // With it in one file, later runs know the commit of an annotated tag without asking git.
+                tool.change(&["pack-refs"], context).await?;
+            }
             let reference = match &target.kind {
                 TargetKind::Branch(name) => format!("{TRACKED}{name}"),
                 TargetKind::Tag(name) => format!("refs/tags/{name}"),

@@ -106,6 +106,17 @@ fn tags_are_found_in_any_form_without_the_repository() {
             assert_changes(&checkout);
             std::fs::rename(&url, scratch.at("away")).expect("a rename");
             let packed = app.join(".git/packed-refs");
+            // ccm leaves them in the form that it reads without git.
+            let text = read_to_string(&packed).expect("packed references");
+            assert!(
+                text.contains(" refs/tags/annotated\n^") && text.contains(" refs/tags/light\n"),
+                "{text}"
+            );
+            let name = format!("refs/tags/{}", tag.trim_start_matches("refs/tags/"));
+            let own = git(&app, &["rev-parse", &name]);
+            git(&app, &["update-ref", "-d", &name]);
+            git(&app, &["update-ref", &name, &own]);
+            assert!(app.join(".git").join(&name).exists());
             assert_eq!(applied(checkout.clone()), "unchanged", "{tag}");
             git(&app, &["pack-refs", "--all"]);
             assert_eq!(applied(checkout.clone()), "unchanged", "{tag}");

@@ -71,13 +71,21 @@ impl Scalar {
         if matches!(self.style, ScalarStyle::Quoted | ScalarStyle::Block) {
             return ScalarKind::Text;
         }
+        if self.is_null() {
+            return ScalarKind::Null;
+        }
         match &*self.text {
-            "" | "~" | "null" | "Null" | "NULL" => return ScalarKind::Null,
             "true" | "True" | "TRUE" => return ScalarKind::Bool(true),
             "false" | "False" | "FALSE" => return ScalarKind::Bool(false),
             _ => {}
         }
         number(&self.text).unwrap_or(ScalarKind::Text)
+    }
+
+    /// Returns `true` if the scalar is null, without resolving what else it may be.
+    fn is_null(&self) -> bool {
+        !matches!(self.style, ScalarStyle::Quoted | ScalarStyle::Block)
+            && matches!(&*self.text, "" | "~" | "null" | "Null" | "NULL")
     }
 }
 
@@ -242,7 +250,7 @@ impl Node {
 
     /// Returns `true` for null, which means "not given" everywhere.
     pub fn is_null(&self) -> bool {
-        self.as_scalar().is_some_and(|scalar| scalar.kind() == ScalarKind::Null)
+        self.as_scalar().is_some_and(Scalar::is_null)
     }
 
     /// Describes the value, for messages of the form "expected …, found …".

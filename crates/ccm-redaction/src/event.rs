@@ -218,37 +218,49 @@ impl Redactor {
         }
     }
 
-    /// Returns the properties with redacted text. Returns `None` if nothing was redacted.
+    /// Returns the properties with redacted text; `None` if nothing is redacted, as usual.
     fn properties(&self, properties: &Properties) -> Option<Properties> {
-        let mut found = false;
-        let entries = properties.given().map(|entry| self.entry(entry, &mut found)).collect();
-        found.then(|| Properties::new(NodeMap::new(entries), None))
+        properties.given().any(|entry| self.hides_in_entry(entry)).then(|| {
+            Properties::new(NodeMap::new(properties.given().map(|entry| self.entry(entry)).collect()), None)
+        })
     }
 
-    fn entry(&self, entry: &NodeEntry, found: &mut bool) -> NodeEntry {
+    fn hides_in_entry(&self, entry: &NodeEntry) -> bool {
+        self.hides_in(&entry.key.text) || self.hides_in_node(&entry.value)
+    }
+
+    fn hides_in_node(&self, node: &Node) -> bool {
+        match &node.value {
+            NodeValue::Scalar(scalar) => self.hides_in(&scalar.text),
+            NodeValue::List(nodes) => nodes.iter().any(|node| self.hides_in_node(node)),
+            NodeValue::Map(map) => map.entries().iter().any(|entry| self.hides_in_entry(entry)),
+        }
+    }
+
+    fn hides_in(&self, text: &str) -> bool {
+        !self.hidden_in_text(text).is_empty()
+    }
+
+    fn entry(&self, entry: &NodeEntry) -> NodeEntry {
         let mut key = entry.key.clone();
         if let Cow::Owned(redacted) = self.redact(&key.text) {
-            *found = true;
             key = NodeKey { text: redacted.into(), ..key };
         }
-        NodeEntry { key, value: self.node(&entry.value, found) }
+        NodeEntry { key, value: self.node(&entry.value) }
     }
 
-    fn node(&self, node: &Node, found: &mut bool) -> Node {
+    fn node(&self, node: &Node) -> Node {
         let value = match &node.value {
             NodeValue::Scalar(scalar) => match self.redact(&scalar.text) {
                 Cow::Borrowed(_) => NodeValue::Scalar(scalar.clone()),
                 Cow::Owned(redacted) => {
-                    *found = true;
                     NodeValue::Scalar(Scalar { text: redacted.into(), style: ScalarStyle::Redacted })
                 }
             },
-            NodeValue::List(nodes) => {
-                NodeValue::List(nodes.iter().map(|node| self.node(node, found)).collect())
+            NodeValue::List(nodes) => NodeValue::List(nodes.iter().map(|node| self.node(node)).collect()),
+            NodeValue::Map(map) => {
+                NodeValue::Map(NodeMap::new(map.entries().iter().map(|entry| self.entry(entry)).collect()))
             }
-            NodeValue::Map(map) => NodeValue::Map(NodeMap::new(
-                map.entries().iter().map(|entry| self.entry(entry, found)).collect(),
-            )),
         };
         Node { value, span: node.span }
     }

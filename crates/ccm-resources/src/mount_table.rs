@@ -1,5 +1,6 @@
 //! File systems that are mounted, read once until something is executed.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::rc::Rc;
 
@@ -13,7 +14,11 @@ const MOUNTS: &str = "/proc/self/mountinfo";
 
 /// File systems in the order in which they were mounted.
 #[derive(Debug, Default)]
-pub(crate) struct MountTable(Vec<MountedFilesystem>);
+pub(crate) struct MountTable {
+    mounted: Vec<Rc<MountedFilesystem>>,
+    /// By the directory that they are mounted on.
+    on: HashMap<String, Vec<usize>>,
+}
 
 /// File system that is mounted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -36,23 +41,29 @@ impl MountTable {
     }
 
     fn parse(text: &str) -> Self {
-        Self(text.lines().filter_map(MountedFilesystem::parse).collect())
+        let mounted: Vec<_> = text.lines().filter_map(MountedFilesystem::parse).map(Rc::new).collect();
+        let mut on: HashMap<String, Vec<usize>> = HashMap::with_capacity(mounted.len());
+        for (index, filesystem) in mounted.iter().enumerate() {
+            on.entry(filesystem.mount_point.clone()).or_default().push(index);
+        }
+        Self { mounted, on }
     }
 
     /// Returns the file system that is mounted on a directory, the last one if there are several.
-    pub(crate) fn on(&self, mount_point: &str) -> Option<&MountedFilesystem> {
-        self.0.iter().rev().find(|mounted| mounted.mount_point == mount_point)
+    pub(crate) fn on(&self, mount_point: &str) -> Option<&Rc<MountedFilesystem>> {
+        self.on.get(mount_point)?.last().map(|index| &self.mounted[*index])
     }
 
     /// Returns the number of file systems that are mounted on a directory, one over the other.
     pub(crate) fn layers(&self, mount_point: &str) -> usize {
-        self.0.iter().filter(|mounted| mounted.mount_point == mount_point).count()
+        self.on.get(mount_point).map_or(0, Vec::len)
     }
 
     /// Returns the file system that a path is in.
     pub(crate) fn containing(&self, path: &str) -> Option<&MountedFilesystem> {
         let is_above = |mounted: &&MountedFilesystem| Path::new(path).starts_with(&mounted.mount_point);
-        self.0.iter().filter(is_above).max_by_key(|mounted| mounted.mount_point.len())
+        let mounted = self.mounted.iter().map(|mounted| &**mounted);
+        mounted.filter(is_above).max_by_key(|mounted| mounted.mount_point.len())
     }
 }
 
@@ -61,9 +72,7 @@ impl MountedFilesystem {
         let (mount, filesystem) = line.split_once(" - ")?;
         let mut mount = mount.split(' ').skip(4);
         let mut filesystem = filesystem.split(' ');
-        let text = |field: Option<&str>| {
-            field.map(|field| String::from_utf8_lossy(&unescape(field.as_bytes())).into_owned())
-        };
+        let text = |field: Option<&str>| field.map(unescaped);
         Some(Self {
             mount_point: text(mount.next())?,
             options: text(mount.next())?,
@@ -76,6 +85,15 @@ impl MountedFilesystem {
     /// Returns `true` if nothing can be written.
     pub(crate) fn is_read_only(&self) -> bool {
         self.options.split(',').chain(self.super_options.split(',')).any(|option| option == "ro")
+    }
+}
+
+/// Decodes a field of this table or of `/etc/fstab`.
+pub(crate) fn unescaped(field: &str) -> String {
+    if field.contains('\\') {
+        String::from_utf8_lossy(&unescape(field.as_bytes())).into_owned()
+    } else {
+        field.to_owned()
     }
 }
 

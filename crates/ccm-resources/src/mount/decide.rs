@@ -20,7 +20,7 @@ pub(crate) struct MountKind;
 pub(crate) struct MountState {
     pub fstab: Rc<Fstab>,
     /// File system that is mounted on the directory.
-    pub mounted: Option<MountedFilesystem>,
+    pub mounted: Option<Rc<MountedFilesystem>>,
     /// Number of file systems that are mounted on the directory, one over the other.
     pub layers: usize,
     /// The mounted file system is another one than the desired one.
@@ -152,6 +152,9 @@ type FstabField = (&'static str, fn(&FstabLine) -> String);
 fn field_differences(mount: &DesiredMount, lines: &[FstabLine]) -> Vec<MountDifference> {
     let old = lines.first();
     let new = mount.line(old);
+    if matches!(lines, [old] if *old == new) {
+        return Vec::new();
+    }
     let fields: [FstabField; 5] = [
         ("device", |line| line.device.clone()),
         ("fstype", |line| line.fstype.clone()),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use ccm_model::{DiagnosticKind, Resource};
 use ccm_properties::PropertyError;
 
-use super::fstab::FstabLine;
+use super::fstab::{DEFAULTS, FstabLine};
 use super::mount_options::is_bind;
 use super::properties::{MountField, MountNumber, MountProperties};
 use crate::canonical_path::path_error;
@@ -100,15 +100,19 @@ impl DesiredMount {
 
     /// Returns the line that the mount is to have in `/etc/fstab`.
     pub(super) fn line(&self, old: Option<&FstabLine>) -> FstabLine {
-        let old_options = || old.map_or_else(|| "defaults".to_owned(), |old| old.options.clone());
         FstabLine {
             device: self.device.clone(),
             mount_point: self.mount_point.clone(),
             fstype: self.fstype.clone(),
-            options: self.options.clone().unwrap_or_else(old_options),
+            options: self.options(old).to_owned(),
             dump: self.dump.or(old.map(|old| old.dump)).unwrap_or_default(),
             pass: self.pass.or(old.map(|old| old.pass)).unwrap_or_default(),
         }
+    }
+
+    /// Returns the options that the line is to have.
+    pub(super) fn options<'a>(&'a self, old: Option<&'a FstabLine>) -> &'a str {
+        self.options.as_deref().or(old.map(|old| &*old.options)).unwrap_or(DEFAULTS)
     }
 
     pub(super) fn is_bind(&self) -> bool {

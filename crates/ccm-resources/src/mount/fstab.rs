@@ -6,12 +6,15 @@ use std::path::Path;
 use std::rc::Rc;
 
 use ccm_engine::Context;
-use ccm_host::unescape;
 use ccm_model::Failure;
 
+use crate::mount_table::unescaped;
 use crate::system_file::{edited, read};
 
 pub(super) const FSTAB: &str = "/etc/fstab";
+
+/// Options of a line that has none.
+pub(super) const DEFAULTS: &str = "defaults";
 
 /// Lines by mount point.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -74,17 +77,16 @@ impl FstabLine {
     fn parse(line: &str) -> Option<Self> {
         let mut fields = line.split_whitespace();
         let first = fields.next().filter(|first| !first.starts_with('#'))?;
-        let text = |field: &str| String::from_utf8_lossy(&unescape(field.as_bytes())).into_owned();
-        let mount_point = text(fields.next()?);
+        let mount_point = unescaped(fields.next()?);
         // A slash at the end means the same directory.
         let mount_point = match mount_point.strip_suffix('/') {
             Some("") | None => mount_point,
             Some(path) => path.to_owned(),
         };
-        let fstype = text(fields.next()?);
-        let options = fields.next().map_or_else(|| "defaults".to_owned(), text);
+        let fstype = unescaped(fields.next()?);
+        let options = fields.next().map_or_else(|| DEFAULTS.to_owned(), unescaped);
         let mut number = || fields.next().and_then(|field| field.parse().ok()).unwrap_or_default();
-        Some(Self { device: text(first), mount_point, fstype, options, dump: number(), pass: number() })
+        Some(Self { device: unescaped(first), mount_point, fstype, options, dump: number(), pass: number() })
     }
 }
 

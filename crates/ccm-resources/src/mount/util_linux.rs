@@ -56,10 +56,10 @@ async fn status(mount: &DesiredMount, context: &Context<'_>) -> Result<MountStat
     let table = MountTable::of(context).await?;
     let mounted = table.on(&mount.mount_point).cloned();
     let layers = table.layers(&mount.mount_point);
-    let options = mount.line(fstab.lines(&mount.mount_point).first()).options;
+    let options = mount.options(fstab.lines(&mount.mount_point).first());
     // The source of a bind mount is the device of the file system, not the directory.
     let is_other =
-        !is_bind(&options) && mounted.as_ref().is_some_and(|mounted| is_other(mount, mounted, context));
+        !is_bind(options) && mounted.as_ref().is_some_and(|mounted| is_other(mount, mounted, context));
     let mut state = MountState { fstab, mounted, layers, is_other, obstacle: None };
     if mount.ensure == MountEnsure::Mounted && (state.mounted.is_none() || state.is_other) {
         state.obstacle = obstacle(mount, context);

@@ -23,7 +23,7 @@ const IN_SHADOW: &str = "x";
 /// Users and groups of `/etc/passwd` and `/etc/group`.
 #[derive(Debug, Default)]
 pub(crate) struct LocalAccounts {
-    users: Vec<PasswdLine>,
+    users: Vec<Rc<PasswdLine>>,
     groups: Vec<GroupLine>,
     user_names: HashMap<String, usize>,
     user_ids: HashMap<u32, usize>,
@@ -80,10 +80,12 @@ impl LocalAccounts {
 
     fn parse(passwd: &str, group: &str) -> Self {
         let mut accounts = Self {
-            users: passwd.lines().filter_map(PasswdLine::parse).collect(),
+            users: passwd.lines().filter_map(PasswdLine::parse).map(Rc::new).collect(),
             groups: group.lines().filter_map(GroupLine::parse).collect(),
             ..Self::default()
         };
+        accounts.user_names.reserve(accounts.users.len());
+        accounts.user_ids.reserve(accounts.users.len());
         // The first of several lines counts, as it does for the C library.
         for (index, user) in accounts.users.iter().enumerate() {
             accounts.user_names.entry(user.name.clone()).or_insert(index);
@@ -99,12 +101,12 @@ impl LocalAccounts {
         accounts
     }
 
-    pub(crate) fn user(&self, name: &str) -> Option<&PasswdLine> {
+    pub(crate) fn user(&self, name: &str) -> Option<&Rc<PasswdLine>> {
         self.user_names.get(name).map(|index| &self.users[*index])
     }
 
     pub(crate) fn user_of(&self, uid: u32) -> Option<&PasswdLine> {
-        self.user_ids.get(&uid).map(|index| &self.users[*index])
+        self.user_ids.get(&uid).map(|index| &*self.users[*index])
     }
 
     pub(crate) fn group(&self, name: &str) -> Option<&GroupLine> {
@@ -122,7 +124,7 @@ impl LocalAccounts {
 
     /// Returns a user whose primary group has this number.
     pub(crate) fn with_primary_group(&self, gid: u32) -> Option<&PasswdLine> {
-        self.users.iter().find(|user| user.gid == gid)
+        self.users.iter().map(|user| &**user).find(|user| user.gid == gid)
     }
 }
 

@@ -7,6 +7,7 @@ mod expiry;
 mod home;
 mod properties;
 mod shadow_users;
+mod shells;
 mod state;
 
 use ccm_engine::{Provider, TypedResource};

@@ -12,6 +12,7 @@ use super::decide::{UserDifference, UserKind, plan};
 use super::desired::DesiredUser;
 use super::expiry::Expiry;
 use super::home::{PARENT_HINT, make, process_of};
+use super::shells::Shells;
 use super::state::{PrimaryGroup, UserState};
 use crate::accounts::Accounts;
 use crate::authorized_key::{KeyFiles, ManagedKeys};
@@ -87,8 +88,10 @@ async fn status(user: &DesiredUser, context: &Context<'_>) -> Result<UserState, 
         return Ok(state);
     }
     let files = context.host.files;
-    let exists = |path: &str| files.exists(Path::new(path)).unwrap_or(true);
-    state.shell_exists = user.shell.as_ref().is_none_or(|shell| exists(shell));
+    state.shell_exists = match &user.shell {
+        Some(shell) => Shells::of(context).await.has(shell),
+        None => true,
+    };
     if user.expires.is_some() {
         state.now = context.host.clock.now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     }
@@ -120,7 +123,9 @@ async fn status(user: &DesiredUser, context: &Context<'_>) -> Result<UserState, 
     }
     if let Some(hash) = &user.password {
         mark_secret(hash.0.as_bytes(), context.secrets);
-        mark_secret(state.password.as_text().as_bytes(), context.secrets);
+        if state.password.as_text() != hash.0 {
+            mark_secret(state.password.as_text().as_bytes(), context.secrets);
+        }
     }
     if user.manage_home || user.purge_keys {
         let of_service = state.of_service.as_ref().map(|found| &*found.home);

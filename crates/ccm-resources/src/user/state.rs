@@ -1,5 +1,7 @@
 //! State of a user.
 
+use std::rc::Rc;
+
 use ccm_engine::Described;
 use ccm_host::Account;
 use ccm_model::Fields;
@@ -13,7 +15,7 @@ use crate::local_accounts::{PasswdLine, PasswordField};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct UserState {
     /// The user in `/etc/passwd`.
-    pub found: Option<PasswdLine>,
+    pub found: Option<Rc<PasswdLine>>,
     /// The user, if only a name service has it.
     pub of_service: Option<Account>,
     /// Groups that list the user, without the primary one.

@@ -1,3 +1,5 @@
+use std::rc::Rc;
+
 use ccm_host::{Account, Identity};
 use ccm_properties::TextValue as _;
 
@@ -53,7 +55,7 @@ fn state(user: &DesiredUser, found: &str, others: &str) -> UserState {
     let is_local = !["-", "service"].contains(&found);
     let new_groups = || vec!["docker".to_owned()];
     UserState {
-        found: is_local.then_some(line),
+        found: is_local.then(|| Rc::new(line)),
         of_service: (found == "service").then_some(account),
         groups: if is_local { vec!["adm".to_owned()] } else { Vec::new() },
         password: PasswordField::new(if is_local { found } else { "" }),

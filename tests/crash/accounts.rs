@@ -32,12 +32,12 @@ const OWN_MACHINE: OwnMounts<'_> = OwnMounts {
     namespaces: "",
     etc: &["pam.d", "security", "login.defs"],
     empty: &["/home", "/var/mail"],
-    script: r#"
+    script: r"
 mkdir /etc/default /etc/skel
 echo hello > /etc/skel/.profile
 echo > /etc/own-accounts
 printf 'passwd: files\ngroup: files\n' > /etc/nsswitch.conf
-"#,
+",
 };
 
 /// Files with accounts: name, number of fields, and text before a run.

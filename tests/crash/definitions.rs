@@ -55,12 +55,12 @@ const OWN_MACHINE: OwnMounts<'_> = OwnMounts {
     namespaces: "",
     etc: &["nsswitch.conf", "os-release"],
     empty: &["/run", "/usr/local/sbin"],
-    script: r#"
+    script: r"
 mkdir /etc/apt
 printf 'root:x:0:0:root:/root:/bin/sh\nada:x:1500:100:Ada:/:/bin/sh\n' > /etc/passwd
 printf 'root:x:0:\nusers:x:100:\n' > /etc/group
 echo > /etc/own-machine
-"#,
+",
 };
 
 /// Directories with the files that the run changes. The last one belongs to the fake crontab.

@@ -17,7 +17,7 @@ const MOUNTS: OwnMounts<'_> = OwnMounts {
     namespaces: "--net --uts",
     etc: &["."],
     empty: &["/srv", "/usr/local/sbin", "/sys/module", "/run"],
-    script: r##"
+    script: r#"
 mkdir -p /sys/module/part_of_kernel
 cat > /usr/local/sbin/modprobe <<"END"
 #!/bin/sh
@@ -35,7 +35,7 @@ printf 'old\n' > /etc/hostname
 printf '127.0.0.1 localhost\n::1 localhost ip6-localhost # loopback\n\n192.0.2.1 db\n' > /etc/hosts
 printf '# static\nUUID=nowhere / ext4 defaults 0 1\n' > /etc/fstab
 rm -rf /etc/sysctl.d /etc/modprobe.d /etc/modules-load.d
-"##,
+"#,
 };
 
 /// Runs the body of a test in its own namespaces. Skips it where there are none, or a tool is missing.

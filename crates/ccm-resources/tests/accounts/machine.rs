@@ -114,12 +114,15 @@ pub(crate) fn outcome(transaction: &Transaction) -> String {
     }
 }
 
-/// Applies a resource twice: the first run changes it, the second nothing. In noop the change is announced before.
+/// Applies resources twice: the first run changes each as noop announces it, the second nothing.
 pub(crate) fn assert_changes(resources: &[Resource]) {
-    let announced = in_noop(resources.to_vec());
-    assert!(announced.iter().all(|text| text.starts_with("Would have ")), "{announced:?}");
-    let first = applied(resources.to_vec());
-    assert!(first.iter().all(|word| word == "changed"), "{first:?}");
+    let announced = run_here(resources.to_vec(), true);
+    let first = run_here(resources.to_vec(), false);
+    for (noop, done) in announced.iter().zip(&first) {
+        assert!(outcome(noop).starts_with("Would have "), "{}", outcome(noop));
+        assert_eq!(outcome(done), "changed", "{}", done.id);
+        assert_eq!(noop.action, done.action, "{}", done.id);
+    }
     let second = applied(resources.to_vec());
     assert!(second.iter().all(|word| word == "unchanged"), "{second:?}");
     assert_databases_are_whole();

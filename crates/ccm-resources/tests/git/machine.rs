@@ -109,9 +109,11 @@ pub(crate) fn outcome(transaction: &Transaction) -> String {
 
 /// Announces a change in noop, makes it, and finds nothing to do afterwards.
 pub(crate) fn assert_changes(resources: &[Resource]) {
-    let announced = in_noop(resources.to_vec());
-    assert!(announced.starts_with("Would have "), "{announced}");
-    assert_eq!(applied(resources.to_vec()), "changed");
+    let announced = run_here(resources.to_vec(), true, &Cancellation::never());
+    assert!(outcome(&announced[0]).starts_with("Would have "), "{}", outcome(&announced[0]));
+    let done = run_here(resources.to_vec(), false, &Cancellation::never());
+    assert_eq!(outcome(&done[0]), "changed");
+    assert_eq!(announced[0].action, done[0].action);
     assert_eq!(applied(resources.to_vec()), "unchanged");
     assert_eq!(in_noop(resources.to_vec()), "unchanged");
 }

@@ -68,7 +68,11 @@ fn run_here(scratch: &Scratch, resources: Vec<Resource>, noop: bool) -> Vec<Tran
 }
 
 fn applied(scratch: &Scratch, resource: &Resource, noop: bool) -> String {
-    match &run_here(scratch, vec![resource.clone()], noop)[0].outcome {
+    outcome(&run_here(scratch, vec![resource.clone()], noop)[0])
+}
+
+fn outcome(transaction: &Transaction) -> String {
+    match &transaction.outcome {
         Outcome::Unchanged => "unchanged".to_owned(),
         Outcome::Changed => "changed".to_owned(),
         Outcome::WouldChange { message } => message.clone(),
@@ -78,9 +82,11 @@ fn applied(scratch: &Scratch, resource: &Resource, noop: bool) -> String {
 }
 
 fn assert_changes(scratch: &Scratch, resource: &Resource) {
-    let announced = applied(scratch, resource, true);
-    assert!(announced.starts_with("Would have "), "{announced}");
-    assert_eq!(applied(scratch, resource, false), "changed");
+    let announced = run_here(scratch, vec![resource.clone()], true);
+    assert!(outcome(&announced[0]).starts_with("Would have "), "{}", outcome(&announced[0]));
+    let done = run_here(scratch, vec![resource.clone()], false);
+    assert_eq!(outcome(&done[0]), "changed");
+    assert_eq!(announced[0].action, done[0].action);
     assert_eq!(applied(scratch, resource, false), "unchanged");
 }
 

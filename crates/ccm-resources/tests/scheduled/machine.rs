@@ -71,8 +71,10 @@ pub(crate) fn outcome(transaction: &Transaction) -> String {
 
 /// Announces a change in noop, makes it, and finds nothing to do afterwards.
 pub(crate) fn assert_changes(resource: &Resource) {
-    let announced: Vec<String> = run_here(vec![resource.clone()], true).iter().map(outcome).collect();
-    assert!(announced[0].starts_with("Would have "), "{announced:?}");
-    assert_eq!(applied(vec![resource.clone()]), ["changed"]);
+    let announced = run_here(vec![resource.clone()], true);
+    assert!(outcome(&announced[0]).starts_with("Would have "), "{}", outcome(&announced[0]));
+    let done = run_here(vec![resource.clone()], false);
+    assert_eq!(outcome(&done[0]), "changed", "{}", resource.id);
+    assert_eq!(announced[0].action, done[0].action, "{}", resource.id);
     assert_eq!(applied(vec![resource.clone()]), ["unchanged"]);
 }

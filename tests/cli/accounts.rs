@@ -4,7 +4,8 @@ use ccm_testkit::{Called, Scratch, can_mount, is_root, repository, skipped};
 
 use crate::ccm;
 
-/// Copies the files with accounts to the directory of the test, and mounts the copies in their place.
+/// Copies the files with accounts to the directory of the test, and mounts the copies in their place. A checkout in `/home`
+/// stays there.
 const MOUNTS: &str = "
 if ! test -e etc; then
     cp -a /etc etc
@@ -13,7 +14,14 @@ if ! test -e etc; then
 fi
 mkdir -p etc/sudoers.d
 mount --bind etc /etc
-mount --bind home /home
+case $0 in
+    /home/*)
+        kept=${0#/home/}
+        kept=${kept%%/*}
+        mkdir -p \"home/$kept\"
+        mount --rbind \"/home/$kept\" \"home/$kept\" ;;
+esac
+mount --rbind home /home
 mount -t tmpfs tmpfs /var/mail
 ";
 

@@ -87,7 +87,7 @@ fn exit_codes_are_those_of_the_documentation() {
         assert!(answer["error"].as_str().is_some_and(|error| error.contains(message)), "{answer}");
     }
     let malformed = machine.call(&["tool", "exec", "--json", "-"]).input("{").run();
-    assert!(malformed.code == 64 && malformed.stderr.contains("not JSON"), "{}", malformed.shown());
+    assert!(malformed.code == 64 && malformed.stdout.contains("not JSON"), "{}", malformed.shown());
     let list = machine.tool(&["process", "list", "--json", "-"]);
     assert_eq!(list.code, 64, "an empty input is no object: {}", list.shown());
     let (code, answer) = machine.json(&["process", "list"], &json!({}));
@@ -194,4 +194,38 @@ fn limits_of_the_policy_hold_for_several_runs_together() {
     assert_eq!(in_all, 6, "{codes:?} {later:?}");
     let log = machine.call(&["audit", "log"]).run();
     assert!(log.stdout.contains("the limit of 6 calls in 1h0m0s is reached"), "{}", log.shown());
+}
+
+#[test]
+fn an_input_that_is_none_is_recorded() {
+    let Some(machine) = Machine::new() else { return };
+    let long = "x".repeat((4 << 20) + 1);
+    let inputs: [(&[&str], &[u8], &str); 6] = [
+        (&["exec", "--json", "-"], long.as_bytes(), "is longer than 4194304 bytes"),
+        (&["exec", "--json", "-"], b"{", "the input is not JSON"),
+        (&["exec", "--json", "-"], b"\"\xff\"", "is not UTF-8 text"),
+        (&["exec", "--json", "-"], b"[]", "the input of `exec` must be an object, found a list"),
+        (&["bash", "-"], long.as_bytes(), "is longer than 4194304 bytes"),
+        (&["code", "python", "-"], b"\xff", "is not UTF-8 text"),
+    ];
+    for (args, input, message) in inputs {
+        let called = machine.call(&[&["tool"], args].concat()).input(input).run();
+        assert_eq!(called.code, 64, "{}", called.shown());
+        if args.contains(&"--json") {
+            let answer: Value = serde_json::from_str(&called.stdout).expect("JSON");
+            assert_eq!(answer["status"], "bad_input", "{answer}");
+            let error = answer["error"].as_str().expect("a text");
+            assert!(error.contains(message) && answer["instead"][0].is_string(), "{answer}");
+        } else {
+            assert!(
+                called.stderr.contains(message) && called.stderr.contains("\ninstead: "),
+                "{}",
+                called.shown()
+            );
+        }
+    }
+    let log = machine.0.audit_log();
+    let refused: Vec<&String> = log.iter().filter(|line| line.contains("\"type\":\"refused\"")).collect();
+    assert_eq!(refused.len(), 6, "{log:#?}");
+    assert!(refused[0].contains("is longer than 4194304 bytes"), "{}", refused[0]);
 }

@@ -116,7 +116,15 @@ fn hiera_option(path: &Path) -> &'static str {
 
 /// Reports why a text can't be read.
 pub(crate) fn report_text_error(console: &Console, error: &TextError) -> ExitCode {
-    let hint = match error {
+    let hint = text_hint(error);
+    let hints: Vec<String> = (!hint.is_empty()).then(|| hint.to_owned()).into_iter().collect();
+    console.error_of(error, "", &hints);
+    ExitCode::NothingRun
+}
+
+/// Returns what to do about a text that can't be read; empty if nothing is known to help.
+pub(crate) fn text_hint(error: &TextError) -> &'static str {
+    match error {
         TextError::TooLong { what: "manifest", .. } => {
             "raise `--max-manifest-size` if the manifest is meant to be that long"
         }
@@ -133,8 +141,5 @@ pub(crate) fn report_text_error(console: &Console, error: &TextError) -> ExitCod
         },
         TextError::NotUtf8 { .. } => "save the file as UTF-8",
         _ => "",
-    };
-    let hints: Vec<String> = (!hint.is_empty()).then(|| hint.to_owned()).into_iter().collect();
-    console.error_of(error, "", &hints);
-    ExitCode::NothingRun
+    }
 }

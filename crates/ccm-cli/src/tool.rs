@@ -21,6 +21,7 @@ use crate::reactor::{SharedRun, signal_code, supervise};
 use crate::service;
 use crate::session;
 use crate::state::report_setup_error;
+use input::NoCall;
 
 /// `ccm tool`.
 pub(crate) fn run(mut command: ToolSubcommand, console: &Console) -> ExitCode {
@@ -77,7 +78,10 @@ impl ToolRun {
         }
         let call = match input::of(&command, broker.session(), &console) {
             Ok(call) => call,
-            Err(code) => return code,
+            Err(NoCall::Reported(code)) => return code,
+            Err(NoCall::BadInput { tool, error, is_json }) => {
+                return print(&broker.refuse_input(tool.as_str(), &caller, &error), is_json, &console);
+            }
         };
         let mut on_progress = |step: CallProgress<'_>| {
             if let CallProgress::Waiting { code } = step {

@@ -7,7 +7,8 @@ use std::time::Duration;
 use ccm_model::Stream;
 use ccm_runtime::{Canceller, Config, Job, spawn};
 use ccm_tool::{
-    BrokerConfig, CallContext, CallProgress, ToolAnswer, ToolBroker, ToolCaller, ToolDocument, ToolName,
+    BrokerConfig, CallContext, CallProgress, ToolAnswer, ToolBroker, ToolCaller, ToolDocument,
+    ToolInputError, ToolName,
 };
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot, watch};
@@ -24,6 +25,17 @@ pub(crate) enum BrokerRequest {
     Call(Box<BrokerCall>),
     /// Reads a document.
     Document(ToolDocument, oneshot::Sender<Option<String>>),
+    /// Records a call whose message has an error.
+    Refuse(RefusedCall),
+}
+
+/// Call whose message has an error. Nothing is run.
+pub(crate) struct RefusedCall {
+    /// Name of the tool; empty if the message has none.
+    pub(crate) tool: String,
+    pub(crate) error: ToolInputError,
+    /// Receiver of the end of the record.
+    pub(crate) recorded: oneshot::Sender<()>,
 }
 
 /// Call of a tool.
@@ -94,6 +106,10 @@ async fn answer_requests(factory: &BrokerFactory, mut receiver: mpsc::Receiver<B
                     }
                     BrokerRequest::Document(document, text) => {
                         let _ = text.send(broker.document(document));
+                    }
+                    BrokerRequest::Refuse(RefusedCall { tool, error, recorded }) => {
+                        broker.refuse_input(&tool, &(factory.caller)(&broker), &error);
+                        let _ = recorded.send(());
                     }
                     BrokerRequest::Call(call) => {
                         let caller = ToolCaller { client: call.client.clone(), ..(factory.caller)(&broker) };

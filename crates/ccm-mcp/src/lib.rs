@@ -11,6 +11,10 @@
 mod broker_thread;
 mod calls;
 mod content;
+mod lines;
+mod message;
+mod outline;
+mod requests;
 mod resources;
 mod server;
 mod transport;

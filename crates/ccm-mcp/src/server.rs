@@ -89,8 +89,9 @@ where
     let calls = ConnectionCalls::default();
     let factory = BrokerFactory { config: settings.broker, caller: settings.caller };
     let (broker, job) = broker_thread::start(factory).map_err(McpError::Thread)?;
+    let refusing = broker.clone();
     let server = McpServer { broker, calls: calls.clone(), version: settings.version, wait: settings.wait };
-    let transport = ClientTransport::new(reader, writer, calls.clone(), settings.limits);
+    let transport = ClientTransport::new((reader, writer), calls.clone(), refusing, settings.limits);
     let ended = {
         let mut connection = pin!(serve_connection(server, transport));
         tokio::select! {

@@ -3,26 +3,39 @@
 use std::io;
 use std::sync::Arc;
 
+use ccm_tool::ToolInputError;
 use rmcp::RoleServer;
-use rmcp::model::{ClientJsonRpcMessage, ClientRequest, GetMeta as _, ProtocolVersion, ServerJsonRpcMessage};
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientRequest, GetExtensions as _, GetMeta as _, JsonRpcRequest, ProtocolVersion,
+    ServerJsonRpcMessage,
+};
 use rmcp::transport::Transport;
 use rmcp::transport::async_rw::AsyncRwTransport;
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::{Notify, Semaphore};
+use tokio::io::{AsyncRead, AsyncWrite, Empty, empty};
+use tokio::sync::{Notify, Semaphore, mpsc, oneshot};
 use tokio::time::{Instant, timeout};
 
+use crate::broker_thread::{BrokerRequest, RefusedCall};
 use crate::calls::ConnectionCalls;
+use crate::lines::ClientLines;
+use crate::message::{ReceivedLine, WrongMessage, received};
+use crate::requests::{ConnectionRequests, RequestRefused};
 use crate::server::ConnectionLimits;
 
-/// Maximum length of a message in bytes. A longer one is dropped.
+/// Maximum length of a message in bytes. A longer one is refused.
 const MAX_MESSAGE: usize = 16 << 20;
 /// Maximum number of messages that wait until the client reads them. Nothing more is read from it meanwhile.
 const MAX_UNREAD: usize = 256;
 
 /// Messages of one client. Their end closes the calls of the connection.
-pub(crate) struct ClientTransport<R: AsyncRead, W: AsyncWrite> {
-    lines: AsyncRwTransport<RoleServer, R, W>,
+pub(crate) struct ClientTransport<R, W: AsyncWrite> {
+    lines: ClientLines<R>,
+    limit: usize,
+    /// Side of the server. What the library would read is empty: it would not answer each message that it can't take.
+    writer: AsyncRwTransport<RoleServer, Empty, W>,
     calls: ConnectionCalls,
+    requests: ConnectionRequests,
+    broker: mpsc::Sender<BrokerRequest>,
     unread: Arc<Semaphore>,
     /// The client has left a message unread for too long.
     has_stalled: Arc<Notify>,
@@ -38,11 +51,20 @@ where
     R: AsyncRead + Send + Unpin,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    pub(crate) fn new(reader: R, writer: W, calls: ConnectionCalls, limits: ConnectionLimits) -> Self {
-        let longest = limits.message.unwrap_or(MAX_MESSAGE).min(MAX_MESSAGE);
+    pub(crate) fn new(
+        (reader, writer): (R, W),
+        calls: ConnectionCalls,
+        broker: mpsc::Sender<BrokerRequest>,
+        limits: ConnectionLimits,
+    ) -> Self {
+        let limit = limits.message.unwrap_or(MAX_MESSAGE).min(MAX_MESSAGE);
         Self {
-            lines: AsyncRwTransport::new_server(reader, writer).with_max_line_length(longest),
+            lines: ClientLines::new(reader, limit),
+            limit,
+            writer: AsyncRwTransport::new_server(empty(), writer),
             calls,
+            requests: ConnectionRequests::default(),
+            broker,
             unread: Arc::new(Semaphore::new(MAX_UNREAD)),
             has_stalled: Arc::default(),
             limits,
@@ -56,12 +78,66 @@ where
         loop {
             // Waits for a client that does not read. The semaphore is never closed.
             drop(self.unread.acquire().await);
-            let message = self.lines.receive().await?;
+            let line = self.lines.next().await?;
+            let message = match received(line, self.limit) {
+                ReceivedLine::Message(message) => *message,
+                ReceivedLine::Noise => continue,
+                ReceivedLine::Wrong(wrong) => {
+                    self.refuse(wrong);
+                    continue;
+                }
+            };
             self.has_begun |= begins(&message);
-            if self.has_begun || matches!(message, ClientJsonRpcMessage::Request(_)) {
-                return Some(message);
+            match message {
+                ClientJsonRpcMessage::Request(request) => match self.begin(request) {
+                    Ok(request) => return Some(ClientJsonRpcMessage::Request(request)),
+                    Err(wrong) => self.refuse(wrong),
+                },
+                message if self.has_begun => return Some(message),
+                _ => {}
             }
         }
+    }
+
+    /// Counts a request as in progress, until the library has dropped it.
+    fn begin(
+        &self,
+        mut request: JsonRpcRequest<ClientRequest>,
+    ) -> Result<JsonRpcRequest<ClientRequest>, WrongMessage> {
+        match self.requests.begin(&request.id) {
+            Ok(in_progress) => {
+                request.request.extensions_mut().insert(in_progress);
+                Ok(request)
+            }
+            Err(refused) => Err(WrongMessage {
+                // An answer with an id in use would count as that to the other request.
+                id: (refused == RequestRefused::TooMany).then_some(request.id),
+                tool: match request.request {
+                    ClientRequest::CallToolRequest(call) => Some(call.params.name.into_owned()),
+                    _ => None,
+                },
+                error: ToolInputError { message: refused.to_string(), hint: refused.hint().to_owned() },
+            }),
+        }
+    }
+
+    /// Answers a message with an error. That of a call is recorded before.
+    fn refuse(&mut self, wrong: WrongMessage) {
+        let sent = self.send(wrong.answer());
+        let broker = self.broker.clone();
+        // The library can drop the future that reads, but not this one.
+        tokio::spawn(async move {
+            if let Some(tool) = wrong.tool {
+                let (recorded, is_recorded) = oneshot::channel();
+                let refused = RefusedCall { tool, error: wrong.error, recorded };
+                // Without a broker the connection ends.
+                let _ = broker.send(BrokerRequest::Refuse(refused)).await;
+                let _ = is_recorded.await;
+            }
+            // The broker ends with its last sender, and the client may not read.
+            drop(broker);
+            let _ = sent.await;
+        });
     }
 
     /// Reads the next message of a client that keeps to the limits.
@@ -113,7 +189,7 @@ where
     ) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
         // Without a permit, the message is one of the few that answer what was read before.
         let permit = Arc::clone(&self.unread).try_acquire_owned().ok();
-        let sent = self.lines.send(message);
+        let sent = self.writer.send(message);
         let (limit, stalled, calls) = (self.limits.unread, Arc::clone(&self.has_stalled), self.calls.clone());
         async move {
             let sent = match limit {
@@ -138,7 +214,7 @@ where
     }
 
     async fn close(&mut self) -> Result<(), io::Error> {
-        self.lines.close().await
+        self.writer.close().await
     }
 }
 
@@ -164,8 +240,8 @@ mod tests {
         calls: ConnectionCalls,
     ) -> (ClientTransport<impl AsyncRead + Send + Unpin, impl AsyncWrite + Send + Unpin>, DuplexStream) {
         let (ours, theirs) = duplex(64);
-        let (reader, writer) = split(ours);
-        (ClientTransport::new(reader, writer, calls, limits), theirs)
+        let (broker, _) = mpsc::channel(1);
+        (ClientTransport::new(split(ours), calls, broker, limits), theirs)
     }
 
     #[test]

@@ -115,7 +115,7 @@ impl ToolAnswer {
     }
 
     /// Builds the answer to an input with an error.
-    pub(crate) fn bad_input(error: &ToolInputError) -> Self {
+    pub fn bad_input(error: &ToolInputError) -> Self {
         Self::error(AnswerKind::BadInput, &error.message, None, std::slice::from_ref(&error.hint))
     }
 

@@ -22,7 +22,7 @@ use crate::call::ToolCall;
 use crate::caller::ToolCaller;
 use crate::catalog::ToolName;
 use crate::execution::current_directory;
-use crate::input::normalise;
+use crate::input::{ToolInputError, normalise};
 use crate::process_registry::ProcessRegistry;
 use crate::rate::{Counted, SharedCounts};
 use crate::read_gate::ReadGate;
@@ -189,6 +189,11 @@ impl ToolBroker {
         self.end_after_panic(caller, begun.take());
         let hint = "try a simpler call, and report this to the operator".to_owned();
         ToolAnswer::error(AnswerKind::CommandFailed, "the call ended by an error in ccm", None, &[hint])
+    }
+
+    /// Answers a call whose input could not be read, and records it. Nothing is run.
+    pub fn refuse_input(&self, name: &str, caller: &ToolCaller, error: &ToolInputError) -> ToolAnswer {
+        self.refuse_early(name, caller, ToolAnswer::bad_input(error))
     }
 
     async fn handle(

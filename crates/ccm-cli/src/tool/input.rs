@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
-use ccm_model::display_duration;
-use ccm_runtime::{ExitCode, Session};
-use ccm_tool::{MAX_INPUT, ToolName};
+use ccm_model::{display_duration, error_layers};
+use ccm_runtime::{ExitCode, Session, TextError};
+use ccm_tool::{MAX_INPUT, ToolInputError, ToolName};
 use serde_json::{Map, Value, json};
 
 use crate::arguments::{ToolJsonArguments, ToolPlaceArguments, ToolProcessCommand, ToolSubcommand};
@@ -19,23 +19,33 @@ pub(super) struct ToolInput {
     pub(super) is_json: bool,
 }
 
+/// Reason why a command line leads to no call.
+pub(super) enum NoCall {
+    /// The reason is reported.
+    Reported(ExitCode),
+    /// The input has an error, which a broker has to record.
+    BadInput { tool: ToolName, error: ToolInputError, is_json: bool },
+}
+
 /// Returns the call of a command line.
 pub(super) fn of(
     command: &ToolSubcommand,
     session: &Session,
     console: &Console,
-) -> Result<ToolInput, ExitCode> {
+) -> Result<ToolInput, NoCall> {
     let (tool, io) = tool_of(command);
-    if let Some(path) = io.and_then(|io| io.json.as_ref()) {
-        let text = read(path, "input", session, console)?;
+    let json = io.and_then(|io| io.json.as_ref());
+    let bad_input = |error| NoCall::BadInput { tool, error, is_json: json.is_some() };
+    let read = |path: &Path, what| read(path, what, session, console)?.map_err(bad_input);
+    if let Some(path) = json {
+        let text = read(path, "input")?;
         let input = serde_json::from_str(&text).map_err(|error| {
             let hint = "pass one JSON object".to_owned();
-            console.error("the input is not JSON", &[error.to_string()], &[hint]);
-            ExitCode::Usage
+            bad_input(ToolInputError { message: format!("the input is not JSON: {error}"), hint })
         })?;
         return Ok(ToolInput { tool, input, is_json: true });
     }
-    check_timeout(tool, command, console)?;
+    check_timeout(tool, command, console).map_err(NoCall::Reported)?;
     let mut input = Map::new();
     let mut set = |name: &str, value: Value| {
         if !value.is_null() {
@@ -55,14 +65,14 @@ pub(super) fn of(
         }
         ToolSubcommand::Bash(bash) => {
             if let Some(path) = &bash.script {
-                set("script", json!(read(path, "script", session, console)?));
+                set("script", json!(read(path, "script")?));
             }
             set_place(&bash.place, &mut set);
         }
         ToolSubcommand::Code(code) => {
             set("language", json!(code.language.map(crate::arguments::LanguageArgument::as_str)));
             if let Some(path) = &code.code {
-                set("code", json!(read(path, "code", session, console)?));
+                set("code", json!(read(path, "code")?));
             }
             set("timeoutMs", json!(code.timeout.map(millis)));
             set("reason", json!(code.reason));
@@ -130,11 +140,23 @@ fn tool_of(command: &ToolSubcommand) -> (ToolName, Option<&ToolJsonArguments>) {
     (tool, Some(io))
 }
 
-/// Reads a file, or standard input.
-fn read(path: &Path, what: &'static str, session: &Session, console: &Console) -> Result<String, ExitCode> {
+/// Reads a file, or standard input. A file that can't be read is reported; a text that can't be an input is an error.
+fn read(
+    path: &Path,
+    what: &'static str,
+    session: &Session,
+    console: &Console,
+) -> Result<Result<String, ToolInputError>, NoCall> {
     let path = Some(path).filter(|path| *path != Path::new("-"));
-    session.read_text(path, MAX_INPUT, what).map(|(_, text)| text).map_err(|error| {
-        manifest::report_text_error(console, &error);
-        ExitCode::Usage
-    })
+    match session.read_text(path, MAX_INPUT, what) {
+        Ok((_, text)) => Ok(Ok(text)),
+        Err(error @ TextError::Read { .. }) => {
+            manifest::report_text_error(console, &error);
+            Err(NoCall::Reported(ExitCode::Usage))
+        }
+        Err(error) => {
+            let hint = manifest::text_hint(&error).to_owned();
+            Ok(Err(ToolInputError { message: error_layers(&error).join(": "), hint }))
+        }
+    }
 }

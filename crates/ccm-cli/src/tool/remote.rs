@@ -4,12 +4,13 @@ use std::io;
 
 use ccm_runtime::ExitCode;
 use ccm_runtime::process::signals::Signals;
-use ccm_tool::{AnswerKind, ToolAnswer, ToolName, ToolSet};
+use ccm_tool::{AnswerKind, ToolAnswer, ToolInputError, ToolName, ToolSet};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 
+use super::input::NoCall;
 use super::{input, list, print};
 use crate::arguments::ToolSubcommand;
 use crate::console::Console;
@@ -21,6 +22,9 @@ use crate::session;
 const VERSION: &str = "2025-11-25";
 /// Beginning of the progress of a call that waits for its approval.
 const WAITING: &str = "waiting for an approval";
+
+/// Code of an error in the parameters of a request.
+const INVALID_PARAMETERS: i64 = -32602;
 
 /// Connection to the service.
 struct ServiceClient {
@@ -35,6 +39,8 @@ enum RemoteError {
     Ended,
     /// The service refuses the request, and says what to do instead.
     Refused(String, Vec<String>),
+    /// The service can't take the call.
+    BadInput(ToolInputError),
 }
 
 pub(super) fn run(
@@ -57,6 +63,7 @@ pub(super) fn run(
         };
         Ok(called.unwrap_or_else(|error| match error {
             RemoteError::Ended => report_end(&service.path, console),
+            RemoteError::BadInput(error) => print(&ToolAnswer::bad_input(&error), false, console),
             RemoteError::Refused(message, hints) => {
                 console.error(&message, &[], &hints);
                 ExitCode::NothingRun
@@ -82,7 +89,11 @@ async fn call(
         ToolSubcommand::List(_) => None,
         command => match input::of(command, &session::open(console), console) {
             Ok(call) => Some(call),
-            Err(code) => return Ok(code),
+            Err(NoCall::Reported(code)) => return Ok(code),
+            // The service has seen nothing that it could record.
+            Err(NoCall::BadInput { error, is_json, .. }) => {
+                return Ok(print(&ToolAnswer::bad_input(&error), is_json, console));
+            }
         },
     };
     client.write(&preface.line()).await?;
@@ -113,7 +124,13 @@ async fn call(
         "arguments": call.input,
         "_meta": { "progressToken": 1 },
     });
-    let result = client.request("tools/call", params, console).await?;
+    let result = match client.request("tools/call", params, console).await {
+        Ok(result) => result,
+        Err(RemoteError::BadInput(error)) => {
+            return Ok(print(&ToolAnswer::bad_input(&error), call.is_json, console));
+        }
+        Err(error) => return Err(error),
+    };
     let text = result["content"][0]["text"].as_str().unwrap_or_default().to_owned();
     Ok(print(&answer(result["structuredContent"].clone(), text), call.is_json, console))
 }
@@ -155,8 +172,15 @@ impl ServiceClient {
             if message["error"].is_object() && (is_answer || message["id"].is_null()) {
                 let text = |value: &Value| value.as_str().map(str::to_owned);
                 let hints = message["error"]["data"]["instead"].as_array().into_iter().flatten();
-                let hints = hints.filter_map(text).collect();
+                let hints: Vec<String> = hints.filter_map(text).collect();
                 let reason = text(&message["error"]["message"]).unwrap_or_default();
+                if message["error"]["code"] == INVALID_PARAMETERS {
+                    let error = text(&message["error"]["data"]["error"]).unwrap_or(reason);
+                    return Err(RemoteError::BadInput(ToolInputError {
+                        message: error,
+                        hint: hints.join("; "),
+                    }));
+                }
                 return Err(RemoteError::Refused(reason, hints));
             }
             if is_answer {

@@ -7,6 +7,7 @@ mod approvers;
 mod bad_input;
 mod client;
 mod clients;
+mod connections;
 mod endings;
 mod growth;
 mod resources;

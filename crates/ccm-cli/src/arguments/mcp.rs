@@ -1,7 +1,10 @@
 //! Arguments of `ccm mcp`.
 
+use std::time::Duration;
+
 use clap::{Args, ValueEnum};
 
+use super::parsers::client_timeout;
 use super::service::ServiceArguments;
 use super::state::StateArguments;
 
@@ -37,6 +40,17 @@ pub(crate) struct McpArguments {
     /// Serve the client that is connected to standard input, as its user; ccm-tool@.service runs this
     #[arg(long, conflicts_with_all = ["socket", "local"])]
     pub service: bool,
+
+    /// Let a client go that begins no session, or leaves an answer unread, for this time
+    #[arg(
+        long,
+        value_name = "DURATION",
+        value_parser = client_timeout,
+        requires = "service",
+        help = "With --service: let a client go that begins no session, or leaves an answer unread, for this time, such as \
+                5m [default: 1m]"
+    )]
+    pub client_timeout: Option<Duration>,
 
     #[command(flatten)]
     pub of_service: ServiceArguments,

@@ -33,6 +33,14 @@ pub(crate) fn call_timeout(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// Reads the time limit of a client.
+pub(crate) fn client_timeout(text: &str) -> Result<Duration, String> {
+    match wait(text)? {
+        duration if duration.is_zero() => Err("a client needs more than 0s".to_owned()),
+        duration => Ok(duration),
+    }
+}
+
 /// Reads the number of a process.
 pub(crate) fn process_number(text: &str) -> Result<i64, String> {
     let number = text.parse::<i32>().ok().filter(|number| *number > 0);

@@ -21,10 +21,9 @@ use crate::console::Console;
 use crate::service::{ConnectionPreface, refusal};
 use crate::{session, tool};
 
-/// Longest time until a client has sent its first request.
-const BEGIN: Duration = Duration::from_secs(60);
-/// Longest time for which a client may leave a message unread.
-const UNREAD: Duration = Duration::from_secs(60);
+/// Longest time until a client has begun, and longest time for which it may leave a message unread, unless the operator names
+/// another.
+const CLIENT_TIMEOUT: Duration = Duration::from_secs(60);
 /// Longest time for which a call may wait for its approval.
 const MAX_WAIT: Duration = Duration::from_secs(24 * 3600);
 /// Maximum length of a message in bytes, which holds the longest code.
@@ -51,6 +50,7 @@ async fn serve_peer(arguments: McpArguments, signals: &Signals, console: &Consol
             return Ok(ExitCode::Usage);
         }
     };
+    let limit = arguments.client_timeout.unwrap_or(CLIENT_TIMEOUT);
     let session = session::open_with(console, &arguments.state);
     let begun = ServiceConnections::of(&session).and_then(|connections| {
         let served = served_user(&session, peer.uid())?;
@@ -58,23 +58,24 @@ async fn serve_peer(arguments: McpArguments, signals: &Signals, console: &Consol
     });
     let (connections, served) = match begun {
         Ok(begun) => begun,
-        Err(refused) => return refuse(&mut stream, peer, &refused, console).await,
+        Err(refused) => return refuse(&mut stream, peer, &refused, (limit, console)).await,
     };
     let _counted = match connections.begin(peer.uid()) {
         Ok(counted) => counted,
-        Err(refused) => return refuse(&mut stream, peer, &refused, console).await,
+        Err(refused) => return refuse(&mut stream, peer, &refused, (limit, console)).await,
     };
     let (mut reader, writer) = stream.into_split();
-    let (preface, rest) = match timeout(BEGIN, first_line(&mut reader)).await {
+    let (preface, rest) = match timeout(limit, first_line(&mut reader)).await {
         Ok(Ok(first)) => first,
         // The client has gone.
         Ok(Err(_)) => return Ok(ExitCode::Success),
         Err(_) => {
-            console.note(&format!("user {} has sent nothing", served.account.name));
+            console.note(&format!("user {} has begun no session", served.account.name));
             return Ok(ExitCode::Success);
         }
     };
-    let settings = settings(arguments, &preface, peer, served, console);
+    let limits = ConnectionLimits { begin: Some(limit), unread: Some(limit), message: Some(MAX_MESSAGE) };
+    let settings = settings(arguments, &preface, (peer, limits), served, console);
     let reader = Cursor::new(rest).chain(reader);
     let signal = std::cell::Cell::new(None);
     let served = serve(settings, (reader, writer), first_signal(signals, &signal)).await;
@@ -118,13 +119,13 @@ async fn refuse(
     stream: &mut UnixStream,
     peer: UCred,
     refused: &ConnectionRefused,
-    console: &Console,
+    (limit, console): (Duration, &Console),
 ) -> io::Result<ExitCode> {
     let message = format!("a connection of user number {} is refused: {refused}", peer.uid());
     console.error(&message, &[], std::slice::from_ref(&refused.hint));
     let line = refusal(&refused.message, &refused.hint);
     // The client may have gone, or may not read.
-    let _ = timeout(UNREAD, stream.write_all(line.as_bytes())).await;
+    let _ = timeout(limit, stream.write_all(line.as_bytes())).await;
     Ok(ExitCode::NothingRun)
 }
 
@@ -150,7 +151,7 @@ async fn first_line(reader: &mut OwnedReadHalf) -> io::Result<(ConnectionPreface
 fn settings(
     arguments: McpArguments,
     preface: &ConnectionPreface,
-    peer: UCred,
+    (peer, limits): (UCred, ConnectionLimits),
     served: ServedUser,
     console: &Console,
 ) -> McpSettings {
@@ -175,7 +176,7 @@ fn settings(
         }),
         caller: Box::new(move |_| caller.clone()),
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        limits: ConnectionLimits { begin: Some(BEGIN), unread: Some(UNREAD), message: Some(MAX_MESSAGE) },
+        limits,
         wait: Duration::from_millis(preface.wait_ms).min(MAX_WAIT),
     }
 }

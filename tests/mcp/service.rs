@@ -90,11 +90,11 @@ impl Service {
         UnixStream::connect(self.machine.scratch.path().join("lib/tool.sock")).expect("a service")
     }
 
-    /// Starts the service for one connection of root, with more options. `script` runs in its process before.
-    pub(crate) fn serve(&self, script: &str, options: &[&str]) -> (RunningCcm, UnixStream) {
+    /// Starts the service for one connection of root, with more options.
+    pub(crate) fn serve(&self, options: &[&str]) -> (RunningCcm, UnixStream) {
         let (ours, theirs) = UnixStream::pair().expect("a pair");
         let args = [&["mcp", "--service", "--set", "governed-execute"], options].concat();
-        let program = format!("{OWN_MACHINE}\ncd /\n{script}\nexec /var/lib/ccm-binary \"$@\"");
+        let program = format!("{OWN_MACHINE}\ncd /\nexec /var/lib/ccm-binary \"$@\"");
         let call = self.machine.call(&args).after_mounting(&program).stdin(OwnedFd::from(theirs));
         (call.start(), ours)
     }

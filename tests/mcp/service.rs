@@ -356,7 +356,10 @@ fn many_calls_through_the_service_grow_nothing() {
     };
     let call = |client: &mut LineClient, number: u32| {
         let result = client.call("exec", json!({"command": "echo", "args": [number.to_string()]}));
-        assert_eq!(text(&result), format!("{number}\n"));
+        assert!(
+            result["isError"] == false && text(&result) == format!("{number}\n"),
+            "call {number}: {result}"
+        );
         if number.is_multiple_of(10) {
             let explained = client.call("policy_explain", json!({"command": "ls"}));
             assert_eq!(explained["isError"], false, "{explained}");

@@ -40,6 +40,24 @@ fn every_call_waits_unless_the_policy_asks_less() {
 }
 
 #[test]
+fn each_runtime_tool_waits_for_its_approval() {
+    alone("approvals::each_runtime_tool_waits_for_its_approval", async || {
+        let place = Place::new(MUST);
+        for (tool, input) in [
+            ("exec", json!({"command": "true"})),
+            ("bash", json!({"script": "true"})),
+            ("code_execution", json!({"language": "shell", "code": "true"})),
+            ("code_execution", json!({"language": "python", "code": "1"})),
+            ("process_list", json!({})),
+        ] {
+            let answer = place.call(tool, input).await;
+            assert_eq!(answer.kind, AnswerKind::ApprovalRequired, "{tool}: {answer:?}");
+            assert_eq!(place.events()[0], format!("ask {tool} for 900s"));
+        }
+    });
+}
+
+#[test]
 fn a_call_that_is_not_the_approved_one_does_not_run() {
     alone("approvals::a_call_that_is_not_the_approved_one_does_not_run", async || {
         let mut place = Place::new(MUST);

@@ -14,7 +14,12 @@ fn every_kind_of_dangerous_command_is_held() {
             "rm -rf /srv",
             "rm -f x",
             "rm --recursive --force x",
+            "del /f x",
+            "rmdir /s x",
             "mkfs.ext4 /dev/sda1",
+            "mkfs /dev/sda1",
+            "format c:",
+            "diskpart",
             "dd if=/dev/zero of=/dev/sda",
             "echo x > /dev/sda",
             "shutdown now",
@@ -26,6 +31,7 @@ fn every_kind_of_dangerous_command_is_held() {
             "x=rm; ${x} -rf y",
             "cat x | sh",
             "cat x | bash",
+            "x=rm; $x -rf y",
             "true ; rm -rf x",
             "true && rm -rf x",
             "sh << EOF\nrm -rf x\nEOF",
@@ -40,12 +46,15 @@ fn every_kind_of_dangerous_command_is_held() {
             "ssh user@host ls",
             "eval \"$x\"",
             ". ./script.sh",
+            "source script.sh",
             "npm install -g x",
             "pip install --user x",
             "apt install x",
             "apt-get -y remove x",
             "apt purge x",
             "yum install x",
+            "yum remove x",
+            "dnf install x",
             "dnf remove x",
             "docker run x",
             "docker exec x ls",
@@ -94,6 +103,26 @@ fn patterns_of_the_operator_extend_and_lift_the_guard() {
 }
 
 #[test]
+fn the_patterns_of_the_description_do_what_it_says() {
+    alone("guarded::the_patterns_of_the_description_do_what_it_says", async || {
+        let patterns = "patterns:\n  deny: ['\\bmycriticalcmd\\b', '\\bdangerous-operation\\b']\n  \
+                        allow: ['^npm install --save', '^git push origin feature-']\n";
+        let place = Place::new(&format!("{ON_ASK}{patterns}"));
+        for (command, verdict) in [
+            ("mycriticalcmd", "deny"),
+            ("echo dangerous-operation", "deny"),
+            ("npm install --save left-pad", "allow"),
+            ("npm install -g left-pad", "ask"),
+            ("git push origin feature-x", "allow"),
+            ("git push origin main", "ask"),
+        ] {
+            let judged = place.call("policy_explain", json!({"command": command})).await;
+            assert_eq!(field(&judged, "verdict"), verdict, "{command}: {judged:?}");
+        }
+    });
+}
+
+#[test]
 fn a_guard_that_is_off_refuses_nothing_but_the_workspace() {
     alone("guarded::a_guard_that_is_off_refuses_nothing_but_the_workspace", async || {
         let settings = "workspace: {path: WORK, restrict: true}\n\
@@ -119,10 +148,13 @@ fn the_workspace_holds_paths() {
             ("cat < /dev/null".to_owned(), Some("(no output)")),
             ("head -c 0 /dev/zero /dev/random /dev/urandom > /dev/null".to_owned(), Some("(no output)")),
             ("echo x > /dev/stderr".to_owned(), Some("STDERR:\nx\n")),
+            ("echo x > /dev/stdout".to_owned(), Some("x\n")),
+            ("cat /dev/stdin".to_owned(), Some("(no output)")),
             ("cat /etc/passwd".to_owned(), None),
             ("ls /".to_owned(), None),
             ("cat ../x".to_owned(), None),
             ("cd .. && ls".to_owned(), None),
+            ("cat $(find / -name settings.json)".to_owned(), None),
         ] {
             let answer = place.call("exec", json!({"command": text})).await;
             match output {

@@ -4,6 +4,16 @@ use ccm_testkit::repository;
 
 /// Sentences of the guarded exec tool, in their order.
 const GUARDED: &[(&str, &[&str])] = &[
+    (
+        "The exec tool allows agents to execute shell commands with extensive safety guards, timeout controls, and \
+         workspace restrictions.",
+        &[
+            "every_kind_of_dangerous_command_is_held",
+            "time_limits_are_those_of_the_call_or_the_policy",
+            "the_workspace_holds_paths",
+        ],
+    ),
+    ("Execute a shell command and return its output.", &["commands_end_with_their_code"]),
     ("command: The shell command to execute.", &["inputs_that_are_accepted", "commands_end_with_their_code"]),
     ("working_dir: Optional working directory for the command.", &["inputs_that_are_accepted"]),
     (
@@ -19,8 +29,10 @@ const GUARDED: &[(&str, &[&str])] = &[
         "exit_code: included in output if non-zero.",
         &["output_has_the_form_of_the_guarded_tool", "commands_end_with_their_code"],
     ),
+    ("{ \"command\": \"ls -la\", \"working_dir\": \"/home/user/project\" }", &["inputs_that_are_accepted"]),
     ("The exec tool blocks dangerous commands by default.", &["every_kind_of_dangerous_command_is_held"]),
     ("rm -rf / rm -f - Recursive/forced file deletion", &["every_kind_of_dangerous_command_is_held"]),
+    ("del /f / rmdir /s - Windows deletion commands", &["every_kind_of_dangerous_command_is_held"]),
     ("format, mkfs, diskpart - Disk formatting", &["every_kind_of_dangerous_command_is_held"]),
     ("dd if= - Disk imaging/wiping", &["every_kind_of_dangerous_command_is_held"]),
     ("Writes to block devices (> /dev/sd*, etc.)", &["every_kind_of_dangerous_command_is_held"]),
@@ -47,17 +59,26 @@ const GUARDED: &[(&str, &[&str])] = &[
         &["every_kind_of_dangerous_command_is_held"],
     ),
     ("docker run, docker exec; git push, git force", &["every_kind_of_dangerous_command_is_held"]),
-    ("You can extend or override deny patterns.", &["patterns_of_the_operator_extend_and_lift_the_guard"]),
     (
-        "Explicitly allow commands that match deny patterns.",
-        &["patterns_of_the_operator_extend_and_lift_the_guard"],
+        "You can extend or override deny patterns: mycriticalcmd, dangerous-operation",
+        &[
+            "patterns_of_the_operator_extend_and_lift_the_guard",
+            "the_patterns_of_the_description_do_what_it_says",
+        ],
+    ),
+    (
+        "Explicitly allow commands that match deny patterns: ^npm install --save, ^git push origin feature-",
+        &[
+            "patterns_of_the_operator_extend_and_lift_the_guard",
+            "the_patterns_of_the_description_do_what_it_says",
+        ],
     ),
     (
         "Allow patterns take precedence over deny patterns.",
         &["patterns_of_the_operator_extend_and_lift_the_guard"],
     ),
     (
-        "Disabling deny patterns removes all safety guards.",
+        "enable_deny_patterns: false. Disabling deny patterns removes all safety guards.",
         &["a_guard_that_is_off_refuses_nothing_but_the_workspace"],
     ),
     (
@@ -65,8 +86,15 @@ const GUARDED: &[(&str, &[&str])] = &[
         &["a_denied_call_is_recorded_and_nothing_runs", "the_workspace_holds_paths"],
     ),
     ("Blocks ../ in commands", &["a_denied_call_is_recorded_and_nothing_runs", "the_workspace_holds_paths"]),
-    ("Extracts absolute paths from commands and validates them.", &["the_workspace_holds_paths"]),
-    ("These pseudo-devices are always allowed.", &["the_workspace_holds_paths"]),
+    ("Blocks ..\\ on Windows (left out on purpose: ccm is for Linux)", &[]),
+    (
+        "Extracts absolute paths from commands and validates them: cat /etc/passwd is blocked, a file of the workspace allowed.",
+        &["the_workspace_holds_paths"],
+    ),
+    (
+        "These pseudo-devices are always allowed: null, zero, random, urandom, stdin, stdout, stderr",
+        &["the_workspace_holds_paths"],
+    ),
     (
         "If working_dir is provided, it's validated against the workspace.",
         &["a_denied_call_is_recorded_and_nothing_runs"],
@@ -107,16 +135,31 @@ const GUARDED: &[(&str, &[&str])] = &[
         "Commands run in their own process group; all child processes are terminated on timeout or cancellation.",
         &["a_time_limit_ends_the_whole_tree", "a_cancelled_call_is_recorded"],
     ),
+    (
+        "Termination: graceful to the group, force after 2 seconds, cleanup of all child processes",
+        &[
+            "a_time_limit_ends_the_whole_tree",
+            "a_command_that_ignores_its_end_is_killed",
+            "a_cancelled_call_is_recorded",
+        ],
+    ),
     ("Guard Errors: Command blocked by safety guard (…)", &["a_denied_call_is_recorded_and_nothing_runs"]),
     (
         "failed to start command: exec: \"nonexistent\": executable file not found in $PATH",
         &["commands_end_with_their_code"],
     ),
     ("Timeout Errors: error and output", &["a_time_limit_ends_the_whole_tree"]),
+    ("1. Use Specific Commands: grep -r 'TODO' src/", &["good_practice_is_allowed"]),
     (
-        "Best practices: use specific commands, validate paths, set the working directory",
-        &["good_practice_is_allowed"],
+        "2. Validate Paths: cat config/settings.json, and not cat $(find / -name settings.json)",
+        &["good_practice_is_allowed", "the_workspace_holds_paths"],
     ),
+    ("3. Set Working Directory", &["good_practice_is_allowed"]),
+    (
+        "4. Handle Errors Gracefully: Check exit codes and parse stderr for error handling.",
+        &["commands_end_with_their_code", "an_allowed_call_is_recorded_run_and_answered"],
+    ),
+    ("5. Use File Tools When Possible (left out on purpose: ccm has no tools that read or write files)", &[]),
 ];
 
 /// Sentences of the governed runtime tools, in their order.
@@ -130,8 +173,12 @@ const GOVERNED: &[(&str, &[&str])] = &[
         &["every_call_waits_unless_the_policy_asks_less", "an_allowed_call_is_recorded_run_and_answered"],
     ),
     (
-        "Action class: execute | Side effects: privileged | Approval: required",
-        &["every_call_waits_unless_the_policy_asks_less"],
+        "General-purpose command execution in a sandboxed environment.",
+        &["an_allowed_call_is_recorded_run_and_answered"],
+    ),
+    (
+        "exec: Action class: execute | Side effects: privileged | Approval: required",
+        &["every_call_waits_unless_the_policy_asks_less", "each_runtime_tool_waits_for_its_approval"],
     ),
     (
         "command: Executable name or path; args: Positional arguments",
@@ -161,6 +208,14 @@ const GOVERNED: &[(&str, &[&str])] = &[
         &["output_of_a_caller_never_reaches_a_terminal_as_it_is"],
     ),
     (
+        "process: Inspect and manage processes within the sandbox.",
+        &["a_caller_sees_and_signals_its_own_processes_only"],
+    ),
+    (
+        "process: Action class: execute | Side effects: privileged | Approval: required",
+        &["each_runtime_tool_waits_for_its_approval", "a_caller_sees_and_signals_its_own_processes_only"],
+    ),
+    (
         "list — list sandbox processes; inspect — inspect a specific PID",
         &["a_caller_sees_and_signals_its_own_processes_only"],
     ),
@@ -179,6 +234,10 @@ const GOVERNED: &[(&str, &[&str])] = &[
     ),
     ("Run code text in a managed language runtime.", &["code_runs_from_a_file_and_never_from_an_argument"]),
     (
+        "code-execution: Action class: execute | Approval: required",
+        &["each_runtime_tool_waits_for_its_approval", "verdicts_ask_and_code_asks"],
+    ),
+    (
         "Supported languages: python, javascript, typescript, shell",
         &["code_runs_from_a_file_and_never_from_an_argument", "a_language_without_a_runtime_is_named"],
     ),
@@ -188,6 +247,10 @@ const GOVERNED: &[(&str, &[&str])] = &[
     ),
     ("No network access from code runtime", &["code_has_no_network"]),
     ("Package installation subject to operator allow list", &["packages_need_a_rule_of_the_operator"]),
+    (
+        "Convenience alias for running a bash script through the governed runtime. Approval: required",
+        &["code_runs_from_a_file_and_never_from_an_argument", "each_runtime_tool_waits_for_its_approval"],
+    ),
     (
         "bash: Equivalent to code-execution with language=shell but optimised for multi-line scripts.",
         &["inputs_that_are_accepted", "code_runs_from_a_file_and_never_from_an_argument"],
@@ -206,7 +269,7 @@ const GOVERNED: &[(&str, &[&str])] = &[
     ),
     (
         "All runtime tools require must_require approval policy.",
-        &["every_call_waits_unless_the_policy_asks_less"],
+        &["every_call_waits_unless_the_policy_asks_less", "each_runtime_tool_waits_for_its_approval"],
     ),
     (
         "Configure the approval service and TTL before enabling.",

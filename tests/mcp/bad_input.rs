@@ -185,6 +185,27 @@ fn an_id_in_use_can_not_be_used_again() {
     assert_eq!(recorded(&machine), expected.map(named).to_vec());
 }
 
+#[test]
+fn more_calls_than_can_be_in_progress_are_refused_and_recorded() {
+    let Some(machine) = machine(ON_ASK) else { return };
+    let mut client = LineClient::connect(&machine);
+    client.begin("exec", json!({"command": "echo begun; sleep 1000"}));
+    // They wait for their turn.
+    let touch = json!({"name": "exec", "arguments": {"command": "touch made"}});
+    for _ in 0..15 {
+        client.send("tools/call", touch.clone());
+    }
+    let refused = client.request("tools/call", touch);
+    let text = refused["error"]["message"].as_str().unwrap_or_default();
+    assert!(text.contains("the limit of 16 calls in progress is reached; wait for an answer"), "{refused}");
+    assert!(client.request("tools/list", json!({})).get("result").is_some());
+    assert_eq!(client.close().code, 0);
+    assert!(!machine.scratch.has("work/made"));
+    // Those that waited were refused by the end of the connection.
+    let expected = [("log_begun", 1), ("intent", 1), ("refused", 16), ("finished", 1)];
+    assert_eq!(recorded(&machine), expected.map(named).to_vec());
+}
+
 fn named((kind, count): (&str, usize)) -> (String, usize) {
     (kind.to_owned(), count)
 }

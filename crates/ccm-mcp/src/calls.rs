@@ -33,7 +33,7 @@ pub(crate) struct ConnectionCall {
 /// Reason why no call can begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum CallRefused {
-    #[error("the limit of {MAX_CALLS} calls in progress is reached; wait for an answer, and then call again")]
+    #[error("the limit of {MAX_CALLS} calls in progress is reached")]
     TooMany,
     #[error("the connection ends")]
     Closed,

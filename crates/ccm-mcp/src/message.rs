@@ -34,17 +34,19 @@ pub(crate) struct WrongMessage {
 }
 
 impl WrongMessage {
-    /// Returns the answer. Most clients show its text alone, which therefore says what to do as well.
+    /// Returns the answer.
     pub(crate) fn answer(&self) -> ServerJsonRpcMessage {
-        let ToolInputError { message, hint } = &self.error;
-        let text = format!("{message}; {hint}");
-        let data = Some(json!({ "error": message, "instead": [hint] }));
-        let error = match self.tool {
-            Some(_) => ErrorData::invalid_params(text, data),
-            None => ErrorData::invalid_request(text, data),
-        };
-        ServerJsonRpcMessage::error(error, self.id.clone())
+        let of_call = self.tool.is_some();
+        ServerJsonRpcMessage::error(error_data(&self.error, of_call), self.id.clone())
     }
+}
+
+/// Returns an error of the protocol. Most clients show its text alone, which therefore says what to do as well.
+pub(crate) fn error_data(error: &ToolInputError, of_call: bool) -> ErrorData {
+    let ToolInputError { message, hint } = error;
+    let text = format!("{message}; {hint}");
+    let data = Some(json!({ "error": message, "instead": [hint] }));
+    if of_call { ErrorData::invalid_params(text, data) } else { ErrorData::invalid_request(text, data) }
 }
 
 fn error(message: impl Into<String>, hint: &str) -> ToolInputError {

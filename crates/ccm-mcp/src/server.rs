@@ -5,7 +5,7 @@ use std::pin::pin;
 use std::time::Duration;
 
 use ccm_runtime::JobError;
-use ccm_tool::{BrokerConfig, ToolAnswer, ToolBroker, ToolCaller, UNTRUSTED};
+use ccm_tool::{BrokerConfig, ToolAnswer, ToolBroker, ToolCaller, ToolInputError, UNTRUSTED};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, ErrorData, Implementation, ListResourceTemplatesResult,
     ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam,
@@ -18,9 +18,10 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{mpsc, oneshot, watch};
 
-use crate::broker_thread::{self, BrokerCall, BrokerFactory, BrokerRequest, CallStep, LastStep};
-use crate::calls::{self, ConnectionCalls};
+use crate::broker_thread::{self, BrokerCall, BrokerFactory, BrokerRequest, CallStep, LastStep, RefusedCall};
+use crate::calls::{self, CallRefused, ConnectionCalls};
 use crate::content;
+use crate::message::error_data;
 use crate::resources::{self, ResourceTarget};
 use crate::transport::ClientTransport;
 
@@ -142,8 +143,10 @@ impl McpServer {
         input: Value,
         context: &RequestContext<RoleServer>,
     ) -> Result<ToolAnswer, ErrorData> {
-        let call =
-            self.calls.begin().map_err(|refused| ErrorData::invalid_request(refused.to_string(), None))?;
+        let call = match self.calls.begin() {
+            Ok(call) => call,
+            Err(refused) => return Err(self.refuse(tool, refused).await),
+        };
         let (progress, mut lines) = watch::channel(LastStep::default());
         let (answer, answered) = oneshot::channel();
         let client = context
@@ -176,6 +179,24 @@ impl McpServer {
             () = report => Err(internal(GONE)),
             () = cancelled => Err(internal(GONE)),
         }
+    }
+}
+
+impl McpServer {
+    /// Records a call that can't begin, and returns its error.
+    async fn refuse(&self, tool: &str, refused: CallRefused) -> ErrorData {
+        let hint = match refused {
+            CallRefused::TooMany => "wait for an answer, and then call again",
+            CallRefused::Closed => "connect again",
+        };
+        let error = ToolInputError { message: refused.to_string(), hint: hint.to_owned() };
+        let (recorded, is_recorded) = oneshot::channel();
+        let answer = error_data(&error, false);
+        let request = BrokerRequest::Refuse(RefusedCall { tool: tool.to_owned(), error, recorded });
+        // Without a broker the connection ends.
+        let _ = self.broker.send(request).await;
+        let _ = is_recorded.await;
+        answer
     }
 }
 

@@ -199,13 +199,13 @@ fn limits_of_the_policy_hold_for_several_runs_together() {
 #[test]
 fn an_input_that_is_none_is_recorded() {
     let Some(machine) = Machine::new() else { return };
-    let long = "x".repeat((4 << 20) + 1);
+    let too_long = "x".repeat((4 << 20) + 1);
     let inputs: [(&[&str], &[u8], &str); 6] = [
-        (&["exec", "--json", "-"], long.as_bytes(), "is longer than 4194304 bytes"),
+        (&["exec", "--json", "-"], too_long.as_bytes(), "is longer than 4194304 bytes"),
         (&["exec", "--json", "-"], b"{", "the input is not JSON"),
         (&["exec", "--json", "-"], b"\"\xff\"", "is not UTF-8 text"),
         (&["exec", "--json", "-"], b"[]", "the input of `exec` must be an object, found a list"),
-        (&["bash", "-"], long.as_bytes(), "is longer than 4194304 bytes"),
+        (&["bash", "-"], too_long.as_bytes(), "is longer than 4194304 bytes"),
         (&["code", "python", "-"], b"\xff", "is not UTF-8 text"),
     ];
     for (args, input, message) in inputs {

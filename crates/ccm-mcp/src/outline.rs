@@ -36,7 +36,9 @@ impl MessageOutline {
 
     /// Reads the next bytes of the line.
     pub(crate) fn read(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.read_byte(*byte));
+        for byte in bytes {
+            self.read_byte(*byte);
+        }
     }
 
     /// Returns `true` if the line is one object. What is in it may still be wrong.

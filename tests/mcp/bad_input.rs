@@ -160,6 +160,20 @@ fn each_message_of_the_wrong_types_says_what_to_do_instead() {
 }
 
 #[test]
+fn a_call_before_the_beginning_says_how_to_begin() {
+    let Some(machine) = machine(ON_ASK) else { return };
+    let mut client = LineClient::start(&machine);
+    let call = json!({"name": "exec", "arguments": {"command": "touch made"}});
+    let refused = client.request("tools/call", call);
+    let text = refused["error"]["message"].as_str().unwrap_or_default();
+    assert!(text.contains("a call can't begin a connection; send `initialize` first"), "{refused}");
+    assert_eq!(client.initialize("2025-11-25")["result"]["serverInfo"]["name"], "ccm");
+    assert_eq!(client.close().code, 0);
+    assert!(!machine.scratch.has("work/made"));
+    assert_eq!(recorded(&machine), [("log_begun", 1), ("refused", 1)].map(named).to_vec());
+}
+
+#[test]
 fn an_id_in_use_can_not_be_used_again() {
     let Some(machine) = machine(ON_ASK) else { return };
     let mut client = LineClient::connect(&machine);

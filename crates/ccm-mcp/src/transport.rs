@@ -88,6 +88,10 @@ where
                 }
             };
             self.has_begun |= begins(&message);
+            if let Some(wrong) = early_call(&message).filter(|_| !self.has_begun) {
+                self.refuse(wrong);
+                continue;
+            }
             match message {
                 ClientJsonRpcMessage::Request(request) => match self.begin(request) {
                     Ok(request) => return Some(ClientJsonRpcMessage::Request(request)),
@@ -174,6 +178,24 @@ fn begins(message: &ClientJsonRpcMessage) -> bool {
                     .is_some_and(|version| ProtocolVersion::KNOWN_VERSIONS.contains(&version))
         }
     }
+}
+
+/// Returns the error of a call that would have to begin the connection, and names no version of the protocol.
+fn early_call(message: &ClientJsonRpcMessage) -> Option<WrongMessage> {
+    let ClientJsonRpcMessage::Request(request) = message else { return None };
+    let ClientRequest::CallToolRequest(call) = &request.request else { return None };
+    if request.request.get_meta().protocol_version().is_some() {
+        return None;
+    }
+    let error = ToolInputError {
+        message: "a call can't begin a connection".to_owned(),
+        hint: "send `initialize` first, or name the version of the protocol in `_meta`".to_owned(),
+    };
+    Some(WrongMessage {
+        id: Some(request.id.clone()),
+        tool: Some(call.params.name.clone().into_owned()),
+        error,
+    })
 }
 
 impl<R, W> Transport<RoleServer> for ClientTransport<R, W>

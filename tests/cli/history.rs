@@ -82,12 +82,16 @@ fn the_directory_is_named_if_it_has_no_runs() {
 #[test]
 fn an_unknown_or_ambiguous_id_is_an_error() {
     let scratch = Scratch::new();
-    apply_execs(&scratch, "        - 'true':\n", &[]);
+    let first = apply_execs(&scratch, "        - 'true':\n", &[]);
     let unknown = ccm(&scratch, &["history", "ffff"]).run();
     expect_error(&unknown, 1, "", &["\"[state]/runs\"", "`ffff`"], &["`ccm history`"]);
     apply_execs(&scratch, "        - 'true':\n", &[]);
     let ambiguous = ccm(&scratch, &["history", "01"]).run();
     expect_error(&ambiguous, 1, "", &["2 runs", "`01`", "[dir]/manifest.yaml"], &["more characters"]);
+    // The id in a report still names its run after a run of the same minute.
+    let shown = first.stdout.rsplit("(run ").next().and_then(|end| end.split(')').next()).expect("an id");
+    let called = ccm(&scratch, &["history", shown]).run();
+    expect_output(&called, 0, &[&format!("run {shown} of "), "[dir]/manifest.yaml"]);
     let listed = ccm(&scratch, &["history"]).run();
     let short = listed.stdout.lines().nth(1).and_then(|line| line.split_whitespace().nth(3)).expect("an id");
     let called = ccm(&scratch, &["history", short]).run();

@@ -21,7 +21,7 @@ use ccm_model::{
 
 use self::layout::{DIM, Page};
 use self::options::RunReference;
-pub(crate) use self::options::short_id;
+pub(crate) use self::options::{SHORT_ID, short_id};
 pub use self::options::{TextOptions, Verbosity};
 pub use self::refreshes::pending_line;
 use self::resource::ColumnWidths;

@@ -303,7 +303,7 @@ impl Called {
         let stands_for = [
             ("[host]", "web1"),
             ("[dir]", "/srv"),
-            ("[id]", "01a200cb"),
+            ("[id]", "01a200cb-277e"),
             ("[time]", "2026-11-20 04:00:01"),
             ("resources in …", "resources in 12ms"),
             ("(…", "(8ms"),

@@ -10,6 +10,7 @@ use serde::Deserialize;
 
 use super::{EVENTS, RUNS, SUMMARY, StoreError, StoredSummary, is_run_id};
 use crate::screen::Screen;
+use crate::text::SHORT_ID;
 
 /// Maximum size of a summary. ccm writes shorter ones.
 const MAX_SUMMARY_BYTES: u64 = 1 << 20;
@@ -19,7 +20,6 @@ const MAX_LINE_BYTES: u64 = 64 << 20;
 const MAX_RECORD_BYTES: u64 = 256 << 20;
 /// Maximum number of damaged lines. A killed run or a full disk damages one.
 const MAX_DAMAGED_LINES: usize = 100;
-const MIN_ID_LENGTH: usize = 8;
 /// Name of the newest run.
 const LAST: &str = "last";
 
@@ -140,7 +140,7 @@ impl History {
         }
     }
 
-    /// Returns the beginning of an id that is unique among the recorded runs.
+    /// Returns the beginning of an id that is unique among the recorded runs, and stays so.
     pub fn short<'i>(&self, id: &'i str) -> &'i str {
         id.get(..self.short_length()).unwrap_or(id)
     }
@@ -152,7 +152,7 @@ impl History {
         };
         // The ids are sorted, so the most similar ones are neighbours.
         let neighbours = self.runs.iter().zip(self.runs.iter().skip(1));
-        neighbours.map(shared).max().map_or(MIN_ID_LENGTH, |shared| MIN_ID_LENGTH.max(shared + 1))
+        neighbours.map(shared).max().map_or(SHORT_ID, |shared| SHORT_ID.max(shared + 1))
     }
 
     /// Returns the events of a run. Damaged lines and lines of an unknown kind are left out. A record that is

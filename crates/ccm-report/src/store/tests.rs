@@ -108,37 +108,38 @@ fn state(scratch: &Scratch) -> Directory {
 fn runs_are_listed_the_newest_first() {
     let scratch = Scratch::new();
     let state = state(&scratch);
-    // At least a minute apart, so that eight characters distinguish them.
     record(&state, 0x0190_0000_0000, Some(0), 50);
     record(&state, 0x0190_0002_0000, None, 50);
     record(&state, 0x0190_0001_0000, Some(4), 50);
     let history = History::open(state.path()).expect("a history");
     let expected = "\
-BEGIN                DURATION  RUN       EXIT  RESOURCES     BY   MANIFEST
-2024-06-10 02:37:29  -         01900002  -     unfinished    ada  /etc/ccm/site.yaml
-2024-06-10 02:36:23  5ms       01900001  4     1: 1 changed  ada  /etc/ccm/site.yaml
-2024-06-10 02:35:18  5ms       01900000  0     1: 1 changed  ada  /etc/ccm/site.yaml
+BEGIN                DURATION  RUN            EXIT  RESOURCES     BY   MANIFEST
+2024-06-10 02:37:29  -         01900002-0000  -     unfinished    ada  /etc/ccm/site.yaml
+2024-06-10 02:36:23  5ms       01900001-0000  4     1: 1 changed  ada  /etc/ccm/site.yaml
+2024-06-10 02:35:18  5ms       01900000-0000  0     1: 1 changed  ada  /etc/ccm/site.yaml
 ";
     let all = history.select(&RunFilter::default());
     assert_eq!(history.text(&all, &LocalZone::utc()), expected);
     assert_eq!(history.find("01900001").expect("one").summary.as_ref().map(|found| found.exit_code), Some(4));
     assert!(
-        matches!(history.find("0190"), Err(FindError::Ambiguous { runs, .. }) if runs.len() == 3 && runs[0].short_id == "01900002")
+        matches!(history.find("0190"), Err(FindError::Ambiguous { runs, .. }) if runs.len() == 3 && runs[0].short_id == "01900002-0000")
     );
     assert!(matches!(history.find("7"), Err(FindError::Unknown { .. })));
 }
 
 #[test]
-fn ids_are_shortened_to_a_unique_length() {
+fn a_short_id_still_names_its_run_after_later_runs() {
     let scratch = Scratch::new();
     let state = state(&scratch);
-    for at in [0x0190_0000_0000, 0x0190_0000_0010] {
-        record(&state, at, Some(0), 50);
+    let mut shown = Vec::new();
+    for at in [0x0190_0000_0000, 0x0190_0000_0001, 0x0190_0000_0100, 0x0190_0001_0000] {
+        let id = record(&state, at, Some(0), 50);
+        let history = History::open(state.path()).expect("a history");
+        shown.push((history.short(&id).to_owned(), id));
     }
     let history = History::open(state.path()).expect("a history");
-    for run in history.runs() {
-        let short = history.short(&run.id);
-        assert_eq!((short.len(), history.find(short)), (12, Ok(run)));
+    for (short, id) in &shown {
+        assert_eq!((short.len(), history.find(short).map(|run| &run.id)), (13, Ok(id)));
     }
     assert_eq!(history.find("last"), Ok(&history.runs()[0]));
 }

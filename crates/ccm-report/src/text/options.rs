@@ -38,10 +38,11 @@ pub(super) struct RunReference<'a> {
     pub(super) state_directory: Option<&'a str>,
 }
 
-/// Number of characters of a short id, if no other run has the same ones.
-const SHORT_ID: usize = 8;
+/// Minimum number of characters of a short id: all those of its time, in milliseconds. A shorter id, of which a report
+/// showed what no earlier run had, could name a later run as well.
+pub(crate) const SHORT_ID: usize = 13;
 
-/// Returns the beginning of the id of a run that no other run has.
+/// Returns the beginning of the id of a run that no other run has, and that no later run will have.
 pub(crate) fn short_id<'a>(id: &'a str, others: &[String]) -> &'a str {
     let shared = |other: &String| id.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
     let shared = others.iter().filter(|other| *other != id).map(shared).max().unwrap_or_default();
@@ -56,13 +57,13 @@ mod tests {
     fn a_short_id_differs_from_those_of_other_runs() {
         let id = "01a200c1-277e-7000-99d1-4c221e08d6d6";
         for (others, short) in [
-            (&[][..], "01a200c1"),
-            (&["01a1ffff-277e-7000-99d1-4c221e08d6d6"], "01a200c1"),
+            (&[][..], "01a200c1-277e"),
+            (&["01a200c1-277d-7000-99d1-4c221e08d6d6"], "01a200c1-277e"),
             (
-                &["01a200c1-26ff-7000-99d1-4c221e08d6d6", id, "01a1ffff-277e-7000-99d1-4c221e08d6d6"],
-                "01a200c1-27",
+                &["01a200c1-277e-7001-99d1-4c221e08d6d6", id, "01a1ffff-277e-7000-99d1-4c221e08d6d6"],
+                "01a200c1-277e-7000",
             ),
-            (&[id], "01a200c1"),
+            (&[id], "01a200c1-277e"),
         ] {
             let others: Vec<String> = others.iter().map(|other| (*other).to_owned()).collect();
             assert_eq!(short_id(id, &others), short);

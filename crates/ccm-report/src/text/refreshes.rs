@@ -138,7 +138,7 @@ mod tests {
         let mut page = Page { out: &mut out, screen: Screen::default() };
         write(&mut page, &refreshes, false, false).expect("a string takes everything");
         let since = LocalZone::of_this_process().display(UNIX_EPOCH);
-        let text = crate::text::without_colours(&out).replace(&format!("(run 01a200c1, {since})"), "(…)");
+        let text = crate::text::without_colours(&out).replace(&format!("(run 01a200c1-277e, {since})"), "(…)");
         let expected = "  \
 exec#b still needs a refresh: file#/etc/a may have changed (…); it failed
   exec#b still needs a refresh: file#/etc/a may have changed (…); not managed: `if` is false; it is refreshed once it is managed

@@ -99,7 +99,7 @@ Welcome
   ~ package  nginx                               upgraded: 1.22.1-9 → 1.24.0-2 (1.2s)
   > service  hello                               restarted: exec#checkout changed (1.2s)
 Goodbye
-5 resources in 2.5s: created 1, changed 1, ran 1, upgraded 1, restarted 1 (run 01a200cb)
+5 resources in 2.5s: created 1, changed 1, ran 1, upgraded 1, restarted 1 (run 01a200cb-277e)
 ";
     assert_eq!(text(Verbosity::Normal, &events), expected);
     let verbose = text(Verbosity::Verbose, &events);
@@ -237,12 +237,12 @@ fn a_failure_shows_command_causes_output_effect_hints_and_location() {
     assert_eq!(line(failed.clone()), expected);
     assert_eq!(text(Verbosity::Quiet, &[finished(failed.clone())]), expected);
     let recorded = text(Verbosity::Quiet, &[started(false, None), finished(failed.clone())]);
-    assert_eq!(recorded, format!("{expected}      all output: ccm history 01a200cb job\n"));
+    assert_eq!(recorded, format!("{expected}      all output: ccm history 01a200cb-277e job\n"));
     let state_directory = Some("/srv/a state".to_owned());
     let options = TextOptions { state_directory, ..of(Verbosity::Quiet) };
     let elsewhere = without_colours(&raw(options, &[started(false, None), finished(failed.clone())]));
     assert!(
-        elsewhere.ends_with("all output: ccm history 01a200cb job --state-dir '/srv/a state'\n"),
+        elsewhere.ends_with("all output: ccm history 01a200cb-277e job --state-dir '/srv/a state'\n"),
         "{elsewhere}"
     );
     // The record of a sensitive exec has no output.

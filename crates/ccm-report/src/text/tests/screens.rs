@@ -62,7 +62,7 @@ web1: /etc/ccm/site.yaml
   x apply    web.yaml                   failed: 1 of its 2 resources failed: exec#job
       nothing was changed
   failed: exec#job
-3 resources in 2.5s: 1 unchanged; 2 failed (run 01a200cb)
+3 resources in 2.5s: 1 unchanged; 2 failed (run 01a200cb-277e)
 ";
     assert_eq!(text(Verbosity::Normal, &events), expected);
 }
@@ -162,7 +162,7 @@ fn a_summary_breaks_between_words() {
     let screen = Screen { width: Some(60), is_unicode: true };
     let events = [started(false, None), Event::SessionFinished(Box::new(summary(counts)))];
     let shown = without_colours(&raw(TextOptions { screen, ..TextOptions::default() }, &events));
-    assert!(shown.ends_with("1 skipped because of\n  failures, 2 skipped (run 01a200cb)\n"), "{shown}");
+    assert!(shown.ends_with("1 skipped because of\n  failures, 2 skipped (run 01a200cb-277e)\n"), "{shown}");
 }
 
 #[test]

@@ -182,7 +182,7 @@ fn what_is_no_file_of_data_is_an_error() {
     scratch.write("data/host/directory.yaml/x", "");
     for (host, message) in [
         ("list", "expected a map of values, found a list"),
-        ("binary", "it is not UTF-8 text"),
+        ("binary", "it is not UTF-8 text: line 1, column 8: the byte 0xFF"),
         ("directory", "can't be read"),
     ] {
         let called = run(&scratch, &["validate", "m.yaml"], &[&format!("hostname={host}")]);

@@ -2,6 +2,7 @@
 
 use ccm_testkit::{Called, Scratch};
 use insta::assert_snapshot;
+use serde_json::{Value, json};
 
 use crate::expect::{Expected, expect_error, expect_errors};
 use crate::{apply, ccm, in_place};
@@ -270,7 +271,7 @@ fn a_long_cycle_is_named_in_full_but_excerpted_in_part() {
 #[test]
 fn unreadable_manifests_are_named() {
     let scratch = Scratch::new();
-    scratch.write("binary.yaml", b"ccm:\n  name: \xff\xfe\n");
+    scratch.write("binary.yaml", b"ccm:\n  name: \xc3\xbc\xff\xfe\n");
     scratch.write("long.yaml", "# 0123456789\n");
     std::fs::create_dir(scratch.path().join("folder")).expect("a directory");
     let missing = ccm(&scratch, &["apply", "nosuch.yaml"]).run();
@@ -280,7 +281,14 @@ fn unreadable_manifests_are_named() {
     let directory = call(&["apply", "folder"]);
     expect_error(&directory, 1, "", &["manifest folder", "is a directory"], &["file"]);
     let binary = call(&["validate", "binary.yaml"]);
-    expect_error(&binary, 1, "", &["manifest binary.yaml", "UTF-8", "line 2", "byte 13"], &["UTF-8"]);
+    expect_error(&binary, 1, "", &["manifest binary.yaml", "UTF-8", "line 2, column 10", "0xFF"], &["UTF-8"]);
+    let document: Value =
+        serde_json::from_str(&call(&["validate", "binary.yaml", "--output", "json"]).stdout)
+            .expect("a document");
+    assert_eq!(
+        document["manifests"][0]["findings"][0]["location"],
+        json!({"file": "binary.yaml", "line": 2, "column": 10})
+    );
     let long = call(&["graph", "long.yaml", "--max-manifest-size", "10"]);
     expect_error(&long, 1, "", &["manifest long.yaml", "10 bytes"], &["`--max-manifest-size`"]);
 }

@@ -83,7 +83,7 @@ fn unusable_files_of_facts_are_refused() {
     expect("broken.yaml", "broken.yaml:2:7", &["bracket", "`{`"], &[]);
     expect("broken.json", "broken.json:2:11", &["expected value"], &[]);
     expect("list.yaml", "list.yaml:1:1", &["map of facts", "a list"], &[]);
-    expect("missing.yaml", "", &["missing.yaml", "No such file"], &[]);
+    expect("missing.yaml", "", &["missing.yaml", "No such file"], &["check the path"]);
     expect("https://example.net/facts.yaml", "", &["https://example.net/facts.yaml", "URL"], &["file"]);
     let assignment = facts(&scratch, &["role", "--fact", "role"]);
     expect_error(&assignment, 64, "", &["--fact", "`=`"], &["`port=8080`"]);
@@ -113,7 +113,7 @@ fn untrusted_files_of_custom_facts_are_skipped_with_a_warning() {
     expect_warnings(
         &called,
         &[
-            ("", &[&bytes, "UTF-8", "byte 3"], &[]),
+            ("", &[&bytes, "UTF-8", "line 1, column 4", "0xFF"], &[]),
             ("", &[&huge, "1048576 bytes"], &[]),
             ("", &[&link, "symbolic link"], &[]),
         ],

@@ -52,6 +52,47 @@ fn expressions_that_can_not_be_evaluated_are_refused() {
 }
 
 #[test]
+fn errors_outside_the_manifest_are_counted_where_they_are() {
+    let text = manifest("", "        - a: {}\n");
+    let scratch = Scratch::new();
+    scratch.write("bad.yaml", "role: web\nports: [80\n");
+    scratch.write("latin.yaml", b"role: caf\xe9\n");
+    let relative = "relative to the current directory";
+    for (option, file, expected, total) in [
+        (
+            "--facts",
+            "bad.yaml",
+            ("bad.yaml:2:8", &["unclosed bracket"][..], &[][..]),
+            "bad.yaml, used for m.yaml",
+        ),
+        ("--hiera", "bad.yaml", ("bad.yaml:2:8", &["unclosed bracket"], &[]), "bad.yaml, used for m.yaml"),
+        (
+            "--facts",
+            "latin.yaml",
+            ("", &["the facts file latin.yaml", "line 1, column 10: the byte 0xE9"], &[]),
+            "the values for m.yaml",
+        ),
+        (
+            "--facts",
+            "nosuch.yaml",
+            ("", &["the facts file nosuch.yaml can't be read"], &[relative]),
+            "the values for m.yaml",
+        ),
+    ] {
+        let called = refused(&scratch, &text, &[option, file], &[expected]);
+        let end = format!("error: 1 error in {total}; nothing was run\n");
+        assert!(called.stderr.ends_with(&end), "{}", called.shown());
+    }
+    for (file, part, hints) in [
+        ("latin.yaml", "line 1, column 10: the byte 0xE9", &[][..]),
+        ("nosuch.yaml", "can't be read", &[relative]),
+    ] {
+        let called = run(&scratch, &text, &["--hiera", file]);
+        expect_error(&called, 1, "", &[&format!("--hiera {file}"), part], hints);
+    }
+}
+
+#[test]
 fn templates_that_can_not_be_rendered_are_refused() {
     let scratch = Scratch::new();
     scratch.write("loop.j2", "{% include 'round.j2' %}\n");
@@ -78,7 +119,7 @@ fn facts_that_can_not_be_read_are_refused() {
     let names = manifest("", "        - echo {{ Facts.role }}: {}\n");
     let open: Expected = ("facts.yaml:2:7", &["bracket", "`{`"], &[]);
     refused(&scratch, &names, &["--facts", "facts.yaml"], &[open]);
-    let missing: Expected = ("", &["none.yaml", "No such file"], &[]);
+    let missing: Expected = ("", &["none.yaml", "No such file"], &["check the path"]);
     refused(&scratch, &names, &["--facts", "none.yaml"], &[missing]);
     scratch.write("config/ccm/facts.yaml", "role web\n");
     let text: Expected = ("[dir]/config/ccm/facts.yaml:1:1", &["map of facts", "text `role web`"], &[]);
@@ -136,7 +177,7 @@ fn a_hierarchy_names_existing_facts() {
 fn files_of_values_exist_on_this_machine() {
     let url: Expected = ("", &["--hiera https://example.net/x.yaml", "URL"], &["file"]);
     refused(&Scratch::new(), &manifest("", ""), &["--hiera", "https://example.net/x.yaml"], &[url]);
-    let missing: Expected = ("", &["--hiera x.yaml", "No such file"], &[]);
+    let missing: Expected = ("", &["--hiera x.yaml", "No such file"], &["check the path"]);
     refused(&Scratch::new(), &manifest("", ""), &["--hiera", "x.yaml"], &[missing]);
 }
 
@@ -163,7 +204,7 @@ fn the_environment_names_a_file_of_values() {
     assert!(called.stdout.contains("/bin/true 1"), "{}", called.shown());
     for args in [&["validate", "m.yaml"][..], &["apply", "m.yaml"], &["eval", "1"]] {
         let called = ccm(&scratch, args).variable("CCM_HIERA_DATA", "gone.yaml").run();
-        expect_error(&called, 1, "", &["CCM_HIERA_DATA gone.yaml", "No such file"], &[]);
+        expect_error(&called, 1, "", &["CCM_HIERA_DATA gone.yaml", "No such file"], &["check the path"]);
     }
     let called = ccm(&scratch, &["hiera", "parse"]).variable("CCM_HIERA_DATA", "gone.yaml").run();
     expect_error(&called, 1, "", &["gone.yaml", "No such file"], &["check the path"]);

@@ -42,7 +42,7 @@ pub(crate) fn run(arguments: &HieraParseArguments, console: &Console) -> ExitCod
         Ok(data) => data,
         Err(errors) => {
             diagnostics::print(console, &errors);
-            console.error(&format!("{errors} in {}", file.name), &[], &[]);
+            console.error(&manifest::count_of_errors(&errors, &file.name), &[], &[]);
             return ExitCode::NothingRun;
         }
     };

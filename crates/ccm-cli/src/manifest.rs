@@ -5,8 +5,8 @@ use std::path::Path;
 
 use ccm_model::Diagnostic;
 use ccm_runtime::{
-    ExitCode, Findings, Input, InputError, LoadedManifest, ManifestErrors, ManifestSource, Session,
-    TextError, url_hint,
+    ExitCode, Findings, Input, InputError, LoadedManifest, ManifestErrors, ManifestSource,
+    RELATIVE_PATH_HINT, Session, TextError, url_hint,
 };
 
 use crate::arguments::{ManifestArguments, ValueArguments};
@@ -81,8 +81,20 @@ pub(crate) fn count_of_invalid(invalid: usize, total: usize) -> String {
 /// Shows the errors in a manifest.
 pub(crate) fn report_manifest_errors(console: &Console, errors: &ManifestErrors, input: &Input) -> ExitCode {
     diagnostics::print(console, errors);
-    console.error(&format!("{errors} in {}; nothing was run", input.name()), &[], &[]);
+    console.error(&format!("{}; nothing was run", count_of_errors(errors, input.name())), &[], &[]);
     ExitCode::NothingRun
+}
+
+/// Returns how many errors there are and in what: a manifest, files that it uses, or values that it was given.
+pub(crate) fn count_of_errors(errors: &ManifestErrors, manifest: &str) -> String {
+    let (texts, has_unlocated) = errors.texts_with_errors();
+    if texts.contains(&manifest) {
+        format!("{errors} in {manifest}")
+    } else if has_unlocated {
+        format!("{errors} in the values for {manifest}")
+    } else {
+        format!("{errors} in {}, used for {manifest}", texts.join(", "))
+    }
 }
 
 /// Prints errors that have no source text.
@@ -101,7 +113,9 @@ pub(crate) fn report_input_error(console: &Console, error: &InputError) -> ExitC
             console.error(&format!("{} {error}", hiera_option(path)), &[], &hints);
         }
         InputError::Data { path, source } => {
-            console.error(&format!("{} {error}", hiera_option(path)), &[source.to_string()], &[]);
+            let is_misnamed = source.kind() == ErrorKind::NotFound && path.is_relative();
+            let hints: Vec<String> = is_misnamed.then(|| RELATIVE_PATH_HINT.to_owned()).into_iter().collect();
+            console.error(&format!("{} {error}", hiera_option(path)), &[source.to_string()], &hints);
         }
         _ => console.error_of(error, "", &[]),
     }
@@ -132,9 +146,7 @@ pub(crate) fn text_hint(error: &TextError) -> &'static str {
             "write the data to a file of the workspace, and pass its path"
         }
         TextError::Read { source, is_relative, .. } => match source.kind() {
-            ErrorKind::NotFound if *is_relative => {
-                "check the path, which is relative to the current directory"
-            }
+            ErrorKind::NotFound if *is_relative => RELATIVE_PATH_HINT,
             ErrorKind::PermissionDenied => "run ccm as a user who can read this file",
             ErrorKind::IsADirectory => "give the path of a file in this directory",
             _ => "",

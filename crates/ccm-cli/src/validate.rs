@@ -230,8 +230,7 @@ fn document(
         let input = match input {
             Ok(input) => input,
             Err(error) => {
-                let causes = ccm_model::error_layers(error).join(": ");
-                manifests.push(unreadable(name, causes));
+                manifests.push(unreadable(name, error));
                 continue;
             }
         };
@@ -253,13 +252,18 @@ fn document(
 }
 
 /// Returns the result of a manifest that can't be read.
-fn unreadable(name: &str, message: String) -> ValidatedManifest {
+fn unreadable(name: &str, error: &InputError) -> ValidatedManifest {
+    let message = ccm_model::error_layers(error).join(": ");
+    let location = match error {
+        InputError::Text(error) => error.location(),
+        _ => None,
+    };
     ValidatedManifest {
         manifest: name.to_owned(),
         machine: None,
         resources: None,
         valid: false,
-        findings: vec![Finding::error(DiagnosticKind::Unreadable, message)],
+        findings: vec![Finding::error(DiagnosticKind::Unreadable, message).at(location)],
     }
 }
 

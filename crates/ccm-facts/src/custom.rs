@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use ccm_host::{ConfigurationDirectory, ConfigurationError, variable};
+use ccm_model::InvalidByte;
 use tracing::debug;
 
 use crate::Warning;
@@ -92,8 +93,8 @@ impl CustomFactReader {
         match String::from_utf8(bytes) {
             Ok(text) => self.files.push(CustomFile { path, text }),
             Err(error) => {
-                let offset = error.utf8_error().valid_up_to();
-                self.warnings.push(Warning::NotText { path, offset });
+                let byte = InvalidByte::find(error.as_bytes());
+                self.warnings.push(Warning::NotText { path, byte });
             }
         }
     }

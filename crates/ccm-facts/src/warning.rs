@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use ccm_host::ConfigurationError;
+use ccm_model::InvalidByte;
 use thiserror::Error;
 
 /// Source of facts that failed.
@@ -46,12 +47,13 @@ pub enum Warning {
     #[error("custom facts are left out")]
     Skipped(#[from] ConfigurationError),
     /// File of custom facts that is no text.
-    #[error("custom facts are left out: \"{}\" is not UTF-8 (byte {offset})", path.display())]
+    #[error("custom facts are left out: \"{}\" is not UTF-8 text", path.display())]
     NotText {
         /// Path.
         path: PathBuf,
-        /// Number of valid bytes at the start.
-        offset: usize,
+        /// First byte that is not part of a character.
+        #[source]
+        byte: Option<InvalidByte>,
     },
     /// Files of custom facts that exceed the total limit.
     #[error(

@@ -130,7 +130,7 @@ pub use refresh::{
 pub use refusal::{Intent, Refusal, RefusalKind};
 pub use secret::{MIN_SECRET_LENGTH, REDACTED};
 pub use shell_syntax::{ShellSyntax, ShellSyntaxKind, is_shell_builtin, shell_syntax};
-pub use source::{Position, Source, SourceId, SourceMap, Span};
+pub use source::{InvalidByte, Position, Source, SourceId, SourceMap, Span};
 pub use started_by::StartedBy;
 pub use suggest::{closest, listed};
 pub use summary::{Counts, RunSummary};

@@ -48,6 +48,29 @@ pub struct Position {
     pub column: usize,
 }
 
+/// First byte of a text that is not part of a UTF-8 character.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {}, column {}: the byte 0x{byte:02X} is not valid UTF-8", position.line, position.column)]
+pub struct InvalidByte {
+    /// Position of the byte.
+    pub position: Position,
+    /// The byte.
+    pub byte: u8,
+}
+
+impl InvalidByte {
+    /// Finds the first invalid byte; `None` if the text is valid.
+    pub fn find(text: &[u8]) -> Option<Self> {
+        let valid = str::from_utf8(text).err()?.valid_up_to();
+        let (before, rest) = text.split_at(valid);
+        let before = str::from_utf8(before).ok()?;
+        let line_start = before.rfind('\n').map_or(0, |end| end + 1);
+        let line = before.matches('\n').count() + 1;
+        let position = Position { line, column: before[line_start..].chars().count() + 1 };
+        Some(Self { position, byte: *rest.first()? })
+    }
+}
+
 /// A source text with its name.
 #[derive(Clone, Debug)]
 pub struct Source {
@@ -132,6 +155,18 @@ impl SourceMap {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_invalid_byte_has_its_line_and_column() {
+        for (text, shown) in [
+            (&b"a: b\n"[..], None),
+            (b"\xff", Some("line 1, column 1: the byte 0xFF is not valid UTF-8")),
+            (b"a: 1\nb: gr\xc3\xbcn caf\xe9\n", Some("line 2, column 12: the byte 0xE9 is not valid UTF-8")),
+            (b"cut\n\xe2\x82", Some("line 2, column 1: the byte 0xE2 is not valid UTF-8")),
+        ] {
+            assert_eq!(InvalidByte::find(text).map(|found| found.to_string()).as_deref(), shown, "{text:?}");
+        }
+    }
 
     #[test]
     fn positions_count_lines_and_characters_from_one() {

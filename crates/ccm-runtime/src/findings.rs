@@ -47,6 +47,21 @@ impl Findings {
         text
     }
 
+    /// Returns the names of the texts with errors, in the order of the errors and each once, and `true` if an error
+    /// has no location.
+    pub fn texts_with_errors(&self) -> (Vec<&str>, bool) {
+        let mut names: Vec<&str> = Vec::new();
+        let mut has_unlocated = false;
+        for error in self.diagnostics.iter().filter(|found| found.severity == Severity::Error) {
+            match error.span().and_then(|span| self.texts.get(span.source)) {
+                Some(text) if !names.contains(&&*text.name) => names.push(&text.name),
+                Some(_) => {}
+                None => has_unlocated = true,
+            }
+        }
+        (names, has_unlocated)
+    }
+
     /// Returns the number of errors in words. Warnings do not count.
     pub fn count(&self) -> String {
         match self.diagnostics.iter().filter(|found| found.severity == Severity::Error).count() {

@@ -213,7 +213,7 @@ pub use explain::{Explanation, PropertyReference, TypeReference, UnknownName};
 pub use findings::{Finding, Findings, ManifestErrors, ValidatedManifest, ValidationDocument};
 pub use input::{GivenData, GivenFacts, GivenValues, Input, InputError, MAX_MANIFEST_SIZE, ManifestSource};
 pub use ledger::NameMissing;
-pub use machine::url_hint;
+pub use machine::{RELATIVE_PATH_HINT, url_hint};
 pub use manifest::LoadedManifest;
 pub use pause::{EndedPause, MAX_PAUSE, Pause, PauseError};
 pub use policy::{CheckedPolicy, PolicyError, PolicySource};
@@ -229,7 +229,7 @@ pub use status::{
     CheckFinding, CheckLevel, CheckProblem, ManifestState, ManifestStatus, PendingRefreshes, SessionStatus,
     StatusCheck, StatusError,
 };
-pub use text::{InvalidByte, TextError};
+pub use text::TextError;
 pub use timer::{
     InstalledTimer, LastRun, PlannedUnit, Schedule, ScheduleError, SystemctlError, SystemdPaths, TimerError,
     TimerName, TimerNameError, TimerPlan, TimerRequest, Timers, UnitScope,

@@ -17,9 +17,13 @@ use crate::doors::OpenDoors;
 use crate::input::GivenFacts;
 use crate::session::{Notice, Notices, Session};
 use crate::signed::ReadRecord;
+use crate::text::file_text;
 
 /// Maximum size of a file that a manifest reads, in bytes.
 const MAX_FILE_SIZE: u64 = 64 << 20;
+
+/// Hint for a missing file with a relative path.
+pub const RELATIVE_PATH_HINT: &str = "check the path, which is relative to the current directory";
 
 /// This machine, with the facts that the caller gives.
 pub(crate) struct MachineSources {
@@ -143,19 +147,22 @@ impl MachineSources {
         let mut errors = Vec::new();
         for path in &self.given.files {
             if let Some(hint) = url_hint(path) {
-                let message = format!("the facts {}: a URL is not supported in this version", path.display());
+                let message =
+                    format!("the facts file {}: a URL is not supported in this version", path.display());
                 errors
                     .push(Diagnostic::without_location(DiagnosticKind::Unsupported, message).with_hint(hint));
                 continue;
             }
-            match self.text(path).and_then(as_text) {
+            match self.text(path).and_then(file_text) {
                 Ok(text) => match read_facts(path, &text, texts) {
                     Ok(found) => given.push(found),
                     Err(found) => errors.extend(found),
                 },
                 Err(error) => {
-                    let message = format!("the facts {} can't be read: {error}", path.display());
-                    errors.push(Diagnostic::without_location(DiagnosticKind::Unreadable, message));
+                    let message = format!("the facts file {} can't be read: {error}", path.display());
+                    let found = Diagnostic::without_location(DiagnosticKind::Unreadable, message);
+                    let is_misnamed = error.kind() == io::ErrorKind::NotFound && path.is_relative();
+                    errors.push(if is_misnamed { found.with_hint(RELATIVE_PATH_HINT) } else { found });
                 }
             }
         }
@@ -220,7 +227,7 @@ impl Sources for MachineSources {
         match self.text(path) {
             Ok(content) => {
                 self.reads.add(path, Some(&content))?;
-                as_text(content)
+                file_text(content)
             }
             Err(error) => {
                 if is_absence(&error) {
@@ -234,7 +241,7 @@ impl Sources for MachineSources {
     fn read_below(&self, directory: &Path, name: &Path) -> io::Result<Option<String>> {
         let content = self.doors.doors.data_file(directory, name, MAX_FILE_SIZE)?;
         self.reads.add(&directory.join(name), content.as_deref())?;
-        content.map(as_text).transpose()
+        content.map(file_text).transpose()
     }
 
     fn files_below(&self, directory: &Path) -> io::Result<Vec<PathBuf>> {
@@ -291,7 +298,7 @@ impl Sources for MachineSources {
         match self.doors.doors.dotenv(path, MAX_FILE_SIZE) {
             Ok(Some(bytes)) => {
                 self.reads.add(path, Some(&bytes)).map_err(|error| refused(&error))?;
-                let text = String::from_utf8(bytes).map_err(|_| refused(&"it is not UTF-8 text"))?;
+                let text = file_text(bytes).map_err(|error| refused(&error))?;
                 let source = texts.add(path.display().to_string(), text.as_str());
                 variables.extend(dotenv::read(source, &text)?);
             }
@@ -327,10 +334,6 @@ impl Sources for MachineSources {
     fn now(&self) -> Timestamp {
         self.now
     }
-}
-
-fn as_text(content: Vec<u8>) -> io::Result<String> {
-    String::from_utf8(content).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))
 }
 
 fn is_absence(error: &io::Error) -> bool {

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::Path;
 
+use ccm_model::{InvalidByte, Location, Position};
+
 use crate::input::STANDARD_INPUT;
 use crate::session::Session;
 
@@ -39,19 +41,9 @@ pub enum TextError {
         what: &'static str,
         /// Name of the text.
         name: String,
-        /// Location of the first byte that is not part of a character.
+        /// First byte that is not part of a character.
         source: InvalidByte,
     },
-}
-
-/// Byte that is not part of a UTF-8 character.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}: byte {offset} is not valid UTF-8")]
-pub struct InvalidByte {
-    /// Line, counted from 1.
-    pub line: usize,
-    /// Number of bytes before the invalid one.
-    pub offset: usize,
 }
 
 impl Session {
@@ -73,14 +65,32 @@ impl Session {
                 source,
             },
         })?;
-        match String::from_utf8(bytes) {
+        match decoded(bytes) {
             Ok(text) => Ok((name, text)),
-            Err(error) => {
-                let offset = error.utf8_error().valid_up_to();
-                let before = str::from_utf8(&error.as_bytes()[..offset]).unwrap_or_default();
-                let source = InvalidByte { line: before.matches('\n').count() + 1, offset };
-                Err(TextError::NotUtf8 { what, name, source })
-            }
+            Err(source) => Err(TextError::NotUtf8 { what, name, source }),
         }
     }
+}
+
+impl TextError {
+    /// Returns the location of the error in the text, if it has one.
+    pub fn location(&self) -> Option<Location> {
+        let Self::NotUtf8 { name, source: InvalidByte { position, .. }, .. } = self else { return None };
+        Some(Location { file: name.clone(), line: position.line, column: position.column })
+    }
+}
+
+/// Returns bytes as text, or the first byte that is not part of a character.
+fn decoded(bytes: Vec<u8>) -> Result<String, InvalidByte> {
+    String::from_utf8(bytes).map_err(|error| {
+        // A text that can't be decoded has such a byte.
+        let start = InvalidByte { position: Position { line: 1, column: 1 }, byte: 0 };
+        InvalidByte::find(error.as_bytes()).unwrap_or(start)
+    })
+}
+
+/// Returns the bytes of a file as text.
+pub(crate) fn file_text(bytes: Vec<u8>) -> io::Result<String> {
+    decoded(bytes)
+        .map_err(|byte| io::Error::new(io::ErrorKind::InvalidData, format!("it is not UTF-8 text: {byte}")))
 }

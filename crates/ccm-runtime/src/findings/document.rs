@@ -91,6 +91,12 @@ impl Finding {
                 Severity::Note => "note",
             },
             kind: kind.as_str(),
+    /// Sets the location.
+    #[must_use]
+    pub fn at(self, location: Option<Location>) -> Self {
+        Self { location, ..self }
+    }
+
             message: message.clone(),
             location: labels.first().and_then(|label| texts.location(label.span)),
             end: labels.first().and_then(end),

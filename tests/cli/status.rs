@@ -26,6 +26,31 @@ fn apply_as(scratch: &Scratch, name: &str, manifest: &str) -> i32 {
 }
 
 #[test]
+fn a_manifest_is_listed_once_whatever_way_leads_to_it() {
+    let scratch = Scratch::new();
+    scratch.write("sub/m.yaml", "ccm: {resources: [{exec: {name: 'true', creates: /}}]}");
+    std::os::unix::fs::symlink("sub", scratch.path().join("link")).expect("a link");
+    let name = |directory: &str| scratch.at(&format!("{directory}/m.yaml"));
+    for (given, recorded) in [
+        ("sub/m.yaml", "sub"),
+        ("sub/../sub/./m.yaml", "sub"),
+        ("link/../sub/m.yaml", "sub"),
+        // A link that may get another target later is another name.
+        ("link/m.yaml", "link"),
+        ("sub/../link/m.yaml", "link"),
+    ] {
+        assert_eq!(ccm(&scratch, &["apply", given]).run().code, 0, "{given}");
+        let listed = ccm(&scratch, &["history", "--output", "json"]).run();
+        let runs: Value = serde_json::from_str(&listed.stdout).expect("a list");
+        // The paths of the test are not shown.
+        let expected = name(recorded).replace(&*scratch.path().to_string_lossy(), "[dir]");
+        assert_eq!(runs[0]["manifest"], json!(expected), "{given}");
+    }
+    let listed = status(&scratch, &[]).stdout;
+    assert_eq!(listed.lines().filter(|line| line.ends_with("m.yaml")).count(), 2, "{listed}");
+}
+
+#[test]
 fn a_refused_manifest_is_recorded_and_shown() {
     let scratch = Scratch::new();
     apply_execs(&scratch, "        - 'true': {creates: /}\n", &[]);

@@ -4,12 +4,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ccm_host::{absolute, is_transient};
+use ccm_host::{Files, absolute, is_transient};
 use ccm_manifest::{DataFile, Request, Sources as _};
 use ccm_model::SourceId;
 use ccm_yaml::Limits;
 
 use crate::machine::{MachineSources, url_hint};
+use crate::plain_path::without_parents;
 use crate::policy::FoundPolicy;
 use crate::session::Session;
 use crate::signed::ReadRecord;
@@ -69,11 +70,13 @@ impl ManifestSource {
         }
     }
 
-    /// Returns the name that records use: an absolute path with its links as they are.
-    pub(crate) fn full_name(&self) -> String {
+    /// Returns the name that records use: an absolute path without `..`, with its links as they are. A manifest has
+    /// one name, whichever way the path takes through directories.
+    pub(crate) fn full_name(&self, files: &dyn Files) -> String {
         let Some(path) = self.path() else { return STANDARD_INPUT.to_owned() };
         // The given path is also a name, if the current directory does not exist any more.
-        absolute(path).as_deref().unwrap_or(path).display().to_string()
+        let path = absolute(path).unwrap_or_else(|_| path.to_owned());
+        without_parents(&path, files).display().to_string()
     }
 
     /// Returns the directory of the manifest, absolute; the current one for standard input.
@@ -203,7 +206,7 @@ impl Session {
         }
         let hiera = data_files(&values.data.files, &machine)?;
         let assignments = values.data.assignments.clone();
-        let full_name = source.full_name();
+        let full_name = source.full_name(&*self.doors.files);
         let allows_new_keys = values.data.allows_new_keys;
         let request = Request { name, text, directory, hiera, assignments, allows_new_keys };
         Ok(Input { machine, source, full_name, is_transient, request, values: values.clone(), max_size })

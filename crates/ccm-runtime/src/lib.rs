@@ -142,6 +142,7 @@ mod ledger;
 mod machine;
 mod manifest;
 mod pause;
+mod plain_path;
 pub mod policy;
 pub mod printed;
 pub mod process;

@@ -31,7 +31,7 @@ impl Session {
         keep_runs: usize,
     ) -> Result<(), RefusalError> {
         let state = Directory::open_private(&self.state_path()?)?;
-        let (manifest, clock) = (source.full_name(), &*self.doors.clock);
+        let (manifest, clock) = (source.full_name(&*self.doors.files), &*self.doors.clock);
         let holder = LockHolder { manifest: manifest.clone(), since: clock.now() };
         let lock = Lock::take(&state, &holder, Duration::ZERO, &mut |_| {}).await;
         // Another run removes old records at its end.

@@ -81,3 +81,13 @@ fn a_manifest_with_errors_is_not_rendered() {
     let called = ccm(&scratch, &["apply", "m.yaml", "--render"]).run();
     expect_error(&called, 1, "m.yaml:1:42", &["no `Data.x`"], &["??"]);
 }
+
+#[test]
+fn options_of_a_report_are_refused() {
+    let scratch = scratch();
+    for options in [&["--output", "json"][..], &["--diff"], &["--detailed-exitcodes"]] {
+        let called = ccm(&scratch, &["apply", "m/m.yaml", "--render"]).args(options).run();
+        assert_eq!((called.code, &*called.stdout), (64, ""), "{options:?}");
+        assert!(called.stderr.contains("'--render' cannot be used with"), "{}", called.shown());
+    }
+}

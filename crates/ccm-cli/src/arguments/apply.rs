@@ -57,7 +57,11 @@ pub(crate) struct ApplyArguments {
     pub quiet: bool,
 
     /// Print the manifest with all values filled in, and run nothing
-    #[arg(long, conflicts_with_all = ["noop", "only", "skip", "events_file"], display_order = AFTER_VERBOSE)]
+    #[arg(
+        long,
+        conflicts_with_all = ["noop", "only", "skip", "diff", "output", "events_file", "detailed_exitcodes"],
+        display_order = AFTER_VERBOSE
+    )]
     pub render: bool,
 
     /// Apply the manifest twice, and fail if the second run changes something

@@ -2,6 +2,7 @@
 
 use ccm_testkit::Scratch;
 use insta::assert_snapshot;
+use serde_json::{Value, json};
 
 use crate::ccm;
 use crate::expect::{expect_error, expect_errors, expect_output};
@@ -140,32 +141,57 @@ fn the_manifests_of_a_directory_are_checked() {
 }
 
 #[test]
+fn a_child_manifest_is_checked_as_a_part_of_its_parent() {
+    let scratch = Scratch::new();
+    scratch.write("d/site.yaml", "data: {port: 80}\nccm: {resources: [{apply: [parts/web.yaml: {}]}]}\n");
+    scratch.write("d/parts/web.yaml", "ccm: {resources: [{apply: {name: ../log.yaml}}]}\n");
+    scratch.write("d/log.yaml", "ccm: {resources: [{exec: {name: 'echo {{ Data.port }}', creates: /}}]}\n");
+    scratch.write("d/z.yaml", "ccm: {resources: []}\n");
+    let called = ccm(&scratch, &["validate", "d"]).run();
+    assert_eq!((called.code, called.stdout.matches(" is valid: ").count()), (0, 2), "{}", called.shown());
+    let notes: Vec<&str> = called.stderr.lines().collect();
+    assert_eq!(
+        notes,
+        [
+            "note: d/log.yaml is checked as a part of d/parts/web.yaml, which applies it",
+            "note: d/parts/web.yaml is checked as a part of d/site.yaml, which applies it",
+        ]
+    );
+    let called = ccm(&scratch, &["validate", "d", "--output", "json"]).run();
+    let document: Value = serde_json::from_str(&called.stdout).expect("a document");
+    assert_eq!(document["children"][0], json!({"manifest": "d/log.yaml", "applied_by": "d/parts/web.yaml"}));
+    // A manifest that is named is checked by itself.
+    let called = ccm(&scratch, &["validate", "d/log.yaml", "d/site.yaml"]).run();
+    assert!(called.stderr.contains("no `Data.port`"), "{}", called.shown());
+    // Manifests that apply each other have no parent that is checked instead.
+    scratch.write("c/a.yaml", "ccm: {resources: [{apply: [b.yaml: {}]}]}\n");
+    scratch.write("c/b.yaml", "ccm: {resources: [{apply: [a.yaml: {}]}]}\n");
+    let called = ccm(&scratch, &["validate", "c"]).run();
+    assert!(called.code == 1 && called.stderr.contains("a manifest applies itself"), "{}", called.shown());
+}
+
+#[test]
 fn the_result_is_a_document_for_programs() {
     let scratch = scratch(MANIFEST);
     scratch.write("bad.yaml", "ccm: {resources: [{exec: {name: 'true', unles: 'false'}}]}\n");
     let args = ["validate", "m.yaml", "bad.yaml", "--matrix", "web.yaml", "none.yaml", "--output", "json"];
     let called = ccm(&scratch, &args).run();
     assert_eq!((called.code, &*called.stderr), (1, ""), "{}", called.shown());
-    let document: serde_json::Value = serde_json::from_str(&called.stdout).expect("a document");
+    let document: Value = serde_json::from_str(&called.stdout).expect("a document");
     let result = |at: usize| {
         let result = &document["manifests"][at];
         let kinds: Vec<_> =
             result["findings"].as_array().expect("a list").iter().map(|found| &found["kind"]).collect();
-        (
-            result["manifest"].clone(),
-            result["machine"].clone(),
-            result["valid"].clone(),
-            serde_json::json!(kinds),
-        )
+        (result["manifest"].clone(), result["machine"].clone(), result["valid"].clone(), json!(kinds))
     };
     let expected = |manifest: &str, machine: &str, valid: bool, kinds: &[&str]| {
-        (manifest.into(), machine.into(), valid.into(), serde_json::json!(kinds))
+        (manifest.into(), machine.into(), valid.into(), json!(kinds))
     };
     assert_eq!(result(0), expected("m.yaml", "web.yaml", true, &["always-changes"]));
     assert_eq!(result(1), expected("m.yaml", "none.yaml", false, &["unknown-name", "invalid-value"]));
     assert_eq!(result(2), expected("bad.yaml", "web.yaml", false, &["unknown-property"]));
     assert_eq!(document["valid"], false);
-    let location = serde_json::json!({"file": "bad.yaml", "line": 1, "column": 41});
+    let location = json!({"file": "bad.yaml", "line": 1, "column": 41});
     assert_eq!(document["manifests"][2]["findings"][0]["location"], location);
 }
 
@@ -216,7 +242,7 @@ note: m.yaml:9:28: the existence of the file `/nope/big.tar` was not checked
     expect_output(&called, 0, &["web.yaml: valid, 3 resources, 3 inputs not checked\n"]);
     assert_eq!(called.stderr.matches("note: m.yaml:").count(), 3, "{}", called.shown());
     let called = validate(&["--no-files", "--output", "json"]);
-    let document: serde_json::Value = serde_json::from_str(&called.stdout).expect("a document");
+    let document: Value = serde_json::from_str(&called.stdout).expect("a document");
     let findings = document["manifests"][0]["findings"].as_array().expect("a list");
     assert_eq!((called.code, findings.len(), &document["valid"]), (0, 4, &true.into()));
     assert!(findings.iter().all(|found| found["kind"] == "not-checked" && found["severity"] == "note"));

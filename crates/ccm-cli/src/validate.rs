@@ -1,10 +1,12 @@
 //! `ccm validate`: checks manifests, for one machine or for several.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::path::{Path, PathBuf};
 
 use ccm_model::{Diagnostic, DiagnosticKind, Severity};
 use ccm_runtime::{
-    ExitCode, Finding, GivenFacts, Input, InputError, ManifestSource, Session, SharedFinding,
+    ChildManifest, ExitCode, Finding, GivenFacts, Input, InputError, ManifestSource, Session, SharedFinding,
     ValidatedManifest, Validation, ValidationDocument, ValidationError, ValidationExtent, printed,
     shared_findings,
 };
@@ -20,10 +22,18 @@ struct Given {
     input: Result<Input, InputError>,
 }
 
+/// Manifests to check, and files that are not checked by themselves.
+struct Collected {
+    given: Vec<Given>,
+    /// YAML files of given directories without a `ccm` key.
+    not_manifests: Vec<String>,
+    children: Vec<ChildManifest>,
+}
+
 /// Checks manifests.
 pub(crate) fn run(arguments: &ValidateArguments, console: &Console) -> ExitCode {
     let session = session::open(console);
-    let (given, not_manifests) = match collect(arguments, &session) {
+    let Collected { given, not_manifests, children } = match collect(arguments, &session) {
         Ok(found) => found,
         Err((directory, error)) => {
             let message = format!("{} can't be searched for manifests", directory.display());
@@ -40,10 +50,13 @@ pub(crate) fn run(arguments: &ValidateArguments, console: &Console) -> ExitCode 
         }
     }
     if arguments.output == DocumentFormat::Json {
-        return document(arguments, console, &session, &given, not_manifests);
+        return document(arguments, console, &session, &given, (not_manifests, children));
     }
     for name in &not_manifests {
         console.note(&format!("{name} is left out: it has no `ccm` key"));
+    }
+    for ChildManifest { manifest, applied_by } in &children {
+        console.note(&format!("{manifest} is checked as a part of {applied_by}, which applies it"));
     }
     if given.is_empty() {
         let names = arguments.manifests.iter().map(|path| path.display().to_string());
@@ -62,15 +75,12 @@ pub(crate) fn run(arguments: &ValidateArguments, console: &Console) -> ExitCode 
     codes.into_iter().find(|code| *code != ExitCode::Success).unwrap_or(ExitCode::Success)
 }
 
-/// Reads the manifests of the command line, and those below its directories. Returns the names of the YAML
-/// files without a manifest as well.
-fn collect(
-    arguments: &ValidateArguments,
-    session: &Session,
-) -> Result<(Vec<Given>, Vec<String>), (PathBuf, std::io::Error)> {
+/// Reads the manifests of the command line, and those below its directories.
+fn collect(arguments: &ValidateArguments, session: &Session) -> Result<Collected, (PathBuf, std::io::Error)> {
     let values = session::values(&arguments.values);
     let read = |source: ManifestSource| session.read(source, &values, arguments.limits.max_manifest_size);
     let (mut manifests, mut others) = (Vec::new(), Vec::new());
+    let mut found_below: Vec<usize> = Vec::new();
     for path in &arguments.manifests {
         if path == Path::new("-") {
             let input = read(ManifestSource::StandardInput);
@@ -86,11 +96,54 @@ fn collect(
             let name = file.display().to_string();
             match read(ManifestSource::File(file)) {
                 Ok(input) if !input.is_manifest() => others.push(name),
-                input => manifests.push(Given { name, input }),
+                input => {
+                    found_below.push(manifests.len());
+                    manifests.push(Given { name, input });
+                }
             }
         }
     }
-    Ok((manifests, others))
+    let (given, children) = without_children(manifests, &found_below);
+    Ok(Collected { given, not_manifests: others, children })
+}
+
+/// Leaves out the manifests found in directories that another one applies: its data may complete theirs. Manifests
+/// that apply each other in a circle stay.
+fn without_children(given: Vec<Given>, found_below: &[usize]) -> (Vec<Given>, Vec<ChildManifest>) {
+    let input = |at: usize| given[at].input.as_ref().ok();
+    let positions: HashMap<PathBuf, usize> =
+        found_below.iter().filter_map(|at| Some((input(*at)?.path()?, *at))).collect();
+    let applied: Vec<Vec<usize>> = (0..given.len())
+        .map(|at| {
+            let paths = input(at).map(Input::applied_manifests).unwrap_or_default();
+            paths
+                .iter()
+                .filter_map(|path| positions.get(path).copied())
+                .filter(|child| *child != at)
+                .collect()
+        })
+        .collect();
+    let is_child = |at: usize| applied.iter().any(|children| children.contains(&at));
+    let mut reached: Vec<usize> = (0..given.len()).filter(|at| !is_child(*at)).collect();
+    let mut parents: HashMap<usize, usize> = HashMap::new();
+    let mut next = 0;
+    while let Some(parent) = reached.get(next).copied() {
+        for child in &applied[parent] {
+            if let Entry::Vacant(entry) = parents.entry(*child) {
+                entry.insert(parent);
+                reached.push(*child);
+            }
+        }
+        next += 1;
+    }
+    let children: Vec<ChildManifest> = (0..given.len())
+        .filter_map(|at| {
+            let (manifest, applied_by) = (given[at].name.clone(), given[*parents.get(&at)?].name.clone());
+            Some(ChildManifest { manifest, applied_by })
+        })
+        .collect();
+    let kept = given.into_iter().enumerate().filter(|(at, _)| !parents.contains_key(at));
+    (kept.map(|(_, given)| given).collect(), children)
 }
 
 /// Checks a manifest, and prints the result.
@@ -223,7 +276,7 @@ fn document(
     console: &Console,
     session: &Session,
     given: &[Given],
-    not_manifests: Vec<String>,
+    (not_manifests, children): (Vec<String>, Vec<ChildManifest>),
 ) -> ExitCode {
     let mut manifests = Vec::new();
     for Given { name, input } in given {
@@ -246,7 +299,7 @@ fn document(
             );
         }
     }
-    let document = ValidationDocument::new(manifests, not_manifests);
+    let document = ValidationDocument::new(manifests, not_manifests).with_children(children);
     let code = console.print(&printed::document(&document.json()));
     if document.is_valid() { code } else { ExitCode::NothingRun }
 }

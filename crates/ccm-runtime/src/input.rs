@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ccm_host::{Files, absolute, is_transient};
-use ccm_manifest::{DataFile, Request, Sources as _};
-use ccm_model::SourceId;
+use ccm_manifest::{DataFile, Request, Sources as _, normalize};
+use ccm_model::{Node, SourceId};
 use ccm_yaml::Limits;
 
 use crate::machine::{MachineSources, url_hint};
@@ -246,6 +246,25 @@ impl Input {
         root.as_map().is_some_and(|map| map.get("ccm").is_some())
     }
 
+    /// Returns the absolute path of the manifest; `None` for standard input.
+    pub fn path(&self) -> Option<PathBuf> {
+        Some(normalize(&self.request.directory.join(self.source.path()?.file_name()?)))
+    }
+
+    /// Returns the absolute paths of the manifests that this one applies, as far as their names are written in it and
+    /// no values.
+    pub fn applied_manifests(&self) -> Vec<PathBuf> {
+        let Ok(Some(root)) = ccm_yaml::parse_any(SourceId(0), &self.request.text, &Limits::default()) else {
+            return Vec::new();
+        };
+        let below = |node: &Node, key: &str| node.as_map().and_then(|map| map.get(key)).cloned();
+        let resources = below(&root, "ccm").and_then(|ccm| below(&ccm, "resources"));
+        let items = resources.as_ref().and_then(Node::as_list).unwrap_or_default().iter();
+        let applied = items.filter_map(|item| below(item, "apply"));
+        let names = applied.flat_map(|node| applied_names(&node));
+        names.map(|name| normalize(&self.request.directory.join(name))).collect()
+    }
+
     /// Returns the files that were read, if they are recorded.
     pub(crate) fn reads(&self) -> &ReadRecord {
         &self.machine.reads
@@ -294,6 +313,15 @@ impl Input {
     pub(crate) fn directory(&self) -> &Path {
         &self.request.directory
     }
+}
+
+/// Returns the names of `apply` resources: the `name` of one, or the keys of a list.
+fn applied_names(node: &Node) -> Vec<String> {
+    if let Some(name) = node.as_map().and_then(|map| map.get("name")) {
+        return name.as_text().map(str::to_owned).into_iter().collect();
+    }
+    let entries = node.as_list().unwrap_or_default().iter().filter_map(Node::as_map);
+    entries.flat_map(|map| map.entries().iter().map(|entry| entry.key.text.to_string())).collect()
 }
 
 /// Reads files of values.

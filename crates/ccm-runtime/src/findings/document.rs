@@ -15,6 +15,16 @@ pub struct ValidationDocument {
     valid: bool,
     manifests: Vec<ValidatedManifest>,
     not_manifests: Vec<String>,
+    children: Vec<ChildManifest>,
+}
+
+/// Manifest that is checked as a part of another one.
+#[derive(Clone, Debug, Serialize)]
+pub struct ChildManifest {
+    /// Name of the manifest: its path as it was found.
+    pub manifest: String,
+    /// Name of the manifest that applies it.
+    pub applied_by: String,
 }
 
 /// Result of validating one manifest, for this machine or for another one.
@@ -55,7 +65,13 @@ impl ValidationDocument {
     /// Builds a document. `not_manifests` names the files of given directories without a `ccm` key.
     pub fn new(manifests: Vec<ValidatedManifest>, not_manifests: Vec<String>) -> Self {
         let valid = manifests.iter().all(|manifest| manifest.valid);
-        Self { protocol: PROTOCOL, valid, manifests, not_manifests }
+        Self { protocol: PROTOCOL, valid, manifests, not_manifests, children: Vec::new() }
+    }
+
+    /// Adds the manifests of given directories that are checked as a part of another one.
+    #[must_use]
+    pub fn with_children(self, children: Vec<ChildManifest>) -> Self {
+        Self { children, ..self }
     }
 
     /// Returns the document as JSON.
@@ -75,6 +91,12 @@ impl Finding {
         Self::of(&Diagnostic::without_location(kind, message), &SourceMap::default())
     }
 
+    /// Sets the location.
+    #[must_use]
+    pub fn at(self, location: Option<Location>) -> Self {
+        Self { location, ..self }
+    }
+
     fn of(diagnostic: &Diagnostic, texts: &SourceMap) -> Self {
         let Diagnostic { severity, kind, message, labels, hints, property, missing: _ } = diagnostic;
         let end = |label: &Label| {
@@ -91,12 +113,6 @@ impl Finding {
                 Severity::Note => "note",
             },
             kind: kind.as_str(),
-    /// Sets the location.
-    #[must_use]
-    pub fn at(self, location: Option<Location>) -> Self {
-        Self { location, ..self }
-    }
-
             message: message.clone(),
             location: labels.first().and_then(|label| texts.location(label.span)),
             end: labels.first().and_then(end),

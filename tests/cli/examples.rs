@@ -148,6 +148,7 @@ fn every_example_has_the_documented_result_twice() {
         copy_examples(&scratch);
         let noop = apply(name, &scratch, &["--noop"]);
         assert_eq!(noop.code, 0, "{name}: {}", noop.shown());
+        assert!(!noop.stdout.contains("a run would fail"), "{name}: {}", noop.shown());
         assert_eq!(scratch.names(), ["examples"], "{name} changed something in noop: {}", noop.shown());
         for expected in [first, second] {
             let called = apply(name, &scratch, &[]);

@@ -1,5 +1,7 @@
 //! Addresses of repositories.
 
+use std::path::Path;
+
 use ccm_properties::{PropertyKind, TextKind, TextValue, ValueError};
 
 use crate::canonical_path::is_canonical;
@@ -14,7 +16,13 @@ pub(crate) struct GitUrl(pub String);
 impl GitUrl {
     /// Returns `true` for a repository on this machine.
     pub(crate) fn is_local(&self) -> bool {
-        self.0.starts_with('/') || self.0.starts_with("file://")
+        self.local_path().is_some()
+    }
+
+    /// Returns the path of a repository on this machine.
+    pub(crate) fn local_path(&self) -> Option<&Path> {
+        let path = self.0.strip_prefix("file://").unwrap_or(&self.0);
+        path.starts_with('/').then(|| Path::new(path))
     }
 }
 

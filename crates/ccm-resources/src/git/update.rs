@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 
 use ccm_engine::Context;
 use ccm_host::{FileAttributes, Files, NewContent, NewFile, WalkStep, temp_path};
-use ccm_model::{Failure, FailureKind};
+use ccm_model::{Failure, FailureKind, MissingPrerequisite};
 
 use super::checkout::account;
 use super::decide::{CheckoutDifference, CheckoutEffect};
 use super::desired::DesiredCheckout;
 use super::git_tool::GitTool;
+use super::remote::GitUrl;
 use super::revision::{GitRevision, is_short_commit};
 use super::state::{CheckoutPresence, CheckoutState, RevisionTarget, TargetKind};
 use crate::file::file_failure;
@@ -34,7 +35,7 @@ pub(crate) async fn resolve(
     let url = desired.url.as_ref().map(|url| &*url.0).unwrap_or_default();
     let (name, is_branch, is_tag) = match &desired.revision {
         None => {
-            let printed = tool.ask(&["ls-remote", "--quiet", "--symref", "--", url, "HEAD"], context).await?;
+            let printed = ask_repository(desired, tool, &["--symref", "--", url, "HEAD"], context).await?;
             return default_branch(&printed).map(Some).ok_or_else(|| {
                 let message = format!("the repository {url} has no default branch");
                 Failure::new(FailureKind::Conflict, message).with_hint("push a branch, or set `revision`")
@@ -49,7 +50,7 @@ pub(crate) async fn resolve(
     };
     let (branch, tag) = (format!("refs/heads/{name}"), format!("refs/tags/{name}"));
     let peeled = format!("{tag}^{{}}");
-    let printed = tool.ask(&["ls-remote", "--quiet", "--", url, &branch, &tag, &peeled], context).await?;
+    let printed = ask_repository(desired, tool, &["--", url, &branch, &tag, &peeled], context).await?;
     let find = |reference: &str| {
         let mut lines = printed.lines().filter_map(|line| line.split_once('\t'));
         lines.find(|(_, found)| *found == reference).map(|(commit, _)| commit.to_owned())
@@ -72,6 +73,21 @@ pub(crate) async fn resolve(
         "check the name with `git ls-remote`"
     };
     Err(Failure::new(FailureKind::Conflict, message).of_property("revision").with_hint(hint))
+}
+
+/// Lists references of the repository. An earlier resource may make a local repository that does not exist.
+async fn ask_repository(
+    desired: &DesiredCheckout,
+    tool: &GitTool,
+    args: &[&str],
+    context: &Context<'_>,
+) -> Result<String, Failure> {
+    let asked = tool.ask(&[&["ls-remote", "--quiet"], args].concat(), context).await;
+    let path = desired.url.as_ref().and_then(GitUrl::local_path);
+    asked.map_err(|failure| match path.filter(|path| !context.host.files.exists(path).unwrap_or(true)) {
+        Some(path) => failure.with_missing(MissingPrerequisite::Path(path.to_owned())),
+        None => failure,
+    })
 }
 
 /// Reads the branch that HEAD of a repository names.

@@ -163,6 +163,7 @@ impl<W: Write> TextReport<W> {
     }
 
     fn begin(&mut self, page: &mut Page<'_>, session: &SessionStarted) -> Result<bool, fmt::Error> {
+        self.remembered.run_id.clone_from(&session.run_id);
         if !self.is_record && !session.run_id.is_empty() {
             // Noop leaves no record.
             self.run =
@@ -207,6 +208,9 @@ impl<W: Write> TextReport<W> {
             // The list already names the failed resources of a child manifest.
             Outcome::Failed(failure) if failure.kind != FailureKind::Child => {
                 remembered.failed.push(transaction.id.clone());
+                if !failure.changed {
+                    remembered.failed_unchanged.push(transaction.id.clone());
+                }
             }
             Outcome::Skipped {
                 cause: SkipCause::Stopped { by: StopCause::Signal { .. } | StopCause::Timeout { .. } },

@@ -3,10 +3,14 @@
 use std::fmt;
 
 use ccm_host::LocalZone;
-use ccm_model::{CancelledRefresh, PendingCause, PendingRefresh, RefreshSummary, ResourceId, escape_control};
+use ccm_model::{
+    CancelledRefresh, PendingCause, PendingRefresh, RefreshSummary, ResourceId, SkipCause, UnfinishedRefresh,
+    escape_control,
+};
 
 use super::layout::{DIM, FAILURE, PLAIN, Page, WARNING, few, name};
 use super::options::short_id;
+use super::summary::Remembered;
 
 /// Indentation of a line about the whole run.
 const INDENT: usize = 2;
@@ -15,14 +19,21 @@ const INDENT: usize = 2;
 pub(super) fn write(
     page: &mut Page<'_>,
     refreshes: &RefreshSummary,
-    noop: bool,
-    is_record: bool,
+    remembered: &Remembered,
+    (noop, is_record): (bool, bool),
 ) -> fmt::Result {
-    for unfinished in &refreshes.pending {
-        let mut line = pending_line(&unfinished.subscriber, &unfinished.refresh);
+    for UnfinishedRefresh { subscriber, refresh, cause } in &refreshes.pending {
+        // The report says above that the source changed nothing.
+        let mut line = if remembered.is_of_unchanged_failure(refresh) {
+            format!("{subscriber} still needs a refresh: {} failed {}", refresh.source, run_and_time(refresh))
+        } else {
+            pending_line(subscriber, refresh)
+        };
         // In noop, all pending refreshes have this cause.
-        if unfinished.cause != (PendingCause::Noop { blocked_by: None }) {
-            line += &format!("; {}", unfinished.cause);
+        let is_said = matches!(cause, PendingCause::Noop { blocked_by: None })
+            || remembered.is_of_unchanged_failure(refresh) && is_failure_of(cause, &refresh.source);
+        if !is_said {
+            line += &format!("; {cause}");
         }
         page.text(WARNING, INDENT, &escape_control(&line))?;
     }
@@ -82,23 +93,33 @@ pub(super) fn pending_detail(page: &mut Page<'_>, refresh: &PendingRefresh) -> f
 /// Returns the source of a pending refresh, and the run that triggered it. The source may have failed, or the
 /// run may have been killed before it changed anything.
 fn origin(refresh: &PendingRefresh) -> String {
-    let PendingRefresh { source, run_id, since, is_assumed } = refresh;
+    let PendingRefresh { source, is_assumed, .. } = refresh;
     if *is_assumed {
         format!("{source} may have changed (counted as pending, because the ledger was damaged)")
     } else {
-        format!(
-            "{source} may have changed (run {}, {})",
-            short_id(run_id, &[]),
-            LocalZone::of_this_process().display(*since)
-        )
+        format!("{source} may have changed {}", run_and_time(refresh))
     }
+}
+
+/// Returns the run that triggered a refresh, and the time, in parentheses.
+fn run_and_time(refresh: &PendingRefresh) -> String {
+    let PendingRefresh { run_id, since, .. } = refresh;
+    format!("(run {}, {})", short_id(run_id, &[]), LocalZone::of_this_process().display(*since))
+}
+
+/// Returns `true` if a refresh is pending because this resource alone failed.
+fn is_failure_of(cause: &PendingCause, source: &ResourceId) -> bool {
+    let PendingCause::Skipped { skip: SkipCause::DependencyFailed { culprits }, .. } = cause else {
+        return false;
+    };
+    culprits.iter().all(|culprit| culprit == source)
 }
 
 #[cfg(test)]
 mod tests {
     use std::time::UNIX_EPOCH;
 
-    use ccm_model::{CancelledCause, RefreshBlocker, SkipCause, UnfinishedRefresh};
+    use ccm_model::{CancelledCause, RefreshBlocker};
 
     use super::*;
     use crate::screen::Screen;
@@ -136,9 +157,11 @@ mod tests {
         };
         let mut out = String::new();
         let mut page = Page { out: &mut out, screen: Screen::default() };
-        write(&mut page, &refreshes, false, false).expect("a string takes everything");
+        write(&mut page, &refreshes, &Remembered::default(), (false, false))
+            .expect("a string takes everything");
         let since = LocalZone::of_this_process().display(UNIX_EPOCH);
-        let text = crate::text::without_colours(&out).replace(&format!("(run 01a200c1-277e, {since})"), "(…)");
+        let text =
+            crate::text::without_colours(&out).replace(&format!("(run 01a200c1-277e, {since})"), "(…)");
         let expected = "  \
 exec#b still needs a refresh: file#/etc/a may have changed (…); it failed
   exec#b still needs a refresh: file#/etc/a may have changed (…); not managed: `if` is false; it is refreshed once it is managed
@@ -158,5 +181,39 @@ exec#b still needs a refresh: file#/etc/a may have changed (…); it failed
     caused by: No space left
 ";
         assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn a_source_that_failed_and_changed_nothing_may_not_have_changed() {
+        let id = |text: &str| ResourceId::parse(text).expect("a reference");
+        let remembered = Remembered {
+            failed_unchanged: vec![id("exec#source")],
+            run_id: "01a200c1-277e-7000-99d1-4c221e08d6d6".to_owned(),
+            ..Remembered::default()
+        };
+        let line = |run_id: &str, culprit: &str| {
+            let refresh = PendingRefresh {
+                source: id("exec#source"),
+                run_id: run_id.to_owned(),
+                since: UNIX_EPOCH,
+                is_assumed: false,
+            };
+            let cause = PendingCause::from(SkipCause::DependencyFailed { culprits: vec![id(culprit)] });
+            let pending = vec![UnfinishedRefresh { subscriber: id("exec#b"), refresh, cause }];
+            let refreshes = RefreshSummary { pending, ..RefreshSummary::default() };
+            let mut out = String::new();
+            let mut page = Page { out: &mut out, screen: Screen::default() };
+            write(&mut page, &refreshes, &remembered, (false, true)).expect("a string takes everything");
+            let text = crate::text::without_colours(&out);
+            let since = LocalZone::of_this_process().display(UNIX_EPOCH);
+            text.trim().replace(&format!(", {since})"), ")").replace("exec#b still needs a refresh: ", "")
+        };
+        let (this, earlier) = (&*remembered.run_id, "01a1f722-7c2e-7000-99d1-4c221e08d6d6");
+        assert_eq!(line(this, "exec#source"), "exec#source failed (run 01a200c1-277e)");
+        assert_eq!(line(this, "exec#other"), "exec#source failed (run 01a200c1-277e); exec#other failed");
+        assert_eq!(
+            line(earlier, "exec#source"),
+            "exec#source may have changed (run 01a1f722-7c2e); exec#source failed"
+        );
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-use ccm_model::{Counts, ResourceId, RunSummary, display_duration};
+use ccm_model::{Counts, PendingRefresh, ResourceId, RunSummary, display_duration};
 
 use super::layout::{DIM, FAILURE, PLAIN, Page, WARNING, few, name};
 use super::refreshes;
@@ -17,8 +17,21 @@ pub(crate) struct Remembered {
     pub tally: Tally,
     /// Failed resources, which may be far above.
     pub failed: Vec<ResourceId>,
+    /// Failed resources that changed nothing.
+    pub failed_unchanged: Vec<ResourceId>,
     /// Resources that the run did not reach before it was stopped from outside.
     pub not_reached: Vec<ResourceId>,
+    /// Id of the run; empty if it is unknown.
+    pub run_id: String,
+}
+
+impl Remembered {
+    /// Returns `true` if the source of a refresh failed in this run and changed nothing.
+    pub(super) fn is_of_unchanged_failure(&self, refresh: &PendingRefresh) -> bool {
+        !refresh.is_assumed
+            && refresh.run_id == self.run_id
+            && self.failed_unchanged.contains(&refresh.source)
+    }
 }
 
 /// Writes the summary of a run. `run_id` is the short id of the run, if it is recorded.
@@ -29,8 +42,8 @@ pub(super) fn write(
     is_record: bool,
     run_id: Option<&str>,
 ) -> fmt::Result {
-    let Remembered { tally, failed, not_reached } = remembered;
-    refreshes::write(page, &run.refreshes, run.noop, is_record)?;
+    let Remembered { tally, failed, not_reached, .. } = remembered;
+    refreshes::write(page, &run.refreshes, remembered, (run.noop, is_record))?;
     let listed = |ids: &[ResourceId]| few(&ids.iter().map(name).collect::<Vec<_>>());
     if let Some(cause) = &run.stopped {
         page.text(WARNING, 2, &cause.to_string())?;

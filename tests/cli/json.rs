@@ -172,6 +172,11 @@ fn an_incomplete_events_file_is_reported_at_the_end() {
     expect_output(&called, 4, &["[dir]/one changed", "[dir]/two changed", "2 resources"]);
     let error = "events file /dev/full is not complete\n  caused by: No space left on device";
     assert!(called.stderr.contains(error), "{}", called.shown());
+    assert!(
+        called.stderr.ends_with("hint: free space on the file system of this path\n"),
+        "{}",
+        called.shown()
+    );
     assert!(scratch.has("one") && scratch.has("two"));
     let called = apply_execs(&scratch, execs, &["--events-file", "/dev/full", "--detailed-exitcodes"]);
     assert_eq!(called.code, 6);

@@ -156,6 +156,11 @@ fn a_run_goes_on_if_the_disk_is_full() {
     assert_eq!(called.code, 4, "{}", called.shown());
     assert!(called.reported().contains("exec#n19 changed"), "{}", called.shown());
     assert!(called.stderr.contains("could not be written"), "{}", called.shown());
+    assert!(
+        called.stderr.contains("hint: free space on the file system of this path\n"),
+        "{}",
+        called.shown()
+    );
     assert!(called.stderr.contains("No space left on device"), "{}", called.shown());
 
     let both = format!("{script}\n\"$0\" \"$@\" > /dev/null 2>&1 || true\ncp -r {state}/runs {copy}");

@@ -15,6 +15,7 @@ use ccm_runtime::{
 use crate::arguments::InitArguments;
 use crate::console::Console;
 use crate::policy::report_policy_error;
+use crate::write_hints::named_file_hint;
 use crate::{diagnostics, session};
 
 /// Directory that the manifest writes to, in the home directory of the user.
@@ -53,17 +54,10 @@ fn write(InitArguments { file }: &InitArguments, console: &Console) -> Result<Ex
             ErrorKind::AlreadyExists => {
                 refuse(&format!("{shown} exists already"), &[], "name another file: `ccm init other.yaml`")
             }
-            ErrorKind::NotFound => refuse(
-                &format!("{shown} can't be created"),
-                &causes,
-                "create the directory of the file first",
-            ),
-            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => refuse(
-                &format!("{shown} can't be created"),
-                &causes,
-                "free space on the file system of this path",
-            ),
-            _ => refuse(&format!("{shown} can't be created"), &causes, "name a file in a directory of yours"),
+            _ => {
+                let hint = named_file_hint(&error).unwrap_or("name a file in a directory of yours");
+                refuse(&format!("{shown} can't be created"), &causes, hint)
+            }
         }
     })?;
     Ok(console.print(&format!(

@@ -37,6 +37,7 @@ mod status;
 mod timer;
 mod tool;
 mod validate;
+mod write_hints;
 
 use std::process;
 

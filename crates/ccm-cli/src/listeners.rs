@@ -21,6 +21,7 @@ use crate::colour::coloured;
 use crate::console::Console;
 use crate::debug_log;
 use crate::interruption::{self, Interrupted};
+use crate::write_hints::{file_system_hint, named_file_hint};
 
 /// Opens the file that `--events-file` or `CCM_EVENTS_FILE` names.
 pub(crate) fn events_file(
@@ -36,7 +37,8 @@ pub(crate) fn events_file(
     };
     EventsFile::open(&path).map(Some).map_err(|error| {
         let message = format!("events file {} can't be opened; nothing was run", path.display());
-        console.error(&message, &[error.to_string()], &[]);
+        let hint = named_file_hint(&error).map(str::to_owned);
+        console.error(&message, &[error.to_string()], hint.as_slice());
         ExitCode::NothingRun
     })
 }
@@ -269,7 +271,8 @@ impl EndedReport {
         let path = self.events_file.as_ref().map(|file| file.path().to_owned()).unwrap_or_default();
         if let Some(Err(ReportError::Write(error))) = self.events_file.map(EventsFile::finish) {
             let message = format!("events file {} is not complete", path.display());
-            console.error(&message, &[error.to_string()], &[]);
+            let hint = file_system_hint(&error).map(str::to_owned);
+            console.error(&message, &[error.to_string()], hint.as_slice());
             code = code.and_failed();
         }
         code

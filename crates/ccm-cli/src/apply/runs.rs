@@ -16,6 +16,7 @@ use crate::console::Console;
 use crate::idempotence;
 use crate::listeners::{EndedReport, Listeners};
 use crate::reactor::SharedRun;
+use crate::write_hints::file_system_hint_of;
 
 /// Time after a run in which its report must be read, or else the record is ended and the lock is freed before.
 const PATIENCE_WITH_RECORD: Duration = Duration::from_secs(1);
@@ -225,7 +226,8 @@ async fn end_record(
 /// Reports why a record is not complete, and why old runs could not be removed.
 pub(crate) fn report_record_errors(console: &Console, ended: &RecordEnd) {
     if let Some(error) = &ended.error {
-        console.error_of(error, "the run itself was completed", &[]);
+        let hint = file_system_hint_of(error).map(str::to_owned);
+        console.error_of(error, "the run itself was completed", hint.as_slice());
     }
     for error in &ended.not_removed {
         console.error_of(error, "the run itself is not affected", &["remove this record by hand".to_owned()]);

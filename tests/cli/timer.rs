@@ -58,8 +58,8 @@ fn a_manifest_that_others_can_change_is_a_risk_for_root() {
     std::fs::set_permissions(scratch.at("site.yaml"), Permissions::from_mode(0o646)).expect("a mode");
     let warned = |path: &str, args: &[&str]| {
         let warning = format!(
-            "warning: others than root can change {path}, and the timer runs as root what is there\nhint: `chown root \
-             {path}` and "
+            "warning: others than root can change {path}, and the timer runs as root what is there\nhint: keep \
+             manifest and ccm where only root can change them"
         );
         let call = ccm(&scratch, &["timer", "install", "site.yaml", "--noop"]).args(args);
         call.variable("HOME", "/home/ada").run().stderr.contains(&warning)
@@ -228,7 +228,7 @@ fn wrong_arguments_of_a_timer_are_named() {
         expect(option, 64, &[&format!("`{}`", option[0]), "journal"], &[]);
     }
     expect(&["--only", "file#/other"], 64, &["`file#/other`", "not in the manifest"], &[]);
-    expect(&["--facts", "missing.yaml"], 1, &["missing.yaml"], &[]);
+    expect(&["--facts", "missing.yaml"], 1, &["missing.yaml"], &["check the path"]);
 }
 
 #[test]
@@ -320,6 +320,17 @@ fn a_timer_of_the_system_is_installed_listed_and_removed() {
     expect_error(&timer(&["remove", "site"]), 1, "", &edited, &["--force"]);
     assert!(timer(&["list"]).stdout.contains("\nsite (edited)  "));
     assert_eq!(call(install(&scratch, &["--force"])).code, 0);
+    for unit in ["ccm-site.timer", "ccm-site.service"] {
+        std::fs::remove_file(scratch.at(&format!("units/{unit}"))).expect("the unit");
+        let listed = timer(&["list"]);
+        assert!(listed.stdout.contains("\nsite (incomplete)  "), "{}", listed.shown());
+        let warning = format!(
+            "warning: the timer `site` is incomplete: /etc/systemd/system/{unit} is missing\nhint: `ccm timer install \
+             [dir]/site.yaml --name site` writes both units anew"
+        );
+        assert!(listed.stderr.starts_with(&warning), "{}", listed.shown());
+        assert_eq!(call(install(&scratch, &[])).code, 0);
+    }
     scratch.write("other.yaml", MANIFEST);
     let other = timer(&["install", "other.yaml", "--name", "site"]);
     expect_error(&other, 1, "", &["`site`", "site.yaml", "nothing was changed"], &["--name"]);

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
-use ccm_model::ResourceId;
+use ccm_model::{ResourceId, quote_words};
 use ccm_report::columns;
 use ccm_runtime::process::{absolute, own_program, variable};
 use ccm_runtime::{
@@ -19,6 +19,7 @@ use crate::arguments::{
 };
 use crate::console::Console;
 use crate::listeners::{EVENTS_FILE_VARIABLE, events_file_of_environment};
+use crate::write_hints::file_system_hint_of;
 use crate::{manifest, session, state};
 
 /// Maximum time to wait for another run, unless an option names one.
@@ -53,13 +54,13 @@ fn install(arguments: &TimerInstallArguments, console: &Console) -> Result<ExitC
     let request = request(arguments, options, console)?;
     let scope = scope(arguments.user);
     let timers = timers(&session, scope, console)?;
-    let plan = timers.plan(&request).map_err(|error| report(console, &error, scope))?;
+    let plan = timers.plan(&request).map_err(|error| report(console, &session, &error, scope))?;
     for path in timers.exposed(&request) {
         let path = path.display();
         console.warning(&format!(
             "others than root can change {path}, and the timer runs as root what is there"
         ));
-        console.hint(&format!("`chown root {path}` and `chmod go-w {path}` leave it to root"));
+        console.hint("keep manifest and ccm where only root can change them, such as /etc/ccm and /usr/bin");
     }
     if !from_environment.is_empty() {
         console.note(&format!("the timer keeps options of your environment: {from_environment}"));
@@ -76,7 +77,7 @@ fn install(arguments: &TimerInstallArguments, console: &Console) -> Result<ExitC
     match block_on(timers.install(&plan), console)? {
         Ok(()) => {}
         Err(TimerError::NoSystemd) => return Err(report_without_systemd(console, &request)),
-        Err(error) => return Err(report(console, &error, scope)),
+        Err(error) => return Err(report(console, &session, &error, scope)),
     }
     let next = block_on(timers.list(), console)?.ok().and_then(|timers| {
         timers.into_iter().find(|timer| timer.name == request.name.to_string()).and_then(|timer| timer.next)
@@ -290,7 +291,8 @@ fn list(arguments: &TimerListArguments, console: &Console) -> Result<ExitCode, E
     let session = session::open(console);
     let scope = scope(arguments.user);
     let timers = timers(&session, scope, console)?;
-    let installed = block_on(timers.list(), console)?.map_err(|error| report(console, &error, scope))?;
+    let installed =
+        block_on(timers.list(), console)?.map_err(|error| report(console, &session, &error, scope))?;
     let text = match arguments.output {
         DocumentFormat::Json => printed::document(&serde_json::json!(installed)),
         DocumentFormat::Text if installed.is_empty() => "no timers\n".to_owned(),
@@ -299,7 +301,19 @@ fn list(arguments: &TimerListArguments, console: &Console) -> Result<ExitCode, E
             columns(heads, installed.iter().map(row).collect())
         }
     };
-    Ok(console.print(&text))
+    let code = console.print(&text);
+    for InstalledTimer { name, manifest, missing_unit, .. } in &installed {
+        let Some(unit) = missing_unit else { continue };
+        console.warning(&format!("the timer `{name}` is incomplete: {} is missing", unit.display()));
+        let manifest = manifest.as_ref().map_or_else(|| "MANIFEST".into(), |path| path.display().to_string());
+        let option = if scope == UnitScope::User { " --user" } else { "" };
+        let [name, manifest] = [&**name, &*manifest].map(|word| quote_words([word]));
+        console.hint(&format!(
+            "`ccm timer install {manifest} --name {name}{option}` writes both units anew, with the options that you give; \
+             `ccm timer remove {name}{option}` removes the other unit"
+        ));
+    }
+    Ok(code)
 }
 
 fn row(timer: &InstalledTimer) -> [String; 5] {
@@ -308,9 +322,15 @@ fn row(timer: &InstalledTimer) -> [String; 5] {
     if timer.is_manifest_missing {
         manifest += " (missing)";
     }
-    let edited = if timer.is_edited { " (edited)" } else { "" };
+    let mark = if timer.missing_unit.is_some() {
+        " (incomplete)"
+    } else if timer.is_edited {
+        " (edited)"
+    } else {
+        ""
+    };
     [
-        format!("{}{edited}", timer.name),
+        format!("{}{mark}", timer.name),
         timer.every.clone(),
         timer.next.clone().unwrap_or_else(|| unknown("none")),
         timer.last.as_ref().map_or_else(|| unknown("none"), last_run),
@@ -340,7 +360,7 @@ fn remove(arguments: &TimerRemoveArguments, console: &Console) -> Result<ExitCod
             console.error_of(&error, "nothing was changed", &[hint.to_owned()]);
             ExitCode::NothingRun
         }
-        error => report(console, &error, scope),
+        error => report(console, &session, &error, scope),
     })?;
     let lines =
         removed.iter().map(|path| format!("removed {}\n", path.display())).collect::<Vec<_>>().concat();
@@ -352,7 +372,7 @@ fn scope(user: bool) -> UnitScope {
 }
 
 fn timers<'s>(session: &'s Session, scope: UnitScope, console: &Console) -> Result<Timers<'s>, ExitCode> {
-    session.timers(scope).map_err(|error| report(console, &error, scope))
+    session.timers(scope).map_err(|error| report(console, session, &error, scope))
 }
 
 fn block_on<T>(work: impl Future<Output = T>, console: &Console) -> Result<T, ExitCode> {
@@ -362,7 +382,7 @@ fn block_on<T>(work: impl Future<Output = T>, console: &Console) -> Result<T, Ex
 }
 
 /// Reports an error, after which everything is as it was.
-fn report(console: &Console, error: &TimerError, scope: UnitScope) -> ExitCode {
+fn report(console: &Console, session: &Session, error: &TimerError, scope: UnitScope) -> ExitCode {
     let force = "look at the file; `--force` takes it over all the same";
     let hint = match error {
         TimerError::NoUserManager => "log in as this user, or run `loginctl enable-linger`".to_owned(),
@@ -382,9 +402,13 @@ fn report(console: &Console, error: &TimerError, scope: UnitScope) -> ExitCode {
         TimerError::Program(_) => {
             "install ccm at a path of letters, digits and `/`, such as /usr/bin/ccm".to_owned()
         }
-        TimerError::File(_) | TimerError::Directory { .. } if scope == UnitScope::System => {
-            "run ccm as root, or install a timer of your own with `--user`".to_owned()
-        }
+        TimerError::File(_) | TimerError::Directory { .. } => match file_system_hint_of(error) {
+            Some(hint) => hint.to_owned(),
+            None if scope == UnitScope::System && !session.is_root() => {
+                "run ccm as root, or install a timer of your own with `--user`".to_owned()
+            }
+            None => String::new(),
+        },
         TimerError::NotRestored { .. } => "remove these units by hand".to_owned(),
         _ => String::new(),
     };

@@ -23,7 +23,7 @@ pub use name::{TimerName, TimerNameError};
 pub use systemctl::SystemctlError;
 
 use systemctl::TimerSystemctl;
-use unit_file::{UnitFile, name_of, timer_name};
+use unit_file::{UnitFile, name_of, service_name, timer_name};
 
 /// Maximum size of a unit that is read. ccm writes shorter ones.
 const MAX_UNIT_BYTES: u64 = 1 << 20;
@@ -211,8 +211,11 @@ impl Timers<'_> {
         let files = self.session.doors.doors.files_below(&self.paths.units).unwrap_or_default();
         let own = files.iter().filter(|path| path.parent() == Some(&self.paths.units));
         let mut names: Vec<TimerName> = own.filter_map(|path| name_of(path)).collect();
-        names.retain(|name| self.unit_file(&timer_name(name)).is_ok_and(|unit| unit.own().is_some()));
         names.sort();
+        names.dedup();
+        // One unit is enough: somebody may have removed the other.
+        let is_own = |unit: String| self.unit_file(&unit).is_ok_and(|unit| unit.own().is_some());
+        names.retain(|name| is_own(timer_name(name)) || is_own(service_name(name)));
         names
     }
 

@@ -24,6 +24,8 @@ pub struct InstalledTimer {
     pub is_manifest_missing: bool,
     /// Distance of two runs, as the option was written.
     pub every: String,
+    /// Path of a unit that does not exist any more. The timer does not run without it.
+    pub missing_unit: Option<PathBuf>,
     /// `true` if a unit was edited after ccm wrote it.
     pub is_edited: bool,
     /// Time of the next run in the zone of the machine, as `2026-11-20 04:00:01`. `None` if the timer does not run, and
@@ -76,7 +78,8 @@ impl Timers<'_> {
     ) -> Result<InstalledTimer, TimerError> {
         let (timer, service) = (timer_name(name), service_name(name));
         let files = [self.unit_file(&timer)?, self.unit_file(&service)?];
-        let own = files[0].own();
+        let own = files.iter().find_map(UnitFile::own);
+        let missing = files.iter().position(|file| *file == UnitFile::Missing);
         let is_missing = |path: &Path| self.session.doors.files.exists(path).is_ok_and(|exists| !exists);
         let of = |unit: &str| shown.and_then(|shown| shown.get(unit));
         Ok(InstalledTimer {
@@ -86,7 +89,8 @@ impl Timers<'_> {
                 .is_some_and(|path| is_missing(path)),
             manifest: own.and_then(|own| own.manifest.clone()),
             every: own.map(|own| own.every.clone()).unwrap_or_default(),
-            is_edited: !files.iter().all(|file| matches!(file, UnitFile::Own(_))),
+            missing_unit: missing.map(|at| self.path([&timer, &service][at])),
+            is_edited: files.iter().any(|file| matches!(file, UnitFile::Edited(_) | UnitFile::Foreign)),
             next: of(&timer).and_then(|shown| time(shown.get("NextElapseUSecRealtime")?)),
             last: of(&service).and_then(last_run),
             is_known: shown.is_some(),

@@ -191,10 +191,10 @@ pub(super) fn timer_name(name: &TimerName) -> String {
     format!("ccm-{name}.timer")
 }
 
-/// Returns the name of the timer whose unit has this path.
+/// Returns the name of the timer with a unit, or a service, at this path.
 pub(super) fn name_of(path: &Path) -> Option<TimerName> {
-    let name = path.file_name()?.to_str()?.strip_prefix("ccm-")?.strip_suffix(".timer")?;
-    name.parse().ok()
+    let unit = path.file_name()?.to_str()?.strip_prefix("ccm-")?;
+    unit.strip_suffix(".timer").or_else(|| unit.strip_suffix(".service"))?.parse().ok()
 }
 
 #[cfg(test)]

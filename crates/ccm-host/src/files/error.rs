@@ -218,6 +218,7 @@ impl FileError {
             (Errno::PERM | Errno::ACCESS, false) => {
                 Some("run ccm as root, or as a user with access to this path")
             }
+            (Errno::ROFS, _) => Some("remount the file system of this path read-write"),
             (Errno::NOSPC | Errno::DQUOT, _) => Some("free space on the file system of this path"),
             _ => None,
         }

@@ -55,7 +55,7 @@ pub(super) fn make(
         Err(error) => return Err(leftover(&resolved, temp, &name, error)),
     }
     let directory = resolved.open_parent()?;
-    symlinkat(target, &resolved.parent, &name).map_err(FileError::at(&temp, FileStep::Create))?;
+    symlinkat(target, &resolved.parent, &name).map_err(FileError::at(&resolved.path, FileStep::Create))?;
     let parent = resolved.parent.as_fd();
     let kept = resolved.entry.as_ref().filter(|entry| entry.is_link());
     let label = match kept {

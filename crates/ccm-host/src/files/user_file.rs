@@ -116,8 +116,8 @@ fn replace(directory: &OwnedFd, file: UserFile<'_>, content: &[u8]) -> Result<()
     }
     let flags = OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::WRONLY | OFlags::CLOEXEC;
     let made = openat(directory, &temp, flags, Mode::RUSR | Mode::WUSR)
-        .map_err(FileError::at(&temp_path, FileStep::Create))?;
-    let written = fill(made, &temp_path, content).and_then(|()| {
+        .map_err(FileError::at(&path, FileStep::Content))?;
+    let written = fill(made, &path, content).and_then(|()| {
         renameat(directory, &temp, directory, file.name).map_err(FileError::at(&path, FileStep::Rename))
     });
     if written.is_err() {

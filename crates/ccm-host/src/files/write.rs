@@ -109,11 +109,11 @@ pub(super) fn write_private_copy(
     cancellation: &Cancellation,
 ) -> Result<(), FileError> {
     let temp = TempFile::make(resolved)?;
-    let at = |step| FileError::at(&temp.path, step);
+    let at = |step| FileError::at(&resolved.path, step);
     fchmod(&temp.file, Mode::RUSR | Mode::WUSR).map_err(at(FileStep::Mode))?;
-    let unwritten = |error: io::Error| FileError::step(&temp.path, FileStep::Content, error);
+    let unwritten = |error: io::Error| FileError::step(&resolved.path, FileStep::Content, error);
     let file = File::from(temp.file.try_clone().map_err(unwritten)?);
-    content::copy(from, from_path, &Writable { file, path: &temp.path }, cancellation)?;
+    content::copy(from, from_path, &Writable { file, path: &resolved.path }, cancellation)?;
     fsync(&temp.file).map_err(at(FileStep::Sync))?;
     temp.rename_into_place(name)
 }
@@ -121,9 +121,9 @@ pub(super) fn write_private_copy(
 /// Writes a new file like [`write_private_copy`], from memory.
 pub(super) fn write_private(resolved: &ResolvedPath, content: &[u8], name: &OsStr) -> Result<(), FileError> {
     let temp = TempFile::make(resolved)?;
-    let at = |step| FileError::at(&temp.path, step);
+    let at = |step| FileError::at(&resolved.path, step);
     fchmod(&temp.file, Mode::RUSR | Mode::WUSR).map_err(at(FileStep::Mode))?;
-    let unwritten = |error: io::Error| FileError::step(&temp.path, FileStep::Content, error);
+    let unwritten = |error: io::Error| FileError::step(&resolved.path, FileStep::Content, error);
     File::from(temp.file.try_clone().map_err(unwritten)?).write_all(content).map_err(unwritten)?;
     fsync(&temp.file).map_err(at(FileStep::Sync))?;
     temp.rename_into_place(name)
@@ -206,7 +206,8 @@ impl<R: Borrow<ResolvedPath>> TempFile<R> {
         }
         let flags = OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::RDWR | OFlags::CLOEXEC;
         let file = openat(&replaced.parent, &name, flags, Mode::RUSR | Mode::WUSR);
-        let file = file.map_err(FileError::at(&path, FileStep::Create))?;
+        // Errors name the file that the user knows.
+        let file = file.map_err(FileError::at(&replaced.path, FileStep::Content))?;
         Ok(Self { path, resolved, name, file, in_place: false })
     }
 
@@ -217,8 +218,8 @@ impl<R: Borrow<ResolvedPath>> TempFile<R> {
         mut old: Option<OldFile>,
         fill: impl FnOnce() -> Result<String, FileError>,
     ) -> Result<String, FileError> {
-        let at = |step| FileError::at(&self.path, step);
         let resolved: &ResolvedPath = self.resolved.borrow();
+        let at = |step| FileError::at(&resolved.path, step);
         let stat = fstat(&self.file).map_err(at(FileStep::Inspect))?;
         let directory = fstat(&resolved.parent).map_err(at(FileStep::Inspect))?;
         let inherits = inherits(&directory, &stat, attributes);
@@ -235,7 +236,7 @@ impl<R: Borrow<ResolvedPath>> TempFile<R> {
             let step = if is_given { FileStep::Owner(owner_names) } else { FileStep::KeepOwner(owner_names) };
             fchown(&self.file, uid, gid).map_err(FileError::at(&resolved.path, step))?;
         }
-        let refused = |refused| attribute_error(&self.path, refused);
+        let refused = |refused| attribute_error(&resolved.path, refused);
         if let Some(old) = &old {
             old.extended.apply(&self.file).map_err(refused)?;
         } else if !inherits {
@@ -260,14 +261,15 @@ impl<R: Borrow<ResolvedPath>> TempFile<R> {
         // The kernel drops special bits that the user may not set, without an error.
         let actual = fstat(&self.file).map_err(at(FileStep::Inspect))?.st_mode & 0o7777;
         if desired.mode.is_some_and(|mode| mode != actual) {
-            return Err(FileError::step(&self.path, FileStep::Mode, Errno::PERM));
+            return Err(FileError::step(&resolved.path, FileStep::Mode, Errno::PERM));
         }
         fsync(&self.file).map_err(at(FileStep::Sync))?;
         Ok(sha256)
     }
 
     fn content(&self, source: ContentSource<'_>, cancellation: &Cancellation) -> Result<String, FileError> {
-        let unwritten = |error: io::Error| FileError::step(&self.path, FileStep::Content, error);
+        let resolved: &ResolvedPath = self.resolved.borrow();
+        let unwritten = |error: io::Error| FileError::step(&resolved.path, FileStep::Content, error);
         let mut file = File::from(self.file.try_clone().map_err(unwritten)?);
         match source {
             ContentSource::Bytes(bytes) => {
@@ -324,7 +326,8 @@ impl StagedFile {
 
     /// Opens the file at its beginning, to write or to read.
     pub fn open(&self) -> Result<File, FileError> {
-        let unreadable = |error: io::Error| FileError::step(&self.temp.path, FileStep::Content, error);
+        let target = &self.temp.resolved.path;
+        let unreadable = |error: io::Error| FileError::step(target, FileStep::Content, error);
         let mut file = File::from(self.temp.file.try_clone().map_err(unreadable)?);
         file.rewind().map_err(unreadable)?;
         Ok(file)
@@ -332,7 +335,8 @@ impl StagedFile {
 
     /// Reads the file as text, and empties it.
     pub fn take_text(&self) -> Result<String, FileError> {
-        let unreadable = |error: io::Error| FileError::step(&self.temp.path, FileStep::Content, error);
+        let target = &self.temp.resolved.path;
+        let unreadable = |error: io::Error| FileError::step(target, FileStep::Content, error);
         let mut file = self.open()?;
         let mut text = Vec::new();
         file.read_to_end(&mut text).map_err(unreadable)?;
@@ -368,7 +372,7 @@ impl StagedFile {
 /// Returns the error of a temporary file that can't be removed: it may be a directory, or not exist at all.
 pub(super) fn leftover(resolved: &ResolvedPath, path: PathBuf, name: &OsStr, error: Errno) -> FileError {
     match statat(&resolved.parent, name, AtFlags::SYMLINK_NOFOLLOW) {
-        Err(_) => FileError::step(&path, FileStep::Create, error),
+        Err(_) => FileError::step(&resolved.path, FileStep::Content, error),
         Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::Directory => {
             FileError::NotAFile { path, what: "a directory" }
         }

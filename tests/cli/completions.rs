@@ -110,6 +110,11 @@ fn runs_types_and_facts_are_found() {
     );
     assert!(!properties.contains("\nexec.sandbox.network\n"), "{properties}");
     assert!(candidates(&scratch, &["explain", "exec.sandbox.n"]).contains("\nexec.sandbox.network\n"));
+    let behind = candidates(&scratch, &["explain", "exec", "ti"]);
+    assert!(behind.contains("\ntimeout\n") && !behind.contains("exec."), "{behind}");
+    assert!(candidates(&scratch, &["explain", "exec", "sandbox.n"]).contains("\nsandbox.network\n"));
+    assert!(candidates(&scratch, &["explain", "exec.sandbox", "n"]).contains("\nnetwork\n"));
+    assert_eq!(candidates(&scratch, &["explain", "nosuch", "t"]), "words\n");
     let facts = candidates(&scratch, &["facts", "host"]);
     assert!(facts.contains("\nhost.info.hostname\n"), "{facts}");
     if is_root() {
@@ -187,6 +192,7 @@ fn bash_gets_candidates_with_its_quotes() {
         ("ccm apply ", "", "[]"),
         ("ccm no-such ", "", "[]"),
         ("ccm explain exec.sandbox.netw", "exec.sandbox.netw", "[exec.sandbox.network]"),
+        ("ccm explain exec timeo", "timeo", "[timeout]"),
     ] {
         scratch.write("call", format!("{CANDIDATES}candidates {line:?} {last:?}\n"));
         let called = run(&scratch, "bash", &["--norc", "call"], "").expect("bash");
@@ -238,6 +244,7 @@ fn fish_gets_candidates_and_files() {
         ("ccm apply 'my site.yaml' --only exec#m", "exec#make it"),
         ("ccm apply my\\\\ site.yaml --only=exec#m", "--only=exec#make it"),
         ("ccm explain exec.sandbox.netw", "exec.sandbox.network\tAllow"),
+        ("ccm explain exec timeo", "timeout\t"),
         ("ccm eval ", ""),
     ] {
         scratch.write("call", format!("source ./script\ncomplete -C \"{line}\"\n"));

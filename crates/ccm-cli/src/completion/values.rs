@@ -34,6 +34,7 @@ impl ValueContext<'_> {
             "PATH" if self.cursor.command.get_name() == "facts" => Some(facts()),
             "TYPE#NAME" => Some(self.references()),
             "TYPE[.PROPERTY]" => Some(self.explained(typed)),
+            "PROPERTY" => Some(self.properties(typed)),
             "RUN" => Some(self.runs()),
             "RESOURCE" => Some(self.recorded_resources()),
             "TIMER" => Some(self.timers()),
@@ -95,6 +96,19 @@ impl ValueContext<'_> {
             add_properties(name, properties.iter().chain(common), typed, &mut found);
         }
         found
+    }
+
+    /// Returns the properties of the type that the command line names.
+    fn properties(&self, typed: &str) -> Vec<Candidate> {
+        let Some(owner) = self.cursor.values("name").last().map(|name| format!("{name}.")) else {
+            return Vec::new();
+        };
+        let known = self.explained(&format!("{owner}{typed}")).into_iter();
+        let below = |found: Candidate| {
+            let word = found.word.strip_prefix(&owner)?.to_owned();
+            Some(Candidate { word, ..found })
+        };
+        known.filter_map(below).collect()
     }
 
     /// Returns the recorded runs, the newest first.

@@ -26,7 +26,8 @@ impl DurationError {
             Self::NoUnit(number) => format!("write `{number}s` for seconds or `{number}m` for minutes"),
             Self::Unit(unit) if unit == "M" => "write `m` for minutes".to_owned(),
             Self::Unit(_) => "use one of the units ns, us, ms, s, m, h, d and w".to_owned(),
-            Self::TooLong(_) => format!("write at most `{}d`", MAX_DURATION.as_secs() / (24 * 3600)),
+            // Each option and property has its own limit, which is usually far lower.
+            Self::TooLong(_) => "write a shorter one, such as `7d`".to_owned(),
             Self::Malformed(_) => "write a duration like `30s`, `5m`, `1h30m` or `1.5h`".to_owned(),
         }
     }
@@ -152,7 +153,7 @@ mod tests {
             ("1h30", "write a duration like `30s`, `5m`, `1h30m` or `1.5h`"),
             ("1..5s", "write a duration like `30s`, `5m`, `1h30m` or `1.5h`"),
             ("99999999999999999999s", "write a duration like `30s`, `5m`, `1h30m` or `1.5h`"),
-            ("9999999999999w", "write at most `3660d`"),
+            ("9999999999999w", "write a shorter one, such as `7d`"),
         ] {
             let error = parse_duration(text).err();
             assert_eq!(error.map(|error| error.hint()).as_deref(), Some(hint), "{text}");

@@ -167,7 +167,7 @@ pub fn refusal_text(
     let mut hints: Vec<String> = way_out(policy, cause, command).into_iter().collect();
     if decision.verdict == PolicyVerdict::Ask {
         let needs = decision.needs(policy);
-        hints.extend(needs.iter().map(|need| format!("let {} approve it", need_text(policy, need))));
+        hints.extend(needs.iter().map(|need| format!("get the approval of {}", need_text(policy, need))));
     }
     if decision.mode != GuardMode::Audit
         && let CauseKind::Class(class, _) = cause.kind

@@ -177,6 +177,14 @@ fn a_log_without_its_key_is_verified_only_as_a_chain() {
         serde_json::from_str(&machine.audit(&["verify", "--json"]).stdout).expect("a document");
     assert_eq!((&document["intact"], &document["next_key_compared"]), (&false.into(), &false.into()));
     expect_error(&machine.audit(&["checkpoint"]), 1, &["the key of the next seal is missing"]);
+    let exported = machine.audit(&["export", &machine.0.at("second")]);
+    expect_error(&exported, 1, &["the key of the next seal is missing", "the copy in ", "is as the log is"]);
+    let of_copy = machine.audit(&["export", &machine.0.at("third"), "--directory", &copy]);
+    assert!(
+        of_copy.code == 0 && of_copy.stderr.contains("only the chain was verified"),
+        "{}",
+        of_copy.shown()
+    );
     machine.0.write("lib/ccm/audit/key", "no key");
     expect_error(&machine.audit(&["verify"]), 1, &["the key of the next seal can't be compared"]);
     let chain = machine.audit(&["verify", "--chain"]);

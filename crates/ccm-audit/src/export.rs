@@ -8,7 +8,7 @@ use crate::entry::AuditEntry;
 use crate::error::AuditError;
 use crate::reading::{AuditLine, read_log, segment_numbers};
 use crate::segment;
-use crate::verification::{LogVerification, Trust, verify};
+use crate::verification::{LogVerification, NextKeyCheck, Trust, verify};
 
 /// Directory with the statement and the signature of each seal.
 const SEALS: &str = "seals";
@@ -18,8 +18,14 @@ const KEY: &str = "first-key.pub";
 const CHECKPOINT: &str = "checkpoint.json";
 
 /// Copies a log into an empty directory: its files, each seal as a statement and a signature, the first public key and
-/// a checkpoint. Returns the verification of the copy.
-pub fn export(directory: &Directory, target: &Directory) -> Result<LogVerification, AuditError> {
+/// a checkpoint. Returns the verification of the copy, or that of the log if the log is not intact: the key of the next
+/// seal, which shows that the log was not cut back, is not copied.
+pub fn export(
+    directory: &Directory,
+    target: &Directory,
+    next_key: NextKeyCheck,
+) -> Result<LogVerification, AuditError> {
+    let log = verify(directory, &Trust { next_key, ..Trust::default() })?;
     let read =
         |name: &str, source| AuditError::File { path: directory.path().join(name), verb: "read", source };
     let written =
@@ -60,7 +66,10 @@ pub fn export(directory: &Directory, target: &Directory) -> Result<LogVerificati
         write(target, CHECKPOINT, &line).map_err(|error| written(CHECKPOINT, error))?;
     }
     target.sync().map_err(|error| written("", error))?;
-    Ok(verification)
+    if !log.is_intact() {
+        return Ok(log);
+    }
+    Ok(LogVerification { has_compared_key: log.has_compared_key, ..verification })
 }
 
 fn copy(file: &mut impl Read, target: &Directory, name: &str) -> io::Result<()> {

@@ -170,11 +170,8 @@ fn verify(
     let seals = if trust.first_key.is_none() { "the whole log written anew" } else { "" };
     let end = if trust.checkpoints.is_empty() { "an end that was cut off" } else { "" };
     if !found.has_compared_key {
-        let place = if arguments.chain { "was not compared" } else { "is not in the copy" };
-        console.note(&format!(
-            "the key of the next seal {place}: only the chain was verified, and a log that was cut back to an older seal \
-             looks the same"
-        ));
+        let state = if arguments.chain { "was not compared" } else { "is not in the copy" };
+        note_uncompared_key(console, state);
     }
     let unseen: Vec<&str> = [seals, end].into_iter().filter(|text| !text.is_empty()).collect();
     if !unseen.is_empty() {
@@ -209,13 +206,26 @@ fn export(
     session: &Session,
 ) -> Result<ExitCode, AuditAccessError> {
     let target = &arguments.target;
-    let found = session.export_audit(arguments.place.directory.as_deref(), target)?;
+    let directory = arguments.place.directory.as_deref();
+    let found = session.export_audit(directory, target, key_check(directory))?;
     if !found.is_intact() {
         report_changed(console, &found);
         console.note(&format!("the copy in {} is as the log is", target.display()));
         return Ok(ExitCode::NothingRun);
     }
-    Ok(console.print(&format!("copied to {}: {}\n", target.display(), extent(&found))))
+    let printed = console.print(&format!("copied to {}: {}\n", target.display(), extent(&found)));
+    if !found.has_compared_key {
+        note_uncompared_key(console, "is not in the copy that was exported");
+    }
+    Ok(printed)
+}
+
+/// Reports what a verification without the key of the next seal can't show.
+fn note_uncompared_key(console: &Console, state: &str) {
+    console.note(&format!(
+        "the key of the next seal {state}: only the chain was verified, and a log that was cut back to an older seal looks \
+         the same"
+    ));
 }
 
 /// Returns the part of the key of the next seal in a verification. An exported copy has no key.

@@ -338,7 +338,8 @@ fn a_full_file_is_continued_in_a_new_one_and_the_oldest_leaves() {
     assert!(checkpoints[30..].iter().filter(|known| seals.contains(known)).count() > 2);
     assert_eq!(seals_from(&place.directory(), 1, 3).expect("seals").len(), 3);
     let copy = Directory::open_private(&place.0.path().join("copy")).expect("a directory");
-    assert_eq!(export(&place.directory(), &copy).expect("a copy").findings, []);
+    let exported = export(&place.directory(), &copy, NextKeyCheck::Required).expect("a copy");
+    assert_eq!((exported.has_compared_key, exported.findings), (true, vec![]));
     let first_kept = fs::read_to_string(place.0.path().join("copy/first-key.pub")).expect("a key");
     assert!(PublicKey::parse(&first_kept).is_ok_and(|key| Some(&key) != with_key.first_key.as_ref()));
     // A file in the middle leaves without a word.
@@ -395,20 +396,27 @@ fn a_log_whose_key_is_missing_or_unusable_is_no_verified_log() {
         let kinds: Vec<_> = result.findings.iter().map(|finding| finding.kind.clone()).collect();
         (result.is_intact(), result.has_compared_key, kinds)
     };
-    let (required, copy, chain) = (NextKeyCheck::Required, NextKeyCheck::IfPresent, NextKeyCheck::Skipped);
+    let (required, if_present, chain) =
+        (NextKeyCheck::Required, NextKeyCheck::IfPresent, NextKeyCheck::Skipped);
     assert_eq!(found(required), (true, true, vec![]));
     assert_eq!(found(chain), (true, false, vec![]));
     // Cut back to the seal before: the key shows it, and without the key nothing does.
     let whole = place.bytes();
     place.write(&lines(&whole)[..8].concat());
     assert_eq!(found(required), (false, true, vec![FindingKind::CutBack]));
+    // The copy has no key, so an export says it of the log.
+    let copy = Directory::open_private(&place.0.path().join("copy")).expect("a directory");
+    let exported = export(&place.directory(), &copy, required).expect("a copy");
+    assert!(!exported.is_intact() && exported.findings[0].kind == FindingKind::CutBack);
+    let copy = place.0.path().join("copy");
+    assert!(copy.join("checkpoint.json").exists() && !copy.join(KEY).exists());
     fs::remove_file(place.path(KEY)).expect("a file");
     assert_eq!(found(required), (false, false, vec![FindingKind::KeyMissing]));
-    assert_eq!(found(copy), (true, false, vec![]));
+    assert_eq!(found(if_present), (true, false, vec![]));
     assert_eq!(found(chain), (true, false, vec![]));
     for rubbish in [&b"no key"[..], b"", b"\xff"] {
         fs::write(place.path(KEY), rubbish).expect("a file");
-        for next_key in [required, copy] {
+        for next_key in [required, if_present] {
             let (is_intact, has_compared_key, kinds) = found(next_key);
             assert!(!is_intact && !has_compared_key);
             assert!(matches!(&kinds[..], [FindingKind::KeyUnusable { .. }]), "{kinds:?}");

@@ -4,8 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use ccm_audit::{
-    AuditError, AuditLine, AuditLog, Checkpoint, CheckpointError, KeyError, LogVerification, OpenError,
-    PublicKey, Trust, export, read_log, verify,
+    AuditError, AuditLine, AuditLog, Checkpoint, CheckpointError, KeyError, LogVerification, NextKeyCheck,
+    OpenError, PublicKey, Trust, export, read_log, verify,
 };
 use ccm_host::state::{Directory, StateError};
 
@@ -141,11 +141,12 @@ impl Session {
     }
 
     /// Copies the audit log for an auditor into a directory, which is made or is empty. Returns the verification of the
-    /// copy.
+    /// copy, or that of a log that is not intact.
     pub fn export_audit(
         &self,
         copy: Option<&Path>,
         target: &Path,
+        next_key: NextKeyCheck,
     ) -> Result<LogVerification, AuditAccessError> {
         let directory = self.open_audit(copy)?;
         let written = Directory::open_private(target)?;
@@ -154,7 +155,7 @@ impl Session {
         if !names.is_empty() {
             return Err(AuditAccessError::NotEmpty { path: path() });
         }
-        Ok(export(&directory, &written)?)
+        Ok(export(&directory, &written, next_key)?)
     }
 
     /// Reads the public key of a first seal from a file.

@@ -176,6 +176,18 @@ pub(crate) fn not_one_resource(
             .with_hint("write `- foreach: LIST`, and the type with its resources below it")
             .with_hint("for a list in a list, let an expression make one list of both");
     }
+    // Ansible and others write the name as a value, such as `path: /etc/motd`.
+    if let Some(value) =
+        first.value.as_text().filter(|_| others.clone().all(|entry| has_property(&entry.key.text)))
+    {
+        let name = if has_property(&first.key.text) { "NAME".into() } else { as_key(value) };
+        return Diagnostic::error(
+            DiagnosticKind::Misplaced,
+            first.key.span,
+            "a list entry must be `NAME:` with its properties below it",
+        )
+        .with_hint(format!("write `- {name}:` with the properties indented below it"));
+    }
     let (name, stray) = (shown(&first.key.text), shown(&second.key.text));
     if others.clone().all(|entry| has_property(&entry.key.text))
         || (first.value.is_null() && !others.clone().all(is_map_or_null))

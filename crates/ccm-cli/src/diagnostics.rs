@@ -62,7 +62,14 @@ fn render(diagnostic: &Diagnostic, sources: &SourceMap, renderer: &Renderer) -> 
         Severity::Note => Level::NOTE,
     };
     let mut group = Group::with_title(level.primary_title(shown(&diagnostic.message)));
-    for excerpt in excerpts(diagnostic, sources) {
+    let excerpts = excerpts(diagnostic, sources);
+    if excerpts.is_empty() {
+        // Without an excerpt, a hint has no margin, as those of other errors.
+        let lines = |hint: &String| hint.split('\n').map(shown).collect::<Vec<_>>().join("\n      ");
+        let hints = diagnostic.hints.iter().map(|hint| format!("\nhint: {}", lines(hint)));
+        return hints.fold(renderer.render(&[group]), |text, hint| text + &hint);
+    }
+    for excerpt in excerpts {
         group = group.element(excerpt.element());
     }
     for hint in &diagnostic.hints {
@@ -182,6 +189,15 @@ fn within_line(piece: &str, label: &Label, from: usize) -> Range<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_hint_without_a_location_has_no_margin() {
+        let error = Diagnostic::without_location(DiagnosticKind::Unreadable, "no file")
+            .with_hint("check the path")
+            .with_hint("one\ntwo");
+        let text = render(&error, &SourceMap::default(), &Renderer::plain());
+        assert_eq!(text, "error: no file\nhint: check the path\nhint: one\n      two");
+    }
 
     #[test]
     fn every_error_in_any_manifest_can_be_shown() {

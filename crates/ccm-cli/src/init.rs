@@ -50,15 +50,15 @@ fn write(InitArguments { file }: &InitArguments, console: &Console) -> Result<Ex
     session.create_file(file, text.as_bytes()).map_err(|error| {
         let shown = file.display();
         let causes = [error.to_string()];
-        match error.kind() {
-            ErrorKind::AlreadyExists => {
-                refuse(&format!("{shown} exists already"), &[], "name another file: `ccm init other.yaml`")
-            }
-            _ => {
-                let hint = named_file_hint(&error).unwrap_or("name a file in a directory of yours");
-                refuse(&format!("{shown} can't be created"), &causes, hint)
-            }
+        if error.kind() == ErrorKind::AlreadyExists {
+            return refuse(
+                &format!("{shown} exists already"),
+                &[],
+                "name another file: `ccm init other.yaml`",
+            );
         }
+        let hint = named_file_hint(&error).unwrap_or("name a file in a directory of yours");
+        refuse(&format!("{shown} can't be created"), &causes, hint)
     })?;
     Ok(console.print(&format!(
         "wrote {name}: {resources} resources, which write to {}\n\nshow what it would change:  ccm apply --noop --diff \

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use ccm_model::{Diagnostic, DiagnosticKind, Severity};
 use ccm_runtime::{
-    ChildManifest, ExitCode, Finding, GivenFacts, Input, InputError, ManifestSource, Session, SharedFinding,
+    ExitCode, Finding, GivenFacts, Input, InputError, ManifestSource, Session, SharedFinding, ValidatedChild,
     ValidatedManifest, Validation, ValidationDocument, ValidationError, ValidationExtent, printed,
     shared_findings,
 };
@@ -23,17 +23,17 @@ struct Given {
 }
 
 /// Manifests to check, and files that are not checked by themselves.
-struct Collected {
+struct GivenManifests {
     given: Vec<Given>,
     /// YAML files of given directories without a `ccm` key.
     not_manifests: Vec<String>,
-    children: Vec<ChildManifest>,
+    children: Vec<ValidatedChild>,
 }
 
 /// Checks manifests.
 pub(crate) fn run(arguments: &ValidateArguments, console: &Console) -> ExitCode {
     let session = session::open(console);
-    let Collected { given, not_manifests, children } = match collect(arguments, &session) {
+    let GivenManifests { given, not_manifests, children } = match collect(arguments, &session) {
         Ok(found) => found,
         Err((directory, error)) => {
             let message = format!("{} can't be searched for manifests", directory.display());
@@ -55,7 +55,7 @@ pub(crate) fn run(arguments: &ValidateArguments, console: &Console) -> ExitCode 
     for name in &not_manifests {
         console.note(&format!("{name} is left out: it has no `ccm` key"));
     }
-    for ChildManifest { manifest, applied_by } in &children {
+    for ValidatedChild { manifest, applied_by } in &children {
         console.note(&format!("{manifest} is checked as a part of {applied_by}, which applies it"));
     }
     if given.is_empty() {
@@ -76,7 +76,10 @@ pub(crate) fn run(arguments: &ValidateArguments, console: &Console) -> ExitCode 
 }
 
 /// Reads the manifests of the command line, and those below its directories.
-fn collect(arguments: &ValidateArguments, session: &Session) -> Result<Collected, (PathBuf, std::io::Error)> {
+fn collect(
+    arguments: &ValidateArguments,
+    session: &Session,
+) -> Result<GivenManifests, (PathBuf, std::io::Error)> {
     let values = session::values(&arguments.values);
     let read = |source: ManifestSource| session.read(source, &values, arguments.limits.max_manifest_size);
     let (mut manifests, mut others) = (Vec::new(), Vec::new());
@@ -104,12 +107,12 @@ fn collect(arguments: &ValidateArguments, session: &Session) -> Result<Collected
         }
     }
     let (given, children) = without_children(manifests, &found_below);
-    Ok(Collected { given, not_manifests: others, children })
+    Ok(GivenManifests { given, not_manifests: others, children })
 }
 
 /// Leaves out the manifests found in directories that another one applies: its data may complete theirs. Manifests
 /// that apply each other in a circle stay.
-fn without_children(given: Vec<Given>, found_below: &[usize]) -> (Vec<Given>, Vec<ChildManifest>) {
+fn without_children(given: Vec<Given>, found_below: &[usize]) -> (Vec<Given>, Vec<ValidatedChild>) {
     let input = |at: usize| given[at].input.as_ref().ok();
     let positions: HashMap<PathBuf, usize> =
         found_below.iter().filter_map(|at| Some((input(*at)?.path()?, *at))).collect();
@@ -136,10 +139,10 @@ fn without_children(given: Vec<Given>, found_below: &[usize]) -> (Vec<Given>, Ve
         }
         next += 1;
     }
-    let children: Vec<ChildManifest> = (0..given.len())
+    let children: Vec<ValidatedChild> = (0..given.len())
         .filter_map(|at| {
             let (manifest, applied_by) = (given[at].name.clone(), given[*parents.get(&at)?].name.clone());
-            Some(ChildManifest { manifest, applied_by })
+            Some(ValidatedChild { manifest, applied_by })
         })
         .collect();
     let kept = given.into_iter().enumerate().filter(|(at, _)| !parents.contains_key(at));
@@ -276,7 +279,7 @@ fn document(
     console: &Console,
     session: &Session,
     given: &[Given],
-    (not_manifests, children): (Vec<String>, Vec<ChildManifest>),
+    (not_manifests, children): (Vec<String>, Vec<ValidatedChild>),
 ) -> ExitCode {
     let mut manifests = Vec::new();
     for Given { name, input } in given {

@@ -10,7 +10,7 @@ use std::ops::Deref;
 use ccm_model::{Diagnostic, Severity, SourceMap, escape_control};
 use ccm_redaction::Secrets;
 
-pub use document::{ChildManifest, Finding, ValidatedManifest, ValidationDocument};
+pub use document::{Finding, ValidatedChild, ValidatedManifest, ValidationDocument};
 
 /// Errors and warnings, with the texts that they point into. They hold no secret and can be shown.
 ///

@@ -211,7 +211,9 @@ pub use event_queue::{EventQueue, QueueSink, QueuedEvent, event_queue};
 pub use events_file::EventsFile;
 pub use exit::ExitCode;
 pub use explain::{Explanation, PropertyReference, TypeReference, UnknownName};
-pub use findings::{ChildManifest, Finding, Findings, ManifestErrors, ValidatedManifest, ValidationDocument};
+pub use findings::{
+    Finding, Findings, ManifestErrors, ValidatedChild, ValidatedManifest, ValidationDocument,
+};
 pub use input::{GivenData, GivenFacts, GivenValues, Input, InputError, MAX_MANIFEST_SIZE, ManifestSource};
 pub use ledger::NameMissing;
 pub use machine::{RELATIVE_PATH_HINT, url_hint};

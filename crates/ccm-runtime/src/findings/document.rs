@@ -15,12 +15,12 @@ pub struct ValidationDocument {
     valid: bool,
     manifests: Vec<ValidatedManifest>,
     not_manifests: Vec<String>,
-    children: Vec<ChildManifest>,
+    children: Vec<ValidatedChild>,
 }
 
 /// Manifest that is checked as a part of another one.
 #[derive(Clone, Debug, Serialize)]
-pub struct ChildManifest {
+pub struct ValidatedChild {
     /// Name of the manifest: its path as it was found.
     pub manifest: String,
     /// Name of the manifest that applies it.
@@ -70,7 +70,7 @@ impl ValidationDocument {
 
     /// Adds the manifests of given directories that are checked as a part of another one.
     #[must_use]
-    pub fn with_children(self, children: Vec<ChildManifest>) -> Self {
+    pub fn with_children(self, children: Vec<ValidatedChild>) -> Self {
         Self { children, ..self }
     }
 

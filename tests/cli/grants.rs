@@ -33,7 +33,7 @@ fails 0 ccm approve "$CODE" --rule touches --uses 2 --for 1h --key key --yes
 shows 'GRANTS 2 USES within 1h0m0s to '
 shows 'NOT ONLY THIS, but whatever rule "touches" (/etc/ccm/policy.yaml:3:11) alone asks for'
 shows '^  match: {{program: "touch"}}'
-shows "ccm approvals reject $CODE --reason TEXT. takes it back"
+shows "root takes it back with .ccm approvals reject $CODE --reason TEXT."
 shows 'approved by alice until'
 fails 0 ccm apply two.yaml
 fails 0 ccm apply one.yaml

@@ -92,7 +92,7 @@ fn open_standard_streams() -> io::Result<()> {
 /// Returns the umask of this process. The call that changes the umask also returns it, but other threads would make
 /// files meanwhile. `None` if the kernel does not show it, which Linux does since 4.7.
 pub(crate) fn own_umask() -> Option<u32> {
-    // The second line says it. One call reads more than that.
+    // It is in the second line. One call reads more than that.
     let mut status = [0; 256];
     let length = File::open("/proc/self/status").and_then(|mut file| file.read(&mut status)).ok()?;
     let status = String::from_utf8_lossy(&status[..length]);

@@ -20,7 +20,7 @@ pub enum LinkReading {
     NoLink,
     /// A link with this text.
     Link(String),
-    /// Nobody can say, as for a directory that can't be searched.
+    /// Not known, as below a directory that can't be searched.
     Unknown,
 }
 

@@ -37,7 +37,7 @@ pub(crate) fn terms(
         "GRANTS {uses} within {within} to {who} ({}), each without a further question:\n\
          NOT ONLY THIS, but whatever {}{location} alone asks for, with the same user and sandbox,\n\
          and any words, directory, variables, input and resource that the rule matches:\n\
-         {}`ccm approvals reject {code} --reason TEXT` takes it back\n",
+         {}root takes it back with `ccm approvals reject {code} --reason TEXT`\n",
         escaped(&intent.content.tool),
         escaped(&rule.label),
         lines.concat(),

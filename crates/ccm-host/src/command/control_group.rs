@@ -165,8 +165,7 @@ pub(super) struct ControlGroup {
 }
 
 impl ControlGroup {
-    /// Returns `false` if another program has removed the group meanwhile. A ccm in another container takes the
-    /// groups of this one for abandoned, because it does not see this process.
+    /// Returns `false` if another program has removed the group meanwhile.
     fn exists(&self) -> bool {
         self.directories.iter().all(|own| own.directory.is_dir())
     }

@@ -80,7 +80,8 @@ impl AccountTool {
             };
             let waited = host.clock.monotonic().saturating_sub(begun);
             let printed = text(&finished.stderr);
-            if is_forbidden(&printed) {
+            let is_root = host.system.own_identity().is_ok_and(|own| own.uid == 0);
+            if !is_root && is_forbidden(&printed) {
                 return Err(failure.with_hint("run ccm as root: only root changes users and groups"));
             }
             if !is_locked(&printed) || finished.exit == Exit::Cancelled {
@@ -128,7 +129,8 @@ fn start_failure(error: &StartError) -> Failure {
     failure
 }
 
-/// Returns `true` if a tool may not change accounts. The tools then name the lock as well, for which a wait is vain.
+/// Returns `true` if a tool of an ordinary user may not change accounts. The tools then name the lock as well, for which a
+/// wait is vain. What is forbidden to root has other reasons, such as a file that can't be changed.
 fn is_forbidden(stderr: &str) -> bool {
     stderr.contains("Permission denied")
 }

@@ -12,7 +12,7 @@ pub(super) fn boot_file(module: &str) -> PathBuf {
 
 /// Returns the file with parameters of a module, or with its blacklist.
 pub(super) fn modprobe_file(module: &str) -> PathBuf {
-    PathBuf::from(format!("/etc/modprobe.d/ccm-{module}.conf"))
+    PathBuf::from(format!("/etc/modprobe.d/zz-ccm-{module}.conf"))
 }
 
 /// Settings of a module for modprobe.

@@ -6,7 +6,7 @@ use crate::build::resource;
 use crate::machine::{applied, assert_changes, assert_unchanged, content, in_noop, on_own_machine, shell};
 
 const BOOT: &str = "/etc/modules-load.d/ccm-dummy_a.conf";
-const MODPROBE: &str = "/etc/modprobe.d/ccm-dummy_a.conf";
+const MODPROBE: &str = "/etc/modprobe.d/zz-ccm-dummy_a.conf";
 
 #[test]
 fn module_is_loaded_and_unloaded() {
@@ -47,11 +47,11 @@ fn obstacles_leave_the_files_as_they_are() {
             "{told}"
         );
         assert!(!told.contains("(changed)"), "{told}");
-        assert!(!Path::new("/etc/modprobe.d/ccm-nothing.conf").exists());
+        assert!(!Path::new("/etc/modprobe.d/zz-ccm-nothing.conf").exists());
         assert!(!Path::new("/etc/modules-load.d/ccm-nothing.conf").exists());
         assert_eq!(applied(module("busy", &[])), ["changed"]);
         let told = applied(module("busy", &[("ensure", "absent"), ("blacklist", "true")])).remove(0);
         assert_eq!(told, "modprobe failed with exit code 1: FATAL: Module busy is in use");
-        assert!(!Path::new("/etc/modprobe.d/ccm-busy.conf").exists());
+        assert!(!Path::new("/etc/modprobe.d/zz-ccm-busy.conf").exists());
     });
 }

@@ -88,15 +88,15 @@ pub fn grant_limits(conditions: &[ApprovalConditions]) -> Option<GrantLimits> {
     Some(GrantLimits { uses, for_ms: u64::try_from(time.as_millis()).ok()? })
 }
 
-/// Returns the digest of the files of a policy.
+/// Returns the SHA-256 of the files of a policy.
 pub fn policy_digest(policy: &Policy) -> String {
-    let mut text = Vec::new();
-    for number in 0.. {
-        let Some(source) = policy.texts().get(SourceId(number)) else { break };
-        text.extend_from_slice(source.name.as_bytes());
-        text.push(0);
-        text.extend_from_slice(source.text.as_bytes());
-        text.push(0);
-    }
-    format!("sha256:{}", sha256(&text))
+    let sources = (0..).map_while(|number| policy.texts().get(SourceId(number)));
+    digest_of_files(sources.map(|source| (&*source.name, &*source.text)))
+}
+
+/// Returns the SHA-256 of files with names and texts: that of the output of `sha256sum` on them.
+pub(crate) fn digest_of_files<'f>(files: impl Iterator<Item = (&'f str, &'f str)>) -> String {
+    let lines = files
+        .fold(String::new(), |lines, (name, text)| lines + &format!("{}  {name}\n", sha256(text.as_bytes())));
+    sha256(lines.as_bytes())
 }

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use ccm_facts::CustomFacts;
 use ccm_host::{TrustError, TrustedDirectory, current_user};
-use ccm_model::sha256;
 use ccm_policy::{Policy, PolicyFiles, PolicyText, read_policy_files};
 
+use super::intended::digest_of_files;
 use crate::findings::{Findings, ManifestErrors};
 use crate::session::Session;
 use crate::text::TextError;
@@ -219,9 +219,7 @@ impl FoundPolicy {
     pub(crate) fn digest(&self) -> String {
         let PolicyFiles { main, fragments, own } = &self.files;
         let files = main.iter().chain(fragments).chain(own).chain(&self.signature);
-        let lines: Vec<String> =
-            files.map(|file| format!("{} {}\n", sha256(file.text.as_bytes()), file.name)).collect();
-        sha256(lines.concat().as_bytes())
+        digest_of_files(files.map(|file| (&*file.name, &*file.text)))
     }
 }
 

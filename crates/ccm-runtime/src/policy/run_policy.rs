@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use ccm_audit::SealReceiver;
-use ccm_model::sha256;
 use ccm_policy::PolicyFiles;
 
+use super::intended::digest_of_files;
 use super::loading::{CheckedPolicy, PolicyError};
 use crate::audit::{requires_record, seal_receivers};
 use crate::session::Session;
@@ -48,12 +48,10 @@ impl RunPolicy<'_> {
         self.checked.map_or_else(Vec::new, |checked| seal_receivers(&checked.policy))
     }
 
-    /// Returns the checksum of the files: that of the output of `sha256sum` on them.
+    /// Returns the SHA-256 of the files.
     pub(crate) fn digest(self) -> String {
         let PolicyFiles { main, fragments, own } = self.files;
-        let lines = main.iter().chain(fragments).chain(own).fold(String::new(), |lines, file| {
-            lines + &format!("{}  {}\n", sha256(file.text.as_bytes()), file.name)
-        });
-        sha256(lines.as_bytes())
+        let files = main.iter().chain(fragments).chain(own);
+        digest_of_files(files.map(|file| (&*file.name, &*file.text)))
     }
 }

@@ -4,9 +4,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use ccm_host::Command;
-use ccm_model::{SourceId, sha256};
+use ccm_model::sha256;
 use ccm_policy::{ApprovalMode, ApprovalNeed, PolicyVerdict};
-use ccm_runtime::policy::JudgedRequest;
+use ccm_runtime::policy::{JudgedRequest, policy_digest};
 use ccm_runtime::{CheckedPolicy, Files};
 use serde_json::{Value, json};
 
@@ -126,7 +126,7 @@ impl ToolBroker {
         if needs.is_empty() {
             needs.push(ApprovalNeed { rule: None, conditions: ccm_policy::ApprovalConditions::default() });
         }
-        let policy_digest = policy_digest(checked);
+        let policy_digest = policy_digest(&checked.policy);
         let programs = programs(call.judged, self.session.files());
         let request = ToolApprovalRequest {
             id: resumed.map_or(&call.id, |stored| &stored.intent),
@@ -175,7 +175,7 @@ impl ToolBroker {
     }
 
     /// Records a call that was refused before its command was known.
-    pub(super) fn refuse_early(&self, tool: &str, caller: &ToolCaller, answer: ToolAnswer) -> ToolAnswer {
+    pub(crate) fn refuse_early(&self, tool: &str, caller: &ToolCaller, answer: ToolAnswer) -> ToolAnswer {
         let tool: String = without_controls(tool).chars().take(64).collect();
         let command = Command::new(&*tool);
         let (intent, tool, verdict) = ("", &*tool, "deny");
@@ -205,15 +205,6 @@ impl ToolBroker {
 /// Returns the SHA-256 of an action.
 pub(super) fn action_digest(action: &Value) -> String {
     sha256(action.to_string().as_bytes())
-}
-
-/// Returns the SHA-256 of the files of a policy: that of the output of `sha256sum` on them.
-fn policy_digest(checked: &CheckedPolicy) -> String {
-    let texts = checked.policy.texts();
-    let sources = (0..).map_while(|position| texts.get(SourceId(position)));
-    let lines: Vec<String> =
-        sources.map(|source| format!("{}  {}\n", sha256(source.text.as_bytes()), source.name)).collect();
-    sha256(lines.concat().as_bytes())
 }
 
 /// Returns the programs of a command with their hashes.

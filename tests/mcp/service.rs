@@ -79,8 +79,12 @@ impl Service {
 
     /// Connects the user agent by `ccm mcp`.
     fn connect(&self) -> LineClient {
-        let args = ["mcp", "--socket", SOCKET, "--set", "governed-execute"];
-        let mut client = LineClient::of(self.call(4401, &args));
+        self.connect_for(4401, "governed-execute")
+    }
+
+    /// Connects a user by `ccm mcp`, for a set of tools.
+    pub(crate) fn connect_for(&self, uid: u32, set: &str) -> LineClient {
+        let mut client = LineClient::of(self.call(uid, &["mcp", "--socket", SOCKET, "--set", set]));
         client.initialize("2025-11-25");
         client
     }
@@ -232,6 +236,11 @@ fn the_command_line_calls_the_service() {
         "{}",
         missing.shown()
     );
+    let socket = service.machine.scratch.path().join("lib/tool.sock");
+    std::fs::set_permissions(socket, std::fs::Permissions::from_mode(0o600)).expect("a mode");
+    let closed = service.agent(&["tool", "exec", "--socket", SOCKET, "true"]);
+    assert_eq!(closed.code, 1, "{}", closed.shown());
+    assert!(closed.stderr.contains("or call your own tools with `--local`"), "{}", closed.shown());
 }
 
 #[test]
@@ -266,6 +275,10 @@ fn a_user_whom_the_policy_does_not_name_is_refused() {
     assert_eq!(unknown.code, 1, "{}", unknown.shown());
     let expected = "this machine has no user with the number 4499";
     assert!(unknown.stderr.contains(expected), "{}", unknown.shown());
+    // Not the code of a service that fails.
+    let processes: Vec<RunningCcm> = service.processes.lock().expect("processes").drain(..).collect();
+    let codes: Vec<i32> = processes.into_iter().map(|process| process.finish().code).collect();
+    assert_eq!(codes, [0, 5]);
     let log = service.log();
     let refused = log.iter().find(|line| line["type"] == "refused").expect("a record");
     assert_eq!(refused["by"]["user"], "bob", "{refused}");

@@ -43,8 +43,12 @@ pub(crate) fn connect(
             let message = format!("the service of tools at {} can't be reached", path.display());
             let hint = match error.kind() {
                 io::ErrorKind::NotFound => "name the socket of a service, or leave out `--socket`",
-                io::ErrorKind::PermissionDenied => "let an operator add you to the group of the socket",
-                _ => "let an operator run `systemctl restart ccm-tool.socket`",
+                io::ErrorKind::PermissionDenied => {
+                    "let an operator add you to the group of the socket, or call your own tools with `--local`"
+                }
+                _ => {
+                    "let an operator run `systemctl restart ccm-tool.socket`, or call your own tools with `--local`"
+                }
             };
             console.error(&message, &[error.to_string()], &[hint.to_owned()]);
             Err(ExitCode::NothingRun)

@@ -19,7 +19,7 @@ pub enum ExitCode {
     ChangesAndFailures,
     /// 0 to 3: result of a check, as monitoring systems expect.
     Check(CheckLevel),
-    /// 5: the policy denies a command that was only judged.
+    /// 5: the policy denies a command that was only judged, or a service refuses its client.
     Denied,
     /// 7: the policy wants an approval of a command that was only judged.
     ApprovalRequired,

@@ -29,6 +29,8 @@ pub struct ConnectionRefused {
     pub message: String,
     /// What to do about it.
     pub hint: String,
+    /// The service can serve nobody, or not all who may call.
+    pub is_fault: bool,
 }
 
 /// Counts of the connections of a service, which all its processes share.
@@ -52,6 +54,7 @@ impl ServiceConnections {
             CountError::Connections | CountError::ConnectionsOfUser => ConnectionRefused {
                 message: error.to_string(),
                 hint: "close a connection, and then connect again".to_owned(),
+                is_fault: false,
             },
             error => refused(&error),
         })?;
@@ -63,5 +66,6 @@ fn refused(error: &dyn std::error::Error) -> ConnectionRefused {
     ConnectionRefused {
         message: error_layers(error).join(": "),
         hint: "let an operator look at the state directory of the service".to_owned(),
+        is_fault: true,
     }
 }

@@ -95,21 +95,25 @@ fn accepted() -> io::Result<(UnixStream, UCred)> {
 
 /// Returns the user at the other end. Commands can run as this user.
 fn served_user(session: &ccm_runtime::Session, uid: u32) -> Result<ServedUser, ConnectionRefused> {
-    let refused = |message: String, hint: &str| ConnectionRefused { message, hint: hint.to_owned() };
+    let refused = |message: String, hint: &str, is_fault: bool| ConnectionRefused {
+        message,
+        hint: hint.to_owned(),
+        is_fault,
+    };
     let account = session.commands().ok().and_then(|commands| commands.account(&uid.to_string()).ok());
     // The name of another user can be a number.
     let account = account.filter(|account| account.identity.uid == uid).ok_or_else(|| {
         let hint = "call the tools as a user of this machine";
-        refused(format!("this machine has no user with the number {uid}"), hint)
+        refused(format!("this machine has no user with the number {uid}"), hint, false)
     })?;
     let own = current_user();
     if own != 0 && own != uid {
         let message =
             format!("this service has the user number {own}, and can't run calls of user {}", account.name);
-        return Err(refused(message, "let an operator run the service as root"));
+        return Err(refused(message, "let an operator run the service as root", true));
     }
     let reader = own_program().map_err(|error| {
-        refused(format!("the program of the service can't be found: {error}"), "connect again")
+        refused(format!("the program of the service can't be found: {error}"), "connect again", true)
     })?;
     Ok(ServedUser { account, reader })
 }
@@ -126,7 +130,7 @@ async fn refuse(
     let line = refusal(&refused.message, &refused.hint);
     // The client may have gone, or may not read.
     let _ = timeout(limit, stream.write_all(line.as_bytes())).await;
-    Ok(ExitCode::NothingRun)
+    Ok(if refused.is_fault { ExitCode::NothingRun } else { ExitCode::Denied })
 }
 
 /// Reads the first line. What is no preface is left for the protocol.

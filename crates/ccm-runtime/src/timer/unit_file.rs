@@ -36,7 +36,6 @@ TimeoutStopSec=6min
 KillMode=process
 OOMPolicy=continue
 Delegate=memory pids
-UMask=0077
 ";
 
 /// Directives of the services of the system, as in the unit ccm-apply@.service. systemd sets the mode at each start, and

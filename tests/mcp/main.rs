@@ -11,6 +11,7 @@ mod connections;
 mod endings;
 mod growth;
 mod resources;
+mod served_documents;
 mod service;
 mod sessions;
 

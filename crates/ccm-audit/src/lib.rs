@@ -29,7 +29,7 @@ pub use findings::{AuditFinding, FindingKind};
 pub use forward::{ForwardDoors, ForwardFailure, SEAL_MESSAGE_ID, SealReceiver};
 pub use key::{PublicKey, SEAL_NAMESPACE, SEAL_PRINCIPAL};
 pub use line::Line;
-pub use log::{AuditLog, AuditedMachine, OpenError};
+pub use log::{AuditLog, AuditedMachine, OpenError, end_of_log};
 pub use reading::{AuditLine, read_log};
 pub use recorder::{AuditRecorder, AuditedCommand, RunStart};
 pub use seal::{OpenIntent, Seal};

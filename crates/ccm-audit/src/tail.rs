@@ -1,5 +1,6 @@
 //! End of a log, read without the rest.
 
+use crate::checkpoint::Checkpoint;
 use crate::entry::{AuditEntry, FORMAT};
 use crate::error::KeyError;
 use crate::key::PublicKey;
@@ -62,6 +63,17 @@ pub enum TailError {
 }
 
 impl Tail {
+    /// Returns the end of the log, for a copy that lies elsewhere.
+    pub(crate) fn checkpoint(&self) -> Checkpoint {
+        Checkpoint {
+            machine: self.machine.clone(),
+            seals: self.seals,
+            line: self.position.line,
+            head: self.position.head.clone(),
+            next: self.key.to_string(),
+        }
+    }
+
     /// Reads the end of the newest file. `is_whole` says that the bytes begin where the file does; else the first
     /// line may be incomplete. Returns `None` if more of the file has to be read.
     pub(crate) fn read(bytes: &[u8], is_whole: bool) -> Result<Option<(Self, Option<Torn>)>, TailError> {

@@ -24,7 +24,7 @@ pub(crate) enum BrokerRequest {
     /// Calls a tool.
     Call(Box<BrokerCall>),
     /// Reads a document.
-    Document(ToolDocument, oneshot::Sender<Option<String>>),
+    Document(ToolDocument, oneshot::Sender<Result<Option<String>, Box<ToolAnswer>>>),
     /// Records a call whose message has an error.
     Refuse(RefusedCall),
 }
@@ -105,7 +105,7 @@ async fn answer_requests(factory: &BrokerFactory, mut receiver: mpsc::Receiver<B
                         let _ = tools.send((broker.tools(&caller), broker.withheld(&caller)));
                     }
                     BrokerRequest::Document(document, text) => {
-                        let _ = text.send(broker.document(document));
+                        let _ = text.send(broker.document(document, &(factory.caller)(&broker)));
                     }
                     BrokerRequest::Refuse(RefusedCall { tool, error, recorded }) => {
                         broker.refuse_input(&tool, &(factory.caller)(&broker), &error);

@@ -30,7 +30,7 @@ const RESOURCES: [(&str, &str, &str, &str); 7] = [
         "ccm://audit/checkpoint",
         "checkpoint",
         JSON,
-        "Last seal of the audit log, with which anybody can compare the log later",
+        "End of the audit log, with which anybody can compare the log later",
     ),
 ];
 

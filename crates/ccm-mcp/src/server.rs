@@ -279,10 +279,15 @@ impl ServerHandler for McpServer {
             .ok_or_else(|| missing("use a URI of `resources/list` or `resources/templates/list`"))?;
         let text = match target {
             ResourceTarget::Document(document) => {
+                let _call = match self.calls.begin() {
+                    Ok(call) => call,
+                    Err(refused) => return Err(self.refuse("resources/read", refused).await),
+                };
                 let (sender, text) = oneshot::channel();
                 let request = BrokerRequest::Document(document, sender);
                 self.broker.send(request).await.map_err(|_| internal(GONE))?;
-                text.await.map_err(|_| internal(GONE))?.ok_or_else(|| missing("this machine has none"))?
+                let text = text.await.map_err(|_| internal(GONE))?.map_err(|answer| missing(&answer.text))?;
+                text.ok_or_else(|| missing("this machine has none"))?
             }
             ResourceTarget::Tool(tool, input) => {
                 let answer = self.call(tool, input, &context).await?;

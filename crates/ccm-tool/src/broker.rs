@@ -266,7 +266,7 @@ impl ToolBroker {
     }
 
     /// Counts a call against the limits of the policy.
-    fn count(&self) -> Result<Counted<'_>, Box<ToolAnswer>> {
+    pub(crate) fn count(&self) -> Result<Counted<'_>, Box<ToolAnswer>> {
         let refuse = |kind, error: &dyn std::error::Error, hint: &str| {
             let message = error_layers(error).join(": ");
             Box::new(ToolAnswer::error(kind, &message, None, &[hint.to_owned()]))
@@ -322,12 +322,8 @@ impl ToolBroker {
             let hint = "let an operator write /etc/ccm/policy.yaml with `callers: {tool: {tools: [governed-execute]}}`";
             return refuse(AnswerKind::NotTried, message, None, hint);
         };
+        self.check_user(caller)?;
         let settings = checked.policy.tool_settings();
-        if !settings.users.is_empty() && !settings.users.contains(&caller.user) {
-            let message = format!("the policy does not let user {} call tools", caller.user);
-            let hint = "let an operator add the user to `users` below `callers: tool`";
-            return refuse(AnswerKind::Denied, &message, None, hint);
-        }
         if !settings.tools.contains(&set) {
             let message = format!("the policy does not offer the tools of the set {}", set.as_str());
             let hint = format!("let an operator add `{}` to `tools` below `callers: tool`", set.as_str());
@@ -355,6 +351,18 @@ impl ToolBroker {
             return Err(Box::new(answer));
         }
         Ok(Some(checked))
+    }
+
+    /// Refuses a caller whom the policy does not let call tools.
+    pub(crate) fn check_user(&self, caller: &ToolCaller) -> Result<(), Box<ToolAnswer>> {
+        let policy = self.session.policy().ok().flatten();
+        let users = policy.map_or(&[][..], |checked| &checked.policy.tool_settings().users);
+        if users.is_empty() || users.contains(&caller.user) {
+            return Ok(());
+        }
+        let message = format!("the policy does not let user {} call tools", caller.user);
+        let hint = "let an operator add the user to `users` below `callers: tool`".to_owned();
+        Err(Box::new(ToolAnswer::error(AnswerKind::Denied, &message, None, &[hint])))
     }
 
     /// Returns the audit log; `None` if there is none.

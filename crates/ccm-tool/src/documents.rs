@@ -4,9 +4,10 @@ use std::path::Path;
 
 use ccm_host::InspectOptions;
 use ccm_model::SourceId;
-use ccm_runtime::audit::Trust;
 
+use crate::answer::ToolAnswer;
 use crate::broker::ToolBroker;
+use crate::caller::ToolCaller;
 
 /// Pages of the documentation that are about tools. Others are installed beside ccm.
 const PAGES: [(&str, &str); 6] = [
@@ -20,6 +21,10 @@ const PAGES: [(&str, &str); 6] = [
 
 /// Permission of everybody to read a file.
 const READ_BY_ALL: u32 = 0o004;
+/// Permission of everybody to go through a directory.
+const SEARCHED_BY_ALL: u32 = 0o001;
+/// Name of the request in the audit log.
+const READING: &str = "resources/read";
 
 /// Document of a machine or of ccm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +33,7 @@ pub enum ToolDocument {
     Policy,
     /// JSON schema of manifests.
     ManifestSchema,
-    /// Checkpoint of the audit log: its last seal, with which anybody can compare the log later.
+    /// Checkpoint of the audit log: its end, with which anybody can compare the log later.
     AuditCheckpoint,
     /// Page of the documentation.
     Page(DocumentationPage),
@@ -61,8 +66,23 @@ impl DocumentationPage {
 }
 
 impl ToolBroker {
-    /// Returns a document as text; `None` if the machine does not have it, or it can't be used.
-    pub fn document(&self, document: ToolDocument) -> Option<String> {
+    /// Returns a document as text; `None` if the machine does not have it, or it can't be used. It counts as a call,
+    /// and a refusal is recorded as that of one.
+    pub fn document(
+        &self,
+        document: ToolDocument,
+        caller: &ToolCaller,
+    ) -> Result<Option<String>, Box<ToolAnswer>> {
+        let refused = |answer: Box<ToolAnswer>| Box::new(self.refuse_early(READING, caller, *answer));
+        let is_of_machine = matches!(document, ToolDocument::Policy | ToolDocument::AuditCheckpoint);
+        if self.is_service() && is_of_machine {
+            self.check_user(caller).map_err(refused)?;
+        }
+        let _counted = self.count().map_err(refused)?;
+        Ok(self.read_document(document))
+    }
+
+    fn read_document(&self, document: ToolDocument) -> Option<String> {
         match document {
             ToolDocument::Policy => {
                 let checked = self.session().policy().ok().flatten()?;
@@ -78,8 +98,7 @@ impl ToolBroker {
             }
             ToolDocument::ManifestSchema => serde_json::to_string_pretty(&self.session().schema()).ok(),
             ToolDocument::AuditCheckpoint => {
-                let found = self.session().verify_audit(None, &Trust::default()).ok()?;
-                let end = found.end.as_ref().filter(|_| found.is_intact())?;
+                let end = self.session().end_of_audit().ok()?;
                 Some(format!("{}\n", end.to_line()))
             }
             ToolDocument::Page(DocumentationPage(page)) => Some(PAGES[page].1.to_owned()),
@@ -91,8 +110,16 @@ impl ToolBroker {
         if !self.is_service() {
             return true;
         }
-        let found = self.session().files().inspect(path, InspectOptions::default());
-        found.is_ok_and(|found| found.target.is_some_and(|file| file.mode & READ_BY_ALL != 0))
+        let files = self.session().files();
+        let allows = |path: &Path, permission: u32| {
+            let found = files.inspect(path, InspectOptions::default());
+            found.is_ok_and(|found| found.target.is_some_and(|target| target.mode & permission != 0))
+        };
+        // Links may lead through other directories than the path names.
+        files.canonical(path).is_ok_and(|path| {
+            let mut above = path.ancestors().skip(1);
+            allows(&path, READ_BY_ALL) && above.all(|directory| allows(directory, SEARCHED_BY_ALL))
+        })
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use ccm_audit::{
     AuditError, AuditLine, AuditLog, Checkpoint, CheckpointError, KeyError, LogVerification, NextKeyCheck,
-    OpenError, PublicKey, Trust, export, read_log, verify,
+    OpenError, PublicKey, Trust, end_of_log, export, read_log, verify,
 };
 use ccm_host::state::{Directory, StateError};
 
@@ -138,6 +138,11 @@ impl Session {
         trust: &Trust,
     ) -> Result<LogVerification, AuditAccessError> {
         Ok(verify(&self.open_audit(copy)?, trust)?)
+    }
+
+    /// Returns the end of the audit log. What is before its last lines is not verified.
+    pub fn end_of_audit(&self) -> Result<Checkpoint, AuditAccessError> {
+        Ok(end_of_log(&self.open_audit(None)?)?)
     }
 
     /// Copies the audit log for an auditor into a directory, which is made or is empty. Returns the verification of the

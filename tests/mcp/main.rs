@@ -12,6 +12,7 @@ mod endings;
 mod growth;
 mod resources;
 mod served_documents;
+mod served_manifests;
 mod service;
 mod sessions;
 

@@ -15,6 +15,7 @@ mod link;
 mod middleware;
 mod names;
 mod read;
+mod regular;
 mod remove;
 mod resolve;
 mod system;
@@ -42,6 +43,7 @@ pub use error::{FileError, FileStep};
 pub use inspect::open_file;
 pub use middleware::{ContentUse, FileChange, FilesMiddleware};
 pub use read::{is_transient, read_at_most, unescape};
+pub use regular::read_regular;
 pub(crate) use remove::empty as empty_directory;
 #[cfg(feature = "archive")]
 pub(crate) use resolve::is_mount_point;
@@ -88,6 +90,13 @@ pub trait Files {
 
     /// Reads a file to copy it. The path need not be canonical; the link rule holds for its last part too.
     fn read(&self, path: &Path, keep_up_to: u64) -> Result<ReadContent, FileError>;
+
+    /// Returns the sha256 and the size of a file that is read as [`Files::read`] does. A longer file is an error, found
+    /// without reading the rest.
+    fn digest(&self, path: &Path, max_length: u64) -> Result<(String, u64), FileError> {
+        let read = self.read(path, 0)?;
+        if read.size > max_length { Err(FileError::too_long(path)) } else { Ok((read.sha256, read.size)) }
+    }
 
     /// Reads a file as [`Files::read`] does, without a checksum; `None` if the file is longer.
     fn content(&self, path: &Path, max_length: u64) -> Result<Option<Vec<u8>>, FileError> {

@@ -118,7 +118,7 @@ pub use files::{
     FileError, FileInfo, FileKind, FileStep, Files, FilesMiddleware, HashPolicy, InspectOptions, NewContent,
     NewFile, OpenFile, PathInfo, ReadContent, StagedFile, SystemFiles, TreeEntry, TreeEntryKind, TreeSize,
     UserFile, UserFileContent, WalkStep, backup_stem, create_file, files_below, is_temp_path, is_transient,
-    open_file, read_at_most, read_beneath, sha256, slug, temp_path, unescape, walk_order,
+    open_file, read_at_most, read_beneath, read_regular, sha256, slug, temp_path, unescape, walk_order,
 };
 #[cfg(feature = "http")]
 pub use http::{

@@ -8,7 +8,8 @@ use ccm_facts::CustomFacts;
 use ccm_host::{
     Cancellation, Clock, ConfigurationError, CredentialError, Files, LocalSystem, Machine, Runner,
     RunnerError, ShellError, SystemClock, SystemFiles, SystemMachine, SystemRunner, create_file, credential,
-    environment, files_below, is_not_utf8, parse_shell, read_at_most, read_beneath, read_unnamed,
+    environment, files_below, is_not_utf8, parse_shell, read_at_most, read_beneath, read_regular,
+    read_unnamed,
 };
 use ccm_redaction::Secrets;
 
@@ -102,6 +103,12 @@ pub trait Doors {
         read_at_most(path, limit)
     }
 
+    /// Reads a regular file of at most `limit` bytes that somebody with fewer rights than this process may have named.
+    /// Anything else is not even opened.
+    fn regular_input(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+        read_regular(path, limit)
+    }
+
     /// Creates a file that the caller of the session names. An existing file is an error.
     fn create_file(&self, path: &Path, content: &[u8]) -> io::Result<()> {
         create_file(path, content)
@@ -136,8 +143,8 @@ pub(crate) struct OpenDoors {
 }
 
 impl OpenDoors {
-    pub(crate) fn new(doors: Box<dyn Doors + Send>) -> Self {
-        let files = doors.files(&Cancellation::never());
+    pub(crate) fn new(doors: Box<dyn Doors + Send>, cancellation: &Cancellation) -> Self {
+        let files = doors.files(cancellation);
         let (clock, machine) = (doors.clock(), doors.machine());
         Self { doors, files, clock, machine, commands: OnceCell::new() }
     }

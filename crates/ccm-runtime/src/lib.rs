@@ -224,7 +224,7 @@ pub use reference_names::PassiveDoors;
 pub use refusal::RefusalError;
 pub use run::{ActiveRun, RecordEnd, RunMode, RunOptions, RunReport};
 pub use selection::{SelectionOption, UnknownResource, UnknownResources};
-pub use session::{Config, Notice, Session};
+pub use session::{Config, InputBounds, Notice, Session};
 pub use signed::{ManifestSignature, ManifestSignatureError, SignedFile, SignedManifest, StatementPaths};
 pub use sink::{Emitted, Sink};
 pub use spawn::{Job, JobError, spawn};

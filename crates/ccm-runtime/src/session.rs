@@ -2,6 +2,7 @@
 
 use std::cell::OnceCell;
 use std::fmt;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -9,12 +10,13 @@ use std::sync::Arc;
 use ccm_audit::ForwardFailure;
 use ccm_engine::{Gate, LedgerDamage, LedgerError, OpenGate, ResourceType};
 use ccm_host::state::{StateError, default_state_directory};
-use ccm_host::{Clock, ConfigurationError, Files, RunnerError, absolute};
+use ccm_host::{Cancellation, Clock, ConfigurationError, Files, RunnerError, absolute};
 use ccm_model::{Diagnostic, SourceMap};
 use ccm_properties::TypeSpec;
 use ccm_redaction::Secrets;
 
 use crate::audit::{AuditProblem, AuditSource};
+use crate::canceller::Canceller;
 use crate::doors::{Commands, Doors, OpenDoors, SystemDoors};
 use crate::findings::{Findings, ManifestErrors};
 use crate::policy::{CheckedPolicy, FoundPolicy, PolicyError, PolicySource};
@@ -47,6 +49,20 @@ pub struct Config {
     pub approvals: Option<PathBuf>,
     /// Refuses to apply manifests that no approver has signed.
     pub requires_signed: bool,
+    /// Bounds of what is read before a run, for manifests that somebody with fewer rights than this process may have
+    /// named.
+    pub bounds: Option<InputBounds>,
+}
+
+/// Bounds of what is read for a manifest before its run. Inputs have to be regular files.
+#[derive(Clone, Debug)]
+pub struct InputBounds {
+    /// Maximum size of all files that the resources copy or extract, in bytes.
+    pub max_bytes: u64,
+    /// Maximum number of these files.
+    pub max_files: usize,
+    /// Handle that ends the reading.
+    pub canceller: Canceller,
 }
 
 impl Default for Config {
@@ -62,6 +78,7 @@ impl Default for Config {
             audit: AuditSource::default(),
             approvals: None,
             requires_signed: false,
+            bounds: None,
         }
     }
 }
@@ -144,6 +161,7 @@ pub struct Session {
     pub(crate) found_policy: OnceCell<Result<FoundPolicy, Arc<PolicyError>>>,
     pub(crate) approvals: Option<PathBuf>,
     pub(crate) requires_signed: bool,
+    pub(crate) bounds: Option<InputBounds>,
     pub(crate) notices: Notices,
     state_directory: Option<PathBuf>,
 }
@@ -162,14 +180,16 @@ impl Session {
             audit,
             approvals,
             requires_signed,
+            bounds,
         } = config;
+        let cancellation = bounds.as_ref().map(|bounds| bounds.canceller.cancellation().clone());
         let mut known = ccm_resources::types();
         known.retain(|found| !types.iter().any(|own| own.name() == found.name()));
         known.extend(types);
         Self {
             types: known,
             secrets,
-            doors: Rc::new(OpenDoors::new(doors)),
+            doors: Rc::new(OpenDoors::new(doors, &cancellation.unwrap_or_else(Cancellation::never))),
             launcher,
             gate,
             policy_source: policy,
@@ -178,6 +198,7 @@ impl Session {
             found_policy: OnceCell::new(),
             approvals,
             requires_signed,
+            bounds,
             notices: Rc::new(|_| {}),
             state_directory,
         }
@@ -213,6 +234,14 @@ impl Session {
     /// Returns the resource types, the built-in ones first.
     pub fn types(&self) -> &[&'static dyn ResourceType] {
         &self.types
+    }
+
+    /// Reads a file of at most `limit` bytes, or standard input without a path.
+    pub(crate) fn input(&self, path: Option<&Path>, limit: u64) -> io::Result<Vec<u8>> {
+        match path.filter(|_| self.bounds.is_some()) {
+            Some(path) => self.doors.doors.regular_input(path, limit),
+            None => self.doors.doors.input(path, limit),
+        }
     }
 
     /// Returns the JSON schema of manifests.

@@ -74,6 +74,16 @@ pub enum ManifestSignatureError {
     /// A file was changed while the manifest was loaded.
     #[error("{} was changed while the manifest was loaded", .0.escape_debug())]
     Unsteady(String),
+    /// The resources copy or extract more than is read for this caller.
+    #[error(
+        "the files that it copies or extracts are more than {files} or larger than {bytes} bytes together"
+    )]
+    TooMuch {
+        /// Maximum number of files.
+        files: usize,
+        /// Maximum size of all files.
+        bytes: u64,
+    },
     /// The statement can't be understood.
     #[error("{path} is no statement about a manifest: {reason}")]
     Statement {

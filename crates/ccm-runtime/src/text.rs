@@ -56,7 +56,7 @@ impl Session {
         what: &'static str,
     ) -> Result<(String, String), TextError> {
         let name = path.map_or_else(|| STANDARD_INPUT.to_owned(), |path| path.display().to_string());
-        let bytes = self.doors.doors.input(path, limit).map_err(|source| match source.kind() {
+        let bytes = self.input(path, limit).map_err(|source| match source.kind() {
             io::ErrorKind::FileTooLarge => TextError::TooLong { what, name: name.clone(), limit },
             _ => TextError::Read {
                 what,

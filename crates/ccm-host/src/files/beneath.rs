@@ -9,10 +9,8 @@ use std::path::{Component, Path};
 use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat, openat2};
 use rustix::io::Errno;
 
+use super::regular::{LOOK, only_regular, open_found};
 use super::resolve;
-
-/// Flags to open a file. A pipe without a writer does not block.
-const READ: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 
 /// Number of attempts, because the kernel gives up if a part of the path is renamed meanwhile.
 const TRIES: usize = 8;
@@ -33,17 +31,20 @@ pub fn read_beneath(directory: &Path, name: &Path, limit: u64) -> io::Result<Opt
     let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
     let path = resolve::canonical(directory)?;
     let directory = openat(CWD, &path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
-    match open_beneath(&directory, name) {
-        Err(Errno::NOSYS | Errno::PERM) => read(open_without_links(directory, &parts), limit),
-        opened => read(opened, limit),
+    match open_beneath(&directory, name, LOOK) {
+        Err(Errno::NOSYS | Errno::PERM) => {
+            let open = |flags| open_without_links(&directory, &parts, flags);
+            read(open(LOOK), open, limit)
+        }
+        found => read(found, |flags| open_beneath(&directory, name, flags), limit),
     }
 }
 
-fn open_beneath(directory: &OwnedFd, name: &Path) -> Result<OwnedFd, Errno> {
+fn open_beneath(directory: &OwnedFd, name: &Path, open: OFlags) -> Result<OwnedFd, Errno> {
     let flags = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
     let mut opened = Err(Errno::AGAIN);
     for _ in 0..TRIES {
-        opened = openat2(directory, name, READ, Mode::empty(), flags);
+        opened = openat2(directory, name, open, Mode::empty(), flags);
         if !matches!(opened, Err(Errno::AGAIN)) {
             break;
         }
@@ -52,21 +53,27 @@ fn open_beneath(directory: &OwnedFd, name: &Path) -> Result<OwnedFd, Errno> {
 }
 
 /// Opens a file part by part, and follows no link.
-fn open_without_links(directory: OwnedFd, parts: &[&OsStr]) -> Result<OwnedFd, Errno> {
+fn open_without_links(directory: &OwnedFd, parts: &[&OsStr], open: OFlags) -> Result<OwnedFd, Errno> {
     let Some((last, parents)) = parts.split_last() else { return Err(Errno::ISDIR) };
-    let mut at = directory;
+    let open_at = |at: &OwnedFd, part: &OsStr, flags: OFlags| {
+        let found = openat(at, part, flags | OFlags::NOFOLLOW, Mode::empty())?;
+        let is_link = FileType::from_raw_mode(fstat(&found)?.st_mode) == FileType::Symlink;
+        if is_link { Err(Errno::LOOP) } else { Ok(found) }
+    };
+    let mut at = None;
     for part in parents {
-        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        at = openat(&at, *part, flags, Mode::empty())?;
-        if FileType::from_raw_mode(fstat(&at)?.st_mode) == FileType::Symlink {
-            return Err(Errno::LOOP);
-        }
+        at = Some(open_at(at.as_ref().unwrap_or(directory), part, LOOK)?);
     }
-    openat(&at, *last, READ | OFlags::NOFOLLOW, Mode::empty())
+    open_at(at.as_ref().unwrap_or(directory), last, open)
 }
 
-fn read(opened: Result<OwnedFd, Errno>, limit: u64) -> io::Result<Option<Vec<u8>>> {
-    let file = match opened {
+/// Reads a file that was found. `open` opens its path with the given flags.
+fn read(
+    found: Result<OwnedFd, Errno>,
+    open: impl FnOnce(OFlags) -> Result<OwnedFd, Errno>,
+    limit: u64,
+) -> io::Result<Option<Vec<u8>>> {
+    let file = match found {
         Ok(file) => file,
         Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
         Err(Errno::XDEV) => return Err(io::Error::other("a link leads out of the directory")),
@@ -74,16 +81,12 @@ fn read(opened: Result<OwnedFd, Errno>, limit: u64) -> io::Result<Option<Vec<u8>
         Err(error) => return Err(error.into()),
     };
     let found = fstat(&file)?;
-    match FileType::from_raw_mode(found.st_mode) {
-        FileType::RegularFile => {}
-        FileType::Directory => return Err(io::ErrorKind::IsADirectory.into()),
-        _ => return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")),
-    }
+    only_regular(&found)?;
     if u64::try_from(found.st_size).unwrap_or_default() > limit {
         return Err(io::ErrorKind::FileTooLarge.into());
     }
     let mut bytes = Vec::new();
-    File::from(file).take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    File::from(open_found(&file, open)?).take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(Some(bytes)) }
 }
 
@@ -167,6 +170,10 @@ mod tests {
         assert_eq!(kind("common.yaml", 5), io::ErrorKind::FileTooLarge);
         rustix::fs::mkfifoat(CWD, directory.join("pipe.yaml"), Mode::RUSR).expect("a pipe");
         assert_eq!(kind("pipe.yaml", 100), io::ErrorKind::InvalidInput);
+        // An attempt to open a socket would be an error of its own.
+        let socket = std::os::unix::net::UnixListener::bind(directory.join("socket.yaml"));
+        assert_eq!(kind("socket.yaml", 100), io::ErrorKind::InvalidInput);
+        drop(socket.expect("a socket"));
         let missing = read_beneath(&scratch.path().join("gone"), Path::new("x.yaml"), 100);
         assert_eq!(missing.map_err(|error| error.kind()), Err(io::ErrorKind::NotFound));
     }
@@ -177,7 +184,9 @@ mod tests {
         let open = |parts: &[&str]| {
             let directory = File::open(scratch.path().join("data")).expect("a directory");
             let parts: Vec<&OsStr> = parts.iter().map(OsStr::new).collect();
-            read(open_without_links(directory.into(), &parts), 100).map_err(|error| error.to_string())
+            let directory = OwnedFd::from(directory);
+            let open = |flags| open_without_links(&directory, &parts, flags);
+            read(open(LOOK), open, 100).map_err(|error| error.to_string())
         };
         assert_eq!(open(&["host", "web1.yaml"]), Ok(Some(b"web1".to_vec())));
         assert_eq!(open(&["host", "gone.yaml"]), Ok(None));

@@ -179,6 +179,11 @@ impl FileError {
         Self::step(path, FileStep::Read, source)
     }
 
+    /// Builds the error of a file that is longer than may be read.
+    pub(crate) fn too_long(path: &Path) -> Self {
+        Self::step(path, FileStep::Read, io::Error::from(io::ErrorKind::FileTooLarge))
+    }
+
     /// Returns [`FileError::step`] as a closure for `map_err`.
     pub(crate) fn at(path: &Path, step: FileStep) -> impl FnOnce(Errno) -> Self {
         move |source| Self::step(path, step, source)

@@ -7,6 +7,7 @@ use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, ResolveFlags, fstat,
 use rustix::io::Errno;
 
 use super::content::{self, Readable};
+use super::regular::{LOOK, open_found};
 use super::resolve::{PathEntry, ResolvedPath};
 use super::{FileError, FileInfo, FileKind, FileStep, HashPolicy, InspectOptions, PathInfo, ReadContent};
 use crate::command::Cancellation;
@@ -154,13 +155,14 @@ fn read_regular(
 
 /// Opens the regular file that was inspected. A file that replaced it is an error.
 pub(super) fn open_regular(resolved: &ResolvedPath, entry: &PathEntry) -> Result<OwnedFd, FileError> {
-    let descriptor = openat(&resolved.parent, &resolved.name, READ, Mode::empty());
-    let descriptor = descriptor.map_err(FileError::at(&resolved.path, FileStep::Read))?;
-    let stat = fstat(&descriptor).map_err(FileError::at(&resolved.path, FileStep::Read))?;
+    let open =
+        |flags: OFlags| openat(&resolved.parent, &resolved.name, flags | OFlags::NOFOLLOW, Mode::empty());
+    let found = open(LOOK).map_err(FileError::at(&resolved.path, FileStep::Read))?;
+    let stat = fstat(&found).map_err(FileError::at(&resolved.path, FileStep::Read))?;
     if !entry.is_same_file(&stat) {
         return Err(FileError::Changed(resolved.path.clone()));
     }
-    Ok(descriptor)
+    open_found(&found, open).map_err(FileError::at(&resolved.path, FileStep::Read))
 }
 
 /// Opens a regular file to copy it. The link rule holds for the last part too: else a user could lead root to
@@ -173,9 +175,11 @@ pub(super) fn open_source(path: &Path) -> Result<OwnedFd, FileError> {
 pub(super) fn open_source_with_length(path: &Path) -> Result<(OwnedFd, u64), FileError> {
     let refused = |error: Errno| FileError::step(path, FileStep::Read, error);
     let length = |entry: &PathEntry| u64::try_from(entry.stat.st_size).unwrap_or_default();
-    if let Ok(file) = openat2(CWD, path, READ, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
-        let entry = PathEntry { stat: fstat(&file).map_err(refused)? };
-        return only_regular(path, entry).map(|()| (file, length(&entry)));
+    if let Ok(found) = open_linkless(path, LOOK) {
+        let entry = PathEntry { stat: fstat(&found).map_err(refused)? };
+        only_regular(path, entry)?;
+        let file = open_found(&found, |flags| open_linkless(path, flags)).map_err(refused)?;
+        return Ok((file, length(&entry)));
     }
     let resolved = match ResolvedPath::find_source(path) {
         Err(FileError::ParentMissing(_)) => return Err(refused(Errno::NOENT)),
@@ -190,14 +194,20 @@ pub(super) fn open_source_with_length(path: &Path) -> Result<(OwnedFd, u64), Fil
 /// Opens a regular file to compare it. A link as the last part of its path is an error.
 pub(super) fn open_unlinked(path: &Path) -> Result<OwnedFd, FileError> {
     let refused = |error: Errno| FileError::step(path, FileStep::Read, error);
-    if let Ok(file) = openat2(CWD, path, READ, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
-        let stat = fstat(&file).map_err(refused)?;
-        return only_regular(path, PathEntry { stat }).map(|()| file);
+    if let Ok(found) = open_linkless(path, LOOK) {
+        let stat = fstat(&found).map_err(refused)?;
+        only_regular(path, PathEntry { stat })?;
+        return open_found(&found, |flags| open_linkless(path, flags)).map_err(refused);
     }
     let resolved = ResolvedPath::find(path)?;
     let Some(entry) = &resolved.entry else { return Err(refused(Errno::NOENT)) };
     only_regular(path, *entry)?;
     open_regular(&resolved, entry)
+}
+
+/// Opens a path without a link on the way.
+fn open_linkless(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+    openat2(CWD, path, flags | OFlags::NOFOLLOW, Mode::empty(), ResolveFlags::NO_SYMLINKS)
 }
 
 /// Opens a regular file to read, under the rules of [`Files::read`](super::Files::read).

@@ -10,29 +10,30 @@ use rustix::io::Errno;
 ///
 /// A longer text is an error of kind [`io::ErrorKind::FileTooLarge`], found without reading the rest.
 pub fn read_at_most(path: Option<&Path>, limit: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let read =
-        |from: &mut dyn io::Read, bytes: &mut Vec<u8>| from.take(limit.saturating_add(1)).read_to_end(bytes);
     match path {
         Some(path) => {
-            let mut file = std::fs::File::open(path)?;
-            let metadata = file.metadata()?;
-            if metadata.is_dir() {
+            let file = std::fs::File::open(path)?;
+            if file.metadata()?.is_dir() {
                 return Err(io::ErrorKind::IsADirectory.into());
             }
-            // With one byte more, the end is found without another buffer.
-            let expected = usize::try_from(metadata.len().min(limit)).unwrap_or_default();
-            bytes.reserve_exact(expected.saturating_add(1));
-            read(&mut file, &mut bytes)?;
+            read_open(file, limit)
         }
-        None => {
-            read(&mut io::stdin().lock(), &mut bytes)?;
-        }
+        None => read_all(&mut io::stdin().lock(), Vec::new(), limit),
     }
-    if bytes.len() as u64 > limit {
-        return Err(io::ErrorKind::FileTooLarge.into());
-    }
-    Ok(bytes)
+}
+
+/// Reads at most `limit` bytes of an open file.
+pub(super) fn read_open(mut file: std::fs::File, limit: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    // With one byte more, the end is found without another buffer.
+    let expected = usize::try_from(file.metadata()?.len().min(limit)).unwrap_or_default();
+    bytes.reserve_exact(expected.saturating_add(1));
+    read_all(&mut file, bytes, limit)
+}
+
+fn read_all(from: &mut dyn io::Read, mut bytes: Vec<u8>, limit: u64) -> io::Result<Vec<u8>> {
+    from.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(bytes) }
 }
 
 /// Returns `true` for a path that may lead to something else in another process, or when it is read again:

@@ -91,6 +91,21 @@ impl Files for SystemFiles {
         content::read(source, &self.cancellation, keep_up_to, |_| Ok(()))
     }
 
+    fn digest(&self, path: &Path, max_length: u64) -> Result<(String, u64), FileError> {
+        let (file, length) = inspect::open_source_with_length(path)?;
+        if length > max_length {
+            return Err(FileError::too_long(path));
+        }
+        let source = Readable { file, path, expected: None, max_length: u64::MAX };
+        let mut left = max_length;
+        let read = content::read(source, &self.cancellation, 0, |chunk| {
+            let rest = left.checked_sub(chunk.len() as u64);
+            left = rest.ok_or_else(|| FileError::too_long(path))?;
+            Ok(())
+        })?;
+        Ok((read.sha256, read.size))
+    }
+
     fn content(&self, path: &Path, max_length: u64) -> Result<Option<Vec<u8>>, FileError> {
         let (file, length) = inspect::open_source_with_length(path)?;
         content::read_bounded(file, length, path, max_length)

@@ -177,7 +177,7 @@ impl LoadedManifest<'_> {
 }
 
 fn read_file(session: &Session, path: &Path, limit: u64) -> Result<Vec<u8>, ManifestSignatureError> {
-    session.doors.doors.input(Some(path), limit).map_err(|source| {
+    session.input(Some(path), limit).map_err(|source| {
         let path = path.display().to_string();
         match source.kind() {
             io::ErrorKind::NotFound => ManifestSignatureError::Missing(path),

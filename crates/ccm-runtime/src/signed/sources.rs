@@ -1,6 +1,7 @@
 //! Local files that the resources of a manifest copy or extract.
 
 use std::collections::{BTreeMap, HashMap};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use ccm_host::{FileError, TreeEntryKind, WalkStep};
@@ -32,6 +33,10 @@ pub(super) struct LocalSources {
     pub trees: Vec<PathBuf>,
     /// Paths that do not exist. An earlier resource may create them.
     pub absent: Vec<PathBuf>,
+    /// Number of files that were read.
+    files: usize,
+    /// Number of bytes that were read.
+    bytes: u64,
 }
 
 impl LoadedManifest<'_> {
@@ -128,9 +133,29 @@ impl LoadedManifest<'_> {
             found.absent.push(key);
             return Ok(());
         }
-        let read = files.read(path, 0).map_err(ManifestSignatureError::Source)?;
-        let entry = SourceEntry { sha256: Some(read.sha256), ..SourceEntry::default() };
+        let entry = SourceEntry { sha256: Some(self.digest(path, found)?), ..SourceEntry::default() };
         add(found, key, entry)
+    }
+
+    /// Returns the sha256 of a file, within the bounds of the session.
+    fn digest(&self, path: &Path, found: &mut LocalSources) -> Result<String, ManifestSignatureError> {
+        let (max_files, max_bytes) = self
+            .session
+            .bounds
+            .as_ref()
+            .map_or((usize::MAX, u64::MAX), |bounds| (bounds.max_files, bounds.max_bytes));
+        let too_much = || ManifestSignatureError::TooMuch { files: max_files, bytes: max_bytes };
+        if found.files >= max_files {
+            return Err(too_much());
+        }
+        let read = self.session.doors.files.digest(path, max_bytes - found.bytes);
+        let (sha256, size) = read.map_err(|error| match error {
+            FileError::Step { source, .. } if source.kind() == io::ErrorKind::FileTooLarge => too_much(),
+            error => ManifestSignatureError::Source(error),
+        })?;
+        found.files += 1;
+        found.bytes += size;
+        Ok(sha256)
     }
 
     fn add_tree(
@@ -153,9 +178,9 @@ impl LoadedManifest<'_> {
             let at = root.join(&entry.path);
             match entry.kind {
                 TreeEntryKind::File => {
-                    let read = files.read(&at, 0).map_err(ManifestSignatureError::Source)?;
+                    let sha256 = Some(self.digest(&at, found)?);
                     let executable = entry.mode & 0o100 != 0;
-                    add(found, at, SourceEntry { sha256: Some(read.sha256), executable, link: None })?;
+                    add(found, at, SourceEntry { sha256, executable, link: None })?;
                 }
                 TreeEntryKind::Link(text) => {
                     let link = Some(text.display().to_string());

@@ -1,14 +1,15 @@
 //! Calls that apply manifests.
 
+use std::io;
 use std::path::PathBuf;
 
-use ccm_host::state::Directory;
+use ccm_host::state::{Directory, WriteLock};
 use ccm_host::{CapturedOutput, Command, Exit, Finished};
 use ccm_model::{Event, Stream, error_layers, sha256};
 use ccm_policy::{Caller, PolicyRequest, ToolSet};
 use ccm_runtime::{
-    BeginError, Config, Emitted, ExitCode, GivenValues, Input, LoadedManifest, MAX_MANIFEST_SIZE,
-    ManifestSource, RunOptions, Session, SignedManifest,
+    BeginError, Config, Emitted, ExitCode, GivenValues, Input, InputBounds, LoadedManifest,
+    MAX_MANIFEST_SIZE, ManifestSignatureError, ManifestSource, RunOptions, Session, SignedManifest,
 };
 use serde_json::{Map, Value, json};
 
@@ -27,11 +28,17 @@ use crate::refusal;
 const MAX_EVENTS: usize = 256 << 10;
 /// Maximum number of lines of a manifest that an approver reads as part of an intent.
 const MAX_LINES: usize = 1000;
+/// Maximum size of all files that a manifest copies or extracts, in bytes.
+const MAX_SOURCES: u64 = 1 << 30;
+/// Maximum number of these files.
+const MAX_SOURCE_FILES: usize = 20_000;
 /// Name of a text in messages.
 const TEXT: &str = "the text";
 /// Directory of the texts of manifests in the state directory.
 const TEXTS: &str = "tool-manifests";
-/// Maximum number of texts in that directory. A text that is approved later is written again.
+/// Lock of the writers in that directory.
+const LOCK: &str = "tool-manifests.lock";
+/// Maximum number of texts in that directory. The oldest is removed for a new one. A text that is approved later is written again.
 const MAX_TEXTS: usize = 100;
 
 /// Call that applies a manifest, as it is recorded.
@@ -83,6 +90,8 @@ impl ToolBroker {
             }
             Err(answer) => return *answer,
         };
+        // A text is read at once when it is written, before later ones can take its place.
+        let _turn = self.turn.lock().await;
         let (name, path) = match &call.manifest {
             AppliedManifest::Path(path) => (&**path, self.directory.join(path)),
             AppliedManifest::Text(text) => match self.write_text(text) {
@@ -110,7 +119,6 @@ impl ToolBroker {
             let verdict = AuthorisedCall { verdict: "deny", rule: None, approval: None };
             self.refuse(&applied.governed(Value::Null), &verdict, answer)
         };
-        let _turn = self.turn.lock().await;
         let Some(config) = &self.apply else {
             let hint = "let an operator run `ccm apply`".to_owned();
             return denied(ToolAnswer::error(
@@ -120,7 +128,12 @@ impl ToolBroker {
                 &[hint],
             ));
         };
-        let session = Session::open(Config { requires_signed: true, ..config() });
+        let bounds = InputBounds {
+            max_bytes: MAX_SOURCES,
+            max_files: MAX_SOURCE_FILES,
+            canceller: context.canceller.clone(),
+        };
+        let session = Session::open(Config { requires_signed: true, bounds: Some(bounds), ..config() });
         let input = match read(&session, path) {
             Err(_) if self.is_service() => return denied(unshown(name)),
             Ok(input) => input,
@@ -157,14 +170,19 @@ impl ToolBroker {
             Box::new(self.refuse(&applied.governed(Value::Null), &verdict, answer))
         };
         if checked.policy.apply_settings().signed.is_some() {
-            let unsigned = loaded.signature().err();
+            let unsigned = loaded.signature().err().filter(|_| !self.is_service());
             let reason = unsigned.map(|error| error_layers(&*error).join(": "));
             return Err(denied(not_signed(applied.name, reason.as_deref())));
         }
-        let statement = loaded.statement(std::time::Duration::ZERO, &[]).map_err(|error| {
+        let unapproved = |error: ManifestSignatureError| {
             let reason = error_layers(&error).join(": ");
-            denied(not_signed(applied.name, Some(&reason)))
-        })?;
+            denied(match error {
+                _ if self.is_service() => unshown(applied.name),
+                ManifestSignatureError::TooMuch { .. } => too_much(applied.name, &reason),
+                _ => not_signed(applied.name, Some(&reason)),
+            })
+        };
+        let statement = loaded.statement(std::time::Duration::ZERO, &[]).map_err(unapproved)?;
         let Some(action) = action(&statement, input) else {
             let message =
                 format!("{} has more than {MAX_LINES} lines, which nobody can approve", applied.name);
@@ -173,10 +191,7 @@ impl ToolBroker {
         };
         let governed = applied.governed(action);
         let authorised = self.authorise(checked, &governed, applied.resumed)?;
-        loaded.accept_approval(&statement, &applied.id).map_err(|error| {
-            let reason = error_layers(&error).join(": ");
-            denied(not_signed(applied.name, Some(&reason)))
-        })?;
+        loaded.accept_approval(&statement, &applied.id).map_err(unapproved)?;
         Ok(authorised)
     }
 
@@ -217,7 +232,7 @@ impl ToolBroker {
         let duration = self.session.clock().monotonic().saturating_sub(begun);
         let (code, answer) = match result {
             Ok(report) => (report.record.code.number(), done(report.record.code, &events, size)),
-            Err(error) => (ExitCode::NothingRun.number(), not_begun(applied.name, &error)),
+            Err(error) => (ExitCode::NothingRun.number(), self.not_begun(applied.name, &error)),
         };
         let finished = Finished {
             exit: Exit::Code(i32::from(code)),
@@ -238,6 +253,20 @@ impl ToolBroker {
         }
     }
 
+    /// Returns the answer to a run that has not begun.
+    fn not_begun(&self, manifest: &str, error: &BeginError) -> ToolAnswer {
+        match error {
+            BeginError::NotSigned { .. } if self.is_service() => not_signed(manifest, None),
+            BeginError::NotSigned { source, .. } => {
+                not_signed(manifest, Some(&error_layers(&**source).join(": ")))
+            }
+            error => {
+                let hint = "let an operator run `ccm status`".to_owned();
+                ToolAnswer::error(AnswerKind::NotTried, &error_layers(error).join(": "), None, &[hint])
+            }
+        }
+    }
+
     /// Writes the text of a manifest, and returns its path, which is the same for the same text.
     fn write_text(&self, text: &str) -> Result<PathBuf, Box<ToolAnswer>> {
         let failed = |error: &dyn std::error::Error| {
@@ -250,13 +279,22 @@ impl ToolBroker {
         let (digest, file) = (sha256(text.as_bytes()), "manifest.yaml");
         let write = || {
             let texts = directory.make(TEXTS)?;
-            let others = texts.directories()?;
-            if others.len() >= MAX_TEXTS {
-                others.iter().filter(|name| **name != digest).try_for_each(|name| texts.remove(name))?;
+            // Each connection of a service is a process of its own.
+            let _lock = WriteLock::take(&directory, LOCK)?;
+            let written =
+                |name: &str| self.session.files().modified(&state.join(TEXTS).join(name)).ok().flatten();
+            let others = texts.directories()?.into_iter().filter(|name| *name != digest);
+            let mut others: Vec<_> = others.map(|name| (written(&name), name)).collect();
+            others.sort();
+            for (_, name) in others.iter().take((others.len() + 1).saturating_sub(MAX_TEXTS)) {
+                match texts.remove(name) {
+                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                    _ => {}
+                }
             }
             texts.make(&digest)?.replace(file, text.as_bytes())
         };
-        write().map_err(|error: std::io::Error| failed(&error))?;
+        write().map_err(|error: io::Error| failed(&error))?;
         Ok(state.join(TEXTS).join(digest).join(file))
     }
 }
@@ -297,7 +335,8 @@ fn read(session: &Session, manifest: PathBuf) -> Result<Input, Box<ToolAnswer>> 
 
 /// Returns the answer to a manifest that can't be applied, for a caller who may not be allowed to read what it includes.
 fn unshown(manifest: &str) -> ToolAnswer {
-    let message = format!("{manifest} can't be read, is not valid, or is denied by the policy");
+    let message =
+        format!("{manifest} can't be read, is not valid, is denied by the policy, or copies too many files");
     let hint = "call `validate` on its file, which shows the errors that you may see".to_owned();
     ToolAnswer::error(AnswerKind::NotTried, &message, None, &[hint])
 }
@@ -317,6 +356,13 @@ fn invalid(manifest: &str, findings: Value) -> ToolAnswer {
     ToolAnswer::error(kind, &message, None, &hints).with("findings", findings)
 }
 
+/// Returns the answer to a manifest whose files are not read, because they are too many or too large.
+fn too_much(manifest: &str, reason: &str) -> ToolAnswer {
+    let hint = "let an operator run `ccm apply`".to_owned();
+    let message = format!("{manifest} can't be applied by a tool");
+    ToolAnswer::error(AnswerKind::NotTried, &message, Some(reason), &[hint])
+}
+
 /// Returns the answer to a manifest without a signature that counts.
 fn not_signed(manifest: &str, reason: Option<&str>) -> ToolAnswer {
     let message = format!("{manifest} has to be signed by an approver");
@@ -325,18 +371,6 @@ fn not_signed(manifest: &str, reason: Option<&str>) -> ToolAnswer {
         path => format!("let an approver sign it: `ccm approve --manifest {path} --until 30d`"),
     };
     ToolAnswer::error(AnswerKind::Denied, &message, reason, &[hint])
-}
-
-fn not_begun(manifest: &str, error: &BeginError) -> ToolAnswer {
-    match error {
-        BeginError::NotSigned { source, .. } => {
-            not_signed(manifest, Some(&error_layers(&**source).join(": ")))
-        }
-        error => {
-            let hint = "let an operator run `ccm status`".to_owned();
-            ToolAnswer::error(AnswerKind::NotTried, &error_layers(error).join(": "), None, &[hint])
-        }
-    }
 }
 
 /// Returns the answer to a run that has ended.

@@ -109,8 +109,8 @@ fn a_new_text_takes_the_place_of_the_oldest() {
         entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect::<Vec<_>>()
     };
     let first = names();
-    let make = "for n in $(seq 2 100); do mkdir -m 700 $n; done; touch -d '1 hour ago' 50";
-    shell(make, &texts);
+    let others = "for n in $(seq 2 100); do mkdir -m 700 $n; done; touch -d '1 hour ago' 50";
+    shell(others, &texts);
     assert_eq!(names().len(), 100);
     ask(&mut client, "two");
     let left = names();

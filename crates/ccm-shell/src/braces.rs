@@ -29,7 +29,7 @@ pub(crate) fn may_expand(word: &WordNode) -> bool {
 }
 
 /// Returns the words that bash makes of a word with lists in braces. `None` if the result can't be known here: for
-/// sequences, and for braces within words of many parts.
+/// sequences, for braces within words of many parts, and for braces that join a variable with what follows.
 pub(crate) fn expanded(word: &WordNode) -> Option<Vec<WordNode>> {
     if !may_expand(word) {
         return Some(vec![word.clone()]);
@@ -46,6 +46,10 @@ pub(crate) fn expanded(word: &WordNode) -> Option<Vec<WordNode>> {
     expand(&symbols, &mut words)?;
     // bash looks for home directories in the words that braces made.
     if words.iter().any(|word| word.first().is_some_and(|symbol| symbol.is('~'))) {
+        return None;
+    }
+    // bash looks for variables in these words too: `$X{a,b}` is `$Xa $Xb`.
+    if words.iter().any(|word| word.windows(2).any(|pair| joins(pair[0], pair[1]))) {
         return None;
     }
     Some(
@@ -69,6 +73,17 @@ enum Symbol<'w> {
 impl Symbol<'_> {
     fn is(self, character: char) -> bool {
         matches!(self, Self::Plain(found) if found == character)
+    }
+}
+
+/// Returns `true` if a symbol means something else before the next one than alone.
+fn joins(symbol: Symbol<'_>, next: Symbol<'_>) -> bool {
+    let continues_name =
+        matches!(next, Symbol::Plain(character) if character.is_ascii_alphanumeric() || character == '_');
+    match symbol {
+        Symbol::Plain('$') => true,
+        Symbol::Part(WordPart::Parameter(parameter)) => parameter.is_open_name() && continues_name,
+        _ => false,
     }
 }
 
@@ -129,6 +144,7 @@ mod tests {
             ("{a,{b,c}}", None),
             ("{a,b}{c,d}", None),
             ("{1..3}", None),
+            ("{$,a}X", None),
         ] {
             let expanded = expanded(&word(text)).map(|words| {
                 words.iter().map(|word| word.bare().unwrap_or_default().to_owned()).collect::<Vec<_>>()

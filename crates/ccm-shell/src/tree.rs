@@ -201,6 +201,14 @@ pub(crate) struct ParameterNode {
     pub(crate) span: ShellSpan,
 }
 
+impl ParameterNode {
+    /// Returns `true` for a name without braces, which ends where no character of a name follows.
+    pub(crate) fn is_open_name(&self) -> bool {
+        let begins_name = self.name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
+        begins_name && !self.is_quoted && self.span.range().len() == self.name.len() + 1
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(crate) enum ParameterOperation {
     /// The value.

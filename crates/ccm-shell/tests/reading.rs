@@ -293,6 +293,11 @@ fn constructs_of_bash_are_read() {
             ("$'\\x72m' x", &["rm x"]),
             ("{rm,-r,x}", &["rm -r x"]),
             ("p {1..3}", &["p ‹braces…›"]),
+            // Braces come before variables, whose names they may lengthen.
+            ("X=p0; $X{p0,a} then", &["X=p0", "‹braces…› then"]),
+            ("X=p0; p {a,$X}b", &["X=p0", "p ‹braces…›"]),
+            ("X=p0; p {$,a}X", &["X=p0", "p ‹braces…›"]),
+            ("X=p0; p $X{/a,.b} ${X}{a,b} \"$X\"{a,b}", &["X=p0", "p p0/a p0.b p0a p0b p0a p0b"]),
             ("p x=~/{a,b} x=~/a {x=~/c,d}", &["p x=~/a x=~/b x=/home/agent/a x=~/c d"]),
             ("a <(b) >(c)", &["b", "c (any input)", "a ‹<(0..1)› ‹<(1..2)›"]),
             ("a <()", &["a ‹<(0..0)…›"]),

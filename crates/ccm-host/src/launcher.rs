@@ -14,7 +14,6 @@
 //! working directory, Landlock, the filter of system calls. Without Landlock, root's sandbox also gets a user
 //! namespace once the view is entered.
 
-mod ahead;
 mod allowlist;
 mod executables;
 mod filter;
@@ -22,6 +21,7 @@ mod limits;
 mod mount_events;
 mod mount_view;
 mod namespaces;
+mod prepared;
 mod privileges;
 mod root;
 mod rules;
@@ -45,10 +45,10 @@ use crate::command::mark::Mark;
 use crate::command::sandbox::{AvailableMeans, SandboxLayer};
 use crate::process::hide_inherited_files;
 use crate::{Enforced, Means, Sandbox, StartError, raw};
-use ahead::Ahead;
 use allowlist::Allowlist;
 use limits::OwnLimits;
 use namespaces::Users;
+use prepared::Prepared;
 use server::ServerProcess;
 use system_view::SystemView;
 
@@ -75,9 +75,9 @@ pub fn begin() -> Option<ExitCode> {
         return None;
     }
     // A copy of the server goes on as a launcher.
-    let ahead = match is(SERVER_ARGUMENT).then(server::serve) {
-        None => Ahead::default(),
-        Some(ServerProcess::Copy(ahead)) => ahead,
+    let prepared = match is(SERVER_ARGUMENT).then(server::serve) {
+        None => Prepared::default(),
+        Some(ServerProcess::Copy(prepared)) => prepared,
         Some(ServerProcess::Original) => return Some(ExitCode::SUCCESS),
     };
     let (Ok(request), Ok(replies)) = (raw::inherited(REQUEST), raw::inherited(REPLIES)) else {
@@ -88,7 +88,7 @@ pub fn begin() -> Option<ExitCode> {
     };
     let mut replies = File::from(replies);
     let done = read(request.into()).and_then(|request| {
-        prepare(&request, ahead, &mut replies)?;
+        prepare(&request, prepared, &mut replies)?;
         if request.is_preflight {
             find_program(&request)
         } else {
@@ -117,7 +117,7 @@ fn reply(replies: &mut File, reply: &LaunchReply) -> io::Result<()> {
 }
 
 /// Takes on the user, the umask and the sandbox, and reports that this process is ready.
-fn prepare(request: &LaunchRequest, ahead: Ahead, replies: &mut File) -> Result<(), StartError> {
+fn prepare(request: &LaunchRequest, prepared: Prepared, replies: &mut File) -> Result<(), StartError> {
     // Rust ignores it at its start; the program gets every signal at its default.
     raw::set_default(Signal::SIGPIPE).map_err(step("launcher", "the signal SIGPIPE can't be reset"))?;
     hide_inherited_files().map_err(step("launcher", "inherited files can't be hidden"))?;
@@ -128,7 +128,7 @@ fn prepare(request: &LaunchRequest, ahead: Ahead, replies: &mut File) -> Result<
         privileges::leave_session_keyring()
             .map_err(step("launcher", "a new session keyring can't be joined"))?;
     }
-    let enter = |sandbox| Confinement::enter(sandbox, request, ahead);
+    let enter = |sandbox| Confinement::enter(sandbox, request, prepared);
     let confinement = request.sandbox.as_ref().map(enter).transpose()?;
     if let Some(confinement) = &confinement {
         let forbidden = confinement.forbid_privileges();
@@ -218,7 +218,7 @@ struct Confinement<'s> {
 }
 
 impl<'s> Confinement<'s> {
-    fn enter(sandbox: &'s Sandbox, request: &LaunchRequest, ahead: Ahead) -> Result<Self, StartError> {
+    fn enter(sandbox: &'s Sandbox, request: &LaunchRequest, prepared: Prepared) -> Result<Self, StartError> {
         let is_off = |layer| request.switched_off.contains(&layer);
         // The namespaces and the view would hide the files through which a group is joined.
         limits::join(&request.control_group.memberships)
@@ -232,7 +232,7 @@ impl<'s> Confinement<'s> {
         } else {
             let becomes_another = request.identity.is_some();
             let entered =
-                namespaces::enter(sandbox.network, empty.as_ref(), becomes_another, ahead.has_own_memory);
+                namespaces::enter(sandbox.network, empty.as_ref(), becomes_another, prepared.has_own_memory);
             entered.map_err(|error| error.to_string())
         };
         let newest = request.switched_off.iter().find_map(|layer| match layer {
@@ -261,9 +261,9 @@ impl<'s> Confinement<'s> {
             return Err(StartError::NotEnforceable { missing: enforced.missing });
         }
         // In another namespace of users, nothing of it is of use.
-        let ahead = if users == Ok(Users::Own) { Ahead::default() } else { ahead };
-        let mut forbids_capabilities = ahead.forbids_capabilities;
-        let system = ahead.view.filter(|view| available.no_namespaces.is_none() && view.suits(sandbox));
+        let prepared = if users == Ok(Users::Own) { Prepared::default() } else { prepared };
+        let mut forbids_capabilities = prepared.forbids_capabilities;
+        let system = prepared.view.filter(|view| available.no_namespaces.is_none() && view.suits(sandbox));
         let (root, system) = system.map(SystemView::into_parts).unzip();
         let mut allowlist = system.unwrap_or_else(Allowlist::of_system).open(sandbox)?;
         if available.no_namespaces.is_none() {

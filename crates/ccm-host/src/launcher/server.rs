@@ -15,7 +15,7 @@ use rustix::net::{
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{chdir, getpid, setpgid};
 
-use super::ahead::Ahead;
+use super::prepared::Prepared;
 use super::privileges;
 use crate::command::launch_protocol::LOWEST_OWN_DESCRIPTOR;
 use crate::command::launch_server::MAX_DESCRIPTORS;
@@ -31,16 +31,16 @@ pub(super) enum ServerProcess {
     /// The server itself, after the end of ccm.
     Original,
     /// A launcher, with its descriptors in their places, and what it has made while it waited.
-    Copy(Ahead),
+    Copy(Prepared),
 }
 
 /// Keeps a copy of this process waiting for a request, until ccm ends.
 pub(super) fn serve() -> ServerProcess {
     let Ok(socket) = raw::inherited(SOCKET) else { return ServerProcess::Original };
     // A signal from the terminal ends ccm in its own time, and the server after it.
-    let prepared =
+    let set_up =
         hide_inherited_files().and_then(|()| Ok(setpgid(None, None)?)).and_then(|()| Ok(chdir("/")?));
-    if prepared.is_err() {
+    if set_up.is_err() {
         return ServerProcess::Original;
     }
     // Every launcher of this server is that of a sandbox.
@@ -59,15 +59,15 @@ pub(super) fn serve() -> ServerProcess {
             Ok(None) => {
                 drop(beginning);
                 let become_launcher = || {
-                    let (descriptors, ahead) = wait(socket, forbids_capabilities)?;
+                    let (descriptors, prepared) = wait(socket, forbids_capabilities)?;
                     // The server may have ended.
                     let _best_effort = retry_on_intr(|| write(&begins, b"b"));
                     // A launcher needs the numbers.
                     drop(begins);
                     raw::place(descriptors)?;
-                    Ok(ahead)
+                    Ok(prepared)
                 };
-                let began: io::Result<Ahead> = become_launcher();
+                let began: io::Result<Prepared> = become_launcher();
                 return began.map_or(ServerProcess::Original, ServerProcess::Copy);
             }
             Err(_) => return ServerProcess::Original,
@@ -75,7 +75,7 @@ pub(super) fn serve() -> ServerProcess {
     }
 }
 
-/// Takes the numbers of descriptors that a launcher needs, so that nothing that is made ahead has one of them.
+/// Takes the numbers of descriptors that a launcher needs, so that no prepared part has one of them.
 fn take_numbers() -> io::Result<()> {
     loop {
         let taken = fcntl_dupfd_cloexec(io::stdin(), 0)?;
@@ -87,8 +87,8 @@ fn take_numbers() -> io::Result<()> {
     }
 }
 
-/// Announces this copy to ccm, makes what can be made ahead, and waits for the descriptors of a launcher.
-fn wait(server: OwnedFd, forbids_capabilities: bool) -> io::Result<(Vec<OwnedFd>, Ahead)> {
+/// Announces this copy to ccm, makes what can be made before a command is known, and waits for the descriptors of a launcher.
+fn wait(server: OwnedFd, forbids_capabilities: bool) -> io::Result<(Vec<OwnedFd>, Prepared)> {
     let (own, of_ccm) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
     let number = getpid().as_raw_nonzero().get().to_ne_bytes();
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
@@ -101,9 +101,9 @@ fn wait(server: OwnedFd, forbids_capabilities: bool) -> io::Result<(Vec<OwnedFd>
     // The end of ccm has to be the end of both sockets.
     drop((server, of_ccm));
     take_numbers()?;
-    let ahead = Ahead::make(forbids_capabilities);
+    let prepared = Prepared::make(forbids_capabilities);
     let descriptors = receive(&own)?.ok_or(Errno::PIPE)?;
-    Ok((descriptors, ahead))
+    Ok((descriptors, prepared))
 }
 
 /// Receives the descriptors of a launcher; `None` at the end of ccm.

@@ -1,11 +1,11 @@
 //! Commands in a sandbox that try to get out.
 
-mod ahead;
 mod attributes;
 mod files;
 mod layers;
 mod limits;
 mod network;
+mod prepared;
 mod processes;
 mod programs;
 mod server;

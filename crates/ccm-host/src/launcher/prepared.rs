@@ -1,4 +1,4 @@
-//! Parts of a sandbox that are the same for every command, which a waiting copy of the launch server makes ahead.
+//! Parts of a sandbox that are the same for every command. A waiting copy of the launch server prepares them.
 
 use nix::sched::{CloneFlags, unshare};
 use nix::unistd::geteuid;
@@ -7,7 +7,7 @@ use super::system_view::SystemView;
 
 /// Parts of a sandbox that exist already.
 #[derive(Debug, Default)]
-pub(super) struct Ahead {
+pub(super) struct Prepared {
     pub(super) view: Option<SystemView>,
     /// This process has a shared memory of its own.
     pub(super) has_own_memory: bool,
@@ -15,7 +15,7 @@ pub(super) struct Ahead {
     pub(super) forbids_capabilities: bool,
 }
 
-impl Ahead {
+impl Prepared {
     /// Makes what can be made. An ordinary user needs a namespace of users first, which the command decides on. What is
     /// missing is made later, and its failure is reported then.
     pub(super) fn make(forbids_capabilities: bool) -> Self {

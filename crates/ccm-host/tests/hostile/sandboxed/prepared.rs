@@ -70,7 +70,7 @@ fn mount(arguments: &[&str]) {
 
 #[test]
 fn what_changes_after_a_view_was_made_is_seen() {
-    with_own_etc("sandboxed::ahead::what_changes_after_a_view_was_made_is_seen", async |runner, place| {
+    with_own_etc("sandboxed::prepared::what_changes_after_a_view_was_made_is_seen", async |runner, place| {
         let read = || place.shell(READ);
         let _missing = fs::remove_file(FILE);
         fail(runner, &read()).await;
@@ -115,23 +115,26 @@ fn what_changes_after_a_view_was_made_is_seen() {
 
 #[test]
 fn what_is_mounted_after_a_view_was_made_is_seen() {
-    with_own_etc("sandboxed::ahead::what_is_mounted_after_a_view_was_made_is_seen", async |runner, place| {
-        let list = || place.shell("ls -A /usr/share");
-        assert!(!succeed(runner, &list()).await.is_empty());
-        prepared_copy();
-        mount(&["-t", "tmpfs", "none", "/usr/share"]);
-        assert_eq!(succeed(runner, &list()).await, "");
-        // A view with such a mount would keep it in use.
-        assert!(!has_view(prepared_copy()));
-        mount(&["/usr/share"]);
-        assert!(!succeed(runner, &list()).await.is_empty());
-        assert_eq!(has_view(prepared_copy()), makes_views_ahead());
-    });
+    with_own_etc(
+        "sandboxed::prepared::what_is_mounted_after_a_view_was_made_is_seen",
+        async |runner, place| {
+            let list = || place.shell("ls -A /usr/share");
+            assert!(!succeed(runner, &list()).await.is_empty());
+            prepared_copy();
+            mount(&["-t", "tmpfs", "none", "/usr/share"]);
+            assert_eq!(succeed(runner, &list()).await, "");
+            // A view with such a mount would keep it in use.
+            assert!(!has_view(prepared_copy()));
+            mount(&["/usr/share"]);
+            assert!(!succeed(runner, &list()).await.is_empty());
+            assert_eq!(has_view(prepared_copy()), makes_views_ahead());
+        },
+    );
 }
 
 #[test]
 fn mounts_of_a_view_appear_nowhere_else() {
-    with_own_etc("sandboxed::ahead::mounts_of_a_view_appear_nowhere_else", async |runner, place| {
+    with_own_etc("sandboxed::prepared::mounts_of_a_view_appear_nowhere_else", async |runner, place| {
         let mounts = || fs::read_to_string("/proc/self/mountinfo").expect("mounts");
         let before = mounts();
         assert!(before.contains(" shared:"), "{before}");
@@ -151,7 +154,7 @@ fn mounts_of_a_view_appear_nowhere_else() {
 #[test]
 fn paths_above_those_of_the_system_are_opened_as_they_are() {
     with_own_etc(
-        "sandboxed::ahead::paths_above_those_of_the_system_are_opened_as_they_are",
+        "sandboxed::prepared::paths_above_those_of_the_system_are_opened_as_they_are",
         async |runner, place| {
             fs::write("/etc/own", "own\n").expect("a file");
             let sandbox = || Sandbox { write: vec!["/etc".into()], ..place.sandbox() };

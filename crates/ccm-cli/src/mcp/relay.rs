@@ -57,7 +57,8 @@ async fn relay(
                 return Ok(match received {
                     // The client reads no more.
                     Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::Success,
-                    _ if has_closed => ExitCode::Success,
+                    // The end of the input and of the answers can be noticed at once.
+                    _ if has_closed || sending.is_finished() => ExitCode::Success,
                     _ => report_end(&service.path, console),
                 });
             }

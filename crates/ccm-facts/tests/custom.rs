@@ -178,7 +178,7 @@ fn large_and_binary_files_are_left_out() {
         [
             "custom facts are left out: \"system/facts.d/b.json\" is longer than 1048576 bytes",
             "custom facts are left out: \"system/facts.d/c.yaml\" is longer than 1048576 bytes",
-            "custom facts are left out: \"system/facts.d/d.yaml\" is not UTF-8 (byte 9)",
+            "custom facts are left out: \"system/facts.d/d.yaml\" is not UTF-8 text: line 1, column 10: the byte 0xE9 is not valid UTF-8",
         ]
     );
 }

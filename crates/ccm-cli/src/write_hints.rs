@@ -24,7 +24,9 @@ pub(crate) fn file_system_hint_of(error: &dyn Error) -> Option<&'static str> {
 pub(crate) fn named_file_hint(error: &io::Error) -> Option<&'static str> {
     file_system_hint(error).or(match error.kind() {
         ErrorKind::NotFound => Some("create the directory of the file first"),
-        ErrorKind::PermissionDenied => Some("run ccm as a user who can write this file, or name one in a directory of yours"),
+        ErrorKind::PermissionDenied => {
+            Some("run ccm as a user who can write this file, or name one in a directory of yours")
+        }
         ErrorKind::IsADirectory => Some("name a file in this directory"),
         _ => None,
     })

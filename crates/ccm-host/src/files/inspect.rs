@@ -207,7 +207,8 @@ pub(super) fn open_unlinked(path: &Path) -> Result<OwnedFd, FileError> {
 
 /// Opens a path without a link on the way.
 fn open_linkless(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
-    openat2(CWD, path, flags | OFlags::NOFOLLOW, Mode::empty(), ResolveFlags::NO_SYMLINKS)
+    // Together with `NOFOLLOW`, a descriptor to look at a file would lead to the link itself.
+    openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)
 }
 
 /// Opens a regular file to read, under the rules of [`Files::read`](super::Files::read).

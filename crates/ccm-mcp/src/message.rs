@@ -1,7 +1,7 @@
 //! Messages of a client, and what is wrong with those that are none.
 
 use ccm_model::escape_control;
-use ccm_tool::ToolInputError;
+use ccm_tool::{ToolInputError, json_kind};
 use rmcp::model::{
     ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorData, RequestId, ServerJsonRpcMessage,
 };
@@ -182,13 +182,6 @@ fn wrong_call(params: Option<&Value>) -> ToolInputError {
 }
 
 fn must(name: &str, expected: &str, found: &Value) -> ToolInputError {
-    let found = match found {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a text",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "an object",
-    };
+    let found = json_kind(found);
     error(format!("{name} must be {expected}, found {found}"), &format!("pass {expected}"))
 }

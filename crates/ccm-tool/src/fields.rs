@@ -27,7 +27,7 @@ impl<'v> InputFields<'v> {
         known: &'static [&'static str],
     ) -> Result<Self, ToolInputError> {
         let Some(fields) = input.as_object() else {
-            let message = format!("the input of `{tool}` must be an object, found {}", kind(input));
+            let message = format!("the input of `{tool}` must be an object, found {}", json_kind(input));
             return Err(ToolInputError::new(message, format!("pass an object with {}", listed(known))));
         };
         if let Some(unknown) = fields.keys().find(|name| !known.contains(&&***name)) {
@@ -49,7 +49,7 @@ impl<'v> InputFields<'v> {
     }
 
     fn wrong(&self, name: &str, expected: &str, found: &Value) -> ToolInputError {
-        let message = format!("`{name}` of `{}` must be {expected}, found {}", self.tool, kind(found));
+        let message = format!("`{name}` of `{}` must be {expected}, found {}", self.tool, json_kind(found));
         ToolInputError::new(message, format!("pass {expected}"))
     }
 
@@ -226,7 +226,8 @@ fn is_variable_name(name: &str) -> bool {
         && name.len() < 256
 }
 
-fn kind(value: &Value) -> &'static str {
+/// Returns the kind of a JSON value, with its article.
+pub fn json_kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "a boolean",

@@ -47,6 +47,7 @@ pub use caller::{CallerKind, ToolCaller};
 pub use catalog::{ToolHints, ToolName};
 pub use ccm_policy::ToolSet;
 pub use documents::{DocumentationPage, ToolDocument};
+pub use fields::json_kind;
 pub use input::{MAX_INPUT, ToolInputError, normalise};
 pub use reader::reader_answer;
 pub use records::{CallRecorder, RecordFailure, RecordedCall};
